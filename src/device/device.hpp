@@ -1,0 +1,93 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "device/opencl.hpp"
+
+namespace fabricmark::device {
+
+/// What kind of hardware a device is; parameters have a default per class.
+enum class DeviceClass { kCpu, kGpu, kFpga, kEmulator };
+
+std::string class_name(DeviceClass device_class);
+
+/// What OpenCL says of a device. Sizes in bytes.
+struct DeviceInfo {
+  std::string platform;
+  std::string platform_version;
+  std::string name;
+  std::string vendor;
+  std::string driver;
+  DeviceClass device_class = DeviceClass::kCpu;
+  int platform_index = 0;
+  int device_index = 0;  ///< among the devices that the selection matched
+  std::uint64_t compute_units = 0;
+  std::uint64_t global_memory_bytes = 0;
+  std::uint64_t max_allocation_bytes = 0;
+  std::uint64_t local_memory_bytes = 0;
+  std::uint64_t max_work_group_size = 1;
+  std::uint64_t sub_buffer_alignment_bytes = 128;
+  bool has_half = false;
+  bool has_double = false;
+  bool has_svm = false;
+  /// True where the wall clock says nothing about hardware (Intel's FPGA emulator).
+  [[nodiscard]] bool emulated() const { return device_class == DeviceClass::kEmulator; }
+};
+
+/// Which devices may be used. A filter is an index or a part of the name, in any case.
+struct Selection {
+  std::optional<std::string> platform;
+  std::optional<std::string> device;
+  std::vector<int>
+      mapping;  ///< FPGA_MAPPING: device index of each local rank, cyclic; empty: one after another
+};
+
+/// Reads "2:0:3". Throws Error (bad use) on anything but indices separated by colons.
+std::vector<int> parse_mapping(const std::string& text);
+
+/// Parts of one device that several ranks of this process use at the same time.
+struct Share {
+  int index = 0;
+  int count = 1;
+};
+
+struct FoundDevice {
+  cl::Device handle;
+  DeviceInfo info;
+};
+
+/// Every device that matches, in the order of the platforms; empty where there is none. Throws Error (bad
+/// use) when a filter matches nothing although there are devices.
+std::vector<FoundDevice> find_devices(const Selection& selection);
+
+/// The position in `devices` of the device of local rank `local_rank`.
+std::size_t mapped_device(const Selection& selection, std::size_t devices, int local_rank);
+
+/// An opened device: a context on it, or on a part of it where ranks of one process share a CPU.
+class Device {
+ public:
+  explicit Device(const FoundDevice& found, Share share = {});
+
+  [[nodiscard]] const DeviceInfo& info() const { return info_; }
+  [[nodiscard]] const cl::Context& context() const { return context_; }
+  [[nodiscard]] const cl::Device& handle() const { return handle_; }
+  /// An in-order queue; with `profiling`, its events carry times.
+  [[nodiscard]] cl::CommandQueue queue(bool profiling = false) const;
+
+ private:
+  DeviceInfo info_;
+  cl::Device handle_;
+  cl::Context context_;
+};
+
+/// Caps the threads that a CPU runtime starts, for `sharers` processes on this process's cores. Must come
+/// before the first OpenCL call; a variable that the user has set is left alone. Returns the cap, 0 for none.
+int cap_runtime_threads(int sharers);
+
+/// Cores that this process may run on.
+int usable_cores();
+
+}  // namespace fabricmark::device

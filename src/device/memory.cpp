@@ -1,0 +1,151 @@
+#include "device/memory.hpp"
+
+#include <cstdlib>
+#include <new>
+#include <string>
+
+#include "device/error.hpp"
+
+namespace fabricmark::device {
+
+namespace {
+
+// Xilinx' extension, as in XRT's CL/cl_ext_xilinx.h; declared here because the header comes with XRT only.
+struct XilinxMemoryPointer {
+  unsigned flags;
+  void* host_pointer;
+  void* parameter;
+};
+constexpr cl_mem_flags kXilinxPointer = 1U << 31;
+constexpr unsigned kXilinxTopology = 1U << 31;
+
+// Intel's CL_CHANNEL_1_INTELFPGA to CL_CHANNEL_7_INTELFPGA: the channel in bits 16 to 18.
+constexpr int kIntelChannelShift = 16;
+constexpr int kIntelChannels = 7;
+
+std::size_t whole_pages(std::size_t bytes) { return (bytes + kPageBytes - 1) / kPageBytes * kPageBytes; }
+
+Error no_room(const Device& device, std::size_t bytes, const std::string& why) {
+  return environment_failure(
+      device.info().name + " has no room for a buffer of " + std::to_string(bytes) + " bytes (" + why + ")",
+      "choose a smaller size or another device");
+}
+
+}  // namespace
+
+void* allocate_pages(std::size_t bytes) {
+  void* pointer = std::aligned_alloc(kPageBytes, whole_pages(std::max<std::size_t>(bytes, 1)));
+  if (pointer == nullptr) throw std::bad_alloc();
+  return pointer;
+}
+
+void release_pages(void* pointer) { std::free(pointer); }
+
+MemoryKind memory_kind(const std::string& name) {
+  if (name == "buffer") return MemoryKind::kBuffer;
+  if (name == "host-pointer") return MemoryKind::kHostPointer;
+  if (name == "svm") return MemoryKind::kSvm;
+  throw bad_use("--memory '" + name + "' is unknown", "use buffer, host-pointer or svm");
+}
+
+BankPlacement bank_placement(const DeviceInfo& info, int bank) {
+  if (bank < 0 || info.device_class != DeviceClass::kFpga) return {};
+  const std::string makers = info.platform + " " + info.vendor;
+  if (makers.find("Intel") != std::string::npos || makers.find("Altera") != std::string::npos) {
+    if (bank >= kIntelChannels) return {};  // more banks (HBM) are chosen by the kernel's arguments there
+    return {.flags = static_cast<cl_mem_flags>(bank + 1) << kIntelChannelShift};
+  }
+  if (makers.find("Xilinx") != std::string::npos || makers.find("AMD") != std::string::npos) {
+    return {.flags = kXilinxPointer,
+            .needs_topology = true,
+            .topology = static_cast<unsigned>(bank) | kXilinxTopology};
+  }
+  return {};
+}
+
+Buffer::Buffer(const Device& device, std::size_t bytes, MemoryKind kind, int bank)
+    : bytes_(bytes), alignment_(device.info().sub_buffer_alignment_bytes) {
+  try {
+    if (kind == MemoryKind::kSvm) {
+      if (!device.info().has_svm) {
+        throw bad_use(device.info().name + " offers no shared virtual memory", "use --memory buffer");
+      }
+      const cl_context context = device.context()();
+      void* address = clSVMAlloc(context, CL_MEM_READ_WRITE, bytes, 0);
+      if (address == nullptr) throw no_room(device, bytes, "clSVMAlloc failed");
+      clRetainContext(context);
+      host_ = std::shared_ptr<void>(address, [context](void* pointer) {
+        clSVMFree(context, pointer);
+        clReleaseContext(context);
+      });
+      shared_ = static_cast<std::byte*>(address);
+    } else if (kind == MemoryKind::kHostPointer) {
+      host_ = std::shared_ptr<void>(allocate_pages(bytes), release_pages);
+      memory_ = cl::Buffer(device.context(), CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, whole_pages(bytes),
+                           host_.get());
+    } else {
+      const BankPlacement placement = bank_placement(device.info(), bank);
+      XilinxMemoryPointer pointer{placement.topology, nullptr, nullptr};
+      memory_ = cl::Buffer(device.context(), CL_MEM_READ_WRITE | placement.flags, bytes,
+                           placement.needs_topology ? static_cast<void*>(&pointer) : nullptr);
+    }
+  } catch (const cl::Error& error) {
+    throw no_room(device, bytes, error_name(error.err()));
+  }
+}
+
+void Buffer::write(const cl::CommandQueue& queue, const void* source, std::size_t bytes, std::size_t offset) {
+  if (shared_ != nullptr) {
+    cl::detail::errHandler(
+        clEnqueueSVMMemcpy(queue(), CL_FALSE, shared_ + offset, source, bytes, 0, nullptr, nullptr),
+        "clEnqueueSVMMemcpy");
+  } else {
+    queue.enqueueWriteBuffer(memory_, CL_FALSE, offset, bytes, source);
+  }
+}
+
+void Buffer::read(const cl::CommandQueue& queue, void* destination, std::size_t bytes,
+                  std::size_t offset) const {
+  if (shared_ != nullptr) {
+    cl::detail::errHandler(
+        clEnqueueSVMMemcpy(queue(), CL_FALSE, destination, shared_ + offset, bytes, 0, nullptr, nullptr),
+        "clEnqueueSVMMemcpy");
+  } else {
+    queue.enqueueReadBuffer(memory_, CL_FALSE, offset, bytes, destination);
+  }
+}
+
+void Buffer::migrate(const cl::CommandQueue& queue, bool to_host) {
+  if (shared_ != nullptr) return;
+  queue.enqueueMigrateMemObjects({memory_}, to_host ? CL_MIGRATE_MEM_OBJECT_HOST : 0);
+}
+
+Buffer Buffer::part(std::size_t offset, std::size_t bytes) const {
+  if (offset % alignment_ != 0 || offset + bytes > bytes_) {
+    throw bad_use("a part of " + std::to_string(bytes) + " bytes at " + std::to_string(offset) +
+                      " does not fit a buffer of " + std::to_string(bytes_) + " bytes",
+                  "start at a multiple of " + std::to_string(alignment_) + " bytes inside the buffer");
+  }
+  Buffer view;
+  view.bytes_ = bytes;
+  view.alignment_ = alignment_;
+  view.host_ = host_;
+  if (shared_ != nullptr) {
+    view.shared_ = shared_ + offset;
+  } else {
+    const cl_buffer_region region{offset, bytes};
+    view.memory_ =
+        cl::Buffer(memory_).createSubBuffer(CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &region);
+  }
+  return view;
+}
+
+void Buffer::set_argument(cl::Kernel& kernel, cl_uint index) const {
+  if (shared_ != nullptr) {
+    cl::detail::errHandler(clSetKernelArgSVMPointer(kernel(), index, shared_), "clSetKernelArgSVMPointer");
+  } else {
+    kernel.setArg(index, memory_);
+  }
+}
+
+}  // namespace fabricmark::device

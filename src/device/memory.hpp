@@ -1,0 +1,102 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+
+#include "device/device.hpp"
+
+namespace fabricmark::device {
+
+/// Memory pages are 4 KiB on every host of interest; runtimes copy arrays that do not start on one.
+inline constexpr std::size_t kPageBytes = 4096;
+
+/// Host memory that starts at a page boundary, `count` elements of a trivial type. Not initialised.
+template <typename T>
+class HostArray {
+ public:
+  HostArray() = default;
+  explicit HostArray(std::size_t count) : count_(count), data_(allocate(count * sizeof(T))) {}
+
+  [[nodiscard]] T* data() { return static_cast<T*>(data_.get()); }
+  [[nodiscard]] const T* data() const { return static_cast<const T*>(data_.get()); }
+  [[nodiscard]] std::size_t size() const { return count_; }
+  T& operator[](std::size_t i) { return data()[i]; }
+  const T& operator[](std::size_t i) const { return data()[i]; }
+  [[nodiscard]] std::span<T> span() { return {data(), count_}; }
+  [[nodiscard]] std::span<const T> span() const { return {data(), count_}; }
+
+ private:
+  struct Release {
+    void operator()(void* pointer) const;
+  };
+  static std::unique_ptr<void, Release> allocate(std::size_t bytes);
+
+  std::size_t count_ = 0;
+  std::unique_ptr<void, Release> data_;
+};
+
+/// Page-aligned bytes; throws std::bad_alloc. Used by HostArray and by buffers over host memory.
+void* allocate_pages(std::size_t bytes);
+void release_pages(void* pointer);
+
+template <typename T>
+void HostArray<T>::Release::operator()(void* pointer) const {
+  release_pages(pointer);
+}
+template <typename T>
+std::unique_ptr<void, typename HostArray<T>::Release> HostArray<T>::allocate(std::size_t bytes) {
+  return std::unique_ptr<void, Release>(allocate_pages(bytes));
+}
+
+/// Where a buffer lives and how the host reaches it.
+enum class MemoryKind {
+  kBuffer,       ///< the device's own memory; copies move the data
+  kHostPointer,  ///< over page-aligned host memory (CL_MEM_USE_HOST_PTR); a runtime may do without copies
+  kSvm,          ///< shared virtual memory, coarse grain
+};
+
+/// Reads "buffer", "host-pointer" or "svm". Throws Error (bad use) otherwise.
+MemoryKind memory_kind(const std::string& name);
+
+/// How a vendor's OpenCL takes a bank: Intel in the buffer's flags, Xilinx in a structure behind the host
+/// pointer.
+struct BankPlacement {
+  cl_mem_flags flags = 0;
+  bool needs_topology = false;  ///< Xilinx' cl_mem_ext_ptr_t with `topology`
+  unsigned topology = 0;
+};
+
+/// The placement for `bank` (from 0; negative: the runtime's choice) on the platform of this name. Elsewhere
+/// than on FPGAs banks cannot be chosen and the result is empty. Source: Intel FPGA SDK for OpenCL
+/// programming guide (CL_CHANNEL_n_INTELFPGA), Xilinx UG1393 (XCL_MEM_TOPOLOGY). Untested on hardware.
+BankPlacement bank_placement(const DeviceInfo& info, int bank);
+
+/// Device memory of a fixed number of bytes. Copies are queued; the caller waits on the queue.
+class Buffer {
+ public:
+  /// Throws Error (bad use) for a memory kind that the device does not offer and Error (environment) when the
+  /// device has no room.
+  Buffer(const Device& device, std::size_t bytes, MemoryKind kind = MemoryKind::kBuffer, int bank = -1);
+
+  [[nodiscard]] std::size_t bytes() const { return bytes_; }
+  void write(const cl::CommandQueue& queue, const void* source, std::size_t bytes, std::size_t offset = 0);
+  void read(const cl::CommandQueue& queue, void* destination, std::size_t bytes,
+            std::size_t offset = 0) const;
+  /// Moves the whole buffer to the device or to the host without a copy that the host sees. No effect on SVM.
+  void migrate(const cl::CommandQueue& queue, bool to_host);
+  /// A view of `bytes` from `offset`, a multiple of the device's alignment. Throws Error (bad use) otherwise.
+  [[nodiscard]] Buffer part(std::size_t offset, std::size_t bytes) const;
+  void set_argument(cl::Kernel& kernel, cl_uint index) const;
+
+ private:
+  Buffer() = default;
+
+  std::size_t bytes_ = 0;
+  std::size_t alignment_ = 1;
+  std::shared_ptr<void> host_;  // the memory under a host-pointer or SVM buffer; outlives the cl::Buffer
+  cl::Buffer memory_;
+  std::byte* shared_ = nullptr;  // SVM address, null for the other kinds
+};
+
+}  // namespace fabricmark::device

@@ -1,0 +1,62 @@
+#include "device/opencl.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace fabricmark::device {
+
+namespace {
+
+struct NamedCode {
+  cl_int code;
+  const char* name;
+};
+
+constexpr std::array kNamedCodes{
+    NamedCode{CL_DEVICE_NOT_FOUND, "CL_DEVICE_NOT_FOUND"},
+    NamedCode{CL_DEVICE_NOT_AVAILABLE, "CL_DEVICE_NOT_AVAILABLE"},
+    NamedCode{CL_COMPILER_NOT_AVAILABLE, "CL_COMPILER_NOT_AVAILABLE"},
+    NamedCode{CL_MEM_OBJECT_ALLOCATION_FAILURE, "CL_MEM_OBJECT_ALLOCATION_FAILURE"},
+    NamedCode{CL_OUT_OF_RESOURCES, "CL_OUT_OF_RESOURCES"},
+    NamedCode{CL_OUT_OF_HOST_MEMORY, "CL_OUT_OF_HOST_MEMORY"},
+    NamedCode{CL_BUILD_PROGRAM_FAILURE, "CL_BUILD_PROGRAM_FAILURE"},
+    NamedCode{CL_MISALIGNED_SUB_BUFFER_OFFSET, "CL_MISALIGNED_SUB_BUFFER_OFFSET"},
+    NamedCode{CL_DEVICE_PARTITION_FAILED, "CL_DEVICE_PARTITION_FAILED"},
+    NamedCode{CL_INVALID_VALUE, "CL_INVALID_VALUE"},
+    NamedCode{CL_INVALID_DEVICE, "CL_INVALID_DEVICE"},
+    NamedCode{CL_INVALID_CONTEXT, "CL_INVALID_CONTEXT"},
+    NamedCode{CL_INVALID_QUEUE_PROPERTIES, "CL_INVALID_QUEUE_PROPERTIES"},
+    NamedCode{CL_INVALID_COMMAND_QUEUE, "CL_INVALID_COMMAND_QUEUE"},
+    NamedCode{CL_INVALID_MEM_OBJECT, "CL_INVALID_MEM_OBJECT"},
+    NamedCode{CL_INVALID_BINARY, "CL_INVALID_BINARY"},
+    NamedCode{CL_INVALID_BUILD_OPTIONS, "CL_INVALID_BUILD_OPTIONS"},
+    NamedCode{CL_INVALID_PROGRAM, "CL_INVALID_PROGRAM"},
+    NamedCode{CL_INVALID_PROGRAM_EXECUTABLE, "CL_INVALID_PROGRAM_EXECUTABLE"},
+    NamedCode{CL_INVALID_KERNEL_NAME, "CL_INVALID_KERNEL_NAME"},
+    NamedCode{CL_INVALID_ARG_INDEX, "CL_INVALID_ARG_INDEX"},
+    NamedCode{CL_INVALID_ARG_VALUE, "CL_INVALID_ARG_VALUE"},
+    NamedCode{CL_INVALID_ARG_SIZE, "CL_INVALID_ARG_SIZE"},
+    NamedCode{CL_INVALID_KERNEL_ARGS, "CL_INVALID_KERNEL_ARGS"},
+    NamedCode{CL_INVALID_WORK_GROUP_SIZE, "CL_INVALID_WORK_GROUP_SIZE"},
+    NamedCode{CL_INVALID_WORK_ITEM_SIZE, "CL_INVALID_WORK_ITEM_SIZE"},
+    NamedCode{CL_INVALID_GLOBAL_WORK_SIZE, "CL_INVALID_GLOBAL_WORK_SIZE"},
+    NamedCode{CL_INVALID_BUFFER_SIZE, "CL_INVALID_BUFFER_SIZE"},
+    NamedCode{CL_INVALID_OPERATION, "CL_INVALID_OPERATION"},
+    NamedCode{-1001, "CL_PLATFORM_NOT_FOUND_KHR"},
+};
+
+}  // namespace
+
+std::string error_name(cl_int code) {
+  const auto* found = std::find_if(kNamedCodes.begin(), kNamedCodes.end(),
+                                   [code](const NamedCode& named) { return named.code == code; });
+  if (found != kNamedCodes.end()) return found->name;
+  return "OpenCL error " + std::to_string(code);
+}
+
+std::unique_lock<std::recursive_mutex> setup_lock() {
+  static std::recursive_mutex mutex;
+  return std::unique_lock(mutex);
+}
+
+}  // namespace fabricmark::device

@@ -1,0 +1,185 @@
+#include "device/program.hpp"
+
+#include <xxhash.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <optional>
+#include <regex>
+#include <set>
+#include <sstream>
+
+#include "device/atomic_file.hpp"
+#include "device/error.hpp"
+
+namespace fabricmark::device {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+std::optional<std::string> file_content(const fs::path& path) {
+  std::error_code ignored;
+  if (!fs::is_regular_file(path, ignored)) return std::nullopt;
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return std::nullopt;
+  return std::string(std::istreambuf_iterator<char>(file), {});
+}
+
+std::string digest(const std::string& text) {
+  const XXH128_hash_t hash = XXH3_128bits(text.data(), text.size());
+  char digits[33];
+  std::snprintf(digits, sizeof(digits), "%016llx%016llx", static_cast<unsigned long long>(hash.high64),
+                static_cast<unsigned long long>(hash.low64));
+  return digits;
+}
+
+void expand_into(std::ostringstream& text, const fs::path& file, const fs::path& root,
+                 std::set<fs::path>& included) {
+  const std::optional<std::string> content = file_content(file);
+  if (!content) {
+    throw bad_use("cannot read the kernel file '" + file.string() + "'",
+                  "check its name and the files it includes");
+  }
+  static const std::regex include(R"re(^\s*#\s*include\s+"([^"]+)"\s*$)re");
+  std::istringstream lines(*content);
+  std::string line;
+  std::smatch match;
+  for (int number = 1; std::getline(lines, line); ++number) {
+    if (!std::regex_match(line, match, include)) {
+      text << line << '\n';
+      continue;
+    }
+    const fs::path beside = file.parent_path() / match[1].str();
+    const fs::path chosen = fs::weakly_canonical(fs::exists(beside) ? beside : root / match[1].str());
+    if (included.insert(chosen).second) expand_into(text, chosen, root, included);
+    text << "#line " << number + 1 << '\n';  // so that the compiler's messages count this file's lines
+  }
+}
+
+std::string compiler_options(const Definitions& definitions) {
+  std::string options = "-cl-std=CL1.2";
+  for (const auto& [name, value] : definitions) options += " -D" + name + "=" + value;
+  return options;
+}
+
+/// The compiler's first line that speaks of an error, without its line breaks.
+std::string first_complaint(const std::string& log) {
+  std::istringstream lines(log);
+  std::string line;
+  std::string first;
+  while (std::getline(lines, line)) {
+    if (line.empty()) continue;
+    if (line.find("error") != std::string::npos) return line;
+    if (first.empty()) first = line;
+  }
+  return first.empty() ? "the compiler gave no reason" : first;
+}
+
+cl::Program from_binary(const Device& device, const std::string& binary) {
+  const std::vector<unsigned char> bytes(binary.begin(), binary.end());
+  cl::Program program(device.context(), {device.handle()}, {bytes});
+  program.build({device.handle()});
+  return program;
+}
+
+// A cached binary carries its own digest, so that a damaged file is noticed before a driver sees it.
+std::optional<std::string> cached_binary(const fs::path& path) {
+  const std::optional<std::string> content = file_content(path);
+  if (!content || content->size() < 32) return std::nullopt;
+  std::string binary = content->substr(32);
+  if (content->compare(0, 32, digest(binary)) != 0) return std::nullopt;
+  return binary;
+}
+
+void store_binary(const fs::path& path, const std::string& binary) {
+  try {
+    write_atomically(path, digest(binary) + binary);
+  } catch (const Error&) {  // NOLINT(bugprone-empty-catch): without a cache the next run only builds again
+  }
+}
+
+}  // namespace
+
+std::string expand_includes(const fs::path& file, const fs::path& root) {
+  std::ostringstream text;
+  std::set<fs::path> included{fs::weakly_canonical(file)};
+  expand_into(text, file, root, included);
+  return text.str();
+}
+
+fs::path cache_folder() {
+  if (const char* folder = std::getenv("FABRICMARK_CACHE"); folder != nullptr && *folder != '\0')
+    return folder;
+  if (const char* folder = std::getenv("XDG_CACHE_HOME"); folder != nullptr && *folder != '\0') {
+    return fs::path(folder) / "fabricmark";
+  }
+  const char* home = std::getenv("HOME");
+  return fs::path(home != nullptr ? home : ".") / ".cache" / "fabricmark";
+}
+
+std::string build_key(const DeviceInfo& info, const std::string& source, const std::string& options) {
+  const char separator = '\n';
+  return digest(info.platform + separator + info.platform_version + separator + info.name + separator +
+                info.driver + separator + options + separator + source);
+}
+
+BuiltProgram build_from_source(const Device& device, const std::string& source, const std::string& name,
+                               const Definitions& definitions) {
+  const auto lock = setup_lock();
+  const std::string options = compiler_options(definitions);
+  const fs::path cached = cache_folder() / "kernels" / (build_key(device.info(), source, options) + ".bin");
+  if (const std::optional<std::string> binary = cached_binary(cached)) {
+    try {
+      return {from_binary(device, *binary), true};
+    } catch (
+        const cl::Error&) {  // NOLINT(bugprone-empty-catch): a driver that refuses its own binary builds anew
+    }
+  }
+  cl::Program program(device.context(), source);
+  try {
+    program.build({device.handle()}, options.c_str());
+  } catch (const cl::Error& error) {
+    const std::string log = program.getBuildInfo<CL_PROGRAM_BUILD_LOG>(device.handle());
+    throw bad_use("the kernel file '" + name + "' does not compile for " + device.info().name + ": " +
+                      first_complaint(log) + " (" + error_name(error.err()) + ")",
+                  "correct the file or the parameters it is built with (" + options + ")");
+  }
+  store_binary(cached, program_binary(program));
+  return {program, false};
+}
+
+cl::Program load_bitstream(const Device& device, const fs::path& file) {
+  const auto lock = setup_lock();
+  const std::optional<std::string> binary = file_content(file);
+  if (!binary) throw bad_use("cannot read the bitstream '" + file.string() + "'", "check the file's name");
+  try {
+    return from_binary(device, *binary);
+  } catch (const cl::Error& error) {
+    throw bad_use("the bitstream '" + file.string() + "' is not for " + device.info().name + " (" +
+                      error_name(error.err()) + ")",
+                  "choose the device it was built for with --platform and --device, or build it again");
+  }
+}
+
+std::string program_binary(const cl::Program& program) {
+  const std::vector<std::vector<unsigned char>> binaries = program.getInfo<CL_PROGRAM_BINARIES>();
+  for (const std::vector<unsigned char>& binary : binaries) {
+    if (!binary.empty()) return {binary.begin(), binary.end()};
+  }
+  return {};
+}
+
+cl::Kernel entry_point(const cl::Program& program, const std::string& name) {
+  const auto lock = setup_lock();
+  try {
+    return {program, name.c_str()};
+  } catch (const cl::Error&) {
+    const std::string present = program.getInfo<CL_PROGRAM_KERNEL_NAMES>();
+    throw bad_use("the program has no kernel '" + name + "', only '" + present + "'",
+                  "give the kernel the name and arguments that kernel.toml lists");
+  }
+}
+
+}  // namespace fabricmark::device

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+
+#include "device/device.hpp"
+
+namespace fabricmark::device {
+
+/// Names and values that a kernel is compiled with, as in -DNAME=VALUE.
+using Definitions = std::map<std::string, std::string>;
+
+/// The text of `file` with every #include "..." below `root` (or beside the file) put in its place, once
+/// each. Throws Error (bad use) naming a file that cannot be read. So a cache key covers all that a kernel
+/// consists of.
+std::string expand_includes(const std::filesystem::path& file, const std::filesystem::path& root);
+
+/// Folder of built kernels and calibrations: $FABRICMARK_CACHE, $XDG_CACHE_HOME/fabricmark or
+/// ~/.cache/fabricmark.
+std::filesystem::path cache_folder();
+
+/// Identifies what would be built: source, definitions, device and driver. 32 hexadecimal digits.
+std::string build_key(const DeviceInfo& info, const std::string& source, const std::string& options);
+
+struct BuiltProgram {
+  cl::Program program;
+  bool from_cache = false;
+};
+
+/// Builds `source` with `definitions` for the device, or takes the binary of an earlier build from the cache.
+/// A damaged cache file is built anew. Throws Error (bad use) with the compiler's first complaint; `name` is
+/// the file that the message names.
+BuiltProgram build_from_source(const Device& device, const std::string& source, const std::string& name,
+                               const Definitions& definitions);
+
+/// Loads a bitstream or program binary. Throws Error (bad use) when the file is missing or not for this
+/// device.
+cl::Program load_bitstream(const Device& device, const std::filesystem::path& file);
+
+/// The binary of a built program, as a bitstream file would hold it.
+std::string program_binary(const cl::Program& program);
+
+/// A kernel of a program. Throws Error (bad use) naming the entry points that there are.
+cl::Kernel entry_point(const cl::Program& program, const std::string& name);
+
+}  // namespace fabricmark::device

@@ -1,0 +1,79 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "device/device.hpp"
+
+namespace fabricmark::device {
+
+/// One execution of a kernel by one replication; seconds of the device's clock.
+struct KernelTimes {
+  std::string operation;
+  std::string kernel;
+  int repetition = 0;
+  int replication = 0;
+  double queued = 0;
+  double submitted = 0;
+  double started = 0;
+  double ended = 0;
+};
+
+/// Collects the times of kernels while it is switched on.
+class Timeline {
+ public:
+  explicit Timeline(bool enabled) : enabled_(enabled) {}
+  [[nodiscard]] bool enabled() const { return enabled_; }
+  void start_repetition(int repetition) { repetition_ = repetition; }
+  void add(const std::string& operation, const std::string& kernel, int replication, const cl::Event& event);
+  /// Reads the times of all events added so far, or with `keep` false drops them; outside any timing.
+  void collect(bool keep);
+  [[nodiscard]] const std::vector<KernelTimes>& entries() const { return entries_; }
+
+ private:
+  struct Pending {
+    KernelTimes times;
+    cl::Event event;
+  };
+  bool enabled_;
+  int repetition_ = 0;
+  std::vector<Pending> pending_;
+  std::vector<KernelTimes> entries_;
+};
+
+/// How many work-items a kernel is started with; a single work-item by default.
+struct Geometry {
+  std::size_t global = 1;
+  std::size_t local = 1;
+};
+
+/// `count` copies of a kernel that run at the same time, each on a queue of its own.
+class Replications {
+ public:
+  Replications(const Device& device, const cl::Program& program, const std::string& entry, int count,
+               Timeline& timeline);
+
+  [[nodiscard]] int count() const { return static_cast<int>(kernels_.size()); }
+  [[nodiscard]] cl::Kernel& kernel(int replication) {
+    return kernels_[static_cast<std::size_t>(replication)];
+  }
+  [[nodiscard]] const cl::CommandQueue& queue(int replication) const {
+    return queues_[static_cast<std::size_t>(replication)];
+  }
+  /// Starts every replication whose geometry is not empty and waits for all. `operation` names it in the
+  /// timeline.
+  void run(const std::string& operation, const std::vector<Geometry>& geometries);
+  /// Calls `enqueue(replication)`, which queues copies, for all replications and waits for all.
+  void transfer(const std::function<void(int)>& enqueue);
+
+ private:
+  void finish();
+
+  std::string entry_;
+  std::vector<cl::Kernel> kernels_;
+  std::vector<cl::CommandQueue> queues_;
+  Timeline& timeline_;
+};
+
+}  // namespace fabricmark::device
