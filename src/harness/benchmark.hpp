@@ -1,0 +1,129 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "device/device.hpp"
+#include "device/memory.hpp"
+#include "device/replications.hpp"
+#include "harness/fault.hpp"
+#include "harness/kernel_spec.hpp"
+#include "harness/laps.hpp"
+#include "harness/parameters.hpp"
+#include "harness/ranks.hpp"
+
+namespace fabricmark::harness {
+
+/// The element of a result that is furthest from what it should be.
+struct WorstPlace {
+  std::string place;  ///< such as "a[17]"
+  double expected = 0;
+  double actual = 0;
+};
+
+/// What one check of the results found on this rank.
+struct Verdict {
+  std::string name;
+  double error = 0;
+  double threshold = 0;
+  std::string measure = "largest relative error";
+  std::size_t checked = 0;  ///< number of values that were compared
+  std::optional<WorstPlace> worst;
+  /// NaN errors fail: only an error that is known to be small enough passes.
+  [[nodiscard]] bool passed() const { return error <= threshold; }
+};
+
+enum class Better { kHigher, kLower };
+
+/// How the samples of one timed part become a figure. With work, a figure is work / seconds * scale (a rate);
+/// without, seconds * scale (a time).
+struct Metric {
+  std::string name;                                       ///< such as "bandwidth"
+  std::vector<std::pair<std::string, std::string>> axes;  ///< such as {"operation", "triad"}
+  std::string lap;                                        ///< name of the timed part
+  std::string unit;
+  double scale = 1;
+  Better better = Better::kHigher;
+  double work = 0;  ///< of this rank; summed over the ranks
+  std::string work_unit;
+};
+
+/// A rate in GB/s (1e9 bytes per second) of the timed part `operation`, which moves `bytes` on this rank.
+inline Metric bandwidth(const std::string& operation, double bytes) {
+  return {"bandwidth", {{"operation", operation}}, operation, "GB/s", 1e-9, Better::kHigher, bytes, "B"};
+}
+
+/// Bytes that a benchmark needs on this rank, to be refused early when there are not so many.
+struct MemoryNeed {
+  double host_bytes = 0;
+  double device_bytes = 0;
+  double largest_buffer_bytes = 0;
+};
+
+/// What a benchmark works with: nothing is global.
+class Context {
+ public:
+  Context(const device::Device& device, const Parameters& parameters, Ranks& ranks,
+          device::Timeline& timeline, cl::Program program, const VariantSpec& variant,
+          device::MemoryKind memory)
+      : device_(device),
+        parameters_(parameters),
+        ranks_(ranks),
+        timeline_(timeline),
+        program_(std::move(program)),
+        variant_(variant),
+        memory_(memory) {}
+
+  [[nodiscard]] const device::Device& device() const { return device_; }
+  [[nodiscard]] const Parameters& parameters() const { return parameters_; }
+  [[nodiscard]] Ranks& ranks() const { return ranks_; }
+  [[nodiscard]] const std::string& variant() const { return variant_.name; }
+  [[nodiscard]] device::MemoryKind memory() const { return memory_; }
+
+  /// `count` concurrent copies of the variant's entry point number `entry`.
+  [[nodiscard]] device::Replications replications(int count, std::size_t entry = 0) const {
+    return {device_, program_, variant_.entry_points.at(entry), count, timeline_};
+  }
+  /// A device buffer of the kind of memory that --memory asks for, in a bank where banks can be chosen.
+  [[nodiscard]] device::Buffer buffer(std::size_t bytes, int bank = -1) const {
+    return {device_, bytes, memory_, bank};
+  }
+  /// Throws Error (bad use) when the host or the device has less memory than all ranks need; `size_parameter`
+  /// is the setting that the message tells to reduce.
+  void require_memory(const MemoryNeed& need, const std::string& size_parameter) const;
+
+ private:
+  const device::Device& device_;
+  const Parameters& parameters_;
+  Ranks& ranks_;
+  device::Timeline& timeline_;
+  cl::Program program_;
+  const VariantSpec& variant_;
+  device::MemoryKind memory_;
+};
+
+/// One benchmark on one rank. The harness owns repetition, warm-up, barriers, statistics, files and exit
+/// codes.
+class Benchmark {
+ public:
+  virtual ~Benchmark() = default;
+  Benchmark() = default;
+  Benchmark(const Benchmark&) = delete;
+  Benchmark& operator=(const Benchmark&) = delete;
+
+  /// Makes the inputs; once, not timed.
+  virtual void generate() = 0;
+  /// One repetition: its timed parts go through `laps`.
+  virtual void execute(Laps& laps) = 0;
+  /// Makes the results of the last repetition wrong on purpose. Throws Error (bad use) for an unknown target.
+  virtual void inject(const Fault& fault);
+  /// Checks the results of the last repetition; at least one verdict.
+  virtual std::vector<Verdict> validate() = 0;
+  [[nodiscard]] virtual std::vector<Metric> metrics() const = 0;
+  /// Remarks that a reader of the results needs.
+  [[nodiscard]] virtual std::vector<std::string> notes() const { return {}; }
+};
+
+}  // namespace fabricmark::harness

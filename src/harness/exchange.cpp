@@ -1,0 +1,93 @@
+// Structured data between ranks, packed in a binary form of JSON that keeps every bit of a number.
+#include "harness/exchange.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+namespace fabricmark::harness {
+
+namespace {
+
+using Json = nlohmann::json;
+
+/// The documents of all ranks in their order.
+std::vector<Json> gather(Ranks& ranks, const Json& own) {
+  const std::vector<std::uint8_t> packed = Json::to_cbor(own);
+  std::vector<Json> all;
+  for (const std::vector<std::byte>& bytes : ranks.gather_bytes(std::as_bytes(std::span(packed)))) {
+    const auto* start = reinterpret_cast<const std::uint8_t*>(bytes.data());
+    all.push_back(Json::from_cbor(start, start + bytes.size()));
+  }
+  return all;
+}
+
+}  // namespace
+
+std::vector<Result::Placement> gather_placement(Ranks& ranks, const Result::Placement& own) {
+  std::vector<Result::Placement> all;
+  for (const Json& place : gather(ranks, {own.host, own.device, own.device_index, own.compute_units})) {
+    all.push_back({place[0], place[1], place[2], place[3]});
+  }
+  return all;
+}
+
+std::vector<Result::RankVerdict> gather_verdicts(Ranks& ranks, const std::vector<Verdict>& own) {
+  Json packed = Json::array();
+  for (const Verdict& verdict : own) {
+    Json worst;
+    if (verdict.worst) worst = {verdict.worst->place, verdict.worst->expected, verdict.worst->actual};
+    packed.push_back(
+        {verdict.name, verdict.error, verdict.threshold, verdict.measure, verdict.checked, worst});
+  }
+  std::vector<Result::RankVerdict> all;
+  int rank = 0;
+  for (const Json& verdicts : gather(ranks, packed)) {
+    for (const Json& entry : verdicts) {
+      Verdict verdict{entry[0], entry[1], entry[2], entry[3], entry[4], std::nullopt};
+      if (!entry[5].is_null()) verdict.worst = WorstPlace{entry[5][0], entry[5][1], entry[5][2]};
+      all.push_back({verdict, rank});
+    }
+    ++rank;
+  }
+  return all;
+}
+
+std::vector<Result::RankTimes> gather_timeline(Ranks& ranks, const std::vector<device::KernelTimes>& own) {
+  Json packed = Json::array();
+  for (const device::KernelTimes& times : own) {
+    packed.push_back({times.operation, times.kernel, times.repetition, times.replication, times.queued,
+                      times.submitted, times.started, times.ended});
+  }
+  std::vector<Result::RankTimes> all;
+  int rank = 0;
+  for (const Json& entries : gather(ranks, packed)) {
+    for (const Json& entry : entries) {
+      all.push_back({{entry[0], entry[1], entry[2], entry[3], entry[4], entry[5], entry[6], entry[7]}, rank});
+    }
+    ++rank;
+  }
+  return all;
+}
+
+std::vector<Result::RankVerdict> worst_verdicts(const std::vector<Result::RankVerdict>& all) {
+  std::vector<Result::RankVerdict> worst;
+  for (const Result::RankVerdict& entry : all) {
+    const auto known = std::find_if(worst.begin(), worst.end(), [&](const Result::RankVerdict& other) {
+      return other.verdict.name == entry.verdict.name;
+    });
+    if (known == worst.end()) {
+      worst.push_back(entry);
+      continue;
+    }
+    const std::size_t checked = known->verdict.checked + entry.verdict.checked;
+    // NaN is the worst error; a comparison with it is false, hence the form of this condition.
+    const bool is_worse = std::isnan(entry.verdict.error) ? !std::isnan(known->verdict.error)
+                                                          : entry.verdict.error > known->verdict.error;
+    if (is_worse) *known = entry;
+    known->verdict.checked = checked;
+  }
+  return worst;
+}
+
+}  // namespace fabricmark::harness

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <vector>
+
+#include "harness/ranks.hpp"
+#include "harness/result.hpp"
+
+namespace fabricmark::harness {
+
+/// These are collective; every rank gets all ranks' parts.
+std::vector<Result::Placement> gather_placement(Ranks& ranks, const Result::Placement& own);
+std::vector<Result::RankVerdict> gather_verdicts(Ranks& ranks, const std::vector<Verdict>& own);
+std::vector<Result::RankTimes> gather_timeline(Ranks& ranks, const std::vector<device::KernelTimes>& own);
+
+/// For each check the verdict of the rank with the largest error, with the values checked on all ranks added
+/// up.
+std::vector<Result::RankVerdict> worst_verdicts(const std::vector<Result::RankVerdict>& all);
+
+}  // namespace fabricmark::harness

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+
+namespace fabricmark::harness {
+
+/// A wrong result made on purpose, to prove that the check finds it.
+struct Fault {
+  enum class Kind {
+    kElement,  ///< one element times (1 + 100 epsilon)
+    kScale,    ///< every element times 1.5
+    kZeros,    ///< every element zero
+    kStale,    ///< the contents from before the repetition
+  };
+  Kind kind = Kind::kElement;
+  std::string target;       ///< what is changed, in the benchmark's own names; empty: its first
+  std::optional<int> rank;  ///< the only rank that is changed; absent: all
+};
+
+/// Reads KIND[:TARGET][@RANK]. Throws Error (bad use) naming the kinds.
+Fault parse_fault(const std::string& text);
+
+/// Changes `values` as the fault says; `stale` holds what they were before. T multiplies with double.
+template <typename T>
+void corrupt(std::span<T> values, std::span<const T> stale, Fault::Kind kind, double epsilon) {
+  switch (kind) {
+    case Fault::Kind::kElement: {
+      T& element = values[values.size() / 2];
+      element = static_cast<T>(static_cast<double>(element) * (1 + 100 * epsilon));
+      return;
+    }
+    case Fault::Kind::kScale:
+      for (T& value : values) value = static_cast<T>(static_cast<double>(value) * 1.5);
+      return;
+    case Fault::Kind::kZeros:
+      for (T& value : values) value = static_cast<T>(0.0);
+      return;
+    case Fault::Kind::kStale:
+      for (std::size_t i = 0; i < values.size(); ++i) values[i] = stale[i];
+      return;
+  }
+}
+
+}  // namespace fabricmark::harness

@@ -1,0 +1,306 @@
+// Reading kernel.toml, board files and sidecars; resolving them is in resolve.cpp.
+#include "harness/kernel_spec.hpp"
+
+#include <fmt/format.h>
+
+#include <toml++/toml.h>
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+
+#include "device/error.hpp"
+
+#ifndef FABRICMARK_SOURCE_KERNELS
+#define FABRICMARK_SOURCE_KERNELS ""
+#endif
+
+namespace fabricmark::harness {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Reads one TOML file with messages that name the file and the place.
+class Reader {
+ public:
+  Reader(const std::string& text, fs::path file) : file_(std::move(file)) {
+    try {
+      root_ = toml::parse(text, file_.string());
+    } catch (const toml::parse_error& error) {
+      throw bad_use(fmt::format("'{}' line {} is not TOML: {}", file_.string(), error.source().begin.line,
+                                std::string(error.description())),
+                    "correct that line");
+    }
+  }
+
+  [[nodiscard]] const toml::table& root() const { return root_; }
+
+  [[nodiscard]] Error wrong(const std::string& key, const std::string& expected) const {
+    return bad_use(fmt::format("'{}': {} is missing or wrong", file_.string(), key), "give " + expected);
+  }
+
+  [[nodiscard]] std::string text(const toml::table& table, const std::string& key,
+                                 const std::string& where) const {
+    const auto value = table[key].value_exact<std::string>();
+    if (!value || value->empty()) throw wrong(where + key, "a text");
+    return *value;
+  }
+
+  [[nodiscard]] Value value(const toml::node& node, const std::string& where) const {
+    if (const auto integer = node.value_exact<std::int64_t>()) return *integer;
+    if (const auto number = node.value_exact<double>()) return *number;
+    if (const auto flag = node.value_exact<bool>()) return *flag;
+    if (const auto text = node.value_exact<std::string>()) return *text;
+    throw wrong(where, "a number, a text or true or false");
+  }
+
+  [[nodiscard]] const toml::table& table(const toml::table& parent, const std::string& key,
+                                         const std::string& where) const {
+    const toml::table* found = parent[key].as_table();
+    if (found == nullptr) throw wrong(where + key, "a table");
+    return *found;
+  }
+
+  /// The tables inside `parent`, in the order of the file.
+  [[nodiscard]] std::vector<std::pair<std::string, const toml::table*>> tables(
+      const toml::table& parent, const std::string& where) const {
+    std::vector<std::pair<std::string, const toml::table*>> found;
+    for (const auto& [key, node] : parent) {
+      if (!node.is_table()) throw wrong(where + std::string(key.str()), "a table");
+      found.emplace_back(key.str(), node.as_table());
+    }
+    std::stable_sort(found.begin(), found.end(), [](const auto& left, const auto& right) {
+      return left.second->source().begin.line < right.second->source().begin.line;
+    });
+    return found;
+  }
+
+  void only(const toml::table& table, const std::vector<std::string_view>& keys,
+            const std::string& where) const {
+    for (const auto& [key, node] : table) {
+      if (std::find(keys.begin(), keys.end(), key.str()) == keys.end()) {
+        throw bad_use(fmt::format("'{}' line {}: unknown key {}{}", file_.string(), node.source().begin.line,
+                                  where, std::string(key.str())),
+                      fmt::format("use {}", fmt::join(keys, ", ")));
+      }
+    }
+  }
+
+ private:
+  fs::path file_;
+  toml::table root_;
+};
+
+std::string content(const fs::path& file, const std::string& what) {
+  std::error_code ignored;
+  std::ifstream stream(file, std::ios::binary);
+  if (!stream || fs::is_directory(file, ignored)) {
+    throw bad_use(fmt::format("cannot read the {} '{}'", what, file.string()), "check its name");
+  }
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+std::map<std::string, Value> class_values(const Reader& reader, const toml::node& node,
+                                          const std::string& where) {
+  std::map<std::string, Value> values;
+  if (const toml::table* per_class = node.as_table()) {
+    reader.only(*per_class, {"cpu", "gpu", "fpga", "emulator"}, where + ".");
+    for (const auto& [name, value] : *per_class) {
+      values[std::string(name.str())] = reader.value(value, where + "." + std::string(name.str()));
+    }
+  } else {
+    values[""] = reader.value(node, where);
+  }
+  if (values.empty()) throw reader.wrong(where, "a default");
+  return values;
+}
+
+ParameterSpec::Type parameter_type(const Reader& reader, const std::string& type, const std::string& where) {
+  if (type == "int") return ParameterSpec::Type::kInteger;
+  if (type == "float") return ParameterSpec::Type::kNumber;
+  if (type == "bool") return ParameterSpec::Type::kFlag;
+  if (type == "string") return ParameterSpec::Type::kText;
+  throw reader.wrong(where + "type", "int, float, bool or string");
+}
+
+ParameterSpec read_parameter(const Reader& reader, const std::string& name, const toml::table& table) {
+  const std::string where = "parameters." + name + ".";
+  reader.only(table, {"type", "range", "values", "default", "stage", "unit", "meaning"}, where);
+  ParameterSpec spec;
+  spec.name = name;
+  spec.type = parameter_type(reader, reader.text(table, "type", where), where);
+  spec.meaning = reader.text(table, "meaning", where);
+  if (table.contains("unit")) spec.unit = reader.text(table, "unit", where);
+  const std::string stage = reader.text(table, "stage", where);
+  if (stage != "build" && stage != "run") throw reader.wrong(where + "stage", "build or run");
+  spec.stage = stage == "build" ? ParameterSpec::Stage::kBuild : ParameterSpec::Stage::kRun;
+  if (table.contains("range")) {
+    const toml::array* range = table["range"].as_array();
+    if (range == nullptr || range->size() != 2 || !range->get(0)->is_number() ||
+        !range->get(1)->is_number()) {
+      throw reader.wrong(where + "range", "two numbers, [smallest, largest]");
+    }
+    spec.minimum = range->get(0)->value<double>();
+    spec.maximum = range->get(1)->value<double>();
+  }
+  if (table.contains("values")) {
+    const toml::array* values = table["values"].as_array();
+    if (values == nullptr || values->empty()) throw reader.wrong(where + "values", "a list of values");
+    for (const toml::node& value : *values) spec.values.push_back(reader.value(value, where + "values"));
+  }
+  if (!table.contains("default")) throw reader.wrong(where + "default", "a value, or one per device class");
+  spec.defaults = class_values(reader, *table.get("default"), where + "default");
+  return spec;
+}
+
+VariantSpec read_variant(const Reader& reader, const std::string& name, const toml::table& table) {
+  const std::string where = "variants." + name + ".";
+  reader.only(table, {"file", "entry_points", "style", "arguments", "defaults"}, where);
+  VariantSpec spec;
+  spec.name = name;
+  spec.file = reader.text(table, "file", where);
+  const toml::array* entries = table["entry_points"].as_array();
+  if (entries == nullptr || entries->empty())
+    throw reader.wrong(where + "entry_points", "a list of kernel names");
+  for (const toml::node& entry : *entries) {
+    const auto text = entry.value_exact<std::string>();
+    if (!text) throw reader.wrong(where + "entry_points", "a list of kernel names");
+    spec.entry_points.push_back(*text);
+  }
+  if (table.contains("defaults")) {
+    for (const auto& [parameter, node] : reader.table(table, "defaults", where)) {
+      const std::string key(parameter.str());
+      spec.defaults[key] = class_values(reader, node, where + "defaults." + key);
+    }
+  }
+  return spec;
+}
+
+std::map<std::string, Value> read_values(const Reader& reader, const toml::table& table,
+                                         const std::string& where) {
+  std::map<std::string, Value> values;
+  for (const auto& [key, node] : table) {
+    values[std::string(key.str())] = reader.value(node, where + std::string(key.str()));
+  }
+  return values;
+}
+
+}  // namespace
+
+const VariantSpec& KernelSpec::variant(const std::string& name) const {
+  std::vector<std::string> names;
+  for (const VariantSpec& spec : variants) {
+    if (spec.name == name) return spec;
+    names.push_back(spec.name);
+  }
+  throw bad_use(fmt::format("{} has no variant '{}'", benchmark, name),
+                fmt::format("use --variant {}", fmt::join(names, " or ")));
+}
+
+const ParameterSpec* KernelSpec::find(const std::string& name) const {
+  const auto found = std::find_if(parameters.begin(), parameters.end(),
+                                  [&](const ParameterSpec& spec) { return spec.name == name; });
+  return found == parameters.end() ? nullptr : &*found;
+}
+
+KernelSpec load_kernel_spec(const fs::path& file) {
+  KernelSpec spec = parse_kernel_spec(content(file, "kernel description"), file);
+  spec.folder = file.parent_path();
+  return spec;
+}
+
+KernelSpec parse_kernel_spec(const std::string& text, const fs::path& file) {
+  const Reader reader(text, file);
+  const toml::table& root = reader.root();
+  reader.only(root, {"benchmark", "summary", "variants", "parameters", "constraints"}, "");
+  KernelSpec spec;
+  spec.benchmark = reader.text(root, "benchmark", "");
+  spec.summary = reader.text(root, "summary", "");
+  for (const auto& [name, table] : reader.tables(reader.table(root, "variants", ""), "variants.")) {
+    spec.variants.push_back(read_variant(reader, name, *table));
+  }
+  if (spec.variants.empty()) throw reader.wrong("variants", "at least [variants.base]");
+  if (root.contains("parameters")) {
+    for (const auto& [name, table] : reader.tables(reader.table(root, "parameters", ""), "parameters.")) {
+      spec.parameters.push_back(read_parameter(reader, name, *table));
+    }
+  }
+  if (root.contains("constraints")) {
+    const toml::array* list = root["constraints"].as_array();
+    if (list == nullptr) throw reader.wrong("constraints", "[[constraints]] entries");
+    for (const toml::node& node : *list) {
+      if (!node.is_table()) throw reader.wrong("constraints", "[[constraints]] entries");
+      const toml::table& table = *node.as_table();
+      reader.only(table, {"expression", "meaning"}, "constraints.");
+      spec.constraints.push_back(
+          {reader.text(table, "expression", "constraints."), reader.text(table, "meaning", "constraints.")});
+    }
+  }
+  return spec;
+}
+
+fs::path kernels_folder() {
+  if (const char* folder = std::getenv("FABRICMARK_KERNELS"); folder != nullptr && *folder != '\0')
+    return folder;
+  const fs::path source = FABRICMARK_SOURCE_KERNELS;
+  std::error_code ignored;
+  if (!source.empty() && fs::is_directory(source, ignored)) return source;
+  return fs::read_symlink("/proc/self/exe", ignored).parent_path() / ".." / "share" / "fabricmark" /
+         "kernels";
+}
+
+Overrides load_board(const fs::path& file, const std::string& benchmark) {
+  const Reader reader(content(file, "board file"), file);
+  reader.only(reader.root(), {"banks", "parameters"}, "");
+  Overrides board;
+  board.origin = file.string();
+  if (reader.root().contains("banks")) {
+    board.banks = reader.root()["banks"].value_exact<std::int64_t>();
+    if (!board.banks || *board.banks < 1) throw reader.wrong("banks", "the number of memory banks");
+  }
+  if (reader.root().contains("parameters")) {
+    const toml::table& all = reader.table(reader.root(), "parameters", "");
+    if (all.contains(benchmark)) {
+      const std::string where = "parameters." + benchmark + ".";
+      board.parameters = read_values(reader, reader.table(all, benchmark, "parameters."), where);
+    }
+  }
+  return board;
+}
+
+Overrides load_sidecar(const fs::path& bitstream, const KernelSpec& spec) {
+  const fs::path file = bitstream.string() + ".toml";
+  std::error_code ignored;
+  if (!fs::exists(file, ignored)) {
+    throw bad_use(fmt::format("the bitstream '{}' has no sidecar", bitstream.string()),
+                  fmt::format("write its variant and build parameters to '{}'", file.string()));
+  }
+  const Reader reader(content(file, "sidecar"), file);
+  reader.only(reader.root(), {"benchmark", "variant", "parameters"}, "");
+  const std::string benchmark = reader.text(reader.root(), "benchmark", "");
+  if (benchmark != spec.benchmark) {
+    throw bad_use(fmt::format("the bitstream '{}' is for {}, not for {}", bitstream.string(), benchmark,
+                              spec.benchmark),
+                  "give a bitstream of this benchmark");
+  }
+  Overrides sidecar;
+  sidecar.origin = file.string();
+  sidecar.variant = reader.text(reader.root(), "variant", "");
+  sidecar.parameters = read_values(reader, reader.table(reader.root(), "parameters", ""), "parameters.");
+  return sidecar;
+}
+
+std::string sidecar_text(const KernelSpec& spec, const std::string& variant, const Parameters& parameters) {
+  toml::table built;
+  for (const ParameterSpec& parameter : spec.parameters) {
+    if (parameter.stage != ParameterSpec::Stage::kBuild) continue;
+    std::visit([&](const auto& value) { built.insert_or_assign(parameter.name, value); },
+               parameters.value(parameter.name));
+  }
+  std::ostringstream text;
+  text << toml::table{{"benchmark", spec.benchmark}, {"variant", variant}, {"parameters", built}} << '\n';
+  return text.str();
+}
+
+}  // namespace fabricmark::harness

@@ -1,0 +1,74 @@
+#pragma once
+
+#include <chrono>
+#include <exception>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "harness/ranks.hpp"
+
+namespace fabricmark::harness {
+
+/// Time added inside each timed part, to prove that a comparison finds it: seconds, or a share of the part's
+/// time.
+struct Delay {
+  double seconds = 0;
+  double share = 0;
+};
+
+/// Reads "0.001" (seconds) or "10%". Throws Error (bad use) otherwise.
+Delay parse_delay(const std::string& text);
+
+/// Seconds of each timed part in each counted repetition, on this rank.
+struct Samples {
+  std::vector<std::string> names;            ///< in the order of the first repetition
+  std::vector<std::vector<double>> seconds;  ///< [name][repetition]
+};
+
+/// Another rank has failed: this one stops too, and says nothing of its own.
+class PeerFailure : public std::exception {
+ public:
+  [[nodiscard]] const char* what() const noexcept override { return "another rank failed"; }
+};
+
+/// Stands for a failed rank in Ranks::largest, where a healthy one passes 0.
+inline constexpr std::int64_t kRankFailed = 1000;
+
+/// The stopwatch of a repetition. Every part starts with a barrier, in which a failed rank shows.
+class Laps {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  Laps(Ranks& ranks, std::optional<Delay> delay) : ranks_(ranks), delay_(delay) {}
+
+  /// Runs and times `work`, which must wait for the device itself. Throws PeerFailure when another rank has
+  /// failed.
+  template <typename Work>
+  void time(std::string_view name, Work&& work) {
+    if (ranks_.largest(0) >= kRankFailed) throw PeerFailure();
+    const Clock::time_point start = Clock::now();
+    work();
+    if (delay_) wait(start);
+    record(name, std::chrono::duration<double>(Clock::now() - start).count());
+  }
+
+  /// Until this is called, parts are run but not kept (warm-up).
+  void start_counting() { counting_ = true; }
+  [[nodiscard]] const Samples& samples() const { return samples_; }
+  /// Seconds of all counted parts so far.
+  [[nodiscard]] double total_seconds() const { return total_seconds_; }
+
+ private:
+  void record(std::string_view name, double seconds);
+  void wait(Clock::time_point start) const;
+
+  Ranks& ranks_;
+  std::optional<Delay> delay_;
+  bool counting_ = false;
+  double total_seconds_ = 0;
+  Samples samples_;
+};
+
+}  // namespace fabricmark::harness

@@ -1,0 +1,144 @@
+#include "harness/options.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdlib>
+
+#include "device/error.hpp"
+#include "device/memory.hpp"
+#include "harness/version.hpp"
+
+namespace fabricmark::harness {
+
+namespace {
+
+/// What CLI11 stores texts in before they are read further.
+struct Texts {
+  std::string platform, device, kernel_file, bitstream, save_bitstream, board, json, fault, delay;
+  double min_time = 0;
+};
+
+void add_common(CLI::App& app, Options& options, Texts& texts) {
+  app.add_option("--variant", options.variant, "kind of kernel: base or throughput (default: by device)");
+  app.add_option("--kernel-file", texts.kernel_file,
+                 "your own kernel (.cl) or bitstream with the same signature");
+  app.add_option("--bitstream", texts.bitstream,
+                 "load this bitstream; FILE.toml says what it was built with");
+  app.add_option("--save-bitstream", texts.save_bitstream, "write the built program and its sidecar");
+  app.add_option("--board", texts.board, "board file with banks and parameters");
+  app.add_option("--platform", texts.platform, "OpenCL platform: index or part of its name");
+  app.add_option("--device", texts.device, "device: index or part of its name");
+  app.add_flag("--list-devices", options.list_devices, "show the devices and stop");
+  app.add_option("--ranks", options.ranks, "ranks inside this process")->check(CLI::Range(1, 1024));
+  app.add_option("--repetitions", options.repetitions, "counted repetitions")
+      ->check(CLI::Range(1, 100000000));
+  app.add_option("--warmup", options.warmup, "repetitions before counting")->check(CLI::Range(0, 1000000));
+  app.add_option("--min-time", texts.min_time, "repeat until so many seconds were timed")
+      ->check(CLI::Range(0.0, 1e6));
+  app.add_option("--json", texts.json, "write the result file, - for standard output");
+  app.add_flag("--timeline", options.timeline, "record start and end of every kernel");
+  app.add_flag("--skip-validation", options.skip_validation, "do not check the results");
+  app.add_option("--inject-fault", texts.fault,
+                 "make a result wrong: KIND[:TARGET][@RANK], see the documentation");
+  app.add_option("--inject-delay", texts.delay, "lengthen each timed part by seconds or by a share like 10%");
+  app.add_option("--memory", options.memory, "kind of device memory: buffer, host-pointer or svm");
+}
+
+std::string parameter_help(const ParameterSpec& spec) {
+  std::vector<std::string> defaults;
+  for (const auto& [name, value] : spec.defaults) {
+    defaults.push_back(name.empty() ? to_text(value) : name + ": " + to_text(value));
+  }
+  return fmt::format("{} [{}]", spec.meaning, fmt::join(defaults, ", "));
+}
+
+/// CLI11's messages, in one line and with a remedy.
+Error explain(const CLI::ParseError& error, const std::string& program) {
+  std::string cause = error.what();
+  std::replace(cause.begin(), cause.end(), '\n', ' ');
+  const std::string unexpected = "not expected: ";
+  if (const std::size_t found = cause.find(unexpected); found != std::string::npos) {
+    cause = "unknown option '" + cause.substr(found + unexpected.size()) + "'";
+  }
+  return bad_use(cause, "see " + program + " --help");
+}
+
+void check_writable(const std::string& path) {
+  namespace fs = std::filesystem;
+  std::error_code ignored;
+  fs::path folder = fs::absolute(path).parent_path();
+  while (!folder.empty() && !fs::exists(folder, ignored)) folder = folder.parent_path();
+  if (fs::is_directory(path, ignored) || !fs::is_directory(folder, ignored) ||
+      access(folder.c_str(), W_OK) != 0) {
+    throw bad_use("cannot write '" + path + "'", "name a file in a folder that you may write to");
+  }
+}
+
+std::optional<std::string> if_given(const std::string& text) {
+  return text.empty() ? std::nullopt : std::optional<std::string>(text);
+}
+
+void read_texts(const Texts& texts, const CLI::App& app, Options& options) {
+  options.selection.platform = if_given(texts.platform);
+  options.selection.device = if_given(texts.device);
+  if (const char* mapping = std::getenv("FPGA_MAPPING"); mapping != nullptr && *mapping != '\0') {
+    options.selection.mapping = device::parse_mapping(mapping);
+  }
+  if (!texts.kernel_file.empty()) options.kernel_file = texts.kernel_file;
+  if (!texts.bitstream.empty()) options.bitstream = texts.bitstream;
+  if (!texts.save_bitstream.empty()) options.save_bitstream = texts.save_bitstream;
+  if (!texts.board.empty()) options.board = texts.board;
+  options.json = if_given(texts.json);
+  if (app.count("--min-time") > 0) options.min_time_seconds = texts.min_time;
+  if (app.count("--inject-fault") > 0) options.fault = parse_fault(texts.fault);
+  if (app.count("--inject-delay") > 0) options.delay = parse_delay(texts.delay);
+  device::memory_kind(options.memory);
+  if (options.kernel_file && options.bitstream) {
+    throw bad_use("--kernel-file and --bitstream exclude each other", "give one of them");
+  }
+  if (options.fault && options.skip_validation) {
+    throw bad_use("--inject-fault without validation shows nothing", "leave out --skip-validation");
+  }
+  if (options.json && *options.json != "-") check_writable(*options.json);
+  if (options.save_bitstream) check_writable(options.save_bitstream->string());
+}
+
+}  // namespace
+
+std::variant<Options, std::string> parse_options(const std::vector<std::string>& arguments,
+                                                 const std::string& program, const KernelSpec& spec) {
+  CLI::App app(spec.summary, program);
+  app.set_version_flag("--version", program + " " + version());
+  app.get_formatter()->column_width(34);
+  Options options;
+  Texts texts;
+  add_common(app, options, texts);
+  std::map<std::string, std::string> given;
+  for (const ParameterSpec& parameter : spec.parameters) {
+    std::string name = "--" + parameter.name;
+    std::replace(name.begin(), name.end(), '_', '-');
+    app.add_option(name, given[parameter.name], parameter_help(parameter))->group("Parameters of the kernel");
+  }
+  try {
+    // CLI11 takes the arguments from the back.
+    app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
+  } catch (const CLI::CallForHelp&) {
+    return app.help();
+  } catch (const CLI::CallForVersion&) {
+    return program + " " + version() + "\n";
+  } catch (const CLI::ParseError& error) {
+    throw explain(error, program);
+  }
+  read_texts(texts, app, options);
+  for (const ParameterSpec& parameter : spec.parameters) {
+    std::string name = "--" + parameter.name;
+    std::replace(name.begin(), name.end(), '_', '-');
+    if (app.count(name) > 0) options.parameters[parameter.name] = given[parameter.name];
+  }
+  return options;
+}
+
+}  // namespace fabricmark::harness

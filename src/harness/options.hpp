@@ -1,0 +1,43 @@
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "device/device.hpp"
+#include "harness/fault.hpp"
+#include "harness/kernel_spec.hpp"
+#include "harness/laps.hpp"
+
+namespace fabricmark::harness {
+
+/// What every program understands, whatever it measures.
+struct Options {
+  device::Selection selection;
+  bool list_devices = false;
+  std::string variant;  ///< empty: by device class
+  std::optional<std::filesystem::path> kernel_file;
+  std::optional<std::filesystem::path> bitstream;
+  std::optional<std::filesystem::path> save_bitstream;
+  std::optional<std::filesystem::path> board;
+  int ranks = 1;
+  int repetitions = 10;
+  int warmup = 1;
+  std::optional<double> min_time_seconds;
+  std::optional<std::string> json;  ///< file name, or "-" for standard output
+  bool timeline = false;
+  bool skip_validation = false;
+  std::optional<Fault> fault;
+  std::optional<Delay> delay;
+  std::string memory = "buffer";
+  std::map<std::string, std::string> parameters;  ///< given ones by name, as texts
+};
+
+/// The options, or the text to print for --help and --version. Throws Error (bad use).
+std::variant<Options, std::string> parse_options(const std::vector<std::string>& arguments,
+                                                 const std::string& program, const KernelSpec& spec);
+
+}  // namespace fabricmark::harness

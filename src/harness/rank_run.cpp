@@ -1,0 +1,274 @@
+#include "harness/rank_run.hpp"
+
+#include <fmt/format.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <iostream>
+
+#include "device/atomic_file.hpp"
+#include "device/error.hpp"
+#include "harness/agreement.hpp"
+#include "harness/exchange.hpp"
+#include "harness/host.hpp"
+
+namespace fabricmark::harness {
+
+namespace {
+
+/// The cores that this process may use, as a text to compare between ranks.
+std::string affinity_text() {
+  cpu_set_t cores;
+  CPU_ZERO(&cores);
+  sched_getaffinity(0, sizeof(cores), &cores);
+  std::string text = describe_host().name + ":";
+  for (std::size_t core = 0; core < CPU_SETSIZE; ++core) {
+    if (CPU_ISSET(core, &cores)) text += std::to_string(core) + ",";
+  }
+  return text;
+}
+
+device::FoundDevice choose_device(const Options& options, Ranks& ranks, device::Share& share) {
+  const std::vector<device::FoundDevice> found = device::find_devices(options.selection);
+  if (found.empty()) {
+    throw environment_failure("no OpenCL device was found",
+                              "install a runtime (Debian: pocl-opencl-icd) or set OCL_ICD_VENDORS");
+  }
+  std::vector<std::size_t> places;
+  for (int local = 0; local < ranks.local_size(); ++local) {
+    places.push_back(device::mapped_device(options.selection, found.size(), local));
+  }
+  const auto own = places.begin() + ranks.local_rank();
+  // Processes are kept apart by a cap on their threads; ranks of one process by parts of the device.
+  if (ranks.kind() == "in-process" && found[*own].info.device_class == device::DeviceClass::kCpu) {
+    share.index = static_cast<int>(std::count(places.begin(), own, *own));
+    share.count = static_cast<int>(std::count(places.begin(), places.end(), *own));
+  }
+  return found[*own];
+}
+
+void check_data_type(const Parameters& parameters, const device::DeviceInfo& info) {
+  if (!parameters.has("data_type")) return;
+  const std::string& type = parameters.text("data_type");
+  if ((type == "half" && !info.has_half) || (type == "double" && !info.has_double)) {
+    throw bad_use(fmt::format("{} has no arithmetic of the type {}", info.name, type),
+                  "use --data-type float or another device");
+  }
+}
+
+}  // namespace
+
+RankRun::RankRun(Ranks& ranks, const RunSetup& setup)
+    : ranks_(ranks),
+      setup_(setup),
+      options_(setup.options),
+      progress_(ranks.is_root()),
+      timeline_(setup.options.timeline) {
+  result_.program = setup.program_name;
+  result_.benchmark = setup.spec.benchmark;
+  result_.command = setup.command;
+  result_.started = time_now();
+  result_.ranks_kind = ranks.kind();
+  result_.mpi_library = ranks.library();
+  result_.warmup = options_.warmup;
+  result_.min_time_seconds = options_.min_time_seconds;
+  result_.validated = !options_.skip_validation;
+  result_.with_timeline = options_.timeline;
+}
+
+int RankRun::execute() {
+  const auto start = std::chrono::steady_clock::now();
+  if (options_.list_devices) {
+    together(ranks_, [&] {
+      const std::vector<device::FoundDevice> found = device::find_devices(options_.selection);
+      if (found.empty()) {
+        throw environment_failure("no OpenCL device was found",
+                                  "install a runtime (Debian: pocl-opencl-icd) or set OCL_ICD_VENDORS");
+      }
+      if (!ranks_.is_root()) return;
+      if (!options_.json || *options_.json != "-") std::cout << devices_table(found);
+      if (options_.json && *options_.json == "-") std::cout << devices_json(found);
+      if (options_.json && *options_.json != "-") write_atomically(*options_.json, devices_json(found));
+    });
+    return static_cast<int>(ExitCode::kValid);
+  }
+  progress_.step("opening the device");
+  open_device();
+  together(ranks_, [&] { choose_parameters(); });
+  progress_.step("building the kernels");
+  together(ranks_, [&] {
+    context_.emplace(*device_, parameters_, ranks_, timeline_, build(), *variant_,
+                     device::memory_kind(options_.memory));
+    benchmark_ = setup_.make(*context_);
+  });
+  progress_.step("making the inputs");
+  together(ranks_, [&] { benchmark_->generate(); });
+  Laps laps(ranks_, options_.delay);
+  repeat(laps);
+  progress_.step("checking the results");
+  validate();
+  collect(laps.samples());
+  result_.duration_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  publish();
+  return result_.exit_code;
+}
+
+void RankRun::open_device() {
+  if (ranks_.kind() == "mpi") {
+    const std::string own = affinity_text();
+    const std::vector<std::string> all = ranks_.gather_texts(own);
+    thread_cap_ = device::cap_runtime_threads(static_cast<int>(std::count(all.begin(), all.end(), own)));
+  }
+  together(ranks_, [&] {
+    device::Share share;
+    const device::FoundDevice found = choose_device(options_, ranks_, share);
+    device_.emplace(found, share);
+    result_.device = found.info;
+  });
+}
+
+void RankRun::choose_parameters() {
+  std::optional<Overrides> board;
+  std::optional<Overrides> sidecar;
+  const device::DeviceInfo& info = device_->info();
+  if (options_.board) board = load_board(*options_.board, setup_.spec.benchmark);
+  if (options_.bitstream) bitstream_ = *options_.bitstream;
+  if (options_.kernel_file && options_.kernel_file->extension() != ".cl") bitstream_ = *options_.kernel_file;
+  if (!bitstream_.empty()) sidecar = load_sidecar(bitstream_, setup_.spec);
+
+  std::string variant = options_.variant;
+  if (sidecar && sidecar->variant) {
+    if (!variant.empty() && variant != *sidecar->variant) {
+      throw bad_use(fmt::format("the bitstream holds the variant {} ('{}') but the command line says {}",
+                                *sidecar->variant, sidecar->origin, variant),
+                    "drop --variant");
+    }
+    variant = *sidecar->variant;
+  }
+  if (variant.empty()) {
+    // Base kernels are designs for FPGAs; a GPU would run them on one of its thousands of lanes.
+    const std::string preferred = info.device_class == device::DeviceClass::kGpu ? "throughput" : "base";
+    const bool has_it = std::any_of(setup_.spec.variants.begin(), setup_.spec.variants.end(),
+                                    [&](const VariantSpec& spec) { return spec.name == preferred; });
+    variant = has_it ? preferred : setup_.spec.variants.front().name;
+  }
+  variant_ = &setup_.spec.variant(variant);
+
+  DeviceFacts facts;
+  facts.device_class = info.device_class;
+  facts.cores = static_cast<std::int64_t>(info.compute_units);
+  if (thread_cap_ > 0) facts.cores = std::min<std::int64_t>(facts.cores, thread_cap_);
+  if (board && board->banks) facts.banks = *board->banks;
+  parameters_ = resolve(setup_.spec, variant, facts, options_.parameters, board, sidecar);
+  check_data_type(parameters_, info);
+  kernel_source_ = setup_.spec.folder / variant_->file;
+  if (options_.kernel_file && bitstream_.empty()) kernel_source_ = *options_.kernel_file;
+  result_.variant = variant;
+  result_.optimized = options_.kernel_file.has_value();
+}
+
+cl::Program RankRun::build() {
+  if (!bitstream_.empty()) return device::load_bitstream(*device_, bitstream_);
+  const std::string source = device::expand_includes(kernel_source_, setup_.spec.folder.parent_path());
+  const device::Definitions definitions = build_definitions(setup_.spec, parameters_, device_->info());
+  const device::BuiltProgram built =
+      device::build_from_source(*device_, source, kernel_source_.filename().string(), definitions);
+  if (options_.save_bitstream && ranks_.is_root()) {
+    write_atomically(*options_.save_bitstream, device::program_binary(built.program));
+    write_atomically(options_.save_bitstream->string() + ".toml",
+                     sidecar_text(setup_.spec, variant_->name, parameters_));
+  }
+  return built.program;
+}
+
+void RankRun::repeat(Laps& laps) {
+  std::optional<Failure> failure;
+  int counted = 0;
+  for (int repetition = -options_.warmup;; ++repetition) {
+    if (repetition == 0) laps.start_counting();
+    counted = std::max(repetition, 0);
+    const bool is_enough = repetition >= options_.repetitions &&
+                           (!options_.min_time_seconds || laps.total_seconds() >= *options_.min_time_seconds);
+    // One exchange decides for all ranks: go on (0), enough (1, said by the root), or somebody has failed.
+    const std::int64_t state = ranks_.largest(ranks_.is_root() && is_enough ? 1 : 0);
+    if (state >= kRankFailed) give_up_together(ranks_, std::nullopt);
+    if (state == 1) break;
+    progress_.repetition(counted, options_.repetitions);
+    timeline_.start_repetition(repetition);
+    try {
+      failure = attempt([&] {
+        benchmark_->execute(laps);
+        if (timeline_.enabled()) timeline_.collect(repetition >= 0);
+      });
+    } catch (const PeerFailure&) {
+      give_up_together(ranks_, std::nullopt);
+    }
+    if (failure) {
+      ranks_.largest(kRankFailed);  // meets the others in their next exchange
+      give_up_together(ranks_, failure);
+    }
+  }
+  result_.repetitions = counted;
+}
+
+void RankRun::validate() {
+  std::vector<Verdict> verdicts;
+  together(ranks_, [&] {
+    if (options_.fault && (!options_.fault->rank || *options_.fault->rank == ranks_.rank())) {
+      benchmark_->inject(*options_.fault);
+    }
+    if (options_.fault && options_.fault->rank && *options_.fault->rank >= ranks_.size()) {
+      throw bad_use(fmt::format("--inject-fault names rank {} of {}", *options_.fault->rank, ranks_.size()),
+                    "count ranks from 0");
+    }
+    if (result_.validated) verdicts = benchmark_->validate();
+  });
+  collect_verdicts(verdicts);
+}
+
+void RankRun::collect(const Samples& samples) {
+  result_.parameters = parameters_;
+  result_.parameters.set("memory", options_.memory);
+  result_.metrics = benchmark_->metrics();
+  result_.notes = benchmark_->notes();
+  result_.lap_names = samples.names;
+  for (const std::vector<double>& seconds : samples.seconds) {
+    result_.seconds.push_back(ranks_.gather_numbers(seconds));
+  }
+  for (Metric& metric : result_.metrics) {
+    double work = 0;
+    for (const std::vector<double>& share : ranks_.gather_numbers({metric.work})) work += share.at(0);
+    metric.work = work;
+  }
+  const Result::Placement own{describe_host().name, device_->info().name, device_->info().device_index,
+                              device_->info().compute_units};
+  result_.placement = gather_placement(ranks_, own);
+  if (timeline_.enabled()) result_.timeline = gather_timeline(ranks_, timeline_.entries());
+}
+
+void RankRun::collect_verdicts(const std::vector<Verdict>& verdicts) {
+  result_.verdicts = worst_verdicts(gather_verdicts(ranks_, verdicts));
+  const bool all_passed =
+      std::all_of(result_.verdicts.begin(), result_.verdicts.end(),
+                  [](const Result::RankVerdict& entry) { return entry.verdict.passed(); });
+  // A benchmark that checks nothing has proven nothing.
+  const bool is_valid = !result_.validated || (all_passed && !result_.verdicts.empty());
+  result_.exit_code = static_cast<int>(is_valid ? ExitCode::kValid : ExitCode::kInvalidResult);
+}
+
+void RankRun::publish() {
+  progress_.clear();
+  together(ranks_, [&] {
+    if (!ranks_.is_root()) return;
+    if (options_.json && *options_.json == "-") {
+      std::cout << to_json(result_) << std::flush;
+      return;
+    }
+    if (options_.json) write_atomically(*options_.json, to_json(result_));
+    std::cout << to_table(result_) << std::flush;
+  });
+}
+
+}  // namespace fabricmark::harness

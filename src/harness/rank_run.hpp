@@ -1,0 +1,59 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/benchmark.hpp"
+#include "harness/options.hpp"
+#include "harness/progress.hpp"
+#include "harness/result.hpp"
+
+namespace fabricmark::harness {
+
+/// What all ranks of a run have in common.
+struct RunSetup {
+  std::string program_name;
+  std::vector<std::string> command;
+  KernelSpec spec;
+  Options options;
+  std::function<std::unique_ptr<Benchmark>(const Context&)> make;
+};
+
+/// One rank's way from the device to the result. Each step is taken by all ranks together.
+class RankRun {
+ public:
+  RankRun(Ranks& ranks, const RunSetup& setup);
+
+  /// Returns the exit code; throws AgreedFailure on all ranks when one of them cannot go on.
+  int execute();
+
+ private:
+  void open_device();
+  void choose_parameters();
+  cl::Program build();
+  void repeat(Laps& laps);
+  void validate();
+  void collect(const Samples& samples);
+  void collect_verdicts(const std::vector<Verdict>& verdicts);
+  void publish();
+
+  Ranks& ranks_;
+  const RunSetup& setup_;
+  const Options& options_;
+  Progress progress_;
+  Result result_;
+  int thread_cap_ = 0;
+  std::optional<device::Device> device_;
+  Parameters parameters_;
+  const VariantSpec* variant_ = nullptr;
+  std::filesystem::path kernel_source_;  ///< empty where a bitstream is loaded
+  std::filesystem::path bitstream_;
+  device::Timeline timeline_;
+  std::optional<Context> context_;
+  std::unique_ptr<Benchmark> benchmark_;
+};
+
+}  // namespace fabricmark::harness

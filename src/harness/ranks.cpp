@@ -1,0 +1,101 @@
+// What all kinds of ranks share, the single rank, and several ranks in one process.
+#include "harness/ranks.hpp"
+
+#include <algorithm>
+#include <array>
+#include <barrier>
+#include <cstring>
+#include <thread>
+
+namespace fabricmark::harness {
+
+std::vector<std::string> Ranks::gather_texts(const std::string& text) {
+  std::vector<std::string> texts;
+  for (const std::vector<std::byte>& bytes : gather_bytes(std::as_bytes(std::span(text)))) {
+    texts.emplace_back(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  }
+  return texts;
+}
+
+std::vector<std::vector<double>> Ranks::gather_numbers(const std::vector<double>& numbers) {
+  std::vector<std::vector<double>> all;
+  for (const std::vector<std::byte>& bytes : gather_bytes(std::as_bytes(std::span(numbers)))) {
+    std::vector<double>& own = all.emplace_back(bytes.size() / sizeof(double));
+    if (!bytes.empty()) std::memcpy(own.data(), bytes.data(), bytes.size());
+  }
+  return all;
+}
+
+namespace {
+
+class SingleRank : public Ranks {
+ public:
+  [[nodiscard]] int rank() const override { return 0; }
+  [[nodiscard]] int size() const override { return 1; }
+  [[nodiscard]] std::string kind() const override { return "single"; }
+  std::int64_t largest(std::int64_t value) override { return value; }
+  std::vector<std::vector<std::byte>> gather_bytes(std::span<const std::byte> bytes) override {
+    return {{bytes.begin(), bytes.end()}};
+  }
+};
+
+/// What the threads of one process exchange through. Two sets of slots alternate, so that a fast rank's next
+/// call cannot overwrite what a slow one still reads, with one barrier per call.
+struct Exchange {
+  explicit Exchange(int count) : meeting(count) {
+    for (auto& set : numbers) set.resize(static_cast<std::size_t>(count));
+    for (auto& set : texts) set.resize(static_cast<std::size_t>(count));
+  }
+  std::barrier<> meeting;
+  std::array<std::vector<std::int64_t>, 2> numbers;
+  std::array<std::vector<std::vector<std::byte>>, 2> texts;
+};
+
+class InProcessRanks : public Ranks {
+ public:
+  InProcessRanks(Exchange& exchange, int rank) : exchange_(exchange), rank_(rank) {}
+  [[nodiscard]] int rank() const override { return rank_; }
+  [[nodiscard]] int size() const override { return static_cast<int>(exchange_.numbers[0].size()); }
+  [[nodiscard]] std::string kind() const override { return "in-process"; }
+
+  std::int64_t largest(std::int64_t value) override {
+    std::vector<std::int64_t>& slots = exchange_.numbers[next_set()];
+    slots[static_cast<std::size_t>(rank_)] = value;
+    exchange_.meeting.arrive_and_wait();
+    return *std::max_element(slots.begin(), slots.end());
+  }
+
+  std::vector<std::vector<std::byte>> gather_bytes(std::span<const std::byte> bytes) override {
+    std::vector<std::vector<std::byte>>& slots = exchange_.texts[next_set()];
+    slots[static_cast<std::size_t>(rank_)].assign(bytes.begin(), bytes.end());
+    exchange_.meeting.arrive_and_wait();
+    return slots;
+  }
+
+ private:
+  std::size_t next_set() { return calls_++ % 2; }
+
+  Exchange& exchange_;
+  int rank_;
+  std::size_t calls_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Ranks> single_rank() { return std::make_unique<SingleRank>(); }
+
+int run_in_process(int count, const std::function<int(Ranks&)>& body) {
+  Exchange exchange(count);
+  std::vector<int> results(static_cast<std::size_t>(count));
+  std::vector<std::thread> threads;
+  for (int rank = 0; rank < count; ++rank) {
+    threads.emplace_back([&, rank] {
+      InProcessRanks ranks(exchange, rank);
+      results[static_cast<std::size_t>(rank)] = body(ranks);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  return *std::max_element(results.begin(), results.end());
+}
+
+}  // namespace fabricmark::harness

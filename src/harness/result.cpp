@@ -1,0 +1,212 @@
+#include "harness/result.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+
+#include "harness/host.hpp"
+#include "harness/statistics.hpp"
+#include "harness/version.hpp"
+
+namespace fabricmark::harness {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// JSON has no infinities and no NaN; they are written as texts so that they are not lost.
+Json number(double value) {
+  if (std::isnan(value)) return "nan";
+  if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
+  return value;
+}
+
+Json optional_text(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
+
+Json device_json(const device::DeviceInfo& info) {
+  return {{"platform", info.platform},
+          {"platform_version", info.platform_version},
+          {"name", info.name},
+          {"vendor", info.vendor},
+          {"driver", info.driver},
+          {"class", device::class_name(info.device_class)},
+          {"platform_index", info.platform_index},
+          {"device_index", info.device_index},
+          {"compute_units", info.compute_units},
+          {"global_memory_bytes", info.global_memory_bytes},
+          {"max_allocation_bytes", info.max_allocation_bytes},
+          {"local_memory_bytes", info.local_memory_bytes},
+          {"emulated", info.emulated()}};
+}
+
+/// Variables that change what is measured; null where unset, so that their absence is on record too.
+Json variables_json() {
+  Json variables = Json::object();
+  for (const char* name : {"FPGA_MAPPING", "OCL_ICD_VENDORS", "OCL_ICD_FILENAMES", "POCL_MAX_PTHREAD_COUNT",
+                           "CL_CONFIG_CPU_TBB_NUM_WORKERS", "CL_CONFIG_CPU_EMULATE_DEVICES",
+                           "OMP_NUM_THREADS", "FABRICMARK_KERNELS", "SLURM_JOB_ID"}) {
+    const char* value = std::getenv(name);
+    variables[name] = value == nullptr ? Json(nullptr) : Json(value);
+  }
+  return variables;
+}
+
+Json environment_json(const Result& result) {
+  const Host host = describe_host();
+  Json placement = Json::array();
+  for (std::size_t rank = 0; rank < result.placement.size(); ++rank) {
+    const Result::Placement& place = result.placement[rank];
+    placement.push_back({{"rank", rank},
+                         {"host", place.host},
+                         {"device_index", place.device_index},
+                         {"device", place.device},
+                         {"compute_units", place.compute_units}});
+  }
+  return {{"host",
+           {{"name", host.name},
+            {"cpu", host.cpu},
+            {"logical_cores", host.logical_cores},
+            {"memory_bytes", host.memory_bytes},
+            {"operating_system", host.operating_system},
+            {"kernel", host.kernel}}},
+          {"ranks",
+           {{"count", result.placement.size()},
+            {"kind", result.ranks_kind},
+            {"mpi_library", optional_text(result.mpi_library)},
+            {"placement", placement}}},
+          {"device", device_json(result.device)},
+          {"toolchain", {{"compiler", compiler()}, {"build_type", build_type()}}},
+          {"variables", variables_json()}};
+}
+
+const std::vector<std::vector<double>>& samples_of(const Result& result, const Metric& metric) {
+  const auto found = std::find(result.lap_names.begin(), result.lap_names.end(), metric.lap);
+  return result.seconds.at(static_cast<std::size_t>(found - result.lap_names.begin()));
+}
+
+Json measurement_json(const Result& result, const Metric& metric) {
+  const std::vector<double> values = figures(result, metric);
+  const Statistics summary = statistics(values);
+  Json axes = Json::object();
+  for (const auto& [axis, value] : metric.axes) axes[axis] = value;
+  const Json work =
+      metric.work > 0 ? Json{{"amount", metric.work}, {"unit", metric.work_unit}} : Json(nullptr);
+  return {{"name", metric.name},
+          {"axes", axes},
+          {"unit", metric.unit},
+          {"better", metric.better == Better::kHigher ? "higher" : "lower"},
+          {"kind", result.device.emulated() ? "emulated" : "measured"},
+          {"best", number(best_of(values, metric.better))},
+          {"median", number(summary.median)},
+          {"mean", number(summary.mean)},
+          {"minimum", number(summary.minimum)},
+          {"maximum", number(summary.maximum)},
+          {"standard_deviation", number(summary.standard_deviation)},
+          {"work", work},
+          {"samples", {{"unit", "s"}, {"per_rank", samples_of(result, metric)}}}};
+}
+
+Json verdict_json(const Result::RankVerdict& entry, bool validated) {
+  const Verdict& verdict = entry.verdict;
+  if (!validated) {
+    return {{"name", "validation"}, {"status", "skipped"}, {"error", nullptr}, {"threshold", nullptr},
+            {"measure", "none"},    {"checked", 0},        {"worst", nullptr}};
+  }
+  Json worst = nullptr;
+  if (verdict.worst) {
+    worst = {{"rank", entry.rank},
+             {"place", verdict.worst->place},
+             {"expected", number(verdict.worst->expected)},
+             {"actual", number(verdict.worst->actual)}};
+  }
+  return {{"name", verdict.name},
+          {"status", verdict.passed() ? "passed" : "failed"},
+          {"error", number(verdict.error)},
+          {"threshold", number(verdict.threshold)},
+          {"measure", verdict.measure},
+          {"checked", verdict.checked},
+          {"worst", worst}};
+}
+
+Json timeline_json(const Result& result) {
+  double first = 0;
+  for (const Result::RankTimes& entry : result.timeline) {
+    if (first == 0 || entry.times.queued < first) first = entry.times.queued;
+  }
+  Json timeline = Json::array();
+  for (const auto& [times, rank] : result.timeline) {
+    timeline.push_back({{"rank", rank},
+                        {"repetition", times.repetition},
+                        {"operation", times.operation},
+                        {"replication", times.replication},
+                        {"kernel", times.kernel},
+                        {"queued", times.queued - first},
+                        {"submitted", times.submitted - first},
+                        {"started", times.started - first},
+                        {"ended", times.ended - first}});
+  }
+  return timeline;
+}
+
+}  // namespace
+
+std::vector<double> figures(const Result& result, const Metric& metric) {
+  std::vector<double> values = slowest(samples_of(result, metric));
+  for (double& value : values)
+    value = metric.work > 0 ? metric.work / value * metric.scale : value * metric.scale;
+  return values;
+}
+
+double best_of(const std::vector<double>& figures, Better better) {
+  if (figures.empty()) return 0;
+  return better == Better::kHigher ? *std::max_element(figures.begin(), figures.end())
+                                   : *std::min_element(figures.begin(), figures.end());
+}
+
+std::string to_json(const Result& result) {
+  Json document;
+  document["schema"] = "fabricmark-result/1";
+  document["run"] = {{"program", result.program},
+                     {"benchmark", result.benchmark},
+                     {"variant", result.variant},
+                     {"version", version()},
+                     {"git", git_state()},
+                     {"class", result.optimized ? "optimized" : "base"},
+                     {"complete", result.validated},
+                     {"started", result.started},
+                     {"duration_seconds", result.duration_seconds},
+                     {"command", result.command},
+                     {"exit_code", result.exit_code}};
+  document["environment"] = environment_json(result);
+  Json parameters = Json::object();
+  for (const auto& [name, value] : result.parameters.all()) {
+    std::visit([&](const auto& typed) { parameters[name] = typed; }, value);
+  }
+  document["parameters"] = parameters;
+  document["repetitions"] = {
+      {"count", result.repetitions},
+      {"warmup", result.warmup},
+      {"min_time_seconds", result.min_time_seconds ? Json(*result.min_time_seconds) : Json(nullptr)}};
+  document["measurements"] = Json::array();
+  for (const Metric& metric : result.metrics)
+    document["measurements"].push_back(measurement_json(result, metric));
+  document["verdicts"] = Json::array();
+  for (const auto& entry : result.verdicts)
+    document["verdicts"].push_back(verdict_json(entry, result.validated));
+  if (!result.validated) document["verdicts"].push_back(verdict_json({}, false));
+  if (result.with_timeline) document["timeline"] = timeline_json(result);
+  document["notes"] = result.notes;
+  // Names of devices and files come from outside; what is not UTF-8 in them must not cost the result.
+  return document.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+std::string devices_json(const std::vector<device::FoundDevice>& devices) {
+  Json list = Json::array();
+  for (const device::FoundDevice& found : devices) list.push_back(device_json(found.info));
+  return Json{{"devices", list}}.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace fabricmark::harness

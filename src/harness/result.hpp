@@ -1,0 +1,76 @@
+#pragma once
+
+#include <map>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "device/device.hpp"
+#include "device/replications.hpp"
+#include "harness/benchmark.hpp"
+#include "harness/options.hpp"
+
+namespace fabricmark::harness {
+
+/// Everything about a run that a result file says, on the root rank. The format is
+/// python/fabricmark/schemas/.
+struct Result {
+  std::string program;
+  std::string benchmark;
+  std::string variant;
+  bool optimized = false;
+  std::string started;
+  double duration_seconds = 0;
+  std::vector<std::string> command;
+  int exit_code = 0;
+
+  std::string ranks_kind;
+  std::string mpi_library;
+  struct Placement {
+    std::string host;
+    std::string device;
+    int device_index = 0;
+    std::uint64_t compute_units = 0;
+  };
+  std::vector<Placement> placement;  ///< [rank]
+  device::DeviceInfo device;
+
+  Parameters parameters;
+  int repetitions = 0;
+  int warmup = 0;
+  std::optional<double> min_time_seconds;
+  bool validated = true;
+
+  std::vector<Metric> metrics;  ///< with the work of all ranks
+  std::vector<std::string> lap_names;
+  std::vector<std::vector<std::vector<double>>> seconds;  ///< [lap][rank][repetition]
+  struct RankVerdict {
+    Verdict verdict;
+    int rank = 0;
+  };
+  std::vector<RankVerdict> verdicts;  ///< the worst rank's of each check
+  struct RankTimes {
+    device::KernelTimes times;
+    int rank = 0;
+  };
+  std::vector<RankTimes> timeline;
+  bool with_timeline = false;
+  std::vector<std::string> notes;
+};
+
+/// One figure per repetition, in the metric's unit: the slowest rank counts.
+std::vector<double> figures(const Result& result, const Metric& metric);
+
+/// The largest and the smallest figure are "best" by the metric's sense.
+double best_of(const std::vector<double>& figures, Better better);
+
+std::string to_json(const Result& result);
+
+/// The table that a person reads.
+std::string to_table(const Result& result);
+
+/// `--list-devices` as a table and as JSON.
+std::string devices_table(const std::vector<device::FoundDevice>& devices);
+std::string devices_json(const std::vector<device::FoundDevice>& devices);
+
+}  // namespace fabricmark::harness

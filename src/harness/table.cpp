@@ -1,0 +1,66 @@
+// What a person reads on the terminal.
+#include <fmt/format.h>
+
+#include "harness/result.hpp"
+#include "harness/statistics.hpp"
+
+namespace fabricmark::harness {
+
+namespace {
+
+std::string axes_text(const Metric& metric) {
+  std::string text;
+  for (const auto& [axis, value] : metric.axes) text += (text.empty() ? "" : ", ") + value;
+  return text.empty() ? metric.name : text;
+}
+
+std::string verdict_line(const Result::RankVerdict& entry) {
+  const Verdict& verdict = entry.verdict;
+  std::string line = fmt::format("{:<8} {}: {} {:.3g}, at most {:.3g} allowed, {} values checked\n",
+                                 verdict.passed() ? "valid" : "INVALID", verdict.name, verdict.measure,
+                                 verdict.error, verdict.threshold, verdict.checked);
+  if (!verdict.passed() && verdict.worst) {
+    line += fmt::format("         worst at {} on rank {}: expected {:.9g}, found {:.9g}\n",
+                        verdict.worst->place, entry.rank, verdict.worst->expected, verdict.worst->actual);
+  }
+  return line;
+}
+
+}  // namespace
+
+std::string to_table(const Result& result) {
+  std::string text =
+      fmt::format("{} {} ({}, {}) on {}, {} rank{}\n", result.benchmark, result.variant,
+                  result.optimized ? "optimized" : "base", result.device.emulated() ? "emulated" : "measured",
+                  result.device.name, result.placement.size(), result.placement.size() == 1 ? "" : "s");
+  std::vector<std::string> settings;
+  for (const auto& [name, value] : result.parameters.all()) settings.push_back(name + "=" + to_text(value));
+  text += fmt::format("{}\n{:<18}{:>12}{:>12}{:>12}  {}\n", fmt::join(settings, " "), "", "best", "median",
+                      "deviation", "unit");
+  for (const Metric& metric : result.metrics) {
+    const std::vector<double> values = figures(result, metric);
+    const Statistics summary = statistics(values);
+    text +=
+        fmt::format("{:<18}{:>12.4g}{:>12.4g}{:>12.2g}  {}\n", axes_text(metric),
+                    best_of(values, metric.better), summary.median, summary.standard_deviation, metric.unit);
+  }
+  for (const Result::RankVerdict& entry : result.verdicts) text += verdict_line(entry);
+  if (!result.validated) text += "skipped  validation: the results were not checked\n";
+  for (const std::string& note : result.notes) text += "note: " + note + "\n";
+  return text;
+}
+
+std::string devices_table(const std::vector<device::FoundDevice>& devices) {
+  std::string text =
+      fmt::format("{:<9}{:<7}{:<9}{:<7}{:<10}{}\n", "platform", "device", "class", "units", "memory", "name");
+  for (const device::FoundDevice& found : devices) {
+    const device::DeviceInfo& info = found.info;
+    text += fmt::format("{:<9}{:<7}{:<9}{:<7}{:<10}{}: {}\n", info.platform_index, info.device_index,
+                        device::class_name(info.device_class), info.compute_units,
+                        fmt::format("{:.1f} GB", static_cast<double>(info.global_memory_bytes) / 1e9),
+                        info.platform, info.name);
+  }
+  return text;
+}
+
+}  // namespace fabricmark::harness
