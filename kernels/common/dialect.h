@@ -1,0 +1,62 @@
+// The dialect header: one spelling for what Intel's aoc, Xilinx' v++ and plain OpenCL C 1.2 write
+// differently.
+//
+// Tool              | recognised by             | single work-item          | unroll            | pipelining
+// ------------------+---------------------------+---------------------------+-------------------+---------------
+// Intel aoc, emulator | INTELFPGA_CL             | max_global_work_dim(0)    | #pragma unroll N  | by default
+// Xilinx v++        | __xilinx__, __HLS_SYN__   | reqd_work_group_size(1..) | opencl_unroll_hint|
+// xcl_pipeline_loop other (CPU, GPU)  | else                      | reqd_work_group_size(1..) | compiler's
+// choice | -
+//
+// Nothing outside this file may use a vendor's extension in a base kernel.
+#ifndef FABRICMARK_DIALECT_H
+#define FABRICMARK_DIALECT_H
+
+#define FM_PASTE_EXPANDED(left, right) left##right
+#define FM_PASTE(left, right) FM_PASTE_EXPANDED(left, right)
+#define FM_TEXT_EXPANDED(text) #text
+#define FM_PRAGMA(text) _Pragma(FM_TEXT_EXPANDED(text))
+
+#if defined(FM_NEEDS_HALF)
+#pragma OPENCL EXTENSION cl_khr_fp16 : enable
+#endif
+#if defined(FM_NEEDS_DOUBLE)
+#pragma OPENCL EXTENSION cl_khr_fp64 : enable
+#endif
+
+// A vector of `width` elements; width 1 is the scalar itself.
+#define FM_VECTOR_1(type) type
+#define FM_VECTOR_2(type) FM_PASTE(type, 2)
+#define FM_VECTOR_4(type) FM_PASTE(type, 4)
+#define FM_VECTOR_8(type) FM_PASTE(type, 8)
+#define FM_VECTOR_16(type) FM_PASTE(type, 16)
+#define FM_VECTOR(type, width) FM_PASTE(FM_VECTOR_, width)(type)
+
+#if defined(INTELFPGA_CL)
+// The emulator's compiler crashes on bank attributes of __local memory, so that none is given here.
+#define FM_SINGLE_WORK_ITEM \
+  __attribute__((max_global_work_dim(0))) __attribute__((uses_global_work_offset(0)))
+#define FM_UNROLL(count) FM_PRAGMA(unroll count)
+#define FM_PIPELINE
+#elif defined(__xilinx__) || defined(__HLS_SYN__)
+#define FM_SINGLE_WORK_ITEM __attribute__((reqd_work_group_size(1, 1, 1)))
+#define FM_UNROLL(count) __attribute__((opencl_unroll_hint(count)))
+#define FM_PIPELINE __attribute__((xcl_pipeline_loop(1)))
+#else
+#define FM_SINGLE_WORK_ITEM __attribute__((reqd_work_group_size(1, 1, 1)))
+#define FM_UNROLL(count)
+#define FM_PIPELINE
+#endif
+
+// A store of a result that is not read again soon. A CPU that would first fetch the line into its cache is
+// told not to (clang's builtin, which PoCL and Intel's runtime compile); elsewhere it is an ordinary store.
+#if defined(FM_CPU) && defined(__has_builtin)
+#if __has_builtin(__builtin_nontemporal_store)
+#define FM_STORE_ONCE(destination, value) __builtin_nontemporal_store(value, &(destination))
+#endif
+#endif
+#if !defined(FM_STORE_ONCE)
+#define FM_STORE_ONCE(destination, value) (destination) = (value)
+#endif
+
+#endif

@@ -1,0 +1,31 @@
+// The single work-item kernel: one work-item runs over whole blocks of the local buffer's length.
+#include "benchmarks/stream/execution.hpp"
+
+namespace fabricmark::stream {
+
+namespace {
+
+class BaseExecution : public Execution {
+ public:
+  BaseExecution(const harness::Context& context, std::size_t element_bytes)
+      : Execution(context, base_block(context.parameters()), element_bytes),
+        block_(base_block(context.parameters())) {}
+
+ private:
+  [[nodiscard]] device::Geometry geometry(const Part& /*part*/) const override { return {}; }
+  [[nodiscard]] cl_uint units(const Part& part) const override {
+    return static_cast<cl_uint>(part.count / block_);
+  }
+
+  std::size_t block_;
+};
+
+}  // namespace
+
+std::size_t base_block(const harness::Parameters& parameters) { return parameters.count("buffer_size"); }
+
+std::unique_ptr<Execution> make_base(const harness::Context& context, std::size_t element_bytes) {
+  return std::make_unique<BaseExecution>(context, element_bytes);
+}
+
+}  // namespace fabricmark::stream

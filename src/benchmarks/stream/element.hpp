@@ -1,0 +1,26 @@
+#pragma once
+
+#include <CL/cl_half.h>
+
+#include <limits>
+
+namespace fabricmark::stream {
+
+/// An IEEE half-precision number in host memory; g++ 12 has no such type for C++.
+class Half {
+ public:
+  Half() = default;
+  explicit Half(double value) : bits_(cl_half_from_float(static_cast<float>(value), CL_HALF_RTE)) {}
+  explicit operator double() const { return cl_half_to_float(bits_); }
+
+ private:
+  cl_half bits_;
+};
+
+/// Distance from 1 to the next number of the type.
+template <typename T>
+constexpr double kEpsilon = std::numeric_limits<T>::epsilon();
+template <>
+inline constexpr double kEpsilon<Half> = 0x1p-10;
+
+}  // namespace fabricmark::stream

@@ -1,0 +1,56 @@
+#include "benchmarks/stream/execution.hpp"
+
+namespace fabricmark::stream {
+
+Execution::Execution(const harness::Context& context, std::size_t block_elements, std::size_t element_bytes)
+    : element_bytes_(element_bytes),
+      parts_(divide(context.parameters().count("size"), block_elements,
+                    context.parameters().count("replications"))),
+      kernels_(context.replications(static_cast<int>(parts_.size()))) {
+  for (std::size_t i = 0; i < parts_.size(); ++i) {
+    if (parts_[i].count == 0) break;
+    const auto make = [&] { return context.buffer(parts_[i].count * element_bytes, static_cast<int>(i)); };
+    buffers_.push_back({make(), make(), make()});
+  }
+}
+
+void Execution::run(const Operation& operation) {
+  std::vector<device::Geometry> geometries(parts_.size(), {0, 0});
+  for (std::size_t i = 0; i < buffers_.size(); ++i) {
+    cl::Kernel& kernel = kernels_.kernel(static_cast<int>(i));
+    buffers_[i][operation.first].set_argument(kernel, 0);
+    buffers_[i][operation.second].set_argument(kernel, 1);
+    buffers_[i][operation.result].set_argument(kernel, 2);
+    kernel.setArg(3, static_cast<cl_float>(operation.scalar));
+    kernel.setArg(4, units(parts_[i]));
+    kernel.setArg(5, static_cast<cl_uint>(operation.uses_second ? 1 : 0));
+    geometries[i] = geometry(parts_[i]);
+  }
+  kernels_.run(operation.name, geometries);
+}
+
+void Execution::write(Array array, const void* source) {
+  const auto* bytes = static_cast<const std::byte*>(source);
+  kernels_.transfer([&](int i) {
+    const auto index = static_cast<std::size_t>(i);
+    if (index >= buffers_.size()) return;
+    const Part& part = parts_[index];
+    buffers_[index][array].write(kernels_.queue(i), bytes + part.start * element_bytes_,
+                                 part.count * element_bytes_);
+  });
+}
+
+void Execution::read(Array array, void* destination) {
+  auto* bytes = static_cast<std::byte*>(destination);
+  kernels_.transfer([&](int i) {
+    const auto index = static_cast<std::size_t>(i);
+    if (index >= buffers_.size()) return;
+    const Part& part = parts_[index];
+    buffers_[index][array].read(kernels_.queue(i), bytes + part.start * element_bytes_,
+                                part.count * element_bytes_);
+  });
+}
+
+std::size_t Execution::padded_elements() const { return parts_.back().start + parts_.back().count; }
+
+}  // namespace fabricmark::stream

@@ -1,0 +1,67 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "benchmarks/stream/layout.hpp"
+#include "benchmarks/stream/problem.hpp"
+#include "harness/benchmark.hpp"
+
+namespace fabricmark::stream {
+
+/// result = scalar * first (+ second): what the four operations have in common.
+struct Operation {
+  const char* name;
+  double scalar;
+  Array first;
+  Array second;
+  Array result;
+  bool uses_second;
+  [[nodiscard]] int streams() const { return uses_second ? 3 : 2; }
+};
+
+inline constexpr std::array<Operation, 4> kOperations{{
+    {"copy", 1, kA, kA, kC, false},
+    {"scale", kScalar, kC, kC, kB, false},
+    {"add", 1, kA, kB, kC, true},
+    {"triad", kScalar, kC, kB, kA, true},
+}};
+
+/// The arrays on the device, one part for each replication, and the kernel that works on them. What differs
+/// between kinds of kernel is how a part is cut into work.
+class Execution {
+ public:
+  virtual ~Execution() = default;
+  Execution(const Execution&) = delete;
+  Execution& operator=(const Execution&) = delete;
+
+  void run(const Operation& operation);
+  /// Copies `source`, of the padded length, into an array on the device; `read` is the way back. Elements of
+  /// `element_bytes` bytes.
+  void write(Array array, const void* source);
+  void read(Array array, void* destination);
+  [[nodiscard]] std::size_t padded_elements() const;
+
+ protected:
+  Execution(const harness::Context& context, std::size_t block_elements, std::size_t element_bytes);
+  /// How a kernel is started on a part that is not empty, and how often it repeats its unit of work there.
+  [[nodiscard]] virtual device::Geometry geometry(const Part& part) const = 0;
+  [[nodiscard]] virtual cl_uint units(const Part& part) const = 0;
+
+ private:
+  std::size_t element_bytes_;
+  std::vector<Part> parts_;
+  device::Replications kernels_;
+  std::vector<std::array<device::Buffer, kArrays>>
+      buffers_;  // [replication], of the parts that are not empty
+};
+
+/// The execution for the context's variant.
+std::unique_ptr<Execution> make_base(const harness::Context& context, std::size_t element_bytes);
+std::unique_ptr<Execution> make_throughput(const harness::Context& context, std::size_t element_bytes);
+/// Elements to which the arrays are padded, as these executions need it.
+std::size_t base_block(const harness::Parameters& parameters);
+std::size_t throughput_block(const harness::Parameters& parameters);
+
+}  // namespace fabricmark::stream

@@ -1,0 +1,137 @@
+// STREAM: the memory bandwidth that copy, scale, add and triad sustain, and that of the transfers to and from
+// the device (dissertation 000, section 3.1.2 and Table 3.3).
+#include <fmt/format.h>
+
+#include "benchmarks/stream/execution.hpp"
+#include "benchmarks/stream/problem.hpp"
+#include "device/error.hpp"
+#include "harness/host.hpp"
+#include "harness/run.hpp"
+
+namespace fabricmark::stream {
+
+namespace {
+
+/// One repetition writes the inputs to the device, runs the four operations and reads all three arrays back.
+template <typename T>
+class TypedStream : public harness::Benchmark {
+ public:
+  explicit TypedStream(const harness::Context& context)
+      : size_(context.parameters().count("size")),
+        first_index_(static_cast<std::uint64_t>(context.ranks().rank()) * size_),
+        execution_(prepare(context)),
+        input_(execution_->padded_elements()),
+        poison_(execution_->padded_elements()),
+        results_{device::HostArray<T>(execution_->padded_elements()),
+                 device::HostArray<T>(execution_->padded_elements()),
+                 device::HostArray<T>(execution_->padded_elements())} {}
+
+  void generate() override {
+    for (std::size_t i = 0; i < input_.size(); ++i) {
+      input_[i] = static_cast<T>(input(first_index_ + i));
+      poison_[i] = static_cast<T>(std::numeric_limits<double>::quiet_NaN());
+    }
+  }
+
+  void execute(harness::Laps& laps) override {
+    laps.time("host_to_device", [&] {
+      for (const Array array : {kA, kB, kC}) execution_->write(array, initial(array).data());
+    });
+    for (const Operation& operation : kOperations) {
+      laps.time(operation.name, [&] { execution_->run(operation); });
+    }
+    laps.time("device_to_host", [&] { read_back(); });
+  }
+
+  void inject(const harness::Fault& fault) override {
+    const auto* const name =
+        std::find(kArrayNames.begin(), kArrayNames.end(), fault.target.empty() ? "a" : fault.target);
+    if (name == kArrayNames.end()) {
+      throw bad_use(fmt::format("--inject-fault names the array '{}'", fault.target), "use a, b or c");
+    }
+    const auto array = static_cast<Array>(name - kArrayNames.begin());
+    device::HostArray<T>& values = results_[array];
+    // Padding is not part of the result.
+    harness::corrupt<T>(values.span().first(size_), initial(array).span().first(size_), fault.kind,
+                        kEpsilon<T>);
+    execution_->write(array, values.data());
+    read_back();
+  }
+
+  std::vector<harness::Verdict> validate() override {
+    std::vector<harness::Verdict> verdicts;
+    for (const Array array : {kA, kB, kC}) {
+      const std::span<const T> values = results_[array].span().first(size_);
+      verdicts.push_back(check<T>(array, values, first_index_));
+    }
+    return verdicts;
+  }
+
+  [[nodiscard]] std::vector<harness::Metric> metrics() const override {
+    const double array_bytes = static_cast<double>(size_ * sizeof(T));
+    std::vector<harness::Metric> metrics;
+    for (const Operation& operation : kOperations) {
+      metrics.push_back(harness::bandwidth(operation.name, operation.streams() * array_bytes));
+    }
+    metrics.push_back(harness::bandwidth("host_to_device", kArrays * array_bytes));
+    metrics.push_back(harness::bandwidth("device_to_host", kArrays * array_bytes));
+    return metrics;
+  }
+
+  [[nodiscard]] std::vector<std::string> notes() const override {
+    constexpr std::size_t kTimesCache =
+        4;  // STREAM's rule: each array at least four times the last-level cache
+    const std::uint64_t cache_bytes = harness::last_level_cache_bytes();
+    if (size_ * sizeof(T) >= kTimesCache * cache_bytes) return {};
+    return {fmt::format(
+        "the arrays of {:.3g} MB are smaller than four times the host's last-level cache ({:.3g} MB)",
+        static_cast<double>(size_ * sizeof(T)) / 1e6, static_cast<double>(cache_bytes) / 1e6)};
+  }
+
+ private:
+  static std::unique_ptr<Execution> prepare(const harness::Context& context) {
+    const bool is_base = context.variant() == "base";
+    const std::size_t block =
+        is_base ? base_block(context.parameters()) : throughput_block(context.parameters());
+    const std::size_t replications = context.parameters().count("replications");
+    const std::vector<Part> parts = divide(context.parameters().count("size"), block, replications);
+    const auto array_bytes = static_cast<double>((parts.back().start + parts.back().count) * sizeof(T));
+    constexpr double kHostArrays = 5;  // input, poison and three results
+    context.require_memory({.host_bytes = kHostArrays * array_bytes,
+                            .device_bytes = kArrays * array_bytes,
+                            .largest_buffer_bytes = static_cast<double>(parts.front().count * sizeof(T))},
+                           "size");
+    return is_base ? make_base(context, sizeof(T)) : make_throughput(context, sizeof(T));
+  }
+
+  /// What the arrays hold before a repetition: b and c are results only, and NaN until they are written.
+  [[nodiscard]] const device::HostArray<T>& initial(Array array) const {
+    return array == kA ? input_ : poison_;
+  }
+
+  void read_back() {
+    for (const Array array : {kA, kB, kC}) execution_->read(array, results_[array].data());
+  }
+
+  std::size_t size_;
+  std::uint64_t first_index_;
+  std::unique_ptr<Execution> execution_;
+  device::HostArray<T> input_;
+  device::HostArray<T> poison_;
+  std::array<device::HostArray<T>, kArrays> results_;
+};
+
+std::unique_ptr<harness::Benchmark> make(const harness::Context& context) {
+  const std::string& type = context.parameters().text("data_type");
+  if (type == "half") return std::make_unique<TypedStream<Half>>(context);
+  if (type == "double") return std::make_unique<TypedStream<double>>(context);
+  return std::make_unique<TypedStream<float>>(context);
+}
+
+}  // namespace
+
+}  // namespace fabricmark::stream
+
+int main(int argc, char** argv) {
+  return fabricmark::harness::run_program(argc, argv, {"stream", fabricmark::stream::make});
+}

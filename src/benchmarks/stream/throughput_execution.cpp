@@ -1,0 +1,41 @@
+// The ND-range kernel: each work-item handles `unroll` vectors that lie a whole launch apart.
+#include "benchmarks/stream/execution.hpp"
+
+namespace fabricmark::stream {
+
+namespace {
+
+class ThroughputExecution : public Execution {
+ public:
+  ThroughputExecution(const harness::Context& context, std::size_t element_bytes)
+      : Execution(context, throughput_block(context.parameters()), element_bytes),
+        vector_width_(context.parameters().count("vector_width")),
+        unroll_(context.parameters().count("unroll")),
+        work_group_(std::min<std::size_t>(context.parameters().count("work_group_size"),
+                                          context.device().info().max_work_group_size)) {}
+
+ private:
+  [[nodiscard]] device::Geometry geometry(const Part& part) const override {
+    const std::size_t items = (units(part) + unroll_ - 1) / unroll_;
+    return {(items + work_group_ - 1) / work_group_ * work_group_, work_group_};
+  }
+  [[nodiscard]] cl_uint units(const Part& part) const override {
+    return static_cast<cl_uint>(part.count / vector_width_);
+  }
+
+  std::size_t vector_width_;
+  std::size_t unroll_;
+  std::size_t work_group_;
+};
+
+}  // namespace
+
+std::size_t throughput_block(const harness::Parameters& parameters) {
+  return parameters.count("vector_width");
+}
+
+std::unique_ptr<Execution> make_throughput(const harness::Context& context, std::size_t element_bytes) {
+  return std::make_unique<ThroughputExecution>(context, element_bytes);
+}
+
+}  // namespace fabricmark::stream
