@@ -1,0 +1,1 @@
+"""One module per comparison: `compare(settings) -> list[Row]`; bench/run.py lists this folder."""

@@ -1,0 +1,58 @@
+"""What the comparisons share: settings, rows of the final table, and how programs are run."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from fabricmark import runtimes
+
+ROOT = Path(__file__).resolve().parent.parent
+PROGRAMS = Path(os.environ.get("FABRICMARK_BUILD", ROOT / "build" / "release")) / "bin"
+
+
+@dataclass(frozen=True)
+class Settings:
+    """`pairs`: rounds of every comparison; `runtimes`: OpenCL runtimes to compare on."""
+
+    pairs: int
+    runtimes: list[str]
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the table: what was compared, the figure, its spread, and the bar that it should reach."""
+
+    what: str
+    figure: float
+    spread: str
+    bar: str
+    reached: bool
+
+
+def run_program(command: list[str], variables: dict[str, str] | None = None) -> str:
+    """Standard output of a command that must succeed; otherwise ends this program with one line."""
+    environment = {**os.environ, **(variables or {})}
+    done = subprocess.run(command, capture_output=True, text=True, env=environment)
+    if done.returncode != 0:
+        sys.exit(f"bench: error: {' '.join(command)} ended with {done.returncode}: {done.stderr.strip()}")
+    return done.stdout
+
+
+def run_result(program: str, options: list[str], variables: dict[str, str] | None = None) -> dict:
+    """The result document of a program of the suite."""
+    return json.loads(run_program([str(PROGRAMS / program), *options, "--json", "-"], variables))
+
+
+def runtime_variables(runtime: str) -> dict[str, str]:
+    """Environment variables that select the OpenCL runtime of this name, on top of this process's own."""
+    return runtimes.environment(runtime, {})
+
+
+def best(result: dict, operation: str) -> float:
+    """Best figure of an operation in a result document."""
+    return next(m["best"] for m in result["measurements"] if m["axes"].get("operation") == operation)

@@ -1,0 +1,44 @@
+// What the harness costs a repetition: a benchmark that does nothing, run like any other. It times itself
+// from its first to its last repetition and says so in a note of its result.
+#include <chrono>
+#include <string>
+
+#include "harness/run.hpp"
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+class Empty : public fabricmark::harness::Benchmark {
+ public:
+  static constexpr const char* name = "empty";
+  explicit Empty(const fabricmark::harness::Context& /*context*/) {}
+
+  void generate() override {}
+  void execute(fabricmark::harness::Laps& laps) override {
+    laps.time("nothing", [] {});
+    last_ = Clock::now();
+    if (repetitions_ == 0) first_ = last_;
+    ++repetitions_;
+  }
+  std::vector<fabricmark::harness::Verdict> validate() override {
+    return {{.name = "repetitions", .error = repetitions_ > 1 ? 0.0 : 1.0, .checked = 1}};
+  }
+  [[nodiscard]] std::vector<fabricmark::harness::Metric> metrics() const override {
+    return {
+        {.name = "empty lap", .lap = "nothing", .unit = "s", .better = fabricmark::harness::Better::kLower}};
+  }
+  [[nodiscard]] std::vector<std::string> notes() const override {
+    const std::chrono::duration<double> elapsed = last_ - first_;
+    return {"seconds per repetition: " + std::to_string(elapsed.count() / (repetitions_ - 1) * 1e6) + "e-6"};
+  }
+
+ private:
+  Clock::time_point first_;
+  Clock::time_point last_;
+  int repetitions_ = 0;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) { return fabricmark::harness::run<Empty>(argc, argv); }

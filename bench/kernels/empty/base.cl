@@ -1,0 +1,1 @@
+__kernel __attribute__((reqd_work_group_size(1, 1, 1))) void nothing() {}

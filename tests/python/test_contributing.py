@@ -1,0 +1,69 @@
+"""The benchmark that CONTRIBUTING.md adds: exactly its text is built and run in a copy of the sources."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = (ROOT / "CONTRIBUTING.md").read_text()
+# A file name in backquotes, then the next fenced block.
+FILES = re.findall(r"`((?:src|kernels|python)/[\w/.]+)`[^\n]*\n(?:[^\n`]*\n)*\n*```\w+\n(.*?)```", PAGE, re.DOTALL)
+
+
+def test_the_example_is_four_files_of_at_most_60_lines_together():
+    assert [Path(name).name for name, _ in FILES] == ["fill.cpp", "base.cl", "kernel.toml", "fill.py"]
+    assert sum(text.count("\n") for _, text in FILES) <= 60
+
+
+@pytest.fixture(scope="module")
+def copy(tmp_path_factory):
+    """A copy of the sources with the example's files added, configured to build its program only."""
+    if shutil.which("cmake") is None or not (ROOT / "build" / "release").is_dir():
+        pytest.skip("needs cmake and a built tree")
+    tree = tmp_path_factory.mktemp("contributing")
+    for folder in ("src", "kernels", "python", "tools", "bench"):
+        shutil.copytree(ROOT / folder, tree / folder, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
+    for file in ("CMakeLists.txt", "CMakePresets.json"):
+        shutil.copy(ROOT / file, tree / file)
+    for name, text in FILES:
+        (tree / name).parent.mkdir(parents=True, exist_ok=True)
+        (tree / name).write_text(text)
+    return tree
+
+
+def run(*command, cwd, **variables):
+    return subprocess.run(
+        [str(part) for part in command],
+        cwd=cwd,
+        env={**os.environ, **variables},
+        capture_output=True,
+        text=True,
+        timeout=400,
+    )
+
+
+@pytest.mark.programs
+def test_the_example_builds_runs_and_is_modelled(copy):
+    options = ["-G", "Ninja", "-DFABRICMARK_TESTS=OFF", "-DCMAKE_BUILD_TYPE=", "-DFABRICMARK_WARNINGS_AS_ERRORS=ON"]
+    configured = run("cmake", "-S", copy, "-B", copy / "build", *options, cwd=copy)
+    assert configured.returncode == 0, configured.stderr
+    built = run("cmake", "--build", copy / "build", "--target", "fm_fill", cwd=copy)
+    assert built.returncode == 0, built.stdout
+
+    ended = run(copy / "build/bin/fm_fill", "--size", "5000", "--json", "-", cwd=copy)
+    assert ended.returncode == 0, ended.stderr
+    result = json.loads(ended.stdout)
+    assert result["verdicts"][0] == {**result["verdicts"][0], "status": "passed", "checked": 5000}
+    assert result["measurements"][0]["axes"] == {"operation": "fill"}
+
+    code = (
+        "from fabricmark import models; board = models.Board('b', 'cpu', 1, 4e10);"
+        "print(models.find('fill').predict({'size': 5000}, board, 1)[0].value)"
+    )
+    modelled = run("python3", "-c", code, cwd=copy, PYTHONPATH=str(copy / "python"))
+    assert modelled.stdout.strip() == "40.0", modelled.stderr
