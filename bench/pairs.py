@@ -26,7 +26,7 @@ class Ratio:
 
 
 def interleave(contenders: list[Contender], pairs: int) -> None:
-    """Runs every contender once a round; the order turns from round to round, so that none is always first."""
+    """Runs every contender once a round; the order turns, so that none is always first."""
     for i in range(pairs):
         turn = i % len(contenders)
         for contender in contenders[turn:] + contenders[:turn]:

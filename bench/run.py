@@ -33,7 +33,9 @@ def parse() -> argparse.Namespace:
     options = parser.parse_args()
     unknown = set(options.cases) - set(case_names())
     if unknown:
-        parser.error(f"no comparison is called {', '.join(sorted(unknown))}; there are {', '.join(case_names())}")
+        parser.error(
+            f"no comparison is called {', '.join(sorted(unknown))}; there are {', '.join(case_names())}"
+        )
     return options
 
 
@@ -42,7 +44,9 @@ def print_rows(rows: list[Row]) -> None:
     for heading in ("comparison", "median", "spread", "bar", ""):
         table.add_column(heading)
     for row in rows:
-        table.add_row(row.what, f"{row.figure:.3f}", row.spread, row.bar, "reached" if row.reached else "MISSED")
+        table.add_row(
+            row.what, f"{row.figure:.3f}", row.spread, row.bar, "reached" if row.reached else "MISSED"
+        )
     Console(width=140).print(table)
 
 

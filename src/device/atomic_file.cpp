@@ -27,7 +27,21 @@ int write_all(int file, std::string_view content) {
     if (written < 0 && errno != EINTR) return errno;
     if (written > 0) content.remove_prefix(static_cast<std::size_t>(written));
   }
+  return 0;
+}
+
+int write_to_disk(int file, std::string_view content) {
+  if (const int failure = write_all(file, content); failure != 0) return failure;
   return ::fsync(file) == 0 ? 0 : errno;
+}
+
+/// Into a device, pipe or socket such as /dev/stdout: a rename would put a plain file in its place.
+void write_through(const std::filesystem::path& path, std::string_view content) {
+  const int file = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
+  if (file < 0) throw cannot_write(path, errno);
+  int failure = write_all(file, content);
+  if (::close(file) != 0 && failure == 0) failure = errno;
+  if (failure != 0) throw cannot_write(path, failure);
 }
 
 }  // namespace
@@ -38,11 +52,15 @@ void write_atomically(const std::filesystem::path& path, std::string_view conten
       path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
   std::filesystem::create_directories(folder, ignored);  // a failure shows when the file is opened
   if (std::filesystem::is_directory(path, ignored)) throw cannot_write(path, EISDIR);
+  if (std::filesystem::is_other(path, ignored)) {
+    write_through(path, content);
+    return;
+  }
 
   std::string temporary = (folder / ("." + path.filename().string() + ".XXXXXX")).string();
   const int file = ::mkstemp(temporary.data());
   if (file < 0) throw cannot_write(path, errno);
-  int failure = write_all(file, content);
+  int failure = write_to_disk(file, content);
   if (failure == 0 && ::fchmod(file, 0644) != 0) failure = errno;
   if (::close(file) != 0 && failure == 0) failure = errno;
   if (failure == 0 && ::rename(temporary.c_str(), path.c_str()) != 0) failure = errno;

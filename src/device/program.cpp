@@ -2,11 +2,11 @@
 
 #include <xxhash.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <optional>
-#include <regex>
 #include <set>
 #include <sstream>
 
@@ -14,6 +14,14 @@
 #include "device/error.hpp"
 
 namespace fabricmark::device {
+
+std::string content_digest(const std::string& text) {
+  const XXH128_hash_t hash = XXH3_128bits(text.data(), text.size());
+  char digits[33];
+  std::snprintf(digits, sizeof(digits), "%016llx%016llx", static_cast<unsigned long long>(hash.high64),
+                static_cast<unsigned long long>(hash.low64));
+  return digits;
+}
 
 namespace {
 
@@ -27,12 +35,20 @@ std::optional<std::string> file_content(const fs::path& path) {
   return std::string(std::istreambuf_iterator<char>(file), {});
 }
 
-std::string digest(const std::string& text) {
-  const XXH128_hash_t hash = XXH3_128bits(text.data(), text.size());
-  char digits[33];
-  std::snprintf(digits, sizeof(digits), "%016llx%016llx", static_cast<unsigned long long>(hash.high64),
-                static_cast<unsigned long long>(hash.low64));
-  return digits;
+/// The name in a line #include "name". By hand: std::regex overflows the stack on very long lines.
+std::optional<std::string> included_name(std::string_view line) {
+  constexpr std::string_view kBlanks = " \t\r\f\v";
+  const auto skip_blanks = [&] {
+    line.remove_prefix(std::min(line.find_first_not_of(kBlanks), line.size()));
+  };
+  for (const std::string_view token : {"#", "include", "\""}) {
+    skip_blanks();
+    if (!line.starts_with(token)) return std::nullopt;
+    line.remove_prefix(token.size());
+  }
+  const std::size_t end = line.find('"');
+  if (end == std::string_view::npos || end == 0) return std::nullopt;
+  return std::string(line.substr(0, end));
 }
 
 void expand_into(std::ostringstream& text, const fs::path& file, const fs::path& root,
@@ -42,17 +58,19 @@ void expand_into(std::ostringstream& text, const fs::path& file, const fs::path&
     throw bad_use("cannot read the kernel file '" + file.string() + "'",
                   "check its name and the files it includes");
   }
-  static const std::regex include(R"re(^\s*#\s*include\s+"([^"]+)"\s*$)re");
   std::istringstream lines(*content);
   std::string line;
-  std::smatch match;
   for (int number = 1; std::getline(lines, line); ++number) {
-    if (!std::regex_match(line, match, include)) {
+    const std::optional<std::string> name = included_name(line);
+    if (!name) {
       text << line << '\n';
       continue;
     }
-    const fs::path beside = file.parent_path() / match[1].str();
-    const fs::path chosen = fs::weakly_canonical(fs::exists(beside) ? beside : root / match[1].str());
+    std::error_code ignored;  // a name too long for a path is one that cannot be read
+    const fs::path beside = file.parent_path() / *name;
+    const fs::path found = fs::exists(beside, ignored) ? beside : root / *name;
+    fs::path chosen = fs::weakly_canonical(found, ignored);
+    if (chosen.empty()) chosen = found;
     if (included.insert(chosen).second) expand_into(text, chosen, root, included);
     text << "#line " << number + 1 << '\n';  // so that the compiler's messages count this file's lines
   }
@@ -89,13 +107,13 @@ std::optional<std::string> cached_binary(const fs::path& path) {
   const std::optional<std::string> content = file_content(path);
   if (!content || content->size() < 32) return std::nullopt;
   std::string binary = content->substr(32);
-  if (content->compare(0, 32, digest(binary)) != 0) return std::nullopt;
+  if (content->compare(0, 32, content_digest(binary)) != 0) return std::nullopt;
   return binary;
 }
 
 void store_binary(const fs::path& path, const std::string& binary) {
   try {
-    write_atomically(path, digest(binary) + binary);
+    write_atomically(path, content_digest(binary) + binary);
   } catch (const Error&) {  // NOLINT(bugprone-empty-catch): without a cache the next run only builds again
   }
 }
@@ -121,8 +139,8 @@ fs::path cache_folder() {
 
 std::string build_key(const DeviceInfo& info, const std::string& source, const std::string& options) {
   const char separator = '\n';
-  return digest(info.platform + separator + info.platform_version + separator + info.name + separator +
-                info.driver + separator + options + separator + source);
+  return content_digest(info.platform + separator + info.platform_version + separator + info.name +
+                        separator + info.driver + separator + options + separator + source);
 }
 
 BuiltProgram build_from_source(const Device& device, const std::string& source, const std::string& name,

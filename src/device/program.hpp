@@ -16,6 +16,9 @@ using Definitions = std::map<std::string, std::string>;
 /// consists of.
 std::string expand_includes(const std::filesystem::path& file, const std::filesystem::path& root);
 
+/// Identifies contents: 32 hexadecimal digits.
+std::string content_digest(const std::string& text);
+
 /// Folder of built kernels and calibrations: $FABRICMARK_CACHE, $XDG_CACHE_HOME/fabricmark or
 /// ~/.cache/fabricmark.
 std::filesystem::path cache_folder();

@@ -17,7 +17,7 @@ void Context::require_memory(const MemoryNeed& need, const std::string& size_par
     if (wanted <= there) return;
     throw bad_use(fmt::format("{} = {} needs {:.3g} GB {}, which has {:.3g} GB", size_parameter,
                               to_text(parameters_.value(size_parameter)), wanted / 1e9, where, there / 1e9),
-                  fmt::format("reduce {} to below {:.2f} of that", size_parameter, there / wanted));
+                  fmt::format("reduce {} to below {:.2g} times that", size_parameter, there / wanted));
   };
   check(need.largest_buffer_bytes, static_cast<double>(info.max_allocation_bytes),
         "in one allocation on " + info.name);

@@ -30,7 +30,7 @@ struct Verdict {
   double threshold = 0;
   std::string measure = "largest relative error";
   std::size_t checked = 0;  ///< number of values that were compared
-  std::optional<WorstPlace> worst;
+  std::optional<WorstPlace> worst{};
   /// NaN errors fail: only an error that is known to be small enough passes.
   [[nodiscard]] bool passed() const { return error <= threshold; }
 };
@@ -40,14 +40,14 @@ enum class Better { kHigher, kLower };
 /// How the samples of one timed part become a figure. With work, a figure is work / seconds * scale (a rate);
 /// without, seconds * scale (a time).
 struct Metric {
-  std::string name;                                       ///< such as "bandwidth"
-  std::vector<std::pair<std::string, std::string>> axes;  ///< such as {"operation", "triad"}
-  std::string lap;                                        ///< name of the timed part
+  std::string name;                                         ///< such as "bandwidth"
+  std::vector<std::pair<std::string, std::string>> axes{};  ///< such as {"operation", "triad"}
+  std::string lap;                                          ///< name of the timed part
   std::string unit;
   double scale = 1;
   Better better = Better::kHigher;
   double work = 0;  ///< of this rank; summed over the ranks
-  std::string work_unit;
+  std::string work_unit{};
 };
 
 /// A rate in GB/s (1e9 bytes per second) of the timed part `operation`, which moves `bytes` on this rank.

@@ -277,12 +277,18 @@ Overrides load_sidecar(const fs::path& bitstream, const KernelSpec& spec) {
                   fmt::format("write its variant and build parameters to '{}'", file.string()));
   }
   const Reader reader(content(file, "sidecar"), file);
-  reader.only(reader.root(), {"benchmark", "variant", "parameters"}, "");
+  reader.only(reader.root(), {"benchmark", "variant", "digest", "parameters"}, "");
   const std::string benchmark = reader.text(reader.root(), "benchmark", "");
   if (benchmark != spec.benchmark) {
     throw bad_use(fmt::format("the bitstream '{}' is for {}, not for {}", bitstream.string(), benchmark,
                               spec.benchmark),
                   "give a bitstream of this benchmark");
+  }
+  if (reader.root().contains("digest") &&
+      reader.text(reader.root(), "digest", "") != device::content_digest(content(bitstream, "bitstream"))) {
+    throw bad_use(fmt::format("the bitstream '{}' is damaged, or not the one that '{}' describes",
+                              bitstream.string(), file.string()),
+                  "build it again, or remove the digest from the sidecar of a bitstream that you trust");
   }
   Overrides sidecar;
   sidecar.origin = file.string();
@@ -291,7 +297,8 @@ Overrides load_sidecar(const fs::path& bitstream, const KernelSpec& spec) {
   return sidecar;
 }
 
-std::string sidecar_text(const KernelSpec& spec, const std::string& variant, const Parameters& parameters) {
+std::string sidecar_text(const KernelSpec& spec, const std::string& variant, const Parameters& parameters,
+                         const std::string& bitstream) {
   toml::table built;
   for (const ParameterSpec& parameter : spec.parameters) {
     if (parameter.stage != ParameterSpec::Stage::kBuild) continue;
@@ -299,7 +306,11 @@ std::string sidecar_text(const KernelSpec& spec, const std::string& variant, con
                parameters.value(parameter.name));
   }
   std::ostringstream text;
-  text << toml::table{{"benchmark", spec.benchmark}, {"variant", variant}, {"parameters", built}} << '\n';
+  text << toml::table{{"benchmark", spec.benchmark},
+                      {"variant", variant},
+                      {"digest", device::content_digest(bitstream)},
+                      {"parameters", built}}
+       << '\n';
   return text.str();
 }
 

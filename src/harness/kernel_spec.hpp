@@ -81,10 +81,11 @@ struct Overrides {
 /// Reads a board file (`banks`, `[parameters.<benchmark>]`).
 Overrides load_board(const std::filesystem::path& file, const std::string& benchmark);
 /// Reads the sidecar of a bitstream (`benchmark`, `variant`, `[parameters]`): the bitstream's name with
-/// .toml.
+/// .toml. With a `digest` there, a bitstream with other contents is refused: drivers crash on damaged ones.
 Overrides load_sidecar(const std::filesystem::path& bitstream, const KernelSpec& spec);
-/// The sidecar's text for a program built with these parameters.
-std::string sidecar_text(const KernelSpec& spec, const std::string& variant, const Parameters& parameters);
+/// The sidecar's text for the bitstream with these contents, built with these parameters.
+std::string sidecar_text(const KernelSpec& spec, const std::string& variant, const Parameters& parameters,
+                         const std::string& bitstream);
 
 /// Values by precedence: command line (texts), sidecar, board, variant, device class. Checks types, ranges
 /// and constraints, and refuses a command line that disagrees with the sidecar on a build parameter. Throws

@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 
 #include "device/error.hpp"
@@ -82,6 +83,12 @@ std::optional<std::string> if_given(const std::string& text) {
 }
 
 void read_texts(const Texts& texts, const CLI::App& app, Options& options) {
+  // An empty text, such as an unset variable of a script, must not pass as "not given".
+  for (const CLI::Option* option : app.get_options()) {
+    if (option->count() > 0 && option->get_items_expected_max() > 0 && option->as<std::string>().empty()) {
+      throw bad_use(option->get_name() + " is given without a value", "give one, or leave the option out");
+    }
+  }
   options.selection.platform = if_given(texts.platform);
   options.selection.device = if_given(texts.device);
   if (const char* mapping = std::getenv("FPGA_MAPPING"); mapping != nullptr && *mapping != '\0') {
@@ -92,7 +99,10 @@ void read_texts(const Texts& texts, const CLI::App& app, Options& options) {
   if (!texts.save_bitstream.empty()) options.save_bitstream = texts.save_bitstream;
   if (!texts.board.empty()) options.board = texts.board;
   options.json = if_given(texts.json);
-  if (app.count("--min-time") > 0) options.min_time_seconds = texts.min_time;
+  if (app.count("--min-time") > 0) {
+    if (!std::isfinite(texts.min_time)) throw bad_use("--min-time is not a number", "give seconds like 0.5");
+    options.min_time_seconds = texts.min_time;
+  }
   if (app.count("--inject-fault") > 0) options.fault = parse_fault(texts.fault);
   if (app.count("--inject-delay") > 0) options.delay = parse_delay(texts.delay);
   device::memory_kind(options.memory);

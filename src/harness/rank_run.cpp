@@ -176,9 +176,10 @@ cl::Program RankRun::build() {
   const device::BuiltProgram built =
       device::build_from_source(*device_, source, kernel_source_.filename().string(), definitions);
   if (options_.save_bitstream && ranks_.is_root()) {
-    write_atomically(*options_.save_bitstream, device::program_binary(built.program));
+    const std::string binary = device::program_binary(built.program);
+    write_atomically(*options_.save_bitstream, binary);
     write_atomically(options_.save_bitstream->string() + ".toml",
-                     sidecar_text(setup_.spec, variant_->name, parameters_));
+                     sidecar_text(setup_.spec, variant_->name, parameters_, binary));
   }
   return built.program;
 }

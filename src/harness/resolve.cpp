@@ -172,16 +172,16 @@ void check_constraints(const KernelSpec& spec, const Parameters& parameters) {
     mu::Parser parser;
     parser.DefineOprt("%", modulo, mu::prMUL_DIV);
     std::vector<std::string> used;
-    for (const auto& [name, value] : parameters.all()) {
-      if (const auto* integer = std::get_if<std::int64_t>(&value)) {
-        parser.DefineConst(name, static_cast<double>(*integer));
-        if (constraint.expression.find(name) != std::string::npos)
-          used.push_back(fmt::format("{} = {}", name, *integer));
-      } else if (const auto* number = std::get_if<double>(&value)) {
-        parser.DefineConst(name, *number);
-      }
-    }
     try {
+      for (const auto& [name, value] : parameters.all()) {
+        if (const auto* integer = std::get_if<std::int64_t>(&value)) {
+          parser.DefineConst(name, static_cast<double>(*integer));
+          if (constraint.expression.find(name) != std::string::npos)
+            used.push_back(fmt::format("{} = {}", name, *integer));
+        } else if (const auto* number = std::get_if<double>(&value)) {
+          parser.DefineConst(name, *number);
+        }
+      }
       parser.SetExpr(constraint.expression);
       if (parser.Eval() != 0) continue;
     } catch (const mu::Parser::exception_type& error) {

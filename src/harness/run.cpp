@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <iostream>
 
@@ -14,7 +16,10 @@ namespace fabricmark::harness {
 
 namespace {
 
-void complain(const std::string& program, const std::string& message) {
+void complain(const std::string& program, std::string message) {
+  // Arguments and file names in it may hold line breaks; the message stays one line.
+  std::replace_if(
+      message.begin(), message.end(), [](unsigned char letter) { return std::iscntrl(letter) != 0; }, ' ');
   std::cerr << program << ": error: " << message << std::endl;
 }
 
@@ -29,29 +34,32 @@ int run_rank(Ranks& ranks, const RunSetup& setup) {
   }
 }
 
-/// Reads the options; where there is nothing to run, the exit code.
-std::optional<int> prepare(RunSetup& setup, const Program& program, bool is_root) {
-  const std::optional<Failure> failure =
-      attempt([&] { setup.spec = load_kernel_spec(kernels_folder() / program.benchmark / "kernel.toml"); });
-  std::optional<std::string> text;
-  const std::optional<Failure> misuse = failure ? failure : attempt([&] {
-    const std::vector<std::string> arguments(setup.command.begin() + 1, setup.command.end());
-    auto parsed = parse_options(arguments, setup.program_name, setup.spec);
-    if (auto* help = std::get_if<std::string>(&parsed)) {
-      text = *help;
-    } else {
-      setup.options = std::get<Options>(std::move(parsed));
-    }
-  });
-  if (misuse) {
-    if (is_root) complain(setup.program_name, misuse->message);
-    return static_cast<int>(misuse->code);
-  }
-  if (text) {
-    if (is_root) std::cout << *text;
-    return static_cast<int>(ExitCode::kValid);
+/// Reads the options into `setup`; where there is nothing to run, returns the text to print instead.
+std::optional<std::string> read_command(RunSetup& setup, const Program& program) {
+  setup.spec = load_kernel_spec(kernels_folder() / program.benchmark / "kernel.toml");
+  const std::vector<std::string> arguments(setup.command.begin() + 1, setup.command.end());
+  auto parsed = parse_options(arguments, setup.program_name, setup.spec);
+  if (const auto* text = std::get_if<std::string>(&parsed)) return *text;
+  setup.options = std::get<Options>(std::move(parsed));
+  if (started_by_launcher() && setup.options.ranks > 1) {
+    throw bad_use("--ranks and a launcher exclude each other", "leave out one of them");
   }
   return std::nullopt;
+}
+
+/// Prepares the run on all ranks, whose command lines or files may differ; where there is nothing to run, the
+/// exit code.
+std::optional<int> prepare(Ranks& ranks, RunSetup& setup, const Program& program) {
+  std::optional<std::string> text;
+  try {
+    together(ranks, [&] { text = read_command(setup, program); });
+  } catch (const AgreedFailure& failure) {
+    if (ranks.is_root()) complain(setup.program_name, failure.message);
+    return static_cast<int>(failure.code);
+  }
+  if (ranks.largest(text ? 1 : 0) == 0) return std::nullopt;
+  if (text && ranks.is_root()) std::cout << *text;
+  return static_cast<int>(ExitCode::kValid);
 }
 
 int run_under_launcher(RunSetup& setup, const Program& program, int* argc, char*** argv) {
@@ -60,13 +68,7 @@ int run_under_launcher(RunSetup& setup, const Program& program, int* argc, char*
     if (is_first_process()) complain(setup.program_name, failure->message);
     return static_cast<int>(failure->code);
   }
-  if (const std::optional<int> ended = prepare(setup, program, ranks->is_root())) return *ended;
-  if (setup.options.ranks > 1) {
-    if (ranks->is_root()) {
-      complain(setup.program_name, "--ranks and a launcher exclude each other; leave out one of them");
-    }
-    return static_cast<int>(ExitCode::kBadUse);
-  }
+  if (const std::optional<int> ended = prepare(*ranks, setup, program)) return *ended;
   return run_rank(*ranks, setup);
 }
 
@@ -79,7 +81,7 @@ int run_program(int argc, char** argv, const Program& program) {
   setup.program_name = std::filesystem::path(setup.command.at(0)).filename().string();
   setup.command[0] = setup.program_name;
   if (started_by_launcher()) return run_under_launcher(setup, program, &argc, &argv);
-  if (const std::optional<int> ended = prepare(setup, program, true)) return *ended;
+  if (const std::optional<int> ended = prepare(*single_rank(), setup, program)) return *ended;
   if (setup.options.ranks > 1) {
     return run_in_process(setup.options.ranks, [&](Ranks& ranks) { return run_rank(ranks, setup); });
   }

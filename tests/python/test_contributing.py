@@ -12,7 +12,9 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "CONTRIBUTING.md").read_text()
 # A file name in backquotes, then the next fenced block.
-FILES = re.findall(r"`((?:src|kernels|python)/[\w/.]+)`[^\n]*\n(?:[^\n`]*\n)*\n*```\w+\n(.*?)```", PAGE, re.DOTALL)
+FILES = re.findall(
+    r"`((?:src|kernels|python)/[\w/.]+)`[^\n]*\n(?:[^\n`]*\n)*\n*```\w+\n(.*?)```", PAGE, re.DOTALL
+)
 
 
 def test_the_example_is_four_files_of_at_most_60_lines_together():
@@ -27,7 +29,9 @@ def copy(tmp_path_factory):
         pytest.skip("needs cmake and a built tree")
     tree = tmp_path_factory.mktemp("contributing")
     for folder in ("src", "kernels", "python", "tools", "bench"):
-        shutil.copytree(ROOT / folder, tree / folder, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
+        shutil.copytree(
+            ROOT / folder, tree / folder, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info")
+        )
     for file in ("CMakeLists.txt", "CMakePresets.json"):
         shutil.copy(ROOT / file, tree / file)
     for name, text in FILES:
@@ -49,7 +53,13 @@ def run(*command, cwd, **variables):
 
 @pytest.mark.programs
 def test_the_example_builds_runs_and_is_modelled(copy):
-    options = ["-G", "Ninja", "-DFABRICMARK_TESTS=OFF", "-DCMAKE_BUILD_TYPE=", "-DFABRICMARK_WARNINGS_AS_ERRORS=ON"]
+    options = [
+        "-G",
+        "Ninja",
+        "-DFABRICMARK_TESTS=OFF",
+        "-DCMAKE_BUILD_TYPE=",
+        "-DFABRICMARK_WARNINGS_AS_ERRORS=ON",
+    ]
     configured = run("cmake", "-S", copy, "-B", copy / "build", *options, cwd=copy)
     assert configured.returncode == 0, configured.stderr
     built = run("cmake", "--build", copy / "build", "--target", "fm_fill", cwd=copy)

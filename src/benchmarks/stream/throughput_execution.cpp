@@ -1,4 +1,4 @@
-// The ND-range kernel: each work-item handles `unroll` vectors that lie a whole launch apart.
+// The ND-range kernel: each work-item handles `vectors_per_item` vectors.
 #include "benchmarks/stream/execution.hpp"
 
 namespace fabricmark::stream {
@@ -10,13 +10,13 @@ class ThroughputExecution : public Execution {
   ThroughputExecution(const harness::Context& context, std::size_t element_bytes)
       : Execution(context, throughput_block(context.parameters()), element_bytes),
         vector_width_(context.parameters().count("vector_width")),
-        unroll_(context.parameters().count("unroll")),
+        vectors_per_item_(context.parameters().count("vectors_per_item")),
         work_group_(std::min<std::size_t>(context.parameters().count("work_group_size"),
                                           context.device().info().max_work_group_size)) {}
 
  private:
   [[nodiscard]] device::Geometry geometry(const Part& part) const override {
-    const std::size_t items = (units(part) + unroll_ - 1) / unroll_;
+    const std::size_t items = (units(part) + vectors_per_item_ - 1) / vectors_per_item_;
     return {(items + work_group_ - 1) / work_group_ * work_group_, work_group_};
   }
   [[nodiscard]] cl_uint units(const Part& part) const override {
@@ -24,7 +24,7 @@ class ThroughputExecution : public Execution {
   }
 
   std::size_t vector_width_;
-  std::size_t unroll_;
+  std::size_t vectors_per_item_;
   std::size_t work_group_;
 };
 

@@ -1,0 +1,102 @@
+# Needs GNU make, bash, git and Python 3.11 or newer with venv; `make setup` sees to all the rest.
+SHELL := bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
+
+PYTHON ?= python3
+# Which OpenCL runtime `make run` measures on; empty: the system's and those installed in .runtimes/.
+RUNTIME ?=
+# Further options of `make bench`.
+BENCH_OPTIONS ?=
+JOBS ?= $(shell nproc 2>/dev/null || echo 2)
+
+FABRICMARK := .venv/bin/fabricmark
+LOGS := build/logs
+# CMake and Ninja may come from PyPI. .venv is not put before everything: the set-up that can remake it must not
+# run on its Python.
+IN_VENV := PATH="$(CURDIR)/.venv/bin:$$PATH"
+# Where only .runtimes/ offers OpenCL, this points the loader there.
+WITH_OPENCL := eval "$$("$(PYTHON)" tools/setup.py --environment)"
+RUN := $(FABRICMARK) run all $(if $(RUNTIME),--runtime $(RUNTIME))
+
+CXX_FILES := find $(wildcard src tests bench kernels) -type f \
+    \( -name '*.cpp' -o -name '*.hpp' -o -name '*.cl' -o -name '*.h' \) -print0
+
+# Not a rule with a target: make would look for the file before the set-up may have removed it.
+configure = [ build/$(1)/build.ninja -nt CMakePresets.json ] || $(IN_VENV) cmake --preset $(1)
+
+# The line each runner ends with, so that a reader finds the verdicts at the end, whatever came in between.
+define ctest_closing_line
+grep -hE '[0-9]+% tests passed' $(1) | tail -n 1 || echo "ctest ended without a verdict; see $(1)"
+endef
+define pytest_closing_line
+grep -hE '(passed|failed|error|no tests ran).* in [0-9.]+s' $(1) | tail -n 1 || echo "pytest ended without a verdict; see $(1)"
+endef
+
+.PHONY: help setup setup-lint build run test test-full bench format lint sanitize clean
+
+help:  ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
+
+# Called by the targets below; quick and without network when nothing has changed.
+setup:
+	@"$(PYTHON)" tools/setup.py
+
+setup-lint:
+	@"$(PYTHON)" tools/setup.py --lint
+
+build: setup  ## compile everything into build/release
+	@$(call configure,release); $(IN_VENV) cmake --build --preset release
+
+run: build  ## measure every device found, alone and on 2 ranks, and print the report (RUNTIME=system|intel-cpu|fpga-emulator|all)
+	@status=0; mkdir -p $(LOGS); folder=results/run-$$(date -u +%Y%m%dT%H%M%SZ); \
+	if command -v mpirun >/dev/null || command -v srun >/dev/null; then two="--mpi 2"; else two="--ranks 2"; fi; \
+	echo "run: every device, one rank"; \
+	$(RUN) --output $$folder >$(LOGS)/run-one.log || status=$$?; \
+	echo "run: every device, 2 ranks ($$two)"; \
+	$(RUN) $$two --output $$folder >$(LOGS)/run-two.log || status=$$?; \
+	if [ -d $$folder ]; then $(FABRICMARK) report $$folder || status=$$?; fi; \
+	exit $$status
+
+test: build  ## unit tests and Python tests
+test-full: build  ## the same with the tests that take long
+test: selection := not full
+test-full: selection := full or not full
+test test-full:
+	@$(WITH_OPENCL); mkdir -p $(LOGS); status=0; \
+	$(IN_VENV) ctest --test-dir build/release --output-on-failure 2>&1 | tee $(LOGS)/ctest.log || status=1; \
+	.venv/bin/python -m pytest tests/python -m "$(selection)" 2>&1 | tee $(LOGS)/pytest.log || status=1; \
+	echo; $(call ctest_closing_line,$(LOGS)/ctest.log); $(call pytest_closing_line,$(LOGS)/pytest.log); \
+	exit $$status
+
+bench: build  ## this project's programs against plain references, in turns (BENCH_OPTIONS=...)
+	@$(WITH_OPENCL); .venv/bin/python bench/run.py $(BENCH_OPTIONS)
+
+format: setup-lint  ## rewrite C++, OpenCL and Python sources in the project's format
+	@$(CXX_FILES) | $(IN_VENV) xargs -0 -r clang-format -i
+	@.venv/bin/ruff check --quiet --fix . || true
+	@.venv/bin/ruff format .
+
+lint: setup-lint  ## formats, ruff and clang-tidy; changes nothing
+	@$(call configure,release); status=0; \
+	echo "lint: clang-format"; $(CXX_FILES) | $(IN_VENV) xargs -0 -r clang-format --dry-run --Werror || status=1; \
+	echo "lint: ruff"; .venv/bin/ruff check . || status=1; .venv/bin/ruff format --check . || status=1; \
+	echo "lint: clang-tidy"; \
+	find src -type f -name '*.cpp' -print0 \
+	    | xargs -0 -r -n 1 -P $(JOBS) clang-tidy --quiet -p build/release 2>&1 \
+	    | sed '/warnings\{0,1\} generated\.$$/d' || status=1; \
+	exit $$status
+
+sanitize: setup  ## unit tests under the address, undefined-behaviour and thread sanitizers
+	@$(WITH_OPENCL); mkdir -p $(LOGS); status=0; \
+	for preset in asan-ubsan tsan; do \
+	    { $(call configure,$$preset); } && $(IN_VENV) cmake --build --preset $$preset --target unit_tests \
+	        || { status=1; continue; }; \
+	    $(IN_VENV) ctest --preset $$preset --output-on-failure 2>&1 | tee $(LOGS)/ctest-$$preset.log || status=1; \
+	done; \
+	echo; for preset in asan-ubsan tsan; do $(call ctest_closing_line,$(LOGS)/ctest-$$preset.log); done; \
+	exit $$status
+
+clean:  ## remove what was built; .venv, .runtimes and results stay
+	@rm -rf build .pytest_cache .ruff_cache

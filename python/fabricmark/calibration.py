@@ -1,0 +1,128 @@
+"""Limits of a device and its host, measured once by fm_calibrate and kept in the cache."""
+
+import hashlib
+import json
+import os
+import socket
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+
+from fabricmark import paths, results, runtimes
+from fabricmark.errors import ENVIRONMENT, FabricmarkError
+from fabricmark.models import Board
+from fabricmark.schemas import first_fault
+
+SCHEMA = "fabricmark-calibration/1"
+LONGEST_SECONDS = 300
+REMEDY = "run `fabricmark calibrate --again`"
+
+
+def folder() -> Path:
+    return paths.cache() / "calibration"
+
+
+def file_for(document: Mapping) -> Path:
+    """Place in the cache, keyed by the host's processor, the device and its driver."""
+    device = document["device"]
+    key = json.dumps([document["host"]["cpu"], device["name"], device["driver"]])
+    return folder() / f"{hashlib.sha256(key.encode('utf-8', 'backslashreplace')).hexdigest()[:24]}.json"
+
+
+def load(path: Path) -> dict:
+    """Read and check one calibration. Raises FabricmarkError (2) naming file, cause and remedy."""
+    document = results.read_json(path, REMEDY)
+    results.check_version(path, document, SCHEMA)
+    fault = first_fault("calibration-1", document)
+    if fault:
+        raise FabricmarkError(f"{path}: {fault[0]}: {fault[1]}", REMEDY)
+    return document
+
+
+def find(cpu: str, device_name: str, driver: str) -> dict | None:
+    """The cached calibration, or None; a damaged one counts as absent and will be measured again."""
+    path = file_for({"host": {"cpu": cpu}, "device": {"name": device_name, "driver": driver}})
+    try:
+        return load(path) if path.is_file() else None
+    except FabricmarkError:
+        return None
+
+
+def processor() -> str:
+    """Model of this host's processor as Linux names it; empty where it does not."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return ""
+    named = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return named[0] if named else ""
+
+
+def find_here(device: Mapping) -> dict | None:
+    """The cached calibration of a device of this host, or of a host with the same processor."""
+    for path in sorted(folder().glob("*.json")):
+        try:
+            document = load(path)
+        except FabricmarkError:
+            continue
+        same = (document["device"]["name"], document["device"]["driver"]) == (
+            device["name"],
+            device["driver"],
+        )
+        host = document["host"]
+        if same and (host["cpu"] == processor() or host["name"] == socket.gethostname()):
+            return document
+    return None
+
+
+def measure(runtime: str, device: Mapping) -> dict:
+    """Run fm_calibrate on one device and cache what it says.
+
+    Raises FabricmarkError (3) when the program is not built or fails, (2) when the cache cannot be written.
+    """
+    program = paths.program("calibrate")
+    command = [str(program), "--platform", str(device["platform_index"])]
+    command += ["--device", str(device["device_index"]), "--json", "-"]
+    environment = runtimes.environment(runtime, os.environ)
+    try:
+        done = subprocess.run(
+            command, env=environment, capture_output=True, text=True, errors="replace",
+            timeout=LONGEST_SECONDS, check=False,
+        )  # fmt: skip
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise FabricmarkError(f"{program}: {error}", "run it by hand", ENVIRONMENT) from error
+    try:
+        document = json.loads(done.stdout) if done.returncode == 0 else None
+    except (ValueError, RecursionError):
+        document = None
+    fault = first_fault("calibration-1", document)
+    if fault:
+        said = (done.stderr.strip().splitlines() or [f"{fault[0]}: {fault[1]}"])[-1]
+        cause = f"calibration of {device['name']} failed (exit code {done.returncode}): {said}"
+        raise FabricmarkError(cause, f"run {program} by hand", ENVIRONMENT)
+    paths.write_atomically(file_for(document), json.dumps(document, indent=2) + "\n")
+    return document
+
+
+def ensure(runtime: str, device: Mapping, again: bool = False) -> tuple[dict, bool]:
+    """(calibration, whether it was measured now). Raises what `measure` raises."""
+    known = None if again else find_here(device)
+    return (known, False) if known is not None else (measure(runtime, device), True)
+
+
+def board(document: Mapping) -> Board:
+    """What a model needs, from a calibration: a CPU or GPU counts as one bank, its whole memory."""
+    is_cpu = document["device"]["class"] == "cpu"
+    copies = {entry["threads"]: entry["bytes_per_second"] for entry in document["host_copy"]}
+    whole = max(copies.values()) if is_cpu else document["device_copy_bytes_per_second"]
+    fewest = min(copies)
+    return Board(
+        name=document["device"]["name"],
+        device_class=document["device"]["class"],
+        banks=1,
+        bank_bytes_per_second=whole,
+        launch_seconds=document["launch_seconds"],
+        core_bytes_per_second=copies[fewest] / fewest if is_cpu else None,
+        host_to_device_bytes_per_second=document["write_bytes_per_second"],
+        device_to_host_bytes_per_second=document["read_bytes_per_second"],
+    )

@@ -1,0 +1,217 @@
+"""The command `fabricmark`: options in, one call, exit code out."""
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+from typer.exceptions import TyperException
+
+from fabricmark import __version__, calibration, listing, report, results, running, runtimes
+from fabricmark.errors import BAD_USE, ENVIRONMENT, FabricmarkError, printable
+
+INTERRUPTED = 130
+
+
+class OneLineErrors(typer.Typer):
+    """A Typer application whose every error is one line `fabricmark: error: cause; remedy`."""
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        try:
+            code = super().__call__(*args, standalone_mode=False, **kwargs)
+        except TyperException as error:
+            help_line = "see `fabricmark --help`; a program's own options go after ` -- `"
+            code = fail(FabricmarkError(error.format_message().rstrip("."), help_line))
+        except FabricmarkError as error:
+            code = fail(error)
+        except (KeyboardInterrupt, typer.Abort):
+            code = fail(FabricmarkError("interrupted", "start it again", INTERRUPTED))
+        sys.exit(code if isinstance(code, int) else 0)
+
+
+def fail(error: FabricmarkError) -> int:
+    """Print the one line of an error and hand back its exit code."""
+    print(f"fabricmark: error: {error}", file=sys.stderr)
+    return error.exit_code
+
+
+app = OneLineErrors(
+    help="Measure, model and predict FPGA systems and the accelerators beside them.",
+    add_completion=False,
+    no_args_is_help=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        print(f"fabricmark {__version__}")
+        raise typer.Exit()
+
+
+@app.callback()
+def main(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Measure, model and predict FPGA systems and the accelerators beside them."""
+
+
+@app.command("list")
+def list_command(
+    name: Annotated[
+        str | None, typer.Argument(help="Show the kernels and parameters of this benchmark.")
+    ] = None,
+    devices: Annotated[bool, typer.Option("--devices", help="Show the devices of every runtime.")] = False,
+) -> None:
+    """List the benchmarks, their parameters, or the devices."""
+    console = Console() if sys.stdout.isatty() else Console(width=report.PIPED_COLUMNS)
+    if devices:
+        _show_devices(console)
+    elif name is not None:
+        _show_benchmark(console, name)
+    else:
+        for benchmark in listing.benchmark_names():
+            kernel = listing.kernel(benchmark)
+            variants = ", ".join(kernel.variants)
+            console.print(Text(printable(f"{benchmark}: {kernel.summary} (kernels: {variants})")))
+    if not devices and name is None:
+        console.print(Text("`fabricmark list NAME` shows parameters, `fabricmark list --devices` devices"))
+
+
+def _table(console: Console, headings: list[str], rows: list[list[object]]) -> None:
+    drawn = Table(*headings, box=None, padding=(0, 2, 0, 0))
+    for row in rows:
+        drawn.add_row(*(Text(printable(cell)) for cell in row))
+    console.print(drawn)
+
+
+def _show_benchmark(console: Console, name: str) -> None:
+    kernel = listing.kernel(name)
+    console.print(Text(printable(f"{name}: {kernel.summary}")))
+    variants = [[key, table["file"], table.get("style", "")] for key, table in kernel.variants.items()]
+    _table(console, ["kernel", "file", "style"], variants)
+    console.print()
+    parameters = [
+        [entry.option, entry.allowed(), entry.defaults(), entry.unit, entry.stage, entry.meaning]
+        for entry in kernel.parameters.values()
+    ]
+    _table(console, ["option", "values", "default", "unit", "stage", "meaning"], parameters)
+
+
+def _show_devices(console: Console) -> None:
+    rows: list[list[object]] = []
+    for runtime in runtimes.installed_names():
+        for device in listing.devices(runtime):
+            index = f"{device['platform_index']}:{device['device_index']}"
+            rows.append(
+                [runtime, index, device["class"], device["name"], device["platform"], device["driver"]]
+            )
+    if not rows:
+        raise FabricmarkError("no OpenCL device found", running.NO_DEVICE, ENVIRONMENT)
+    _table(console, ["runtime", "platform:device", "class", "name", "platform", "driver"], rows)
+
+
+@app.command("run")
+def run_command(
+    name: Annotated[str, typer.Argument(help="A benchmark of `fabricmark list`, or all.")],
+    extra: Annotated[
+        list[str] | None, typer.Argument(help="After ` -- `: options for the program, for example --size.")
+    ] = None,
+    runtime: Annotated[
+        str | None, typer.Option(help="system, intel-cpu, fpga-emulator or all installed ones.")
+    ] = None,
+    ranks: Annotated[int, typer.Option(min=1, help="Ranks in one process.")] = 1,
+    mpi: Annotated[int | None, typer.Option(min=1, help="MPI processes, by srun or mpirun.")] = None,
+    platform: Annotated[str | None, typer.Option(help="Only this OpenCL platform: text or index.")] = None,
+    device: Annotated[str | None, typer.Option(help="Only this device: text or index.")] = None,
+    output: Annotated[Path, typer.Option(help="Folder for the result files.")] = Path("results"),
+) -> None:
+    """Run a benchmark on every device found and report."""
+    words = list(extra or [])
+    words += ["--platform", platform] if platform is not None else []
+    words += ["--device", device] if device is not None else []
+    if mpi is not None and ranks != 1:
+        raise FabricmarkError("both --ranks and --mpi", "choose ranks in one process or MPI processes")
+    if name != "all":
+        listing.check_benchmark(name)
+    names = listing.benchmark_names() if name == "all" else [name]
+    outcome = running.Outcome()
+    todo = list(running.jobs(names, runtime, ranks, mpi, output, words))
+    try:
+        running.run_all(todo, outcome)
+    except KeyboardInterrupt:
+        kept = f"{len(outcome.files)} finished results are in {output}"
+        raise FabricmarkError("interrupted", kept, INTERRUPTED) from None
+    loaded, errors = report.load_all(outcome.files)
+    if loaded:
+        report.show(loaded)
+    for error in errors:
+        outcome.exit_code = max(outcome.exit_code, ENVIRONMENT, fail(error))
+    raise typer.Exit(outcome.exit_code)
+
+
+@app.command("report")
+def report_command(
+    places: Annotated[list[Path], typer.Argument(metavar="FILES|FOLDERS", help="Result files.")],
+    svg: Annotated[Path | None, typer.Option(help="Also save the report as a picture.")] = None,
+) -> None:
+    """Show result files beside models and physical limits."""
+    loaded, errors = report.load_all(results.find_files(places))
+    if loaded:
+        report.show(loaded)
+        if svg is not None:
+            report.save_svg(loaded, svg)
+    for error in errors:
+        fail(error)
+    raise typer.Exit(BAD_USE if errors else 0)
+
+
+@app.command("calibrate")
+def calibrate_command(
+    again: Annotated[bool, typer.Option("--again", help="Measure even what is known.")] = False,
+    runtime: Annotated[str, typer.Option(help="system, intel-cpu or all installed ones.")] = "all",
+) -> None:
+    """Measure the limits of each device once: copy bandwidth, transfers, launch latency."""
+    rows: list[list[object]] = []
+    for runtime_name in running.chosen_runtimes(runtime):
+        for device in listing.devices(runtime_name):
+            if device["emulated"]:
+                continue  # the times of an emulator say nothing about hardware
+            known, now = calibration.ensure(runtime_name, device, again)
+            board = calibration.board(known)
+            rates = (
+                board.memory_bytes_per_second,
+                known["write_bytes_per_second"],
+                known["read_bytes_per_second"],
+            )
+            gigabytes = [f"{rate / 1e9:.4g}" for rate in rates]
+            state = "measured now" if now else "known"
+            rows.append([runtime_name, board.name, *gigabytes, f"{board.launch_seconds * 1e6:.3g}", state])
+    if not rows:
+        raise FabricmarkError("no OpenCL device to calibrate", running.NO_DEVICE, ENVIRONMENT)
+    headings = ["runtime", "device", "memory GB/s", "to device GB/s", "from device GB/s", "launch us", ""]
+    _table(Console() if sys.stdout.isatty() else Console(width=report.PIPED_COLUMNS), headings, rows)
+
+
+@app.command("runtimes")
+def runtimes_command(
+    action: Annotated[str | None, typer.Argument(metavar="[install", help="Install a runtime.")] = None,
+    name: Annotated[str | None, typer.Argument(metavar="NAME]", help="Its name.")] = None,
+) -> None:
+    """List the OpenCL runtimes, or install one from PyPI (no root needed)."""
+    if action is None:
+        print(f"{runtimes.SYSTEM}: whatever the OpenCL loader finds")
+        for runtime in runtimes.INSTALLABLE.values():
+            state = "installed" if runtime.installed() else "not installed"
+            print(f"{runtime.name}: {runtime.meaning}, {state} ({', '.join(runtime.packages)} from PyPI)")
+    elif action != "install" or name is None:
+        raise FabricmarkError("bad use of `runtimes`", "write `fabricmark runtimes install NAME`")
+    else:
+        installed_now = runtimes.install(name)
+        print(f"{name}: {'installed' if installed_now else 'was already installed'}")

@@ -1,0 +1,24 @@
+"""The one kind of error that a command shows: a single line with a cause and a remedy."""
+
+BAD_USE = 2
+ENVIRONMENT = 3
+
+
+class FabricmarkError(Exception):
+    """Ends a command with one line on standard error.
+
+    `exit_code` is BAD_USE (2: the user's input) or ENVIRONMENT (3: not built, no launcher, no device).
+    """
+
+    def __init__(self, cause: str, remedy: str, exit_code: int = BAD_USE) -> None:
+        super().__init__(f"{printable(cause)}; {printable(remedy)}")
+        self.exit_code = exit_code
+
+
+def printable(text: object) -> str:
+    """One line that any terminal can show: control characters and lone surrogates are escaped.
+
+    Names come from result files and drivers; a file must not be able to move the reader's cursor.
+    """
+    line = " ".join(str(text).split())
+    return "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in line)

@@ -1,0 +1,165 @@
+"""kernel.toml: the kernels of a benchmark, their parameters, and the conditions between them."""
+
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from fabricmark.errors import FabricmarkError
+from fabricmark.schemas import first_fault
+
+WORDS = ("cores", "banks")  # defaults that stand for a number of the device
+LARGEST_INTEGER = 2**63  # of TOML; Python's reader takes larger ones
+TYPES = {"int": int, "float": (int, float), "string": str, "bool": bool}
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter; `default` is one value or one a device class."""
+
+    name: str
+    type: str
+    default: object
+    stage: str
+    meaning: str
+    unit: str = ""
+    range: tuple[float, float] | None = None
+    values: tuple | None = None
+
+    @property
+    def option(self) -> str:
+        """The option of the program, for example --buffer-size."""
+        return "--" + self.name.replace("_", "-")
+
+    def allowed(self) -> str:
+        """The values that are allowed, in words."""
+        if self.values is not None:
+            return ", ".join(_plain(value) for value in self.values)
+        return f"{self.range[0]} to {self.range[1]}" if self.range is not None else self.type
+
+    def defaults(self) -> str:
+        """The default, or one a device class, in words."""
+        if not isinstance(self.default, Mapping):
+            return _plain(self.default)
+        return ", ".join(f"{key}: {_plain(value)}" for key, value in self.default.items())
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A checked kernel.toml."""
+
+    path: Path
+    benchmark: str
+    summary: str
+    variants: Mapping[str, Mapping]
+    parameters: Mapping[str, Parameter]
+    constraints: tuple[Mapping, ...]
+
+
+def load(path: Path) -> Kernel:
+    """Read and check a kernel.toml. Raises FabricmarkError (2) naming file, key and remedy."""
+    try:
+        document = tomllib.loads(path.read_bytes().decode("utf-8"))
+    except OSError as error:
+        raise FabricmarkError(f"{path}: cannot be read: {error.strerror}", "restore the file") from error
+    except RecursionError as error:
+        raise FabricmarkError(f"{path}: nested too deeply", "restore the file") from error
+    except ValueError as error:  # not UTF-8, not TOML, or an integer of thousands of digits
+        raise FabricmarkError(f"{path}: not valid TOML: {error}", "correct that place") from error
+    if not _integers_fit(document):
+        raise FabricmarkError(f"{path}: an integer has more than 64 bits", "use a smaller number")
+    fault = first_fault("kernel-1", document)
+    if fault:
+        raise FabricmarkError(f"{path}: {fault[0]}: {fault[1]}", "see the schema kernel-1 in schemas/")
+    parameters = {name: _parameter(name, table) for name, table in document.get("parameters", {}).items()}
+    for parameter in parameters.values():
+        _check_parameter(path, parameter)
+    _check_variant_defaults(path, document, parameters)
+    for position, constraint in enumerate(document.get("constraints", [])):
+        _check_constraint(path, f"constraints[{position}].expression", constraint["expression"], parameters)
+    return Kernel(
+        path,
+        document["benchmark"],
+        document["summary"],
+        document["variants"],
+        parameters,
+        tuple(document.get("constraints", [])),
+    )
+
+
+def _integers_fit(node: object) -> bool:
+    if isinstance(node, dict | list):
+        return all(_integers_fit(child) for child in (node.values() if isinstance(node, dict) else node))
+    return not isinstance(node, int) or -LARGEST_INTEGER <= node < LARGEST_INTEGER
+
+
+def _parameter(name: str, table: Mapping) -> Parameter:
+    lists = {key: tuple(table[key]) for key in ("range", "values") if key in table}
+    plain = {key: table[key] for key in ("type", "default", "stage", "meaning", "unit") if key in table}
+    return Parameter(name=name, **plain, **lists)
+
+
+def _check_parameter(path: Path, parameter: Parameter) -> None:
+    """Raises FabricmarkError (2) when range, values and defaults do not fit the type or each other."""
+    key = f"{path}: parameters.{parameter.name}"
+    if parameter.range is not None:
+        if parameter.values is not None:
+            raise FabricmarkError(f"{key}: both range and values", "keep one of them")
+        if parameter.type not in ("int", "float"):
+            raise FabricmarkError(f"{key}.range: a {parameter.type} has no range", "use values")
+        if not parameter.range[0] <= parameter.range[1]:
+            raise FabricmarkError(f"{key}.range: the first end is not the smaller one", "swap the two ends")
+    for value in parameter.values or ():
+        if not _has_type(value, parameter.type):
+            raise FabricmarkError(
+                f"{key}.values: {_plain(value)} is no {parameter.type}", "correct the value"
+            )
+    _check_default(f"{key}.default", parameter)
+
+
+def _check_default(key: str, parameter: Parameter) -> None:
+    """Raises FabricmarkError (2) when a default is not allowed; `key` names its place."""
+    per_class = isinstance(parameter.default, Mapping)
+    defaults = parameter.default.items() if per_class else [("", parameter.default)]
+    for device_class, value in defaults:
+        place = key + (f".{device_class}" if device_class else "")
+        if value in WORDS and parameter.type == "int":
+            continue
+        if not _has_type(value, parameter.type):
+            raise FabricmarkError(f"{place}: {_plain(value)} is no {parameter.type}", "correct the default")
+        if parameter.values is not None and value not in parameter.values:
+            raise FabricmarkError(
+                f"{place}: {_plain(value)} is not allowed", f"use one of {parameter.allowed()}"
+            )
+        if parameter.range is not None and not parameter.range[0] <= value <= parameter.range[1]:
+            raise FabricmarkError(f"{place}: {_plain(value)} is out of range", f"use {parameter.allowed()}")
+
+
+def _check_variant_defaults(path: Path, document: Mapping, parameters: Mapping[str, Parameter]) -> None:
+    """Raises FabricmarkError (2) when a variant's own default names no parameter or does not fit it."""
+    for variant, table in document["variants"].items():
+        for name, default in table.get("defaults", {}).items():
+            key = f"variants.{variant}.defaults.{name}"
+            if name not in parameters:
+                remedy = f"use one of {', '.join(parameters)}"
+                raise FabricmarkError(f"{path}: {key}: {name} is no parameter", remedy)
+            _check_default(f"{path}: {key}", replace(parameters[name], default=default))
+
+
+def _check_constraint(path: Path, key: str, expression: str, parameters: Mapping) -> None:
+    """Raises FabricmarkError (2) when a condition uses a name that is no parameter (functions aside)."""
+    without_strings = re.sub(r"\"[^\"]*\"|'[^']*'", " ", expression)
+    for name in re.findall(r"\b[A-Za-z_]\w*\b(?!\s*\()", without_strings):
+        if name not in parameters:
+            remedy = f"use one of {', '.join(parameters)}"
+            raise FabricmarkError(f"{path}: {key}: {name} is no parameter", remedy)
+
+
+def _has_type(value: object, name: str) -> bool:
+    # In Python a bool is an int; in kernel.toml it is not.
+    return isinstance(value, TYPES[name]) and (name == "bool" or not isinstance(value, bool))
+
+
+def _plain(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -1,0 +1,76 @@
+"""Closed-form models, one module per benchmark, found by listing this folder.
+
+A module models/<benchmark>.py offers
+
+    predict(parameters: Mapping, board: Board, ranks: int) -> list[Prediction]
+
+and is made of pure functions in SI units (seconds, bytes, hertz in the names).
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+
+
+@dataclass(frozen=True)
+class Board:
+    """What a model needs to know of one device; rates in bytes per second, times in seconds.
+
+    `banks` of `bank_bytes_per_second` each: the memory (a CPU or GPU counts as one bank, its whole memory).
+    `kernel_hz`: clock of the kernels of an FPGA design; None where a kernel's clock is no limit (CPU, GPU).
+    `burst_seconds`: fixed latency paid for each burst; a burst is one inner loop over the local buffer, but
+    at most `burst_bytes` long (None: no upper bound).
+    `launch_seconds`: time to start one kernel; the host starts the replications one after the other.
+    `read_path_bytes_per_second`, `write_path_bytes_per_second`: set only where reads and writes have
+    separate paths that run at the same time (shared virtual memory over full-duplex PCI Express).
+    `core_bytes_per_second`: copy rate of one core (CPU only).
+    `devices`: how many such devices the run used.
+    """
+
+    name: str
+    device_class: str
+    banks: int
+    bank_bytes_per_second: float
+    kernel_hz: float | None = None
+    burst_seconds: float = 0.0
+    burst_bytes: float | None = None
+    launch_seconds: float = 0.0
+    read_path_bytes_per_second: float | None = None
+    write_path_bytes_per_second: float | None = None
+    core_bytes_per_second: float | None = None
+    host_to_device_bytes_per_second: float | None = None
+    device_to_host_bytes_per_second: float | None = None
+    devices: int = 1
+
+    @property
+    def memory_bytes_per_second(self) -> float:
+        """Sum over the banks of one device: its physical limit for anything that streams."""
+        return self.banks * self.bank_bytes_per_second
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """One modelled figure, named like the measurement that it belongs to (`name` and `axes`).
+
+    `value` and `limit` are in `unit`; None where no model or no limit is known, and `explanation` says why.
+    """
+
+    name: str
+    axes: Mapping[str, object]
+    value: float | None
+    unit: str
+    limit: float | None
+    bottleneck: str
+    explanation: str
+
+
+def names() -> list[str]:
+    """Benchmarks that have a model."""
+    return sorted(path.stem for path in Path(__file__).parent.glob("*.py") if not path.stem.startswith("_"))
+
+
+def find(benchmark: str) -> ModuleType | None:
+    """The model of a benchmark, or None where it has none."""
+    return import_module(f"{__name__}.{benchmark}") if benchmark in names() else None

@@ -1,0 +1,168 @@
+"""STREAM: Copy, Scale, Add, Triad and the transfers between host and device.
+
+Time of an operation = start of the replications + streams / the slower of memory and kernel:
+
+- FPGA (base kernel, dissertation 000, section 3.1.2, Listing 3.1): three inner loops over one local buffer
+  run one after the other, so a block of `buffer_size` elements costs one phase a stream (load in1, load in2
+  where there is one, store). A phase moves its bytes at min(bank, kernel width x frequency) and pays a
+  fixed latency for each burst. Replications work side by side, each on a bank of its own.
+- FPGA with shared virtual memory (section 3.2.2, PAC): with a buffer no longer than the unroll the loops
+  merge into one pipeline that reads and writes at the same time over a full-duplex path.
+- CPU and GPU: rates from the calibration of the very machine.
+
+Copy and Scale move 2 streams, Add and Triad 3 (Table 3.3). The source gives frequencies (Table 3.5),
+parameters (Table 3.4), bank rates and results (Table 3.6), but neither the latency of a burst nor its longest
+length, nor the time to start a kernel: `burst_seconds`, `burst_bytes` and `launch_seconds` of a board are
+inferred from measurements, as is the rate of the PAC's PCI Express path. tests/python/published_stream.py
+holds the boards with the origin of each number, and the tests compare all published runs.
+"""
+
+from collections.abc import Mapping
+from math import ceil
+
+from fabricmark.models import Board, Prediction
+
+STREAMS = {"copy": (1, 1), "scale": (1, 1), "add": (2, 1), "triad": (2, 1)}  # (read, written)
+ELEMENT_BYTES = {"half": 2, "float": 4, "double": 8}
+
+
+def kernel_bytes_per_second(parameters: Mapping, element_bytes: int, kernel_hz: float | None) -> float:
+    """Rate at which one replication's pipeline takes in one stream: frequency x vector width x unroll."""
+    if kernel_hz is None:
+        return float("inf")
+    return kernel_hz * parameters["vector_width"] * parameters["unroll"] * element_bytes
+
+
+def phase_seconds(phase_bytes: float, board: Board, kernel_rate: float) -> float:
+    """Time of one inner loop over the local buffer [s], with the latency of each of its bursts."""
+    bursts = ceil(phase_bytes / board.burst_bytes) if board.burst_bytes else 1
+    return phase_bytes / min(board.bank_bytes_per_second, kernel_rate) + bursts * board.burst_seconds
+
+
+def buffered_seconds(elements: float, streams: int, parameters: Mapping, board: Board) -> float:
+    """Time of one replication on its bank [s]: blocks x phases, one phase a stream.
+
+    `elements` of each array belong to the replication. Where replications outnumber the banks, the ones
+    that share a bank wait for each other.
+    Source: dissertation 000, section 3.1.2 and Listing 3.1.
+    """
+    element_bytes = ELEMENT_BYTES[parameters["data_type"]]
+    kernel_rate = kernel_bytes_per_second(parameters, element_bytes, board.kernel_hz)
+    phase = phase_seconds(parameters["buffer_size"] * element_bytes, board, kernel_rate)
+    sharing = ceil(parameters["replications"] / board.banks)
+    return elements / parameters["buffer_size"] * streams * phase * sharing
+
+
+def single_pipeline_seconds(elements: float, operation: str, parameters: Mapping, board: Board) -> float:
+    """Time of all replications with separate read and write paths [s]: the slowest of the three.
+
+    `elements` of each array belong to the whole device. Source: dissertation 000, section 3.2.2 (PAC SVM).
+    """
+    read, written = STREAMS[operation]
+    array_bytes = elements * ELEMENT_BYTES[parameters["data_type"]]
+    kernel_rate = kernel_bytes_per_second(parameters, 1, board.kernel_hz) * parameters["replications"]
+    return max(
+        read * array_bytes / (board.read_path_bytes_per_second or board.memory_bytes_per_second),
+        written * array_bytes / (board.write_path_bytes_per_second or board.memory_bytes_per_second),
+        elements / kernel_rate,
+    )
+
+
+def is_single_pipeline(parameters: Mapping, board: Board) -> bool:
+    """Whether the three loops merge: a buffer as long as the unroll, and paths that allow it."""
+    return board.read_path_bytes_per_second is not None and parameters["buffer_size"] <= parameters["unroll"]
+
+
+def fpga_operation(
+    operation: str, elements: float, parameters: Mapping, board: Board
+) -> tuple[float, str, str]:
+    """(seconds, bottleneck, explanation) of one operation on one FPGA; `elements` of each array."""
+    replications = parameters["replications"]
+    launch = replications * board.launch_seconds
+    element_bytes = ELEMENT_BYTES[parameters["data_type"]]
+    kernel_rate = kernel_bytes_per_second(parameters, element_bytes, board.kernel_hz)
+    if is_single_pipeline(parameters, board):
+        moving = single_pipeline_seconds(elements, operation, parameters, board)
+        kernel_bound = moving <= elements * element_bytes / (kernel_rate * replications)
+        explanation = "one pipeline reads and writes at the same time"
+    else:
+        moving = buffered_seconds(elements / replications, sum(STREAMS[operation]), parameters, board)
+        kernel_bound = kernel_rate < board.bank_bytes_per_second
+        explanation = f"{sum(STREAMS[operation])} phases a block, one burst latency a burst"
+    if launch > moving:
+        return launch + moving, "launch latency", explanation
+    bottleneck = "kernel width x frequency" if kernel_bound else "memory bandwidth"
+    return launch + moving, bottleneck, explanation
+
+
+def processor_rate(parameters: Mapping, board: Board, workers: int) -> tuple[float, str] | None:
+    """(bytes per second, bottleneck) of a CPU or GPU whose replications over all ranks are `workers`.
+
+    A single work-item replication runs on one core; an ND-range kernel uses the whole device. None for
+    single work-item kernels on a GPU: calibration has no rate for one of its lanes.
+    """
+    whole = board.memory_bytes_per_second
+    if parameters.get("variant", "base") == "throughput":
+        return whole, "memory bandwidth"
+    if board.core_bytes_per_second is None:
+        return None
+    some = workers * board.core_bytes_per_second
+    return (some, "one core's bandwidth") if some < whole else (whole, "memory bandwidth")
+
+
+def operation_prediction(operation: str, parameters: Mapping, board: Board, ranks: int) -> Prediction:
+    """Copy, Scale, Add or Triad, summed over the ranks; `size` counts the elements of one rank's array."""
+    ranks_here = ceil(ranks / board.devices)
+    elements = parameters["size"] * ranks_here
+    moved = elements * sum(STREAMS[operation]) * ELEMENT_BYTES[parameters["data_type"]]
+    limit = board.memory_bytes_per_second * board.devices
+    axes = {"operation": operation}
+    if board.device_class == "fpga":
+        seconds, bottleneck, explanation = fpga_operation(operation, elements, parameters, board)
+    else:
+        replications = parameters.get("replications", 1)
+        rate = processor_rate(parameters, board, replications * ranks_here)
+        if rate is None:
+            explanation = "no model: nothing calibrated says how fast one work-item runs on this device"
+            return Prediction("bandwidth", axes, None, "GB/s", limit / 1e9, "-", explanation)
+        launch = replications * board.launch_seconds
+        seconds = launch + moved / rate[0]
+        bottleneck = "launch latency" if launch > moved / rate[0] else rate[1]
+        explanation = "copy rate of the calibration, for arrays larger than the caches"
+    value = moved / seconds * board.devices
+    return Prediction("bandwidth", axes, value / 1e9, "GB/s", limit / 1e9, bottleneck, explanation)
+
+
+def transfer_prediction(direction: str, board: Board, ranks: int) -> Prediction | None:
+    """host_to_device or device_to_host at the calibrated rate; None where the board gives none.
+
+    A CPU's transfer is a copy in its memory (each byte is read and written): ranks add up until that
+    limit. Ranks on one GPU or FPGA share its link.
+    """
+    rate = board.host_to_device_bytes_per_second
+    if direction == "device_to_host":
+        rate = board.device_to_host_bytes_per_second
+    if rate is None:
+        return None
+    limit = rate * board.devices
+    value = limit
+    if board.device_class == "cpu":
+        limit = max(limit, board.memory_bytes_per_second / 2 * board.devices)
+        value = min(rate * ranks, limit)
+    explanation = "calibrated transfer of 64 MiB"
+    return Prediction(
+        "bandwidth", {"operation": direction}, value / 1e9, "GB/s", limit / 1e9, "transfer", explanation
+    )
+
+
+def predict(parameters: Mapping, board: Board, ranks: int) -> list[Prediction]:
+    """All six operations of STREAM for `ranks` ranks on `board.devices` devices.
+
+    `parameters`: those of the result file (data_type, size, vector_width, unroll, buffer_size,
+    replications), and `variant`. Raises KeyError when one of them is missing.
+    """
+    if parameters["data_type"] not in ELEMENT_BYTES:
+        raise KeyError("data_type")
+    predictions = [operation_prediction(name, parameters, board, ranks) for name in STREAMS]
+    transfers = [transfer_prediction(name, board, ranks) for name in ("host_to_device", "device_to_host")]
+    return predictions + [transfer for transfer in transfers if transfer is not None]

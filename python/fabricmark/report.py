@@ -1,0 +1,199 @@
+"""The report: what was found beside what a model and physics allow, one table a run.
+
+Measured, emulated and modelled figures are never mixed: each row says its kind, and an emulated row has
+neither model nor limit nor efficiency, because its wall clock says nothing about hardware.
+"""
+
+import dataclasses
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.console import Console, Group
+from rich.table import Table
+from rich.text import Text
+
+from fabricmark import calibration, models, paths, results
+from fabricmark.errors import FabricmarkError, printable
+from fabricmark.models import Board, Prediction
+from fabricmark.results import Measurement, Result
+
+NOTHING = "-"
+PIPED_COLUMNS = 120
+KIND_STYLES = {"measured": "green", "emulated": "magenta", "modelled": "cyan"}
+VERDICT_STYLES = {"valid": "green", "INVALID": "bold red"}
+FOOTNOTE = (
+    "best, median: of the repetitions, slowest rank counts. limit: what the memory or the link can move. "
+    "efficiency: best / limit. "
+    "measured: this device's time; emulated: functional run, its time says nothing about hardware; "
+    "modelled: computed."
+)
+
+
+@dataclasses.dataclass(frozen=True)
+class Row:
+    """One line of the report, values in `unit`; None where a figure does not apply."""
+
+    operation: str
+    kind: str
+    unit: str
+    best: float
+    median: float
+    modelled: float | None
+    limit: float | None
+    efficiency: float | None
+    bottleneck: str
+
+
+def load_all(files: Sequence[Path]) -> tuple[list[Result], list[FabricmarkError]]:
+    """Every readable result, and one error for each damaged file."""
+    loaded: list[Result] = []
+    errors: list[FabricmarkError] = []
+    for file in files:
+        try:
+            loaded.append(results.load(file))
+        except FabricmarkError as error:
+            errors.append(error)
+    return loaded, errors
+
+
+def board_for(result: Result) -> Board | None:
+    """The board from the cached calibration of the device; None for emulators and unknown devices."""
+    device = result.device
+    if device["emulated"] or device["class"] not in ("cpu", "gpu"):
+        return None
+    known = calibration.find(result.document["environment"]["host"]["cpu"], device["name"], device["driver"])
+    if known is None:
+        return None
+    placement = result.document["environment"]["ranks"]["placement"]
+    # Ranks on one host's CPU share its memory, whatever part of the device each has.
+    whole_host = device["class"] == "cpu"
+    used = {(rank["host"], None if whole_host else rank["device_index"]) for rank in placement}
+    return dataclasses.replace(calibration.board(known), devices=len(used))
+
+
+def predictions(result: Result, board: Board | None) -> list[Prediction]:
+    """What the benchmark's model says of this run; empty without a board, a model or a parameter it needs."""
+    model = models.find(result.benchmark)
+    if model is None or board is None:
+        return []
+    parameters = {**result.document["parameters"], "variant": result.document["run"]["variant"]}
+    try:
+        return model.predict(parameters, board, result.ranks)
+    except (KeyError, TypeError, ValueError, ArithmeticError):
+        # A model that does not know these parameters has nothing to say; the measurement stands alone.
+        return []
+
+
+def row(measurement: Measurement, predicted: Sequence[Prediction]) -> Row:
+    """A measurement beside its prediction; only measured figures are compared."""
+    plain = (
+        " ".join(str(value) for value in measurement.axes.values()) or measurement.name,
+        measurement.kind,
+        measurement.unit,
+        measurement.best,
+        measurement.median,
+    )
+    key = (measurement.name, dict(measurement.axes), measurement.unit)
+    matches = [entry for entry in predicted if (entry.name, dict(entry.axes), entry.unit) == key]
+    if measurement.kind != "measured" or not matches:
+        return Row(*plain, None, None, None, NOTHING)
+    match = matches[0]
+    efficiency = None
+    if match.limit and measurement.best > 0:
+        higher = measurement.better == "higher"
+        efficiency = measurement.best / match.limit if higher else match.limit / measurement.best
+    return Row(*plain, match.value, match.limit, efficiency, match.bottleneck)
+
+
+def title(result: Result) -> Text:
+    """`stream, base kernel on <device>, 2 ranks (mpi)`, and whether the kernel was the user's own."""
+    run = result.document["run"]
+    ranks = result.document["environment"]["ranks"]
+    count = "1 rank" if ranks["count"] == 1 else f"{ranks['count']} ranks ({ranks['kind']})"
+    own = ", optimized run" if run["class"] == "optimized" else ""
+    words = f"{run['benchmark']}, {run['variant']} kernel{own} on {result.device['name']}, {count}"
+    return Text(printable(words), style="bold")
+
+
+def table(result: Result, rows: Sequence[Row]) -> Table:
+    """The table of one run; names are plain text, never markup."""
+    drawn = Table(title=title(result), title_justify="left", box=None, padding=(0, 2, 0, 0))
+    for name in ("operation", "kind"):
+        drawn.add_column(name, no_wrap=name == "kind")
+    for name in ("best", "median", "modelled", "limit"):
+        drawn.add_column(name, justify="right", no_wrap=True)
+    drawn.add_column("unit", no_wrap=True)
+    drawn.add_column("efficiency", justify="right")
+    drawn.add_column("bottleneck")
+    drawn.add_column("verdict", no_wrap=True)
+    verdict = result.verdict()
+    for entry in rows:
+        drawn.add_row(
+            Text(printable(entry.operation)),
+            Text(entry.kind, style=KIND_STYLES[entry.kind]),
+            *(figure(value) for value in (entry.best, entry.median, entry.modelled, entry.limit)),
+            Text(printable(entry.unit)),
+            NOTHING if entry.efficiency is None else f"{entry.efficiency:.0%}",
+            Text(entry.bottleneck),
+            Text(verdict, style=VERDICT_STYLES.get(verdict, "yellow")),
+        )
+    return drawn
+
+
+def figure(value: float | None) -> str:
+    """Four significant digits without an exponent where that is readable."""
+    if value is None:
+        return NOTHING
+    return f"{value:.4g}" if value == 0 or 1e-3 <= abs(value) < 1e4 else f"{value:.3e}"
+
+
+def failures(result: Result) -> list[Text]:
+    """One line for each failed check: what, how far off, and where the worst value is."""
+    lines = []
+    for verdict in result.document["verdicts"]:
+        if verdict["status"] != "failed":
+            continue
+        worst = verdict["worst"]
+        where = ""
+        if worst is not None:
+            found = f"{worst['actual']} instead of {worst['expected']}"
+            where = f", worst at {worst['place']} of rank {worst['rank']}: {found}"
+        error = f"{verdict['measure']} {verdict['error']} above {verdict['threshold']}"
+        lines.append(Text(printable(f"failed: {verdict['name']}: {error}{where}"), style="red"))
+    return lines
+
+
+def hints(result: Result, board: Board | None) -> list[Text]:
+    """What the reader should know: the run's own notes, and why there is no model where there is none."""
+    lines = [Text(printable(f"note: {note}"), style="dim") for note in result.document["notes"]]
+    device = result.device
+    if board is None and not device["emulated"] and device["class"] in ("cpu", "gpu"):
+        lines.append(Text("no limits known for this device: run `fabricmark calibrate`", style="dim"))
+    return lines
+
+
+def section(result: Result) -> Group:
+    """Everything about one run."""
+    board = board_for(result)
+    predicted = predictions(result, board)
+    rows = [row(measurement, predicted) for measurement in result.measurements]
+    return Group(table(result, rows), *failures(result), *hints(result, board), Text(""))
+
+
+def show(loaded: Sequence[Result], console: Console | None = None) -> None:
+    """Print the report of all results."""
+    if console is None:
+        console = Console()
+        if not console.is_terminal:
+            console = Console(width=PIPED_COLUMNS)
+    for result in loaded:
+        console.print(section(result))
+    console.print(Text(FOOTNOTE, style="dim"))
+
+
+def save_svg(loaded: Sequence[Result], path: Path) -> None:
+    """Save the report as a picture. Raises FabricmarkError (2) when the place cannot be written."""
+    with open("/dev/null", "w", encoding="utf-8") as nowhere:
+        console = Console(record=True, width=PIPED_COLUMNS, file=nowhere, force_terminal=True)
+        show(loaded, console)
+        paths.write_atomically(path, console.export_svg(title="fabricmark report"))

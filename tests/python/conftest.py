@@ -1,0 +1,121 @@
+"""A repository with stand-ins for the programs, so that the command is tested without a build."""
+
+import json
+import os
+import subprocess
+import sys
+from contextlib import ExitStack, chdir, redirect_stderr, redirect_stdout
+from pathlib import Path
+from unittest.mock import patch
+
+import pytest
+import samples
+from fabricmark import calibration
+
+HERE = Path(__file__).parent
+REPOSITORY = HERE.parents[1]
+REAL_PROGRAM = REPOSITORY / "build" / "release" / "bin" / "fm_stream"
+
+
+def pytest_collection_modifyitems(items):
+    """Tests marked `programs` need the built programs."""
+    for item in items:
+        if item.get_closest_marker("programs") and not REAL_PROGRAM.exists():
+            item.add_marker(pytest.mark.skip(reason="fm_stream is not built (`make build`)"))
+
+
+class Place:
+    """A stand-in repository: programs that note how they were started, one benchmark, an empty cache."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.root = folder / "root"
+        self.log = folder / "log.jsonl"
+        self.results = folder / "results"
+        (self.root / "src" / "benchmarks" / "stream").mkdir(parents=True)
+        (self.root / "kernels" / "stream").mkdir(parents=True)
+        self.kernel_toml = self.root / "kernels" / "stream" / "kernel.toml"
+        self.kernel_toml.write_text(samples.KERNEL_TOML)
+        self.programs = self.root / "build" / "release" / "bin"
+        self.programs.mkdir(parents=True)
+        for name in ("fm_stream", "fm_calibrate"):
+            body = "import fake_program\nsys.exit(fake_program.main())"
+            self.add_program(self.programs / name, body)
+        self.environment = {
+            **os.environ,
+            "FABRICMARK_ROOT": str(self.root),
+            "FABRICMARK_CACHE": str(folder / "cache"),
+            "FAKE_LOG": str(self.log),
+            "PYTHONPATH": os.pathsep.join([str(REPOSITORY / "python"), str(HERE)]),
+            "COLUMNS": "160",
+        }
+        for name in ("SLURM_JOB_ID", "OCL_ICD_VENDORS", "OCL_ICD_FILENAMES", "FABRICMARK_PRESET"):
+            self.environment.pop(name, None)
+
+    def add_program(self, path, body):
+        """An executable Python script."""
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"#!{sys.executable}\nimport sys\n{body}\n")
+        path.chmod(0o755)
+
+    def command(self, *words):
+        return [sys.executable, "-c", "from fabricmark.cli import app; app(prog_name='fabricmark')", *words]
+
+    def run(self, *words, **variables):
+        """`fabricmark words...`: in this process for speed; output, folder and variables are its own."""
+        from fabricmark.cli import app
+
+        paths = [self.folder / "stdout.txt", self.folder / "stderr.txt"]
+        with ExitStack() as stack:
+            stack.enter_context(patch.dict(os.environ, {**self.environment, **variables}, clear=True))
+            stack.enter_context(chdir(self.folder))
+            files = [stack.enter_context(path.open("w", encoding="utf-8", buffering=1)) for path in paths]
+            for number, file in zip((1, 2), files, strict=True):  # what the programs inherit
+                stack.callback(os.close, saved := os.dup(number))
+                stack.callback(os.dup2, saved, number)
+                os.dup2(file.fileno(), number)
+            stack.enter_context(redirect_stdout(files[0]))
+            stack.enter_context(redirect_stderr(files[1]))
+            with pytest.raises(SystemExit) as ended:
+                app([str(word) for word in words], prog_name="fabricmark")
+        output, errors = (path.read_text(encoding="utf-8") for path in paths)
+        return subprocess.CompletedProcess(words, ended.value.code, output, errors)
+
+    def started(self, program="fm_stream"):
+        """How the program was started for a run (listing devices aside), one entry a start."""
+        entries = (
+            [json.loads(line) for line in self.log.read_text().splitlines()] if self.log.exists() else []
+        )
+        return [e for e in entries if e["program"] == program and "--list-devices" not in e["words"]]
+
+    def write(self, name, document):
+        """A result file in the results folder."""
+        self.results.mkdir(exist_ok=True)
+        path = self.results / name
+        path.write_text(document if isinstance(document, str) else json.dumps(document))
+        return path
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch):
+    made = Place(tmp_path)
+    for name in ("FABRICMARK_ROOT", "FABRICMARK_CACHE"):
+        monkeypatch.setenv(name, made.environment[name])
+    monkeypatch.setattr(calibration, "processor", lambda: samples.CPU)  # the sample host
+    return made
+
+
+def one_error_line(done, code):
+    """Check that a command ended as every error has to: this exit code, one line, a remedy, no traceback."""
+    assert done.returncode == code, (done.returncode, done.stderr)
+    lines = [line for line in done.stderr.splitlines() if line.strip()]
+    assert len(lines) == 1, done.stderr
+    assert lines[0].startswith("fabricmark: error: ")
+    assert "; " in lines[0]
+    assert "Traceback" not in done.stdout
+    return lines[0]
+
+
+@pytest.fixture(name="one_error_line")
+def one_error_line_fixture():
+    return one_error_line

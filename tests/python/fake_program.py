@@ -1,0 +1,49 @@
+"""Stands in for fm_stream and fm_calibrate: notes how it was started, writes what the real ones would.
+
+FAKE_DEVICES: JSON list of devices (default one). FAKE_EXIT: exit code of a run. FAKE_SILENT: write no file.
+FAKE_SLEEP: seconds before the second run's end. FAKE_SIGNAL: kill yourself.
+"""
+
+import json
+import os
+import signal
+import sys
+import time
+from pathlib import Path
+
+import samples
+
+WATCHED = ("OCL_ICD_VENDORS", "OCL_ICD_FILENAMES", "LD_LIBRARY_PATH")
+
+
+def main():
+    words = sys.argv[1:]
+    log = Path(os.environ["FAKE_LOG"])
+    seen = {name: os.environ.get(name) for name in WATCHED}
+    with log.open("a") as file:
+        file.write(
+            json.dumps({"program": Path(sys.argv[0]).name, "words": words, "environment": seen}) + "\n"
+        )
+    devices = json.loads(os.environ.get("FAKE_DEVICES", json.dumps([samples.DEVICE])))
+    if "--list-devices" in words:
+        print(json.dumps({"devices": devices}))
+        return 0 if devices else 3
+    if Path(sys.argv[0]).name == "fm_calibrate":
+        print(os.environ.get("FAKE_CALIBRATION", json.dumps(samples.calibration())))
+        return 0
+    if "FAKE_SIGNAL" in os.environ:
+        os.kill(os.getpid(), signal.SIGKILL)
+    # The first run ends at once, a later one can be interrupted.
+    runs = sum('"--json", "/' in line for line in log.read_text().splitlines())
+    if runs > 1:
+        time.sleep(float(os.environ.get("FAKE_SLEEP", "0")))
+    code = int(os.environ.get("FAKE_EXIT", "0"))
+    if "FAKE_SILENT" not in os.environ and "--help" not in words:
+        ranks = int(words[words.index("--ranks") + 1]) if "--ranks" in words else 1
+        document = samples.result(ranks=ranks, status="failed" if code == 1 else "passed")
+        Path(words[words.index("--json") + 1]).write_text(json.dumps(document))
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,137 @@
+"""STREAM's model against every published run, and its behaviour at the ends."""
+
+import dataclasses
+
+import pytest
+import samples
+from fabricmark import calibration, models
+from fabricmark.models import stream
+from published_stream import BOARDS, RUNS
+
+OPERATIONS = ("copy", "scale", "add", "triad")
+CPU_PARAMETERS = {**samples.result()["parameters"], "variant": "base"}
+
+
+def by_operation(predictions):
+    return {prediction.axes["operation"]: prediction for prediction in predictions}
+
+
+def worst_error(run, board=None):
+    predicted = by_operation(stream.predict(run.parameters(), board or run.board, 1))
+    pairs = zip(OPERATIONS, run.gb_per_s, strict=True)
+    return max(abs(predicted[name].value / published - 1) for name, published in pairs)
+
+
+@pytest.mark.parametrize("run", RUNS, ids=lambda run: f"{run.table}-{run.board.name}-{run.data_type}")
+def test_published_runs_within_ten_percent(run):
+    assert worst_error(run) < 0.10
+
+
+@pytest.mark.parametrize(
+    "change", [{"burst_seconds": 0.0}, {"bank_bytes_per_second": 15e9}], ids=["no latency", "slow bank"]
+)
+def test_the_comparison_notices_a_wrong_board(change):
+    wrong = dataclasses.replace(BOARDS["520N"], **change)
+    assert worst_error(RUNS[0], wrong) > 0.10
+
+
+def test_larger_arrays_hide_the_start_of_the_kernels():
+    small, large = RUNS[1], next(run for run in RUNS if run.table == "3.11" and run.board.name == "520N MX")
+    assert worst_error(large) < 0.01  # consistent with the constants of Table 3.6
+    assert worst_error(small, dataclasses.replace(small.board, launch_seconds=0.0)) > 0.05
+
+
+def test_bottlenecks_in_words():
+    assert named(RUNS[0]) == "memory bandwidth"
+    slow_kernel = next(run for run in RUNS if run.table == "3.7")
+    assert named(slow_kernel) == "kernel width x frequency"
+    assert named(RUNS[1], size=2**15) == "launch latency"
+    assert named(RUNS[4]) == "memory bandwidth"
+    assert named(RUNS[4], vector_width=1) == "kernel width x frequency"
+
+
+def named(run, **changes):
+    return by_operation(stream.predict({**run.parameters(), **changes}, run.board, 1))["triad"].bottleneck
+
+
+def test_no_prediction_exceeds_its_limit():
+    for run in RUNS:
+        for prediction in stream.predict(run.parameters(), run.board, 1):
+            assert prediction.value <= prediction.limit
+
+
+def test_limit_is_the_sum_of_the_banks():
+    run = RUNS[0]
+    assert by_operation(stream.predict(run.parameters(), run.board, 1))["add"].limit == pytest.approx(76.8)
+
+
+def test_more_replications_than_banks_bring_nothing():
+    run = RUNS[0]
+    doubled = {**run.parameters(), "replications": 8}
+    once = by_operation(stream.predict(run.parameters(), run.board, 1))["triad"].value
+    assert by_operation(stream.predict(doubled, run.board, 1))["triad"].value <= once
+
+
+def test_boards_add_up():
+    run = RUNS[0]
+    four = dataclasses.replace(run.board, devices=4)
+    one = by_operation(stream.predict(run.parameters(), run.board, 1))["triad"]
+    all_four = by_operation(stream.predict(run.parameters(), four, 4))["triad"]
+    assert all_four.value == pytest.approx(4 * one.value)
+    assert all_four.limit == pytest.approx(4 * one.limit)
+
+
+def test_processor_is_limited_by_one_core_then_by_the_memory():
+    board = calibration.board(samples.calibration())
+    one = by_operation(stream.predict({**CPU_PARAMETERS, "replications": 1}, board, 1))["triad"]
+    two = by_operation(stream.predict(CPU_PARAMETERS, board, 1))["triad"]
+    ranks = by_operation(stream.predict({**CPU_PARAMETERS, "replications": 1}, board, 2))["triad"]
+    assert one.value == pytest.approx(30, rel=0.01)
+    assert one.bottleneck == "one core's bandwidth"
+    assert (one.limit, two.limit) == (50, 50)
+    assert two.value == pytest.approx(50, rel=0.01)
+    assert two.bottleneck == ranks.bottleneck == "memory bandwidth"
+    small = by_operation(stream.predict({**CPU_PARAMETERS, "size": 64}, board, 1))["triad"]
+    assert small.bottleneck == "launch latency"
+
+
+def test_throughput_kernel_uses_the_whole_device():
+    board = calibration.board(samples.calibration())
+    parameters = {**CPU_PARAMETERS, "variant": "throughput", "replications": 1}
+    assert by_operation(stream.predict(parameters, board, 1))["copy"].value == pytest.approx(50, rel=0.01)
+
+
+def test_graphics_processor():
+    board = calibration.board(samples.calibration({**samples.DEVICE, "class": "gpu"}))
+    base = by_operation(stream.predict(CPU_PARAMETERS, board, 1))
+    assert base["triad"].value is None  # nothing calibrated speaks of one work-item
+    assert base["triad"].limit == 45
+    whole = by_operation(stream.predict({**CPU_PARAMETERS, "variant": "throughput"}, board, 1))
+    assert whole["triad"].value == pytest.approx(45, rel=0.01)
+    two_ranks = by_operation(stream.predict(CPU_PARAMETERS, board, 2))
+    assert two_ranks["host_to_device"].value == 20  # one link, however many ranks
+
+
+def test_transfers():
+    board = calibration.board(samples.calibration())
+    one = by_operation(stream.predict(CPU_PARAMETERS, board, 1))
+    many = by_operation(stream.predict(CPU_PARAMETERS, board, 8))
+    assert (one["host_to_device"].value, one["device_to_host"].value) == (20, 22)
+    assert many["host_to_device"].value == 25  # a transfer reads and writes the memory
+    assert one["host_to_device"].bottleneck == "transfer"
+    fpga = by_operation(stream.predict(RUNS[0].parameters(), RUNS[0].board, 1))
+    assert "host_to_device" not in fpga
+
+
+@pytest.mark.parametrize("name", ["size", "data_type", "buffer_size"])
+def test_missing_parameter_is_named(name):
+    parameters = {key: value for key, value in RUNS[0].parameters().items() if key != name}
+    with pytest.raises(KeyError, match=name):
+        stream.predict(parameters, RUNS[0].board, 1)
+
+
+def test_models_are_found_by_listing():
+    assert models.names() == ["stream"]
+    assert models.find("stream") is stream
+    assert models.find("__init__") is None
+    assert models.find("nothing") is None

@@ -1,0 +1,106 @@
+"""OpenCL runtimes from PyPI: environment, and an installation that is done once and said aloud."""
+
+import sys
+
+import pytest
+from fabricmark import runtimes
+from fabricmark.errors import FabricmarkError
+
+
+@pytest.fixture
+def fake_pip(place, monkeypatch):
+    """A `python -m venv` and pip that only make the library, and note what they were asked for."""
+    asked = []
+
+    def run_or_fail(command, remedy):
+        asked.append(command)
+        if "pip" in command:
+            name = next(
+                key for key, runtime in runtimes.INSTALLABLE.items() if str(runtime.folder()) in command[0]
+            )
+            library = runtimes.INSTALLABLE[name].library_path()
+            library.parent.mkdir(parents=True, exist_ok=True)
+            library.touch()
+
+    monkeypatch.setattr(runtimes, "_run_or_fail", run_or_fail)
+    return asked
+
+
+def test_install_once(fake_pip, capsys):
+    assert runtimes.install("intel-cpu") is True
+    assert fake_pip[0][:3] == [sys.executable, "-m", "venv"]
+    assert fake_pip[1][-2:] == ["intel-opencl-rt==2026.2.0", "intel-cmplr-lib-rt==2026.2.0"]
+    assert "intel-opencl-rt==2026.2.0" in capsys.readouterr().err
+    assert runtimes.install("intel-cpu") is False  # and no network
+    assert len(fake_pip) == 2
+    assert capsys.readouterr().err == ""
+    assert runtimes.installed_names() == ["system", "intel-cpu"]
+
+
+def test_an_interrupted_installation_is_started_again(fake_pip):
+    runtimes.install("fpga-emulator")
+    runtime = runtimes.find("fpga-emulator")
+    (runtime.folder() / "fabricmark-installed.txt").unlink()
+    assert not runtime.installed()
+    assert runtimes.install("fpga-emulator") is True
+
+
+def test_other_pinned_versions_are_installed_anew(fake_pip):
+    runtimes.install("intel-cpu")
+    (runtimes.find("intel-cpu").folder() / "fabricmark-installed.txt").write_text("intel-opencl-rt==1\n")
+    assert not runtimes.find("intel-cpu").installed()
+
+
+def test_environment(fake_pip):
+    runtimes.install("fpga-emulator")
+    base = {
+        "OCL_ICD_FILENAMES": "/other.so",
+        "OPENCL_VENDOR_PATH": "/vendors",
+        "LD_LIBRARY_PATH": "/mine",
+        "PATH": "/bin",
+    }
+    found = runtimes.environment("fpga-emulator", base)
+    library = runtimes.find("fpga-emulator").library_path()
+    assert library.name == "libintelocl_emu.so"
+    # Never two runtimes in one process, and the loader stays the system's.
+    assert found == {
+        "OCL_ICD_VENDORS": str(library),
+        "OCL_ICD_FILENAMES": str(library),
+        "LD_LIBRARY_PATH": "/mine",
+        "PATH": "/bin",
+    }
+    assert base["OCL_ICD_FILENAMES"] == "/other.so"
+
+
+def test_system_environment_is_left_alone():
+    base = {"OCL_ICD_VENDORS": "/etc/vendors"}
+    assert runtimes.environment("system", base) == base
+
+
+def test_not_installed(place):
+    with pytest.raises(FabricmarkError, match="runtimes install intel-cpu") as caught:
+        runtimes.environment("intel-cpu", {})
+    assert caught.value.exit_code == 3
+
+
+def test_unknown(place):
+    with pytest.raises(FabricmarkError, match="use one of intel-cpu, fpga-emulator") as caught:
+        runtimes.install("magic")
+    assert caught.value.exit_code == 2
+
+
+def test_pip_that_fails(place, monkeypatch):
+    failing = place.folder / "python"
+    place.add_program(failing, "print('no route to PyPI', file=sys.stderr); sys.exit(1)")
+    monkeypatch.setattr(sys, "executable", str(failing))
+    with pytest.raises(FabricmarkError, match="no route to PyPI") as caught:
+        runtimes.install("intel-cpu")
+    assert caught.value.exit_code == 3
+    assert not runtimes.find("intel-cpu").installed()
+
+
+def test_pip_without_the_library(place, monkeypatch):
+    monkeypatch.setattr(runtimes, "_run_or_fail", lambda command, remedy: None)
+    with pytest.raises(FabricmarkError, match="is missing after pip"):
+        runtimes.install("intel-cpu")
+    assert not runtimes.find("intel-cpu").installed()
