@@ -19,6 +19,7 @@ from fabricmark.results import Measurement, Result
 
 NOTHING = "-"
 PIPED_COLUMNS = 120
+CREDIBLE_EFFICIENCY = 1.1  # limits are measured too, on machines whose speed drifts by some per cent
 KIND_STYLES = {"measured": "green", "emulated": "magenta", "modelled": "cyan"}
 VERDICT_STYLES = {"valid": "green", "INVALID": "bold red"}
 FOOTNOTE = (
@@ -163,12 +164,15 @@ def failures(result: Result) -> list[Text]:
     return lines
 
 
-def hints(result: Result, board: Board | None) -> list[Text]:
+def hints(result: Result, board: Board | None, rows: Sequence[Row]) -> list[Text]:
     """What the reader should know: the run's own notes, and why there is no model where there is none."""
     lines = [Text(printable(f"note: {note}"), style="dim") for note in result.document["notes"]]
     device = result.device
     if board is None and not device["emulated"] and device["class"] in ("cpu", "gpu"):
         lines.append(Text("no limits known for this device: run `fabricmark calibrate`", style="dim"))
+    if any(entry.efficiency is not None and entry.efficiency > CREDIBLE_EFFICIENCY for entry in rows):
+        again = "figures above the limit: the machine was slower when its limits were measured; "
+        lines.append(Text(again + "repeat on an idle one: `fabricmark calibrate --again`", style="yellow"))
     return lines
 
 
@@ -177,7 +181,7 @@ def section(result: Result) -> Group:
     board = board_for(result)
     predicted = predictions(result, board)
     rows = [row(measurement, predicted) for measurement in result.measurements]
-    return Group(table(result, rows), *failures(result), *hints(result, board), Text(""))
+    return Group(table(result, rows), *failures(result), *hints(result, board, rows), Text(""))
 
 
 def show(loaded: Sequence[Result], console: Console | None = None) -> None:

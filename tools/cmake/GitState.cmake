@@ -1,3 +1,4 @@
+cmake_minimum_required(VERSION 3.25)
 # Writes the state of the sources to OUTPUT, only when it has changed, so that an unchanged tree builds nothing anew.
 execute_process(
   COMMAND git describe --always --dirty --exclude=*
