@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdlib>
+#include <map>
 #include <thread>
 
 #include "device/error.hpp"
@@ -59,6 +60,7 @@ DeviceInfo describe(const cl::Platform& platform, int platform_index, const cl::
   info.compute_units = device.getInfo<CL_DEVICE_MAX_COMPUTE_UNITS>();
   info.global_memory_bytes = device.getInfo<CL_DEVICE_GLOBAL_MEM_SIZE>();
   info.max_allocation_bytes = device.getInfo<CL_DEVICE_MAX_MEM_ALLOC_SIZE>();
+  info.cache_bytes = device.getInfo<CL_DEVICE_GLOBAL_MEM_CACHE_SIZE>();
   info.local_memory_bytes = device.getInfo<CL_DEVICE_LOCAL_MEM_SIZE>();
   info.max_work_group_size = device.getInfo<CL_DEVICE_MAX_WORK_GROUP_SIZE>();
   info.sub_buffer_alignment_bytes = device.getInfo<CL_DEVICE_MEM_BASE_ADDR_ALIGN>() / 8;
@@ -97,6 +99,15 @@ cl::Device shared_part(const cl::Device& device, const Share& share) {
   } catch (const cl::Error&) {
     return device;
   }
+}
+
+/// Ranks of one process share a device's context: a GPU would switch between contexts in time slices of a
+/// quarter of a millisecond. Called with the set-up lock.
+cl::Context context_on(const cl::Device& device) {
+  static std::map<cl_device_id, cl::Context> contexts;
+  const auto [entry, is_new] = contexts.try_emplace(device());
+  if (is_new) entry->second = cl::Context(device);
+  return entry->second;
 }
 
 }  // namespace
@@ -183,7 +194,7 @@ std::size_t mapped_device(const Selection& selection, std::size_t devices, int l
 Device::Device(const FoundDevice& found, Share share) : info_(found.info) {
   const auto lock = setup_lock();
   handle_ = shared_part(found.handle, share);
-  context_ = cl::Context(handle_);
+  context_ = context_on(handle_);
   info_.compute_units = handle_.getInfo<CL_DEVICE_MAX_COMPUTE_UNITS>();
 }
 

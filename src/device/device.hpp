@@ -28,6 +28,7 @@ struct DeviceInfo {
   std::uint64_t global_memory_bytes = 0;
   std::uint64_t max_allocation_bytes = 0;
   std::uint64_t local_memory_bytes = 0;
+  std::uint64_t cache_bytes = 0;  ///< in front of the global memory; 0 where there is none
   std::uint64_t max_work_group_size = 1;
   std::uint64_t sub_buffer_alignment_bytes = 128;
   bool has_half = false;

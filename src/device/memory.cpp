@@ -1,8 +1,11 @@
 #include "device/memory.hpp"
 
 #include <cstdlib>
+#include <cstring>
 #include <new>
+#include <stdexcept>
 #include <string>
+#include <utility>
 
 #include "device/error.hpp"
 
@@ -29,6 +32,15 @@ Error no_room(const Device& device, std::size_t bytes, const std::string& why) {
   return environment_failure(
       device.info().name + " has no room for a buffer of " + std::to_string(bytes) + " bytes (" + why + ")",
       "choose a smaller size or another device");
+}
+
+void copy_shared(const cl::CommandQueue& queue, void* to, const void* from, std::size_t bytes,
+                 cl::Event* event) {
+  cl_event done = nullptr;
+  cl::detail::errHandler(
+      clEnqueueSVMMemcpy(queue(), CL_FALSE, to, from, bytes, 0, nullptr, event ? &done : nullptr),
+      "clEnqueueSVMMemcpy");
+  if (event != nullptr) *event = cl::Event(done);
 }
 
 }  // namespace
@@ -63,6 +75,39 @@ BankPlacement bank_placement(const DeviceInfo& info, int bank) {
   return {};
 }
 
+PinnedMemory::PinnedMemory(const Device& device, std::size_t bytes) : queue_(device.queue()), bytes_(bytes) {
+  try {
+    memory_ = cl::Buffer(device.context(), CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR,
+                         std::max<std::size_t>(bytes, 1));
+    data_ = static_cast<std::byte*>(queue_.enqueueMapBuffer(memory_, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0,
+                                                            std::max<std::size_t>(bytes, 1)));
+  } catch (const cl::Error& error) {
+    throw no_room(device, bytes, error_name(error.err()));
+  }
+}
+
+PinnedMemory::~PinnedMemory() { release(); }
+
+PinnedMemory::PinnedMemory(PinnedMemory&& other) noexcept { *this = std::move(other); }
+
+PinnedMemory& PinnedMemory::operator=(PinnedMemory&& other) noexcept {
+  if (this == &other) return *this;
+  release();
+  memory_ = std::move(other.memory_);
+  queue_ = std::move(other.queue_);
+  data_ = std::exchange(other.data_, nullptr);
+  bytes_ = std::exchange(other.bytes_, 0);
+  return *this;
+}
+
+void PinnedMemory::release() {
+  if (data_ == nullptr) return;
+  // The C interface, because a destructor must not throw.
+  clEnqueueUnmapMemObject(queue_(), memory_(), data_, 0, nullptr, nullptr);
+  clFinish(queue_());
+  data_ = nullptr;
+}
+
 Buffer::Buffer(const Device& device, std::size_t bytes, MemoryKind kind, int bank)
     : bytes_(bytes), alignment_(device.info().sub_buffer_alignment_bytes) {
   try {
@@ -94,30 +139,37 @@ Buffer::Buffer(const Device& device, std::size_t bytes, MemoryKind kind, int ban
   }
 }
 
-void Buffer::write(const cl::CommandQueue& queue, const void* source, std::size_t bytes, std::size_t offset) {
+void Buffer::write(const cl::CommandQueue& queue, const void* source, std::size_t bytes, std::size_t offset,
+                   cl::Event* event) {
   if (shared_ != nullptr) {
-    cl::detail::errHandler(
-        clEnqueueSVMMemcpy(queue(), CL_FALSE, shared_ + offset, source, bytes, 0, nullptr, nullptr),
-        "clEnqueueSVMMemcpy");
+    copy_shared(queue, shared_ + offset, source, bytes, event);
   } else {
-    queue.enqueueWriteBuffer(memory_, CL_FALSE, offset, bytes, source);
+    queue.enqueueWriteBuffer(memory_, CL_FALSE, offset, bytes, source, nullptr, event);
   }
 }
 
-void Buffer::read(const cl::CommandQueue& queue, void* destination, std::size_t bytes,
-                  std::size_t offset) const {
+void Buffer::read(const cl::CommandQueue& queue, void* destination, std::size_t bytes, std::size_t offset,
+                  cl::Event* event) const {
   if (shared_ != nullptr) {
-    cl::detail::errHandler(
-        clEnqueueSVMMemcpy(queue(), CL_FALSE, destination, shared_ + offset, bytes, 0, nullptr, nullptr),
-        "clEnqueueSVMMemcpy");
+    copy_shared(queue, destination, shared_ + offset, bytes, event);
   } else {
-    queue.enqueueReadBuffer(memory_, CL_FALSE, offset, bytes, destination);
+    queue.enqueueReadBuffer(memory_, CL_FALSE, offset, bytes, destination, nullptr, event);
   }
 }
 
 void Buffer::migrate(const cl::CommandQueue& queue, bool to_host) {
   if (shared_ != nullptr) return;
   queue.enqueueMigrateMemObjects({memory_}, to_host ? CL_MIGRATE_MEM_OBJECT_HOST : 0);
+}
+
+void Buffer::fill_host(const void* source, std::size_t bytes) {
+  if (host_ == nullptr || shared_ != nullptr) throw std::logic_error("not a buffer over host memory");
+  std::memcpy(host_.get(), source, bytes);
+}
+
+void Buffer::copy_host(void* destination, std::size_t bytes) const {
+  if (host_ == nullptr || shared_ != nullptr) throw std::logic_error("not a buffer over host memory");
+  std::memcpy(destination, host_.get(), bytes);
 }
 
 Buffer Buffer::part(std::size_t offset, std::size_t bytes) const {

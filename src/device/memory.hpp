@@ -72,6 +72,28 @@ struct BankPlacement {
 /// programming guide (CL_CHANNEL_n_INTELFPGA), Xilinx UG1393 (XCL_MEM_TOPOLOGY). Untested on hardware.
 BankPlacement bank_placement(const DeviceInfo& info, int bank);
 
+/// Host memory that the runtime has pinned, so that a device can reach it by itself (CL_MEM_ALLOC_HOST_PTR,
+/// mapped); on a CPU it is memory like any other.
+class PinnedMemory {
+ public:
+  PinnedMemory() = default;
+  PinnedMemory(const Device& device, std::size_t bytes);
+  ~PinnedMemory();
+  PinnedMemory(PinnedMemory&& other) noexcept;
+  PinnedMemory& operator=(PinnedMemory&& other) noexcept;
+
+  [[nodiscard]] std::byte* data() const { return data_; }
+  [[nodiscard]] std::size_t bytes() const { return bytes_; }
+
+ private:
+  void release();
+
+  cl::Buffer memory_;
+  cl::CommandQueue queue_;
+  std::byte* data_ = nullptr;
+  std::size_t bytes_ = 0;
+};
+
 /// Device memory of a fixed number of bytes. Copies are queued; the caller waits on the queue.
 class Buffer {
  public:
@@ -80,11 +102,16 @@ class Buffer {
   Buffer(const Device& device, std::size_t bytes, MemoryKind kind = MemoryKind::kBuffer, int bank = -1);
 
   [[nodiscard]] std::size_t bytes() const { return bytes_; }
-  void write(const cl::CommandQueue& queue, const void* source, std::size_t bytes, std::size_t offset = 0);
-  void read(const cl::CommandQueue& queue, void* destination, std::size_t bytes,
-            std::size_t offset = 0) const;
+  void write(const cl::CommandQueue& queue, const void* source, std::size_t bytes, std::size_t offset = 0,
+             cl::Event* event = nullptr);
+  void read(const cl::CommandQueue& queue, void* destination, std::size_t bytes, std::size_t offset = 0,
+            cl::Event* event = nullptr) const;
   /// Moves the whole buffer to the device or to the host without a copy that the host sees. No effect on SVM.
   void migrate(const cl::CommandQueue& queue, bool to_host);
+  /// Of a host-pointer buffer, the host's side of it: written before it migrates to the device, read after it
+  /// has migrated to the host. Throws std::logic_error for other kinds.
+  void fill_host(const void* source, std::size_t bytes);
+  void copy_host(void* destination, std::size_t bytes) const;
   /// A view of `bytes` from `offset`, a multiple of the device's alignment. Throws Error (bad use) otherwise.
   [[nodiscard]] Buffer part(std::size_t offset, std::size_t bytes) const;
   void set_argument(cl::Kernel& kernel, cl_uint index) const;

@@ -25,6 +25,10 @@ void Context::require_memory(const MemoryNeed& need, const std::string& size_par
   check(host_need, static_cast<double>(available_memory_bytes()), "on the host");
 }
 
+std::vector<DerivedFigure> Benchmark::derive(const std::map<std::string, LapSeconds>& /*laps*/) const {
+  return {};
+}
+
 void Benchmark::inject(const Fault& /*fault*/) {
   throw bad_use("this benchmark cannot inject faults", "leave out --inject-fault");
 }

@@ -1,8 +1,11 @@
 #pragma once
 
+#include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "device/device.hpp"
@@ -37,12 +40,18 @@ struct Verdict {
 
 enum class Better { kHigher, kLower };
 
+/// One coordinate of a figure: a text, or a number that plots can use.
+struct Axis {
+  std::string name;
+  std::variant<std::string, std::int64_t> value;
+};
+
 /// How the samples of one timed part become a figure. With work, a figure is work / seconds * scale (a rate);
 /// without, seconds * scale (a time).
 struct Metric {
-  std::string name;                                         ///< such as "bandwidth"
-  std::vector<std::pair<std::string, std::string>> axes{};  ///< such as {"operation", "triad"}
-  std::string lap;                                          ///< name of the timed part
+  std::string name;          ///< such as "bandwidth"
+  std::vector<Axis> axes{};  ///< such as {"operation", "triad"} or {"message_bytes", 1024}
+  std::string lap;           ///< name of the timed part
   std::string unit;
   double scale = 1;
   Better better = Better::kHigher;
@@ -55,6 +64,23 @@ inline Metric bandwidth(const std::string& operation, double bytes) {
   return {"bandwidth", {{"operation", operation}}, operation, "GB/s", 1e-9, Better::kHigher, bytes, "B"};
 }
 
+/// Seconds of a timed part over all repetitions, the slowest rank counting in each.
+struct LapSeconds {
+  double best = 0;
+  double median = 0;
+};
+
+/// A figure that is computed from several timed parts and has no samples of its own.
+struct DerivedFigure {
+  std::string name;
+  std::vector<Axis> axes{};
+  std::string unit;
+  Better better = Better::kHigher;
+  double best = 0;
+  double median = 0;
+  std::string formula{};  ///< how it is computed, in words
+};
+
 /// Bytes that a benchmark needs on this rank, to be refused early when there are not so many.
 struct MemoryNeed {
   double host_bytes = 0;
@@ -62,25 +88,32 @@ struct MemoryNeed {
   double largest_buffer_bytes = 0;
 };
 
+/// What the command line says of a run beside the kernel's parameters.
+struct RunConditions {
+  device::MemoryKind memory = device::MemoryKind::kBuffer;
+  std::optional<Fault> fault;   ///< to be made by the benchmark or by its transport
+  double timeout_seconds = 60;  ///< how long a rank waits for a message
+};
+
 /// What a benchmark works with: nothing is global.
 class Context {
  public:
   Context(const device::Device& device, const Parameters& parameters, Ranks& ranks,
           device::Timeline& timeline, cl::Program program, const VariantSpec& variant,
-          device::MemoryKind memory)
+          const RunConditions& conditions)
       : device_(device),
         parameters_(parameters),
         ranks_(ranks),
         timeline_(timeline),
         program_(std::move(program)),
         variant_(variant),
-        memory_(memory) {}
+        conditions_(conditions) {}
 
   [[nodiscard]] const device::Device& device() const { return device_; }
   [[nodiscard]] const Parameters& parameters() const { return parameters_; }
   [[nodiscard]] Ranks& ranks() const { return ranks_; }
   [[nodiscard]] const std::string& variant() const { return variant_.name; }
-  [[nodiscard]] device::MemoryKind memory() const { return memory_; }
+  [[nodiscard]] const RunConditions& conditions() const { return conditions_; }
 
   /// `count` concurrent copies of the variant's entry point number `entry`.
   [[nodiscard]] device::Replications replications(int count, std::size_t entry = 0) const {
@@ -88,7 +121,7 @@ class Context {
   }
   /// A device buffer of the kind of memory that --memory asks for, in a bank where banks can be chosen.
   [[nodiscard]] device::Buffer buffer(std::size_t bytes, int bank = -1) const {
-    return {device_, bytes, memory_, bank};
+    return {device_, bytes, conditions_.memory, bank};
   }
   /// Throws Error (bad use) when the host or the device has less memory than all ranks need; `size_parameter`
   /// is the setting that the message tells to reduce.
@@ -101,7 +134,7 @@ class Context {
   device::Timeline& timeline_;
   cl::Program program_;
   const VariantSpec& variant_;
-  device::MemoryKind memory_;
+  RunConditions conditions_;
 };
 
 /// One benchmark on one rank. The harness owns repetition, warm-up, barriers, statistics, files and exit
@@ -122,6 +155,9 @@ class Benchmark {
   /// Checks the results of the last repetition; at least one verdict.
   virtual std::vector<Verdict> validate() = 0;
   [[nodiscard]] virtual std::vector<Metric> metrics() const = 0;
+  /// Figures from several timed parts; `laps` holds those of all ranks by name. Called on every rank.
+  [[nodiscard]] virtual std::vector<DerivedFigure> derive(
+      const std::map<std::string, LapSeconds>& laps) const;
   /// Remarks that a reader of the results needs.
   [[nodiscard]] virtual std::vector<std::string> notes() const { return {}; }
 };

@@ -70,6 +70,26 @@ std::vector<Result::RankTimes> gather_timeline(Ranks& ranks, const std::vector<d
   return all;
 }
 
+power::Reading gather_power(Ranks& ranks, const std::string& host, const power::Reading& own) {
+  Json energies = Json::array();
+  for (const power::Energy& entry : own.energies) {
+    energies.push_back({entry.domain, entry.source, entry.joules, entry.seconds});
+  }
+  const std::vector<Json> all = gather(ranks, {host, energies, own.notes});
+  const bool is_one_host =
+      std::all_of(all.begin(), all.end(), [&](const Json& part) { return part[0] == all.front()[0]; });
+  power::Reading together;
+  for (const Json& part : all) {
+    const std::string prefix = is_one_host ? "" : part[0].get<std::string>() + ": ";
+    for (const Json& entry : part[1]) {
+      const std::string domain = prefix + entry[0].get<std::string>();
+      together.energies.push_back({domain, entry[1], entry[2], entry[3]});
+    }
+    for (const Json& note : part[2]) together.notes.push_back(prefix + note.get<std::string>());
+  }
+  return together;
+}
+
 std::vector<Result::RankVerdict> worst_verdicts(const std::vector<Result::RankVerdict>& all) {
   std::vector<Result::RankVerdict> worst;
   for (const Result::RankVerdict& entry : all) {

@@ -1,5 +1,7 @@
 #include "harness/fault.hpp"
 
+#include <algorithm>
+#include <array>
 #include <charconv>
 
 #include "device/error.hpp"
@@ -8,9 +10,21 @@ namespace fabricmark::harness {
 
 namespace {
 
+struct NamedKind {
+  const char* name;
+  Fault::Kind kind;
+};
+constexpr std::array kKinds{
+    NamedKind{"element", Fault::Kind::kElement}, NamedKind{"scale", Fault::Kind::kScale},
+    NamedKind{"zeros", Fault::Kind::kZeros},     NamedKind{"stale", Fault::Kind::kStale},
+    NamedKind{"lost", Fault::Kind::kLost},       NamedKind{"late", Fault::Kind::kLate},
+    NamedKind{"swapped", Fault::Kind::kSwapped},
+};
+
 Error not_a_fault(const std::string& text) {
-  return bad_use("--inject-fault '" + text + "' is unknown",
-                 "use KIND[:TARGET][@RANK] with the kind element, scale, zeros or stale");
+  return bad_use(
+      "--inject-fault '" + text + "' is unknown",
+      "use KIND[:TARGET][@RANK] with the kind element, scale, zeros, stale, lost, late or swapped");
 }
 
 }  // namespace
@@ -30,17 +44,10 @@ Fault parse_fault(const std::string& text) {
     fault.target = rest.substr(colon + 1);
     rest.resize(colon);
   }
-  if (rest == "element") {
-    fault.kind = Fault::Kind::kElement;
-  } else if (rest == "scale") {
-    fault.kind = Fault::Kind::kScale;
-  } else if (rest == "zeros") {
-    fault.kind = Fault::Kind::kZeros;
-  } else if (rest == "stale") {
-    fault.kind = Fault::Kind::kStale;
-  } else {
-    throw not_a_fault(text);
-  }
+  const auto* const found =
+      std::find_if(kKinds.begin(), kKinds.end(), [&](const NamedKind& named) { return rest == named.name; });
+  if (found == kKinds.end()) throw not_a_fault(text);
+  fault.kind = found->kind;
   return fault;
 }
 

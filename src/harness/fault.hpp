@@ -5,6 +5,8 @@
 #include <span>
 #include <string>
 
+#include "device/error.hpp"
+
 namespace fabricmark::harness {
 
 /// A wrong result made on purpose, to prove that the check finds it.
@@ -14,6 +16,9 @@ struct Fault {
     kScale,    ///< every element times 1.5
     kZeros,    ///< every element zero
     kStale,    ///< the contents from before the repetition
+    kLost,     ///< a message that is not sent, a copy that is not made
+    kLate,     ///< a message with the contents of an earlier one
+    kSwapped,  ///< messages to each other's receivers
   };
   Kind kind = Kind::kElement;
   std::string target;       ///< what is changed, in the benchmark's own names; empty: its first
@@ -41,6 +46,8 @@ void corrupt(std::span<T> values, std::span<const T> stale, Fault::Kind kind, do
     case Fault::Kind::kStale:
       for (std::size_t i = 0; i < values.size(); ++i) values[i] = stale[i];
       return;
+    default:  // faults of messages, which are not made on values
+      throw bad_use("this benchmark has no messages to spoil", "use element, scale, zeros or stale");
   }
 }
 

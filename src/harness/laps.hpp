@@ -43,15 +43,17 @@ class Laps {
 
   Laps(Ranks& ranks, std::optional<Delay> delay) : ranks_(ranks), delay_(delay) {}
 
-  /// Runs and times `work`, which must wait for the device itself. Throws PeerFailure when another rank has
-  /// failed.
+  /// Runs and times `work`, which must wait for the device itself; returns the seconds. Throws PeerFailure
+  /// when another rank has failed.
   template <typename Work>
-  void time(std::string_view name, Work&& work) {
+  double time(std::string_view name, Work&& work) {
     if (ranks_.largest(0) >= kRankFailed) throw PeerFailure();
     const Clock::time_point start = Clock::now();
     work();
     if (delay_) wait(start);
-    record(name, std::chrono::duration<double>(Clock::now() - start).count());
+    const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+    record(name, seconds);
+    return seconds;
   }
 
   /// Until this is called, parts are run but not kept (warm-up).

@@ -34,7 +34,7 @@ void add_common(CLI::App& app, Options& options, Texts& texts) {
   app.add_option("--device", texts.device, "device: index or part of its name");
   app.add_flag("--list-devices", options.list_devices, "show the devices and stop");
   app.add_option("--ranks", options.ranks, "ranks inside this process")->check(CLI::Range(1, 1024));
-  app.add_option("--repetitions", options.repetitions, "counted repetitions")
+  app.add_option("--repetitions", options.repetitions, "counted repetitions (default: as the benchmark asks)")
       ->check(CLI::Range(1, 100000000));
   app.add_option("--warmup", options.warmup, "repetitions before counting")->check(CLI::Range(0, 1000000));
   app.add_option("--min-time", texts.min_time, "repeat until so many seconds were timed")
@@ -45,7 +45,16 @@ void add_common(CLI::App& app, Options& options, Texts& texts) {
   app.add_option("--inject-fault", texts.fault,
                  "make a result wrong: KIND[:TARGET][@RANK], see the documentation");
   app.add_option("--inject-delay", texts.delay, "lengthen each timed part by seconds or by a share like 10%");
+  app.add_option("--timeout", options.timeout_seconds, "seconds to wait for a message of another rank")
+      ->check(CLI::Range(0.001, 1e6));
   app.add_option("--memory", options.memory, "kind of device memory: buffer, host-pointer or svm");
+}
+
+void add_power(CLI::App& app, power::Settings& settings) {
+  app.add_option("--power", settings.source, "sample power while measuring: " + power::source_names());
+  app.add_option("--power-interval", settings.interval_ms, "milliseconds between two samples of power")
+      ->check(CLI::Range(1, 3600000));
+  app.add_option("--power-command", settings.command, "a command that prints watts; see docs/power.md");
 }
 
 std::string parameter_help(const ParameterSpec& spec) {
@@ -83,9 +92,12 @@ std::optional<std::string> if_given(const std::string& text) {
 }
 
 void read_texts(const Texts& texts, const CLI::App& app, Options& options) {
-  // An empty text, such as an unset variable of a script, must not pass as "not given".
+  // An empty text, such as an unset variable of a script, must not pass as "not given", and CLI11 takes the
+  // next option for a value that is missing.
   for (const CLI::Option* option : app.get_options()) {
-    if (option->count() > 0 && option->get_items_expected_max() > 0 && option->as<std::string>().empty()) {
+    if (option->count() == 0 || option->get_items_expected_max() == 0) continue;
+    const auto text = option->as<std::string>();
+    if (text.empty() || text.starts_with("--")) {
       throw bad_use(option->get_name() + " is given without a value", "give one, or leave the option out");
     }
   }
@@ -106,6 +118,7 @@ void read_texts(const Texts& texts, const CLI::App& app, Options& options) {
   if (app.count("--inject-fault") > 0) options.fault = parse_fault(texts.fault);
   if (app.count("--inject-delay") > 0) options.delay = parse_delay(texts.delay);
   device::memory_kind(options.memory);
+  power::check(options.power);
   if (options.kernel_file && options.bitstream) {
     throw bad_use("--kernel-file and --bitstream exclude each other", "give one of them");
   }
@@ -126,6 +139,7 @@ std::variant<Options, std::string> parse_options(const std::vector<std::string>&
   Options options;
   Texts texts;
   add_common(app, options, texts);
+  add_power(app, options.power);
   std::map<std::string, std::string> given;
   for (const ParameterSpec& parameter : spec.parameters) {
     std::string name = "--" + parameter.name;

@@ -11,6 +11,7 @@
 #include "harness/fault.hpp"
 #include "harness/kernel_spec.hpp"
 #include "harness/laps.hpp"
+#include "harness/power/source.hpp"
 
 namespace fabricmark::harness {
 
@@ -24,7 +25,7 @@ struct Options {
   std::optional<std::filesystem::path> save_bitstream;
   std::optional<std::filesystem::path> board;
   int ranks = 1;
-  int repetitions = 10;
+  int repetitions = 0;  ///< 0: as many as the benchmark asks for
   int warmup = 1;
   std::optional<double> min_time_seconds;
   std::optional<std::string> json;  ///< file name, or "-" for standard output
@@ -33,6 +34,8 @@ struct Options {
   std::optional<Fault> fault;
   std::optional<Delay> delay;
   std::string memory = "buffer";
+  power::Settings power;
+  double timeout_seconds = 60;
   std::map<std::string, std::string> parameters;  ///< given ones by name, as texts
 };
 

@@ -13,6 +13,7 @@
 #include "harness/agreement.hpp"
 #include "harness/exchange.hpp"
 #include "harness/host.hpp"
+#include "harness/statistics.hpp"
 
 namespace fabricmark::harness {
 
@@ -79,6 +80,16 @@ RankRun::RankRun(Ranks& ranks, const RunSetup& setup)
 }
 
 int RankRun::execute() {
+  try {
+    return execute_steps();
+  } catch (...) {
+    // Commands may still be under way on the device: what they read and write has to outlive them.
+    static_cast<void>(benchmark_.release());  // NOLINT(bugprone-unused-return-value)
+    throw;
+  }
+}
+
+int RankRun::execute_steps() {
   const auto start = std::chrono::steady_clock::now();
   if (options_.list_devices) {
     together(ranks_, [&] {
@@ -96,11 +107,14 @@ int RankRun::execute() {
   }
   progress_.step("opening the device");
   open_device();
+  together(ranks_, [&] { open_power(); });
   together(ranks_, [&] { choose_parameters(); });
   progress_.step("building the kernels");
   together(ranks_, [&] {
-    context_.emplace(*device_, parameters_, ranks_, timeline_, build(), *variant_,
-                     device::memory_kind(options_.memory));
+    const RunConditions conditions{.memory = device::memory_kind(options_.memory),
+                                   .fault = options_.fault,
+                                   .timeout_seconds = options_.timeout_seconds};
+    context_.emplace(*device_, parameters_, ranks_, timeline_, build(), *variant_, conditions);
     benchmark_ = setup_.make(*context_);
   });
   progress_.step("making the inputs");
@@ -127,6 +141,12 @@ void RankRun::open_device() {
     device_.emplace(found, share);
     result_.device = found.info;
   });
+}
+
+void RankRun::open_power() {
+  if (ranks_.local_rank() != 0 || options_.power.source == "off") return;
+  sampler_.emplace(power::open_sources(options_.power),
+                   std::chrono::milliseconds(options_.power.interval_ms));
 }
 
 void RankRun::choose_parameters() {
@@ -188,7 +208,10 @@ void RankRun::repeat(Laps& laps) {
   std::optional<Failure> failure;
   int counted = 0;
   for (int repetition = -options_.warmup;; ++repetition) {
-    if (repetition == 0) laps.start_counting();
+    if (repetition == 0) {
+      if (sampler_) sampler_->start();
+      laps.start_counting();
+    }
     counted = std::max(repetition, 0);
     const bool is_enough = repetition >= options_.repetitions &&
                            (!options_.min_time_seconds || laps.total_seconds() >= *options_.min_time_seconds);
@@ -211,6 +234,7 @@ void RankRun::repeat(Laps& laps) {
       give_up_together(ranks_, failure);
     }
   }
+  if (sampler_) power_ = sampler_->stop();
   result_.repetitions = counted;
 }
 
@@ -243,9 +267,18 @@ void RankRun::collect(const Samples& samples) {
     for (const std::vector<double>& share : ranks_.gather_numbers({metric.work})) work += share.at(0);
     metric.work = work;
   }
+  std::map<std::string, LapSeconds> laps;
+  for (std::size_t i = 0; i < result_.lap_names.size(); ++i) {
+    const Statistics seconds = statistics(slowest(result_.seconds[i]));
+    laps[result_.lap_names[i]] = {.best = seconds.minimum, .median = seconds.median};
+  }
+  result_.derived = benchmark_->derive(laps);
   const Result::Placement own{describe_host().name, device_->info().name, device_->info().device_index,
                               device_->info().compute_units};
   result_.placement = gather_placement(ranks_, own);
+  const power::Reading all_power = gather_power(ranks_, own.host, power_);
+  result_.energy = all_power.energies;
+  result_.notes.insert(result_.notes.end(), all_power.notes.begin(), all_power.notes.end());
   if (timeline_.enabled()) result_.timeline = gather_timeline(ranks_, timeline_.entries());
 }
 

@@ -8,6 +8,7 @@
 
 #include "harness/benchmark.hpp"
 #include "harness/options.hpp"
+#include "harness/power/sampler.hpp"
 #include "harness/progress.hpp"
 #include "harness/result.hpp"
 
@@ -31,7 +32,9 @@ class RankRun {
   int execute();
 
  private:
+  int execute_steps();
   void open_device();
+  void open_power();
   void choose_parameters();
   cl::Program build();
   void repeat(Laps& laps);
@@ -54,6 +57,8 @@ class RankRun {
   device::Timeline timeline_;
   std::optional<Context> context_;
   std::unique_ptr<Benchmark> benchmark_;
+  std::optional<power::Sampler> sampler_;  ///< on one rank of a host
+  power::Reading power_;                   ///< of this host, when sampler_ has stopped
 };
 
 }  // namespace fabricmark::harness

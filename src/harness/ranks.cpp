@@ -1,6 +1,9 @@
 // What all kinds of ranks share, the single rank, and several ranks in one process.
 #include "harness/ranks.hpp"
 
+#include "device/error.hpp"
+#include "harness/mailbox.hpp"
+
 #include <algorithm>
 #include <array>
 #include <barrier>
@@ -37,6 +40,17 @@ class SingleRank : public Ranks {
   std::vector<std::vector<std::byte>> gather_bytes(std::span<const std::byte> bytes) override {
     return {{bytes.begin(), bytes.end()}};
   }
+  Request start_send(int /*to*/, std::span<const std::byte> bytes, int tag) override {
+    return mailbox_.send(0, bytes, tag);
+  }
+  Request start_receive(int /*from*/, std::span<std::byte> bytes, int tag) override {
+    return Mailbox::receive(0, bytes, tag);
+  }
+  bool test(Request& request) override { return mailbox_.test(request); }
+  void cancel(Request& request) override { mailbox_.cancel(request); }
+
+ private:
+  Mailbox mailbox_;  // of messages to itself
 };
 
 /// What the threads of one process exchange through. Two sets of slots alternate, so that a fast rank's next
@@ -45,10 +59,12 @@ struct Exchange {
   explicit Exchange(int count) : meeting(count) {
     for (auto& set : numbers) set.resize(static_cast<std::size_t>(count));
     for (auto& set : texts) set.resize(static_cast<std::size_t>(count));
+    for (int i = 0; i < count; ++i) mailboxes.push_back(std::make_unique<Mailbox>());
   }
   std::barrier<> meeting;
   std::array<std::vector<std::int64_t>, 2> numbers;
   std::array<std::vector<std::vector<std::byte>>, 2> texts;
+  std::vector<std::unique_ptr<Mailbox>> mailboxes;  // [receiving rank]
 };
 
 class InProcessRanks : public Ranks {
@@ -72,7 +88,17 @@ class InProcessRanks : public Ranks {
     return slots;
   }
 
+  Request start_send(int to, std::span<const std::byte> bytes, int tag) override {
+    return exchange_.mailboxes[static_cast<std::size_t>(to)]->send(rank_, bytes, tag);
+  }
+  Request start_receive(int from, std::span<std::byte> bytes, int tag) override {
+    return Mailbox::receive(from, bytes, tag);
+  }
+  bool test(Request& request) override { return own_mailbox().test(request); }
+  void cancel(Request& request) override { own_mailbox().cancel(request); }
+
  private:
+  Mailbox& own_mailbox() { return *exchange_.mailboxes[static_cast<std::size_t>(rank_)]; }
   std::size_t next_set() { return calls_++ % 2; }
 
   Exchange& exchange_;

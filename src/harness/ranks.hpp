@@ -10,6 +10,11 @@
 
 namespace fabricmark::harness {
 
+/// A message under way. The memory behind it must stay until Ranks::test says that it is done.
+struct Request {
+  std::uintptr_t handle = 0;  ///< 0: done
+};
+
 /// The members of a run that work at the same time, each on a device or a part of one. Benchmarks see only
 /// this, never MPI. All calls but the getters are collective: every rank makes them in the same order.
 class Ranks {
@@ -33,6 +38,16 @@ class Ranks {
   virtual std::int64_t largest(std::int64_t value) = 0;
   /// The bytes of every rank, in the order of the ranks; lengths may differ.
   virtual std::vector<std::vector<std::byte>> gather_bytes(std::span<const std::byte> bytes) = 0;
+
+  /// Messages between two ranks, by tag (from 0 to 32767) and in order; a rank may send to itself. These
+  /// return at once; Ranks::test makes progress.
+  virtual Request start_send(int to, std::span<const std::byte> bytes, int tag) = 0;
+  virtual Request start_receive(int from, std::span<std::byte> bytes, int tag) = 0;
+  /// True when the message has left or arrived. Throws Error (environment) when it arrived with another
+  /// length.
+  virtual bool test(Request& request) = 0;
+  /// Gives up messages that will not be waited for any more.
+  virtual void cancel(Request& request) = 0;
 
   void barrier() { largest(0); }
   [[nodiscard]] bool is_root() const { return rank() == 0; }

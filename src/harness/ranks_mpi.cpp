@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <cstring>
 #include <numeric>
 
 #include "device/error.hpp"
@@ -45,6 +46,7 @@ class MpiRanks : public Ranks {
     MPI_Init_thread(argc, argv, MPI_THREAD_FUNNELED, &provided);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
     MPI_Comm_size(MPI_COMM_WORLD, &size_);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Comm host = MPI_COMM_NULL;
     MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &host);
     MPI_Comm_rank(host, &local_rank_);
@@ -89,7 +91,53 @@ class MpiRanks : public Ranks {
     return parts;
   }
 
+  Request start_send(int to, std::span<const std::byte> bytes, int tag) override {
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Isend(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, to, tag, MPI_COMM_WORLD, &request);
+    return pack(request);
+  }
+
+  Request start_receive(int from, std::span<std::byte> bytes, int tag) override {
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Irecv(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, from, tag, MPI_COMM_WORLD, &request);
+    return pack(request);
+  }
+
+  bool test(Request& request) override {
+    MPI_Request inner = unpack(request);
+    int is_done = 0;
+    if (MPI_Test(&inner, &is_done, MPI_STATUS_IGNORE) != MPI_SUCCESS) {
+      request = {};
+      throw environment_failure("MPI could not deliver a message",
+                                "check the hosts and the network of this job");
+    }
+    if (is_done != 0) request = {};
+    return is_done != 0;
+  }
+
+  void cancel(Request& request) override {
+    if (request.handle == 0) return;
+    MPI_Request inner = unpack(request);
+    MPI_Cancel(&inner);
+    MPI_Request_free(&inner);
+    request = {};
+  }
+
  private:
+  // A request is a pointer in Open MPI and an integer in MPICH; no valid one of either is all zeros in
+  // memory.
+  static Request pack(MPI_Request inner) {
+    Request request;
+    static_assert(sizeof(inner) <= sizeof(request.handle));
+    std::memcpy(&request.handle, &inner, sizeof(inner));
+    return request;
+  }
+  static MPI_Request unpack(const Request& request) {
+    MPI_Request inner = MPI_REQUEST_NULL;
+    std::memcpy(&inner, &request.handle, sizeof(inner));
+    return inner;
+  }
+
   int rank_ = 0;
   int size_ = 1;
   int local_rank_ = 0;

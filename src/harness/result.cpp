@@ -47,7 +47,8 @@ Json variables_json() {
   Json variables = Json::object();
   for (const char* name : {"FPGA_MAPPING", "OCL_ICD_VENDORS", "OCL_ICD_FILENAMES", "POCL_MAX_PTHREAD_COUNT",
                            "CL_CONFIG_CPU_TBB_NUM_WORKERS", "CL_CONFIG_CPU_EMULATE_DEVICES",
-                           "OMP_NUM_THREADS", "FABRICMARK_KERNELS", "SLURM_JOB_ID"}) {
+                           "OMP_NUM_THREADS", "FABRICMARK_KERNELS", "FABRICMARK_POWERCAP", "FABRICMARK_HWMON",
+                           "FABRICMARK_XRT", "FABRICMARK_NVML", "SLURM_JOB_ID"}) {
     const char* value = std::getenv(name);
     variables[name] = value == nullptr ? Json(nullptr) : Json(value);
   }
@@ -87,18 +88,44 @@ const std::vector<std::vector<double>>& samples_of(const Result& result, const M
   return result.seconds.at(static_cast<std::size_t>(found - result.lap_names.begin()));
 }
 
+Json axes_json(const std::vector<Axis>& axes) {
+  Json object = Json::object();
+  for (const Axis& axis : axes) std::visit([&](const auto& value) { object[axis.name] = value; }, axis.value);
+  return object;
+}
+
+const char* better_name(Better better) { return better == Better::kHigher ? "higher" : "lower"; }
+
+const char* kind_name(const Result& result) { return result.device.emulated() ? "emulated" : "measured"; }
+
+/// A derived figure has a best and a median but no samples; the other statistics repeat the median.
+Json derived_json(const Result& result, const DerivedFigure& figure) {
+  return {{"name", figure.name},
+          {"axes", axes_json(figure.axes)},
+          {"unit", figure.unit},
+          {"better", better_name(figure.better)},
+          {"kind", kind_name(result)},
+          {"best", number(figure.best)},
+          {"median", number(figure.median)},
+          {"mean", number(figure.median)},
+          {"minimum", number(std::min(figure.best, figure.median))},
+          {"maximum", number(std::max(figure.best, figure.median))},
+          {"standard_deviation", 0.0},
+          {"work", nullptr},
+          {"derived", figure.formula},
+          {"samples", {{"unit", "s"}, {"per_rank", Json::array()}}}};
+}
+
 Json measurement_json(const Result& result, const Metric& metric) {
   const std::vector<double> values = figures(result, metric);
   const Statistics summary = statistics(values);
-  Json axes = Json::object();
-  for (const auto& [axis, value] : metric.axes) axes[axis] = value;
   const Json work =
       metric.work > 0 ? Json{{"amount", metric.work}, {"unit", metric.work_unit}} : Json(nullptr);
   return {{"name", metric.name},
-          {"axes", axes},
+          {"axes", axes_json(metric.axes)},
           {"unit", metric.unit},
-          {"better", metric.better == Better::kHigher ? "higher" : "lower"},
-          {"kind", result.device.emulated() ? "emulated" : "measured"},
+          {"better", better_name(metric.better)},
+          {"kind", kind_name(result)},
           {"best", number(best_of(values, metric.better))},
           {"median", number(summary.median)},
           {"mean", number(summary.mean)},
@@ -151,6 +178,19 @@ Json timeline_json(const Result& result) {
   return timeline;
 }
 
+Json energy_json(const Result& result) {
+  Json energy = Json::array();
+  for (const power::Energy& entry : result.energy) {
+    energy.push_back({{"domain", entry.domain},
+                      {"source", entry.source},
+                      {"joules", entry.joules},
+                      {"seconds", entry.seconds},
+                      {"watts", entry.watts()},
+                      {"joules_per_repetition", entry.joules / result.repetitions}});
+  }
+  return energy;
+}
+
 }  // namespace
 
 std::vector<double> figures(const Result& result, const Metric& metric) {
@@ -193,11 +233,14 @@ std::string to_json(const Result& result) {
   document["measurements"] = Json::array();
   for (const Metric& metric : result.metrics)
     document["measurements"].push_back(measurement_json(result, metric));
+  for (const DerivedFigure& figure : result.derived)
+    document["measurements"].push_back(derived_json(result, figure));
   document["verdicts"] = Json::array();
   for (const auto& entry : result.verdicts)
     document["verdicts"].push_back(verdict_json(entry, result.validated));
   if (!result.validated) document["verdicts"].push_back(verdict_json({}, false));
   if (result.with_timeline) document["timeline"] = timeline_json(result);
+  if (!result.energy.empty()) document["energy"] = energy_json(result);
   document["notes"] = result.notes;
   // Names of devices and files come from outside; what is not UTF-8 in them must not cost the result.
   return document.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";

@@ -9,6 +9,7 @@
 #include "device/replications.hpp"
 #include "harness/benchmark.hpp"
 #include "harness/options.hpp"
+#include "harness/power/energy.hpp"
 
 namespace fabricmark::harness {
 
@@ -42,6 +43,7 @@ struct Result {
   bool validated = true;
 
   std::vector<Metric> metrics;  ///< with the work of all ranks
+  std::vector<DerivedFigure> derived;
   std::vector<std::string> lap_names;
   std::vector<std::vector<std::vector<double>>> seconds;  ///< [lap][rank][repetition]
   struct RankVerdict {
@@ -55,6 +57,7 @@ struct Result {
   };
   std::vector<RankTimes> timeline;
   bool with_timeline = false;
+  std::vector<power::Energy> energy;  ///< over the counted repetitions; empty where nothing can be read
   std::vector<std::string> notes;
 };
 

@@ -11,6 +11,7 @@ namespace fabricmark::harness {
 struct Program {
   std::string benchmark;
   std::function<std::unique_ptr<Benchmark>(const Context&)> make;
+  int repetitions = 10;  ///< unless the command line says otherwise
 };
 
 /// Runs the program on all ranks. Returns its exit code (see ExitCode), the same on every rank.

@@ -1,6 +1,8 @@
 // What a person reads on the terminal.
 #include <fmt/format.h>
 
+#include <map>
+
 #include "harness/result.hpp"
 #include "harness/statistics.hpp"
 
@@ -10,7 +12,11 @@ namespace {
 
 std::string axes_text(const Metric& metric) {
   std::string text;
-  for (const auto& [axis, value] : metric.axes) text += (text.empty() ? "" : ", ") + value;
+  for (const Axis& axis : metric.axes) {
+    if (!text.empty()) text += " ";
+    const auto* number = std::get_if<std::int64_t>(&axis.value);
+    text += number != nullptr ? std::to_string(*number) : std::get<std::string>(axis.value);
+  }
   return text.empty() ? metric.name : text;
 }
 
@@ -26,6 +32,35 @@ std::string verdict_line(const Result::RankVerdict& entry) {
   return line;
 }
 
+std::string energy_line(const Result& result, const power::Energy& energy, const std::string& name) {
+  std::string line = fmt::format("energy   {}: {:.4g} J, {:.4g} W, {:.4g} J per repetition", name,
+                                 energy.joules, energy.watts(), energy.joules / result.repetitions);
+  // The median figure: power is a mean over all repetitions, not over the best.
+  if (!result.metrics.empty() && result.metrics.front().better == Better::kHigher) {
+    const Metric& metric = result.metrics.front();
+    line += fmt::format(", {} {:.4g} {} per W", axes_text(metric),
+                        statistics(figures(result, metric)).median / energy.watts(), metric.unit);
+  }
+  return line + "\n";
+}
+
+/// A line for each domain, and one for all domains of a source where they can be added up.
+std::string energy_lines(const Result& result) {
+  std::string text;
+  std::map<std::string, std::vector<power::Energy>> sources;
+  for (const power::Energy& energy : result.energy) {
+    text += energy_line(result, energy, energy.domain + " (" + energy.source + ")");
+    sources[energy.source].push_back(energy);
+  }
+  for (const auto& [source, parts] : sources) {
+    if (parts.size() < 2 || !power::adds_up(source)) continue;
+    power::Energy sum{"", source, 0, parts.front().seconds};
+    for (const power::Energy& part : parts) sum.joules += part.joules;
+    text += energy_line(result, sum, "all of " + source);
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string to_table(const Result& result) {
@@ -35,17 +70,22 @@ std::string to_table(const Result& result) {
                   result.device.name, result.placement.size(), result.placement.size() == 1 ? "" : "s");
   std::vector<std::string> settings;
   for (const auto& [name, value] : result.parameters.all()) settings.push_back(name + "=" + to_text(value));
-  text += fmt::format("{}\n{:<18}{:>12}{:>12}{:>12}  {}\n", fmt::join(settings, " "), "", "best", "median",
+  text += fmt::format("{}\n{:<30}{:>12}{:>12}{:>12}  {}\n", fmt::join(settings, " "), "", "best", "median",
                       "deviation", "unit");
   for (const Metric& metric : result.metrics) {
     const std::vector<double> values = figures(result, metric);
     const Statistics summary = statistics(values);
     text +=
-        fmt::format("{:<18}{:>12.4g}{:>12.4g}{:>12.2g}  {}\n", axes_text(metric),
+        fmt::format("{:<30}{:>12.4g}{:>12.4g}{:>12.2g}  {}\n", axes_text(metric),
                     best_of(values, metric.better), summary.median, summary.standard_deviation, metric.unit);
+  }
+  for (const DerivedFigure& figure : result.derived) {
+    text += fmt::format("{:<30}{:>12.4g}{:>12.4g}{:>12}  {}\n", figure.name, figure.best, figure.median, "",
+                        figure.unit);
   }
   for (const Result::RankVerdict& entry : result.verdicts) text += verdict_line(entry);
   if (!result.validated) text += "skipped  validation: the results were not checked\n";
+  text += energy_lines(result);
   for (const std::string& note : result.notes) text += "note: " + note + "\n";
   return text;
 }

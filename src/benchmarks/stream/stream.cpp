@@ -20,6 +20,7 @@ class TypedStream : public harness::Benchmark {
       : size_(context.parameters().count("size")),
         first_index_(static_cast<std::uint64_t>(context.ranks().rank()) * size_),
         execution_(prepare(context)),
+        cache_bytes_(cache_bytes(context.device().info())),
         input_(execution_->padded_elements()),
         poison_(execution_->padded_elements()),
         results_{device::HostArray<T>(execution_->padded_elements()),
@@ -79,13 +80,11 @@ class TypedStream : public harness::Benchmark {
   }
 
   [[nodiscard]] std::vector<std::string> notes() const override {
-    constexpr std::size_t kTimesCache =
-        4;  // STREAM's rule: each array at least four times the last-level cache
-    const std::uint64_t cache_bytes = harness::last_level_cache_bytes();
-    if (size_ * sizeof(T) >= kTimesCache * cache_bytes) return {};
-    return {fmt::format(
-        "the arrays of {:.3g} MB are smaller than four times the host's last-level cache ({:.3g} MB)",
-        static_cast<double>(size_ * sizeof(T)) / 1e6, static_cast<double>(cache_bytes) / 1e6)};
+    constexpr std::size_t kTimesCache = 4;  // STREAM's rule: each array at least four times the last cache
+    const double array_bytes = static_cast<double>(size_ * sizeof(T));
+    if (array_bytes >= kTimesCache * cache_bytes_) return {};
+    return {fmt::format("the arrays of {:.3g} MB are smaller than four times the last cache ({:.3g} MB)",
+                        array_bytes / 1e6, cache_bytes_ / 1e6)};
   }
 
  private:
@@ -104,6 +103,12 @@ class TypedStream : public harness::Benchmark {
     return is_base ? make_base(context, sizeof(T)) : make_throughput(context, sizeof(T));
   }
 
+  /// A CPU's runtime knows less of its caches than the system does.
+  static double cache_bytes(const device::DeviceInfo& info) {
+    const bool is_host = info.device_class == device::DeviceClass::kCpu || info.emulated();
+    return static_cast<double>(is_host ? harness::last_level_cache_bytes() : info.cache_bytes);
+  }
+
   /// What the arrays hold before a repetition: b and c are results only, and NaN until they are written.
   [[nodiscard]] const device::HostArray<T>& initial(Array array) const {
     return array == kA ? input_ : poison_;
@@ -116,6 +121,7 @@ class TypedStream : public harness::Benchmark {
   std::size_t size_;
   std::uint64_t first_index_;
   std::unique_ptr<Execution> execution_;
+  double cache_bytes_;
   device::HostArray<T> input_;
   device::HostArray<T> poison_;
   std::array<device::HostArray<T>, kArrays> results_;

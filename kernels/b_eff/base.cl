@@ -1,0 +1,6 @@
+// b_eff, base kernel: writes a single byte, as the compute kernel before and after a message over the host
+// would do at least (dissertation 000, section 5.1.2). The messages themselves need no kernel on this path.
+#include "common/dialect.h"
+
+FM_SINGLE_WORK_ITEM
+__kernel void touch(__global uchar* restrict memory, const uchar value) { memory[0] = value; }

@@ -1,0 +1,103 @@
+#include "benchmarks/b_eff/series.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace fabricmark::b_eff {
+
+Series::Series(fabric::Transport& transport, harness::Ranks& ranks, std::size_t largest_bytes,
+               std::size_t room_bytes)
+    : transport_(transport),
+      ranks_(ranks),
+      room_(std::max(largest_bytes, room_bytes)),
+      outgoing_(transport.allocate(kDirections * room_)),
+      incoming_(transport.allocate(kDirections * room_)),
+      host_(kDirections * room_) {}
+
+std::size_t Series::offset(std::size_t direction, std::size_t place) const {
+  return direction * room_ + place * bytes_;
+}
+
+int Series::neighbour(std::size_t direction) const {
+  const int size = ranks_.size();
+  return (ranks_.rank() + (direction == 0 ? 1 : size - 1)) % size;
+}
+
+void Series::prepare(std::size_t bytes, std::size_t count, std::uint32_t repetition) {
+  bytes_ = bytes;
+  count_ = count;
+  repetition_ = repetition;
+  const std::span<std::byte> all(host_);
+  for (std::size_t direction = 0; direction < kDirections; ++direction) {
+    for (std::size_t place = 0; place < count; ++place) {
+      fill(all.subspan(offset(direction, place), bytes),
+           {static_cast<std::uint32_t>(ranks_.rank()), static_cast<std::uint32_t>(direction), repetition,
+            static_cast<std::uint32_t>(place), static_cast<std::uint32_t>(bytes)});
+    }
+    const std::span<std::byte> used = all.subspan(offset(direction, 0), count * bytes);
+    outgoing_->write(offset(direction, 0), used);
+    std::fill(used.begin(), used.end(), kPoison);
+    incoming_->write(offset(direction, 0), used);
+  }
+}
+
+std::array<fabric::Message, kDirections> Series::sends(std::size_t place) const {
+  return {{{outgoing_.get(), offset(0, place), bytes_, neighbour(0), 0},
+           {outgoing_.get(), offset(1, place), bytes_, neighbour(1), 1}}};
+}
+
+std::array<fabric::Message, kDirections> Series::receives(std::size_t place) const {
+  // What is sent to the right arrives from the left.
+  return {{{incoming_.get(), offset(0, place), bytes_, neighbour(1), 0},
+           {incoming_.get(), offset(1, place), bytes_, neighbour(0), 1}}};
+}
+
+void Series::exchange(std::size_t place) { transport_.exchange(sends(place), receives(place)); }
+
+void Series::check(std::array<harness::Verdict, kDirections>& verdicts) {
+  const std::span<std::byte> all(host_);
+  for (std::size_t direction = 0; direction < kDirections; ++direction) {
+    harness::Verdict& verdict = verdicts[direction];
+    const std::span<std::byte> used = all.subspan(offset(direction, 0), count_ * bytes_);
+    incoming_->read(offset(direction, 0), used);
+    const int sender = neighbour(1 - direction);
+    for (std::size_t place = 0; place < count_; ++place) {
+      const Content content{static_cast<std::uint32_t>(sender), static_cast<std::uint32_t>(direction),
+                            repetition_, static_cast<std::uint32_t>(place),
+                            static_cast<std::uint32_t>(bytes_)};
+      const std::span<const std::byte> message = used.subspan(place * bytes_, bytes_);
+      std::size_t wrong = 0;
+      const std::size_t first = compare(message, content, wrong);
+      verdict.checked += bytes_;
+      if (wrong == 0) continue;
+      verdict.error += static_cast<double>(wrong);
+      if (verdict.worst) continue;
+      verdict.worst = {fmt::format("byte {} of message {} of {} bytes from rank {} in repetition {}", first,
+                                   place, bytes_, sender, repetition_),
+                       static_cast<double>(content.at(first)), static_cast<double>(message[first])};
+    }
+  }
+}
+
+void Series::spoil(std::size_t direction, harness::Fault::Kind kind) {
+  std::vector<std::byte> message(bytes_);
+  incoming_->read(offset(direction, 0), message);
+  switch (kind) {
+    case harness::Fault::Kind::kElement:
+      message[bytes_ / 2] ^= std::byte{1};
+      break;
+    case harness::Fault::Kind::kScale:
+      for (std::byte& byte : message) byte ^= std::byte{0x55};
+      break;
+    case harness::Fault::Kind::kZeros:
+      std::fill(message.begin(), message.end(), std::byte{0});
+      break;
+    default:
+      std::fill(message.begin(), message.end(), kPoison);
+      break;
+  }
+  incoming_->write(offset(direction, 0), message);
+}
+
+}  // namespace fabricmark::b_eff

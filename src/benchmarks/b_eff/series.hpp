@@ -1,0 +1,50 @@
+#pragma once
+
+#include <array>
+#include <memory>
+#include <vector>
+
+#include "benchmarks/b_eff/content.hpp"
+#include "fabric/transport.hpp"
+
+namespace fabricmark::b_eff {
+
+/// Both directions of the ring: to the right neighbour and to the left one.
+inline constexpr std::size_t kDirections = 2;
+
+/// Messages of one size in a row, to both neighbours at once. Each has a place of its own in the buffers,
+/// which is poisoned before and compared byte by byte after, outside of the timing; the next is sent when the
+/// one before has arrived.
+class Series {
+ public:
+  Series(fabric::Transport& transport, harness::Ranks& ranks, std::size_t largest_bytes,
+         std::size_t room_bytes);
+
+  /// Prepares `count` messages of `bytes` for this repetition: writes what is sent, poisons what is received.
+  void prepare(std::size_t bytes, std::size_t count, std::uint32_t repetition);
+  /// One message in both directions; `place` from 0 to count - 1.
+  void exchange(std::size_t place);
+  /// Messages to and from both neighbours, for transports whose steps are taken one by one.
+  [[nodiscard]] std::array<fabric::Message, kDirections> sends(std::size_t place) const;
+  [[nodiscard]] std::array<fabric::Message, kDirections> receives(std::size_t place) const;
+  /// Compares all received bytes and adds to the verdict of each direction.
+  void check(std::array<harness::Verdict, kDirections>& verdicts);
+  /// Spoils the first received message of a direction, after it arrived.
+  void spoil(std::size_t direction, harness::Fault::Kind kind);
+
+ private:
+  [[nodiscard]] std::size_t offset(std::size_t direction, std::size_t place) const;
+  [[nodiscard]] int neighbour(std::size_t direction) const;
+
+  fabric::Transport& transport_;
+  harness::Ranks& ranks_;
+  std::size_t room_;  ///< bytes for each direction
+  std::unique_ptr<fabric::MessageBuffer> outgoing_;
+  std::unique_ptr<fabric::MessageBuffer> incoming_;
+  std::vector<std::byte> host_;
+  std::size_t bytes_ = 0;
+  std::size_t count_ = 0;
+  std::uint32_t repetition_ = 0;
+};
+
+}  // namespace fabricmark::b_eff

@@ -1,0 +1,203 @@
+// host_transfer: how fast data moves between host and device, by size, number of buffers, direction, way of
+// copying and kind of host memory, and how far transfers and kernels overlap (document 004, sections I.5 and
+// I.6).
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <thread>
+
+#include "benchmarks/host_transfer/cases.hpp"
+#include "benchmarks/host_transfer/overlap.hpp"
+#include "benchmarks/host_transfer/rig.hpp"
+#include "harness/run.hpp"
+
+namespace fabricmark::host_transfer {
+
+namespace {
+
+/// Bytes per second of the host's own copies of this size, on all cores; out of its caches where they fit.
+double host_copy_rate(std::size_t bytes) {
+  constexpr int kCopies = 20;
+  const device::HostArray<std::byte> from(bytes);
+  device::HostArray<std::byte> to(bytes);
+  std::memset(to.data(), 1, bytes);
+  std::memcpy(const_cast<std::byte*>(from.data()), to.data(), bytes);
+  double best = 0;
+  for (int i = 0; i < kCopies; ++i) {
+    const auto start = std::chrono::steady_clock::now();
+    std::memcpy(to.data(), from.data(), bytes);
+    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+    best = std::max(best, static_cast<double>(bytes) / std::max(elapsed.count(), 1e-9));
+  }
+  return best * std::thread::hardware_concurrency();
+}
+
+bool shares_host_memory(const device::DeviceInfo& info) {
+  return info.device_class == device::DeviceClass::kCpu || info.emulated();
+}
+
+class HostTransfer : public harness::Benchmark {
+ public:
+  explicit HostTransfer(const harness::Context& context)
+      : link_bytes_per_second_(context.parameters().number("link_gb_per_s") * 1e9),
+        shares_memory_(shares_host_memory(context.device().info())),
+        fault_(context.conditions().fault),
+        is_faulty_rank_(fault_ && (!fault_->rank || *fault_->rank == context.ranks().rank())),
+        cases_(make_cases(context.parameters(), shares_memory_)),
+        overlap_bytes_(context.parameters().count("overlap_bytes")) {
+    require_memory(context);
+    rig_ = std::make_unique<Rig>(context, cases_);
+    overlap_ = std::make_unique<Overlap>(context, overlap_bytes_);
+  }
+
+  void generate() override {
+    for (const Case& one : cases_) {
+      if (link_bytes_per_second_ > 0 || host_rates_.contains(one.bytes)) continue;
+      host_rates_[one.bytes] = host_copy_rate(one.bytes);
+    }
+  }
+
+  void execute(harness::Laps& laps) override {
+    constexpr std::uint32_t kStride = 1U << 20;  // marks of two repetitions do not meet on any page
+    const std::uint32_t value = ++repetition_ * kStride;
+    for (const Case& one : cases_) {
+      rig_->mark(one, value);
+      const double seconds = laps.time(one.name(), [&] { rig_->transfer(one, loses_copies()); });
+      arrived_.checked += one.bytes / device::kPageBytes;
+      note_wrong(rig_->count_wrong(one, value), one);
+      check_rate(one, seconds);
+    }
+    overlap_->prepare(value);
+    laps.time("pipeline/serial", [&] { overlap_->run_serial(); });
+    wrong_in_pipeline_ += overlap_->count_wrong(value);
+    overlap_->prepare(value + 1);
+    laps.time("pipeline/overlapped", [&] { overlap_->run_overlapped(); });
+    wrong_in_pipeline_ += overlap_->count_wrong(value + 1);
+  }
+
+  void inject(const harness::Fault& fault) override {
+    if (fault.kind == harness::Fault::Kind::kLost) return;  // copies were left out all along
+    throw bad_use("host_transfer can only lose copies", "use --inject-fault lost");
+  }
+
+  std::vector<harness::Verdict> validate() override {
+    harness::Verdict bytes{.name = "bytes", .measure = "wrong bytes"};
+    for (const Case& one : cases_) {
+      const std::size_t wrong = rig_->compare_all(one, loses_copies());
+      if (wrong > 0 && !bytes.worst) bytes.worst = {one.name(), 0, static_cast<double>(wrong)};
+      bytes.error += static_cast<double>(wrong);
+      bytes.checked += one.bytes;
+    }
+    const harness::Verdict pipeline{.name = "write, execute, read",
+                                    .error = static_cast<double>(wrong_in_pipeline_),
+                                    .measure = "wrong words",
+                                    .checked = Overlap::kPieces * overlap_bytes_ / sizeof(std::uint32_t)};
+    return {arrived_, rate_, bytes, pipeline};
+  }
+
+  [[nodiscard]] std::vector<harness::Metric> metrics() const override {
+    std::vector<harness::Metric> metrics;
+    for (const Case& one : cases_) {
+      harness::Metric metric = harness::bandwidth(one.direction, static_cast<double>(one.bytes));
+      metric.lap = one.name();
+      metric.axes = {{"direction", one.direction},
+                     {"method", one.method},
+                     {"memory", one.memory},
+                     {"bytes", static_cast<std::int64_t>(one.bytes)},
+                     {"buffers", static_cast<std::int64_t>(one.buffers)}};
+      metrics.push_back(metric);
+    }
+    for (const char* order : {"serial", "overlapped"}) {
+      harness::Metric metric{.name = "pipeline_time", .lap = std::string("pipeline/") + order, .unit = "ms"};
+      metric.axes = {{"order", order}};
+      metric.scale = 1e3;
+      metric.better = harness::Better::kLower;
+      metrics.push_back(metric);
+    }
+    return metrics;
+  }
+
+  [[nodiscard]] std::vector<harness::DerivedFigure> derive(
+      const std::map<std::string, harness::LapSeconds>& laps) const override {
+    const harness::LapSeconds& serial = laps.at("pipeline/serial");
+    const harness::LapSeconds& overlapped = laps.at("pipeline/overlapped");
+    harness::DerivedFigure speed_up{.name = "overlap_speed_up", .unit = "x"};
+    speed_up.formula = "time of write, execute, read piece by piece over that with the steps overlapped";
+    speed_up.best = serial.best / overlapped.best;
+    speed_up.median = serial.median / overlapped.median;
+    return {speed_up};
+  }
+
+  [[nodiscard]] std::vector<std::string> notes() const override {
+    if (!shares_memory_) return {};
+    return {"the device shares the host's memory: migrations would move nothing and were left out"};
+  }
+
+ private:
+  void require_memory(const harness::Context& context) const {
+    double device_bytes = 0;
+    double largest = 0;
+    for (const Case& one : cases_) {
+      largest = std::max(largest, static_cast<double>(one.bytes));
+      device_bytes += static_cast<double>(one.bytes);  // an upper bound: cases share buffers
+    }
+    device_bytes =
+        std::min(device_bytes, 30 * largest) + static_cast<double>(Overlap::kPieces * overlap_bytes_);
+    constexpr double kHostMemories = 8;
+    context.require_memory({.host_bytes = kHostMemories * largest,
+                            .device_bytes = device_bytes,
+                            .largest_buffer_bytes = 2 * largest},
+                           "largest");
+  }
+
+  [[nodiscard]] bool loses_copies() const {
+    return is_faulty_rank_ && fault_->kind == harness::Fault::Kind::kLost;
+  }
+
+  void note_wrong(std::size_t wrong, const Case& one) {
+    if (wrong > 0 && !arrived_.worst) arrived_.worst = {one.name(), 0, static_cast<double>(wrong)};
+    arrived_.error += static_cast<double>(wrong);
+  }
+
+  /// A transfer that is faster than the link has not taken place, whatever the runtime says.
+  void check_rate(const Case& one, double seconds) {
+    const double ways = one.direction == "both" ? 2 : 1;
+    const double limit =
+        link_bytes_per_second_ > 0 ? ways * link_bytes_per_second_ : host_rates_.at(one.bytes);
+    const double rate = static_cast<double>(one.bytes) / seconds;
+    rate_.checked += 1;
+    if (rate / limit <= rate_.error) return;
+    rate_.error = rate / limit;
+    rate_.worst = {one.name() + " in GB/s", limit / 1e9, rate / 1e9};
+  }
+
+  double link_bytes_per_second_;
+  bool shares_memory_;
+  std::optional<harness::Fault> fault_;
+  bool is_faulty_rank_;
+  std::vector<Case> cases_;
+  std::size_t overlap_bytes_;
+  std::unique_ptr<Rig> rig_;
+  std::unique_ptr<Overlap> overlap_;
+  std::map<std::size_t, double> host_rates_;
+  std::uint32_t repetition_ = 0;
+  std::size_t wrong_in_pipeline_ = 0;
+  harness::Verdict arrived_{.name = "copies that arrived", .measure = "pages without their mark"};
+  // Twice the limit: caches and turbo clocks let a small copy beat the figure of the moment it was measured.
+  harness::Verdict rate_{.name = "rates", .threshold = 2, .measure = "largest rate over the link's limit"};
+};
+
+}  // namespace
+
+}  // namespace fabricmark::host_transfer
+
+int main(int argc, char** argv) {
+  using fabricmark::host_transfer::HostTransfer;
+  const auto make = [](const fabricmark::harness::Context& context) {
+    return std::make_unique<HostTransfer>(context);
+  };
+  constexpr int kRepetitions = 50;  // mean and deviation of 50, as in the source
+  return fabricmark::harness::run_program(argc, argv, {"host_transfer", make, kRepetitions});
+}

@@ -1,0 +1,77 @@
+#include "benchmarks/host_transfer/overlap.hpp"
+
+#include <cstring>
+
+namespace fabricmark::host_transfer {
+
+namespace {
+constexpr std::size_t kWrites = 0;
+constexpr std::size_t kKernels = 1;
+constexpr std::size_t kReads = 2;
+constexpr std::size_t kIncrement = 2;  // entry point of the kernel file
+}  // namespace
+
+Overlap::Overlap(const harness::Context& context, std::size_t piece_bytes)
+    : bytes_(piece_bytes / sizeof(cl_uint) * sizeof(cl_uint)),
+      source_(context.device(), kPieces * bytes_),
+      target_(context.device(), kPieces * bytes_),
+      work_items_(context.variant() == "throughput" ? bytes_ / sizeof(cl_uint) : 1),
+      queues_{context.device().queue(), context.device().queue(), context.device().queue()} {
+  std::memset(target_.data(), 0, target_.bytes());
+  device::Replications kernels = context.replications(static_cast<int>(kPieces), kIncrement);
+  for (std::size_t i = 0; i < kPieces; ++i) {
+    buffers_.emplace_back(context.device(), bytes_);
+    kernels_.push_back(kernels.kernel(static_cast<int>(i)));
+    buffers_[i].set_argument(kernels_[i], 0);
+    kernels_[i].setArg(1, static_cast<cl_uint>(bytes_ / sizeof(cl_uint)));
+  }
+}
+
+void Overlap::prepare(std::uint32_t value) {
+  auto* const words = reinterpret_cast<std::uint32_t*>(source_.data());
+  for (std::size_t i = 0; i < source_.bytes() / sizeof(std::uint32_t); ++i) {
+    words[i] = value + static_cast<std::uint32_t>(i);
+  }
+}
+
+void Overlap::execute(std::size_t piece, const std::vector<cl::Event>* after, cl::Event* done) {
+  queues_[kKernels].enqueueNDRangeKernel(kernels_[piece], cl::NullRange, cl::NDRange(work_items_),
+                                         work_items_ == 1 ? cl::NDRange(1) : cl::NullRange, after, done);
+}
+
+void Overlap::run_serial() {
+  for (std::size_t i = 0; i < kPieces; ++i) {
+    buffers_[i].write(queues_[kKernels], source_.data() + i * bytes_, bytes_);
+    execute(i, nullptr, nullptr);
+    buffers_[i].read(queues_[kKernels], target_.data() + i * bytes_, bytes_);
+    queues_[kKernels].finish();
+  }
+}
+
+void Overlap::run_overlapped() {
+  for (std::size_t i = 0; i < kPieces; ++i) {
+    cl::Event written;
+    cl::Event executed;
+    buffers_[i].write(queues_[kWrites], source_.data() + i * bytes_, bytes_, 0, &written);
+    queues_[kWrites].flush();
+    const std::vector<cl::Event> after_write{written};
+    execute(i, &after_write, &executed);
+    queues_[kKernels].flush();
+    const std::vector<cl::Event> after_kernel{executed};
+    queues_[kReads].enqueueBarrierWithWaitList(&after_kernel);
+    buffers_[i].read(queues_[kReads], target_.data() + i * bytes_, bytes_);
+    queues_[kReads].flush();
+  }
+  for (const cl::CommandQueue& queue : queues_) queue.finish();
+}
+
+std::size_t Overlap::count_wrong(std::uint32_t value) const {
+  const auto* const words = reinterpret_cast<const std::uint32_t*>(target_.data());
+  std::size_t wrong = 0;
+  for (std::size_t i = 0; i < target_.bytes() / sizeof(std::uint32_t); ++i) {
+    wrong += words[i] != value + static_cast<std::uint32_t>(i) + 1 ? 1 : 0;
+  }
+  return wrong;
+}
+
+}  // namespace fabricmark::host_transfer

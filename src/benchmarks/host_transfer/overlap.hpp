@@ -1,0 +1,35 @@
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "harness/benchmark.hpp"
+
+namespace fabricmark::host_transfer {
+
+/// Write, execute and read over several pieces of data, one after the other or so that the steps of different
+/// pieces overlap (document 004, section I.5).
+class Overlap {
+ public:
+  static constexpr std::size_t kPieces = 8;
+
+  Overlap(const harness::Context& context, std::size_t piece_bytes);
+  void prepare(std::uint32_t value);
+  void run_serial();
+  void run_overlapped();
+  /// Number of words that are not their value plus one.
+  [[nodiscard]] std::size_t count_wrong(std::uint32_t value) const;
+
+ private:
+  void execute(std::size_t piece, const std::vector<cl::Event>* after, cl::Event* done);
+
+  std::size_t bytes_;
+  device::PinnedMemory source_;
+  device::PinnedMemory target_;
+  std::vector<device::Buffer> buffers_;
+  std::vector<cl::Kernel> kernels_;
+  std::size_t work_items_;
+  std::array<cl::CommandQueue, 3> queues_;  // writes, kernels, reads
+};
+
+}  // namespace fabricmark::host_transfer

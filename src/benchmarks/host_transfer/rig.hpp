@@ -1,0 +1,56 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "benchmarks/host_transfer/cases.hpp"
+#include "harness/benchmark.hpp"
+
+namespace fabricmark::host_transfer {
+
+/// The device buffers and host memories of all cases, and the transfers between them. Everything is allocated
+/// before the first timed part.
+class Rig {
+ public:
+  Rig(const harness::Context& context, const std::vector<Case>& cases);
+
+  /// Makes source and destination of a case differ in a word of each page, by which the copy is known when it
+  /// has arrived: the touch kernel on the device's side, the host on its own.
+  void mark(const Case& one, std::uint32_t value);
+  /// The transfer itself, complete when it returns. With `lose_one` the last copy is left out.
+  void transfer(const Case& one, bool lose_one);
+  /// Number of pages in which the mark of `value` has not arrived.
+  std::size_t count_wrong(const Case& one, std::uint32_t value);
+  /// Moves other contents with the same transfer and compares every byte; returns the number of wrong ones.
+  std::size_t compare_all(const Case& one, bool lose_one);
+
+ private:
+  /// Device buffers of one size: those written to and those read from.
+  struct Buffers {
+    std::vector<device::Buffer> written;
+    std::vector<device::Buffer> read;
+  };
+  static std::tuple<std::size_t, std::size_t, bool> shape(const Case& one);
+  Buffers& buffers(const Case& one) { return buffers_.at(shape(one)); }
+  /// Host memory that a case writes from or reads into.
+  std::byte* source(const Case& one) { return host(one, source_pageable_, source_aligned_, source_pinned_); }
+  std::byte* target(const Case& one) { return host(one, target_pageable_, target_aligned_, target_pinned_); }
+  static std::byte* host(const Case& one, device::HostArray<std::byte>& pageable,
+                         device::HostArray<std::byte>& aligned, device::PinnedMemory& pinned);
+  void enqueue(const Case& one, std::size_t i, bool writing);
+  void touch(device::Buffer& buffer, std::size_t bytes, std::uint32_t value);
+
+  const harness::Context& context_;
+  device::Replications touch_;
+  device::Replications count_;
+  device::Buffer wrong_;
+  cl::CommandQueue writes_;
+  cl::CommandQueue reads_;
+  std::map<std::tuple<std::size_t, std::size_t, bool>, Buffers> buffers_;
+  device::HostArray<std::byte> source_pageable_, source_aligned_, target_pageable_, target_aligned_;
+  device::PinnedMemory source_pinned_, target_pinned_;
+};
+
+}  // namespace fabricmark::host_transfer

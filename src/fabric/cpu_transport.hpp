@@ -1,0 +1,21 @@
+#pragma once
+
+#include "fabric/transport.hpp"
+#include "harness/ranks.hpp"
+
+namespace fabricmark::fabric {
+
+/// Messages between the host memories of ranks: what MPI does, without any device.
+class CpuTransport : public Transport {
+ public:
+  CpuTransport(harness::Ranks& ranks, double timeout_seconds) : ranks_(ranks), timeout_(timeout_seconds) {}
+  [[nodiscard]] std::string name() const override { return "cpu"; }
+  [[nodiscard]] std::unique_ptr<MessageBuffer> allocate(std::size_t bytes) override;
+  void exchange(std::span<const Message> sends, std::span<const Message> receives) override;
+
+ private:
+  harness::Ranks& ranks_;
+  double timeout_;
+};
+
+}  // namespace fabricmark::fabric

@@ -1,0 +1,168 @@
+#include "fabric/host_transport.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <thread>
+
+#include "fabric/messages.hpp"
+
+namespace fabricmark::fabric {
+
+namespace {
+
+class DeviceBuffer : public MessageBuffer {
+ public:
+  DeviceBuffer(const device::Device& device, std::size_t bytes, device::MemoryKind kind)
+      : queue_(device.queue()), memory_(device, bytes, kind) {}
+  void write(std::size_t offset, std::span<const std::byte> bytes) override {
+    memory_.write(queue_, bytes.data(), bytes.size(), offset);
+    queue_.finish();
+  }
+  void read(std::size_t offset, std::span<std::byte> bytes) override {
+    memory_.read(queue_, bytes.data(), bytes.size(), offset);
+    queue_.finish();
+  }
+  device::Buffer& memory() { return memory_; }
+
+ private:
+  cl::CommandQueue queue_;
+  device::Buffer memory_;
+};
+
+device::Buffer& memory_of(const Message& message) {
+  return static_cast<DeviceBuffer*>(message.buffer)->memory();
+}
+
+std::size_t total_bytes(std::span<const Message> messages) {
+  return std::accumulate(messages.begin(), messages.end(), std::size_t{0},
+                         [](std::size_t sum, const Message& message) { return sum + message.bytes; });
+}
+
+}  // namespace
+
+HostTransport::HostTransport(const harness::Context& context, std::size_t chunk_bytes)
+    : ranks_(context.ranks()),
+      device_(context.device()),
+      timeout_(context.conditions().timeout_seconds),
+      memory_(context.conditions().memory),
+      chunk_bytes_(chunk_bytes),
+      reads_(device_.queue()),
+      writes_(device_.queue()) {}
+
+std::unique_ptr<MessageBuffer> HostTransport::allocate(std::size_t bytes) {
+  return std::make_unique<DeviceBuffer>(device_, bytes, memory_);
+}
+
+void HostTransport::reserve(std::span<const Message> sends, std::span<const Message> receives) {
+  if (outgoing_.bytes() < total_bytes(sends)) outgoing_ = device::PinnedMemory(device_, total_bytes(sends));
+  if (incoming_.bytes() < total_bytes(receives))
+    incoming_ = device::PinnedMemory(device_, total_bytes(receives));
+}
+
+std::vector<HostTransport::Chunk> HostTransport::chunks(std::span<const Message> messages,
+                                                        std::size_t chunk_bytes) const {
+  std::vector<Chunk> all;
+  std::vector<std::size_t> bases;
+  std::size_t staged = 0;
+  std::size_t longest = 0;
+  for (const Message& message : messages) {
+    bases.push_back(staged);
+    staged += message.bytes;
+    longest = std::max(longest, message.bytes);
+  }
+  const std::size_t step = chunk_bytes == 0 ? std::max<std::size_t>(longest, 1) : chunk_bytes;
+  // The first chunks of all messages come before the second ones, so that both directions start at once.
+  for (std::size_t start = 0; start == 0 || start < longest; start += step) {
+    for (std::size_t i = 0; i < messages.size(); ++i) {
+      const Message& message = messages[i];
+      if (start >= message.bytes) continue;
+      all.push_back({&message, start, std::min(step, message.bytes - start), bases[i] + start});
+    }
+  }
+  return all;
+}
+
+void HostTransport::read_step(std::span<const Message> sends) {
+  reserve(sends, {});
+  for (const Chunk& chunk : chunks(sends, 0)) {
+    memory_of(*chunk.message)
+        .read(reads_, outgoing_.data() + chunk.staged, chunk.bytes, chunk.message->offset);
+  }
+  reads_.finish();
+}
+
+void HostTransport::message_step(std::span<const Message> sends, std::span<const Message> receives) {
+  reserve(sends, receives);
+  Messages messages(ranks_, timeout_);
+  for (const Chunk& chunk : chunks(receives, 0)) {
+    messages.receive(chunk.message->peer, {incoming_.data() + chunk.staged, chunk.bytes}, chunk.message->tag);
+  }
+  for (const Chunk& chunk : chunks(sends, 0)) {
+    messages.send(chunk.message->peer, {outgoing_.data() + chunk.staged, chunk.bytes}, chunk.message->tag);
+  }
+  messages.wait_all();
+}
+
+void HostTransport::write_step(std::span<const Message> receives) {
+  reserve({}, receives);
+  for (const Chunk& chunk : chunks(receives, 0)) {
+    memory_of(*chunk.message)
+        .write(writes_, incoming_.data() + chunk.staged, chunk.bytes, chunk.message->offset);
+  }
+  writes_.finish();
+}
+
+void HostTransport::exchange(std::span<const Message> sends, std::span<const Message> receives) {
+  const auto is_long = [&](const Message& message) { return message.bytes > chunk_bytes_; };
+  const bool in_chunks = chunk_bytes_ > 0 && (std::any_of(sends.begin(), sends.end(), is_long) ||
+                                              std::any_of(receives.begin(), receives.end(), is_long));
+  if (in_chunks) return exchange_in_chunks(sends, receives);
+  read_step(sends);
+  message_step(sends, receives);
+  write_step(receives);
+}
+
+void HostTransport::exchange_in_chunks(std::span<const Message> sends, std::span<const Message> receives) {
+  reserve(sends, receives);
+  const std::vector<Chunk> out = chunks(sends, chunk_bytes_);
+  const std::vector<Chunk> in = chunks(receives, chunk_bytes_);
+  Messages messages(ranks_, timeout_);
+  std::vector<std::size_t> arriving;
+  for (const Chunk& chunk : in) {
+    arriving.push_back(messages.receive(chunk.message->peer, {incoming_.data() + chunk.staged, chunk.bytes},
+                                        chunk.message->tag));
+  }
+  std::vector<cl::Event> copied(out.size());
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    const Chunk& chunk = out[i];
+    memory_of(*chunk.message)
+        .read(reads_, outgoing_.data() + chunk.staged, chunk.bytes, chunk.message->offset + chunk.start,
+              &copied[i]);
+  }
+  reads_.flush();
+  std::size_t sent = 0;
+  std::size_t written = 0;
+  // Whatever is ready goes on: a chunk that has left the device is sent, one that has arrived is written.
+  while (sent < out.size() || written < in.size()) {
+    bool is_idle = true;
+    if (sent < out.size() && copied[sent].getInfo<CL_EVENT_COMMAND_EXECUTION_STATUS>() <= CL_COMPLETE) {
+      const Chunk& chunk = out[sent++];
+      messages.send(chunk.message->peer, {outgoing_.data() + chunk.staged, chunk.bytes}, chunk.message->tag);
+      is_idle = false;
+    }
+    if (written < in.size() && messages.is_done(arriving[written])) {
+      const Chunk& chunk = in[written++];
+      memory_of(*chunk.message)
+          .write(writes_, incoming_.data() + chunk.staged, chunk.bytes, chunk.message->offset + chunk.start);
+      writes_.flush();
+      is_idle = false;
+    }
+    // The runtime's threads or the other rank may need this core.
+    if (is_idle && sent < out.size()) std::this_thread::yield();
+    if (is_idle && sent == out.size()) messages.check_deadline(arriving[written]);
+  }
+  writes_.finish();
+  messages.wait_all();
+}
+
+}  // namespace fabricmark::fabric

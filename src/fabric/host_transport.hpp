@@ -1,0 +1,50 @@
+#pragma once
+
+#include <vector>
+
+#include "device/memory.hpp"
+#include "fabric/transport.hpp"
+
+namespace fabricmark::fabric {
+
+/// Messages between the device memories of ranks over their hosts: device, host, MPI, host, device
+/// (dissertation 000, section 4.1.1.1). A long message goes in chunks, so that the copy of one overlaps the
+/// transfer of another.
+class HostTransport : public Transport {
+ public:
+  /// Chunks of `chunk_bytes`; 0: messages go whole.
+  HostTransport(const harness::Context& context, std::size_t chunk_bytes);
+  [[nodiscard]] std::string name() const override { return "host"; }
+  [[nodiscard]] std::unique_ptr<MessageBuffer> allocate(std::size_t bytes) override;
+  void exchange(std::span<const Message> sends, std::span<const Message> receives) override;
+
+  /// The steps of an exchange one by one, for messages as a whole: from the devices to staging memory,
+  /// between the staging memories, and from there to the devices.
+  void read_step(std::span<const Message> sends);
+  void message_step(std::span<const Message> sends, std::span<const Message> receives);
+  void write_step(std::span<const Message> receives);
+
+ private:
+  /// Part of a message, with its place in the staging memory.
+  struct Chunk {
+    const Message* message = nullptr;
+    std::size_t start = 0;  ///< in the message
+    std::size_t bytes = 0;
+    std::size_t staged = 0;  ///< in the staging memory
+  };
+  [[nodiscard]] std::vector<Chunk> chunks(std::span<const Message> messages, std::size_t chunk_bytes) const;
+  void exchange_in_chunks(std::span<const Message> sends, std::span<const Message> receives);
+  void reserve(std::span<const Message> sends, std::span<const Message> receives);
+
+  harness::Ranks& ranks_;
+  const device::Device& device_;
+  double timeout_;
+  device::MemoryKind memory_;
+  std::size_t chunk_bytes_;
+  cl::CommandQueue reads_;
+  cl::CommandQueue writes_;
+  device::PinnedMemory outgoing_;
+  device::PinnedMemory incoming_;
+};
+
+}  // namespace fabricmark::fabric

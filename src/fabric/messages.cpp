@@ -1,0 +1,56 @@
+#include "fabric/messages.hpp"
+
+#include <fmt/format.h>
+
+#include <thread>
+
+#include "device/error.hpp"
+
+namespace fabricmark::fabric {
+
+namespace {
+constexpr unsigned kPollsPerLook = 256;  // polls between two looks at the clock
+}  // namespace
+
+Messages::~Messages() {
+  for (Pending& pending : pending_) ranks_.cancel(pending.request);
+}
+
+std::size_t Messages::send(int to, std::span<const std::byte> bytes, int tag) {
+  pending_.push_back({ranks_.start_send(to, bytes, tag), to, bytes.size(), false});
+  return pending_.size() - 1;
+}
+
+std::size_t Messages::receive(int from, std::span<std::byte> bytes, int tag) {
+  pending_.push_back({ranks_.start_receive(from, bytes, tag), from, bytes.size(), true});
+  return pending_.size() - 1;
+}
+
+bool Messages::is_done(std::size_t position) {
+  Pending& pending = pending_[position];
+  return pending.request.handle == 0 || ranks_.test(pending.request);
+}
+
+void Messages::wait(std::size_t position) {
+  while (!is_done(position)) check_deadline(position);
+}
+
+void Messages::wait_all() {
+  for (std::size_t i = 0; i < pending_.size(); ++i) wait(i);
+}
+
+void Messages::check_deadline(std::size_t position) {
+  const Pending& pending = pending_[position];
+  if (++polls_ % kPollsPerLook != 0) return;
+  const auto now = std::chrono::steady_clock::now();
+  if (polls_ == kPollsPerLook) {
+    deadline_ = now + std::chrono::duration_cast<std::chrono::steady_clock::duration>(timeout_);
+  }
+  std::this_thread::yield();  // the other rank may need this core
+  if (now < deadline_) return;
+  throw environment_failure(fmt::format("no sign of a message of {} bytes {} rank {} in {} s", pending.bytes,
+                                        pending.is_receive ? "from" : "to", pending.peer, timeout_.count()),
+                            "see why that rank is stuck, or wait longer with --timeout");
+}
+
+}  // namespace fabricmark::fabric

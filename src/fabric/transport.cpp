@@ -1,0 +1,33 @@
+#include "fabric/transport.hpp"
+
+#include "device/error.hpp"
+#include "fabric/cpu_transport.hpp"
+#include "fabric/faulty_transport.hpp"
+#include "fabric/host_transport.hpp"
+
+namespace fabricmark::fabric {
+
+std::unique_ptr<Transport> make_transport(const std::string& name, std::size_t chunk_bytes,
+                                          const harness::Context& context) {
+  std::unique_ptr<Transport> transport;
+  const double timeout = context.conditions().timeout_seconds;
+  if (name == "cpu") {
+    transport = std::make_unique<CpuTransport>(context.ranks(), timeout);
+  } else if (name == "host") {
+    transport = std::make_unique<HostTransport>(context, chunk_bytes);
+  } else {
+    throw bad_use("there is no transport '" + name + "'", "use cpu or host");
+  }
+  const std::optional<harness::Fault>& fault = context.conditions().fault;
+  if (fault && is_message_fault(*fault) && (!fault->rank || *fault->rank == context.ranks().rank())) {
+    return std::make_unique<FaultyTransport>(std::move(transport), fault->kind);
+  }
+  return transport;
+}
+
+bool is_message_fault(const harness::Fault& fault) {
+  using Kind = harness::Fault::Kind;
+  return fault.kind == Kind::kLost || fault.kind == Kind::kLate || fault.kind == Kind::kSwapped;
+}
+
+}  // namespace fabricmark::fabric

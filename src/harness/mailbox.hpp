@@ -1,0 +1,29 @@
+#pragma once
+
+#include <list>
+#include <mutex>
+#include <span>
+
+#include "harness/ranks.hpp"
+
+namespace fabricmark::harness {
+
+/// Messages to one rank of this process. A message is copied once, from the sender's memory to the
+/// receiver's, by the receiver.
+class Mailbox {
+ public:
+  /// By the sender: posts a message to the rank that this mailbox belongs to.
+  Request send(int from, std::span<const std::byte> bytes, int tag);
+  /// By the owner: says what it waits for.
+  static Request receive(int from, std::span<std::byte> bytes, int tag);
+  /// By the owner for what it receives; by any rank for what it has sent. See Ranks::test.
+  bool test(Request& request);
+  void cancel(Request& request);
+
+ private:
+  struct Message;
+  std::mutex mutex_;
+  std::list<Message*> posted_;
+};
+
+}  // namespace fabricmark::harness

@@ -1,0 +1,120 @@
+"""Starts the real fm_stream for the tests: alone, with ranks in one process, or under mpirun."""
+
+import json
+import os
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from fabricmark import results
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+PROGRAM = REPOSITORY / "build" / "release" / "bin" / "fm_stream"
+KERNELS = REPOSITORY / "kernels"
+TIME_OUT = 60
+OPERATIONS = ("copy", "scale", "add", "triad", "host_to_device", "device_to_host")
+# Too few repetitions to measure by, enough to go wrong in.
+SHORT = ("--size", "1000", "--repetitions", "2")
+
+
+@dataclass
+class Done:
+    """A program that has ended; `document` is its result file, already checked, or None without one."""
+
+    code: int
+    output: str
+    errors: str
+    document: dict | None
+
+    def measurement(self, operation):
+        return next(m for m in self.document["measurements"] if m["axes"] == {"operation": operation})
+
+
+class Stream:
+    """How to start fm_stream, with one folder for its files and one cache for all tests."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.environment = {**os.environ, "FABRICMARK_CACHE": str(folder / "cache")}
+        for name in ("FPGA_MAPPING", "FABRICMARK_KERNELS"):
+            self.environment.pop(name, None)
+        self.files = 0
+
+    def new_file(self, suffix=".json"):
+        self.files += 1
+        return self.folder / f"file{self.files}{suffix}"
+
+    def start(self, *words, launcher=(), variables=None):
+        """Run to the end without a result file of its own."""
+        done = subprocess.run(
+            [*map(str, launcher), str(PROGRAM), *map(str, words)],
+            env={**self.environment, **(variables or {})},
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=TIME_OUT,
+            stdin=subprocess.DEVNULL,
+        )
+        return Done(done.returncode, done.stdout, done.stderr, None)
+
+    def run(self, *words, **how):
+        """Run with a result file, which has to fit the schema and its own samples wherever there is one."""
+        path = self.new_file()
+        done = self.start(*words, "--json", path, **how)
+        if path.exists():
+            done.document = results.load(path).document
+            assert done.document["run"]["exit_code"] == done.code
+        return done
+
+    def valid(self, *words, **how):
+        """The result of a run that has to be valid, and quiet about it."""
+        done = self.run(*words, **how)
+        assert done.code == 0, (words, done.errors, done.output)
+        # Open MPI speaks of things like missing network cards on some machines.
+        assert how.get("launcher") or done.errors == ""
+        assert {verdict["status"] for verdict in done.document["verdicts"]} == {"passed"}
+        return done
+
+
+def mpirun(count):
+    """Words that start `count` processes; skips the test where there is no mpirun."""
+    if shutil.which("mpirun") is None:
+        pytest.skip("no mpirun")
+    words = ["mpirun"]
+    version = subprocess.run(["mpirun", "--version"], capture_output=True, text=True, timeout=TIME_OUT).stdout
+    if "Open MPI" in version or "OpenRTE" in version:
+        words += ["-q", "--oversubscribe", "--bind-to", "none"]
+        if os.geteuid() == 0:
+            words.append("--allow-run-as-root")
+    return [*words, "-n", str(count)]
+
+
+def error_lines(done):
+    return [line for line in done.errors.splitlines() if line.startswith("fm_stream: error: ")]
+
+
+def one_error(done, codes=(2, 3)):
+    """The one line that a failed program says; a launcher's or a compiler's own lines aside."""
+    assert done.code in codes, (done.code, done.errors, done.output)
+    lines = error_lines(done)
+    assert len(lines) == 1, done.errors
+    assert "; " in lines[0]
+    return lines[0]
+
+
+def only_error(done, codes=(2, 3)):
+    """The same where there is nobody else who might speak."""
+    line = one_error(done, codes)
+    assert done.errors.strip() == line
+    return line
+
+
+def devices(stream):
+    """What --list-devices says; skips the test where there is no device."""
+    done = stream.start("--list-devices", "--json", "-")
+    if done.code == 3:
+        pytest.skip("no OpenCL device")
+    assert done.code == 0, done.errors
+    return json.loads(done.output)["devices"]

@@ -1,0 +1,182 @@
+"""The real fm_stream beside stand-ins for the counters of a host: what it says of power is what they show."""
+
+import os
+import subprocess
+import sys
+import time
+
+import pytest
+from stream_program import Stream, devices, mpirun, only_error
+
+pytestmark = pytest.mark.programs
+
+WATTS = 50
+SMALL = ("--size", "4096", "--repetitions", "2")
+# Long beside what a scheduler may take from the writer.
+LONG = ("--size", "65536", "--min-time", "1.5")
+
+# Renames a new value into place about every millisecond; the wrap is passed once a second. The file "gap"
+# holds the longest time [s] that the scheduler kept it from that, during which the counter stood still.
+WRITER = """
+import os, sys, time
+file, watts, wrap = sys.argv[1], float(sys.argv[2]), int(sys.argv[3])
+try: os.nice(-10)
+except OSError: pass
+begin, parent = time.monotonic(), os.getppid()
+last, gap = begin, 0
+def put(name, text):
+    with open(name + ".new", "w") as stream:
+        stream.write(text)
+    os.replace(name + ".new", name)
+while os.getppid() == parent:
+    now = time.monotonic()
+    if now - last > gap:
+        gap = now - last
+        put(file + ".gap", str(gap))
+    put(file, f"{int((now - begin) * watts * 1e6) % wrap}\\n")
+    last = now
+    time.sleep(0.001)
+"""
+
+
+@pytest.fixture(scope="module")
+def stream(tmp_path_factory):
+    made = Stream(tmp_path_factory.mktemp("power"))
+    for name in ("POWERCAP", "HWMON", "XRT", "NVML"):
+        made.environment[f"FABRICMARK_{name}"] = str(made.folder / f"nothing-{name}")
+    devices(made)
+    return made
+
+
+@pytest.fixture
+def counter(tmp_path):
+    """A powercap tree whose package takes WATTS, wrapping every WATTS joules."""
+    zone = tmp_path / "intel-rapl:0"
+    zone.mkdir()
+    (zone / "name").write_text("package-0\n")
+    (zone / "max_energy_range_uj").write_text(f"{WATTS * 10**6}\n")
+    file = zone / "energy_uj"
+    writer = subprocess.Popen([sys.executable, "-c", WRITER, file, str(WATTS), str(WATTS * 10**6)])
+    while not file.exists() or not (zone / "energy_uj.gap").exists():
+        time.sleep(0.01)
+    yield {"FABRICMARK_POWERCAP": str(tmp_path)}
+    writer.kill()
+    writer.wait()
+
+
+def assert_known_power(entry, tree):
+    """The mean power is WATTS within 1 %, or as near as the writer's longest pause lets it be."""
+    gap = float((tree / "intel-rapl:0" / "energy_uj.gap").read_text())
+    assert entry["watts"] == pytest.approx(WATTS, rel=max(0.01, 2 * gap / entry["seconds"])), gap
+
+
+def power_notes(done):
+    return [note for note in done.document["notes"] if note.startswith("power:")]
+
+
+def test_a_known_power_is_found(stream, counter, tmp_path):
+    done = stream.valid(*LONG, variables=counter)
+    (entry,) = done.document["energy"]
+    assert (entry["domain"], entry["source"]) == ("package-0", "rapl")
+    assert_known_power(entry, tmp_path)
+    assert entry["joules"] == pytest.approx(entry["watts"] * entry["seconds"], rel=1e-12)
+    count = done.document["repetitions"]["count"]
+    assert entry["joules_per_repetition"] == pytest.approx(entry["joules"] / count, rel=1e-12)
+    timed = sum(sum(m["samples"]["per_rank"][0]) for m in done.document["measurements"])
+    assert timed <= entry["seconds"] <= done.document["run"]["duration_seconds"]
+    assert power_notes(done) == []
+    (line,) = (line for line in done.output.splitlines() if line.startswith("energy"))
+    assert "package-0 (rapl)" in line
+    assert "GB/s per W" in line
+
+
+def test_one_rank_of_a_host_samples(stream, counter, tmp_path):
+    for how in ({"words": ("--ranks", "2")}, {"launcher": mpirun(2)}):
+        words = how.pop("words", ())
+        done = stream.valid(*LONG, *words, variables=counter, **how)
+        (entry,) = done.document["energy"]
+        assert entry["domain"] == "package-0"
+        assert_known_power(entry, tmp_path)
+
+
+def test_off(stream, counter):
+    done = stream.valid(*SMALL, "--power", "off", variables=counter)
+    assert "energy" not in done.document
+
+
+def test_absent_where_nothing_can_be_read(stream):
+    done = stream.valid(*SMALL)
+    assert "energy" not in done.document
+    assert power_notes(done) == []
+    assert "energy" not in done.output
+
+
+def test_the_source_asked_for_is_not_there(stream):
+    done = stream.valid(*SMALL, "--power", "nvml")
+    assert "energy" not in done.document
+    (note,) = power_notes(done)
+    assert "nvml" in note
+
+
+def test_a_command(stream):
+    done = stream.valid(*LONG, "--power-command", "echo 42.5", "--power-interval", "50")
+    (entry,) = done.document["energy"]
+    assert (entry["domain"], entry["source"]) == ("command", "command")
+    assert entry["watts"] == pytest.approx(42.5, rel=1e-9)
+
+
+def test_a_command_is_run_at_the_interval(stream, tmp_path):
+    log = tmp_path / "log"
+    script = tmp_path / "my watts.sh"
+    script.write_text(f"#!/bin/sh\necho >>'{log}'\necho 10\n")
+    script.chmod(0o755)
+    done = stream.valid(*LONG, "--power-command", f"'{script}'", "--power-interval", "250")
+    (entry,) = done.document["energy"]
+    runs = len(log.read_text().splitlines())
+    # One to see that it works, one at each end, and no more between them than fit.
+    assert 3 <= runs <= 3 + entry["seconds"] / 0.25
+
+
+@pytest.mark.parametrize("command", ["false", "echo many", "/nowhere/watts", "echo 'x"])
+def test_a_bad_command_ends_the_run_before_it_starts(stream, command):
+    done = stream.run(*SMALL, "--power-command", command)
+    assert done.code == 2
+    assert "--power-command" in only_error(done)
+    assert done.document is None
+
+
+def test_a_bad_command_is_named_once_by_several_ranks(stream):
+    done = stream.run(*SMALL, "--ranks", "3", "--power-command", "false")
+    assert done.code == 2
+    assert "--power-command" in only_error(done)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--power", "sun"),
+        ("--power", ""),
+        ("--power", "command"),
+        ("--power", "off", "--power-command", "echo 1"),
+        ("--power-interval", "0"),
+        ("--power-interval", "x"),
+        ("--power-command", ""),
+    ],
+)
+def test_bad_options(stream, words):
+    done = stream.run(*SMALL, *words)
+    assert done.code == 2
+    assert "--power" in only_error(done)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_a_counter_for_root_only_is_a_note(stream, counter, tmp_path):
+    zone = tmp_path / "intel-rapl:1"
+    zone.mkdir()
+    (zone / "name").write_text("package-1\n")
+    (zone / "energy_uj").write_text("1\n")
+    (zone / "energy_uj").chmod(0)
+    done = stream.valid(*LONG, variables=counter)
+    assert [entry["domain"] for entry in done.document["energy"]] == ["package-0"]
+    (note,) = power_notes(done)
+    assert "package-1" in note

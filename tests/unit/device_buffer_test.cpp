@@ -1,0 +1,133 @@
+#include <numeric>
+
+#include "device/memory.hpp"
+#include "device/program.hpp"
+#include "device_support.hpp"
+
+namespace fabricmark::device {
+
+namespace {
+
+using test::mentions;
+using test::message_of;
+
+constexpr std::size_t kCount = 100000;
+constexpr const char* kDouble = "__kernel void twice(__global float* x) { x[get_global_id(0)] *= 2; }\n";
+
+class OnBuffer : public test_support::OnDevice, public testing::WithParamInterface<const char*> {
+ protected:
+  void SetUp() override {
+    OnDevice::SetUp();
+    if (IsSkipped()) return;
+    if (std::string(GetParam()) == "svm" && !found_.info.has_svm) GTEST_SKIP() << "no shared virtual memory";
+    queue_ = device().queue();
+    input_ = HostArray<float>(kCount);
+    std::iota(input_.span().begin(), input_.span().end(), 1.0F);
+  }
+  [[nodiscard]] Buffer filled() {
+    Buffer buffer(device(), kCount * sizeof(float), memory_kind(GetParam()));
+    buffer.write(queue_, input_.data(), kCount * sizeof(float));
+    queue_.finish();
+    return buffer;
+  }
+  HostArray<float> read(const Buffer& buffer) {
+    HostArray<float> output(buffer.bytes() / sizeof(float));
+    buffer.read(queue_, output.data(), buffer.bytes());
+    queue_.finish();
+    return output;
+  }
+
+  cl::CommandQueue queue_;
+  HostArray<float> input_;
+};
+
+INSTANTIATE_TEST_SUITE_P(EachKind, OnBuffer, testing::Values("buffer", "host-pointer", "svm"),
+                         [](const auto& kind) { return std::string(kind.param).substr(0, 4); });
+
+TEST_P(OnBuffer, GivesBackWhatWasWritten) {
+  const HostArray<float> output = read(filled());
+  EXPECT_TRUE(std::equal(output.span().begin(), output.span().end(), input_.span().begin()));
+}
+
+TEST_P(OnBuffer, CopiesPartOfItself) {
+  Buffer buffer = filled();
+  const float mark = -1;
+  buffer.write(queue_, &mark, sizeof(mark), 7 * sizeof(float));
+  float back = 0;
+  buffer.read(queue_, &back, sizeof(back), 7 * sizeof(float));
+  queue_.finish();
+  EXPECT_EQ(back, -1);
+  EXPECT_EQ(read(buffer)[8], 9);
+}
+
+TEST_P(OnBuffer, KeepsItsContentsWhenMigrated) {
+  Buffer buffer = filled();
+  buffer.migrate(queue_, /*to_host=*/false);
+  buffer.migrate(queue_, /*to_host=*/true);
+  queue_.finish();
+  EXPECT_EQ(read(buffer)[kCount - 1], static_cast<float>(kCount));
+}
+
+TEST_P(OnBuffer, IsChangedByAKernelThroughAPartOfIt) {
+  const Buffer buffer = filled();
+  const std::size_t offset = found_.info.sub_buffer_alignment_bytes;
+  const Buffer part = buffer.part(offset, 64 * sizeof(float));
+  const BuiltProgram built = build_from_source(device(), kDouble, "twice.cl", {});
+  cl::Kernel kernel = entry_point(built.program, "twice");
+  part.set_argument(kernel, 0);
+  queue_.enqueueNDRangeKernel(kernel, cl::NullRange, cl::NDRange(64));
+  queue_.finish();
+  const HostArray<float> output = read(buffer);
+  const std::size_t first = offset / sizeof(float);
+  EXPECT_EQ(output[first - 1], input_[first - 1]);
+  EXPECT_EQ(output[first], 2 * input_[first]);
+  EXPECT_EQ(output[first + 63], 2 * input_[first + 63]);
+  EXPECT_EQ(output[first + 64], input_[first + 64]);
+}
+
+TEST_P(OnBuffer, RefusesAPartThatIsMisalignedOrTooLong) {
+  const Buffer buffer = filled();
+  const std::size_t alignment = found_.info.sub_buffer_alignment_bytes;
+  EXPECT_TRUE(mentions(message_of([&] { (void)buffer.part(4, 4); }), std::to_string(alignment)));
+  message_of([&] { (void)buffer.part(alignment, buffer.bytes()); });
+}
+
+using BufferOnDevice = test_support::OnDevice;
+
+TEST_F(BufferOnDevice, SaysWhenThereIsNoRoom) {
+  const std::size_t bytes = 4 * found_.info.global_memory_bytes;
+  const std::string message = message_of([&] { Buffer(device(), bytes); }, ExitCode::kEnvironment);
+  EXPECT_TRUE(mentions(message, std::to_string(bytes))) << message;
+}
+
+TEST_F(BufferOnDevice, RefusesSvmWhereItIsNotOffered) {
+  FoundDevice without = found_;
+  without.info.has_svm = false;
+  const Device plain(without);
+  EXPECT_TRUE(mentions(message_of([&] { Buffer(plain, 64, MemoryKind::kSvm); }), "shared virtual memory"));
+}
+
+TEST_F(BufferOnDevice, FindsDevicesByIndexAndByPartOfTheNameInAnyCase) {
+  std::string name = found_.info.platform.substr(0, 6);
+  for (char& letter : name) letter = static_cast<char>(std::tolower(letter));
+  Selection selection;
+  selection.platform = name;
+  EXPECT_EQ(find_devices(selection).front().info.platform, found_.info.platform);
+  selection.device = "0";
+  EXPECT_EQ(find_devices(selection).size(), 1U);
+  selection.platform = "no such platform";
+  EXPECT_TRUE(mentions(message_of([&] { find_devices(selection); }), found_.info.platform));
+}
+
+TEST_F(BufferOnDevice, IsDividedAmongTheRanksOfAProcess) {
+  if (found_.info.device_class != DeviceClass::kCpu || found_.info.compute_units < 2)
+    GTEST_SKIP() << "one unit";
+  const Device part(found_, {1, 2});
+  EXPECT_EQ(part.info().compute_units, found_.info.compute_units / 2);
+  const Device crowded(found_, {70, 100});
+  EXPECT_EQ(crowded.info().compute_units, 1U);
+}
+
+}  // namespace
+
+}  // namespace fabricmark::device

@@ -1,0 +1,130 @@
+#include "device/program.hpp"
+
+#include "device/atomic_file.hpp"
+#include "device/memory.hpp"
+#include "device_support.hpp"
+
+namespace fabricmark::device {
+
+namespace {
+
+using test::mentions;
+using test::message_of;
+
+constexpr const char* kAdd = "__kernel void add(__global int* x) { *x += STEP; }\n";
+
+class OnProgram : public test_support::OnDevice {
+ protected:
+  BuiltProgram build(int step, const std::string& source = kAdd) {
+    return build_from_source(device(), source, "add.cl", {{"STEP", std::to_string(step)}});
+  }
+  /// What the kernel makes of 40.
+  int result(const cl::Program& program) {
+    const cl::CommandQueue queue = device().queue();
+    Buffer buffer(device(), sizeof(int));
+    int value = 40;
+    buffer.write(queue, &value, sizeof(value));
+    cl::Kernel kernel = entry_point(program, "add");
+    buffer.set_argument(kernel, 0);
+    queue.enqueueNDRangeKernel(kernel, cl::NullRange, cl::NDRange(1));
+    buffer.read(queue, &value, sizeof(value));
+    queue.finish();
+    return value;
+  }
+  [[nodiscard]] std::vector<std::filesystem::path> cached() const {
+    std::vector<std::filesystem::path> files;
+    for (const auto& entry : std::filesystem::directory_iterator(folder_.path() / "kernels")) {
+      files.push_back(entry.path());
+    }
+    return files;
+  }
+};
+
+TEST_F(OnProgram, IsBuiltOnceAndThenTakenFromTheCache) {
+  const BuiltProgram first = build(2);
+  EXPECT_FALSE(first.from_cache);
+  const BuiltProgram second = build(2);
+  EXPECT_TRUE(second.from_cache);
+  EXPECT_EQ(result(first.program), 42);
+  EXPECT_EQ(result(second.program), 42);
+}
+
+TEST_F(OnProgram, IsBuiltAnewForAnotherParameter) {
+  build(2);
+  const BuiltProgram other = build(3);
+  EXPECT_FALSE(other.from_cache);
+  EXPECT_EQ(result(other.program), 43);
+}
+
+TEST_F(OnProgram, IsBuiltAnewForAChangedInclude) {
+  const auto file =
+      folder_.write("kernel.cl", "#include \"step.h\"\n__kernel void add(__global int* x) { *x += OWN; }\n");
+  (void)folder_.write("step.h", "#define OWN 5\n");
+  build(0, expand_includes(file, folder_.path()));
+  EXPECT_TRUE(build(0, expand_includes(file, folder_.path())).from_cache);
+  (void)folder_.write("step.h", "#define OWN 6\n");
+  const BuiltProgram changed = build(0, expand_includes(file, folder_.path()));
+  EXPECT_FALSE(changed.from_cache);
+  EXPECT_EQ(result(changed.program), 46);
+}
+
+TEST_F(OnProgram, IsBuiltAnewForAnotherDriver) {
+  build(2);
+  FoundDevice updated = found_;
+  updated.info.driver += " updated";
+  const Device other(updated);
+  EXPECT_FALSE(build_from_source(other, kAdd, "add.cl", {{"STEP", "2"}}).from_cache);
+}
+
+TEST_F(OnProgram, IsBuiltAnewWhenItsCacheFileIsDamaged) {
+  build(2);
+  ASSERT_EQ(cached().size(), 1U);
+  const std::string whole = test::content_of(cached()[0]);
+  std::string flipped = whole;
+  flipped[flipped.size() / 2] = static_cast<char>(flipped[flipped.size() / 2] ^ 1);
+  const std::string nonsense = "nonsense";
+  for (const std::string& damaged :
+       {std::string(), nonsense, whole.substr(0, whole.size() / 2), flipped,
+        content_digest(nonsense) + nonsense}) {  // the last one only the driver notices
+    write_atomically(cached()[0], damaged);
+    const BuiltProgram again = build(2);
+    EXPECT_FALSE(again.from_cache);
+    EXPECT_EQ(result(again.program), 42);
+    EXPECT_EQ(test::content_of(cached()[0]).size(), whole.size()) << "the cache is whole again";
+  }
+}
+
+TEST_F(OnProgram, IsBuiltWithoutACacheWhereNoneCanBeWritten) {
+  setenv("FABRICMARK_CACHE", "/proc/nowhere", 1);
+  EXPECT_EQ(result(build(2).program), 42);
+}
+
+TEST_F(OnProgram, ThatDoesNotCompileIsNamedWithTheCompilersComplaint) {
+  const std::string message =
+      message_of([&] { build(2, "__kernel void add(__global int* x) { unknown_name = 1; }\n"); });
+  EXPECT_TRUE(mentions(message, "'add.cl'") && mentions(message, "unknown_name")) << message;
+}
+
+TEST_F(OnProgram, WithoutTheEntryPointSaysWhichThereAre) {
+  const BuiltProgram built = build(2);
+  const std::string message = message_of([&] { entry_point(built.program, "subtract"); });
+  EXPECT_TRUE(mentions(message, "'subtract'") && mentions(message, "add")) << message;
+}
+
+TEST_F(OnProgram, ComesBackFromABitstream) {
+  const auto file = folder_.write("add.bin", program_binary(build(2).program));
+  EXPECT_EQ(result(load_bitstream(device(), file)), 42);
+}
+
+TEST_F(OnProgram, RefusesABitstreamThatIsMissingOrNoBitstream) {
+  EXPECT_TRUE(
+      mentions(message_of([&] { load_bitstream(device(), folder_.path() / "none.bin"); }), "none.bin"));
+  for (const char* content : {"", "nonsense that is no program at all"}) {
+    const auto file = folder_.write("bad.bin", content);
+    EXPECT_TRUE(mentions(message_of([&] { load_bitstream(device(), file); }), "bad.bin"));
+  }
+}
+
+}  // namespace
+
+}  // namespace fabricmark::device

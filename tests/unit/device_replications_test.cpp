@@ -1,0 +1,95 @@
+#include "device/replications.hpp"
+
+#include <algorithm>
+
+#include "device/memory.hpp"
+#include "device/program.hpp"
+#include "device_support.hpp"
+
+namespace fabricmark::device {
+
+namespace {
+
+// Each step needs the one before, so that no compiler shortens the loop.
+constexpr const char* kSpin =
+    "__kernel __attribute__((reqd_work_group_size(1, 1, 1)))\n"
+    "void spin(__global ulong* x, uint steps) {\n"
+    "  ulong value = *x;\n"
+    "  for (uint i = 0; i < steps; ++i) value = value * 6364136223846793005UL + 1442695040888963407UL;\n"
+    "  *x = value;\n"
+    "}\n";
+
+class OnReplications : public test_support::OnDevice {
+ protected:
+  /// Replications of the kernel, each with a value of its own.
+  Replications prepared(int count, unsigned steps, Timeline& timeline) {
+    program_ = build_from_source(device(), kSpin, "spin.cl", {}).program;
+    Replications kernels(device(), program_, "spin", count, timeline);
+    for (int i = 0; i < count; ++i) {
+      buffers_.emplace_back(device(), sizeof(cl_ulong));
+      buffers_.back().set_argument(kernels.kernel(i), 0);
+      kernels.kernel(i).setArg(1, steps);
+    }
+    return kernels;
+  }
+  cl::Program program_;
+  std::vector<Buffer> buffers_;
+};
+
+TEST_F(OnReplications, RunAtTheSameTime) {
+  if (found_.info.compute_units < 2) GTEST_SKIP() << "a device with one compute unit";
+  Timeline timeline(true);
+  Replications kernels = prepared(2, 40'000'000, timeline);
+  constexpr int kTries = 6;  // other work on the machine may keep them apart once
+  bool has_overlap = false;
+  for (int attempt = 0; attempt < kTries && !has_overlap; ++attempt) {
+    kernels.run("spin", {{}, {}});
+    timeline.collect(true);
+    const auto& entries = timeline.entries();
+    ASSERT_GE(entries.size(), 2U);
+    const KernelTimes& first = entries[entries.size() - 2];
+    const KernelTimes& second = entries.back();
+    has_overlap = std::max(first.started, second.started) < std::min(first.ended, second.ended);
+  }
+  EXPECT_TRUE(has_overlap);
+}
+
+TEST_F(OnReplications, LeaveTimesInOrderInTheTimeline) {
+  Timeline timeline(true);
+  Replications kernels = prepared(3, 1000, timeline);
+  timeline.start_repetition(0);
+  kernels.run("first", {{}, {}, {}});
+  timeline.collect(false);
+  EXPECT_TRUE(timeline.entries().empty()) << "warm-up";
+  timeline.start_repetition(4);
+  kernels.run("second", {{}, {0, 0}, {}});
+  timeline.collect(true);
+  ASSERT_EQ(timeline.entries().size(), 2U) << "an empty geometry starts nothing";
+  EXPECT_EQ(timeline.entries()[1].replication, 2);
+  for (const KernelTimes& times : timeline.entries()) {
+    EXPECT_EQ(times.operation, "second");
+    EXPECT_EQ(times.kernel, "spin");
+    EXPECT_EQ(times.repetition, 4);
+    EXPECT_LE(times.queued, times.submitted);
+    EXPECT_LE(times.submitted, times.started);
+    EXPECT_LE(times.started, times.ended);
+  }
+}
+
+TEST_F(OnReplications, TransferOnTheirOwnQueues) {
+  Timeline timeline(false);
+  Replications kernels = prepared(4, 1, timeline);
+  const std::vector<cl_ulong> values{1, 2, 3, 4};
+  std::vector<cl_ulong> back(4);
+  const auto at = [](int i) { return static_cast<std::size_t>(i); };
+  kernels.transfer([&](int i) { buffers_[at(i)].write(kernels.queue(i), &values[at(i)], sizeof(cl_ulong)); });
+  kernels.run("spin", {{}, {}, {}, {}});
+  kernels.transfer([&](int i) { buffers_[at(i)].read(kernels.queue(i), &back[at(i)], sizeof(cl_ulong)); });
+  for (std::size_t i = 0; i < 4; ++i)
+    EXPECT_EQ(back[i], values[i] * 6364136223846793005U + 1442695040888963407U);
+  EXPECT_TRUE(timeline.entries().empty());
+}
+
+}  // namespace
+
+}  // namespace fabricmark::device

@@ -1,0 +1,111 @@
+#include "harness/exchange.hpp"
+
+#include <cmath>
+#include <limits>
+
+#include "support.hpp"
+
+namespace fabricmark::harness {
+
+namespace {
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+/// What the root has after each rank brought `own(rank)`.
+template <typename Gather>
+auto on_root(int count, Gather&& gather) {
+  decltype(gather(*single_rank())) result;
+  run_in_process(count, [&](Ranks& ranks) {
+    auto all = gather(ranks);
+    if (ranks.is_root()) result = std::move(all);
+    return 0;
+  });
+  return result;
+}
+
+TEST(Exchange, KeepsEveryBitOfANumber) {
+  const std::vector<double> errors{0.1, kNaN, -kInfinity, std::numeric_limits<double>::denorm_min()};
+  const auto all = on_root(4, [&](Ranks& ranks) {
+    Verdict verdict;
+    verdict.name = "array a";
+    verdict.error = errors[static_cast<std::size_t>(ranks.rank())];
+    verdict.threshold = 1.0 / 3;
+    verdict.checked = 1000U + static_cast<std::size_t>(ranks.rank());
+    if (ranks.rank() == 2) verdict.worst = WorstPlace{"a[17]", kNaN, kInfinity};
+    return gather_verdicts(ranks, {verdict});
+  });
+  ASSERT_EQ(all.size(), 4U);
+  EXPECT_EQ(all[0].verdict.error, 0.1);
+  EXPECT_TRUE(std::isnan(all[1].verdict.error));
+  EXPECT_EQ(all[2].verdict.error, -kInfinity);
+  EXPECT_EQ(all[3].verdict.error, std::numeric_limits<double>::denorm_min());
+  EXPECT_EQ(all[3].verdict.threshold, 1.0 / 3);
+  EXPECT_EQ(all[3].verdict.checked, 1003U);
+  EXPECT_EQ(all[3].rank, 3);
+  EXPECT_FALSE(all[0].verdict.worst.has_value());
+  ASSERT_TRUE(all[2].verdict.worst.has_value());
+  EXPECT_EQ(all[2].verdict.worst->place, "a[17]");
+  EXPECT_TRUE(std::isnan(all[2].verdict.worst->expected));
+  EXPECT_EQ(all[2].verdict.worst->actual, kInfinity);
+}
+
+TEST(Exchange, CarriesAnyDeviceName) {
+  const auto places = on_root(2, [](Ranks& ranks) {
+    return gather_placement(ranks, {"host", "caf\xe9\xff \"x\"", ranks.rank(), 3});
+  });
+  ASSERT_EQ(places.size(), 2U);
+  EXPECT_EQ(places[1].device, "caf\xe9\xff \"x\"");
+  EXPECT_EQ(places[1].device_index, 1);
+  EXPECT_EQ(places[1].compute_units, 3U);
+}
+
+TEST(Exchange, CarriesTimelinesOfDifferentLengths) {
+  const auto all = on_root(3, [](Ranks& ranks) {
+    std::vector<device::KernelTimes> own(static_cast<std::size_t>(ranks.rank()));
+    for (device::KernelTimes& times : own) times = {"triad", "stream", 4, 1, 0.1, 0.2, 0.3, 0.4};
+    return gather_timeline(ranks, own);
+  });
+  ASSERT_EQ(all.size(), 3U);
+  EXPECT_EQ(all[0].rank, 1);
+  EXPECT_EQ(all[2].rank, 2);
+  EXPECT_EQ(all[2].times.operation, "triad");
+  EXPECT_EQ(all[2].times.repetition, 4);
+  EXPECT_EQ(all[2].times.ended, 0.4);
+}
+
+Result::RankVerdict verdict(const std::string& name, double error, int rank) {
+  Result::RankVerdict entry;
+  entry.verdict.name = name;
+  entry.verdict.error = error;
+  entry.verdict.threshold = 0.1;
+  entry.verdict.checked = 10;
+  entry.rank = rank;
+  return entry;
+}
+
+TEST(WorstVerdicts, AreThoseOfTheRankWithTheLargestError) {
+  const auto worst =
+      worst_verdicts({verdict("a", 0, 0), verdict("b", 3, 0), verdict("a", 2, 1), verdict("b", 1, 1)});
+  ASSERT_EQ(worst.size(), 2U);
+  EXPECT_EQ(worst[0].rank, 1);
+  EXPECT_EQ(worst[0].verdict.error, 2);
+  EXPECT_EQ(worst[1].rank, 0);
+  EXPECT_EQ(worst[0].verdict.checked, 20U) << "the values of all ranks were checked";
+}
+
+TEST(WorstVerdicts, HoldNaNForTheWorstOfAll) {
+  for (const auto& entries : std::vector<std::vector<Result::RankVerdict>>{
+           {verdict("a", kNaN, 0), verdict("a", kInfinity, 1), verdict("a", 0, 2)},
+           {verdict("a", 0, 0), verdict("a", kInfinity, 1), verdict("a", kNaN, 2)}}) {
+    const auto worst = worst_verdicts(entries);
+    ASSERT_EQ(worst.size(), 1U);
+    EXPECT_TRUE(std::isnan(worst[0].verdict.error));
+    EXPECT_FALSE(worst[0].verdict.passed());
+    EXPECT_EQ(worst[0].verdict.checked, 30U);
+  }
+}
+
+}  // namespace
+
+}  // namespace fabricmark::harness

@@ -1,0 +1,60 @@
+#include "harness/fault.hpp"
+
+#include <limits>
+
+#include "support.hpp"
+
+namespace fabricmark::harness {
+
+namespace {
+
+using test::mentions;
+using test::message_of;
+
+TEST(Fault, IsReadWithTargetAndRank) {
+  const Fault plain = parse_fault("element");
+  EXPECT_EQ(plain.kind, Fault::Kind::kElement);
+  EXPECT_TRUE(plain.target.empty());
+  EXPECT_FALSE(plain.rank.has_value());
+  EXPECT_EQ(parse_fault("scale:b").target, "b");
+  const Fault both = parse_fault("zeros:c@3");
+  EXPECT_EQ(both.kind, Fault::Kind::kZeros);
+  EXPECT_EQ(both.target, "c");
+  EXPECT_EQ(both.rank, 3);
+  EXPECT_EQ(parse_fault("stale@0").rank, 0);
+}
+
+TEST(Fault, RefusesWhatItDoesNotKnowAndListsTheKinds) {
+  for (const char* text : {"", "x", "Element", ":a", "@1", "element@", "element@-1", "element@x",
+                           "element@1x", "element:a@1@2", "element@99999999999", "element a"}) {
+    const std::string message = message_of([&] { parse_fault(text); });
+    EXPECT_TRUE(mentions(message, "element, scale, zeros, stale, lost, late or swapped")) << message;
+  }
+}
+
+class Corrupt : public testing::Test {
+ protected:
+  std::vector<float> changed(Fault::Kind kind) {
+    std::vector<float> values{1, 2, 3, 4, 5};
+    const std::vector<float> stale{9, 8, 7, 6, 5};
+    corrupt<float>(values, stale, kind, std::numeric_limits<float>::epsilon());
+    return values;
+  }
+};
+
+TEST_F(Corrupt, ChangesOneElementByAHundredEpsilons) {
+  const std::vector<float> values = changed(Fault::Kind::kElement);
+  EXPECT_NEAR(values[2] / 3.0F - 1, 100 * std::numeric_limits<float>::epsilon(), 1e-6);
+  EXPECT_NE(values[2], 3.0F);
+  EXPECT_EQ(values[1], 2.0F);
+}
+
+TEST_F(Corrupt, ChangesAllElements) {
+  EXPECT_EQ(changed(Fault::Kind::kScale), (std::vector<float>{1.5, 3, 4.5, 6, 7.5}));
+  EXPECT_EQ(changed(Fault::Kind::kZeros), (std::vector<float>{0, 0, 0, 0, 0}));
+  EXPECT_EQ(changed(Fault::Kind::kStale), (std::vector<float>{9, 8, 7, 6, 5}));
+}
+
+}  // namespace
+
+}  // namespace fabricmark::harness

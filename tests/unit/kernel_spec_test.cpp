@@ -1,0 +1,277 @@
+#include "harness/kernel_spec.hpp"
+
+#include <random>
+
+#include "support.hpp"
+
+namespace fabricmark::harness {
+
+namespace {
+
+using test::mentions;
+using test::message_of;
+
+const std::string kSmallest = R"(benchmark = "b"
+summary = "s"
+[variants.base]
+file = "f.cl"
+entry_points = ["k"]
+[parameters.p]
+type = "int"
+stage = "run"
+default = 1
+meaning = "m"
+[[constraints]]
+expression = "p > 0"
+meaning = "make p positive"
+)";
+
+KernelSpec parse(const std::string& text) { return parse_kernel_spec(text, "folder/kernel.toml"); }
+
+std::string stream_text() {
+  return test::content_of(std::filesystem::path(FABRICMARK_TEST_KERNELS) / "stream" / "kernel.toml");
+}
+
+TEST(KernelSpec, ReadsAllThatTheSmallestFileSays) {
+  const KernelSpec spec = parse(kSmallest);
+  EXPECT_EQ(spec.benchmark, "b");
+  EXPECT_EQ(spec.summary, "s");
+  ASSERT_EQ(spec.variants.size(), 1U);
+  EXPECT_EQ(spec.variant("base").file, "f.cl");
+  EXPECT_EQ(spec.variant("base").entry_points, (std::vector<std::string>{"k"}));
+  ASSERT_NE(spec.find("p"), nullptr);
+  EXPECT_EQ(spec.find("p")->stage, ParameterSpec::Stage::kRun);
+  EXPECT_EQ(spec.find("q"), nullptr);
+  ASSERT_EQ(spec.constraints.size(), 1U);
+  EXPECT_EQ(spec.constraints[0].expression, "p > 0");
+}
+
+TEST(KernelSpec, KeepsTheOrderOfTheFile) {
+  std::string text = kSmallest.substr(0, kSmallest.find("[[constraints]]"));
+  for (const char* name : {"z", "a", "m"}) {
+    text += std::string("[parameters.") + name + "]\ntype='bool'\nstage='build'\ndefault=true\nmeaning='m'\n";
+  }
+  std::string order;
+  for (const ParameterSpec& parameter : parse(text).parameters) order += parameter.name;
+  EXPECT_EQ(order, "pzam");
+}
+
+TEST(KernelSpec, OfStreamIsReadWhole) {
+  const KernelSpec spec =
+      load_kernel_spec(std::filesystem::path(FABRICMARK_TEST_KERNELS) / "stream" / "kernel.toml");
+  EXPECT_EQ(spec.folder.filename(), "stream");
+  for (const char* name : {"size", "data_type", "replications", "vector_width", "unroll", "buffer_size"}) {
+    EXPECT_NE(spec.find(name), nullptr) << name;
+  }
+  for (const char* name : {"base", "throughput"}) {
+    EXPECT_TRUE(std::filesystem::exists(spec.folder / spec.variant(name).file)) << name;
+  }
+}
+
+TEST(KernelSpec, NamesTheVariantsThatThereAre) {
+  const std::string message = message_of([] { (void)parse(kSmallest).variant("fast"); });
+  EXPECT_TRUE(mentions(message, "'fast'") && mentions(message, "--variant base")) << message;
+}
+
+struct Mistake {
+  const char* part;         ///< of the smallest file
+  const char* replacement;  ///< what stands there instead
+  const char* key;          ///< what the message must name
+};
+
+class KernelSpecMistake : public testing::TestWithParam<Mistake> {};
+
+TEST_P(KernelSpecMistake, IsRefusedWithFileAndKey) {
+  const Mistake& mistake = GetParam();
+  std::string text = kSmallest;
+  const std::size_t start = text.find(mistake.part);
+  ASSERT_NE(start, std::string::npos);
+  text.replace(start, std::string(mistake.part).size(), mistake.replacement);
+  const std::string message = message_of([&] { parse(text); });
+  EXPECT_TRUE(mentions(message, "folder/kernel.toml")) << message;
+  EXPECT_TRUE(mentions(message, mistake.key)) << message;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Each, KernelSpecMistake,
+    testing::Values(
+        Mistake{"benchmark = \"b\"", "benchmark = ", "line 1"},
+        Mistake{"benchmark = \"b\"\n", "", "benchmark"},
+        Mistake{"benchmark = \"b\"", "benchmark = \"\"", "benchmark"},
+        Mistake{"benchmark = \"b\"", "benchmark = 1", "benchmark"},
+        Mistake{"benchmark = \"b\"", "benchmark = \"b\"\nbenchmark = \"c\"", "line 2"},
+        Mistake{"summary", "sumary", "sumary"}, Mistake{"summary = \"s\"\n", "", "summary"},
+        Mistake{"[variants.base]\nfile = \"f.cl\"\nentry_points = [\"k\"]\n", "", "variants"},
+        Mistake{"[variants.base]\nfile = \"f.cl\"\nentry_points = [\"k\"]\n", "variants = {}\n", "variants"},
+        Mistake{"[variants.base]\nfile = \"f.cl\"\nentry_points = [\"k\"]\n", "variants = { base = 1 }\n",
+                "variants.base"},
+        Mistake{"file =", "fil =", "variants.base.fil"},
+        Mistake{"file = \"f.cl\"\n", "", "variants.base.file"},
+        Mistake{"entry_points = [\"k\"]\n", "", "variants.base.entry_points"},
+        Mistake{"[\"k\"]", "[]", "variants.base.entry_points"},
+        Mistake{"[\"k\"]", "[1]", "variants.base.entry_points"},
+        Mistake{"[\"k\"]", "[\"k\"]\ndefaults = 1", "variants.base.defaults"},
+        Mistake{"[\"k\"]", "[\"k\"]\ndefaults = { p = { tpu = 1 } }", "variants.base.defaults.p.tpu"},
+        Mistake{"type = \"int\"\n", "", "parameters.p.type"},
+        Mistake{"type = \"int\"", "type = \"integer\"", "parameters.p.type"},
+        Mistake{"stage = \"run\"\n", "", "parameters.p.stage"},
+        Mistake{"stage = \"run\"", "stage = \"later\"", "parameters.p.stage"},
+        Mistake{"default = 1\n", "", "parameters.p.default"},
+        Mistake{"default = 1", "default = []", "parameters.p.default"},
+        Mistake{"default = 1", "default = {}", "parameters.p.default"},
+        Mistake{"default = 1", "default = { tpu = 1 }", "parameters.p.default.tpu"},
+        Mistake{"default = 1", "default = { cpu = [1] }", "parameters.p.default.cpu"},
+        Mistake{"default = 1", "default = 2026-11-21", "parameters.p.default"},
+        Mistake{"default = 1", "default = 1\nrange = 1", "parameters.p.range"},
+        Mistake{"default = 1", "default = 1\nrange = [1]", "parameters.p.range"},
+        Mistake{"default = 1", "default = 1\nrange = [1, \"2\"]", "parameters.p.range"},
+        Mistake{"default = 1", "default = 1\nvalues = []", "parameters.p.values"},
+        Mistake{"default = 1", "default = 1\nvalues = 1", "parameters.p.values"},
+        Mistake{"default = 1", "default = 1\nvalues = [[1]]", "parameters.p.values"},
+        Mistake{"default = 1", "default = 1\nunit = 1", "parameters.p.unit"},
+        Mistake{"default = 1", "default = 1\nlimit = 1", "parameters.p.limit"},
+        Mistake{"meaning = \"m\"\n", "", "parameters.p.meaning"},
+        Mistake{"[[constraints]]", "[constraints]", "constraints"},
+        Mistake{"expression = \"p > 0\"\n", "", "constraints.expression"},
+        Mistake{"meaning = \"make p positive\"\n", "", "constraints.meaning"},
+        Mistake{"expression = \"p > 0\"", "expression = \"p > 0\"\nwhy = 1", "constraints.why"}));
+
+TEST(KernelSpec, NamesAFileThatCannotBeRead) {
+  const test::TemporaryFolder folder;
+  const auto file = folder.path() / "kernel.toml";
+  EXPECT_TRUE(mentions(message_of([&] { load_kernel_spec(file); }), file.string()));
+  EXPECT_TRUE(mentions(message_of([&] { load_kernel_spec(folder.path()); }), folder.path().string()));
+}
+
+/// `text` with one to four random changes: bytes overwritten, inserted or removed, or a stretch doubled.
+std::string mutated(std::string text, std::mt19937& random) {
+  const auto below = [&](std::size_t limit) { return random() % std::max<std::size_t>(limit, 1); };
+  const std::string interesting = "[]{}=\"'#,.\n\\0x9e-_\xff";
+  for (std::size_t change = 1 + below(4); change > 0; --change) {
+    const std::size_t place = below(text.size());
+    const std::size_t length = std::min(below(40), text.size() - place);
+    switch (below(4)) {
+      case 0:
+        text.insert(place, 1, interesting[below(interesting.size())]);
+        break;
+      case 1:
+        text.erase(place, length);
+        break;
+      case 2:
+        if (place < text.size()) text[place] = static_cast<char>(below(256));
+        break;
+      default:
+        text.insert(below(text.size()), text.substr(place, length));
+        break;
+    }
+  }
+  return text;
+}
+
+TEST(KernelSpec, SurvivesRandomChangesOfItsText) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  constexpr int kTexts = 4000;  // these builds are an order of magnitude slower
+#else
+  constexpr int kTexts = 20000;
+#endif
+  const std::string original = stream_text();
+  std::mt19937 random(20261121);
+  int refused = 0;
+  for (int i = 0; i < kTexts; ++i) {
+    const std::string text = mutated(original, random);
+    try {
+      parse(text);
+    } catch (const Error& error) {
+      ++refused;
+      const std::string message = error.what();
+      ASSERT_TRUE(mentions(message, "folder/kernel.toml") && mentions(message, "; ")) << message;
+      ASSERT_EQ(message.find('\n'), std::string::npos) << message;
+    } catch (const std::exception& error) {
+      FAIL() << error.what() << "\n" << text;
+    }
+  }
+  EXPECT_GT(refused, kTexts / 4) << "the changes change too little";
+  EXPECT_LT(refused, kTexts) << "the changes change too much";
+}
+
+TEST(Board, GivesBanksAndTheParametersOfTheBenchmark) {
+  const test::TemporaryFolder folder;
+  const auto file =
+      folder.write("board.toml", "banks = 4\n[parameters.b]\np = 3\n[parameters.other]\nx = 'y'\n");
+  const Overrides board = load_board(file, "b");
+  EXPECT_EQ(board.banks, 4);
+  EXPECT_EQ(board.parameters.size(), 1U);
+  EXPECT_EQ(std::get<std::int64_t>(board.parameters.at("p")), 3);
+  EXPECT_TRUE(load_board(folder.write("empty.toml", ""), "b").parameters.empty());
+}
+
+TEST(Board, IsRefusedWithFileAndKey) {
+  const test::TemporaryFolder folder;
+  for (const auto& [text, key] :
+       std::vector<std::pair<const char*, const char*>>{{"banks = 0", "banks"},
+                                                        {"banks = '4'", "banks"},
+                                                        {"bank = 4", "bank"},
+                                                        {"parameters = 1", "parameters"},
+                                                        {"parameters = { b = 1 }", "parameters.b"},
+                                                        {"parameters = { b = { p = [] } }", "parameters.b.p"},
+                                                        {"banks = ", "line 1"}}) {
+    const auto file = folder.write("board.toml", text);
+    const std::string message = message_of([&] { load_board(file, "b"); });
+    EXPECT_TRUE(mentions(message, "board.toml") && mentions(message, key)) << message;
+  }
+  EXPECT_TRUE(mentions(message_of([&] { load_board(folder.path() / "none.toml", "b"); }), "none.toml"));
+}
+
+class Sidecar : public testing::Test {
+ protected:
+  Sidecar() : bitstream_(folder_.write("k.bin", "contents")) {}
+  std::string refused(const std::string& text) {
+    (void)folder_.write("k.bin.toml", text);
+    return message_of([&] { load_sidecar(bitstream_, parse(kSmallest)); });
+  }
+  test::TemporaryFolder folder_;
+  std::filesystem::path bitstream_;
+};
+
+TEST_F(Sidecar, IsReadBackAsItWasWritten) {
+  const KernelSpec spec =
+      load_kernel_spec(std::filesystem::path(FABRICMARK_TEST_KERNELS) / "stream" / "kernel.toml");
+  const Parameters parameters = resolve(spec, "base", {}, {{"vector_width", "8"}}, {}, {});
+  (void)folder_.write("k.bin.toml", sidecar_text(spec, "base", parameters, "contents"));
+  const Overrides sidecar = load_sidecar(bitstream_, spec);
+  EXPECT_EQ(sidecar.variant, "base");
+  EXPECT_EQ(std::get<std::int64_t>(sidecar.parameters.at("vector_width")), 8);
+  EXPECT_EQ(std::get<std::string>(sidecar.parameters.at("data_type")), "float");
+  EXPECT_FALSE(sidecar.parameters.contains("size")) << "only what the build fixes";
+}
+
+TEST_F(Sidecar, MayDoWithoutADigest) {
+  (void)folder_.write("k.bin.toml", "benchmark = 'b'\nvariant = 'base'\n[parameters]\n");
+  EXPECT_EQ(load_sidecar(bitstream_, parse(kSmallest)).variant, "base");
+}
+
+TEST_F(Sidecar, TellsADamagedBitstream) {
+  const std::string digest = device::content_digest("other contents");
+  const std::string message =
+      refused("benchmark = 'b'\nvariant = 'base'\ndigest = '" + digest + "'\n[parameters]\n");
+  EXPECT_TRUE(mentions(message, "k.bin") && mentions(message, "damaged")) << message;
+}
+
+TEST_F(Sidecar, IsRefusedWhenMissingOrOfAnotherBenchmarkOrWrong) {
+  EXPECT_TRUE(mentions(message_of([&] { load_sidecar(bitstream_, parse(kSmallest)); }), "k.bin.toml"));
+  EXPECT_TRUE(mentions(refused("benchmark = 'fft'\nvariant = 'base'\n[parameters]\n"), "fft"));
+  EXPECT_TRUE(mentions(refused("benchmark = 'b'\n[parameters]\n"), "variant"));
+  EXPECT_TRUE(mentions(refused("benchmark = 'b'\nvariant = 'base'\n"), "parameters"));
+  EXPECT_TRUE(mentions(refused("benchmark = 'b'\nvariant = 'base'\nspeed = 1\n[parameters]\n"), "speed"));
+}
+
+TEST(KernelsFolder, FollowsTheEnvironment) {
+  setenv("FABRICMARK_KERNELS", "/elsewhere", 1);
+  EXPECT_EQ(kernels_folder(), "/elsewhere");
+  unsetenv("FABRICMARK_KERNELS");
+  EXPECT_TRUE(std::filesystem::exists(kernels_folder() / "stream" / "kernel.toml"));
+}
+
+}  // namespace
+
+}  // namespace fabricmark::harness

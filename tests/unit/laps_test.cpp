@@ -1,0 +1,102 @@
+#include "harness/laps.hpp"
+
+#include "support.hpp"
+
+namespace fabricmark::harness {
+
+namespace {
+
+using test::mentions;
+using test::message_of;
+
+void spend(double seconds) {
+  const auto start = Laps::Clock::now();
+  while (Laps::Clock::now() - start < std::chrono::duration<double>(seconds)) {
+  }
+}
+
+TEST(Delay, IsReadInSecondsOrAsAShare) {
+  EXPECT_EQ(parse_delay("0.001").seconds, 0.001);
+  EXPECT_EQ(parse_delay("2").seconds, 2);
+  EXPECT_EQ(parse_delay("1e-3").seconds, 0.001);
+  EXPECT_EQ(parse_delay("10%").share, 0.1);
+  EXPECT_EQ(parse_delay("10%").seconds, 0);
+  EXPECT_EQ(parse_delay("0%").share, 0);
+}
+
+TEST(Delay, RefusesWhatIsNoTime) {
+  for (const char* text :
+       {"", "%", "x", "-1", "-1%", "1s", "1 %", "%1", "nan", "inf", "inf%", "1e999", "1%%"}) {
+    EXPECT_TRUE(mentions(message_of([&] { parse_delay(text); }), "--inject-delay")) << text;
+  }
+}
+
+TEST(Laps, KeepOneSampleForEachPartAndRepetitionInTheOrderOfTheFirst) {
+  const std::unique_ptr<Ranks> ranks = single_rank();
+  Laps laps(*ranks, std::nullopt);
+  laps.start_counting();
+  for (int repetition = 0; repetition < 3; ++repetition) {
+    laps.time("triad", [] { spend(0.002); });
+    laps.time("copy", [] {});
+  }
+  EXPECT_EQ(laps.samples().names, (std::vector<std::string>{"triad", "copy"}));
+  ASSERT_EQ(laps.samples().seconds.size(), 2U);
+  ASSERT_EQ(laps.samples().seconds[0].size(), 3U);
+  EXPECT_EQ(laps.samples().seconds[1].size(), 3U);
+  for (const double seconds : laps.samples().seconds[0]) EXPECT_GE(seconds, 0.002);
+  EXPECT_GE(laps.total_seconds(), 0.006);
+}
+
+TEST(Laps, RunTheWarmUpWithoutCountingIt) {
+  const std::unique_ptr<Ranks> ranks = single_rank();
+  Laps laps(*ranks, std::nullopt);
+  int runs = 0;
+  laps.time("copy", [&] { ++runs; });
+  EXPECT_TRUE(laps.samples().names.empty());
+  EXPECT_EQ(laps.total_seconds(), 0);
+  laps.start_counting();
+  laps.time("copy", [&] { ++runs; });
+  EXPECT_EQ(runs, 2);
+  EXPECT_EQ(laps.samples().seconds.at(0).size(), 1U);
+}
+
+TEST(Laps, AreLongerByAnInjectedDelay) {
+  const std::unique_ptr<Ranks> ranks = single_rank();
+  Laps laps(*ranks, Delay{.seconds = 0.005});
+  laps.start_counting();
+  laps.time("copy", [] {});
+  EXPECT_GE(laps.samples().seconds[0][0], 0.005);
+}
+
+TEST(Laps, AreLongerByAShareOfTheirOwnTime) {
+  const std::unique_ptr<Ranks> ranks = single_rank();
+  Laps laps(*ranks, Delay{.share = 1});
+  laps.start_counting();
+  double spent = 0;
+  laps.time("copy", [&] {
+    const auto start = Laps::Clock::now();
+    spend(0.004);
+    spent = std::chrono::duration<double>(Laps::Clock::now() - start).count();
+  });
+  EXPECT_GE(laps.samples().seconds[0][0], 2 * spent);
+}
+
+TEST(Laps, EndOnAllRanksWhenOneHasFailed) {
+  int stopped = 0;
+  run_in_process(2, [&](Ranks& ranks) {
+    if (ranks.rank() == 1) return static_cast<int>(ranks.largest(kRankFailed)) * 0;
+    Laps laps(ranks, std::nullopt);
+    try {
+      laps.time("copy", [] { ADD_FAILURE() << "the part must not start"; });
+    } catch (const PeerFailure& failure) {
+      ++stopped;
+      EXPECT_STREQ(failure.what(), "another rank failed");
+    }
+    return 0;
+  });
+  EXPECT_EQ(stopped, 1);
+}
+
+}  // namespace
+
+}  // namespace fabricmark::harness

@@ -1,0 +1,96 @@
+#include "harness/options.hpp"
+
+#include "support.hpp"
+
+namespace fabricmark::harness {
+
+namespace {
+
+using test::mentions;
+using test::message_of;
+using Words = std::vector<std::string>;
+
+std::variant<Options, std::string> parse(const Words& words) {
+  static const KernelSpec spec =
+      load_kernel_spec(std::filesystem::path(FABRICMARK_TEST_KERNELS) / "stream" / "kernel.toml");
+  return parse_options(words, "fm_stream", spec);
+}
+
+Options options(const Words& words) { return std::get<Options>(parse(words)); }
+
+TEST(Options, HaveDefaults) {
+  unsetenv("FPGA_MAPPING");
+  const Options given = options({});
+  EXPECT_EQ(given.ranks, 1);
+  EXPECT_EQ(given.repetitions, 0) << "the benchmark decides";
+  EXPECT_EQ(given.warmup, 1);
+  EXPECT_EQ(given.memory, "buffer");
+  EXPECT_FALSE(given.json || given.fault || given.delay || given.min_time_seconds || given.timeline);
+  EXPECT_TRUE(given.parameters.empty() && given.selection.mapping.empty());
+}
+
+TEST(Options, AreReadWithTheKernelsParameters) {
+  const Options given = options({"--size", "2^20", "--vector-width=8", "--platform", "Portable", "--device",
+                                 "0", "--min-time", "0.5", "--inject-fault", "zeros:b@1", "--inject-delay",
+                                 "10%", "--json", "-", "--timeline", "--ranks", "3"});
+  EXPECT_EQ(given.parameters, (std::map<std::string, std::string>{{"size", "2^20"}, {"vector_width", "8"}}));
+  EXPECT_EQ(given.selection.platform, "Portable");
+  EXPECT_EQ(given.selection.device, "0");
+  EXPECT_EQ(given.min_time_seconds, 0.5);
+  EXPECT_EQ(given.fault->target, "b");
+  EXPECT_EQ(given.delay->share, 0.1);
+  EXPECT_EQ(given.json, "-");
+  EXPECT_TRUE(given.timeline);
+  EXPECT_EQ(given.ranks, 3);
+}
+
+TEST(Options, ReadTheMappingFromTheEnvironment) {
+  setenv("FPGA_MAPPING", "2:0", 1);
+  EXPECT_EQ(options({}).selection.mapping, (std::vector<int>{2, 0}));
+  setenv("FPGA_MAPPING", "x", 1);
+  EXPECT_TRUE(mentions(message_of([] { parse({}); }), "FPGA_MAPPING"));
+  unsetenv("FPGA_MAPPING");
+}
+
+TEST(Options, PrintHelpWithEveryParameterAndTheVersion) {
+  const std::string help = std::get<std::string>(parse({"--help"}));
+  for (const char* name : {"--size", "--vector-width", "--buffer-size", "--json", "--ranks", "--memory"}) {
+    EXPECT_TRUE(mentions(help, name)) << name;
+  }
+  EXPECT_TRUE(mentions(std::get<std::string>(parse({"--version"})), "fm_stream "));
+}
+
+class WrongOptions : public testing::TestWithParam<Words> {};
+
+TEST_P(WrongOptions, AreRefusedByName) {
+  const std::string message = message_of([] { parse(GetParam()); });
+  std::string name = GetParam().front();
+  EXPECT_TRUE(mentions(message, name.substr(name.find_first_not_of('-')))) << message;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Each, WrongOptions,
+    testing::Values(Words{"--nonsense"}, Words{"stray"}, Words{"-x"}, Words{"--size"},
+                    Words{"--size", "1", "--size", "2"}, Words{"--repetitions", "0"},
+                    Words{"--repetitions", "x"}, Words{"--repetitions", "99999999999"},
+                    Words{"--warmup", "-1"}, Words{"--ranks", "0"}, Words{"--ranks", "1025"},
+                    Words{"--min-time", "-1"}, Words{"--min-time", "nan"}, Words{"--min-time", "inf"},
+                    Words{"--min-time", "x"}, Words{"--json", ""}, Words{"--json", "--timeline"},
+                    Words{"--kernel-file", ""}, Words{"--platform", ""}, Words{"--size", ""},
+                    Words{"--memory", "hbm"}, Words{"--inject-fault", "x"}, Words{"--inject-delay", "x"},
+                    Words{"--kernel-file", "a.cl", "--bitstream", "b"},
+                    Words{"--inject-fault", "scale", "--skip-validation"}));
+
+TEST(Options, RefuseAResultFileThatCannotBeWrittenBeforeTheRun) {
+  const test::TemporaryFolder folder;
+  const auto file = folder.write("file", "");
+  for (const auto& place : {folder.path(), file / "below"}) {
+    EXPECT_TRUE(mentions(message_of([&] { parse({"--json", place.string()}); }), place.string()));
+    EXPECT_TRUE(mentions(message_of([&] { parse({"--save-bitstream", place.string()}); }), place.string()));
+  }
+  EXPECT_NO_THROW(parse({"--json", (folder.path() / "new" / "folder" / "r.json").string()}));
+}
+
+}  // namespace
+
+}  // namespace fabricmark::harness

@@ -1,0 +1,59 @@
+// Energy from samples: pure arithmetic, to the last bit where the samples allow it.
+#include "harness/power/energy.hpp"
+
+#include "support.hpp"
+
+namespace fabricmark::harness::power {
+
+namespace {
+
+const Domain kPower{"board", Quantity::kPower};
+const Domain kCounter{"package-0", Quantity::kEnergy, 1000};
+const Domain kCounterWithoutEnd{"gpu-0", Quantity::kEnergy};
+
+TEST(Energy, OfARampIsExact) {
+  // 10 W growing by 20 W/s, sampled at uneven times: 10 t + 10 t^2.
+  std::vector<Sample> samples;
+  for (const double time : {0.0, 0.125, 0.5, 0.75, 2.0}) samples.push_back({time, 10 + 20 * time});
+  EXPECT_DOUBLE_EQ(energy_between(samples, kPower, 0, 2).value(), 60);
+  EXPECT_DOUBLE_EQ(energy_between(samples, kPower, 0.25, 1.5).value(), 12.5 + 10 * (2.25 - 0.0625));
+  EXPECT_DOUBLE_EQ(energy_between(samples, kPower, 1, 1.25).value(), 2.5 + 10 * (1.5625 - 1));
+  EXPECT_DOUBLE_EQ(energy_between(samples, kPower, 1, 1).value(), 0);
+}
+
+TEST(Energy, OfPowerIsTheSumOfTrapezoids) {
+  const std::vector<Sample> samples{{0, 10}, {1, 30}, {3, 30}, {4, 0}};
+  EXPECT_DOUBLE_EQ(energy_between(samples, kPower, 0, 4).value(), 20 + 60 + 15);
+}
+
+TEST(Energy, OfACounterIsItsGrowth) {
+  EXPECT_DOUBLE_EQ(energy_between({{0, 100}, {1, 150}, {2, 400}}, kCounter, 0, 2).value(), 300);
+  // Samples reach a little beyond the time that counts: in proportion.
+  EXPECT_DOUBLE_EQ(energy_between({{0, 100}, {2, 200}, {4, 400}}, kCounter, 1, 3).value(), 50 + 100);
+}
+
+TEST(Energy, OfACounterThatWrapsGoesOn) {
+  EXPECT_DOUBLE_EQ(energy_between({{0, 990}, {1, 40}, {2, 90}}, kCounter, 0, 2).value(), 100);
+  // Several times, when it is read often enough.
+  EXPECT_DOUBLE_EQ(energy_between({{0, 900}, {1, 400}, {2, 900}, {3, 300}, {4, 100}}, kCounter, 0, 4).value(),
+                   2200);
+}
+
+TEST(Energy, OfACounterThatFellWithoutWrappingIsUnknown) {
+  EXPECT_FALSE(energy_between({{0, 990}, {1, 40}}, kCounterWithoutEnd, 0, 1).has_value());
+  EXPECT_FALSE(energy_between({{0, 5000}, {1, 40}}, kCounter, 0, 1).has_value());
+}
+
+TEST(Energy, IsUnknownWhereSamplesDoNotReachFromEndToEnd) {
+  EXPECT_FALSE(energy_between({}, kPower, 0, 1).has_value());
+  EXPECT_FALSE(energy_between({{0.5, 1}, {2, 1}}, kPower, 0, 1).has_value());
+  EXPECT_FALSE(energy_between({{0, 1}, {0.9, 1}}, kPower, 0, 1).has_value());
+}
+
+TEST(Energy, SkipsOverSamplesThatAreMissing) {
+  EXPECT_DOUBLE_EQ(energy_between({{0, 50}, {9, 50}, {10, 50}}, kPower, 0, 10).value(), 500);
+}
+
+}  // namespace
+
+}  // namespace fabricmark::harness::power

@@ -1,0 +1,179 @@
+// The sampler against sources of known power.
+#include <atomic>
+#include <cmath>
+#include <thread>
+
+#include "harness/exchange.hpp"
+#include "harness/power/sampler.hpp"
+#include "power_support.hpp"
+
+namespace fabricmark::harness::power {
+
+namespace {
+
+using std::chrono::milliseconds;
+using test::mentions;
+using test::Nothing;
+
+Source scripted(Domain domain, double update_seconds = 0) {
+  Source source{"test", update_seconds};
+  source.domains.push_back(std::move(domain));
+  return source;
+}
+
+void spend(double seconds) { std::this_thread::sleep_for(std::chrono::duration<double>(seconds)); }
+
+TEST(Sampler, IntegratesARampExactlyOnAScriptedClock) {
+  // The clock goes on by 10 ms while a sample is taken; the power is 100 W for each second since 0.
+  std::atomic<int> ticks{0};
+  const auto now = [&] { return ticks * 0.01; };
+  const Domain ramp{"board", Quantity::kPower, 0, [&] { return (ticks++ + 0.5) * 0.01 * 100; }};
+  Sampler sampler({scripted(ramp)}, milliseconds(1), now);
+  sampler.start();
+  spend(0.02);
+  const Reading reading = sampler.stop();
+  ASSERT_EQ(reading.energies.size(), 1U);
+  const Energy& energy = reading.energies[0];
+  EXPECT_EQ(energy.domain, "board");
+  EXPECT_EQ(energy.source, "test");
+  // The mean of a ramp is its value in the middle, so that this is when it began: at a tick of the clock.
+  const double start = energy.watts() / 100 - energy.seconds / 2;
+  EXPECT_GT(start, 0.005);
+  EXPECT_NEAR(std::remainder(start, 0.01), 0, 1e-9);
+}
+
+TEST(Sampler, FindsTheEnergyOfAKnownPowerWithinOnePercent) {
+  constexpr double kWatts = 50;
+  constexpr double kStepSeconds = 1e-3;
+  const Nothing host;
+  std::atomic<bool> is_over{false};
+  // The clock moves with the counter, so that a busy machine, which delays the writer, delays both.
+  std::atomic<double> time{0};
+  const auto write = [&](double now) {
+    host.zone("intel-rapl:0", "package-0", std::to_string(std::llround(now * kWatts * 1e6)) + "\n");
+    time = now;
+  };
+  write(kStepSeconds);
+  std::thread writer([&] {
+    while (!is_over) {
+      write(time + kStepSeconds);
+      spend(kStepSeconds);
+    }
+  });
+  Sampler sampler(open_sources({}), milliseconds(20), [&] { return time.load(); });
+  sampler.start();
+  const double start = time;
+  while (time < start + 0.7) spend(kStepSeconds);
+  const Reading reading = sampler.stop();
+  is_over = true;
+  writer.join();
+  ASSERT_EQ(reading.energies.size(), 1U);
+  EXPECT_NEAR(reading.energies[0].watts(), kWatts, 0.01 * kWatts);
+  EXPECT_DOUBLE_EQ(reading.energies[0].joules, reading.energies[0].watts() * reading.energies[0].seconds);
+  EXPECT_GE(reading.energies[0].seconds, 0.7);
+  EXPECT_TRUE(reading.notes.empty()) << reading.notes[0];
+}
+
+TEST(Sampler, SamplesACounterOftenEnoughForItsWraps) {
+  // 40 J at 100 W are 400 ms: with an interval of an hour wraps would be lost.
+  const double begin = Sampler::steady_seconds();
+  const auto read = [&] { return std::fmod((Sampler::steady_seconds() - begin) * 100, 40.0); };
+  Sampler sampler({scripted({"package-0", Quantity::kEnergy, 40, read})}, milliseconds(3600000));
+  sampler.start();
+  spend(1);
+  const Reading reading = sampler.stop();
+  ASSERT_EQ(reading.energies.size(), 1U);
+  EXPECT_NEAR(reading.energies[0].watts(), 100, 1);
+}
+
+TEST(Sampler, StopsAtOnceWhateverTheInterval) {
+  Sampler sampler({scripted({"board", Quantity::kPower, 0, [] { return 10.0; }})}, milliseconds(3600000));
+  sampler.start();
+  const double start = Sampler::steady_seconds();
+  const Reading reading = sampler.stop();
+  EXPECT_LT(Sampler::steady_seconds() - start, 1);
+  ASSERT_EQ(reading.energies.size(), 1U);
+  EXPECT_DOUBLE_EQ(reading.energies[0].watts(), 10);
+}
+
+TEST(Sampler, EndsItsThreadsWhenARunIsGivenUp) {
+  Sampler sampler({scripted({"board", Quantity::kPower, 0, [] { return 10.0; }})}, milliseconds(3600000));
+  sampler.start();
+}
+
+TEST(Sampler, LeavesOutADomainThatVanishesAndSaysSo) {
+  const Nothing host;
+  host.zone("intel-rapl:0", "package-0", "0\n");
+  host.zone("intel-rapl:1", "package-1", "0\n");
+  Sampler sampler(open_sources({}), milliseconds(1));
+  sampler.start();
+  spend(0.02);
+  host.write("powercap/intel-rapl:0/energy_uj", "5000000\n");
+  std::filesystem::remove_all(host.folder.path() / "powercap/intel-rapl:1");
+  spend(0.02);
+  const Reading reading = sampler.stop();
+  ASSERT_EQ(reading.energies.size(), 1U);
+  EXPECT_EQ(reading.energies[0].domain, "package-0");
+  EXPECT_NEAR(reading.energies[0].joules, 5, 1e-6);
+  ASSERT_FALSE(reading.notes.empty());
+  EXPECT_TRUE(mentions(reading.notes[0], "package-1") && mentions(reading.notes[0], "left out"));
+}
+
+TEST(Sampler, HasNoDomainRatherThanZero) {
+  Sampler sampler({scripted({"board", Quantity::kPower, 0, [] { return 0.0; }})}, milliseconds(1));
+  sampler.start();
+  spend(0.005);
+  const Reading reading = sampler.stop();
+  EXPECT_TRUE(reading.energies.empty());
+  EXPECT_TRUE(mentions(reading.notes.at(0), "no energy"));
+}
+
+TEST(Sampler, SaysWhenASourceIsTooSlowForTheRun) {
+  Sampler sampler({scripted({"board", Quantity::kPower, 0, [] { return 7.0; }}, 1)}, milliseconds(1));
+  sampler.start();
+  spend(0.005);
+  EXPECT_TRUE(mentions(sampler.stop().notes.at(0), "every 1 s"));
+}
+
+TEST(Sampler, LetsASlowSourceHoldUpNoOther) {
+  const double begin = Sampler::steady_seconds();
+  const Domain slow{"slow", Quantity::kPower, 0, [] {
+                      spend(0.3);
+                      return 5.0;
+                    }};
+  const Domain quick{"quick", Quantity::kEnergy, 0, [&] { return (Sampler::steady_seconds() - begin) * 20; }};
+  Sampler sampler({scripted(slow), scripted(quick)}, milliseconds(10));
+  sampler.start();
+  spend(0.1);
+  const Reading reading = sampler.stop();
+  ASSERT_EQ(reading.energies.size(), 2U);
+  EXPECT_EQ(reading.energies[0].seconds, reading.energies[1].seconds);
+  EXPECT_NEAR(reading.energies[0].watts(), 5, 1e-9);
+  EXPECT_NEAR(reading.energies[1].watts(), 20, 0.2);
+}
+
+TEST(GatheredPower, NamesTheHostOnlyWhenThereAreSeveral) {
+  Reading both;
+  Reading one;
+  run_in_process(3, [&](Ranks& ranks) {
+    Reading own;
+    if (ranks.rank() != 1) own.energies.push_back({"package-0", "rapl", 1.0 / 3, 2});
+    if (ranks.rank() == 2) own.notes.emplace_back("power: a note");
+    const Reading two_hosts = gather_power(ranks, ranks.rank() == 2 ? "b" : "a", own);
+    const Reading one_host = gather_power(ranks, "a", ranks.is_root() ? own : Reading());
+    if (ranks.is_root()) both = two_hosts;
+    if (ranks.is_root()) one = one_host;
+    return 0;
+  });
+  ASSERT_EQ(both.energies.size(), 2U);
+  EXPECT_EQ(both.energies[0].domain, "a: package-0");
+  EXPECT_EQ(both.energies[1].domain, "b: package-0");
+  EXPECT_EQ(both.energies[1].joules, 1.0 / 3);
+  EXPECT_EQ(both.notes, (std::vector<std::string>{"b: power: a note"}));
+  ASSERT_EQ(one.energies.size(), 1U);
+  EXPECT_EQ(one.energies[0].domain, "package-0");
+}
+
+}  // namespace
+
+}  // namespace fabricmark::harness::power

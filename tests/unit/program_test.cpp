@@ -1,0 +1,108 @@
+#include "device/program.hpp"
+
+#include <set>
+
+#include "support.hpp"
+
+namespace fabricmark::device {
+
+namespace {
+
+using test::mentions;
+using test::message_of;
+
+TEST(ExpandIncludes, PutsAFileInItsPlaceOnce) {
+  const test::TemporaryFolder folder;
+  (void)folder.write("common/a.h", "A\n#include \"common/b.h\"\n");
+  (void)folder.write("common/b.h", "B\n");
+  const auto file =
+      folder.write("own/kernel.cl", "1\n#include \"common/a.h\"\n  #  include  \"common/b.h\"  \n2\n");
+  EXPECT_EQ(expand_includes(file, folder.path()), "1\nA\nB\n#line 3\n#line 3\n#line 4\n2\n");
+}
+
+TEST(ExpandIncludes, PrefersTheFileBeside) {
+  const test::TemporaryFolder folder;
+  (void)folder.write("x.h", "root\n");
+  (void)folder.write("own/x.h", "beside\n");
+  EXPECT_EQ(expand_includes(folder.write("own/k.cl", "#include \"x.h\"\n"), folder.path()),
+            "beside\n#line 2\n");
+}
+
+TEST(ExpandIncludes, EndsWhenFilesIncludeEachOther) {
+  const test::TemporaryFolder folder;
+  (void)folder.write("a.h", "#include \"b.h\"\nA\n");
+  (void)folder.write("b.h", "#include \"a.h\"\nB\n");
+  const std::string text = expand_includes(folder.write("k.cl", "#include \"a.h\"\n"), folder.path());
+  EXPECT_TRUE(mentions(text, "A\n") && mentions(text, "B\n"));
+}
+
+// A line that is not expanded would be missing in the key of the build cache.
+TEST(ExpandIncludes, SeesAnIncludeWithACommentOrAWindowsLineEnd) {
+  const test::TemporaryFolder folder;
+  (void)folder.write("a.h", "A\n");
+  const auto file = folder.write("k.cl", "#include \"a.h\"  // why\n");
+  EXPECT_EQ(expand_includes(file, folder.path()), "A\n#line 2\n");
+  EXPECT_EQ(expand_includes(folder.write("w.cl", "#include \"a.h\"\r\n"), folder.path()), "A\n#line 2\n");
+}
+
+TEST(ExpandIncludes, LeavesOtherLinesAlone) {
+  const test::TemporaryFolder folder;
+  const std::string text =
+      "#include <x.h>\n#include \"\"\n#includes\n#define include \"x\"\n// #include \"x\"\n";
+  EXPECT_EQ(expand_includes(folder.write("k.cl", text), folder.path()), text);
+}
+
+TEST(ExpandIncludes, NamesTheFileThatIsMissing) {
+  const test::TemporaryFolder folder;
+  const auto file = folder.write("k.cl", "#include \"missing.h\"\n");
+  EXPECT_TRUE(mentions(message_of([&] { expand_includes(file, folder.path()); }), "missing.h"));
+  const auto nowhere = folder.path() / "nowhere.cl";
+  EXPECT_TRUE(mentions(message_of([&] { expand_includes(nowhere, folder.path()); }), "nowhere.cl"));
+  EXPECT_TRUE(mentions(message_of([&] { expand_includes(folder.path(), folder.path()); }), "kernel file"));
+}
+
+// std::regex, which stood here once, overflows the stack on them.
+TEST(ExpandIncludes, SurvivesVeryLongLines) {
+  const test::TemporaryFolder folder;
+  const std::string blanks = "#" + std::string(600000, ' ') + "\n";
+  EXPECT_EQ(expand_includes(folder.write("a.cl", blanks), folder.path()), blanks);
+  const auto file = folder.write("b.cl", "#include \"" + std::string(400000, 'a') + "\"\n");
+  message_of([&] { expand_includes(file, folder.path()); });
+}
+
+TEST(BuildKey, DependsOnEverythingThatChangesTheBinary) {
+  DeviceInfo info;
+  info.platform = "P";
+  info.platform_version = "V";
+  info.name = "N";
+  info.driver = "D";
+  std::set<std::string> keys{build_key(info, "source", "-DA=1")};
+  keys.insert(build_key(info, "source ", "-DA=1"));
+  keys.insert(build_key(info, "source", "-DA=2"));
+  for (std::string DeviceInfo::*field :
+       {&DeviceInfo::platform, &DeviceInfo::platform_version, &DeviceInfo::name, &DeviceInfo::driver}) {
+    DeviceInfo other = info;
+    other.*field += "x";
+    keys.insert(build_key(other, "source", "-DA=1"));
+  }
+  EXPECT_EQ(keys.size(), 7U);
+  EXPECT_EQ(build_key(info, "source", "-DA=1"), build_key(info, "source", "-DA=1"));
+  EXPECT_EQ(keys.begin()->find_first_not_of("0123456789abcdef"), std::string::npos);
+  EXPECT_EQ(keys.begin()->size(), 32U);
+}
+
+TEST(CacheFolder, FollowsTheEnvironment) {
+  setenv("FABRICMARK_CACHE", "/own", 1);
+  EXPECT_EQ(cache_folder(), "/own");
+  setenv("FABRICMARK_CACHE", "", 1);
+  setenv("XDG_CACHE_HOME", "/xdg", 1);
+  EXPECT_EQ(cache_folder(), "/xdg/fabricmark");
+  unsetenv("FABRICMARK_CACHE");
+  unsetenv("XDG_CACHE_HOME");
+  setenv("HOME", "/home/somebody", 1);
+  EXPECT_EQ(cache_folder(), "/home/somebody/.cache/fabricmark");
+}
+
+}  // namespace
+
+}  // namespace fabricmark::device

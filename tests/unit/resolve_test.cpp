@@ -1,0 +1,251 @@
+#include "harness/kernel_spec.hpp"
+#include "support.hpp"
+
+namespace fabricmark::harness {
+
+namespace {
+
+using device::DeviceClass;
+using test::mentions;
+using test::message_of;
+
+const std::string kText = R"(benchmark = "b"
+summary = "s"
+[variants.base]
+file = "f.cl"
+entry_points = ["k"]
+[variants.fast]
+file = "g.cl"
+entry_points = ["k"]
+defaults = { width = { cpu = 16 }, copies = 1 }
+[parameters.width]
+type = "int"
+values = [1, 2, 4, 8, 16]
+default = 4
+stage = "build"
+meaning = "m"
+[parameters.block]
+type = "int"
+range = [1, 1099511627776]
+default = { cpu = 64, gpu = 32, fpga = 4096 }
+stage = "build"
+meaning = "m"
+[parameters.copies]
+type = "int"
+range = [1, 64]
+default = { cpu = "cores", gpu = 1, fpga = "banks", emulator = 2 }
+stage = "run"
+meaning = "m"
+[parameters.kind]
+type = "string"
+values = ["half", "float"]
+default = "float"
+stage = "build"
+meaning = "m"
+[parameters.share]
+type = "float"
+range = [0, 1]
+default = 1
+stage = "run"
+meaning = "m"
+[parameters.check]
+type = "bool"
+default = true
+stage = "build"
+meaning = "m"
+[[constraints]]
+expression = "block % width == 0"
+meaning = "make block a multiple of width"
+)";
+
+using Texts = std::map<std::string, std::string>;
+
+KernelSpec spec() { return parse_kernel_spec(kText, "kernel.toml"); }
+
+DeviceFacts on(DeviceClass device_class) { return {device_class, 6, 4}; }
+
+Parameters resolved(const Texts& command_line, const std::optional<Overrides>& board = {},
+                    const std::optional<Overrides>& sidecar = {}) {
+  return resolve(spec(), "base", on(DeviceClass::kCpu), command_line, board, sidecar);
+}
+
+Overrides overrides(std::map<std::string, Value> parameters) {
+  return {"over.toml", {}, {}, std::move(parameters)};
+}
+
+/// A sidecar that says all build parameters.
+Overrides built(std::int64_t width) {
+  return overrides({{"width", width}, {"block", std::int64_t{64}}, {"kind", "float"}, {"check", true}});
+}
+
+TEST(Resolve, TakesTheCommandLineBeforeTheBoardBeforeTheDeviceClass) {
+  EXPECT_EQ(resolved({}).integer("block"), 64);
+  const Overrides board = overrides({{"block", std::int64_t{128}}});
+  EXPECT_EQ(resolved({}, board).integer("block"), 128);
+  EXPECT_EQ(resolved({{"block", "256"}}, board).integer("block"), 256);
+}
+
+TEST(Resolve, TakesTheVariantsDefaultsBeforeThoseOfTheParameter) {
+  const auto fast = [](DeviceClass device_class) {
+    return resolve(spec(), "fast", on(device_class), {}, {}, {});
+  };
+  EXPECT_EQ(fast(DeviceClass::kCpu).integer("width"), 16);
+  EXPECT_EQ(fast(DeviceClass::kGpu).integer("width"), 4);
+  EXPECT_EQ(fast(DeviceClass::kCpu).integer("copies"), 1);
+}
+
+TEST(Resolve, TakesDefaultsByDeviceClassAndFpgaForTheEmulator) {
+  const auto defaults = [](DeviceClass device_class) {
+    return resolve(spec(), "base", on(device_class), {}, {}, {});
+  };
+  EXPECT_EQ(defaults(DeviceClass::kGpu).integer("block"), 32);
+  EXPECT_EQ(defaults(DeviceClass::kFpga).integer("block"), 4096);
+  EXPECT_EQ(defaults(DeviceClass::kEmulator).integer("block"), 4096);
+  EXPECT_EQ(defaults(DeviceClass::kEmulator).integer("copies"), 2) << "unless it has one of its own";
+}
+
+TEST(Resolve, PutsTheDevicesCoresAndBanksForTheirNames) {
+  EXPECT_EQ(resolved({}).integer("copies"), 6);
+  EXPECT_EQ(resolve(spec(), "base", on(DeviceClass::kFpga), {}, {}, {}).integer("copies"), 4);
+}
+
+TEST(Resolve, KeepsTypes) {
+  const Parameters parameters = resolved({});
+  EXPECT_EQ(parameters.text("kind"), "float");
+  EXPECT_TRUE(parameters.flag("check"));
+  EXPECT_EQ(parameters.number("share"), 1.0) << "TOML's 1 stands for 1.0";
+  EXPECT_FALSE(resolved({{"check", "false"}}).flag("check"));
+  EXPECT_EQ(resolved({{"share", "0.25"}}).number("share"), 0.25);
+}
+
+TEST(Resolve, ReadsPowersAndBinaryPrefixes) {
+  for (const auto& [text, number] :
+       std::vector<std::pair<const char*, std::int64_t>>{{"4096", 4096},
+                                                         {"2^20", 1 << 20},
+                                                         {"4Ki", 4096},
+                                                         {"4Mi", 4 << 20},
+                                                         {"1Gi", 1 << 30},
+                                                         {"2^40", std::int64_t{1} << 40}}) {
+    EXPECT_EQ(resolved({{"block", text}}).integer("block"), number) << text;
+  }
+}
+
+TEST(Resolve, RefusesWhatIsNoWholeNumber) {
+  for (const char* text : {"", "x", "4k", "4 Ki", "4Ti", "2^", "2^63", "2^-1", "3^4", "1e3", "4.0", "0x10",
+                           " 4", "4 ", "99999999999999999999", "9223372036854775807Gi", "-1Ki"}) {
+    const std::string message = message_of([&] { resolved({{"block", text}}); });
+    EXPECT_TRUE(mentions(message, "--block") && mentions(message, "whole number")) << message;
+  }
+}
+
+TEST(Resolve, NamesTheParameterThatIsOutsideItsRangeOrValues) {
+  for (const auto& [name, text, allowed] :
+       std::vector<std::array<const char*, 3>>{{"width", "3", "1, 2, 4, 8, 16"},
+                                               {"copies", "0", "from 1 to 64"},
+                                               {"copies", "65", "from 1 to 64"},
+                                               {"share", "1.5", "from 0 to 1"},
+                                               {"share", "nan", "from 0 to 1"},
+                                               {"share", "inf", "from 0 to 1"},
+                                               {"kind", "double", "half, float"},
+                                               {"check", "yes", "true or false"}}) {
+    const std::string message = message_of([&, n = name, t = text] { resolved({{n, t}}); });
+    EXPECT_TRUE(mentions(message, name) && mentions(message, allowed)) << message;
+  }
+}
+
+TEST(Resolve, ChecksTheBoardToo) {
+  EXPECT_TRUE(mentions(message_of([] {
+                         resolved({}, overrides({{"width", std::int64_t{3}}}));
+                       }),
+                       "over.toml"));
+  EXPECT_TRUE(mentions(message_of([] { resolved({}, overrides({{"width", "4"}})); }), "width"));
+  EXPECT_TRUE(mentions(message_of([] { resolved({}, overrides({{"lanes", std::int64_t{3}}})); }), "lanes"));
+}
+
+TEST(Resolve, ChecksConstraintsAndSaysTheValues) {
+  const std::string message = message_of([] { resolved({{"block", "66"}}); });
+  for (const char* part : {"block = 66", "width = 4", "make block a multiple of width"}) {
+    EXPECT_TRUE(mentions(message, part)) << message;
+  }
+}
+
+TEST(Resolve, TellsAConstraintThatCannotBeEvaluated) {
+  for (const char* expression : {"block %", "blocks > 1", "block > (", "sin(", "", "kind == 1"}) {
+    KernelSpec broken = spec();
+    broken.constraints = {{expression, "m"}};
+    const std::string message =
+        message_of([&] { resolve(broken, "base", on(DeviceClass::kCpu), {}, {}, {}); });
+    EXPECT_TRUE(mentions(message, "kernel.toml")) << message;
+  }
+}
+
+// muparser has functions of these names and refuses them as variables.
+TEST(Resolve, TellsAParameterWhoseNameCannotStandInAConstraint) {
+  for (const char* name : {"sin", "my width", ""}) {
+    KernelSpec odd = spec();
+    odd.parameters.front().name = name;
+    message_of([&] { resolve(odd, "base", on(DeviceClass::kCpu), {}, {}, {}); });
+  }
+}
+
+TEST(Resolve, TellsAMissingDefault) {
+  KernelSpec incomplete = spec();
+  incomplete.parameters.front().defaults = {{"gpu", std::int64_t{1}}};
+  const std::string message =
+      message_of([&] { resolve(incomplete, "base", on(DeviceClass::kCpu), {}, {}, {}); });
+  EXPECT_TRUE(mentions(message, "width") && mentions(message, "cpu")) << message;
+}
+
+TEST(Resolve, TakesBuildParametersFromTheSidecar) {
+  const Parameters parameters =
+      resolved({{"copies", "3"}}, overrides({{"width", std::int64_t{2}}}), built(8));
+  EXPECT_EQ(parameters.integer("width"), 8);
+  EXPECT_EQ(parameters.integer("copies"), 3);
+  EXPECT_EQ(resolved({{"width", "8"}}, {}, built(8)).integer("width"), 8) << "agreeing is no conflict";
+}
+
+TEST(Resolve, RefusesACommandLineThatDisagreesWithTheSidecarByName) {
+  const std::string message = message_of([] { resolved({{"width", "4"}}, {}, built(8)); });
+  for (const char* part : {"width = 8", "says 4", "over.toml", "--width"}) {
+    EXPECT_TRUE(mentions(message, part)) << message;
+  }
+}
+
+TEST(Resolve, RefusesASidecarThatIsIncompleteOrUnknown) {
+  Overrides incomplete = built(8);
+  incomplete.parameters.erase("kind");
+  EXPECT_TRUE(mentions(message_of([&] { resolved({}, {}, incomplete); }), "kind"));
+  Overrides unknown = built(8);
+  unknown.parameters["lanes"] = true;
+  EXPECT_TRUE(mentions(message_of([&] { resolved({}, {}, unknown); }), "lanes"));
+}
+
+TEST(Resolve, RefusesAnUnknownVariant) {
+  message_of([] { resolve(spec(), "slow", on(DeviceClass::kCpu), {}, {}, {}); });
+}
+
+TEST(BuildDefinitions, AreTheBuildParametersInCapitals) {
+  device::DeviceInfo info;
+  info.device_class = DeviceClass::kFpga;
+  EXPECT_EQ(build_definitions(spec(), resolved({}), info),
+            (device::Definitions{{"WIDTH", "4"}, {"BLOCK", "64"}, {"KIND", "float"}, {"CHECK", "1"}}));
+  info.device_class = DeviceClass::kCpu;
+  EXPECT_EQ(build_definitions(spec(), resolved({{"check", "false"}}), info).at("CHECK"), "0");
+  EXPECT_EQ(build_definitions(spec(), resolved({}), info).count("FM_CPU"), 1U);
+}
+
+TEST(BuildDefinitions, SwitchOnTheExtensionOfTheDataType) {
+  const KernelSpec stream =
+      load_kernel_spec(std::filesystem::path(FABRICMARK_TEST_KERNELS) / "stream" / "kernel.toml");
+  const auto definitions = [&](const char* type) {
+    return build_definitions(stream, resolve(stream, "base", {}, {{"data_type", type}}, {}, {}), {});
+  };
+  EXPECT_TRUE(definitions("half").contains("FM_NEEDS_HALF"));
+  EXPECT_TRUE(definitions("double").contains("FM_NEEDS_DOUBLE"));
+  EXPECT_FALSE(definitions("float").contains("FM_NEEDS_DOUBLE"));
+  EXPECT_FALSE(definitions("float").contains("SIZE")) << "a run parameter needs no build";
+}
+
+}  // namespace
+
+}  // namespace fabricmark::harness

@@ -1,0 +1,143 @@
+#include "harness/result.hpp"
+
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "support.hpp"
+
+namespace fabricmark::harness {
+
+namespace {
+
+using Json = nlohmann::json;
+
+Result sample() {
+  Result result;
+  result.program = "fm_stream";
+  result.benchmark = "stream";
+  result.variant = "base";
+  result.command = {"fm_stream", "--size", "1024"};
+  result.ranks_kind = "in-process";
+  result.placement = {{"host", "device", 0, 1}, {"host", "device", 0, 1}};
+  result.parameters.set("size", std::int64_t{1024});
+  result.parameters.set("data_type", std::string("float"));
+  result.parameters.set("share", 0.5);
+  result.parameters.set("check", false);
+  result.repetitions = 2;
+  result.lap_names = {"copy", "triad"};
+  result.seconds = {{{1, 2}, {2, 1}}, {{0.5, 0.25}, {0.125, 1}}};
+  result.metrics = {bandwidth("triad", 1e9)};
+  Verdict verdict;
+  verdict.name = "array a";
+  verdict.threshold = 1e-7;
+  verdict.checked = 2048;
+  result.verdicts = {{verdict, 0}};
+  return result;
+}
+
+TEST(Figures, AreTheWorkOfAllOverTheTimeOfTheSlowest) {
+  const Result result = sample();
+  EXPECT_EQ(figures(result, result.metrics[0]), (std::vector<double>{2, 1}));
+  EXPECT_EQ(best_of({1, 3, 2}, Better::kHigher), 3);
+  EXPECT_EQ(best_of({1, 3, 2}, Better::kLower), 1);
+  EXPECT_EQ(best_of({}, Better::kLower), 0);
+}
+
+TEST(Figures, WithoutWorkAreTimes) {
+  const Result result = sample();
+  Metric latency;
+  latency.name = "latency";
+  latency.lap = "triad";
+  latency.unit = "us";
+  latency.scale = 1e6;
+  latency.better = Better::kLower;
+  EXPECT_EQ(figures(result, latency), (std::vector<double>{0.5e6, 1e6}));
+}
+
+TEST(ResultJson, KeepsTheTypesOfParameters) {
+  const Json document = Json::parse(to_json(sample()));
+  EXPECT_EQ(document["schema"], "fabricmark-result/1");
+  EXPECT_TRUE(document["parameters"]["size"].is_number_integer());
+  EXPECT_EQ(document["parameters"]["data_type"], "float");
+  EXPECT_TRUE(document["parameters"]["share"].is_number_float());
+  EXPECT_TRUE(document["parameters"]["check"].is_boolean());
+}
+
+TEST(ResultJson, HoldsAllSamplesAndTheirStatistics) {
+  const Json triad = Json::parse(to_json(sample()))["measurements"][0];
+  EXPECT_EQ(triad["axes"]["operation"], "triad");
+  EXPECT_EQ(triad["best"], 2.0);
+  EXPECT_EQ(triad["median"], 1.5);
+  EXPECT_EQ(triad["kind"], "measured");
+  EXPECT_EQ(triad["samples"]["per_rank"], (Json{{0.5, 0.25}, {0.125, 1.0}}));
+}
+
+TEST(ResultJson, MarksAnEmulatorsTimes) {
+  Result result = sample();
+  result.device.device_class = device::DeviceClass::kEmulator;
+  const Json document = Json::parse(to_json(result));
+  EXPECT_EQ(document["measurements"][0]["kind"], "emulated");
+  EXPECT_EQ(document["environment"]["device"]["emulated"], true);
+}
+
+TEST(ResultJson, WritesNaNAndInfinityAsTexts) {
+  Result result = sample();
+  result.verdicts[0].verdict.error = std::numeric_limits<double>::quiet_NaN();
+  result.verdicts[0].verdict.worst =
+      WorstPlace{"a[1]", -std::numeric_limits<double>::infinity(), std::numeric_limits<double>::infinity()};
+  const Json verdict = Json::parse(to_json(result))["verdicts"][0];
+  EXPECT_EQ(verdict["status"], "failed");
+  EXPECT_EQ(verdict["error"], "nan");
+  EXPECT_EQ(verdict["worst"]["expected"], "-inf");
+  EXPECT_EQ(verdict["worst"]["actual"], "inf");
+}
+
+TEST(ResultJson, SurvivesNamesThatAreNotUtf8) {
+  Result result = sample();
+  result.device.name = "caf\xe9";
+  result.placement[0].device = "\xff\xfe";
+  result.command.emplace_back("\xc3");
+  EXPECT_NO_THROW(Json::parse(to_json(result)));
+}
+
+TEST(ResultJson, HasUnsetVariablesAsNull) {
+  unsetenv("FPGA_MAPPING");
+  setenv("OMP_NUM_THREADS", "2", 1);
+  const Json variables = Json::parse(to_json(sample()))["environment"]["variables"];
+  EXPECT_TRUE(variables.at("FPGA_MAPPING").is_null());
+  EXPECT_EQ(variables.at("OMP_NUM_THREADS"), "2");
+}
+
+TEST(ResultJson, OfASkippedValidationIsIncompleteAndSkipped) {
+  Result result = sample();
+  result.validated = false;
+  result.verdicts.clear();
+  const Json document = Json::parse(to_json(result));
+  EXPECT_EQ(document["run"]["complete"], false);
+  ASSERT_EQ(document["verdicts"].size(), 1U);
+  EXPECT_EQ(document["verdicts"][0]["status"], "skipped");
+  EXPECT_TRUE(document["verdicts"][0]["error"].is_null());
+}
+
+TEST(ResultJson, HasATimelineOnlyOnRequestAndFromZero) {
+  Result result = sample();
+  EXPECT_FALSE(Json::parse(to_json(result)).contains("timeline"));
+  result.with_timeline = true;
+  result.timeline = {{{"copy", "stream", 0, 0, 5.5, 6, 7, 8}, 0}, {{"copy", "stream", 0, 1, 5, 6, 7, 8}, 0}};
+  const Json timeline = Json::parse(to_json(result))["timeline"];
+  EXPECT_EQ(timeline[0]["queued"], 0.5);
+  EXPECT_EQ(timeline[1]["queued"], 0.0);
+  EXPECT_EQ(timeline[1]["ended"], 3.0);
+}
+
+TEST(ResultTable, SaysTheFiguresAndTheVerdict) {
+  Result result = sample();
+  EXPECT_NE(to_table(result).find("triad"), std::string::npos);
+  result.verdicts[0].verdict.error = 1;
+  result.verdicts[0].verdict.worst = WorstPlace{"a[17]", 30, 45};
+  EXPECT_NE(to_table(result).find("a[17]"), std::string::npos);
+}
+
+}  // namespace
+
+}  // namespace fabricmark::harness
