@@ -7,6 +7,8 @@ MAKEFLAGS += --no-print-directory
 PYTHON ?= python3
 # Which OpenCL runtime `make run` measures on; empty: the system's and those installed in .runtimes/.
 RUNTIME ?=
+# Options of every program of `make run`: fewer repetitions than host_transfer's own 50.
+RUN_OPTIONS ?= -- --repetitions 10
 # Further options of `make bench`.
 BENCH_OPTIONS ?=
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
@@ -53,10 +55,10 @@ run: build  ## measure every device found, alone and on 2 ranks, and print the r
 	@status=0; mkdir -p $(LOGS); folder=results/run-$$(date -u +%Y%m%dT%H%M%SZ); \
 	if command -v mpirun >/dev/null || command -v srun >/dev/null; then two="--mpi 2"; else two="--ranks 2"; fi; \
 	echo "run: every device, one rank"; \
-	$(RUN) --output $$folder >$(LOGS)/run-one.log || status=$$?; \
+	$(RUN) --output $$folder $(RUN_OPTIONS) >$(LOGS)/run-one.log || status=$$?; \
 	echo "run: every device, 2 ranks ($$two)"; \
-	$(RUN) $$two --output $$folder >$(LOGS)/run-two.log || status=$$?; \
-	if [ -d $$folder ]; then $(FABRICMARK) report $$folder || status=$$?; fi; \
+	$(RUN) $$two --output $$folder $(RUN_OPTIONS) >$(LOGS)/run-two.log || status=$$?; \
+	if [ -d $$folder ]; then $(FABRICMARK) report $$folder --html $$folder/report.html || status=$$?; fi; \
 	exit $$status
 
 test: build  ## unit tests and Python tests

@@ -125,4 +125,5 @@ def board(document: Mapping) -> Board:
         core_bytes_per_second=copies[fewest] / fewest if is_cpu else None,
         host_to_device_bytes_per_second=document["write_bytes_per_second"],
         device_to_host_bytes_per_second=document["read_bytes_per_second"],
+        host_bytes_per_second=max(copies.values()),
     )

@@ -10,8 +10,23 @@ from rich.table import Table
 from rich.text import Text
 from typer.exceptions import TyperException
 
-from fabricmark import __version__, calibration, listing, report, results, running, runtimes
+from fabricmark import (
+    __version__,
+    ab,
+    calibration,
+    campaign_run,
+    compare,
+    compare_view,
+    compare_words,
+    listing,
+    report,
+    resampling,
+    running,
+    runtimes,
+    scale_run,
+)
 from fabricmark.errors import BAD_USE, ENVIRONMENT, FabricmarkError, printable
+from fabricmark.reporting import outputs
 
 INTERRUPTED = 130
 
@@ -119,7 +134,7 @@ def _show_devices(console: Console) -> None:
 
 @app.command("run")
 def run_command(
-    name: Annotated[str, typer.Argument(help="A benchmark of `fabricmark list`, or all.")],
+    name: Annotated[str, typer.Argument(help="A benchmark of `fabricmark list`, all, or a campaign.toml.")],
     extra: Annotated[
         list[str] | None, typer.Argument(help="After ` -- `: options for the program, for example --size.")
     ] = None,
@@ -131,8 +146,15 @@ def run_command(
     platform: Annotated[str | None, typer.Option(help="Only this OpenCL platform: text or index.")] = None,
     device: Annotated[str | None, typer.Option(help="Only this device: text or index.")] = None,
     output: Annotated[Path, typer.Option(help="Folder for the result files.")] = Path("results"),
+    again: Annotated[bool, typer.Option("--again", help="A campaign: run also what has a result.")] = False,
 ) -> None:
-    """Run a benchmark on every device found and report."""
+    """Run a benchmark on every device found, or what is left of a campaign, and report."""
+    if campaign_run.is_campaign(name):
+        if extra or runtime or mpi or ranks != 1 or platform is not None or device is not None:
+            raise FabricmarkError("a campaign has its options in its file", f"write them into {name}")
+        raise typer.Exit(campaign_run.main(Path(name), output, again))
+    if again:
+        raise FabricmarkError("--again is for campaigns", "leave it out: a benchmark always runs")
     words = list(extra or [])
     words += ["--platform", platform] if platform is not None else []
     words += ["--device", device] if device is not None else []
@@ -156,17 +178,50 @@ def run_command(
     raise typer.Exit(outcome.exit_code)
 
 
+@app.command("scale")
+def scale_command(
+    name: Annotated[str, typer.Argument(help="A benchmark of `fabricmark list`.")],
+    devices: Annotated[str, typer.Option(help="Numbers of ranks, one device each, for example 1,2,4.")],
+    extra: Annotated[
+        list[str] | None, typer.Argument(help="After ` -- `: options for the program, for example --size.")
+    ] = None,
+    mode: Annotated[str, typer.Option(help="weak, strong or both.")] = "weak",
+    mpi: Annotated[
+        bool | None,
+        typer.Option("--mpi/--in-process", help="Kind of ranks (default: MPI where found)."),
+    ] = None,
+    parameter: Annotated[str | None, typer.Option(help="What is scaled (default: size).")] = None,
+    parameter_is: Annotated[
+        str, typer.Option(help="As the program takes it: per-rank or total.")
+    ] = "per-rank",
+    runtime: Annotated[str | None, typer.Option(help="system, intel-cpu or fpga-emulator.")] = None,
+    platform: Annotated[str | None, typer.Option(help="Only this OpenCL platform: text or index.")] = None,
+    device: Annotated[str | None, typer.Option(help="Only this device: text or index.")] = None,
+    banks: Annotated[
+        int | None, typer.Option(min=1, help="Memory banks of a device (default: as in --board).")
+    ] = None,
+    kernel_mhz: Annotated[float | None, typer.Option(help="Clock of the kernels, to normalise.")] = None,
+    output: Annotated[Path, typer.Option(help="Folder for the folder of results.")] = Path("results"),
+) -> None:
+    """Run a benchmark on several numbers of ranks: speed-up and parallel efficiency."""
+    words = list(extra or [])
+    words += ["--platform", platform] if platform is not None else []
+    words += ["--device", device] if device is not None else []
+    code = scale_run.main(
+        name, devices, mode, mpi, parameter, parameter_is, runtime, banks, kernel_mhz, output, words
+    )
+    raise typer.Exit(code)
+
+
 @app.command("report")
 def report_command(
     places: Annotated[list[Path], typer.Argument(metavar="FILES|FOLDERS", help="Result files.")],
-    svg: Annotated[Path | None, typer.Option(help="Also save the report as a picture.")] = None,
+    html: Annotated[Path | None, typer.Option(help="Also save a page with interactive plots.")] = None,
+    png: Annotated[Path | None, typer.Option(help="Also save the plots, into this folder.")] = None,
+    svg: Annotated[Path | None, typer.Option(help="Also save the terminal's tables as a picture.")] = None,
 ) -> None:
     """Show result files beside models and physical limits."""
-    loaded, errors = report.load_all(results.find_files(places))
-    if loaded:
-        report.show(loaded)
-        if svg is not None:
-            report.save_svg(loaded, svg)
+    errors = outputs.main(places, html, png, svg).errors
     for error in errors:
         fail(error)
     raise typer.Exit(BAD_USE if errors else 0)
@@ -215,3 +270,69 @@ def runtimes_command(
     else:
         installed_now = runtimes.install(name)
         print(f"{name}: {'installed' if installed_now else 'was already installed'}")
+
+
+@app.command("compare", context_settings={"ignore_unknown_options": True})
+def compare_command(
+    words: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="--base FILES|FOLDERS --new FILES|FOLDERS | FOLDER_A FOLDER_B",
+            help="Result files of the two sides.",
+        ),
+    ],
+    threshold: Annotated[str, typer.Option(help="Differences up to this share do not matter.")] = "5%",
+    figure: Annotated[str, typer.Option(help="What stands for a run: median, quartile, best.")] = "median",
+    ignore: Annotated[str, typer.Option(help="Conditions that may differ: device,size,...")] = "",
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the resampling.")] = resampling.SEED,
+    json_file: Annotated[Path | None, typer.Option("--json", help="Also write the comparison here.")] = None,
+) -> None:
+    """Compare runs of two sides; exit code 1 when a metric got worse."""
+    settings = compare.Settings(
+        threshold=compare_words.share(threshold, "--threshold"),
+        figure=compare_words.figure(figure),
+        ignore=compare_words.ignored(ignore),
+        seed=seed,
+    )
+    found = compare.compare(*compare_words.load_sides(words), settings)
+    raise typer.Exit(compare_view.finish(found, json_file))
+
+
+@app.command("ab")
+def ab_command(
+    command_a: Annotated[str, typer.Argument(help="The base, quoted: 'fm_stream --size 1000'.")],
+    command_b: Annotated[str, typer.Argument(help="What is compared with it, quoted.")],
+    pairs: Annotated[int, typer.Option(min=2, max=ab.MOST_PAIRS, help="Runs of each command.")] = 10,
+    metric: Annotated[
+        list[str] | None, typer.Option(help="Only this figure: NAME[,axis=value]; may be repeated.")
+    ] = None,
+    min_effect: Annotated[str, typer.Option(help="Differences up to this share do not matter.")] = "2%",
+    figure: Annotated[str, typer.Option(help="What stands for a run: median, quartile, best.")] = "median",
+    ignore: Annotated[str, typer.Option(help="Conditions that may differ: size,vector_width,...")] = "",
+    until_clear: Annotated[bool, typer.Option("--until-clear", help="Add pairs until it is clear.")] = False,
+    max_pairs: Annotated[
+        int | None, typer.Option(max=ab.MOST_PAIRS, help="... but no more (default: 8 times --pairs).")
+    ] = None,
+    runtime: Annotated[str | None, typer.Option(help="system, intel-cpu or fpga-emulator.")] = None,
+    output: Annotated[Path, typer.Option(help="Folder for the folder of results.")] = Path("results"),
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the resampling.")] = resampling.SEED,
+    json_file: Annotated[Path | None, typer.Option("--json", help="Also write the comparison here.")] = None,
+) -> None:
+    """Run two commands in turns and compare them pair by pair; exit code 1 when a metric got worse."""
+    settings = compare.Settings(
+        threshold=compare_words.share(min_effect, "--min-effect"),
+        figure=compare_words.figure(figure),
+        ignore=compare_words.ignored(ignore),
+        seed=seed,
+    )
+    planned = ab.plan(
+        (command_a, command_b), ab.looks(pairs, until_clear, max_pairs), metric or [], output, runtime
+    )
+    try:
+        found = ab.run_pairs(planned, settings)
+    except KeyboardInterrupt:
+        kept = f"finished results are in {planned.folder}"
+        raise FabricmarkError("interrupted", kept, INTERRUPTED) from None
+    code = compare_view.finish(found, json_file)
+    print(ab.closing_line(planned, found))
+    raise typer.Exit(code)

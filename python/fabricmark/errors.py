@@ -21,4 +21,6 @@ def printable(text: object) -> str:
     Names come from result files and drivers; a file must not be able to move the reader's cursor.
     """
     line = " ".join(str(text).split())
+    if line.isprintable():
+        return line
     return "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in line)

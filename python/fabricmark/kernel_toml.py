@@ -1,16 +1,14 @@
 """kernel.toml: the kernels of a benchmark, their parameters, and the conditions between them."""
 
 import re
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from fabricmark import toml_file
 from fabricmark.errors import FabricmarkError
-from fabricmark.schemas import first_fault
 
 WORDS = ("cores", "banks")  # defaults that stand for a number of the device
-LARGEST_INTEGER = 2**63  # of TOML; Python's reader takes larger ones
 TYPES = {"int": int, "float": (int, float), "string": str, "bool": bool}
 
 
@@ -59,19 +57,7 @@ class Kernel:
 
 def load(path: Path) -> Kernel:
     """Read and check a kernel.toml. Raises FabricmarkError (2) naming file, key and remedy."""
-    try:
-        document = tomllib.loads(path.read_bytes().decode("utf-8"))
-    except OSError as error:
-        raise FabricmarkError(f"{path}: cannot be read: {error.strerror}", "restore the file") from error
-    except RecursionError as error:
-        raise FabricmarkError(f"{path}: nested too deeply", "restore the file") from error
-    except ValueError as error:  # not UTF-8, not TOML, or an integer of thousands of digits
-        raise FabricmarkError(f"{path}: not valid TOML: {error}", "correct that place") from error
-    if not _integers_fit(document):
-        raise FabricmarkError(f"{path}: an integer has more than 64 bits", "use a smaller number")
-    fault = first_fault("kernel-1", document)
-    if fault:
-        raise FabricmarkError(f"{path}: {fault[0]}: {fault[1]}", "see the schema kernel-1 in schemas/")
+    document = toml_file.load(path, "kernel-1")
     parameters = {name: _parameter(name, table) for name, table in document.get("parameters", {}).items()}
     for parameter in parameters.values():
         _check_parameter(path, parameter)
@@ -86,12 +72,6 @@ def load(path: Path) -> Kernel:
         parameters,
         tuple(document.get("constraints", [])),
     )
-
-
-def _integers_fit(node: object) -> bool:
-    if isinstance(node, dict | list):
-        return all(_integers_fit(child) for child in (node.values() if isinstance(node, dict) else node))
-    return not isinstance(node, int) or -LARGEST_INTEGER <= node < LARGEST_INTEGER
 
 
 def _parameter(name: str, table: Mapping) -> Parameter:
@@ -126,14 +106,20 @@ def _check_default(key: str, parameter: Parameter) -> None:
         place = key + (f".{device_class}" if device_class else "")
         if value in WORDS and parameter.type == "int":
             continue
-        if not _has_type(value, parameter.type):
-            raise FabricmarkError(f"{place}: {_plain(value)} is no {parameter.type}", "correct the default")
-        if parameter.values is not None and value not in parameter.values:
-            raise FabricmarkError(
-                f"{place}: {_plain(value)} is not allowed", f"use one of {parameter.allowed()}"
-            )
-        if parameter.range is not None and not parameter.range[0] <= value <= parameter.range[1]:
-            raise FabricmarkError(f"{place}: {_plain(value)} is out of range", f"use {parameter.allowed()}")
+        check_value(place, parameter, value)
+
+
+def check_value(place: str, parameter: Parameter, value: object, name: str = "default") -> None:
+    """Raises FabricmarkError (2) when a parameter may not have this value; `place` is file and key.
+
+    `name`: what the remedy calls it.
+    """
+    if not _has_type(value, parameter.type):
+        raise FabricmarkError(f"{place}: {_plain(value)} is no {parameter.type}", f"correct the {name}")
+    if parameter.values is not None and value not in parameter.values:
+        raise FabricmarkError(f"{place}: {_plain(value)} is not allowed", f"use one of {parameter.allowed()}")
+    if parameter.range is not None and not parameter.range[0] <= value <= parameter.range[1]:
+        raise FabricmarkError(f"{place}: {_plain(value)} is out of range", f"use {parameter.allowed()}")
 
 
 def _check_variant_defaults(path: Path, document: Mapping, parameters: Mapping[str, Parameter]) -> None:

@@ -43,19 +43,17 @@ def cache() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "fabricmark"
 
 
-def write_atomically(path: Path, text: str) -> None:
-    """Write a UTF-8 text file that is either wholly there or not at all, even after a kill.
+def write_atomically(path: Path, content: str | bytes) -> None:
+    """Write a file (a text as UTF-8) that is either wholly there or not at all, even after a kill.
 
     Creates the folder. Raises FabricmarkError (2) when the place cannot be written.
     """
     temporary = ""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(
-            "w", encoding="utf-8", dir=path.parent, prefix=f".{path.name}.", delete=False
-        ) as file:
+        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as file:
             temporary = file.name
-            file.write(text)
+            file.write(content.encode("utf-8") if isinstance(content, str) else content)
         os.chmod(temporary, 0o644)  # temporary files are private; results are meant to be read
         os.replace(temporary, path)
     except OSError as error:

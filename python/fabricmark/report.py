@@ -5,7 +5,9 @@ neither model nor limit nor efficiency, because its wall clock says nothing abou
 """
 
 import dataclasses
-from collections.abc import Sequence
+import inspect
+import re
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from rich.console import Console, Group
@@ -15,10 +17,14 @@ from rich.text import Text
 from fabricmark import calibration, models, paths, results
 from fabricmark.errors import FabricmarkError, printable
 from fabricmark.models import Board, Prediction
+from fabricmark.reporting import families
 from fabricmark.results import Measurement, Result
 
 NOTHING = "-"
 PIPED_COLUMNS = 120
+MOST_TABLES = 100
+# A picture of rich would ask a server for its font.
+WEB_FONT = re.compile(r',\s*url\("https?://[^"]*"\) format\("[^"]*"\)')
 CREDIBLE_EFFICIENCY = 1.1  # limits are measured too, on machines whose speed drifts by some per cent
 KIND_STYLES = {"measured": "green", "emulated": "magenta", "modelled": "cyan"}
 VERDICT_STYLES = {"valid": "green", "INVALID": "bold red"}
@@ -57,19 +63,38 @@ def load_all(files: Sequence[Path]) -> tuple[list[Result], list[FabricmarkError]
     return loaded, errors
 
 
+class Boards:
+    """Boards of many results; each device's calibration is read once."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[str, str, str], dict | None] = {}
+
+    def of(self, result: Result) -> Board | None:
+        """The board of the device; None for emulators and devices that were not calibrated."""
+        device = result.device
+        if device["emulated"] or device["class"] not in ("cpu", "gpu"):
+            return None
+        key = (result.document["environment"]["host"]["cpu"], device["name"], device["driver"])
+        if key not in self._known:
+            self._known[key] = calibration.find(*key)
+        known = self._known[key]
+        return None if known is None else _board(result, known)
+
+
 def board_for(result: Result) -> Board | None:
     """The board from the cached calibration of the device; None for emulators and unknown devices."""
+    return Boards().of(result)
+
+
+def _board(result: Result, known: Mapping) -> Board:
+    """One board for each of the devices that the ranks used."""
     device = result.device
-    if device["emulated"] or device["class"] not in ("cpu", "gpu"):
-        return None
-    known = calibration.find(result.document["environment"]["host"]["cpu"], device["name"], device["driver"])
-    if known is None:
-        return None
     placement = result.document["environment"]["ranks"]["placement"]
     # Ranks on one host's CPU share its memory, whatever part of the device each has.
     whole_host = device["class"] == "cpu"
     used = {(rank["host"], None if whole_host else rank["device_index"]) for rank in placement}
-    return dataclasses.replace(calibration.board(known), devices=len(used))
+    hosts = {rank["host"] for rank in placement}
+    return dataclasses.replace(calibration.board(known), devices=len(used), hosts=len(hosts))
 
 
 def predictions(result: Result, board: Board | None) -> list[Prediction]:
@@ -78,8 +103,10 @@ def predictions(result: Result, board: Board | None) -> list[Prediction]:
     if model is None or board is None:
         return []
     parameters = {**result.document["parameters"], "variant": result.document["run"]["variant"]}
+    takes_measurements = "measurements" in inspect.signature(model.predict).parameters
+    more = {"measurements": result.measurements} if takes_measurements else {}
     try:
-        return model.predict(parameters, board, result.ranks)
+        return model.predict(parameters, board, result.ranks, **more)
     except (KeyError, TypeError, ValueError, ArithmeticError):
         # A model that does not know these parameters has nothing to say; the measurement stands alone.
         return []
@@ -87,18 +114,29 @@ def predictions(result: Result, board: Board | None) -> list[Prediction]:
 
 def row(measurement: Measurement, predicted: Sequence[Prediction]) -> Row:
     """A measurement beside its prediction; only measured figures are compared."""
+    return rows([measurement], predicted)[0]
+
+
+def rows(measurements: Sequence[Measurement], predicted: Sequence[Prediction]) -> list[Row]:
+    """Each measurement beside its prediction, where it has one."""
+    known = {(entry.name, frozenset(entry.axes.items()), entry.unit): entry for entry in reversed(predicted)}
+    return [
+        _row(entry, known.get((entry.name, frozenset(entry.axes.items()), entry.unit)))
+        for entry in measurements
+    ]
+
+
+def _row(measurement: Measurement, match: Prediction | None) -> Row:
+    words = " ".join(families.value_text(axis, value) for axis, value in measurement.axes.items())
     plain = (
-        " ".join(str(value) for value in measurement.axes.values()) or measurement.name,
+        words or families.words(measurement.name),
         measurement.kind,
         measurement.unit,
         measurement.best,
         measurement.median,
     )
-    key = (measurement.name, dict(measurement.axes), measurement.unit)
-    matches = [entry for entry in predicted if (entry.name, dict(entry.axes), entry.unit) == key]
-    if measurement.kind != "measured" or not matches:
+    if measurement.kind != "measured" or match is None:
         return Row(*plain, None, None, None, NOTHING)
-    match = matches[0]
     efficiency = None
     if match.limit and measurement.best > 0:
         higher = measurement.better == "higher"
@@ -171,17 +209,47 @@ def hints(result: Result, board: Board | None, rows: Sequence[Row]) -> list[Text
     if board is None and not device["emulated"] and device["class"] in ("cpu", "gpu"):
         lines.append(Text("no limits known for this device: run `fabricmark calibrate`", style="dim"))
     if any(entry.efficiency is not None and entry.efficiency > CREDIBLE_EFFICIENCY for entry in rows):
-        again = "figures above the limit: the machine was slower when its limits were measured; "
-        lines.append(Text(again + "repeat on an idle one: `fabricmark calibrate --again`", style="yellow"))
+        again = "figures above the limit: they fitted into caches, or the machine was slower when its "
+        again += "limits were measured; repeat on an idle one: `fabricmark calibrate --again`"
+        lines.append(Text(again, style="yellow"))
     return lines
 
 
-def section(result: Result) -> Group:
-    """Everything about one run."""
-    board = board_for(result)
-    predicted = predictions(result, board)
-    rows = [row(measurement, predicted) for measurement in result.measurements]
-    return Group(table(result, rows), *failures(result), *hints(result, board, rows), Text(""))
+def section(result: Result, board: Board | None) -> Group:
+    """Everything about one run; of each curve the best point."""
+    chosen = families.condensed(result.measurements)
+    found = rows([measurement for measurement, _ in chosen], predictions(result, board))
+    several = len({measurement.name for measurement, _ in chosen}) > 1
+    named = []
+    for entry, (measurement, points) in zip(found, chosen, strict=True):
+        words = entry.operation
+        if several and measurement.axes:
+            words = f"{families.words(measurement.name)} {words}"
+        words += f" (best of {points})" if points > 1 else ""
+        named.append(dataclasses.replace(entry, operation=words))
+    lines = [*failures(result), *energy(result), *hints(result, board, named)]
+    return Group(table(result, named), *lines, Text(""))
+
+
+def energy(result: Result) -> list[Text]:
+    """One line for each domain whose power was sampled."""
+    return [
+        Text(
+            printable(
+                f"power: {entry['domain']} ({entry['source']}): {entry['watts']:.4g} W, "
+                f"{entry['joules_per_repetition']:.4g} J a repetition"
+            )
+        )
+        for entry in result.document.get("energy", [])
+    ]
+
+
+def selection(loaded: Sequence[Result]) -> list[Result]:
+    """What a terminal shows of many runs: those with something wrong first, the others as far as they fit."""
+    if len(loaded) <= MOST_TABLES:
+        return list(loaded)
+    order = sorted(range(len(loaded)), key=lambda number: loaded[number].verdict() == "valid")
+    return [loaded[number] for number in sorted(order[:MOST_TABLES])]
 
 
 def show(loaded: Sequence[Result], console: Console | None = None) -> None:
@@ -190,9 +258,16 @@ def show(loaded: Sequence[Result], console: Console | None = None) -> None:
         console = Console()
         if not console.is_terminal:
             console = Console(width=PIPED_COLUMNS)
-    for result in loaded:
-        console.print(section(result))
+    boards = Boards()
+    shown = selection(loaded)
+    for result in shown:
+        console.print(section(result, boards.of(result)))
     console.print(Text(FOOTNOTE, style="dim"))
+    if len(shown) < len(loaded):
+        left = (
+            f"{len(loaded) - len(shown)} further runs are not shown here; `--html FILE` makes a page of all"
+        )
+        console.print(Text(left, style="yellow"))
 
 
 def save_svg(loaded: Sequence[Result], path: Path) -> None:
@@ -200,4 +275,5 @@ def save_svg(loaded: Sequence[Result], path: Path) -> None:
     with open("/dev/null", "w", encoding="utf-8") as nowhere:
         console = Console(record=True, width=PIPED_COLUMNS, file=nowhere, force_terminal=True)
         show(loaded, console)
-        paths.write_atomically(path, console.export_svg(title="fabricmark report"))
+        picture = console.export_svg(title="fabricmark report")
+        paths.write_atomically(path, WEB_FONT.sub("", picture))

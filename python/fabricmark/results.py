@@ -13,6 +13,7 @@ from fabricmark.schemas import first_fault
 SCHEMA = "fabricmark-result/1"
 REMEDY = "run the benchmark again or leave this file out"
 RELATIVE_TOLERANCE = 1e-6
+SCALING_FILE = "scaling.json"  # of `fabricmark scale`, beside the result files it sums up
 LARGEST_INTEGER = 2**64
 TIME_UNITS = {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}
 RATE_PREFIXES = {"G": 1e9, "M": 1e6, "k": 1e3}
@@ -20,7 +21,10 @@ RATE_PREFIXES = {"G": 1e9, "M": 1e6, "k": 1e3}
 
 @dataclass(frozen=True)
 class Measurement:
-    """One figure; values in `unit`, `per_rank` samples (ranks x repetitions) in `samples_unit`."""
+    """One figure; values in `unit`, `per_rank` samples (ranks x repetitions) in `samples_unit`.
+
+    `derived`: how it follows from other figures, in words; it has no samples of its own then.
+    """
 
     name: str
     axes: Mapping[str, object]
@@ -35,6 +39,7 @@ class Measurement:
     work_amount: float | None
     samples_unit: str
     per_rank: list[list[float]]
+    derived: str | None = None
 
 
 @dataclass(frozen=True)
@@ -112,7 +117,11 @@ def check_version(path: Path, document: object, expected: str) -> None:
 
 def load(path: Path) -> Result:
     """Read and check one result file. Raises FabricmarkError (2) naming file, cause and remedy."""
-    document = read_json(path, REMEDY)
+    return checked(path, read_json(path, REMEDY))
+
+
+def checked(path: Path, document: object) -> Result:
+    """The result in an already parsed document. Raises FabricmarkError (2) naming file, cause and remedy."""
     check_version(path, document, SCHEMA)
     fault = first_fault("result-1", document)
     if fault:
@@ -131,7 +140,10 @@ def _measurement(entry: Mapping) -> Measurement:
     work = None if entry["work"] is None else float(entry["work"]["amount"])
     samples = entry["samples"]
     per_rank = [[float(sample) for sample in rank] for rank in samples["per_rank"]]
-    return Measurement(**plain, **figures, work_amount=work, samples_unit=samples["unit"], per_rank=per_rank)
+    return Measurement(
+        **plain, **figures, work_amount=work, samples_unit=samples["unit"], per_rank=per_rank,
+        derived=entry.get("derived"),
+    )  # fmt: skip
 
 
 def label(measurement: Measurement) -> str:
@@ -144,7 +156,7 @@ def values(measurement: Measurement) -> list[float] | None:
 
     A repetition took as long as its slowest rank; a rate is the work of all ranks over that time.
     """
-    if measurement.samples_unit != "s":
+    if measurement.samples_unit != "s" or not measurement.per_rank:
         return None
     slowest = [max(samples) for samples in zip(*measurement.per_rank, strict=True)]
     if measurement.work_amount is None:
@@ -158,6 +170,8 @@ def values(measurement: Measurement) -> list[float] | None:
 
 def inconsistency(measurement: Measurement, ranks: int) -> str | None:
     """What in a figure disagrees with its own raw samples, in words; None when all agrees."""
+    if measurement.derived is not None and not measurement.per_rank:
+        return None
     lengths = {len(samples) for samples in measurement.per_rank}
     if len(lengths) != 1:
         return "the ranks have different numbers of samples"
@@ -188,6 +202,7 @@ def find_files(places: Iterable[Path]) -> list[Path]:
         if place.is_dir():
             # A name that starts with a dot is a file still being written.
             inside = sorted(path for path in place.glob("*.json") if not path.name.startswith("."))
+            inside = [path for path in inside if path.name != SCALING_FILE]
             if not inside:
                 raise FabricmarkError(f"no result files (*.json) in {place}", "run `fabricmark run stream`")
             found += inside

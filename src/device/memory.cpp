@@ -1,9 +1,7 @@
 #include "device/memory.hpp"
 
 #include <cstdlib>
-#include <cstring>
 #include <new>
-#include <stdexcept>
 #include <string>
 #include <utility>
 
@@ -162,14 +160,14 @@ void Buffer::migrate(const cl::CommandQueue& queue, bool to_host) {
   queue.enqueueMigrateMemObjects({memory_}, to_host ? CL_MIGRATE_MEM_OBJECT_HOST : 0);
 }
 
-void Buffer::fill_host(const void* source, std::size_t bytes) {
-  if (host_ == nullptr || shared_ != nullptr) throw std::logic_error("not a buffer over host memory");
-  std::memcpy(host_.get(), source, bytes);
+std::byte* Buffer::map(const cl::CommandQueue& queue, bool for_writing) {
+  const cl_map_flags flags = for_writing ? CL_MAP_WRITE_INVALIDATE_REGION : CL_MAP_READ;
+  return static_cast<std::byte*>(
+      queue.enqueueMapBuffer(memory_, for_writing ? CL_TRUE : CL_FALSE, flags, 0, bytes_));
 }
 
-void Buffer::copy_host(void* destination, std::size_t bytes) const {
-  if (host_ == nullptr || shared_ != nullptr) throw std::logic_error("not a buffer over host memory");
-  std::memcpy(destination, host_.get(), bytes);
+void Buffer::unmap(const cl::CommandQueue& queue, std::byte* mapped) {
+  queue.enqueueUnmapMemObject(memory_, mapped);
 }
 
 Buffer Buffer::part(std::size_t offset, std::size_t bytes) const {

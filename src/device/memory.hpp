@@ -108,10 +108,10 @@ class Buffer {
             cl::Event* event = nullptr) const;
   /// Moves the whole buffer to the device or to the host without a copy that the host sees. No effect on SVM.
   void migrate(const cl::CommandQueue& queue, bool to_host);
-  /// Of a host-pointer buffer, the host's side of it: written before it migrates to the device, read after it
-  /// has migrated to the host. Throws std::logic_error for other kinds.
-  void fill_host(const void* source, std::size_t bytes);
-  void copy_host(void* destination, std::size_t bytes) const;
+  /// The host's view of a host-pointer buffer, for writing all of it or for reading; at once for writing, when the
+  /// queue has come to it for reading. Until `unmap` no kernel may use the buffer.
+  std::byte* map(const cl::CommandQueue& queue, bool for_writing);
+  void unmap(const cl::CommandQueue& queue, std::byte* mapped);
   /// A view of `bytes` from `offset`, a multiple of the device's alignment. Throws Error (bad use) otherwise.
   [[nodiscard]] Buffer part(std::size_t offset, std::size_t bytes) const;
   void set_argument(cl::Kernel& kernel, cl_uint index) const;

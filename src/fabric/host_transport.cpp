@@ -46,6 +46,8 @@ HostTransport::HostTransport(const harness::Context& context, std::size_t chunk_
       timeout_(context.conditions().timeout_seconds),
       memory_(context.conditions().memory),
       chunk_bytes_(chunk_bytes),
+      copies_take_cores_(device_.info().device_class == device::DeviceClass::kCpu ||
+                         device_.info().emulated()),
       reads_(device_.queue()),
       writes_(device_.queue()) {}
 
@@ -157,8 +159,14 @@ void HostTransport::exchange_in_chunks(std::span<const Message> sends, std::span
       writes_.flush();
       is_idle = false;
     }
-    // The runtime's threads or the other rank may need this core.
-    if (is_idle && sent < out.size()) std::this_thread::yield();
+    if (is_idle && sent < out.size()) {
+      // The threads of a CPU runtime copy on this core: let them, instead of asking whether they are done.
+      if (copies_take_cores_) {
+        copied[sent].wait();
+      } else {
+        std::this_thread::yield();
+      }
+    }
     if (is_idle && sent == out.size()) messages.check_deadline(arriving[written]);
   }
   writes_.finish();

@@ -41,6 +41,7 @@ class HostTransport : public Transport {
   double timeout_;
   device::MemoryKind memory_;
   std::size_t chunk_bytes_;
+  bool copies_take_cores_;  ///< the device's copies run on the host's cores
   cl::CommandQueue reads_;
   cl::CommandQueue writes_;
   device::PinnedMemory outgoing_;

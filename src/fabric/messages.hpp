@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -38,7 +39,7 @@ class Messages {
  private:
   harness::Ranks& ranks_;
   std::chrono::duration<double> timeout_;
-  std::chrono::steady_clock::time_point deadline_{};
+  std::optional<std::chrono::steady_clock::time_point> deadline_;
   unsigned polls_ = 0;
   std::vector<Pending> pending_;
 };

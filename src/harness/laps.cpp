@@ -22,7 +22,6 @@ Delay parse_delay(const std::string& text) {
 
 void Laps::record(std::string_view name, double seconds) {
   if (!counting_) return;
-  total_seconds_ += seconds;
   const auto found = std::find(samples_.names.begin(), samples_.names.end(), name);
   const auto index = static_cast<std::size_t>(found - samples_.names.begin());
   if (found == samples_.names.end()) {

@@ -1,13 +1,8 @@
 #include "harness/mailbox.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <atomic>
-#include <cstring>
 #include <thread>
-
-#include "device/error.hpp"
 
 namespace fabricmark::harness {
 
@@ -18,7 +13,7 @@ struct Mailbox::Message {
   std::size_t size = 0;
   const std::byte* source = nullptr;  // sent message
   std::byte* destination = nullptr;   // wanted message
-  Mailbox* home = nullptr;            // where a sent message is posted
+  Mailbox* home = nullptr;            // where a sent message is posted; null for a wanted one
   std::atomic<bool> taken = false;
 };
 
@@ -46,7 +41,7 @@ Request Mailbox::receive(int from, std::span<std::byte> bytes, int tag) {
 bool Mailbox::test(Request& request) {
   auto* own = reinterpret_cast<Message*>(request.handle);
   if (own == nullptr) return true;
-  if (own->source != nullptr) {
+  if (own->home != nullptr) {
     if (!own->taken.load(std::memory_order_acquire)) return false;
     delete own;
     request = {};
@@ -63,30 +58,28 @@ bool Mailbox::test(Request& request) {
     posted_.erase(found);
   }
   const std::size_t arrived = sent->size;
-  std::memcpy(own->destination, sent->source, std::min(arrived, own->size));
+  // Not memcpy, which takes no null pointers even for no bytes.
+  std::copy_n(sent->source, std::min(arrived, own->size), own->destination);
   sent->taken.store(true, std::memory_order_release);  // the sender deletes it from here on
   const int from = own->from;
   const std::size_t wanted = own->size;
   delete own;
   request = {};
-  if (arrived != wanted) {
-    throw environment_failure(
-        fmt::format("rank {} sent {} bytes where {} were expected", from, arrived, wanted),
-        "start all ranks with the same options");
-  }
+  if (arrived != wanted) throw other_length(from, arrived, wanted);
   return true;
 }
 
 void Mailbox::cancel(Request& request) {
   auto* own = reinterpret_cast<Message*>(request.handle);
   if (own == nullptr) return;
+  bool is_taken = false;
   if (own->home != nullptr) {
     const std::lock_guard lock(own->home->mutex_);
-    own->home->posted_.remove(own);
+    is_taken = own->home->posted_.remove(own) == 0;
   }
   // A receiver that has just taken it out of the list still reads from it: wait until it has said so.
-  const bool is_being_read = own->home != nullptr && !own->taken.load(std::memory_order_acquire);
-  if (!is_being_read) delete own;  // otherwise it is left to the end of the process, as the run is over
+  while (is_taken && !own->taken.load(std::memory_order_acquire)) std::this_thread::yield();
+  delete own;
   request = {};
 }
 

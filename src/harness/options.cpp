@@ -115,6 +115,9 @@ void read_texts(const Texts& texts, const CLI::App& app, Options& options) {
     if (!std::isfinite(texts.min_time)) throw bad_use("--min-time is not a number", "give seconds like 0.5");
     options.min_time_seconds = texts.min_time;
   }
+  if (!std::isfinite(options.timeout_seconds)) {
+    throw bad_use("--timeout is not a number", "give seconds like 60");
+  }
   if (app.count("--inject-fault") > 0) options.fault = parse_fault(texts.fault);
   if (app.count("--inject-delay") > 0) options.delay = parse_delay(texts.delay);
   device::memory_kind(options.memory);

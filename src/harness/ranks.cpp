@@ -1,14 +1,16 @@
 // What all kinds of ranks share, the single rank, and several ranks in one process.
 #include "harness/ranks.hpp"
 
-#include "device/error.hpp"
-#include "harness/mailbox.hpp"
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <barrier>
 #include <cstring>
 #include <thread>
+
+#include "device/error.hpp"
+#include "harness/mailbox.hpp"
 
 namespace fabricmark::harness {
 
@@ -95,6 +97,7 @@ class InProcessRanks : public Ranks {
     return Mailbox::receive(from, bytes, tag);
   }
   bool test(Request& request) override { return own_mailbox().test(request); }
+  void relax() override { std::this_thread::yield(); }
   void cancel(Request& request) override { own_mailbox().cancel(request); }
 
  private:
@@ -107,6 +110,12 @@ class InProcessRanks : public Ranks {
 };
 
 }  // namespace
+
+Error other_length(int from, std::size_t arrived, std::size_t wanted) {
+  return environment_failure(
+      fmt::format("rank {} sent {} bytes where {} were expected", from, arrived, wanted),
+      "start all ranks with the same options");
+}
 
 std::unique_ptr<Ranks> single_rank() { return std::make_unique<SingleRank>(); }
 

@@ -4,15 +4,19 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
+
+#include "device/error.hpp"
 
 namespace fabricmark::harness {
 
 /// A message under way. The memory behind it must stay until Ranks::test says that it is done.
 struct Request {
-  std::uintptr_t handle = 0;  ///< 0: done
+  std::uintptr_t handle = 0;            ///< 0: done
+  std::optional<std::size_t> wanted{};  ///< bytes of a receive, where the handle does not know them
 };
 
 /// The members of a run that work at the same time, each on a device or a part of one. Benchmarks see only
@@ -46,6 +50,8 @@ class Ranks {
   /// True when the message has left or arrived. Throws Error (environment) when it arrived with another
   /// length.
   virtual bool test(Request& request) = 0;
+  /// To be called while nothing moves: gives the core to another rank that may need it. MPI sees to that itself.
+  virtual void relax() {}
   /// Gives up messages that will not be waited for any more.
   virtual void cancel(Request& request) = 0;
 
@@ -57,6 +63,9 @@ class Ranks {
 
 /// One rank.
 std::unique_ptr<Ranks> single_rank();
+
+/// What Ranks::test throws for a message of another length than the receiver's.
+Error other_length(int from, std::size_t arrived, std::size_t wanted);
 
 /// True when a launcher (mpirun, srun with PMI) has started this process as one of several.
 bool started_by_launcher();

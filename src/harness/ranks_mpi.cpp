@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <numeric>
+#include <utility>
 
 #include "device/error.hpp"
 #include "harness/ranks.hpp"
@@ -100,19 +101,29 @@ class MpiRanks : public Ranks {
   Request start_receive(int from, std::span<std::byte> bytes, int tag) override {
     MPI_Request request = MPI_REQUEST_NULL;
     MPI_Irecv(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, from, tag, MPI_COMM_WORLD, &request);
-    return pack(request);
+    Request packed = pack(request);
+    packed.wanted = bytes.size();
+    return packed;
   }
 
   bool test(Request& request) override {
     MPI_Request inner = unpack(request);
     int is_done = 0;
-    if (MPI_Test(&inner, &is_done, MPI_STATUS_IGNORE) != MPI_SUCCESS) {
+    MPI_Status status;
+    if (MPI_Test(&inner, &is_done, &status) != MPI_SUCCESS) {
       request = {};
-      throw environment_failure("MPI could not deliver a message",
-                                "check the hosts and the network of this job");
+      throw environment_failure(
+          "MPI could not deliver a message",
+          "start all ranks with the same options, and check the hosts and the network of this job");
     }
-    if (is_done != 0) request = {};
-    return is_done != 0;
+    if (is_done == 0) return false;
+    const std::optional<std::size_t> wanted = std::exchange(request, {}).wanted;
+    int arrived = 0;
+    if (wanted) MPI_Get_count(&status, MPI_BYTE, &arrived);
+    if (wanted && static_cast<std::size_t>(arrived) != *wanted) {
+      throw other_length(status.MPI_SOURCE, static_cast<std::size_t>(arrived), *wanted);
+    }
+    return true;
   }
 
   void cancel(Request& request) override {

@@ -1,7 +1,9 @@
 """Stands in for fm_stream and fm_calibrate: notes how it was started, writes what the real ones would.
 
 FAKE_DEVICES: JSON list of devices (default one). FAKE_EXIT: exit code of a run. FAKE_SILENT: write no file.
-FAKE_SLEEP: seconds before the second run's end. FAKE_SIGNAL: kill yourself.
+FAKE_SLEEP: seconds before the second run's end. FAKE_SIGNAL: kill yourself. FAKE_DELAY: seconds of every run.
+FAKE_EXIT_FOR: JSON, exit code by a word of the command line. FAKE_RANKS: number of MPI ranks.
+FAKE_KIND: kind of time.
 """
 
 import json
@@ -22,7 +24,15 @@ def main():
     seen = {name: os.environ.get(name) for name in WATCHED}
     with log.open("a") as file:
         file.write(
-            json.dumps({"program": Path(sys.argv[0]).name, "words": words, "environment": seen}) + "\n"
+            json.dumps(
+                {
+                    "program": Path(sys.argv[0]).name,
+                    "words": words,
+                    "environment": seen,
+                    "process": os.getpid(),
+                }
+            )
+            + "\n"
         )
     devices = json.loads(os.environ.get("FAKE_DEVICES", json.dumps([samples.DEVICE])))
     if "--list-devices" in words:
@@ -37,10 +47,14 @@ def main():
     runs = sum('"--json", "/' in line for line in log.read_text().splitlines())
     if runs > 1:
         time.sleep(float(os.environ.get("FAKE_SLEEP", "0")))
-    code = int(os.environ.get("FAKE_EXIT", "0"))
+    time.sleep(float(os.environ.get("FAKE_DELAY", "0")))
+    codes = json.loads(os.environ.get("FAKE_EXIT_FOR", "{}"))
+    code = max([int(os.environ.get("FAKE_EXIT", "0")), *(codes.get(word, 0) for word in words)])
     if "FAKE_SILENT" not in os.environ and "--help" not in words:
         ranks = int(words[words.index("--ranks") + 1]) if "--ranks" in words else 1
-        document = samples.result(ranks=ranks, status="failed" if code == 1 else "passed")
+        ranks = int(os.environ.get("FAKE_RANKS", ranks))
+        kind = os.environ.get("FAKE_KIND", "measured")
+        document = samples.result(ranks=ranks, kind=kind, status="failed" if code == 1 else "passed")
         Path(words[words.index("--json") + 1]).write_text(json.dumps(document))
     return code
 

@@ -174,3 +174,131 @@ meaning = "copies of the kernel"
 expression = "buffer_size % vector_width == 0"
 meaning = "the buffer holds whole vectors"
 """
+
+
+def figure(
+    name, axes, unit="us", per_rank=((1e-5, 1.2e-5, 1.1e-5),), better="lower", work=None, kind="measured"
+):
+    """One figure of any name, from the raw times [s] of each rank: a time, or with `work` [B] a rate."""
+    slowest = [max(times) for times in zip(*per_rank, strict=True)]
+    scale = {"s": 1, "ms": 1e3, "us": 1e6}.get(unit)
+    values = [work / time / 1e9 for time in slowest] if work else [time * scale for time in slowest]
+    return {
+        "name": name,
+        "axes": dict(axes),
+        "unit": unit,
+        "better": better,
+        "kind": kind,
+        "best": max(values) if better == "higher" else min(values),
+        "median": statistics.median(values),
+        "mean": statistics.fmean(values),
+        "minimum": min(values),
+        "maximum": max(values),
+        "standard_deviation": statistics.pstdev(values),
+        "work": {"amount": work, "unit": "B"} if work else None,
+        "samples": {"unit": "s", "per_rank": [list(times) for times in per_rank]},
+    }
+
+
+def derived(name="effective_bandwidth", unit="GB/s", value=1.5, formula="mean over the sizes of the best"):
+    """A figure that follows from others and has no samples of its own."""
+    plain = {"name": name, "axes": {}, "unit": unit, "better": "higher", "kind": "measured"}
+    same = dict.fromkeys(("best", "median", "mean", "minimum", "maximum"), value)
+    samples = {"unit": "s", "per_rank": []}
+    return {**plain, **same, "standard_deviation": 0.0, "work": None, "derived": formula, "samples": samples}
+
+
+def _benchmark(document, name, measurements, **parameters):
+    document["run"].update(program=f"fm_{name}", benchmark=name)
+    document.update(measurements=measurements, parameters=parameters)
+    return document
+
+
+def b_eff(ranks=2, transport="host", sizes=tuple(2**power for power in range(21)), kind="measured"):
+    """A document like fm_b_eff's: bandwidth and latency of each message size, and the host path's steps."""
+    measurements = []
+    slow = 3.0 if transport == "host" else 1.0
+    for number, size in enumerate(sizes):
+        seconds = slow * (2e-6 + size / 8e9)
+        drift = [seconds * (1 + 0.02 * ((number + i) % 5)) for i in range(5)]
+        times = [[value * (1 + rank / 100) for value in drift] for rank in range(ranks)]
+        axes = {"operation": "exchange", "message_bytes": size}
+        work = 2 * size * ranks
+        measurements.append(figure("bandwidth", axes, "GB/s", times, "higher", work, kind))
+        measurements.append(figure("latency", axes, "us", times, kind=kind))
+        for step, share in (("kernel", 0.3), ("read", 0.1), ("message", 0.2), ("write", 0.1)):
+            parts = [[share * value for value in rank] for rank in times]
+            axes = {"operation": step, "message_bytes": size}
+            measurements.append(figure("latency", axes, "us", parts, kind=kind))
+    measurements.append(derived())
+    document = result(ranks=ranks, operations=())
+    return _benchmark(document, "b_eff", measurements, transport=transport, chunk_bytes=65536)
+
+
+def host_transfer(methods=("blocking", "queued"), memories=("pageable", "pinned"), buffers=(1, 4)):
+    """A document like fm_host_transfer's."""
+    measurements = []
+    for direction in ("to_device", "from_device", "both"):
+        for method in methods:
+            for memory in memories:
+                for size in (2**power for power in range(10, 27, 4)):
+                    for count in buffers:
+                        axes = {"direction": direction, "method": method, "memory": memory}
+                        axes |= {"bytes": size, "buffers": count}
+                        rate = (12e9 if memory == "pinned" else 7e9) * (2 if direction == "both" else 1)
+                        seconds = 1e-5 * count + size * count / rate
+                        times = ((seconds, 1.1 * seconds, 1.05 * seconds),)
+                        entry = figure("bandwidth", axes, "GB/s", times, "higher", size * count)
+                        measurements.append(entry)
+    return _benchmark(result(operations=()), "host_transfer", measurements, size=2**26)
+
+
+def timeline(repetitions=3, ranks=1, replications=2, operations=("copy", "scale", "add", "triad")):
+    """Kernels that run one operation after the other, the replications of each at the same time."""
+    events = []
+    for repetition in range(repetitions):
+        for place, operation in enumerate(operations):
+            start = (repetition * len(operations) + place) * 2e-3
+            for rank in range(ranks):
+                for replication in range(replications):
+                    begin = start + 1e-4 * (rank + replication)
+                    events.append(
+                        {"rank": rank, "repetition": repetition, "operation": operation}
+                        | {"replication": replication, "kernel": "stream", "queued": start}
+                        | {"submitted": start + 1e-5, "started": begin + 2e-5, "ended": begin + 1.5e-3}
+                    )
+    return events
+
+
+def energy(watts=40.0, seconds=2.0, repetitions=3, domain="package-0", source="rapl"):
+    """The energy of one domain at constant power."""
+    return {
+        "domain": domain,
+        "source": source,
+        "joules": watts * seconds,
+        "seconds": seconds,
+        "watts": watts,
+        "joules_per_repetition": watts * seconds / repetitions,
+    }
+
+
+def scaling(mode="weak", speed_ups=(1.0, 1.9, 3.4), files=(), kind="measured"):
+    """A scaling.json: Triad on 1, 2, 4, ... ranks."""
+    ranks = [2**power for power in range(len(speed_ups))]
+    rates = [10.0 * up for up in speed_ups]
+    shares = [up / count for up, count in zip(speed_ups, ranks, strict=True)]
+    nothing = [None] * len(ranks)
+    triad = {
+        "mode": mode, "benchmark": "stream", "operation": "triad", "name": "bandwidth",
+        "axes": {"operation": "triad"}, "unit": "GB/s", "better": "higher", "kind": kind,
+        "ranks": ranks, "values": nothing, "verdicts": ["valid"] * len(ranks),
+        "files": list(files) or [f"{mode}-{count}.json" for count in ranks],
+        "best": rates, "median": rates, "speed_up": list(speed_ups), "efficiency": shares,
+        "per_replication": [rate / 2 for rate in rates], "per_bank": nothing, "per_100_mhz": nothing,
+        "per_replication_100_mhz": nothing, "per_bank_100_mhz": nothing,
+    }  # fmt: skip
+    return {
+        "schema": "fabricmark-scaling/1", "benchmark": "stream", "created": "2026-11-21T01:02:03Z",
+        "parameter": "size", "ranks_kind": "in-process", "runtime": "system", "device": DEVICE["name"],
+        "banks": None, "kernel_mhz": None, "series": [triad],
+    }  # fmt: skip

@@ -1,7 +1,8 @@
-"""Starts the real fm_stream for the tests: alone, with ranks in one process, or under mpirun."""
+"""Starts the real programs for the tests: alone, with ranks in one process, or under mpirun."""
 
 import json
 import os
+import re
 import shutil
 import subprocess
 from dataclasses import dataclass
@@ -33,10 +34,11 @@ class Done:
 
 
 class Stream:
-    """How to start fm_stream, with one folder for its files and one cache for all tests."""
+    """How to start fm_stream or another program, with a folder for its files and a cache for all tests."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, program=PROGRAM):
         self.folder = folder
+        self.program = program
         self.environment = {**os.environ, "FABRICMARK_CACHE": str(folder / "cache")}
         for name in ("FPGA_MAPPING", "FABRICMARK_KERNELS"):
             self.environment.pop(name, None)
@@ -49,7 +51,7 @@ class Stream:
     def start(self, *words, launcher=(), variables=None):
         """Run to the end without a result file of its own."""
         done = subprocess.run(
-            [*map(str, launcher), str(PROGRAM), *map(str, words)],
+            [*map(str, launcher), str(self.program), *map(str, words)],
             env={**self.environment, **(variables or {})},
             capture_output=True,
             text=True,
@@ -92,7 +94,7 @@ def mpirun(count):
 
 
 def error_lines(done):
-    return [line for line in done.errors.splitlines() if line.startswith("fm_stream: error: ")]
+    return [line for line in done.errors.splitlines() if re.match(r"fm_\w+: error: ", line)]
 
 
 def one_error(done, codes=(2, 3)):

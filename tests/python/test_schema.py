@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-NAMES = ("result-1", "calibration-1", "kernel-1")
+NAMES = ("result-1", "calibration-1", "kernel-1", "compare-1")
 FUZZ = settings(
     max_examples=150,
     deadline=None,
@@ -62,9 +62,22 @@ def test_optional_parts_are_accepted():
         {"rank": 0, "repetition": 0, "operation": "triad", "replication": 0, "kernel": "stream"}
         | {"queued": 0.0, "submitted": 0.1, "started": 0.2, "ended": 0.3}
     ]
-    document["energy"] = [{"domain": "package", "joules": 3.0, "watts": 2.0, "source": "simulated"}]
+    document["energy"] = [
+        {"domain": "package-0", "source": "rapl", "joules": 3.0, "seconds": 1.5, "watts": 2.0}
+        | {"joules_per_repetition": 0.3}
+    ]
     document["verdicts"][0].update(error="inf", threshold="nan")
     assert first_fault("result-1", document) is None
+
+
+def test_a_derived_figure_needs_no_samples(tmp_path):
+    document = samples.result()
+    document["measurements"].append(samples.derived(value=1.5))
+    (figure,) = load(tmp_path, json.dumps(document)).measurements[-1:]
+    assert (figure.best, figure.derived) == (1.5, "mean over the sizes of the best")
+    assert results.values(figure) is None
+    del document["measurements"][-1]["derived"]
+    assert "measurements[6]" in refused(tmp_path, json.dumps(document))
 
 
 BROKEN = {

@@ -4,7 +4,9 @@ A module models/<benchmark>.py offers
 
     predict(parameters: Mapping, board: Board, ranks: int) -> list[Prediction]
 
-and is made of pure functions in SI units (seconds, bytes, hertz in the names).
+and is made of pure functions in SI units (seconds, bytes, hertz in the names). Where `predict` also takes
+`measurements`, it gets those of the run itself: for a fit of the measured curve, or for parts of a sum that
+no calibration knows. Its explanation then says so.
 """
 
 from collections.abc import Mapping
@@ -26,7 +28,8 @@ class Board:
     `read_path_bytes_per_second`, `write_path_bytes_per_second`: set only where reads and writes have
     separate paths that run at the same time (shared virtual memory over full-duplex PCI Express).
     `core_bytes_per_second`: copy rate of one core (CPU only).
-    `devices`: how many such devices the run used.
+    `host_bytes_per_second`: copy rate of one whole host, bytes read plus bytes written.
+    `devices`, `hosts`: how many such devices and hosts the run used.
     """
 
     name: str
@@ -42,7 +45,9 @@ class Board:
     core_bytes_per_second: float | None = None
     host_to_device_bytes_per_second: float | None = None
     device_to_host_bytes_per_second: float | None = None
+    host_bytes_per_second: float | None = None
     devices: int = 1
+    hosts: int = 1
 
     @property
     def memory_bytes_per_second(self) -> float:

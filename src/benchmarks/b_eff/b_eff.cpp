@@ -46,6 +46,10 @@ class EffectiveBandwidth : public harness::Benchmark {
     verdicts_[0].name = "messages to the right";
     verdicts_[1].name = "messages to the left";
     for (harness::Verdict& verdict : verdicts_) verdict.measure = "wrong bytes";
+    if (fault_ && !fault_->target.empty()) {
+      throw bad_use(fmt::format("--inject-fault names '{}', but b_eff has no parts to spoil", fault_->target),
+                    "leave out the target, as in lost@1");
+    }
   }
 
   void generate() override {
@@ -58,9 +62,12 @@ class EffectiveBandwidth : public harness::Benchmark {
     for (const std::size_t bytes : sizes_) {
       const std::size_t count = messages(bytes);
       series_.prepare(bytes, count, repetition_);
-      laps.time(lap_name("exchange", bytes), [&] {
-        for (std::size_t place = 0; place < count; ++place) series_.exchange(place);
-      });
+      laps.time(
+          lap_name("exchange", bytes),
+          [&] {
+            for (std::size_t place = 0; place < count; ++place) series_.exchange(place);
+          },
+          count);
       if (bytes == sizes_.back() && fault_ && !fabric::is_message_fault(*fault_) && is_faulty_rank()) {
         series_.spoil(0, fault_->kind);
       }
@@ -108,14 +115,12 @@ class EffectiveBandwidth : public harness::Benchmark {
   [[nodiscard]] std::size_t messages(std::size_t bytes) const {
     return std::clamp<std::size_t>(kRoomBytes / bytes, 1, most_messages_);
   }
-  /// Bytes that this rank sends in one timed part, in both directions.
-  [[nodiscard]] double message_bytes(std::size_t bytes) const {
-    return static_cast<double>(kDirections * bytes * messages(bytes));
-  }
+  /// Bytes that a rank sends in one exchange, in both directions.
+  static double message_bytes(std::size_t bytes) { return static_cast<double>(kDirections * bytes); }
   [[nodiscard]] harness::Metric latency(const std::string& operation, std::size_t bytes) const {
     harness::Metric metric{.name = "latency", .lap = lap_name(operation, bytes), .unit = "us"};
     metric.axes = {{"operation", operation}, {"message_bytes", static_cast<std::int64_t>(bytes)}};
-    metric.scale = 1e6 / static_cast<double>(messages(bytes));
+    metric.scale = 1e6;
     metric.better = harness::Better::kLower;
     return metric;
   }
@@ -124,9 +129,12 @@ class EffectiveBandwidth : public harness::Benchmark {
   /// What an exchange over the host consists of, with a kernel before and after (section 5.1.2, Fig. 5.2).
   void time_steps(harness::Laps& laps, std::size_t bytes, std::size_t count) {
     const auto time = [&](const char* step, auto&& work) {
-      laps.time(lap_name(step, bytes), [&] {
-        for (std::size_t place = 0; place < count; ++place) work(place);
-      });
+      laps.time(
+          lap_name(step, bytes),
+          [&] {
+            for (std::size_t place = 0; place < count; ++place) work(place);
+          },
+          count);
     };
     time("kernel", [&](std::size_t) { kernels_.run("kernel", {{}}); });
     time("read", [&](std::size_t place) { steps_->read_step(series_.sends(place)); });

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <charconv>
 
 #include "device/error.hpp"
@@ -12,20 +13,26 @@ namespace fabricmark::host_transfer {
 
 namespace {
 
-std::vector<std::string> words(const std::string& list) {
+/// The words of a list parameter; each once, because a case that is there twice would be counted twice.
+std::vector<std::string> words(const harness::Parameters& parameters, const std::string& parameter) {
+  const std::string& list = parameters.text(parameter);
   std::vector<std::string> found;
   for (std::size_t start = 0; start <= list.size();) {
     const std::size_t end = std::min(list.find(',', start), list.size());
-    found.push_back(list.substr(start, end - start));
+    const std::string word = list.substr(start, end - start);
+    if (std::find(found.begin(), found.end(), word) != found.end()) {
+      throw bad_use(fmt::format("{} = '{}' has '{}' twice", parameter, list, word), "give each word once");
+    }
+    found.push_back(word);
     start = end + 1;
   }
   return found;
 }
 
-/// The words of a list parameter, each of which must be among `known`.
+/// The same where each word must be among `known`.
 std::vector<std::string> choose(const harness::Parameters& parameters, const std::string& parameter,
                                 const std::vector<std::string>& known) {
-  std::vector<std::string> chosen = words(parameters.text(parameter));
+  std::vector<std::string> chosen = words(parameters, parameter);
   for (const std::string& word : chosen) {
     if (std::find(known.begin(), known.end(), word) == known.end()) {
       throw bad_use(
@@ -39,10 +46,10 @@ std::vector<std::string> choose(const harness::Parameters& parameters, const std
 std::vector<std::size_t> buffer_counts(const harness::Parameters& parameters) {
   constexpr std::size_t kMost = 256;
   std::vector<std::size_t> counts;
-  for (const std::string& word : words(parameters.text("buffers"))) {
+  for (const std::string& word : words(parameters, "buffers")) {
     std::size_t count = 0;
     const auto [end, failure] = std::from_chars(word.data(), word.data() + word.size(), count);
-    const bool is_power = count > 0 && (count & (count - 1)) == 0;
+    const bool is_power = std::has_single_bit(count) && word.front() != '0';  // 04 would be 4 again
     if (failure != std::errc{} || end != word.data() + word.size() || !is_power || count > kMost) {
       throw bad_use(fmt::format("buffers = '{}' has '{}'", parameters.text("buffers"), word),
                     "give powers of two up to 256, separated by commas");
@@ -81,6 +88,13 @@ std::vector<Case> make_cases(const harness::Parameters& parameters, bool shares_
         }
       }
     }
+  }
+  if (cases.empty()) {
+    throw bad_use("no transfer is left to measure",
+                  shares_host_memory
+                      ? "allow larger transfers, or queued or blocking ones: this device shares "
+                        "the host's memory, so that migrations move nothing"
+                      : "allow larger transfers: a buffer holds at least a page of 4096 bytes");
   }
   return cases;
 }

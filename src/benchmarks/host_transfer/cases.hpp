@@ -29,7 +29,8 @@ struct Case {
 
 /// The cases that the parameters ask for. Buffers hold at least a page, so small sizes leave out large
 /// numbers of buffers; migrations, which move nothing on devices that share the host's memory, are left out
-/// there. Throws Error (bad use) for words that the lists do not know.
+/// there. Throws Error (bad use) for words that the lists do not know or that come twice, and when no case
+/// is left.
 std::vector<Case> make_cases(const harness::Parameters& parameters, bool shares_host_memory);
 
 }  // namespace fabricmark::host_transfer

@@ -2,27 +2,35 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace fabricmark::host_transfer {
 
 namespace {
 
+using device::kPageBytes;
+
 // Pageable memory starts off a page, as an array from new or malloc does.
 constexpr std::size_t kOffPage = 64;
 
 std::size_t largest_transfer(const std::vector<Case>& cases) {
-  std::size_t bytes = device::kPageBytes;
+  std::size_t bytes = kPageBytes;
   for (const Case& one : cases) bytes = std::max(bytes, one.bytes_each_way());
   return bytes;
 }
 
 std::uint32_t* word(std::byte* memory, std::size_t page) {
-  return reinterpret_cast<std::uint32_t*>(memory + page * device::kPageBytes);
+  return reinterpret_cast<std::uint32_t*>(memory + page * kPageBytes);
 }
 
-std::byte content(std::size_t i, std::size_t salt) { return std::byte(((i + salt) * 31 + (i >> 9)) & 0xFF); }
+std::size_t count_different(const std::byte* found, const std::byte* wanted, std::size_t bytes) {
+  if (std::memcmp(found, wanted, bytes) == 0) return 0;
+  std::size_t different = 0;
+  for (std::size_t i = 0; i < bytes; ++i) different += found[i] != wanted[i] ? 1 : 0;
+  return different;
+}
 
-cl_uint pages(std::size_t bytes) { return static_cast<cl_uint>(bytes / device::kPageBytes); }
+cl_uint pages(std::size_t bytes) { return static_cast<cl_uint>(bytes / kPageBytes); }
 
 }  // namespace
 
@@ -35,9 +43,12 @@ Rig::Rig(const harness::Context& context, const std::vector<Case>& cases)
       reads_(context.device().queue()) {
   const std::size_t largest = largest_transfer(cases);
   for (auto* memory : {&source_pageable_, &source_aligned_, &target_pageable_, &target_aligned_}) {
-    *memory = device::HostArray<std::byte>(largest + device::kPageBytes);
+    *memory = device::HostArray<std::byte>(largest + kPageBytes);
     std::fill(memory->span().begin(), memory->span().end(), std::byte{1});
   }
+  // No two pages are alike, and the contents half a page on differ from these everywhere.
+  contents_ = device::HostArray<std::byte>(largest + kPageBytes);
+  for (std::size_t i = 0; i < contents_.size(); ++i) contents_[i] = std::byte((i * 31 + (i >> 9) * 7) & 0xFF);
   source_pinned_ = device::PinnedMemory(context.device(), largest);
   target_pinned_ = device::PinnedMemory(context.device(), largest);
   std::memset(source_pinned_.data(), 1, largest);
@@ -81,12 +92,14 @@ void Rig::mark(const Case& one, std::uint32_t value) {
   for (std::size_t i = 0; i < one.buffers; ++i) {
     if (one.writes()) {
       touch(buffers(one).written[i], bytes, ~value);
-      std::byte* const memory = source(one) + i * bytes;
+      // A migration moves what the host has written into its view of the buffer.
+      if (one.is_migration()) buffers(one).mapped_to_write = buffers(one).written[i].map(writes_, true);
+      std::byte* const memory = one.is_migration() ? buffers(one).mapped_to_write : source(one) + i * bytes;
       for (cl_uint page = 0; page < pages(bytes); ++page) *word(memory, page) = value + page;
-      if (one.is_migration()) buffers(one).written[i].fill_host(memory, bytes);
     }
     if (one.reads()) {
       touch(buffers(one).read[i], bytes, value);
+      if (one.is_migration()) continue;  // the host's side still has the marks of the repetition before
       std::byte* const memory = target(one) + i * bytes;
       for (cl_uint page = 0; page < pages(bytes); ++page) *word(memory, page) = ~value;
     }
@@ -95,10 +108,13 @@ void Rig::mark(const Case& one, std::uint32_t value) {
 
 void Rig::enqueue(const Case& one, std::size_t i, bool writing) {
   const std::size_t bytes = one.buffer_bytes();
-  device::Buffer& buffer = writing ? buffers(one).written[i] : buffers(one).read[i];
+  Buffers& set = buffers(one);
+  device::Buffer& buffer = writing ? set.written[i] : set.read[i];
   const cl::CommandQueue& queue = writing ? writes_ : reads_;
   if (one.is_migration()) {
+    if (writing) buffer.unmap(queue, std::exchange(set.mapped_to_write, nullptr));
     buffer.migrate(queue, !writing);
+    if (!writing) set.mapped_to_read = buffer.map(queue, false);
   } else if (writing) {
     buffer.write(queue, source(one) + i * bytes, bytes);
   } else {
@@ -120,27 +136,37 @@ void Rig::transfer(const Case& one, bool lose_one) {
   reads_.finish();
 }
 
+std::size_t Rig::count_on_device(device::Buffer& buffer, std::size_t bytes, std::uint32_t value) {
+  buffer.set_argument(count_.kernel(0), 0);
+  count_.kernel(0).setArg(1, pages(bytes));
+  count_.kernel(0).setArg(2, static_cast<cl_uint>(value));
+  wrong_.set_argument(count_.kernel(0), 3);
+  count_.run("count_wrong", {{}});
+  cl_uint found = 0;
+  wrong_.read(count_.queue(0), &found, sizeof(found));
+  count_.queue(0).finish();
+  return found;
+}
+
 std::size_t Rig::count_wrong(const Case& one, std::uint32_t value) {
   const std::size_t bytes = one.buffer_bytes();
+  Buffers& set = buffers(one);
   std::size_t wrong = 0;
   for (std::size_t i = 0; i < one.buffers; ++i) {
-    if (one.writes()) {
-      buffers(one).written[i].set_argument(count_.kernel(0), 0);
-      count_.kernel(0).setArg(1, pages(bytes));
-      count_.kernel(0).setArg(2, static_cast<cl_uint>(value));
-      wrong_.set_argument(count_.kernel(0), 3);
-      count_.run("count_wrong", {{}});
-      cl_uint found = 0;
-      wrong_.read(count_.queue(0), &found, sizeof(found));
-      count_.queue(0).finish();
-      wrong += found;
-    }
     if (one.reads()) {
-      if (one.is_migration()) buffers(one).read[i].copy_host(target(one) + i * bytes, bytes);
-      const std::byte* const memory = target(one) + i * bytes;
+      std::byte* const memory = one.is_migration() ? set.mapped_to_read : target(one) + i * bytes;
       for (cl_uint page = 0; page < pages(bytes); ++page) {
-        wrong += *word(const_cast<std::byte*>(memory), page) != value + page ? 1 : 0;
+        wrong += memory == nullptr || *word(memory, page) != value + page ? 1 : 0;
       }
+    }
+    if (set.mapped_to_read != nullptr) set.read[i].unmap(reads_, std::exchange(set.mapped_to_read, nullptr));
+    reads_.finish();
+    if (set.mapped_to_write != nullptr) {  // a fault: it was never sent
+      set.written[i].unmap(writes_, std::exchange(set.mapped_to_write, nullptr));
+      writes_.finish();
+      wrong += pages(bytes);
+    } else if (one.writes()) {
+      wrong += count_on_device(set.written[i], bytes, value);
     }
   }
   return wrong;
@@ -150,25 +176,22 @@ std::size_t Rig::compare_all(const Case& one, bool lose_one) {
   if (one.is_migration()) return 0;  // the marks of every page were compared in each repetition
   const std::size_t bytes = one.buffer_bytes();
   const std::size_t total = one.bytes_each_way();
-  std::vector<std::byte> other(total);
-  for (std::size_t i = 0; i < total; ++i) {
-    source(one)[i] = content(i, 1);
-    target(one)[i] = std::byte{0};
-    other[i] = content(i, 2);
-  }
+  std::memcpy(source(one), contents_.data(), total);
+  std::memset(target(one), 0, total);
+  const std::byte* const other = contents_.data() + kPageBytes / 2;
   for (std::size_t i = 0; one.reads() && i < one.buffers; ++i) {
-    buffers(one).read[i].write(writes_, other.data() + i * bytes, bytes);
+    buffers(one).read[i].write(writes_, other + i * bytes, bytes);
   }
   writes_.finish();
   transfer(one, lose_one);
-  std::size_t wrong = 0;
-  for (std::size_t i = 0; one.reads() && i < total; ++i) wrong += target(one)[i] != other[i] ? 1 : 0;
+  std::size_t wrong = one.reads() ? count_different(target(one), other, total) : 0;
   if (!one.writes()) return wrong;
-  for (std::size_t i = 0; i < one.buffers; ++i)
-    buffers(one).written[i].read(reads_, other.data() + i * bytes, bytes);
+  std::vector<std::byte> arrived(total);
+  for (std::size_t i = 0; i < one.buffers; ++i) {
+    buffers(one).written[i].read(reads_, arrived.data() + i * bytes, bytes);
+  }
   reads_.finish();
-  for (std::size_t i = 0; i < total; ++i) wrong += other[i] != source(one)[i] ? 1 : 0;
-  return wrong;
+  return wrong + count_different(arrived.data(), source(one), total);
 }
 
 }  // namespace fabricmark::host_transfer

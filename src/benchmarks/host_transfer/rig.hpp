@@ -31,6 +31,9 @@ class Rig {
   struct Buffers {
     std::vector<device::Buffer> written;
     std::vector<device::Buffer> read;
+    /// The host's views of the only buffers of a migration, while it has them.
+    std::byte* mapped_to_write = nullptr;
+    std::byte* mapped_to_read = nullptr;
   };
   static std::tuple<std::size_t, std::size_t, bool> shape(const Case& one);
   Buffers& buffers(const Case& one) { return buffers_.at(shape(one)); }
@@ -40,6 +43,7 @@ class Rig {
   static std::byte* host(const Case& one, device::HostArray<std::byte>& pageable,
                          device::HostArray<std::byte>& aligned, device::PinnedMemory& pinned);
   void enqueue(const Case& one, std::size_t i, bool writing);
+  std::size_t count_on_device(device::Buffer& buffer, std::size_t bytes, std::uint32_t value);
   void touch(device::Buffer& buffer, std::size_t bytes, std::uint32_t value);
 
   const harness::Context& context_;
@@ -50,6 +54,7 @@ class Rig {
   cl::CommandQueue reads_;
   std::map<std::tuple<std::size_t, std::size_t, bool>, Buffers> buffers_;
   device::HostArray<std::byte> source_pageable_, source_aligned_, target_pageable_, target_aligned_;
+  device::HostArray<std::byte> contents_;  ///< what compare_all moves
   device::PinnedMemory source_pinned_, target_pinned_;
 };
 

@@ -1,0 +1,74 @@
+"""b_eff on 2 ranks: over the CPU against a ring of MPI_Sendrecv, over the host in chunks against whole."""
+
+from __future__ import annotations
+
+import json
+import os
+
+from common import PROGRAMS, Row, Settings, run_program, runtime_variables
+from pairs import Contender, interleave, ratio
+
+REPETITIONS = 20
+CPU_SIZES = (1, 1024, 65536, 1048576)
+CPU_BAR = 0.90
+HOST_SIZES = (262144, 524288, 1048576)
+HOST_BAR = 0.90  # within 10 % of whole messages, or faster
+
+
+def mpirun(*command: str) -> list[str]:
+    """Two ranks, each on a core of its own where there are two."""
+    root = ["--allow-run-as-root"] if os.geteuid() == 0 else []
+    return ["mpirun", "-q", *root, "--oversubscribe", "-n", "2", *command]
+
+
+def ring_rates() -> dict[int, float]:
+    """Exchanges per second of the peer, by message size in bytes."""
+    text = run_program(mpirun(str(PROGRAMS / "bench_mpi_ring"), str(REPETITIONS)))
+    return {int(size): 1e6 / microseconds for size, microseconds in json.loads(text).items()}
+
+
+def b_eff_rates(variables: dict[str, str], *options: str) -> dict[int, float]:
+    """Exchanges per second of fm_b_eff, by message size in bytes; every run is validated."""
+    fixed = ["--sub-steps", "false", "--repetitions", str(REPETITIONS), "--json", "-"]
+    text = run_program(mpirun(str(PROGRAMS / "fm_b_eff"), *options, *fixed), variables)
+    latencies = [m for m in json.loads(text)["measurements"] if m["name"] == "latency"]
+    return {m["axes"]["message_bytes"]: 1e6 / m["best"] for m in latencies}
+
+
+class Curve:
+    """Runs one command a round and hands its figures out size by size."""
+
+    def __init__(self, measure):
+        self.measure = measure
+        self.rounds: list[dict[int, float]] = []
+
+    def run(self) -> float:
+        self.rounds.append(self.measure())
+        return 0.0
+
+    def contender(self, name: str, size: int) -> Contender:
+        return Contender(name, lambda: 0.0, [figures[size] for figures in self.rounds])
+
+
+def rows(what: str, ours: Curve, peer: Curve, sizes: tuple[int, ...], bar: float, pairs: int) -> list[Row]:
+    result = []
+    for size in sizes:
+        found = ratio(ours.contender("ours", size), peer.contender("peer", size))
+        spread = f"{found.smallest:.3f} to {found.largest:.3f}, {pairs} pairs"
+        result.append(Row(f"{what}, {size} B", found.median, spread, f">= {bar:.2f}", found.median >= bar))
+    return result
+
+
+def compare(settings: Settings) -> list[Row]:
+    """Rows for both transports; the latter on every runtime."""
+    ring, cpu = Curve(ring_rates), Curve(lambda: b_eff_rates({}, "--transport", "cpu"))
+    interleave([Contender("ring", ring.run), Contender("cpu", cpu.run)], settings.pairs)
+    found = rows("b_eff cpu / MPI_Sendrecv ring", cpu, ring, CPU_SIZES, CPU_BAR, settings.pairs)
+    for runtime in settings.runtimes:
+        variables = runtime_variables(runtime)
+        whole = Curve(lambda v=variables: b_eff_rates(v, "--transport", "host", "--chunk-bytes", "0"))
+        chunks = Curve(lambda v=variables: b_eff_rates(v, "--transport", "host"))
+        interleave([Contender("whole", whole.run), Contender("chunks", chunks.run)], settings.pairs)
+        what = f"b_eff host in chunks on {runtime} / whole"
+        found += rows(what, chunks, whole, HOST_SIZES, HOST_BAR, settings.pairs)
+    return found

@@ -1,0 +1,71 @@
+"""Whether `fabricmark compare` and `ab` find what is there and only that, on this machine as it is.
+
+Equal builds have to come out as the same, injected delays as worse. Takes many minutes on a busy machine, so
+it only runs when it is named: `make bench BENCH_OPTIONS=compare`.
+"""
+
+from __future__ import annotations
+
+import shlex
+import sys
+import tempfile
+from pathlib import Path
+
+from common import PROGRAMS, Row, Settings
+from fabricmark import ab
+from fabricmark.compare import Settings as Thresholds
+
+ONLY_WHEN_NAMED = True
+COMPARISONS = 20
+BAR = 19
+# Small repetitions on purpose: 20 of 0.1 to 1 ms each, so that a run is over in a fraction of a second.
+BANDWIDTH = "--size 1000000 --repetitions 20 --skip-validation"
+# Laps of some 80 us. In shorter ones (12 us) an injected wait of 5 % makes laps a third longer on PoCL (its
+# threads presumably fall asleep meanwhile): that would be found too easily.
+LATENCY = "--size 100000 --repetitions 300 --skip-validation"
+BANDWIDTH_LOOKS = ab.looks(16, until_clear=True, most=128)
+LATENCY_LOOKS = ab.looks(16, until_clear=True, most=128)
+
+
+def verdict(
+    options: str,
+    delays: tuple[str, str],
+    looks: list[int],
+    metrics: list[str],
+    threshold: float,
+    runtime: str,
+) -> str:
+    """One comparison of a program with itself, B delayed: `worse` or `better` when any metric is, else
+    `unclear` when any metric is, else `same`; with the number of pairs that it took."""
+    program = shlex.quote(str(PROGRAMS / "fm_stream"))
+    commands = [f"{program} {options}" + (f" --inject-delay {delay}" if delay else "") for delay in delays]
+    with tempfile.TemporaryDirectory() as folder:
+        plan = ab.plan(commands, looks, metrics, Path(folder), runtime)
+        found = ab.run_pairs(plan, Thresholds(threshold=threshold), progress=False)
+    verdicts = {row.verdict for row in found.rows}
+    told = next(name for name in ("worse", "better", "unclear", "same") if name in verdicts)
+    pairs = max(len(row.base.runs) for row in found.rows)
+    ratios = " ".join(f"{row.ratio:.3f}" for row in found.rows)
+    print(f"compare: delays {delays}: {told} after {pairs} pairs, ratios {ratios}", file=sys.stderr)
+    return told
+
+
+def count(what: str, wanted: str, comparisons: int, *arguments) -> Row:
+    """A row: how many of the comparisons ended as wanted."""
+    verdicts = [verdict(*arguments) for _ in range(comparisons)]
+    reached = verdicts.count(wanted)
+    bar = BAR * comparisons // COMPARISONS
+    spread = ", ".join(f"{verdicts.count(name)} {name}" for name in sorted(set(verdicts)))
+    return Row(f"{what}: called {wanted}", reached, spread, f">= {bar} of {comparisons}", reached >= bar)
+
+
+def compare(settings: Settings) -> list[Row]:
+    """Four rows, on the first of the runtimes."""
+    bandwidth = (BANDWIDTH_LOOKS, [], 0.05, settings.runtimes[0])
+    latency = (LATENCY_LOOKS, ["bandwidth,operation=copy"], 0.02, settings.runtimes[0])
+    return [
+        count("equal builds, six bandwidths", "same", COMPARISONS, BANDWIDTH, ("", ""), *bandwidth),
+        count("10 % delay, six bandwidths", "worse", COMPARISONS, BANDWIDTH, ("", "10%"), *bandwidth),
+        count("equal, one latency", "same", COMPARISONS // 2, LATENCY, ("", ""), *latency),
+        count("5 % delay, one latency", "worse", COMPARISONS // 2, LATENCY, ("", "5%"), *latency),
+    ]

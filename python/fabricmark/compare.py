@@ -1,0 +1,158 @@
+"""Is the new side as fast as the base? Results in, one verdict per metric out (docs/compare.md).
+
+A metric is a figure of one benchmark at one place of its axes under one set of conditions (variant, device,
+ranks, parameters). Only equal metrics are compared, and never figures of different kinds.
+"""
+
+import math
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from fabricmark import resampling
+from fabricmark.compare_metrics import Metric, collect, in_turns, one_after_the_other, refusals
+from fabricmark.errors import FabricmarkError
+from fabricmark.results import Result
+
+CONFIDENCE = 0.95  # of all intervals of a comparison together
+SINGLE_RUN_FACTOR = 2.0  # runs of one build on a shared machine were seen to differ by this much
+REMEDY = "compare runs of the same benchmark with the same parameters on the same device"
+
+
+@dataclass(frozen=True)
+class Settings:
+    """`threshold`: share below which a difference does not matter; `ignore`: conditions that may differ.
+
+    `looks`: how often this comparison may be made while runs are added; the confidence is split over them.
+    `in_turns`: run i of both sides were made one next to the other, whatever their times say.
+    """
+
+    threshold: float = 0.05
+    figure: str = "median"
+    ignore: Collection[str] = ()
+    seed: int = resampling.SEED
+    looks: int = 1
+    in_turns: bool = False
+
+
+@dataclass(frozen=True)
+class Row:
+    """One metric compared. Ratios are new / base in the metric's unit; `reason` says why it is unclear."""
+
+    base: Metric
+    new: Metric
+    base_figure: float
+    new_figure: float
+    ratio: float
+    interval: tuple[float, float]
+    paired: bool
+    verdict: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Everything found. `refused`: a line for each metric that has no equal; `warnings`: what to know."""
+
+    rows: list[Row]
+    refused: list[str]
+    warnings: list[str]
+    invalid_new: list[str]
+    settings: Settings
+
+    @property
+    def exit_code(self) -> int:
+        """0: no regression; 1: at least one metric worse, or a new run whose results are wrong."""
+        return 1 if self.invalid_new or any(row.verdict == "worse" for row in self.rows) else 0
+
+
+def judge(estimate: resampling.Estimate, runs: int, settings: Settings, metrics: int) -> tuple[str, str]:
+    """(verdict, reason) for an effect in logarithms, positive when the new side is better.
+
+    better, worse: the interval, corrected for the number of metrics (Bonferroni), leaves out "no difference",
+    and the difference is above the threshold. same: two one-sided tests of 5 % each exclude a difference of
+    twice the threshold; calling all metrics the same needs all of them to pass, so no correction is due.
+    """
+    small, large = math.log1p(settings.threshold), math.log1p(2 * settings.threshold)
+    if runs == 1 and abs(estimate.effect) <= math.log(SINGLE_RUN_FACTOR):
+        return "unclear", "one run a side: how much runs differ is unknown"
+    low, high = estimate.interval(corrected(settings, metrics))
+    if abs(estimate.effect) > small and (low > 0 or high < 0):
+        return ("better" if estimate.effect > 0 else "worse"), ""
+    low, high = estimate.interval(1 - 2 * (1 - CONFIDENCE) / settings.looks)
+    if runs > 1 and -large < low and high < large:
+        return "same", ""
+    return "unclear", "too few runs for their spread"
+
+
+def corrected(settings: Settings, metrics: int) -> float:
+    """Confidence of each interval, so that all of all looks hold together (Bonferroni)."""
+    return 1 - (1 - CONFIDENCE) / (metrics * settings.looks)
+
+
+def compare_metric(base: Metric, new: Metric, settings: Settings, metrics: int) -> Row | str:
+    """One row, or the line of a refusal where ratios make no sense."""
+    if min(run.min() for run in base.values() + new.values()) <= 0:
+        return f"{base.label}: not all values are above zero, so there is no ratio"
+    sign = 1 if base.measurement.better == "higher" else -1
+    sides = [[sign * np.log(run) for run in side.values()] for side in (base, new)]
+    paired = len(base.runs) > 1 and (
+        len(base.runs) == len(new.runs) if settings.in_turns else in_turns(base, new)
+    )
+    estimate = resampling.estimate(resampling.Sides(*sides, paired), settings.figure, settings.seed)
+    verdict, reason = judge(estimate, min(len(base.runs), len(new.runs)), settings, metrics)
+    level = resampling.LEVELS[settings.figure]
+    middles = [math.exp(sign * resampling.centre(resampling.Runs(side, level).figures())) for side in sides]
+    ends = sorted(_ratio(sign * end) for end in estimate.interval(corrected(settings, metrics)))
+    ratio = _ratio(sign * estimate.effect)
+    return Row(base, new, *middles, ratio, (ends[0], ends[1]), paired, verdict, reason)
+
+
+def _ratio(logarithm: float) -> float:
+    """exp without overflow: with two runs a side an interval can be astronomically wide."""
+    return math.exp(min(max(logarithm, -600.0), 600.0))
+
+
+def compare(base: Sequence[Result], new: Sequence[Result], settings: Settings) -> Comparison:
+    """Compare two sides. Raises FabricmarkError (2) when they have no metric in common."""
+    warnings, invalid_new, usable = [], [], []
+    for name, side in (("base", base), ("new", new)):
+        wrong = [result for result in side if result.verdict() == "INVALID"]
+        lines = [f"{result.path}: results are wrong, its figures do not count ({name})" for result in wrong]
+        warnings += lines
+        invalid_new += lines if name == "new" else []
+        unfinished = [result for result in side if result.document["run"]["exit_code"] > 1]
+        warnings += [f"{result.path}: the run failed, its figures do not count" for result in unfinished]
+        usable.append([result for result in side if result not in wrong and result not in unfinished])
+    metrics = [collect(side, settings.ignore) for side in usable]
+    shared = [key for key in metrics[0] if key in metrics[1]]
+    refused = refusals(*metrics)
+    if not shared and not invalid_new:
+        why = refused[0] if refused else "there is no valid figure on both sides"
+        raise FabricmarkError(f"nothing to compare: {why}", REMEDY)
+    rows = []
+    for key in shared:
+        found = compare_metric(metrics[0][key], metrics[1][key], settings, len(shared))
+        rows.append(found) if isinstance(found, Row) else refused.append(found)
+    if not rows and not invalid_new:
+        raise FabricmarkError(f"nothing to compare: {refused[0]}", REMEDY)
+    return Comparison(rows, refused, warnings + remarks(rows), invalid_new, settings)
+
+
+def remarks(rows: Sequence[Row]) -> list[str]:
+    """What the reader should know of how the runs were made."""
+    lines = []
+    if any(min(len(row.base.runs), len(row.new.runs)) == 1 for row in rows):
+        lines.append(
+            "one run a side: the spread between runs is unknown; only samples within the run were used, and "
+            f"only a factor above {SINGLE_RUN_FACTOR:g} is called better or worse"
+        )
+    if any(one_after_the_other(row.base, row.new) for row in rows):
+        lines.append(
+            "all runs of one side are older than those of the other: a drift of the machine looks like a "
+            "difference; make the runs in turns, or use `fabricmark ab`"
+        )
+    if any(row.base.measurement.kind == "emulated" for row in rows):
+        lines.append("emulated times say nothing about hardware")
+    return lines

@@ -1,0 +1,134 @@
+"""How a comparison is shown: a table for people, a document of schema compare-1 for programs."""
+
+import json
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from fabricmark import __version__, compare, paths, report
+from fabricmark.compare import Comparison, Row
+from fabricmark.errors import printable
+
+SCHEMA = "fabricmark-compare/1"
+STYLES = {"same": "dim", "better": "green", "worse": "bold red", "unclear": "yellow"}
+
+
+def show(found: Comparison, console: Console | None = None) -> None:
+    """Print the table and one closing line; warnings and refusals go to standard error, one line each."""
+    if console is None:
+        console = Console() if sys.stdout.isatty() else Console(width=report.PIPED_COLUMNS)
+    for line in found.warnings + [f"not compared: {line}" for line in found.refused]:
+        print(f"fabricmark: warning: {printable(line)}", file=sys.stderr)
+    if found.rows:
+        console.print(table(found))
+    console.print(Text(summary(found)))
+
+
+def table(found: Comparison) -> Table:
+    """One line a metric; names are plain text, never markup."""
+    drawn = Table(box=None, padding=(0, 2, 0, 0))
+    drawn.add_column("metric")
+    for name in ("kind", "runs"):
+        drawn.add_column(name, no_wrap=True)
+    for name in ("base", "new"):
+        drawn.add_column(name, justify="right", no_wrap=True)
+    drawn.add_column("unit", no_wrap=True)
+    for name in ("new/base", "interval"):
+        drawn.add_column(name, justify="right", no_wrap=True)
+    drawn.add_column("verdict")
+    for row in found.rows:
+        told = f"{row.verdict}: {row.reason}" if row.reason else row.verdict
+        drawn.add_row(
+            Text(printable(row.base.label)),
+            Text(row.base.measurement.kind, style=report.KIND_STYLES[row.base.measurement.kind]),
+            runs_text(row),
+            report.figure(row.base_figure),
+            report.figure(row.new_figure),
+            Text(printable(row.base.measurement.unit)),
+            f"{row.ratio:.3f}",
+            f"{report.figure(row.interval[0])} to {report.figure(row.interval[1])}",
+            Text(told, style=STYLES[row.verdict]),
+        )
+    return drawn
+
+
+def runs_text(row: Row) -> str:
+    """`10 pairs` or `5 + 7`."""
+    base, new = len(row.base.runs), len(row.new.runs)
+    return f"{base} pairs" if row.paired else f"{base} + {new}"
+
+
+def counts(found: Comparison) -> dict[str, int]:
+    """How many metrics got each verdict."""
+    return {verdict: sum(row.verdict == verdict for row in found.rows) for verdict in STYLES}
+
+
+def summary(found: Comparison) -> str:
+    """The last line: counts, and what the intervals mean."""
+    told = ", ".join(f"{number} {verdict}" for verdict, number in counts(found).items() if number)
+    settings = found.settings
+    return (
+        f"{told or 'nothing compared'}; {settings.figure} of each run; threshold {settings.threshold:.3g}; "
+        f"intervals hold together with {compare.CONFIDENCE:.0%} (Bonferroni, {len(found.rows)} metrics)"
+    )
+
+
+def document(found: Comparison) -> dict:
+    """The document of schema compare-1."""
+    settings = found.settings
+    return {
+        "schema": SCHEMA,
+        "version": __version__,
+        "exit_code": found.exit_code,
+        "settings": {
+            "threshold": settings.threshold,
+            "figure": settings.figure,
+            "confidence": compare.CONFIDENCE,
+            "correction": "Bonferroni",
+            "looks": settings.looks,
+            "ignore": sorted(settings.ignore),
+            "seed": settings.seed,
+        },
+        "counts": counts(found),
+        "metrics": [_entry(row) for row in found.rows],
+        "refused": found.refused,
+        "warnings": found.warnings,
+    }
+
+
+def _entry(row: Row) -> Mapping[str, object]:
+    measurement = row.base.measurement
+    return {
+        "benchmark": row.base.benchmark,
+        "name": measurement.name,
+        "axes": dict(measurement.axes),
+        "conditions": dict(row.base.conditions),
+        "unit": measurement.unit,
+        "better": measurement.better,
+        "kind": measurement.kind,
+        "runs": {"base": len(row.base.runs), "new": len(row.new.runs)},
+        "paired": row.paired,
+        "base": row.base_figure,
+        "new": row.new_figure,
+        "ratio": row.ratio,
+        "interval": list(row.interval),
+        "verdict": row.verdict,
+        "reason": row.reason,
+    }
+
+
+def save(found: Comparison, path: Path) -> None:
+    """Write the document; it is whole or absent. Raises FabricmarkError (2) when it cannot be written."""
+    paths.write_atomically(path, json.dumps(document(found), indent=1) + "\n")
+
+
+def finish(found: Comparison, json_file: Path | None) -> int:
+    """Save where wanted, show, and hand back the exit code."""
+    if json_file is not None:
+        save(found, json_file)
+    show(found)
+    return found.exit_code

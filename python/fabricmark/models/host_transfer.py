@@ -1,0 +1,149 @@
+"""host_transfer: copies between host and device by size, number of buffers, direction, way and host memory.
+
+Time = latency + bytes / rate, with one latency for all buffers where their copies are queued and one for each
+where the host waits for every copy (document 004, section I.6):
+
+- GPU and FPGA: the link is full duplex, so that both halves of "both" move at the same time. Memory that the
+  driver first copies into its own (on a GPU all that is not pinned) goes at the calibrated rate at best, one
+  buffer and one direction after the other, however it is queued.
+- A GPU moves pinned memory at the link's rate (`link_gb_per_s`); the calibration does not know that rate.
+- CPU: a transfer is a copy in the host's memory, each byte read and written; both directions share it.
+
+The latency is what the smallest transfers of the same run took beyond their bytes, so that part of the curve
+is a fit; without measurements it is the calibrated start of a kernel.
+"""
+
+from collections.abc import Mapping, Sequence
+from math import inf
+
+from fabricmark.models import Board, Prediction, _transfers
+
+BOTH = "both"
+MIGRATIONS = ("migrate", "sub-buffer")
+# Below this share of the link it is the copy into the driver's memory that takes the time.
+SHARE_OF_A_BUSY_LINK = 0.5
+
+
+def link_bytes_per_second(parameters: Mapping) -> float:
+    """What the link carries each way; infinite where the parameter says that the host's copies are it."""
+    given = parameters.get("link_gb_per_s", 0)
+    return given * 1e9 if given > 0 else inf
+
+
+def is_staged(axes: Mapping, board: Board) -> bool:
+    """Whether a driver has to copy the host's memory before the link can move it."""
+    if _transfers.is_host_memory(board) or axes["method"] in MIGRATIONS:
+        return False
+    return axes["memory"] in (("pageable", "page-aligned") if board.device_class == "gpu" else ("pageable",))
+
+
+def one_way(
+    direction: str, axes: Mapping, parameters: Mapping, board: Board, ranks_here: int
+) -> float | None:
+    """Bytes per second in one direction for all ranks of a device; None where nothing says."""
+    link = link_bytes_per_second(parameters)
+    calibrated = _transfers.rate(direction, board, ranks_here)  # of page-aligned memory
+    if calibrated is None:
+        return None if link == inf else link
+    is_pinned_for_gpu = board.device_class == "gpu" and not is_staged(axes, board)
+    return link if is_pinned_for_gpu and link < inf else min(link, calibrated)
+
+
+def rate(axes: Mapping, parameters: Mapping, board: Board, ranks_here: int = 1) -> float | None:
+    """Bytes per second of a transfer; of both directions each has half of the bytes.
+
+    Both ways at once move at twice the slower one on a full-duplex link; on a CPU until the memory is the
+    limit. What a driver copies goes one way after the other. None where nothing says.
+    """
+    if axes["direction"] != BOTH:
+        return one_way(axes["direction"], axes, parameters, board, ranks_here)
+    ways = [
+        one_way(direction, axes, parameters, board, ranks_here)
+        for direction in (_transfers.TO_DEVICE, _transfers.FROM_DEVICE)
+    ]
+    if None in ways:
+        return None
+    if is_staged(axes, board):
+        return 2 / (1 / ways[0] + 1 / ways[1])
+    both = 2 * min(ways)
+    if _transfers.is_host_memory(board):
+        both = min(both, max(*ways, _transfers.copy_limit(board) or inf))
+    return both
+
+
+def limit_bytes_per_second(axes: Mapping, parameters: Mapping, board: Board) -> float | None:
+    """What link or memory can move: the link each way where it is given, else half of the host's copies."""
+    link = link_bytes_per_second(parameters)
+    copying = _transfers.copy_limit(board)
+    limits = [] if link == inf else [link * board.devices * (2 if axes["direction"] == BOTH else 1)]
+    if copying is not None and (not limits or _transfers.is_host_memory(board)):
+        limits.append(copying * board.hosts)
+    return min(limits, default=None)
+
+
+def bandwidth_word(bytes_per_second: float, axes: Mapping, parameters: Mapping, board: Board) -> str:
+    """What a long transfer at this rate waits for: the link or a memory."""
+    link = link_bytes_per_second(parameters) * (2 if axes["direction"] == BOTH else 1)
+    if _transfers.is_host_memory(board):
+        return "link bandwidth" if bytes_per_second >= link else "memory bandwidth"
+    return "memory bandwidth" if bytes_per_second < SHARE_OF_A_BUSY_LINK * link < inf else "link bandwidth"
+
+
+def latencies(axes: Mapping, board: Board) -> int:
+    """How many times a transfer pays the latency: for each buffer that host or driver handle by itself."""
+    return axes["buffers"] if axes["method"] == "blocking" or is_staged(axes, board) else 1
+
+
+def measured_latency(
+    axes: Mapping, board: Board, bytes_per_second: float, measurements: Sequence
+) -> float | None:
+    """What the smallest transfer of the same kind took beyond its bytes [s]; None where none was measured."""
+    kind = ("direction", "method", "memory")
+    alike = [
+        entry
+        for entry in measurements
+        if entry.name == "bandwidth" and all(entry.axes.get(name) == axes[name] for name in kind)
+    ]
+    if not alike:
+        return None
+    smallest = min(alike, key=lambda entry: (entry.axes["bytes"], entry.axes["buffers"]))
+    moved = smallest.axes["bytes"]
+    beyond = moved / (smallest.best * 1e9) - moved / bytes_per_second
+    return max(beyond, 0.0) / latencies(smallest.axes, board)
+
+
+def prediction(
+    axes: Mapping, parameters: Mapping, board: Board, ranks: int, measurements: Sequence = ()
+) -> Prediction:
+    """One transfer of `bytes` on each rank; the figure is the sum over the ranks."""
+    ranks_here = -(-ranks // board.devices)
+    limit = limit_bytes_per_second(axes, parameters, board)
+    limit_gb = None if limit is None else limit / 1e9
+    found = rate(axes, parameters, board, ranks_here)
+    if found is None:
+        explanation = "no model: neither a calibration nor link_gb_per_s says how fast the link is"
+        return Prediction("bandwidth", axes, None, "GB/s", limit_gb, "-", explanation)
+    latency = measured_latency(axes, board, found / ranks_here, measurements)
+    source = "calibrated start of a kernel" if latency is None else "of this run's smallest transfer"
+    latency = board.launch_seconds if latency is None else latency
+    moved = axes["bytes"] * ranks_here
+    times = latencies(axes, board)
+    seconds = _transfers.seconds(moved, latency, found, times)
+    word = bandwidth_word(found, axes, parameters, board)
+    return Prediction(
+        "bandwidth", axes, moved * board.devices / seconds / 1e9, "GB/s", limit_gb,
+        "transfer latency" if times * latency > seconds / 2 else word,
+        f"{latency * 1e6:.3g} us ({source}) + bytes / {found / 1e9:.3g} GB/s",
+    )  # fmt: skip
+
+
+def predict(parameters: Mapping, board: Board, ranks: int, measurements: Sequence = ()) -> list[Prediction]:
+    """Every transfer that the run measured; the pipeline of writes, kernels and reads has no model.
+
+    `parameters`: those of the result file (link_gb_per_s). Raises KeyError when a measurement lacks an axis.
+    """
+    return [
+        prediction(entry.axes, parameters, board, ranks, measurements)
+        for entry in measurements
+        if entry.name == "bandwidth"
+    ]

@@ -1,0 +1,189 @@
+"""Figures over a numeric axis: bandwidth and latency over message size, or anything over a parameter."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from fabricmark import report
+from fabricmark.reporting import families
+from fabricmark.reporting.groups import Figure, Group, field_text
+from fabricmark.reporting.plots import MOST_SERIES, MOST_TICKS, Plot, Series, slug, thinned, wants_log
+
+MOST_PANELS = 24  # a benchmark, figure and axis
+MOST_POINTS = 400  # a series
+MOST_LIMITS = 2  # lines of the same grey cannot be told apart
+PARAMETER = "parameter "
+
+
+@dataclass(frozen=True)
+class Point:
+    """A figure with everything that tells it from the others of its plot."""
+
+    coordinates: Mapping[str, object]
+    figure: Figure
+
+    def text(self, names: Sequence[str]) -> str:
+        """`exchange, 2 ranks`: the named coordinates that this point has."""
+        found = [(name, self.coordinates[name]) for name in names if name in self.coordinates]
+        return ", ".join(
+            families.value_text(name.removeprefix("axis "), value)
+            if name.startswith("axis ")
+            else field_text(name, value)
+            for name, value in found
+        )
+
+
+def points_of(groups: Sequence[Group]) -> dict[tuple[str, str], list[Point]]:
+    """{(figure's name, unit): its points over all groups of one benchmark}."""
+    found: dict[tuple[str, str], list[Point]] = {}
+    for group in groups:
+        for figure in group.figures:
+            entry = figure.measurement
+            axes = {f"axis {axis}": value for axis, value in entry.axes.items()}
+            coordinates = {**axes, "kind": entry.kind, **group.coordinates}
+            found.setdefault((entry.name, entry.unit), []).append(Point(coordinates, figure))
+    return found
+
+
+def numeric_coordinates(points: Sequence[Point]) -> list[str]:
+    """Axes and parameters with three numeric values or more; ranks have plots of their own."""
+    names = list(dict.fromkeys(name for point in points for name in point.coordinates))
+    chosen = []
+    for name in names:
+        values = [point.coordinates[name] for point in points if name in point.coordinates]
+        numeric = all(families.is_number(value) for value in values)
+        if name.startswith(("axis ", PARAMETER)) and numeric:
+            chosen += [name] if len(set(values)) >= families.FEWEST_VALUES else []
+    return chosen
+
+
+def bare(name: str) -> str:
+    """The name of a coordinate without what says where it comes from."""
+    return name.removeprefix("axis ").removeprefix(PARAMETER)
+
+
+def plots(groups: Sequence[Group]) -> list[Plot]:
+    """All curves of one benchmark's groups."""
+    drawn: list[Plot] = []
+    for (name, unit), points in points_of(groups).items():
+        for axis in numeric_coordinates(points):
+            lines = lines_over(axis, points)
+            panels = split(lines, varying([line[0] for line in lines], axis), [])
+            for number, (fixed, members) in enumerate(panels[:MOST_PANELS]):
+                last = number == MOST_PANELS - 1 and len(panels) > MOST_PANELS
+                left = f"{len(panels) - MOST_PANELS} further plots of this kind are left out." if last else ""
+                drawn.append(panel(groups[0].benchmark, name, unit, axis, fixed, members, left))
+    return drawn
+
+
+def lines_over(axis: str, points: Sequence[Point]) -> list[list[Point]]:
+    """Points that differ in nothing but their place on the axis, in order; only lines worth drawing."""
+    lines: dict[tuple, list[Point]] = {}
+    for point in points:
+        if axis in point.coordinates:
+            rest = tuple(item for item in point.coordinates.items() if item[0] != axis)
+            lines.setdefault(rest, []).append(point)
+    ordered = [sorted(line, key=lambda point: point.coordinates[axis]) for line in lines.values()]
+    if not any(len(line) >= families.FEWEST_VALUES for line in ordered):
+        return []
+    return [line for line in ordered if len(line) > 1]
+
+
+def varying(points: Sequence[Point], axis: str) -> list[str]:
+    """Coordinates other than the axis that tell the lines apart."""
+    names = list(dict.fromkeys(name for point in points for name in point.coordinates if name != axis))
+    return [name for name in names if len({point.coordinates.get(name) for point in points}) > 1]
+
+
+def split(lines: list[list[Point]], names: list[str], fixed: list[str]) -> list[tuple[list[str], list]]:
+    """Panels with few enough lines, split by the coordinate with the fewest values, again and again.
+
+    Each is (coordinates that are the same in the whole panel, its lines).
+    """
+    if not lines:
+        return []
+    counts = {name: len({line[0].coordinates.get(name) for line in lines}) for name in names}
+    candidates = [name for name in names if counts[name] > 1]
+    if len(lines) <= MOST_SERIES or not candidates:
+        return [(fixed, lines)]
+    chosen = min(candidates, key=lambda name: counts[name])
+    parts: dict[object, list[list[Point]]] = {}
+    for line in lines:
+        parts.setdefault(line[0].coordinates.get(chosen), []).append(line)
+    remaining = [name for name in names if name != chosen]
+    panels: list[tuple[list[str], list]] = []
+    for part in parts.values():
+        panels += split(part, remaining, [*fixed, chosen])
+    return panels
+
+
+def panel(
+    benchmark: str, name: str, unit: str, axis: str, fixed: list[str], lines: list[list[Point]], left: str
+) -> Plot:
+    """One plot: a line a series, the model dashed in its colour, limits dotted and grey."""
+    names = [entry for entry in varying([line[0] for line in lines], axis) if entry != "kind"]
+    series: list[Series] = []
+    limits: dict[tuple, Series] = {}
+    for colour, line in enumerate(lines[:MOST_SERIES]):
+        line = thinned(line, MOST_POINTS)
+        first = line[0]
+        own = [entry for entry in first.coordinates if entry.startswith("axis ") and entry != axis]
+        title = first.text(names) or first.text(own) or families.words(name)
+        series += measured_and_modelled(axis, title, line, colour)
+        limit = limit_line(axis, line)
+        if limit is not None:
+            limits.setdefault((tuple(limit.x), tuple(limit.y)), limit)
+    if len(limits) <= MOST_LIMITS:
+        series += limits.values()
+    x = [value for entry in series for value in entry.x]
+    y = [value for entry in series for value in entry.y]
+    if len(lines) > MOST_SERIES:
+        left = f"{len(lines) - MOST_SERIES} further lines are left out. {left}".strip()
+    where = lines[0][0].text([entry for entry in fixed if entry != "kind"])
+    label = families.words(bare(axis))
+    return Plot(
+        slug=slug(benchmark, name, "over", bare(axis), where),
+        title=f"{benchmark}: {families.words(name)} over {label}{', ' + where if where else ''}",
+        x_label=label,
+        y_label=f"{families.words(name)} [{unit}]",
+        series=series,
+        log_x=wants_log(x),
+        log_y=wants_log(y),
+        x_ticks=size_ticks(x) if bare(axis).endswith("bytes") else (),
+        left_out=left,
+    )
+
+
+def measured_and_modelled(axis: str, title: str, line: Sequence[Point], colour: int) -> list[Series]:
+    """The best of each point, and what the model says of them."""
+    x = [point.coordinates[axis] for point in line]
+    hover = [
+        f"{families.value_text(bare(axis), place)}: best {report.figure(row.best)}, "
+        f"median {report.figure(row.median)} {row.unit}"
+        for place, row in ((point.coordinates[axis], point.figure.row) for point in line)
+    ]
+    best = [point.figure.row.best for point in line]
+    kind = line[0].figure.row.kind
+    drawn = [Series(f"{title} ({kind})", x, best, "line", colour, hover)]
+    modelled = [
+        (place, point.figure.row.modelled)
+        for place, point in zip(x, line, strict=True)
+        if point.figure.row.modelled is not None
+    ]
+    if len(modelled) > 1:
+        places, values = zip(*modelled, strict=True)
+        drawn.append(Series(f"{title} (modelled)", places, values, "dashed", colour))
+    return drawn
+
+
+def limit_line(axis: str, line: Sequence[Point]) -> Series | None:
+    """The physical limit along a line; None where there is none."""
+    known = [(p.coordinates[axis], p.figure.row.limit) for p in line if p.figure.row.limit is not None]
+    if len(known) < 2:
+        return None
+    places, values = zip(*known, strict=True)
+    return Series("limit", places, values, "dotted", None)
+
+
+def size_ticks(values: Sequence[float]) -> list[tuple[float, str]]:
+    """Ticks at some of the sizes themselves, written in binary units."""
+    return [(value, families.binary(value)) for value in thinned(families.distinct(values), MOST_TICKS)]

@@ -1,0 +1,163 @@
+"""Runs with the same settings form a group, whose figures are merged; a group has a short, unique label."""
+
+import dataclasses
+import json
+import statistics
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from fabricmark import report, results
+from fabricmark.reporting import families
+from fabricmark.results import Measurement, Result
+
+VERDICTS_FROM_WORST = ("INVALID", "incomplete", "not checked", "valid")
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One figure of a group: best of all runs and median of their medians; `of_runs`: each run's own."""
+
+    measurement: Measurement
+    row: report.Row
+    of_runs: Sequence[Measurement]
+
+    @cached_property
+    def values(self) -> list[float]:
+        """Of all repetitions of all runs; empty where the raw samples do not say."""
+        return [value for entry in self.of_runs for value in results.values(entry) or []]
+
+
+@dataclass
+class Group:
+    """Runs that differ in nothing but when they ran.
+
+    `coordinates`: what tells the group from its benchmark's others.
+    """
+
+    fields: Mapping[str, object]
+    runs: list[Result]
+    figures: list[Figure]
+    hints: list[str]
+    coordinates: dict[str, object] = dataclasses.field(default_factory=dict)
+
+    @property
+    def benchmark(self) -> str:
+        return self.runs[0].benchmark
+
+    @cached_property
+    def label(self) -> str:
+        """`throughput kernel, 2 ranks`: as short as it can be without meaning two groups."""
+        return ", ".join(field_text(*entry) for entry in self.coordinates.items())
+
+    def verdict(self) -> str:
+        """The runs' common verdict, or the worst with how many runs had it."""
+        counts = Counter(run.verdict() for run in self.runs)
+        worst = min(counts, key=VERDICTS_FROM_WORST.index)
+        return worst if len(counts) == 1 else f"{worst} in {counts[worst]} of {len(self.runs)}"
+
+    @cached_property
+    def condensed(self) -> list[tuple[Figure, int]]:
+        """Single figures, and of each curve its best point with the number of points it stands for."""
+        by_identity = {id(figure.measurement): figure for figure in self.figures}
+        chosen = families.condensed([figure.measurement for figure in self.figures])
+        return [(by_identity[id(measurement)], points) for measurement, points in chosen]
+
+
+def fields(result: Result) -> dict[str, object]:
+    """What may tell runs of one benchmark apart, most telling first."""
+    run, ranks = result.document["run"], result.document["environment"]["ranks"]
+    kind = "" if ranks["kind"] == "single" else f" ({ranks['kind']})"
+    named = {
+        "kernel": run["variant"],
+        "class": run["class"],
+        "device": result.device["name"],
+        "platform": result.device["platform"],
+        "host": result.document["environment"]["host"]["name"],
+        "ranks": ranks["count"],
+        "launch": kind.strip(" ()"),
+        "version": run["version"],
+        "sources": run["git"],
+    }
+    return named | {f"parameter {key}": value for key, value in result.document["parameters"].items()}
+
+
+def field_text(name: str, value: object) -> str:
+    """One word or two of a label."""
+    if name == "kernel":
+        return f"{value} kernel"
+    if name == "class":
+        return f"{value} run"
+    if name == "ranks":
+        return "1 rank" if value == 1 else f"{value} ranks"
+    if name.startswith("parameter "):
+        return f"{families.words(name.removeprefix('parameter '))} {families.number_text(value)}"
+    return str(value) if name in ("device", "platform", "host", "launch") else f"{name} {value}"
+
+
+def merged(measurements: Sequence[Measurement]) -> Measurement:
+    """The same figure of several runs as one: extremes of all, median and mean of the runs' own."""
+    if len(measurements) == 1:
+        return measurements[0]
+    choose = max if measurements[0].better == "higher" else min
+    return dataclasses.replace(
+        measurements[0],
+        best=choose(entry.best for entry in measurements),
+        median=statistics.median(entry.median for entry in measurements),
+        mean=statistics.fmean(entry.mean for entry in measurements),
+        minimum=min(entry.minimum for entry in measurements),
+        maximum=max(entry.maximum for entry in measurements),
+    )
+
+
+def _group(settings: Mapping[str, object], runs: list[Result], boards: report.Boards) -> Group:
+    board = boards.of(runs[0])
+    by_figure: dict[tuple, list[Measurement]] = {}
+    for run in runs:
+        for entry in run.measurements:
+            key = (entry.name, tuple(entry.axes.items()), entry.unit, entry.kind)
+            by_figure.setdefault(key, []).append(entry)
+    alike = list(by_figure.values())
+    measurements = [merged(entries) for entries in alike]
+    rows = report.rows(measurements, report.predictions(runs[0], board))
+    figures = [
+        Figure(measurement, row, entries)
+        for measurement, row, entries in zip(measurements, rows, alike, strict=True)
+    ]
+    notes = [line.plain for run in runs for line in report.hints(run, board, rows)]
+    return Group(settings, runs, figures, list(dict.fromkeys(notes)))
+
+
+def make(loaded: Sequence[Result]) -> list[Group]:
+    """Groups by benchmark, in the order of the files. The time of a figure's model is paid once a group."""
+    boards = report.Boards()
+    by_settings: dict[tuple[str, str], list[Result]] = {}
+    for result in loaded:
+        key = (result.benchmark, json.dumps(fields(result), sort_keys=True))
+        by_settings.setdefault(key, []).append(result)
+    made = [_group(fields(runs[0]), runs, boards) for runs in by_settings.values()]
+    for benchmark in dict.fromkeys(group.benchmark for group in made):
+        assign_coordinates([group for group in made if group.benchmark == benchmark])
+    return sorted(made, key=lambda group: group.benchmark)
+
+
+def assign_coordinates(groups: Sequence[Group]) -> None:
+    """Give each group the fields that tell it from the others, leaving out fields that tell nothing more."""
+    names = list(dict.fromkeys(name for group in groups for name in group.fields))
+    plain = [name for name in names if not name.startswith("parameter ")]
+    varied = {name: len({json.dumps(group.fields.get(name)) for group in groups}) for name in names}
+    parameters = [name for name in names if name.startswith("parameter ")]
+    parameters.sort(key=lambda name: (-varied[name], name != "parameter size", name))
+    chosen: list[str] = []
+    parts = 1
+    for name in plain + parameters:
+        if varied[name] == 1:
+            continue
+        tried = [*chosen, name]
+        split = len({json.dumps([group.fields.get(key) for key in tried]) for group in groups})
+        if split > parts:
+            chosen, parts = tried, split
+    for group in groups:
+        wanted = chosen or ["kernel", "device"]
+        group.coordinates = {key: group.fields[key] for key in wanted if key in group.fields}

@@ -1,0 +1,161 @@
+"""What `fabricmark scale` is asked for: numbers of ranks, and what the scaled parameter is set to on each."""
+
+import itertools
+import math
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from fabricmark import kernel_toml, listing, running, runtimes
+from fabricmark.errors import ENVIRONMENT, FabricmarkError
+from fabricmark.kernel_toml import Parameter
+
+MODES = {"weak": ("weak",), "strong": ("strong",), "both": ("weak", "strong")}
+SCOPES = ("per-rank", "total")
+MOST_RANKS = 1_048_576
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is asked for. `value`: of the scaled parameter as given, None: the program's default.
+
+    `scope`: whether the program takes the parameter `per-rank` or as the `total` of all ranks.
+    """
+
+    benchmark: str
+    ranks: tuple[int, ...]
+    modes: tuple[str, ...]
+    mpi: bool
+    parameter: Parameter | None
+    scope: str
+    value: int | None
+    runtime: str
+    extra: tuple[str, ...]  # options for the program, without that parameter
+    folder: Path
+
+
+def parse_ranks(text: str) -> tuple[int, ...]:
+    """`1,2,4` as ascending numbers. Raises FabricmarkError (2)."""
+    words = [word.strip() for word in text.split(",")]
+    if not all(word.isascii() and word.isdigit() and len(word) < 8 for word in words):
+        raise FabricmarkError(f"--devices {text!r} is not a list of numbers", "write it like 1,2,4")
+    numbers = sorted({int(word) for word in words})
+    if numbers[0] < 1 or numbers[-1] > MOST_RANKS:
+        raise FabricmarkError(f"--devices {text!r}: out of range", f"use numbers from 1 to {MOST_RANKS}")
+    return tuple(numbers)
+
+
+def take_value(words: Sequence[str], parameter: Parameter | None) -> tuple[int | None, tuple[str, ...]]:
+    """(the parameter's value among a program's options, the other options). Raises FabricmarkError (2)."""
+    option = None if parameter is None else parameter.option
+    found: str | None = None
+    rest: list[str] = []
+    left = iter(words)
+    for word in left:
+        name, equals, value = word.partition("=")
+        if name == "--json":
+            raise FabricmarkError("--json is set by `fabricmark scale`", "choose a folder with --output")
+        if name == option:
+            found = value if equals else next(left, "")
+        elif name == "--ranks":
+            raise FabricmarkError("--ranks is set by `fabricmark scale`", "choose them with --devices")
+        else:
+            rest.append(word)
+    if found is None:
+        return None, tuple(rest)
+    number = whole_number(found)
+    if number is None:
+        raise FabricmarkError(f"{option} {found!r} is not a whole number", "give one, like 65536 or 2^16")
+    return number, tuple(rest)
+
+
+def whole_number(text: str) -> int | None:
+    """A number as the programs read it: 65536, 64Ki (also Mi, Gi) or 2^16; None for anything else."""
+    plain = re.fullmatch(r"([0-9]{1,18})(Ki|Mi|Gi)?", text)
+    if plain:
+        return int(plain[1]) << {None: 0, "Ki": 10, "Mi": 20, "Gi": 30}[plain[2]]
+    power = re.fullmatch(r"2\^([0-9]{1,2})", text)
+    return 2 ** int(power[1]) if power else None
+
+
+def chosen_parameter(benchmark: str, name: str | None, modes: Sequence[str]) -> Parameter | None:
+    """The parameter to scale; by default `size` where the benchmark has it. Raises FabricmarkError (2)."""
+    known = listing.kernel(benchmark).parameters
+    parameter = known.get(name or "size")
+    if parameter is None and (name is not None or "strong" in modes):
+        cause = f"{benchmark} has no parameter {name or 'size'}"
+        raise FabricmarkError(cause, f"use --parameter with one of {', '.join(known)}, or weak scaling")
+    if parameter is not None and parameter.type != "int":
+        raise FabricmarkError(
+            f"the parameter {parameter.name} is no whole number", "choose another --parameter"
+        )
+    return parameter
+
+
+def default_value(benchmark: str, parameter: Parameter, runtime: str, extra: Sequence[str]) -> int | None:
+    """The parameter's default on the devices of a runtime; None where it is not certain."""
+    own = any(
+        parameter.name in table.get("defaults", {}) for table in listing.kernel(benchmark).variants.values()
+    )
+    chosen = any(word.partition("=")[0] in ("--board", "--bitstream", "--kernel-file") for word in extra)
+    classes = {device["class"] for device in listing.devices(runtime)}
+    if own or chosen or len(classes) != 1:
+        return None
+    default = parameter.default
+    if isinstance(default, Mapping):
+        default = default.get(classes.pop())
+    return default if isinstance(default, int) and not isinstance(default, bool) else None
+
+
+def setting(request: Request, mode: str, ranks: int) -> int | None:
+    """What the parameter is set to: weak keeps a rank's share, strong the total. None: nothing to set.
+
+    Raises FabricmarkError (2) when the total cannot be divided or the result is out of the parameter's range.
+    """
+    parameter, value = request.parameter, request.value
+    follows = (mode, request.scope) in (("weak", "total"), ("strong", "per-rank"))
+    if parameter is None or (value is None and not follows):
+        return None
+    if value is None:
+        remedy = f"give it: `-- {parameter.option} N`"
+        raise FabricmarkError(f"{mode} scaling needs to know {parameter.name}, whose default varies", remedy)
+    if mode == "strong" and request.scope == "per-rank":
+        if value % ranks:
+            step = math.lcm(*request.ranks)
+            cause = f"{parameter.name} {value} cannot be divided by {ranks} ranks"
+            remedy = f"give a multiple of {step}, such as {max(value // step, 1) * step}"
+            raise FabricmarkError(cause, f"{remedy}, after ` -- {parameter.option}`")
+        value //= ranks
+    elif mode == "weak" and request.scope == "total":
+        value *= ranks
+    kernel_toml.check_value(f"{mode} scaling on {ranks} ranks: {parameter.name}", parameter, value, "value")
+    return value
+
+
+def usable_runtime(wanted: str | None) -> str:
+    """The runtime named, or the first that has a device. Raises FabricmarkError (2 or 3)."""
+    if wanted == "all":
+        raise FabricmarkError(
+            "scaling is measured on one runtime", f"use one of {', '.join(runtimes.names())}"
+        )
+    for name in running.chosen_runtimes(wanted):
+        if listing.devices(name):
+            return name
+    raise FabricmarkError("no OpenCL device found", running.NO_DEVICE, ENVIRONMENT)
+
+
+def board_banks(words: Sequence[str]) -> int | None:
+    """The number of banks in the board file among a program's options. Raises FabricmarkError (2)."""
+    given = [word.partition("=")[2] for word in words if word.startswith("--board=")]
+    given += [after for word, after in itertools.pairwise(words) if word == "--board"]
+    if not given:
+        return None
+    try:
+        banks = tomllib.loads(Path(given[-1]).read_text(encoding="utf-8")).get("banks")
+    except (OSError, ValueError, RecursionError) as error:
+        raise FabricmarkError(f"{given[-1]}: cannot be read: {error}", "correct that board file") from error
+    if banks is not None and (not isinstance(banks, int) or isinstance(banks, bool) or banks < 1):
+        raise FabricmarkError(f"{given[-1]}: banks: {banks} is no number of banks", "write it like banks = 4")
+    return banks

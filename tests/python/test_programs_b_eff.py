@@ -1,0 +1,318 @@
+"""The real fm_b_eff: valid on every ring and way of the messages, and each spoiled message is found."""
+
+import itertools
+import re
+import statistics
+
+import pytest
+from stream_program import PROGRAM, Stream, devices, mpirun, one_error, only_error
+
+pytestmark = pytest.mark.programs
+
+FULL = pytest.mark.full
+# Few and short messages: enough to go wrong in. Chunks of 1000 bytes divide none of them.
+SHORT = ("--repetitions", "2", "--largest", "12", "--messages", "3")
+WAYS = {
+    "cpu": ("--transport", "cpu"),
+    "whole": ("--transport", "host", "--chunk-bytes", "0"),
+    "chunks": ("--transport", "host", "--chunk-bytes", "1000"),
+}
+STEPS = ("kernel", "read", "message", "write", "kernel_after")
+ROOM = 4 << 20  # bytes of the messages of one timed part
+PLACE = re.compile(r"byte (\d+) of message (\d+) of (\d+) bytes from rank (\d+) in repetition (\d+)")
+
+
+@pytest.fixture(scope="module")
+def b_eff(tmp_path_factory):
+    made = Stream(tmp_path_factory.mktemp("b_eff"), PROGRAM.with_name("fm_b_eff"))
+    devices(made)
+    return made
+
+
+@pytest.fixture(scope="module")
+def plain(b_eff):
+    """A run by the rules of b_eff, but with few messages, over the host in chunks of the default size."""
+    return b_eff.valid("--ranks", "2", "--repetitions", "3", "--messages", "4")
+
+
+def figures(done, name, operation="exchange"):
+    """Measurements of an operation by the size of the message."""
+    return {
+        entry["axes"]["message_bytes"]: entry
+        for entry in done.document["measurements"]
+        if entry["name"] == name and entry["axes"].get("operation") == operation
+    }
+
+
+def failed(done):
+    """Failed verdicts by name, each with the numbers of its place."""
+    found = {}
+    for verdict in done.document["verdicts"]:
+        if verdict["status"] == "failed":
+            place = PLACE.fullmatch(verdict["worst"]["place"])
+            assert place and verdict["worst"]["place"] in done.output
+            found[verdict["name"]] = verdict["worst"]["rank"], *map(int, place.groups())
+    return found
+
+
+# Rings ----------------------------------------------------------------------------------------------------
+
+
+def check_ring(done, ranks, kind, way):
+    environment = done.document["environment"]["ranks"]
+    assert (environment["count"], environment["kind"]) == (ranks, kind)
+    assert done.document["parameters"]["transport"] == WAYS[way][1]
+    bytes_checked = 3 * ranks * sum(3 * 2**power for power in range(13))  # also of the warm-up
+    verdicts = {v["name"]: (v["checked"], v["error"]) for v in done.document["verdicts"]}
+    assert verdicts == dict.fromkeys(("messages to the right", "messages to the left"), (bytes_checked, 0))
+    assert list(figures(done, "bandwidth")) == [2**power for power in range(13)]
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("ranks", [1, 2, 3, 4, 8])
+def test_rings_in_one_process_are_valid(b_eff, ranks, way):
+    done = b_eff.valid(*SHORT, *WAYS[way], "--ranks", ranks)
+    check_ring(done, ranks, "single" if ranks == 1 else "in-process", way)
+
+
+@pytest.mark.parametrize(
+    "ranks, way",
+    [
+        (ranks, way) if (ranks, way) in {(2, "whole"), (3, "chunks"), (4, "cpu")} else
+        pytest.param(ranks, way, marks=FULL)
+        for ranks, way in itertools.product((2, 3, 4, 8), WAYS)
+    ],
+)  # fmt: skip
+def test_rings_of_mpi_are_valid(b_eff, ranks, way):
+    check_ring(b_eff.valid(*SHORT, *WAYS[way], launcher=mpirun(ranks)), ranks, "mpi", way)
+
+
+@FULL
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("ranks", [2, 3, 4, 8])
+@pytest.mark.parametrize("is_mpi", [False, True])
+def test_rings_are_valid_by_the_rules(b_eff, ranks, way, is_mpi):
+    how = {"launcher": mpirun(ranks)} if is_mpi else {}
+    words = () if is_mpi else ("--ranks", ranks)
+    done = b_eff.valid(*WAYS[way], "--repetitions", "2", "--messages", "20", *words, **how)
+    assert len(figures(done, "bandwidth")) == 21
+
+
+@pytest.mark.parametrize("chunk", [1, 63, 64, 65, 4096, pytest.param(1048576, marks=FULL)])
+def test_chunks_of_any_size_are_valid(b_eff, chunk):
+    done = b_eff.valid(*SHORT, "--ranks", "2", "--chunk-bytes", chunk, "--sub-steps", "false")
+    assert done.document["parameters"]["chunk_bytes"] == chunk
+
+
+@pytest.mark.parametrize("memory", ["buffer", "host-pointer", "svm"])
+def test_every_kind_of_device_memory_is_valid_or_refused_by_name(b_eff, memory):
+    for way in ("whole", "chunks"):
+        done = b_eff.run(*SHORT, *WAYS[way], "--ranks", "2", "--memory", memory)
+        if done.code == 0:
+            assert done.document["parameters"]["memory"] == memory
+        else:
+            assert memory == "svm" and "shared virtual memory" in only_error(done, codes=(2,))
+
+
+# Figures --------------------------------------------------------------------------------------------------
+
+
+def test_there_are_21_sizes_by_the_rules(plain):
+    sizes = [2**power for power in range(21)]
+    for name in ("bandwidth", "latency"):
+        assert list(figures(plain, name)) == sizes
+    for step in STEPS:
+        assert list(figures(plain, "latency", step)) == sizes
+    assert len(plain.document["measurements"]) == (2 + len(STEPS)) * 21 + 1
+
+
+def check_figures(entry, values):
+    is_rate = entry["better"] == "higher"
+    for key, value in (
+        ("best", max(values) if is_rate else min(values)),
+        ("maximum", max(values)),
+        ("minimum", min(values)),
+        ("median", statistics.median(values)),
+        ("mean", statistics.fmean(values)),
+        ("standard_deviation", statistics.stdev(values)),
+    ):
+        assert entry[key] == pytest.approx(value), (key, entry["axes"])
+
+
+def test_a_bandwidth_is_of_both_directions_and_all_ranks(plain):
+    for size, entry in figures(plain, "bandwidth").items():
+        per_rank = entry["samples"]["per_rank"]
+        assert [len(samples) for samples in per_rank] == [3, 3]
+        assert entry["work"] == {"amount": 2 * size * 2, "unit": "B"}
+        check_figures(entry, [4 * size / max(pair) / 1e9 for pair in zip(*per_rank, strict=True)])
+
+
+def test_a_latency_is_that_of_one_message_on_the_slowest_rank(plain):
+    for operation in ("exchange", *STEPS):
+        for entry in figures(plain, "latency", operation).values():
+            assert (entry["unit"], entry["better"], entry["work"]) == ("us", "lower", None)
+            per_rank = entry["samples"]["per_rank"]
+            check_figures(entry, [max(pair) * 1e6 for pair in zip(*per_rank, strict=True)])
+
+
+def test_latency_and_bandwidth_are_of_the_same_samples(plain):
+    rates = figures(plain, "bandwidth")
+    for size, entry in figures(plain, "latency").items():
+        assert entry["samples"] == rates[size]["samples"]
+        assert entry["best"] * rates[size]["best"] == pytest.approx(4 * size * 1e-3)
+
+
+def test_the_effective_bandwidth_is_the_mean_of_the_best(plain):
+    (effective,) = [m for m in plain.document["measurements"] if m["name"] == "effective_bandwidth"]
+    rates = figures(plain, "bandwidth").values()
+    assert effective["best"] == pytest.approx(statistics.fmean(entry["best"] for entry in rates))
+    assert (effective["axes"], effective["unit"], effective["work"]) == ({}, "GB/s", None)
+    assert effective["samples"]["per_rank"] == [] and "eq. 4.1" in effective["derived"]
+
+
+def test_a_delay_of_a_timed_part_is_shared_by_its_messages(b_eff):
+    words = ("--repetitions", "2", "--largest", "2", "--messages", "10", *WAYS["cpu"])
+    done = b_eff.valid(*words, "--ranks", "2", "--inject-delay", "0.02")
+    for entry in figures(done, "latency").values():
+        assert entry["best"] >= 2000  # us
+        assert entry["best"] < 20000
+
+
+def test_steps_are_there_for_the_host_only_and_can_be_left_out(b_eff):
+    for words, are_there in (
+        (WAYS["whole"], True),
+        ((*WAYS["chunks"], "--sub-steps", "false"), False),
+        ((*WAYS["cpu"], "--sub-steps", "true"), False),
+    ):
+        done = b_eff.valid(*SHORT, *words)
+        for step in STEPS:
+            assert bool(figures(done, "latency", step)) == are_there
+
+
+def test_the_timeline_has_the_kernels_around_the_messages(b_eff):
+    words = ("--repetitions", "2", "--messages", "3", "--largest", "4")
+    done = b_eff.valid(*words, "--ranks", "2", "--timeline")
+    entries = [(e["rank"], e["repetition"], e["operation"]) for e in done.document["timeline"]]
+    kernels = itertools.product(range(2), range(2), ("kernel", "kernel_after"))
+    assert sorted(entries) == sorted(kernel for kernel in kernels for _ in range(3 * 5))
+    assert all(e["queued"] <= e["submitted"] <= e["started"] <= e["ended"] for e in done.document["timeline"])
+    assert b_eff.valid(*SHORT, *WAYS["cpu"], "--timeline").document["timeline"] == []
+
+
+def test_long_messages_are_as_many_as_there_is_room_for(b_eff):
+    done = b_eff.valid("--largest", "22", "--messages", "3", "--repetitions", "1", "--warmup", "0")
+    messages = [min(3, ROOM // 2**power) for power in range(23)]
+    checked = sum(count * 2**power for power, count in enumerate(messages))
+    assert [v["checked"] for v in done.document["verdicts"]] == [checked] * 2
+
+
+# Faults ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("where", ["", "@1"])
+def test_a_lost_message_ends_in_one_line_that_names_the_rank(b_eff, way, where):
+    words = ("--ranks", "3", "--timeout", "1", "--inject-fault", f"lost{where}")
+    done = b_eff.run(*SHORT, *WAYS[way], *words)
+    assert "no sign of a message of 1 bytes from rank 1 in 1 s" in only_error(done, codes=(3,))
+    assert done.document is None
+
+
+def test_a_lost_message_in_a_ring_of_one_is_found_too(b_eff):
+    done = b_eff.run(*SHORT, "--timeout", "0.3", "--inject-fault", "lost")
+    assert "from rank 0 in 0.3 s" in only_error(done, codes=(3,))
+
+
+@pytest.mark.parametrize(
+    "way", ["cpu", pytest.param("whole", marks=FULL), pytest.param("chunks", marks=FULL)]
+)
+@pytest.mark.parametrize("where", ["@1", pytest.param("", marks=FULL)])
+def test_a_lost_message_of_mpi_ends_in_one_line_that_names_the_rank(b_eff, way, where):
+    words = (*SHORT, *WAYS[way], "--timeout", "1", "--inject-fault", f"lost{where}")
+    done = b_eff.run(*words, launcher=mpirun(2))
+    assert "of a message of 1 bytes from rank 1 in 1 s" in one_error(done, codes=(3,))
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("kind", ["late", "swapped"])
+def test_a_message_that_is_late_or_swapped_is_found_and_placed(b_eff, kind, way):
+    done = b_eff.run(*SHORT, *WAYS[way], "--ranks", "3", "--inject-fault", f"{kind}@1")
+    assert done.code == 1 and done.errors == ""
+    found = failed(done)
+    # What rank 1 sends to the right arrives at rank 2, and to the left at rank 0.
+    receivers = {"messages to the left": 0}
+    if kind == "swapped":
+        receivers["messages to the right"] = 2
+    assert {name: place[0] for name, place in found.items()} == receivers
+    assert all(sender == 1 for _, _, _, _, sender, _ in found.values())
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("kind", ["late", "swapped"])
+def test_messages_that_are_late_or_swapped_everywhere_are_found(b_eff, kind, way):
+    for ranks in (1, 2, 4):
+        done = b_eff.run(*SHORT, *WAYS[way], "--ranks", ranks, "--inject-fault", kind)
+        assert done.code == 1
+        assert len(failed(done)) == (2 if kind == "swapped" else 1)
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("kind, byte", [("element", 2048), ("zeros", 0), ("scale", 0), ("stale", 0)])
+def test_a_received_message_that_was_spoiled_is_found_and_placed(b_eff, kind, byte, way):
+    for where, receiver in (("@2", 2), ("", None)):
+        done = b_eff.run(*SHORT, *WAYS[way], "--ranks", "3", "--inject-fault", kind + where)
+        assert done.code == 1 and done.errors == ""
+        ((name, place),) = failed(done).items()
+        assert name == "messages to the right"
+        rank, *rest = place
+        assert receiver in (None, rank)
+        assert rest == [byte, 0, 4096, (rank + 2) % 3, 1], "seen in the first repetition already"
+    if kind == "element":
+        assert {v["error"] for v in done.document["verdicts"]} == {0, 3}, "a byte in each repetition"
+
+
+@pytest.mark.parametrize(
+    "kind", ["late", *(pytest.param(kind, marks=FULL) for kind in ("swapped", "element", "zeros"))]
+)
+def test_faults_of_mpi_are_found(b_eff, kind):
+    done = b_eff.run(*SHORT, "--inject-fault", f"{kind}@1", launcher=mpirun(2))
+    assert done.code == 1
+    assert failed(done)
+
+
+def test_processes_whose_chunks_differ_end_with_what_to_do(b_eff):
+    words = (*SHORT, "--timeout", "5", "--chunk-bytes")
+    launcher = [*mpirun(1), b_eff.program, *words, "512", ":", "-n", "1"]
+    line = one_error(b_eff.start(*words, "1024", launcher=launcher), codes=(3,))
+    assert "start all ranks with the same options" in line
+
+
+# Bad input ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "words, name",
+    [
+        (("--largest", "29"), "largest"),
+        (("--largest=-1",), "largest"),
+        (("--transport", "pigeon"), "transport"),
+        (("--transport", "CPU"), "transport"),
+        (("--messages=-1",), "messages"),
+        (("--messages", "100001"), "messages"),
+        (("--chunk-bytes=-1",), "chunk_bytes"),
+        (("--chunk-bytes", "1.5"), "chunk_bytes"),
+        (("--sub-steps", "maybe"), "sub_steps"),
+        (("--timeout", "0"), "--timeout"),
+        (("--timeout", "nan"), "--timeout"),
+        (("--memory", "hbm"), "hbm"),
+        (("--variant", "throughput"), "throughput"),
+        (("--inject-fault", "lost:a"), "'a'"),
+        (("--largest", "2", "--inject-fault", "late@7"), "rank 7"),
+        (("--size", "100"), "--size"),
+    ],
+)
+def test_bad_input_ends_in_one_clear_line(b_eff, words, name):
+    for ranks in (1, 2):
+        done = b_eff.run(*words, "--ranks", ranks)
+        assert name in only_error(done, codes=(2,))
+        assert done.document is None

@@ -1,0 +1,317 @@
+"""The page and the pictures: complete, self-contained, and harmless whatever stands in the files."""
+
+import json
+import re
+import struct
+from html.parser import HTMLParser
+
+import pytest
+import samples
+from fabricmark import calibration, models, paths
+from fabricmark.reporting import interactive, outputs, page, pictures
+from fabricmark.reporting.plots import Plot, Series
+
+HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(2)> $x_$ & \x1b[2J"
+
+
+@pytest.fixture
+def calibrated(place):
+    document = samples.calibration()
+    paths.write_atomically(calibration.file_for(document), json.dumps(document))
+    return place
+
+
+def everything(place):
+    """One file of every kind that a report can meet."""
+    for ranks in (1, 2, 4):
+        document = samples.result(ranks=ranks)
+        document["timeline"] = samples.timeline(ranks=ranks)
+        place.write(f"stream-{ranks}.json", document)
+    for transport in ("cpu", "host"):
+        place.write(f"b_eff-{transport}.json", samples.b_eff(transport=transport))
+    place.write("host_transfer.json", samples.host_transfer())
+    place.write("scaling.json", samples.scaling())
+    device = {**samples.DEVICE, "name": HOSTILE}
+    document = samples.result(status="failed", device=device)
+    document["notes"] = [HOSTILE]
+    document["parameters"]["kernel_file"] = "</script>" + HOSTILE
+    place.write("hostile.json", document)
+
+
+class Elements(HTMLParser):
+    """(tag, attributes) of each element, and the text outside of scripts and styles."""
+
+    def __init__(self, html):
+        super().__init__()
+        self.found, self.text, self.inside = [], [], ""
+        self.feed(html)
+
+    def handle_starttag(self, tag, attrs):
+        self.found.append((tag, dict(attrs)))
+        self.inside = tag
+
+    def handle_endtag(self, tag):
+        self.inside = ""
+
+    def handle_data(self, data):
+        if self.inside not in ("script", "style"):
+            self.text.append(data)
+
+
+def made(place, *words):
+    """The page of everything in the results folder, and the text that a reader sees."""
+    done = place.run("report", "results", "--html", "report.html", *words)
+    assert done.returncode == 0, done.stderr
+    html = (place.folder / "report.html").read_text(encoding="utf-8")
+    return html, " ".join(" ".join(Elements(html).text).split())
+
+
+def test_the_page_shows_every_part(calibrated):
+    everything(calibrated)
+    _, shown = made(calibrated)
+    words = (
+        "sample-cpu (cpu)",
+        "Sample CPU, 2 logical cores",
+        "fm_stream 0.1.0 (abc123)",
+        "memory bandwidth",
+    )
+    for word in (
+        *words,
+        "Over sizes",
+        "Scaling",
+        "Efficiency",
+        "Kernel timeline",
+        "Samples",
+        "Runs in detail",
+    ):
+        assert word in shown
+    for word in ("stream on sample-cpu: weak scaling, speed-up", "INVALID", "nan, not 30.0", "buffer_size"):
+        assert word in shown
+
+
+def test_no_request_can_leave_the_page(calibrated):
+    everything(calibrated)
+    html, _ = made(calibrated)
+    elements = Elements(html).found
+    policy = next(given["content"] for _, given in elements if "http-equiv" in given)
+    assert policy.startswith("default-src 'none';") and "http" not in policy and "*" not in policy
+    loading = ("src", "href", "srcset", "action", "data", "poster", "background")
+    assert not [(tag, given) for tag, given in elements if any(name in given for name in loading)]
+    assert {tag for tag, _ in elements}.isdisjoint({"link", "iframe", "img", "object", "embed", "base"})
+    own = page.part("page.js") + page.part("page.css")
+    assert not re.search(r"https?:|fetch\(|XMLHttpRequest|import\(|@import|url\(|WebSocket|sendBeacon", own)
+
+
+def test_the_library_is_embedded_once(calibrated):
+    everything(calibrated)
+    html, _ = made(calibrated)
+    assert html.count(interactive.library()[:200]) == 1
+    assert len([1 for tag, given in Elements(html).found if tag == "script" and "type" not in given]) == 2
+
+
+def test_names_are_text(calibrated):
+    everything(calibrated)
+    html, shown = made(calibrated)
+    elements = Elements(html).found
+    assert "img" not in {tag for tag, _ in elements}
+    assert not [given for _, given in elements if any(name.startswith("on") for name in given)]
+    assert "<script>alert(1)</script><img src=x onerror=alert(2)> $x_$ & \\x1b[2J" in shown
+    assert "\x1b" not in html
+    for block in re.findall(r'<script type="application/json">(.*?)</script>', html, re.DOTALL):
+        assert "<" not in block
+        json.loads(block)
+
+
+def test_plots_have_words_and_tables_have_headings(calibrated):
+    everything(calibrated)
+    html, _ = made(calibrated)
+    elements = Elements(html).found
+    places = [given for _, given in elements if given.get("class") == "plot"]
+    assert len(places) > 20
+    assert all(given["role"] == "img" and given["aria-label"].startswith("Plot: ") for given in places)
+    assert all(given.get("scope") in ("col", "row", "rowgroup") for tag, given in elements if tag == "th")
+    count = sum(tag == "caption" for tag, _ in elements)
+    assert count == sum(tag == "table" for tag, _ in elements)
+    assert ("html", {"lang": "en"}) in elements
+
+
+def test_every_series_says_its_kind(calibrated):
+    everything(calibrated)
+    html, _ = made(calibrated)
+    for block in re.findall(r'<script type="application/json">(.*?)</script>', html, re.DOTALL):
+        for trace in json.loads(block)["traces"]:
+            assert re.search(r"measured|modelled|emulated|^limit$|^ideal$", trace["name"]), trace["name"]
+
+
+def test_another_limit_flips_the_bottleneck(place):
+    """Launching takes 20 us, then 20 ms: the same run is bound by memory, then by its launches."""
+    place.write("one.json", samples.result(operations=("triad",)))
+    document = samples.calibration()
+    for seconds, there, gone in (
+        (2e-5, "memory bandwidth", "launch latency"),
+        (2e-2, "launch latency", "memory bandwidth"),
+        (2e-5, "memory bandwidth", "launch latency"),
+    ):
+        document["launch_seconds"] = seconds
+        paths.write_atomically(calibration.file_for(document), json.dumps(document))
+        html, shown = made(place)
+        assert there in shown and gone not in shown
+        assert f"<td>{there}</td>" in html
+
+
+def test_the_bottleneck_is_the_models_word(calibrated, monkeypatch):
+    class Model:
+        @staticmethod
+        def predict(parameters, board, ranks):
+            axes = {"operation": "triad"}
+            return [models.Prediction("bandwidth", axes, 45.0, "GB/s", 50.0, "the <moon>", "why")]
+
+    monkeypatch.setattr(models, "find", lambda name: Model)
+    calibrated.write("one.json", samples.result(operations=("triad",)))
+    _, shown = made(calibrated)
+    assert "the <moon>" in shown
+
+
+def test_emulated_figures_stand_beside_no_model(place):
+    device = {**samples.DEVICE, "class": "emulator", "emulated": True}
+    document = samples.calibration(device)
+    paths.write_atomically(calibration.file_for(document), json.dumps(document))
+    place.write("one.json", samples.result(kind="emulated", device=device, operations=("triad",)))
+    html, shown = made(place)
+    assert "sample-cpu (emulator, emulated)" in shown
+    cells = re.search(r'<tr><th scope="row">triad</th>(.*?)</tr>', html).group(1)
+    assert "emulated" in cells and re.findall(r">(-)<", cells) == ["-"] * 5
+
+
+def test_power_columns_only_where_power_was_sampled(place):
+    place.write("a.json", samples.result(operations=("triad",)))
+    _, shown = made(place)
+    assert "power [W]" not in shown
+    document = samples.result(operations=("triad",), ranks=2)
+    document["energy"] = [samples.energy(30, domain="package-0"), samples.energy(10, domain="package-1")]
+    place.write("b.json", document)
+    html, shown = made(place)
+    assert "40 (rapl)" in shown and "26.67" in shown  # domains of one source add up
+    best = document["measurements"][0]["best"]
+    assert f"{best / 40:.4g} GB/s/W" in shown
+    without = re.search(r'<tr><th scope="row">triad</th>(.*?)</tr>', html).group(1)
+    assert re.findall(r">([^<>]*)</td>", without)[-3:] == ["-", "-", "-"]  # absent, not zero
+
+
+def test_a_damaged_file_is_named_and_hides_nothing(place, one_error_line):
+    place.write("a.json", samples.result())
+    place.write("b<b>.json", "{")
+    done = place.run("report", "results", "--html", "report.html", "--png", "png")
+    assert "not valid JSON" in one_error_line(done, 2)
+    shown = " ".join(Elements((place.folder / "report.html").read_text()).text)
+    assert "1 file is not in this report" in shown and "b<b>.json: not valid JSON" in shown
+    assert "triad" in shown and list((place.folder / "png").glob("*.png"))
+
+
+def test_damaged_scaling_files(place, one_error_line):
+    place.write("a.json", samples.result())
+    document = samples.scaling()
+    document["series"][0]["speed_up"].pop()
+    place.write("scaling.json", document)
+    assert "lists of different lengths" in one_error_line(place.run("report", "results"), 2)
+    document["series"][0]["kind"] = "guessed"
+    place.write("scaling.json", document)
+    assert "series[0].kind" in one_error_line(place.run("report", "results"), 2)
+
+
+@pytest.mark.parametrize("option", ["--html", "--png"])
+def test_places_that_cannot_be_written(place, one_error_line, option):
+    place.write("one.json", samples.result())
+    (place.folder / "file").write_text("")
+    done = place.run("report", "results", option, "file/below")
+    assert "cannot write" in one_error_line(done, 2)
+
+
+def test_without_plotly(place, one_error_line, monkeypatch):
+    monkeypatch.setattr(interactive, "find_spec", lambda name: None)
+    place.write("one.json", samples.result())
+    line = one_error_line(place.run("report", "results", "--html", "report.html"), 3)
+    assert "plotly is not installed; run `make setup`" in line
+
+
+def test_long_pages_say_what_they_leave_out(place, monkeypatch):
+    monkeypatch.setattr("fabricmark.reporting.tables.MOST_OPEN_ROWS", 10)
+    monkeypatch.setattr("fabricmark.reporting.tables.MOST_ROWS", 20)
+    monkeypatch.setattr(page, "MOST_DETAILED", 2)
+    for ranks in range(1, 6):
+        place.write(f"{ranks}.json", samples.result(ranks=ranks))
+    _, shown = made(place)
+    assert "11 further rows" in shown and "12 further rows are left out" in shown
+    assert "3 further groups are in the result files only." in shown
+
+
+def many(place, count):
+    for number in range(count):
+        document = samples.result(ranks=1 + number % 4, operations=("copy", "triad"))
+        document["parameters"]["size"] = 1000 + number
+        place.write(f"{number:04}.json", document)
+    html, shown = made(place)
+    assert f"{count}, in {count} groups with the same settings" in shown
+    assert "further groups are left out" in shown
+    assert len(html) < 12e6
+    assert len(re.findall('class="plot"', html)) < 200
+
+
+def test_many_files(place):
+    many(place, 120)
+
+
+@pytest.mark.full
+def test_a_thousand_files(place):
+    many(place, 1000)
+
+
+def test_a_terminal_shows_the_wrong_ones_of_many(place):
+    for number in range(130):
+        status = "failed" if number == 125 else "passed"
+        place.write(f"{number:04}.json", samples.result(operations=("triad",), status=status))
+    done = place.run("report", "results")
+    assert done.stdout.count("triad") == 100 and "INVALID" in done.stdout
+    assert "30 further runs are not shown here; `--html FILE` makes a page of all" in done.stdout
+
+
+def test_a_terminal_shows_the_best_of_a_curve(place):
+    place.write("one.json", samples.b_eff())
+    lines = place.run("report", "results").stdout.splitlines()
+    assert len(lines) < 20
+    assert any("bandwidth exchange 1 MiB (best of 21)" in line for line in lines)
+    assert any("latency exchange 1 B (best of 21)" in line for line in lines)
+
+
+def test_pictures(calibrated):
+    everything(calibrated)
+    done = calibrated.run("report", "results", "--png", "png")
+    assert done.returncode == 0, done.stderr
+    pictures_made = sorted((calibrated.folder / "png").iterdir())
+    assert f"pictures: {len(pictures_made)} in png" in done.stdout
+    names = {path.name for path in pictures_made}
+    assert {"b-eff-bandwidth-over-message-bytes.png", "stream-efficiency.png", "stream-speed-up.png"} <= names
+    for path in pictures_made:
+        data = path.read_bytes()
+        assert data.startswith(b"\x89PNG\r\n\x1a\n") and b"Plot: " in data  # with its words inside
+        width, height = struct.unpack(">II", data[16:24])
+        assert width == 960 and height > 300
+
+
+def test_names_are_no_formulas_in_pictures():
+    plot = Plot("a", "$\\frac{1}{$ \ud800", "x_$1", "", [Series("$\\bad$", [1, 2], [1, 2])], rows=())
+    assert pictures.png(plot).startswith(b"\x89PNG")
+
+
+def test_more_pictures_than_anybody_looks_at_are_counted(place, monkeypatch):
+    monkeypatch.setattr(pictures, "MOST_PICTURES", 1)
+    place.write("a.json", samples.result())
+    place.write("b.json", samples.result(ranks=2))
+    done = place.run("report", "results", "--png", "png")
+    assert "pictures: 1 in png, 3 plots left out" in done.stdout
+
+
+def test_a_scaling_file_alone(place):
+    place.write("scaling.json", samples.scaling())
+    assert outputs.main([place.results / "scaling.json"], place.folder / "a.html", None, None).errors == []
+    assert "weak scaling, speed-up" in (place.folder / "a.html").read_text()

@@ -1,0 +1,231 @@
+"""What the report draws: numeric axes become curves, kinds stay apart, and what is left out is said."""
+
+import json
+
+import pytest
+import samples
+from fabricmark import calibration, paths, results
+from fabricmark.reporting import bars, curves, families, gantt, groups, plots, speedups
+from fabricmark.reporting import samples as sample_plots
+from fabricmark.reporting.inputs import Scaling
+
+EMULATOR = {**samples.DEVICE, "name": "emulated board", "class": "emulator", "emulated": True}
+
+
+@pytest.fixture
+def calibrated(place):
+    document = samples.calibration()
+    paths.write_atomically(calibration.file_for(document), json.dumps(document))
+    return place
+
+
+def grouped(place, *documents):
+    """The groups of these documents, as one report."""
+    loaded = [results.load(place.write(f"{i:03}.json", document)) for i, document in enumerate(documents)]
+    return groups.make(loaded)
+
+
+def sized(power, variant="throughput"):
+    """STREAM Triad with 2^power elements, the slower per byte the smaller."""
+    size = 1 << power
+    document = samples.result(operations=(), variant=variant)
+    document["parameters"]["size"] = size
+    document["measurements"] = [samples.measurement("triad", ((1e-5 + size / 2e9,) * 3,), size=size)]
+    return document
+
+
+def test_equal_settings_are_one_group(place):
+    first, second, other = samples.result(), samples.result(), samples.result(ranks=2)
+    second["measurements"] = [samples.measurement("triad", ((0.005, 0.02, 0.02),))]
+    made = grouped(place, first, second, other)
+    assert [len(group.runs) for group in made] == [2, 1]
+    assert [group.label for group in made] == ["1 rank", "2 ranks"]
+    triad = next(f for f in made[0].figures if f.measurement.axes["operation"] == "triad")
+    bests = [samples.measurement()["best"], second["measurements"][0]["best"]]
+    medians = [samples.measurement()["median"], second["measurements"][0]["median"]]
+    assert triad.row.best == pytest.approx(max(bests))
+    assert triad.row.median == pytest.approx(sum(medians) / 2)
+    assert len(triad.values) == 6
+
+
+def test_the_worst_verdict_of_a_group_is_shown(place):
+    made = grouped(place, samples.result(), samples.result(status="failed"), samples.result())
+    assert made[0].verdict() == "INVALID in 1 of 3"
+
+
+def test_labels_leave_out_what_follows_from_the_rest(place):
+    documents = [samples.result(ranks=ranks) for ranks in (1, 2, 4)]
+    for document in documents:
+        document["parameters"]["replications"] = 4 // document["environment"]["ranks"]["count"]
+    assert [group.label for group in grouped(place, *documents)] == ["1 rank", "2 ranks", "4 ranks"]
+
+
+def test_figures_over_message_size(place):
+    made = grouped(place, samples.b_eff())
+    drawn = {plot.title: plot for plot in curves.plots(made)}
+    assert set(drawn) == {"b_eff: bandwidth over message bytes", "b_eff: latency over message bytes"}
+    bandwidth = drawn["b_eff: bandwidth over message bytes"]
+    assert (bandwidth.log_x, bandwidth.log_y, bandwidth.y_label) == (True, True, "bandwidth [GB/s]")
+    assert [series.name for series in bandwidth.series] == ["exchange (measured)"]
+    assert list(bandwidth.series[0].x) == [2**power for power in range(21)]
+    steps = [series.name for series in drawn["b_eff: latency over message bytes"].series]
+    assert steps == [f"{name} (measured)" for name in ("exchange", "kernel", "read", "message", "write")]
+    assert ("1 B" in dict(bandwidth.x_ticks).values()) and ("1 MiB" in dict(bandwidth.x_ticks).values())
+
+
+def test_two_values_are_no_curve(place):
+    assert curves.plots(grouped(place, samples.b_eff(sizes=(1, 1024)))) == []
+    assert curves.plots(grouped(place, samples.result())) == []
+
+
+def test_transports_are_series_of_one_plot(place):
+    made = grouped(place, samples.b_eff(transport="cpu"), samples.b_eff(transport="host"))
+    bandwidth = curves.plots(made)[0]
+    assert [s.name for s in bandwidth.series] == ["transport cpu (measured)", "transport host (measured)"]
+
+
+def test_many_lines_are_split_and_none_is_lost(place):
+    made = grouped(place, samples.host_transfer(methods=("blocking", "queued", "migrate", "sub-buffer")))
+    drawn = curves.plots(made)
+    lines = [series.name + plot.title for plot in drawn for series in plot.series]
+    assert len(lines) == len(set(lines)) == 3 * 4 * 2 * 2
+    assert all(len(plot.series) <= plots.MOST_SERIES and not plot.left_out for plot in drawn)
+    assert {len(series.x) for plot in drawn for series in plot.series} == {5}
+
+
+def test_a_parameter_is_an_axis_too_and_the_model_is_dashed(calibrated):
+    (plot,) = curves.plots(grouped(calibrated, *(sized(power) for power in range(12, 17))))
+    assert plot.title == "stream: bandwidth over size"
+    assert [(s.name, s.style) for s in plot.series] == [
+        ("triad (measured)", "line"),
+        ("triad (modelled)", "dashed"),
+        ("limit", "dotted"),
+    ]
+
+
+def test_emulated_curves_have_no_model(calibrated):
+    documents = [sized(power) for power in range(12, 17)]
+    for document in documents:
+        document["environment"]["device"] = EMULATOR
+        document["measurements"][0]["kind"] = "emulated"
+    (plot,) = curves.plots(grouped(calibrated, *documents))
+    assert [(s.name, s.style) for s in plot.series] == [("triad (emulated)", "line")]
+
+
+def test_kinds_are_lines_of_their_own(place):
+    documents = [samples.b_eff(sizes=(1, 2, 4)), samples.b_eff(sizes=(1, 2, 4), kind="emulated")]
+    names = [series.name for series in curves.plots(grouped(place, *documents))[0].series]
+    assert sorted(names) == ["exchange (emulated)", "exchange (measured)"]
+
+
+def test_more_panels_than_can_be_drawn_are_counted(place, monkeypatch):
+    monkeypatch.setattr(curves, "MOST_PANELS", 2)
+    drawn = curves.plots(grouped(place, samples.host_transfer()))
+    assert len(drawn) == 2 and drawn[-1].left_out == "2 further plots of this kind are left out."
+
+
+def test_curves_are_one_row_of_the_summary(place):
+    (group,) = grouped(place, samples.b_eff())
+    found = {(f.measurement.name, *f.measurement.axes.values()): points for f, points in group.condensed}
+    assert found["bandwidth", "exchange", 2**20] == 21
+    assert found["latency", "exchange", 1] == 21  # a time is best where it is shortest
+    assert found[("effective_bandwidth",)] == 1
+
+
+def test_speed_up_of_results(place):
+    up, share = speedups.plots(grouped(place, *(samples.result(ranks=ranks) for ranks in (1, 2, 4))))
+    triad = next(series for series in up.series if series.name.startswith("triad"))
+    assert list(triad.x) == [1, 2, 4] and triad.y[0] == 1
+    assert triad.y[1] == pytest.approx(2 * 0.0100 / 0.0101)
+    assert (up.series[-1].name, list(up.series[-1].y)) == ("ideal", [1, 2, 4])
+    triad = next(series for series in share.series if series.name.startswith("triad"))
+    assert triad.y[1] == pytest.approx(100 * 0.0100 / 0.0101)
+
+
+def test_what_changes_with_the_ranks_is_said(place):
+    documents = [samples.result(ranks=ranks) for ranks in (1, 2)]
+    assert speedups.plots(grouped(place, *documents))[0].left_out == ""
+    documents[1]["parameters"]["size"] //= 2
+    note = speedups.plots(grouped(place, *documents))[0].left_out
+    assert note == "Beside the ranks, these differ: size."
+
+
+def test_speed_up_starts_at_the_fewest_ranks(place):
+    up, _ = speedups.plots(grouped(place, *(samples.result(ranks=ranks) for ranks in (2, 4))))
+    assert up.y_label == "speed-up over 2 ranks" and list(up.series[-1].y) == [1, 2]
+
+
+def test_emulated_runs_do_not_scale(place):
+    documents = [samples.result(ranks=ranks, kind="emulated", device=EMULATOR) for ranks in (1, 2)]
+    assert speedups.plots(grouped(place, *documents)) == []
+
+
+def test_speed_up_of_a_scaling_file(place):
+    path = place.write("scaling.json", samples.scaling("strong", (1.0, 1.8)))
+    up, share = speedups.of_document(Scaling(path, samples.scaling("strong", (1.0, 1.8))))
+    assert up.title == "stream on sample-cpu: strong scaling, speed-up"
+    assert list(up.series[0].y) == [1.0, 1.8]
+    assert list(share.series[0].y) == pytest.approx([100, 90])
+
+
+def test_efficiency_against_model_and_limit(calibrated):
+    (plot,) = bars.plots(grouped(calibrated, samples.result()))
+    model, limit = plot.series
+    assert plot.rows[3] == "triad"
+    assert limit.x[3] == pytest.approx(100 * samples.measurement()["best"] / 50)
+    assert limit.x[3] < model.x[3] < 100
+
+
+def test_no_efficiency_without_a_model(place):
+    assert bars.plots(grouped(place, samples.result())) == []
+
+
+def test_timeline_has_a_row_for_each_replication(place):
+    document = samples.result(ranks=2)
+    document["timeline"] = samples.timeline(ranks=2)
+    (plot,) = gantt.plots(grouped(place, document))
+    assert plot.rows[1] == "rank 0, replication 1" and len(plot.rows) == 4
+    assert plot.series[0].name == "copy (measured)"
+    copy = plot.series[0]
+    assert copy.x[0] == pytest.approx(1.48) and copy.base[0] == pytest.approx(0.02)
+
+
+def test_a_long_timeline_is_cut_and_says_so(place, monkeypatch):
+    monkeypatch.setattr(gantt, "MOST_EVENTS", 10)
+    document = samples.result()
+    document["timeline"] = samples.timeline(repetitions=5)
+    (plot,) = gantt.plots(grouped(place, document))
+    assert sum(len(series.x) for series in plot.series) == 10
+    assert plot.left_out == "The first 10 kernels of 40; the rest is in the result file."
+
+
+def test_every_sample_is_a_point(place):
+    (plot,) = sample_plots.plots(grouped(place, samples.result()))
+    assert [text for _, text in plot.x_ticks] == list(samples.STREAMS)
+    assert all(len(series.y) == 3 for series in plot.series)
+    by_name = {plot.y_label: plot for plot in sample_plots.plots(grouped(place, samples.b_eff()))}
+    assert len(by_name["bandwidth [GB/s]"].series[0].y) == 21 * 5
+
+
+def test_too_many_samples_are_thinned_and_said(place, monkeypatch):
+    monkeypatch.setattr(sample_plots, "MOST_POINTS", 12)
+    (plot,) = sample_plots.plots(grouped(place, samples.result()))
+    assert sum(len(series.y) for series in plot.series) == 12
+    assert plot.left_out == "12 of 18 samples are drawn, evenly spread."
+
+
+@pytest.mark.parametrize(
+    "value, shown", [(1, "1 B"), (1023, "1023 B"), (1024, "1 KiB"), (1 << 20, "1 MiB"), (3 << 30, "3 GiB")]
+)
+def test_sizes(value, shown):
+    assert families.binary(value) == shown
+
+
+def test_plots_say_what_they_show(place):
+    text = curves.plots(grouped(place, samples.b_eff(sizes=(1, 2, 4))))[0].alternative()
+    assert "bandwidth [GB/s] over message bytes" in text and "exchange (measured): 3 values" in text
+
+
+def test_file_names_are_safe_and_unique():
+    one = plots.Plot(plots.slug("../a", "<b>", "ü"), "", "", "", ())
+    assert [plot.slug for plot in plots.unique_slugs([one, one])] == ["a-b", "a-b-2"]

@@ -1,0 +1,86 @@
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "device/memory.hpp"
+#include "device_support.hpp"
+
+namespace fabricmark::device {
+
+namespace {
+
+using PinnedMemoryOnDevice = test_support::OnDevice;
+
+void number(PinnedMemory& memory) {
+  for (std::size_t i = 0; i < memory.bytes(); ++i) memory.data()[i] = std::byte(i * 7 & 0xFF);
+}
+bool is_numbered(const PinnedMemory& memory) {
+  for (std::size_t i = 0; i < memory.bytes(); ++i) {
+    if (memory.data()[i] != std::byte(i * 7 & 0xFF)) return false;
+  }
+  return true;
+}
+
+TEST_F(PinnedMemoryOnDevice, IsMemoryOfTheHost) {
+  for (const std::size_t bytes : {1UL, 4095UL, 1000003UL}) {
+    PinnedMemory memory(device(), bytes);
+    ASSERT_NE(memory.data(), nullptr);
+    EXPECT_EQ(memory.bytes(), bytes);
+    number(memory);
+    EXPECT_TRUE(is_numbered(memory));
+  }
+}
+
+TEST_F(PinnedMemoryOnDevice, MayHaveNoBytes) {
+  const PinnedMemory memory(device(), 0);
+  EXPECT_EQ(memory.bytes(), 0U);
+  const PinnedMemory none;
+  EXPECT_EQ(none.bytes(), 0U);
+  EXPECT_EQ(none.data(), nullptr);
+}
+
+TEST_F(PinnedMemoryOnDevice, IsWhereCopiesStartAndEnd) {
+  constexpr std::size_t kBytes = 100001;
+  PinnedMemory source(device(), kBytes);
+  PinnedMemory target(device(), kBytes);
+  number(source);
+  std::fill_n(target.data(), kBytes, std::byte{0});
+  Buffer buffer(device(), kBytes);
+  const cl::CommandQueue queue = device().queue();
+  buffer.write(queue, source.data(), kBytes);
+  buffer.read(queue, target.data() + 1, kBytes - 1, 1);
+  queue.finish();
+  target.data()[0] = source.data()[0];
+  EXPECT_TRUE(is_numbered(target));
+}
+
+TEST_F(PinnedMemoryOnDevice, MovesToAnotherOwner) {
+  PinnedMemory first(device(), 5000);
+  number(first);
+  const std::byte* const place = first.data();
+  PinnedMemory second(std::move(first));
+  EXPECT_EQ(second.data(), place);
+  EXPECT_EQ(second.bytes(), 5000U);
+  EXPECT_EQ(first.data(), nullptr);  // NOLINT(bugprone-use-after-move): this is what is tested
+  EXPECT_EQ(first.bytes(), 0U);
+  PinnedMemory third(device(), 16);
+  third = std::move(second);
+  EXPECT_EQ(third.data(), place);
+  EXPECT_TRUE(is_numbered(third));
+  PinnedMemory& same = third;
+  third = std::move(same);
+  EXPECT_TRUE(is_numbered(third)) << "moved to itself";
+  third = PinnedMemory(device(), 8);
+  EXPECT_EQ(third.bytes(), 8U);
+}
+
+TEST_F(PinnedMemoryOnDevice, SaysWhenThereIsNoRoom) {
+  const std::size_t bytes = 4 * found_.info.global_memory_bytes;
+  const std::string message =
+      test::message_of([&] { PinnedMemory(device(), bytes); }, ExitCode::kEnvironment);
+  EXPECT_TRUE(test::mentions(message, std::to_string(bytes))) << message;
+}
+
+}  // namespace
+
+}  // namespace fabricmark::device

@@ -1,0 +1,194 @@
+// The way over the host between ranks of this process that share the first device.
+#include <array>
+#include <optional>
+#include <tuple>
+
+#include "device_support.hpp"
+#include "fabric/faulty_transport.hpp"
+#include "fabric/host_transport.hpp"
+#include "transport_support.hpp"
+
+namespace fabricmark::fabric {
+
+namespace {
+
+using harness::Ranks;
+using harness::run_in_process;
+using harness::RunConditions;
+using test::mentions;
+using test::message_of;
+using test_support::Ring;
+
+constexpr double kTimeout = 60;        // s
+constexpr double kShortTimeout = 0.2;  // s
+
+RunConditions waiting(double seconds, device::MemoryKind memory = device::MemoryKind::kBuffer) {
+  return {.memory = memory, .fault = std::nullopt, .timeout_seconds = seconds};
+}
+
+/// What a benchmark on one rank works with, without a kernel.
+class Setting {
+ public:
+  Setting(const device::FoundDevice& found, Ranks& ranks, const RunConditions& conditions)
+      : device_(found, share(found, ranks)),
+        context_(device_, parameters_, ranks, timeline_, cl::Program(), variant_, conditions) {}
+  [[nodiscard]] const harness::Context& context() const { return context_; }
+
+ private:
+  static device::Share share(const device::FoundDevice& found, const Ranks& ranks) {
+    if (found.info.device_class != device::DeviceClass::kCpu) return {};
+    return {ranks.rank(), ranks.size()};
+  }
+
+  device::Device device_;
+  harness::Parameters parameters_;
+  device::Timeline timeline_{false};
+  harness::VariantSpec variant_;
+  harness::Context context_;
+};
+
+class OnRing : public device::test_support::OnDevice {
+ protected:
+  /// Runs `body` on some ranks with a context each.
+  template <typename Body>
+  void on_ranks(int count, const RunConditions& conditions, Body&& body) const {
+    run_in_process(count, [&](Ranks& ranks) {
+      try {
+        const Setting setting(found_, ranks, conditions);
+        body(setting.context(), ranks);
+      } catch (const std::exception& error) {
+        ADD_FAILURE() << error.what();
+      }
+      return 0;
+    });
+  }
+};
+
+using Shape = std::tuple<int, std::size_t>;  // ranks, bytes of a chunk
+class HostRing : public OnRing, public testing::WithParamInterface<Shape> {};
+
+// Chunks that divide the sizes below and chunks that do not; 0: whole.
+INSTANTIATE_TEST_SUITE_P(Shapes, HostRing,
+                         testing::Combine(testing::Values(1, 2, 3, 4),
+                                          testing::Values(0, 1000, 4096, 4099, 50000, 100003, 1 << 20)));
+
+TEST_P(HostRing, CarriesOneMessageOfAnySizeEachWay) {
+  const auto [count, chunk] = GetParam();
+  on_ranks(count, waiting(kTimeout), [chunk = chunk](const auto& context, Ranks& ranks) {
+    HostTransport transport(context, chunk);
+    for (const std::size_t bytes : {0UL, 1UL, 999UL, 1001UL, 4096UL, 65536UL, 100003UL}) {
+      Ring ring(transport, ranks, {bytes});
+      ring.prepare(1);
+      EXPECT_TRUE(bytes == 0 || ring.count_wrong() > 0) << "nothing has arrived yet";
+      ring.exchange();
+      EXPECT_EQ(ring.count_wrong(), 0U) << bytes << " bytes";
+    }
+  });
+}
+
+TEST_P(HostRing, CarriesSeveralMessagesOfDifferentSizesInOneExchange) {
+  const auto [count, chunk] = GetParam();
+  on_ranks(count, waiting(kTimeout), [chunk = chunk](const auto& context, Ranks& ranks) {
+    HostTransport transport(context, chunk);
+    Ring ring(transport, ranks, {100003, 1, 0, 8192, 4099});
+    for (std::uint32_t round = 1; round <= 5; ++round) {
+      ring.prepare(round);
+      ring.exchange();
+      EXPECT_EQ(ring.count_wrong(), 0U) << "round " << round;
+    }
+  });
+}
+
+TEST_F(OnRing, ChunksOfOneByteArriveToo) {
+  on_ranks(2, waiting(kTimeout), [](const auto& context, Ranks& ranks) {
+    HostTransport transport(context, 1);
+    Ring ring(transport, ranks, {2, 33});
+    ring.prepare(1);
+    ring.exchange();
+    EXPECT_EQ(ring.count_wrong(), 0U);
+  });
+}
+
+TEST_F(OnRing, EveryKindOfDeviceMemoryServes) {
+  for (const auto kind :
+       {device::MemoryKind::kBuffer, device::MemoryKind::kHostPointer, device::MemoryKind::kSvm}) {
+    if (kind == device::MemoryKind::kSvm && !found_.info.has_svm) continue;
+    for (const std::size_t chunk : {0, 3000}) {
+      on_ranks(2, waiting(kTimeout, kind), [chunk](const auto& context, Ranks& ranks) {
+        HostTransport transport(context, chunk);
+        Ring ring(transport, ranks, {10007, 5});
+        ring.prepare(1);
+        ring.exchange();
+        EXPECT_EQ(ring.count_wrong(), 0U);
+      });
+    }
+  }
+}
+
+TEST_F(OnRing, TheStepsOneByOneMakeAnExchange) {
+  on_ranks(3, waiting(kTimeout), [](const auto& context, Ranks& ranks) {
+    HostTransport transport(context, 0);
+    Ring ring(transport, ranks, {1, 70001});
+    for (std::uint32_t round = 1; round <= 3; ++round) {
+      ring.prepare(round);
+      transport.read_step(ring.sends());
+      transport.message_step(ring.sends(), ring.receives());
+      // One byte in 256 is the same as poison.
+      EXPECT_GT(ring.count_wrong(), ring.bytes() * 9 / 10) << "the device has nothing before the last step";
+      transport.write_step(ring.receives());
+      EXPECT_EQ(ring.count_wrong(), 0U);
+    }
+  });
+}
+
+TEST_F(OnRing, AMessageThatDoesNotComeIsNamedWholeOrInChunks) {
+  for (const std::size_t chunk : {0, 1000}) {
+    on_ranks(2, waiting(kShortTimeout), [chunk](const auto& context, Ranks& ranks) {
+      HostTransport transport(context, chunk);
+      Ring ring(transport, ranks, {2500});
+      ring.prepare(1);
+      ranks.barrier();
+      const std::vector<Message> receives = ring.receives();
+      const std::string message =
+          message_of([&] { transport.exchange({}, receives); }, ExitCode::kEnvironment);
+      const std::string peer = "from rank " + std::to_string(1 - ranks.rank());
+      EXPECT_TRUE(mentions(message, peer)) << message;
+      EXPECT_TRUE(mentions(message, chunk == 0 ? "2500 bytes" : "1000 bytes")) << message;
+      ranks.barrier();
+    });
+  }
+}
+
+TEST_F(OnRing, TransportsAreMadeByName) {
+  on_ranks(1, waiting(kTimeout), [](const auto& context, Ranks& ranks) {
+    for (const char* name : {"cpu", "host"}) {
+      const std::unique_ptr<Transport> transport = make_transport(name, 100, context);
+      EXPECT_EQ(transport->name(), name);
+      Ring ring(*transport, ranks, {1234});
+      ring.prepare(1);
+      ring.exchange();
+      EXPECT_EQ(ring.count_wrong(), 0U);
+    }
+    const std::string message = message_of([&] { make_transport("pigeon", 0, context); });
+    EXPECT_TRUE(mentions(message, "'pigeon'") && mentions(message, "cpu or host")) << message;
+  });
+}
+
+TEST_F(OnRing, FaultsOfMessagesAreMadeOnTheirRankOnly) {
+  const auto is_faulty = [this](const char* text) {
+    std::array<bool, 2> faulty{};
+    on_ranks(2, {.fault = harness::parse_fault(text)}, [&](const auto& context, Ranks& ranks) {
+      const std::unique_ptr<Transport> transport = make_transport("cpu", 0, context);
+      faulty[static_cast<std::size_t>(ranks.rank())] =
+          dynamic_cast<FaultyTransport*>(transport.get()) != nullptr;
+    });
+    return faulty;
+  };
+  EXPECT_EQ(is_faulty("lost"), (std::array<bool, 2>{true, true}));
+  EXPECT_EQ(is_faulty("late@1"), (std::array<bool, 2>{false, true}));
+  EXPECT_EQ(is_faulty("element"), (std::array<bool, 2>{false, false}));
+}
+
+}  // namespace
+
+}  // namespace fabricmark::fabric

@@ -1,0 +1,199 @@
+#include "fabric/transport.hpp"
+
+#include <array>
+
+#include "fabric/cpu_transport.hpp"
+#include "fabric/faulty_transport.hpp"
+#include "support.hpp"
+#include "transport_support.hpp"
+
+namespace fabricmark::fabric {
+
+namespace {
+
+using harness::Fault;
+using harness::Ranks;
+using harness::run_in_process;
+using test::mentions;
+using test::message_of;
+using test_support::Ring;
+
+constexpr double kTimeout = 60;        // s
+constexpr double kShortTimeout = 0.1;  // s
+
+class CpuRing : public testing::TestWithParam<int> {};
+INSTANTIATE_TEST_SUITE_P(Ranks, CpuRing, testing::Values(1, 2, 3, 4, 7));
+
+TEST_P(CpuRing, CarriesOneMessageOfAnySizeEachWay) {
+  run_in_process(GetParam(), [](Ranks& ranks) {
+    CpuTransport transport(ranks, kTimeout);
+    for (const std::size_t bytes : {0UL, 1UL, 2UL, 13UL, 4096UL, 32767UL, 32768UL, 100003UL, 1UL << 20}) {
+      Ring ring(transport, ranks, {bytes});
+      ring.prepare(1);
+      EXPECT_TRUE(bytes == 0 || ring.count_wrong() > 0) << "nothing has arrived yet";
+      ring.exchange();
+      EXPECT_EQ(ring.count_wrong(), 0U) << bytes << " bytes";
+    }
+    return 0;
+  });
+}
+
+TEST_P(CpuRing, CarriesSeveralMessagesInOneExchange) {
+  run_in_process(GetParam(), [](Ranks& ranks) {
+    CpuTransport transport(ranks, kTimeout);
+    Ring ring(transport, ranks, {1, 65536, 0, 7, 40000, 1});
+    for (std::uint32_t round = 1; round <= 20; ++round) {
+      ring.prepare(round);
+      ring.exchange();
+      EXPECT_EQ(ring.count_wrong(), 0U) << "round " << round;
+    }
+    return 0;
+  });
+}
+
+TEST(CpuTransport, CarriesMessagesOfARankAlone) {
+  const std::unique_ptr<Ranks> ranks = harness::single_rank();
+  CpuTransport transport(*ranks, kTimeout);
+  EXPECT_EQ(transport.name(), "cpu");
+  Ring ring(transport, *ranks, {3, 100000});
+  ring.prepare(1);
+  ring.exchange();
+  EXPECT_EQ(ring.count_wrong(), 0U);
+}
+
+TEST(CpuTransport, SendsNothingAndReceivesNothing) {
+  const std::unique_ptr<Ranks> ranks = harness::single_rank();
+  CpuTransport(*ranks, kShortTimeout).exchange({}, {});
+}
+
+TEST(CpuTransport, SaysWhichMessageDidNotArrive) {
+  const std::unique_ptr<Ranks> ranks = harness::single_rank();
+  CpuTransport transport(*ranks, kShortTimeout);
+  Ring ring(transport, *ranks, {5});
+  const std::vector<Message> receives = ring.receives();
+  const std::string message = message_of([&] { transport.exchange({}, receives); }, ExitCode::kEnvironment);
+  EXPECT_TRUE(mentions(message, "5 bytes from rank 0")) << message;
+}
+
+/// Remembers what it was asked to do.
+class Recorder : public Transport {
+ public:
+  [[nodiscard]] std::string name() const override { return "recorder"; }
+  [[nodiscard]] std::unique_ptr<MessageBuffer> allocate(std::size_t bytes) override {
+    allocated = bytes;
+    return nullptr;
+  }
+  void exchange(std::span<const Message> sends, std::span<const Message> receives) override {
+    sent.assign(sends.begin(), sends.end());
+    received.assign(receives.begin(), receives.end());
+  }
+  std::size_t allocated = 0;
+  std::vector<Message> sent;
+  std::vector<Message> received;
+};
+
+/// A transport with a fault over a recorder, and three messages in a row as a series has them.
+class WithFault {
+ public:
+  explicit WithFault(Fault::Kind kind) {
+    auto recorder = std::make_unique<Recorder>();
+    seen = recorder.get();
+    transport = std::make_unique<FaultyTransport>(std::move(recorder), kind);
+    transport->exchange(messages, std::span(messages).first(2));
+  }
+  const std::vector<Message> messages{
+      {nullptr, 800, 8, 1, 0}, {nullptr, 1600, 8, 2, 1}, {nullptr, 2400, 8, 3, 2}};
+  Recorder* seen = nullptr;
+  std::unique_ptr<FaultyTransport> transport;
+};
+
+std::vector<std::size_t> offsets(const std::vector<Message>& messages) {
+  std::vector<std::size_t> all;
+  for (const Message& message : messages) all.push_back(message.offset);
+  return all;
+}
+
+TEST(FaultyTransport, LosesTheLastMessage) {
+  const WithFault lost(Fault::Kind::kLost);
+  EXPECT_EQ(offsets(lost.seen->sent), (std::vector<std::size_t>{800, 1600}));
+  EXPECT_EQ(offsets(lost.seen->received), (std::vector<std::size_t>{800, 1600})) << "receives stay";
+}
+
+TEST(FaultyTransport, SendsWhatThePlaceBeforeHeld) {
+  const WithFault late(Fault::Kind::kLate);
+  EXPECT_EQ(offsets(late.seen->sent), (std::vector<std::size_t>{800, 1600, 2392}));
+  EXPECT_EQ(late.seen->sent.back().peer, 3);
+  EXPECT_EQ(late.seen->sent.back().bytes, 8U);
+  // There is no place before the first.
+  const Message first{nullptr, 0, 8, 1, 0};
+  late.transport->exchange(std::span(&first, 1), {});
+  EXPECT_EQ(offsets(late.seen->sent), (std::vector<std::size_t>{0}));
+}
+
+TEST(FaultyTransport, SwapsTheContentsOfTheFirstAndTheLast) {
+  const WithFault swapped(Fault::Kind::kSwapped);
+  EXPECT_EQ(offsets(swapped.seen->sent), (std::vector<std::size_t>{2400, 1600, 800}));
+  for (std::size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(swapped.seen->sent[i].peer, swapped.messages[i].peer);
+    EXPECT_EQ(swapped.seen->sent[i].tag, swapped.messages[i].tag);
+  }
+}
+
+TEST(FaultyTransport, LeavesTheRestAsItIs) {
+  WithFault element(Fault::Kind::kElement);
+  EXPECT_EQ(offsets(element.seen->sent), (std::vector<std::size_t>{800, 1600, 2400}));
+  EXPECT_EQ(element.transport->name(), "recorder");
+  EXPECT_EQ(element.transport->allocate(17), nullptr);
+  EXPECT_EQ(element.seen->allocated, 17U);
+  WithFault lost(Fault::Kind::kLost);
+  lost.transport->exchange({}, std::span(lost.messages).first(1));
+  EXPECT_TRUE(lost.seen->sent.empty());
+  EXPECT_EQ(lost.seen->received.size(), 1U);
+}
+
+/// Bytes that arrive wrong on each of three ranks when rank 1 has the fault; -1 where the time was over.
+std::array<long, 3> wrong_bytes(Fault::Kind kind, std::size_t bytes) {
+  std::array<long, 3> wrong{};
+  run_in_process(3, [&](Ranks& ranks) {
+    auto plain = std::make_unique<CpuTransport>(ranks, kShortTimeout);
+    std::unique_ptr<Transport> transport = std::move(plain);
+    if (ranks.rank() == 1) transport = std::make_unique<FaultyTransport>(std::move(transport), kind);
+    Ring ring(*transport, ranks, {bytes});
+    ring.prepare(1);
+    ranks.barrier();
+    long& own = wrong[static_cast<std::size_t>(ranks.rank())];
+    try {
+      ring.exchange();
+      own = static_cast<long>(ring.count_wrong());
+    } catch (const Error& error) {
+      EXPECT_TRUE(mentions(error.what(), "from rank 1")) << error.what();
+      own = -1;
+    }
+    ranks.barrier();
+    return 0;
+  });
+  return wrong;
+}
+
+TEST(FaultyTransport, IsFoundWhereTheMessageGoes) {
+  for (const std::size_t bytes : {1UL, 1001UL, 50000UL}) {
+    const long all = static_cast<long>(bytes);
+    // The last message of an exchange goes to the left, to rank 0; the first to rank 2.
+    EXPECT_EQ(wrong_bytes(Fault::Kind::kLost, bytes), (std::array<long, 3>{-1, 0, 0})) << bytes;
+    EXPECT_EQ(wrong_bytes(Fault::Kind::kLate, bytes), (std::array<long, 3>{all, 0, 0})) << bytes;
+    EXPECT_EQ(wrong_bytes(Fault::Kind::kSwapped, bytes), (std::array<long, 3>{all, 0, all})) << bytes;
+  }
+}
+
+TEST(MessageFaults, AreThoseOfTransports) {
+  for (const char* text : {"lost", "late", "swapped", "lost@1"}) {
+    EXPECT_TRUE(is_message_fault(harness::parse_fault(text))) << text;
+  }
+  for (const char* text : {"element", "scale", "zeros", "stale"}) {
+    EXPECT_FALSE(is_message_fault(harness::parse_fault(text))) << text;
+  }
+}
+
+}  // namespace
+
+}  // namespace fabricmark::fabric
