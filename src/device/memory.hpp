@@ -108,8 +108,8 @@ class Buffer {
             cl::Event* event = nullptr) const;
   /// Moves the whole buffer to the device or to the host without a copy that the host sees. No effect on SVM.
   void migrate(const cl::CommandQueue& queue, bool to_host);
-  /// The host's view of a host-pointer buffer, for writing all of it or for reading; at once for writing, when the
-  /// queue has come to it for reading. Until `unmap` no kernel may use the buffer.
+  /// The host's view of a host-pointer buffer, for writing all of it or for reading; at once for writing,
+  /// when the queue has come to it for reading. Until `unmap` no kernel may use the buffer.
   std::byte* map(const cl::CommandQueue& queue, bool for_writing);
   void unmap(const cl::CommandQueue& queue, std::byte* mapped);
   /// A view of `bytes` from `offset`, a multiple of the device's alignment. Throws Error (bad use) otherwise.

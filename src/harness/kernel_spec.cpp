@@ -243,7 +243,7 @@ KernelSpec parse_kernel_spec(const std::string& text, const fs::path& file) {
 fs::path kernels_folder() {
   if (const char* folder = std::getenv("FABRICMARK_KERNELS"); folder != nullptr && *folder != '\0')
     return folder;
-  const fs::path source = FABRICMARK_SOURCE_KERNELS;
+  fs::path source = FABRICMARK_SOURCE_KERNELS;
   std::error_code ignored;
   if (!source.empty() && fs::is_directory(source, ignored)) return source;
   return fs::read_symlink("/proc/self/exe", ignored).parent_path() / ".." / "share" / "fabricmark" /

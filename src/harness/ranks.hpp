@@ -50,7 +50,8 @@ class Ranks {
   /// True when the message has left or arrived. Throws Error (environment) when it arrived with another
   /// length.
   virtual bool test(Request& request) = 0;
-  /// To be called while nothing moves: gives the core to another rank that may need it. MPI sees to that itself.
+  /// To be called while nothing moves: gives the core to another rank that may need it. MPI sees to that
+  /// itself.
   virtual void relax() {}
   /// Gives up messages that will not be waited for any more.
   virtual void cancel(Request& request) = 0;

@@ -222,8 +222,8 @@ std::string to_json(const Result& result) {
                      {"exit_code", result.exit_code}};
   document["environment"] = environment_json(result);
   Json parameters = Json::object();
-  for (const auto& [name, value] : result.parameters.all()) {
-    std::visit([&](const auto& typed) { parameters[name] = typed; }, value);
+  for (const auto& parameter : result.parameters.all()) {
+    std::visit([&](const auto& typed) { parameters[parameter.first] = typed; }, parameter.second);
   }
   document["parameters"] = parameters;
   document["repetitions"] = {

@@ -94,7 +94,7 @@ def test_rings_of_mpi_are_valid(b_eff, ranks, way):
 def test_rings_are_valid_by_the_rules(b_eff, ranks, way, is_mpi):
     how = {"launcher": mpirun(ranks)} if is_mpi else {}
     words = () if is_mpi else ("--ranks", ranks)
-    done = b_eff.valid(*WAYS[way], "--repetitions", "2", "--messages", "20", *words, **how)
+    done = b_eff.valid(*WAYS[way], "--repetitions", "2", "--messages", "6", *words, **how)
     assert len(figures(done, "bandwidth")) == 21
 
 

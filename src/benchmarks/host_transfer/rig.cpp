@@ -35,8 +35,7 @@ cl_uint pages(std::size_t bytes) { return static_cast<cl_uint>(bytes / kPageByte
 }  // namespace
 
 Rig::Rig(const harness::Context& context, const std::vector<Case>& cases)
-    : context_(context),
-      touch_(context.replications(1, 0)),
+    : touch_(context.replications(1, 0)),
       count_(context.replications(1, 1)),
       wrong_(context.device(), sizeof(cl_uint)),
       writes_(context.device().queue()),

@@ -46,7 +46,6 @@ class Rig {
   std::size_t count_on_device(device::Buffer& buffer, std::size_t bytes, std::uint32_t value);
   void touch(device::Buffer& buffer, std::size_t bytes, std::uint32_t value);
 
-  const harness::Context& context_;
   device::Replications touch_;
   device::Replications count_;
   device::Buffer wrong_;

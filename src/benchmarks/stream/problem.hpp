@@ -49,7 +49,7 @@ harness::Verdict check(Array array, std::span<const T> values, std::uint64_t fir
   verdict.checked = values.size();
   for (std::size_t i = 0; i < values.size(); ++i) {
     const double should_be = expected(array, first_index + i);
-    const double is = static_cast<double>(values[i]);
+    const auto is = static_cast<double>(values[i]);
     if (is == should_be) continue;
     double error = std::abs(is - should_be) / should_be;
     if (std::isnan(error)) error = std::numeric_limits<double>::infinity();
