@@ -4,6 +4,7 @@
 #include <numeric>
 #include <thread>
 
+#include "device/error.hpp"
 #include "fabric/messages.hpp"
 
 namespace fabricmark::fabric {
@@ -31,6 +32,16 @@ class DeviceBuffer : public MessageBuffer {
 
 device::Buffer& memory_of(const Message& message) {
   return static_cast<DeviceBuffer*>(message.buffer)->memory();
+}
+
+/// Throws Error (environment) when the copy failed.
+bool has_ended(const cl::Event& copy) {
+  const cl_int status = copy.getInfo<CL_EVENT_COMMAND_EXECUTION_STATUS>();
+  if (status < 0) {
+    throw environment_failure("a copy from the device failed with " + device::error_name(status),
+                              "try smaller messages or another device");
+  }
+  return status == CL_COMPLETE;
 }
 
 std::size_t total_bytes(std::span<const Message> messages) {
@@ -147,7 +158,7 @@ void HostTransport::exchange_in_chunks(std::span<const Message> sends, std::span
   // Whatever is ready goes on: a chunk that has left the device is sent, one that has arrived is written.
   while (sent < out.size() || written < in.size()) {
     bool is_idle = true;
-    if (sent < out.size() && copied[sent].getInfo<CL_EVENT_COMMAND_EXECUTION_STATUS>() <= CL_COMPLETE) {
+    if (sent < out.size() && has_ended(copied[sent])) {
       const Chunk& chunk = out[sent++];
       messages.send(chunk.message->peer, {outgoing_.data() + chunk.staged, chunk.bytes}, chunk.message->tag);
       is_idle = false;

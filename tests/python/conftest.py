@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from contextlib import ExitStack, chdir, redirect_stderr, redirect_stdout
@@ -11,6 +12,9 @@ from unittest.mock import patch
 import pytest
 import samples
 from fabricmark import calibration
+
+# A test run started in the background may ignore interrupts, and what it starts would inherit that.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 HERE = Path(__file__).parent
 REPOSITORY = HERE.parents[1]
