@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fabricmark import runtimes
+from pairs import Ratio
 
 ROOT = Path(__file__).resolve().parent.parent
 PROGRAMS = Path(os.environ.get("FABRICMARK_BUILD", ROOT / "build" / "release")) / "bin"
@@ -32,6 +33,12 @@ class Row:
     spread: str
     bar: str
     reached: bool
+
+
+def ratio_row(what: str, found: Ratio, bar: float, pairs: int) -> Row:
+    """The row of a ratio to a peer that should reach at least `bar`."""
+    spread = f"{found.smallest:.3f} to {found.largest:.3f}, {pairs} pairs"
+    return Row(what, found.median, spread, f">= {bar:.2f}", found.median >= bar)
 
 
 def run_program(command: list[str], variables: dict[str, str] | None = None) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 
-from common import PROGRAMS, Row, Settings, run_program, runtime_variables
+from common import PROGRAMS, Row, Settings, ratio_row, run_program, runtime_variables
 from pairs import Contender, interleave, ratio
 
 REPETITIONS = 20
@@ -54,8 +54,7 @@ def rows(what: str, ours: Curve, peer: Curve, sizes: tuple[int, ...], bar: float
     result = []
     for size in sizes:
         found = ratio(ours.contender("ours", size), peer.contender("peer", size))
-        spread = f"{found.smallest:.3f} to {found.largest:.3f}, {pairs} pairs"
-        result.append(Row(f"{what}, {size} B", found.median, spread, f">= {bar:.2f}", found.median >= bar))
+        result.append(ratio_row(f"{what}, {size} B", found, bar, pairs))
     return result
 
 

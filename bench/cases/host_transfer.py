@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from common import PROGRAMS, Row, Settings, run_program, run_result, runtime_variables
+from common import PROGRAMS, Row, Settings, ratio_row, run_program, run_result, runtime_variables
 from pairs import Contender, interleave, ratio
 
 REPETITIONS = 20
@@ -38,14 +38,6 @@ def compare(settings: Settings) -> list[Row]:
         ]
         interleave([peer, *ours], settings.pairs)
         for contender in ours:
-            figures = ratio(contender, peer)
-            found.append(
-                Row(
-                    what=f"64 MiB {contender.name} on {runtime} / memcpy",
-                    figure=figures.median,
-                    spread=f"{figures.smallest:.3f} to {figures.largest:.3f}, {settings.pairs} pairs",
-                    bar=f">= {BAR:.2f}",
-                    reached=figures.median >= BAR,
-                )
-            )
+            what = f"64 MiB {contender.name} on {runtime} / memcpy"
+            found.append(ratio_row(what, ratio(contender, peer), BAR, settings.pairs))
     return found

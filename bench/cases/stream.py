@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 
-from common import PROGRAMS, Row, Settings, best, run_program, run_result, runtime_variables
+from common import PROGRAMS, Row, Settings, best, ratio_row, run_program, run_result, runtime_variables
 from pairs import Contender, interleave, ratio
 
 SIZE = 2**25
@@ -40,15 +40,6 @@ def compare(settings: Settings) -> list[Row]:
         ours = [Contender(v, lambda v=v, r=runtime: fabricmark_triad(v, r)) for v in BARS]
         interleave([peer, *ours], settings.pairs)
         for contender in ours:
-            found = ratio(contender, peer)
-            bar = BARS[contender.name]
-            rows.append(
-                Row(
-                    what=f"STREAM Triad float, {contender.name} kernel on {runtime} / OpenMP",
-                    figure=found.median,
-                    spread=f"{found.smallest:.3f} to {found.largest:.3f}, {settings.pairs} pairs",
-                    bar=f">= {bar:.2f}",
-                    reached=found.median >= bar,
-                )
-            )
+            what = f"STREAM Triad float, {contender.name} kernel on {runtime} / OpenMP"
+            rows.append(ratio_row(what, ratio(contender, peer), BARS[contender.name], settings.pairs))
     return rows

@@ -122,11 +122,7 @@ Json measure_device(const device::FoundDevice& found) {
 }
 
 void calibrate(const device::Selection& selection, const std::string& file) {
-  const std::vector<device::FoundDevice> found = device::find_devices(selection);
-  if (found.empty()) {
-    throw environment_failure("no OpenCL device was found",
-                              "install a runtime (Debian: pocl-opencl-icd) or set OCL_ICD_VENDORS");
-  }
+  const std::vector<device::FoundDevice> found = device::require_devices(selection);
   const harness::Host host = harness::describe_host();
   Json document;
   document["schema"] = "fabricmark-calibration/1";

@@ -180,6 +180,13 @@ std::vector<FoundDevice> find_devices(const Selection& selection) {
   return found;
 }
 
+std::vector<FoundDevice> require_devices(const Selection& selection) {
+  std::vector<FoundDevice> found = find_devices(selection);
+  if (!found.empty()) return found;
+  throw environment_failure("no OpenCL device was found",
+                            "install a runtime (Debian: pocl-opencl-icd) or set OCL_ICD_VENDORS");
+}
+
 std::size_t mapped_device(const Selection& selection, std::size_t devices, int local_rank) {
   if (selection.mapping.empty()) return static_cast<std::size_t>(local_rank) % devices;
   const int index = selection.mapping[static_cast<std::size_t>(local_rank) % selection.mapping.size()];

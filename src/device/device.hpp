@@ -64,6 +64,9 @@ struct FoundDevice {
 /// use) when a filter matches nothing although there are devices.
 std::vector<FoundDevice> find_devices(const Selection& selection);
 
+/// The same where a device is needed: throws Error (environment) when there is none at all.
+std::vector<FoundDevice> require_devices(const Selection& selection);
+
 /// The position in `devices` of the device of local rank `local_rank`.
 std::size_t mapped_device(const Selection& selection, std::size_t devices, int local_rank);
 

@@ -32,11 +32,7 @@ std::string affinity_text() {
 }
 
 device::FoundDevice choose_device(const Options& options, Ranks& ranks, device::Share& share) {
-  const std::vector<device::FoundDevice> found = device::find_devices(options.selection);
-  if (found.empty()) {
-    throw environment_failure("no OpenCL device was found",
-                              "install a runtime (Debian: pocl-opencl-icd) or set OCL_ICD_VENDORS");
-  }
+  const std::vector<device::FoundDevice> found = device::require_devices(options.selection);
   std::vector<std::size_t> places;
   for (int local = 0; local < ranks.local_size(); ++local) {
     places.push_back(device::mapped_device(options.selection, found.size(), local));
@@ -93,11 +89,7 @@ int RankRun::execute_steps() {
   const auto start = std::chrono::steady_clock::now();
   if (options_.list_devices) {
     together(ranks_, [&] {
-      const std::vector<device::FoundDevice> found = device::find_devices(options_.selection);
-      if (found.empty()) {
-        throw environment_failure("no OpenCL device was found",
-                                  "install a runtime (Debian: pocl-opencl-icd) or set OCL_ICD_VENDORS");
-      }
+      const std::vector<device::FoundDevice> found = device::require_devices(options_.selection);
       if (!ranks_.is_root()) return;
       if (!options_.json || *options_.json != "-") std::cout << devices_table(found);
       if (options_.json && *options_.json == "-") std::cout << devices_json(found);
