@@ -36,7 +36,7 @@ define pytest_closing_line
 grep -hE '(passed|failed|error|no tests ran).* in [0-9.]+s' $(1) | tail -n 1 || echo "pytest ended without a verdict; see $(1)"
 endef
 
-.PHONY: help setup setup-lint build run test test-full bench format lint sanitize clean
+.PHONY: help setup build run test test-full bench format lint sanitize clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -45,8 +45,8 @@ help:  ## this list
 setup:
 	@"$(PYTHON)" tools/setup.py
 
-setup-lint:
-	@"$(PYTHON)" tools/setup.py --lint
+setup-also-%:
+	@"$(PYTHON)" tools/setup.py --also $*
 
 build: setup  ## compile everything into build/release
 	@$(call configure,release); $(IN_VENV) cmake --build --preset release
@@ -72,16 +72,16 @@ test test-full:
 	echo; $(call ctest_closing_line,$(LOGS)/ctest.log); $(call pytest_closing_line,$(LOGS)/pytest.log); \
 	exit $$status
 
-bench: build  ## this project's programs against plain references, in turns (BENCH_OPTIONS=...)
+bench: setup-also-bench build  ## this project's programs against plain references, in turns (BENCH_OPTIONS=...)
 	@$(WITH_OPENCL); .venv/bin/python bench/run.py $(BENCH_OPTIONS)
 
-format: setup-lint  ## rewrite C++, OpenCL and Python sources in the project's format
+format: setup-also-lint  ## rewrite C++, OpenCL and Python sources in the project's format
 	@$(CXX_FILES) | $(IN_VENV) xargs -0 -r clang-format -i
 	@.venv/bin/ruff check --quiet --fix . || true
 	@.venv/bin/ruff format .
 
 # git_state writes the one header that clang-tidy needs and no checkout has.
-lint: setup-lint  ## formats, ruff and clang-tidy; changes nothing
+lint: setup-also-lint  ## formats, ruff and clang-tidy; changes nothing
 	@$(call configure,release); status=0; \
 	echo "lint: clang-format"; $(CXX_FILES) | $(IN_VENV) xargs -0 -r clang-format --dry-run --Werror || status=1; \
 	echo "lint: ruff"; .venv/bin/ruff check . || status=1; .venv/bin/ruff format --check . || status=1; \

@@ -345,7 +345,7 @@ def forget_moved_builds() -> None:
 
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="setup.py", description=__doc__.split("\n\n")[0])
-    parser.add_argument("--lint", action="store_true", help="also what `make lint` and `make format` need")
+    parser.add_argument("--also", choices=("lint", "bench"), help="also what such targets of make need")
     parser.add_argument("--skip-system", action="store_true", help="make .venv only, check nothing else")
     parser.add_argument("--environment", action="store_true", help="only print shell variables for OpenCL")
     options = parser.parse_args(arguments)
@@ -358,7 +358,7 @@ def main(arguments: list[str] | None = None) -> int:
             raise Problem(f"Python {version} is older than 3.11; name a newer one: make PYTHON=python3.12")
         LOG.unlink(missing_ok=True)
         forget_moved_builds()
-        groups = {"build", "lint"} if options.lint else {"build"}
+        groups = {"build", options.also} - {None}
         prepare_python([] if options.skip_system else prepare_system(groups))
         if not options.skip_system:
             prepare_opencl()

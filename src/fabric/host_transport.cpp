@@ -23,7 +23,7 @@ class DeviceBuffer : public MessageBuffer {
     memory_.read(queue_, bytes.data(), bytes.size(), offset);
     queue_.finish();
   }
-  device::Buffer& memory() { return memory_; }
+  device::Buffer* device_memory() override { return &memory_; }
 
  private:
   cl::CommandQueue queue_;
@@ -31,7 +31,7 @@ class DeviceBuffer : public MessageBuffer {
 };
 
 device::Buffer& memory_of(const Message& message) {
-  return static_cast<DeviceBuffer*>(message.buffer)->memory();
+  return *message.buffer->device_memory();
 }
 
 /// Throws Error (environment) when the copy failed.

@@ -21,6 +21,8 @@ class MessageBuffer {
   /// Copies from and to the host's memory, outside of any message. Offsets and sizes in bytes.
   virtual void write(std::size_t offset, std::span<const std::byte> bytes) = 0;
   virtual void read(std::size_t offset, std::span<std::byte> bytes) = 0;
+  /// The device's memory behind it, for kernels to work on; null where messages leave from the host's memory.
+  [[nodiscard]] virtual device::Buffer* device_memory() { return nullptr; }
 };
 
 /// One message: part of a buffer, the other rank, and a tag that tells messages of the same two ranks apart.

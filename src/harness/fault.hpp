@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <optional>
 #include <span>
@@ -18,7 +19,7 @@ struct Fault {
     kStale,    ///< the contents from before the repetition
     kLost,     ///< a message that is not sent, a copy that is not made
     kLate,     ///< a message with the contents of an earlier one
-    kSwapped,  ///< messages to each other's receivers
+    kSwapped,  ///< messages to each other's receivers; of values, the first and the last quarter exchanged
   };
   Kind kind = Kind::kElement;
   std::string target;       ///< what is changed, in the benchmark's own names; empty: its first
@@ -46,8 +47,13 @@ void corrupt(std::span<T> values, std::span<const T> stale, Fault::Kind kind, do
     case Fault::Kind::kStale:
       for (std::size_t i = 0; i < values.size(); ++i) values[i] = stale[i];
       return;
+    case Fault::Kind::kSwapped: {
+      const std::size_t quarter = (values.size() + 3) / 4;
+      std::swap_ranges(values.begin(), values.begin() + quarter, values.end() - quarter);
+      return;
+    }
     default:  // faults of messages, which are not made on values
-      throw bad_use("this benchmark has no messages to spoil", "use element, scale, zeros or stale");
+      throw bad_use("this benchmark has no messages to spoil", "use element, scale, zeros, stale or swapped");
   }
 }
 

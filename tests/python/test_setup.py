@@ -189,7 +189,7 @@ def test_user_gets_the_exact_command(machine, capsys):
 def test_lint_tools_are_asked_for_by_lint_only(machine, capsys):
     machine.take_away("clang-tidy")
     assert machine.setup()[0] == 0
-    assert machine.setup("--lint")[0] == 3
+    assert machine.setup("--also", "lint")[0] == 3
     assert capsys.readouterr().err.endswith("sudo apt-get install clang-tidy\n")
 
 

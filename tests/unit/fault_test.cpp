@@ -53,6 +53,7 @@ TEST_F(Corrupt, ChangesAllElements) {
   EXPECT_EQ(changed(Fault::Kind::kScale), (std::vector<float>{1.5, 3, 4.5, 6, 7.5}));
   EXPECT_EQ(changed(Fault::Kind::kZeros), (std::vector<float>{0, 0, 0, 0, 0}));
   EXPECT_EQ(changed(Fault::Kind::kStale), (std::vector<float>{9, 8, 7, 6, 5}));
+  EXPECT_EQ(changed(Fault::Kind::kSwapped), (std::vector<float>{4, 5, 3, 1, 2}));
 }
 
 }  // namespace

@@ -69,9 +69,9 @@ TEST(Expected, IsExactInHalfPrecisionInEveryStep) {
     for (const Array array : {kA, kB, kC}) {
       const double value = expected(array, i);
       ASSERT_LE(value, 2048) << "whole numbers up to here are exact in half";
-      ASSERT_EQ(static_cast<double>(Half(value)), value);
+      ASSERT_EQ(static_cast<double>(harness::Half(value)), value);
     }
-    ASSERT_EQ(static_cast<double>(Half(3 * expected(kC, i))), 3 * expected(kC, i)) << "triad's product";
+    ASSERT_EQ(static_cast<double>(harness::Half(3 * expected(kC, i))), 3 * expected(kC, i)) << "triad's product";
   }
 }
 
@@ -96,7 +96,7 @@ class Check : public testing::Test {
   }
 };
 
-using Types = testing::Types<float, double, Half>;
+using Types = testing::Types<float, double, harness::Half>;
 TYPED_TEST_SUITE(Check, Types);
 
 TYPED_TEST(Check, PassesRightValues) {
@@ -113,10 +113,10 @@ TYPED_TEST(Check, PassesRightValues) {
 TYPED_TEST(Check, FindsEveryKindOfFaultInEveryArray) {
   using Kind = harness::Fault::Kind;
   for (const Array array : {kA, kB, kC}) {
-    for (const Kind kind : {Kind::kElement, Kind::kScale, Kind::kZeros, Kind::kStale}) {
+    for (const Kind kind : {Kind::kElement, Kind::kScale, Kind::kZeros, Kind::kStale, Kind::kSwapped}) {
       std::vector<TypeParam> values = this->right(array);
       const std::vector<TypeParam> stale = this->before(array);
-      harness::corrupt<TypeParam>(values, stale, kind, kEpsilon<TypeParam>);
+      harness::corrupt<TypeParam>(values, stale, kind, harness::kEpsilon<TypeParam>);
       const harness::Verdict verdict = check<TypeParam>(array, values, this->kFirst);
       EXPECT_FALSE(verdict.passed()) << kArrayNames[array] << static_cast<int>(kind);
       ASSERT_TRUE(verdict.worst.has_value());

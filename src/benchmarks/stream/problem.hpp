@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "benchmarks/stream/element.hpp"
+#include "harness/element.hpp"
 #include "harness/benchmark.hpp"
 
 namespace fabricmark::stream {
@@ -45,7 +45,7 @@ template <typename T>
 harness::Verdict check(Array array, std::span<const T> values, std::uint64_t first_index) {
   harness::Verdict verdict;
   verdict.name = std::string("array ") + kArrayNames[array];
-  verdict.threshold = kEpsilon<T>;
+  verdict.threshold = harness::kEpsilon<T>;
   verdict.checked = values.size();
   for (std::size_t i = 0; i < values.size(); ++i) {
     const double should_be = expected(array, first_index + i);

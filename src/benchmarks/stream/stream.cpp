@@ -54,7 +54,7 @@ class TypedStream : public harness::Benchmark {
     device::HostArray<T>& values = results_[array];
     // Padding is not part of the result.
     harness::corrupt<T>(values.span().first(size_), initial(array).span().first(size_), fault.kind,
-                        kEpsilon<T>);
+                        harness::kEpsilon<T>);
     execution_->write(array, values.data());
     read_back();
   }
@@ -129,7 +129,7 @@ class TypedStream : public harness::Benchmark {
 
 std::unique_ptr<harness::Benchmark> make(const harness::Context& context) {
   const std::string& type = context.parameters().text("data_type");
-  if (type == "half") return std::make_unique<TypedStream<Half>>(context);
+  if (type == "half") return std::make_unique<TypedStream<harness::Half>>(context);
   if (type == "double") return std::make_unique<TypedStream<double>>(context);
   return std::make_unique<TypedStream<float>>(context);
 }

@@ -4,7 +4,7 @@
 
 #include <limits>
 
-namespace fabricmark::stream {
+namespace fabricmark::harness {
 
 /// An IEEE half-precision number in host memory; g++ 12 has no such type for C++.
 class Half {
@@ -23,4 +23,4 @@ constexpr double kEpsilon = std::numeric_limits<T>::epsilon();
 template <>
 inline constexpr double kEpsilon<Half> = 0x1p-10;
 
-}  // namespace fabricmark::stream
+}  // namespace fabricmark::harness
