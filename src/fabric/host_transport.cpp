@@ -30,9 +30,7 @@ class DeviceBuffer : public MessageBuffer {
   device::Buffer memory_;
 };
 
-device::Buffer& memory_of(const Message& message) {
-  return *message.buffer->device_memory();
-}
+device::Buffer& memory_of(const Message& message) { return *message.buffer->device_memory(); }
 
 /// Throws Error (environment) when the copy failed.
 bool has_ended(const cl::Event& copy) {

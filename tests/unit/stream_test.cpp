@@ -71,7 +71,8 @@ TEST(Expected, IsExactInHalfPrecisionInEveryStep) {
       ASSERT_LE(value, 2048) << "whole numbers up to here are exact in half";
       ASSERT_EQ(static_cast<double>(harness::Half(value)), value);
     }
-    ASSERT_EQ(static_cast<double>(harness::Half(3 * expected(kC, i))), 3 * expected(kC, i)) << "triad's product";
+    ASSERT_EQ(static_cast<double>(harness::Half(3 * expected(kC, i))), 3 * expected(kC, i))
+        << "triad's product";
   }
 }
 

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "harness/element.hpp"
 #include "harness/benchmark.hpp"
+#include "harness/element.hpp"
 
 namespace fabricmark::stream {
 
