@@ -108,9 +108,9 @@ class Buffer {
             cl::Event* event = nullptr) const;
   /// Moves the whole buffer to the device or to the host without a copy that the host sees. No effect on SVM.
   void migrate(const cl::CommandQueue& queue, bool to_host);
-  /// The host's view of a host-pointer buffer, for writing all of it or for reading; at once for writing,
-  /// when the queue has come to it for reading. Until `unmap` no kernel may use the buffer.
-  std::byte* map(const cl::CommandQueue& queue, bool for_writing);
+  /// The host's view of `bytes` from `offset`, for writing all of them or for reading; at once for writing,
+  /// when the queue has come to it for reading. Until `unmap` no kernel may use them.
+  std::byte* map(const cl::CommandQueue& queue, bool for_writing, std::size_t bytes, std::size_t offset = 0);
   void unmap(const cl::CommandQueue& queue, std::byte* mapped);
   /// A view of `bytes` from `offset`, a multiple of the device's alignment. Throws Error (bad use) otherwise.
   [[nodiscard]] Buffer part(std::size_t offset, std::size_t bytes) const;

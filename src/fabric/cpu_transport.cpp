@@ -1,6 +1,7 @@
 #include "fabric/cpu_transport.hpp"
 
 #include <algorithm>
+#include <vector>
 
 #include "device/memory.hpp"
 #include "fabric/messages.hpp"
@@ -8,8 +9,6 @@
 namespace fabricmark::fabric {
 
 namespace {
-
-constexpr std::size_t kLongMessage = std::size_t{32} << 10;
 
 class HostBuffer : public MessageBuffer {
  public:
@@ -20,16 +19,19 @@ class HostBuffer : public MessageBuffer {
   void read(std::size_t offset, std::span<std::byte> bytes) override {
     std::copy_n(memory_.data() + offset, bytes.size(), bytes.begin());
   }
-  std::span<std::byte> part(const Message& message) {
-    return memory_.span().subspan(message.offset, message.bytes);
-  }
+  std::span<std::byte> host_memory() override { return memory_.span(); }
 
  private:
   device::HostArray<std::byte> memory_;
 };
 
-std::span<std::byte> memory_of(const Message& message) {
-  return static_cast<HostBuffer*>(message.buffer)->part(message);
+std::vector<HostMessage> in_host_memory(std::span<const Message> messages) {
+  std::vector<HostMessage> result;
+  for (const Message& message : messages) {
+    result.push_back(
+        {message.buffer->host_memory().subspan(message.offset, message.bytes), message.peer, message.tag});
+  }
+  return result;
 }
 
 }  // namespace
@@ -39,15 +41,7 @@ std::unique_ptr<MessageBuffer> CpuTransport::allocate(std::size_t bytes) {
 }
 
 void CpuTransport::exchange(std::span<const Message> sends, std::span<const Message> receives) {
-  Messages messages(ranks_, timeout_);
-  for (const Message& message : receives) messages.receive(message.peer, memory_of(message), message.tag);
-  for (const Message& message : sends) {
-    const std::size_t position = messages.send(message.peer, memory_of(message), message.tag);
-    // Long messages leave one after the other: side by side they only take the memory from each other. All
-    // ranks have posted their receives by then, so that none waits for another in a circle.
-    if (message.bytes >= kLongMessage) messages.wait(position);
-  }
-  messages.wait_all();
+  exchange_host_messages(ranks_, timeout_, in_host_memory(sends), in_host_memory(receives));
 }
 
 }  // namespace fabricmark::fabric

@@ -49,14 +49,14 @@ std::size_t total_bytes(std::span<const Message> messages) {
 
 }  // namespace
 
-HostTransport::HostTransport(const harness::Context& context, std::size_t chunk_bytes)
+HostTransport::HostTransport(const harness::Context& context, std::size_t chunk_bytes, bool maps)
     : ranks_(context.ranks()),
       device_(context.device()),
       timeout_(context.conditions().timeout_seconds),
       memory_(context.conditions().memory),
       chunk_bytes_(chunk_bytes),
-      copies_take_cores_(device_.info().device_class == device::DeviceClass::kCpu ||
-                         device_.info().emulated()),
+      maps_(maps),
+      shares_memory_(device_.info().device_class == device::DeviceClass::kCpu || device_.info().emulated()),
       reads_(device_.queue()),
       writes_(device_.queue()) {}
 
@@ -127,10 +127,45 @@ void HostTransport::exchange(std::span<const Message> sends, std::span<const Mes
   const auto is_long = [&](const Message& message) { return message.bytes > chunk_bytes_; };
   const bool in_chunks = chunk_bytes_ > 0 && (std::any_of(sends.begin(), sends.end(), is_long) ||
                                               std::any_of(receives.begin(), receives.end(), is_long));
+  if (in_chunks && maps_ && shares_memory_) return exchange_mapped(sends, receives);
   if (in_chunks) return exchange_in_chunks(sends, receives);
   read_step(sends);
   message_step(sends, receives);
   write_step(receives);
+}
+
+void HostTransport::exchange_mapped(std::span<const Message> sends, std::span<const Message> receives) {
+  const auto map = [](std::span<const Message> messages, const cl::CommandQueue& queue, bool for_writing) {
+    std::vector<HostMessage> mapped;
+    for (const Message& message : messages) {
+      std::byte* const data = message.bytes == 0
+                                  ? nullptr
+                                  : memory_of(message).map(queue, for_writing, message.bytes, message.offset);
+      mapped.push_back({{data, message.bytes}, message.peer, message.tag});
+    }
+    queue.finish();
+    return mapped;
+  };
+  const auto unmap = [](std::span<const Message> messages, std::span<const HostMessage> mapped,
+                        const cl::CommandQueue& queue) {
+    for (std::size_t i = 0; i < messages.size(); ++i) {
+      if (messages[i].bytes > 0) memory_of(messages[i]).unmap(queue, mapped[i].bytes.data());
+    }
+    queue.finish();
+  };
+  const std::vector<HostMessage> out = map(sends, reads_, false);
+  const std::vector<HostMessage> in = map(receives, writes_, true);
+  const auto unmap_all = [&] {
+    unmap(sends, out, reads_);
+    unmap(receives, in, writes_);
+  };
+  try {
+    exchange_host_messages(ranks_, timeout_, out, in);
+  } catch (...) {
+    unmap_all();
+    throw;
+  }
+  unmap_all();
 }
 
 void HostTransport::exchange_in_chunks(std::span<const Message> sends, std::span<const Message> receives) {
@@ -170,7 +205,7 @@ void HostTransport::exchange_in_chunks(std::span<const Message> sends, std::span
     }
     if (is_idle && sent < out.size()) {
       // The threads of a CPU runtime copy on this core: let them, instead of asking whether they are done.
-      if (copies_take_cores_) {
+      if (shares_memory_) {
         copied[sent].wait();
       } else {
         std::this_thread::yield();

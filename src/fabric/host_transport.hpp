@@ -9,11 +9,12 @@ namespace fabricmark::fabric {
 
 /// Messages between the device memories of ranks over their hosts: device, host, MPI, host, device
 /// (dissertation 000, section 4.1.1.1). A long message goes in chunks, so that the copy of one overlaps the
-/// transfer of another.
+/// transfer of another; where the device's memory is the host's there is nothing to overlap, and it leaves
+/// from mapped memory without any copy.
 class HostTransport : public Transport {
  public:
-  /// Chunks of `chunk_bytes`; 0: messages go whole.
-  HostTransport(const harness::Context& context, std::size_t chunk_bytes);
+  /// Chunks of `chunk_bytes`; 0: messages go whole. `maps` false: in chunks on every device.
+  HostTransport(const harness::Context& context, std::size_t chunk_bytes, bool maps = true);
   [[nodiscard]] std::string name() const override { return "host"; }
   [[nodiscard]] std::unique_ptr<MessageBuffer> allocate(std::size_t bytes) override;
   void exchange(std::span<const Message> sends, std::span<const Message> receives) override;
@@ -34,6 +35,7 @@ class HostTransport : public Transport {
   };
   [[nodiscard]] std::vector<Chunk> chunks(std::span<const Message> messages, std::size_t chunk_bytes) const;
   void exchange_in_chunks(std::span<const Message> sends, std::span<const Message> receives);
+  void exchange_mapped(std::span<const Message> sends, std::span<const Message> receives);
   void reserve(std::span<const Message> sends, std::span<const Message> receives);
 
   harness::Ranks& ranks_;
@@ -41,7 +43,8 @@ class HostTransport : public Transport {
   double timeout_;
   device::MemoryKind memory_;
   std::size_t chunk_bytes_;
-  bool copies_take_cores_;  ///< the device's copies run on the host's cores
+  bool maps_;
+  bool shares_memory_;  ///< the device's memory is the host's, and its copies run on the host's cores
   cl::CommandQueue reads_;
   cl::CommandQueue writes_;
   device::PinnedMemory outgoing_;

@@ -8,6 +8,7 @@ namespace fabricmark::fabric {
 
 namespace {
 constexpr unsigned kPollsPerLook = 256;  // polls between two looks at the clock
+constexpr std::size_t kLongMessage = std::size_t{32} << 10;
 }  // namespace
 
 Messages::~Messages() {
@@ -54,6 +55,19 @@ void Messages::check_deadline(std::size_t position) {
   throw environment_failure(fmt::format("no sign of a message of {} bytes {} rank {} in {} s", pending.bytes,
                                         pending.is_receive ? "from" : "to", pending.peer, timeout_.count()),
                             "see why that rank is stuck, or wait longer with --timeout");
+}
+
+void exchange_host_messages(harness::Ranks& ranks, double timeout_seconds, std::span<const HostMessage> sends,
+                            std::span<const HostMessage> receives) {
+  Messages messages(ranks, timeout_seconds);
+  for (const HostMessage& message : receives) messages.receive(message.peer, message.bytes, message.tag);
+  for (const HostMessage& message : sends) {
+    const std::size_t position = messages.send(message.peer, message.bytes, message.tag);
+    // Long messages leave one after the other: side by side they only take the memory from each other. All
+    // ranks have posted their receives by then, so that none waits for another in a circle.
+    if (message.bytes.size() >= kLongMessage) messages.wait(position);
+  }
+  messages.wait_all();
 }
 
 }  // namespace fabricmark::fabric

@@ -44,4 +44,15 @@ class Messages {
   std::vector<Pending> pending_;
 };
 
+/// A message's bytes in the host's memory, the other rank and the tag.
+struct HostMessage {
+  std::span<std::byte> bytes;
+  int peer = 0;
+  int tag = 0;
+};
+
+/// Sends and receives all; returns when they have left and arrived. Throws as Messages::wait.
+void exchange_host_messages(harness::Ranks& ranks, double timeout_seconds, std::span<const HostMessage> sends,
+                            std::span<const HostMessage> receives);
+
 }  // namespace fabricmark::fabric

@@ -21,6 +21,8 @@ class MessageBuffer {
   /// Copies from and to the host's memory, outside of any message. Offsets and sizes in bytes.
   virtual void write(std::size_t offset, std::span<const std::byte> bytes) = 0;
   virtual void read(std::size_t offset, std::span<std::byte> bytes) = 0;
+  /// The host's memory behind it; empty where messages leave from the device's.
+  virtual std::span<std::byte> host_memory() { return {}; }
   /// The device's memory behind it, for kernels to work on; null where messages leave from the host's memory.
   [[nodiscard]] virtual device::Buffer* device_memory() { return nullptr; }
 };
@@ -50,11 +52,11 @@ class Transport {
 };
 
 /// The transport of this name: "cpu" or "host" (device, host, MPI, host, device). A message longer than
-/// `chunk_bytes` goes over the host in chunks whose copies and transfers overlap; 0: always whole. Wrapped to
-/// make the fault of the context's conditions, where that is one of messages. Throws Error (bad use) for
-/// another name.
+/// `chunk_bytes` goes over the host in chunks whose copies and transfers overlap, or where the device's
+/// memory is the host's and `maps` is set, without copies; 0: always whole. Wrapped to make the fault of the
+/// context's conditions, where that is one of messages. Throws Error (bad use) for another name.
 std::unique_ptr<Transport> make_transport(const std::string& name, std::size_t chunk_bytes,
-                                          const harness::Context& context);
+                                          const harness::Context& context, bool maps = true);
 
 /// True for faults that a transport makes (a lost, late or swapped message), not the benchmark.
 bool is_message_fault(const harness::Fault& fault);

@@ -15,7 +15,8 @@ SHORT = ("--repetitions", "2", "--largest", "12", "--messages", "3")
 WAYS = {
     "cpu": ("--transport", "cpu"),
     "whole": ("--transport", "host", "--chunk-bytes", "0"),
-    "chunks": ("--transport", "host", "--chunk-bytes", "1000"),
+    "chunks": ("--transport", "host", "--chunk-bytes", "1000", "--map-memory", "false"),
+    "mapped": ("--transport", "host", "--chunk-bytes", "1000"),
 }
 STEPS = ("kernel", "read", "message", "write", "kernel_after")
 ROOM = 4 << 20  # bytes of the messages of one timed part
@@ -78,7 +79,7 @@ def test_rings_in_one_process_are_valid(b_eff, ranks, way):
 @pytest.mark.parametrize(
     "ranks, way",
     [
-        (ranks, way) if (ranks, way) in {(2, "whole"), (3, "chunks"), (4, "cpu")} else
+        (ranks, way) if (ranks, way) in {(2, "whole"), (3, "chunks"), (3, "mapped"), (4, "cpu")} else
         pytest.param(ranks, way, marks=FULL)
         for ranks, way in itertools.product((2, 3, 4, 8), WAYS)
     ],
@@ -100,13 +101,15 @@ def test_rings_are_valid_by_the_rules(b_eff, ranks, way, is_mpi):
 
 @pytest.mark.parametrize("chunk", [1, 63, 64, 65, 4096, pytest.param(1048576, marks=FULL)])
 def test_chunks_of_any_size_are_valid(b_eff, chunk):
-    done = b_eff.valid(*SHORT, "--ranks", "2", "--chunk-bytes", chunk, "--sub-steps", "false")
+    done = b_eff.valid(
+        *SHORT, "--ranks", "2", "--chunk-bytes", chunk, "--map-memory", "false", "--sub-steps", "false"
+    )
     assert done.document["parameters"]["chunk_bytes"] == chunk
 
 
 @pytest.mark.parametrize("memory", ["buffer", "host-pointer", "svm"])
 def test_every_kind_of_device_memory_is_valid_or_refused_by_name(b_eff, memory):
-    for way in ("whole", "chunks"):
+    for way in ("whole", "chunks", "mapped"):
         done = b_eff.run(*SHORT, *WAYS[way], "--ranks", "2", "--memory", memory)
         if done.code == 0:
             assert done.document["parameters"]["memory"] == memory
@@ -281,7 +284,7 @@ def test_faults_of_mpi_are_found(b_eff, kind):
 
 
 def test_processes_whose_chunks_differ_end_with_what_to_do(b_eff):
-    words = (*SHORT, "--timeout", "5", "--chunk-bytes")
+    words = (*SHORT, "--timeout", "5", "--map-memory", "false", "--chunk-bytes")
     launcher = [*mpirun(1), b_eff.program, *words, "512", ":", "-n", "1"]
     line = one_error(b_eff.start(*words, "1024", launcher=launcher), codes=(3,))
     assert "start all ranks with the same options" in line

@@ -64,18 +64,22 @@ class OnRing : public device::test_support::OnDevice {
   }
 };
 
-using Shape = std::tuple<int, std::size_t>;  // ranks, bytes of a chunk
+// Whole, in chunks, from mapped memory where the device shares it: bytes of a chunk, mapped memory.
+const std::vector<std::pair<std::size_t, bool>> kWays{{0, false}, {1000, false}, {1000, true}};
+
+using Shape = std::tuple<int, std::size_t, bool>;  // ranks, bytes of a chunk, mapped memory
 class HostRing : public OnRing, public testing::WithParamInterface<Shape> {};
 
 // Chunks that divide the sizes below and chunks that do not; 0: whole.
 INSTANTIATE_TEST_SUITE_P(Shapes, HostRing,
                          testing::Combine(testing::Values(1, 2, 3, 4),
-                                          testing::Values(0, 1000, 4096, 4099, 50000, 100003, 1 << 20)));
+                                          testing::Values(0, 1000, 4096, 4099, 50000, 100003, 1 << 20),
+                                          testing::Bool()));
 
 TEST_P(HostRing, CarriesOneMessageOfAnySizeEachWay) {
-  const auto [count, chunk] = GetParam();
-  on_ranks(count, waiting(kTimeout), [chunk = chunk](const auto& context, Ranks& ranks) {
-    HostTransport transport(context, chunk);
+  const auto [count, chunk, maps] = GetParam();
+  on_ranks(count, waiting(kTimeout), [chunk = chunk, maps = maps](const auto& context, Ranks& ranks) {
+    HostTransport transport(context, chunk, maps);
     for (const std::size_t bytes : {0UL, 1UL, 999UL, 1001UL, 4096UL, 65536UL, 100003UL}) {
       Ring ring(transport, ranks, {bytes});
       ring.prepare(1);
@@ -87,9 +91,9 @@ TEST_P(HostRing, CarriesOneMessageOfAnySizeEachWay) {
 }
 
 TEST_P(HostRing, CarriesSeveralMessagesOfDifferentSizesInOneExchange) {
-  const auto [count, chunk] = GetParam();
-  on_ranks(count, waiting(kTimeout), [chunk = chunk](const auto& context, Ranks& ranks) {
-    HostTransport transport(context, chunk);
+  const auto [count, chunk, maps] = GetParam();
+  on_ranks(count, waiting(kTimeout), [chunk = chunk, maps = maps](const auto& context, Ranks& ranks) {
+    HostTransport transport(context, chunk, maps);
     Ring ring(transport, ranks, {100003, 1, 0, 8192, 4099});
     for (std::uint32_t round = 1; round <= 5; ++round) {
       ring.prepare(round);
@@ -101,7 +105,7 @@ TEST_P(HostRing, CarriesSeveralMessagesOfDifferentSizesInOneExchange) {
 
 TEST_F(OnRing, ChunksOfOneByteArriveToo) {
   on_ranks(2, waiting(kTimeout), [](const auto& context, Ranks& ranks) {
-    HostTransport transport(context, 1);
+    HostTransport transport(context, 1, false);
     Ring ring(transport, ranks, {2, 33});
     ring.prepare(1);
     ring.exchange();
@@ -113,9 +117,9 @@ TEST_F(OnRing, EveryKindOfDeviceMemoryServes) {
   for (const auto kind :
        {device::MemoryKind::kBuffer, device::MemoryKind::kHostPointer, device::MemoryKind::kSvm}) {
     if (kind == device::MemoryKind::kSvm && !found_.info.has_svm) continue;
-    for (const std::size_t chunk : {0, 3000}) {
-      on_ranks(2, waiting(kTimeout, kind), [chunk](const auto& context, Ranks& ranks) {
-        HostTransport transport(context, chunk);
+    for (const auto& [chunk, maps] : kWays) {
+      on_ranks(2, waiting(kTimeout, kind), [chunk, maps](const auto& context, Ranks& ranks) {
+        HostTransport transport(context, chunk, maps);
         Ring ring(transport, ranks, {10007, 5});
         ring.prepare(1);
         ring.exchange();
@@ -142,9 +146,9 @@ TEST_F(OnRing, TheStepsOneByOneMakeAnExchange) {
 }
 
 TEST_F(OnRing, AMessageThatDoesNotComeIsNamedWholeOrInChunks) {
-  for (const std::size_t chunk : {0, 1000}) {
-    on_ranks(2, waiting(kShortTimeout), [chunk](const auto& context, Ranks& ranks) {
-      HostTransport transport(context, chunk);
+  for (const auto& [chunk, maps] : kWays) {
+    on_ranks(2, waiting(kShortTimeout), [chunk, maps](const auto& context, Ranks& ranks) {
+      HostTransport transport(context, chunk, maps);
       Ring ring(transport, ranks, {2500});
       ring.prepare(1);
       ranks.barrier();
@@ -153,7 +157,7 @@ TEST_F(OnRing, AMessageThatDoesNotComeIsNamedWholeOrInChunks) {
           message_of([&] { transport.exchange({}, receives); }, ExitCode::kEnvironment);
       const std::string peer = "from rank " + std::to_string(1 - ranks.rank());
       EXPECT_TRUE(mentions(message, peer)) << message;
-      EXPECT_TRUE(mentions(message, chunk == 0 ? "2500 bytes" : "1000 bytes")) << message;
+      EXPECT_TRUE(mentions(message, chunk == 0 || maps ? "2500 bytes" : "1000 bytes")) << message;
       ranks.barrier();
     });
   }

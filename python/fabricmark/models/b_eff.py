@@ -99,6 +99,11 @@ def chunked_seconds(chunk_steps: Sequence, chunks):
     return sum(chunk_steps) + (np.asarray(chunks) - 1) * slowest
 
 
+def mapped_seconds(message_seconds, launch_seconds):
+    """Time of an exchange from memory that host and device share [s]: two starts to map it, no copies."""
+    return np.asarray(message_seconds) + 2 * launch_seconds
+
+
 def message_carrier(board: Board) -> str:
     """What long messages between hosts wait for: inside one host its memory."""
     return "memory bandwidth" if board.hosts == 1 else "network"
@@ -122,10 +127,14 @@ def over_host(
     whole, source = found
     total = DIRECTIONS * sizes / exchange_bytes_per_second(sizes, whole[2], whole[1], whole[0])
     chunk = parameters.get("chunk_bytes", 0)
-    if chunk > 0 and not _transfers.is_host_memory(board):
-        pieces, _ = steps(np.minimum(sizes, chunk))
-        total = np.where(sizes > chunk, chunked_seconds(pieces, np.ceil(sizes / chunk)), total)
     longest = np.argmax(np.stack(whole), axis=0)
+    is_long = (sizes > chunk) & (chunk > 0)
+    if is_long.any() and not _transfers.is_host_memory(board):
+        pieces, _ = steps(np.minimum(sizes, chunk))
+        total = np.where(is_long, chunked_seconds(pieces, np.ceil(sizes / chunk)), total)
+    elif parameters.get("map_memory", False):
+        total = np.where(is_long, mapped_seconds(whole[1], board.launch_seconds), total)
+        longest = np.where(is_long, STEPS.index("message"), longest)
     return Modelled(total, [WORDS[STEPS[step]] for step in longest], f"eq. 4.2: {source}")
 
 

@@ -12,8 +12,7 @@ Series::Series(fabric::Transport& transport, harness::Ranks& ranks, std::size_t 
       ranks_(ranks),
       room_(std::max(largest_bytes, room_bytes)),
       outgoing_(transport.allocate(kDirections * room_)),
-      incoming_(transport.allocate(kDirections * room_)),
-      host_(kDirections * room_) {}
+      incoming_(transport.allocate(kDirections * room_)) {}
 
 std::size_t Series::offset(std::size_t direction, std::size_t place) const {
   return direction * room_ + place * bytes_;
@@ -28,18 +27,26 @@ void Series::prepare(std::size_t bytes, std::size_t count, std::uint32_t repetit
   bytes_ = bytes;
   count_ = count;
   repetition_ = repetition;
-  const std::span<std::byte> all(host_);
   for (std::size_t direction = 0; direction < kDirections; ++direction) {
+    const std::span<std::byte> sent = view(*outgoing_, direction);
     for (std::size_t place = 0; place < count; ++place) {
-      fill(all.subspan(offset(direction, place), bytes),
+      fill(sent.subspan(place * bytes, bytes),
            {static_cast<std::uint32_t>(ranks_.rank()), static_cast<std::uint32_t>(direction), repetition,
             static_cast<std::uint32_t>(place), static_cast<std::uint32_t>(bytes)});
     }
-    const std::span<std::byte> used = all.subspan(offset(direction, 0), count * bytes);
-    outgoing_->write(offset(direction, 0), used);
-    std::fill(used.begin(), used.end(), kPoison);
-    incoming_->write(offset(direction, 0), used);
+    if (is_staged(*outgoing_)) outgoing_->write(offset(direction, 0), sent);
+    const std::span<std::byte> received = view(*incoming_, direction);
+    std::fill(received.begin(), received.end(), kPoison);
+    if (is_staged(*incoming_)) incoming_->write(offset(direction, 0), received);
   }
+}
+
+bool Series::is_staged(fabric::MessageBuffer& buffer) { return buffer.host_memory().empty(); }
+
+std::span<std::byte> Series::view(fabric::MessageBuffer& buffer, std::size_t direction) {
+  if (is_staged(buffer)) host_.resize(kDirections * room_);
+  const std::span<std::byte> all = is_staged(buffer) ? std::span<std::byte>(host_) : buffer.host_memory();
+  return all.subspan(offset(direction, 0), count_ * bytes_);
 }
 
 std::array<fabric::Message, kDirections> Series::sends(std::size_t place) const {
@@ -56,11 +63,10 @@ std::array<fabric::Message, kDirections> Series::receives(std::size_t place) con
 void Series::exchange(std::size_t place) { transport_.exchange(sends(place), receives(place)); }
 
 void Series::check(std::array<harness::Verdict, kDirections>& verdicts) {
-  const std::span<std::byte> all(host_);
   for (std::size_t direction = 0; direction < kDirections; ++direction) {
     harness::Verdict& verdict = verdicts[direction];
-    const std::span<std::byte> used = all.subspan(offset(direction, 0), count_ * bytes_);
-    incoming_->read(offset(direction, 0), used);
+    const std::span<std::byte> used = view(*incoming_, direction);
+    if (is_staged(*incoming_)) incoming_->read(offset(direction, 0), used);
     const int sender = neighbour(1 - direction);
     for (std::size_t place = 0; place < count_; ++place) {
       const Content content{static_cast<std::uint32_t>(sender), static_cast<std::uint32_t>(direction),

@@ -34,6 +34,11 @@ class Series {
 
  private:
   [[nodiscard]] std::size_t offset(std::size_t direction, std::size_t place) const;
+  /// Whether the host sees this memory only through copies.
+  static bool is_staged(fabric::MessageBuffer& buffer);
+  /// Where the host prepares or checks the messages of one direction: in place where it can, so that their
+  /// way through the caches is that of a program that computes on them.
+  std::span<std::byte> view(fabric::MessageBuffer& buffer, std::size_t direction);
   [[nodiscard]] int neighbour(std::size_t direction) const;
 
   fabric::Transport& transport_;
@@ -41,7 +46,7 @@ class Series {
   std::size_t room_;  ///< bytes for each direction
   std::unique_ptr<fabric::MessageBuffer> outgoing_;
   std::unique_ptr<fabric::MessageBuffer> incoming_;
-  std::vector<std::byte> host_;
+  std::vector<std::byte> host_;  ///< staging of both directions, where the host sees only copies
   std::size_t bytes_ = 0;
   std::size_t count_ = 0;
   std::uint32_t repetition_ = 0;

@@ -92,7 +92,9 @@ void Rig::mark(const Case& one, std::uint32_t value) {
     if (one.writes()) {
       touch(buffers(one).written[i], bytes, ~value);
       // A migration moves what the host has written into its view of the buffer.
-      if (one.is_migration()) buffers(one).mapped_to_write = buffers(one).written[i].map(writes_, true);
+      if (one.is_migration())
+        buffers(one).mapped_to_write =
+            buffers(one).written[i].map(writes_, true, buffers(one).written[i].bytes());
       std::byte* const memory = one.is_migration() ? buffers(one).mapped_to_write : source(one) + i * bytes;
       for (cl_uint page = 0; page < pages(bytes); ++page) *word(memory, page) = value + page;
     }
@@ -113,7 +115,7 @@ void Rig::enqueue(const Case& one, std::size_t i, bool writing) {
   if (one.is_migration()) {
     if (writing) buffer.unmap(queue, std::exchange(set.mapped_to_write, nullptr));
     buffer.migrate(queue, !writing);
-    if (!writing) set.mapped_to_read = buffer.map(queue, false);
+    if (!writing) set.mapped_to_read = buffer.map(queue, false, buffer.bytes());
   } else if (writing) {
     buffer.write(queue, source(one) + i * bytes, bytes);
   } else {
