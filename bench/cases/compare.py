@@ -9,11 +9,14 @@ from __future__ import annotations
 import shlex
 import sys
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
 
 from common import PROGRAMS, Row, Settings
-from fabricmark import ab
+from fabricmark import ab, results
+from fabricmark.compare import Comparison
 from fabricmark.compare import Settings as Thresholds
+from fabricmark.compare import compare as fabricmark_compare
 
 ONLY_WHEN_NAMED = True
 COMPARISONS = 20
@@ -27,6 +30,20 @@ BANDWIDTH_LOOKS = ab.looks(16, until_clear=True, most=128)
 LATENCY_LOOKS = ab.looks(16, until_clear=True, most=128)
 
 
+@dataclass(frozen=True)
+class Verdicts:
+    """What `ab` says, and `compare` of the files that it left."""
+
+    ab: str
+    files: str
+
+
+def summed_up(found: Comparison) -> str:
+    """`worse` or `better` when any metric is, else `unclear` when any metric is, else `same`."""
+    verdicts = {row.verdict for row in found.rows}
+    return next(name for name in ("worse", "better", "unclear", "same") if name in verdicts)
+
+
 def verdict(
     options: str,
     delays: tuple[str, str],
@@ -34,38 +51,49 @@ def verdict(
     metrics: list[str],
     threshold: float,
     runtime: str,
-) -> str:
-    """One comparison of a program with itself, B delayed: `worse` or `better` when any metric is, else
-    `unclear` when any metric is, else `same`; with the number of pairs that it took."""
+) -> Verdicts:
+    """One comparison of a program with itself, B delayed, by `ab`, and what `compare` says of its files."""
     program = shlex.quote(str(PROGRAMS / "fm_stream"))
     commands = [f"{program} {options}" + (f" --inject-delay {delay}" if delay else "") for delay in delays]
     with tempfile.TemporaryDirectory() as folder:
         plan = ab.plan(commands, looks, metrics, Path(folder), runtime)
         found = ab.run_pairs(plan, Thresholds(threshold=threshold), progress=False)
-    verdicts = {row.verdict for row in found.rows}
-    told = next(name for name in ("worse", "better", "unclear", "same") if name in verdicts)
+        sides = [
+            [ab.chosen(results.load(file), metrics) for file in sorted((plan.folder / side).glob("*.json"))]
+            for side in ab.SIDES
+        ]
+        files = fabricmark_compare(*sides, Thresholds(threshold=threshold))
+    told = Verdicts(summed_up(found), summed_up(files))
     pairs = max(len(row.base.runs) for row in found.rows)
     ratios = " ".join(f"{row.ratio:.3f}" for row in found.rows)
-    print(f"compare: delays {delays}: {told} after {pairs} pairs, ratios {ratios}", file=sys.stderr)
+    print(
+        f"compare: delays {delays}: {told.ab}, files {told.files} after {pairs} pairs, ratios {ratios}",
+        file=sys.stderr,
+    )
     return told
 
 
-def count(what: str, wanted: str, comparisons: int, *arguments) -> Row:
-    """A row: how many of the comparisons ended as wanted."""
+def count(what: str, wanted: str, comparisons: int, *arguments) -> list[Row]:
+    """Two rows: how many of the comparisons ended as wanted, by `ab` and by `compare`."""
     verdicts = [verdict(*arguments) for _ in range(comparisons)]
-    reached = verdicts.count(wanted)
     bar = BAR * comparisons // COMPARISONS
-    spread = ", ".join(f"{verdicts.count(name)} {name}" for name in sorted(set(verdicts)))
-    return Row(f"{what}: called {wanted}", reached, spread, f">= {bar} of {comparisons}", reached >= bar)
+    rows = []
+    for by in ("ab", "files"):
+        told = [getattr(one, by) for one in verdicts]
+        reached = told.count(wanted)
+        spread = ", ".join(f"{told.count(name)} {name}" for name in sorted(set(told)))
+        heading = f"{what}, {'ab' if by == 'ab' else 'compare'}: called {wanted}"
+        rows.append(Row(heading, reached, spread, f">= {bar} of {comparisons}", reached >= bar))
+    return rows
 
 
 def compare(settings: Settings) -> list[Row]:
-    """Four rows, on the first of the runtimes."""
+    """Two rows for each of four kinds of pairs, on the first of the runtimes."""
     bandwidth = (BANDWIDTH_LOOKS, [], 0.05, settings.runtimes[0])
     latency = (LATENCY_LOOKS, ["bandwidth,operation=copy"], 0.02, settings.runtimes[0])
     return [
-        count("equal builds, six bandwidths", "same", COMPARISONS, BANDWIDTH, ("", ""), *bandwidth),
-        count("10 % delay, six bandwidths", "worse", COMPARISONS, BANDWIDTH, ("", "10%"), *bandwidth),
-        count("equal, one latency", "same", COMPARISONS // 2, LATENCY, ("", ""), *latency),
-        count("5 % delay, one latency", "worse", COMPARISONS // 2, LATENCY, ("", "5%"), *latency),
+        *count("equal builds, six bandwidths", "same", COMPARISONS, BANDWIDTH, ("", ""), *bandwidth),
+        *count("10 % delay, six bandwidths", "worse", COMPARISONS, BANDWIDTH, ("", "10%"), *bandwidth),
+        *count("equal, one latency", "same", COMPARISONS // 2, LATENCY, ("", ""), *latency),
+        *count("5 % delay, one latency", "worse", COMPARISONS // 2, LATENCY, ("", "5%"), *latency),
     ]

@@ -1,5 +1,6 @@
 #include "harness/host.hpp"
 
+#include <fmt/format.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -65,12 +66,14 @@ std::uint64_t last_level_cache_bytes() {
 }
 
 std::string time_now() {
-  const std::time_t now = std::time(nullptr);
+  timespec now{};
+  clock_gettime(CLOCK_REALTIME, &now);
   std::tm parts{};
-  gmtime_r(&now, &parts);
+  gmtime_r(&now.tv_sec, &parts);
   char text[32];
-  std::strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &parts);
-  return text;
+  std::strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", &parts);
+  constexpr long kNanosecondsPerMicrosecond = 1000;
+  return fmt::format("{}.{:06}Z", text, now.tv_nsec / kNanosecondsPerMicrosecond);
 }
 
 }  // namespace fabricmark::harness
