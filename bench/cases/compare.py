@@ -21,9 +21,9 @@ from fabricmark.compare import compare as fabricmark_compare
 ONLY_WHEN_NAMED = True
 COMPARISONS = 20
 BAR = 19
-# Short repetitions on purpose, of 2 to 5 ms, so that a run is over in a fraction of a second. Shorter ones (0.5 ms,
-# size 1000000) are no measure of this: runs of PoCL then differ by a factor of two, presumably by whether the second
-# core wakes up in time.
+# Short repetitions on purpose, of 2 to 5 ms, so that a run is over in a fraction of a second. Shorter ones
+# (0.5 ms, size 1000000) are no measure of this: runs of PoCL then differ by a factor of two, presumably by
+# whether the second core wakes up in time.
 BANDWIDTH = "--size 4000000 --repetitions 10 --skip-validation"
 # Laps of some 80 us. In shorter ones (12 us) an injected wait of 5 % makes laps a third longer on PoCL (its
 # threads presumably fall asleep meanwhile): that would be found too easily.
