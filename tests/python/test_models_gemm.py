@@ -81,6 +81,8 @@ def test_what_was_not_calibrated_is_named():
     board = calibration.board(samples.calibration())
     with pytest.raises(KeyError, match="half"):
         gemm.predict({**CPU, "data_type": "half"}, board, 1)
+    halves = dataclasses.replace(board, flops_per_second={**board.flops_per_second, "half": 30e9})
+    assert gemm.predict({**CPU, "data_type": "half"}, halves, 1)[0].limit == pytest.approx(200)
     with pytest.raises(KeyError, match="data_type"):
         gemm.predict({**CPU, "data_type": "int"}, board, 1)
     with pytest.raises(ValueError, match="kernel_hz"):

@@ -41,7 +41,10 @@ def seconds(work: Work, board: Board, ranks_here: int, part: float = 1.0) -> tup
 
     Raises KeyError where the device's rate for this type of numbers was not calibrated.
     """
-    peak = board.flops_per_second[work.data_type] * part * work.share_of_peak
+    peak = board.flops_per_second[work.data_type]
+    if work.data_type == "half":  # halves may be worked on as floats
+        peak = max(peak, board.flops_per_second["float"])
+    peak *= part * work.share_of_peak
     memory = board.memory_bytes_per_second
     if board.core_bytes_per_second is not None and board.cores is not None:
         memory = min(memory, board.core_bytes_per_second * board.cores * part)
