@@ -26,13 +26,17 @@ class Settings:
 
 @dataclass(frozen=True)
 class Row:
-    """One line of the table: what was compared, the figure, its spread, and the bar that it should reach."""
+    """One line of the table: what was compared, the figure, its spread, and the bar that it should reach.
+
+    `counts`: False for a line that is only shown beside another.
+    """
 
     what: str
     figure: float
     spread: str
     bar: str
     reached: bool
+    counts: bool = True
 
 
 def ratio_row(what: str, found: Ratio, bar: float, pairs: int) -> Row:
@@ -49,9 +53,12 @@ def fastest_counts(what: str, ours: list[Contender], peer: Contender, bar: float
     rows = [ratio_row(what.format(one.name), ratio(one, peer), bar, pairs) for one in ours]
     best_row = max(rows, key=lambda row: row.figure)
     fastest = ours[rows.index(best_row)].name
-    counts = {True: f"{best_row.bar} (fastest)", False: f"- ({fastest} is faster)"}
+    beside = f"{best_row.bar} on {fastest}"
     return [
-        replace(row, bar=counts[row is best_row], reached=row is not best_row or row.reached) for row in rows
+        replace(row, bar=f"{row.bar}, faster runtime")
+        if row is best_row
+        else replace(row, bar=beside, counts=False)
+        for row in rows
     ]
 
 
