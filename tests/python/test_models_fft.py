@@ -79,7 +79,8 @@ def test_one_vector_over_the_ranks_goes_over_the_memory_several_times():
     board = calibration.board(samples.calibration())
     vector = {**CPU, "scope": "distributed", "log_size": 22}
     whole = by_name(fft.predict(vector, board, 2))["performance"]
-    assert 0 < whole.value < whole.limit / 2
+    assert whole.value == pytest.approx(50 * 5 * 22 / (5 * 16), rel=0.01)  # 5 x 16 bytes a value
+    assert (whole.limit, whole.bottleneck) == (pytest.approx(100), "memory bandwidth")
     apart = dataclasses.replace(board, devices=2, hosts=2)
     assert by_name(fft.predict(vector, apart, 2))["performance"].value is None
 

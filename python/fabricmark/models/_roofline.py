@@ -1,7 +1,7 @@
 """Processors whose limits are calibrated: the slower of arithmetic and memory (a roofline)."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil
 
 from fabricmark.models import Board, Prediction
@@ -16,12 +16,14 @@ class Work:
     """What one rank has to do: operations, bytes that move at least, and the type of the numbers.
 
     `share_of_peak`: what of the multiply-adds' rate the operations can use at best.
+    `passes`: how often the program moves these bytes; the limit is one pass.
     """
 
     flops: float
     moved_bytes: float
     data_type: str
     share_of_peak: float = 1.0
+    passes: float = 1.0
 
 
 def share(parameters: Mapping, board: Board, ranks_here: int) -> float | None:
@@ -49,7 +51,7 @@ def seconds(work: Work, board: Board, ranks_here: int, part: float = 1.0) -> tup
     if board.core_bytes_per_second is not None and board.cores is not None:
         memory = min(memory, board.core_bytes_per_second * board.cores * part)
     computing = work.flops * ranks_here / peak
-    moving = work.moved_bytes * ranks_here / memory
+    moving = work.moved_bytes * work.passes * ranks_here / memory
     return (computing, ARITHMETIC) if computing >= moving else (moving, MEMORY)
 
 
@@ -59,7 +61,7 @@ def prediction(
     """The rate of `work` in GFLOP/s or GB/s, all ranks together, beside the limit of the whole device."""
     ranks_here = ceil(ranks / board.devices)
     amount = (work.flops if unit == "GFLOP/s" else work.moved_bytes) * ranks_here * board.devices / 1e9
-    least, limiting = seconds(work, board, ranks_here)
+    least, limiting = seconds(replace(work, passes=1.0), board, ranks_here)
     limit = amount / least
     part = share(parameters, board, ranks_here)
     if part is None:

@@ -10,6 +10,7 @@
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from math import ceil
 
 from fabricmark.models import Board, Prediction, _roofline, _transfers
@@ -73,25 +74,17 @@ def processor_predictions(parameters: Mapping, board: Board, ranks: int) -> list
     distributed = parameters.get("scope", "batched") == "distributed"
     transforms = 1 / ranks if distributed else parameters["batch"]
     once = 2 * 2**log_size * VALUE_BYTES[data_type] * transforms
-    work = _roofline.Work(flops(log_size) * transforms, once, data_type, UNFUSED)
+    passes = DISTRIBUTED_PASSES + DISTRIBUTED_EXCHANGES if distributed else 1
+    work = _roofline.Work(flops(log_size) * transforms, once, data_type, UNFUSED, passes)
     found = [
         _roofline.prediction(name, {"operation": operation}, unit, work, parameters, board, ranks)
         for operation in OPERATIONS
         for name, unit in (("performance", "GFLOP/s"), ("bandwidth", "GB/s"))
     ]
-    return [_distributed(entry, board) for entry in found] if distributed and ranks > 1 else found
-
-
-def _distributed(entry: Prediction, board: Board) -> Prediction:
-    """The limit stays (each value in and out once); the model counts every pass and exchange."""
-    explanation = "no model: what the network between the hosts takes is not calibrated"
-    value = None
-    if board.hosts == 1 and entry.limit is not None:
-        passes = DISTRIBUTED_PASSES + DISTRIBUTED_EXCHANGES
-        value = entry.limit / passes
-        explanation = f"{passes} times over the memory: {DISTRIBUTED_PASSES} passes and "
-        explanation += f"{DISTRIBUTED_EXCHANGES} exchanges"
-    return Prediction(entry.name, entry.axes, value, entry.unit, entry.limit, _roofline.MEMORY, explanation)
+    if distributed and board.hosts > 1:
+        explanation = "no model: what the network between the hosts takes is not calibrated"
+        found = [replace(entry, value=None, explanation=explanation) for entry in found]
+    return found
 
 
 def predict(parameters: Mapping, board: Board, ranks: int) -> list[Prediction]:
