@@ -14,23 +14,19 @@ inline constexpr double kAcceptedShare = 0.01;
 /// Applies every update of the scope to `items`, the rank's part; twice is as if never.
 void apply_updates(const Scope& scope, std::span<std::uint64_t> items);
 
-/// How many of `wrong` items are off by something else than lost updates: the difference `error` (actual
-/// exclusive-or expected) of item `item` is no exclusive-or of some of its own updates.
+/// An item that is not what it should be, and the difference: actual exclusive-or expected.
 struct WrongItem {
   std::uint64_t item;
-  std::uint64_t error;
+  std::uint64_t difference;
 };
-std::vector<WrongItem> not_lost_updates(const Scope& scope, const std::vector<WrongItem>& wrong);
 
-/// Items that lose an update where each of `parts` parts reads `block` items before it writes them back: two
-/// of a block name the same of m items with probability 1 / m, and 4 m / block blocks have block (block - 1)
-/// / 2 pairs. The most that are accepted lies eight standard deviations above.
-double expected_losses(double block, double parts);
-double accepted_losses(double block, double parts);
+/// Those of `wrong` whose difference is no exclusive-or of some of their own updates, so that more has
+/// happened to them than that updates were lost.
+std::vector<WrongItem> wrong_otherwise(const Scope& scope, const std::vector<WrongItem>& wrong);
 
-/// Compares the rank's items with what they should be. `accepted_losses` of them may lack updates; none may
-/// be wrong in another way.
+/// Compares the rank's items with what they should be. All must be right or, with `may_lose_updates`, all but
+/// the accepted share; and these may lack updates but not be wrong in another way.
 std::vector<harness::Verdict> check(const Scope& scope, std::span<const std::uint64_t> actual,
-                                    std::span<const std::uint64_t> expected, double accepted_losses);
+                                    std::span<const std::uint64_t> expected, bool may_lose_updates);
 
 }  // namespace fabricmark::random_access

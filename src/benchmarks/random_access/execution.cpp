@@ -2,33 +2,21 @@
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
-
-#include "benchmarks/random_access/check.hpp"
 
 namespace fabricmark::random_access {
 
 Plan plan_base(const harness::Parameters& parameters) {
-  Plan plan{.log_stretches = static_cast<int>(parameters.integer("log_rngs"))};
-  const double items = std::exp2(parameters.integer("log_size"));
-  const auto block = static_cast<double>(parameters.count("buffer_size"));
-  const auto parts = static_cast<double>(parameters.count("replications"));
-  plan.expected_losses = expected_losses(block, parts);
-  // How deep a pipeline is that does not wait for its writes only its tool knows.
-  plan.accepted_losses =
-      parameters.flag("ignore_dependence") ? kAcceptedShare * items : accepted_losses(block, parts);
-  return plan;
+  return {.log_stretches = static_cast<int>(parameters.integer("log_rngs")),
+          .may_lose_updates = parameters.count("buffer_size") > 1 || parameters.flag("ignore_dependence")};
 }
 
 Plan plan_throughput(const harness::Parameters& parameters, std::size_t max_work_group_size) {
   const auto log_items = static_cast<int>(parameters.integer("log_work_items"));
   const std::size_t items = std::size_t{1} << log_items;
   const std::size_t group = std::min(parameters.count("work_group_size"), max_work_group_size);
-  Plan plan{.log_stretches = log_items + std::countr_zero(parameters.count("lanes")),
-            .geometry = {items, std::min(items, std::bit_floor(group))}};
-  const bool is_exclusive = items == 1 || parameters.flag("atomic");
-  plan.accepted_losses = is_exclusive ? 0 : kAcceptedShare * std::exp2(parameters.integer("log_size"));
-  return plan;
+  return {.log_stretches = log_items + std::countr_zero(parameters.count("lanes")),
+          .geometry = {items, std::min(items, std::bit_floor(group))},
+          .may_lose_updates = items > 1 && !parameters.flag("atomic")};
 }
 
 Execution::Execution(const harness::Context& context, const Scope& scope, const Plan& plan)

@@ -10,12 +10,12 @@
 namespace fabricmark::random_access {
 
 /// What differs between kinds of kernel: into how many stretches the updates are cut, how a replication is
-/// started, and which updates may be lost.
+/// started, and whether two updates may read an item before either has
+/// written it.
 struct Plan {
   int log_stretches = 0;
   device::Geometry geometry{};
-  double expected_losses = 0;  ///< items that lack an update after a repetition, about
-  double accepted_losses = 0;  ///< the most
+  bool may_lose_updates = false;
 };
 Plan plan_base(const harness::Parameters& parameters);
 Plan plan_throughput(const harness::Parameters& parameters, std::size_t max_work_group_size);

@@ -71,7 +71,7 @@ class RandomAccess : public harness::Benchmark {
     device::HostArray<std::uint64_t> expected(initial_.size());
     std::copy(initial_.span().begin(), initial_.span().end(), expected.span().begin());
     apply_updates(scope_, expected.span());
-    return check(scope_, results_.span(), expected.span(), plan_.accepted_losses);
+    return check(scope_, results_.span(), expected.span(), plan_.may_lose_updates);
   }
 
   [[nodiscard]] std::vector<harness::Metric> metrics() const override {
