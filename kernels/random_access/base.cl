@@ -16,10 +16,10 @@
 #define REGISTER_LENGTH ((RNGS - 1) * RNG_DISTANCE + 1)
 
 typedef struct {
-  ulong number[RNGS];  // the next of each generator
-  ulong left[RNGS];    // how many it has still to give
+  ulong number[RNGS];            // the next of each generator
+  ulong left[RNGS];              // how many it has still to give
   ulong place[REGISTER_LENGTH];  // 0, which is no number of the sequence: free
-  ulong unfinished;    // numbers that are neither dropped nor out of the register
+  long unfinished;               // numbers that are neither dropped nor out of the register
 } Generators;
 
 // One cycle; returns the update that leaves the register, or 0.
@@ -40,7 +40,7 @@ static inline ulong cycle(Generators* const state, const uint log_part, const ui
   FM_UNROLL_FULLY
   for (uint i = 0; i + 1 < REGISTER_LENGTH; ++i) state->place[i] = state->place[i + 1];
   state->place[REGISTER_LENGTH - 1] = 0;
-  state->unfinished -= finished + (update != 0 ? 1 : 0);
+  state->unfinished -= (long)finished + (update != 0 ? 1 : 0);
   return update;
 }
 
@@ -55,7 +55,7 @@ __kernel void random_access(__global ulong* restrict table, __global const ulong
   }
   FM_UNROLL_FULLY
   for (uint i = 0; i < REGISTER_LENGTH; ++i) state.place[i] = 0;
-  state.unfinished = numbers_per_rng * RNGS;
+  state.unfinished = (long)(numbers_per_rng * RNGS);
 
 #if BUFFER_SIZE == 1
 #if IGNORE_DEPENDENCE

@@ -39,6 +39,8 @@ class RandomAccess : public harness::Benchmark {
       : scope_(scope(context)),
         first_item_(static_cast<std::uint64_t>(context.ranks().rank()) * scope_.part_items()),
         plan_(plan(context)),
+        is_base_(context.variant() == "base"),
+        cache_bytes_(harness::last_cache_bytes(context.device().info())),
         execution_(context, scope_, plan_),
         initial_(scope_.part_items()),
         results_(scope_.part_items()) {}
@@ -88,6 +90,21 @@ class RandomAccess : public harness::Benchmark {
             harness::bandwidth("device_to_host", bytes)};
   }
 
+  [[nodiscard]] std::vector<std::string> notes() const override {
+    std::vector<std::string> notes;
+    const auto table_bytes = static_cast<double>(initial_.size() * sizeof(std::uint64_t));
+    if (table_bytes < cache_bytes_) {
+      notes.push_back(fmt::format("the table of {:.3g} MB fits into the last cache ({:.3g} MB)",
+                                  table_bytes / 1e6, cache_bytes_ / 1e6));
+    }
+    if (plan_.may_lose_updates) {
+      notes.push_back(
+          "updates that meet at an item may be lost: the fewer, the larger log_size and the smaller " +
+          std::string(is_base_ ? "buffer_size" : "log_work_items"));
+    }
+    return notes;
+  }
+
  private:
   static Scope scope(const harness::Context& context) {
     const bool is_global = context.parameters().text("scope") == "global";
@@ -119,6 +136,8 @@ class RandomAccess : public harness::Benchmark {
   Scope scope_;
   std::uint64_t first_item_;
   Plan plan_;
+  bool is_base_;
+  double cache_bytes_;
   Execution execution_;
   device::HostArray<std::uint64_t> initial_;
   device::HostArray<std::uint64_t> results_;
