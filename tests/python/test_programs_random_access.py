@@ -233,7 +233,7 @@ def test_kernels_cover_the_timed_interval(program, replications):
 
 
 def test_a_table_in_the_cache_is_said(program):
-    assert any("cache" in note for note in program.valid(*SHORT).document["notes"])
+    assert any("cache" in note for note in program.valid(*SHORT, *BASE).document["notes"])
 
 
 # Bad input ------------------------------------------------------------------------------------------------
