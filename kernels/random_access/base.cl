@@ -1,14 +1,15 @@
-// RandomAccess, base kernel: a single work-item design for FPGAs (dissertation 000, sections 3.1.3 and 4.1.4).
+// RandomAccess, base kernel: a single work-item design for FPGAs (dissertation 000, sections 3.1.3
+// and 4.1.4).
 //
-// 2^LOG_RNGS generators each make a stretch of the HPCC sequence, all together the whole of it. In every cycle
-// each one whose number belongs to this kernel's part of the table puts it into a shift register (Fig. 4.9),
-// unless the place is taken: then it waits. Numbers of other parts are dropped. So the more parts there are,
-// the more generators keep the one update unit busy.
+// 2^LOG_RNGS generators each make a stretch of the HPCC sequence, all together the whole of it. In every
+// cycle each one whose number belongs to this kernel's part of the table puts it into a shift register
+// (Fig. 4.9), unless the place is taken: then it waits. Numbers of other parts are dropped. So the more parts
+// there are, the more generators keep the one update unit busy.
 //
-// The update unit takes what leaves the register. BUFFER_SIZE cycles read items into local memory, then as many
-// write them back: the memory sees long runs of one kind, but where two of these cycles name the same item the
-// earlier update is lost. With BUFFER_SIZE 1 none is lost, unless IGNORE_DEPENDENCE lets the tool begin a read
-// before the writes of earlier cycles have arrived.
+// The update unit takes what leaves the register. BUFFER_SIZE cycles read items into local memory, then as
+// many write them back: the memory sees long runs of one kind, but where two of these cycles name the same
+// item the earlier update is lost. With BUFFER_SIZE 1 none is lost, unless IGNORE_DEPENDENCE lets the tool
+// begin a read before the writes of earlier cycles have arrived.
 #include "common/dialect.h"
 #include "random_access/sequence.h"
 

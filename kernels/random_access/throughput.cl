@@ -1,10 +1,10 @@
-// RandomAccess, throughput kernel for CPUs and GPUs: each work-item makes LANES stretches of the HPCC sequence and
-// applies the updates of its kernel's part of the table.
+// RandomAccess, throughput kernel for CPUs and GPUs: each work-item makes LANES stretches of the HPCC
+// sequence and applies the updates of its kernel's part of the table.
 //
-// An update waits in a queue of BUFFER_SIZE while its item is on the way. It then reads and writes the item in one
-// go, so that a single work-item loses no update. Of several work-items on one part two may read an item before
-// either has written it, and one update is lost: never with ATOMIC, which changes the halves of an item one by one,
-// as exclusive or treats each bit by itself.
+// An update waits in a queue of BUFFER_SIZE while its item is on the way. It then reads and writes the item
+// in one go, so that a single work-item loses no update. Of several work-items on one part two may read an
+// item before either has written it, and one update is lost: never with ATOMIC, which changes the halves of
+// an item one by one, as exclusive or treats each bit by itself.
 #include "common/dialect.h"
 #include "random_access/sequence.h"
 
@@ -40,8 +40,8 @@ static inline void push(Queue* const queue, __global ulong* const table, const u
 }
 
 // All numbers are wanted: LANES of them at a time.
-static inline void update_all(Queue* const queue, __global ulong* const table, lanes number, const ulong steps,
-                              const uint log_part) {
+static inline void update_all(Queue* const queue, __global ulong* const table, lanes number,
+                              const ulong steps, const uint log_part) {
   for (ulong step = 0; step < steps; ++step) {
     union {
       lanes vector;
@@ -61,8 +61,8 @@ static inline ulong later_number(const ulong number, const uint steps) {
   return (number << steps) ^ out ^ (out << 1) ^ (out << 2);
 }
 
-// Bit 63 - k is set where the number k steps further on is in this part. The bits of an item's address are those
-// of `number`, shifted, so that all steps are looked at together; log_part is at least 2.
+// Bit 63 - k is set where the number k steps further on is in this part. The bits of an item's address are
+// those of `number`, shifted, so that all steps are looked at together; log_part is at least 2.
 static inline ulong own_steps(const ulong number, const uint log_part, const uint log_table,
                               const ulong part) {
   ulong own = ~0UL;
@@ -75,8 +75,9 @@ static inline ulong own_steps(const ulong number, const uint log_part, const uin
 }
 
 // Only some numbers are wanted: the others are not even generated.
-static inline void update_own(Queue* const queue, __global ulong* const table, ulong number, const ulong steps,
-                              const uint log_part, const uint log_table, const ulong part) {
+static inline void update_own(Queue* const queue, __global ulong* const table, ulong number,
+                              const ulong steps, const uint log_part, const uint log_table,
+                              const ulong part) {
   for (ulong left = steps; left > 0;) {
     const uint count = (uint)min(left, (ulong)MOST_STEPS);
     ulong own = own_steps(number, log_part, log_table, part) & (~0UL << (64 - count));

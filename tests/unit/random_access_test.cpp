@@ -66,11 +66,11 @@ TEST(Scope, GlobalGivesEveryUpdateToOneRank) {
     std::map<std::uint64_t, Numbers> by_part;
     Scope scope = make_scope(true, 6, 0, ranks);
     for (const std::uint64_t update : plain_updates(scope)) {
-      by_part[update % (64U * static_cast<unsigned>(ranks)) / 64].push_back(update);
+      by_part[update % (64 * static_cast<std::uint64_t>(ranks)) / 64].push_back(update);
     }
     for (int rank = 0; rank < ranks; ++rank) {
       scope = make_scope(true, 6, rank, ranks);
-      EXPECT_EQ(scope.updates(), 256U * static_cast<unsigned>(ranks));
+      EXPECT_EQ(scope.updates(), 256 * static_cast<std::uint64_t>(ranks));
       Numbers& own = by_part[static_cast<std::uint64_t>(rank)];
       std::sort(own.begin(), own.end());
       EXPECT_EQ(sorted_updates(scope), own) << rank << " of " << ranks;
