@@ -30,7 +30,7 @@ inline void multiply_add(GEMM_VALUE sum[GEMM_SIZE][GEMM_SIZE], GEMM_VALUE left[G
     for (uint k = 0; k < GEMM_SIZE; ++k) {
       const gemm_row factor = GEMM_LOAD_ROW(right[k]);
       FM_UNROLL_FULLY
-      for (uint i = 0; i < GEMM_ROWS; ++i) rows[i] = fma((gemm_row)left[start + i][k], factor, rows[i]);
+      for (uint i = 0; i < GEMM_ROWS; ++i) rows[i] = GEMM_FMA((gemm_row)left[start + i][k], factor, rows[i]);
     }
     FM_UNROLL_FULLY
     for (uint i = 0; i < GEMM_ROWS; ++i) GEMM_STORE_ROW(sum[start + i], rows[i]);

@@ -75,7 +75,7 @@ inline void multiply_tile(__global const GEMM_VALUE* restrict a, __global const 
       for (uint i = 0; i < TILE_ROWS; ++i) {
         const gemm_vector left = (gemm_vector)a[i * WIDTH + k];
         FM_UNROLL_FULLY
-        for (uint v = 0; v < TILE_VECTORS; ++v) sum[i][v] = fma(left, right[v], sum[i][v]);
+        for (uint v = 0; v < TILE_VECTORS; ++v) sum[i][v] = GEMM_FMA(left, right[v], sum[i][v]);
       }
     }
     a += TILE_ROWS * WIDTH;

@@ -40,7 +40,7 @@ __attribute__((reqd_work_group_size(GROUP_ITEMS, 1, 1))) __kernel void multiply(
       for (uint i = 0; i < TILE_ROWS; ++i) {
         const GEMM_VALUE value = left[k][i * GROUP_SIDE + y];
         FM_UNROLL_FULLY
-        for (uint j = 0; j < TILE_VECTORS; ++j) sum[i][j] = fma(value, factor[j], sum[i][j]);
+        for (uint j = 0; j < TILE_VECTORS; ++j) sum[i][j] = GEMM_FMA(value, factor[j], sum[i][j]);
       }
     }
     barrier(CLK_LOCAL_MEM_FENCE);

@@ -35,6 +35,13 @@
 #define GEMM_LOAD_VECTOR(width, pointer, index) FM_PASTE(vload, width)(0, (pointer) + (index))
 #endif
 
+// a b + c. In half, Intel's compiler takes minutes over fma; in the other types it is sure not to be split.
+#if GEMM_TYPE == GEMM_TYPE_half
+#define GEMM_FMA(a, b, c) ((a) * (b) + (c))
+#else
+#define GEMM_FMA(a, b, c) fma(a, b, c)
+#endif
+
 // alpha product + beta c; where beta is 0, c is not looked at: it may hold anything.
 #define GEMM_RESULT(product, c) \
   (beta == 0 ? (GEMM_VALUE)alpha * (product) : (GEMM_VALUE)alpha * (product) + (GEMM_VALUE)beta * (c))
