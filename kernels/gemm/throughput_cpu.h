@@ -1,7 +1,7 @@
-// On a CPU, as in Goto and van de Geijn, "Anatomy of high-performance matrix multiplication" (2008): a and b are
-// packed into the order in which they are read; a tile of TILE_ROWS rows of TILE_VECTORS vectors stays in
-// registers over DEPTH_BLOCK steps. A work-item goes over ROW_TILES x COLUMN_TILES tiles, so that its part of a
-// stays in the second-level cache and its slice of b in the first.
+// On a CPU, as in Goto and van de Geijn, "Anatomy of high-performance matrix multiplication" (2008): a and b
+// are packed into the order in which they are read; a tile of TILE_ROWS rows of TILE_VECTORS vectors stays in
+// registers over DEPTH_BLOCK steps. A work-item goes over ROW_TILES x COLUMN_TILES tiles, so that its part of
+// a stays in the second-level cache and its slice of b in the first.
 #if GEMM_TYPE == GEMM_TYPE_double
 #define WIDTH_16 2
 #define WIDTH_32 4
@@ -33,8 +33,8 @@ ONE_ITEM __kernel void pack_a(__global const GEMM_INPUT* restrict a, __global ge
   }
 }
 
-// packed: [tile of columns][depth][TILE_VECTORS]. Each work-item packs PACK_ROWS rows of b: so few that all their
-// pages are known to the processor.
+// packed: [tile of columns][depth][TILE_VECTORS]. Each work-item packs PACK_ROWS rows of b: so few that all
+// their pages are known to the processor.
 #define PACK_ROWS 64
 ONE_ITEM __kernel void pack_b(__global const GEMM_INPUT* restrict b, __global gemm_vector* restrict packed,
                               const uint columns, const uint depth) {
@@ -50,8 +50,8 @@ ONE_ITEM __kernel void pack_b(__global const GEMM_INPUT* restrict b, __global ge
   }
 }
 
-// One tile of the result over `chunks` * WIDTH steps of the depth. Between blocks of the depth, result holds the
-// plain sums.
+// One tile of the result over `chunks` * WIDTH steps of the depth. Between blocks of the depth, result holds
+// the plain sums.
 inline void multiply_tile(__global const GEMM_VALUE* restrict a, __global const gemm_vector* restrict b,
                           __global const GEMM_VALUE* restrict c, __global GEMM_VALUE* restrict result,
                           const GEMM_SCALAR alpha, const GEMM_SCALAR beta, const size_t columns,
@@ -109,9 +109,9 @@ ONE_ITEM __kernel void multiply(__global const GEMM_VALUE* restrict a, __global 
     for (uint column = column_start; column < column_end; ++column) {
       for (uint row = row_start; row < row_end; ++row) {
         const size_t place = (size_t)row * TILE_ROWS * columns + column * TILE_COLUMNS;
-        multiply_tile(a + ((size_t)row * depth + k) * TILE_ROWS, b + ((size_t)column * depth + k) * TILE_VECTORS,
-                      c + place, result + place, alpha, beta, columns, steps / WIDTH, k == 0,
-                      k + steps == depth);
+        multiply_tile(a + ((size_t)row * depth + k) * TILE_ROWS,
+                      b + ((size_t)column * depth + k) * TILE_VECTORS, c + place, result + place, alpha, beta,
+                      columns, steps / WIDTH, k == 0, k + steps == depth);
       }
     }
   }

@@ -47,8 +47,7 @@ __attribute__((reqd_work_group_size(GROUP_ITEMS, 1, 1))) __kernel void multiply(
   }
   for (uint i = 0; i < TILE_ROWS; ++i) {
     for (uint j = 0; j < TILE_VECTORS; ++j) {
-      const size_t place =
-          (row_start + i * GROUP_SIDE + y) * columns + column_start + j * GROUP_SIDE + x;
+      const size_t place = (row_start + i * GROUP_SIDE + y) * columns + column_start + j * GROUP_SIDE + x;
       result[place] = GEMM_RESULT(sum[i][j], c[place]);
     }
   }

@@ -1,5 +1,5 @@
-// Types of GEMM by DATA_TYPE: GEMM_INPUT is what A and B hold in global memory, GEMM_VALUE what is computed with
-// and what C holds, GEMM_SCALAR alpha and beta (Intel's tools take no half as an argument).
+// Types of GEMM by DATA_TYPE: GEMM_INPUT is what A and B hold in global memory, GEMM_VALUE what is computed
+// with and what C holds, GEMM_SCALAR alpha and beta (Intel's tools take no half as an argument).
 #ifndef FABRICMARK_GEMM_TYPES_H
 #define FABRICMARK_GEMM_TYPES_H
 

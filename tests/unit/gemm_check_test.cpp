@@ -92,8 +92,7 @@ TYPED_TEST(GemmCheck, FindsEveryKindOfFault) {
 }
 
 TYPED_TEST(GemmCheck, FindsASingleNaN) {
-  this->result_[69 * this->kStride + 69] =
-      static_cast<TypeParam>(std::numeric_limits<double>::quiet_NaN());
+  this->result_[69 * this->kStride + 69] = static_cast<TypeParam>(std::numeric_limits<double>::quiet_NaN());
   const std::vector<harness::Verdict> verdicts = check(this->product(this->a_));
   for (const harness::Verdict& verdict : verdicts) EXPECT_FALSE(verdict.passed()) << verdict.name;
   EXPECT_EQ(verdicts[0].worst->place, "c[69,69]");

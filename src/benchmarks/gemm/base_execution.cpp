@@ -40,15 +40,15 @@ std::size_t thread_stack_bytes() {
 void check_stack(const harness::Context& context, std::size_t block, std::size_t value_bytes) {
   const device::DeviceInfo& info = context.device().info();
   if (info.device_class != device::DeviceClass::kCpu) return;
-  constexpr std::size_t kBlocks = 3;                          // of A, B and the sums
+  constexpr std::size_t kBlocks = 3;                           // of A, B and the sums
   constexpr std::size_t kForOthers = std::size_t{512} << 10U;  // what else is on the stack
   const std::size_t bytes = kBlocks * block * block * value_bytes;
   const std::size_t stack = thread_stack_bytes();
   if (bytes + kForOthers <= stack) return;
-  throw bad_use(fmt::format("block_size = {} needs {:.3g} MB of stack on {}, whose threads have {:.3g} MB", block,
-                            static_cast<double>(bytes + kForOthers) / 1e6, info.name,
-                            static_cast<double>(stack) / 1e6),
-                "choose a smaller block_size");
+  throw bad_use(
+      fmt::format("block_size = {} needs {:.3g} MB of stack on {}, whose threads have {:.3g} MB", block,
+                  static_cast<double>(bytes + kForOthers) / 1e6, info.name, static_cast<double>(stack) / 1e6),
+      "choose a smaller block_size");
 }
 
 }  // namespace

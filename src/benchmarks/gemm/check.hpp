@@ -37,9 +37,9 @@ struct Product {
 /// The largest error that a right result may have, in units of eps (|alpha| |A| |B| + |beta| |C|).
 ///
 /// Of an exact product only its scaling and the addition of beta C are rounded: three roundings of half an
-/// epsilon. Otherwise errors of `size` additions are random: 8 deviations of Higham and Mary's bound sqrt(n) eps
-/// / 2 (2019). In half precision they are not, because small terms vanish beside a large sum; there the bound
-/// is n eps.
+/// epsilon. Otherwise errors of `size` additions are random: 8 deviations of Higham and Mary's bound sqrt(n)
+/// eps / 2 (2019). In half precision they are not, because small terms vanish beside a large sum; there the
+/// bound is n eps.
 template <typename Out>
 double threshold(std::size_t size, bool is_exact) {
   const auto n = static_cast<double>(size);

@@ -18,8 +18,8 @@ constexpr int kBits = std::numeric_limits<T>::digits;
 template <>
 inline constexpr int kBits<harness::Half> = 11;
 
-/// A and B of type In, arithmetic and C of type Out. One repetition writes A, B and C to the device, multiplies
-/// and reads the result, which is NaN before.
+/// A and B of type In, arithmetic and C of type Out. One repetition writes A, B and C to the device,
+/// multiplies and reads the result, which is NaN before.
 template <typename In, typename Out>
 class TypedGemm : public harness::Benchmark {
  public:
@@ -50,7 +50,8 @@ class TypedGemm : public harness::Benchmark {
     fill(a_, shape_.depth, [&](std::size_t i, std::size_t j) { return inputs.a(i, j); });
     fill(b_, shape_.columns, [&](std::size_t i, std::size_t j) { return inputs.b(i, j); });
     // What must not be looked at is NaN.
-    fill(c_, shape_.columns, [&](std::size_t i, std::size_t j) { return beta_ == 0 ? kNan : inputs.c(i, j); });
+    fill(c_, shape_.columns,
+         [&](std::size_t i, std::size_t j) { return beta_ == 0 ? kNan : inputs.c(i, j); });
   }
 
   void execute(harness::Laps& laps) override {
@@ -88,8 +89,14 @@ class TypedGemm : public harness::Benchmark {
 
   [[nodiscard]] std::vector<harness::Metric> metrics() const override {
     const auto n = static_cast<double>(size_);
-    return {{"performance", {{"operation", "gemm"}}, "gemm", "GFLOP/s", 1e-9, harness::Better::kHigher,
-             2 * n * n * n, "FLOP"},
+    return {{"performance",
+             {{"operation", "gemm"}},
+             "gemm",
+             "GFLOP/s",
+             1e-9,
+             harness::Better::kHigher,
+             2 * n * n * n,
+             "FLOP"},
             harness::bandwidth("host_to_device", n * n * (2 * sizeof(In) + sizeof(Out))),
             harness::bandwidth("device_to_host", n * n * sizeof(Out))};
   }
@@ -113,7 +120,7 @@ class TypedGemm : public harness::Benchmark {
     context.require_memory({.host_bytes = inputs + values + check + faults,
                             .device_bytes = inputs + values + packed,
                             .largest_buffer_bytes = bytes(largest, kBytes.value)},
-                           "size");
+                           "size", 2);
     return shape;
   }
 

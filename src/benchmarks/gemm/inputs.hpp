@@ -10,12 +10,12 @@ namespace fabricmark::gemm {
 
 /// The elements of A, B and C on one rank; none is negative.
 ///
-/// Exact inputs are whole numbers so small that the result's type, of `value_bits` significant bits, holds every
-/// sum of their products, in any order and with any grouping, and half of it: then a right product has no
-/// rounding error at all, and any difference is a mistake. Most have few bits, so that many can be added; one in
-/// each row of A and each column of B is as wide as the inputs' type (`input_bits`) and the sum allow, so that
-/// arithmetic with fewer digits than the type's shows too. They stand in even columns of A and odd rows of B
-/// and never meet.
+/// Exact inputs are whole numbers so small that the result's type, of `value_bits` significant bits, holds
+/// every sum of their products, in any order and with any grouping, and half of it: then a right product has
+/// no rounding error at all, and any difference is a mistake. Most have few bits, so that many can be added;
+/// one in each row of A and each column of B is as wide as the inputs' type (`input_bits`) and the sum allow,
+/// so that arithmetic with fewer digits than the type's shows too. They stand in even columns of A and odd
+/// rows of B and never meet.
 ///
 /// Random inputs are from 0.5 to 1.5 with all digits in use.
 class Inputs {

@@ -1,5 +1,5 @@
-// The ND-range kernels. On a CPU A and B are packed first, which is part of the time; on a GPU one kernel does
-// all.
+// The ND-range kernels. On a CPU A and B are packed first, which is part of the time; on a GPU one kernel
+// does all.
 #include <fmt/format.h>
 
 #include <numeric>
@@ -37,8 +37,7 @@ class CpuExecution : public Execution {
         pack_b_(context.replications(1, 2)),
         packed_b_(context.buffer(shape.b_elements() * bytes.value)) {
     const harness::Parameters& parameters = context.parameters();
-    const std::size_t tile_columns =
-        parameters.count("tile_vectors") * vector_width(context, bytes.value);
+    const std::size_t tile_columns = parameters.count("tile_vectors") * vector_width(context, bytes.value);
     b().set_argument(pack_b_.kernel(0), 0);
     packed_b_.set_argument(pack_b_.kernel(0), 1);
     pack_b_.kernel(0).setArg(2, static_cast<cl_uint>(shape.columns));
@@ -59,9 +58,9 @@ class CpuExecution : public Execution {
       multiply.setArg(8, static_cast<cl_uint>(shape.depth));
       const std::size_t row_blocks = whole(part.count / shape.row_block, parameters.count("row_tiles"));
       const std::size_t column_blocks = whole(shape.columns / tile_columns, parameters.count("column_tiles"));
-      geometries_.push_back({row_blocks / parameters.count("row_tiles") *
-                                 (column_blocks / parameters.count("column_tiles")),
-                             1});
+      geometries_.push_back(
+          {row_blocks / parameters.count("row_tiles") * (column_blocks / parameters.count("column_tiles")),
+           1});
     }
   }
 
@@ -121,9 +120,10 @@ Shape throughput_shape(const harness::Context& context, const ElementBytes& byte
   const std::size_t side = parameters.count("group_side");
   const std::size_t depth = parameters.count("depth_block");
   if (side * side > info.max_work_group_size) {
-    throw bad_use(fmt::format("group_side = {} makes work-groups of {} work-items, and {} has no more than {}",
-                              side, side * side, info.name, info.max_work_group_size),
-                  "choose a smaller group_side");
+    throw bad_use(
+        fmt::format("group_side = {} makes work-groups of {} work-items, and {} has no more than {}", side,
+                    side * side, info.name, info.max_work_group_size),
+        "choose a smaller group_side");
   }
   const std::size_t local_bytes = depth * (side * (tile_rows + tile_vectors) + 1) * bytes.value;
   if (local_bytes > info.local_memory_bytes) {
