@@ -20,8 +20,8 @@ typedef FM_VECTOR(GEMM_VALUE, GEMM_SIZE) gemm_row;
 #define GEMM_ROWS GEMM_SIZE
 #endif
 
-inline void multiply_add(GEMM_VALUE sum[GEMM_SIZE][GEMM_SIZE], GEMM_VALUE left[GEMM_SIZE][GEMM_SIZE],
-                         GEMM_VALUE right[GEMM_SIZE][GEMM_SIZE], const bool is_first) {
+static inline void multiply_add(GEMM_VALUE sum[GEMM_SIZE][GEMM_SIZE], GEMM_VALUE left[GEMM_SIZE][GEMM_SIZE],
+                                GEMM_VALUE right[GEMM_SIZE][GEMM_SIZE], const bool is_first) {
   for (uint start = 0; start < GEMM_SIZE; start += GEMM_ROWS) {
     gemm_row rows[GEMM_ROWS];
     FM_UNROLL_FULLY
@@ -37,8 +37,8 @@ inline void multiply_add(GEMM_VALUE sum[GEMM_SIZE][GEMM_SIZE], GEMM_VALUE left[G
   }
 }
 #else
-inline void multiply_add(GEMM_VALUE sum[GEMM_SIZE][GEMM_SIZE], GEMM_VALUE left[GEMM_SIZE][GEMM_SIZE],
-                         GEMM_VALUE right[GEMM_SIZE][GEMM_SIZE], const bool is_first) {
+static inline void multiply_add(GEMM_VALUE sum[GEMM_SIZE][GEMM_SIZE], GEMM_VALUE left[GEMM_SIZE][GEMM_SIZE],
+                                GEMM_VALUE right[GEMM_SIZE][GEMM_SIZE], const bool is_first) {
   FM_UNROLL_FULLY
   for (uint i = 0; i < GEMM_SIZE; ++i) {
     FM_UNROLL_FULLY

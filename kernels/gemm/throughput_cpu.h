@@ -52,10 +52,11 @@ ONE_ITEM __kernel void pack_b(__global const GEMM_INPUT* restrict b, __global ge
 
 // One tile of the result over `chunks` * WIDTH steps of the depth. Between blocks of the depth, result holds
 // the plain sums.
-inline void multiply_tile(__global const GEMM_VALUE* restrict a, __global const gemm_vector* restrict b,
-                          __global const GEMM_VALUE* restrict c, __global GEMM_VALUE* restrict result,
-                          const GEMM_SCALAR alpha, const GEMM_SCALAR beta, const size_t columns,
-                          const uint chunks, const bool is_first, const bool is_last) {
+static inline void multiply_tile(__global const GEMM_VALUE* restrict a,
+                                 __global const gemm_vector* restrict b,
+                                 __global const GEMM_VALUE* restrict c, __global GEMM_VALUE* restrict result,
+                                 const GEMM_SCALAR alpha, const GEMM_SCALAR beta, const size_t columns,
+                                 const uint chunks, const bool is_first, const bool is_last) {
   gemm_vector sum[TILE_ROWS][TILE_VECTORS];
   FM_UNROLL_FULLY
   for (uint i = 0; i < TILE_ROWS; ++i) {

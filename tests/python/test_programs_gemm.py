@@ -1,4 +1,4 @@
-"""The real fm_gemm: valid results for every shape, type and number of ranks; each way to a wrong one is found."""
+"""The real fm_gemm: valid for every shape, type and number of ranks, and every wrong result is found."""
 
 import itertools
 import json
@@ -84,7 +84,7 @@ def test_every_shape_of_the_base_kernel_is_valid(gemm, gemm_size, unroll):
 @pytest.mark.parametrize("vector_bytes", [16, 32, 64])
 @pytest.mark.parametrize("tile", [(1, 1), (4, 3), (8, 3), (14, 2)])
 def test_every_shape_of_the_throughput_kernel_is_valid(gemm, vector_bytes, tile):
-    for depth, tiles, data_type in itertools.product((32, 512), (1, 5), ("float", "double", "mixed")):
+    for (depth, tiles), data_type in itertools.product(((32, 5), (512, 1)), ("float", "double", "mixed")):
         words = ("--tile-rows", tile[0], "--tile-vectors", tile[1], "--vector-bytes", vector_bytes)
         words += ("--depth-block", depth, "--row-tiles", tiles, "--column-tiles", tiles)
         gemm.valid(*SHORT, "--variant", "throughput", "--data-type", data_type, *words)
@@ -276,7 +276,7 @@ def test_a_kernel_that_is_wrong_is_found(gemm, tmp_path, what):
 BAD = {
     "no size": (("--size", "0"), "size = 0"),
     "too large for the memory": (("--size", "200000"), "size = 200000"),
-    "a block that gemm_size does not divide": (("--block-size", "40", "--unroll", "8"), "block_size"),
+    "a block that gemm_size does not divide": (("--block-size", "40", "--gemm-size", "16"), "block_size"),
     "a block that unroll does not divide": (("--block-size", "48", "--unroll", "32"), "block_size"),
     "an unknown gemm_size": (("--gemm-size", "3"), "gemm_size = 3"),
     "a depth without whole vectors": (("--depth-block", "100"), "depth_block"),
