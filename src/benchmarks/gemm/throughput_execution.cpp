@@ -2,8 +2,6 @@
 // does all.
 #include <fmt/format.h>
 
-#include <numeric>
-
 #include "benchmarks/gemm/execution.hpp"
 #include "device/error.hpp"
 
@@ -23,10 +21,6 @@ std::size_t whole(std::size_t count, std::size_t unit) { return (count + unit - 
 std::size_t vector_width(const harness::Context& context, std::size_t value_bytes) {
   constexpr std::size_t kLongest = 16;  // OpenCL has no longer vectors
   return std::min(kLongest, context.parameters().count("vector_bytes") / value_bytes);
-}
-
-std::vector<device::Geometry> each(std::size_t parts, const device::Geometry& geometry) {
-  return std::vector<device::Geometry>(parts, geometry);
 }
 
 class CpuExecution : public Execution {
@@ -65,7 +59,7 @@ class CpuExecution : public Execution {
   }
 
   void run() override {
-    start(pack_b_, each(1, {whole(shape().depth, kPackRows) / kPackRows, 1}));
+    start(pack_b_, {{whole(shape().depth, kPackRows) / kPackRows, 1}});
     start(pack_a_, pack_geometries_);
     start(kernels(), geometries_);
   }
