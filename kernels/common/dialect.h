@@ -48,7 +48,7 @@
 #else
 #define FM_SINGLE_WORK_ITEM __attribute__((reqd_work_group_size(1, 1, 1)))
 #define FM_UNROLL(count)
-#if defined(__clang__)  // PoCL, Intel
+#if defined(__clang__) || defined(__NV_CL_C_VERSION)
 #define FM_UNROLL_FULLY FM_PRAGMA(unroll)
 #else
 #define FM_UNROLL_FULLY

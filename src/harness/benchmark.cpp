@@ -2,12 +2,15 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "device/error.hpp"
 #include "harness/host.hpp"
 
 namespace fabricmark::harness {
 
-void Context::require_memory(const MemoryNeed& need, const std::string& size_parameter) const {
+void Context::require_memory(const MemoryNeed& need, const std::string& size_parameter,
+                             double exponent) const {
   const device::DeviceInfo& info = device_.info();
   // A CPU device and an emulator take their memory from the host.
   const bool is_in_host = info.device_class == device::DeviceClass::kCpu || info.emulated();
@@ -17,7 +20,8 @@ void Context::require_memory(const MemoryNeed& need, const std::string& size_par
     if (wanted <= there) return;
     throw bad_use(fmt::format("{} = {} needs {:.3g} GB {}, which has {:.3g} GB", size_parameter,
                               to_text(parameters_.value(size_parameter)), wanted / 1e9, where, there / 1e9),
-                  fmt::format("reduce {} to below {:.2g} times that", size_parameter, there / wanted));
+                  fmt::format("reduce {} to below {:.2g} times that", size_parameter,
+                              std::pow(there / wanted, 1 / exponent)));
   };
   check(need.largest_buffer_bytes, static_cast<double>(info.max_allocation_bytes),
         "in one allocation on " + info.name);

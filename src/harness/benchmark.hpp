@@ -124,8 +124,8 @@ class Context {
     return {device_, bytes, conditions_.memory, bank};
   }
   /// Throws Error (bad use) when the host or the device has less memory than all ranks need; `size_parameter`
-  /// is the setting that the message tells to reduce.
-  void require_memory(const MemoryNeed& need, const std::string& size_parameter) const;
+  /// is the setting that the message tells to reduce, with the power `exponent` of which the need grows.
+  void require_memory(const MemoryNeed& need, const std::string& size_parameter, double exponent = 1) const;
 
  private:
   const device::Device& device_;
