@@ -20,8 +20,11 @@ typedef FM_VECTOR(GEMM_VALUE, GEMM_SIZE) gemm_row;
 #define GEMM_ROWS GEMM_SIZE
 #endif
 
-static inline void multiply_add(GEMM_VALUE sum[GEMM_SIZE][GEMM_SIZE], GEMM_VALUE left[GEMM_SIZE][GEMM_SIZE],
-                                GEMM_VALUE right[GEMM_SIZE][GEMM_SIZE], const bool is_first) {
+// Not inlined: on its own it keeps its sums in registers best.
+static __attribute__((noinline)) void multiply_add(GEMM_VALUE sum[GEMM_SIZE][GEMM_SIZE],
+                                                   GEMM_VALUE left[GEMM_SIZE][GEMM_SIZE],
+                                                   GEMM_VALUE right[GEMM_SIZE][GEMM_SIZE],
+                                                   const bool is_first) {
   for (uint start = 0; start < GEMM_SIZE; start += GEMM_ROWS) {
     gemm_row rows[GEMM_ROWS];
     FM_UNROLL_FULLY
