@@ -37,14 +37,21 @@
 #define FM_SINGLE_WORK_ITEM \
   __attribute__((max_global_work_dim(0))) __attribute__((uses_global_work_offset(0)))
 #define FM_UNROLL(count) FM_PRAGMA(unroll count)
+#define FM_UNROLL_FULLY FM_PRAGMA(unroll)
 #define FM_PIPELINE
 #elif defined(__xilinx__) || defined(__HLS_SYN__)
 #define FM_SINGLE_WORK_ITEM __attribute__((reqd_work_group_size(1, 1, 1)))
 #define FM_UNROLL(count) __attribute__((opencl_unroll_hint(count)))
+#define FM_UNROLL_FULLY __attribute__((opencl_unroll_hint))
 #define FM_PIPELINE __attribute__((xcl_pipeline_loop(1)))
 #else
 #define FM_SINGLE_WORK_ITEM __attribute__((reqd_work_group_size(1, 1, 1)))
 #define FM_UNROLL(count)
+#if defined(__clang__)  // PoCL, Intel
+#define FM_UNROLL_FULLY FM_PRAGMA(unroll)
+#else
+#define FM_UNROLL_FULLY
+#endif
 #define FM_PIPELINE
 #endif
 

@@ -1,10 +1,13 @@
 #include <random>
 
-#include "benchmarks/stream/layout.hpp"
 #include "benchmarks/stream/problem.hpp"
+#include "harness/parts.hpp"
 #include "support.hpp"
 
 namespace fabricmark::stream {
+
+using harness::divide;
+using harness::Part;
 
 namespace {
 

@@ -4,11 +4,14 @@
 #include <string>
 #include <vector>
 
-#include "benchmarks/stream/layout.hpp"
 #include "benchmarks/stream/problem.hpp"
 #include "harness/benchmark.hpp"
+#include "harness/parts.hpp"
 
 namespace fabricmark::stream {
+
+using harness::divide;
+using harness::Part;
 
 /// result = scalar * first (+ second): what the four operations have in common.
 struct Operation {

@@ -4,9 +4,9 @@
 #include <cstddef>
 #include <vector>
 
-namespace fabricmark::stream {
+namespace fabricmark::harness {
 
-/// A consecutive part of the arrays, in elements.
+/// A consecutive part of an array, in elements.
 struct Part {
   std::size_t start = 0;
   std::size_t count = 0;
@@ -27,4 +27,4 @@ inline std::vector<Part> divide(std::size_t size, std::size_t block, std::size_t
   return parts;
 }
 
-}  // namespace fabricmark::stream
+}  // namespace fabricmark::harness

@@ -1,0 +1,67 @@
+// GEMM, base kernel: a single work-item design for FPGAs (dissertation 000, section 3.1.5 and Figure 3.2).
+//
+// result = alpha a b + beta c, in blocks of BLOCK_SIZE x BLOCK_SIZE. For each block of the result
+//   1. a block of a and one of b are loaded into local memory,
+//   2. they are multiplied in register blocks: GEMM_SIZE^3 multiplications and additions a cycle,
+//   3. after the last of them the block is scaled, c is added, and it is stored.
+// The register blocks of one step are independent of each other, so that the additions can be pipelined.
+// `a`, `c` and `result` hold `block_rows` rows of blocks, `b` is `blocks` x `blocks` blocks: the host pads.
+#include "common/dialect.h"
+#include "gemm/types.h"
+
+#define BLOCKS (BLOCK_SIZE / GEMM_SIZE)  // register blocks along the edge of a block
+
+#include "gemm/register_block.h"
+
+FM_SINGLE_WORK_ITEM
+__kernel void multiply(__global const GEMM_INPUT* restrict a, __global const GEMM_INPUT* restrict b,
+                       __global const GEMM_VALUE* restrict c, __global GEMM_VALUE* restrict result,
+                       const GEMM_SCALAR alpha, const GEMM_SCALAR beta, const uint block_rows,
+                       const uint blocks) {
+  const size_t width = (size_t)blocks * BLOCK_SIZE;
+  for (uint block_row = 0; block_row < block_rows; ++block_row) {
+    for (uint block_column = 0; block_column < blocks; ++block_column) {
+      GEMM_REGISTER_BLOCKS(sum);
+      for (uint step = 0; step < blocks; ++step) {
+        GEMM_REGISTER_BLOCKS(left);
+        GEMM_REGISTER_BLOCKS(right);
+        const size_t left_start = (size_t)block_row * BLOCK_SIZE * width + (size_t)step * BLOCK_SIZE;
+        const size_t right_start = (size_t)step * BLOCK_SIZE * width + (size_t)block_column * BLOCK_SIZE;
+        for (uint row = 0; row < BLOCK_SIZE; ++row) {
+          FM_PIPELINE
+          for (uint column = 0; column < BLOCK_SIZE; column += UNROLL) {
+            FM_UNROLL_FULLY
+            for (uint k = 0; k < UNROLL; ++k) {
+              const uint x = column + k;
+              left[row / GEMM_SIZE][x / GEMM_SIZE][row % GEMM_SIZE][x % GEMM_SIZE] =
+                  GEMM_LOAD(a, left_start + row * width + x);
+              right[row / GEMM_SIZE][x / GEMM_SIZE][row % GEMM_SIZE][x % GEMM_SIZE] =
+                  GEMM_LOAD(b, right_start + row * width + x);
+            }
+          }
+        }
+        for (uint k = 0; k < BLOCKS; ++k) {
+          for (uint i = 0; i < BLOCKS; ++i) {
+            FM_PIPELINE
+            for (uint j = 0; j < BLOCKS; ++j) {
+              multiply_add(sum[i][j], left[i][k], right[k][j], step == 0 && k == 0);
+            }
+          }
+        }
+      }
+      const size_t start = (size_t)block_row * BLOCK_SIZE * width + (size_t)block_column * BLOCK_SIZE;
+      for (uint row = 0; row < BLOCK_SIZE; ++row) {
+        FM_PIPELINE
+        for (uint column = 0; column < BLOCK_SIZE; column += UNROLL) {
+          FM_UNROLL_FULLY
+          for (uint k = 0; k < UNROLL; ++k) {
+            const uint x = column + k;
+            const size_t place = start + row * width + x;
+            const GEMM_VALUE product = sum[row / GEMM_SIZE][x / GEMM_SIZE][row % GEMM_SIZE][x % GEMM_SIZE];
+            result[place] = GEMM_RESULT(product, c[place]);
+          }
+        }
+      }
+    }
+  }
+}

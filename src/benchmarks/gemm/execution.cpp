@@ -1,0 +1,84 @@
+#include "benchmarks/gemm/execution.hpp"
+
+namespace fabricmark::gemm {
+
+namespace {
+
+/// The parts with rows in them; late ones may be empty.
+std::vector<harness::Part> divide_rows(const harness::Context& context, const Shape& shape) {
+  std::vector<harness::Part> parts =
+      harness::divide(shape.rows, shape.row_block, context.parameters().count("replications"));
+  std::erase_if(parts, [](const harness::Part& part) { return part.count == 0; });
+  return parts;
+}
+
+}  // namespace
+
+Execution::Execution(const harness::Context& context, const Shape& shape, const ElementBytes& bytes)
+    : shape_(shape),
+      bytes_(bytes),
+      alpha_(context.parameters().number("alpha")),
+      beta_(context.parameters().number("beta")),
+      is_double_(context.parameters().text("data_type") == "double"),
+      parts_(divide_rows(context, shape)),
+      kernels_(context.replications(static_cast<int>(parts_.size()))),
+      b_(context.buffer(shape.b_elements() * bytes.input, 0)) {
+  for (std::size_t i = 0; i < parts_.size(); ++i) {
+    const auto bank = static_cast<int>(i);
+    a_.push_back(context.buffer(parts_[i].count * shape.depth * bytes.input, bank));
+    c_.push_back(context.buffer(parts_[i].count * shape.columns * bytes.value, bank));
+    result_.push_back(context.buffer(parts_[i].count * shape.columns * bytes.value, bank));
+  }
+}
+
+void Execution::set_arguments(std::size_t part, const device::Buffer& a, const device::Buffer& b) {
+  cl::Kernel& kernel = kernels_.kernel(static_cast<int>(part));
+  a.set_argument(kernel, 0);
+  b.set_argument(kernel, 1);
+  c_[part].set_argument(kernel, 2);
+  result_[part].set_argument(kernel, 3);
+  cl_uint index = 4;
+  for (const double scalar : {alpha_, beta_}) {
+    if (is_double_) {
+      kernel.setArg(index++, static_cast<cl_double>(scalar));
+    } else {
+      kernel.setArg(index++, static_cast<cl_float>(scalar));
+    }
+  }
+}
+
+void Execution::start(device::Replications& kernels, const std::vector<device::Geometry>& geometries) {
+  kernels.run("gemm", geometries);
+}
+
+void Execution::write_inputs(const void* a, const void* b, const void* c) {
+  kernels_.transfer([&](int i) {
+    const auto part = static_cast<std::size_t>(i);
+    const std::size_t start = parts_[part].start;
+    const cl::CommandQueue& queue = kernels_.queue(i);
+    a_[part].write(queue, static_cast<const std::byte*>(a) + start * shape_.depth * bytes_.input,
+                   a_[part].bytes());
+    if (part == 0) b_.write(queue, b, b_.bytes());
+    c_[part].write(queue, static_cast<const std::byte*>(c) + start * shape_.columns * bytes_.value,
+                   c_[part].bytes());
+  });
+}
+
+void Execution::write_result(const void* result) {
+  kernels_.transfer([&](int i) {
+    const auto part = static_cast<std::size_t>(i);
+    const std::size_t start = parts_[part].start * shape_.columns * bytes_.value;
+    result_[part].write(kernels_.queue(i), static_cast<const std::byte*>(result) + start,
+                        result_[part].bytes());
+  });
+}
+
+void Execution::read_result(void* result) {
+  kernels_.transfer([&](int i) {
+    const auto part = static_cast<std::size_t>(i);
+    const std::size_t start = parts_[part].start * shape_.columns * bytes_.value;
+    result_[part].read(kernels_.queue(i), static_cast<std::byte*>(result) + start, result_[part].bytes());
+  });
+}
+
+}  // namespace fabricmark::gemm

@@ -1,0 +1,81 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "harness/benchmark.hpp"
+#include "harness/parts.hpp"
+
+namespace fabricmark::gemm {
+
+/// Bytes of the elements: of A and B, and of C and the arithmetic.
+struct ElementBytes {
+  std::size_t input = 0;
+  std::size_t value = 0;
+};
+
+/// The matrices as a kernel needs them, padded: A is rows x depth, B depth x columns, C rows x columns.
+struct Shape {
+  std::size_t rows = 0;
+  std::size_t columns = 0;
+  std::size_t depth = 0;
+  std::size_t row_block = 1;  ///< replications divide the rows in multiples of this
+  [[nodiscard]] std::size_t a_elements() const { return rows * depth; }
+  [[nodiscard]] std::size_t b_elements() const { return depth * columns; }
+  [[nodiscard]] std::size_t c_elements() const { return rows * columns; }
+};
+
+/// The matrices on the device, divided by rows of C over the replications (B is shared), and the kernels that
+/// work on them. What differs between kinds of kernel is how they are started.
+class Execution {
+ public:
+  virtual ~Execution() = default;
+  Execution(const Execution&) = delete;
+  Execution& operator=(const Execution&) = delete;
+
+  /// result = alpha A B + beta C, once.
+  virtual void run() = 0;
+  /// Copies between the device and host arrays of the padded shape.
+  void write_inputs(const void* a, const void* b, const void* c);
+  void write_result(const void* result);
+  void read_result(void* result);
+
+ protected:
+  Execution(const harness::Context& context, const Shape& shape, const ElementBytes& bytes);
+
+  [[nodiscard]] const Shape& shape() const { return shape_; }
+  /// Rows of the replications that have any.
+  [[nodiscard]] const std::vector<harness::Part>& parts() const { return parts_; }
+  [[nodiscard]] device::Replications& kernels() { return kernels_; }
+  [[nodiscard]] const device::Buffer& a(std::size_t part) const { return a_[part]; }
+  [[nodiscard]] const device::Buffer& b() const { return b_; }
+  /// Sets the arguments that all kinds of kernel share: a, b, c, result, alpha, beta.
+  void set_arguments(std::size_t part, const device::Buffer& a, const device::Buffer& b);
+  /// Starts `kernels` with a geometry for each part.
+  static void start(device::Replications& kernels, const std::vector<device::Geometry>& geometries);
+
+ private:
+  Shape shape_;
+  ElementBytes bytes_;
+  double alpha_;
+  double beta_;
+  bool is_double_;
+  std::vector<harness::Part> parts_;
+  device::Replications kernels_;
+  device::Buffer b_;
+  std::vector<device::Buffer> a_, c_, result_;  // [part]
+};
+
+/// The padded shape that the context's variant needs. Throws Error (bad use) for parameters that the device
+/// cannot run.
+Shape base_shape(const harness::Context& context, const ElementBytes& bytes);
+Shape throughput_shape(const harness::Context& context, const ElementBytes& bytes);
+/// Elements of the buffers that the throughput kernels pack A and B into: of the type of C.
+std::size_t packed_elements(const harness::Context& context, const Shape& shape);
+
+std::unique_ptr<Execution> make_base(const harness::Context& context, const Shape& shape,
+                                     const ElementBytes& bytes);
+std::unique_ptr<Execution> make_throughput(const harness::Context& context, const Shape& shape,
+                                           const ElementBytes& bytes);
+
+}  // namespace fabricmark::gemm

@@ -1,0 +1,155 @@
+// GEMM: C = alpha A B + beta C of square matrices, embarrassingly parallel over the ranks (dissertation 000,
+// section 3.1.5).
+#include <fmt/format.h>
+
+#include "benchmarks/gemm/check.hpp"
+#include "benchmarks/gemm/execution.hpp"
+#include "benchmarks/gemm/inputs.hpp"
+#include "device/error.hpp"
+#include "harness/run.hpp"
+
+namespace fabricmark::gemm {
+
+namespace {
+
+/// Significant bits of a type.
+template <typename T>
+constexpr int kBits = std::numeric_limits<T>::digits;
+template <>
+inline constexpr int kBits<harness::Half> = 11;
+
+/// A and B of type In, arithmetic and C of type Out. One repetition writes A, B and C to the device, multiplies
+/// and reads the result, which is NaN before.
+template <typename In, typename Out>
+class TypedGemm : public harness::Benchmark {
+ public:
+  explicit TypedGemm(const harness::Context& context)
+      : size_(context.parameters().count("size")),
+        rank_(context.ranks().rank()),
+        // As the device holds them.
+        alpha_(static_cast<double>(static_cast<Out>(context.parameters().number("alpha")))),
+        beta_(static_cast<double>(static_cast<Out>(context.parameters().number("beta")))),
+        is_exact_(context.parameters().text("inputs") == "exact"),
+        shape_(prepare(context)),
+        execution_(context.variant() == "base" ? make_base(context, shape_, kBytes)
+                                               : make_throughput(context, shape_, kBytes)),
+        a_(shape_.a_elements()),
+        b_(shape_.b_elements()),
+        c_(shape_.c_elements()),
+        result_(shape_.c_elements()) {}
+
+  void generate() override {
+    const Inputs inputs(is_exact_, size_, kBits<Out>, kBits<In>, rank_);
+    const auto fill = [&](auto& matrix, std::size_t columns, auto element) {
+      using T = std::remove_reference_t<decltype(matrix[0])>;
+      std::fill_n(matrix.data(), matrix.size(), static_cast<T>(0.0));
+      for (std::size_t i = 0; i < size_; ++i) {
+        for (std::size_t j = 0; j < size_; ++j) matrix[i * columns + j] = static_cast<T>(element(i, j));
+      }
+    };
+    fill(a_, shape_.depth, [&](std::size_t i, std::size_t j) { return inputs.a(i, j); });
+    fill(b_, shape_.columns, [&](std::size_t i, std::size_t j) { return inputs.b(i, j); });
+    // What must not be looked at is NaN.
+    fill(c_, shape_.columns, [&](std::size_t i, std::size_t j) { return beta_ == 0 ? kNan : inputs.c(i, j); });
+  }
+
+  void execute(harness::Laps& laps) override {
+    std::fill_n(result_.data(), result_.size(), static_cast<Out>(kNan));
+    execution_->write_result(result_.data());
+    laps.time("host_to_device", [&] { execution_->write_inputs(a_.data(), b_.data(), c_.data()); });
+    laps.time("gemm", [&] { execution_->run(); });
+    laps.time("device_to_host", [&] { execution_->read_result(result_.data()); });
+  }
+
+  void inject(const harness::Fault& fault) override {
+    if (!fault.target.empty() && fault.target != "c") {
+      throw bad_use(fmt::format("--inject-fault names the matrix '{}'", fault.target), "use c");
+    }
+    std::vector<Out> values = without_padding(result_);
+    constexpr double kOfElement = 10;  // the element becomes 1 + 1000 eps times itself
+    harness::corrupt<Out>(values, without_padding(c_), fault.kind, kOfElement * harness::kEpsilon<Out>);
+    for (std::size_t i = 0; i < size_; ++i) {
+      std::copy_n(values.data() + i * size_, size_, result_.data() + i * shape_.columns);
+    }
+    execution_->write_result(result_.data());
+    execution_->read_result(result_.data());
+  }
+
+  std::vector<harness::Verdict> validate() override {
+    return check(Product<In, Out>{.size = size_,
+                                  .alpha = alpha_,
+                                  .beta = beta_,
+                                  .is_exact = is_exact_,
+                                  .a = {a_.data(), shape_.depth},
+                                  .b = {b_.data(), shape_.columns},
+                                  .c = {c_.data(), shape_.columns},
+                                  .result = {result_.data(), shape_.columns}});
+  }
+
+  [[nodiscard]] std::vector<harness::Metric> metrics() const override {
+    const auto n = static_cast<double>(size_);
+    return {{"performance", {{"operation", "gemm"}}, "gemm", "GFLOP/s", 1e-9, harness::Better::kHigher,
+             2 * n * n * n, "FLOP"},
+            harness::bandwidth("host_to_device", n * n * (2 * sizeof(In) + sizeof(Out))),
+            harness::bandwidth("device_to_host", n * n * sizeof(Out))};
+  }
+
+ private:
+  static constexpr ElementBytes kBytes{.input = sizeof(In), .value = sizeof(Out)};
+  static constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
+  static Shape prepare(const harness::Context& context) {
+    const Shape shape =
+        context.variant() == "base" ? base_shape(context, kBytes) : throughput_shape(context, kBytes);
+    const auto bytes = [](std::size_t elements, std::size_t size) {
+      return static_cast<double>(elements) * static_cast<double>(size);
+    };
+    const double inputs = bytes(shape.a_elements() + shape.b_elements(), kBytes.input);
+    const double values = bytes(2 * shape.c_elements(), kBytes.value);
+    const double packed = bytes(packed_elements(context, shape), kBytes.value);
+    const double check = bytes(2 * kCheckedTile * shape.depth, sizeof(double));
+    const double faults = context.conditions().fault ? values : 0;
+    const std::size_t largest = std::max({shape.a_elements(), shape.b_elements(), shape.c_elements()});
+    context.require_memory({.host_bytes = inputs + values + check + faults,
+                            .device_bytes = inputs + values + packed,
+                            .largest_buffer_bytes = bytes(largest, kBytes.value)},
+                           "size");
+    return shape;
+  }
+
+  [[nodiscard]] std::vector<Out> without_padding(const device::HostArray<Out>& matrix) const {
+    std::vector<Out> values(size_ * size_);
+    for (std::size_t i = 0; i < size_; ++i) {
+      std::copy_n(matrix.data() + i * shape_.columns, size_, values.data() + i * size_);
+    }
+    return values;
+  }
+
+  std::size_t size_;
+  int rank_;
+  double alpha_;
+  double beta_;
+  bool is_exact_;
+  Shape shape_;
+  std::unique_ptr<Execution> execution_;
+  device::HostArray<In> a_;
+  device::HostArray<In> b_;
+  device::HostArray<Out> c_;
+  device::HostArray<Out> result_;
+};
+
+std::unique_ptr<harness::Benchmark> make(const harness::Context& context) {
+  const std::string& type = context.parameters().text("data_type");
+  if (type == "half") return std::make_unique<TypedGemm<harness::Half, harness::Half>>(context);
+  if (type == "double") return std::make_unique<TypedGemm<double, double>>(context);
+  if (type == "mixed") return std::make_unique<TypedGemm<harness::Half, float>>(context);
+  return std::make_unique<TypedGemm<float, float>>(context);
+}
+
+}  // namespace
+
+}  // namespace fabricmark::gemm
+
+int main(int argc, char** argv) {
+  return fabricmark::harness::run_program(argc, argv, {"gemm", fabricmark::gemm::make});
+}

@@ -1,0 +1,1 @@
+target_link_libraries(fm_gemm PRIVATE PkgConfig::openblas)

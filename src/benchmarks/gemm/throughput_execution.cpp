@@ -1,0 +1,151 @@
+// The ND-range kernels. On a CPU A and B are packed first, which is part of the time; on a GPU one kernel does
+// all.
+#include <fmt/format.h>
+
+#include <numeric>
+
+#include "benchmarks/gemm/execution.hpp"
+#include "device/error.hpp"
+
+namespace fabricmark::gemm {
+
+namespace {
+
+constexpr std::size_t kPackRows = 64;  // PACK_ROWS in the kernel
+
+bool packs(const harness::Context& context) {
+  return context.device().info().device_class == device::DeviceClass::kCpu;
+}
+
+std::size_t whole(std::size_t count, std::size_t unit) { return (count + unit - 1) / unit * unit; }
+
+/// Elements of a CPU's vector.
+std::size_t vector_width(const harness::Context& context, std::size_t value_bytes) {
+  constexpr std::size_t kLongest = 16;  // OpenCL has no longer vectors
+  return std::min(kLongest, context.parameters().count("vector_bytes") / value_bytes);
+}
+
+std::vector<device::Geometry> each(std::size_t parts, const device::Geometry& geometry) {
+  return std::vector<device::Geometry>(parts, geometry);
+}
+
+class CpuExecution : public Execution {
+ public:
+  CpuExecution(const harness::Context& context, const Shape& shape, const ElementBytes& bytes)
+      : Execution(context, shape, bytes),
+        pack_a_(context.replications(static_cast<int>(parts().size()), 1)),
+        pack_b_(context.replications(1, 2)),
+        packed_b_(context.buffer(shape.b_elements() * bytes.value)) {
+    const harness::Parameters& parameters = context.parameters();
+    const std::size_t tile_columns =
+        parameters.count("tile_vectors") * vector_width(context, bytes.value);
+    b().set_argument(pack_b_.kernel(0), 0);
+    packed_b_.set_argument(pack_b_.kernel(0), 1);
+    pack_b_.kernel(0).setArg(2, static_cast<cl_uint>(shape.columns));
+    pack_b_.kernel(0).setArg(3, static_cast<cl_uint>(shape.depth));
+    for (std::size_t i = 0; i < parts().size(); ++i) {
+      const harness::Part& part = parts()[i];
+      packed_a_.push_back(context.buffer(part.count * shape.depth * bytes.value));
+      cl::Kernel& pack = pack_a_.kernel(static_cast<int>(i));
+      a(i).set_argument(pack, 0);
+      packed_a_[i].set_argument(pack, 1);
+      pack.setArg(2, static_cast<cl_uint>(shape.depth));
+      pack_geometries_.push_back({part.count / shape.row_block, 1});
+
+      set_arguments(i, packed_a_[i], packed_b_);
+      cl::Kernel& multiply = kernels().kernel(static_cast<int>(i));
+      multiply.setArg(6, static_cast<cl_uint>(part.count));
+      multiply.setArg(7, static_cast<cl_uint>(shape.columns));
+      multiply.setArg(8, static_cast<cl_uint>(shape.depth));
+      const std::size_t row_blocks = whole(part.count / shape.row_block, parameters.count("row_tiles"));
+      const std::size_t column_blocks = whole(shape.columns / tile_columns, parameters.count("column_tiles"));
+      geometries_.push_back({row_blocks / parameters.count("row_tiles") *
+                                 (column_blocks / parameters.count("column_tiles")),
+                             1});
+    }
+  }
+
+  void run() override {
+    start(pack_b_, each(1, {whole(shape().depth, kPackRows) / kPackRows, 1}));
+    start(pack_a_, pack_geometries_);
+    start(kernels(), geometries_);
+  }
+
+ private:
+  device::Replications pack_a_;
+  device::Replications pack_b_;
+  device::Buffer packed_b_;
+  std::vector<device::Buffer> packed_a_;  // [part]
+  std::vector<device::Geometry> pack_geometries_, geometries_;
+};
+
+class GpuExecution : public Execution {
+ public:
+  GpuExecution(const harness::Context& context, const Shape& shape, const ElementBytes& bytes)
+      : Execution(context, shape, bytes) {
+    const harness::Parameters& parameters = context.parameters();
+    const std::size_t side = parameters.count("group_side");
+    const std::size_t columns = shape.columns / (side * parameters.count("tile_vectors"));
+    for (std::size_t i = 0; i < parts().size(); ++i) {
+      const harness::Part& part = parts()[i];
+      set_arguments(i, a(i), b());
+      cl::Kernel& kernel = kernels().kernel(static_cast<int>(i));
+      kernel.setArg(6, static_cast<cl_uint>(part.count));
+      kernel.setArg(7, static_cast<cl_uint>(shape.columns));
+      kernel.setArg(8, static_cast<cl_uint>(shape.depth));
+      geometries_.push_back({part.count / shape.row_block * columns * side * side, side * side});
+    }
+  }
+
+  void run() override { start(kernels(), geometries_); }
+
+ private:
+  std::vector<device::Geometry> geometries_;
+};
+
+}  // namespace
+
+Shape throughput_shape(const harness::Context& context, const ElementBytes& bytes) {
+  const harness::Parameters& parameters = context.parameters();
+  const std::size_t size = parameters.count("size");
+  const std::size_t tile_rows = parameters.count("tile_rows");
+  const std::size_t tile_vectors = parameters.count("tile_vectors");
+  if (packs(context)) {
+    const std::size_t width = vector_width(context, bytes.value);
+    return {.rows = whole(size, tile_rows),
+            .columns = whole(size, tile_vectors * width),
+            .depth = whole(size, width),
+            .row_block = tile_rows};
+  }
+  const device::DeviceInfo& info = context.device().info();
+  const std::size_t side = parameters.count("group_side");
+  const std::size_t depth = parameters.count("depth_block");
+  if (side * side > info.max_work_group_size) {
+    throw bad_use(fmt::format("group_side = {} makes work-groups of {} work-items, and {} has no more than {}",
+                              side, side * side, info.name, info.max_work_group_size),
+                  "choose a smaller group_side");
+  }
+  const std::size_t local_bytes = depth * (side * (tile_rows + tile_vectors) + 1) * bytes.value;
+  if (local_bytes > info.local_memory_bytes) {
+    throw bad_use(fmt::format("depth_block = {} needs {} bytes of local memory, and {} has {}", depth,
+                              local_bytes, info.name, info.local_memory_bytes),
+                  "choose a smaller depth_block or smaller tiles");
+  }
+  return {.rows = whole(size, side * tile_rows),
+          .columns = whole(size, side * tile_vectors),
+          .depth = whole(size, depth),
+          .row_block = side * tile_rows};
+}
+
+std::size_t packed_elements(const harness::Context& context, const Shape& shape) {
+  const bool is_packed = context.variant() == "throughput" && packs(context);
+  return is_packed ? shape.a_elements() + shape.b_elements() : 0;
+}
+
+std::unique_ptr<Execution> make_throughput(const harness::Context& context, const Shape& shape,
+                                           const ElementBytes& bytes) {
+  if (packs(context)) return std::make_unique<CpuExecution>(context, shape, bytes);
+  return std::make_unique<GpuExecution>(context, shape, bytes);
+}
+
+}  // namespace fabricmark::gemm

@@ -1,0 +1,165 @@
+#include "benchmarks/gemm/check.hpp"
+#include "benchmarks/gemm/inputs.hpp"
+#include "harness/fault.hpp"
+#include "support.hpp"
+
+namespace fabricmark::gemm {
+
+namespace {
+
+template <typename Out>
+class GemmCheck : public testing::Test {
+ protected:
+  static constexpr std::size_t kSize = 70;
+  static constexpr std::size_t kStride = 75;
+  static constexpr double kAlpha = 0.5;
+  static constexpr double kBeta = 2;
+
+  void SetUp() override {
+    constexpr int kBits = std::is_same_v<Out, harness::Half> ? 11 : std::numeric_limits<Out>::digits;
+    const Inputs inputs(true, kSize, kBits, kBits, 0);
+    for (auto* matrix : {&a_, &b_, &c_, &result_}) matrix->assign(kSize * kStride, static_cast<Out>(0.0));
+    for (std::size_t i = 0; i < kSize; ++i) {
+      for (std::size_t j = 0; j < kSize; ++j) {
+        a_[i * kStride + j] = static_cast<Out>(inputs.a(i, j));
+        b_[i * kStride + j] = static_cast<Out>(inputs.b(i, j));
+        c_[i * kStride + j] = static_cast<Out>(inputs.c(i, j));
+        double sum = 0;
+        for (std::size_t k = 0; k < kSize; ++k) sum += inputs.a(i, k) * inputs.b(k, j);
+        result_[i * kStride + j] = static_cast<Out>(kAlpha * sum + kBeta * inputs.c(i, j));
+      }
+    }
+  }
+
+  [[nodiscard]] Product<Out, Out> product(const std::vector<Out>& a) const {
+    return {.size = kSize,
+            .alpha = kAlpha,
+            .beta = kBeta,
+            .is_exact = true,
+            .a = {a.data(), kStride},
+            .b = {b_.data(), kStride},
+            .c = {c_.data(), kStride},
+            .result = {result_.data(), kStride}};
+  }
+
+  /// The rows of the result without the padding.
+  [[nodiscard]] std::vector<Out> dense() const {
+    std::vector<Out> values;
+    for (std::size_t i = 0; i < kSize; ++i) {
+      values.insert(values.end(), result_.begin() + i * kStride, result_.begin() + i * kStride + kSize);
+    }
+    return values;
+  }
+  void spread(const std::vector<Out>& values) {
+    for (std::size_t i = 0; i < kSize; ++i) {
+      std::copy_n(values.begin() + i * kSize, kSize, result_.begin() + i * kStride);
+    }
+  }
+
+  std::vector<Out> a_, b_, c_, result_;
+};
+
+using Types = testing::Types<float, double, harness::Half>;
+TYPED_TEST_SUITE(GemmCheck, Types);
+
+TYPED_TEST(GemmCheck, PassesARightResultWithoutAnyError) {
+  const std::vector<harness::Verdict> verdicts = check(this->product(this->a_));
+  ASSERT_EQ(verdicts.size(), 3U);
+  EXPECT_EQ(verdicts[0].checked, this->kSize * this->kSize);
+  EXPECT_EQ(verdicts[1].checked, this->kSize * kSpotRows);
+  for (const harness::Verdict& verdict : verdicts) {
+    EXPECT_EQ(verdict.error, 0) << verdict.name;
+    EXPECT_TRUE(verdict.passed());
+  }
+}
+
+TYPED_TEST(GemmCheck, FindsEveryKindOfFault) {
+  using Kind = harness::Fault::Kind;
+  const std::vector<TypeParam> right = this->dense();
+  for (const Kind kind : {Kind::kElement, Kind::kScale, Kind::kZeros, Kind::kStale, Kind::kSwapped}) {
+    std::vector<TypeParam> values = right;
+    const std::vector<TypeParam> stale(values.size(), static_cast<TypeParam>(1.0));
+    harness::corrupt<TypeParam>(values, stale, kind, 10 * harness::kEpsilon<TypeParam>);
+    this->spread(values);
+    const std::vector<harness::Verdict> verdicts = check(this->product(this->a_));
+    EXPECT_FALSE(verdicts[0].passed()) << static_cast<int>(kind);
+    if (kind == Kind::kElement) {
+      EXPECT_EQ(verdicts[0].worst->place, "c[35,0]");
+    } else {
+      EXPECT_FALSE(verdicts[1].passed()) << static_cast<int>(kind);
+    }
+  }
+}
+
+TYPED_TEST(GemmCheck, FindsASingleNaN) {
+  this->result_[69 * this->kStride + 69] =
+      static_cast<TypeParam>(std::numeric_limits<double>::quiet_NaN());
+  const std::vector<harness::Verdict> verdicts = check(this->product(this->a_));
+  for (const harness::Verdict& verdict : verdicts) EXPECT_FALSE(verdict.passed()) << verdict.name;
+  EXPECT_EQ(verdicts[0].worst->place, "c[69,69]");
+  EXPECT_EQ(verdicts[1].worst->place, "c[69,69]");
+}
+
+TYPED_TEST(GemmCheck, FindsATransposedA) {
+  std::vector<TypeParam> transposed = this->a_;
+  for (std::size_t i = 0; i < this->kSize; ++i) {
+    for (std::size_t j = 0; j < this->kSize; ++j) {
+      transposed[i * this->kStride + j] = this->a_[j * this->kStride + i];
+    }
+  }
+  const std::vector<harness::Verdict> verdicts = check(this->product(transposed));
+  EXPECT_FALSE(verdicts[0].passed());
+  EXPECT_FALSE(verdicts[1].passed());
+}
+
+TEST(Threshold, LetsRandomRoundingPassButNotAThousandEpsilonsInOneElement) {
+  EXPECT_EQ(threshold<float>(2048, true), 2);
+  EXPECT_GT(threshold<float>(2048, false), 100);
+  for (const std::size_t size : {16U, 2048U, 16384U, 60000U}) EXPECT_LT(threshold<float>(size, false), 1000);
+  EXPECT_EQ(threshold<harness::Half>(500, false), 502);
+}
+
+TEST(Residual, OfTheSourceIsBlindForResultsTimesOneAndAHalf) {
+  constexpr std::size_t kSize = 4096;
+  const std::vector<float> wrong(kSize, 1.5F);
+  const std::vector<float> unused(kSize, 0);
+  const Product<float, float> product{.size = kSize,
+                                      .alpha = 1,
+                                      .beta = 0,
+                                      .is_exact = true,
+                                      .a = {unused.data(), 0},
+                                      .b = {unused.data(), 0},
+                                      .c = {unused.data(), 0},
+                                      .result = {wrong.data(), 0}};  // every row is the same
+  Comparison<float, float> comparison(product);
+  for (std::size_t i = 0; i < kSize; ++i) {
+    for (std::size_t j = 0; j < kSize; ++j) comparison.add(i, j, 1);
+  }
+  EXPECT_TRUE(comparison.residual().passed());
+  EXPECT_NEAR(comparison.residual().error, 0.25, 0.01);
+  EXPECT_FALSE(comparison.verdict("elements").passed());
+}
+
+TEST(Multiply, IsRightInShapesThatNothingDivides) {
+  for (const Extent extent : {Extent{1, 1, 1}, Extent{3, 5, 7}, Extent{65, 33, 129}, Extent{200, 513, 300}}) {
+    std::vector<double> left(extent.rows * extent.depth);
+    std::vector<double> right(extent.depth * extent.columns);
+    for (std::size_t i = 0; i < left.size(); ++i) left[i] = static_cast<double>(i * 7919 % 101);
+    for (std::size_t i = 0; i < right.size(); ++i) right[i] = static_cast<double>(i * 104729 % 103);
+    std::vector<double> sums(extent.rows * extent.columns, -1);
+    multiply(left, right, sums, extent);
+    for (std::size_t i = 0; i < extent.rows; ++i) {
+      for (std::size_t j = 0; j < extent.columns; ++j) {
+        double sum = 0;
+        for (std::size_t k = 0; k < extent.depth; ++k) {
+          sum += left[i * extent.depth + k] * right[k * extent.columns + j];
+        }
+        ASSERT_EQ(sums[i * extent.columns + j], sum);
+      }
+    }
+  }
+}
+
+}  // namespace
+
+}  // namespace fabricmark::gemm
