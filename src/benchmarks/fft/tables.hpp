@@ -20,8 +20,9 @@ inline Steps steps(std::size_t log_size) {
 /// cos and sin of -2 pi `index` / `points`, exact to the last digit of T.
 template <typename T>
 std::pair<T, T> twiddle(std::size_t index, std::size_t points) {
-  const double angle =
-      -2 * std::numbers::pi * static_cast<double>(index % points) / static_cast<double>(points);
+  using Wider = std::conditional_t<std::is_same_v<T, float>, double, long double>;
+  const Wider angle =
+      -2 * std::numbers::pi_v<Wider> * static_cast<Wider>(index % points) / static_cast<Wider>(points);
   return {static_cast<T>(std::cos(angle)), static_cast<T>(std::sin(angle))};
 }
 
