@@ -6,11 +6,11 @@ import json
 import os
 import subprocess
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from fabricmark import runtimes
-from pairs import Ratio
+from pairs import Contender, Ratio, ratio
 
 ROOT = Path(__file__).resolve().parent.parent
 PROGRAMS = Path(os.environ.get("FABRICMARK_BUILD", ROOT / "build" / "release")) / "bin"
@@ -26,19 +26,46 @@ class Settings:
 
 @dataclass(frozen=True)
 class Row:
-    """One line of the table: what was compared, the figure, its spread, and the bar that it should reach."""
+    """One line of the table: what was compared, the figure, its spread, and the bar that it should reach.
+
+    `counts`: False for a line that is only shown beside another.
+    """
 
     what: str
     figure: float
     spread: str
     bar: str
     reached: bool
+    counts: bool = True
 
 
 def ratio_row(what: str, found: Ratio, bar: float, pairs: int) -> Row:
     """The row of a ratio to a peer that should reach at least `bar`."""
     spread = f"{found.smallest:.3f} to {found.largest:.3f}, {pairs} pairs"
     return Row(what, found.median, spread, f">= {bar:.2f}", found.median >= bar)
+
+
+def fastest_counts(what: str, ours: list[Contender], peer: Contender, bar: float, pairs: int) -> list[Row]:
+    """A row for each contender, one a runtime, whose name takes the place of {} in `what`.
+
+    The bar is for the fastest of them; the others are shown beside it.
+    """
+    rows = [ratio_row(what.format(one.name), ratio(one, peer), bar, pairs) for one in ours]
+    best_row = max(rows, key=lambda row: row.figure)
+    fastest = ours[rows.index(best_row)].name
+    beside = f"{best_row.bar} on {fastest}"
+    return [
+        replace(row, bar=f"{row.bar}, faster runtime")
+        if row is best_row
+        else replace(row, bar=beside, counts=False)
+        for row in rows
+    ]
+
+
+def mpirun(*command: str) -> list[str]:
+    """Two ranks, each on a core of its own where there are two."""
+    root = ["--allow-run-as-root"] if os.geteuid() == 0 else []
+    return ["mpirun", "-q", *root, "--oversubscribe", "-n", "2", *command]
 
 
 def run_program(command: list[str], variables: dict[str, str] | None = None) -> str:
@@ -55,11 +82,20 @@ def run_result(program: str, options: list[str], variables: dict[str, str] | Non
     return json.loads(run_program([str(PROGRAMS / program), *options, "--json", "-"], variables))
 
 
+def run_result_on_two_ranks(program: str, options: list[str], variables: dict[str, str]) -> dict:
+    """The same on two processes of MPI."""
+    return json.loads(run_program(mpirun(str(PROGRAMS / program), *options, "--json", "-"), variables))
+
+
 def runtime_variables(runtime: str) -> dict[str, str]:
     """Environment variables that select the OpenCL runtime of this name, on top of this process's own."""
     return runtimes.environment(runtime, {})
 
 
-def best(result: dict, operation: str) -> float:
-    """Best figure of an operation in a result document."""
-    return next(m["best"] for m in result["measurements"] if m["axes"].get("operation") == operation)
+def best(result: dict, operation: str, name: str | None = None) -> float:
+    """Best figure of an operation in a result document; of this name, where an operation has several."""
+    return next(
+        m["best"]
+        for m in result["measurements"]
+        if m["axes"].get("operation") == operation and name in (None, m["name"])
+    )

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
 
-from common import PROGRAMS, Row, Settings, ratio_row, run_program, runtime_variables
+from common import PROGRAMS, Row, Settings, mpirun, ratio_row, run_program, runtime_variables
 from pairs import Contender, interleave, ratio
 
 REPETITIONS = 20
@@ -13,12 +12,6 @@ CPU_SIZES = (1, 1024, 65536, 1048576)
 CPU_BAR = 0.90
 HOST_SIZES = (262144, 524288, 1048576)
 HOST_BAR = 0.90  # within 10 % of whole messages, or faster
-
-
-def mpirun(*command: str) -> list[str]:
-    """Two ranks, each on a core of its own where there are two."""
-    root = ["--allow-run-as-root"] if os.geteuid() == 0 else []
-    return ["mpirun", "-q", *root, "--oversubscribe", "-n", "2", *command]
 
 
 def ring_rates() -> dict[int, float]:

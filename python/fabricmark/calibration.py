@@ -13,7 +13,8 @@ from fabricmark.errors import ENVIRONMENT, FabricmarkError
 from fabricmark.models import Board
 from fabricmark.schemas import first_fault
 
-SCHEMA = "fabricmark-calibration/1"
+SCHEMA = "fabricmark-calibration/2"
+SCHEMA_FILE = "calibration-2"
 LONGEST_SECONDS = 300
 REMEDY = "run `fabricmark calibrate --again`"
 
@@ -33,7 +34,7 @@ def load(path: Path) -> dict:
     """Read and check one calibration. Raises FabricmarkError (2) naming file, cause and remedy."""
     document = results.read_json(path, REMEDY)
     results.check_version(path, document, SCHEMA)
-    fault = first_fault("calibration-1", document)
+    fault = first_fault(SCHEMA_FILE, document)
     if fault:
         raise FabricmarkError(f"{path}: {fault[0]}: {fault[1]}", REMEDY)
     return document
@@ -95,7 +96,7 @@ def measure(runtime: str, device: Mapping) -> dict:
         document = json.loads(done.stdout) if done.returncode == 0 else None
     except (ValueError, RecursionError):
         document = None
-    fault = first_fault("calibration-1", document)
+    fault = first_fault(SCHEMA_FILE, document)
     if fault:
         said = (done.stderr.strip().splitlines() or [f"{fault[0]}: {fault[1]}"])[-1]
         cause = f"calibration of {device['name']} failed (exit code {done.returncode}): {said}"
@@ -126,4 +127,12 @@ def board(document: Mapping) -> Board:
         host_to_device_bytes_per_second=document["write_bytes_per_second"],
         device_to_host_bytes_per_second=document["read_bytes_per_second"],
         host_bytes_per_second=max(copies.values()),
+        cores=max(copies) if is_cpu else None,
+        flops_per_second={entry["data_type"]: entry["flops_per_second"] for entry in document["peak"]},
+        updates_per_second=tuple(
+            sorted(
+                (float(entry["table_bytes"]), entry["updates_per_second"])
+                for entry in document["random_updates"]
+            )
+        ),
     )

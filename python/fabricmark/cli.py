@@ -232,7 +232,7 @@ def calibrate_command(
     again: Annotated[bool, typer.Option("--again", help="Measure even what is known.")] = False,
     runtime: Annotated[str, typer.Option(help="system, intel-cpu or all installed ones.")] = "all",
 ) -> None:
-    """Measure the limits of each device once: copy bandwidth, transfers, launch latency."""
+    """Measure the limits of each device once: copies, transfers, launch, arithmetic, random updates."""
     rows: list[list[object]] = []
     for runtime_name in running.chosen_runtimes(runtime):
         for device in listing.devices(runtime_name):
@@ -245,12 +245,16 @@ def calibrate_command(
                 known["write_bytes_per_second"],
                 known["read_bytes_per_second"],
             )
-            gigabytes = [f"{rate / 1e9:.4g}" for rate in rates]
+            # Floats, and the largest table: what most programs are about.
+            rates += (board.flops_per_second.get("float"),)
+            rates += (board.updates_per_second[-1][1] if board.updates_per_second else None,)
+            shown = [report.NOTHING if rate is None else f"{rate / 1e9:.4g}" for rate in rates]
             state = "measured now" if now else "known"
-            rows.append([runtime_name, board.name, *gigabytes, f"{board.launch_seconds * 1e6:.3g}", state])
+            rows.append([runtime_name, board.name, *shown, f"{board.launch_seconds * 1e6:.3g}", state])
     if not rows:
         raise FabricmarkError("no OpenCL device to calibrate", running.NO_DEVICE, ENVIRONMENT)
-    headings = ["runtime", "device", "memory GB/s", "to device GB/s", "from device GB/s", "launch us", ""]
+    headings = ["runtime", "device", "memory GB/s", "to device GB/s", "from device GB/s"]
+    headings += ["GFLOP/s float", "random GUOP/s", "launch us", ""]
     _table(Console() if sys.stdout.isatty() else Console(width=report.PIPED_COLUMNS), headings, rows)
 
 

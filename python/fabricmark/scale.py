@@ -14,6 +14,8 @@ from fabricmark.kernel_toml import Parameter
 
 MODES = {"weak": ("weak",), "strong": ("strong",), "both": ("weak", "strong")}
 SCOPES = ("per-rank", "total")
+SIZES = ("size", "batch", "log_size")  # what is scaled where nobody says: the first that a benchmark has
+LOGARITHM = "log_"  # how parameters begin that are logarithms, to the base of two
 MOST_RANKS = 1_048_576
 
 
@@ -81,11 +83,12 @@ def whole_number(text: str) -> int | None:
 
 
 def chosen_parameter(benchmark: str, name: str | None, modes: Sequence[str]) -> Parameter | None:
-    """The parameter to scale; by default `size` where the benchmark has it. Raises FabricmarkError (2)."""
+    """The parameter to scale; by default the first of SIZES it has. Raises FabricmarkError (2)."""
     known = listing.kernel(benchmark).parameters
-    parameter = known.get(name or "size")
+    usual = next((size for size in SIZES if size in known), SIZES[0])
+    parameter = known.get(name or usual)
     if parameter is None and (name is not None or "strong" in modes):
-        cause = f"{benchmark} has no parameter {name or 'size'}"
+        cause = f"{benchmark} has no parameter {name or usual}"
         raise FabricmarkError(cause, f"use --parameter with one of {', '.join(known)}, or weak scaling")
     if parameter is not None and parameter.type != "int":
         raise FabricmarkError(
@@ -121,7 +124,9 @@ def setting(request: Request, mode: str, ranks: int) -> int | None:
     if value is None:
         remedy = f"give it: `-- {parameter.option} N`"
         raise FabricmarkError(f"{mode} scaling needs to know {parameter.name}, whose default varies", remedy)
-    if mode == "strong" and request.scope == "per-rank":
+    if follows and parameter.name.startswith(LOGARITHM):
+        value = _shifted(value, mode, ranks, parameter)
+    elif mode == "strong" and request.scope == "per-rank":
         if value % ranks:
             step = math.lcm(*request.ranks)
             cause = f"{parameter.name} {value} cannot be divided by {ranks} ranks"
@@ -132,6 +137,15 @@ def setting(request: Request, mode: str, ranks: int) -> int | None:
         value *= ranks
     kernel_toml.check_value(f"{mode} scaling on {ranks} ranks: {parameter.name}", parameter, value, "value")
     return value
+
+
+def _shifted(value: int, mode: str, ranks: int, parameter: Parameter) -> int:
+    """A logarithm divided among the ranks (strong) or grown with them (weak). Raises FabricmarkError (2)."""
+    if ranks & (ranks - 1):
+        cause = f"{parameter.name} is a logarithm, and {ranks} ranks are no power of two"
+        raise FabricmarkError(cause, "use --devices like 1,2,4,8")
+    steps = ranks.bit_length() - 1
+    return value - steps if mode == "strong" else value + steps
 
 
 def usable_runtime(wanted: str | None) -> str:

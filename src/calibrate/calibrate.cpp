@@ -1,17 +1,18 @@
 // fm_calibrate: the limits of this machine that models and efficiencies refer to. Measures how fast the host
-// copies memory with one and with all cores, and on one device how long a launch takes and how fast copies
-// go.
+// copies memory with one and with all cores, and on one device how long a launch takes, how fast copies go,
+// how many operations it does and how many random updates.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <chrono>
 #include <cstring>
 #include <functional>
 #include <iostream>
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "calibrate/kernels.hpp"
+#include "calibrate/timing.hpp"
 #include "device/atomic_file.hpp"
 #include "device/error.hpp"
 #include "device/memory.hpp"
@@ -25,7 +26,6 @@ namespace fabricmark {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t kHostBytes = std::size_t{256}
                                    << 20;  // well above any last-level cache's share of a core
@@ -33,25 +33,11 @@ constexpr std::size_t kTransferBytes = std::size_t{64} << 20;
 constexpr int kCopies = 25;  // neighbours on a shared machine slow some of them down
 constexpr int kLaunches = 200;
 
-double seconds_of(const std::function<void()>& work) {
-  const Clock::time_point start = Clock::now();
-  work();
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
-/// The least seconds of several runs; one more before them is not counted.
-double best_seconds(const std::function<void()>& work) {
-  work();
-  double best = seconds_of(work);
-  for (int i = 1; i < kCopies; ++i) best = std::min(best, seconds_of(work));
-  return best;
-}
-
 /// Bytes per second, read and written, of memcpy on `threads` parts at the same time.
 double host_copy(int threads, const device::HostArray<std::byte>& source,
                  device::HostArray<std::byte>& target) {
   const std::size_t part = source.size() / static_cast<std::size_t>(threads);
-  const double seconds = best_seconds([&] {
+  const double seconds = calibrate::best_seconds(kCopies, [&] {
     std::vector<std::thread> workers;
     for (std::size_t i = 0; i < static_cast<std::size_t>(threads); ++i) {
       workers.emplace_back([&, i] { std::memcpy(&target[i * part], &source[i * part], part); });
@@ -83,7 +69,7 @@ double launch_seconds(const device::Device& device) {
   const cl::CommandQueue queue = device.queue();
   std::vector<double> seconds;
   for (int i = 0; i < kLaunches; ++i) {
-    seconds.push_back(seconds_of([&] {
+    seconds.push_back(calibrate::seconds_of([&] {
       queue.enqueueNDRangeKernel(kernel, cl::NullRange, cl::NDRange(1), cl::NDRange(1));
       queue.finish();
     }));
@@ -102,7 +88,7 @@ Json measure_device(const device::FoundDevice& found) {
   const cl::Buffer to(device.context(), CL_MEM_READ_WRITE, bytes);
   queue.enqueueWriteBuffer(from, CL_TRUE, 0, bytes, host.data());
   const auto rate = [&](double moved, const std::function<void()>& enqueue) {
-    return moved / best_seconds([&] {
+    return moved / calibrate::best_seconds(kCopies, [&] {
              enqueue();
              queue.finish();
            });
@@ -118,14 +104,25 @@ Json measure_device(const device::FoundDevice& found) {
       rate(2 * size, [&] { queue.enqueueCopyBuffer(from, to, 0, 0, bytes); });
   figures["write_bytes_per_second"] = rate(size, [&] { buffer.write(queue, host.data(), bytes); });
   figures["read_bytes_per_second"] = rate(size, [&] { buffer.read(queue, host.data(), bytes); });
+  figures["peak"] = Json::array();
+  figures["random_updates"] = Json::array();
+  const device::DeviceClass kind = device.info().device_class;
+  if (kind != device::DeviceClass::kCpu && kind != device::DeviceClass::kGpu) return figures;
+  for (const calibrate::Peak& entry : calibrate::peaks(device)) {
+    figures["peak"].push_back({{"data_type", entry.data_type}, {"flops_per_second", entry.flops_per_second}});
+  }
+  for (const calibrate::RandomUpdates& entry : calibrate::random_updates(device)) {
+    figures["random_updates"].push_back(
+        {{"table_bytes", entry.table_bytes}, {"updates_per_second", entry.updates_per_second}});
+  }
   return figures;
 }
 
-void calibrate(const device::Selection& selection, const std::string& file) {
+void write_calibration(const device::Selection& selection, const std::string& file) {
   const std::vector<device::FoundDevice> found = device::require_devices(selection);
   const harness::Host host = harness::describe_host();
   Json document;
-  document["schema"] = "fabricmark-calibration/1";
+  document["schema"] = "fabricmark-calibration/2";
   document["created"] = harness::time_now();
   document["host"] = {{"name", host.name}, {"cpu", host.cpu}, {"logical_cores", host.logical_cores}};
   document["host_copy"] = measure_host_copy();
@@ -161,7 +158,7 @@ int main(int argc, char** argv) {
   fabricmark::device::Selection selection;
   if (!platform.empty()) selection.platform = platform;
   if (!device.empty()) selection.device = device;
-  const auto failure = fabricmark::harness::attempt([&] { fabricmark::calibrate(selection, file); });
+  const auto failure = fabricmark::harness::attempt([&] { fabricmark::write_calibration(selection, file); });
   if (!failure) return static_cast<int>(fabricmark::ExitCode::kValid);
   std::cerr << "fm_calibrate: error: " << failure->message << std::endl;
   return static_cast<int>(failure->code);

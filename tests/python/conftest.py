@@ -12,6 +12,7 @@ from unittest.mock import patch
 import pytest
 import samples
 from fabricmark import calibration
+from stream_program import Stream, devices
 
 # A test run started in the background may ignore interrupts, and what it starts would inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -98,6 +99,20 @@ class Place:
         path = self.results / name
         path.write_text(document if isinstance(document, str) else json.dumps(document))
         return path
+
+
+@pytest.fixture(scope="module")
+def stream(tmp_path_factory):
+    """How to start fm_stream, on a machine with a device."""
+    made = Stream(tmp_path_factory.mktemp("stream"))
+    devices(made)
+    return made
+
+
+@pytest.fixture(scope="module")
+def found(stream):
+    """The devices that fm_stream lists."""
+    return devices(stream)
 
 
 @pytest.fixture

@@ -116,9 +116,9 @@ def result(
 
 
 def calibration(device=DEVICE):
-    """A calibration document: 30 GB/s with one thread, 50 GB/s with two."""
+    """A calibration document: 30 GB/s with one thread, 50 GB/s with two; 200 GFLOP/s of floats."""
     return {
-        "schema": "fabricmark-calibration/1",
+        "schema": "fabricmark-calibration/2",
         "created": "2026-11-21T01:02:03Z",
         "host": {"name": "here", "cpu": CPU, "logical_cores": 2},
         "host_copy": [
@@ -130,6 +130,14 @@ def calibration(device=DEVICE):
         "device_copy_bytes_per_second": 45e9,
         "write_bytes_per_second": 20e9,
         "read_bytes_per_second": 22e9,
+        "peak": [
+            {"data_type": "float", "flops_per_second": 200e9},
+            {"data_type": "double", "flops_per_second": 100e9},
+        ],
+        "random_updates": [
+            {"table_bytes": 1 << 20, "updates_per_second": 8e8},
+            {"table_bytes": 1 << 28, "updates_per_second": 1e8},
+        ],
     }
 
 
@@ -251,6 +259,42 @@ def host_transfer(methods=("blocking", "queued"), memories=("pageable", "pinned"
                         entry = figure("bandwidth", axes, "GB/s", times, "higher", size * count)
                         measurements.append(entry)
     return _benchmark(result(operations=()), "host_transfer", measurements, size=2**26)
+
+
+def gemm(ranks=1, variant="throughput"):
+    """A document like fm_gemm's: n = 2048 at some 150 GFLOP/s."""
+    per_rank = [[0.11, 0.12, 0.115]] * ranks
+    work = 2 * 2048**3 * ranks
+    measured = figure("performance", {"operation": "gemm"}, "GFLOP/s", per_rank, "higher", work)
+    document = _benchmark(
+        result(ranks, operations=(), variant=variant), "gemm", [measured], size=2048, data_type="float",
+        block_size=256, gemm_size=8, unroll=8, replications=2, alpha=0.5, beta=2.0,
+    )  # fmt: skip
+    return document
+
+
+def fft(ranks=1):
+    """A document like fm_fft's: batches of 2^10."""
+    measurements = []
+    for operation in ("forward", "inverse"):
+        per_rank = [[0.02, 0.021, 0.022]] * ranks
+        axes = {"operation": operation}
+        flops, moved = 5 * 10 * 2**24 * ranks, 16 * 2**24 * ranks
+        measurements.append(figure("performance", axes, "GFLOP/s", per_rank, "higher", flops))
+        measurements.append(figure("bandwidth", axes, "GB/s", per_rank, "higher", moved))
+    document = result(ranks, operations=(), variant="throughput")
+    parameters = {"scope": "batched", "data_type": "float", "log_size": 10, "batch": 2**14, "replications": 1}
+    return _benchmark(document, "fft", measurements, **parameters)
+
+
+def random_access(ranks=1):
+    """A document like fm_random_access's: 2^24 words a rank."""
+    per_rank = [[0.8, 0.9, 0.85]] * ranks
+    work = 4 * 2**24 * ranks
+    measured = figure("updates", {"operation": "update"}, "GUOP/s", per_rank, "higher", work)
+    document = result(ranks, operations=(), variant="throughput")
+    parameters = {"scope": "star", "log_size": 24, "replications": 2, "buffer_size": 1, "log_rngs": 0}
+    return _benchmark(document, "random_access", [measured], **parameters)
 
 
 def timeline(repetitions=3, ranks=1, replications=2, operations=("copy", "scale", "add", "triad")):

@@ -9,6 +9,14 @@ import samples
 from fabricmark import calibration
 from fabricmark.errors import FabricmarkError
 
+# As it was before arithmetic and random updates were measured.
+OLD = json.dumps(
+    {
+        **{k: v for k, v in samples.calibration().items() if k not in ("peak", "random_updates")},
+        "schema": "fabricmark-calibration/1",
+    }
+)
+
 
 @pytest.fixture
 def here(place, monkeypatch):
@@ -44,7 +52,7 @@ def test_another_host_does_not_count(here, monkeypatch):
     assert calibration.find_here(samples.DEVICE) is None
 
 
-@pytest.mark.parametrize("damage", ["", "{", '{"schema": "fabricmark-calibration/9"}', '"x"'])
+@pytest.mark.parametrize("damage", ["", "{", '{"schema": "fabricmark-calibration/9"}', OLD, '"x"'])
 def test_a_damaged_cache_is_measured_again(here, damage):
     calibration.ensure("system", samples.DEVICE)
     path = calibration.file_for(samples.calibration())
@@ -83,5 +91,8 @@ def test_board():
     board = calibration.board(samples.calibration())
     assert (board.memory_bytes_per_second, board.core_bytes_per_second) == (50e9, 30e9)
     assert (board.host_to_device_bytes_per_second, board.device_to_host_bytes_per_second) == (20e9, 22e9)
+    assert board.cores == 2
+    assert board.flops_per_second == {"float": 200e9, "double": 100e9}
+    assert board.updates_per_second == ((2.0**20, 8e8), (2.0**28, 1e8))
     gpu = calibration.board(samples.calibration({**samples.DEVICE, "class": "gpu"}))
-    assert (gpu.memory_bytes_per_second, gpu.core_bytes_per_second) == (45e9, None)
+    assert (gpu.memory_bytes_per_second, gpu.core_bytes_per_second, gpu.cores) == (45e9, None, None)

@@ -46,6 +46,30 @@ def test_measured_beside_model_and_limit(calibrated):
 
 
 @pytest.mark.parametrize(
+    "document, operation, unit, best, limit, bottleneck",
+    [
+        (samples.gemm(), "gemm", "GFLOP/s", 156.2, 200, "peak FLOP/s"),
+        (samples.gemm(variant="base"), "gemm", "GFLOP/s", 156.2, 200, "peak FLOP/s"),
+        (samples.fft(), "forward", "GB/s", 13.42, 32, "peak FLOP/s"),
+        (samples.random_access(), "update", "GUOP/s", 0.08389, 0.1297, "random updates"),
+    ],
+)
+def test_arithmetic_and_random_updates(calibrated, document, operation, unit, best, limit, bottleneck):
+    entry = rows(calibrated, document)[operation]
+    assert (entry.unit, entry.bottleneck) == (unit, bottleneck)
+    assert (entry.best, entry.limit) == (pytest.approx(best, rel=1e-3), pytest.approx(limit, rel=1e-3))
+    assert entry.modelled <= entry.limit
+    shown = text(calibrated, document)
+    assert unit in shown and bottleneck in shown
+
+
+def test_two_figures_of_an_operation_are_told_apart(calibrated):
+    shown = text(calibrated, samples.fft())
+    for words in ("performance forward", "bandwidth forward", "performance inverse", "bandwidth inverse"):
+        assert words in shown
+
+
+@pytest.mark.parametrize(
     "kind, device", [("emulated", EMULATOR), ("emulated", samples.DEVICE), ("modelled", samples.DEVICE)]
 )
 def test_other_kinds_are_not_compared(calibrated, kind, device):

@@ -30,6 +30,9 @@ def everything(place):
     for transport in ("cpu", "host"):
         place.write(f"b_eff-{transport}.json", samples.b_eff(transport=transport))
     place.write("host_transfer.json", samples.host_transfer())
+    for ranks in (1, 2):
+        for maker in (samples.gemm, samples.fft, samples.random_access):
+            place.write(f"{maker.__name__}-{ranks}.json", maker(ranks))
     place.write("scaling.json", samples.scaling())
     device = {**samples.DEVICE, "name": HOSTILE}
     document = samples.result(status="failed", device=device)

@@ -230,6 +230,42 @@ def test_without_a_size_there_is_weak_scaling_only(place, one_error_line):
     assert place.run("scale", "stream", "--devices", "1", "--in-process").returncode == 0
 
 
+LOGARITHM = """
+[parameters.log_size]
+type = "int"
+range = [3, 40]
+default = 20
+stage = "run"
+meaning = "logarithm of the elements, on every rank"
+"""
+BATCH = LOGARITHM.replace("log_size", "batch").replace("3, 40", "1, 4096").replace("20", "64")
+
+
+def settings(place, option):
+    return [word for entry in place.started() for word in entry["words"] if word.startswith(f"--{option}=")]
+
+
+def test_of_a_logarithm_the_power_is_divided(place, one_error_line):
+    place.kernel_toml.write_text(place.kernel_toml.read_text() + LOGARITHM)
+    words = ["scale", "stream", "--in-process"]
+    assert place.run(*words, "--devices", "1,2,8", "--mode", "strong").returncode == 0
+    assert settings(place, "log-size") == ["--log-size=20", "--log-size=19", "--log-size=17"]
+    assert place.run(*words, "--devices", "1,4", "--parameter-is", "total").returncode == 0
+    assert settings(place, "log-size")[3:] == ["--log-size=20", "--log-size=22"]
+    line = one_error_line(place.run(*words, "--devices", "1,3", "--mode", "strong"), 2)
+    assert "log_size is a logarithm, and 3 ranks are no power of two; use --devices like 1,2,4,8" in line
+    wide = ["--devices", "1,4", "--mode", "strong", "--", "--log-size", "4"]
+    assert "log_size: 2 is out of range" in one_error_line(place.run(*words, *wide), 2)
+
+
+def test_a_batch_is_divided_before_the_size_of_what_is_in_it(place):
+    place.kernel_toml.write_text(place.kernel_toml.read_text() + LOGARITHM + BATCH)
+    done = place.run("scale", "stream", "--in-process", "--devices", "1,4", "--mode", "strong")
+    assert done.returncode == 0, done.stderr
+    assert settings(place, "batch") == ["--batch=64", "--batch=16"]
+    assert settings(place, "log-size") == []
+
+
 def test_signals(sized):
     words = ["scale", "stream", "--devices", "1,2", "--in-process"]
     process = start(sized, *words, FAKE_SLEEP="60")

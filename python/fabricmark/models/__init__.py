@@ -10,7 +10,7 @@ no calibration knows. Its explanation then says so.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -27,8 +27,13 @@ class Board:
     `launch_seconds`: time to start one kernel; the host starts the replications one after the other.
     `read_path_bytes_per_second`, `write_path_bytes_per_second`: set only where reads and writes have
     separate paths that run at the same time (shared virtual memory over full-duplex PCI Express).
+    `memory_hz`: clock at which blocks of GEMM reach a kernel (f_mem of eq. 3.2); None: the kernel's own.
+    `update_seconds`: time that a random update of 8 bytes costs its bank beyond the cycles of the kernel.
     `core_bytes_per_second`: copy rate of one core (CPU only).
     `host_bytes_per_second`: copy rate of one whole host, bytes read plus bytes written.
+    `cores`: of the device (CPU only).
+    `flops_per_second`: of the whole device by type of the numbers ("half", "float", "double"), multiply-adds.
+    `updates_per_second`: (table [bytes], random updates of 8 bytes a second of the whole device), ascending.
     `devices`, `hosts`: how many such devices and hosts the run used.
     """
 
@@ -42,10 +47,15 @@ class Board:
     launch_seconds: float = 0.0
     read_path_bytes_per_second: float | None = None
     write_path_bytes_per_second: float | None = None
+    memory_hz: float | None = None
+    update_seconds: float = 0.0
     core_bytes_per_second: float | None = None
     host_to_device_bytes_per_second: float | None = None
     device_to_host_bytes_per_second: float | None = None
     host_bytes_per_second: float | None = None
+    cores: int | None = None
+    flops_per_second: Mapping[str, float] = field(default_factory=dict)
+    updates_per_second: tuple[tuple[float, float], ...] = ()
     devices: int = 1
     hosts: int = 1
 

@@ -2,7 +2,7 @@
 
 from math import inf
 
-from fabricmark.models import Board
+from fabricmark.models import Board, Prediction
 
 TO_DEVICE = "to_device"
 FROM_DEVICE = "from_device"
@@ -34,3 +34,26 @@ def rate(direction: str, board: Board, ranks_here: int = 1) -> float | None:
 def seconds(moved_bytes: float, latency_seconds: float, bytes_per_second: float, latencies: int = 1) -> float:
     """Time of a transfer [s]: a latency for each time that is waited for, and the bytes at the rate."""
     return latencies * latency_seconds + moved_bytes / bytes_per_second
+
+
+def predictions(board: Board, ranks: int) -> list[Prediction]:
+    """The laps host_to_device and device_to_host at the calibrated rates; none of what the board has no rate.
+
+    A CPU's transfer is a copy in its memory (each byte is read and written): ranks add up until that
+    limit. Ranks on one GPU or FPGA share its link.
+    """
+    known = {
+        "host_to_device": board.host_to_device_bytes_per_second,
+        "device_to_host": board.device_to_host_bytes_per_second,
+    }
+    return [_prediction(operation, one, board, ranks) for operation, one in known.items() if one is not None]
+
+
+def _prediction(operation: str, one: float, board: Board, ranks: int) -> Prediction:
+    limit = value = one * board.devices
+    if is_host_memory(board):
+        limit = max(limit, board.memory_bytes_per_second / 2 * board.devices)
+        value = min(one * ranks, limit)
+    axes = {"operation": operation}
+    explanation = "calibrated transfer of 64 MiB"
+    return Prediction("bandwidth", axes, value / 1e9, "GB/s", limit / 1e9, "transfer", explanation)

@@ -20,7 +20,7 @@ holds the boards with the origin of each number, and the tests compare all publi
 from collections.abc import Mapping
 from math import ceil
 
-from fabricmark.models import Board, Prediction
+from fabricmark.models import Board, Prediction, _transfers
 
 STREAMS = {"copy": (1, 1), "scale": (1, 1), "add": (2, 1), "triad": (2, 1)}  # (read, written)
 ELEMENT_BYTES = {"half": 2, "float": 4, "double": 8}
@@ -133,28 +133,6 @@ def operation_prediction(operation: str, parameters: Mapping, board: Board, rank
     return Prediction("bandwidth", axes, value / 1e9, "GB/s", limit / 1e9, bottleneck, explanation)
 
 
-def transfer_prediction(direction: str, board: Board, ranks: int) -> Prediction | None:
-    """host_to_device or device_to_host at the calibrated rate; None where the board gives none.
-
-    A CPU's transfer is a copy in its memory (each byte is read and written): ranks add up until that
-    limit. Ranks on one GPU or FPGA share its link.
-    """
-    rate = board.host_to_device_bytes_per_second
-    if direction == "device_to_host":
-        rate = board.device_to_host_bytes_per_second
-    if rate is None:
-        return None
-    limit = rate * board.devices
-    value = limit
-    if board.device_class == "cpu":
-        limit = max(limit, board.memory_bytes_per_second / 2 * board.devices)
-        value = min(rate * ranks, limit)
-    explanation = "calibrated transfer of 64 MiB"
-    return Prediction(
-        "bandwidth", {"operation": direction}, value / 1e9, "GB/s", limit / 1e9, "transfer", explanation
-    )
-
-
 def predict(parameters: Mapping, board: Board, ranks: int) -> list[Prediction]:
     """All six operations of STREAM for `ranks` ranks on `board.devices` devices.
 
@@ -164,5 +142,4 @@ def predict(parameters: Mapping, board: Board, ranks: int) -> list[Prediction]:
     if parameters["data_type"] not in ELEMENT_BYTES:
         raise KeyError("data_type")
     predictions = [operation_prediction(name, parameters, board, ranks) for name in STREAMS]
-    transfers = [transfer_prediction(name, board, ranks) for name in ("host_to_device", "device_to_host")]
-    return predictions + [transfer for transfer in transfers if transfer is not None]
+    return predictions + _transfers.predictions(board, ranks)

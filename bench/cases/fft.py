@@ -1,0 +1,84 @@
+"""FFT in single precision: batches against FFTW's measured plans, one long vector against hpcc's MPIFFT.
+
+MPIFFT works in double precision; HPC Challenge has no other.
+"""
+
+from __future__ import annotations
+
+import json
+
+import hpcc
+from common import (
+    PROGRAMS,
+    Row,
+    Settings,
+    best,
+    fastest_counts,
+    run_program,
+    run_result,
+    run_result_on_two_ranks,
+    runtime_variables,
+)
+from pairs import Contender, interleave
+
+LOG_SIZES = range(10, 18)
+LOG_VALUES = 23  # of a whole batch: 64 MiB
+REPETITIONS = 5
+BATCHED_BAR = 0.50
+BATCHED_PAIRS = 3
+LOG_TABLE = 24  # of RandomAccess in the run of hpcc whose vector is as long as wanted
+DISTRIBUTED_BAR = 0.50
+DISTRIBUTED_PAIRS = 3
+
+
+def fftw(log_size: int) -> float:
+    """GFLOP/s of the peer's forward transforms, best of its repetitions."""
+    batch = 2 ** (LOG_VALUES - log_size)
+    command = [str(PROGRAMS / "bench_fftw"), str(log_size), str(batch), str(REPETITIONS)]
+    return json.loads(run_program(command))["forward"]
+
+
+def batched(log_size: int, runtime: str) -> float:
+    """GFLOP/s of fm_fft's forward transforms, best of its repetitions; every run is validated."""
+    options = ["--variant", "throughput", "--log-size", str(log_size), "--repetitions", str(REPETITIONS)]
+    options += ["--batch", str(2 ** (LOG_VALUES - log_size))]
+    return best(run_result("fm_fft", options, runtime_variables(runtime)), "forward", "performance")
+
+
+def distributed(log_size: int, runtime: str) -> float:
+    """GFLOP/s of one vector on two ranks, forward."""
+    options = ["--variant", "throughput", "--scope", "distributed", "--log-size", str(log_size)]
+    options += ["--repetitions", str(REPETITIONS)]
+    result = run_result_on_two_ranks("fm_fft", options, runtime_variables(runtime))
+    return best(result, "forward", "performance")
+
+
+def compare_batched(settings: Settings) -> list[Row]:
+    """For each size a row on every runtime."""
+    pairs = min(settings.pairs, BATCHED_PAIRS)
+    rows = []
+    for log_size in LOG_SIZES:
+        peer = Contender("FFTW", lambda s=log_size: fftw(s))
+        ours = [Contender(name, lambda s=log_size, r=name: batched(s, r)) for name in settings.runtimes]
+        interleave([peer, *ours], pairs)
+        what = f"FFT float, batches of 2^{log_size}, on {{}} / FFTW, 2 threads"
+        rows += fastest_counts(what, ours, peer, BATCHED_BAR, pairs)
+    return rows
+
+
+def compare_distributed(settings: Settings) -> list[Row]:
+    """A row on every runtime; none without hpcc."""
+    if not hpcc.is_there():
+        return []
+    pairs = min(settings.pairs, DISTRIBUTED_PAIRS)
+    log_size = hpcc.WIDTHS[LOG_TABLE][1]
+    peer = Contender("hpcc", lambda: hpcc.run(LOG_TABLE)["MPIFFT_Gflops"])
+    ours = [Contender(name, lambda r=name: distributed(log_size, r)) for name in settings.runtimes]
+    interleave([peer, *ours], pairs)
+    what = f"FFT float, one vector of 2^{log_size}, 2 ranks, on {{}} / hpcc MPIFFT (double)"
+    return fastest_counts(what, ours, peer, DISTRIBUTED_BAR, pairs)
+
+
+def compare(settings: Settings) -> list[Row]:
+    """Batches, then the vector over two ranks."""
+    return compare_batched(settings) + compare_distributed(settings)

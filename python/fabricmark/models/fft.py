@@ -1,0 +1,99 @@
+"""FFT: batches of complex transforms forward and inverse, or one long vector over all ranks.
+
+- FPGA (base kernel, dissertation 000, section 3.2.3, eq. 3.1): one pipeline takes eight values a cycle, at
+  the slower of the kernel's clock and that of the memory interface, which is a bank's rate over the bytes of
+  eight values. A replication reads from one bank and writes to another.
+- CPU and GPU: the slower of calibrated arithmetic and calibrated memory, where each value moves once in and
+  once out. Only part of a transform's operations are multiply-adds: at most half of their peak counts.
+- One vector over the ranks: two passes of shorter transforms over the memory, and three exchanges in between
+  whose bytes are read and written once more by each side; without a network's latencies.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from math import ceil
+
+from fabricmark.models import Board, Prediction, _roofline, _transfers
+
+OPERATIONS = ("forward", "inverse")
+VALUE_BYTES = {"float": 8, "double": 16}  # of a complex number
+VALUES_PER_CYCLE = 8
+UNFUSED = 0.5  # a multiply-add counts as two operations, a plain addition as one
+DISTRIBUTED_PASSES = 2
+DISTRIBUTED_EXCHANGES = 3
+
+
+def flops(log_size: int) -> float:
+    """Operations of one transform: 5 n log2 n (dissertation 000, section 3.1.4)."""
+    return 5.0 * 2**log_size * log_size
+
+
+def interface_hz(board: Board, value_bytes: int) -> float:
+    """Clock at which a bank delivers eight values: its rate over their bytes."""
+    return board.bank_bytes_per_second / (VALUES_PER_CYCLE * value_bytes)
+
+
+def pipeline_flops_per_second(log_size: int, hertz: float, replications: int) -> float:
+    """5 s f r 8 (dissertation 000, eq. 3.1), f the lower clock of kernel and memory interface."""
+    return 5.0 * log_size * hertz * replications * VALUES_PER_CYCLE
+
+
+def fpga_predictions(parameters: Mapping, board: Board, ranks: int) -> list[Prediction]:
+    """Batched transforms on FPGAs. Raises ValueError for a board without clock."""
+    if board.kernel_hz is None:
+        raise ValueError("kernel_hz")
+    value_bytes, log_size = VALUE_BYTES[parameters["data_type"]], parameters["log_size"]
+    ranks_here = ceil(ranks / board.devices)
+    memory_hz = interface_hz(board, value_bytes)
+    pairs = max(1, board.banks // 2)
+    working = min(parameters["replications"] * ranks_here, pairs)
+    rate = pipeline_flops_per_second(log_size, min(board.kernel_hz, memory_hz), working)
+    work = flops(log_size) * parameters["batch"] * ranks_here
+    launch = parameters["replications"] * board.launch_seconds
+    value = work / (work / rate + launch) * board.devices
+    limit = pipeline_flops_per_second(log_size, memory_hz, pairs) * board.devices
+    bottleneck = "kernel width x frequency" if board.kernel_hz < memory_hz else _roofline.MEMORY
+    bottleneck = _roofline.LAUNCH if launch > work / rate else bottleneck
+    explanation = "eight values a cycle from one bank to another (eq. 3.1)"
+    bytes_per_flop = 2 * value_bytes / (5 * log_size)
+    return [
+        Prediction(
+            name, {"operation": operation}, value * scale, unit, limit * scale, bottleneck, explanation
+        )
+        for operation in OPERATIONS
+        for name, unit, scale in (
+            ("performance", "GFLOP/s", 1e-9),
+            ("bandwidth", "GB/s", bytes_per_flop * 1e-9),
+        )
+    ]
+
+
+def processor_predictions(parameters: Mapping, board: Board, ranks: int) -> list[Prediction]:
+    """Transforms on CPUs and GPUs: the slower of arithmetic and memory."""
+    log_size, data_type = parameters["log_size"], parameters["data_type"]
+    distributed = parameters.get("scope", "batched") == "distributed"
+    transforms = 1 / ranks if distributed else parameters["batch"]
+    once = 2 * 2**log_size * VALUE_BYTES[data_type] * transforms
+    passes = DISTRIBUTED_PASSES + DISTRIBUTED_EXCHANGES if distributed else 1
+    work = _roofline.Work(flops(log_size) * transforms, once, data_type, UNFUSED, passes)
+    found = [
+        _roofline.prediction(name, {"operation": operation}, unit, work, parameters, board, ranks)
+        for operation in OPERATIONS
+        for name, unit in (("performance", "GFLOP/s"), ("bandwidth", "GB/s"))
+    ]
+    if distributed and board.hosts > 1:
+        explanation = "no model: what the network between the hosts takes is not calibrated"
+        found = [replace(entry, value=None, explanation=explanation) for entry in found]
+    return found
+
+
+def predict(parameters: Mapping, board: Board, ranks: int) -> list[Prediction]:
+    """GFLOP/s and GB/s of both directions, all ranks together, and the transfers.
+
+    `parameters`: those of the result file (scope, data_type, log_size, batch, replications), and `variant`.
+    Raises KeyError when one of them is missing, ValueError for an FPGA without clock.
+    """
+    if parameters["data_type"] not in VALUE_BYTES:
+        raise KeyError("data_type")
+    of_device = fpga_predictions if board.device_class == "fpga" else processor_predictions
+    return [*of_device(parameters, board, ranks), *_transfers.predictions(board, ranks)]

@@ -1,0 +1,87 @@
+"""GEMM: C = alpha A B + beta C for square matrices, one problem on every rank.
+
+- FPGA (base kernel): time of a block is the sum of three pipelines that run one after the other, equation 3.2
+  of dissertation 000 (section 3.2.4): load blocks of A and B, multiply them, and once in n / b blocks add the
+  block of C. Replications share out the blocks. The source names f_mem "the frequency of the memory
+  interface" and gives no value; `memory_hz` of a published board is inferred
+  (tests/python/published_gemm.py says how).
+- CPU and GPU: the slower of calibrated arithmetic and calibrated memory, where each matrix moves once.
+"""
+
+from collections.abc import Mapping
+from math import ceil
+
+from fabricmark.models import Board, Prediction, _roofline, _transfers
+
+OPERATION = {"operation": "gemm"}
+# Type of the numbers that are multiplied and added, and bytes of the stored ones.
+ARITHMETIC = {"half": "half", "float": "float", "double": "double", "mixed": "float"}
+ELEMENT_BYTES = {"half": 2, "float": 4, "double": 8, "mixed": 2}
+MATRICES = 4  # A, B and C are read, C is written
+
+
+def flops(size: float) -> float:
+    """Operations of one multiplication: 2 n^3 (dissertation 000, section 3.1.5)."""
+    return 2.0 * size**3
+
+
+def block_steps(
+    size: float, block: int, register_block: int, unroll: int, kernel_hz: float, memory_hz: float
+) -> tuple[float, float, float]:
+    """Times of loading, multiplying and adding to C for one block [s] (dissertation 000, eq. 3.2).
+
+    t = b^2 / (u f_mem) + b^3 / (g^3 f_k) + b^2 / (u (n / b) f_mem)
+    """
+    load = block**2 / (unroll * memory_hz)
+    return load, block**3 / (register_block**3 * kernel_hz), load / (size / block)
+
+
+def block_seconds(
+    size: float, block: int, register_block: int, unroll: int, kernel_hz: float, memory_hz: float
+) -> float:
+    """Time of one block [s]: the sum of its three steps (dissertation 000, eq. 3.2)."""
+    return sum(block_steps(size, block, register_block, unroll, kernel_hz, memory_hz))
+
+
+def normalised(flops_per_second: float, replications: int, kernel_hz: float) -> float:
+    """Per replication and 100 MHz (dissertation 000, Table 3.6, "GEMM norm")."""
+    return flops_per_second / replications / (kernel_hz / 100e6)
+
+
+def fpga_prediction(parameters: Mapping, board: Board, ranks: int) -> Prediction:
+    """GEMM on FPGAs: replications x the rate of one block."""
+    if board.kernel_hz is None:
+        raise ValueError("kernel_hz")
+    size, block = parameters["size"], parameters["block_size"]
+    padded = ceil(size / block) * block
+    replications = parameters["replications"] * ceil(ranks / board.devices)
+    shape = (padded, block, parameters["gemm_size"], parameters["unroll"], board.kernel_hz)
+    steps = block_steps(*shape, board.memory_hz or board.kernel_hz)
+    rate = replications * flops(block) / sum(steps) * (size / padded) ** 3
+    seconds = (
+        flops(size) * ceil(ranks / board.devices) / rate + parameters["replications"] * board.launch_seconds
+    )
+    value = flops(size) * ceil(ranks / board.devices) / seconds * board.devices
+    limit = replications * flops(block) / steps[1] * board.devices
+    bottleneck = "kernel width x frequency" if steps[1] >= sum(steps) / 2 else "memory bandwidth"
+    explanation = "load, multiply and add one after the other (eq. 3.2), replications side by side"
+    return Prediction("performance", OPERATION, value / 1e9, "GFLOP/s", limit / 1e9, bottleneck, explanation)
+
+
+def processor_prediction(parameters: Mapping, board: Board, ranks: int) -> Prediction:
+    """GEMM on CPUs and GPUs: the slower of arithmetic and memory."""
+    moved = MATRICES * parameters["size"] ** 2 * ELEMENT_BYTES[parameters["data_type"]]
+    work = _roofline.Work(flops(parameters["size"]), moved, ARITHMETIC[parameters["data_type"]])
+    return _roofline.prediction("performance", OPERATION, "GFLOP/s", work, parameters, board, ranks)
+
+
+def predict(parameters: Mapping, board: Board, ranks: int) -> list[Prediction]:
+    """GFLOP/s of all ranks, and the transfers.
+
+    `parameters`: those of the result file (size, data_type, replications; on an FPGA block_size, gemm_size,
+    unroll) and `variant`. Raises KeyError when one of them is missing, ValueError for an FPGA without clock.
+    """
+    if parameters["data_type"] not in ELEMENT_BYTES:
+        raise KeyError("data_type")
+    of_device = fpga_prediction if board.device_class == "fpga" else processor_prediction
+    return [of_device(parameters, board, ranks), *_transfers.predictions(board, ranks)]

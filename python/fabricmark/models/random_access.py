@@ -1,0 +1,128 @@
+"""RandomAccess: d[i] ^= a for a pseudo-random sequence, 4 n updates of a table of n 64-bit words.
+
+- FPGA (base kernel, dissertation 000, sections 3.1.3, 3.2.2 and 4.1.4, Fig. 4.9): every replication generates
+  the numbers of all, with `2 ^ log_rngs` generators one number a cycle each, and updates those in its own
+  range. A shift register puts them in a row; in every slot is a number in range or none. Then
+
+      slots of a replication = numbers x max(1 / generators, 1 / replications over all devices)
+      cycles, one pipeline (buffer of 1) = slots + updates          (an update reads and writes one bank)
+      cycles, two pipelines (a buffer)   = 2 slots + the latency of both loops once a buffer
+
+  and each update may cost its bank `update_seconds` more. So one generator never gives more updates a second
+  than the kernel's clock, on however many boards (section 3.2.2), and with enough generators a bank takes an
+  update in two cycles: 50 million a second at 100 MHz (section 4.2.4). The source gives no latency of a bank
+  or loop; `update_seconds` and `burst_seconds` of published boards are inferred
+  (tests/python/published_random_access.py says from what).
+- CPU and GPU: the calibrated rate of independent random updates of a table of this size.
+"""
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from math import ceil, exp, log
+
+from fabricmark.models import Board, Prediction, _roofline, _transfers
+
+AXES = {"operation": "update"}
+WORD_BYTES = 8
+UPDATES_PER_WORD = 4
+RANDOM = "random updates"
+
+
+def slots(numbers: float, generators: int, all_replications: int) -> float:
+    """Places of a replication's shift register that pass by until it has seen all `numbers`.
+
+    Source: dissertation 000, section 4.1.4 and Fig. 4.9: a generator waits while its place is taken.
+    """
+    return numbers * max(1 / generators, 1 / all_replications)
+
+
+def replication_seconds(
+    numbers: float, generators: int, all_replications: int, buffer_size: int, board: Board
+) -> float:
+    """Time in which one replication generates all `numbers` and updates its share of them [s]."""
+    if board.kernel_hz is None:
+        raise ValueError("kernel_hz")
+    places = slots(numbers, generators, all_replications)
+    updates = numbers / all_replications
+    if buffer_size > 1:
+        cycles, loops = 2 * places, 2 * places / buffer_size
+    else:
+        cycles, loops = places + updates, 0.0
+    return cycles / board.kernel_hz + updates * board.update_seconds + loops * board.burst_seconds
+
+
+def peak_updates_per_second(generators: int, all_replications: int, kernel_hz: float) -> float:
+    """The most that the kernels' clock allows: two cycles an update, one number a generator and cycle.
+
+    Source: dissertation 000, sections 3.2.2 ("limited by the kernel frequency") and 4.2.4 (two cycles).
+    """
+    return kernel_hz * min(generators, all_replications / 2)
+
+
+def fpga_prediction(parameters: Mapping, board: Board, ranks: int) -> Prediction:
+    """Updates a second of all FPGAs; a table over all of them (global), or one on each (star)."""
+    if board.kernel_hz is None:
+        raise ValueError("kernel_hz")
+    is_global = parameters.get("scope", "star") == "global"
+    replications = parameters["replications"]
+    tables = 1 if is_global else ranks
+    sharing = replications * (ranks if is_global else 1)
+    generators = 2 ** parameters["log_rngs"]
+    numbers = UPDATES_PER_WORD * 2.0 ** parameters["log_size"] * (ranks if is_global else 1)
+    # Replications that outnumber the banks of their device wait for each other.
+    waiting = ceil(replications * ceil(ranks / board.devices) / board.banks)
+    busy = replication_seconds(numbers, generators, sharing, parameters["buffer_size"], board) * waiting
+    launch = replications * board.launch_seconds
+    value = tables * numbers / (busy + launch)
+    limit = tables * peak_updates_per_second(generators, sharing, board.kernel_hz)
+    bottleneck = "generation of numbers" if generators < sharing / 2 else RANDOM
+    bottleneck = _roofline.LAUNCH if launch > busy else bottleneck
+    explanation = "slots of the shift register, two cycles an update, latencies of banks and loops"
+    return Prediction("updates", AXES, value / 1e9, "GUOP/s", limit / 1e9, bottleneck, explanation)
+
+
+def calibrated_rate(table_bytes: float, known: Sequence[tuple[float, float]]) -> float | None:
+    """Updates a second of a table of this size; None where none was calibrated.
+
+    Between the calibrated sizes along a line of both logarithms, outside of them as at the nearest.
+    """
+    if not known:
+        return None
+    for (small, fast), (large, slow) in pairwise(known):
+        if table_bytes <= large:
+            along = max(0.0, log(table_bytes / small) / log(large / small))
+            return exp(log(fast) + along * (log(slow) - log(fast)))
+    return known[-1][1]
+
+
+def processor_prediction(parameters: Mapping, board: Board, ranks: int) -> Prediction | None:
+    """Updates a second on CPUs and GPUs; None where nothing of the kind was calibrated."""
+    ranks_here = ceil(ranks / board.devices)
+    table_bytes = 2.0 ** parameters["log_size"] * WORD_BYTES * ranks_here
+    rate = calibrated_rate(table_bytes, board.updates_per_second)
+    if rate is None:
+        return None
+    limit = rate * board.devices
+    part = _roofline.share(parameters, board, ranks_here)
+    is_global = parameters.get("scope", "star") == "global" and board.hosts > 1
+    if part is None or is_global:
+        explanation = "no model: nothing calibrated says how fast one work-item or the network is"
+        return Prediction("updates", AXES, None, "GUOP/s", limit / 1e9, RANDOM, explanation)
+    numbers = UPDATES_PER_WORD * table_bytes / WORD_BYTES
+    launch = parameters.get("replications", 1) * board.launch_seconds
+    busy = numbers / (rate * part)
+    bottleneck = _roofline.LAUNCH if launch > busy else RANDOM
+    explanation = "calibrated independent updates, on the cores that the kernel uses"
+    value = numbers / (busy + launch) * board.devices
+    return Prediction("updates", AXES, value / 1e9, "GUOP/s", limit / 1e9, bottleneck, explanation)
+
+
+def predict(parameters: Mapping, board: Board, ranks: int) -> list[Prediction]:
+    """GUOP/s of all ranks, and the transfers.
+
+    `parameters`: those of the result file (scope, log_size, replications; on an FPGA log_rngs, buffer_size),
+    and `variant`. Raises KeyError when one of them is missing, ValueError for an FPGA without clock.
+    """
+    of_device = fpga_prediction if board.device_class == "fpga" else processor_prediction
+    found = of_device(parameters, board, ranks)
+    return [*([found] if found else []), *_transfers.predictions(board, ranks)]

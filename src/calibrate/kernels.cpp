@@ -1,0 +1,158 @@
+#include "calibrate/kernels.hpp"
+
+#include <algorithm>
+#include <cstddef>
+
+#include "calibrate/timing.hpp"
+#include "device/memory.hpp"
+#include "device/program.hpp"
+
+namespace fabricmark::calibrate {
+
+namespace {
+
+constexpr int kRuns = 12;
+constexpr int kAccumulators = 12;  // hide the latency of two units at once
+constexpr std::size_t kGpuGroup = 256;
+constexpr std::size_t kGpuGroupsPerUnit = 16;
+constexpr std::size_t kCpuItemsPerUnit = 1024;  // PoCL hands out 32 or more at a time
+
+// Twelve chains of multiply-adds that do not depend on each other.
+constexpr const char* kMultiplyAdd = R"(
+#if defined(FM_NEEDS_HALF)
+#pragma OPENCL EXTENSION cl_khr_fp16 : enable
+#endif
+#if defined(FM_NEEDS_DOUBLE)
+#pragma OPENCL EXTENSION cl_khr_fp64 : enable
+#endif
+__kernel void multiply_add(__global VECTOR* restrict results, const uint rounds, const float start) {
+  const VECTOR factor = (VECTOR)((TYPE)start);
+  VECTOR a = factor, b = a + a, c = b + a, d = c + a, e = d + a, f = e + a;
+  VECTOR g = f + a, h = g + a, i = h + a, j = i + a, k = j + a, l = k + a;
+  for (uint round = 0; round < rounds; ++round) {
+    a = fma(a, factor, a); b = fma(b, factor, b); c = fma(c, factor, c); d = fma(d, factor, d);
+    e = fma(e, factor, e); f = fma(f, factor, f); g = fma(g, factor, g); h = fma(h, factor, h);
+    i = fma(i, factor, i); j = fma(j, factor, j); k = fma(k, factor, k); l = fma(l, factor, l);
+  }
+  results[get_global_id(0)] = a + b + c + d + e + f + g + h + i + j + k + l;
+}
+)";
+
+// LANES sequences side by side; a CPU is told of each word some time before it is updated.
+constexpr const char* kUpdate = R"(
+#define AHEAD(word)
+#if defined(FM_CPU) && defined(__has_builtin)
+#if __has_builtin(__builtin_prefetch)
+#undef AHEAD
+#define AHEAD(word) __builtin_prefetch((const void*)(size_t)&(word), 1)
+#endif
+#endif
+__kernel void update(__global ulong* restrict table, const ulong mask, const uint rounds) {
+  ulong state[LANES];
+  for (uint lane = 0; lane < LANES; ++lane)
+    state[lane] = (get_global_id(0) * LANES + lane + 1) * 0x9E3779B97F4A7C15UL;
+  for (uint round = 0; round < rounds; ++round) {
+    for (uint lane = 0; lane < LANES; ++lane) {
+      const ulong next = (state[lane] << 1) ^ ((0 - (state[lane] >> 63)) & 7);
+      AHEAD(table[next & mask]);
+      table[state[lane] & mask] ^= state[lane];
+      state[lane] = next;
+    }
+  }
+}
+)";
+
+struct Type {
+  const char* name;
+  std::size_t bytes;
+};
+constexpr Type kTypes[] = {{"half", 2}, {"float", 4}, {"double", 8}};
+
+bool is_gpu(const device::Device& device) { return device.info().device_class == device::DeviceClass::kGpu; }
+
+cl::NDRange global_size(const device::Device& device) {
+  const std::size_t units = std::max<std::size_t>(1, device.info().compute_units);
+  return {units * (is_gpu(device) ? kGpuGroupsPerUnit * kGpuGroup : kCpuItemsPerUnit)};
+}
+
+cl::NDRange local_size(const device::Device& device) {
+  const std::size_t most = device.info().max_work_group_size;
+  return {is_gpu(device) ? std::min(kGpuGroup, most) : std::size_t{1}};
+}
+
+cl::Kernel build(const device::Device& device, const char* source, const std::string& name,
+                 const device::Definitions& definitions) {
+  return device::entry_point(device::build_from_source(device, source, name + ".cl", definitions).program,
+                             name);
+}
+
+/// Best seconds of a kernel whose arguments are set.
+double kernel_seconds(const device::Device& device, const cl::Kernel& kernel) {
+  const cl::CommandQueue queue = device.queue();
+  return best_seconds(kRuns, [&] {
+    queue.enqueueNDRangeKernel(kernel, cl::NullRange, global_size(device), local_size(device));
+    queue.finish();
+  });
+}
+
+/// Operations a second with vectors of `width` elements.
+double peak(const device::Device& device, const Type& type, int width) {
+  constexpr cl_uint kRounds = 1000;
+  const std::string scalar = type.name;
+  device::Definitions definitions{{"TYPE", scalar},
+                                  {"VECTOR", width == 1 ? scalar : scalar + std::to_string(width)}};
+  if (scalar == "half") definitions["FM_NEEDS_HALF"] = "1";
+  if (scalar == "double") definitions["FM_NEEDS_DOUBLE"] = "1";
+  cl::Kernel kernel = build(device, kMultiplyAdd, "multiply_add", definitions);
+  const std::size_t items = global_size(device)[0];
+  const device::Buffer results(device, items * type.bytes * static_cast<std::size_t>(width));
+  results.set_argument(kernel, 0);
+  kernel.setArg(1, kRounds);
+  kernel.setArg(2, cl_float{0});  // stays zero: no overflow, no denormal numbers
+  const double operations = 2.0 * kAccumulators * width * kRounds * static_cast<double>(items);
+  return operations / kernel_seconds(device, kernel);
+}
+
+}  // namespace
+
+std::vector<Peak> peaks(const device::Device& device) {
+  std::vector<Peak> found;
+  for (const Type& type : kTypes) {
+    const bool is_half = type.bytes == 2;
+    if ((is_half && !device.info().has_half) || (type.bytes == 8 && !device.info().has_double)) continue;
+    // The registers of a CPU have 256 or 512 bits; OpenCL's vectors at most 16 elements.
+    double best = peak(device, type, is_gpu(device) ? (is_half ? 2 : 1) : 8);
+    if (!is_gpu(device) && type.bytes < 8) best = std::max(best, peak(device, type, 16));
+    found.push_back({type.name, best});
+  }
+  return found;
+}
+
+std::vector<RandomUpdates> random_updates(const device::Device& device) {
+  constexpr std::uint64_t kSmallest = std::uint64_t{1} << 20;
+  constexpr std::uint64_t kLargest = std::uint64_t{1} << 29;
+  constexpr std::uint64_t kStep = 8;
+  constexpr std::uint64_t kUpdates = std::uint64_t{1} << 22;
+  const std::uint64_t room =
+      std::min(device.info().max_allocation_bytes, device.info().global_memory_bytes / 4);
+  const std::uint64_t lanes = is_gpu(device) ? 4 : 64;
+  device::Definitions definitions{{"LANES", std::to_string(lanes)}};
+  if (!is_gpu(device)) definitions["FM_CPU"] = "1";
+  cl::Kernel kernel = build(device, kUpdate, "update", definitions);
+  const std::uint64_t items = global_size(device)[0];
+  const auto rounds = static_cast<cl_uint>(std::max<std::uint64_t>(kUpdates / (items * lanes), 1));
+  std::vector<RandomUpdates> found;
+  for (std::uint64_t bytes = kSmallest; bytes <= std::min(kLargest, room); bytes *= kStep) {
+    const device::HostArray<std::uint64_t> words(bytes / sizeof(std::uint64_t));
+    device::Buffer table(device, bytes);
+    table.write(device.queue(), words.data(), bytes);
+    table.set_argument(kernel, 0);
+    kernel.setArg(1, static_cast<cl_ulong>(words.size() - 1));
+    kernel.setArg(2, rounds);
+    const auto updates = static_cast<double>(items * lanes * rounds);
+    found.push_back({bytes, updates / kernel_seconds(device, kernel)});
+  }
+  return found;
+}
+
+}  // namespace fabricmark::calibrate

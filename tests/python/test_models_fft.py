@@ -1,0 +1,93 @@
+"""FFT's model: equation 3.1 against every published board, and limits of processors."""
+
+import dataclasses
+
+import pytest
+import samples
+from fabricmark import calibration
+from fabricmark.models import fft
+from published_fft import RUNS
+
+CLAIM = 0.85  # section 3.2.3: "a high efficiency of more than 85% for all FPGA"
+CPU = {
+    "variant": "throughput",
+    "scope": "batched",
+    "data_type": "float",
+    "log_size": 10,
+    "batch": 2**14,
+    "replications": 1,
+}
+
+
+def by_name(predictions, operation="forward"):
+    return {entry.name: entry for entry in predictions if entry.axes["operation"] == operation}
+
+
+@pytest.mark.parametrize("run", RUNS, ids=lambda run: run.board.name)
+def test_published_runs_are_as_efficient_as_the_source_says(run):
+    found = by_name(fft.predict(run.parameters(), run.board, 1))
+    assert CLAIM < run.gflop_per_s / found["performance"].value < 1
+    assert CLAIM < run.gb_per_s / found["bandwidth"].value < 1
+
+
+@pytest.mark.parametrize("run", RUNS, ids=lambda run: run.board.name)
+def test_the_claim_fails_for_a_bank_that_is_a_fifth_faster(run):
+    board = dataclasses.replace(run.board, bank_bytes_per_second=1.2 * run.board.bank_bytes_per_second)
+    if fft.interface_hz(board, 8) < board.kernel_hz:
+        found = by_name(fft.predict(run.parameters(), board, 1))["performance"]
+        assert run.gflop_per_s / found.value < CLAIM
+
+
+def test_equation():
+    assert fft.pipeline_flops_per_second(17, 300e6, 2) == 408e9
+    assert fft.flops(3) == 120
+    assert fft.interface_hz(RUNS[0].board, 8) == 300e6
+
+
+def test_the_lower_clock_counts_and_is_named():
+    bottlenecks = [by_name(fft.predict(r.parameters(), r.board, 1))["performance"].bottleneck for r in RUNS]
+    memory = "memory bandwidth"
+    assert bottlenecks == [memory, memory, memory, "kernel width x frequency", memory]
+
+
+def test_no_prediction_exceeds_its_limit():
+    for run in RUNS:
+        for entry in fft.predict(run.parameters(), run.board, 1):
+            assert entry.value <= entry.limit * (1 + 1e-12)
+
+
+def test_more_replications_than_pairs_of_banks_bring_nothing():
+    run = RUNS[0]
+    more = {**run.parameters(), "replications": 4}
+    values = [fft.predict(p, run.board, 1)[0].value for p in (run.parameters(), more)]
+    assert values[0] == pytest.approx(values[1])
+
+
+def test_processors():
+    board = calibration.board(samples.calibration())
+    found = by_name(fft.predict(CPU, board, 1))
+    assert found["bandwidth"].limit == pytest.approx(32)  # 100 GFLOP/s over 5 x 10 / 16 operations a byte
+    assert found["performance"].limit == pytest.approx(100)
+    assert found["performance"].bottleneck == "peak FLOP/s"
+    short = by_name(fft.predict({**CPU, "log_size": 3, "batch": 2**21}, board, 1))
+    assert short["bandwidth"].limit == pytest.approx(50)
+    assert short["bandwidth"].bottleneck == "memory bandwidth"
+    assert set(found) == set(by_name(fft.predict(CPU, board, 1), "inverse"))
+
+
+def test_one_vector_over_the_ranks_goes_over_the_memory_several_times():
+    board = calibration.board(samples.calibration())
+    vector = {**CPU, "scope": "distributed", "log_size": 22}
+    whole = by_name(fft.predict(vector, board, 2))["performance"]
+    assert whole.value == pytest.approx(50 * 5 * 22 / (5 * 16), rel=0.01)  # 5 x 16 bytes a value
+    assert (whole.limit, whole.bottleneck) == (pytest.approx(100), "memory bandwidth")
+    apart = dataclasses.replace(board, devices=2, hosts=2)
+    assert by_name(fft.predict(vector, apart, 2))["performance"].value is None
+
+
+def test_missing_parameters_and_clock_are_named():
+    run = RUNS[0]
+    with pytest.raises(KeyError, match="data_type"):
+        fft.predict({**run.parameters(), "data_type": "half"}, run.board, 1)
+    with pytest.raises(ValueError, match="kernel_hz"):
+        fft.predict(run.parameters(), dataclasses.replace(run.board, kernel_hz=None), 1)
