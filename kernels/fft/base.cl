@@ -7,13 +7,14 @@
 // order itself.
 #include "fft/reorder.h"
 
+// A CPU offers little local memory: the tables, as the window, take up to 2^LOG_SIZE points on the stack.
 #if defined(FM_CPU)
 #define FFT_MEMORY __private
 #else
 #define FFT_MEMORY __local
 #endif
 
-// The stages with factors, one after the other: a transform of r = LOG_SIZE - 2 * stage bits each.
+// The stages with factors, one after the other; before each, LOG_SIZE - 2 * stage bits are left.
 #define FFT_STAGES_3(apply) apply(0)
 #define FFT_STAGES_5(apply) FFT_STAGES_3(apply) apply(1)
 #define FFT_STAGES_7(apply) FFT_STAGES_5(apply) apply(2)
