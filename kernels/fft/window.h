@@ -5,7 +5,7 @@
 #ifndef FABRICMARK_FFT_WINDOW_H
 #define FABRICMARK_FFT_WINDOW_H
 
-#include "fft/lanes.h"
+#include "fft/pipeline.h"
 
 #define FFT_STEPS (1u << (LOG_SIZE - 3))
 

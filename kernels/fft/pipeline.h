@@ -3,12 +3,12 @@
 // Before a stage the lanes stand for the three highest bits of the index that are not transformed yet, the
 // highest one as bit 2 of the lane. A stage transforms bits 2 and 1, so that bit 2 becomes the lower and
 // bit 1 the upper bit of the frequency's digit.
-#ifndef FABRICMARK_FFT_LANES_H
-#define FABRICMARK_FFT_LANES_H
+#ifndef FABRICMARK_FFT_PIPELINE_H
+#define FABRICMARK_FFT_PIPELINE_H
 
-#include "common/dialect.h"
+#include "fft/types.h"
 
-typedef FM_VECTOR(DATA_TYPE, 2) fft_complex;
+
 typedef FM_VECTOR(DATA_TYPE, 2) fft_two;
 typedef FM_VECTOR(DATA_TYPE, 4) fft_four;
 typedef FM_VECTOR(DATA_TYPE, 8) fft_eight;
