@@ -1,10 +1,13 @@
 // Batches: the single work-item kernel, and the throughput kernels of CPUs and GPUs.
 #include "benchmarks/fft/batch.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <tuple>
 
 #include "benchmarks/fft/tables.hpp"
+#include "device/error.hpp"
 
 namespace fabricmark::fft {
 
@@ -162,6 +165,17 @@ void Batch::read_output(void* points) {
 }
 
 std::unique_ptr<Transform> make_base(const harness::Context& context, std::size_t complex_bytes) {
+  constexpr std::size_t kLargestLogSize = 17;
+  constexpr std::size_t kBuffers = 5;  // of one transform, in local memory: reordering, delays, twiddles
+  const std::size_t log_size = context.parameters().count("log_size");
+  const device::DeviceInfo& device = context.device().info();
+  // An emulator refuses at the start of the kernel only; on boards the compiler has fitted the buffers.
+  const bool fits = !device.emulated() || (kBuffers * complex_bytes << log_size) <= device.local_memory_bytes;
+  if (log_size > kLargestLogSize || !fits) {
+    throw bad_use(
+        fmt::format("the base kernel has no room for transforms of 2^{} points on {}", log_size, device.name),
+        "use a smaller --log-size or --variant throughput");
+  }
   return std::make_unique<Base>(context, complex_bytes);
 }
 std::unique_ptr<Transform> make_cpu(const harness::Context& context, std::size_t complex_bytes) {
