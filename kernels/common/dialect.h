@@ -38,6 +38,7 @@
   __attribute__((max_global_work_dim(0))) __attribute__((uses_global_work_offset(0)))
 #define FM_UNROLL(count) FM_PRAGMA(unroll count)
 #define FM_UNROLL_FULLY FM_PRAGMA(unroll)
+#define FM_IGNORE_DEPENDENCE(array) FM_PRAGMA(ivdep array(array))
 #define FM_PIPELINE
 #elif defined(__xilinx__) || defined(__HLS_SYN__)
 #define FM_SINGLE_WORK_ITEM __attribute__((reqd_work_group_size(1, 1, 1)))
@@ -64,6 +65,22 @@
 #endif
 #if !defined(FM_STORE_ONCE)
 #define FM_STORE_ONCE(destination, value) (destination) = (value)
+#endif
+
+// Asks for an item that will be changed soon, so that its line is on the way by then.
+#if defined(FM_CPU) && defined(__has_builtin)
+#if __has_builtin(__builtin_prefetch)
+#define FM_PREFETCH(item) __builtin_prefetch(&(item), 1)
+#endif
+#endif
+#if !defined(FM_PREFETCH)
+#define FM_PREFETCH(item)
+#endif
+
+// Before a loop: the tool need not wait for a write to `array` before a later read, though both may be of the
+// same item. Intel's FPGA compiler only.
+#if !defined(FM_IGNORE_DEPENDENCE)
+#define FM_IGNORE_DEPENDENCE(array)
 #endif
 
 #endif

@@ -65,6 +65,11 @@ std::uint64_t last_level_cache_bytes() {
   return 0;
 }
 
+double last_cache_bytes(const device::DeviceInfo& info) {
+  const bool is_host = info.device_class == device::DeviceClass::kCpu || info.emulated();
+  return static_cast<double>(is_host ? last_level_cache_bytes() : info.cache_bytes);
+}
+
 std::string time_now() {
   timespec now{};
   clock_gettime(CLOCK_REALTIME, &now);

@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <string>
 
+#include "device/device.hpp"
+
 namespace fabricmark::harness {
 
 /// The computer that a process runs on.
@@ -21,6 +23,9 @@ Host describe_host();
 std::uint64_t available_memory_bytes();
 /// The largest cache of a core; 0 where the system does not say.
 std::uint64_t last_level_cache_bytes();
+
+/// The same of a device: a CPU's runtime knows less of its caches than the system does.
+double last_cache_bytes(const device::DeviceInfo& info);
 
 /// UTC, "2026-11-21T01:02:03Z".
 std::string time_now();

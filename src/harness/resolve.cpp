@@ -100,13 +100,18 @@ Value parse_text(const ParameterSpec& spec, const std::string& text) {
   throw refused(spec, "'" + text + "'", origin);
 }
 
-/// Replaces "cores" and "banks", which stand for a number of the device.
+/// Replaces "cores" and "banks", which stand for a number of the device: where only some values are allowed,
+/// for the largest of these that is not above it.
 Value replace_symbols(const ParameterSpec& spec, const Value& value, const DeviceFacts& facts) {
   const auto* symbol = std::get_if<std::string>(&value);
   if (spec.type != Type::kInteger || symbol == nullptr) return value;
-  if (*symbol == "cores") return facts.cores;
-  if (*symbol == "banks") return facts.banks;
-  return value;
+  if (*symbol != "cores" && *symbol != "banks") return value;
+  const Value number = *symbol == "cores" ? facts.cores : facts.banks;
+  std::optional<Value> largest;
+  for (const Value& allowed : spec.values) {
+    if (allowed <= number && (!largest || *largest < allowed)) largest = allowed;
+  }
+  return largest.value_or(number);
 }
 
 const Value* for_class(const std::map<std::string, Value>& values, device::DeviceClass device_class) {
@@ -180,6 +185,8 @@ void check_constraints(const KernelSpec& spec, const Parameters& parameters) {
             used.push_back(fmt::format("{} = {}", name, *integer));
         } else if (const auto* number = std::get_if<double>(&value)) {
           parser.DefineConst(name, *number);
+        } else if (const auto* flag = std::get_if<bool>(&value)) {
+          parser.DefineConst(name, *flag ? 1 : 0);
         }
       }
       parser.SetExpr(constraint.expression);

@@ -109,6 +109,22 @@ TEST(Resolve, PutsTheDevicesCoresAndBanksForTheirNames) {
   EXPECT_EQ(resolve(spec(), "base", on(DeviceClass::kFpga), {}, {}, {}).integer("copies"), 4);
 }
 
+TEST(Resolve, TakesFlagsInConstraintsAsOneOrZero) {
+  KernelSpec constrained = spec();
+  constrained.constraints = {{"check == 0 || block == 1", "drop check"}};
+  EXPECT_TRUE(mentions(message_of([&] { resolve(constrained, "base", on(DeviceClass::kCpu), {}, {}, {}); }),
+                       "drop check"));
+  EXPECT_NO_THROW(resolve(constrained, "base", on(DeviceClass::kCpu), {{"check", "false"}}, {}, {}));
+}
+
+TEST(Resolve, PutsTheNextSmallerAllowedNumberWhereOnlySomeAre) {
+  KernelSpec listed = spec();
+  for (ParameterSpec& parameter : listed.parameters) {
+    if (parameter.name == "copies") parameter.values = {std::int64_t{1}, std::int64_t{2}, std::int64_t{4}};
+  }
+  EXPECT_EQ(resolve(listed, "base", on(DeviceClass::kCpu), {}, {}, {}).integer("copies"), 4) << "of 6 cores";
+}
+
 TEST(Resolve, KeepsTypes) {
   const Parameters parameters = resolved({});
   EXPECT_EQ(parameters.text("kind"), "float");

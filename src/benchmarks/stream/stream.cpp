@@ -20,7 +20,7 @@ class TypedStream : public harness::Benchmark {
       : size_(context.parameters().count("size")),
         first_index_(static_cast<std::uint64_t>(context.ranks().rank()) * size_),
         execution_(prepare(context)),
-        cache_bytes_(cache_bytes(context.device().info())),
+        cache_bytes_(harness::last_cache_bytes(context.device().info())),
         input_(execution_->padded_elements()),
         poison_(execution_->padded_elements()),
         results_{device::HostArray<T>(execution_->padded_elements()),
@@ -101,12 +101,6 @@ class TypedStream : public harness::Benchmark {
                             .largest_buffer_bytes = static_cast<double>(parts.front().count * sizeof(T))},
                            "size");
     return is_base ? make_base(context, sizeof(T)) : make_throughput(context, sizeof(T));
-  }
-
-  /// A CPU's runtime knows less of its caches than the system does.
-  static double cache_bytes(const device::DeviceInfo& info) {
-    const bool is_host = info.device_class == device::DeviceClass::kCpu || info.emulated();
-    return static_cast<double>(is_host ? harness::last_level_cache_bytes() : info.cache_bytes);
   }
 
   /// What the arrays hold before a repetition: b and c are results only, and NaN until they are written.

@@ -1,0 +1,90 @@
+#include "benchmarks/random_access/check.hpp"
+
+#include <algorithm>
+#include <bit>
+
+namespace fabricmark::random_access {
+
+namespace {
+
+/// The numbers that are an exclusive-or of some of those added: a vector space over the bits.
+class Span {
+ public:
+  void add(std::uint64_t number) {
+    number = reduce(number);
+    if (number != 0) basis_.push_back(number);
+  }
+  [[nodiscard]] bool contains(std::uint64_t number) const { return reduce(number) == 0; }
+
+ private:
+  /// Clears the highest bit of every member of the basis; each of these bits is in no later member.
+  [[nodiscard]] std::uint64_t reduce(std::uint64_t number) const {
+    for (const std::uint64_t member : basis_) {
+      if ((number & std::bit_floor(member)) != 0) number ^= member;
+    }
+    return number;
+  }
+  std::vector<std::uint64_t> basis_;
+};
+
+harness::WorstPlace place_of(const WrongItem& wrong, std::span<const std::uint64_t> actual) {
+  const std::uint64_t is = actual[wrong.item];
+  return {"table[" + std::to_string(wrong.item) + "]", static_cast<double>(is ^ wrong.difference),
+          static_cast<double>(is)};
+}
+
+}  // namespace
+
+void apply_updates(const Scope& scope, std::span<std::uint64_t> items) {
+  const std::uint64_t mask = items.size() - 1;
+  for_each_update(scope, [&](std::span<const std::uint64_t> updates) {
+    for (const std::uint64_t update : updates) __builtin_prefetch(&items[update & mask], 1);
+    for (const std::uint64_t update : updates) items[update & mask] ^= update;
+  });
+}
+
+std::vector<WrongItem> wrong_otherwise(const Scope& scope, const std::vector<WrongItem>& wrong) {
+  if (wrong.empty()) return {};
+  std::vector<bool> is_wrong(scope.part_items());
+  for (const WrongItem& item : wrong) is_wrong[item.item] = true;
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> updates;  // item, update
+  const std::uint64_t mask = scope.part_items() - 1;
+  for_each_update(scope, [&](std::span<const std::uint64_t> some) {
+    for (const std::uint64_t update : some) {
+      if (is_wrong[update & mask]) updates.emplace_back(update & mask, update);
+    }
+  });
+  std::sort(updates.begin(), updates.end());
+  std::vector<WrongItem> others;
+  for (const WrongItem& item : wrong) {
+    Span own;
+    auto update = std::lower_bound(updates.begin(), updates.end(), std::pair{item.item, std::uint64_t{0}});
+    for (; update != updates.end() && update->first == item.item; ++update) own.add(update->second);
+    if (!own.contains(item.difference)) others.push_back(item);
+  }
+  return others;
+}
+
+std::vector<harness::Verdict> check(const Scope& scope, std::span<const std::uint64_t> actual,
+                                    std::span<const std::uint64_t> expected, bool may_lose_updates) {
+  constexpr std::size_t kMostExamined = 1U << 20;
+  std::vector<WrongItem> examined;
+  std::size_t wrong = 0;
+  for (std::size_t i = 0; i < actual.size(); ++i) {
+    if (actual[i] == expected[i]) continue;
+    ++wrong;
+    if (examined.size() < kMostExamined) examined.push_back({i, actual[i] ^ expected[i]});
+  }
+  const std::vector<WrongItem> others = wrong_otherwise(scope, examined);
+  harness::Verdict share{.name = "table", .measure = "share of wrong items", .checked = actual.size()};
+  share.threshold = may_lose_updates ? kAcceptedShare : 0;
+  share.error = static_cast<double>(wrong) / static_cast<double>(actual.size());
+  if (!examined.empty()) share.worst = place_of(examined.front(), actual);
+  harness::Verdict whole{.name = "whole updates", .checked = actual.size()};
+  whole.measure = "items wrong by more than lost updates";
+  whole.error = static_cast<double>(others.size());
+  if (!others.empty()) whole.worst = place_of(others.front(), actual);
+  return {share, whole};
+}
+
+}  // namespace fabricmark::random_access

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "benchmarks/random_access/scope.hpp"
+#include "harness/benchmark.hpp"
+
+namespace fabricmark::random_access {
+
+/// The share of wrong items that the rules accept (dissertation 000, section 3.1.3).
+inline constexpr double kAcceptedShare = 0.01;
+
+/// Applies every update of the scope to `items`, the rank's part; twice is as if never.
+void apply_updates(const Scope& scope, std::span<std::uint64_t> items);
+
+/// An item that is not what it should be, and the difference: actual exclusive-or expected.
+struct WrongItem {
+  std::uint64_t item;
+  std::uint64_t difference;
+};
+
+/// Those of `wrong` whose difference is no exclusive-or of some of their own updates, so that more has
+/// happened to them than that updates were lost.
+std::vector<WrongItem> wrong_otherwise(const Scope& scope, const std::vector<WrongItem>& wrong);
+
+/// Compares the rank's items with what they should be. All must be right or, with `may_lose_updates`, all but
+/// the accepted share; and these may lack updates but not be wrong in another way.
+std::vector<harness::Verdict> check(const Scope& scope, std::span<const std::uint64_t> actual,
+                                    std::span<const std::uint64_t> expected, bool may_lose_updates);
+
+}  // namespace fabricmark::random_access

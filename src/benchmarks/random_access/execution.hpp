@@ -1,0 +1,45 @@
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "benchmarks/random_access/scope.hpp"
+#include "harness/benchmark.hpp"
+
+namespace fabricmark::random_access {
+
+/// What differs between kinds of kernel: into how many stretches the updates are cut, how a replication is
+/// started, and whether two updates may read an item before either has
+/// written it.
+struct Plan {
+  int log_stretches = 0;
+  device::Geometry geometry{};
+  bool may_lose_updates = false;
+};
+Plan plan_base(const harness::Parameters& parameters);
+Plan plan_throughput(const harness::Parameters& parameters, std::size_t max_work_group_size);
+
+/// A rank's items on the device, one part for each replication, and the kernel that updates them.
+class Execution {
+ public:
+  Execution(const harness::Context& context, const Scope& scope, const Plan& plan);
+
+  /// Copies the starts of the stretches to the device; once, before the first run.
+  void write_starts();
+  void run();
+  void write(std::span<const std::uint64_t> items);
+  void read(std::span<std::uint64_t> items);
+
+ private:
+  device::Geometry geometry_;
+  std::vector<std::uint64_t> starts_;
+  device::Replications kernels_;
+  struct Part {
+    device::Buffer items;
+    device::Buffer starts;
+  };
+  std::vector<Part> parts_;
+};
+
+}  // namespace fabricmark::random_access

@@ -1,0 +1,152 @@
+// RandomAccess: how many items of a large table a device updates in a second when nothing says which is next
+// (dissertation 000, sections 3.1.3 and 4.1.4).
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+
+#include "benchmarks/random_access/check.hpp"
+#include "benchmarks/random_access/execution.hpp"
+#include "device/error.hpp"
+#include "harness/host.hpp"
+#include "harness/run.hpp"
+
+namespace fabricmark::random_access {
+
+namespace {
+
+/// An item as a fault changes it: a number that is multiplied.
+class FaultyItem {
+ public:
+  FaultyItem() = default;
+  explicit FaultyItem(double value)
+      : bits_(value < 0x1p64 ? static_cast<std::uint64_t>(value) : ~std::uint64_t{0}) {}
+  explicit operator double() const { return static_cast<double>(bits_); }
+
+ private:
+  std::uint64_t bits_;
+};
+static_assert(sizeof(FaultyItem) == sizeof(std::uint64_t));
+
+/// One repetition writes the table to the device, updates it and reads it back.
+class RandomAccess : public harness::Benchmark {
+ public:
+  static constexpr const char* name = "random_access";
+
+  explicit RandomAccess(const harness::Context& context)
+      : scope_(scope(context)),
+        first_item_(static_cast<std::uint64_t>(context.ranks().rank()) * scope_.part_items()),
+        plan_(plan(context)),
+        is_base_(context.variant() == "base"),
+        cache_bytes_(harness::last_cache_bytes(context.device().info())),
+        execution_(context, scope_, plan_),
+        initial_(scope_.part_items()),
+        results_(scope_.part_items()) {}
+
+  void generate() override {
+    for (std::size_t i = 0; i < initial_.size(); ++i) initial_[i] = first_item_ + i;
+    execution_.write_starts();
+  }
+
+  void execute(harness::Laps& laps) override {
+    laps.time("host_to_device", [&] { execution_.write(initial_.span()); });
+    laps.time("update", [&] { execution_.run(); });
+    laps.time("device_to_host", [&] { execution_.read(results_.span()); });
+  }
+
+  void inject(const harness::Fault& fault) override {
+    if (!fault.target.empty() && fault.target != "table") {
+      throw bad_use(fmt::format("--inject-fault names '{}'", fault.target), "use table");
+    }
+    const auto items = [](device::HostArray<std::uint64_t>& array) {
+      return std::span<FaultyItem>(reinterpret_cast<FaultyItem*>(array.data()), array.size());
+    };
+    harness::corrupt<FaultyItem>(items(results_), items(initial_), fault.kind,
+                                 10 * std::numeric_limits<double>::epsilon());
+    execution_.write(results_.span());
+    execution_.read(results_.span());
+  }
+
+  std::vector<harness::Verdict> validate() override {
+    device::HostArray<std::uint64_t> expected(initial_.size());
+    std::copy(initial_.span().begin(), initial_.span().end(), expected.span().begin());
+    apply_updates(scope_, expected.span());
+    return check(scope_, results_.span(), expected.span(), plan_.may_lose_updates);
+  }
+
+  [[nodiscard]] std::vector<harness::Metric> metrics() const override {
+    const auto items = static_cast<double>(scope_.part_items());
+    harness::Metric updates{.name = "updates",
+                            .axes = {{"operation", "update"}},
+                            .lap = "update",
+                            .unit = "GUOP/s",
+                            .scale = 1e-9};
+    updates.work = 4 * items;
+    updates.work_unit = "updates";
+    const double bytes = items * sizeof(std::uint64_t);
+    return {updates, harness::bandwidth("host_to_device", bytes),
+            harness::bandwidth("device_to_host", bytes)};
+  }
+
+  [[nodiscard]] std::vector<std::string> notes() const override {
+    std::vector<std::string> notes;
+    const auto table_bytes = static_cast<double>(initial_.size() * sizeof(std::uint64_t));
+    if (table_bytes < cache_bytes_) {
+      notes.push_back(fmt::format("the table of {:.3g} MB fits into the last cache ({:.3g} MB)",
+                                  table_bytes / 1e6, cache_bytes_ / 1e6));
+    }
+    if (plan_.may_lose_updates) {
+      notes.push_back(
+          "updates that meet at an item may be lost: the fewer, the larger log_size and the smaller " +
+          std::string(is_base_ ? "buffer_size" : "log_work_items"));
+    }
+    return notes;
+  }
+
+ private:
+  static Scope scope(const harness::Context& context) {
+    const bool is_global = context.parameters().text("scope") == "global";
+    const int ranks = context.ranks().size();
+    if (is_global && !std::has_single_bit(static_cast<unsigned>(ranks))) {
+      throw bad_use(fmt::format("scope = global cannot divide a power of two over {} ranks", ranks),
+                    "start 1, 2, 4, 8, ... ranks or use --scope star");
+    }
+    return make_scope(is_global, static_cast<int>(context.parameters().integer("log_size")),
+                      context.ranks().rank(), ranks);
+  }
+
+  static Plan plan(const harness::Context& context) {
+    const harness::Parameters& parameters = context.parameters();
+    const Plan plan = context.variant() == "base"
+                          ? plan_base(parameters)
+                          : plan_throughput(parameters, context.device().info().max_work_group_size);
+    const double table_bytes = sizeof(std::uint64_t) * std::exp2(parameters.integer("log_size"));
+    const double starts_bytes = sizeof(std::uint64_t) * std::exp2(plan.log_stretches);
+    const auto replications = static_cast<double>(parameters.count("replications"));
+    constexpr double kHostTables = 3;  // initial, results and expected
+    context.require_memory({.host_bytes = kHostTables * table_bytes + starts_bytes,
+                            .device_bytes = table_bytes + replications * starts_bytes,
+                            .largest_buffer_bytes = std::max(table_bytes / replications, starts_bytes)},
+                           "log_size");
+    return plan;
+  }
+
+  Scope scope_;
+  std::uint64_t first_item_;
+  Plan plan_;
+  bool is_base_;
+  double cache_bytes_;
+  Execution execution_;
+  device::HostArray<std::uint64_t> initial_;
+  device::HostArray<std::uint64_t> results_;
+};
+
+}  // namespace
+
+}  // namespace fabricmark::random_access
+
+int main(int argc, char** argv) {
+  return fabricmark::harness::run<fabricmark::random_access::RandomAccess>(argc, argv);
+}
