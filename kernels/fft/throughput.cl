@@ -1,5 +1,6 @@
-// FFT, throughput kernels: `fft` and the two steps of a distributed transform for CPUs, `pass` for GPUs. n =
-// 2^LOG_SIZE points; forward transforms are sums over x[j] exp(-2 pi i j k / n); nothing is scaled.
+// FFT, throughput kernels: `fft` and the two steps of a distributed transform for CPUs, `pass` for GPUs (and
+// any device). n = 2^LOG_SIZE points; forward transforms are sums over x[j] exp(-2 pi i j k / n); nothing is
+// scaled.
 #include "fft/throughput_cpu.h"
 #include "fft/throughput_gpu.h"
 

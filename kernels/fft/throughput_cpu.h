@@ -4,9 +4,11 @@
 // its points multiplied by the twiddles between the steps and stored transposed into scratch memory; there
 // rows lie side by side in turn and are transformed the same way, straight into the output in natural order.
 // Each of these transforms is Stockham's: radix 8 and 4, in order without bit reversal.
-#include "fft/lanes.h"
+#include "fft/types.h"  // outside of any condition, as others include it too
 
 #if defined(FM_CPU)
+
+#include "fft/lanes.h"
 
 // Where a stage takes its points from: `stride` vectors from one to the next.
 typedef struct {

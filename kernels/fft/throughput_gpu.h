@@ -2,14 +2,9 @@
 // 8, 4 or 2; neighbouring work-items touch neighbouring points.
 #include "fft/types.h"
 
-#if !defined(FM_CPU)
-
 inline fft_complex product(fft_complex a, fft_complex b) {
   return (fft_complex)(a.x * b.x - a.y * b.y, a.x * b.y + a.y * b.x);
 }
-
-// a times -i: forward transforms turn clockwise.
-inline fft_complex turned(fft_complex a) { return (fft_complex)(a.y, -a.x); }
 
 // In place, on points that are `apart` in v; radix 2^log_radix, in natural order.
 inline void butterfly(fft_complex* v, const uint log_radix, __global const fft_complex* twiddles) {
@@ -45,5 +40,3 @@ __kernel void pass(__global const fft_complex* restrict in, __global fft_complex
   const size_t place = start + (((size_t)(j - k)) << log_radix) + k;
   for (uint i = 0; i < radix; ++i) out[place + ((size_t)i << log_done)] = swap_out ? v[i].yx : v[i];
 }
-
-#endif

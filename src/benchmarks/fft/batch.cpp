@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <tuple>
 
 #include "benchmarks/fft/tables.hpp"
@@ -13,9 +14,8 @@ namespace fabricmark::fft {
 
 namespace {
 
-std::vector<harness::Part> divide_batch(const harness::Context& context) {
-  std::vector<harness::Part> parts =
-      harness::divide(context.parameters().count("batch"), 1, context.parameters().count("replications"));
+std::vector<harness::Part> divide_batch(const harness::Context& context, std::size_t batch) {
+  std::vector<harness::Part> parts = harness::divide(batch, 1, context.parameters().count("replications"));
   std::erase_if(parts, [](const harness::Part& part) { return part.count == 0; });
   return parts;
 }
@@ -37,12 +37,22 @@ class Base : public Batch {
   }
 };
 
-/// Work-items share the batch; each has scratch memory of its own.
-class Cpu : public Batch {
+/// Work-items that share a part of the batch: none is without a transform.
+std::size_t items_of(const harness::Context& context, const harness::Part& part) {
+  return std::min(cpu_items(context), part.count);
+}
+
+/// Bytes of one work-item's scratch memory: its work areas and a transposed transform.
+std::size_t item_bytes(const harness::Context& context, std::size_t complex_bytes) {
+  const std::size_t log_size = context.parameters().count("log_size");
+  return work_area_bytes(context, steps(log_size).rows) + (complex_bytes << log_size);
+}
+
+/// The four-step form for CPUs: work-items share the batch; each has scratch memory of its own.
+class FourStep : public Batch {
  public:
-  Cpu(const harness::Context& context, std::size_t complex_bytes)
+  FourStep(const harness::Context& context, std::size_t complex_bytes)
       : Batch(context, complex_bytes, 0),
-        items_(cpu_items(context)),
         twiddles_(of_type(complex_bytes,
                           [&](auto zero) {
                             return filled_buffer(context, twiddles<decltype(zero)>(steps(log_size()).rows));
@@ -51,9 +61,10 @@ class Cpu : public Batch {
           const Steps size = steps(log_size());
           return filled_buffer(context, between_steps<decltype(zero)>(size, 0, size.columns));
         })) {
-    const std::size_t bytes =
-        work_area_bytes(context, steps(log_size()).rows) + (std::size_t{1} << log_size()) * complex_bytes;
-    for (std::size_t i = 0; i < parts().size(); ++i) scratch_.push_back(context.buffer(items_ * bytes));
+    for (const harness::Part& part : parts()) {
+      items_.push_back(items_of(context, part));
+      scratch_.push_back(context.buffer(items_.back() * item_bytes(context, complex_bytes)));
+    }
   }
 
  private:
@@ -66,21 +77,21 @@ class Cpu : public Batch {
       scratch_[i].set_argument(kernel, 4);
       kernel.setArg(5, static_cast<cl_uint>(parts()[i].count));
       kernel.setArg(6, is_inverse(direction));
-      geometries.push_back({items_, 1});
+      geometries.push_back({items_[i], 1});
     }
     kernels().run(name(direction), geometries);
   }
 
-  std::size_t items_;
   device::Buffer twiddles_;
   device::Buffer between_;
+  std::vector<std::size_t> items_;       // [part]
   std::vector<device::Buffer> scratch_;  // [part]
 };
 
 /// One start of the kernel for each stage, to and fro between the output and scratch memory.
-class Gpu : public Batch {
+class Stages : public Batch {
  public:
-  Gpu(const harness::Context& context, std::size_t complex_bytes)
+  Stages(const harness::Context& context, std::size_t complex_bytes)
       : Batch(context, complex_bytes, 1), twiddles_(of_type(complex_bytes, [&](auto zero) {
           return filled_buffer(context, twiddles<decltype(zero)>(std::size_t{1} << log_size()));
         })) {
@@ -127,7 +138,7 @@ class Gpu : public Batch {
 Batch::Batch(const harness::Context& context, std::size_t complex_bytes, std::size_t entry)
     : log_size_(context.parameters().count("log_size")),
       transform_bytes_(complex_bytes << log_size_),
-      parts_(divide_batch(context)),
+      parts_(divide_batch(context, context.parameters().count("batch"))),
       kernels_(context.replications(static_cast<int>(parts_.size()), entry)) {
   constexpr int kBanks = 2;  // of a replication: one is read while the other is written
   for (std::size_t i = 0; i < parts_.size(); ++i) {
@@ -164,25 +175,42 @@ void Batch::read_output(void* points) {
   });
 }
 
+Scratch batch_scratch(const harness::Context& context, std::size_t complex_bytes, std::size_t batch) {
+  const auto transform = static_cast<double>(complex_bytes << context.parameters().count("log_size"));
+  const std::vector<harness::Part> parts = divide_batch(context, batch);
+  Scratch scratch;
+  scratch.largest = static_cast<double>(parts.front().count) * transform;  // input or output
+  if (context.variant() == "base") return scratch;
+  scratch.bytes = transform;  // tables
+  if (!is_four_step(context)) {
+    scratch.bytes += static_cast<double>(batch) * transform;
+    return scratch;
+  }
+  for (const harness::Part& part : parts) {
+    const auto bytes = static_cast<double>(items_of(context, part) * item_bytes(context, complex_bytes));
+    scratch.bytes += bytes;
+    scratch.largest = std::max(scratch.largest, bytes);
+  }
+  return scratch;
+}
+
 std::unique_ptr<Transform> make_base(const harness::Context& context, std::size_t complex_bytes) {
-  constexpr std::size_t kLargestLogSize = 17;
   constexpr std::size_t kBuffers = 5;  // of one transform, in local memory: reordering, delays, twiddles
   const std::size_t log_size = context.parameters().count("log_size");
   const device::DeviceInfo& device = context.device().info();
   // An emulator refuses at the start of the kernel only; on boards the compiler has fitted the buffers.
-  const bool fits = !device.emulated() || (kBuffers * complex_bytes << log_size) <= device.local_memory_bytes;
-  if (log_size > kLargestLogSize || !fits) {
+  if (device.emulated() && (kBuffers * complex_bytes << log_size) > device.local_memory_bytes) {
     throw bad_use(
         fmt::format("the base kernel has no room for transforms of 2^{} points on {}", log_size, device.name),
         "use a smaller --log-size or --variant throughput");
   }
   return std::make_unique<Base>(context, complex_bytes);
 }
-std::unique_ptr<Transform> make_cpu(const harness::Context& context, std::size_t complex_bytes) {
-  return std::make_unique<Cpu>(context, complex_bytes);
+std::unique_ptr<Transform> make_four_step(const harness::Context& context, std::size_t complex_bytes) {
+  return std::make_unique<FourStep>(context, complex_bytes);
 }
-std::unique_ptr<Transform> make_gpu(const harness::Context& context, std::size_t complex_bytes) {
-  return std::make_unique<Gpu>(context, complex_bytes);
+std::unique_ptr<Transform> make_stages(const harness::Context& context, std::size_t complex_bytes) {
+  return std::make_unique<Stages>(context, complex_bytes);
 }
 
 }  // namespace fabricmark::fft

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 #include <string>
+#include <vector>
 
 #include "benchmarks/fft/reference.hpp"
 #include "harness/benchmark.hpp"
@@ -14,6 +15,10 @@ namespace fabricmark::fft {
 /// with the root of log2 n (Gentleman and Sande 1966), the largest of n with the root of its logarithm
 /// too: their product, with room for twiddles that are rounded as well.
 inline double threshold(std::size_t log_size) { return 3 + 2 * static_cast<double>(log_size); }
+
+/// The source's residual accepts this: |d - d'| / (eps log2 n) below it, with transforms scaled by 1 /
+/// sqrt(n) so that results are as large as inputs.
+constexpr double kResidualThreshold = 1;
 
 /// Compares transforms of 2^log_size points with FFTW's, point by point.
 template <typename T>
@@ -30,6 +35,7 @@ class Comparison {
       const double distance = std::abs(actual - reference[i]);
       double error = distance / (rms * harness::kEpsilon<T>);
       if (std::isnan(error)) error = std::numeric_limits<double>::infinity();
+      distance_ = std::max(distance_, std::isnan(distance) ? error : distance);
       ++checked_;
       if (error <= error_) continue;
       error_ = error;
@@ -38,7 +44,21 @@ class Comparison {
     }
   }
 
-  [[nodiscard]] harness::Verdict verdict() const {
+  [[nodiscard]] std::vector<harness::Verdict> verdicts() const { return {transforms(), residual()}; }
+
+ private:
+  [[nodiscard]] harness::Verdict residual() const {
+    const auto log_size = static_cast<double>(log_size_);
+    harness::Verdict verdict;
+    verdict.name = std::string(name(direction_)) + " residual";
+    verdict.measure = "largest error of transforms scaled by 1 / sqrt(n), over eps log2 n";
+    verdict.error = distance_ / std::exp2(log_size / 2) / (harness::kEpsilon<T> * log_size);
+    verdict.threshold = kResidualThreshold;
+    verdict.checked = checked_;
+    return verdict;
+  }
+
+  [[nodiscard]] harness::Verdict transforms() const {
     harness::Verdict verdict;
     verdict.name = std::string(name(direction_)) + " transforms";
     verdict.measure = "largest error in eps times the transform's root mean square";
@@ -49,10 +69,10 @@ class Comparison {
     return verdict;
   }
 
- private:
   std::size_t log_size_;
   Direction direction_;
   double error_ = 0;
+  double distance_ = 0;
   std::size_t checked_ = 0;
   harness::WorstPlace worst_;
 };
@@ -65,9 +85,9 @@ inline double root_mean_square(std::span<const std::complex<double>> points) {
 
 /// A whole batch: `inputs` and `results` of batch x n points.
 template <typename T>
-harness::Verdict check_batch(std::span<const std::complex<T>> inputs,
-                             std::span<const std::complex<T>> results, std::size_t log_size,
-                             Direction direction) {
+std::vector<harness::Verdict> check_batch(std::span<const std::complex<T>> inputs,
+                                          std::span<const std::complex<T>> results, std::size_t log_size,
+                                          Direction direction) {
   const std::size_t points = std::size_t{1} << log_size;
   Reference reference(points, direction);
   Comparison<T> comparison(log_size, direction);
@@ -79,7 +99,7 @@ harness::Verdict check_batch(std::span<const std::complex<T>> inputs,
     comparison.add(results.subspan(start, points), reference.points(), root_mean_square(reference.points()),
                    0, start / points);
   }
-  return comparison.verdict();
+  return comparison.verdicts();
 }
 
 }  // namespace fabricmark::fft

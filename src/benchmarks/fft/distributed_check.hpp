@@ -10,8 +10,9 @@ namespace fabricmark::fft {
 /// One vector of 2^log_size points, of which this rank has the part of its number: every rank transforms the
 /// whole input by itself, so that no check depends on another rank's word.
 template <typename T>
-harness::Verdict check_distributed(const harness::Ranks& ranks, std::span<const std::complex<T>> part,
-                                   std::size_t log_size, Direction direction) {
+std::vector<harness::Verdict> check_distributed(const harness::Ranks& ranks,
+                                                std::span<const std::complex<T>> part, std::size_t log_size,
+                                                Direction direction) {
   const std::size_t points = std::size_t{1} << log_size;
   Reference reference(points, direction);
   std::vector<std::complex<T>> input(points);
@@ -22,7 +23,7 @@ harness::Verdict check_distributed(const harness::Ranks& ranks, std::span<const 
   const std::size_t first = static_cast<std::size_t>(ranks.rank()) * part.size();
   comparison.add(part, reference.points().subspan(first, part.size()), root_mean_square(reference.points()),
                  first, 0);
-  return comparison.verdict();
+  return comparison.verdicts();
 }
 
 }  // namespace fabricmark::fft

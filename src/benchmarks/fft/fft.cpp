@@ -81,8 +81,10 @@ class TypedFft : public harness::Benchmark {
     std::vector<harness::Verdict> verdicts;
     for (const Direction direction : kDirections) {
       const std::span<const std::complex<T>> values = result(direction).span();
-      verdicts.push_back(is_distributed_ ? check_distributed<T>(ranks_, values, log_size_, direction)
-                                         : check_batch<T>(input_.span(), values, log_size_, direction));
+      const std::vector<harness::Verdict> found =
+          is_distributed_ ? check_distributed<T>(ranks_, values, log_size_, direction)
+                          : check_batch<T>(input_.span(), values, log_size_, direction);
+      verdicts.insert(verdicts.end(), found.begin(), found.end());
     }
     return verdicts;
   }
@@ -110,25 +112,49 @@ class TypedFft : public harness::Benchmark {
 
  private:
   static std::size_t prepare(const harness::Context& context) {
-    const std::size_t points = local_points(context);
-    const double bytes = static_cast<double>(points) * sizeof(std::complex<T>);
-    constexpr double kHostArrays = 4;  // input, poison and two results
-    const double one =
-        std::exp2(static_cast<double>(context.parameters().count("log_size"))) * sizeof(std::complex<double>);
-    const double scratch = is_distributed(context) ? 3 * bytes : 2 * one;
-    context.require_memory({.host_bytes = kHostArrays * bytes + one,
-                            .device_bytes = 2 * bytes + scratch,
+    const std::size_t batch = context.parameters().count("batch");
+    if (is_distributed(context)) {
+      require_distributed(context);
+    } else {
+      require_batch(context, 1, "log_size");
+      require_batch(context, batch, "batch");
+    }
+    return local_points(context);
+  }
+
+  static constexpr double kHostArrays = 4;    // input, poison and two results
+  static constexpr double kDeviceArrays = 2;  // input and output
+
+  static void require_batch(const harness::Context& context, std::size_t batch, const char* parameter) {
+    const double points = std::exp2(context.parameters().integer("log_size"));
+    const double bytes = static_cast<double>(batch) * points * sizeof(std::complex<T>);
+    const Scratch scratch = batch_scratch(context, sizeof(std::complex<T>), batch);
+    context.require_memory({.host_bytes = kHostArrays * bytes + points * sizeof(std::complex<double>),
+                            .device_bytes = kDeviceArrays * bytes + scratch.bytes,
+                            .largest_buffer_bytes = scratch.largest},
+                           parameter);
+  }
+
+  static void require_distributed(const harness::Context& context) {
+    const double points = std::exp2(context.parameters().integer("log_size"));
+    const double bytes = points / context.ranks().size() * sizeof(std::complex<T>);
+    constexpr double kMore = 3;  // what is sent, what has arrived, and the twiddles between the steps
+    const double check = points * (sizeof(std::complex<T>) + sizeof(std::complex<double>));
+    context.require_memory({.host_bytes = kHostArrays * bytes + check,
+                            .device_bytes = (kDeviceArrays + kMore) * bytes,
                             .largest_buffer_bytes = bytes},
-                           is_distributed(context) ? "log_size" : "batch");
-    return points;
+                           "log_size");
   }
 
   static std::unique_ptr<Transform> make_transform(const harness::Context& context) {
     constexpr std::size_t kBytes = sizeof(std::complex<T>);
     if (is_distributed(context)) return make_distributed(context, kBytes);
     if (context.variant() == "base") return make_base(context, kBytes);
-    const bool is_cpu = context.device().info().device_class == device::DeviceClass::kCpu;
-    return is_cpu ? make_cpu(context, kBytes) : make_gpu(context, kBytes);
+    if (!is_four_step(context)) return make_stages(context, kBytes);
+    if (context.device().info().device_class != device::DeviceClass::kCpu) {
+      throw bad_use("form = four-step is for CPUs only", "use --form stages");
+    }
+    return make_four_step(context, kBytes);
   }
 
   device::HostArray<std::complex<T>>& result(Direction direction) {
