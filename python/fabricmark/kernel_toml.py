@@ -61,7 +61,7 @@ def load(path: Path) -> Kernel:
     parameters = {name: _parameter(name, table) for name, table in document.get("parameters", {}).items()}
     for parameter in parameters.values():
         _check_parameter(path, parameter)
-    _check_variant_defaults(path, document, parameters)
+    _check_variants(path, document, parameters)
     for position, constraint in enumerate(document.get("constraints", [])):
         _check_constraint(path, f"constraints[{position}].expression", constraint["expression"], parameters)
     return Kernel(
@@ -122,15 +122,19 @@ def check_value(place: str, parameter: Parameter, value: object, name: str = "de
         raise FabricmarkError(f"{place}: {_plain(value)} is out of range", f"use {parameter.allowed()}")
 
 
-def _check_variant_defaults(path: Path, document: Mapping, parameters: Mapping[str, Parameter]) -> None:
-    """Raises FabricmarkError (2) when a variant's own default names no parameter or does not fit it."""
+def _check_variants(path: Path, document: Mapping, parameters: Mapping[str, Parameter]) -> None:
+    """Raises FabricmarkError (2) when a variant's own value names no parameter or does not fit it."""
     for variant, table in document["variants"].items():
-        for name, default in table.get("defaults", {}).items():
-            key = f"variants.{variant}.defaults.{name}"
-            if name not in parameters:
-                remedy = f"use one of {', '.join(parameters)}"
-                raise FabricmarkError(f"{path}: {key}: {name} is no parameter", remedy)
-            _check_default(f"{path}: {key}", replace(parameters[name], default=default))
+        for kind in ("defaults", "largest"):
+            for name, value in table.get(kind, {}).items():
+                key = f"variants.{variant}.{kind}.{name}"
+                if name not in parameters:
+                    remedy = f"use one of {', '.join(parameters)}"
+                    raise FabricmarkError(f"{path}: {key}: {name} is no parameter", remedy)
+                if kind == "largest":
+                    check_value(f"{path}: {key}", parameters[name], value, kind)
+                else:
+                    _check_default(f"{path}: {key}", replace(parameters[name], default=value))
 
 
 def _check_constraint(path: Path, key: str, expression: str, parameters: Mapping) -> None:

@@ -18,10 +18,14 @@ void Context::require_memory(const MemoryNeed& need, const std::string& size_par
   const double host_need = sharers * (need.host_bytes + (is_in_host ? need.device_bytes : 0));
   const auto check = [&](double wanted, double there, const std::string& where) {
     if (wanted <= there) return;
+    const bool is_logarithm = size_parameter.starts_with("log_");
+    const std::string remedy =
+        is_logarithm ? fmt::format("reduce {} by {}", size_parameter, std::ceil(std::log2(wanted / there)))
+                     : fmt::format("reduce {} to below {:.2g} times that", size_parameter,
+                                   std::pow(there / wanted, 1 / exponent));
     throw bad_use(fmt::format("{} = {} needs {:.3g} GB {}, which has {:.3g} GB", size_parameter,
                               to_text(parameters_.value(size_parameter)), wanted / 1e9, where, there / 1e9),
-                  fmt::format("reduce {} to below {:.2g} times that", size_parameter,
-                              std::pow(there / wanted, 1 / exponent)));
+                  remedy);
   };
   check(need.largest_buffer_bytes, static_cast<double>(info.max_allocation_bytes),
         "in one allocation on " + info.name);

@@ -156,7 +156,7 @@ ParameterSpec read_parameter(const Reader& reader, const std::string& name, cons
 
 VariantSpec read_variant(const Reader& reader, const std::string& name, const toml::table& table) {
   const std::string where = "variants." + name + ".";
-  reader.only(table, {"file", "entry_points", "style", "arguments", "defaults"}, where);
+  reader.only(table, {"file", "entry_points", "style", "arguments", "defaults", "largest"}, where);
   VariantSpec spec;
   spec.name = name;
   spec.file = reader.text(table, "file", where);
@@ -172,6 +172,13 @@ VariantSpec read_variant(const Reader& reader, const std::string& name, const to
     for (const auto& [parameter, node] : reader.table(table, "defaults", where)) {
       const std::string key(parameter.str());
       spec.defaults[key] = class_values(reader, node, where + "defaults." + key);
+    }
+  }
+  if (table.contains("largest")) {
+    for (const auto& [parameter, node] : reader.table(table, "largest", where)) {
+      const std::string key(parameter.str());
+      if (!node.is_number()) throw reader.wrong(where + "largest." + key, "a number");
+      spec.largest[key] = *node.value<double>();
     }
   }
   return spec;

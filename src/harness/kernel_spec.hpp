@@ -34,6 +34,7 @@ struct VariantSpec {
   std::string file;
   std::vector<std::string> entry_points;
   std::map<std::string, std::map<std::string, Value>> defaults;  ///< parameter -> device class or "" -> value
+  std::map<std::string, double> largest;                         ///< parameter -> largest value of this kind
 };
 
 struct ConstraintSpec {

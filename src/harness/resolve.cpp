@@ -155,6 +155,17 @@ void check(const ParameterSpec& spec, Sourced& sourced) {
   }
 }
 
+/// Some kinds of kernel allow less than the parameter's range.
+void check_largest(const ParameterSpec& spec, const VariantSpec& variant, const Sourced& sourced) {
+  const auto largest = variant.largest.find(spec.name);
+  const auto* integer = std::get_if<std::int64_t>(&sourced.value);
+  if (largest == variant.largest.end() || integer == nullptr) return;
+  if (static_cast<double>(*integer) <= largest->second) return;
+  throw bad_use(fmt::format("{} = {} ({}) is more than the variant {} takes", spec.name, *integer,
+                            sourced.origin, variant.name),
+                fmt::format("give {:.17g} or less, or another --variant", largest->second));
+}
+
 Sourced default_value(const ParameterSpec& spec, const VariantSpec& variant, const DeviceFacts& facts) {
   if (const auto own = variant.defaults.find(spec.name); own != variant.defaults.end()) {
     if (const Value* value = for_class(own->second, facts.device_class)) {
@@ -251,6 +262,7 @@ Parameters resolve(const KernelSpec& spec, const std::string& variant, const Dev
       chosen = {value, option_name(parameter.name)};
     }
     check(parameter, chosen);
+    check_largest(parameter, variant_spec, chosen);
     parameters.set(parameter.name, chosen.value);
   }
   check_constraints(spec, parameters);

@@ -42,6 +42,14 @@ def test_defaults_of_a_variant(tmp_path):
     assert "width is no parameter" in refused(tmp_path, text.replace("{ vector_width", "{ width"))
 
 
+def test_largest_values_of_a_variant(tmp_path):
+    text = TEXT.replace('"single-work-item"', '"single-work-item"\nlargest = { buffer_size = 64 }')
+    assert load(tmp_path, text).variants["base"]["largest"] == {"buffer_size": 64}
+    wrong = text.replace("= 64 }", "= 65537 }")
+    assert "variants.base.largest.buffer_size: 65537 is out of range" in refused(tmp_path, wrong)
+    assert "size is no parameter" in refused(tmp_path, text.replace("{ buffer_size", "{ size"))
+
+
 CHANGES = {
     "not TOML": ('benchmark = "stream"', "benchmark = ", "not valid TOML"),
     "no benchmark": ('benchmark = "stream"', "", "'benchmark' is a required property"),

@@ -110,6 +110,7 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"entry_points = [\"k\"]\n", "", "variants.base.entry_points"},
         Mistake{"[\"k\"]", "[]", "variants.base.entry_points"},
         Mistake{"[\"k\"]", "[1]", "variants.base.entry_points"},
+        Mistake{"[\"k\"]", "[\"k\"]\nlargest = { p = \"1\" }", "variants.base.largest.p"},
         Mistake{"[\"k\"]", "[\"k\"]\ndefaults = 1", "variants.base.defaults"},
         Mistake{"[\"k\"]", "[\"k\"]\ndefaults = { p = { tpu = 1 } }", "variants.base.defaults.p.tpu"},
         Mistake{"type = \"int\"\n", "", "parameters.p.type"},

@@ -1,0 +1,101 @@
+// FFT, base kernel: a single work-item design for FPGAs (dissertation 000, section 3.1.4).
+//
+// `batch` transforms of 2^LOG_SIZE points, forward or inverse (neither scaled), run one behind the other
+// through one pipeline: all radix-4 stages and, for an odd LOG_SIZE, one radix-2 stage, unrolled. Eight
+// points a cycle are fetched from global memory in order, enter the pipeline with stride n/8, leave it n/8 -
+// 1 cycles later, and are stored in order n/8 cycles after that. A CPU reads and writes in the pipeline's
+// order itself.
+#include "fft/reorder.h"
+
+// A CPU offers little local memory: the tables, as the window, take up to 2^LOG_SIZE points on the stack.
+#if defined(FM_CPU)
+#define FFT_MEMORY __private
+#else
+#define FFT_MEMORY __local
+#endif
+
+// The stages with factors, one after the other; before each, LOG_SIZE - 2 * stage bits are left.
+#define FFT_STAGES_3(apply) apply(0)
+#define FFT_STAGES_5(apply) FFT_STAGES_3(apply) apply(1)
+#define FFT_STAGES_7(apply) FFT_STAGES_5(apply) apply(2)
+#define FFT_STAGES_9(apply) FFT_STAGES_7(apply) apply(3)
+#define FFT_STAGES_11(apply) FFT_STAGES_9(apply) apply(4)
+#define FFT_STAGES_13(apply) FFT_STAGES_11(apply) apply(5)
+#define FFT_STAGES_15(apply) FFT_STAGES_13(apply) apply(6)
+#define FFT_STAGES_17(apply) FFT_STAGES_15(apply) apply(7)
+#define FFT_STAGES_4 FFT_STAGES_3
+#define FFT_STAGES_6 FFT_STAGES_5
+#define FFT_STAGES_8 FFT_STAGES_7
+#define FFT_STAGES_10 FFT_STAGES_9
+#define FFT_STAGES_12 FFT_STAGES_11
+#define FFT_STAGES_14 FFT_STAGES_13
+#define FFT_STAGES_16 FFT_STAGES_15
+#define FFT_EACH_STAGE(apply) FM_PASTE(FFT_STAGES_, LOG_SIZE)(apply)
+
+// Every stage has its own table, as each reads one entry a cycle.
+#define FFT_DECLARE_TABLE(stage) FFT_MEMORY fft_twiddle table_##stage[FFT_STEPS >> 2 * stage];
+
+#define FFT_FILL_TABLE(stage) \
+  if (m % (1u << 2 * stage) == 0) table_##stage[m >> 2 * stage] = twiddle;
+
+#define FFT_RUN_STAGE(stage)                                                               \
+  lanes = fft_rotate(fft_radix_4(lanes), table_##stage[clock % (FFT_STEPS >> 2 * stage)]); \
+  if (LOG_SIZE - 2 * stage > 3) lanes = fft_commute(lanes, window, LOG_SIZE - 2 * stage, clock);
+
+// The cycle in which the first points leave the pipeline and that in which they are stored.
+#if defined(FM_CPU)
+#define FFT_EXIT (FFT_STEPS - 1)
+#define FFT_STORE FFT_EXIT
+#else
+#define FFT_EXIT (2 * FFT_STEPS - 1)
+#define FFT_STORE (3 * FFT_STEPS - 1)
+#endif
+
+FM_SINGLE_WORK_ITEM
+__kernel void fft(__global const fft_complex* restrict in, __global fft_complex* restrict out,
+                  const uint batch, const uint inverse) {
+  FFT_EACH_STAGE(FFT_DECLARE_TABLE)
+#if !defined(FM_CPU)
+  __local fft_row fetched[2 * FFT_STEPS];
+  __local fft_row finished[2 * FFT_STEPS];
+#endif
+  fft_eight window[FFT_WINDOW];
+  if (batch == 0) return;
+
+  for (uint m = 0; m < FFT_STEPS; ++m) {
+    const fft_twiddle twiddle = fft_make_twiddle(m);
+    FFT_EACH_STAGE(FFT_FILL_TABLE)
+  }
+
+  const ulong steps = (ulong)batch * FFT_STEPS;
+  FM_PIPELINE
+  for (ulong cycle = 0; cycle < steps + FFT_STORE; ++cycle) {
+    const uint clock = (uint)cycle;
+    const ulong left = cycle - FFT_EXIT;
+    fft_complex v[8] = {(fft_complex)0};
+#if defined(FM_CPU)
+    if (cycle < steps) fft_load_column(in + cycle / FFT_STEPS * (8 * FFT_STEPS), clock % FFT_STEPS, v);
+#else
+    if (cycle < steps) {
+      fft_load_row(in + 8 * cycle, v);
+      fft_put_row(fetched, clock % (2 * FFT_STEPS), v);
+    }
+    fft_get_column(fetched, (clock / FFT_STEPS + 1) % 2, clock % FFT_STEPS, v);
+#endif
+    fft_lanes lanes = fft_split(v, inverse);
+    fft_move_window(window);
+    FFT_EACH_STAGE(FFT_RUN_STAGE)
+    fft_join(fft_finish(lanes), v, inverse);
+    const uint column = fft_reverse((uint)left % FFT_STEPS);
+#if defined(FM_CPU)
+    if (cycle >= FFT_EXIT) fft_store_column(v, out + left / FFT_STEPS * (8 * FFT_STEPS), column);
+#else
+    fft_put_column(finished, (uint)(left / FFT_STEPS) % 2, column, v);
+    if (cycle >= FFT_STORE) {
+      const ulong row = cycle - FFT_STORE;
+      fft_get_row(finished, (uint)(row % (2 * FFT_STEPS)), v);
+      fft_store_row(v, out + 8 * row);
+    }
+#endif
+  }
+}

@@ -1,0 +1,84 @@
+// The arithmetic of the FFT's pipeline: eight points at once, one in each lane.
+//
+// Before a stage the lanes stand for the three highest bits of the index that are not transformed yet, the
+// highest one as bit 2 of the lane. A stage transforms bits 2 and 1, so that bit 2 becomes the lower and
+// bit 1 the upper bit of the frequency's digit.
+#ifndef FABRICMARK_FFT_PIPELINE_H
+#define FABRICMARK_FFT_PIPELINE_H
+
+#include "fft/types.h"
+
+
+typedef FM_VECTOR(DATA_TYPE, 2) fft_two;
+typedef FM_VECTOR(DATA_TYPE, 4) fft_four;
+typedef FM_VECTOR(DATA_TYPE, 8) fft_eight;
+
+typedef struct {
+  fft_eight re, im;
+} fft_lanes;
+
+// The factors of lanes 2 and 3 (digit 2) and 4 to 7 (digits 1, 1, 3, 3); those of lanes 0 and 1 are 1.
+typedef struct {
+  fft_four odd_re, odd_im;
+  fft_two even_re, even_im;
+} fft_twiddle;
+
+// The factors of position `m` of a transform's first stage; bit 0 of the lane adds an eighth of the points.
+static inline fft_twiddle fft_make_twiddle(const uint m) {
+  const uint points = 1u << LOG_SIZE;
+  const uint next = m + points / 8;
+  const DATA_TYPE step = (DATA_TYPE)2 / (DATA_TYPE)points;
+  const fft_four odd = step * (fft_four)(m, next, 3 * m, 3 * next);
+  const fft_two even = step * (fft_two)(2 * m, 2 * next);
+  fft_twiddle twiddle;
+  twiddle.odd_re = cospi(odd);
+  twiddle.odd_im = -sinpi(odd);
+  twiddle.even_re = cospi(even);
+  twiddle.even_im = -sinpi(even);
+  return twiddle;
+}
+
+static inline fft_lanes fft_radix_4(const fft_lanes x) {
+  const fft_four sum_re = x.re.lo + x.re.hi;
+  const fft_four sum_im = x.im.lo + x.im.hi;
+  const fft_four rest_re = x.re.lo - x.re.hi;
+  const fft_four rest_im = x.im.lo - x.im.hi;
+  fft_lanes y;
+  y.re.lo = (fft_four)(sum_re.lo + sum_re.hi, sum_re.lo - sum_re.hi);
+  y.im.lo = (fft_four)(sum_im.lo + sum_im.hi, sum_im.lo - sum_im.hi);
+  y.re.hi = (fft_four)(rest_re.lo + rest_im.hi, rest_re.lo - rest_im.hi);
+  y.im.hi = (fft_four)(rest_im.lo - rest_re.hi, rest_im.lo + rest_re.hi);
+  return y;
+}
+
+static inline fft_lanes fft_rotate(const fft_lanes x, const fft_twiddle w) {
+  const fft_two even_re = x.re.s23;
+  const fft_two even_im = x.im.s23;
+  fft_lanes y = x;
+  y.re.s23 = even_re * w.even_re - even_im * w.even_im;
+  y.im.s23 = even_re * w.even_im + even_im * w.even_re;
+  y.re.hi = x.re.hi * w.odd_re - x.im.hi * w.odd_im;
+  y.im.hi = x.re.hi * w.odd_im + x.im.hi * w.odd_re;
+  return y;
+}
+
+// What is left after the last stage with factors. The lanes come out in the order of the frequencies' three
+// highest bits.
+static inline fft_lanes fft_finish(const fft_lanes x) {
+  fft_lanes y;
+#if LOG_SIZE % 2
+  const fft_four sum_re = x.re.even + x.re.odd;
+  const fft_four sum_im = x.im.even + x.im.odd;
+  const fft_four rest_re = x.re.even - x.re.odd;
+  const fft_four rest_im = x.im.even - x.im.odd;
+  y.re = (fft_eight)(sum_re.s0213, rest_re.s0213);
+  y.im = (fft_eight)(sum_im.s0213, rest_im.s0213);
+#else
+  const fft_lanes last = fft_radix_4(x);
+  y.re = last.re.s01452367;
+  y.im = last.im.s01452367;
+#endif
+  return y;
+}
+
+#endif

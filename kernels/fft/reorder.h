@@ -1,0 +1,116 @@
+// What surrounds the FFT's pipeline: eight points with stride n/8 go into it every cycle, and eight come out
+// of it with stride n/8 at bit-reversed positions.
+#ifndef FABRICMARK_FFT_REORDER_H
+#define FABRICMARK_FFT_REORDER_H
+
+#include "fft/window.h"
+
+static inline void fft_load_row(__global const fft_complex* in, fft_complex* v) {
+  FM_UNROLL(8)
+  for (uint k = 0; k < 8; ++k) v[k] = in[k];
+}
+
+static inline void fft_store_row(const fft_complex* v, __global fft_complex* out) {
+  FM_UNROLL(8)
+  for (uint k = 0; k < 8; ++k) out[k] = v[k];
+}
+
+#if defined(FM_CPU)
+static inline void fft_load_column(__global const fft_complex* in, const uint column, fft_complex* v) {
+  for (uint k = 0; k < 8; ++k) v[k] = in[k * FFT_STEPS + column];
+}
+
+static inline void fft_store_column(const fft_complex* v, __global fft_complex* out, const uint column) {
+  for (uint k = 0; k < 8; ++k) out[k * FFT_STEPS + column] = v[k];
+}
+#endif
+
+// The position among n/8 whose bits are those of `t` in reverse.
+static inline uint fft_reverse(const uint t) {
+  uint r = t;
+  r = (r >> 1 & 0x55555555u) | (r & 0x55555555u) << 1;
+  r = (r >> 2 & 0x33333333u) | (r & 0x33333333u) << 2;
+  r = (r >> 4 & 0x0f0f0f0fu) | (r & 0x0f0f0f0fu) << 4;
+  r = (r >> 8 & 0x00ff00ffu) | (r & 0x00ff00ffu) << 8;
+  r = r >> 16 | r << 16;
+  return r >> (34 - LOG_SIZE) >> 1;
+}
+
+// The inverse transform is the forward one with real and imaginary parts exchanged before and after it.
+static inline fft_lanes fft_split(const fft_complex* v, const uint inverse) {
+  const fft_eight x = (fft_eight)(v[0].x, v[1].x, v[2].x, v[3].x, v[4].x, v[5].x, v[6].x, v[7].x);
+  const fft_eight y = (fft_eight)(v[0].y, v[1].y, v[2].y, v[3].y, v[4].y, v[5].y, v[6].y, v[7].y);
+  fft_lanes lanes;
+  lanes.re = inverse ? y : x;
+  lanes.im = inverse ? x : y;
+  return lanes;
+}
+
+static inline void fft_join(const fft_lanes lanes, fft_complex* v, const uint inverse) {
+  const fft_eight x = inverse ? lanes.im : lanes.re;
+  const fft_eight y = inverse ? lanes.re : lanes.im;
+  v[0] = (fft_complex)(x.s0, y.s0);
+  v[1] = (fft_complex)(x.s1, y.s1);
+  v[2] = (fft_complex)(x.s2, y.s2);
+  v[3] = (fft_complex)(x.s3, y.s3);
+  v[4] = (fft_complex)(x.s4, y.s4);
+  v[5] = (fft_complex)(x.s5, y.s5);
+  v[6] = (fft_complex)(x.s6, y.s6);
+  v[7] = (fft_complex)(x.s7, y.s7);
+}
+
+// A buffer of two transforms in eight banks, which gives and takes eight points a cycle, neighbours (a row)
+// or with stride n/8 (a column), without two of them meeting in one bank: the bank of a point is the
+// exclusive or of its index's octal digits, in which any three neighbouring bits tell all banks apart.
+typedef fft_complex fft_row[8];
+
+static inline uint fft_fold(const uint index) {
+  return (index ^ index >> 3 ^ index >> 6 ^ index >> 9 ^ index >> 12 ^ index >> 15) & 7;
+}
+
+// The bank of point k * n/8, and the k whose point is in a bank.
+static inline uint fft_bank(const uint k) { return fft_fold(k * FFT_STEPS); }
+static inline uint fft_lane(const uint bank) {
+  const uint turn = (LOG_SIZE - 3) % 3;
+  return (bank >> turn | bank << (3 - turn)) & 7;
+}
+
+static inline void fft_put_row(__local fft_row* rows, const uint row, const fft_complex* v) {
+  const uint fold = fft_fold(8 * (row % FFT_STEPS));
+  FM_UNROLL(8)
+  for (uint bank = 0; bank < 8; ++bank) rows[row][bank] = v[bank ^ fold];
+}
+
+static inline void fft_get_row(__local const fft_row* rows, const uint row, fft_complex* v) {
+  const uint fold = fft_fold(8 * (row % FFT_STEPS));
+  fft_complex word[8];
+  FM_UNROLL(8)
+  for (uint bank = 0; bank < 8; ++bank) word[bank] = rows[row][bank];
+  FM_UNROLL(8)
+  for (uint k = 0; k < 8; ++k) v[k] = word[k ^ fold];
+}
+
+static inline void fft_put_column(__local fft_row* rows, const uint side, const uint column,
+                                  const fft_complex* v) {
+  const uint fold = fft_fold(column);
+  FM_UNROLL(8)
+  for (uint bank = 0; bank < 8; ++bank) {
+    const uint k = fft_lane(bank ^ fold);
+    rows[side * FFT_STEPS + (k * FFT_STEPS + column) / 8][bank] = v[k];
+  }
+}
+
+static inline void fft_get_column(__local const fft_row* rows, const uint side, const uint column,
+                                  fft_complex* v) {
+  const uint fold = fft_fold(column);
+  fft_complex word[8];
+  FM_UNROLL(8)
+  for (uint bank = 0; bank < 8; ++bank) {
+    const uint k = fft_lane(bank ^ fold);
+    word[bank] = rows[side * FFT_STEPS + (k * FFT_STEPS + column) / 8][bank];
+  }
+  FM_UNROLL(8)
+  for (uint k = 0; k < 8; ++k) v[k] = word[fft_bank(k) ^ fold];
+}
+
+#endif

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <vector>
+
+#include "benchmarks/fft/transform.hpp"
+#include "harness/parts.hpp"
+
+namespace fabricmark::fft {
+
+/// A batch of transforms, divided over the replications of a kernel.
+class Batch : public Transform {
+ public:
+  void write_input(const void* points) override;
+  void write_output(const void* points) override;
+  void read_output(void* points) override;
+  void run(Direction direction) override;
+
+ protected:
+  /// The kernel of the variant's entry point number `entry`.
+  Batch(const harness::Context& context, std::size_t complex_bytes, std::size_t entry);
+
+  /// Sets the arguments behind input and output, and starts the kernels on all parts.
+  virtual void start(Direction direction) = 0;
+
+  [[nodiscard]] device::Replications& kernels() { return kernels_; }
+  /// Transforms of each replication that has any.
+  [[nodiscard]] const std::vector<harness::Part>& parts() const { return parts_; }
+  [[nodiscard]] const device::Buffer& input(std::size_t part) const { return input_[part]; }
+  [[nodiscard]] const device::Buffer& output(std::size_t part) const { return output_[part]; }
+  [[nodiscard]] std::size_t log_size() const { return log_size_; }
+
+ private:
+  void write(std::vector<device::Buffer>& buffers, const void* points);
+
+  std::size_t log_size_;
+  std::size_t transform_bytes_;
+  std::vector<harness::Part> parts_;
+  device::Replications kernels_;
+  std::vector<device::Buffer> input_, output_;  // [part]
+};
+
+/// A device buffer that holds these numbers.
+template <typename T>
+device::Buffer filled_buffer(const harness::Context& context, const std::vector<T>& numbers) {
+  device::Buffer buffer = context.buffer(numbers.size() * sizeof(T));
+  const cl::CommandQueue queue = context.device().queue();
+  buffer.write(queue, numbers.data(), buffer.bytes());
+  queue.finish();
+  return buffer;
+}
+
+/// Calls `make(float())` or `make(double())` as the points of `complex_bytes` need it.
+template <typename Make>
+device::Buffer of_type(std::size_t complex_bytes, Make&& make) {
+  return complex_bytes == 2 * sizeof(double) ? make(double()) : make(float());
+}
+
+/// Work-items that share a CPU's work: one for each core of the device.
+inline std::size_t cpu_items(const harness::Context& context) {
+  return std::max<std::size_t>(context.device().info().compute_units, 1);
+}
+
+/// Bytes of a CPU work-item's two work areas for `rows` points of all lanes.
+inline std::size_t work_area_bytes(const harness::Context& context, std::size_t rows) {
+  constexpr std::size_t kPlanes = 4;
+  return kPlanes * rows * context.parameters().count("vector_bytes");
+}
+
+}  // namespace fabricmark::fft

@@ -1,0 +1,161 @@
+// One vector over all ranks. As a matrix of rows x columns points, its rows are divided over the ranks; three
+// exchanges of all with all transpose it: to columns, to rows of the transformed columns, and to natural
+// order.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <tuple>
+
+#include "benchmarks/fft/batch.hpp"
+#include "benchmarks/fft/tables.hpp"
+#include "device/error.hpp"
+#include "fabric/all_to_all.hpp"
+
+namespace fabricmark::fft {
+
+namespace {
+
+enum Entry : std::size_t { kSwapAxes = 2, kColumnsStep = 3, kRowsStep = 4 };
+
+/// The part of the matrix that a rank has in each step.
+struct Local {
+  std::size_t rows = 0;
+  std::size_t columns = 0;
+};
+
+Local local_part(const harness::Context& context) {
+  const auto ranks = static_cast<std::size_t>(context.ranks().size());
+  const Steps size = steps(context.parameters().count("log_size"));
+  return {size.rows / ranks, size.columns / ranks};
+}
+
+class Distributed : public Transform {
+ public:
+  Distributed(const harness::Context& context, std::size_t complex_bytes)
+      : ranks_(context.ranks()),
+        size_(steps(context.parameters().count("log_size"))),
+        local_(local_part(context)),
+        bytes_(local_points(context) * complex_bytes),
+        items_(cpu_items(context)),
+        transport_(fabric::make_transport(context.parameters().text("transport"), kChunkBytes, context)),
+        outgoing_(transport_->allocate(bytes_)),
+        incoming_(transport_->allocate(bytes_)),
+        swap_axes_(context.replications(1, kSwapAxes)),
+        columns_step_(context.replications(1, kColumnsStep)),
+        rows_step_(context.replications(1, kRowsStep)),
+        input_(context.buffer(bytes_)),
+        output_(context.buffer(bytes_)),
+        scratch_(context.buffer(items_ * work_area_bytes(context, size_.rows))),
+        twiddles_(
+            of_type(complex_bytes,
+                    [&](auto zero) { return filled_buffer(context, twiddles<decltype(zero)>(size_.rows)); })),
+        between_(of_type(complex_bytes, [&](auto zero) {
+          const std::size_t first = static_cast<std::size_t>(ranks_.rank()) * local_.columns;
+          return filled_buffer(context, between_steps<decltype(zero)>(size_, first, local_.columns));
+        })) {}
+
+  void write_input(const void* points) override {
+    swap_axes_.transfer([&](int i) { input_.write(swap_axes_.queue(i), points, bytes_); });
+  }
+  void write_output(const void* points) override {
+    swap_axes_.transfer([&](int i) { output_.write(swap_axes_.queue(i), points, bytes_); });
+  }
+  void read_output(void* points) override {
+    swap_axes_.transfer([&](int i) { output_.read(swap_axes_.queue(i), points, bytes_); });
+  }
+
+  void run(Direction direction) override {
+    const auto ranks = static_cast<std::size_t>(ranks_.size());
+    const cl_uint inverse = direction == Direction::kInverse ? 1 : 0;
+    swap(direction, input_, device(outgoing_), {local_.rows, ranks, local_.columns});
+    exchange();
+    start(columns_step_, direction, [&](cl::Kernel& kernel) {
+      between_.set_argument(kernel, 3);
+      scratch_.set_argument(kernel, 4);
+      set_numbers(kernel, 5, {local_.columns, ranks, inverse});
+    });
+    exchange();
+    start(rows_step_, direction, [&](cl::Kernel& kernel) {
+      scratch_.set_argument(kernel, 3);
+      set_numbers(kernel, 4, {local_.rows, inverse});
+    });
+    exchange();
+    swap(direction, device(incoming_), output_, {ranks, local_.columns, local_.rows});
+  }
+
+ private:
+  static constexpr std::size_t kChunkBytes = std::size_t{256} << 10;
+
+  static device::Buffer& device(const std::unique_ptr<fabric::MessageBuffer>& buffer) {
+    return *buffer->device_memory();
+  }
+  static void set_numbers(cl::Kernel& kernel, cl_uint index, const std::vector<std::size_t>& numbers) {
+    for (const std::size_t number : numbers) kernel.setArg(index++, static_cast<cl_uint>(number));
+  }
+  void exchange() {
+    fabric::all_to_all(*transport_, ranks_, *outgoing_, *incoming_,
+                       bytes_ / static_cast<std::size_t>(ranks_.size()));
+  }
+  /// From what has arrived to what will be sent.
+  template <typename SetArguments>
+  void start(device::Replications& step, Direction direction, SetArguments&& set_arguments) {
+    cl::Kernel& kernel = step.kernel(0);
+    device(incoming_).set_argument(kernel, 0);
+    device(outgoing_).set_argument(kernel, 1);
+    twiddles_.set_argument(kernel, 2);
+    set_arguments(kernel);
+    step.run(name(direction), {{items_, 1}});
+  }
+  void swap(Direction direction, const device::Buffer& from, const device::Buffer& to,
+            const std::vector<std::size_t>& axes) {
+    cl::Kernel& kernel = swap_axes_.kernel(0);
+    from.set_argument(kernel, 0);
+    to.set_argument(kernel, 1);
+    set_numbers(kernel, 2, axes);
+    swap_axes_.run(name(direction), {{items_, 1}});
+  }
+
+  harness::Ranks& ranks_;
+  Steps size_;
+  Local local_;
+  std::size_t bytes_;
+  std::size_t items_;
+  std::unique_ptr<fabric::Transport> transport_;
+  std::unique_ptr<fabric::MessageBuffer> outgoing_, incoming_;
+  device::Replications swap_axes_, columns_step_, rows_step_;
+  device::Buffer input_, output_, scratch_, twiddles_, between_;
+};
+
+}  // namespace
+
+std::size_t local_points(const harness::Context& context) {
+  const std::size_t points = std::size_t{1} << context.parameters().count("log_size");
+  if (context.parameters().text("scope") == "batched") return points * context.parameters().count("batch");
+  return points / static_cast<std::size_t>(context.ranks().size());
+}
+
+std::unique_ptr<Transform> make_distributed(const harness::Context& context, std::size_t complex_bytes) {
+  const bool is_cpu = context.device().info().device_class == device::DeviceClass::kCpu;
+  if (context.variant() == "base" || !is_cpu) {
+    throw bad_use("one vector over all ranks is transformed by the throughput kernel on a CPU only",
+                  "use --variant throughput on a CPU, or --scope batched");
+  }
+  const auto ranks = static_cast<unsigned>(context.ranks().size());
+  if (!std::has_single_bit(ranks)) {
+    throw bad_use(fmt::format("a vector of 2^n points cannot be divided over {} ranks", ranks),
+                  "use a power of two of them, such as 1, 2, 4 or 8");
+  }
+  const std::size_t lanes = context.parameters().count("vector_bytes") / (complex_bytes / 2);
+  const Local local = local_part(context);
+  const std::size_t log_size = context.parameters().count("log_size");
+  const std::size_t least = std::min(lanes, std::max<std::size_t>(steps(log_size).columns, 2));
+  if (log_size < 4 || local.columns < least) {
+    throw bad_use(fmt::format("2^{} points are too few for {} ranks, each with columns of {} side by side",
+                              log_size, ranks, lanes),
+                  "use a larger --log-size or a smaller --vector-bytes");
+  }
+  return std::make_unique<Distributed>(context, complex_bytes);
+}
+
+}  // namespace fabricmark::fft

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <vector>
+
+#include "benchmarks/fft/check.hpp"
+#include "harness/ranks.hpp"
+
+namespace fabricmark::fft {
+
+/// One vector of 2^log_size points, of which this rank has the part of its number: every rank transforms the
+/// whole input by itself, so that no check depends on another rank's word.
+template <typename T>
+std::vector<harness::Verdict> check_distributed(const harness::Ranks& ranks,
+                                                std::span<const std::complex<T>> part, std::size_t log_size,
+                                                Direction direction) {
+  const std::size_t points = std::size_t{1} << log_size;
+  Reference reference(points, direction);
+  std::vector<std::complex<T>> input(points);
+  fill_input<T>(input, 0);
+  for (std::size_t i = 0; i < points; ++i) reference.points()[i] = {input[i].real(), input[i].imag()};
+  reference.transform();
+  Comparison<T> comparison(log_size, direction);
+  const std::size_t first = static_cast<std::size_t>(ranks.rank()) * part.size();
+  comparison.add(part, reference.points().subspan(first, part.size()), root_mean_square(reference.points()),
+                 first, 0);
+  return comparison.verdicts();
+}
+
+}  // namespace fabricmark::fft
