@@ -8,7 +8,6 @@
 
 #include "fft/types.h"
 
-
 typedef FM_VECTOR(DATA_TYPE, 2) fft_two;
 typedef FM_VECTOR(DATA_TYPE, 4) fft_four;
 typedef FM_VECTOR(DATA_TYPE, 8) fft_eight;
