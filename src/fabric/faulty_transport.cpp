@@ -13,7 +13,12 @@ void FaultyTransport::exchange(std::span<const Message> sends, std::span<const M
       break;
     case harness::Fault::Kind::kLate:
       // Messages of a series lie one behind the other: the one before was sent earlier.
-      if (spoiled.back().offset >= spoiled.back().bytes) spoiled.back().offset -= spoiled.back().bytes;
+      if (spoiled.back().offset >= spoiled.back().bytes) {
+        spoiled.back().offset -= spoiled.back().bytes;
+      } else if (spoiled.size() > 1 && spoiled[spoiled.size() - 2].bytes == spoiled.back().bytes) {
+        spoiled.back().buffer = spoiled[spoiled.size() - 2].buffer;
+        spoiled.back().offset = spoiled[spoiled.size() - 2].offset;
+      }
       break;
     case harness::Fault::Kind::kSwapped:
       std::swap(spoiled.front().offset, spoiled.back().offset);

@@ -8,8 +8,8 @@
 namespace fabricmark::fabric {
 
 /// Another transport with a fault in it, to prove that a benchmark finds it: the last message of every
-/// exchange is not sent (lost), carries what its place in the buffer before it held (late), or messages go to
-/// each other's receivers (swapped).
+/// exchange is not sent (lost), carries the message before it (late), or messages go to each other's
+/// receivers (swapped).
 class FaultyTransport : public Transport {
  public:
   FaultyTransport(std::unique_ptr<Transport> transport, harness::Fault::Kind kind)

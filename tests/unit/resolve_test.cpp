@@ -18,7 +18,7 @@ entry_points = ["k"]
 file = "g.cl"
 entry_points = ["k"]
 defaults = { width = { cpu = 16 }, copies = 1 }
-largest = { block = 1000 }
+largest = { block = 1024 }
 [parameters.width]
 type = "int"
 values = [1, 2, 4, 8, 16]
@@ -97,13 +97,13 @@ TEST(Resolve, TakesTheVariantsDefaultsBeforeThoseOfTheParameter) {
 
 TEST(Resolve, RefusesMoreThanTheVariantTakes) {
   const auto fast = [](const std::string& block) {
-    return resolve(spec(), "fast", on(DeviceClass::kCpu), {{"block", block}}, {}, {});
+    return resolve(spec(), "fast", on(DeviceClass::kCpu), {{"block", block}, {"width", "1"}}, {}, {});
   };
-  EXPECT_EQ(fast("1000").integer("block"), 1000);
-  const std::string message = message_of([&] { fast("1001"); });
-  EXPECT_TRUE(mentions(message, "block = 1001")) << message;
+  EXPECT_EQ(fast("1024").integer("block"), 1024);
+  const std::string message = message_of([&] { fast("1040"); });
+  EXPECT_TRUE(mentions(message, "block = 1040")) << message;
   EXPECT_TRUE(mentions(message, "variant fast")) << message;
-  EXPECT_EQ(resolved({{"block", "1001"}, {"width", "1"}}).integer("block"), 1001) << "others do";
+  EXPECT_EQ(resolved({{"block", "1040"}}).integer("block"), 1040) << "others do";
 }
 
 TEST(Resolve, TakesDefaultsByDeviceClassAndFpgaForTheEmulator) {

@@ -137,8 +137,8 @@ std::size_t local_points(const harness::Context& context) {
 
 std::unique_ptr<Transform> make_distributed(const harness::Context& context, std::size_t complex_bytes) {
   const bool is_cpu = context.device().info().device_class == device::DeviceClass::kCpu;
-  if (context.variant() == "base" || !is_cpu) {
-    throw bad_use("one vector over all ranks is transformed by the throughput kernel on a CPU only",
+  if (context.variant() == "base" || !is_cpu || !is_four_step(context)) {
+    throw bad_use("one vector over all ranks is transformed by the four-step throughput kernel on a CPU only",
                   "use --variant throughput on a CPU, or --scope batched");
   }
   const auto ranks = static_cast<unsigned>(context.ranks().size());
@@ -151,8 +151,8 @@ std::unique_ptr<Transform> make_distributed(const harness::Context& context, std
   const std::size_t log_size = context.parameters().count("log_size");
   const std::size_t least = std::min(lanes, std::max<std::size_t>(steps(log_size).columns, 2));
   if (log_size < 4 || local.columns < least) {
-    throw bad_use(fmt::format("2^{} points are too few for {} ranks, each with columns of {} side by side",
-                              log_size, ranks, lanes),
+    throw bad_use(fmt::format("2^{} points are too few for {} rank{}, each with {} columns side by side",
+                              log_size, ranks, ranks == 1 ? "" : "s", least),
                   "use a larger --log-size or a smaller --vector-bytes");
   }
   return std::make_unique<Distributed>(context, complex_bytes);

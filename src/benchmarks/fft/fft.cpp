@@ -22,6 +22,20 @@ bool is_distributed(const harness::Context& context) {
   return context.parameters().text("scope") == "distributed";
 }
 
+/// Faults of messages are made by the transport, on all of them: refuses early what it cannot make.
+void check_message_fault(const harness::Context& context) {
+  const std::optional<harness::Fault>& fault = context.conditions().fault;
+  if (!is_distributed(context) || !fault || !fabric::is_message_fault(*fault)) return;
+  if (!fault->target.empty()) {
+    throw bad_use(
+        fmt::format("--inject-fault names '{}', but spoils messages of both directions", fault->target),
+        "leave out the target, as in lost@1");
+  }
+  if (context.ranks().size() == 1 && fault->kind != harness::Fault::Kind::kLost) {
+    throw bad_use("one rank has a single message, which cannot be late or swapped", "use --ranks 2, or lost");
+  }
+}
+
 /// One repetition transforms the same input forward and inverse, each into an output that is NaN before.
 template <typename T>
 class TypedFft : public harness::Benchmark {
@@ -112,6 +126,7 @@ class TypedFft : public harness::Benchmark {
 
  private:
   static std::size_t prepare(const harness::Context& context) {
+    check_message_fault(context);
     const std::size_t batch = context.parameters().count("batch");
     if (is_distributed(context)) {
       require_distributed(context);

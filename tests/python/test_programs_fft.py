@@ -1,0 +1,406 @@
+"""The real fm_fft: valid for every shape, type and number of ranks, and every wrong result is found."""
+
+import itertools
+import re
+
+import pytest
+from stream_program import KERNELS, PROGRAM, Stream, devices, mpirun, one_error, only_error
+
+pytestmark = pytest.mark.programs
+
+FULL = pytest.mark.full
+VARIANTS = ("base", "throughput")
+TYPES = ("float", "double")
+DIRECTIONS = ("forward", "inverse")
+FAULTS = ("element", "scale", "zeros", "stale", "swapped")
+# Seven transforms of 64 points: nothing but 1 and 7 divides the batch.
+SHORT = ("--log-size", "6", "--batch", "7", "--repetitions", "2")
+# One vector; the device's vectors of four floats make one of 1024 points fit eight ranks.
+VECTOR = {"scope": "distributed", "variant": "throughput", "vector-bytes": 16, "log-size": 10}
+PLACE = re.compile(r"point (\d+) of transform (\d+)")
+
+
+@pytest.fixture(scope="module")
+def fft(tmp_path_factory):
+    made = Stream(tmp_path_factory.mktemp("fft"), PROGRAM.with_name("fm_fft"))
+    devices(made)
+    return made
+
+
+@pytest.fixture(scope="module")
+def is_cpu(fft):
+    return devices(fft)[0]["class"] == "cpu"
+
+
+@pytest.fixture
+def on_cpu(is_cpu):
+    if not is_cpu:
+        pytest.skip("for CPUs only")
+
+
+def one(**changes):
+    """Options of one vector over all ranks."""
+    settings = (
+        VECTOR | {name.replace("_", "-"): value for name, value in changes.items()} | {"repetitions": 2}
+    )
+    return tuple(word for name, value in settings.items() for word in (f"--{name}", value))
+
+
+def verdicts(done):
+    return {verdict["name"]: verdict for verdict in done.document["verdicts"]}
+
+
+def check_points(done, points):
+    """Both directions were compared in full, with rounding errors far below what is allowed."""
+    found = verdicts(done)
+    assert set(found) == {f"{way} {kind}" for way in DIRECTIONS for kind in ("transforms", "residual")}
+    for verdict in found.values():
+        assert verdict["checked"] == points
+        assert 0 < verdict["error"] < verdict["threshold"] / 2
+
+
+def check_fault(done, direction="forward"):
+    """The place of the worst point of a run that found a fault in this direction alone, with its rank."""
+    assert done.code == 1 and done.errors == ""
+    found = verdicts(done)
+    failed = {name for name, verdict in found.items() if verdict["status"] == "failed"}
+    assert failed == {f"{direction} transforms", f"{direction} residual"}
+    worst = found[f"{direction} transforms"]["worst"]
+    place = PLACE.fullmatch(worst["place"])
+    assert place and worst["place"] in done.output
+    return int(place[1]), int(place[2]), worst["rank"]
+
+
+# Batches --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "variant, data_type, log_size",
+    [
+        (variant, data_type, log_size) if (log_size == 8) == (data_type == "double") else
+        pytest.param(variant, data_type, log_size, marks=FULL)
+        for variant, data_type, log_size in itertools.product(VARIANTS, TYPES, (3, 8, 11))
+    ],
+)  # fmt: skip
+def test_sizes_and_types_are_valid(fft, variant, data_type, log_size):
+    words = ("--log-size", log_size, "--batch", 5, "--repetitions", 2, "--replications", 2)
+    done = fft.run("--variant", variant, "--data-type", data_type, *words)
+    if done.code == 0:
+        check_points(done, 5 << log_size)
+    else:
+        assert data_type == "double" and data_type in only_error(done, codes=(2,))
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("ranks", [1, 2, 4, 8])
+def test_ranks_in_one_process_are_valid(fft, variant, ranks):
+    done = fft.valid(*SHORT, "--variant", variant, "--ranks", ranks, "--replications", 3)
+    check_points(done, 7 * 64 * ranks)
+
+
+@pytest.mark.parametrize("ranks", [2, pytest.param(4, marks=FULL), pytest.param(8, marks=FULL)])
+def test_ranks_of_mpi_are_valid(fft, ranks):
+    for variant in VARIANTS:
+        check_points(fft.valid(*SHORT, "--variant", variant, launcher=mpirun(ranks)), 7 * 64 * ranks)
+
+
+@FULL
+@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("data_type", TYPES)
+def test_every_size_is_valid(fft, variant, data_type):
+    for log_size in range(3, 18 if variant == "base" else 22):
+        words = ("--log-size", log_size, "--batch", 3, "--repetitions", 1, "--replications", 2)
+        check_points(fft.valid("--variant", variant, "--data-type", data_type, *words), 3 << log_size)
+
+
+@FULL
+@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("data_type", TYPES)
+@pytest.mark.parametrize("ranks", [1, 2, 4, 8])
+def test_the_whole_matrix_is_valid(fft, variant, data_type, ranks):
+    for log_size, batch, replications in itertools.product((4, 9, 14), (1, 13), (1, 2, 16)):
+        words = ("--log-size", log_size, "--batch", batch, "--replications", replications)
+        words += ("--variant", variant, "--data-type", data_type, "--repetitions", 1)
+        fft.valid(*words, "--ranks", ranks)
+        if replications == 2:
+            fft.valid(*words, launcher=mpirun(ranks))
+
+
+@FULL
+@pytest.mark.parametrize("vector_bytes", [16, 32, 64])
+def test_every_length_of_vectors_is_valid(fft, on_cpu, vector_bytes):
+    for log_size, data_type in itertools.product((5, 10), TYPES):
+        words = ("--variant", "throughput", "--vector-bytes", vector_bytes, "--data-type", data_type)
+        fft.valid(*words, "--log-size", log_size, "--batch", 3, "--repetitions", 1)
+
+
+@pytest.mark.parametrize("log_size", [3, 11, *(pytest.param(n, marks=FULL) for n in (4, 5, 12, 20))])
+def test_the_form_of_gpus_is_valid_on_every_device(fft, log_size):
+    words = ("--variant", "throughput", "--form", "stages", "--log-size", log_size, "--repetitions", 1)
+    for replications in (1, 2):
+        check_points(fft.valid(*words, "--batch", 5, "--replications", replications), 5 << log_size)
+    check_fault(fft.run(*words, "--batch", 2, "--inject-fault", "element"))
+
+
+@pytest.mark.parametrize("memory", ["host-pointer", "svm"])
+def test_every_kind_of_memory_is_valid_or_refused_by_name(fft, memory):
+    for variant in VARIANTS:
+        done = fft.run(*SHORT, "--variant", variant, "--memory", memory)
+        assert done.code == 0 or "shared virtual memory" in only_error(done, codes=(2,))
+
+
+# Figures --------------------------------------------------------------------------------------------------
+
+
+def check_work(done, name, amount):
+    entries = [m for m in done.document["measurements"] if m["name"] == name]
+    works = {m["axes"]["operation"]: m["work"]["amount"] for m in entries}
+    assert {way: works[way] for way in DIRECTIONS} == dict.fromkeys(DIRECTIONS, amount)
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_work_is_that_of_the_whole_batch_whatever_the_replications(fft, variant):
+    """One that is divided by the replications once more, as in the closest peer, would be less."""
+    for replications in (1, 2, 7, 16):
+        done = fft.valid(*SHORT, "--variant", variant, "--ranks", 2, "--replications", replications)
+        check_work(done, "performance", 5 * 64 * 6 * 7 * 2)
+        check_work(done, "bandwidth", 2 * 64 * 8 * 7 * 2)
+        check_points(done, 64 * 7 * 2)
+
+
+def test_work_of_one_vector_is_the_same_for_all_ranks(fft, on_cpu):
+    for ranks in (1, 4):
+        done = fft.valid(*one(ranks=ranks))
+        check_work(done, "performance", 5 * 1024 * 10)
+        check_points(done, 1024)
+
+
+def test_device_events_cover_the_timed_part_of_the_throughput_kernel(fft):
+    """The best of some repetitions: the machine may be busy with other work."""
+    words = ("--log-size", "11", "--batch", "1200", "--repetitions", "8", "--timeline", "--skip-validation")
+    done = fft.run("--variant", "throughput", *words)
+    assert done.code == 0
+    for direction in DIRECTIONS:
+        shares = []
+        for repetition, seconds in enumerate(done.measurement(direction)["samples"]["per_rank"][0]):
+            events = [
+                event
+                for event in done.document["timeline"]
+                if (event["repetition"], event["operation"]) == (repetition, direction)
+            ]
+            shares.append(sum(event["ended"] - event["started"] for event in events) / seconds)
+        assert 0.9 <= max(shares) <= 1
+
+
+# Faults ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("direction", DIRECTIONS)
+@pytest.mark.parametrize("kind", FAULTS)
+def test_every_fault_is_found_and_placed(fft, variant, direction, kind):
+    done = fft.run(*SHORT, "--variant", variant, "--inject-fault", f"{kind}:{direction}")
+    check_fault(done, direction)
+    if kind == "element":
+        assert verdicts(done)[f"{direction} transforms"]["error"] > 500, "1000 eps of the largest"
+
+
+@pytest.mark.parametrize(
+    "data_type, log_size",
+    [
+        (data_type, log_size) if (data_type, log_size) in {("float", 3), ("double", 8)} else
+        pytest.param(data_type, log_size, marks=FULL)
+        for data_type, log_size in itertools.product(TYPES, (3, 8, 12, 17))
+    ],
+)  # fmt: skip
+def test_faults_of_other_sizes_and_types_are_found(fft, data_type, log_size):
+    for kind in FAULTS:
+        words = ("--log-size", log_size, "--batch", 3, "--repetitions", 1, "--data-type", data_type)
+        done = fft.run("--variant", "throughput", *words, "--inject-fault", kind)
+        if done.code == 2:
+            assert data_type == "double" and data_type in only_error(done)
+        else:
+            check_fault(done)
+
+
+@pytest.mark.parametrize("direction", DIRECTIONS)
+@pytest.mark.parametrize("rank", [0, 1])
+def test_a_fault_on_one_rank_alone_is_found_there(fft, direction, rank):
+    done = fft.run(*SHORT, "--ranks", 2, "--inject-fault", f"element:{direction}@{rank}")
+    assert check_fault(done, direction)[2] == rank
+
+
+@FULL
+def test_a_fault_on_one_rank_of_mpi_is_found(fft):
+    done = fft.run(*SHORT, "--inject-fault", "scale:inverse@1", launcher=mpirun(2))
+    assert done.code == 1
+    assert verdicts(done)["inverse transforms"]["worst"]["rank"] == 1
+
+
+# What is replaced in a kernel, by what, and which kernel.
+WRONG_KERNELS = {
+    "half of the batch": ("base", "steps = (ulong)batch *", "steps = (ulong)(batch / 2) *"),
+    "the first transform for all": ("base", "in + cycle / FFT_STEPS *", "in + 0 *"),
+    "never inverse": ("base", "fft_join(fft_finish(lanes), v, inverse)", "fft_join(fft_finish(lanes), v, 0)"),
+    "half of the batch, at once": ("throughput", "end = share_start(batch, item + 1)", "end = batch / 2"),
+    "no twiddles between the steps": (
+        "throughput",
+        "times_each(point, between_re[place], between_im[place])",
+        "point",
+    ),
+    "inverse for forward": (
+        "throughput",
+        "output + row * PAIRS_PER_LANES, ROWS / LANES, inverse",
+        "output + row * PAIRS_PER_LANES, ROWS / LANES, !inverse",
+    ),
+}
+
+
+def kernel_text(variant):
+    """A kernel with the header that its loops are in."""
+    text = (KERNELS / "fft" / f"{variant}.cl").read_text()
+    header = '#include "fft/throughput_cpu.h"'
+    return text.replace(header, (KERNELS / "fft" / "throughput_cpu.h").read_text())
+
+
+@pytest.mark.parametrize(
+    "what", [what if what.startswith("half") else pytest.param(what, marks=FULL) for what in WRONG_KERNELS]
+)
+def test_a_kernel_that_is_wrong_is_found(fft, on_cpu, tmp_path, what):
+    variant, old, new = WRONG_KERNELS[what]
+    text = kernel_text(variant)
+    assert text.count(old) == 1
+    path = tmp_path / "wrong.cl"
+    path.write_text(text.replace(old, new))
+    words = ("--variant", variant, "--replications", "1", "--kernel-file", path)
+    done = fft.run(*SHORT, *words)
+    assert done.code == 1
+    failed = {name for name, verdict in verdicts(done).items() if verdict["status"] == "failed"}
+    assert "inverse transforms" in failed
+
+
+# One vector over all ranks --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 4, 8])
+def test_one_vector_is_valid_over_ranks_in_one_process(fft, on_cpu, ranks):
+    check_points(fft.valid(*one(ranks=ranks)), 1024)
+
+
+@pytest.mark.parametrize("ranks", [2, *(pytest.param(n, marks=FULL) for n in (4, 8))])
+def test_one_vector_is_valid_over_ranks_of_mpi(fft, on_cpu, ranks):
+    check_points(fft.valid(*one(), launcher=mpirun(ranks)), 1024)
+
+
+@FULL
+@pytest.mark.parametrize("log_size", [4, 5, 7])
+def test_one_vector_may_be_short_on_one_rank(fft, on_cpu, log_size):
+    for data_type in TYPES:
+        check_points(fft.valid(*one(log_size=log_size, data_type=data_type)), 1 << log_size)
+
+
+@FULL
+@pytest.mark.parametrize("vector_bytes", [16, 32, 64])
+@pytest.mark.parametrize("data_type", TYPES)
+@pytest.mark.parametrize("ranks", [1, 2, 4, 8])
+def test_one_vector_of_every_size_is_valid(fft, vector_bytes, data_type, ranks):
+    for log_size in (14, 15, 17, 20):
+        words = one(vector_bytes=vector_bytes, data_type=data_type, log_size=log_size)
+        fft.valid(*words, "--ranks", ranks)
+        if vector_bytes == 64:
+            fft.valid(*words, launcher=mpirun(ranks))
+
+
+@pytest.mark.parametrize("direction", DIRECTIONS)
+@pytest.mark.parametrize("kind", FAULTS[:4])
+def test_faults_of_one_vector_are_found_and_placed(fft, on_cpu, kind, direction):
+    done = fft.run(*one(), "--ranks", 2, "--inject-fault", f"{kind}:{direction}@1")
+    point, transform, rank = check_fault(done, direction)
+    assert (transform, rank) == (0, 1) and 512 <= point < 1024, "in the part of rank 1"
+
+
+@pytest.mark.parametrize("kind", ["late", "swapped"])
+@pytest.mark.parametrize("where", ["", "@1"])
+def test_messages_of_one_vector_that_are_late_or_swapped_are_found(fft, on_cpu, kind, where):
+    done = fft.run(*one(), "--ranks", 4, "--inject-fault", f"{kind}{where}")
+    assert done.code == 1 and done.errors == ""
+    found = verdicts(done)
+    assert {found[f"{way} transforms"]["status"] for way in DIRECTIONS} == {"failed"}
+
+
+@pytest.mark.parametrize("where", ["", "@1"])
+def test_a_lost_message_of_one_vector_ends_in_one_line(fft, on_cpu, where):
+    done = fft.run(*one(), "--ranks", 2, "--timeout", "0.5", "--inject-fault", f"lost{where}")
+    assert re.search(r"message of 2048 bytes from rank \d in 0.5 s", only_error(done, codes=(3,)))
+    assert done.document is None
+
+
+@FULL
+def test_a_lost_message_of_mpi_ends_in_one_line(fft, on_cpu):
+    words = (*one(), "--timeout", "1", "--inject-fault", "lost@1")
+    assert "from rank 1" in one_error(fft.run(*words, launcher=mpirun(2)), codes=(3,))
+
+
+@pytest.mark.parametrize(
+    "words, name",
+    [
+        ({"ranks": 3}, "3 ranks"),
+        ({"ranks": 6}, "6 ranks"),
+        ({"ranks": 2, "inject_fault": "late:forward"}, "'forward'"),
+        ({"inject_fault": "late"}, "one rank"),
+        pytest.param({"ranks": 8, "log_size": 9}, "too few for 8 ranks", marks=FULL),
+        ({"ranks": 16}, "too few for 16 ranks"),
+        pytest.param({"log_size": 3}, "too few for 1 rank,", marks=FULL),
+        ({"ranks": 2, "variant": "base"}, "throughput kernel"),
+        ({"ranks": 2, "form": "stages"}, "four-step"),
+        ({"ranks": 2, "inject_fault": "lost:a"}, "'a'"),
+        pytest.param({"ranks": 2, "log_size": 30}, "log_size = 30", marks=FULL),
+    ],
+)
+def test_a_vector_that_cannot_be_divided_is_refused_in_one_line(fft, on_cpu, words, name):
+    done = fft.run(*one(**words))
+    assert name in only_error(done, codes=(2,))
+    assert done.document is None
+
+
+def test_three_processes_are_refused_in_one_line(fft, on_cpu):
+    """A program that goes on waits forever for the ranks of a larger power of two."""
+    assert "3 ranks" in one_error(fft.run(*one(), launcher=mpirun(3)), codes=(2,))
+
+
+# Bad input ------------------------------------------------------------------------------------------------
+
+BAD = {
+    "too small": (("--log-size", "2"), "log_size = 2"),
+    "beyond the range": (("--log-size", "31"), "log_size = 31"),
+    "beyond the base kernel": (("--log-size", "18", "--variant", "base"), "variant base"),
+    "one transform beyond the memory": (
+        ("--log-size", "30", "--batch", "4", "--variant", "throughput"),
+        "reduce log_size by",
+    ),
+    "a batch beyond the memory": (("--batch", "1073741824"), "batch = 1073741824"),
+    "no batch": (("--batch", "0"), "batch = 0"),
+    "half a transform": (("--batch", "1.5"), "batch"),
+    "unknown type": (("--data-type", "half"), "data_type = half"),
+    "unknown scope": (("--scope", "star"), "scope = star"),
+    "unknown form": (("--form", "recursive"), "form = recursive"),
+    "unknown transport": (("--transport", "cpu"), "transport = cpu"),
+    "odd vectors": (("--vector-bytes", "24"), "vector_bytes = 24"),
+    "no replications": (("--replications", "0"), "replications = 0"),
+    "a fault elsewhere": (("--inject-fault", "element:a"), "use forward or inverse"),
+    "a fault of messages": (("--inject-fault", "lost"), "no messages"),
+    "a rank that is not there": (("--inject-fault", "element@7"), "rank 7"),
+    "an option of another benchmark": (("--size", "100"), "--size"),
+}
+
+
+@pytest.mark.parametrize(
+    "what", [pytest.param(what, marks=FULL) if "one transform" in what else what for what in BAD]
+)
+def test_bad_input_ends_in_one_clear_line(fft, what):
+    words, name = BAD[what]
+    small = () if "--log-size" in words else ("--log-size", "4")
+    for ranks in ("1", "2"):
+        done = fft.run("--repetitions", "1", *small, *words, "--ranks", ranks)
+        assert name in only_error(done, codes=(2,))
+        assert done.document is None

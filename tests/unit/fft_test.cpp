@@ -1,0 +1,268 @@
+#include <numeric>
+#include <set>
+#include <tuple>
+
+#include "benchmarks/fft/check.hpp"
+#include "benchmarks/fft/tables.hpp"
+#include "fabric/all_to_all.hpp"
+#include "fabric/cpu_transport.hpp"
+#include "fabric/faulty_transport.hpp"
+#include "harness/fault.hpp"
+#include "support.hpp"
+
+namespace fabricmark::fft {
+
+namespace {
+
+using harness::Fault;
+using harness::Ranks;
+using harness::run_in_process;
+using test::mentions;
+using test::message_of;
+
+// The check ------------------------------------------------------------------------------------------------
+
+template <typename T>
+class FftCheck : public testing::Test {
+ protected:
+  using Points = std::vector<std::complex<T>>;
+
+  /// Inputs and right results of a batch: FFTW's, rounded to T.
+  void make(std::size_t log_size, std::size_t batch, Direction direction) {
+    log_size_ = log_size;
+    direction_ = direction;
+    const std::size_t points = std::size_t{1} << log_size;
+    inputs_.resize(batch * points);
+    results_.resize(batch * points);
+    fill_input<T>(inputs_, 0);
+    Reference reference(points, direction);
+    for (std::size_t start = 0; start < inputs_.size(); start += points) {
+      for (std::size_t i = 0; i < points; ++i) reference.points()[i] = inputs_[start + i];
+      reference.transform();
+      for (std::size_t i = 0; i < points; ++i) {
+        results_[start + i] = static_cast<std::complex<T>>(reference.points()[i]);
+      }
+    }
+  }
+
+  [[nodiscard]] std::vector<harness::Verdict> check(const Points& results) const {
+    return check_batch<T>(inputs_, results, log_size_, direction_);
+  }
+
+  /// The results with a fault in the transform of this index.
+  [[nodiscard]] Points spoiled(Fault::Kind kind, std::size_t transform) const {
+    Points results = results_;
+    const std::size_t points = std::size_t{1} << log_size_;
+    const std::span<T> values(reinterpret_cast<T*>(results.data() + transform * points), 2 * points);
+    const std::vector<T> stale(values.size(), std::numeric_limits<T>::quiet_NaN());
+    if (kind == Fault::Kind::kElement) {
+      const auto largest = std::max_element(values.begin(), values.end()) - values.begin();
+      harness::corrupt<T>(values.subspan(largest, 1), {}, kind, 10 * harness::kEpsilon<T>);
+    } else {
+      harness::corrupt<T>(values, stale, kind, harness::kEpsilon<T>);
+    }
+    return results;
+  }
+
+  std::size_t log_size_ = 0;
+  Direction direction_ = Direction::kForward;
+  Points inputs_, results_;
+};
+
+using Types = testing::Types<float, double>;
+TYPED_TEST_SUITE(FftCheck, Types);
+
+constexpr std::array<std::size_t, 4> kLogSizes{3, 8, 14, 20};
+constexpr std::array<Direction, 2> kDirections{Direction::kForward, Direction::kInverse};
+constexpr std::array<Fault::Kind, 5> kFaults{Fault::Kind::kElement, Fault::Kind::kScale, Fault::Kind::kZeros,
+                                             Fault::Kind::kStale, Fault::Kind::kSwapped};
+
+TYPED_TEST(FftCheck, PassesRightResults) {
+  for (const std::size_t log_size : kLogSizes) {
+    for (const Direction direction : kDirections) {
+      this->make(log_size, 2, direction);
+      for (const harness::Verdict& verdict : this->check(this->results_)) {
+        EXPECT_TRUE(verdict.passed()) << verdict.name << " of 2^" << log_size << ": " << verdict.error;
+        EXPECT_EQ(verdict.checked, std::size_t{2} << log_size);
+        EXPECT_LT(verdict.error, verdict.threshold / 8) << "rounding alone";
+      }
+    }
+  }
+}
+
+TYPED_TEST(FftCheck, FindsEveryFaultInOneTransformAndSaysWhere) {
+  for (const std::size_t log_size : kLogSizes) {
+    this->make(log_size, 2, log_size % 2 == 0 ? Direction::kForward : Direction::kInverse);
+    for (const Fault::Kind kind : kFaults) {
+      const std::vector<harness::Verdict> verdicts = this->check(this->spoiled(kind, 1));
+      EXPECT_FALSE(verdicts[0].passed()) << "fault " << static_cast<int>(kind) << " of 2^" << log_size;
+      EXPECT_TRUE(mentions(verdicts[0].worst->place, "of transform 1")) << verdicts[0].worst->place;
+      EXPECT_FALSE(verdicts[1].passed()) << "fault " << static_cast<int>(kind) << " of 2^" << log_size;
+    }
+  }
+}
+
+TYPED_TEST(FftCheck, FindsAWrongDirectionAScaleAndAnotherTransform) {
+  for (const std::size_t log_size : {std::size_t{3}, std::size_t{12}}) {
+    this->make(log_size, 2, Direction::kForward);
+    const auto right = this->results_;
+    auto wrong = right;
+    for (auto& point : wrong) point /= static_cast<TypeParam>(std::size_t{1} << log_size);
+    EXPECT_FALSE(this->check(wrong)[0].passed()) << "scaled by 1 / n";
+    wrong = right;
+    std::swap_ranges(wrong.begin(), wrong.begin() + wrong.size() / 2, wrong.begin() + wrong.size() / 2);
+    EXPECT_FALSE(this->check(wrong)[0].passed()) << "transforms exchanged";
+    this->direction_ = Direction::kInverse;
+    EXPECT_FALSE(this->check(right)[0].passed()) << "forward for inverse";
+  }
+}
+
+TYPED_TEST(FftCheck, FindsASingleNaN) {
+  this->make(6, 3, Direction::kForward);
+  this->results_.back() = {0, std::numeric_limits<TypeParam>::quiet_NaN()};
+  const std::vector<harness::Verdict> verdicts = this->check(this->results_);
+  for (const harness::Verdict& verdict : verdicts) EXPECT_FALSE(verdict.passed()) << verdict.name;
+  EXPECT_EQ(verdicts[0].worst->place, "point 63 of transform 2");
+}
+
+// Inputs and tables ----------------------------------------------------------------------------------------
+
+TEST(Noise, DiffersFromIndexToIndex) {
+  constexpr std::uint64_t kCount = 200000;
+  std::set<double> seen;
+  double sum = 0;
+  for (std::uint64_t i = 0; i < kCount; ++i) {
+    const double value = noise(i);
+    EXPECT_LE(std::abs(value), 0.5);
+    sum += value;
+    seen.insert(value);
+  }
+  EXPECT_EQ(seen.size(), kCount);
+  EXPECT_LT(std::abs(sum / kCount), 0.003);
+}
+
+TEST(Steps, AreRowsTimesColumns) {
+  for (std::size_t log_size = 3; log_size <= 30; ++log_size) {
+    const Steps size = steps(log_size);
+    EXPECT_EQ(size.rows * size.columns, std::size_t{1} << log_size);
+    EXPECT_TRUE(size.rows == size.columns || size.rows == 2 * size.columns);
+  }
+}
+
+/// Half a unit in the last place of a number up to 1, and what the wider computation may be wrong by.
+template <typename T>
+constexpr double kRounding = 0.5001 * harness::kEpsilon<T> / 2;
+
+template <typename T>
+void expect_exact(std::pair<T, T> found, long double index, long double points) {
+  const long double angle = -2 * std::numbers::pi_v<long double> * index / points;
+  EXPECT_LE(std::abs(found.first - std::cos(angle)), kRounding<T>) << index << " of " << points;
+  EXPECT_LE(std::abs(found.second - std::sin(angle)), kRounding<T>) << index << " of " << points;
+}
+
+template <typename T>
+class FftTables : public testing::Test {};
+TYPED_TEST_SUITE(FftTables, Types);
+
+TYPED_TEST(FftTables, AreExactToTheLastDigit) {
+  for (const std::size_t points : {8U, 1024U, 1U << 17}) {
+    const std::vector<TypeParam> table = twiddles<TypeParam>(points);
+    ASSERT_EQ(table.size(), 2 * points);
+    for (std::size_t i = 0; i < points; ++i) {
+      expect_exact<TypeParam>({table[2 * i], table[2 * i + 1]}, i, points);
+    }
+  }
+  expect_exact(twiddle<TypeParam>((std::size_t{1} << 30) + 3, std::size_t{1} << 30), 3, 1U << 30);
+}
+
+TYPED_TEST(FftTables, BetweenTheStepsArePartsOfOne) {
+  const Steps size = steps(9);
+  const std::vector<TypeParam> whole = between_steps<TypeParam>(size, 0, size.columns);
+  const std::size_t planes = size.rows * size.columns;
+  ASSERT_EQ(whole.size(), 2 * planes);
+  constexpr std::size_t kCount = 4;
+  for (std::size_t first = 0; first < size.columns; first += kCount) {
+    const std::vector<TypeParam> part = between_steps<TypeParam>(size, first, kCount);
+    ASSERT_EQ(part.size(), 2 * size.rows * kCount);
+    for (std::size_t row = 0; row < size.rows; ++row) {
+      for (std::size_t column = 0; column < kCount; ++column) {
+        const std::size_t here = row * size.columns + first + column;
+        expect_exact<TypeParam>({whole[here], whole[planes + here]},
+                                static_cast<long double>(row * (first + column)), planes);
+        EXPECT_EQ(part[row * kCount + column], whole[here]);
+        EXPECT_EQ(part[size.rows * kCount + row * kCount + column], whole[planes + here]);
+      }
+    }
+  }
+}
+
+// All to all -----------------------------------------------------------------------------------------------
+
+class AllToAll : public testing::TestWithParam<int> {
+ protected:
+  static constexpr std::size_t kBlock = 1000;
+
+  static std::byte content(int sender, int receiver, std::size_t i) {
+    return static_cast<std::byte>(31 * sender + 7 * receiver + static_cast<int>(i) + 1);
+  }
+
+  /// Number of wrong bytes that arrive at this rank in one exchange.
+  static std::size_t count_wrong(Ranks& ranks, fabric::Transport& transport) {
+    const auto count = static_cast<std::size_t>(ranks.size());
+    const auto outgoing = transport.allocate(count * kBlock);
+    const auto incoming = transport.allocate(count * kBlock);
+    std::vector<std::byte> bytes(count * kBlock);
+    incoming->write(0, bytes);
+    for (std::size_t i = 0; i < bytes.size(); ++i) {
+      bytes[i] = content(ranks.rank(), static_cast<int>(i / kBlock), i % kBlock);
+    }
+    outgoing->write(0, bytes);
+    fabric::all_to_all(transport, ranks, *outgoing, *incoming, kBlock);
+    incoming->read(0, bytes);
+    std::size_t wrong = 0;
+    for (std::size_t i = 0; i < bytes.size(); ++i) {
+      wrong += bytes[i] != content(static_cast<int>(i / kBlock), ranks.rank(), i % kBlock) ? 1 : 0;
+    }
+    return wrong;
+  }
+};
+INSTANTIATE_TEST_SUITE_P(Ranks, AllToAll, testing::Values(1, 2, 3, 4, 8));
+
+TEST_P(AllToAll, CarriesEveryBlockToItsPlace) {
+  run_in_process(GetParam(), [](Ranks& ranks) {
+    fabric::CpuTransport transport(ranks, 60);
+    for (int round = 0; round < 5; ++round) EXPECT_EQ(count_wrong(ranks, transport), 0U) << ranks.rank();
+    return 0;
+  });
+}
+
+TEST_P(AllToAll, ShowsWhatIsLateOrSwappedOnOneRank) {
+  if (GetParam() == 1) return;  // a single message
+  for (const Fault::Kind kind : {Fault::Kind::kLate, Fault::Kind::kSwapped}) {
+    std::vector<std::size_t> wrong(static_cast<std::size_t>(GetParam()));
+    run_in_process(GetParam(), [&](Ranks& ranks) {
+      auto transport = std::make_unique<fabric::CpuTransport>(ranks, 60);
+      fabric::FaultyTransport faulty(std::make_unique<fabric::CpuTransport>(ranks, 60), kind);
+      fabric::Transport& chosen = ranks.rank() == 1 ? static_cast<fabric::Transport&>(faulty) : *transport;
+      wrong[static_cast<std::size_t>(ranks.rank())] = count_wrong(ranks, chosen);
+      return 0;
+    });
+    const auto total = std::accumulate(wrong.begin(), wrong.end(), std::size_t{0});
+    EXPECT_EQ(total, (kind == Fault::Kind::kLate ? 1 : 2) * kBlock);
+  }
+}
+
+TEST_P(AllToAll, NamesALostMessage) {
+  run_in_process(GetParam(), [](Ranks& ranks) {
+    fabric::FaultyTransport transport(std::make_unique<fabric::CpuTransport>(ranks, 0.2), Fault::Kind::kLost);
+    const std::string message = message_of([&] { count_wrong(ranks, transport); }, ExitCode::kEnvironment);
+    // The last block of a rank is for the one before it.
+    const std::string sender = std::to_string((ranks.rank() + 1) % ranks.size());
+    EXPECT_TRUE(mentions(message, "1000 bytes from rank " + sender)) << message;
+    return 0;
+  });
+}
+
+}  // namespace
+
+}  // namespace fabricmark::fft
