@@ -75,6 +75,16 @@ def test_processors():
     assert set(found) == set(by_name(fft.predict(CPU, board, 1), "inverse"))
 
 
+def test_stages_go_over_the_memory_each():
+    board = calibration.board(samples.calibration())
+    stages = {**CPU, "form": "stages", "log_size": 10, "batch": 2**16}
+    found = by_name(fft.predict(stages, board, 1))["bandwidth"]
+    assert found.value == pytest.approx(50 / 4, rel=0.01)  # radix 8, 8, 8 and 2
+    assert (found.limit, found.bottleneck) == (pytest.approx(32), "memory bandwidth")
+    base = by_name(fft.predict({**stages, "variant": "base"}, board, 1))["bandwidth"]
+    assert base.bottleneck == "peak FLOP/s"
+
+
 def test_one_vector_over_the_ranks_goes_over_the_memory_several_times():
     board = calibration.board(samples.calibration())
     vector = {**CPU, "scope": "distributed", "log_size": 22}

@@ -4,7 +4,8 @@
   the slower of the kernel's clock and that of the memory interface, which is a bank's rate over the bytes of
   eight values. A replication reads from one bank and writes to another.
 - CPU and GPU: the slower of calibrated arithmetic and calibrated memory, where each value moves once in and
-  once out. Only part of a transform's operations are multiply-adds: at most half of their peak counts.
+  once out, with a start for each stage of radix 8 once a stage (the limit stays one pass). Only part of a
+  transform's operations are multiply-adds: at most half of their peak counts.
 - One vector over the ranks: two passes of shorter transforms over the memory, and three exchanges in between
   whose bytes are read and written once more by each side; without a network's latencies.
 """
@@ -19,6 +20,7 @@ OPERATIONS = ("forward", "inverse")
 VALUE_BYTES = {"float": 8, "double": 16}  # of a complex number
 VALUES_PER_CYCLE = 8
 UNFUSED = 0.5  # a multiply-add counts as two operations, a plain addition as one
+LOG_RADIX = 3  # of a stage
 DISTRIBUTED_PASSES = 2
 DISTRIBUTED_EXCHANGES = 3
 
@@ -74,7 +76,10 @@ def processor_predictions(parameters: Mapping, board: Board, ranks: int) -> list
     distributed = parameters.get("scope", "batched") == "distributed"
     transforms = 1 / ranks if distributed else parameters["batch"]
     once = 2 * 2**log_size * VALUE_BYTES[data_type] * transforms
-    passes = DISTRIBUTED_PASSES + DISTRIBUTED_EXCHANGES if distributed else 1
+    in_stages = parameters.get("form") == "stages" and parameters.get("variant") == "throughput"
+    passes = ceil(log_size / LOG_RADIX) if in_stages else 1
+    if distributed:
+        passes = DISTRIBUTED_PASSES + DISTRIBUTED_EXCHANGES
     work = _roofline.Work(flops(log_size) * transforms, once, data_type, UNFUSED, passes)
     found = [
         _roofline.prediction(name, {"operation": operation}, unit, work, parameters, board, ranks)
@@ -90,7 +95,8 @@ def processor_predictions(parameters: Mapping, board: Board, ranks: int) -> list
 def predict(parameters: Mapping, board: Board, ranks: int) -> list[Prediction]:
     """GFLOP/s and GB/s of both directions, all ranks together, and the transfers.
 
-    `parameters`: those of the result file (scope, data_type, log_size, batch, replications), and `variant`.
+    `parameters`: those of the result file (scope, data_type, log_size, batch, replications, form), and
+    `variant`.
     Raises KeyError when one of them is missing, ValueError for an FPGA without clock.
     """
     if parameters["data_type"] not in VALUE_BYTES:

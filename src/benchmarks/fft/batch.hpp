@@ -52,7 +52,8 @@ device::Buffer filled_buffer(const harness::Context& context, const std::vector<
 /// Calls `make(float())` or `make(double())` as the points of `complex_bytes` need it.
 template <typename Make>
 device::Buffer of_type(std::size_t complex_bytes, Make&& make) {
-  return complex_bytes == 2 * sizeof(double) ? make(double()) : make(float());
+  if (complex_bytes == 2 * sizeof(double)) return make(double());
+  return make(float());
 }
 
 /// Work-items that share a CPU's work: one for each core of the device.
