@@ -351,7 +351,7 @@ def test_a_lost_message_of_mpi_ends_in_one_line(fft, on_cpu):
         pytest.param({"ranks": 8, "log_size": 9}, "too few for 8 ranks", marks=FULL),
         ({"ranks": 16}, "too few for 16 ranks"),
         pytest.param({"log_size": 3}, "too few for 1 rank,", marks=FULL),
-        ({"ranks": 2, "variant": "base"}, "throughput kernel"),
+        ({"ranks": 2, "variant": "base", "vector_bytes": 64, "log_size": 6}, "throughput kernel"),
         ({"ranks": 2, "form": "stages"}, "four-step"),
         ({"ranks": 2, "inject_fault": "lost:a"}, "'a'"),
         pytest.param({"ranks": 2, "log_size": 30}, "log_size = 30", marks=FULL),
@@ -399,7 +399,7 @@ BAD = {
 )
 def test_bad_input_ends_in_one_clear_line(fft, what):
     words, name = BAD[what]
-    small = () if "--log-size" in words else ("--log-size", "4")
+    small = () if "--log-size" in words else ("--log-size", "6")
     for ranks in ("1", "2"):
         done = fft.run("--repetitions", "1", *small, *words, "--ranks", ranks)
         assert name in only_error(done, codes=(2,))
