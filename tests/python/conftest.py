@@ -12,7 +12,7 @@ from unittest.mock import patch
 import pytest
 import samples
 from fabricmark import calibration
-from stream_program import Stream, devices
+from stream_program import devices, on_a_device
 
 # A test run started in the background may ignore interrupts, and what it starts would inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -104,9 +104,7 @@ class Place:
 @pytest.fixture(scope="module")
 def stream(tmp_path_factory):
     """How to start fm_stream, on a machine with a device."""
-    made = Stream(tmp_path_factory.mktemp("stream"))
-    devices(made)
-    return made
+    return on_a_device(tmp_path_factory)
 
 
 @pytest.fixture(scope="module")

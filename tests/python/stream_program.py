@@ -120,3 +120,10 @@ def devices(stream):
         pytest.skip("no OpenCL device")
     assert done.code == 0, done.errors
     return json.loads(done.output)["devices"]
+
+
+def on_a_device(factory, name="stream"):
+    """How to start fm_<name> in a folder of its own; skips the test where there is no device."""
+    made = Stream(factory.mktemp(name), PROGRAM.with_name(f"fm_{name}"))
+    devices(made)
+    return made

@@ -5,7 +5,7 @@ import re
 import statistics
 
 import pytest
-from stream_program import PROGRAM, Stream, devices, mpirun, one_error, only_error
+from stream_program import mpirun, on_a_device, one_error, only_error
 
 pytestmark = pytest.mark.programs
 
@@ -25,9 +25,7 @@ PLACE = re.compile(r"byte (\d+) of message (\d+) of (\d+) bytes from rank (\d+) 
 
 @pytest.fixture(scope="module")
 def b_eff(tmp_path_factory):
-    made = Stream(tmp_path_factory.mktemp("b_eff"), PROGRAM.with_name("fm_b_eff"))
-    devices(made)
-    return made
+    return on_a_device(tmp_path_factory, "b_eff")
 
 
 @pytest.fixture(scope="module")

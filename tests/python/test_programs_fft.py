@@ -4,7 +4,7 @@ import itertools
 import re
 
 import pytest
-from stream_program import KERNELS, PROGRAM, Stream, devices, mpirun, one_error, only_error
+from stream_program import KERNELS, devices, mpirun, on_a_device, one_error, only_error
 
 pytestmark = pytest.mark.programs
 
@@ -22,9 +22,7 @@ PLACE = re.compile(r"point (\d+) of transform (\d+)")
 
 @pytest.fixture(scope="module")
 def fft(tmp_path_factory):
-    made = Stream(tmp_path_factory.mktemp("fft"), PROGRAM.with_name("fm_fft"))
-    devices(made)
-    return made
+    return on_a_device(tmp_path_factory, "fft")
 
 
 @pytest.fixture(scope="module")

@@ -5,11 +5,10 @@ import json
 import resource
 
 import pytest
-from stream_program import KERNELS, REPOSITORY, Stream, devices, mpirun, only_error
+from stream_program import KERNELS, devices, mpirun, on_a_device, only_error
 
 pytestmark = pytest.mark.programs
 
-PROGRAM = REPOSITORY / "build" / "release" / "bin" / "fm_gemm"
 VARIANTS = ("base", "throughput")
 TYPES = ("half", "float", "double", "mixed")
 # Nothing divides the last two.
@@ -21,9 +20,7 @@ SHORT = ("--size", "100", "--repetitions", "2", "--block-size", "32")
 
 @pytest.fixture(scope="module")
 def gemm(tmp_path_factory):
-    made = Stream(tmp_path_factory.mktemp("gemm"), PROGRAM)
-    devices(made)
-    return made
+    return on_a_device(tmp_path_factory, "gemm")
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,7 @@ import itertools
 import re
 
 import pytest
-from stream_program import KERNELS, PROGRAM, Stream, devices, mpirun, one_error, only_error
+from stream_program import KERNELS, mpirun, on_a_device, one_error, only_error
 
 pytestmark = pytest.mark.programs
 
@@ -20,9 +20,7 @@ KINDS = {"base": BASE, "throughput": THROUGHPUT, "atomic": ATOMIC}
 
 @pytest.fixture(scope="module")
 def program(tmp_path_factory):
-    made = Stream(tmp_path_factory.mktemp("random_access"), PROGRAM.with_name("fm_random_access"))
-    devices(made)
-    return made
+    return on_a_device(tmp_path_factory, "random_access")
 
 
 def verdicts(done):
