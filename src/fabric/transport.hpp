@@ -58,7 +58,7 @@ class Transport {
 std::unique_ptr<Transport> make_transport(const std::string& name, std::size_t chunk_bytes,
                                           const harness::Context& context, bool maps = true);
 
-/// True for faults that a transport makes (a lost, late or swapped message), not the benchmark.
+/// True for faults that a transport makes (a lost, late, swapped, blank or half message), not the benchmark.
 bool is_message_fault(const harness::Fault& fault);
 
 }  // namespace fabricmark::fabric
