@@ -30,10 +30,11 @@ bool is_message_fault(const harness::Fault& fault) {
   switch (fault.kind) {
     case Kind::kLost:
     case Kind::kLate:
-    case Kind::kSwapped:
     case Kind::kBlank:
     case Kind::kHalf:
       return true;
+    case Kind::kSwapped:
+      return fault.target.empty();  // with a target, of values
     default:
       return false;
   }
