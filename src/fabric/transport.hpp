@@ -59,6 +59,7 @@ std::unique_ptr<Transport> make_transport(const std::string& name, std::size_t c
                                           const harness::Context& context, bool maps = true);
 
 /// True for faults that a transport makes (a lost, late, swapped, blank or half message), not the benchmark.
+/// Swapped ones with a target are of values.
 bool is_message_fault(const harness::Fault& fault);
 
 }  // namespace fabricmark::fabric
