@@ -63,7 +63,7 @@ class Probes {
   /// Collective; each rank judges the rows whose diagonal it holds.
   [[nodiscard]] std::vector<harness::Verdict> check() {
     elements_ = {.name = "factors",
-                 .measure = "largest error of A - L U in eps times the root of the squares"};
+                 .measure = "largest |A v - L U v| in eps times the terms' root of squares"};
     diagonal_ = {.name = "diagonal of U", .measure = "largest relative error in eps"};
     elements_.threshold = diagonal_.threshold = probe_threshold(layout_.size);
     for (int partition = 0; partition < Groups::partitions(layout_.size); ++partition) {

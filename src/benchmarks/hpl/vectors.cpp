@@ -43,7 +43,7 @@ void Vectors::add_rows(std::span<double> values, std::size_t width) const {
       rest = rest.subspan(length);
     }
   }
-  fabric::exchange_host_messages(ranks_, timeout_seconds_, sends, receives);
+  fabric::exchange_host_messages(ranks_, timeout_seconds_, fabric::Waiting::kSleeps, sends, receives);
   const double* next = arrived.data();
   for (const std::size_t block : owned) {
     double* const sums = values.data() + block / grid.rows * length;
@@ -73,7 +73,7 @@ std::vector<double> Vectors::rows_to_columns(std::span<double> values, std::size
       sends.push_back(message(sums, block, grid.rank_at(row, layout_.grid_column())));
     }
   }
-  fabric::exchange_host_messages(ranks_, timeout_seconds_, sends, receives);
+  fabric::exchange_host_messages(ranks_, timeout_seconds_, fabric::Waiting::kSleeps, sends, receives);
   return columns;
 }
 
