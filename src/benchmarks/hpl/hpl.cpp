@@ -154,7 +154,7 @@ class TypedHpl : public harness::Benchmark {
                         .block = parameters.count("block_size"),
                         .grid = harness::make_grid(context.ranks().size(), parameters.count("grid_rows")),
                         .rank = context.ranks().rank()};
-    check_fault(context);
+    check_fault(context, layout.grid);
     harness::MemoryNeed need = device_need(context, layout);
     constexpr double kVectors = kRestart + 12;
     const double vectors = kVectors * static_cast<double>(layout.local_columns()) * sizeof(double);
@@ -164,28 +164,36 @@ class TypedHpl : public harness::Benchmark {
     return layout;
   }
 
-  static void check_fault(const harness::Context& context) {
-    const std::optional<harness::Fault>& fault = context.conditions().fault;
-    if (!fault) return;
-    if (fabric::is_message_fault(*fault)) {
-      if (!fault->target.empty()) {
-        throw bad_use(fmt::format("--inject-fault names '{}', but spoils messages", fault->target),
-                      "leave out the target");
-      }
-      if (context.ranks().size() == 1) throw bad_use("one rank sends no messages to spoil", "use --ranks 2");
-      return;
+  static void check_message_fault(const harness::Fault& fault, const harness::Grid& grid) {
+    if (!fault.target.empty()) {
+      throw bad_use(fmt::format("--inject-fault names '{}', but spoils messages", fault.target),
+                    "leave out the target");
     }
+    if (fault.kind == harness::Fault::Kind::kSwapped && (grid.rows == 1 || grid.columns == 1)) {
+      throw bad_use(fmt::format("a rank of a grid of {} x {} sends the same to all", grid.rows, grid.columns),
+                    "use a grid of 2 x 2 or more");
+    }
+    if (grid.rows * grid.columns == 1) {
+      throw bad_use("one rank sends no messages to spoil", "use --ranks 2 or more");
+    }
+  }
+
+  static void check_fault(const harness::Context& context, const harness::Grid& grid) {
     using Kind = harness::Fault::Kind;
-    const std::string& target = fault->target;
-    const bool is_one = target == "u" || target == "l" || target == "diagonal";
-    const bool is_many = target == "factors" || target == "block";
-    const bool is_solution =
-        target == "x" || (target == "refined" && context.parameters().text("refinement") != "none");
-    const bool is_element = fault->kind == Kind::kElement;
-    if (target.empty() || is_solution || (is_element ? is_one : is_many)) return;
+    if (!context.conditions().fault) return;
+    const harness::Fault& fault = *context.conditions().fault;
+    if (fabric::is_message_fault(fault)) return check_message_fault(fault, grid);
+    const std::string& target = fault.target;
+    const bool is_element = fault.kind == Kind::kElement;
+    const bool is_refined = target == "refined" && context.parameters().text("refinement") != "none";
+    // A solution of ones with some of them exchanged is no other.
+    const bool is_solution = (target == "x" || is_refined) && fault.kind != Kind::kSwapped;
+    const bool is_factor = is_element ? target == "u" || target == "l" || target == "diagonal"
+                                      : target == "factors" || target == "block";
+    if (target.empty() || is_factor || is_solution) return;
+    const std::string targets = is_element ? "u, l or diagonal" : "factors or block";
     throw bad_use(fmt::format("--inject-fault names '{}'", target),
-                  is_element ? "use u, l, diagonal or x, or refined with --refinement gmres"
-                             : "use factors, block or x, or refined with --refinement gmres");
+                  "use " + targets + "; except swapped ones also x, and with --refinement gmres refined");
   }
 
   static bool is_of_solution(const harness::Fault& fault) {
