@@ -131,6 +131,7 @@ TYPED_TEST(HplMatrix, IsFilledAndMultipliedOverAnyGrid) {
       std::vector<double> x(layout.local_columns(), std::nan(""));
       for (std::size_t c = 0; c < real_columns(layout); ++c) x[c] = std::sin(layout.global_column(c));
       const std::vector<double> product = matrix.multiply(x);
+      const std::vector<double> stored = matrix.multiply_stored(values.data(), x);
       const std::vector<double> sums = matrix.absolute_row_sums();
       const Inputs inputs(kSize);
       for (std::size_t c = 0; c < real_columns(layout); ++c) {
@@ -143,6 +144,7 @@ TYPED_TEST(HplMatrix, IsFilledAndMultipliedOverAnyGrid) {
           absolute += std::abs(element);
         }
         EXPECT_NEAR(product[c], expected, 1e-13 * absolute) << shape;
+        EXPECT_NEAR(stored[c], expected, 1e-13 * absolute) << shape;
         EXPECT_NEAR(sums[c], absolute, 1e-13 * absolute);
       }
       for (std::size_t c = real_columns(layout); c < layout.local_columns(); ++c) EXPECT_EQ(product[c], 0);

@@ -30,6 +30,7 @@ class TypedHpl : public harness::Benchmark {
                                                : make_throughput(context, layout_)),
         values_(layout_.elements()),
         factors_(layout_.elements()),
+        exact_values_(refines_ && !kIsDouble ? layout_.elements() : 0),
         x_(layout_.local_columns()),
         solver_(vectors_, factors_.data()) {
     limit_blas_threads(std::max(1, device::usable_cores() / context.ranks().local_size()));
@@ -41,6 +42,7 @@ class TypedHpl : public harness::Benchmark {
     if (!refines_) return;
     // In double: the device's matrix is this one, rounded.
     exact_system_ = make_system<double>();
+    if (!kIsDouble) Matrix<double>(vectors_).fill(exact_values_.data());
     exact_system_.precondition = [this](std::span<double> vector) { solver_.solve(vector); };
   }
 
@@ -90,7 +92,7 @@ class TypedHpl : public harness::Benchmark {
 
   [[nodiscard]] std::vector<harness::Metric> metrics() const override {
     const double share = 1.0 / vectors_.ranks().size();
-    const double bytes = static_cast<double>(layout_.elements() * sizeof(T));
+    const auto bytes = static_cast<double>(layout_.elements() * sizeof(T));
     std::vector<harness::Metric> metrics{{"performance",
                                           {{"operation", "lu"}},
                                           "lu",
@@ -147,6 +149,7 @@ class TypedHpl : public harness::Benchmark {
 
  private:
   static constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+  static constexpr bool kIsDouble = std::is_same_v<T, double>;
 
   static Layout prepare(const harness::Context& context) {
     const harness::Parameters& parameters = context.parameters();
@@ -158,7 +161,9 @@ class TypedHpl : public harness::Benchmark {
     harness::MemoryNeed need = device_need(context, layout);
     constexpr double kVectors = kRestart + 12;
     const double vectors = kVectors * static_cast<double>(layout.local_columns()) * sizeof(double);
-    const double matrices = 2 * static_cast<double>(layout.elements()) * sizeof(T);
+    const bool keeps_exact = !kIsDouble && parameters.text("refinement") != "none";
+    const double matrices =
+        static_cast<double>(layout.elements()) * (2 * sizeof(T) + (keeps_exact ? sizeof(double) : 0));
     need.host_bytes += matrices + vectors + Probes<T>::bytes(layout);
     context.require_memory(need, "size", 2);
     return layout;
@@ -216,8 +221,14 @@ class TypedHpl : public harness::Benchmark {
     solver_.solve(x_);
   }
   void improve() {
+    System stored = exact_system_;
+    const double* values = exact_values_.data();
+    if constexpr (kIsDouble) values = values_.data();
+    stored.multiply = [this, values](std::span<const double> x) {
+      return Matrix<double>(vectors_).multiply_stored(values, x);
+    };
     refined_ = x_;
-    refinement_ = refine(vectors_, exact_system_, refined_);
+    refinement_ = refine(vectors_, stored, refined_);
   }
 
   [[nodiscard]] double lu_operations() const {
@@ -251,6 +262,7 @@ class TypedHpl : public harness::Benchmark {
   std::unique_ptr<Execution> execution_;
   device::HostArray<T> values_;
   device::HostArray<T> factors_;
+  device::HostArray<double> exact_values_;  ///< where T is not double and the solution is refined
   std::vector<double> x_;
   std::vector<double> refined_;
   TriangularSolver<T> solver_;

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "benchmarks/hpl/dot.hpp"
 #include "benchmarks/hpl/inputs.hpp"
 #include "benchmarks/hpl/vectors.hpp"
 
@@ -43,6 +44,22 @@ class Matrix {
   [[nodiscard]] std::vector<double> multiply(std::span<const double> x) const {
     std::vector<double> product =
         over_rows([&](double element, std::size_t column) { return element * x[column]; });
+    add_diagonal(product, [&](double element, std::size_t column) { return element * x[column]; });
+    return product;
+  }
+
+  /// The same from the elements as `fill` has stored them: faster, and as trustworthy as that memory.
+  [[nodiscard]] std::vector<double> multiply_stored(const T* values, std::span<const double> x) const {
+    const Layout& layout = vectors_.layout();
+    const std::size_t real = real_columns(layout);
+    std::vector<double> sums(layout.local_rows());
+    for (std::size_t r = 0; r < sums.size(); ++r, values += layout.local_columns()) {
+      const std::size_t left_end = std::min(columns_below(layout, layout.global_row(r)), real);
+      const std::size_t right_start = std::min(columns_below(layout, layout.global_row(r) + 1), real);
+      sums[r] = dot(values, x.data(), left_end) +
+                dot(values + right_start, x.data() + right_start, real - right_start);
+    }
+    std::vector<double> product = vectors_.rows_to_columns(sums, 1);
     add_diagonal(product, [&](double element, std::size_t column) { return element * x[column]; });
     return product;
   }
