@@ -58,29 +58,24 @@ Replications::Replications(const Device& device, const cl::Program& program, con
 }
 
 void Replications::run(const std::string& operation, const std::vector<Geometry>& geometries) {
-<<<<<<< HEAD
-  for (int i = 0; i < count(); ++i) {
-    const Geometry& geometry = geometries[static_cast<std::size_t>(i)];
-=======
   start(operation, geometries);
   finish();
 }
 
 void Replications::start(const std::string& operation, const std::vector<Geometry>& geometries) {
-  for (std::size_t i = 0; i < kernels_.size(); ++i) {
-    const Geometry& geometry = geometries[i];
->>>>>>> ptrans
+  for (int i = 0; i < count(); ++i) {
+    const Geometry& geometry = geometries[static_cast<std::size_t>(i)];
     if (geometry.global == 0) continue;
     if (timeline_.enabled()) {
-      start(operation, i, geometry);
+      start_one(operation, i, geometry);
     } else {
       enqueue(i, geometry, nullptr, nullptr);
     }
   }
 }
 
-cl::Event Replications::start(const std::string& operation, int replication, const Geometry& geometry,
-                              const std::vector<cl::Event>& after) {
+cl::Event Replications::start_one(const std::string& operation, int replication, const Geometry& geometry,
+                                  const std::vector<cl::Event>& after) {
   cl::Event event;
   enqueue(replication, geometry, after.empty() ? nullptr : &after, &event);
   if (timeline_.enabled()) timeline_.add(operation, entry_, replication, event);
