@@ -11,7 +11,7 @@ namespace fabricmark::fabric {
 namespace {
 constexpr unsigned kPollsPerLook = 256;  // polls between two looks at the clock
 constexpr std::size_t kLongMessage = std::size_t{32} << 10;
-constexpr std::chrono::microseconds kNap{30};
+constexpr std::chrono::microseconds kNap{50};
 }  // namespace
 
 Messages::~Messages() {

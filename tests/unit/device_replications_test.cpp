@@ -76,6 +76,39 @@ TEST_F(OnReplications, LeaveTimesInOrderInTheTimeline) {
   }
 }
 
+TEST_F(OnReplications, StartOneAfterOther) {
+  Timeline timeline(true);
+  Replications kernels = prepared(2, 1'000'000, timeline);
+  const cl::Event first = kernels.start_one("first", 0, {});
+  const cl::Event second = kernels.start_one("second", 1, {}, {first});
+  cl::Event::waitForEvents({second});
+  timeline.collect(true);
+  ASSERT_EQ(timeline.entries().size(), 2U);
+  EXPECT_EQ(timeline.entries()[1].operation, "second");
+  EXPECT_EQ(timeline.entries()[1].replication, 1);
+  EXPECT_LE(timeline.entries()[0].ended, timeline.entries()[1].started);
+}
+
+TEST_F(OnReplications, StandBesideWhatTheHostDoes) {
+  Timeline timeline(true);
+  Replications kernels = prepared(1, 1000, timeline);
+  const cl::CommandQueue queue = device().queue(true);
+  cl::Event begin;
+  cl::Event end;
+  queue.enqueueMarkerWithWaitList(nullptr, &begin);
+  kernels.run("kernel", {{}});
+  queue.enqueueMarkerWithWaitList(nullptr, &end);
+  cl::Event::waitForEvents({begin, end});
+  timeline.add_host_span("host", begin, end);
+  timeline.collect(true);
+  ASSERT_EQ(timeline.entries().size(), 2U);
+  const KernelTimes& kernel = timeline.entries()[0];
+  const KernelTimes& host = timeline.entries()[1];
+  EXPECT_EQ(host.operation, "host");
+  EXPECT_LE(host.started, kernel.started);
+  EXPECT_GE(host.ended, kernel.ended);
+}
+
 TEST_F(OnReplications, TransferOnTheirOwnQueues) {
   Timeline timeline(false);
   Replications kernels = prepared(4, 1, timeline);

@@ -78,11 +78,15 @@ TEST(Messages, ThatArePromptNeedNoTime) {
   EXPECT_EQ(destination, source);
 }
 
-TEST(Messages, OfAnotherRankThatIsSlowAreWaitedFor) {
+class MessagesWaited : public testing::TestWithParam<Waiting> {};
+INSTANTIATE_TEST_SUITE_P(ByAskingAndSleeping, MessagesWaited,
+                         testing::Values(Waiting::kAsks, Waiting::kSleeps));
+
+TEST_P(MessagesWaited, ArriveFromASlowRank) {
   run_in_process(2, [](Ranks& ranks) {
     int value = 5;
     const auto memory = std::as_writable_bytes(std::span(&value, 1));
-    Messages messages(ranks, kLong);
+    Messages messages(ranks, kLong, GetParam());
     if (ranks.rank() == 0) {
       value = 0;
       messages.receive(1, memory, 0);
@@ -94,6 +98,15 @@ TEST(Messages, OfAnotherRankThatIsSlowAreWaitedFor) {
     EXPECT_EQ(value, 5);
     return 0;
   });
+}
+
+TEST(Messages, ThatARankSleepsOnHaveADeadlineToo) {
+  const std::unique_ptr<Ranks> ranks = single_rank();
+  std::array<std::byte, 4> memory{};
+  Messages messages(*ranks, kShort, Waiting::kSleeps);
+  messages.receive(0, memory, 0);
+  const std::string message = message_of([&] { messages.wait_all(); }, ExitCode::kEnvironment);
+  EXPECT_TRUE(mentions(message, "4 bytes from rank 0 in 0.05 s")) << message;
 }
 
 TEST(Messages, MoveWhileBothRanksWaitForWhatTheySend) {
