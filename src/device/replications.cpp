@@ -58,8 +58,18 @@ Replications::Replications(const Device& device, const cl::Program& program, con
 }
 
 void Replications::run(const std::string& operation, const std::vector<Geometry>& geometries) {
+<<<<<<< HEAD
   for (int i = 0; i < count(); ++i) {
     const Geometry& geometry = geometries[static_cast<std::size_t>(i)];
+=======
+  start(operation, geometries);
+  finish();
+}
+
+void Replications::start(const std::string& operation, const std::vector<Geometry>& geometries) {
+  for (std::size_t i = 0; i < kernels_.size(); ++i) {
+    const Geometry& geometry = geometries[i];
+>>>>>>> ptrans
     if (geometry.global == 0) continue;
     if (timeline_.enabled()) {
       start(operation, i, geometry);
@@ -67,7 +77,6 @@ void Replications::run(const std::string& operation, const std::vector<Geometry>
       enqueue(i, geometry, nullptr, nullptr);
     }
   }
-  finish();
 }
 
 cl::Event Replications::start(const std::string& operation, int replication, const Geometry& geometry,

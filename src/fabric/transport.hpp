@@ -61,8 +61,8 @@ std::unique_ptr<Transport> make_transport(const std::string& name, std::size_t c
                                           const harness::Context& context, bool maps = true,
                                           Waiting waiting = Waiting::kAsks);
 
-/// True for faults that a transport makes (a lost, late, swapped, blank or half message), not the benchmark.
-/// Swapped ones with a target are of values.
+/// True for faults that a transport makes, not the benchmark: a lost, late, blank or half message, or swapped
+/// ones where the fault names no target.
 bool is_message_fault(const harness::Fault& fault);
 
 }  // namespace fabricmark::fabric

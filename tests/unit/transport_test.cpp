@@ -235,7 +235,7 @@ TEST(MessageFaults, AreThoseOfTransports) {
   for (const char* text : {"lost", "late", "swapped", "blank", "half", "lost@1"}) {
     EXPECT_TRUE(is_message_fault(harness::parse_fault(text))) << text;
   }
-  for (const char* text : {"element", "scale", "zeros", "stale"}) {
+  for (const char* text : {"element", "scale", "zeros", "stale", "swapped:c"}) {
     EXPECT_FALSE(is_message_fault(harness::parse_fault(text))) << text;
   }
 }

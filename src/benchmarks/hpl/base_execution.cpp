@@ -1,5 +1,6 @@
 // The single work-item kernels: one each for lu, left and top, and `replications` for the inner blocks.
 #include "benchmarks/hpl/factorization.hpp"
+#include "harness/stack.hpp"
 
 namespace fabricmark::hpl {
 
@@ -34,6 +35,8 @@ class BaseFactorization : public Factorization {
 
 Packing base_packing(const harness::Context& context, std::size_t bytes) {
   const std::size_t block = context.parameters().count("block_size");
+  constexpr std::size_t kBlocks = 3;  // of the inner kernel: of both panels, and the products
+  harness::require_stack(context, kBlocks * block * block * bytes, "block_size");
   return {.block = block, .value_bytes = bytes, .unit = block * block};
 }
 
