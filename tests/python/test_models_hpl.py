@@ -199,7 +199,9 @@ def test_a_board_that_nobody_measured_is_predicted_within_half_as_much_again(nam
 def test_processors():
     board = calibration.board(samples.calibration())
     found = by_operation(hpl.predict(CPU, board, 2))
-    assert set(found) == {"lu", "lu+solve", "host_to_device", "device_to_host"}
+    assert set(found) == {"lu", "lu+solve", "solve", "host_to_device", "device_to_host"}
+    matrix = 4096**2 * 8
+    assert found["solve"].value == pytest.approx(matrix / 22e9 + matrix / 50e9)
     assert found["lu"].limit == pytest.approx(100)
     assert 50 < found["lu"].value < 100
     assert found["lu"].bottleneck == "peak FLOP/s"
@@ -232,6 +234,16 @@ def test_overlap_counts_where_the_link_is_no_core():
         by_operation(hpl.predict(large, gpu, 4))["lu"].value
         > by_operation(hpl.predict(large, cpu, 4))["lu"].value
     )
+
+
+def test_without_lookahead_nothing_overlaps():
+    device = {**samples.DEVICE, "class": "gpu"}
+    gpu = dataclasses.replace(calibration.board(samples.calibration(device)), devices=4)
+    plain, strict = (
+        by_operation(hpl.predict({**CPU, "size": 2**15, "lookahead": lookahead}, gpu, 4))["lu"].value
+        for lookahead in (True, False)
+    )
+    assert plain > strict
 
 
 def test_nothing_is_made_up():

@@ -106,7 +106,13 @@ def sent_by_counting(rows, columns, blocks):
 
 @pytest.mark.parametrize("grid", [(1, 1), (1, 2), (2, 2), (2, 3), (3, 3), (1, 4), (4, 4), (2, 4)])
 def test_what_a_rank_sends(grid):
-    assert ptrans.share_sent(grid) == pytest.approx(sent_by_counting(*grid, 24))
+    assert max(ptrans.shares_sent(grid)) == pytest.approx(sent_by_counting(*grid, 24))
+
+
+def test_what_a_rank_sends_along_diagonals():
+    diagonal = {"distribution": "diagonal", "size": 1024, "block_size": 128}
+    assert ptrans.sent(diagonal, 5).tolist() == [7 / 8] * 4 + [0.0]
+    assert ptrans.sent({**diagonal, "distribution": "pq"}, 1).tolist() == [0.0]
 
 
 def test_kernel_or_memory():
@@ -121,8 +127,14 @@ def test_kernel_or_memory():
     assert ptrans.kernel_seconds(part, slow) == pytest.approx(3 * part / 10e9)
 
 
+def predicted(parameters, board, ranks):
+    """The GB/s of each operation."""
+    found = ptrans.predict(parameters, board, ranks)
+    return {entry.axes["operation"]: entry for entry in found if entry.name == "bandwidth"}
+
+
 def transposition(parameters, board, ranks):
-    return next(e for e in ptrans.predict(parameters, board, ranks) if e.axes == ptrans.OPERATION)
+    return predicted(parameters, board, ranks)["transpose"]
 
 
 def test_processors():
@@ -137,6 +149,24 @@ def test_processors():
     assert two.value < straight.value < one.value
     assert transposition({**CPU, "size": 64}, board, 1).bottleneck == "launch latency"
     assert transposition({**CPU, "grid_rows": 2}, board, 4).value < transposition(CPU, board, 1).value
+
+
+def test_the_parts_of_a_run_and_its_additions():
+    board = calibration.board(samples.calibration())
+    assert set(predicted(CPU, board, 1)) == {"transpose", "kernels", "host_to_device", "device_to_host"}
+    found = predicted(CPU, board, 4)
+    matrix, once = 4096**2 * 8 / 1e9, found["transpose"].value
+    times = [3 * matrix / found["kernels"].value, matrix / 2 / found["exchange"].value]
+    assert matrix / once == pytest.approx(sum(times))  # half of the ranks of 2 x 2 keep what they have
+    assert found["kernels"].value == pytest.approx(50, rel=0.01)
+    flops = next(entry for entry in ptrans.predict(CPU, board, 4) if entry.unit == "GFLOP/s")
+    assert flops.value == pytest.approx(once / 8)
+    straight = predicted({**CPU, "transport": "cpu"}, board, 1)
+    assert straight["transpose"].value < transposition(CPU, board, 1).value  # A is written to the device
+    device = {**samples.DEVICE, "class": "gpu"}
+    gpu = dataclasses.replace(calibration.board(samples.calibration(device)), devices=4)
+    found = predicted(CPU, gpu, 4)
+    assert found["transpose"].value == pytest.approx(2 * found["exchange"].value)  # the additions are hidden
 
 
 def test_boards():

@@ -26,6 +26,7 @@ from fabricmark.models import Board, Prediction, _grid, _host_path, _roofline, _
 
 LU = {"operation": "lu"}
 LU_AND_SOLVE = {"operation": "lu+solve"}
+SOLVE = {"operation": "solve"}
 ELEMENT_BYTES = {"float": 4, "double": 8}
 LU_SHARE = 1 / 3  # of b^3 multiply-adds: decomposition of a block
 PANEL_SHARE = 1 / 2  # a block times the inverse of a triangle
@@ -248,18 +249,20 @@ def bottleneck(found: Phases, seconds: float, updating: str) -> str:
 
 
 def solve_seconds(size: float, element_bytes: int, board: Board) -> float | None:
-    """Time to solve with L and U on the hosts [s]: each element is read once; None where that is unknown."""
-    if board.host_bytes_per_second is None:
+    """Time to bring L and U to the hosts and solve there [s], reading each element once; None if unknown."""
+    copying = _transfers.rate(_transfers.FROM_DEVICE, board)
+    if board.host_bytes_per_second is None or copying is None:
         return None
-    return size**2 * element_bytes / (board.host_bytes_per_second * board.hosts)
+    moved = size**2 * element_bytes
+    return moved / (copying * board.devices) + moved / (board.host_bytes_per_second * board.hosts)
 
 
 def predict(parameters: Mapping, board: Board, ranks: int) -> list[Prediction]:
     """GFLOP/s of the decomposition, and with the solve, all ranks together, and the transfers.
 
-    `parameters`: those of the result file (size, block_size, grid_rows, data_type, replications, transport;
-    on an FPGA register_block) and `variant`. Raises KeyError when one of them is missing, ValueError for an
-    FPGA without clock or a grid that the ranks do not fill.
+    `parameters`: those of the result file (size, block_size, grid_rows, data_type, replications, transport,
+    lookahead; on an FPGA register_block) and `variant`. Raises KeyError when one of them is missing,
+    ValueError for an FPGA without clock or a grid that the ranks do not fill.
     """
     size, element_bytes = parameters["size"], ELEMENT_BYTES[parameters["data_type"]]
     ranks_here = ceil(ranks / board.devices)
@@ -275,20 +278,28 @@ def predict(parameters: Mapping, board: Board, ranks: int) -> list[Prediction]:
         ]
     steps = replace(steps, exchange=exchange, latency=KERNELS * board.launch_seconds)
     found = phases(ceil(size / parameters["block_size"]), grid, steps)
-    seconds = found.seconds(overlap=board.device_class != "cpu")
+    seconds = found.seconds(overlap=board.device_class != "cpu" and parameters.get("lookahead", True))
     words = bottleneck(found, seconds, arithmetic(parameters, board, steps))
     explanation = "communication and update phases of the iterations, overlapping where they share no cores"
     rates = [("performance", LU, lu_flops(size), seconds)]
     solving = solve_seconds(size, element_bytes, board)
     if solving is not None:
         rates.append(("performance", LU_AND_SOLVE, hpl_flops(size), seconds + solving))
+    alone = [] if solving is None else [solve_prediction(solving)]
     return [
         *(
             Prediction(name, axes, flops / time / 1e9, "GFLOP/s", limit / 1e9, words, explanation)
             for name, axes, flops, time in rates
         ),
+        *alone,
         *_transfers.predictions(board, ranks),
     ]
+
+
+def solve_prediction(seconds: float) -> Prediction:
+    """The solve alone; its limit is not told apart from its model."""
+    explanation = "L and U to the hosts, then once through their memories"
+    return Prediction("time", SOLVE, seconds, "s", None, _roofline.MEMORY, explanation)
 
 
 def unmodelled(size: float, limit: float, no_steps: bool) -> list[Prediction]:

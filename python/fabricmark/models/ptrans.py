@@ -8,7 +8,7 @@ Dissertation 000, section 4.1.2: equations 4.5 and 4.6, and the peak over direct
 - Over direct channels: what the channels carry, i r 32 B 156.25 MHz, as long as the memory has three times
   their bandwidth (eq. 4.6).
 - CPU and GPU: the calibrated memory, through which A, B and C go once, and the steps of the way over the host
-  for what a rank does not own itself.
+  for what a rank does not own itself; on a GPU both at the same time.
 """
 
 from collections.abc import Mapping
@@ -20,7 +20,6 @@ import numpy as np
 from fabricmark.models import Board, Prediction, _grid, _host_path, _roofline, _transfers
 from fabricmark.models.b_eff import BITTWARE_520N, Channels
 
-OPERATION = {"operation": "transpose"}
 ELEMENT_BYTES = {"float": 4, "double": 8}
 PIPELINES = 3  # read A; read B and add; write C
 MATRICES = 3  # A and B are read, C is written
@@ -94,29 +93,45 @@ def transfer_seconds(part_bytes: float, design: Design) -> float:
     return MATRICES * part_bytes / design.copy_bytes_per_second
 
 
-def share_sent(grid: tuple[int, int]) -> float:
-    """Part of its blocks that a rank sends to others, of the rank that sends most; (i, j) goes to (j, i).
-
-    0 for one rank, 1 where some rank owns no block's mirror image, as in square grids off the diagonal.
-    """
+def shares_sent(grid: tuple[int, int]) -> np.ndarray:
+    """Part of its blocks that each rank of a P x Q grid sends to others: (i, j) goes to where (j, i) is."""
     rows, columns = grid
-    period = lcm(rows, columns)
-    place = np.arange(period)
+    place = np.arange(lcm(rows, columns))
     owner = (place[:, None] % rows) * columns + place[None, :] % columns
     sent = np.bincount(owner[owner != owner.T], minlength=rows * columns)
-    return float(np.max(sent / np.bincount(owner.ravel())))
+    return sent / np.bincount(owner.ravel())
 
 
-def exchange_seconds(sent_bytes: float, parameters: Mapping, board: Board, ranks: int) -> float | None:
-    """Time in which every rank sends and receives so many bytes [s]; None where nothing says."""
-    if sent_bytes == 0:
+def sent(parameters: Mapping, ranks: int) -> np.ndarray:
+    """The same for the distribution of the parameters.
+
+    Along diagonals ranks are couples, which exchange all but the blocks of the main diagonal. Raises
+    ValueError for a grid that the ranks do not fill.
+    """
+    if parameters.get("distribution", "pq") == "diagonal":
+        couples = np.arange(ranks) < ranks - ranks % 2
+        return np.where(couples, 1 - 1 / ceil(parameters["size"] / parameters["block_size"]), 0.0)
+    return shares_sent(_grid.shape(ranks, parameters.get("grid_rows", 0)))
+
+
+def exchange_seconds(
+    sent_bytes: float, part_bytes: float, parameters: Mapping, board: Board, ranks: int
+) -> float | None:
+    """Time in which every rank sends and receives so many bytes [s]; None where nothing says.
+
+    Over transport cpu a rank's whole part is then written to its device.
+    """
+    arrived = part_bytes if parameters["transport"] == "cpu" else sent_bytes
+    if arrived == 0:
         return 0.0
-    found = _host_path.calculated_steps([sent_bytes / _host_path.DIRECTIONS], board, ranks, ())
-    if found is None:
+    each_way = 1 / _host_path.DIRECTIONS
+    found = _host_path.calculated_steps([max(sent_bytes, 1) * each_way], board, ranks, ())
+    write = _host_path.copy_seconds("write", [arrived * each_way], board, ranks)
+    if found is None or write is None:
         return None
-    steps, _ = found
-    used = [steps[1]] if parameters["transport"] == "cpu" else steps
-    return float(sum(used)[0])
+    read, message, _ = found[0]
+    seconds = write + (message if sent_bytes else 0) + (0 if parameters["transport"] == "cpu" else read)
+    return float(seconds[0])
 
 
 def addition_seconds(parameters: Mapping, board: Board, ranks: int) -> tuple[float, str] | None:
@@ -124,25 +139,22 @@ def addition_seconds(parameters: Mapping, board: Board, ranks: int) -> tuple[flo
 
     Raises ValueError for an FPGA without clock.
     """
-    size, element_bytes = parameters["size"], ELEMENT_BYTES[parameters["data_type"]]
+    element_bytes, replications = ELEMENT_BYTES[parameters["data_type"]], parameters["replications"]
     ranks_here = ceil(ranks / board.devices)
-    part = size**2 * element_bytes / ranks
-    replications = parameters["replications"]
+    part = parameters["size"] ** 2 * element_bytes / ranks
     launch = replications * board.launch_seconds
     if board.device_class != "fpga":
         share = _roofline.share(parameters, board, ranks_here)
         if share is None:
             return None
-        work = _roofline.Work(size**2 / ranks, MATRICES * part, parameters["data_type"])
+        work = _roofline.Work(part / element_bytes, MATRICES * part, parameters["data_type"])
         busy, word = _roofline.seconds(work, board, ranks_here, share)
         return busy + launch, _roofline.LAUNCH if launch > busy else word
     if board.kernel_hz is None:
         raise ValueError("kernel_hz")
-    width = parameters["channel_width"] * element_bytes
-    memory = board.memory_bytes_per_second / ranks_here
     design = Design(
-        board.name, replications, parameters["block_size"], width, board.kernel_hz, memory, 1.0, 1.0,
-        element_bytes=element_bytes,
+        board.name, replications, parameters["block_size"], parameters["channel_width"] * element_bytes,
+        board.kernel_hz, board.memory_bytes_per_second / ranks_here, 1.0, 1.0, element_bytes=element_bytes,
     )  # fmt: skip
     busy = kernel_seconds(part, design)
     unbound = kernel_seconds(part, replace(design, memory_bytes_per_second=np.inf))
@@ -150,40 +162,59 @@ def addition_seconds(parameters: Mapping, board: Board, ranks: int) -> tuple[flo
     return busy + launch, _roofline.LAUNCH if launch > busy else word
 
 
-def limit_seconds(
-    part_bytes: float, sent_bytes: float, parameters: Mapping, board: Board, ranks: int
-) -> float:
-    """Least time [s]: A, B and C once through the memories, or the messages through those of the hosts."""
-    ranks_here = ceil(ranks / board.devices)
-    least = MATRICES * part_bytes * ranks_here / board.memory_bytes_per_second
+def limits_seconds(part_bytes: float, sent_bytes: float, board: Board, ranks: int) -> tuple[float, float]:
+    """Least times of kernels and exchange [s]; 0 where nothing is known of the hosts.
+
+    A, B and C go once through the devices' memories, the messages once through those of the hosts.
+    """
+    kernels = MATRICES * part_bytes * ceil(ranks / board.devices) / board.memory_bytes_per_second
     copying = _transfers.copy_limit(board)
-    if copying is None:
-        return least
-    return max(least, sent_bytes * ranks / (copying * board.hosts))
+    return kernels, 0.0 if copying is None else sent_bytes * ranks / (copying * board.hosts)
 
 
 def predict(parameters: Mapping, board: Board, ranks: int) -> list[Prediction]:
-    """GB/s of all ranks, counted as HPC Challenge does: bytes of one matrix over the time; and the transfers.
+    """GB/s and GFLOP/s of the whole, GB/s of its parts, all ranks together, and the transfers.
 
-    `parameters`: those of the result file (size, block_size, grid_rows, data_type, replications, transport;
-    on an FPGA channel_width) and `variant`. Raises KeyError when one of them is missing, ValueError for an
-    FPGA without clock or a grid that the ranks do not fill.
+    Counted as HPC Challenge does, the bytes of one matrix over the time; of the kernels A, B and C; of the
+    exchange what arrives. `parameters`: those of the result file (size, block_size, distribution, grid_rows,
+    data_type, replications, transport; on an FPGA channel_width) and `variant`. Raises KeyError when one of
+    them is missing, ValueError for an FPGA without clock or a grid that the ranks do not fill.
     """
-    matrix_bytes = parameters["size"] ** 2 * ELEMENT_BYTES[parameters["data_type"]]
-    grid = _grid.shape(ranks, parameters.get("grid_rows", 0))
-    sent = matrix_bytes / ranks * share_sent(grid)
-    limit = matrix_bytes / limit_seconds(matrix_bytes / ranks, sent, parameters, board, ranks) / 1e9
-    exchange = exchange_seconds(sent, parameters, board, ranks)
+    elements, element_bytes = parameters["size"] ** 2, ELEMENT_BYTES[parameters["data_type"]]
+    matrix = elements * element_bytes
+    shares = sent(parameters, ranks)
+    most = matrix / ranks * float(shares.max())
+    arrived = matrix * (1.0 if parameters["transport"] == "cpu" else float(shares.mean()))
+    least = limits_seconds(matrix / ranks, most, board, ranks)
+    exchange = exchange_seconds(most, matrix / ranks, parameters, board, ranks)
     adding = addition_seconds(parameters, board, ranks)
-    transfers = _transfers.predictions(board, ranks)
-    if exchange is None or adding is None:
-        reason = (
-            "how fast one work-item runs on this device" if adding is None else "how fast the messages are"
-        )
-        about = (None, "GB/s", limit, "-", f"no model: nothing calibrated says {reason}")
-        return [Prediction("bandwidth", OPERATION, *about), *transfers]
-    seconds, word = adding
-    value = matrix_bytes / (exchange + seconds) / 1e9
-    word = EXCHANGE if exchange > seconds else word
-    explanation = "exchange of the blocks, then the additions (eq. 4.5)"
-    return [Prediction("bandwidth", OPERATION, value, "GB/s", limit, word, explanation), *transfers]
+    seconds: tuple = (None, None, None)
+    words, explanation = ("-", "-"), "no model: nothing calibrated says how fast the messages are"
+    if adding is None:
+        explanation = "no model: nothing calibrated says how fast one work-item runs on this device"
+    elif exchange is not None:
+        together = max if board.device_class == "gpu" else _one_after_the_other
+        seconds = (together(exchange, adding[0]), adding[0], exchange)
+        words = (EXCHANGE if exchange > adding[0] else adding[1], adding[1])
+        explanation = "exchange of the blocks and the additions (eq. 4.5)"
+    rows = [
+        ("bandwidth", "transpose", "GB/s", matrix, seconds[0], max(least), words[0]),
+        ("performance", "transpose", "GFLOP/s", elements, seconds[0], max(least), words[0]),
+        ("bandwidth", "kernels", "GB/s", MATRICES * matrix, seconds[1], least[0], words[1]),
+    ]
+    if arrived:
+        rows.append(("bandwidth", "exchange", "GB/s", arrived, seconds[2], least[1], EXCHANGE))
+    return [
+        *(
+            Prediction(
+                name, {"operation": operation}, work / time / 1e9 if time else None, unit,
+                work / shortest / 1e9 if shortest else None, word, explanation,
+            )
+            for name, operation, unit, work, time, shortest, word in rows
+        ),
+        *_transfers.predictions(board, ranks),
+    ]  # fmt: skip
+
+
+def _one_after_the_other(exchange: float, adding: float) -> float:
+    return exchange + adding
