@@ -42,6 +42,11 @@ Replications::Replications(const Device& device, const cl::Program& program, con
 }
 
 void Replications::run(const std::string& operation, const std::vector<Geometry>& geometries) {
+  start(operation, geometries);
+  finish();
+}
+
+void Replications::start(const std::string& operation, const std::vector<Geometry>& geometries) {
   for (std::size_t i = 0; i < kernels_.size(); ++i) {
     const Geometry& geometry = geometries[i];
     if (geometry.global == 0) continue;
@@ -52,7 +57,6 @@ void Replications::run(const std::string& operation, const std::vector<Geometry>
     queues_[i].flush();
     if (timeline_.enabled()) timeline_.add(operation, entry_, static_cast<int>(i), event);
   }
-  finish();
 }
 
 void Replications::transfer(const std::function<void(int)>& enqueue) {

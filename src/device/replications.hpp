@@ -64,12 +64,13 @@ class Replications {
   /// Starts every replication whose geometry is not empty and waits for all. `operation` names it in the
   /// timeline.
   void run(const std::string& operation, const std::vector<Geometry>& geometries);
+  /// The same without waiting; what is started next begins after it. `finish` waits for all.
+  void start(const std::string& operation, const std::vector<Geometry>& geometries);
+  void finish();
   /// Calls `enqueue(replication)`, which queues copies, for all replications and waits for all.
   void transfer(const std::function<void(int)>& enqueue);
 
  private:
-  void finish();
-
   std::string entry_;
   std::vector<cl::Kernel> kernels_;
   std::vector<cl::CommandQueue> queues_;

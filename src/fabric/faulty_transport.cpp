@@ -1,12 +1,44 @@
 #include "fabric/faulty_transport.hpp"
 
-#include <vector>
+#include <numeric>
 
 namespace fabricmark::fabric {
 
+namespace {
+
+std::vector<Message> halved(std::span<const Message> messages) {
+  std::vector<Message> halves(messages.begin(), messages.end());
+  for (Message& message : halves) message.bytes /= 2;
+  return halves;
+}
+
+}  // namespace
+
+template <typename Count>
+void FaultyTransport::send_copies(std::vector<Message>& messages, Count&& count) {
+  const std::size_t all =
+      std::accumulate(messages.begin(), messages.end(), std::size_t{0},
+                      [](std::size_t sum, const Message& message) { return sum + message.bytes; });
+  if (copies_bytes_ < all) {
+    copies_ = transport_->allocate(all);
+    copies_bytes_ = all;
+  }
+  std::size_t offset = 0;
+  for (Message& message : messages) {
+    std::vector<std::byte> copy(message.bytes);
+    const std::size_t kept = count(message.bytes);
+    if (kept > 0) message.buffer->read(message.offset, std::span(copy).first(kept));
+    if (!copy.empty()) copies_->write(offset, copy);
+    message.buffer = copies_.get();
+    message.offset = offset;
+    offset += message.bytes;
+  }
+}
+
 void FaultyTransport::exchange(std::span<const Message> sends, std::span<const Message> receives) {
   std::vector<Message> spoiled(sends.begin(), sends.end());
-  if (spoiled.empty()) return transport_->exchange(sends, receives);
+  const bool halves_receives = kind_ == harness::Fault::Kind::kHalf && is_everywhere_;
+  if (spoiled.empty() && !halves_receives) return transport_->exchange(sends, receives);
   switch (kind_) {
     case harness::Fault::Kind::kLost:
       spoiled.pop_back();
@@ -23,6 +55,13 @@ void FaultyTransport::exchange(std::span<const Message> sends, std::span<const M
     case harness::Fault::Kind::kSwapped:
       std::swap(spoiled.front().offset, spoiled.back().offset);
       std::swap(spoiled.front().buffer, spoiled.back().buffer);
+      break;
+    case harness::Fault::Kind::kBlank:
+      send_copies(spoiled, [](std::size_t) { return std::size_t{0}; });
+      break;
+    case harness::Fault::Kind::kHalf:
+      if (is_everywhere_) return transport_->exchange(halved(sends), halved(receives));
+      send_copies(spoiled, [](std::size_t bytes) { return bytes / 2; });
       break;
     default:
       break;

@@ -20,14 +20,24 @@ std::unique_ptr<Transport> make_transport(const std::string& name, std::size_t c
   }
   const std::optional<harness::Fault>& fault = context.conditions().fault;
   if (fault && is_message_fault(*fault) && (!fault->rank || *fault->rank == context.ranks().rank())) {
-    return std::make_unique<FaultyTransport>(std::move(transport), fault->kind);
+    return std::make_unique<FaultyTransport>(std::move(transport), *fault);
   }
   return transport;
 }
 
 bool is_message_fault(const harness::Fault& fault) {
   using Kind = harness::Fault::Kind;
-  return fault.kind == Kind::kLost || fault.kind == Kind::kLate || fault.kind == Kind::kSwapped;
+  switch (fault.kind) {
+    case Kind::kLost:
+    case Kind::kLate:
+    case Kind::kBlank:
+    case Kind::kHalf:
+      return true;
+    case Kind::kSwapped:
+      return fault.target.empty();  // with a target, of values
+    default:
+      return false;
+  }
 }
 
 }  // namespace fabricmark::fabric

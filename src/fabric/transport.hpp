@@ -58,7 +58,8 @@ class Transport {
 std::unique_ptr<Transport> make_transport(const std::string& name, std::size_t chunk_bytes,
                                           const harness::Context& context, bool maps = true);
 
-/// True for faults that a transport makes (a lost, late or swapped message), not the benchmark.
+/// True for faults that a transport makes, not the benchmark: a lost, late, blank or half message, or swapped
+/// ones where the fault names no target.
 bool is_message_fault(const harness::Fault& fault);
 
 }  // namespace fabricmark::fabric

@@ -18,13 +18,14 @@ constexpr std::array kKinds{
     NamedKind{"element", Fault::Kind::kElement}, NamedKind{"scale", Fault::Kind::kScale},
     NamedKind{"zeros", Fault::Kind::kZeros},     NamedKind{"stale", Fault::Kind::kStale},
     NamedKind{"lost", Fault::Kind::kLost},       NamedKind{"late", Fault::Kind::kLate},
-    NamedKind{"swapped", Fault::Kind::kSwapped},
+    NamedKind{"swapped", Fault::Kind::kSwapped}, NamedKind{"blank", Fault::Kind::kBlank},
+    NamedKind{"half", Fault::Kind::kHalf},
 };
 
 Error not_a_fault(const std::string& text) {
-  return bad_use(
-      "--inject-fault '" + text + "' is unknown",
-      "use KIND[:TARGET][@RANK] with the kind element, scale, zeros, stale, lost, late or swapped");
+  return bad_use("--inject-fault '" + text + "' is unknown",
+                 "use KIND[:TARGET][@RANK] with the kind element, scale, zeros, stale, lost, late, blank, "
+                 "half or swapped");
 }
 
 }  // namespace

@@ -19,11 +19,13 @@ struct Fault {
     kStale,    ///< the contents from before the repetition
     kLost,     ///< a message that is not sent, a copy that is not made
     kLate,     ///< a message with the contents of an earlier one
+    kBlank,    ///< messages of nothing but zeros
+    kHalf,     ///< messages of which only the first half of the bytes is moved
     kSwapped,  ///< messages to each other's receivers; of values, the first and the last quarter exchanged
   };
   Kind kind = Kind::kElement;
-  std::string target;       ///< what is changed, in the benchmark's own names; empty: its first
-  std::optional<int> rank;  ///< the only rank that is changed; absent: all
+  std::string target{};       ///< what is changed, in the benchmark's own names; empty: its first
+  std::optional<int> rank{};  ///< the only rank that is changed; absent: all
 };
 
 /// Reads KIND[:TARGET][@RANK]. Throws Error (bad use) naming the kinds.

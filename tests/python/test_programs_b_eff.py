@@ -258,6 +258,18 @@ def test_messages_that_are_late_or_swapped_everywhere_are_found(b_eff, kind, way
 
 
 @pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("kind", ["blank", "half"])
+def test_messages_that_are_blank_or_half_are_found_and_placed(b_eff, kind, way):
+    """Both directions, also where all ranks agree about the shorter messages."""
+    for where, receivers in (("@1", {0, 2}), ("", {0, 1, 2})):
+        done = b_eff.run(*SHORT, *WAYS[way], "--ranks", "3", "--inject-fault", kind + where)
+        assert done.code == 1 and done.errors == ""
+        found = failed(done)
+        assert set(found) == {"messages to the left", "messages to the right"}
+        assert {place[0] for place in found.values()} <= receivers
+
+
+@pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("kind, byte", [("element", 2048), ("zeros", 0), ("scale", 0), ("stale", 0)])
 def test_a_received_message_that_was_spoiled_is_found_and_placed(b_eff, kind, byte, way):
     for where, receiver in (("@2", 2), ("", None)):
@@ -273,7 +285,7 @@ def test_a_received_message_that_was_spoiled_is_found_and_placed(b_eff, kind, by
 
 
 @pytest.mark.parametrize(
-    "kind", ["late", *(pytest.param(kind, marks=FULL) for kind in ("swapped", "element", "zeros"))]
+    "kind", ["late", "half", *(pytest.param(kind, marks=FULL) for kind in ("swapped", "blank", "zeros"))]
 )
 def test_faults_of_mpi_are_found(b_eff, kind):
     done = b_eff.run(*SHORT, "--inject-fault", f"{kind}@1", launcher=mpirun(2))

@@ -317,9 +317,9 @@ def test_faults_of_one_vector_are_found_and_placed(fft, on_cpu, kind, direction)
     assert (transform, rank) == (0, 1) and 512 <= point < 1024, "in the part of rank 1"
 
 
-@pytest.mark.parametrize("kind", ["late", "swapped"])
+@pytest.mark.parametrize("kind", ["late", "swapped", "blank", "half"])
 @pytest.mark.parametrize("where", ["", "@1"])
-def test_messages_of_one_vector_that_are_late_or_swapped_are_found(fft, on_cpu, kind, where):
+def test_messages_of_one_vector_that_are_spoiled_are_found(fft, on_cpu, kind, where):
     done = fft.run(*one(), "--ranks", 4, "--inject-fault", f"{kind}{where}")
     assert done.code == 1 and done.errors == ""
     found = verdicts(done)

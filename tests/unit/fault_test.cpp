@@ -22,13 +22,16 @@ TEST(Fault, IsReadWithTargetAndRank) {
   EXPECT_EQ(both.target, "c");
   EXPECT_EQ(both.rank, 3);
   EXPECT_EQ(parse_fault("stale@0").rank, 0);
+  EXPECT_EQ(parse_fault("blank").kind, Fault::Kind::kBlank);
+  EXPECT_EQ(parse_fault("half@2").kind, Fault::Kind::kHalf);
 }
 
 TEST(Fault, RefusesWhatItDoesNotKnowAndListsTheKinds) {
   for (const char* text : {"", "x", "Element", ":a", "@1", "element@", "element@-1", "element@x",
                            "element@1x", "element:a@1@2", "element@99999999999", "element a"}) {
     const std::string message = message_of([&] { parse_fault(text); });
-    EXPECT_TRUE(mentions(message, "element, scale, zeros, stale, lost, late or swapped")) << message;
+    EXPECT_TRUE(mentions(message, "element, scale, zeros, stale, lost, late, blank, half or swapped"))
+        << message;
   }
 }
 
@@ -54,6 +57,13 @@ TEST_F(Corrupt, ChangesAllElements) {
   EXPECT_EQ(changed(Fault::Kind::kZeros), (std::vector<float>{0, 0, 0, 0, 0}));
   EXPECT_EQ(changed(Fault::Kind::kStale), (std::vector<float>{9, 8, 7, 6, 5}));
   EXPECT_EQ(changed(Fault::Kind::kSwapped), (std::vector<float>{4, 5, 3, 1, 2}));
+}
+
+TEST_F(Corrupt, RefusesFaultsOfMessages) {
+  for (const Fault::Kind kind :
+       {Fault::Kind::kLost, Fault::Kind::kLate, Fault::Kind::kBlank, Fault::Kind::kHalf}) {
+    EXPECT_TRUE(mentions(message_of([&] { changed(kind); }), "no messages"));
+  }
 }
 
 }  // namespace

@@ -242,7 +242,7 @@ TEST_P(AllToAll, ShowsWhatIsLateOrSwappedOnOneRank) {
     std::vector<std::size_t> wrong(static_cast<std::size_t>(GetParam()));
     run_in_process(GetParam(), [&](Ranks& ranks) {
       auto transport = std::make_unique<fabric::CpuTransport>(ranks, 60);
-      fabric::FaultyTransport faulty(std::make_unique<fabric::CpuTransport>(ranks, 60), kind);
+      fabric::FaultyTransport faulty(std::make_unique<fabric::CpuTransport>(ranks, 60), Fault{.kind = kind});
       fabric::Transport& chosen = ranks.rank() == 1 ? static_cast<fabric::Transport&>(faulty) : *transport;
       wrong[static_cast<std::size_t>(ranks.rank())] = count_wrong(ranks, chosen);
       return 0;
@@ -254,7 +254,8 @@ TEST_P(AllToAll, ShowsWhatIsLateOrSwappedOnOneRank) {
 
 TEST_P(AllToAll, NamesALostMessage) {
   run_in_process(GetParam(), [](Ranks& ranks) {
-    fabric::FaultyTransport transport(std::make_unique<fabric::CpuTransport>(ranks, 0.2), Fault::Kind::kLost);
+    fabric::FaultyTransport transport(std::make_unique<fabric::CpuTransport>(ranks, 0.2),
+                                      Fault{.kind = Fault::Kind::kLost});
     const std::string message = message_of([&] { count_wrong(ranks, transport); }, ExitCode::kEnvironment);
     // The last block of a rank is for the one before it.
     const std::string sender = std::to_string((ranks.rank() + 1) % ranks.size());

@@ -1,6 +1,7 @@
 #include "fabric/transport.hpp"
 
 #include <array>
+#include <cmath>
 
 #include "fabric/cpu_transport.hpp"
 #include "fabric/faulty_transport.hpp"
@@ -98,7 +99,7 @@ class WithFault {
   explicit WithFault(Fault::Kind kind) {
     auto recorder = std::make_unique<Recorder>();
     seen = recorder.get();
-    transport = std::make_unique<FaultyTransport>(std::move(recorder), kind);
+    transport = std::make_unique<FaultyTransport>(std::move(recorder), Fault{.kind = kind});
     transport->exchange(messages, std::span(messages).first(2));
   }
   const std::vector<Message> messages{
@@ -139,6 +140,17 @@ TEST(FaultyTransport, SwapsTheContentsOfTheFirstAndTheLast) {
   }
 }
 
+TEST(FaultyTransport, MovesHalfOfEveryMessageOnBothSidesWhereAllRanksDo) {
+  const WithFault half(Fault::Kind::kHalf);
+  EXPECT_EQ(offsets(half.seen->sent), offsets(half.messages));
+  EXPECT_EQ(half.seen->received.size(), 2U);
+  for (const Message& message : half.seen->sent) EXPECT_EQ(message.bytes, 4U);
+  for (const Message& message : half.seen->received) EXPECT_EQ(message.bytes, 4U);
+  // Also where a rank only receives.
+  half.transport->exchange({}, std::span(half.messages).first(1));
+  EXPECT_EQ(half.seen->received.at(0).bytes, 4U);
+}
+
 TEST(FaultyTransport, LeavesTheRestAsItIs) {
   WithFault element(Fault::Kind::kElement);
   EXPECT_EQ(offsets(element.seen->sent), (std::vector<std::size_t>{800, 1600, 2400}));
@@ -151,13 +163,16 @@ TEST(FaultyTransport, LeavesTheRestAsItIs) {
   EXPECT_EQ(lost.seen->received.size(), 1U);
 }
 
-/// Bytes that arrive wrong on each of three ranks when rank 1 has the fault; -1 where the time was over.
-std::array<long, 3> wrong_bytes(Fault::Kind kind, std::size_t bytes) {
+/// Bytes that arrive wrong on each of three ranks when rank 1, or all have the fault; -1 where the time was
+/// over.
+std::array<long, 3> wrong_bytes(const Fault& fault, std::size_t bytes) {
   std::array<long, 3> wrong{};
   run_in_process(3, [&](Ranks& ranks) {
     auto plain = std::make_unique<CpuTransport>(ranks, kShortTimeout);
     std::unique_ptr<Transport> transport = std::move(plain);
-    if (ranks.rank() == 1) transport = std::make_unique<FaultyTransport>(std::move(transport), kind);
+    if (fault.rank.value_or(ranks.rank()) == ranks.rank()) {
+      transport = std::make_unique<FaultyTransport>(std::move(transport), fault);
+    }
     Ring ring(*transport, ranks, {bytes});
     ring.prepare(1);
     ranks.barrier();
@@ -178,18 +193,49 @@ std::array<long, 3> wrong_bytes(Fault::Kind kind, std::size_t bytes) {
 TEST(FaultyTransport, IsFoundWhereTheMessageGoes) {
   for (const std::size_t bytes : {1UL, 1001UL, 50000UL}) {
     const long all = static_cast<long>(bytes);
+    const auto on_rank_1 = [&](Fault::Kind kind) { return wrong_bytes({.kind = kind, .rank = 1}, bytes); };
     // The last message of an exchange goes to the left, to rank 0; the first to rank 2.
-    EXPECT_EQ(wrong_bytes(Fault::Kind::kLost, bytes), (std::array<long, 3>{-1, 0, 0})) << bytes;
-    EXPECT_EQ(wrong_bytes(Fault::Kind::kLate, bytes), (std::array<long, 3>{all, 0, 0})) << bytes;
-    EXPECT_EQ(wrong_bytes(Fault::Kind::kSwapped, bytes), (std::array<long, 3>{all, 0, all})) << bytes;
+    EXPECT_EQ(on_rank_1(Fault::Kind::kLost), (std::array<long, 3>{-1, 0, 0})) << bytes;
+    EXPECT_EQ(on_rank_1(Fault::Kind::kLate), (std::array<long, 3>{all, 0, 0})) << bytes;
+    EXPECT_EQ(on_rank_1(Fault::Kind::kSwapped), (std::array<long, 3>{all, 0, all})) << bytes;
+  }
+}
+
+/// About `share` of `bytes` are wrong: of zeros or poison, one byte in 256 is right by chance.
+bool is_about(long wrong, double share, double bytes) {
+  const auto count = static_cast<double>(wrong);
+  return count <= std::ceil(share * bytes) && count > 0.98 * share * bytes;
+}
+
+TEST(FaultyTransport, BlanksEveryMessageOfTheFaultyRanks) {
+  constexpr std::size_t kBytes = 50000;
+  const auto [left, own, right] = wrong_bytes({.kind = Fault::Kind::kBlank, .rank = 1}, kBytes);
+  EXPECT_TRUE(is_about(left, 1, kBytes)) << left;
+  EXPECT_EQ(own, 0);
+  EXPECT_TRUE(is_about(right, 1, kBytes)) << right;
+  for (const long wrong : wrong_bytes({.kind = Fault::Kind::kBlank}, kBytes)) {
+    EXPECT_TRUE(is_about(wrong, 2, kBytes)) << wrong;
+  }
+}
+
+TEST(FaultyTransport, HalvesEveryMessageOfTheFaultyRanks) {
+  for (const std::size_t count : {9999UL, 50000UL}) {
+    const auto bytes = static_cast<double>(count);
+    const auto [left, own, right] = wrong_bytes({.kind = Fault::Kind::kHalf, .rank = 1}, count);
+    EXPECT_TRUE(is_about(left, 0.5, bytes)) << left;
+    EXPECT_EQ(own, 0);
+    EXPECT_TRUE(is_about(right, 0.5, bytes)) << right;
+    for (const long wrong : wrong_bytes({.kind = Fault::Kind::kHalf}, count)) {
+      EXPECT_TRUE(is_about(wrong, 1, bytes + 1)) << wrong;
+    }
   }
 }
 
 TEST(MessageFaults, AreThoseOfTransports) {
-  for (const char* text : {"lost", "late", "swapped", "lost@1"}) {
+  for (const char* text : {"lost", "late", "swapped", "blank", "half", "lost@1"}) {
     EXPECT_TRUE(is_message_fault(harness::parse_fault(text))) << text;
   }
-  for (const char* text : {"element", "scale", "zeros", "stale"}) {
+  for (const char* text : {"element", "scale", "zeros", "stale", "swapped:c"}) {
     EXPECT_FALSE(is_message_fault(harness::parse_fault(text))) << text;
   }
 }

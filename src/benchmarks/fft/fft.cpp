@@ -31,7 +31,9 @@ void check_message_fault(const harness::Context& context) {
         fmt::format("--inject-fault names '{}', but spoils messages of both directions", fault->target),
         "leave out the target, as in lost@1");
   }
-  if (context.ranks().size() == 1 && fault->kind != harness::Fault::Kind::kLost) {
+  const bool needs_two =
+      fault->kind == harness::Fault::Kind::kLate || fault->kind == harness::Fault::Kind::kSwapped;
+  if (context.ranks().size() == 1 && needs_two) {
     throw bad_use("one rank has a single message, which cannot be late or swapped", "use --ranks 2, or lost");
   }
 }

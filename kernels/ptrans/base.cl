@@ -1,0 +1,75 @@
+// PTRANS, base kernel: a single work-item design for FPGAs (dissertation 000, section 4.1.2.1).
+//
+// For each block, three pipelines one after the other, CHANNEL_WIDTH elements a cycle:
+//   1. a block of a is read into local memory,
+//   2. it is read transposed, a block of b is added to it, and the sum put into a second buffer,
+//   3. the sum is written to c.
+// So global memory sees whole blocks from end to end only. Blocks are contiguous in memory, row by row. Task
+// i adds block tasks[2 i] of a, transposed, to block tasks[2 i + 1] of b; c has its blocks in b's order.
+#include "common/dialect.h"
+
+#define CHUNKS (BLOCK_SIZE / CHANNEL_WIDTH)  // of a row, each moved in one cycle
+#define BLOCK_ELEMENTS ((size_t)BLOCK_SIZE * BLOCK_SIZE)
+
+// Local memory has CHANNEL_WIDTH lanes, each a memory of its own. Element k of a chunk lies in lane (k + row)
+// mod CHANNEL_WIDTH, so that the elements of a chunk, which are read or written in the same cycle, are in
+// different lanes along a row and along a column. A CPU, whose memory has no lanes, need not turn them.
+#if defined(FM_CPU)
+#define LANE(k, row) (k)
+#define ELEMENT(lane, row) (lane)
+#else
+#define LANE(k, row) (((k) + (row)) % CHANNEL_WIDTH)
+#define ELEMENT(lane, row) (((lane) + CHANNEL_WIDTH - (row) % CHANNEL_WIDTH) % CHANNEL_WIDTH)
+#endif
+
+FM_SINGLE_WORK_ITEM
+__kernel void transpose(__global const DATA_TYPE* restrict a, __global const DATA_TYPE* restrict b,
+                        __global DATA_TYPE* restrict c, __global const uint* restrict tasks, const uint first,
+                        const uint count) {
+  for (uint task = first; task < first + count; ++task) {
+    DATA_TYPE block[BLOCK_SIZE][CHUNKS][CHANNEL_WIDTH] __attribute__((aligned(64)));
+    DATA_TYPE sum[BLOCK_SIZE][BLOCK_SIZE] __attribute__((aligned(64)));
+    const size_t from = tasks[2 * task] * BLOCK_ELEMENTS;
+    const size_t to = tasks[2 * task + 1] * BLOCK_ELEMENTS;
+    for (uint row = 0; row < BLOCK_SIZE; ++row) {
+      FM_PIPELINE
+      for (uint chunk = 0; chunk < CHUNKS; ++chunk) {
+        DATA_TYPE elements[CHANNEL_WIDTH];
+        FM_UNROLL_FULLY
+        for (uint k = 0; k < CHANNEL_WIDTH; ++k)
+          elements[k] = a[from + row * BLOCK_SIZE + chunk * CHANNEL_WIDTH + k];
+        FM_UNROLL_FULLY
+        for (uint lane = 0; lane < CHANNEL_WIDTH; ++lane)
+          block[row][chunk][lane] = elements[ELEMENT(lane, row)];
+      }
+    }
+    for (uint row = 0; row < BLOCK_SIZE; ++row) {
+      FM_PIPELINE
+      for (uint chunk = 0; chunk < CHUNKS; ++chunk) {
+        // Column `row` of the block of a, rows chunk * CHANNEL_WIDTH and on.
+        DATA_TYPE lanes[CHANNEL_WIDTH];
+#if defined(FM_CPU)
+        FM_UNROLL_FULLY
+        for (uint k = 0; k < CHANNEL_WIDTH; ++k)
+          lanes[k] = block[chunk * CHANNEL_WIDTH + k][row / CHANNEL_WIDTH][row % CHANNEL_WIDTH];
+#else
+        FM_UNROLL_FULLY
+        for (uint lane = 0; lane < CHANNEL_WIDTH; ++lane)
+          lanes[lane] = block[chunk * CHANNEL_WIDTH + ELEMENT(lane, row)][row / CHANNEL_WIDTH][lane];
+#endif
+        FM_UNROLL_FULLY
+        for (uint k = 0; k < CHANNEL_WIDTH; ++k) {
+          const uint column = chunk * CHANNEL_WIDTH + k;
+          sum[row][column] = lanes[LANE(k, row)] + b[to + row * BLOCK_SIZE + column];
+        }
+      }
+    }
+    for (uint row = 0; row < BLOCK_SIZE; ++row) {
+      FM_PIPELINE
+      for (uint column = 0; column < BLOCK_SIZE; column += CHANNEL_WIDTH) {
+        FM_UNROLL_FULLY
+        for (uint k = 0; k < CHANNEL_WIDTH; ++k) c[to + row * BLOCK_SIZE + column + k] = sum[row][column + k];
+      }
+    }
+  }
+}

@@ -1,0 +1,60 @@
+// A on the host: the hosts exchange its blocks, and every block that a kernel needs is written to the device.
+#include "benchmarks/ptrans/staged_execution.hpp"
+
+namespace fabricmark::ptrans {
+
+namespace {
+
+class CpuExecution : public StagedExecution {
+ public:
+  CpuExecution(const harness::Context& context, const Plan& plan, std::size_t block_bytes)
+      : StagedExecution(context, plan, block_bytes),
+        a_(transport().allocate(std::max<std::size_t>(own_bytes(), 1))),
+        incoming_(transport().allocate(std::max<std::size_t>(arriving_bytes(), 1))),
+        staying_(context.buffer(std::max<std::size_t>(own_bytes(), 1))),
+        arrived_(context.buffer(std::max<std::size_t>(arriving_bytes(), 1))),
+        writes_(context.device().queue()) {}
+
+  void write_a(std::span<const std::byte> blocks) override {
+    if (!blocks.empty()) a_->write(0, blocks);
+  }
+  void poison_arrived(std::span<const std::byte> blocks) override {
+    if (own_bytes() > 0) staying_.write(writes_, blocks.data(), own_bytes());
+    if (arriving_bytes() > 0) {
+      arrived_.write(writes_, blocks.data(), arriving_bytes());
+      incoming_->write(0, blocks.first(arriving_bytes()));
+    }
+    writes_.finish();
+  }
+
+ private:
+  void deliver_staying() override {
+    for (std::size_t i = 0; i < plan().staying; ++i) write(*a_, staying_, plan().tasks[i].source, 1);
+    writes_.finish();
+  }
+  void deliver(const Round& round) override {
+    exchange(round, *a_, *incoming_);
+    if (round.tasks > 0) write(*incoming_, arrived_, round.first_arriving, round.tasks);
+    writes_.finish();
+  }
+  /// Blocks to the same place on the device.
+  void write(fabric::MessageBuffer& from, device::Buffer& to, std::size_t first, std::size_t count) {
+    const std::size_t offset = first * block_bytes();
+    to.write(writes_, from.host_memory().data() + offset, count * block_bytes(), offset);
+  }
+  [[nodiscard]] const device::Buffer& staying() const override { return staying_; }
+  [[nodiscard]] const device::Buffer& arrived() const override { return arrived_; }
+
+  std::unique_ptr<fabric::MessageBuffer> a_, incoming_;
+  device::Buffer staying_, arrived_;
+  cl::CommandQueue writes_;
+};
+
+}  // namespace
+
+std::unique_ptr<Execution> make_cpu_execution(const harness::Context& context, const Plan& plan,
+                                              std::size_t block_bytes) {
+  return std::make_unique<CpuExecution>(context, plan, block_bytes);
+}
+
+}  // namespace fabricmark::ptrans

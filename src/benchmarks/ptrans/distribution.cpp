@@ -1,0 +1,53 @@
+#include "benchmarks/ptrans/distribution.hpp"
+
+namespace fabricmark::ptrans {
+
+Distribution Distribution::pq(const harness::Grid& grid, std::size_t edge) {
+  return {false, grid, static_cast<int>(grid.rows * grid.columns), edge};
+}
+
+Distribution Distribution::diagonal(int ranks, std::size_t edge) { return {true, {}, ranks, edge}; }
+
+Distribution Distribution::of(const harness::Context& context) {
+  const std::size_t block = context.parameters().count("block_size");
+  const std::size_t edge = (context.parameters().count("size") + block - 1) / block;
+  const int ranks = context.ranks().size();
+  if (context.parameters().text("distribution") == "diagonal") return diagonal(ranks, edge);
+  return pq(harness::make_grid(ranks, context.parameters().count("grid_rows")), edge);
+}
+
+int Distribution::owner(std::size_t row, std::size_t column) const {
+  return is_diagonal_ ? diagonal_owner(row, column) : grid_.owner(row, column);
+}
+
+bool Distribution::exchanges() const {
+  for (std::size_t row = 0; row < edge_; ++row) {
+    for (std::size_t column = 0; column < row; ++column) {
+      if (owner(row, column) != owner(column, row)) return true;
+    }
+  }
+  return false;
+}
+
+int Distribution::partner(int rank) const {
+  const int other = rank % 2 == 0 ? rank + 1 : rank - 1;
+  return other < ranks_ ? other : rank;
+}
+
+int Distribution::diagonal_owner(std::size_t row, std::size_t column) const {
+  const auto dealt_to = [&](std::size_t card) {
+    return static_cast<int>(card % static_cast<std::size_t>(ranks_));
+  };
+  const std::size_t distance = (column + edge_ - row) % edge_;
+  if (distance == 0) return dealt_to(row);  // opposite itself
+  // Of two blocks opposite each other, one is on a diagonal below edge / 2; in the middle diagonal of an even
+  // number, one is in the upper half.
+  const bool is_middle = 2 * distance == edge_;
+  const bool is_first = is_middle ? row < column : 2 * distance < edge_;
+  if (!is_first) return partner(diagonal_owner(column, row));
+  // The pairs are dealt out like cards, along one diagonal after the other. The owner of a pair's first block
+  // goes through all ranks, so that each gets as many first as second blocks.
+  return dealt_to((distance - 1) * edge_ + row);
+}
+
+}  // namespace fabricmark::ptrans

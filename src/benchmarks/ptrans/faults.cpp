@@ -1,0 +1,45 @@
+#include "benchmarks/ptrans/faults.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "device/error.hpp"
+#include "fabric/transport.hpp"
+
+namespace fabricmark::ptrans {
+
+bool can_make(const Plan& plan, const harness::Fault& fault) {
+  if (!fabric::is_message_fault(fault)) return !plan.blocks.empty();
+  return std::any_of(plan.rounds.begin(), plan.rounds.end(), [&](const Round& round) {
+    switch (fault.kind) {
+      case harness::Fault::Kind::kSwapped:
+        return round.sends.size() > 1;
+      case harness::Fault::Kind::kLate:
+        // Instead of the last block goes the one before it in memory, or in the exchange.
+        return round.sends.size() > 1 || (round.sends.size() == 1 && round.sends.back().place > 0);
+      default:
+        return !round.sends.empty();
+    }
+  });
+}
+
+void require_possible(const harness::Context& context, const Distribution& distribution) {
+  const std::optional<harness::Fault>& fault = context.conditions().fault;
+  if (!fault) return;
+  const bool is_of_messages = fabric::is_message_fault(*fault);
+  if (!fault->target.empty() && (is_of_messages || fault->target != "c")) {
+    throw bad_use(fmt::format("--inject-fault names '{}'", fault->target),
+                  is_of_messages ? "leave out the target, as in lost@1" : "use c");
+  }
+  for (int rank = fault->rank.value_or(0); rank <= fault->rank.value_or(distribution.ranks() - 1); ++rank) {
+    if (rank >= distribution.ranks()) return;  // refused by the harness
+    if (can_make(make_plan(distribution, rank, context.parameters().count("round_blocks")), *fault)) return;
+  }
+  const std::string who = fault->rank ? fmt::format("rank {}", *fault->rank) : "no rank";
+  throw bad_use(fmt::format("{} {} enough {} to make the fault of --inject-fault", who,
+                            fault->rank ? "has not" : "has", is_of_messages ? "messages" : "blocks"),
+                "use more ranks, a smaller --block-size or another rank");
+}
+
+}  // namespace fabricmark::ptrans

@@ -1,0 +1,38 @@
+// A on the device, its blocks from device to device over the hosts.
+#include "benchmarks/ptrans/staged_execution.hpp"
+
+namespace fabricmark::ptrans {
+
+namespace {
+
+class HostExecution : public StagedExecution {
+ public:
+  HostExecution(const harness::Context& context, const Plan& plan, std::size_t block_bytes)
+      : StagedExecution(context, plan, block_bytes),
+        a_(transport().allocate(std::max<std::size_t>(own_bytes(), 1))),
+        arrived_(transport().allocate(std::max<std::size_t>(arriving_bytes(), 1))) {}
+
+  void write_a(std::span<const std::byte> blocks) override {
+    if (!blocks.empty()) a_->write(0, blocks);
+  }
+  void poison_arrived(std::span<const std::byte> blocks) override {
+    if (arriving_bytes() > 0) arrived_->write(0, blocks.first(arriving_bytes()));
+  }
+
+ private:
+  void deliver_staying() override {}
+  void deliver(const Round& round) override { exchange(round, *a_, *arrived_); }
+  [[nodiscard]] const device::Buffer& staying() const override { return *a_->device_memory(); }
+  [[nodiscard]] const device::Buffer& arrived() const override { return *arrived_->device_memory(); }
+
+  std::unique_ptr<fabric::MessageBuffer> a_, arrived_;
+};
+
+}  // namespace
+
+std::unique_ptr<Execution> make_host_execution(const harness::Context& context, const Plan& plan,
+                                               std::size_t block_bytes) {
+  return std::make_unique<HostExecution>(context, plan, block_bytes);
+}
+
+}  // namespace fabricmark::ptrans

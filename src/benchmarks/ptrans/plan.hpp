@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "benchmarks/ptrans/distribution.hpp"
+
+namespace fabricmark::ptrans {
+
+/// Place of a block in the matrix of blocks.
+struct Block {
+  std::size_t row = 0;
+  std::size_t column = 0;
+  auto operator<=>(const Block&) const = default;
+};
+
+/// One block of C: block number `target` of B and C plus the transposed block number `source` of A, or of
+/// what has arrived. As the kernels read it.
+struct Task {
+  std::uint32_t source = 0;
+  std::uint32_t target = 0;
+};
+
+/// A block on its way, as one message: where it lies in A or will lie in what arrives, and the other rank.
+struct Transit {
+  int peer = 0;
+  std::size_t place = 0;
+  int tag = 0;
+};
+
+/// Blocks that are exchanged at once, and the tasks that they make possible.
+struct Round {
+  std::vector<Transit> sends;
+  std::vector<Transit> receives;
+  std::size_t first_task = 0;
+  std::size_t tasks = 0;
+  std::size_t first_arriving = 0;  ///< the blocks lie one behind the other
+};
+
+/// What one rank has, sends, receives and computes.
+///
+/// A rank keeps its blocks of A, B and C row by row of the matrix of blocks, each contiguous: so a block is
+/// one message without packing, and one burst of an FPGA's memory. C(i, j) needs A(j, i), which is somewhere
+/// else in this order or on another rank; tasks say where. A block whose opposite has the same owner is never
+/// sent.
+struct Plan {
+  std::vector<Block> blocks;  ///< of this rank, in the order of its memory
+  std::vector<Task> tasks;    ///< first those with blocks that stay, then round by round
+  std::size_t staying = 0;    ///< tasks with a block of A that is here
+  std::size_t arriving = 0;   ///< blocks that come from other ranks
+  std::vector<Round> rounds;
+};
+
+/// In each round, a rank sends at most `round_blocks` blocks to each other rank; 0: all. Both sides number
+/// the blocks between them alike, so that no rank waits for a block of a round that its peer has not begun.
+Plan make_plan(const Distribution& distribution, int rank, std::size_t round_blocks);
+
+}  // namespace fabricmark::ptrans

@@ -1,0 +1,57 @@
+#include "benchmarks/ptrans/staged_execution.hpp"
+
+namespace fabricmark::ptrans {
+
+namespace {
+
+/// A device whose memory is the host's sends blocks of any size from there, without a copy.
+std::size_t chunk_bytes(const harness::Context& context) {
+  constexpr std::size_t kChunkBytes = std::size_t{256} << 10U;
+  const device::DeviceInfo& info = context.device().info();
+  const bool is_in_host = info.device_class == device::DeviceClass::kCpu || info.emulated();
+  return is_in_host ? 1 : kChunkBytes;
+}
+
+}  // namespace
+
+StagedExecution::StagedExecution(const harness::Context& context, const Plan& plan, std::size_t block_bytes)
+    : plan_(plan),
+      block_bytes_(block_bytes),
+      transposition_(context, plan, block_bytes),
+      transport_(
+          fabric::make_transport(context.parameters().text("transport"), chunk_bytes(context), context)) {}
+
+void StagedExecution::run() {
+  deliver_staying();
+  transposition_.start("transpose", staying(), 0, plan_.staying);
+  for (const Round& round : plan_.rounds) {
+    deliver(round);
+    transposition_.start("transpose", arrived(), round.first_task, round.tasks);
+  }
+  transposition_.finish();
+}
+
+void StagedExecution::exchange() {
+  deliver_staying();
+  for (const Round& round : plan_.rounds) deliver(round);
+}
+
+void StagedExecution::transpose() {
+  transposition_.start("kernels", staying(), 0, plan_.staying);
+  transposition_.start("kernels", arrived(), plan_.staying, plan_.arriving);
+  transposition_.finish();
+}
+
+void StagedExecution::exchange(const Round& round, fabric::MessageBuffer& outgoing,
+                               fabric::MessageBuffer& incoming) {
+  const auto messages = [&](const std::vector<Transit>& transits, fabric::MessageBuffer& buffer) {
+    std::vector<fabric::Message> all;
+    for (const Transit& transit : transits) {
+      all.push_back({&buffer, transit.place * block_bytes_, block_bytes_, transit.peer, transit.tag});
+    }
+    return all;
+  };
+  transport_->exchange(messages(round.sends, outgoing), messages(round.receives, incoming));
+}
+
+}  // namespace fabricmark::ptrans

@@ -1,0 +1,45 @@
+#pragma once
+
+#include "benchmarks/ptrans/execution.hpp"
+#include "benchmarks/ptrans/transposition.hpp"
+#include "fabric/transport.hpp"
+
+namespace fabricmark::ptrans {
+
+/// Blocks come in rounds over a transport; those that stay are transposed during the first, those of each
+/// round during the next.
+class StagedExecution : public Execution {
+ public:
+  void write_b(std::span<const std::byte> blocks) override { transposition_.write_b(blocks.data()); }
+  void write_c(std::span<const std::byte> blocks) override { transposition_.write_c(blocks.data()); }
+  void read_c(std::span<std::byte> blocks) override { transposition_.read_c(blocks.data()); }
+  void run() override;
+  void exchange() override;
+  void transpose() override;
+
+ protected:
+  StagedExecution(const harness::Context& context, const Plan& plan, std::size_t block_bytes);
+
+  /// Brings the blocks that stay to the device, and those of a round from the other ranks.
+  virtual void deliver_staying() = 0;
+  virtual void deliver(const Round& round) = 0;
+  /// Where the kernels find them: the blocks of A by their places in it, and the arrived ones.
+  [[nodiscard]] virtual const device::Buffer& staying() const = 0;
+  [[nodiscard]] virtual const device::Buffer& arrived() const = 0;
+
+  /// Exchanges the blocks of a round between buffers of the transport.
+  void exchange(const Round& round, fabric::MessageBuffer& outgoing, fabric::MessageBuffer& incoming);
+  [[nodiscard]] const Plan& plan() const { return plan_; }
+  [[nodiscard]] std::size_t block_bytes() const { return block_bytes_; }
+  [[nodiscard]] std::size_t own_bytes() const { return plan_.blocks.size() * block_bytes_; }
+  [[nodiscard]] std::size_t arriving_bytes() const { return plan_.arriving * block_bytes_; }
+  [[nodiscard]] fabric::Transport& transport() { return *transport_; }
+
+ private:
+  const Plan& plan_;
+  std::size_t block_bytes_;
+  Transposition transposition_;
+  std::unique_ptr<fabric::Transport> transport_;
+};
+
+}  // namespace fabricmark::ptrans

@@ -1,0 +1,90 @@
+#include "benchmarks/ptrans/transposition.hpp"
+
+#include <fmt/format.h>
+
+#include "device/error.hpp"
+#include "harness/parts.hpp"
+#include "harness/stack.hpp"
+
+namespace fabricmark::ptrans {
+
+namespace {
+
+constexpr std::size_t kItemBytes = std::size_t{256} << 10U;  // least work that is worth a work-item of a CPU
+
+/// OpenCL has no empty buffers, and a rank may have no block.
+std::size_t not_empty(std::size_t bytes) { return std::max<std::size_t>(bytes, 1); }
+
+std::size_t group_items(const harness::Context& context) {
+  const std::size_t items = context.parameters().count("tile_size") * context.parameters().count("tile_rows");
+  const device::DeviceInfo& info = context.device().info();
+  if (items <= info.max_work_group_size) return items;
+  throw bad_use(fmt::format("tile_size times tile_rows makes work-groups of {} work-items, and {} has no "
+                            "more than {}",
+                            items, info.name, info.max_work_group_size),
+                "choose a smaller tile_size or tile_rows");
+}
+
+}  // namespace
+
+Transposition::Transposition(const harness::Context& context, const Plan& plan, std::size_t block_bytes)
+    : block_bytes_(block_bytes),
+      bytes_(plan.blocks.size() * block_bytes),
+      kernels_(context.replications(static_cast<int>(context.parameters().integer("replications")))),
+      b_(context.buffer(not_empty(bytes_))),
+      c_(context.buffer(not_empty(bytes_))),
+      tasks_(context.buffer(not_empty(plan.tasks.size() * sizeof(Task)))) {
+  if (context.variant() == "base") {
+    constexpr std::size_t kLocalBlocks = 2;  // of A and the sums
+    harness::require_stack(context, kLocalBlocks * block_bytes, "block_size");
+  } else if (context.device().info().device_class == device::DeviceClass::kCpu) {
+    block_items_ = 1;
+    blocks_per_item_ = std::max<std::size_t>(1, kItemBytes / block_bytes);
+  } else {
+    const std::size_t tile = context.parameters().count("tile_size");
+    const std::size_t tiles = (context.parameters().count("block_size") + tile - 1) / tile;
+    group_items_ = group_items(context);
+    block_items_ = tiles * tiles * group_items_;
+  }
+  if (!plan.tasks.empty()) {
+    tasks_.write(kernels_.queue(0), plan.tasks.data(), plan.tasks.size() * sizeof(Task));
+  }
+  kernels_.finish();
+  for (int i = 0; i < kernels_.count(); ++i) {
+    b_.set_argument(kernels_.kernel(i), 1);
+    c_.set_argument(kernels_.kernel(i), 2);
+    tasks_.set_argument(kernels_.kernel(i), 3);
+  }
+}
+
+device::Geometry Transposition::geometry(std::size_t tasks) const {
+  if (tasks == 0) return {0, 1};
+  if (block_items_ == 0) return {1, 1};
+  return {(tasks + blocks_per_item_ - 1) / blocks_per_item_ * block_items_, group_items_};
+}
+
+void Transposition::start(const std::string& operation, const device::Buffer& source, std::size_t first,
+                          std::size_t count) {
+  std::vector<device::Geometry> geometries;
+  const auto replications = static_cast<std::size_t>(kernels_.count());
+  for (const harness::Part& part : harness::divide(count, 1, replications)) {
+    cl::Kernel& kernel = kernels_.kernel(static_cast<int>(geometries.size()));
+    source.set_argument(kernel, 0);
+    kernel.setArg(4, static_cast<cl_uint>(first + part.start));
+    kernel.setArg(5, static_cast<cl_uint>(part.count));
+    geometries.push_back(geometry(part.count));
+  }
+  kernels_.start(operation, geometries);
+}
+
+void Transposition::write(device::Buffer& buffer, const void* blocks) {
+  if (bytes_ > 0) buffer.write(kernels_.queue(0), blocks, bytes_);
+  kernels_.finish();
+}
+
+void Transposition::read_c(void* blocks) {
+  if (bytes_ > 0) c_.read(kernels_.queue(0), blocks, bytes_);
+  kernels_.finish();
+}
+
+}  // namespace fabricmark::ptrans

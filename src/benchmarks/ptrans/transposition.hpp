@@ -1,0 +1,39 @@
+#pragma once
+
+#include "benchmarks/ptrans/plan.hpp"
+#include "harness/benchmark.hpp"
+
+namespace fabricmark::ptrans {
+
+/// B and C on the device, and the kernels that make C from B and blocks of A.
+class Transposition {
+ public:
+  /// Throws Error (bad use) for parameters that the device cannot run.
+  Transposition(const harness::Context& context, const Plan& plan, std::size_t block_bytes);
+
+  /// Starts the tasks from `first` on, with the blocks of A in `source`, and returns at once. `operation`
+  /// names them in the timeline.
+  void start(const std::string& operation, const device::Buffer& source, std::size_t first,
+             std::size_t count);
+  void finish() { kernels_.finish(); }
+
+  /// Copies of all blocks, in the order of the plan.
+  void write_b(const void* blocks) { write(b_, blocks); }
+  void write_c(const void* blocks) { write(c_, blocks); }
+  void read_c(void* blocks);
+
+ private:
+  void write(device::Buffer& buffer, const void* blocks);
+  [[nodiscard]] device::Geometry geometry(std::size_t tasks) const;
+
+  std::size_t block_bytes_;
+  std::size_t bytes_;  ///< of B and C
+  /// Work-items of a block and of a work-group; 0 of a block: one work-item for all that is to do.
+  std::size_t block_items_ = 0;
+  std::size_t group_items_ = 1;
+  std::size_t blocks_per_item_ = 1;
+  device::Replications kernels_;
+  device::Buffer b_, c_, tasks_;
+};
+
+}  // namespace fabricmark::ptrans

@@ -1,0 +1,193 @@
+#include "benchmarks/ptrans/plan.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <optional>
+#include <set>
+
+#include "benchmarks/ptrans/faults.hpp"
+
+namespace fabricmark::ptrans {
+
+namespace {
+
+using harness::Fault;
+
+/// Plans of all ranks, and an exchange by them.
+class Exchange {
+ public:
+  Exchange(const Distribution& distribution, std::size_t round_blocks) {
+    for (int rank = 0; rank < distribution.ranks(); ++rank) {
+      plans.push_back(make_plan(distribution, rank, round_blocks));
+      arrived.emplace_back(plans.back().arriving);
+    }
+  }
+  /// Hands over what is sent in the same round under the same tag; counts messages without a partner.
+  std::size_t run() {
+    std::size_t alone = 0;
+    for (std::size_t rank = 0; rank < plans.size(); ++rank) {
+      for (std::size_t round = 0; round < plans[rank].rounds.size(); ++round) {
+        for (const Transit& send : plans[rank].rounds[round].sends) {
+          EXPECT_NE(send.peer, static_cast<int>(rank)) << "sends to itself";
+          alone += hand_over(rank, round, send) ? 0 : 1;
+        }
+      }
+    }
+    return alone;
+  }
+
+  std::vector<Plan> plans;
+  std::vector<std::vector<std::optional<Block>>> arrived;  // [rank][place]
+
+ private:
+  bool hand_over(std::size_t from, std::size_t round, const Transit& send) {
+    const auto to = static_cast<std::size_t>(send.peer);
+    if (round >= plans[to].rounds.size()) return false;
+    for (const Transit& receive : plans[to].rounds[round].receives) {
+      if (receive.peer != static_cast<int>(from) || receive.tag != send.tag) continue;
+      EXPECT_FALSE(arrived[to].at(receive.place)) << "arrives twice";
+      arrived[to][receive.place] = plans[from].blocks.at(send.place);
+      return true;
+    }
+    return false;
+  }
+};
+
+/// Every block has one owner, every block of C one task, and the block of A that the task uses is the one
+/// opposite: here from the start, or arrived in time.
+void check_plans(const Distribution& distribution, std::size_t round_blocks) {
+  Exchange exchange(distribution, round_blocks);
+  EXPECT_EQ(exchange.run(), 0U) << "messages that nobody receives";
+  std::set<Block> owned;
+  for (std::size_t rank = 0; rank < exchange.plans.size(); ++rank) {
+    const Plan& plan = exchange.plans[rank];
+    ASSERT_EQ(plan.tasks.size(), plan.blocks.size());
+    ASSERT_EQ(plan.staying + plan.arriving, plan.tasks.size());
+    std::set<std::uint32_t> targets;
+    for (std::size_t i = 0; i < plan.tasks.size(); ++i) {
+      const Block target = plan.blocks.at(plan.tasks[i].target);
+      const std::optional<Block> source = i < plan.staying ? plan.blocks.at(plan.tasks[i].source)
+                                                           : exchange.arrived[rank].at(plan.tasks[i].source);
+      ASSERT_TRUE(source) << "never arrives";
+      EXPECT_EQ(*source, (Block{target.column, target.row}));
+      targets.insert(plan.tasks[i].target);
+    }
+    EXPECT_EQ(targets.size(), plan.tasks.size());
+    owned.insert(plan.blocks.begin(), plan.blocks.end());
+    std::size_t next = plan.staying;
+    for (const Round& round : plan.rounds) {
+      EXPECT_EQ(round.first_task, next);
+      EXPECT_EQ(round.first_arriving, next - plan.staying);
+      EXPECT_EQ(round.tasks, round.receives.size());
+      next += round.tasks;
+      // What a round's tasks need is among what has arrived by then.
+      for (std::size_t i = round.first_task; i < next; ++i)
+        EXPECT_LT(plan.tasks[i].source, next - plan.staying);
+    }
+    EXPECT_EQ(next, plan.tasks.size());
+  }
+  EXPECT_EQ(owned.size(), distribution.edge() * distribution.edge());
+}
+
+TEST(PtransPlan, EveryBlockArrivesOnceOnEveryGrid) {
+  for (const auto& [rows, columns] : std::vector<std::pair<std::size_t, std::size_t>>{
+           {1, 1}, {1, 2}, {2, 1}, {2, 2}, {1, 3}, {2, 3}, {3, 2}, {3, 3}, {2, 4}, {1, 7}, {4, 4}}) {
+    for (const std::size_t edge : {1U, 2U, 3U, 4U, 7U, 12U}) {
+      for (const std::size_t round_blocks : {0U, 1U, 3U}) {
+        SCOPED_TRACE(testing::Message() << rows << " x " << columns << ", " << edge << ", " << round_blocks);
+        check_plans(Distribution::pq({.rows = rows, .columns = columns}, edge), round_blocks);
+      }
+    }
+  }
+}
+
+TEST(PtransPlan, EveryBlockArrivesOnceAlongTheDiagonals) {
+  for (const int ranks : {1, 2, 3, 4, 5, 6, 7, 9, 16}) {
+    for (const std::size_t edge : {1U, 2U, 3U, 4U, 7U, 12U}) {
+      for (const std::size_t round_blocks : {0U, 1U, 3U}) {
+        SCOPED_TRACE(testing::Message() << ranks << " ranks, " << edge << ", " << round_blocks);
+        check_plans(Distribution::diagonal(ranks, edge), round_blocks);
+      }
+    }
+  }
+}
+
+std::set<int> peers(const Plan& plan) {
+  std::set<int> all;
+  for (const Round& round : plan.rounds) {
+    for (const Transit& transit : round.sends) all.insert(transit.peer);
+    for (const Transit& transit : round.receives) all.insert(transit.peer);
+  }
+  return all;
+}
+
+TEST(PtransPlan, AlongTheDiagonalsARankExchangesWithOneOtherAndHasAsMuchAsOthers) {
+  for (const int ranks : {2, 3, 4, 5, 8, 16}) {
+    for (const std::size_t edge : {8U, 15U, 16U, 33U}) {
+      std::size_t least = edge * edge;
+      std::size_t most = 0;
+      for (int rank = 0; rank < ranks; ++rank) {
+        const Plan plan = make_plan(Distribution::diagonal(ranks, edge), rank, 0);
+        const bool is_alone = ranks % 2 == 1 && rank == ranks - 1;
+        if (is_alone) {
+          EXPECT_TRUE(peers(plan).empty());
+        } else {
+          EXPECT_EQ(peers(plan), (std::set<int>{rank % 2 == 0 ? rank + 1 : rank - 1}));
+        }
+        least = std::min(least, plan.blocks.size());
+        most = std::max(most, plan.blocks.size());
+      }
+      EXPECT_LE(most - least, 4U) << ranks << " ranks, " << edge;
+    }
+  }
+}
+
+TEST(PtransPlan, OnASquareGridARankExchangesWithOneOther) {
+  for (int rank = 0; rank < 9; ++rank) {
+    const Plan plan = make_plan(Distribution::pq({.rows = 3, .columns = 3}, 7), rank, 2);
+    const int opposite = rank % 3 * 3 + rank / 3;
+    EXPECT_EQ(peers(plan), opposite == rank ? std::set<int>{} : std::set<int>{opposite});
+  }
+}
+
+TEST(PtransPlan, ARoundHasNoMoreBlocksForAnyRankThanItMay) {
+  for (const std::size_t most : {1U, 2U, 5U}) {
+    const Plan plan = make_plan(Distribution::pq({.rows = 2, .columns = 3}, 12), 1, most);
+    for (const Round& round : plan.rounds) {
+      std::map<int, std::size_t> sent;
+      for (const Transit& transit : round.sends) EXPECT_LE(++sent[transit.peer], most);
+    }
+  }
+}
+
+TEST(PtransPlan, KnowsWhetherAnythingIsExchanged) {
+  EXPECT_FALSE(Distribution::pq({.rows = 1, .columns = 1}, 5).exchanges());
+  EXPECT_FALSE(Distribution::pq({.rows = 2, .columns = 3}, 1).exchanges());
+  EXPECT_TRUE(Distribution::pq({.rows = 1, .columns = 2}, 2).exchanges());
+  EXPECT_FALSE(Distribution::diagonal(1, 5).exchanges());
+  EXPECT_TRUE(Distribution::diagonal(2, 2).exchanges());
+}
+
+TEST(PtransFaults, ArePossibleWhereThereAreMessagesForThem) {
+  const auto possible = [](const Distribution& distribution, int rank, Fault::Kind kind, std::size_t most) {
+    return can_make(make_plan(distribution, rank, most), Fault{.kind = kind});
+  };
+  const Distribution square = Distribution::pq({.rows = 2, .columns = 2}, 4);
+  for (const Fault::Kind kind : {Fault::Kind::kLost, Fault::Kind::kLate, Fault::Kind::kBlank,
+                                 Fault::Kind::kHalf, Fault::Kind::kSwapped}) {
+    EXPECT_FALSE(possible(square, 0, kind, 8)) << "on the diagonal of the grid";
+    EXPECT_TRUE(possible(square, 1, kind, 8));
+  }
+  EXPECT_FALSE(possible(square, 1, Fault::Kind::kSwapped, 1)) << "one message at a time";
+  EXPECT_TRUE(possible(square, 1, Fault::Kind::kLate, 1));
+  const Distribution small = Distribution::pq({.rows = 2, .columns = 2}, 2);
+  EXPECT_FALSE(possible(small, 1, Fault::Kind::kLate, 8)) << "a single block";
+  EXPECT_TRUE(possible(small, 1, Fault::Kind::kLost, 8));
+  EXPECT_TRUE(possible(small, 3, Fault::Kind::kElement, 8));
+  EXPECT_FALSE(possible(Distribution::diagonal(16, 2), 9, Fault::Kind::kElement, 8)) << "no block";
+}
+
+}  // namespace
+
+}  // namespace fabricmark::ptrans
