@@ -28,8 +28,6 @@ std::unique_ptr<Transport> make_transport(const std::string& name, std::size_t c
 bool is_message_fault(const harness::Fault& fault) {
   using Kind = harness::Fault::Kind;
   switch (fault.kind) {
-    case Kind::kSwapped:
-      return fault.target.empty();
     case Kind::kLost:
     case Kind::kLate:
     case Kind::kBlank:
