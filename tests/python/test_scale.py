@@ -345,3 +345,19 @@ def test_the_real_program(place):
     _, document = summary(place)
     values = {entry["mode"]: entry["values"] for entry in document["series"]}
     assert values == {"weak": [65536, 65536], "strong": [65536, 32768]}
+
+
+@pytest.mark.programs
+@pytest.mark.parametrize("benchmark", ["hpl", "ptrans"])
+def test_matrices_of_the_real_programs(place, benchmark):
+    variables = {"FABRICMARK_ROOT": str(REPOSITORY)}
+    words = ["--devices", "1,2,4", "--mode", "both", "--in-process", "--", "--size", "256"]
+    words += ["--block-size", "64", "--variant", "throughput", "--repetitions", "2"]
+    done = place.run("scale", benchmark, *words, **variables)
+    assert done.returncode == 0, done.stderr
+    _, document = summary(place)
+    values = {entry["mode"]: entry["values"] for entry in document["series"] if entry["ranks"] == [1, 2, 4]}
+    assert values == {"weak": [256, 384, 512], "strong": [256, 256, 256]}
+    # The exchange is there from two ranks on only.
+    rates = [entry for entry in document["series"] if entry["better"] == "higher" and entry["ranks"][0] == 1]
+    assert all(entry["speed_up"][0] == 1 for entry in rates) and rates
