@@ -77,7 +77,10 @@ def joined(intervals: list[tuple[float, float]]) -> list[tuple[float, float]]:
 
 
 def hidden_share(timeline: list[dict]) -> float:
-    """Share of the time in exchanges in which the same rank's device multiplied; of the worst rank."""
+    """Share of the time in exchanges in which the same rank's device multiplied; of the worst rank.
+
+    0 where no rank exchanged anything, for then nothing was shown.
+    """
     shares = []
     for rank in sorted({event["rank"] for event in timeline}):
         times = {
@@ -89,7 +92,8 @@ def hidden_share(timeline: list[dict]) -> float:
             for name in ("exchange", "inner")
         }
         whole = sum(end - start for start, end in joined(times["exchange"]))
-        shares.append(overlapped(times["exchange"], times["inner"]) / whole if whole else 0.0)
+        if whole > 0:
+            shares.append(overlapped(times["exchange"], times["inner"]) / whole)
     return min(shares, default=0.0)
 
 

@@ -170,6 +170,7 @@ HIDDEN = {
     "two exchanges at once count once": (events(0, [(0, 2), (1, 2)], [(0, 1)]), 0.5),
     "the worst rank counts": (events(0, [(0, 1)], [(0, 1)]) + events(1, [(0, 4)], [(0, 1)]), 0.25),
     "another rank's kernels hide nothing": (events(0, [(0, 1)], []) + events(1, [], [(0, 1)]), 0.0),
+    "a rank without exchange does not count": (events(0, [(0, 1)], [(0, 1)]) + events(1, [], [(0, 1)]), 1.0),
     "no timeline": ([], 0.0),
 }
 
