@@ -58,18 +58,13 @@ Replications::Replications(const Device& device, const cl::Program& program, con
 }
 
 void Replications::run(const std::string& operation, const std::vector<Geometry>& geometries) {
-<<<<<<< HEAD
-  for (int i = 0; i < count(); ++i) {
-    const Geometry& geometry = geometries[static_cast<std::size_t>(i)];
-=======
   start(operation, geometries);
   finish();
 }
 
 void Replications::start(const std::string& operation, const std::vector<Geometry>& geometries) {
-  for (std::size_t i = 0; i < kernels_.size(); ++i) {
-    const Geometry& geometry = geometries[i];
->>>>>>> ptrans
+  for (int i = 0; i < count(); ++i) {
+    const Geometry& geometry = geometries[static_cast<std::size_t>(i)];
     if (geometry.global == 0) continue;
     if (timeline_.enabled()) {
       start(operation, i, geometry);

@@ -68,27 +68,20 @@ class Replications {
   /// Starts every replication whose geometry is not empty and waits for all. `operation` names it in the
   /// timeline.
   void run(const std::string& operation, const std::vector<Geometry>& geometries);
-<<<<<<< HEAD
+  /// The same without waiting; what is started next begins after it. `finish` waits for all.
+  void start(const std::string& operation, const std::vector<Geometry>& geometries);
+  void finish();
   /// Starts one replication after the commands of `after` have ended; returns the event of its end at once.
   /// Those of one replication run one after the other.
   cl::Event start(const std::string& operation, int replication, const Geometry& geometry,
                   const std::vector<cl::Event>& after = {});
-=======
-  /// The same without waiting; what is started next begins after it. `finish` waits for all.
-  void start(const std::string& operation, const std::vector<Geometry>& geometries);
-  void finish();
->>>>>>> ptrans
   /// Calls `enqueue(replication)`, which queues copies, for all replications and waits for all.
   void transfer(const std::function<void(int)>& enqueue);
 
  private:
-<<<<<<< HEAD
   void enqueue(int replication, const Geometry& geometry, const std::vector<cl::Event>* after,
                cl::Event* event);
-  void finish();
 
-=======
->>>>>>> ptrans
   std::string entry_;
   std::vector<cl::Kernel> kernels_;
   std::vector<cl::CommandQueue> queues_;
