@@ -67,15 +67,15 @@ void Replications::start(const std::string& operation, const std::vector<Geometr
     const Geometry& geometry = geometries[static_cast<std::size_t>(i)];
     if (geometry.global == 0) continue;
     if (timeline_.enabled()) {
-      start_one(operation, i, geometry);
+      start(operation, i, geometry);
     } else {
       enqueue(i, geometry, nullptr, nullptr);
     }
   }
 }
 
-cl::Event Replications::start_one(const std::string& operation, int replication, const Geometry& geometry,
-                                  const std::vector<cl::Event>& after) {
+cl::Event Replications::start(const std::string& operation, int replication, const Geometry& geometry,
+                              const std::vector<cl::Event>& after) {
   cl::Event event;
   enqueue(replication, geometry, after.empty() ? nullptr : &after, &event);
   if (timeline_.enabled()) timeline_.add(operation, entry_, replication, event);

@@ -73,8 +73,8 @@ class Replications {
   void finish();
   /// Starts one replication after the commands of `after` have ended; returns the event of its end at once.
   /// Those of one replication run one after the other.
-  cl::Event start_one(const std::string& operation, int replication, const Geometry& geometry,
-                      const std::vector<cl::Event>& after = {});
+  cl::Event start(const std::string& operation, int replication, const Geometry& geometry,
+                  const std::vector<cl::Event>& after = {});
   /// Calls `enqueue(replication)`, which queues copies, for all replications and waits for all.
   void transfer(const std::function<void(int)>& enqueue);
 

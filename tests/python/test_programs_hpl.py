@@ -83,7 +83,7 @@ def test_ranks_in_one_process_are_valid(hpl, variant, grid):
 @pytest.mark.parametrize("data_type", TYPES)
 @pytest.mark.parametrize("grid", ["1x1", "1x2", "2x2", "2x3", "3x3", "4x4"])
 def test_the_whole_matrix_is_valid(hpl, variant, data_type, grid):
-    for block, size in itertools.product((16, 32, 64), (257, 512)):
+    for block, size in itertools.product((32, 64, 96), (257, 512)):
         words = ("--size", size, "--block-size", block, "--repetitions", 1, "--data-type", data_type)
         hpl.valid("--variant", variant, *words, *grid_of(grid))
 

@@ -79,8 +79,8 @@ TEST_F(OnReplications, LeaveTimesInOrderInTheTimeline) {
 TEST_F(OnReplications, StartOneAfterOther) {
   Timeline timeline(true);
   Replications kernels = prepared(2, 1'000'000, timeline);
-  const cl::Event first = kernels.start_one("first", 0, {});
-  const cl::Event second = kernels.start_one("second", 1, {}, {first});
+  const cl::Event first = kernels.start("first", 0, {});
+  const cl::Event second = kernels.start("second", 1, {}, {first});
   cl::Event::waitForEvents({second});
   timeline.collect(true);
   ASSERT_EQ(timeline.entries().size(), 2U);

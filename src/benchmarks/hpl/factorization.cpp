@@ -138,7 +138,7 @@ Factorization::Events Factorization::start_lu(const Step& step) {
   lower_->device_memory()->set_argument(kernel, 1);
   upper_->device_memory()->set_argument(kernel, 2);
   set_place(kernel, 3, step.row(), step.column());
-  return {lu_.start_one("lu", 0, prepare_lu(kernel, 6), next_column_)};
+  return {lu_.start("lu", 0, prepare_lu(kernel, 6), next_column_)};
 }
 
 void Factorization::start_left(const Step& step, Events& updated) {
@@ -150,7 +150,7 @@ void Factorization::start_left(const Step& step, Events& updated) {
   set_place(kernel, 4, step.below.begin, step.column());
   Events after = next_column_;
   after.insert(after.end(), updated.begin(), updated.end());
-  updated.push_back(left_.start_one("left", 0, prepare_left(kernel, 7, step.below.count()), after));
+  updated.push_back(left_.start("left", 0, prepare_left(kernel, 7, step.below.count()), after));
 }
 
 void Factorization::start_top(const Step& step, Events& updated) {
@@ -162,7 +162,7 @@ void Factorization::start_top(const Step& step, Events& updated) {
   set_place(kernel, 4, step.row(), step.right.begin);
   Events after = next_row_;
   after.insert(after.end(), updated.begin(), updated.end());
-  updated.push_back(top_.start_one("top", 0, prepare_top(kernel, 7, step.right.count()), after));
+  updated.push_back(top_.start("top", 0, prepare_top(kernel, 7, step.right.count()), after));
 }
 
 Factorization::Events Factorization::start_inner(const Step& step, const Rectangle& blocks,
@@ -186,8 +186,8 @@ Factorization::Events Factorization::start_inner(const Step& step, const Rectang
     set_place(kernel, 5, step.below.begin, step.right.begin);
     const std::size_t count = std::min(items_per_launch, all - first);
     // The launches of a copy follow each other: only its first has to wait for others.
-    last[launch % copies] = inner_.start_one(kInner, copy, prepare_inner(kernel, 8, in_panels, first, count),
-                                             launch < copies ? after : Events{});
+    last[launch % copies] = inner_.start(kInner, copy, prepare_inner(kernel, 8, in_panels, first, count),
+                                         launch < copies ? after : Events{});
   }
   return last;
 }
