@@ -62,10 +62,10 @@ def fastest_counts(what: str, ours: list[Contender], peer: Contender, bar: float
     ]
 
 
-def mpirun(*command: str) -> list[str]:
-    """Two ranks, each on a core of its own where there are two."""
+def mpirun(*command: str, ranks: int = 2) -> list[str]:
+    """So many ranks, each on a core of its own where there are two."""
     root = ["--allow-run-as-root"] if os.geteuid() == 0 else []
-    return ["mpirun", "-q", *root, "--oversubscribe", "-n", "2", *command]
+    return ["mpirun", "-q", *root, "--oversubscribe", "-n", str(ranks), *command]
 
 
 def run_program(command: list[str], variables: dict[str, str] | None = None) -> str:
@@ -84,7 +84,13 @@ def run_result(program: str, options: list[str], variables: dict[str, str] | Non
 
 def run_result_on_two_ranks(program: str, options: list[str], variables: dict[str, str]) -> dict:
     """The same on two processes of MPI."""
-    return json.loads(run_program(mpirun(str(PROGRAMS / program), *options, "--json", "-"), variables))
+    return run_result_on_ranks(2, program, options, variables)
+
+
+def run_result_on_ranks(ranks: int, program: str, options: list[str], variables: dict[str, str]) -> dict:
+    """The same on so many processes of MPI."""
+    command = [str(PROGRAMS / program), *options, "--json", "-"]
+    return json.loads(run_program(mpirun(*command, ranks=ranks), variables))
 
 
 def runtime_variables(runtime: str) -> dict[str, str]:

@@ -9,9 +9,12 @@
 #include "common/dialect.h"
 #include "gemm/types.h"
 
-#define BLOCKS (BLOCK_SIZE / GEMM_SIZE)  // register blocks along the edge of a block
-
-#include "gemm/register_block.h"
+#define BLOCKS (BLOCK_SIZE / GEMM_SIZE)
+#define REGISTER_SIZE GEMM_SIZE
+#define TILE_VALUE GEMM_VALUE
+#define TILE_VALUE_BYTES GEMM_VALUE_BYTES
+#define TILE_FMA GEMM_FMA
+#include "common/register_block.h"
 
 FM_SINGLE_WORK_ITEM
 __kernel void multiply(__global const GEMM_INPUT* restrict a, __global const GEMM_INPUT* restrict b,
@@ -21,10 +24,10 @@ __kernel void multiply(__global const GEMM_INPUT* restrict a, __global const GEM
   const size_t width = (size_t)blocks * BLOCK_SIZE;
   for (uint block_row = 0; block_row < block_rows; ++block_row) {
     for (uint block_column = 0; block_column < blocks; ++block_column) {
-      GEMM_REGISTER_BLOCKS(sum);
+      REGISTER_BLOCKS(sum);
       for (uint step = 0; step < blocks; ++step) {
-        GEMM_REGISTER_BLOCKS(left);
-        GEMM_REGISTER_BLOCKS(right);
+        REGISTER_BLOCKS(left);
+        REGISTER_BLOCKS(right);
         const size_t left_start = (size_t)block_row * BLOCK_SIZE * width + (size_t)step * BLOCK_SIZE;
         const size_t right_start = (size_t)step * BLOCK_SIZE * width + (size_t)block_column * BLOCK_SIZE;
         for (uint row = 0; row < BLOCK_SIZE; ++row) {

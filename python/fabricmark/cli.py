@@ -192,8 +192,8 @@ def scale_command(
     ] = None,
     parameter: Annotated[str | None, typer.Option(help="What is scaled (default: size).")] = None,
     parameter_is: Annotated[
-        str, typer.Option(help="As the program takes it: per-rank or total.")
-    ] = "per-rank",
+        str | None, typer.Option(help="per-rank or total (default: as the benchmark declares it).")
+    ] = None,
     runtime: Annotated[str | None, typer.Option(help="system, intel-cpu or fpga-emulator.")] = None,
     platform: Annotated[str | None, typer.Option(help="Only this OpenCL platform: text or index.")] = None,
     device: Annotated[str | None, typer.Option(help="Only this device: text or index.")] = None,

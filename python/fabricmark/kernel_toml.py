@@ -14,7 +14,12 @@ TYPES = {"int": int, "float": (int, float), "string": str, "bool": bool}
 
 @dataclass(frozen=True)
 class Parameter:
-    """One parameter; `default` is one value or one a device class."""
+    """One parameter; `default` is one value or one a device class.
+
+    How scaling treats it: `scope`: whether it counts per-rank or as the total of all ranks. `dimensions`: the
+    power of it that the work's data grow with, 2 for the width of a matrix. `rounded_to`: the parameter of
+    which it should be a whole multiple, "" for none.
+    """
 
     name: str
     type: str
@@ -24,6 +29,9 @@ class Parameter:
     unit: str = ""
     range: tuple[float, float] | None = None
     values: tuple | None = None
+    scope: str = "per-rank"
+    dimensions: int = 1
+    rounded_to: str = ""
 
     @property
     def option(self) -> str:
@@ -61,6 +69,7 @@ def load(path: Path) -> Kernel:
     parameters = {name: _parameter(name, table) for name, table in document.get("parameters", {}).items()}
     for parameter in parameters.values():
         _check_parameter(path, parameter)
+        _check_scaling(path, parameter, parameters)
     _check_variants(path, document, parameters)
     for position, constraint in enumerate(document.get("constraints", [])):
         _check_constraint(path, f"constraints[{position}].expression", constraint["expression"], parameters)
@@ -76,7 +85,8 @@ def load(path: Path) -> Kernel:
 
 def _parameter(name: str, table: Mapping) -> Parameter:
     lists = {key: tuple(table[key]) for key in ("range", "values") if key in table}
-    plain = {key: table[key] for key in ("type", "default", "stage", "meaning", "unit") if key in table}
+    keys = ("type", "default", "stage", "meaning", "unit", "scope", "dimensions", "rounded_to")
+    plain = {key: table[key] for key in keys if key in table}
     return Parameter(name=name, **plain, **lists)
 
 
@@ -96,6 +106,19 @@ def _check_parameter(path: Path, parameter: Parameter) -> None:
                 f"{key}.values: {_plain(value)} is no {parameter.type}", "correct the value"
             )
     _check_default(f"{key}.default", parameter)
+
+
+def _check_scaling(path: Path, parameter: Parameter, parameters: Mapping[str, Parameter]) -> None:
+    """Raises FabricmarkError (2) where what says how a parameter scales does not fit it."""
+    key = f"{path}: parameters.{parameter.name}"
+    declared = parameter.scope != "per-rank" or parameter.dimensions != 1 or parameter.rounded_to
+    if declared and parameter.type != "int":
+        raise FabricmarkError(f"{key}: a {parameter.type} is not scaled", "leave out how it scales")
+    if parameter.rounded_to:
+        other = parameters.get(parameter.rounded_to)
+        if other is None or other.type != "int" or other.name == parameter.name:
+            cause = f"{key}.rounded_to: {parameter.rounded_to} is no other whole parameter"
+            raise FabricmarkError(cause, "name one of this file, such as block_size")
 
 
 def _check_default(key: str, parameter: Parameter) -> None:

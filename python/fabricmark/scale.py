@@ -23,7 +23,8 @@ MOST_RANKS = 1_048_576
 class Request:
     """What is asked for. `value`: of the scaled parameter as given, None: the program's default.
 
-    `scope`: whether the program takes the parameter `per-rank` or as the `total` of all ranks.
+    `scope`: whether the program takes the parameter `per-rank` or as the `total` of all ranks. `multiple`: of
+    what a value that a root is taken for is kept a whole multiple.
     """
 
     benchmark: str
@@ -36,6 +37,7 @@ class Request:
     runtime: str
     extra: tuple[str, ...]  # options for the program, without that parameter
     folder: Path
+    multiple: int = 1
 
 
 def parse_ranks(text: str) -> tuple[int, ...]:
@@ -112,13 +114,31 @@ def default_value(benchmark: str, parameter: Parameter, runtime: str, extra: Seq
     return default if isinstance(default, int) and not isinstance(default, bool) else None
 
 
+def follows_ranks(mode: str, scope: str) -> bool:
+    """Whether the value that the program gets depends on the number of ranks."""
+    return (mode, scope) in (("weak", "total"), ("strong", "per-rank"))
+
+
+def block(benchmark: str, parameter: Parameter | None, runtime: str, extra: Sequence[str]) -> int:
+    """Of what a scaled parameter is kept a whole multiple; 1 where nothing is asked or certain.
+
+    Raises FabricmarkError (2) for an option that is no whole number.
+    """
+    if parameter is None or not parameter.rounded_to:
+        return 1
+    other = listing.kernel(benchmark).parameters[parameter.rounded_to]
+    given, _ = take_value(extra, other)
+    found = given if given is not None else default_value(benchmark, other, runtime, extra)
+    return max(found or 1, 1)
+
+
 def setting(request: Request, mode: str, ranks: int) -> int | None:
     """What the parameter is set to: weak keeps a rank's share, strong the total. None: nothing to set.
 
     Raises FabricmarkError (2) when the total cannot be divided or the result is out of the parameter's range.
     """
     parameter, value = request.parameter, request.value
-    follows = (mode, request.scope) in (("weak", "total"), ("strong", "per-rank"))
+    follows = follows_ranks(mode, request.scope)
     if parameter is None or (value is None and not follows):
         return None
     if value is None:
@@ -126,6 +146,8 @@ def setting(request: Request, mode: str, ranks: int) -> int | None:
         raise FabricmarkError(f"{mode} scaling needs to know {parameter.name}, whose default varies", remedy)
     if follows and parameter.name.startswith(LOGARITHM):
         value = _shifted(value, mode, ranks, parameter)
+    elif follows and parameter.dimensions > 1:
+        value = _rooted(value, mode, ranks, parameter.dimensions, request.multiple)
     elif mode == "strong" and request.scope == "per-rank":
         if value % ranks:
             step = math.lcm(*request.ranks)
@@ -137,6 +159,21 @@ def setting(request: Request, mode: str, ranks: int) -> int | None:
         value *= ranks
     kernel_toml.check_value(f"{mode} scaling on {ranks} ranks: {parameter.name}", parameter, value, "value")
     return value
+
+
+def _rooted(value: int, mode: str, ranks: int, dimensions: int, multiple: int) -> int:
+    """A width grown (weak) or shrunk (strong) with the root of the ranks, as the data grow with its power.
+
+    Where that root is no whole number, or does not divide the width: the nearest whole multiple.
+    """
+    root = round(ranks ** (1 / dimensions))
+    is_whole = root**dimensions == ranks
+    if is_whole and mode == "weak":
+        return value * root
+    if is_whole and value % root == 0:
+        return value // root
+    scaled = value * ranks ** ((1 if mode == "weak" else -1) / dimensions)
+    return max(round(scaled / multiple), 1) * multiple
 
 
 def _shifted(value: int, mode: str, ranks: int, parameter: Parameter) -> int:

@@ -25,12 +25,12 @@ class Outcome:
 
 
 def main(
-    benchmark: str, devices: str, mode: str, mpi: bool | None, parameter: str | None, scope: str,
+    benchmark: str, devices: str, mode: str, mpi: bool | None, parameter: str | None, scope: str | None,
     runtime: str | None, banks: int | None, kernel_mhz: float | None, output: Path, words: Sequence[str],
 ) -> int:  # fmt: skip
     """Run, print the tables and write scaling.json; the worst exit code. Raises FabricmarkError (2 or 3)."""
     for given, known, option in ((mode, MODES, "--mode"), (scope, SCOPES, "--parameter-is")):
-        if given not in known:
+        if given is not None and given not in known:
             raise FabricmarkError(f"{option} {given!r} is unknown", f"use one of {', '.join(known)}")
     if kernel_mhz is not None and not 0 < kernel_mhz < 1e6:
         raise FabricmarkError(f"--kernel-mhz {kernel_mhz} is no clock", "give MHz, like 300")
@@ -38,13 +38,19 @@ def main(
     listing.check_benchmark(benchmark)
     scaled = scale.chosen_parameter(benchmark, parameter, MODES[mode])
     value, extra = scale.take_value(words, scaled)
+    if scope is None:
+        scope = SCOPES[0] if scaled is None else scaled.scope
     design = Design(banks if banks is not None else scale.board_banks(extra), kernel_mhz)
     usable = scale.usable_runtime(runtime)
-    if value is None and scaled is not None and (mode != "weak") == (scope == "per-rank"):
+    follows = any(scale.follows_ranks(each, scope) for each in MODES[mode])
+    if value is None and scaled is not None and follows:
         value = scale.default_value(benchmark, scaled, usable, extra)
+    multiple = scale.block(benchmark, scaled, usable, extra)
     use_mpi = launch.find_launcher(os.environ) is not None if mpi is None else mpi
     folder = output / f"scale-{benchmark}-{datetime.now(UTC).strftime('%Y%m%dT%H%M%S%fZ')}"
-    request = Request(benchmark, ranks, MODES[mode], use_mpi, scaled, scope, value, usable, extra, folder)
+    request = Request(
+        benchmark, ranks, MODES[mode], use_mpi, scaled, scope, value, usable, extra, folder, multiple
+    )
     outcome = run(request)
     show(request, outcome, design)
     return outcome.exit_code

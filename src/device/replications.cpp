@@ -4,6 +4,17 @@
 
 namespace fabricmark::device {
 
+namespace {
+
+double seconds(const cl::Event& event, cl_profiling_info moment) {
+  constexpr double kNanosecond = 1e-9;
+  cl_ulong nanoseconds = 0;
+  event.getProfilingInfo(moment, &nanoseconds);
+  return kNanosecond * static_cast<double>(nanoseconds);
+}
+
+}  // namespace
+
 void Timeline::add(const std::string& operation, const std::string& kernel, int replication,
                    const cl::Event& event) {
   KernelTimes times;
@@ -14,19 +25,24 @@ void Timeline::add(const std::string& operation, const std::string& kernel, int 
   pending_.push_back({times, event});
 }
 
+void Timeline::add_host_span(const std::string& operation, const cl::Event& begin, const cl::Event& end) {
+  add(operation, "host", 0, begin);
+  pending_.back().end = end;
+}
+
 void Timeline::collect(bool keep) {
   if (!keep) pending_.clear();
-  constexpr double kNanosecond = 1e-9;
   for (Pending& pending : pending_) {
     KernelTimes& times = pending.times;
-    times.queued =
-        kNanosecond * static_cast<double>(pending.event.getProfilingInfo<CL_PROFILING_COMMAND_QUEUED>());
-    times.submitted =
-        kNanosecond * static_cast<double>(pending.event.getProfilingInfo<CL_PROFILING_COMMAND_SUBMIT>());
-    times.started =
-        kNanosecond * static_cast<double>(pending.event.getProfilingInfo<CL_PROFILING_COMMAND_START>());
-    times.ended =
-        kNanosecond * static_cast<double>(pending.event.getProfilingInfo<CL_PROFILING_COMMAND_END>());
+    times.queued = seconds(pending.event, CL_PROFILING_COMMAND_QUEUED);
+    if (pending.end() != nullptr) {
+      times.submitted = times.started = times.queued;
+      times.ended = seconds(pending.end, CL_PROFILING_COMMAND_QUEUED);
+    } else {
+      times.submitted = seconds(pending.event, CL_PROFILING_COMMAND_SUBMIT);
+      times.started = seconds(pending.event, CL_PROFILING_COMMAND_START);
+      times.ended = seconds(pending.event, CL_PROFILING_COMMAND_END);
+    }
     entries_.push_back(times);
   }
   pending_.clear();
@@ -47,16 +63,31 @@ void Replications::run(const std::string& operation, const std::vector<Geometry>
 }
 
 void Replications::start(const std::string& operation, const std::vector<Geometry>& geometries) {
-  for (std::size_t i = 0; i < kernels_.size(); ++i) {
-    const Geometry& geometry = geometries[i];
+  for (int i = 0; i < count(); ++i) {
+    const Geometry& geometry = geometries[static_cast<std::size_t>(i)];
     if (geometry.global == 0) continue;
-    cl::Event event;
-    queues_[i].enqueueNDRangeKernel(kernels_[i], cl::NullRange, cl::NDRange(geometry.global),
-                                    cl::NDRange(geometry.local), nullptr,
-                                    timeline_.enabled() ? &event : nullptr);
-    queues_[i].flush();
-    if (timeline_.enabled()) timeline_.add(operation, entry_, static_cast<int>(i), event);
+    if (timeline_.enabled()) {
+      start(operation, i, geometry);
+    } else {
+      enqueue(i, geometry, nullptr, nullptr);
+    }
   }
+}
+
+cl::Event Replications::start(const std::string& operation, int replication, const Geometry& geometry,
+                              const std::vector<cl::Event>& after) {
+  cl::Event event;
+  enqueue(replication, geometry, after.empty() ? nullptr : &after, &event);
+  if (timeline_.enabled()) timeline_.add(operation, entry_, replication, event);
+  return event;
+}
+
+void Replications::enqueue(int replication, const Geometry& geometry, const std::vector<cl::Event>* after,
+                           cl::Event* event) {
+  queue(replication)
+      .enqueueNDRangeKernel(kernel(replication), cl::NullRange, cl::NDRange(geometry.global),
+                            cl::NDRange(geometry.local), after, event);
+  queue(replication).flush();
 }
 
 void Replications::transfer(const std::function<void(int)>& enqueue) {

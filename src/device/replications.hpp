@@ -8,7 +8,8 @@
 
 namespace fabricmark::device {
 
-/// One execution of a kernel by one replication; seconds of the device's clock.
+/// One execution of a kernel by one replication, or what the host did in the meantime; seconds of the
+/// device's clock.
 struct KernelTimes {
   std::string operation;
   std::string kernel;
@@ -27,6 +28,8 @@ class Timeline {
   [[nodiscard]] bool enabled() const { return enabled_; }
   void start_repetition(int repetition) { repetition_ = repetition; }
   void add(const std::string& operation, const std::string& kernel, int replication, const cl::Event& event);
+  /// What the host did between the moments in which it queued two commands, whose events these are.
+  void add_host_span(const std::string& operation, const cl::Event& begin, const cl::Event& end);
   /// Reads the times of all events added so far, or with `keep` false drops them; outside any timing.
   void collect(bool keep);
   [[nodiscard]] const std::vector<KernelTimes>& entries() const { return entries_; }
@@ -35,6 +38,7 @@ class Timeline {
   struct Pending {
     KernelTimes times;
     cl::Event event;
+    cl::Event end{};  ///< of a span of the host
   };
   bool enabled_;
   int repetition_ = 0;
@@ -67,10 +71,17 @@ class Replications {
   /// The same without waiting; what is started next begins after it. `finish` waits for all.
   void start(const std::string& operation, const std::vector<Geometry>& geometries);
   void finish();
+  /// Starts one replication after the commands of `after` have ended; returns the event of its end at once.
+  /// Those of one replication run one after the other.
+  cl::Event start(const std::string& operation, int replication, const Geometry& geometry,
+                  const std::vector<cl::Event>& after = {});
   /// Calls `enqueue(replication)`, which queues copies, for all replications and waits for all.
   void transfer(const std::function<void(int)>& enqueue);
 
  private:
+  void enqueue(int replication, const Geometry& geometry, const std::vector<cl::Event>* after,
+               cl::Event* event);
+
   std::string entry_;
   std::vector<cl::Kernel> kernels_;
   std::vector<cl::CommandQueue> queues_;

@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "device/memory.hpp"
-#include "fabric/messages.hpp"
 
 namespace fabricmark::fabric {
 
@@ -41,7 +40,7 @@ std::unique_ptr<MessageBuffer> CpuTransport::allocate(std::size_t bytes) {
 }
 
 void CpuTransport::exchange(std::span<const Message> sends, std::span<const Message> receives) {
-  exchange_host_messages(ranks_, timeout_, in_host_memory(sends), in_host_memory(receives));
+  exchange_host_messages(ranks_, timeout_, waiting_, in_host_memory(sends), in_host_memory(receives));
 }
 
 }  // namespace fabricmark::fabric

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "fabric/messages.hpp"
 #include "fabric/transport.hpp"
 #include "harness/ranks.hpp"
 
@@ -8,7 +9,8 @@ namespace fabricmark::fabric {
 /// Messages between the host memories of ranks: what MPI does, without any device.
 class CpuTransport : public Transport {
  public:
-  CpuTransport(harness::Ranks& ranks, double timeout_seconds) : ranks_(ranks), timeout_(timeout_seconds) {}
+  CpuTransport(harness::Ranks& ranks, double timeout_seconds, Waiting waiting = Waiting::kAsks)
+      : ranks_(ranks), timeout_(timeout_seconds), waiting_(waiting) {}
   [[nodiscard]] std::string name() const override { return "cpu"; }
   [[nodiscard]] std::unique_ptr<MessageBuffer> allocate(std::size_t bytes) override;
   void exchange(std::span<const Message> sends, std::span<const Message> receives) override;
@@ -16,6 +18,7 @@ class CpuTransport : public Transport {
  private:
   harness::Ranks& ranks_;
   double timeout_;
+  Waiting waiting_;
 };
 
 }  // namespace fabricmark::fabric

@@ -5,7 +5,6 @@
 #include <thread>
 
 #include "device/error.hpp"
-#include "fabric/messages.hpp"
 
 namespace fabricmark::fabric {
 
@@ -91,10 +90,12 @@ class Mapping {
 
 }  // namespace
 
-HostTransport::HostTransport(const harness::Context& context, std::size_t chunk_bytes, bool maps)
+HostTransport::HostTransport(const harness::Context& context, std::size_t chunk_bytes, bool maps,
+                             Waiting waiting)
     : ranks_(context.ranks()),
       device_(context.device()),
       timeout_(context.conditions().timeout_seconds),
+      waiting_(waiting),
       memory_(context.conditions().memory),
       chunk_bytes_(chunk_bytes),
       maps_(maps),
@@ -146,7 +147,7 @@ void HostTransport::read_step(std::span<const Message> sends) {
 
 void HostTransport::message_step(std::span<const Message> sends, std::span<const Message> receives) {
   reserve(sends, receives);
-  Messages messages(ranks_, timeout_);
+  Messages messages(ranks_, timeout_, waiting_);
   for (const Chunk& chunk : chunks(receives, 0)) {
     messages.receive(chunk.message->peer, {incoming_.data() + chunk.staged, chunk.bytes}, chunk.message->tag);
   }
@@ -184,7 +185,7 @@ void HostTransport::exchange_mapped(std::span<const Message> sends, std::span<co
     in.unmap();
   };
   try {
-    exchange_host_messages(ranks_, timeout_, out.messages(), in.messages());
+    exchange_host_messages(ranks_, timeout_, waiting_, out.messages(), in.messages());
   } catch (...) {
     unmap_all();
     throw;
@@ -196,7 +197,7 @@ void HostTransport::exchange_in_chunks(std::span<const Message> sends, std::span
   reserve(sends, receives);
   const std::vector<Chunk> out = chunks(sends, chunk_bytes_);
   const std::vector<Chunk> in = chunks(receives, chunk_bytes_);
-  Messages messages(ranks_, timeout_);
+  Messages messages(ranks_, timeout_, waiting_);
   std::vector<std::size_t> arriving;
   for (const Chunk& chunk : in) {
     arriving.push_back(messages.receive(chunk.message->peer, {incoming_.data() + chunk.staged, chunk.bytes},

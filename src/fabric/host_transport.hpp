@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "device/memory.hpp"
+#include "fabric/messages.hpp"
 #include "fabric/transport.hpp"
 
 namespace fabricmark::fabric {
@@ -14,7 +15,8 @@ namespace fabricmark::fabric {
 class HostTransport : public Transport {
  public:
   /// Chunks of `chunk_bytes`; 0: messages go whole. `maps` false: in chunks on every device.
-  HostTransport(const harness::Context& context, std::size_t chunk_bytes, bool maps = true);
+  HostTransport(const harness::Context& context, std::size_t chunk_bytes, bool maps = true,
+                Waiting waiting = Waiting::kAsks);
   [[nodiscard]] std::string name() const override { return "host"; }
   [[nodiscard]] std::unique_ptr<MessageBuffer> allocate(std::size_t bytes) override;
   void exchange(std::span<const Message> sends, std::span<const Message> receives) override;
@@ -41,6 +43,7 @@ class HostTransport : public Transport {
   harness::Ranks& ranks_;
   const device::Device& device_;
   double timeout_;
+  Waiting waiting_;
   device::MemoryKind memory_;
   std::size_t chunk_bytes_;
   bool maps_;

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <thread>
+
 #include "device/error.hpp"
 
 namespace fabricmark::fabric {
@@ -9,6 +11,7 @@ namespace fabricmark::fabric {
 namespace {
 constexpr unsigned kPollsPerLook = 256;  // polls between two looks at the clock
 constexpr std::size_t kLongMessage = std::size_t{32} << 10;
+constexpr std::chrono::microseconds kNap{30};
 }  // namespace
 
 Messages::~Messages() {
@@ -47,7 +50,11 @@ void Messages::wait_all() {
 
 void Messages::check_deadline(std::size_t position) {
   const Pending& pending = pending_[position];
-  if (++polls_ % kPollsPerLook != 0) return;
+  if (waiting_ == Waiting::kSleeps) {
+    std::this_thread::sleep_for(kNap);
+  } else if (++polls_ % kPollsPerLook != 0) {
+    return;
+  }
   const auto now = std::chrono::steady_clock::now();
   if (!deadline_) deadline_ = now + std::chrono::duration_cast<std::chrono::steady_clock::duration>(timeout_);
   ranks_.relax();
@@ -57,9 +64,9 @@ void Messages::check_deadline(std::size_t position) {
                             "see why that rank is stuck, or wait longer with --timeout");
 }
 
-void exchange_host_messages(harness::Ranks& ranks, double timeout_seconds, std::span<const HostMessage> sends,
-                            std::span<const HostMessage> receives) {
-  Messages messages(ranks, timeout_seconds);
+void exchange_host_messages(harness::Ranks& ranks, double timeout_seconds, Waiting waiting,
+                            std::span<const HostMessage> sends, std::span<const HostMessage> receives) {
+  Messages messages(ranks, timeout_seconds, waiting);
   for (const HostMessage& message : receives) messages.receive(message.peer, message.bytes, message.tag);
   for (const HostMessage& message : sends) {
     const std::size_t position = messages.send(message.peer, message.bytes, message.tag);

@@ -9,6 +9,10 @@
 
 namespace fabricmark::fabric {
 
+/// How a rank waits for messages: it asks again and again, which is fastest, or sleeps in between, where the
+/// core has other work: a device's threads may need it.
+enum class Waiting { kAsks, kSleeps };
+
 /// One message between host memories that is under way.
 struct Pending {
   harness::Request request;
@@ -20,7 +24,8 @@ struct Pending {
 /// Messages under way between the host memories of ranks, with one deadline for all.
 class Messages {
  public:
-  Messages(harness::Ranks& ranks, double timeout_seconds) : ranks_(ranks), timeout_(timeout_seconds) {}
+  Messages(harness::Ranks& ranks, double timeout_seconds, Waiting waiting = Waiting::kAsks)
+      : ranks_(ranks), timeout_(timeout_seconds), waiting_(waiting) {}
   ~Messages();
   Messages(const Messages&) = delete;
   Messages& operator=(const Messages&) = delete;
@@ -32,13 +37,14 @@ class Messages {
   /// Throws Error (environment) that names rank and message when the time is over.
   void wait(std::size_t position);
   void wait_all();
-  /// To be called after each poll of a message that is not done. Yields the core now and then, and throws as
-  /// `wait`. The clock starts only after some polls: a short message needs none.
+  /// To be called after each poll of a message that is not done. Yields the core now and then, or each time
+  /// sleeps on it, and throws as `wait`. The clock starts only after some polls: a short message needs none.
   void check_deadline(std::size_t position);
 
  private:
   harness::Ranks& ranks_;
   std::chrono::duration<double> timeout_;
+  Waiting waiting_;
   std::optional<std::chrono::steady_clock::time_point> deadline_;
   unsigned polls_ = 0;
   std::vector<Pending> pending_;
@@ -52,7 +58,7 @@ struct HostMessage {
 };
 
 /// Sends and receives all; returns when they have left and arrived. Throws as Messages::wait.
-void exchange_host_messages(harness::Ranks& ranks, double timeout_seconds, std::span<const HostMessage> sends,
-                            std::span<const HostMessage> receives);
+void exchange_host_messages(harness::Ranks& ranks, double timeout_seconds, Waiting waiting,
+                            std::span<const HostMessage> sends, std::span<const HostMessage> receives);
 
 }  // namespace fabricmark::fabric

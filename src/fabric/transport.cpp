@@ -8,13 +8,13 @@
 namespace fabricmark::fabric {
 
 std::unique_ptr<Transport> make_transport(const std::string& name, std::size_t chunk_bytes,
-                                          const harness::Context& context, bool maps) {
+                                          const harness::Context& context, bool maps, Waiting waiting) {
   std::unique_ptr<Transport> transport;
   const double timeout = context.conditions().timeout_seconds;
   if (name == "cpu") {
-    transport = std::make_unique<CpuTransport>(context.ranks(), timeout);
+    transport = std::make_unique<CpuTransport>(context.ranks(), timeout, waiting);
   } else if (name == "host") {
-    transport = std::make_unique<HostTransport>(context, chunk_bytes, maps);
+    transport = std::make_unique<HostTransport>(context, chunk_bytes, maps, waiting);
   } else {
     throw bad_use("there is no transport '" + name + "'", "use cpu or host");
   }

@@ -114,6 +114,8 @@ class Context {
   [[nodiscard]] Ranks& ranks() const { return ranks_; }
   [[nodiscard]] const std::string& variant() const { return variant_.name; }
   [[nodiscard]] const RunConditions& conditions() const { return conditions_; }
+  /// Where the times of kernels go, for what is not a kernel or what is made from them.
+  [[nodiscard]] device::Timeline& timeline() const { return timeline_; }
 
   /// `count` concurrent copies of the variant's entry point number `entry`.
   [[nodiscard]] device::Replications replications(int count, std::size_t entry = 0) const {

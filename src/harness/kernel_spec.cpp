@@ -124,9 +124,39 @@ ParameterSpec::Type parameter_type(const Reader& reader, const std::string& type
   throw reader.wrong(where + "type", "int, float, bool or string");
 }
 
+/// How scaling treats a parameter is for `fabricmark scale`; here it is only checked.
+void check_scaling(const Reader& reader, const toml::table& table, const std::string& where) {
+  if (table.contains("scope")) {
+    const std::string scope = reader.text(table, "scope", where);
+    if (scope != "per-rank" && scope != "total") throw reader.wrong(where + "scope", "per-rank or total");
+  }
+  if (table.contains("dimensions")) {
+    const auto dimensions = table["dimensions"].value_exact<std::int64_t>();
+    if (!dimensions || *dimensions < 1 || *dimensions > 3)
+      throw reader.wrong(where + "dimensions", "1, 2 or 3");
+  }
+}
+
+/// Throws where a parameter is to be rounded to one that the file does not have.
+void check_rounding(const Reader& reader, const toml::table& parameters) {
+  for (const auto& [name, node] : parameters) {
+    const toml::table& table = *node.as_table();
+    if (!table.contains("rounded_to")) continue;
+    const std::string where = "parameters." + std::string(name.str()) + ".";
+    const std::string other = reader.text(table, "rounded_to", where);
+    if (other == name.str() || !parameters.contains(other) || parameters[other]["type"] != "int") {
+      throw reader.wrong(where + "rounded_to", "another parameter of type int");
+    }
+  }
+}
+
 ParameterSpec read_parameter(const Reader& reader, const std::string& name, const toml::table& table) {
   const std::string where = "parameters." + name + ".";
-  reader.only(table, {"type", "range", "values", "default", "stage", "unit", "meaning"}, where);
+  reader.only(
+      table,
+      {"type", "range", "values", "default", "stage", "unit", "meaning", "scope", "dimensions", "rounded_to"},
+      where);
+  check_scaling(reader, table, where);
   ParameterSpec spec;
   spec.name = name;
   spec.type = parameter_type(reader, reader.text(table, "type", where), where);
@@ -229,9 +259,11 @@ KernelSpec parse_kernel_spec(const std::string& text, const fs::path& file) {
   }
   if (spec.variants.empty()) throw reader.wrong("variants", "at least [variants.base]");
   if (root.contains("parameters")) {
-    for (const auto& [name, table] : reader.tables(reader.table(root, "parameters", ""), "parameters.")) {
+    const toml::table& parameters = reader.table(root, "parameters", "");
+    for (const auto& [name, table] : reader.tables(parameters, "parameters.")) {
       spec.parameters.push_back(read_parameter(reader, name, *table));
     }
+    check_rounding(reader, parameters);
   }
   if (root.contains("constraints")) {
     const toml::array* list = root["constraints"].as_array();

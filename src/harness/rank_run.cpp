@@ -97,11 +97,11 @@ int RankRun::execute_steps() {
     });
     return static_cast<int>(ExitCode::kValid);
   }
-  progress_.step("opening the device");
+  begin("device", "opening the device");
   open_device();
   together(ranks_, [&] { open_power(); });
   together(ranks_, [&] { choose_parameters(); });
-  progress_.step("building the kernels");
+  begin("kernels", "building the kernels");
   together(ranks_, [&] {
     const RunConditions conditions{.memory = device::memory_kind(options_.memory),
                                    .fault = options_.fault,
@@ -109,16 +109,32 @@ int RankRun::execute_steps() {
     context_.emplace(*device_, parameters_, ranks_, timeline_, build(), *variant_, conditions);
     benchmark_ = setup_.make(*context_);
   });
-  progress_.step("making the inputs");
+  begin("inputs", "making the inputs");
   together(ranks_, [&] { benchmark_->generate(); });
+  begin("repetitions", "measuring");
   Laps laps(ranks_, options_.delay);
   repeat(laps);
-  progress_.step("checking the results");
+  begin("check", "checking the results");
   validate();
+  begin("result", "collecting the results");
   collect(laps.samples());
+  end_step();
   result_.duration_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   publish();
   return result_.exit_code;
+}
+
+void RankRun::begin(const std::string& step, const std::string& words) {
+  end_step();
+  result_.steps.push_back({.name = step});
+  step_start_ = std::chrono::steady_clock::now();
+  progress_.step(words);
+}
+
+void RankRun::end_step() {
+  if (result_.steps.empty()) return;
+  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - step_start_;
+  result_.steps.back().seconds = elapsed.count();
 }
 
 void RankRun::open_device() {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -33,6 +34,9 @@ class RankRun {
 
  private:
   int execute_steps();
+  /// Ends the step before it; `words` are what a person sees of it.
+  void begin(const std::string& step, const std::string& words);
+  void end_step();
   void open_device();
   void open_power();
   void choose_parameters();
@@ -48,6 +52,7 @@ class RankRun {
   const Options& options_;
   Progress progress_;
   Result result_;
+  std::chrono::steady_clock::time_point step_start_;
   int thread_cap_ = 0;
   std::optional<device::Device> device_;
   Parameters parameters_;

@@ -24,6 +24,14 @@ Json number(double value) {
   return value;
 }
 
+Json steps_json(const Result& result) {
+  Json steps = Json::array();
+  for (const Result::Step& step : result.steps) {
+    steps.push_back({{"name", step.name}, {"seconds", step.seconds}});
+  }
+  return steps;
+}
+
 Json optional_text(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
 
 Json device_json(const device::DeviceInfo& info) {
@@ -218,6 +226,7 @@ std::string to_json(const Result& result) {
                      {"complete", result.validated},
                      {"started", result.started},
                      {"duration_seconds", result.duration_seconds},
+                     {"steps", steps_json(result)},
                      {"command", result.command},
                      {"exit_code", result.exit_code}};
   document["environment"] = environment_json(result);

@@ -22,6 +22,11 @@ struct Result {
   bool optimized = false;
   std::string started;
   double duration_seconds = 0;
+  struct Step {
+    std::string name;
+    double seconds = 0;
+  };
+  std::vector<Step> steps;  ///< of the run, in order, on the root
   std::vector<std::string> command;
   int exit_code = 0;
 

@@ -10,14 +10,16 @@ namespace fabricmark::harness {
 
 namespace {
 
-std::string axes_text(const Metric& metric) {
+/// What tells a measured or derived figure from the others.
+template <typename Figure>
+std::string axes_text(const Figure& figure) {
   std::string text;
-  for (const Axis& axis : metric.axes) {
+  for (const Axis& axis : figure.axes) {
     if (!text.empty()) text += " ";
     const auto* number = std::get_if<std::int64_t>(&axis.value);
     text += number != nullptr ? std::to_string(*number) : std::get<std::string>(axis.value);
   }
-  return text.empty() ? metric.name : text;
+  return text.empty() ? figure.name : text;
 }
 
 std::string verdict_line(const Result::RankVerdict& entry) {
@@ -80,8 +82,8 @@ std::string to_table(const Result& result) {
                     best_of(values, metric.better), summary.median, summary.standard_deviation, metric.unit);
   }
   for (const DerivedFigure& figure : result.derived) {
-    text += fmt::format("{:<30}{:>12.4g}{:>12.4g}{:>12}  {}\n", figure.name, figure.best, figure.median, "",
-                        figure.unit);
+    text += fmt::format("{:<30}{:>12.4g}{:>12.4g}{:>12}  {}\n", axes_text(figure), figure.best, figure.median,
+                        "", figure.unit);
   }
   for (const Result::RankVerdict& entry : result.verdicts) text += verdict_line(entry);
   if (!result.validated) text += "skipped  validation: the results were not checked\n";

@@ -10,8 +10,8 @@ from conftest import REPOSITORY
 def bench(monkeypatch):
     monkeypatch.syspath_prepend(str(REPOSITORY / "bench"))
     yield
-    for name in ("common", "pairs", "hpcc"):
-        sys.modules.pop(name, None)
+    for name in [name for name in sys.modules if name.split(".")[0] in ("common", "pairs", "hpcc", "cases")]:
+        sys.modules.pop(name)
 
 
 def contender(name, *figures):
@@ -49,7 +49,179 @@ def test_widths_of_hpcc_give_the_sizes_that_they_are_named_by():
     for log_table, (width, log_vector) in hpcc.WIDTHS.items():
         assert 2**log_table <= width**2 / 2 < 2 ** (log_table + 1)
         assert 2**log_vector == hpcc.RANKS * 2**log_table / 8
-        assert f"\n{width} Ns\n" in hpcc.INPUT.format(width=width)
+        assert f"\n{width} Ns\n" in hpcc.input_text(width)
+        assert "\n0 Number of additional problem sizes for PTRANS\n" in hpcc.input_text(width)
+
+
+def test_a_further_width_for_ptrans():
+    import hpcc
+
+    text = hpcc.input_text(200, 4096)
+    assert "\n1 Number of additional problem sizes for PTRANS\n4096 values of N\n" in text
+
+
+HPCC_OUTPUT = """
+TIME   M     N    MB  NB  P   Q     TIME   CHECK   GB/s   RESID
+---- ----- ----- --- --- --- --- -------- ------ -------- -----
+WALL  4096  4096  80  80   1   2     0.08 PASSED    1.599  0.00
+CPU   4096  4096  80  80   1   2     0.07 PASSED    1.866  0.00
+WALL  4096  4096  80  80   1   2     0.09 PASSED    1.440  0.00
+CPU   4096  4096  80  80   1   2     0.06 PASSED    2.147  0.00
+WALL   100   100  80  80   1   2     0.00 PASSED    1.493  0.00
+Begin of Summary section.
+VersionMajor=1
+Success=1
+HPL_Tflops=0.158
+HPL_N=8192
+PTRANS_GBs=1.49307
+PTRANS_n=100
+"""
+
+
+def test_figures_of_hpcc():
+    import hpcc
+
+    found = hpcc.summary(HPCC_OUTPUT)
+    assert (found["Success"], found["HPL_Tflops"], found["PTRANS_n"]) == (1, 0.158, 100)
+    assert hpcc.ptrans_rates(HPCC_OUTPUT) == {4096: 1.440, 100: 1.493}  # the slowest of the repetitions
+    hpcc.expect(found, "HPL_N", 8192)
+    with pytest.raises(SystemExit, match=r"hpcc took HPL_N = 8192.0 instead of 4096"):
+        hpcc.expect(found, "HPL_N", 4096)
+
+
+def hpl_result(lu=(3.0, 2.5), solve=(0.5, 0.4)):
+    """What bench/cases/hpl.py reads of a result of fm_hpl on two ranks."""
+    return {
+        "run": {
+            "steps": [
+                {"name": name, "seconds": seconds}
+                for name, seconds in (
+                    ("kernels", 9.0),
+                    ("inputs", 1.0),
+                    ("repetitions", 99.0),
+                    ("check", 2.0),
+                )
+            ]
+        },
+        "measurements": [
+            {
+                "name": "performance",
+                "axes": {"operation": "lu"},
+                "best": 100.0,
+                "samples": {"per_rank": [lu, lu]},
+            },
+            {
+                "name": "time",
+                "axes": {"operation": "solve"},
+                "best": 0.4,
+                "samples": {"per_rank": [(0, 0), solve]},
+            },
+            {
+                "name": "performance",
+                "axes": {"operation": "lu+solve"},
+                "best": 90.0,
+                "samples": {"per_rank": []},
+            },
+        ],
+    }
+
+
+def test_the_wall_time_of_hpl_is_compared_with_what_it_cannot_do_without():
+    from cases import hpl
+
+    # 3 + 2.5 + 0.5 + 0.4 s are timed, 1 + 2 s are inputs and check; building kernels is overhead.
+    assert hpl.needed_seconds(hpl_result()) == pytest.approx(9.4)
+
+
+def test_rates_of_hpl_and_its_overhead(monkeypatch):
+    from cases import hpl
+
+    run = hpl.Runs("double", "system")
+    monkeypatch.setattr(hpl, "run_result_on_two_ranks", lambda *_: hpl_result())
+    ticks = iter([100.0, 118.8])
+    monkeypatch.setattr(hpl.time, "perf_counter", lambda: next(ticks))
+    assert run.rate() == 90
+    assert run.wall == [pytest.approx(2.0)]
+    assert "double" in run.options and "8192" in run.options
+
+
+@pytest.mark.parametrize("shares, reached", [([1.2, 1.5, 1.6], True), ([1.2, 1.51, 1.6], False)])
+def test_too_much_wall_time_is_a_miss(shares, reached):
+    from cases import hpl
+
+    row = hpl.wall_row("system", shares)
+    assert (row.figure, row.reached, row.bar) == (shares[1], reached, "<= 1.50")
+    assert row.counts
+
+
+def events(rank, exchange, inner):
+    return [
+        {"rank": rank, "operation": operation, "started": start, "ended": end}
+        for operation, intervals in (("exchange", exchange), ("inner", inner))
+        for start, end in intervals
+    ]
+
+
+HIDDEN = {
+    "all": (events(0, [(1, 2)], [(0, 3)]), 1.0),
+    "half": (events(0, [(1, 3)], [(0, 2)]), 0.5),
+    "nothing": (events(0, [(1, 2)], [(2, 3)]), 0.0),
+    "two kernels at once count once": (events(0, [(0, 4)], [(0, 1), (0, 1), (0.5, 2)]), 0.5),
+    "two exchanges at once count once": (events(0, [(0, 2), (1, 2)], [(0, 1)]), 0.5),
+    "the worst rank counts": (events(0, [(0, 1)], [(0, 1)]) + events(1, [(0, 4)], [(0, 1)]), 0.25),
+    "another rank's kernels hide nothing": (events(0, [(0, 1)], []) + events(1, [], [(0, 1)]), 0.0),
+    "a rank without exchange does not count": (events(0, [(0, 1)], [(0, 1)]) + events(1, [], [(0, 1)]), 1.0),
+    "no timeline": ([], 0.0),
+}
+
+
+@pytest.mark.parametrize("timeline, share", HIDDEN.values(), ids=HIDDEN)
+def test_share_of_the_exchange_that_is_hidden(timeline, share):
+    from cases import hpl
+
+    assert hpl.hidden_share(timeline) == pytest.approx(share)
+
+
+@pytest.mark.parametrize("share, reached", [(0.5, True), (0.49, False)])
+def test_exchange_in_the_open_is_a_miss(share, reached):
+    from cases import hpl
+
+    assert hpl.hidden_row("system", [share, share, 1.0]).reached is reached
+
+
+def test_rows_of_hpl_and_ptrans(monkeypatch):
+    """Rates are divided by hpcc's, for each type and runtime; a miss says so."""
+    from cases import hpl, ptrans
+    from common import Settings
+
+    settings = Settings(pairs=1, runtimes=["system"])
+    for case in (hpl, ptrans):
+        monkeypatch.setattr(case.hpcc, "is_there", lambda: True)
+        monkeypatch.setattr(case.hpcc, "run", lambda _: HPCC_OUTPUT)
+    monkeypatch.setattr(hpl, "run_result_on_two_ranks", lambda *_: hpl_result())
+    double, single, wall = hpl.compare_rates(settings)
+    assert (double.figure, double.reached, double.bar) == (
+        pytest.approx(90 / 158), False, ">= 0.60, faster runtime",
+    )  # fmt: skip
+    assert "HPL double, n = 8192" in double.what and "float" in single.what and not single.reached
+    assert "wall time" in wall.what and wall.reached
+    measured = {"name": "bandwidth", "axes": {"operation": "transpose"}, "median": 2.16, "best": 9.0}
+    monkeypatch.setattr(ptrans, "run_result_on_two_ranks", lambda *_: {"measurements": [measured]})
+    (row,) = ptrans.compare(settings)
+    assert (row.figure, row.reached) == (pytest.approx(1.5), True)
+    measured["median"] = 2.15
+    assert not ptrans.compare(settings)[0].reached
+
+
+def test_a_missed_bar_says_so(capsys, monkeypatch):
+    from cases import hpl
+
+    monkeypatch.setenv("COLUMNS", "140")
+    import run
+
+    run.print_rows([hpl.hidden_row("system", [0.49])])
+    assert "MISSED" in capsys.readouterr().out
+    sys.modules.pop("run")
 
 
 def test_without_hpcc_its_rows_are_left_out_and_it_is_said(monkeypatch, capsys):

@@ -50,7 +50,25 @@ def test_largest_values_of_a_variant(tmp_path):
     assert "size is no parameter" in refused(tmp_path, text.replace("{ buffer_size", "{ size"))
 
 
+def test_how_a_parameter_scales(tmp_path):
+    text = TEXT.replace(
+        "default = 4", 'default = 4\nscope = "total"\ndimensions = 2\nrounded_to = "buffer_size"'
+    )
+    width = load(tmp_path, text).parameters["vector_width"]
+    assert (width.scope, width.dimensions, width.rounded_to) == ("total", 2, "buffer_size")
+    plain = load(tmp_path, text).parameters["buffer_size"]
+    assert (plain.scope, plain.dimensions, plain.rounded_to) == ("per-rank", 1, "")
+    for name in ("nothing", "vector_width"):
+        wrong = text.replace('"buffer_size"\nstage', f'"{name}"\nstage')
+        assert f"vector_width.rounded_to: {name} is no other whole parameter" in refused(tmp_path, wrong)
+    for key in ('scope = "total"', "dimensions = 2", 'rounded_to = "buffer_size"'):
+        mode = f'[parameters.mode]\ntype = "bool"\n{key}\ndefault = true\nstage = "run"\nmeaning = "m"\n'
+        assert "parameters.mode: a bool is not scaled; leave out" in refused(tmp_path, TEXT + mode)
+
+
 CHANGES = {
+    "unknown scope": ("default = 4", 'default = 4\nscope = "all"', "parameters.vector_width.scope"),
+    "four dimensions": ("default = 4", "default = 4\ndimensions = 4", "parameters.vector_width.dimensions"),
     "not TOML": ('benchmark = "stream"', "benchmark = ", "not valid TOML"),
     "no benchmark": ('benchmark = "stream"', "", "'benchmark' is a required property"),
     "number as name": ('benchmark = "stream"', "benchmark = 3", "benchmark: 3 is not of type 'string'"),

@@ -48,6 +48,15 @@ def test_parameters_keep_their_types(plain):
     assert all(type(parameters[name]) is int for name in ("vector_width", "unroll", "replications"))
 
 
+def test_the_steps_are_the_whole_run(plain):
+    steps = {entry["name"]: entry["seconds"] for entry in plain.document["run"]["steps"]}
+    assert list(steps) == ["device", "kernels", "inputs", "repetitions", "check", "result"]
+    total = sum(steps.values())
+    assert 0.9 * total <= plain.document["run"]["duration_seconds"] <= total + 0.1
+    timed = sum(sum(m["samples"]["per_rank"][0]) for m in plain.document["measurements"])
+    assert steps["repetitions"] > timed
+
+
 def test_unset_variables_are_null_and_the_file_is_whole(stream):
     environment = {
         k: v for k, v in stream.environment.items() if k not in ("SLURM_JOB_ID", "OMP_NUM_THREADS")

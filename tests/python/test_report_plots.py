@@ -9,6 +9,7 @@ from fabricmark.reporting import bars, curves, families, gantt, groups, plots, s
 from fabricmark.reporting import samples as sample_plots
 from fabricmark.reporting.inputs import Scaling
 
+KINDS = ("measured", "modelled")
 EMULATOR = {**samples.DEVICE, "name": "emulated board", "class": "emulator", "emulated": True}
 
 
@@ -101,6 +102,35 @@ def test_a_parameter_is_an_axis_too_and_the_model_is_dashed(calibrated):
         ("triad (modelled)", "dashed"),
         ("limit", "dotted"),
     ]
+
+
+def test_rates_over_the_size_are_normalised_too(calibrated):
+    documents = []
+    for ranks in (1, 2):
+        for power in range(20, 24):
+            document = samples.result(ranks, operations=("triad", "host_to_device"), variant="throughput")
+            document["parameters"].update(size=1 << power, replications=4)
+            documents.append(document)
+    drawn = {plot.title: plot for plot in curves.plots(grouped(calibrated, *documents))}
+    assert set(drawn) == {
+        "stream: bandwidth over size",
+        "stream: bandwidth per rank and replication over size",
+    }
+    plain, shared = (
+        {series.name: list(series.y) for series in drawn[title].series if series.name != "limit"}
+        for title in sorted(drawn, key=len)
+    )
+    assert set(shared) == {f"{ranks} ({kind})" for ranks in ("1 rank", "2 ranks") for kind in KINDS}
+    for name, values in shared.items():  # of Triad alone, as a link has no replications
+        parts = 8 if "2 ranks" in name else 4
+        whole = plain[f"triad, {name}"]
+        assert values == pytest.approx([value / parts for value in whole])
+    shared = drawn["stream: bandwidth per rank and replication over size"]
+    assert shared.y_label == "bandwidth per rank and replication [GB/s]"
+
+
+def test_nothing_is_normalised_where_all_runs_have_as_many_replications(place):
+    assert len(curves.plots(grouped(place, *(sized(power) for power in range(12, 17))))) == 1
 
 
 def test_emulated_curves_have_no_model(calibrated):
@@ -197,6 +227,52 @@ def test_a_long_timeline_is_cut_and_says_so(place, monkeypatch):
     (plot,) = gantt.plots(grouped(place, document))
     assert sum(len(series.x) for series in plot.series) == 10
     assert plot.left_out == "The first 10 kernels of 40; the rest is in the result file."
+
+
+def phases(late=0.0):
+    """Timeline of two iterations of HPL on two ranks: the exchange of the second runs during `inner`."""
+    events = []
+    parts = {"lu": (0, 1), "left": (1, 3), "top": (1, 3), "inner": (3, 9), "exchange": (3 + late, 5 + late)}
+    for rank in range(2):
+        for iteration in range(2):
+            for operation, (start, end) in parts.items():
+                times = {"started": 0.01 * (iteration * 10 + start), "ended": 0.01 * (iteration * 10 + end)}
+                events.append(
+                    {"rank": rank, "repetition": 0, "operation": operation, "replication": 0}
+                    | {"kernel": operation, "queued": 0.0, "submitted": 0.0, **times}
+                )
+    return events
+
+
+def test_operations_that_overlap_have_rows_of_their_own(place):
+    document = samples.result(ranks=2)
+    document["timeline"] = phases()
+    (plot,) = gantt.plots(grouped(place, document))
+    names = ["lu", "left", "top", "inner", "exchange"]
+    assert list(plot.rows) == [f"rank {rank}, {name}" for rank in range(2) for name in names]
+    assert [series.name for series in plot.series] == [f"{name} (measured)" for name in names]
+    assert len({series.colour for series in plot.series}) == 5
+    exchange = plot.series[-1]
+    assert list(exchange.y) == [4, 9, 4, 9]
+    assert list(exchange.base) == pytest.approx([30, 30, 130, 130])
+
+
+def test_operations_one_after_the_other_share_a_row(place):
+    document = samples.result(ranks=2)
+    events = [event for event in phases(late=6.0) if event["operation"] not in ("left", "top")]
+    for event in events:  # clocks that differ by a hair are no overlap
+        event["ended"] += 1e-4
+    document["timeline"] = [event for event in events if event["started"] < 0.1]
+    (plot,) = gantt.plots(grouped(place, document))
+    assert list(plot.rows) == ["rank 0, replication 0", "rank 1, replication 0"]
+
+
+def test_rows_that_are_left_out_are_counted(place, monkeypatch):
+    monkeypatch.setattr(gantt, "MOST_ROWS", 5)
+    document = samples.result(ranks=2)
+    document["timeline"] = phases()
+    (plot,) = gantt.plots(grouped(place, document))
+    assert len(plot.rows) == 5 and plot.left_out == "5 further rows are left out."
 
 
 def test_every_sample_is_a_point(place):

@@ -266,6 +266,65 @@ def test_a_batch_is_divided_before_the_size_of_what_is_in_it(place):
     assert settings(place, "log-size") == []
 
 
+MATRIX = """
+[parameters.size]
+type = "int"
+range = [1, 1048576]
+default = { cpu = 4096, fpga = 8192 }
+stage = "run"
+scope = "total"
+dimensions = 2
+rounded_to = "buffer_size"
+meaning = "width of the matrix of all ranks"
+"""
+
+
+@pytest.fixture(name="matrix")
+def matrix_place(place):
+    """The stand-in repository, whose benchmark has one matrix over all ranks, in blocks of buffer_size."""
+    place.kernel_toml.write_text(place.kernel_toml.read_text() + MATRIX)
+    return place
+
+
+def test_a_matrix_grows_with_the_root_of_the_ranks(matrix):
+    done = matrix.run("scale", "stream", "--devices", "1,2,4,9", "--in-process", "--", "--buffer-size", "256")
+    assert done.returncode == 0, done.stderr
+    # 4096 sqrt(2) = 5792.6 lies between 22 and 23 blocks.
+    assert sizes(matrix) == [(1, 4096), (2, 23 * 256), (4, 8192), (9, 12288)]
+    triad = next(entry for entry in summary(matrix)[1]["series"] if entry["operation"] == "triad")
+    assert triad["values"] == [4096, 5888, 8192, 12288]
+
+
+def test_a_matrix_stays_the_same_in_strong_scaling(matrix):
+    done = matrix.run("scale", "stream", "--devices", "1,2,4", "--mode", "strong", "--in-process")
+    assert done.returncode == 0, done.stderr
+    assert sizes(matrix) == [(1, None), (2, None), (4, None)]
+    words = ["--devices", "1,4", "--mode", "both", "--in-process", "--", "--size", "1000"]
+    matrix.run("scale", "stream", *words)
+    assert sizes(matrix)[3:] == [(1, 1000), (4, 2000), (4, 1000)]
+
+
+def test_a_matrix_of_each_rank(matrix):
+    words = ["--devices", "1,2,4", "--mode", "strong", "--parameter-is", "per-rank", "--in-process"]
+    done = matrix.run("scale", "stream", *words, "--", "--size", "4096", "--buffer-size=64")
+    assert done.returncode == 0, done.stderr
+    assert sizes(matrix) == [(1, 4096), (2, 45 * 64), (4, 2048)]
+    matrix.run("scale", "stream", *words[:-1], "--in-process", "--", "--size", "3", "--buffer-size=2")
+    assert sizes(matrix)[3:] == [(1, 3), (2, 2), (4, 2)]  # a block at least
+
+
+def test_whole_blocks_of_the_default(matrix, one_error_line):
+    done = matrix.run("scale", "stream", "--devices", "1,2", "--in-process", "--", "--size", "8192")
+    assert done.returncode == 0, done.stderr
+    assert sizes(matrix) == [(1, 8192), (2, 12288)]  # 11585 is nearest to three blocks of 4096
+    words = ["--devices", "1,2", "--in-process", "--", "--buffer-size", "many"]
+    line = one_error_line(matrix.run("scale", "stream", *words), 2)
+    assert "--buffer-size 'many' is not a whole number" in line
+    words = ["--devices", "1,65536", "--in-process", "--", "--size", "2^20"]
+    line = one_error_line(matrix.run("scale", "stream", *words), 2)
+    assert "weak scaling on 65536 ranks: size: 268435456 is out of range" in line
+
+
 def test_signals(sized):
     words = ["scale", "stream", "--devices", "1,2", "--in-process"]
     process = start(sized, *words, FAKE_SLEEP="60")
@@ -286,3 +345,19 @@ def test_the_real_program(place):
     _, document = summary(place)
     values = {entry["mode"]: entry["values"] for entry in document["series"]}
     assert values == {"weak": [65536, 65536], "strong": [65536, 32768]}
+
+
+@pytest.mark.programs
+@pytest.mark.parametrize("benchmark", ["hpl", "ptrans"])
+def test_matrices_of_the_real_programs(place, benchmark):
+    variables = {"FABRICMARK_ROOT": str(REPOSITORY)}
+    words = ["--devices", "1,2,4", "--mode", "both", "--in-process", "--", "--size", "256"]
+    words += ["--block-size", "64", "--variant", "throughput", "--repetitions", "2"]
+    done = place.run("scale", benchmark, *words, **variables)
+    assert done.returncode == 0, done.stderr
+    _, document = summary(place)
+    values = {entry["mode"]: entry["values"] for entry in document["series"] if entry["ranks"] == [1, 2, 4]}
+    assert values == {"weak": [256, 384, 512], "strong": [256, 256, 256]}
+    # The exchange is there from two ranks on only.
+    rates = [entry for entry in document["series"] if entry["better"] == "higher" and entry["ranks"][0] == 1]
+    assert all(entry["speed_up"][0] == 1 for entry in rates) and rates

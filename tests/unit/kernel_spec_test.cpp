@@ -68,6 +68,16 @@ TEST(KernelSpec, OfStreamIsReadWhole) {
   }
 }
 
+TEST(KernelSpec, TakesWhatScalingHasToKnow) {
+  const std::string more = "default = 1\nscope = 'total'\ndimensions = 2\nrounded_to = 'q'";
+  std::string text = kSmallest;
+  text.replace(text.find("default = 1"), std::string("default = 1").size(), more);
+  text += "[parameters.q]\ntype = 'int'\nstage = 'run'\ndefault = 1\nmeaning = 'm'\n";
+  EXPECT_EQ(parse(text).parameters.size(), 2U);
+  text.replace(text.rfind("'int'"), 5, "'bool'");
+  EXPECT_TRUE(mentions(message_of([&] { parse(text); }), "parameters.p.rounded_to"));
+}
+
 TEST(KernelSpec, NamesTheVariantsThatThereAre) {
   const std::string message = message_of([] { (void)parse(kSmallest).variant("fast"); });
   EXPECT_TRUE(mentions(message, "'fast'") && mentions(message, "--variant base")) << message;
@@ -131,6 +141,11 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"default = 1", "default = 1\nvalues = [[1]]", "parameters.p.values"},
         Mistake{"default = 1", "default = 1\nunit = 1", "parameters.p.unit"},
         Mistake{"default = 1", "default = 1\nlimit = 1", "parameters.p.limit"},
+        Mistake{"default = 1", "default = 1\nscope = \"all\"", "parameters.p.scope"},
+        Mistake{"default = 1", "default = 1\ndimensions = 4", "parameters.p.dimensions"},
+        Mistake{"default = 1", "default = 1\ndimensions = 2.0", "parameters.p.dimensions"},
+        Mistake{"default = 1", "default = 1\nrounded_to = \"q\"", "parameters.p.rounded_to"},
+        Mistake{"default = 1", "default = 1\nrounded_to = \"p\"", "parameters.p.rounded_to"},
         Mistake{"meaning = \"m\"\n", "", "parameters.p.meaning"},
         Mistake{"[[constraints]]", "[constraints]", "constraints"},
         Mistake{"expression = \"p > 0\"\n", "", "constraints.expression"},

@@ -72,6 +72,15 @@ TEST(ResultJson, HoldsAllSamplesAndTheirStatistics) {
   EXPECT_EQ(triad["samples"]["per_rank"], (Json{{0.5, 0.25}, {0.125, 1.0}}));
 }
 
+TEST(ResultJson, SaysHowLongTheStepsTook) {
+  Result result = sample();
+  result.steps = {{"inputs", 0.5}, {"check", 2}};
+  const Json steps = Json::parse(to_json(result))["run"]["steps"];
+  ASSERT_EQ(steps.size(), 2U);
+  EXPECT_EQ(steps[1]["name"], "check");
+  EXPECT_EQ(steps[1]["seconds"], 2);
+}
+
 TEST(ResultJson, MarksAnEmulatorsTimes) {
   Result result = sample();
   result.device.device_class = device::DeviceClass::kEmulator;

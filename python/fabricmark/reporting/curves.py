@@ -1,9 +1,13 @@
-"""Figures over a numeric axis: bandwidth and latency over message size, or anything over a parameter."""
+"""Figures over a numeric axis: bandwidth and latency over message size, or anything over a parameter.
+
+Rates of kernels over a parameter are also drawn per rank and replication, which makes runs of different
+devices comparable, as Fig. 4.13 of dissertation 000 does.
+"""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from fabricmark import report
+from fabricmark import report, scaling
 from fabricmark.reporting import families
 from fabricmark.reporting.groups import Figure, Group, field_text
 from fabricmark.reporting.plots import MOST_SERIES, MOST_TICKS, Plot, Series, slug, thinned, wants_log
@@ -12,6 +16,7 @@ MOST_PANELS = 24  # a benchmark, figure and axis
 MOST_POINTS = 400  # a series
 MOST_LIMITS = 2  # lines of the same grey cannot be told apart
 PARAMETER = "parameter "
+NORMALISED = "per rank and replication"
 
 
 @dataclass(frozen=True)
@@ -44,6 +49,39 @@ def points_of(groups: Sequence[Group]) -> dict[tuple[str, str], list[Point]]:
     return found
 
 
+def normalised(groups: Sequence[Group]) -> dict[tuple[str, str], list[Point]]:
+    """The rates of kernels per rank and replication, as `points_of`; nothing where all runs have as many.
+
+    Emulated figures are left out: their clock says nothing about hardware.
+    """
+    found: dict[tuple[str, str], list[Point]] = {}
+    counts = set()
+    for group in groups:
+        replications = group.runs[0].document["parameters"].get("replications")
+        if not families.is_number(replications) or replications < 1:
+            continue
+        parts = group.runs[0].ranks * replications
+        counts.add(parts)
+        for (name, unit), points in points_of([group]).items():
+            for point in points:
+                entry = point.figure.measurement
+                if scaling.is_of_kernel(entry) and entry.kind != "emulated":
+                    shared = replace(
+                        point, figure=replace(point.figure, row=shared_row(point.figure.row, parts))
+                    )
+                    found.setdefault((f"{name} {NORMALISED}", unit), []).append(shared)
+    return found if len(counts) > 1 else {}
+
+
+def shared_row(row: report.Row, parts: int) -> report.Row:
+    """A row of which each of so many parts gets the same share."""
+    shares = {
+        key: None if getattr(row, key) is None else getattr(row, key) / parts
+        for key in ("best", "median", "modelled", "limit")
+    }
+    return replace(row, **shares)
+
+
 def numeric_coordinates(points: Sequence[Point]) -> list[str]:
     """Axes and parameters with three numeric values or more; ranks have plots of their own."""
     names = list(dict.fromkeys(name for point in points for name in point.coordinates))
@@ -64,8 +102,10 @@ def bare(name: str) -> str:
 def plots(groups: Sequence[Group]) -> list[Plot]:
     """All curves of one benchmark's groups."""
     drawn: list[Plot] = []
-    for (name, unit), points in points_of(groups).items():
+    for (name, unit), points in [*points_of(groups).items(), *normalised(groups).items()]:
         for axis in numeric_coordinates(points):
+            if NORMALISED in name and axis != f"{PARAMETER}size":
+                continue
             lines = lines_over(axis, points)
             panels = split(lines, varying([line[0] for line in lines], axis), [])
             for number, (fixed, members) in enumerate(panels[:MOST_PANELS]):

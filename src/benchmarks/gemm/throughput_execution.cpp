@@ -1,9 +1,7 @@
 // The ND-range kernels. On a CPU A and B are packed first, which is part of the time; on a GPU one kernel
 // does all.
-#include <fmt/format.h>
-
 #include "benchmarks/gemm/execution.hpp"
-#include "device/error.hpp"
+#include "harness/tiles.hpp"
 
 namespace fabricmark::gemm {
 
@@ -17,12 +15,6 @@ bool packs(const harness::Context& context) {
 
 std::size_t whole(std::size_t count, std::size_t unit) { return (count + unit - 1) / unit * unit; }
 
-/// Elements of a CPU's vector.
-std::size_t vector_width(const harness::Context& context, std::size_t value_bytes) {
-  constexpr std::size_t kLongest = 16;  // OpenCL has no longer vectors
-  return std::min(kLongest, context.parameters().count("vector_bytes") / value_bytes);
-}
-
 class CpuExecution : public Execution {
  public:
   CpuExecution(const harness::Context& context, const Shape& shape, const ElementBytes& bytes)
@@ -31,7 +23,8 @@ class CpuExecution : public Execution {
         pack_b_(context.replications(1, 2)),
         packed_b_(context.buffer(shape.b_elements() * bytes.value)) {
     const harness::Parameters& parameters = context.parameters();
-    const std::size_t tile_columns = parameters.count("tile_vectors") * vector_width(context, bytes.value);
+    const std::size_t tile_columns =
+        parameters.count("tile_vectors") * harness::vector_width(context, bytes.value);
     b().set_argument(pack_b_.kernel(0), 0);
     packed_b_.set_argument(pack_b_.kernel(0), 1);
     pack_b_.kernel(0).setArg(2, static_cast<cl_uint>(shape.columns));
@@ -104,30 +97,17 @@ Shape throughput_shape(const harness::Context& context, const ElementBytes& byte
   const std::size_t tile_rows = parameters.count("tile_rows");
   const std::size_t tile_vectors = parameters.count("tile_vectors");
   if (packs(context)) {
-    const std::size_t width = vector_width(context, bytes.value);
+    const std::size_t width = harness::vector_width(context, bytes.value);
     return {.rows = whole(size, tile_rows),
             .columns = whole(size, tile_vectors * width),
             .depth = whole(size, width),
             .row_block = tile_rows};
   }
-  const device::DeviceInfo& info = context.device().info();
+  harness::check_group(context, bytes.value);
   const std::size_t side = parameters.count("group_side");
-  const std::size_t depth = parameters.count("depth_block");
-  if (side * side > info.max_work_group_size) {
-    throw bad_use(
-        fmt::format("group_side = {} makes work-groups of {} work-items, and {} has no more than {}", side,
-                    side * side, info.name, info.max_work_group_size),
-        "choose a smaller group_side");
-  }
-  const std::size_t local_bytes = depth * (side * (tile_rows + tile_vectors) + 1) * bytes.value;
-  if (local_bytes > info.local_memory_bytes) {
-    throw bad_use(fmt::format("depth_block = {} needs {} bytes of local memory, and {} has {}", depth,
-                              local_bytes, info.name, info.local_memory_bytes),
-                  "choose a smaller depth_block or smaller tiles");
-  }
   return {.rows = whole(size, side * tile_rows),
           .columns = whole(size, side * tile_vectors),
-          .depth = whole(size, depth),
+          .depth = whole(size, parameters.count("depth_block")),
           .row_block = side * tile_rows};
 }
 

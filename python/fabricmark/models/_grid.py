@@ -1,0 +1,22 @@
+"""Matrices whose blocks are dealt out over a grid of P x Q ranks like cards (src/harness/grid.hpp)."""
+
+from math import isqrt
+
+import numpy as np
+
+
+def shape(ranks: int, rows: int = 0) -> tuple[int, int]:
+    """(P, Q) of so many ranks; `rows` = 0: as square as it gets, P <= Q.
+
+    Raises ValueError for ranks that do not fill so many rows.
+    """
+    if rows == 0:
+        rows = next(divisor for divisor in range(isqrt(ranks), 0, -1) if ranks % divisor == 0)
+    if rows < 0 or ranks % rows:
+        raise ValueError(f"{ranks} ranks do not fill a grid of {rows} rows")
+    return rows, ranks // rows
+
+
+def most_dealt(blocks, parts: int):
+    """Blocks of the part that has most of them."""
+    return np.ceil(np.asarray(blocks) / parts)

@@ -1,0 +1,126 @@
+"""Figures that others published, in data/published: what the models are tested against."""
+
+import csv
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from fabricmark import paths
+from fabricmark.errors import FabricmarkError
+
+HPCC_FPGA = "hpcc_fpga_2021.csv"
+COLUMNS = (
+    "benchmark", "system", "board", "transport", "devices", "nodes", "role", "matrix_width_printed",
+    "scaling", "block", "replications", "dtype", "metric", "message_bytes", "value", "unit", "source",
+)  # fmt: skip
+WORDS = {
+    "benchmark": ("b_eff", "fft", "gemm", "hpl", "ptrans", "random_access", "stream"),
+    "transport": ("cpu", "host", "channels", "none"),
+    "role": ("calibration", "test"),
+    "scaling": ("", "strong"),
+    "unit": ("B/s", "MB/s", "GFLOP/s", "GUOP/s", "s"),
+}
+MUST_HAVE = ("system", "board", "metric", "source")
+RESTORE = "restore the file from the repository"
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One published figure, in `unit`; columns as data/published/README.md tells them, None where empty."""
+
+    benchmark: str
+    system: str
+    board: str
+    transport: str
+    devices: int
+    nodes: int
+    role: str
+    matrix_width_printed: int | None
+    scaling: str
+    block: int | None
+    replications: int | None
+    dtype: str
+    metric: str
+    message_bytes: int | None
+    value: float
+    unit: str
+    source: str
+
+    @property
+    def grid_width(self) -> int:
+        """P of the P x P devices. Raises ValueError where they are no square."""
+        width = math.isqrt(self.devices)
+        if width * width != self.devices:
+            raise ValueError(f"{self.devices} devices are no square")
+        return width
+
+    @property
+    def matrix_width(self) -> int:
+        """n of the whole matrix: HPL prints that of one device, PTRANS sqrt(devices) times the whole.
+
+        Raises ValueError for other benchmarks.
+        """
+        if self.matrix_width_printed is None or self.benchmark not in ("hpl", "ptrans"):
+            raise ValueError(f"a figure of {self.benchmark} has no matrix over all devices")
+        width = self.grid_width
+        if self.benchmark == "hpl":
+            return self.matrix_width_printed * width
+        return self.matrix_width_printed // width
+
+
+def folder() -> Path:
+    """data/published of the repository. Raises FabricmarkError (3) outside of one."""
+    return paths.root() / "data" / "published"
+
+
+def load(path: Path | None = None) -> list[Figure]:
+    """All figures of a file, by default of HPCC FPGA's. Raises FabricmarkError (2) with line and remedy."""
+    path = folder() / HPCC_FPGA if path is None else path
+    try:
+        with path.open(newline="", encoding="utf-8") as file:
+            reader = csv.DictReader(file, strict=True)
+            if tuple(reader.fieldnames or ()) != COLUMNS:
+                remedy = f"name them {','.join(COLUMNS)}"
+                raise FabricmarkError(f"{path} line 1: the columns are not the known ones", remedy)
+            return [_figure(f"{path} line {reader.line_num}", row) for row in reader]
+    except OSError as error:
+        raise FabricmarkError(f"{path}: cannot be read: {error.strerror}", RESTORE) from error
+    except (UnicodeError, csv.Error) as error:
+        raise FabricmarkError(f"{path}: not CSV in UTF-8: {error}", RESTORE) from error
+
+
+def _figure(place: str, row: Mapping) -> Figure:
+    """The figure of one row. Raises FabricmarkError (2) naming the column."""
+    if None in row or None in row.values():
+        count = len(COLUMNS)
+        raise FabricmarkError(f"{place}: not {count} values", "put commas between them, none inside")
+    for column, known in WORDS.items():
+        if row[column] not in known:
+            cause = f"{place}: {column} {row[column]!r} is unknown"
+            raise FabricmarkError(cause, f"use one of {', '.join(word or 'nothing' for word in known)}")
+    for column in MUST_HAVE:
+        if not row[column]:
+            raise FabricmarkError(f"{place}: {column} is empty", "say where the figure is from")
+    counts = {column: _count(place, column, row[column], False) for column in ("devices", "nodes")}
+    for column in ("matrix_width_printed", "block", "replications", "message_bytes"):
+        counts[column] = _count(place, column, row[column], True)
+    return Figure(**{**row, **counts, "value": _value(place, row["value"])})
+
+
+def _count(place: str, column: str, text: str, may_be_empty: bool) -> int | None:
+    if not text and may_be_empty:
+        return None
+    if not (text.isascii() and text.isdigit() and len(text) < 16 and int(text) > 0):
+        raise FabricmarkError(f"{place}: {column} {text!r} is no positive whole number", "correct it")
+    return int(text)
+
+
+def _value(place: str, text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not 0 < value < math.inf:
+        raise FabricmarkError(f"{place}: value {text!r} is no positive number", "correct it")
+    return value

@@ -1,0 +1,47 @@
+// The single work-item kernels: one each for lu, left and top, and `replications` for the inner blocks.
+#include "benchmarks/hpl/factorization.hpp"
+#include "harness/stack.hpp"
+
+namespace fabricmark::hpl {
+
+namespace {
+
+class BaseFactorization : public Factorization {
+ public:
+  BaseFactorization(const harness::Context& context, const Layout& layout, const Packing& packing)
+      : Factorization(context, layout, packing) {}
+
+ protected:
+  device::Geometry prepare_lu(cl::Kernel& /*kernel*/, cl_uint /*index*/) override { return {}; }
+  device::Geometry prepare_left(cl::Kernel& kernel, cl_uint index, std::size_t blocks) override {
+    kernel.setArg(index, static_cast<cl_uint>(blocks));
+    return {};
+  }
+  device::Geometry prepare_top(cl::Kernel& kernel, cl_uint index, std::size_t blocks) override {
+    return prepare_left(kernel, index, blocks);
+  }
+  [[nodiscard]] std::size_t items(const Rectangle& blocks) const override { return blocks.count(); }
+  device::Geometry prepare_inner(cl::Kernel& kernel, cl_uint index, const Rectangle& blocks,
+                                 std::size_t first, std::size_t count) override {
+    for (const std::size_t number :
+         {blocks.rows.begin, blocks.columns.begin, blocks.columns.count(), first, count}) {
+      kernel.setArg(index++, static_cast<cl_uint>(number));
+    }
+    return {};
+  }
+};
+
+}  // namespace
+
+Packing base_packing(const harness::Context& context, std::size_t bytes) {
+  const std::size_t block = context.parameters().count("block_size");
+  constexpr std::size_t kBlocks = 3;  // of the inner kernel: of both panels, and the products
+  harness::require_stack(context, kBlocks * block * block * bytes, "block_size");
+  return {.block = block, .value_bytes = bytes, .unit = block * block};
+}
+
+std::unique_ptr<Execution> make_base(const harness::Context& context, const Layout& layout) {
+  return std::make_unique<BaseFactorization>(context, layout, base_packing(context, value_bytes(context)));
+}
+
+}  // namespace fabricmark::hpl

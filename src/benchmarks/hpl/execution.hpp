@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+
+#include "benchmarks/hpl/layout.hpp"
+#include "harness/benchmark.hpp"
+
+namespace fabricmark::hpl {
+
+/// The factorisation on the devices of all ranks, which call everything here together.
+class Execution {
+ public:
+  virtual ~Execution() = default;
+  Execution() = default;
+  Execution(const Execution&) = delete;
+  Execution& operator=(const Execution&) = delete;
+
+  /// Copies this rank's part of the matrix (Layout::elements() values of the data type) to the device.
+  virtual void write_matrix(const void* values) = 0;
+  /// A = L U without pivoting, in place: U on and above the diagonal, L below it, its ones not stored.
+  virtual void factorize() = 0;
+  /// Copies this rank's part of L and U to the host.
+  virtual void read_factors(void* values) = 0;
+  /// The share of this rank's time in exchanges during which one of its inner kernels ran, over all counted
+  /// repetitions, from 0 to 1. Absent without the timeline, and on a rank that exchanges nothing.
+  [[nodiscard]] virtual std::optional<double> exchange_hidden() const = 0;
+};
+
+/// What an execution needs on the device: all buffers, and the largest of them. `host_bytes` is 0.
+harness::MemoryNeed device_need(const harness::Context& context, const Layout& layout);
+
+/// Both throw Error (bad use) for a layout or device that the kernels are not for.
+std::unique_ptr<Execution> make_base(const harness::Context& context, const Layout& layout);
+std::unique_ptr<Execution> make_throughput(const harness::Context& context, const Layout& layout);
+
+}  // namespace fabricmark::hpl

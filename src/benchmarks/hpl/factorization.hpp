@@ -1,0 +1,93 @@
+#pragma once
+
+#include <vector>
+
+#include "benchmarks/hpl/execution.hpp"
+#include "benchmarks/hpl/steps.hpp"
+#include "fabric/transport.hpp"
+
+namespace fabricmark::hpl {
+
+/// How kernels hold inverses and panels: a rank's rows of a panel are padded to whole tiles of `tile_rows`,
+/// and they count `unit` elements as one where they are told the start of a panel.
+struct Packing {
+  std::size_t block = 1;
+  std::size_t value_bytes = 4;
+  std::size_t tile_rows = 1;
+  std::size_t unit = 1;
+  std::size_t scratch_elements = 0;  ///< beside the matrix, the inverses and the panels
+  [[nodiscard]] std::size_t padded(std::size_t rows) const {
+    return (rows + tile_rows - 1) / tile_rows * tile_rows;
+  }
+  /// Elements of panels of so many blocks; the inverses are panels of one block.
+  [[nodiscard]] std::size_t left_elements(std::size_t blocks) const { return padded(blocks * block) * block; }
+  [[nodiscard]] std::size_t top_elements(std::size_t blocks) const { return blocks * block * block; }
+};
+
+/// The iterations of the factorisation: the order of kernels and messages, the same for all kernels.
+///
+/// One iteration is a communication phase (lu, left and top, with an exchange after each) and an update phase
+/// (inner). With lookahead the updates that phase k + 1 starts from come first, and it runs while the device
+/// does the rest of them. That rest is started in pieces, because some devices run one kernel after the
+/// other: between two pieces lu, left, top and the copies of the exchange get their turn.
+class Factorization : public Execution {
+ public:
+  void write_matrix(const void* values) override;
+  void factorize() override;
+  void read_factors(void* values) override;
+  [[nodiscard]] std::optional<double> exchange_hidden() const override;
+
+ protected:
+  Factorization(const harness::Context& context, const Layout& layout, const Packing& packing);
+
+  /// What follows the arguments that all kinds of kernel share (see the kernels), and with how many
+  /// work-items.
+  virtual device::Geometry prepare_lu(cl::Kernel& kernel, cl_uint index) = 0;
+  virtual device::Geometry prepare_left(cl::Kernel& kernel, cl_uint index, std::size_t blocks) = 0;
+  virtual device::Geometry prepare_top(cl::Kernel& kernel, cl_uint index, std::size_t blocks) = 0;
+  /// The parts in which a rectangle of inner blocks is updated; its rows and columns are counted from the
+  /// blocks that the panels begin with.
+  [[nodiscard]] virtual std::size_t items(const Rectangle& blocks) const = 0;
+  /// Those from number `first` on.
+  virtual device::Geometry prepare_inner(cl::Kernel& kernel, cl_uint index, const Rectangle& blocks,
+                                         std::size_t first, std::size_t count) = 0;
+
+ private:
+  using Events = std::vector<cl::Event>;
+  static void wait(const Events& events);
+
+  void communicate(const Step& step);
+  void update(const Step& step);
+  Events start_lu(const Step& step);
+  void start_left(const Step& step, Events& after);
+  void start_top(const Step& step, Events& after);
+  Events start_inner(const Step& step, const Rectangle& blocks, std::size_t items_per_launch,
+                     const Events& after);
+  void exchange(const Step& step, const Deliveries& deliveries);
+  fabric::Message message(const Step& step, const Delivery& delivery);
+  void set_place(cl::Kernel& kernel, cl_uint index, std::size_t block_row, std::size_t block_column) const;
+  [[nodiscard]] cl_uint panel_start(const Step& step) const;
+
+  Layout layout_;
+  Packing packing_;
+  bool looks_ahead_;
+  std::size_t launch_items_;
+  device::Timeline& timeline_;
+  cl::CommandQueue queue_;  // of the host's copies and marks
+  device::Replications lu_, left_, top_, inner_;
+  device::Buffer matrix_;
+  std::unique_ptr<fabric::Transport> transport_;
+  std::size_t slot_elements_;  // of a panel: the panels of two iterations are in use at a time
+  std::unique_ptr<fabric::MessageBuffer> lower_, upper_, left_panel_, top_panel_;
+  Events next_column_, next_row_;
+  Events rest_[2];  // by parity of the iteration
+};
+
+/// The packing of a variant's kernels. Throw Error (bad use) for a block or device that these are not for.
+Packing base_packing(const harness::Context& context, std::size_t value_bytes);
+Packing throughput_packing(const harness::Context& context, std::size_t value_bytes);
+
+/// Bytes of an element of the matrix.
+std::size_t value_bytes(const harness::Context& context);
+
+}  // namespace fabricmark::hpl

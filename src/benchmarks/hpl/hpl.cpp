@@ -1,0 +1,286 @@
+// HPL: L U = A without pivoting on the devices of all ranks, and the solution of A x = b from it
+// (dissertation 000, section 4.1.3).
+#include <fmt/format.h>
+
+#include "benchmarks/hpl/execution.hpp"
+#include "benchmarks/hpl/faults.hpp"
+#include "benchmarks/hpl/matrix.hpp"
+#include "benchmarks/hpl/probes.hpp"
+#include "benchmarks/hpl/solution.hpp"
+#include "benchmarks/hpl/triangular.hpp"
+#include "device/error.hpp"
+#include "fabric/transport.hpp"
+#include "harness/run.hpp"
+
+namespace fabricmark::hpl {
+
+namespace {
+
+/// The matrix is of type T. One repetition writes it to the device, factorises it there, and solves on the
+/// host; everything that holds a result is NaN before.
+template <typename T>
+class TypedHpl : public harness::Benchmark {
+ public:
+  explicit TypedHpl(const harness::Context& context)
+      : fault_(context.conditions().fault),
+        refines_(context.parameters().text("refinement") == "gmres"),
+        layout_(prepare(context)),
+        vectors_(context.ranks(), layout_, context.conditions().timeout_seconds),
+        execution_(context.variant() == "base" ? make_base(context, layout_)
+                                               : make_throughput(context, layout_)),
+        values_(layout_.elements()),
+        factors_(layout_.elements()),
+        exact_values_(refines_ && !kIsDouble ? layout_.elements() : 0),
+        x_(layout_.local_columns()),
+        solver_(vectors_, factors_.data()) {
+    limit_blas_threads(std::max(1, device::usable_cores() / context.ranks().local_size()));
+  }
+
+  void generate() override {
+    Matrix<T>(vectors_).fill(values_.data());
+    system_ = make_system<T>();
+    if (!refines_) return;
+    // In double: the device's matrix is this one, rounded.
+    exact_system_ = make_system<double>();
+    if (!kIsDouble) Matrix<double>(vectors_).fill(exact_values_.data());
+    exact_system_.precondition = [this](std::span<double> vector) { solver_.solve(vector); };
+  }
+
+  void execute(harness::Laps& laps) override {
+    std::fill_n(factors_.data(), factors_.size(), static_cast<T>(kNan));
+    std::fill(x_.begin(), x_.end(), kNan);
+    refined_ = x_;
+    execution_->write_matrix(factors_.data());
+    laps.time("host_to_device", [&] { execution_->write_matrix(values_.data()); });
+    laps.time("lu", [&] { execution_->factorize(); });
+    laps.time("solve", [&] { read_and_solve(); });
+    if (refines_) laps.time("refine", [&] { improve(); });
+  }
+
+  void inject(const harness::Fault& fault) override {
+    if (is_of_solution(fault)) {
+      const bool is_refined = fault.target == "refined";
+      const std::span<double> x = std::span(is_refined ? refined_ : x_).first(real_columns(layout_));
+      const std::vector<double> before(x.size(), kNan);
+      const double epsilon = is_refined ? harness::kEpsilon<double> : harness::kEpsilon<T>;
+      harness::corrupt<double>(x, before, fault.kind, kThousand / 100 * epsilon);
+    } else if (!fabric::is_message_fault(fault)) {
+      FactorFault<T>(layout_, factors_.span(), values_.span()).make(fault);
+    }
+  }
+
+  std::vector<harness::Verdict> validate() override {
+    // Spoiled factors go the way of right ones: to the device, back, and into the solution.
+    if (fault_ && !fabric::is_message_fault(*fault_) && !is_of_solution(*fault_)) {
+      execution_->write_matrix(factors_.data());
+      std::fill_n(factors_.data(), factors_.size(), static_cast<T>(kNan));
+      read_and_solve();
+      if (refines_) improve();
+    }
+    std::vector<harness::Verdict> verdicts = check_solution(vectors_, system_, {x_, harness::kEpsilon<T>});
+    for (harness::Verdict& verdict : Probes<T>(vectors_, factors_.data()).check()) {
+      verdicts.push_back(std::move(verdict));
+    }
+    if (!refines_) return verdicts;
+    constexpr double kDouble = harness::kEpsilon<double>;
+    for (harness::Verdict& verdict :
+         check_solution(vectors_, exact_system_, {refined_, kDouble, "refined "})) {
+      verdicts.push_back(std::move(verdict));
+    }
+    return verdicts;
+  }
+
+  [[nodiscard]] std::vector<harness::Metric> metrics() const override {
+    const double share = 1.0 / vectors_.ranks().size();
+    const auto bytes = static_cast<double>(layout_.elements() * sizeof(T));
+    std::vector<harness::Metric> metrics{{"performance",
+                                          {{"operation", "lu"}},
+                                          "lu",
+                                          "GFLOP/s",
+                                          1e-9,
+                                          harness::Better::kHigher,
+                                          lu_operations() * share,
+                                          "FLOP"},
+                                         {"time", {{"operation", "solve"}}, "solve", "s"},
+                                         harness::bandwidth("host_to_device", bytes)};
+    metrics[1].better = harness::Better::kLower;
+    if (!refines_) return metrics;
+    metrics.push_back({"time", {{"operation", "refine"}}, "refine", "s"});
+    metrics.back().better = harness::Better::kLower;
+    return metrics;
+  }
+
+  [[nodiscard]] std::vector<harness::DerivedFigure> derive(
+      const std::map<std::string, harness::LapSeconds>& laps) const override {
+    harness::LapSeconds seconds{laps.at("lu").best + laps.at("solve").best,
+                                laps.at("lu").median + laps.at("solve").median};
+    std::vector<harness::DerivedFigure> figures{rate("lu+solve", seconds)};
+    figures[0].formula = "HPL's count: (2/3 n^3 + 3/2 n^2) / (lu + solve)";
+    if (refines_) {
+      seconds.best += laps.at("refine").best;
+      seconds.median += laps.at("refine").median;
+      figures.push_back(rate("lu+solve+refine", seconds));
+      figures.back().formula = "HPL-MxP's count: (2/3 n^3 + 3/2 n^2) / (lu + solve + refine)";
+      const auto iterations = static_cast<double>(refinement_.iterations);
+      figures.push_back(
+          {.name = "refinement_iterations", .unit = "iterations", .best = iterations, .median = iterations});
+      figures.back().better = harness::Better::kLower;
+      figures.back().formula = "of GMRES in the last repetition; HPL-MxP allows 50";
+    }
+    if (const std::optional<double> hidden = exchange_hidden()) {
+      figures.push_back(
+          {.name = "exchange_hidden", .unit = "%", .best = 100 * *hidden, .median = 100 * *hidden});
+      figures.back().formula = "share of the exchanges during which an inner kernel ran, on the worst rank";
+    }
+    return figures;
+  }
+
+  [[nodiscard]] std::vector<std::string> notes() const override {
+    std::vector<std::string> notes{
+        "lu is timed alone, from the matrix on the devices to the factors there, and counts 2/3 n^3; solve "
+        "brings the factors to the hosts and solves there; no pivoting, as the matrix is diagonally "
+        "dominant"};
+    if (layout_.size % layout_.block != 0) {
+      notes.push_back(fmt::format("padded to {} rows, which are worked on but not counted",
+                                  layout_.blocks() * layout_.block));
+    }
+    return notes;
+  }
+
+ private:
+  static constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+  static constexpr bool kIsDouble = std::is_same_v<T, double>;
+
+  static Layout prepare(const harness::Context& context) {
+    const harness::Parameters& parameters = context.parameters();
+    const Layout layout{.size = parameters.count("size"),
+                        .block = parameters.count("block_size"),
+                        .grid = harness::make_grid(context.ranks().size(), parameters.count("grid_rows")),
+                        .rank = context.ranks().rank()};
+    check_fault(context, layout.grid);
+    harness::MemoryNeed need = device_need(context, layout);
+    constexpr double kVectors = kRestart + 12;
+    const double vectors = kVectors * static_cast<double>(layout.local_columns()) * sizeof(double);
+    const bool keeps_exact = !kIsDouble && parameters.text("refinement") != "none";
+    const double matrices =
+        static_cast<double>(layout.elements()) * (2 * sizeof(T) + (keeps_exact ? sizeof(double) : 0));
+    need.host_bytes += matrices + vectors + Probes<T>::bytes(layout);
+    context.require_memory(need, "size", 2);
+    return layout;
+  }
+
+  static void check_message_fault(const harness::Fault& fault, const harness::Grid& grid) {
+    if (!fault.target.empty()) {
+      throw bad_use(fmt::format("--inject-fault names '{}', but spoils messages", fault.target),
+                    "leave out the target");
+    }
+    if (fault.kind == harness::Fault::Kind::kSwapped && (grid.rows == 1 || grid.columns == 1)) {
+      throw bad_use(fmt::format("a rank of a grid of {} x {} sends the same to all", grid.rows, grid.columns),
+                    "use a grid of 2 x 2 or more");
+    }
+    if (grid.rows * grid.columns == 1) {
+      throw bad_use("one rank sends no messages to spoil", "use --ranks 2 or more");
+    }
+  }
+
+  static void check_fault(const harness::Context& context, const harness::Grid& grid) {
+    using Kind = harness::Fault::Kind;
+    if (!context.conditions().fault) return;
+    const harness::Fault& fault = *context.conditions().fault;
+    if (fabric::is_message_fault(fault)) return check_message_fault(fault, grid);
+    const std::string& target = fault.target;
+    const bool is_element = fault.kind == Kind::kElement;
+    const bool is_refined = target == "refined" && context.parameters().text("refinement") != "none";
+    // A solution of ones with some of them exchanged is no other.
+    const bool is_solution = (target == "x" || is_refined) && fault.kind != Kind::kSwapped;
+    const bool is_factor = is_element ? target == "u" || target == "l" || target == "diagonal"
+                                      : target == "factors" || target == "block";
+    if (target.empty() || is_factor || is_solution) return;
+    const std::string targets = is_element ? "u, l or diagonal" : "factors or block";
+    throw bad_use(fmt::format("--inject-fault names '{}'", target),
+                  "use " + targets + "; except swapped ones also x, and with --refinement gmres refined");
+  }
+
+  static bool is_of_solution(const harness::Fault& fault) {
+    return fault.target == "x" || fault.target == "refined";
+  }
+
+  template <typename U>
+  System make_system() {
+    const Matrix<U> matrix(vectors_);
+    const std::vector<double> ones(layout_.local_columns(), 1);
+    return {.multiply = [matrix](std::span<const double> x) { return matrix.multiply(x); },
+            .precondition = {},
+            .right_side = matrix.multiply(ones),
+            .norm = vectors_.largest(matrix.absolute_row_sums())};
+  }
+
+  void read_and_solve() {
+    execution_->read_factors(factors_.data());
+    x_ = system_.right_side;
+    solver_.solve(x_);
+  }
+  void improve() {
+    System stored = exact_system_;
+    const double* values = exact_values_.data();
+    if constexpr (kIsDouble) values = values_.data();
+    stored.multiply = [this, values](std::span<const double> x) {
+      return Matrix<double>(vectors_).multiply_stored(values, x);
+    };
+    refined_ = x_;
+    refinement_ = refine(vectors_, stored, refined_);
+  }
+
+  [[nodiscard]] double lu_operations() const {
+    const auto n = static_cast<double>(layout_.size);
+    return 2 * n * n * n / 3;
+  }
+  [[nodiscard]] harness::DerivedFigure rate(const std::string& operation,
+                                            const harness::LapSeconds& seconds) const {
+    const auto n = static_cast<double>(layout_.size);
+    const double operations = 1e-9 * (lu_operations() + 3 * n * n / 2);
+    return {.name = "performance",
+            .axes = {{"operation", operation}},
+            .unit = "GFLOP/s",
+            .best = operations / seconds.best,
+            .median = operations / seconds.median};
+  }
+  /// Of all ranks that exchange anything the smallest; absent where none says.
+  [[nodiscard]] std::optional<double> exchange_hidden() const {
+    std::optional<double> least;
+    const std::optional<double> own = execution_->exchange_hidden();
+    for (const auto& part : vectors_.ranks().gather_numbers({own.value_or(kNan)})) {
+      if (!std::isnan(part.at(0))) least = std::min(least.value_or(1), part.at(0));
+    }
+    return least;
+  }
+
+  std::optional<harness::Fault> fault_;
+  bool refines_;
+  Layout layout_;
+  Vectors vectors_;
+  std::unique_ptr<Execution> execution_;
+  device::HostArray<T> values_;
+  device::HostArray<T> factors_;
+  device::HostArray<double> exact_values_;  ///< where T is not double and the solution is refined
+  std::vector<double> x_;
+  std::vector<double> refined_;
+  TriangularSolver<T> solver_;
+  System system_;        ///< as the device has it
+  System exact_system_;  ///< not rounded to T
+  Refinement refinement_;
+};
+
+std::unique_ptr<harness::Benchmark> make(const harness::Context& context) {
+  if (context.parameters().text("data_type") == "double") return std::make_unique<TypedHpl<double>>(context);
+  return std::make_unique<TypedHpl<float>>(context);
+}
+
+}  // namespace
+
+}  // namespace fabricmark::hpl
+
+int main(int argc, char** argv) {
+  constexpr int kRepetitions = 3;
+  return fabricmark::harness::run_program(argc, argv, {"hpl", fabricmark::hpl::make, kRepetitions});
+}

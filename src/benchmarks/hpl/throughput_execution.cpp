@@ -1,0 +1,157 @@
+// The ND-range kernels: of a CPU, on packed panels, and of a GPU, in local memory.
+#include <fmt/format.h>
+
+#include "benchmarks/hpl/factorization.hpp"
+#include "device/error.hpp"
+#include "harness/tiles.hpp"
+
+namespace fabricmark::hpl {
+
+namespace {
+
+constexpr std::size_t kPanelTiles = 4;  // PANEL_TILES in the kernel
+
+std::size_t divide_up(std::size_t count, std::size_t unit) { return (count + unit - 1) / unit; }
+
+bool is_cpu(const harness::Context& context) {
+  return context.device().info().device_class == device::DeviceClass::kCpu;
+}
+
+void set_numbers(cl::Kernel& kernel, cl_uint index, const std::vector<std::size_t>& numbers) {
+  for (const std::size_t number : numbers) kernel.setArg(index++, static_cast<cl_uint>(number));
+}
+
+/// What both have in common: they go over tiles, and work-items or work-groups over several of these.
+class ThroughputFactorization : public Factorization {
+ public:
+  ThroughputFactorization(const harness::Context& context, const Layout& layout, const Packing& packing)
+      : Factorization(context, layout, packing),
+        block_(layout.block),
+        scratch_(context.buffer(packing.scratch_elements * packing.value_bytes)) {}
+
+ protected:
+  /// Rows and columns of a tile; tiles of rows and columns of an item; work-items of an item.
+  struct Tiling {
+    std::size_t rows = 1;
+    std::size_t columns = 1;
+    std::size_t item_rows = 1;
+    std::size_t item_columns = 1;
+    std::size_t work_items = 1;
+  };
+  virtual const Tiling& tiling() const = 0;
+  [[nodiscard]] std::size_t block() const { return block_; }
+
+  device::Geometry prepare_lu(cl::Kernel& kernel, cl_uint index) override {
+    scratch_.set_argument(kernel, index);
+    return geometry(1);
+  }
+  device::Geometry prepare_top(cl::Kernel& /*kernel*/, cl_uint /*index*/, std::size_t blocks) override {
+    return geometry(blocks * block_ / tiling().columns);
+  }
+  [[nodiscard]] std::size_t items(const Rectangle& blocks) const override {
+    const Rectangle all = tiles(blocks);
+    return divide_up(all.rows.count(), tiling().item_rows) *
+           divide_up(all.columns.count(), tiling().item_columns);
+  }
+  device::Geometry prepare_inner(cl::Kernel& kernel, cl_uint index, const Rectangle& blocks,
+                                 std::size_t first, std::size_t count) override {
+    const Rectangle all = tiles(blocks);
+    set_numbers(kernel, index, {all.rows.begin, all.rows.end, all.columns.begin, all.columns.end, first});
+    return geometry(count);
+  }
+  [[nodiscard]] device::Geometry geometry(std::size_t items) const {
+    return {items * tiling().work_items, tiling().work_items};
+  }
+
+ private:
+  /// A tile that begins in one block of rows and ends in the next belongs to the first.
+  [[nodiscard]] Rectangle tiles(const Rectangle& blocks) const {
+    const auto rows = [&](std::size_t count) { return divide_up(count * block_, tiling().rows); };
+    const auto columns = [&](std::size_t count) { return count * block_ / tiling().columns; };
+    return {.rows = {rows(blocks.rows.begin), rows(blocks.rows.end)},
+            .columns = {columns(blocks.columns.begin), columns(blocks.columns.end)}};
+  }
+
+  std::size_t block_;
+  device::Buffer scratch_;
+};
+
+class CpuFactorization : public ThroughputFactorization {
+ public:
+  CpuFactorization(const harness::Context& context, const Layout& layout, const Packing& packing)
+      : ThroughputFactorization(context, layout, packing),
+        tiling_{.rows = packing.tile_rows,
+                .columns = context.parameters().count("tile_vectors") * packing.unit,
+                .item_rows = context.parameters().count("row_tiles"),
+                .item_columns = context.parameters().count("column_tiles")} {}
+
+ protected:
+  [[nodiscard]] const Tiling& tiling() const override { return tiling_; }
+  device::Geometry prepare_left(cl::Kernel& kernel, cl_uint index, std::size_t blocks) override {
+    const std::size_t tiles = divide_up(blocks * block(), tiling_.rows);
+    set_numbers(kernel, index, {tiles});
+    return geometry(divide_up(tiles, kPanelTiles));
+  }
+
+ private:
+  Tiling tiling_;
+};
+
+class GpuFactorization : public ThroughputFactorization {
+ public:
+  GpuFactorization(const harness::Context& context, const Layout& layout, const Packing& packing)
+      : ThroughputFactorization(context, layout, packing), tiling_(tiling_of(context)) {}
+
+  static Tiling tiling_of(const harness::Context& context) {
+    const std::size_t side = context.parameters().count("group_side");
+    return {.rows = side * context.parameters().count("tile_rows"),
+            .columns = side * context.parameters().count("tile_vectors"),
+            .work_items = side * side};
+  }
+
+ protected:
+  [[nodiscard]] const Tiling& tiling() const override { return tiling_; }
+  device::Geometry prepare_left(cl::Kernel& kernel, cl_uint index, std::size_t blocks) override {
+    const std::size_t tiles = blocks * block() / tiling_.rows;
+    set_numbers(kernel, index, {tiles});
+    return geometry(tiles);
+  }
+
+ private:
+  Tiling tiling_;
+};
+
+/// Throws Error (bad use) where a block is not made of whole tiles.
+void check_multiple(std::size_t block, std::size_t unit, const std::string& what) {
+  if (block % unit == 0) return;
+  throw bad_use(fmt::format("block_size = {} is not a multiple of {}, {}", block, unit, what),
+                fmt::format("choose --block-size {}", divide_up(block, unit) * unit));
+}
+
+}  // namespace
+
+Packing throughput_packing(const harness::Context& context, std::size_t bytes) {
+  const harness::Parameters& parameters = context.parameters();
+  const std::size_t block = parameters.count("block_size");
+  Packing packing{.block = block, .value_bytes = bytes, .scratch_elements = block * block};
+  if (is_cpu(context)) {
+    packing.tile_rows = parameters.count("tile_rows");
+    packing.unit = harness::vector_width(context, bytes);
+    check_multiple(block, parameters.count("tile_vectors") * packing.unit, "the columns of a tile");
+    return packing;
+  }
+  harness::check_group(context, bytes);
+  const std::size_t side = parameters.count("group_side");
+  check_multiple(block, side * parameters.count("tile_rows"), "the rows of a work-group");
+  check_multiple(block, side * parameters.count("tile_vectors"), "the columns of a work-group");
+  check_multiple(block, parameters.count("depth_block"), "depth_block");
+  return packing;
+}
+
+std::unique_ptr<Execution> make_throughput(const harness::Context& context, const Layout& layout) {
+  const Packing packing = throughput_packing(context, value_bytes(context));
+  if (is_cpu(context)) return std::make_unique<CpuFactorization>(context, layout, packing);
+  return std::make_unique<GpuFactorization>(context, layout, packing);
+}
+
+}  // namespace fabricmark::hpl

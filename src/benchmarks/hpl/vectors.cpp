@@ -1,0 +1,96 @@
+#include "benchmarks/hpl/vectors.hpp"
+
+#include <cmath>
+#include <limits>
+
+#include "benchmarks/hpl/dot.hpp"
+#include "fabric/messages.hpp"
+
+namespace fabricmark::hpl {
+
+namespace {
+
+constexpr std::size_t kTags = 32768;
+
+fabric::HostMessage message(std::span<double> values, std::size_t block, int peer) {
+  return {std::as_writable_bytes(values), peer, static_cast<int>(block % kTags)};
+}
+
+}  // namespace
+
+void Vectors::add_rows(std::span<double> values, std::size_t width) const {
+  const harness::Grid& grid = layout_.grid;
+  const std::size_t length = layout_.block * width;
+  const std::size_t own_column = layout_.grid_column();
+  std::vector<fabric::HostMessage> sends;
+  std::vector<fabric::HostMessage> receives;
+  std::vector<std::size_t> owned;  // blocks whose diagonal the rank holds
+  for (std::size_t block = layout_.grid_row(); block < layout_.blocks(); block += grid.rows) {
+    if (holds_column(block)) {
+      owned.push_back(block);
+    } else {
+      const std::span<double> own = values.subspan(block / grid.rows * length, length);
+      sends.push_back(message(own, block, grid.owner(block, block)));
+    }
+  }
+  const std::size_t others = grid.columns - 1;
+  std::vector<double> arrived(owned.size() * others * length);
+  std::span<double> rest(arrived);
+  for (const std::size_t block : owned) {
+    for (std::size_t column = 0; column < grid.columns; ++column) {
+      if (column == own_column) continue;
+      receives.push_back(message(rest.first(length), block, grid.rank_at(layout_.grid_row(), column)));
+      rest = rest.subspan(length);
+    }
+  }
+  fabric::exchange_host_messages(ranks_, timeout_seconds_, fabric::Waiting::kSleeps, sends, receives);
+  const double* next = arrived.data();
+  for (const std::size_t block : owned) {
+    double* const sums = values.data() + block / grid.rows * length;
+    for (std::size_t other = 0; other < others; ++other, next += length) {
+      for (std::size_t i = 0; i < length; ++i) sums[i] += next[i];
+    }
+  }
+}
+
+std::vector<double> Vectors::rows_to_columns(std::span<double> values, std::size_t width) const {
+  add_rows(values, width);
+  const harness::Grid& grid = layout_.grid;
+  const std::size_t length = layout_.block * width;
+  std::vector<double> columns(layout_.local_columns() * width);
+  std::vector<fabric::HostMessage> sends;
+  std::vector<fabric::HostMessage> receives;
+  for (std::size_t block = layout_.grid_column(); block < layout_.blocks(); block += grid.columns) {
+    const std::span<double> target(columns.data() + block / grid.columns * length, length);
+    if (!holds_row(block)) {
+      receives.push_back(message(target, block, grid.owner(block, block)));
+      continue;
+    }
+    const std::span<double> sums = values.subspan(block / grid.rows * length, length);
+    std::copy(sums.begin(), sums.end(), target.begin());
+    for (std::size_t row = 0; row < grid.rows; ++row) {
+      if (row == layout_.grid_row()) continue;
+      sends.push_back(message(sums, block, grid.rank_at(row, layout_.grid_column())));
+    }
+  }
+  fabric::exchange_host_messages(ranks_, timeout_seconds_, fabric::Waiting::kSleeps, sends, receives);
+  return columns;
+}
+
+double Vectors::dot(std::span<const double> left, std::span<const double> right) const {
+  const double own = speaks_for_column(layout_) ? hpl::dot(left.data(), right.data(), left.size()) : 0;
+  double sum = 0;
+  for (const auto& part : ranks_.gather_numbers({own})) sum += part.at(0);
+  return sum;
+}
+
+double Vectors::largest(std::span<const double> values) const {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  double own = 0;
+  for (const double value : values) own = std::isnan(value) ? kInfinity : std::max(own, std::abs(value));
+  double largest = 0;
+  for (const auto& part : ranks_.gather_numbers({own})) largest = std::max(largest, part.at(0));
+  return largest;
+}
+
+}  // namespace fabricmark::hpl

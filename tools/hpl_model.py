@@ -1,0 +1,82 @@
+"""Draws docs/hpl_model.svg: the model of HPL beside the published runs. Run it again when either changes:
+
+.venv/bin/python tools/hpl_model.py [FILE]
+"""
+
+from __future__ import annotations
+
+import sys
+from io import BytesIO
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "python"))
+
+import numpy as np
+from fabricmark import paths
+from fabricmark.models import hpl
+from fabricmark.reporting.pictures import MARKERS
+from fabricmark.reporting.plots import GREY, PALETTE
+from published_hpl import DESIGNS, point, runs
+
+PICTURE = Path(__file__).resolve().parents[1] / "docs" / "hpl_model.svg"
+TITLE = "HPL: model and published runs"
+SMALLEST_BLOCKS, LARGEST_SIZE = 2, 31744
+BAND = 0.10  # beside the diagonal
+
+
+def gflops(name: str, size: int, grid: tuple[int, int]) -> float:
+    return hpl.design_flops_per_second(size, grid, DESIGNS[name]) / 1e9
+
+
+def draw_sizes(axes, name: str, number: int, points) -> None:
+    """Single devices: points over n, and the model as a line."""
+    colour, block = PALETTE[number], DESIGNS[name].block_size
+    single = [(size, rate / 1e9) for size, grid, rate in points if grid == (1, 1)]
+    axes.plot(*zip(*single, strict=True), MARKERS[number], color=colour, markersize=4, label=name)
+    sizes = range(SMALLEST_BLOCKS * block, LARGEST_SIZE + 1, block)
+    axes.plot(sizes, [gflops(name, size, (1, 1)) for size in sizes], "-", color=colour, linewidth=1.2)
+
+
+def draw_both(axes, name: str, number: int, points) -> None:
+    """All runs: modelled over measured."""
+    measured = [rate / 1e9 for _, _, rate in points]
+    modelled = [gflops(name, size, grid) for size, grid, _ in points]
+    axes.plot(measured, modelled, MARKERS[number], color=PALETTE[number], markersize=4, alpha=0.8)
+
+
+def svg() -> bytes:
+    """The picture; the same bytes each time."""
+    from matplotlib import rc_context
+    from matplotlib.figure import Figure
+
+    style = {"font.size": 9, "axes.axisbelow": True, "svg.fonttype": "none", "svg.hashsalt": "hpl"}
+    with rc_context(style):
+        figure = Figure(figsize=(10, 4.4), layout="constrained")
+        sizes, both = figure.subplots(1, 2)
+        for number, (name, figures) in enumerate(runs().items()):
+            points = [point(entry) for entry in figures]
+            draw_sizes(sizes, name, number, points)
+            draw_both(both, name, number, points)
+        ends = np.array([15, 2e4])
+        both.plot(ends, ends, "-", color=GREY, linewidth=1)
+        for side in (1 - BAND, 1 + BAND):
+            both.plot(ends, side * ends, ":", color=GREY, linewidth=1)
+        sizes.set(
+            xlabel="matrix width n",
+            ylabel="LU [GFLOP/s]",
+            title="one device: measured points, modelled lines",
+        )
+        title = f"all 77 runs on 1, 4 and 16 devices (dotted: {BAND:.0%} off)"
+        both.set(xlabel="measured [GFLOP/s]", ylabel="modelled [GFLOP/s]", title=title)
+        both.set(xscale="log", yscale="log", xlim=ends, ylim=ends)
+        for axes in (sizes, both):
+            axes.grid(True, color="#e2e2e2", linewidth=0.6)
+            axes.spines[["top", "right"]].set_visible(False)
+        figure.legend(loc="outside lower center", ncols=len(DESIGNS), frameon=False)
+        buffer = BytesIO()
+        figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None, "Title": TITLE})
+    return buffer.getvalue()
+
+
+if __name__ == "__main__":
+    paths.write_atomically(Path(sys.argv[1]) if len(sys.argv) > 1 else PICTURE, svg())
