@@ -51,11 +51,15 @@ TEST(HplSteps, FindTheBlocksOfAnIterationOnEveryRank) {
         const Step step = make_step(layout, k);
         owners += step.is_owner() ? 1 : 0;
         EXPECT_EQ(step.is_owner(), layout.grid.owner(k, k) == layout.rank);
-        if (step.is_in_row) EXPECT_EQ(layout.global_row(step.row() * layout.block), k * layout.block);
-        if (step.is_in_column)
+        if (step.is_in_row) {
+          EXPECT_EQ(layout.global_row(step.row() * layout.block), k * layout.block);
+        }
+        if (step.is_in_column) {
           EXPECT_EQ(layout.global_column(step.column() * layout.block), k * layout.block);
-        if (step.below.count() > 0)
+        }
+        if (step.below.count() > 0) {
           EXPECT_GT(layout.global_row(step.below.begin * layout.block), k * layout.block);
+        }
       }
       EXPECT_EQ(owners, 1);
     }
@@ -74,7 +78,9 @@ TEST(HplSteps, UpdateEveryInnerBlockOnce) {
         }
         const std::size_t inner = grid.blocks - 1 - k;
         EXPECT_EQ(updated.size(), inner * inner);
-        if (!updated.empty()) EXPECT_EQ(*updated.begin(), Block(k + 1, k + 1));
+        if (!updated.empty()) {
+          EXPECT_EQ(*updated.begin(), Block(k + 1, k + 1));
+        }
       }
     }
   }
