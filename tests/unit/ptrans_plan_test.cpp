@@ -94,6 +94,7 @@ void check_plans(const Distribution& distribution, std::size_t round_blocks) {
     EXPECT_EQ(done[rank].size(), plan.blocks.size());
     EXPECT_EQ(plan.staying + plan.arriving, plan.tasks.size());
     EXPECT_LE(plan.places, plan.arriving);
+    EXPECT_LE(plan.blocks.size(), distribution.most_blocks());
     owned.insert(plan.blocks.begin(), plan.blocks.end());
   }
   EXPECT_EQ(owned.size(), distribution.edge() * distribution.edge());
