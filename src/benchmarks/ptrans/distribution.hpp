@@ -23,6 +23,8 @@ class Distribution {
   [[nodiscard]] std::size_t edge() const { return edge_; }
   [[nodiscard]] int ranks() const { return ranks_; }
   [[nodiscard]] int owner(std::size_t row, std::size_t column) const;
+  /// No rank has more blocks.
+  [[nodiscard]] std::size_t most_blocks() const;
   /// True where any block's opposite has another owner.
   [[nodiscard]] bool exchanges() const;
 

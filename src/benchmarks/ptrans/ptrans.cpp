@@ -15,7 +15,7 @@ namespace fabricmark::ptrans {
 
 namespace {
 
-/// In one repetition C, which is NaN before, is made as a whole, and before that once more in two steps.
+/// In one repetition C, which is NaN before, is made as a whole; before that, its parts are timed one by one.
 template <typename T>
 class TypedPtrans : public harness::Benchmark {
  public:
@@ -100,10 +100,11 @@ class TypedPtrans : public harness::Benchmark {
 
   Plan prepare(const harness::Context& context) const {
     const std::size_t round_blocks = context.parameters().count("round_blocks");
-    require_possible(context, distribution_);
-    Plan plan = make_plan(distribution_, context.ranks().rank(), round_blocks);
-    const double own = bytes_of(plan.blocks.size());
-    const double arriving = bytes_of(plan.arriving);
+    const auto others = static_cast<std::size_t>(distribution_.ranks() - 1);
+    const std::size_t most = distribution_.most_blocks();
+    const double own = bytes_of(most);
+    const double arriving =
+        bytes_of(round_blocks == 0 ? most : std::min(most, kSlots * round_blocks * others));
     const double faults = context.conditions().fault ? 2 * own : 0;
     const double more = is_over_cpu_ ? own + arriving : 0;  // A and what arrives on the host
     constexpr double kDeviceMatrices = 3;
@@ -111,7 +112,8 @@ class TypedPtrans : public harness::Benchmark {
                             .device_bytes = kDeviceMatrices * own + arriving,
                             .largest_buffer_bytes = own},
                            "size", 2);
-    return plan;
+    require_possible(context, distribution_);
+    return make_plan(distribution_, context.ranks().rank(), round_blocks);
   }
   [[nodiscard]] double bytes_of(std::size_t blocks) const {
     return static_cast<double>(blocks) * static_cast<double>(block_elements_) * sizeof(T);
