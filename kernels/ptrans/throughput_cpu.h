@@ -51,6 +51,25 @@ static inline void transpose_tile(row_vector rows[WIDTH]) {
 #endif
 }
 
+// A square of tiles: so small that lines of `a` next to each other, which the processor fetches together, are
+// used soon after each other. A block's rows are too far apart for that.
+#define SIDE 8  // tiles
+
+static inline void add_square(__global const row_vector* restrict a, __global const row_vector* restrict b,
+                              __global row_vector* restrict c, const uint first_x, const uint first_y) {
+  for (uint y = first_y; y < min(first_y + SIDE, (uint)TILES); ++y) {
+    for (uint x = first_x; x < min(first_x + SIDE, (uint)TILES); ++x) {
+      row_vector rows[WIDTH];
+      FM_UNROLL_FULLY
+      for (uint i = 0; i < WIDTH; ++i) rows[i] = a[(x * WIDTH + i) * TILES + y];
+      transpose_tile(rows);
+      const uint tile = y * WIDTH * TILES + x;
+      FM_UNROLL_FULLY
+      for (uint i = 0; i < WIDTH; ++i) FM_STORE_ONCE(c[tile + i * TILES], rows[i] + b[tile + i * TILES]);
+    }
+  }
+}
+
 // Each work-item does an equal share of the tasks.
 __attribute__((reqd_work_group_size(1, 1, 1))) __kernel void transpose(__global const row_vector* restrict a,
                                                                        __global const row_vector* restrict b,
@@ -63,16 +82,8 @@ __attribute__((reqd_work_group_size(1, 1, 1))) __kernel void transpose(__global 
   for (uint task = first + (uint)((ulong)count * item / items); task < end; ++task) {
     __global const row_vector* from = a + tasks[2 * task] * (BLOCK_ELEMENTS / WIDTH);
     const size_t place = tasks[2 * task + 1] * (BLOCK_ELEMENTS / WIDTH);
-    for (uint y = 0; y < TILES; ++y) {
-      for (uint x = 0; x < TILES; ++x) {
-        row_vector rows[WIDTH];
-        FM_UNROLL_FULLY
-        for (uint i = 0; i < WIDTH; ++i) rows[i] = from[(x * WIDTH + i) * TILES + y];
-        transpose_tile(rows);
-        const size_t tile = place + y * WIDTH * TILES + x;
-        FM_UNROLL_FULLY
-        for (uint i = 0; i < WIDTH; ++i) FM_STORE_ONCE(c[tile + i * TILES], rows[i] + b[tile + i * TILES]);
-      }
+    for (uint y = 0; y < TILES; y += SIDE) {
+      for (uint x = 0; x < TILES; x += SIDE) add_square(from, b + place, c + place, x, y);
     }
   }
 }

@@ -46,6 +46,48 @@ std::size_t total_bytes(std::span<const Message> messages) {
                          [](std::size_t sum, const Message& message) { return sum + message.bytes; });
 }
 
+/// Messages in the host's view of the device's memory. Those that lie one behind the other are mapped at
+/// once: a command costs a runtime more than a short message.
+class Mapping {
+ public:
+  Mapping(std::span<const Message> messages, const cl::CommandQueue& queue, bool for_writing)
+      : queue_(queue) {
+    std::vector<std::size_t> run_of;
+    for (const Message& message : messages) {
+      const bool goes_on = !runs_.empty() && runs_.back().buffer == message.buffer &&
+                           runs_.back().offset + runs_.back().bytes == message.offset;
+      if (!goes_on) runs_.push_back({message.buffer, message.offset, 0, 0, 0});
+      runs_.back().bytes += message.bytes;
+      run_of.push_back(runs_.size() - 1);
+    }
+    for (const Message& run : runs_) {
+      data_.push_back(run.bytes == 0 ? nullptr
+                                     : memory_of(run).map(queue, for_writing, run.bytes, run.offset));
+    }
+    queue.finish();
+    for (std::size_t i = 0; i < messages.size(); ++i) {
+      const Message& message = messages[i];
+      std::byte* const start = data_[run_of[i]];
+      std::byte* const data =
+          message.bytes == 0 ? nullptr : start + (message.offset - runs_[run_of[i]].offset);
+      messages_.push_back({{data, message.bytes}, message.peer, message.tag});
+    }
+  }
+  [[nodiscard]] std::span<const HostMessage> messages() const { return messages_; }
+  void unmap() {
+    for (std::size_t i = 0; i < runs_.size(); ++i) {
+      if (data_[i] != nullptr) memory_of(runs_[i]).unmap(queue_, data_[i]);
+    }
+    queue_.finish();
+  }
+
+ private:
+  const cl::CommandQueue& queue_;
+  std::vector<Message> runs_;     // with neither peer nor tag
+  std::vector<std::byte*> data_;  // [run]; null where it is empty
+  std::vector<HostMessage> messages_;
+};
+
 }  // namespace
 
 HostTransport::HostTransport(const harness::Context& context, std::size_t chunk_bytes, bool maps,
@@ -136,32 +178,14 @@ void HostTransport::exchange(std::span<const Message> sends, std::span<const Mes
 }
 
 void HostTransport::exchange_mapped(std::span<const Message> sends, std::span<const Message> receives) {
-  const auto map = [](std::span<const Message> messages, const cl::CommandQueue& queue, bool for_writing) {
-    std::vector<HostMessage> mapped;
-    for (const Message& message : messages) {
-      std::byte* const data = message.bytes == 0
-                                  ? nullptr
-                                  : memory_of(message).map(queue, for_writing, message.bytes, message.offset);
-      mapped.push_back({{data, message.bytes}, message.peer, message.tag});
-    }
-    queue.finish();
-    return mapped;
-  };
-  const auto unmap = [](std::span<const Message> messages, std::span<const HostMessage> mapped,
-                        const cl::CommandQueue& queue) {
-    for (std::size_t i = 0; i < messages.size(); ++i) {
-      if (messages[i].bytes > 0) memory_of(messages[i]).unmap(queue, mapped[i].bytes.data());
-    }
-    queue.finish();
-  };
-  const std::vector<HostMessage> out = map(sends, reads_, false);
-  const std::vector<HostMessage> in = map(receives, writes_, true);
+  Mapping out(sends, reads_, false);
+  Mapping in(receives, writes_, true);
   const auto unmap_all = [&] {
-    unmap(sends, out, reads_);
-    unmap(receives, in, writes_);
+    out.unmap();
+    in.unmap();
   };
   try {
-    exchange_host_messages(ranks_, timeout_, waiting_, out, in);
+    exchange_host_messages(ranks_, timeout_, waiting_, out.messages(), in.messages());
   } catch (...) {
     unmap_all();
     throw;

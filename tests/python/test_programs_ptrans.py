@@ -24,13 +24,19 @@ FAULTS = ("element", "scale", "zeros", "stale", "swapped:c")
 MESSAGE_FAULTS = ("blank", "half", "late", "swapped")
 # Seven blocks along an edge, the last ones not whole, in several rounds.
 SIZE = 100
-SHORT = ("--size", SIZE, "--block-size", 16, "--round-blocks", 3, "--repetitions", 2)
+DEFAULTS = {"--size": SIZE, "--block-size": 16, "--round-blocks": 3, "--repetitions": 2}
+SHORT = tuple(itertools.chain(*DEFAULTS.items()))
 PLACE = re.compile(r"c\[(\d+),(\d+)\]")
 
 
 @pytest.fixture(scope="module")
 def ptrans(tmp_path_factory):
     return on_a_device(tmp_path_factory, "ptrans")
+
+
+def short(*words):
+    """Words with those of a short run that they do not say themselves."""
+    return (*words, *itertools.chain(*((n, value) for n, value in DEFAULTS.items() if n not in words)))
 
 
 def mix(data_type, distribution, transport):
@@ -96,13 +102,13 @@ def test_ranks_without_a_block_are_valid(ptrans):
 def test_any_block_and_any_number_of_replications_is_valid(ptrans, variant):
     for block, width, replications in ((1, 1, 1), (3, 1, 2), (6, 2, 5), (36, 4, 3), (40, 8, 2), (128, 32, 1)):
         words = ("--block-size", block, "--channel-width", width, "--replications", replications)
-        check_valid(ptrans.valid(*SHORT, *words, "--variant", variant, "--ranks", 2))
+        check_valid(ptrans.valid(*short(*words), "--variant", variant, "--ranks", 2))
 
 
 def test_rounds_of_any_length_and_no_parts_are_valid(ptrans):
     for transport, blocks in itertools.product(TRANSPORTS, (0, 1, 2, 1000)):
         words = ("--transport", transport, "--round-blocks", blocks, "--parts", "false")
-        check_valid(ptrans.valid(*SHORT, *words, "--ranks", 2))
+        check_valid(ptrans.valid(*short(*words), "--ranks", 2))
 
 
 @pytest.mark.parametrize("memory", ["host-pointer", "svm"])
@@ -134,7 +140,7 @@ def test_every_shape_of_the_throughput_kernel_is_valid(ptrans, vector_bytes, til
     for data_type, block in itertools.product(("float", "double"), (16, 48, 80)):
         words = ("--vector-bytes", vector_bytes, "--tile-size", tile[0], "--tile-rows", tile[1])
         words += ("--data-type", data_type, "--block-size", block, "--variant", "throughput")
-        done = ptrans.run(*SHORT, *words, "--ranks", 2)
+        done = ptrans.run(*short(*words), "--ranks", 2)
         assert done.code == 0 or "tile_size" in only_error(done, codes=(2,))
 
 
@@ -246,7 +252,7 @@ def test_a_fault_that_cannot_be_made_is_refused(ptrans):
         ("--ranks", 2, "--round-blocks", 1, "--inject-fault", "swapped"),
         ("--ranks", 2, "--size", 10, "--inject-fault", "element@1"),
     ):
-        assert "--inject-fault" in only_error(ptrans.run(*SHORT, *words), codes=(2,))
+        assert "--inject-fault" in only_error(ptrans.run(*short(*words)), codes=(2,))
 
 
 BASE = "elements[k] = a[from + row * BLOCK_SIZE + chunk * CHANNEL_WIDTH + k];"

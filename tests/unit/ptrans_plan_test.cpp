@@ -14,24 +14,24 @@ namespace {
 
 using harness::Fault;
 
-/// Plans of all ranks, and an exchange by them.
+/// Plans of all ranks, and exchanges by them.
 class Exchange {
  public:
   Exchange(const Distribution& distribution, std::size_t round_blocks) {
     for (int rank = 0; rank < distribution.ranks(); ++rank) {
       plans.push_back(make_plan(distribution, rank, round_blocks));
-      arrived.emplace_back(plans.back().arriving);
+      arrived.emplace_back(plans.back().places);
+      rounds = std::max(rounds, plans.back().rounds.size());
     }
   }
-  /// Hands over what is sent in the same round under the same tag; counts messages without a partner.
-  std::size_t run() {
+  /// Hands over what is sent in this round under the same tag; counts messages without a receiver.
+  std::size_t run(std::size_t round) {
     std::size_t alone = 0;
     for (std::size_t rank = 0; rank < plans.size(); ++rank) {
-      for (std::size_t round = 0; round < plans[rank].rounds.size(); ++round) {
-        for (const Transit& send : plans[rank].rounds[round].sends) {
-          EXPECT_NE(send.peer, static_cast<int>(rank)) << "sends to itself";
-          alone += hand_over(rank, round, send) ? 0 : 1;
-        }
+      if (round >= plans[rank].rounds.size()) continue;
+      for (const Transit& send : plans[rank].rounds[round].sends) {
+        EXPECT_NE(send.peer, static_cast<int>(rank)) << "sends to itself";
+        alone += hand_over(rank, round, send) ? 0 : 1;
       }
     }
     return alone;
@@ -39,6 +39,7 @@ class Exchange {
 
   std::vector<Plan> plans;
   std::vector<std::vector<std::optional<Block>>> arrived;  // [rank][place]
+  std::size_t rounds = 0;
 
  private:
   bool hand_over(std::size_t from, std::size_t round, const Transit& send) {
@@ -46,7 +47,7 @@ class Exchange {
     if (round >= plans[to].rounds.size()) return false;
     for (const Transit& receive : plans[to].rounds[round].receives) {
       if (receive.peer != static_cast<int>(from) || receive.tag != send.tag) continue;
-      EXPECT_FALSE(arrived[to].at(receive.place)) << "arrives twice";
+      EXPECT_FALSE(arrived[to].at(receive.place)) << "on a block that is still needed, or twice";
       arrived[to][receive.place] = plans[from].blocks.at(send.place);
       return true;
     }
@@ -54,38 +55,46 @@ class Exchange {
   }
 };
 
+/// The tasks of a rank whose blocks of A are in `places`: each is the block opposite, and taken.
+void do_tasks(const Plan& plan, std::size_t first, std::size_t count,
+              std::vector<std::optional<Block>>& places, std::set<std::uint32_t>& done) {
+  for (std::size_t i = first; i < first + count; ++i) {
+    const Block target = plan.blocks.at(plan.tasks.at(i).target);
+    std::optional<Block>& source = places.at(plan.tasks[i].source);
+    ASSERT_TRUE(source) << "has not arrived";
+    EXPECT_EQ(*source, (Block{target.column, target.row}));
+    source.reset();
+    EXPECT_TRUE(done.insert(plan.tasks[i].target).second) << "twice";
+  }
+}
+
 /// Every block has one owner, every block of C one task, and the block of A that the task uses is the one
-/// opposite: here from the start, or arrived in time.
+/// opposite: here from the start, or arrived in time. A round's tasks are done before its slot is used again,
+/// and may last until then.
 void check_plans(const Distribution& distribution, std::size_t round_blocks) {
   Exchange exchange(distribution, round_blocks);
-  EXPECT_EQ(exchange.run(), 0U) << "messages that nobody receives";
+  std::vector<std::set<std::uint32_t>> done(exchange.plans.size());
+  for (std::size_t round = 0; round < exchange.rounds + kSlots; ++round) {
+    for (std::size_t rank = 0; rank < exchange.plans.size() && round >= kSlots; ++rank) {
+      const Plan& plan = exchange.plans[rank];
+      if (round - kSlots >= plan.rounds.size()) continue;
+      const Round& last = plan.rounds[round - kSlots];
+      EXPECT_EQ(last.slot, round % kSlots);
+      EXPECT_EQ(last.tasks, last.receives.size());
+      for (std::size_t i = 0; i < last.tasks; ++i) EXPECT_EQ(last.receives[i].place, last.first_place + i);
+      do_tasks(plan, last.first_task, last.tasks, exchange.arrived[rank], done[rank]);
+    }
+    EXPECT_EQ(exchange.run(round), 0U) << "messages that nobody receives";
+  }
   std::set<Block> owned;
   for (std::size_t rank = 0; rank < exchange.plans.size(); ++rank) {
     const Plan& plan = exchange.plans[rank];
-    ASSERT_EQ(plan.tasks.size(), plan.blocks.size());
-    ASSERT_EQ(plan.staying + plan.arriving, plan.tasks.size());
-    std::set<std::uint32_t> targets;
-    for (std::size_t i = 0; i < plan.tasks.size(); ++i) {
-      const Block target = plan.blocks.at(plan.tasks[i].target);
-      const std::optional<Block> source = i < plan.staying ? plan.blocks.at(plan.tasks[i].source)
-                                                           : exchange.arrived[rank].at(plan.tasks[i].source);
-      ASSERT_TRUE(source) << "never arrives";
-      EXPECT_EQ(*source, (Block{target.column, target.row}));
-      targets.insert(plan.tasks[i].target);
-    }
-    EXPECT_EQ(targets.size(), plan.tasks.size());
+    std::vector<std::optional<Block>> own(plan.blocks.begin(), plan.blocks.end());
+    do_tasks(plan, 0, plan.staying, own, done[rank]);
+    EXPECT_EQ(done[rank].size(), plan.blocks.size());
+    EXPECT_EQ(plan.staying + plan.arriving, plan.tasks.size());
+    EXPECT_LE(plan.places, plan.arriving);
     owned.insert(plan.blocks.begin(), plan.blocks.end());
-    std::size_t next = plan.staying;
-    for (const Round& round : plan.rounds) {
-      EXPECT_EQ(round.first_task, next);
-      EXPECT_EQ(round.first_arriving, next - plan.staying);
-      EXPECT_EQ(round.tasks, round.receives.size());
-      next += round.tasks;
-      // What a round's tasks need is among what has arrived by then.
-      for (std::size_t i = round.first_task; i < next; ++i)
-        EXPECT_LT(plan.tasks[i].source, next - plan.staying);
-    }
-    EXPECT_EQ(next, plan.tasks.size());
   }
   EXPECT_EQ(owned.size(), distribution.edge() * distribution.edge());
 }

@@ -10,9 +10,9 @@ class CpuExecution : public StagedExecution {
   CpuExecution(const harness::Context& context, const Plan& plan, std::size_t block_bytes)
       : StagedExecution(context, plan, block_bytes),
         a_(transport().allocate(std::max<std::size_t>(own_bytes(), 1))),
-        incoming_(transport().allocate(std::max<std::size_t>(arriving_bytes(), 1))),
+        incoming_(transport().allocate(std::max<std::size_t>(arrived_bytes(), 1))),
         staying_(context.buffer(std::max<std::size_t>(own_bytes(), 1))),
-        arrived_(context.buffer(std::max<std::size_t>(arriving_bytes(), 1))),
+        arrived_(context.buffer(std::max<std::size_t>(arrived_bytes(), 1))),
         writes_(context.device().queue()) {}
 
   void write_a(std::span<const std::byte> blocks) override {
@@ -20,9 +20,9 @@ class CpuExecution : public StagedExecution {
   }
   void poison_arrived(std::span<const std::byte> blocks) override {
     if (own_bytes() > 0) staying_.write(writes_, blocks.data(), own_bytes());
-    if (arriving_bytes() > 0) {
-      arrived_.write(writes_, blocks.data(), arriving_bytes());
-      incoming_->write(0, blocks.first(arriving_bytes()));
+    if (arrived_bytes() > 0) {
+      arrived_.write(writes_, blocks.data(), arrived_bytes());
+      incoming_->write(0, blocks.first(arrived_bytes()));
     }
     writes_.finish();
   }
@@ -34,7 +34,7 @@ class CpuExecution : public StagedExecution {
   }
   void deliver(const Round& round) override {
     exchange(round, *a_, *incoming_);
-    if (round.tasks > 0) write(*incoming_, arrived_, round.first_arriving, round.tasks);
+    if (round.tasks > 0) write(*incoming_, arrived_, round.first_place, round.tasks);
     writes_.finish();
   }
   /// Blocks to the same place on the device.

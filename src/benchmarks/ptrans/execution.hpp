@@ -26,7 +26,8 @@ class Execution {
 
   /// C = B + A^T, once, with exchange and transposition overlapped.
   virtual void run() = 0;
-  /// The same in two steps: first all blocks to the devices that need them, then all kernels.
+  /// The same in two steps: first all blocks to the devices that need them, then all kernels, which find
+  /// only the blocks of the last rounds: C is not right then.
   virtual void exchange() = 0;
   virtual void transpose() = 0;
 };

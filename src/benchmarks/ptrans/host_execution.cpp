@@ -10,13 +10,13 @@ class HostExecution : public StagedExecution {
   HostExecution(const harness::Context& context, const Plan& plan, std::size_t block_bytes)
       : StagedExecution(context, plan, block_bytes),
         a_(transport().allocate(std::max<std::size_t>(own_bytes(), 1))),
-        arrived_(transport().allocate(std::max<std::size_t>(arriving_bytes(), 1))) {}
+        arrived_(transport().allocate(std::max<std::size_t>(arrived_bytes(), 1))) {}
 
   void write_a(std::span<const std::byte> blocks) override {
     if (!blocks.empty()) a_->write(0, blocks);
   }
   void poison_arrived(std::span<const std::byte> blocks) override {
-    if (arriving_bytes() > 0) arrived_->write(0, blocks.first(arriving_bytes()));
+    if (arrived_bytes() > 0) arrived_->write(0, blocks.first(arrived_bytes()));
   }
 
  private:

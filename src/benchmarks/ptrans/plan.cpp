@@ -90,15 +90,20 @@ Plan make_plan(const Distribution& distribution, int rank, std::size_t round_blo
     while (plan.rounds.size() <= number) {
       Round next;
       next.first_task = plan.tasks.size();
-      next.first_arriving = plan.arriving;
+      next.slot = plan.rounds.size() % kSlots;
+      // No round has more blocks than the one before it: where the slots' first rounds fit, all do.
+      next.first_place = plan.rounds.size() < kSlots ? plan.arriving : plan.rounds[next.slot].first_place;
       plan.rounds.push_back(next);
     }
     return plan.rounds[number];
   };
   for (const Move& move : arriving.sorted()) {
     Round& its = round(move.round);
-    its.receives.push_back({move.peer, plan.arriving, arriving.tag(move)});
-    plan.tasks.push_back(task(plan.arriving++, move.place));
+    const std::size_t arrives_at = its.first_place + its.tasks;
+    its.receives.push_back({move.peer, arrives_at, arriving.tag(move)});
+    plan.tasks.push_back(task(arrives_at, move.place));
+    plan.places = std::max(plan.places, arrives_at + 1);
+    ++plan.arriving;
     ++its.tasks;
   }
   for (const Move& move : leaving.sorted()) {

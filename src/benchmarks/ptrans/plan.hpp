@@ -15,13 +15,14 @@ struct Block {
 };
 
 /// One block of C: block number `target` of B and C plus the transposed block number `source` of A, or of
-/// what has arrived. As the kernels read it.
+/// the memory for what arrives. As the kernels read it.
 struct Task {
   std::uint32_t source = 0;
   std::uint32_t target = 0;
 };
 
-/// A block on its way, as one message: where it lies in A or will lie in what arrives, and the other rank.
+/// A block on its way, as one message: where it lies in A, or will lie in the memory for what arrives, and
+/// the other rank.
 struct Transit {
   int peer = 0;
   std::size_t place = 0;
@@ -34,8 +35,13 @@ struct Round {
   std::vector<Transit> receives;
   std::size_t first_task = 0;
   std::size_t tasks = 0;
-  std::size_t first_arriving = 0;  ///< the blocks lie one behind the other
+  std::size_t slot = 0;         ///< of the memory for what arrives; free when the slot's last round is done
+  std::size_t first_place = 0;  ///< in it; the blocks lie one behind the other
 };
+
+/// Blocks arrive in one slot while those of the other are transposed: so little memory that it stays in a
+/// CPU's cache.
+inline constexpr std::size_t kSlots = 2;
 
 /// What one rank has, sends, receives and computes.
 ///
@@ -48,6 +54,7 @@ struct Plan {
   std::vector<Task> tasks;    ///< first those with blocks that stay, then round by round
   std::size_t staying = 0;    ///< tasks with a block of A that is here
   std::size_t arriving = 0;   ///< blocks that come from other ranks
+  std::size_t places = 0;     ///< of blocks in the memory for what arrives
   std::vector<Round> rounds;
 };
 

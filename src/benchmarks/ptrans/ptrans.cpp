@@ -15,7 +15,7 @@ namespace fabricmark::ptrans {
 
 namespace {
 
-/// In one repetition C, which is NaN before, is made as a whole, and before that once more in two steps.
+/// In one repetition C, which is NaN before, is made as a whole; before that, its parts are timed one by one.
 template <typename T>
 class TypedPtrans : public harness::Benchmark {
  public:
@@ -103,7 +103,7 @@ class TypedPtrans : public harness::Benchmark {
     require_possible(context, distribution_);
     Plan plan = make_plan(distribution_, context.ranks().rank(), round_blocks);
     const double own = bytes_of(plan.blocks.size());
-    const double arriving = bytes_of(plan.arriving);
+    const double arriving = bytes_of(plan.places);
     const double faults = context.conditions().fault ? 2 * own : 0;
     const double more = is_over_cpu_ ? own + arriving : 0;  // A and what arrives on the host
     constexpr double kDeviceMatrices = 3;

@@ -4,6 +4,8 @@ namespace fabricmark::ptrans {
 
 namespace {
 
+constexpr std::size_t kStaying = kSlots;  // the slot of the kernels on blocks that stay
+
 /// A device whose memory is the host's sends blocks of any size from there, without a copy.
 std::size_t chunk_bytes(const harness::Context& context) {
   constexpr std::size_t kChunkBytes = std::size_t{256} << 10U;
@@ -17,18 +19,19 @@ std::size_t chunk_bytes(const harness::Context& context) {
 StagedExecution::StagedExecution(const harness::Context& context, const Plan& plan, std::size_t block_bytes)
     : plan_(plan),
       block_bytes_(block_bytes),
-      transposition_(context, plan, block_bytes),
+      transposition_(context, plan, block_bytes, kSlots + 1),
       transport_(
           fabric::make_transport(context.parameters().text("transport"), chunk_bytes(context), context)) {}
 
 void StagedExecution::run() {
   deliver_staying();
-  transposition_.start("transpose", staying(), 0, plan_.staying);
+  transposition_.start("transpose", kStaying, staying(), 0, plan_.staying);
   for (const Round& round : plan_.rounds) {
+    transposition_.finish(round.slot);
     deliver(round);
-    transposition_.start("transpose", arrived(), round.first_task, round.tasks);
+    transposition_.start("transpose", round.slot, arrived(), round.first_task, round.tasks);
   }
-  transposition_.finish();
+  for (std::size_t slot = 0; slot <= kStaying; ++slot) transposition_.finish(slot);
 }
 
 void StagedExecution::exchange() {
@@ -37,9 +40,9 @@ void StagedExecution::exchange() {
 }
 
 void StagedExecution::transpose() {
-  transposition_.start("kernels", staying(), 0, plan_.staying);
-  transposition_.start("kernels", arrived(), plan_.staying, plan_.arriving);
-  transposition_.finish();
+  transposition_.start("kernels", kStaying, staying(), 0, plan_.staying);
+  transposition_.start("kernels", kStaying, arrived(), plan_.staying, plan_.arriving);
+  transposition_.finish(kStaying);
 }
 
 void StagedExecution::exchange(const Round& round, fabric::MessageBuffer& outgoing,

@@ -6,8 +6,8 @@
 
 namespace fabricmark::ptrans {
 
-/// Blocks come in rounds over a transport; those that stay are transposed during the first, those of each
-/// round during the next.
+/// Blocks come in rounds over a transport; those that stay are transposed during the first ones, those of
+/// each round during the next.
 class StagedExecution : public Execution {
  public:
   void write_b(std::span<const std::byte> blocks) override { transposition_.write_b(blocks.data()); }
@@ -32,7 +32,7 @@ class StagedExecution : public Execution {
   [[nodiscard]] const Plan& plan() const { return plan_; }
   [[nodiscard]] std::size_t block_bytes() const { return block_bytes_; }
   [[nodiscard]] std::size_t own_bytes() const { return plan_.blocks.size() * block_bytes_; }
-  [[nodiscard]] std::size_t arriving_bytes() const { return plan_.arriving * block_bytes_; }
+  [[nodiscard]] std::size_t arrived_bytes() const { return plan_.places * block_bytes_; }
   [[nodiscard]] fabric::Transport& transport() { return *transport_; }
 
  private:

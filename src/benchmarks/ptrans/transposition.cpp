@@ -27,10 +27,11 @@ std::size_t group_items(const harness::Context& context) {
 
 }  // namespace
 
-Transposition::Transposition(const harness::Context& context, const Plan& plan, std::size_t block_bytes)
+Transposition::Transposition(const harness::Context& context, const Plan& plan, std::size_t block_bytes,
+                             std::size_t slots)
     : block_bytes_(block_bytes),
       bytes_(plan.blocks.size() * block_bytes),
-      kernels_(context.replications(static_cast<int>(context.parameters().integer("replications")))),
+
       b_(context.buffer(not_empty(bytes_))),
       c_(context.buffer(not_empty(bytes_))),
       tasks_(context.buffer(not_empty(plan.tasks.size() * sizeof(Task)))) {
@@ -46,14 +47,18 @@ Transposition::Transposition(const harness::Context& context, const Plan& plan, 
     group_items_ = group_items(context);
     block_items_ = tiles * tiles * group_items_;
   }
-  if (!plan.tasks.empty()) {
-    tasks_.write(kernels_.queue(0), plan.tasks.data(), plan.tasks.size() * sizeof(Task));
+  for (std::size_t slot = 0; slot < slots; ++slot) {
+    device::Replications& kernels = kernels_.emplace_back(
+        context.replications(static_cast<int>(context.parameters().integer("replications"))));
+    for (int i = 0; i < kernels.count(); ++i) {
+      b_.set_argument(kernels.kernel(i), 1);
+      c_.set_argument(kernels.kernel(i), 2);
+      tasks_.set_argument(kernels.kernel(i), 3);
+    }
   }
-  kernels_.finish();
-  for (int i = 0; i < kernels_.count(); ++i) {
-    b_.set_argument(kernels_.kernel(i), 1);
-    c_.set_argument(kernels_.kernel(i), 2);
-    tasks_.set_argument(kernels_.kernel(i), 3);
+  if (!plan.tasks.empty()) {
+    tasks_.write(queue(), plan.tasks.data(), plan.tasks.size() * sizeof(Task));
+    queue().finish();
   }
 }
 
@@ -63,28 +68,29 @@ device::Geometry Transposition::geometry(std::size_t tasks) const {
   return {(tasks + blocks_per_item_ - 1) / blocks_per_item_ * block_items_, group_items_};
 }
 
-void Transposition::start(const std::string& operation, const device::Buffer& source, std::size_t first,
-                          std::size_t count) {
+void Transposition::start(const std::string& operation, std::size_t slot, const device::Buffer& source,
+                          std::size_t first, std::size_t count) {
+  device::Replications& kernels = kernels_[slot];
   std::vector<device::Geometry> geometries;
-  const auto replications = static_cast<std::size_t>(kernels_.count());
+  const auto replications = static_cast<std::size_t>(kernels.count());
   for (const harness::Part& part : harness::divide(count, 1, replications)) {
-    cl::Kernel& kernel = kernels_.kernel(static_cast<int>(geometries.size()));
+    cl::Kernel& kernel = kernels.kernel(static_cast<int>(geometries.size()));
     source.set_argument(kernel, 0);
     kernel.setArg(4, static_cast<cl_uint>(first + part.start));
     kernel.setArg(5, static_cast<cl_uint>(part.count));
     geometries.push_back(geometry(part.count));
   }
-  kernels_.start(operation, geometries);
+  kernels.start(operation, geometries);
 }
 
 void Transposition::write(device::Buffer& buffer, const void* blocks) {
-  if (bytes_ > 0) buffer.write(kernels_.queue(0), blocks, bytes_);
-  kernels_.finish();
+  if (bytes_ > 0) buffer.write(queue(), blocks, bytes_);
+  queue().finish();
 }
 
 void Transposition::read_c(void* blocks) {
-  if (bytes_ > 0) c_.read(kernels_.queue(0), blocks, bytes_);
-  kernels_.finish();
+  if (bytes_ > 0) c_.read(queue(), blocks, bytes_);
+  queue().finish();
 }
 
 }  // namespace fabricmark::ptrans

@@ -8,14 +8,16 @@ namespace fabricmark::ptrans {
 /// B and C on the device, and the kernels that make C from B and blocks of A.
 class Transposition {
  public:
-  /// Throws Error (bad use) for parameters that the device cannot run.
-  Transposition(const harness::Context& context, const Plan& plan, std::size_t block_bytes);
+  /// Kernels in as many slots. Throws Error (bad use) for parameters that the device cannot run.
+  Transposition(const harness::Context& context, const Plan& plan, std::size_t block_bytes,
+                std::size_t slots);
 
   /// Starts the tasks from `first` on, with the blocks of A in `source`, and returns at once. `operation`
-  /// names them in the timeline.
-  void start(const std::string& operation, const device::Buffer& source, std::size_t first,
+  /// names them in the timeline; those of the same slot run one after the other.
+  void start(const std::string& operation, std::size_t slot, const device::Buffer& source, std::size_t first,
              std::size_t count);
-  void finish() { kernels_.finish(); }
+  /// Waits for all of a slot.
+  void finish(std::size_t slot) { kernels_[slot].finish(); }
 
   /// Copies of all blocks, in the order of the plan.
   void write_b(const void* blocks) { write(b_, blocks); }
@@ -24,6 +26,7 @@ class Transposition {
 
  private:
   void write(device::Buffer& buffer, const void* blocks);
+  [[nodiscard]] const cl::CommandQueue& queue() const { return kernels_.front().queue(0); }
   [[nodiscard]] device::Geometry geometry(std::size_t tasks) const;
 
   std::size_t block_bytes_;
@@ -32,7 +35,7 @@ class Transposition {
   std::size_t block_items_ = 0;
   std::size_t group_items_ = 1;
   std::size_t blocks_per_item_ = 1;
-  device::Replications kernels_;
+  std::vector<device::Replications> kernels_;  // [slot]
   device::Buffer b_, c_, tasks_;
 };
 
