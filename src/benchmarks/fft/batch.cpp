@@ -9,6 +9,7 @@
 
 #include "benchmarks/fft/tables.hpp"
 #include "device/error.hpp"
+#include "harness/stack.hpp"
 
 namespace fabricmark::fft {
 
@@ -204,6 +205,8 @@ std::unique_ptr<Transform> make_base(const harness::Context& context, std::size_
         fmt::format("the base kernel has no room for transforms of 2^{} points on {}", log_size, device.name),
         "use a smaller --log-size or --variant throughput");
   }
+  constexpr std::size_t kOnStack = 2;  // transforms in size: delays, and the twiddles of all stages
+  harness::require_stack(context, kOnStack * complex_bytes << log_size, "log_size");
   return std::make_unique<Base>(context, complex_bytes);
 }
 std::unique_ptr<Transform> make_four_step(const harness::Context& context, std::size_t complex_bytes) {
