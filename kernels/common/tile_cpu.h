@@ -1,5 +1,5 @@
-// A tile of a matrix product in a CPU's registers: TILE_ROWS rows of TILE_VECTORS vectors, after Goto and van de
-// Geijn, "Anatomy of high-performance matrix multiplication" (2008).
+// A tile of a matrix product in a CPU's registers: TILE_ROWS rows of TILE_VECTORS vectors, after Goto and van
+// de Geijn, "Anatomy of high-performance matrix multiplication" (2008).
 //
 // The left matrix is packed as [tile of rows][depth / WIDTH][TILE_ROWS][WIDTH], the right one as [tile of
 // columns][depth][TILE_VECTORS] vectors: the order in which they are read. Before this file is included,

@@ -1,6 +1,6 @@
-// A block of a matrix product on a GPU: a work-group of GROUP_SIDE x GROUP_SIDE work-items computes BLOCK_ROWS x
-// BLOCK_COLUMNS elements, each work-item TILE_ROWS x TILE_VECTORS of them, from DEPTH_BLOCK columns of the left
-// and rows of the right matrix at a time in local memory.
+// A block of a matrix product on a GPU: a work-group of GROUP_SIDE x GROUP_SIDE work-items computes
+// BLOCK_ROWS x BLOCK_COLUMNS elements, each work-item TILE_ROWS x TILE_VECTORS of them, from DEPTH_BLOCK
+// columns of the left and rows of the right matrix at a time in local memory.
 //
 // Before this file is included, TILE_VALUE is the type of the sums, TILE_INPUT that of the matrices,
 // TILE_LOAD(pointer, index) one of their elements, and TILE_FMA(a, b, c) = a b + c.
@@ -15,14 +15,14 @@
 #define ONE_GROUP __attribute__((reqd_work_group_size(GROUP_ITEMS, 1, 1)))
 
 // The local memory of a group: to be defined in the kernel, and handed to add_products.
-#define TILE_LOCAL                                                                              \
-  __local TILE_VALUE left_part[DEPTH_BLOCK]                                                     \
-                              [BLOCK_ROWS + 1]; /* one more: a column lies in different banks */ \
+#define TILE_LOCAL                                                                             \
+  __local TILE_VALUE                                                                           \
+      left_part[DEPTH_BLOCK][BLOCK_ROWS + 1]; /* one more: a column lies in different banks */ \
   __local TILE_VALUE right_part[DEPTH_BLOCK][BLOCK_COLUMNS]
 
 // Row and column, in the block, of element (i, j) of this work-item's tile.
-#define TILE_ROW(i) ((i) * GROUP_SIDE + (uint)get_local_id(0) / GROUP_SIDE)
-#define TILE_COLUMN(j) ((j) * GROUP_SIDE + (uint)get_local_id(0) % GROUP_SIDE)
+#define TILE_ROW(i) ((i)*GROUP_SIDE + (uint)get_local_id(0) / GROUP_SIDE)
+#define TILE_COLUMN(j) ((j)*GROUP_SIDE + (uint)get_local_id(0) % GROUP_SIDE)
 
 static inline void clear(TILE_VALUE sum[TILE_ROWS][TILE_VECTORS]) {
   for (uint i = 0; i < TILE_ROWS; ++i) {

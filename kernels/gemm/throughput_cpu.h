@@ -1,6 +1,6 @@
-// On a CPU: a and b are packed into the order in which they are read; a tile of TILE_ROWS rows of TILE_VECTORS
-// vectors stays in registers over DEPTH_BLOCK steps. A work-item goes over ROW_TILES x COLUMN_TILES tiles, so
-// that its part of a stays in the second-level cache and its slice of b in the first.
+// On a CPU: a and b are packed into the order in which they are read; a tile of TILE_ROWS rows of
+// TILE_VECTORS vectors stays in registers over DEPTH_BLOCK steps. A work-item goes over ROW_TILES x
+// COLUMN_TILES tiles, so that its part of a stays in the second-level cache and its slice of b in the first.
 #define TILE_VALUE GEMM_VALUE
 #define TILE_VALUE_BYTES GEMM_VALUE_BYTES
 #define TILE_FMA GEMM_FMA

@@ -1,5 +1,5 @@
-// HPL, base kernels: single work-item designs for FPGAs, for the four steps of a blocked LU factorisation without
-// pivoting (dissertation 000, section 4.1.3 and Figure 4.4).
+// HPL, base kernels: single work-item designs for FPGAs, for the four steps of a blocked LU factorisation
+// without pivoting (dissertation 000, section 4.1.3 and Figure 4.4).
 //
 // a: this rank's part of the matrix, row by row, `columns` elements from one row to the next; `row` and
 // `column` say where a kernel's first block stands in it. In iteration k:
@@ -9,8 +9,8 @@
 //   inner  A_ij -= A_ik A_kj for the others, from the panels.
 //
 // Two levels of blocks: those of BLOCK_SIZE are held in local memory, divided into register blocks. `inner`
-// multiplies register blocks fully unrolled in three dimensions, the others in two. What lu hands to left and top
-// are U_kk and L_kk with their register blocks on the diagonal inverted, so that these only multiply.
+// multiplies register blocks fully unrolled in three dimensions, the others in two. What lu hands to left and
+// top are U_kk and L_kk with their register blocks on the diagonal inverted, so that these only multiply.
 #include "common/dialect.h"
 #include "hpl/types.h"
 
@@ -49,8 +49,8 @@ __kernel void lu(__global TILE_VALUE* restrict a, __global TILE_VALUE* restrict 
   }
 }
 
-// `blocks` blocks below each other. The panels hold their blocks one behind the other, `panel_start` blocks are
-// before them.
+// `blocks` blocks below each other. The panels hold their blocks one behind the other, `panel_start` blocks
+// are before them.
 FM_SINGLE_WORK_ITEM
 __kernel void left(__global TILE_VALUE* restrict a, __global const TILE_VALUE* restrict upper,
                    __global TILE_VALUE* restrict panel, const uint panel_start, const uint row,
@@ -98,9 +98,10 @@ __kernel void top(__global TILE_VALUE* restrict a, __global const TILE_VALUE* re
 // column_begin) with `width` blocks in a row; block (0, 0) is where the panels begin.
 FM_SINGLE_WORK_ITEM
 __kernel void inner(__global TILE_VALUE* restrict a, __global const TILE_VALUE* restrict left_panel,
-                    __global const TILE_VALUE* restrict top_panel, const uint left_start, const uint top_start,
-                    const uint row, const uint column, const uint columns, const uint row_begin,
-                    const uint column_begin, const uint width, const uint first, const uint count) {
+                    __global const TILE_VALUE* restrict top_panel, const uint left_start,
+                    const uint top_start, const uint row, const uint column, const uint columns,
+                    const uint row_begin, const uint column_begin, const uint width, const uint first,
+                    const uint count) {
   for (uint number = first; number < first + count; ++number) {
     REGISTER_BLOCKS(left_block);
     REGISTER_BLOCKS(top_block);

@@ -4,8 +4,8 @@
 
 #include "common/register_block.h"
 
-// Copies a block between global and local memory, a row of a register block at a time; rows in global memory are
-// `stride` elements apart.
+// Copies a block between global and local memory, a row of a register block at a time; rows in global memory
+// are `stride` elements apart.
 static inline void load_block(TILE_VALUE block[BLOCKS][BLOCKS][REGISTER_SIZE][REGISTER_SIZE],
                               __global const TILE_VALUE* from, const uint stride) {
   for (uint r = 0; r < BLOCK_SIZE; ++r) {
@@ -97,7 +97,8 @@ static inline void factorize(TILE_VALUE block[REGISTER_SIZE][REGISTER_SIZE]) {
   }
 }
 
-// lower = L^-1 and upper = U^-1 of a factorised register block, by substitution in the rows of the unit matrix.
+// lower = L^-1 and upper = U^-1 of a factorised register block, by substitution in the rows of the unit
+// matrix.
 static inline void invert(TILE_VALUE block[REGISTER_SIZE][REGISTER_SIZE],
                           TILE_VALUE lower[REGISTER_SIZE][REGISTER_SIZE],
                           TILE_VALUE upper[REGISTER_SIZE][REGISTER_SIZE]) {

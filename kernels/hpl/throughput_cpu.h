@@ -12,7 +12,7 @@
 #define PANEL_TILES 4  // tiles of rows that a work-item of left updates at a time
 
 #define LOWER_ROW(row) (lower + (row) / TILE_ROWS * CHUNKS * TILE_ROWS + (row) % TILE_ROWS)
-#define LOWER(row, chunk) LOWER_ROW(row)[(chunk) * TILE_ROWS]
+#define LOWER(row, chunk) LOWER_ROW(row)[(chunk)*TILE_ROWS]
 #define UPPER(row, chunk) \
   upper[((chunk) / TILE_VECTORS * BLOCK_SIZE + (row)) * TILE_VECTORS + (chunk) % TILE_VECTORS]
 
@@ -95,8 +95,9 @@ ONE_ITEM __kernel void lu(__global TILE_VALUE* restrict a, __global tile_vector*
   invert_upper((__global const TILE_VALUE*)block, upper);
 }
 
-// Each work-item updates PANEL_TILES tiles of rows. The product is formed in the panel, in place and from right
-// to left: a column of it needs only those of A on its left and itself, because the inverse is triangular.
+// Each work-item updates PANEL_TILES tiles of rows. The product is formed in the panel, in place and from
+// right to left: a column of it needs only those of A on its left and itself, because the inverse is
+// triangular.
 ONE_ITEM __kernel void left(__global TILE_VALUE* restrict a, __global const tile_vector* restrict upper,
                             __global tile_vector* panel, const uint panel_start, const uint row,
                             const uint column, const uint columns, const uint tiles) {
@@ -163,7 +164,8 @@ ONE_ITEM __kernel void top(__global TILE_VALUE* restrict a, __global const tile_
 }
 
 // Work-items of ROW_TILES x COLUMN_TILES tiles, counted from `first` row by row in the rectangle of the tiles
-// from `row_begin` and `column_begin` up to `row_end` and `column_end`; tile (0, 0) is where the panels begin.
+// from `row_begin` and `column_begin` up to `row_end` and `column_end`; tile (0, 0) is where the panels
+// begin.
 ONE_ITEM __kernel void inner(__global TILE_VALUE* restrict a, __global const tile_vector* restrict left_panel,
                              __global const tile_vector* restrict top_panel, const uint left_start,
                              const uint top_start, const uint row, const uint column, const uint columns,
@@ -179,8 +181,7 @@ ONE_ITEM __kernel void inner(__global TILE_VALUE* restrict a, __global const til
     __global const tile_vector* right = top_panel + top_start + (size_t)c * BLOCK_SIZE * TILE_VECTORS;
     for (uint r = row_start; r < row_stop; ++r) {
       __global const tile_vector* left = left_panel + left_start + (size_t)r * CHUNKS * TILE_ROWS;
-      __global TILE_VALUE* result =
-          a + (row + (size_t)r * TILE_ROWS) * columns + column + c * TILE_COLUMNS;
+      __global TILE_VALUE* result = a + (row + (size_t)r * TILE_ROWS) * columns + column + c * TILE_COLUMNS;
       FM_UNROLL_FULLY
       for (uint i = 0; i < TILE_ROWS; ++i) {
         FM_UNROLL_FULLY

@@ -109,6 +109,7 @@ ONE_GROUP __kernel void inner(__global TILE_VALUE* restrict a, __global const TI
                top_panel + top_start + c * BLOCK_SIZE * BLOCK_COLUMNS, BLOCK_COLUMNS, BLOCK_SIZE);
   __global TILE_VALUE* start = a + (row + r * BLOCK_ROWS) * columns + column + c * BLOCK_COLUMNS;
   for (uint i = 0; i < TILE_ROWS; ++i) {
-    for (uint j = 0; j < TILE_VECTORS; ++j) start[TILE_ROW(i) * (size_t)columns + TILE_COLUMN(j)] -= sum[i][j];
+    for (uint j = 0; j < TILE_VECTORS; ++j)
+      start[TILE_ROW(i) * (size_t)columns + TILE_COLUMN(j)] -= sum[i][j];
   }
 }
