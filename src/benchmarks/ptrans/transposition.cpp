@@ -29,9 +29,7 @@ std::size_t group_items(const harness::Context& context) {
 
 Transposition::Transposition(const harness::Context& context, const Plan& plan, std::size_t block_bytes,
                              std::size_t slots)
-    : block_bytes_(block_bytes),
-      bytes_(plan.blocks.size() * block_bytes),
-
+    : bytes_(plan.blocks.size() * block_bytes),
       b_(context.buffer(not_empty(bytes_))),
       c_(context.buffer(not_empty(bytes_))),
       tasks_(context.buffer(not_empty(plan.tasks.size() * sizeof(Task)))) {

@@ -29,7 +29,6 @@ class Transposition {
   [[nodiscard]] const cl::CommandQueue& queue() const { return kernels_.front().queue(0); }
   [[nodiscard]] device::Geometry geometry(std::size_t tasks) const;
 
-  std::size_t block_bytes_;
   std::size_t bytes_;  ///< of B and C
   /// Work-items of a block and of a work-group; 0 of a block: one work-item for all that is to do.
   std::size_t block_items_ = 0;
