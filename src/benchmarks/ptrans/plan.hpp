@@ -11,7 +11,11 @@ namespace fabricmark::ptrans {
 struct Block {
   std::size_t row = 0;
   std::size_t column = 0;
-  auto operator<=>(const Block&) const = default;
+  bool operator==(const Block&) const = default;
+  /// Row by row.
+  bool operator<(const Block& other) const {
+    return row != other.row ? row < other.row : column < other.column;
+  }
 };
 
 /// One block of C: block number `target` of B and C plus the transposed block number `source` of A, or of
