@@ -235,7 +235,7 @@ def test_one_element_of_a_large_matrix_is_found_that_no_residual_sees(hpl, data_
 
 # Of messages: a lost one never arrives.
 @pytest.mark.parametrize("kind", ["blank", "half", "late", "swapped"])
-@pytest.mark.parametrize("where", ["", "@0"])
+@pytest.mark.parametrize("where", [pytest.param("", marks=FULL), "@0"])
 def test_wrong_messages_are_found(hpl, kind, where):
     for variant in VARIANTS:
         done = hpl.run(*SHORT, "--variant", variant, *grid_of("2x2"), "--inject-fault", kind + where)

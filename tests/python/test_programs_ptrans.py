@@ -215,7 +215,7 @@ def test_spoiled_messages_are_found_and_placed(ptrans, kind, data_type, transpor
     check_found(ptrans.run(*words, "--inject-fault", kind))
 
 
-@pytest.mark.parametrize("distribution", ["pq", "diagonal"])
+@pytest.mark.parametrize("distribution", ["pq", pytest.param("diagonal", marks=FULL)])
 @pytest.mark.parametrize("kind", MESSAGE_FAULTS)
 def test_spoiled_messages_on_larger_grids_are_found(ptrans, kind, distribution):
     words = (*SHORT, "--distribution", distribution, "--ranks", 6, "--inject-fault", f"{kind}@2")
