@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "harness/random_bits.hpp"
+
 namespace fabricmark::gemm {
 
 /// The elements of A, B and C on one rank; none is negative.
@@ -64,12 +66,7 @@ class Inputs {
   /// Random bits of one place: two rounds of splitmix64.
   [[nodiscard]] std::uint64_t mix(Matrix matrix, std::uint64_t line, std::uint64_t place) const {
     std::uint64_t bits = (matrix << 60U) ^ (rank_ << 44U) ^ (line * (size_ + 1) + place);
-    for (int round = 0; round < 2; ++round) {
-      bits += 0x9E3779B97F4A7C15U;
-      bits = (bits ^ (bits >> 30U)) * 0xBF58476D1CE4E5B9U;
-      bits = (bits ^ (bits >> 27U)) * 0x94D049BB133111EBU;
-      bits ^= bits >> 31U;
-    }
+    for (int round = 0; round < 2; ++round) bits = harness::mixed_bits(bits + harness::kRandomStep);
     return bits;
   }
 

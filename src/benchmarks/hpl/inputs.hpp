@@ -3,6 +3,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "harness/random_bits.hpp"
+
 namespace fabricmark::hpl {
 
 /// The matrix as a function of the global index, so that every rank makes and checks its part by itself:
@@ -16,33 +18,32 @@ class Inputs {
   class Row {
    public:
     /// Not for the column of the diagonal.
-    [[nodiscard]] double off_diagonal(std::size_t column) const { return fraction(mix(bits(column))) - 0.5; }
+    [[nodiscard]] double off_diagonal(std::size_t column) const {
+      return fraction(harness::mixed_bits(bits(column))) - 0.5;
+    }
 
    private:
     friend class Inputs;
     explicit Row(std::uint64_t seed) : seed_(seed) {}
-    [[nodiscard]] std::uint64_t bits(std::size_t column) const { return seed_ + (column + 1) * kStep; }
+    [[nodiscard]] std::uint64_t bits(std::size_t column) const {
+      return seed_ + (column + 1) * harness::kRandomStep;
+    }
     std::uint64_t seed_;
   };
 
-  [[nodiscard]] Row row(std::size_t row) const { return Row(mix((row + 1) * kStep)); }
+  [[nodiscard]] Row row(std::size_t row) const {
+    return Row(harness::mixed_bits((row + 1) * harness::kRandomStep));
+  }
   [[nodiscard]] double diagonal(std::size_t row) const {
-    return static_cast<double>(size_) * (0.5 + 0.5 * fraction(mix(Inputs::row(row).bits(row))));
+    return static_cast<double>(size_) *
+           (0.5 + 0.5 * fraction(harness::mixed_bits(Inputs::row(row).bits(row))));
   }
   /// Any element.
   [[nodiscard]] double operator()(std::size_t row, std::size_t column) const {
     return row == column ? diagonal(row) : Inputs::row(row).off_diagonal(column);
   }
 
-  /// Random bits (the finaliser of SplitMix64).
-  static std::uint64_t mix(std::uint64_t bits) {
-    bits = (bits ^ (bits >> 30U)) * 0xBF58476D1CE4E5B9U;
-    bits = (bits ^ (bits >> 27U)) * 0x94D049BB133111EBU;
-    return bits ^ (bits >> 31U);
-  }
-
  private:
-  static constexpr std::uint64_t kStep = 0x9E3779B97F4A7C15U;
   /// From 0 to 1. Signed, as processors convert signed numbers faster.
   static double fraction(std::uint64_t bits) {
     return static_cast<double>(static_cast<std::int64_t>(bits >> 11U)) * 0x1p-53;

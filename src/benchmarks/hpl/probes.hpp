@@ -10,6 +10,7 @@
 #include "benchmarks/hpl/vectors.hpp"
 #include "harness/benchmark.hpp"
 #include "harness/element.hpp"
+#include "harness/random_bits.hpp"
 
 namespace fabricmark::hpl {
 
@@ -36,7 +37,7 @@ class Groups {
   }
   /// A random sign, so that errors of equal sign do not cancel.
   [[nodiscard]] double sign(std::size_t column) const {
-    const std::uint64_t bits = Inputs::mix(2 * column + static_cast<std::uint64_t>(partition_) + 1);
+    const std::uint64_t bits = harness::mixed_bits(2 * column + static_cast<std::uint64_t>(partition_) + 1);
     return (bits & 1U) == 0 ? 1 : -1;
   }
 

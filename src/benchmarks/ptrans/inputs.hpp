@@ -3,6 +3,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "harness/random_bits.hpp"
+
 namespace fabricmark::ptrans {
 
 /// The elements of A and B: functions of their place in the whole matrix, so that every rank can check its
@@ -26,10 +28,9 @@ class Inputs {
 
   /// One round of SplitMix64 on the place, from another start for each matrix.
   [[nodiscard]] T element(std::size_t row, std::size_t column, std::uint64_t matrix) const {
-    std::uint64_t x = matrix + (row * size_ + column + 1) * 0x9E3779B97F4A7C15U;
-    x = (x ^ (x >> 30U)) * 0xBF58476D1CE4E5B9U;
-    x = (x ^ (x >> 27U)) * 0x94D049BB133111EBU;
-    return static_cast<T>(static_cast<double>((x ^ (x >> 31U)) >> 11U) * 0x1p-53 + 0.5);
+    const std::uint64_t bits =
+        harness::mixed_bits(matrix + (row * size_ + column + 1) * harness::kRandomStep);
+    return static_cast<T>(static_cast<double>(bits >> 11U) * 0x1p-53 + 0.5);
   }
 
   std::size_t size_;

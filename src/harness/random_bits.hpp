@@ -1,0 +1,18 @@
+#pragma once
+
+#include <cstdint>
+
+namespace fabricmark::harness {
+
+/// SplitMix64 (Steele, Lea and Flood, 2014), as a function: what makes an input depend on its place alone.
+/// Places that are kRandomStep apart, mixed, are its sequence.
+inline constexpr std::uint64_t kRandomStep = 0x9E3779B97F4A7C15U;
+
+/// Random bits from distinct ones (its finaliser).
+inline std::uint64_t mixed_bits(std::uint64_t bits) {
+  bits = (bits ^ (bits >> 30U)) * 0xBF58476D1CE4E5B9U;
+  bits = (bits ^ (bits >> 27U)) * 0x94D049BB133111EBU;
+  return bits ^ (bits >> 31U);
+}
+
+}  // namespace fabricmark::harness
