@@ -345,7 +345,7 @@ def forget_moved_builds() -> None:
 
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="setup.py", description=__doc__.split("\n\n")[0])
-    parser.add_argument("--also", choices=("lint", "bench"), help="also what such targets of make need")
+    parser.add_argument("--also", choices=("bench",), help="also what such targets of make need")
     parser.add_argument("--skip-system", action="store_true", help="make .venv only, check nothing else")
     parser.add_argument("--environment", action="store_true", help="only print shell variables for OpenCL")
     options = parser.parse_args(arguments)

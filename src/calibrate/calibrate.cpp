@@ -10,6 +10,7 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 #include <thread>
+#include <utility>
 
 #include "calibrate/kernels.hpp"
 #include "calibrate/timing.hpp"
@@ -39,7 +40,7 @@ double host_copy(int threads, const device::HostArray<std::byte>& source,
   const std::size_t part = source.size() / static_cast<std::size_t>(threads);
   const double seconds = calibrate::best_seconds(kCopies, [&] {
     std::vector<std::thread> workers;
-    for (std::size_t i = 0; i < static_cast<std::size_t>(threads); ++i) {
+    for (std::size_t i = 0; std::cmp_less(i, threads); ++i) {
       workers.emplace_back([&, i] { std::memcpy(&target[i * part], &source[i * part], part); });
     }
     for (std::thread& worker : workers) worker.join();
@@ -152,7 +153,7 @@ int main(int argc, char** argv) {
   } catch (const CLI::Success& wanted) {
     return app.exit(wanted);
   } catch (const CLI::ParseError& error) {
-    std::cerr << "fm_calibrate: error: " << error.what() << "; see fm_calibrate --help" << std::endl;
+    std::cerr << "fm_calibrate: error: " << error.what() << "; see fm_calibrate --help" << '\n';
     return static_cast<int>(fabricmark::ExitCode::kBadUse);
   }
   fabricmark::device::Selection selection;
@@ -160,6 +161,6 @@ int main(int argc, char** argv) {
   if (!device.empty()) selection.device = device;
   const auto failure = fabricmark::harness::attempt([&] { fabricmark::write_calibration(selection, file); });
   if (!failure) return static_cast<int>(fabricmark::ExitCode::kValid);
-  std::cerr << "fm_calibrate: error: " << failure->message << std::endl;
+  std::cerr << "fm_calibrate: error: " << failure->message << '\n';
   return static_cast<int>(failure->code);
 }

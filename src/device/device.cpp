@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <map>
 #include <thread>
+#include <utility>
 
 #include "device/error.hpp"
 
@@ -15,14 +16,14 @@ namespace fabricmark::device {
 namespace {
 
 std::string lower(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
+  std::ranges::transform(text, text.begin(),
+                         [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
   return text;
 }
 
 bool is_index(const std::string& text) {
   return !text.empty() && text.size() < 7 &&
-         std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
+         std::ranges::all_of(text, [](unsigned char c) { return std::isdigit(c) != 0; });
 }
 
 bool matches(const std::optional<std::string>& filter, int index, const std::string& name) {
@@ -190,7 +191,7 @@ std::vector<FoundDevice> require_devices(const Selection& selection) {
 std::size_t mapped_device(const Selection& selection, std::size_t devices, int local_rank) {
   if (selection.mapping.empty()) return static_cast<std::size_t>(local_rank) % devices;
   const int index = selection.mapping[static_cast<std::size_t>(local_rank) % selection.mapping.size()];
-  if (static_cast<std::size_t>(index) >= devices) {
+  if (std::cmp_greater_equal(index, devices)) {
     throw bad_use("FPGA_MAPPING names device " + std::to_string(index) + " but only " +
                       std::to_string(devices) + " match",
                   "use indices from 0 to " + std::to_string(devices - 1) + " (--list-devices)");
@@ -221,7 +222,7 @@ int cap_runtime_threads(int sharers) {
   const int cores = usable_cores();
   const int cap = std::max(1, cores / std::max(1, sharers));
   // A launcher may also have bound each process to cores of its own, which not every runtime looks at.
-  if (sharers <= 1 && cores >= static_cast<int>(std::thread::hardware_concurrency())) return 0;
+  if (sharers <= 1 && std::cmp_greater_equal(cores, std::thread::hardware_concurrency())) return 0;
   const std::string text = std::to_string(cap);
   // PoCL, Intel's OpenCL runtime for CPUs and FPGA emulation.
   for (const char* name : {"POCL_MAX_PTHREAD_COUNT", "CL_CONFIG_CPU_TBB_NUM_WORKERS"}) {

@@ -48,8 +48,8 @@ constexpr std::array kNamedCodes{
 }  // namespace
 
 std::string error_name(cl_int code) {
-  const auto* found = std::find_if(kNamedCodes.begin(), kNamedCodes.end(),
-                                   [code](const NamedCode& named) { return named.code == code; });
+  const auto* found =
+      std::ranges::find_if(kNamedCodes, [code](const NamedCode& named) { return named.code == code; });
   if (found != kNamedCodes.end()) return found->name;
   return "OpenCL error " + std::to_string(code);
 }

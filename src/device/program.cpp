@@ -111,6 +111,17 @@ std::optional<std::string> cached_binary(const fs::path& path) {
   return binary;
 }
 
+// None where a driver refuses its own binary: it is then built anew.
+std::optional<cl::Program> cached_program(const Device& device, const fs::path& path) {
+  const std::optional<std::string> binary = cached_binary(path);
+  if (!binary) return std::nullopt;
+  try {
+    return from_binary(device, *binary);
+  } catch (const cl::Error&) {
+    return std::nullopt;
+  }
+}
+
 void store_binary(const fs::path& path, const std::string& binary) {
   try {
     write_atomically(path, content_digest(binary) + binary);
@@ -148,13 +159,7 @@ BuiltProgram build_from_source(const Device& device, const std::string& source, 
   const auto lock = setup_lock();
   const std::string options = compiler_options(definitions);
   const fs::path cached = cache_folder() / "kernels" / (build_key(device.info(), source, options) + ".bin");
-  if (const std::optional<std::string> binary = cached_binary(cached)) {
-    try {
-      return {from_binary(device, *binary), true};
-    } catch (
-        const cl::Error&) {  // NOLINT(bugprone-empty-catch): a driver that refuses its own binary builds anew
-    }
-  }
+  if (const std::optional<cl::Program> program = cached_program(device, cached)) return {*program, true};
   cl::Program program(device.context(), source);
   try {
     program.build({device.handle()}, options.c_str());

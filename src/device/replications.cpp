@@ -1,5 +1,7 @@
 #include "device/replications.hpp"
 
+#include <algorithm>
+
 #include "device/program.hpp"
 
 namespace fabricmark::device {
@@ -13,39 +15,66 @@ double seconds(const cl::Event& event, cl_profiling_info moment) {
   return kNanosecond * static_cast<double>(nanoseconds);
 }
 
+double seconds(Timeline::Clock::time_point moment) {
+  return std::chrono::duration<double>(moment.time_since_epoch()).count();
+}
+
 }  // namespace
 
-void Timeline::add(const std::string& operation, const std::string& kernel, int replication,
-                   const cl::Event& event) {
+KernelTimes Timeline::named(const std::string& operation, const std::string& kernel, int replication) const {
   KernelTimes times;
   times.operation = operation;
   times.kernel = kernel;
   times.repetition = repetition_;
   times.replication = replication;
-  pending_.push_back({times, event});
+  return times;
 }
 
-void Timeline::add_host_span(const std::string& operation, const cl::Event& begin, const cl::Event& end) {
-  add(operation, "host", 0, begin);
-  pending_.back().end = end;
+void Timeline::add(const std::string& operation, const std::string& kernel, int replication,
+                   const cl::Event& event) {
+  pending_.push_back({named(operation, kernel, replication), event, seconds(Clock::now())});
+}
+
+void Timeline::add_host_span(const std::string& operation, Clock::time_point begin, Clock::time_point end) {
+  KernelTimes times = named(operation, "host", 0);
+  times.queued = times.submitted = times.started = seconds(begin);
+  times.ended = seconds(end);
+  host_spans_.push_back(times);
 }
 
 void Timeline::collect(bool keep) {
-  if (!keep) pending_.clear();
+  if (keep) {
+    collect_commands();
+    collect_host_spans();
+  }
+  pending_.clear();
+  host_spans_.clear();
+}
+
+// Not by markers in a queue: some runtimes give them no times.
+void Timeline::collect_commands() {
+  if (!pending_.empty()) host_ahead_.reset();
   for (Pending& pending : pending_) {
     KernelTimes& times = pending.times;
     times.queued = seconds(pending.event, CL_PROFILING_COMMAND_QUEUED);
-    if (pending.end() != nullptr) {
-      times.submitted = times.started = times.queued;
-      times.ended = seconds(pending.end, CL_PROFILING_COMMAND_QUEUED);
-    } else {
-      times.submitted = seconds(pending.event, CL_PROFILING_COMMAND_SUBMIT);
-      times.started = seconds(pending.event, CL_PROFILING_COMMAND_START);
-      times.ended = seconds(pending.event, CL_PROFILING_COMMAND_END);
+    times.submitted = seconds(pending.event, CL_PROFILING_COMMAND_SUBMIT);
+    times.started = seconds(pending.event, CL_PROFILING_COMMAND_START);
+    times.ended = seconds(pending.event, CL_PROFILING_COMMAND_END);
+    // Added after it was queued: the smallest difference is nearest to that of the clocks.
+    const double difference = pending.added - times.queued;
+    host_ahead_ = std::min(difference, host_ahead_.value_or(difference));
+    entries_.push_back(times);
+  }
+}
+
+void Timeline::collect_host_spans() {
+  if (!host_ahead_) return;
+  for (KernelTimes times : host_spans_) {
+    for (double* moment : {&times.queued, &times.submitted, &times.started, &times.ended}) {
+      *moment -= *host_ahead_;
     }
     entries_.push_back(times);
   }
-  pending_.clear();
 }
 
 Replications::Replications(const Device& device, const cl::Program& program, const std::string& entry,

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <chrono>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,12 +26,16 @@ struct KernelTimes {
 /// Collects the times of kernels while it is switched on.
 class Timeline {
  public:
+  using Clock = std::chrono::steady_clock;
+
   explicit Timeline(bool enabled) : enabled_(enabled) {}
   [[nodiscard]] bool enabled() const { return enabled_; }
   void start_repetition(int repetition) { repetition_ = repetition; }
+  /// To be called right after the command was queued.
   void add(const std::string& operation, const std::string& kernel, int replication, const cl::Event& event);
-  /// What the host did between the moments in which it queued two commands, whose events these are.
-  void add_host_span(const std::string& operation, const cl::Event& begin, const cl::Event& end);
+  /// What the host did meanwhile, by its own clock. Left out as long as no command was added, as nothing
+  /// tells then what time the device had.
+  void add_host_span(const std::string& operation, Clock::time_point begin, Clock::time_point end);
   /// Reads the times of all events added so far, or with `keep` false drops them; outside any timing.
   void collect(bool keep);
   [[nodiscard]] const std::vector<KernelTimes>& entries() const { return entries_; }
@@ -38,11 +44,18 @@ class Timeline {
   struct Pending {
     KernelTimes times;
     cl::Event event;
-    cl::Event end{};  ///< of a span of the host
+    double added = 0;  ///< by the host's clock
   };
+  [[nodiscard]] KernelTimes named(const std::string& operation, const std::string& kernel,
+                                  int replication) const;
+  void collect_commands();
+  void collect_host_spans();
+
   bool enabled_;
   int repetition_ = 0;
   std::vector<Pending> pending_;
+  std::vector<KernelTimes> host_spans_;  ///< by the host's clock
+  std::optional<double> host_ahead_;     ///< of the device's clock [s]
   std::vector<KernelTimes> entries_;
 };
 

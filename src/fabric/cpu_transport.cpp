@@ -13,7 +13,7 @@ class HostBuffer : public MessageBuffer {
  public:
   explicit HostBuffer(std::size_t bytes) : memory_(bytes) {}
   void write(std::size_t offset, std::span<const std::byte> bytes) override {
-    std::copy(bytes.begin(), bytes.end(), memory_.data() + offset);
+    std::ranges::copy(bytes, memory_.data() + offset);
   }
   void read(std::size_t offset, std::span<std::byte> bytes) override {
     std::copy_n(memory_.data() + offset, bytes.size(), bytes.begin());

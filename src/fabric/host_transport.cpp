@@ -168,8 +168,8 @@ void HostTransport::write_step(std::span<const Message> receives) {
 
 void HostTransport::exchange(std::span<const Message> sends, std::span<const Message> receives) {
   const auto is_long = [&](const Message& message) { return message.bytes > chunk_bytes_; };
-  const bool in_chunks = chunk_bytes_ > 0 && (std::any_of(sends.begin(), sends.end(), is_long) ||
-                                              std::any_of(receives.begin(), receives.end(), is_long));
+  const bool in_chunks =
+      chunk_bytes_ > 0 && (std::ranges::any_of(sends, is_long) || std::ranges::any_of(receives, is_long));
   if (in_chunks && maps_ && shares_memory_) return exchange_mapped(sends, receives);
   if (in_chunks) return exchange_in_chunks(sends, receives);
   read_step(sends);

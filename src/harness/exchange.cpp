@@ -77,7 +77,7 @@ power::Reading gather_power(Ranks& ranks, const std::string& host, const power::
   }
   const std::vector<Json> all = gather(ranks, {host, energies, own.notes});
   const bool is_one_host =
-      std::all_of(all.begin(), all.end(), [&](const Json& part) { return part[0] == all.front()[0]; });
+      std::ranges::all_of(all, [&](const Json& part) { return part[0] == all.front()[0]; });
   power::Reading together;
   for (const Json& part : all) {
     const std::string prefix = is_one_host ? "" : part[0].get<std::string>() + ": ";
@@ -93,9 +93,8 @@ power::Reading gather_power(Ranks& ranks, const std::string& host, const power::
 std::vector<Result::RankVerdict> worst_verdicts(const std::vector<Result::RankVerdict>& all) {
   std::vector<Result::RankVerdict> worst;
   for (const Result::RankVerdict& entry : all) {
-    const auto known = std::find_if(worst.begin(), worst.end(), [&](const Result::RankVerdict& other) {
-      return other.verdict.name == entry.verdict.name;
-    });
+    const auto known = std::ranges::find_if(
+        worst, [&](const Result::RankVerdict& other) { return other.verdict.name == entry.verdict.name; });
     if (known == worst.end()) {
       worst.push_back(entry);
       continue;

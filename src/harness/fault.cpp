@@ -46,7 +46,7 @@ Fault parse_fault(const std::string& text) {
     rest.resize(colon);
   }
   const auto* const found =
-      std::find_if(kKinds.begin(), kKinds.end(), [&](const NamedKind& named) { return rest == named.name; });
+      std::ranges::find_if(kKinds, [&](const NamedKind& named) { return rest == named.name; });
   if (found == kKinds.end()) throw not_a_fault(text);
   fault.kind = found->kind;
   return fault;

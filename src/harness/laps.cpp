@@ -22,7 +22,7 @@ Delay parse_delay(const std::string& text) {
 
 void Laps::record(std::string_view name, double seconds) {
   if (!counting_) return;
-  const auto found = std::find(samples_.names.begin(), samples_.names.end(), name);
+  const auto found = std::ranges::find(samples_.names, name);
   const auto index = static_cast<std::size_t>(found - samples_.names.begin());
   if (found == samples_.names.end()) {
     samples_.names.emplace_back(name);

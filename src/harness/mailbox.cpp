@@ -24,7 +24,7 @@ Request Mailbox::send(int from, std::span<const std::byte> bytes, int tag) {
   message->size = bytes.size();
   message->source = bytes.data();
   message->home = this;
-  const std::lock_guard lock(mutex_);
+  const std::scoped_lock lock(mutex_);
   posted_.push_back(message);
   return {reinterpret_cast<std::uintptr_t>(message)};
 }
@@ -49,8 +49,8 @@ bool Mailbox::test(Request& request) {
   }
   Message* sent = nullptr;
   {
-    const std::lock_guard lock(mutex_);
-    const auto found = std::find_if(posted_.begin(), posted_.end(), [&](const Message* message) {
+    const std::scoped_lock lock(mutex_);
+    const auto found = std::ranges::find_if(posted_, [&](const Message* message) {
       return message->from == own->from && message->tag == own->tag;
     });
     if (found == posted_.end()) return false;
@@ -74,7 +74,7 @@ void Mailbox::cancel(Request& request) {
   if (own == nullptr) return;
   bool is_taken = false;
   if (own->home != nullptr) {
-    const std::lock_guard lock(own->home->mutex_);
+    const std::scoped_lock lock(own->home->mutex_);
     is_taken = own->home->posted_.remove(own) == 0;
   }
   // A receiver that has just taken it out of the list still reads from it: wait until it has said so.

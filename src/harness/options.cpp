@@ -68,7 +68,7 @@ std::string parameter_help(const ParameterSpec& spec) {
 /// CLI11's messages, in one line and with a remedy.
 Error explain(const CLI::ParseError& error, const std::string& program) {
   std::string cause = error.what();
-  std::replace(cause.begin(), cause.end(), '\n', ' ');
+  std::ranges::replace(cause, '\n', ' ');
   const std::string unexpected = "not expected: ";
   if (const std::size_t found = cause.find(unexpected); found != std::string::npos) {
     cause = "unknown option '" + cause.substr(found + unexpected.size()) + "'";
@@ -146,7 +146,7 @@ std::variant<Options, std::string> parse_options(const std::vector<std::string>&
   std::map<std::string, std::string> given;
   for (const ParameterSpec& parameter : spec.parameters) {
     std::string name = "--" + parameter.name;
-    std::replace(name.begin(), name.end(), '_', '-');
+    std::ranges::replace(name, '_', '-');
     app.add_option(name, given[parameter.name], parameter_help(parameter))->group("Parameters of the kernel");
   }
   try {
@@ -162,7 +162,7 @@ std::variant<Options, std::string> parse_options(const std::vector<std::string>&
   read_texts(texts, app, options);
   for (const ParameterSpec& parameter : spec.parameters) {
     std::string name = "--" + parameter.name;
-    std::replace(name.begin(), name.end(), '_', '-');
+    std::ranges::replace(name, '_', '-');
     if (app.count(name) > 0) options.parameters[parameter.name] = given[parameter.name];
   }
   return options;

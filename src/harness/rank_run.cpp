@@ -178,8 +178,8 @@ void RankRun::choose_parameters() {
   if (variant.empty()) {
     // Base kernels are designs for FPGAs; a GPU would run them on one of its thousands of lanes.
     const std::string preferred = info.device_class == device::DeviceClass::kGpu ? "throughput" : "base";
-    const bool has_it = std::any_of(setup_.spec.variants.begin(), setup_.spec.variants.end(),
-                                    [&](const VariantSpec& spec) { return spec.name == preferred; });
+    const bool has_it = std::ranges::any_of(setup_.spec.variants,
+                                            [&](const VariantSpec& spec) { return spec.name == preferred; });
     variant = has_it ? preferred : setup_.spec.variants.front().name;
   }
   variant_ = &setup_.spec.variant(variant);
@@ -292,9 +292,8 @@ void RankRun::collect(const Samples& samples) {
 
 void RankRun::collect_verdicts(const std::vector<Verdict>& verdicts) {
   result_.verdicts = worst_verdicts(gather_verdicts(ranks_, verdicts));
-  const bool all_passed =
-      std::all_of(result_.verdicts.begin(), result_.verdicts.end(),
-                  [](const Result::RankVerdict& entry) { return entry.verdict.passed(); });
+  const bool all_passed = std::ranges::all_of(
+      result_.verdicts, [](const Result::RankVerdict& entry) { return entry.verdict.passed(); });
   // A benchmark that checks nothing has proven nothing.
   const bool is_valid = !result_.validated || (all_passed && !result_.verdicts.empty());
   result_.exit_code = static_cast<int>(is_valid ? ExitCode::kValid : ExitCode::kInvalidResult);

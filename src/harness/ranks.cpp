@@ -80,7 +80,7 @@ class InProcessRanks : public Ranks {
     std::vector<std::int64_t>& slots = exchange_.numbers[next_set()];
     slots[static_cast<std::size_t>(rank_)] = value;
     exchange_.meeting.arrive_and_wait();
-    return *std::max_element(slots.begin(), slots.end());
+    return *std::ranges::max_element(slots);
   }
 
   std::vector<std::vector<std::byte>> gather_bytes(std::span<const std::byte> bytes) override {
@@ -130,7 +130,7 @@ int run_in_process(int count, const std::function<int(Ranks&)>& body) {
     });
   }
   for (std::thread& thread : threads) thread.join();
-  return *std::max_element(results.begin(), results.end());
+  return *std::ranges::max_element(results);
 }
 
 }  // namespace fabricmark::harness

@@ -1,6 +1,7 @@
 // Ranks that are MPI processes; the only file that speaks MPI.
 #include <unistd.h>
 
+#include <charconv>
 #include <cstdlib>
 #include <cstring>
 #include <numeric>
@@ -20,7 +21,9 @@ namespace {
 /// The number in an environment variable, or 0.
 int count_in(const char* name) {
   const char* text = std::getenv(name);
-  return text == nullptr ? 0 : std::atoi(text);
+  int count = 0;
+  if (text != nullptr) std::from_chars(text, text + std::strlen(text), count);
+  return count;
 }
 
 }  // namespace
@@ -120,7 +123,7 @@ class MpiRanks : public Ranks {
     const std::optional<std::size_t> wanted = std::exchange(request, {}).wanted;
     int arrived = 0;
     if (wanted) MPI_Get_count(&status, MPI_BYTE, &arrived);
-    if (wanted && static_cast<std::size_t>(arrived) != *wanted) {
+    if (wanted && std::cmp_not_equal(arrived, *wanted)) {
       throw other_length(status.MPI_SOURCE, static_cast<std::size_t>(arrived), *wanted);
     }
     return true;

@@ -18,14 +18,14 @@ using Type = ParameterSpec::Type;
 
 std::string option_name(const std::string& parameter) {
   std::string name = "--" + parameter;
-  std::replace(name.begin(), name.end(), '_', '-');
+  std::ranges::replace(name, '_', '-');
   return name;
 }
 
 std::string expected(const ParameterSpec& spec) {
   if (!spec.values.empty()) {
     std::vector<std::string> texts;
-    std::transform(spec.values.begin(), spec.values.end(), std::back_inserter(texts), to_text);
+    std::ranges::transform(spec.values, std::back_inserter(texts), to_text);
     return fmt::format("one of {}", fmt::join(texts, ", "));
   }
   if (spec.minimum && spec.maximum) {
@@ -143,8 +143,7 @@ void check(const ParameterSpec& spec, Sourced& sourced) {
   }
   const std::string given = to_text(sourced.value);
   if (!has_type(sourced.value, spec.type)) throw refused(spec, given, sourced.origin);
-  if (!spec.values.empty() &&
-      std::find(spec.values.begin(), spec.values.end(), sourced.value) == spec.values.end()) {
+  if (!spec.values.empty() && std::ranges::find(spec.values, sourced.value) == spec.values.end()) {
     throw refused(spec, given, sourced.origin);
   }
   double number = 0;
@@ -275,8 +274,8 @@ device::Definitions build_definitions(const KernelSpec& spec, const Parameters& 
   for (const ParameterSpec& parameter : spec.parameters) {
     if (parameter.stage != ParameterSpec::Stage::kBuild) continue;
     std::string name = parameter.name;
-    std::transform(name.begin(), name.end(), name.begin(),
-                   [](unsigned char letter) { return static_cast<char>(std::toupper(letter)); });
+    std::ranges::transform(name, name.begin(),
+                           [](unsigned char letter) { return static_cast<char>(std::toupper(letter)); });
     const Value& value = parameters.value(parameter.name);
     definitions[name] =
         std::holds_alternative<bool>(value) ? (std::get<bool>(value) ? "1" : "0") : to_text(value);

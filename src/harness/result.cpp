@@ -92,7 +92,7 @@ Json environment_json(const Result& result) {
 }
 
 const std::vector<std::vector<double>>& samples_of(const Result& result, const Metric& metric) {
-  const auto found = std::find(result.lap_names.begin(), result.lap_names.end(), metric.lap);
+  const auto found = std::ranges::find(result.lap_names, metric.lap);
   return result.seconds.at(static_cast<std::size_t>(found - result.lap_names.begin()));
 }
 
@@ -210,8 +210,7 @@ std::vector<double> figures(const Result& result, const Metric& metric) {
 
 double best_of(const std::vector<double>& figures, Better better) {
   if (figures.empty()) return 0;
-  return better == Better::kHigher ? *std::max_element(figures.begin(), figures.end())
-                                   : *std::min_element(figures.begin(), figures.end());
+  return better == Better::kHigher ? *std::ranges::max_element(figures) : *std::ranges::min_element(figures);
 }
 
 std::string to_json(const Result& result) {

@@ -18,9 +18,9 @@ namespace {
 
 void complain(const std::string& program, std::string message) {
   // Arguments and file names in it may hold line breaks; the message stays one line.
-  std::replace_if(
-      message.begin(), message.end(), [](unsigned char letter) { return std::iscntrl(letter) != 0; }, ' ');
-  std::cerr << program << ": error: " << message << std::endl;
+  std::ranges::replace_if(
+      message, [](unsigned char letter) { return std::iscntrl(letter) != 0; }, ' ');
+  std::cerr << program << ": error: " << message << '\n';
 }
 
 /// Runs one rank to its end. Every rank returns the same code; the root speaks.

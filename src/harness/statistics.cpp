@@ -8,7 +8,7 @@ namespace fabricmark::harness {
 
 Statistics statistics(std::vector<double> values) {
   if (values.empty()) return {};
-  std::sort(values.begin(), values.end());
+  std::ranges::sort(values);
   const std::size_t count = values.size();
   Statistics result;
   result.minimum = values.front();

@@ -15,7 +15,7 @@ template <typename Figure>
 std::string axes_text(const Figure& figure) {
   std::string text;
   for (const Axis& axis : figure.axes) {
-    if (!text.empty()) text += " ";
+    if (!text.empty()) text += ' ';
     const auto* number = std::get_if<std::int64_t>(&axis.value);
     text += number != nullptr ? std::to_string(*number) : std::get<std::string>(axis.value);
   }

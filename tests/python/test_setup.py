@@ -186,11 +186,12 @@ def test_user_gets_the_exact_command(machine, capsys):
     assert last == "sudo apt-get install g++ libmuparser-dev libxxhash-dev"
 
 
-def test_lint_tools_are_asked_for_by_lint_only(machine, capsys):
-    machine.take_away("clang-tidy")
+def test_peers_are_asked_for_by_bench_only(machine, capsys):
+    machine.take_away("hpcc")
     assert machine.setup()[0] == 0
-    assert machine.setup("--also", "lint")[0] == 3
-    assert capsys.readouterr().err.endswith("sudo apt-get install clang-tidy\n")
+    assert "hpcc" not in capsys.readouterr().out
+    assert machine.setup("--also", "bench")[0] == 0
+    assert "hpcc" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("old", [False, True])

@@ -36,7 +36,7 @@ void Series::prepare(std::size_t bytes, std::size_t count, std::uint32_t repetit
     }
     if (is_staged(*outgoing_)) outgoing_->write(offset(direction, 0), sent);
     const std::span<std::byte> received = view(*incoming_, direction);
-    std::fill(received.begin(), received.end(), kPoison);
+    std::ranges::fill(received, kPoison);
     if (is_staged(*incoming_)) incoming_->write(offset(direction, 0), received);
   }
 }
@@ -97,10 +97,10 @@ void Series::spoil(std::size_t direction, harness::Fault::Kind kind) {
       for (std::byte& byte : message) byte ^= std::byte{0x55};
       break;
     case harness::Fault::Kind::kZeros:
-      std::fill(message.begin(), message.end(), std::byte{0});
+      std::ranges::fill(message, std::byte{0});
       break;
     default:
-      std::fill(message.begin(), message.end(), kPoison);
+      std::ranges::fill(message, kPoison);
       break;
   }
   incoming_->write(offset(direction, 0), message);

@@ -18,7 +18,7 @@ struct Reference::Plan {
 };
 
 Reference::Reference(std::size_t points, Direction direction) : plan_(std::make_unique<Plan>()) {
-  const std::lock_guard lock(planning);
+  const std::scoped_lock lock(planning);
   plan_->size = points;
   plan_->data = fftw_alloc_complex(points);
   if (plan_->data == nullptr) throw std::bad_alloc();
@@ -28,7 +28,7 @@ Reference::Reference(std::size_t points, Direction direction) : plan_(std::make_
 }
 
 Reference::~Reference() {
-  const std::lock_guard lock(planning);
+  const std::scoped_lock lock(planning);
   fftw_destroy_plan(plan_->plan);
   fftw_free(plan_->data);
 }

@@ -20,7 +20,7 @@ std::vector<std::string> words(const harness::Parameters& parameters, const std:
   for (std::size_t start = 0; start <= list.size();) {
     const std::size_t end = std::min(list.find(',', start), list.size());
     const std::string word = list.substr(start, end - start);
-    if (std::find(found.begin(), found.end(), word) != found.end()) {
+    if (std::ranges::find(found, word) != found.end()) {
       throw bad_use(fmt::format("{} = '{}' has '{}' twice", parameter, list, word), "give each word once");
     }
     found.push_back(word);
@@ -34,7 +34,7 @@ std::vector<std::string> choose(const harness::Parameters& parameters, const std
                                 const std::vector<std::string>& known) {
   std::vector<std::string> chosen = words(parameters, parameter);
   for (const std::string& word : chosen) {
-    if (std::find(known.begin(), known.end(), word) == known.end()) {
+    if (std::ranges::find(known, word) == known.end()) {
       throw bad_use(
           fmt::format("{} = '{}' has the unknown word '{}'", parameter, parameters.text(parameter), word),
           fmt::format("use {}, separated by commas", fmt::join(known, ", ")));

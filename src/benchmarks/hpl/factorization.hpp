@@ -73,7 +73,7 @@ class Factorization : public Execution {
   bool looks_ahead_;
   std::size_t launch_items_;
   device::Timeline& timeline_;
-  cl::CommandQueue queue_;  // of the host's copies and marks
+  cl::CommandQueue queue_;  // of the host's copies
   device::Replications lu_, left_, top_, inner_;
   device::Buffer matrix_;
   std::unique_ptr<fabric::Transport> transport_;

@@ -2,6 +2,8 @@
 // (dissertation 000, section 4.1.3).
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "benchmarks/hpl/execution.hpp"
 #include "benchmarks/hpl/faults.hpp"
 #include "benchmarks/hpl/matrix.hpp"
@@ -48,7 +50,7 @@ class TypedHpl : public harness::Benchmark {
 
   void execute(harness::Laps& laps) override {
     std::fill_n(factors_.data(), factors_.size(), static_cast<T>(kNan));
-    std::fill(x_.begin(), x_.end(), kNan);
+    std::ranges::fill(x_, kNan);
     refined_ = x_;
     execution_->write_matrix(factors_.data());
     laps.time("host_to_device", [&] { execution_->write_matrix(values_.data()); });

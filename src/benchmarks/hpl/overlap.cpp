@@ -17,8 +17,7 @@ std::vector<Span> spans_of(const std::vector<device::KernelTimes>& times, const 
   for (const device::KernelTimes& entry : times) {
     if (entry.operation == operation) spans.push_back({entry.started, entry.ended});
   }
-  std::sort(spans.begin(), spans.end(),
-            [](const Span& left, const Span& right) { return left.begin < right.begin; });
+  std::ranges::sort(spans, [](const Span& left, const Span& right) { return left.begin < right.begin; });
   std::vector<Span> joined;
   for (const Span& span : spans) {
     if (!joined.empty() && span.begin <= joined.back().end) {

@@ -1,5 +1,6 @@
 #include "benchmarks/hpl/vectors.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -67,7 +68,7 @@ std::vector<double> Vectors::rows_to_columns(std::span<double> values, std::size
       continue;
     }
     const std::span<double> sums = values.subspan(block / grid.rows * length, length);
-    std::copy(sums.begin(), sums.end(), target.begin());
+    std::ranges::copy(sums, target.begin());
     for (std::size_t row = 0; row < grid.rows; ++row) {
       if (row == layout_.grid_row()) continue;
       sends.push_back(message(sums, block, grid.rank_at(row, layout_.grid_column())));

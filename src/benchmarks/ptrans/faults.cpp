@@ -11,7 +11,7 @@ namespace fabricmark::ptrans {
 
 bool can_make(const Plan& plan, const harness::Fault& fault) {
   if (!fabric::is_message_fault(fault)) return !plan.blocks.empty();
-  return std::any_of(plan.rounds.begin(), plan.rounds.end(), [&](const Round& round) {
+  return std::ranges::any_of(plan.rounds, [&](const Round& round) {
     switch (fault.kind) {
       case harness::Fault::Kind::kSwapped:
         return round.sends.size() > 1;

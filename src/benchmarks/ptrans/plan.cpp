@@ -33,7 +33,7 @@ class Moves {
   [[nodiscard]] int tag(const Move& move) const { return static_cast<int>(move.index % round_blocks_); }
   /// By rounds.
   std::vector<Move> sorted() {
-    std::sort(moves_.begin(), moves_.end(), [](const Move& left, const Move& right) {
+    std::ranges::sort(moves_, [](const Move& left, const Move& right) {
       return std::tie(left.round, left.distance, left.index) <
              std::tie(right.round, right.distance, right.index);
     });
@@ -62,7 +62,7 @@ Plan make_plan(const Distribution& distribution, int rank, std::size_t round_blo
     if (distribution.owner(block.row, block.column) == rank) plan.blocks.push_back(block);
   });
   const auto place = [&](const Block& block) {
-    const auto found = std::lower_bound(plan.blocks.begin(), plan.blocks.end(), block);
+    const auto found = std::ranges::lower_bound(plan.blocks, block, std::less<>{});
     return static_cast<std::size_t>(found - plan.blocks.begin());
   };
   const auto task = [](std::size_t source, std::size_t target) {

@@ -54,11 +54,11 @@ std::vector<WrongItem> wrong_otherwise(const Scope& scope, const std::vector<Wro
       if (is_wrong[update & mask]) updates.emplace_back(update & mask, update);
     }
   });
-  std::sort(updates.begin(), updates.end());
+  std::ranges::sort(updates);
   std::vector<WrongItem> others;
   for (const WrongItem& item : wrong) {
     Span own;
-    auto update = std::lower_bound(updates.begin(), updates.end(), std::pair{item.item, std::uint64_t{0}});
+    auto update = std::ranges::lower_bound(updates, std::pair{item.item, std::uint64_t{0}});
     for (; update != updates.end() && update->first == item.item; ++update) own.add(update->second);
     if (!own.contains(item.difference)) others.push_back(item);
   }

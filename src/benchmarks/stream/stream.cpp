@@ -2,6 +2,8 @@
 // the device (dissertation 000, section 3.1.2 and Table 3.3).
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "benchmarks/stream/execution.hpp"
 #include "benchmarks/stream/problem.hpp"
 #include "device/error.hpp"
@@ -45,8 +47,7 @@ class TypedStream : public harness::Benchmark {
   }
 
   void inject(const harness::Fault& fault) override {
-    const auto* const name =
-        std::find(kArrayNames.begin(), kArrayNames.end(), fault.target.empty() ? "a" : fault.target);
+    const auto* const name = std::ranges::find(kArrayNames, fault.target.empty() ? "a" : fault.target);
     if (name == kArrayNames.end()) {
       throw bad_use(fmt::format("--inject-fault names the array '{}'", fault.target), "use a, b or c");
     }

@@ -16,8 +16,8 @@ constexpr double kMicro = 1e-6;
 /// Boards that the source xrt reads already.
 bool is_xrt_board(const fs::path& chip) {
   const std::vector<fs::path> parts = entries_of(chip / "device");
-  return std::any_of(parts.begin(), parts.end(),
-                     [](const fs::path& part) { return part.filename().string().starts_with("xmc."); });
+  return std::ranges::any_of(
+      parts, [](const fs::path& part) { return part.filename().string().starts_with("xmc."); });
 }
 
 /// The sensor's number when the file is `power<N><suffix>`; empty otherwise.
@@ -35,7 +35,7 @@ void add_sensors(const fs::path& chip, Source& source) {
   for (const char* suffix : {"_average", "_input"}) {
     for (const fs::path& file : entries_of(chip)) {
       const std::string number = sensor_number(file.filename().string(), suffix);
-      if (number.empty() || std::find(known.begin(), known.end(), number) != known.end()) continue;
+      if (number.empty() || std::ranges::find(known, number) != known.end()) continue;
       if (!read_number(file, kMicro)) continue;
       known.push_back(number);
       const std::string label = read_line(chip / ("power" + number + "_label")).value_or("power" + number);

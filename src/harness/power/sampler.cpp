@@ -76,7 +76,7 @@ void Sampler::start() {
 
 void Sampler::end_threads() {
   {
-    const std::lock_guard lock(mutex_);
+    const std::scoped_lock lock(mutex_);
     is_ended_ = true;
   }
   changed_.notify_all();
@@ -120,8 +120,8 @@ void Sampler::evaluate(const Track& track, double end, Reading& reading) const {
 
 void Sampler::remark_coarse(const Source& source, double seconds, Reading& reading) const {
   constexpr double kNoteworthy = 0.1;
-  const bool is_power = std::any_of(source.domains.begin(), source.domains.end(),
-                                    [](const Domain& domain) { return domain.quantity == Quantity::kPower; });
+  const bool is_power = std::ranges::any_of(
+      source.domains, [](const Domain& domain) { return domain.quantity == Quantity::kPower; });
   const double between = std::max(source.update_seconds, is_power ? period(source).count() : 0);
   if (between <= kNoteworthy * seconds) return;
   reading.notes.push_back(fmt::format(

@@ -32,15 +32,14 @@ std::string source_names() {
 }
 
 bool adds_up(const std::string& source) {
-  return std::none_of(kEntries.begin(), kEntries.end(),
-                      [&](const Entry& entry) { return entry.name == source && !entry.adds_up; });
+  return std::ranges::none_of(kEntries,
+                              [&](const Entry& entry) { return entry.name == source && !entry.adds_up; });
 }
 
 void check(const Settings& settings) {
-  const bool is_known = settings.source == "off" || settings.source == "auto" ||
-                        settings.source == kCommand ||
-                        std::any_of(kEntries.begin(), kEntries.end(),
-                                    [&](const Entry& entry) { return settings.source == entry.name; });
+  const bool is_known =
+      settings.source == "off" || settings.source == "auto" || settings.source == kCommand ||
+      std::ranges::any_of(kEntries, [&](const Entry& entry) { return settings.source == entry.name; });
   if (!is_known) {
     throw bad_use("--power '" + settings.source + "' is unknown", "use one of " + source_names());
   }

@@ -22,7 +22,7 @@ std::vector<fs::path> entries_of(const fs::path& folder) {
        entry.increment(failure)) {
     entries.push_back(entry->path());
   }
-  std::sort(entries.begin(), entries.end());
+  std::ranges::sort(entries);
   return entries;
 }
 
