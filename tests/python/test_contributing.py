@@ -51,21 +51,28 @@ def run(*command, cwd, **variables):
     )
 
 
+def build_example(tree):
+    """Builds fm_fill as the copy's CMake files say, with the libraries as they are built already."""
+    options = ["-G", "Ninja", "-DFABRICMARK_TESTS=OFF", "-DFABRICMARK_WARNINGS_AS_ERRORS=ON"]
+    options += ["-DCMAKE_BUILD_TYPE=", "-DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON"]
+    configured = run("cmake", "-S", tree, "-B", tree / "build", *options, cwd=tree)
+    assert configured.returncode == 0, configured.stderr
+    for library in (ROOT / "build" / "release" / "src").glob("*/*.a"):
+        shutil.copy(library, tree / "build" / "src" / library.parent.name / library.name)
+    listed = run("ninja", "-t", "commands", "fm_fill", cwd=tree / "build")
+    assert listed.returncode == 0, listed.stdout
+    own = [line for line in listed.stdout.splitlines() if "fill/fill.cpp.o" in line]
+    assert len(own) == 2  # one compiles it, one links
+    for command in own:
+        built = run("bash", "-c", command, cwd=tree / "build")
+        assert built.returncode == 0, built.stdout + built.stderr
+
+
 @pytest.mark.programs
 def test_the_example_builds_runs_and_is_modelled(copy):
-    options = [
-        "-G",
-        "Ninja",
-        "-DFABRICMARK_TESTS=OFF",
-        "-DCMAKE_BUILD_TYPE=",
-        "-DFABRICMARK_WARNINGS_AS_ERRORS=ON",
-    ]
-    configured = run("cmake", "-S", copy, "-B", copy / "build", *options, cwd=copy)
-    assert configured.returncode == 0, configured.stderr
-    built = run("cmake", "--build", copy / "build", "--target", "fm_fill", cwd=copy)
-    assert built.returncode == 0, built.stdout
-
-    ended = run(copy / "build/bin/fm_fill", "--size", "5000", "--json", "-", cwd=copy)
+    build_example(copy)
+    kernels = {"FABRICMARK_KERNELS": str(copy / "kernels")}
+    ended = run(copy / "build/bin/fm_fill", "--size", "5000", "--json", "-", cwd=copy, **kernels)
     assert ended.returncode == 0, ended.stderr
     result = json.loads(ended.stdout)
     assert result["verdicts"][0] == {**result["verdicts"][0], "status": "passed", "checked": 5000}
