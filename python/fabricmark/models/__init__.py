@@ -70,6 +70,7 @@ class Prediction:
     """One modelled figure, named like the measurement that it belongs to (`name` and `axes`).
 
     `value` and `limit` are in `unit`; None where no model or no limit is known, and `explanation` says why.
+    `phases`: time of each phase [s], where the model tells them apart.
     """
 
     name: str
@@ -79,6 +80,7 @@ class Prediction:
     limit: float | None
     bottleneck: str
     explanation: str
+    phases: Mapping[str, float] = field(default_factory=dict)
 
 
 def names() -> list[str]:
