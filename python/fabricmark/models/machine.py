@@ -30,8 +30,8 @@ class Network:
 
     `kind`: "direct" (circuits: serial channels, Aurora), "packet" (Ethernet with an engine on the board) or
     "host" (PCI Express and MPI, or MPI alone).
-    `links`: serial links of a device that carry data. `width_bytes` a cycle of `clock_hz` each, where a kernel
-    writes to it directly; `link_bytes_per_second`: of one link, one direction.
+    `links`: serial links of a device that carry data. `width_bytes` a cycle of `clock_hz` each, where a
+    kernel writes to it directly; `link_bytes_per_second`: of one link, one direction.
     `latency_seconds`: from one device to the next, `switch_seconds`: more for each switch in between,
     `start_seconds`: to issue one message. `curves`: the hosts' MPI where `kind` is "host".
     """

@@ -35,7 +35,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class System:
-    """A machine: nodes with devices, its networks by transport, and the bitstreams that exist for its board."""
+    """A machine: nodes with devices, its networks by transport, and its board's bitstreams."""
 
     name: str
     summary: str
