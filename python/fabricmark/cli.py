@@ -27,6 +27,7 @@ from fabricmark import (
 )
 from fabricmark.errors import BAD_USE, ENVIRONMENT, FabricmarkError, printable
 from fabricmark.reporting import outputs
+from fabricmark.systems import command as systems_command
 
 INTERRUPTED = 130
 
@@ -340,3 +341,6 @@ def ab_command(
     code = compare_view.finish(found, json_file)
     print(ab.closing_line(planned, found))
     raise typer.Exit(code)
+
+
+app.add_typer(systems_command.app, name="systems")
