@@ -27,6 +27,7 @@ from fabricmark import (
 )
 from fabricmark.errors import BAD_USE, ENVIRONMENT, FabricmarkError, printable
 from fabricmark.reporting import outputs
+from fabricmark.validation.command import validate
 
 INTERRUPTED = 130
 
@@ -340,3 +341,6 @@ def ab_command(
     code = compare_view.finish(found, json_file)
     print(ab.closing_line(planned, found))
     raise typer.Exit(code)
+
+
+app.command("validate")(validate)

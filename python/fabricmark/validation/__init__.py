@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from fabricmark.validation.distribution import Spread, against_bars, grouped, spread, unpredicted
-from fabricmark.validation.outcomes import Outcome, Predictor, loaded, outcomes, read
+from fabricmark.validation.outcomes import Outcome, Predictor, loaded, predict_rows, read
 
 __all__ = [
     "ErrorBar", "Outcome", "Predictor", "Spread", "against_bars", "error_bar", "grouped", "loaded",
-    "outcomes", "read", "spread", "unpredicted",
+    "predict_rows", "read", "spread", "unpredicted",
 ]  # fmt: skip
 
 
@@ -50,7 +50,7 @@ def error_bar(benchmark: str, system: str, transport: str, profile: str = "fitte
             for line, row in rows
             if row.role == "calibration" or all(getattr(row, key) == value for key, value in same.items())
         ]
-        found = spread(outcomes(chosen, profile))
+        found = spread(predict_rows(chosen, profile))
         if found is not None:
             where = f"on {system}" if "system" in wanted else "on other systems"
             over = f" over {transport}" if "transport" in wanted and transport != "none" else ""

@@ -32,7 +32,7 @@ def validate(
     columns = _columns(by)
     if profile not in systems.PROFILES:
         raise FabricmarkError(f"there is no profile {profile}", f"use one of {', '.join(systems.PROFILES)}")
-    found = outcomes.outcomes(outcomes.read(data), profile)
+    found = outcomes.predict_rows(outcomes.read(data), profile)
     total = distribution.spread(found)
     if total is None:
         name = data or "the published file"

@@ -137,7 +137,7 @@ def read(path: Path | None = None) -> list[tuple[int, Figure]]:
     return published.numbered(chosen)
 
 
-def outcomes(
+def predict_rows(
     rows: Sequence[tuple[int, Figure]], profile: str = "fitted", load: Load | None = None
 ) -> list[Outcome]:
     """All rows with the role test, predicted; those with the role calibration are inputs."""
