@@ -1,9 +1,9 @@
 """Fitting what no document prints: few physical figures, each of a board, a network or a bitstream.
 
 A group of parameters is fitted to all rows that depend on them, over all device counts and sizes together:
-least squares of ln(predicted / measured) with a soft loss, so that single odd rows count less. The groups come
-one after the other, since exchanges over the host (b_eff) are parts of ptrans and hpl. systems/*.toml hold
-exactly what `fabricmark validate --fit` prints; a test fits again and compares.
+least squares of ln(predicted / measured) with a soft loss, so that single odd rows count less. The groups
+come one after the other, since exchanges over the host (b_eff) are parts of ptrans and hpl. systems/*.toml
+hold exactly what `fabricmark validate --fit` prints; a test fits again and compares.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -48,15 +48,14 @@ def _network(system: System, parameter: Parameter, value: float) -> System:
 
 
 def _bitstream(system: System, parameter: Parameter, value: float) -> System:
-    return replace(
-        system,
-        bitstreams=tuple(
-            replace(one, figures={**one.figures, **dict.fromkeys(parameter.fields, value)})
-            if one.name == parameter.owner
-            else one
-            for one in system.bitstreams
-        ),
-    )
+    """Changes the first bitstream of the name: that is the one which rows take."""
+    names = [one.name for one in system.bitstreams]
+    if parameter.owner not in names:
+        return system
+    place = names.index(parameter.owner)
+    one = system.bitstreams[place]
+    moved = replace(one, figures={**one.figures, **dict.fromkeys(parameter.fields, value)})
+    return replace(system, bitstreams=(*system.bitstreams[:place], moved, *system.bitstreams[place + 1 :]))
 
 
 SETTERS: Mapping[str, Callable[[System, Parameter, float], System]] = {
@@ -76,7 +75,9 @@ def rows_of(group: Group, rows: Iterable[Figure]) -> list[Figure]:
     return [row for row in rows if row.role == "test" and group.takes(row)]
 
 
-def residuals(rows: Sequence[Figure], calibration: Sequence[Figure], load: Load, values: Values) -> np.ndarray:
+def residuals(
+    rows: Sequence[Figure], calibration: Sequence[Figure], load: Load, values: Values
+) -> np.ndarray:
     """ln(predicted / measured) of each row."""
     predictor = Predictor(with_values(load, values), calibration)
     found = [predictor.outcome(0, row).predicted for row in rows]
@@ -100,7 +101,7 @@ def fit_group(
         values = dict(zip(group.parameters, np.exp(logs), strict=True))
         return np.append(residuals(rows, calibration, load, {**known, **values}), HOLD * (logs - start))
 
-    ends = [np.log([getattr(one, end) for one in group.parameters]) for end in ("least", "most")]
+    ends = [np.log(end) for end in zip(*(one.ends for one in group.parameters), strict=True)]
     found = least_squares(errors, start, bounds=ends, loss="soft_l1", f_scale=SOFT, diff_step=1e-4)
     return dict(zip(group.parameters, (float(value) for value in np.exp(found.x)), strict=True))
 
@@ -128,7 +129,7 @@ def fit(rows: Iterable[Figure], load: Load, groups: Sequence[Group] = GROUPS) ->
 
 def _like_others(parameter: Parameter, values: Values) -> float:
     """Geometric mean of the same figure of other boards and bitstreams; where none has it, its start."""
-    alike = [value for other, value in values.items() if other.fields == parameter.fields]
+    alike = [value for other, value in values.items() if other.names == parameter.names]
     return float(np.exp(np.mean(np.log(alike)))) if alike else parameter.start
 
 
@@ -146,7 +147,9 @@ class Support:
     sizes: tuple[int, ...]
 
 
-def support(parameter: Parameter, group: Group, rows: Iterable[Figure], load: Load, values: Values) -> Support:
+def support(
+    parameter: Parameter, group: Group, rows: Iterable[Figure], load: Load, values: Values
+) -> Support:
     """The rows of its group whose prediction moves by more than 0.1 % when the parameter moves by 10 %."""
     rows = list(rows)
     calibration = [row for row in rows if row.role == "calibration"]
