@@ -11,7 +11,7 @@ from rich.table import Table
 
 from fabricmark import paths, systems
 from fabricmark.errors import FabricmarkError, printable
-from fabricmark.validation import distribution, outcomes
+from fabricmark.validation import distribution, fit_view, outcomes
 
 BY = "benchmark,system,transport"
 CSV_COLUMNS = (
@@ -32,7 +32,10 @@ def validate(
     columns = _columns(by)
     if profile not in systems.PROFILES:
         raise FabricmarkError(f"there is no profile {profile}", f"use one of {', '.join(systems.PROFILES)}")
-    found = outcomes.predict_rows(outcomes.read(data), profile)
+    rows = outcomes.read(data)
+    if fitted:
+        fit_view.show([row for _, row in rows])
+    found = outcomes.predict_rows(rows, profile)
     total = distribution.spread(found)
     if total is None:
         name = data or "the published file"

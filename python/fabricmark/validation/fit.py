@@ -7,7 +7,7 @@ hold exactly what `fabricmark validate --fit` prints; a test fits again and comp
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -37,14 +37,10 @@ def _board(system: System, parameter: Parameter, value: float) -> System:
 
 
 def _network(system: System, parameter: Parameter, value: float) -> System:
-    own = {field.name for field in fields(next(iter(system.networks.values())))}
-    networks = dict(system.networks)
-    for transport, network in system.networks.items():
-        if transport == parameter.owner:
-            known = {name: value for name in parameter.fields if name in own}
-            more = {name: value for name in parameter.fields if name not in own}
-            networks[transport] = replace(network, **known, figures={**network.figures, **more})
-    return replace(system, networks=networks)
+    if parameter.owner not in system.networks:
+        return system
+    moved = replace(system.networks[parameter.owner], **dict.fromkeys(parameter.fields, value))
+    return replace(system, networks={**system.networks, parameter.owner: moved})
 
 
 def _bitstream(system: System, parameter: Parameter, value: float) -> System:
@@ -136,6 +132,34 @@ def _like_others(parameter: Parameter, values: Values) -> float:
 def rounded(value: float) -> float:
     """Four digits: more than the rows determine."""
     return float(f"{value:.4g}")
+
+
+def current(group: Group, rows: Iterable[Figure], load: Load) -> dict[Parameter, float | None]:
+    """What the system of the group's rows has now; None where its files have no such figure."""
+    first = rows_of(group, rows)[0]
+    system = load(first.system, first.board)
+    return {parameter: GETTERS[parameter.kind](system, parameter) for parameter in group.parameters}
+
+
+def _of_board(system: System, parameter: Parameter) -> float | None:
+    return getattr(system.board, parameter.fields[0])
+
+
+def _of_network(system: System, parameter: Parameter) -> float | None:
+    return getattr(system.networks[parameter.owner], parameter.fields[0])
+
+
+def _of_bitstream(system: System, parameter: Parameter) -> float | None:
+    return next(one for one in system.bitstreams if one.name == parameter.owner).figures.get(
+        parameter.fields[0]
+    )
+
+
+GETTERS: Mapping[str, Callable[[System, Parameter], float | None]] = {
+    "board": _of_board,
+    "network": _of_network,
+    "bitstream": _of_bitstream,
+}
 
 
 @dataclass(frozen=True)
