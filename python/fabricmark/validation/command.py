@@ -27,6 +27,9 @@ def validate(
     csv_file: Annotated[
         Path | None, typer.Option("--csv", help="Write every row and its prediction.")
     ] = None,
+    fitted: Annotated[
+        bool, typer.Option("--fit", help="Fit the parameters of the systems to the rows, and print them.")
+    ] = False,
 ) -> None:
     """Predict published figures and print how far off the predictions are."""
     columns = _columns(by)
