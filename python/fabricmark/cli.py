@@ -28,6 +28,7 @@ from fabricmark import (
 from fabricmark.errors import BAD_USE, ENVIRONMENT, FabricmarkError, printable
 from fabricmark.reporting import outputs
 from fabricmark.systems import command as systems_command
+from fabricmark.validation.command import validate
 
 INTERRUPTED = 130
 
@@ -344,3 +345,4 @@ def ab_command(
 
 
 app.add_typer(systems_command.app, name="systems")
+app.command("validate")(validate)
