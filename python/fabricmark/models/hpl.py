@@ -12,9 +12,9 @@ put together here from what section 4.1.3 says of the kernels: all have the same
 those of the communication phase work on g x g elements a cycle, the matrix multiplications on g x g x g.
 
 - FPGA: kernels at the clock of the board; multiplications load three blocks and store one, with the latency
-  of a burst for each row (those of the three loads and the store overlap). The bitstream's figures "multiply_efficiency" and
-  "panel_efficiency" correct both kinds of kernels; "matrix_banks": memory banks that hold the matrix (all,
-  where the bitstream does not say: one without interleaving, section 4.2.3).
+  of a burst for each row (those of the three loads and the store overlap). Of the bitstream's figures
+  "multiply_efficiency" and "panel_efficiency" correct both kinds of kernels; "matrix_banks": memory banks
+  that hold the matrix (all, where the bitstream does not say: one without interleaving, section 4.2.3).
 - Exchange: over direct links blocks stream from kernel to kernel, so that a link only counts where it is
   slower than the kernels; over the host each block is read, sent and written.
 - CPU and GPU: calibrated arithmetic. On a CPU the phases share the cores, so that overlap gains nothing.
