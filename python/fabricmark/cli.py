@@ -27,6 +27,7 @@ from fabricmark import (
 )
 from fabricmark.errors import BAD_USE, ENVIRONMENT, FabricmarkError, printable
 from fabricmark.reporting import outputs
+from fabricmark.systems import command as systems_command
 from fabricmark.validation.command import validate
 
 INTERRUPTED = 130
@@ -343,4 +344,5 @@ def ab_command(
     raise typer.Exit(code)
 
 
+app.add_typer(systems_command.app, name="systems")
 app.command("validate")(validate)
