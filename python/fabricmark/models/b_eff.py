@@ -260,6 +260,11 @@ def headline(parameters: Mapping, board: Board, ranks, *, network=None, bitstrea
     return np.mean(rates, axis=-1) / 1e9
 
 
+def footprint_bytes(parameters: Mapping, ranks: int) -> float:
+    """What one rank keeps in its device's memory: a message to and from each neighbour."""
+    return 2 * DIRECTIONS * float(message_sizes(parameters)[-1])
+
+
 def predict(
     parameters: Mapping, board: Board, ranks: int, *, measurements=(), network=None, bitstream=None
 ) -> list[Prediction]:
