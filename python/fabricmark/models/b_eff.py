@@ -16,6 +16,7 @@ hosts' curve (models/_network.py), over "cpu" that curve alone.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -236,7 +237,9 @@ def described_predictions(
         for step, seconds in parts.items()
         if len(parts) > 1
     ]  # fmt: skip
-    return [*found, effective_prediction(rates, modelled, limit), *steps]
+    whole = {step: sum(parts[step] for parts in phases) for step in phases[0]}
+    effective = replace(effective_prediction(rates, modelled, limit), phases=whole)
+    return [*found, effective, *steps]
 
 
 def message_sizes(parameters: Mapping) -> list[int]:

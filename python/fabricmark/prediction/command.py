@@ -65,6 +65,8 @@ def error_bar(asked: points.Asked, profile: str) -> tuple[list[str], float | Non
         from fabricmark import validation
     except ImportError:
         return ["error bar: no validation here"], None
+    if asked.system.board.device_class != "fpga":
+        return ["error bar: none, as the published figures are of FPGAs"], None
     if asked.figures:
         return ["error bar: none, as figures of the system were changed"], None
     found = validation.error_bar(asked.benchmark, asked.system.name, asked.transport, profile)

@@ -29,6 +29,8 @@ PLACES: Mapping[str, Mapping[str, keys.Key]] = {
 }
 WEAK, STRONG = "weak", "strong"
 SCALING = (WEAK, STRONG)
+SIZES = ("size", "log_size", "batch", "largest")
+WITHOUT_BITSTREAM = ("b_eff", "host_transfer")  # host code alone
 SHARED = ("hpl", "ptrans", "random_access", "stream")  # whose problem can be that of all devices together
 
 
@@ -46,10 +48,11 @@ class Asked:
 
 @dataclass(frozen=True)
 class Point:
-    """Predictions for so many devices at these values of the axes."""
+    """Predictions for so many devices at these values of the axes. `sizes`: of the problem, as run."""
 
     devices: int
     axes: Mapping[str, object]
+    sizes: Mapping[str, object]
     headline: Prediction
     predictions: Sequence[Prediction]
 
@@ -117,8 +120,9 @@ def _figure(name: str, text: str, key: keys.Key) -> float:
         value = float(text) if key.dimension in keys.PLAIN else quantity.parse(text, key.dimension)
     except ValueError as error:
         raise FabricmarkError(f"{name}={text}: {error}", "correct the value") from None
-    if not 0 <= value < float("inf"):
-        raise FabricmarkError(f"{name}={text} is no such figure", "write a number from 0 on")
+    may_be_nothing = key.dimension == "seconds"
+    if not 0 <= value < float("inf") or (value == 0 and not may_be_nothing):
+        raise FabricmarkError(f"{name}={text}: without it nothing moves", "write a number above 0")
     return value
 
 
@@ -172,13 +176,15 @@ def point(asked: Asked, devices: int, place: Mapping[str, object]) -> Point:
     given = {**asked.given, **{name: value for name, value in place.items() if "." not in name}}
     system = changed(asked.system, asked.benchmark, asked.transport, figures)
     bitstream = system.bitstream(asked.benchmark, asked.transport, **_chosen(system, asked, given))
-    if bitstream is None and system.board.device_class == "fpga" and asked.benchmark != "b_eff":
+    needs_one = asked.benchmark not in WITHOUT_BITSTREAM
+    if bitstream is None and system.board.device_class == "fpga" and needs_one:
         with_one = {one.benchmark for one in system.bitstreams}
         remedy = f"it has {', '.join(sorted(with_one))}" if with_one else "add one to its file"
         over = f" over {asked.transport}" if asked.transport != "none" else ""
         raise FabricmarkError(f"{system.name} has no bitstream of {asked.benchmark}{over}", remedy)
     board = system.board_with(bitstream, devices)
     run = run_parameters(asked, given, bitstream, board.device_class, devices)
+    run = fitting(run, given, asked.benchmark, board.memory_bytes, devices)
     network = system.networks.get(asked.transport)
     _check(asked, run, board, network, devices)
     model = models.find(asked.benchmark)
@@ -193,7 +199,8 @@ def point(asked: Asked, devices: int, place: Mapping[str, object]) -> Point:
     shown = [one for one in predictions if one.name == name and axes.items() <= dict(one.axes).items()]
     if not shown:
         raise FabricmarkError(f"{asked.benchmark}: nothing to predict", "measure it with fabricmark run")
-    return Point(devices, place, shown[-1], predictions)
+    sizes = {name: run[name] for name in SIZES if name in run and name not in place}
+    return Point(devices, place, sizes, shown[-1], predictions)
 
 
 def _chosen(system: System, asked: Asked, given: Mapping) -> dict[str, object]:
@@ -224,6 +231,18 @@ def run_parameters(asked: Asked, given: Mapping, bitstream, device_class: str, d
         if parameter.stage == "run" and parameter.type == "int" and name in ("size", "log_size"):
             found[name] = grown(found[name], parameter, asked.scaling, devices, found)
     return found
+
+
+def fitting(run: dict, given: Mapping, benchmark: str, memory_bytes: float | None, devices: int) -> dict:
+    """The parameters with a default size, not one that is given, halved until a device can hold it."""
+    footprint = getattr(models.find(benchmark), "footprint_bytes", None)
+    chosen = [name for name in ("batch", "size", "log_size") if name in run]
+    if footprint is None or memory_bytes is None or not chosen or set(chosen) & set(given):
+        return run
+    name = chosen[0]
+    while footprint(run, devices) > memory_bytes and run[name] > 1:
+        run = {**run, name: run[name] - 1 if name == "log_size" else run[name] // 2}
+    return run
 
 
 def grown(value: int, parameter: Parameter, scaling: str, devices: int, known: Mapping) -> int:
@@ -280,6 +299,10 @@ def _of_bitstream(one, target: str, value: float):
 
 def _check(asked: Asked, run: Mapping, board, network, devices: int) -> None:
     """Raises FabricmarkError (2) for what does not fit the system."""
+    if asked.benchmark == "b_eff" and network is None:
+        raise FabricmarkError(
+            f"{asked.system.name} has no network", "use another system, or add one to its file"
+        )
     if devices > 1 and asked.benchmark in EXCHANGING and network is None and board.device_class == "fpga":
         remedy = "use one device, or another system"
         raise FabricmarkError(f"{asked.system.name} has no network for {devices} devices", remedy)

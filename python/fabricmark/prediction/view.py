@@ -13,12 +13,13 @@ from rich.text import Text
 from fabricmark import paths
 from fabricmark.errors import FabricmarkError, printable
 from fabricmark.models import Prediction
-from fabricmark.prediction.points import Asked, Point
+from fabricmark.prediction.points import Asked, Point, key_of
 
 MODELLED = "modelled"
 PIPED_COLUMNS = 160
 MOST_LINES = 7
 PICTURES = (".png", ".svg")
+UNITS = {"bytes_per_second": ("GB/s", 1e9), "hertz": ("MHz", 1e6), "bytes": ("B", 1.0)}
 FIELDS = ("name", "operation", "message_bytes", "value", "unit", "kind", "limit", "bottleneck", "error_bar")
 
 
@@ -27,24 +28,19 @@ def show(asked: Asked, points: Sequence[Point], about: Sequence[str]) -> None:
     console = Console(width=None if sys.stdout.isatty() else PIPED_COLUMNS, highlight=False)
     over = f" over {asked.transport}" if asked.transport != "none" else ""
     what = f"{asked.benchmark} on {asked.system.name}{over}, {MODELLED}: {_figure(points[0].headline)}"
-    drawn = Table(
-        title=Text(printable(what), style="bold"), title_justify="left", box=None, padding=(0, 2, 0, 0)
-    )
-    axes = list(points[0].axes)
-    for heading in ("devices", *axes, "figure"):
+    console.print(Text(printable(what), style="bold"))
+    drawn = Table(box=None, padding=(0, 2, 0, 0))
+    axes, sizes = list(points[0].axes), list(points[0].sizes)
+    for heading in ("devices", *axes, *sizes, "figure"):
         drawn.add_column(heading, justify="right", no_wrap=True)
-    drawn.add_column("unit")
+    drawn.add_column("unit", no_wrap=True)
     drawn.add_column("limit", justify="right", no_wrap=True)
     for heading in ("bottleneck", "phases"):
         drawn.add_column(heading)
     for one in points:
         found = one.headline
-        cells = [
-            str(one.devices),
-            *(number(one.axes[name]) for name in axes),
-            number(found.value),
-            found.unit,
-        ]
+        cells = [str(one.devices), *(coordinate(name, one.axes[name]) for name in axes)]
+        cells += [number(one.sizes[name]) for name in sizes] + [number(found.value), found.unit]
         cells += [number(found.limit), found.bottleneck, _phases(found.phases)]
         drawn.add_row(*(Text(printable(cell)) for cell in cells))
     console.print(drawn)
@@ -59,6 +55,17 @@ def number(value: object) -> str:
     if isinstance(value, int | str):
         return str(value)
     return f"{value:.4g}" if abs(value) < 1e4 else f"{value:.0f}"
+
+
+def coordinate(name: str, value: object) -> str:
+    """A value of an axis with its unit."""
+    key = key_of(name)
+    if key is None or not isinstance(value, float):
+        return number(value)
+    if key.dimension == "seconds":
+        return _seconds(value)
+    unit, factor = UNITS.get(key.dimension, ("", 1.0))
+    return f"{value / factor:.4g} {unit}".strip()
 
 
 def _figure(found: Prediction) -> str:
@@ -82,17 +89,18 @@ def _seconds(time: float) -> str:
 
 def table_csv(asked: Asked, points: Sequence[Point], error: float | None) -> str:
     """Every prediction of every point; phases in seconds, each in a column of its own."""
-    axes = list(points[0].axes)
+    axes, sizes = list(points[0].axes), list(points[0].sizes)
     phases = list(dict.fromkeys(name for one in points for found in one.predictions for name in found.phases))
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     columns = [f"{name}_seconds".replace(" ", "_") for name in phases]
-    writer.writerow(["benchmark", "system", "transport", "devices", *axes, *FIELDS, *columns])
+    writer.writerow(["benchmark", "system", "transport", "devices", *axes, *sizes, *FIELDS, *columns])
     for one in points:
         for found in one.predictions:
             operation = found.axes.get("operation", found.axes.get("direction", ""))
             size = found.axes.get("message_bytes", found.axes.get("bytes", ""))
             row = [asked.benchmark, asked.system.name, asked.transport, one.devices, *one.axes.values()]
+            row += list(one.sizes.values())
             row += [found.name, operation, size, found.value, found.unit, MODELLED, found.limit]
             row += [found.bottleneck, error, *(found.phases.get(name) for name in phases)]
             writer.writerow([_cell(value) for value in row])
@@ -138,7 +146,8 @@ def plot(asked: Asked, points: Sequence[Point], error: float | None):
     series = []
     for place, (key, line) in enumerate(list(lines.items())[:MOST_LINES]):
         x, y = [at for at, _ in line], [found.value for _, found in line]
-        words = ", ".join(f"{name} {number(value)}" for name, value in key if len(lines) > 1) or "figure"
+        words = ", ".join(f"{name} {coordinate(name, value)}" for name, value in key if len(lines) > 1)
+        words = words or "figure"
         series.append(Series(f"{words} ({MODELLED})", x, y, "line", place))
         if error is not None and len(lines) == 1:
             for side, factor in (("less", 1 - error), ("more", 1 + error)):
