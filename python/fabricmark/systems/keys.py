@@ -113,13 +113,11 @@ BITSTREAM = {
     "synthesis_time": Key("seconds", "", "how long the tools took"),
     **{f"memory.{name}": key for name, key in OF_BOARD.items()},
     **{f"resources.{name}": key for name, key in RESOURCES.items()},
-    "fitted.multiply_efficiency": Key(SHARE, "multiply_efficiency", "of the multipliers' cycles"),
+    "matrix_banks": Key(COUNT, "matrix_banks", "memory banks that hold a matrix; all where it is not given"),
+    "fitted.multiply_efficiency": Key(SHARE, "multiply_efficiency", "of the modelled multiplications' rate"),
     "fitted.panel_efficiency": Key(SHARE, "panel_efficiency", "of the panel kernels' cycles"),
     "fitted.pipeline_efficiency": Key(SHARE, "pipeline_efficiency", "of a pipeline's cycles"),
     "fitted.channel_efficiency": Key(SHARE, "channel_efficiency", "of the channels' bandwidth"),
-    "fitted.exchange_bandwidth": Key(RATE, "exchange_bytes_per_second", "of one device's blocks"),
-    "fitted.phase_latency": Key("seconds", "latency_seconds", "of a communication phase"),
-    "fitted.copy_bandwidth": Key(RATE, "copy_bytes_per_second", "between host and device"),
     "fitted.start_latency": Key("seconds", "start_seconds", "of all kernels and exchanges"),
 }
 
