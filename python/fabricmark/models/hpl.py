@@ -307,6 +307,11 @@ def solve_seconds(size: float, element_bytes: int, board: Board) -> float | None
     return moved / (copying * board.devices) + moved / (board.host_bytes_per_second * board.hosts)
 
 
+def footprint_bytes(parameters: Mapping, ranks: int) -> float:
+    """What one rank keeps in its device's memory: its part of the matrix."""
+    return parameters["size"] ** 2 * ELEMENT_BYTES[parameters["data_type"]] / ranks
+
+
 def predict(
     parameters: Mapping, board: Board, ranks: int, *, measurements=(), network=None, bitstream=None
 ) -> list[Prediction]:
