@@ -105,6 +105,11 @@ def processor_prediction(parameters: Mapping, board: Board, ranks: int) -> Predi
     return _roofline.prediction("performance", OPERATION, "GFLOP/s", work, parameters, board, ranks)
 
 
+def footprint_bytes(parameters: Mapping, ranks: int) -> float:
+    """What one rank keeps in its device's memory: A, B and C."""
+    return 3 * parameters["size"] ** 2 * ELEMENT_BYTES[parameters["data_type"]]
+
+
 def predict(
     parameters: Mapping, board: Board, ranks: int, *, measurements=(), network=None, bitstream=None
 ) -> list[Prediction]:

@@ -165,6 +165,11 @@ def processor_prediction(parameters: Mapping, board: Board, ranks: int) -> Predi
     return Prediction("updates", AXES, value / 1e9, "GUOP/s", limit / 1e9, bottleneck, explanation)
 
 
+def footprint_bytes(parameters: Mapping, ranks: int) -> float:
+    """What one rank keeps in its device's memory: its part of the table."""
+    return WORD_BYTES * 2.0 ** parameters["log_size"]
+
+
 def predict(
     parameters: Mapping, board: Board, ranks: int, *, measurements=(), network=None, bitstream=None
 ) -> list[Prediction]:

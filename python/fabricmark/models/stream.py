@@ -150,6 +150,11 @@ def operation_prediction(operation: str, parameters: Mapping, board: Board, rank
     return Prediction("bandwidth", axes, value / 1e9, "GB/s", limit / 1e9, bottleneck, explanation, phases)
 
 
+def footprint_bytes(parameters: Mapping, ranks: int) -> float:
+    """What one rank keeps in its device's memory: three arrays."""
+    return 3 * parameters["size"] * ELEMENT_BYTES[parameters["data_type"]]
+
+
 def predict(
     parameters: Mapping, board: Board, ranks: int, *, measurements=(), network=None, bitstream=None
 ) -> list[Prediction]:
