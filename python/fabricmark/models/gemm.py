@@ -68,11 +68,31 @@ def fpga_prediction(parameters: Mapping, board: Board, ranks: int) -> Prediction
     return Prediction("performance", OPERATION, value / 1e9, "GFLOP/s", limit / 1e9, bottleneck, explanation)
 
 
-def processor_prediction(parameters: Mapping, board: Board, ranks: int) -> Prediction:
+def processor_work(parameters: Mapping) -> _roofline.Work:
+    """What a rank of a CPU or GPU has to do; each matrix moves once."""
+    data_type = parameters["data_type"]
+    moved = MATRICES * parameters["size"] ** 2 * ELEMENT_BYTES[data_type]
+    return _roofline.Work(
+        flops(parameters["size"]), moved, ARITHMETIC[data_type], limited_by=_roofline.ARITHMETIC
+    )
+
+
+def processor_prediction(
+    parameters: Mapping, board: Board, ranks: int, bitstream: Bitstream | None = None
+) -> Prediction:
     """GEMM on CPUs and GPUs: the slower of arithmetic and memory."""
-    moved = MATRICES * parameters["size"] ** 2 * ELEMENT_BYTES[parameters["data_type"]]
-    work = _roofline.Work(flops(parameters["size"]), moved, ARITHMETIC[parameters["data_type"]])
-    return _roofline.prediction("performance", OPERATION, "GFLOP/s", work, parameters, board, ranks)
+    about = ("performance", OPERATION, "GFLOP/s", processor_work(parameters))
+    return _roofline.prediction(*about, parameters, board, ranks, bitstream)
+
+
+def processor_figures(runs: Sequence[Run]) -> dict[str, float]:
+    """Figures of a kernel on a CPU or GPU from short runs: efficiency, start, transfers."""
+    return {
+        **_roofline.processor_figures(
+            runs, "performance", [OPERATION], "GFLOP/s", lambda run: processor_work(run.parameters)
+        ),
+        **_transfers.processor_figures(runs),
+    }
 
 
 def predict(parameters: Mapping, board: Board, ranks: int) -> list[Prediction]:
