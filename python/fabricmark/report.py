@@ -5,7 +5,6 @@ neither model nor limit nor efficiency, because its wall clock says nothing abou
 """
 
 import dataclasses
-import inspect
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -103,10 +102,8 @@ def predictions(result: Result, board: Board | None) -> list[Prediction]:
     if model is None or board is None:
         return []
     parameters = {**result.document["parameters"], "variant": result.document["run"]["variant"]}
-    takes_measurements = "measurements" in inspect.signature(model.predict).parameters
-    more = {"measurements": result.measurements} if takes_measurements else {}
     try:
-        return model.predict(parameters, board, result.ranks, **more)
+        return model.predict(parameters, board, result.ranks, measurements=result.measurements)
     except (KeyError, TypeError, ValueError, ArithmeticError):
         # A model that does not know these parameters has nothing to say; the measurement stands alone.
         return []

@@ -152,7 +152,7 @@ def test_predictions_follow_the_board_monotonously():
 
 def test_host_transport_sums_the_measured_steps(place):
     known = measurements(place, samples.b_eff(ranks=2))
-    predicted = b_eff.predict(host_parameters(), board(), 2, known)
+    predicted = b_eff.predict(host_parameters(), board(), 2, measurements=known)
     steps = [
         next(e.best for e in known if e.axes == {"operation": step, "message_bytes": MIB})
         for step in ("read", "message", "write")
@@ -172,9 +172,9 @@ def test_host_transport_sums_the_measured_steps(place):
     assert (read.value, read.bottleneck) == (pytest.approx(20 + 4 * MIB / 25e3), "memory bandwidth")
     assert found(predicted, "latency", "message").explanation.startswith("fit")
     # Pinned memory of a GPU is not calibrated, so its copies are a fit.
-    assert found(b_eff.predict(host_parameters(), gpu(), 2, known), "latency", "read").value == pytest.approx(
-        steps[0], rel=0.05
-    )
+    assert found(
+        b_eff.predict(host_parameters(), gpu(), 2, measurements=known), "latency", "read"
+    ).value == pytest.approx(steps[0], rel=0.05)
 
 
 def test_without_measurements_copies_are_as_calibrated():
@@ -195,7 +195,7 @@ def test_without_sub_steps_the_rest_is_a_fit(place):
         if entry["axes"].get("operation", "exchange") == "exchange"
     ]
     known = measurements(place, document)
-    predicted = b_eff.predict(host_parameters(), board(launch_seconds=1e-7), 2, known)
+    predicted = b_eff.predict(host_parameters(), board(launch_seconds=1e-7), 2, measurements=known)
     one = found(predicted)
     measured = next(e for e in known if e.name == "bandwidth" and e.axes["message_bytes"] == MIB)
     assert "fit" in one.explanation
@@ -259,7 +259,7 @@ def test_the_report_gives_the_model_its_measurements(place):
 
 def test_cpu_transport_is_a_fit_with_the_memory_as_its_limit(place):
     known = measurements(place, samples.b_eff(transport="cpu"))
-    predicted = b_eff.predict({"transport": "cpu"}, board(), 2, known)
+    predicted = b_eff.predict({"transport": "cpu"}, board(), 2, measurements=known)
     one = found(predicted)
     measured = next(e for e in known if e.name == "bandwidth" and e.axes["message_bytes"] == MIB)
     assert one.value == pytest.approx(measured.best, rel=0.05)
@@ -268,7 +268,7 @@ def test_cpu_transport_is_a_fit_with_the_memory_as_its_limit(place):
     # 2 us + L / 8 GB/s: half of the bandwidth at 16 KB
     assert found(predicted, size=8192).bottleneck == "latency"
     assert found(predicted, size=32768).bottleneck == "memory bandwidth"
-    apart = b_eff.predict({"transport": "cpu"}, board(hosts=2, devices=2), 2, known)
+    apart = b_eff.predict({"transport": "cpu"}, board(hosts=2, devices=2), 2, measurements=known)
     assert found(apart).bottleneck == "network"
     assert found(apart).limit == pytest.approx(50)
 

@@ -2,11 +2,13 @@
 
 A module models/<benchmark>.py offers
 
-    predict(parameters: Mapping, board: Board, ranks: int) -> list[Prediction]
+    predict(parameters, board, ranks, *, measurements=(), network=None, bitstream=None) -> list[Prediction]
 
-and is made of pure functions in SI units (seconds, bytes, hertz in the names). Where `predict` also takes
-`measurements`, it gets those of the run itself: for a fit of the measured curve, or for parts of a sum that
-no calibration knows. Its explanation then says so.
+and is made of pure functions in SI units (seconds, bytes, hertz in the names). `parameters`: those of the
+program and of its kernel, `variant` among them. `board`: of a calibration (this very machine) or of
+systems/*.toml. `measurements`: those of the run itself, for a fit of the measured curve, or for parts of a
+sum that no calibration knows; the explanation then says so. `network`, `bitstream`: of a described system
+(models/machine.py); they hold every figure that is not the board's.
 """
 
 from collections.abc import Mapping

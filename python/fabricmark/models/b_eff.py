@@ -206,7 +206,9 @@ def step_predictions(sizes, board: Board, ranks: int, measurements: Sequence) ->
     ]  # fmt: skip
 
 
-def predict(parameters: Mapping, board: Board, ranks: int, measurements: Sequence = ()) -> list[Prediction]:
+def predict(
+    parameters: Mapping, board: Board, ranks: int, *, measurements=(), network=None, bitstream=None
+) -> list[Prediction]:
     """Bandwidth and latency of each size, the effective bandwidth, and over the host the steps.
 
     `parameters`: those of the result file (transport, chunk_bytes, largest). `measurements`: of the same run;

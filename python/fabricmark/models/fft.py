@@ -92,7 +92,9 @@ def processor_predictions(parameters: Mapping, board: Board, ranks: int) -> list
     return found
 
 
-def predict(parameters: Mapping, board: Board, ranks: int) -> list[Prediction]:
+def predict(
+    parameters: Mapping, board: Board, ranks: int, *, measurements=(), network=None, bitstream=None
+) -> list[Prediction]:
     """GFLOP/s and GB/s of both directions, all ranks together, and the transfers.
 
     `parameters`: those of the result file (scope, data_type, log_size, batch, replications, form), and

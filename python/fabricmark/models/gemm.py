@@ -95,7 +95,9 @@ def processor_figures(runs: Sequence[Run]) -> dict[str, float]:
     }
 
 
-def predict(parameters: Mapping, board: Board, ranks: int) -> list[Prediction]:
+def predict(
+    parameters: Mapping, board: Board, ranks: int, *, measurements=(), network=None, bitstream=None
+) -> list[Prediction]:
     """GFLOP/s of all ranks, and the transfers.
 
     `parameters`: those of the result file (size, data_type, replications; on an FPGA block_size, gemm_size,

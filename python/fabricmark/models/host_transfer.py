@@ -137,7 +137,9 @@ def prediction(
     )  # fmt: skip
 
 
-def predict(parameters: Mapping, board: Board, ranks: int, measurements: Sequence = ()) -> list[Prediction]:
+def predict(
+    parameters: Mapping, board: Board, ranks: int, *, measurements=(), network=None, bitstream=None
+) -> list[Prediction]:
     """Every transfer that the run measured; the pipeline of writes, kernels and reads has no model.
 
     `parameters`: those of the result file (link_gb_per_s). Raises KeyError when a measurement lacks an axis.

@@ -257,7 +257,9 @@ def solve_seconds(size: float, element_bytes: int, board: Board) -> float | None
     return moved / (copying * board.devices) + moved / (board.host_bytes_per_second * board.hosts)
 
 
-def predict(parameters: Mapping, board: Board, ranks: int) -> list[Prediction]:
+def predict(
+    parameters: Mapping, board: Board, ranks: int, *, measurements=(), network=None, bitstream=None
+) -> list[Prediction]:
     """GFLOP/s of the decomposition, and with the solve, all ranks together, and the transfers.
 
     `parameters`: those of the result file (size, block_size, grid_rows, data_type, replications, transport,

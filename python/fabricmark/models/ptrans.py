@@ -172,7 +172,9 @@ def limits_seconds(part_bytes: float, sent_bytes: float, board: Board, ranks: in
     return kernels, 0.0 if copying is None else sent_bytes * ranks / (copying * board.hosts)
 
 
-def predict(parameters: Mapping, board: Board, ranks: int) -> list[Prediction]:
+def predict(
+    parameters: Mapping, board: Board, ranks: int, *, measurements=(), network=None, bitstream=None
+) -> list[Prediction]:
     """GB/s and GFLOP/s of the whole, GB/s of its parts, all ranks together, and the transfers.
 
     Counted as HPC Challenge does, the bytes of one matrix over the time; of the kernels A, B and C; of the

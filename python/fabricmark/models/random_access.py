@@ -117,7 +117,9 @@ def processor_prediction(parameters: Mapping, board: Board, ranks: int) -> Predi
     return Prediction("updates", AXES, value / 1e9, "GUOP/s", limit / 1e9, bottleneck, explanation)
 
 
-def predict(parameters: Mapping, board: Board, ranks: int) -> list[Prediction]:
+def predict(
+    parameters: Mapping, board: Board, ranks: int, *, measurements=(), network=None, bitstream=None
+) -> list[Prediction]:
     """GUOP/s of all ranks, and the transfers.
 
     `parameters`: those of the result file (scope, log_size, replications; on an FPGA log_rngs, buffer_size),

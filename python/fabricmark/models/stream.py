@@ -133,7 +133,9 @@ def operation_prediction(operation: str, parameters: Mapping, board: Board, rank
     return Prediction("bandwidth", axes, value / 1e9, "GB/s", limit / 1e9, bottleneck, explanation)
 
 
-def predict(parameters: Mapping, board: Board, ranks: int) -> list[Prediction]:
+def predict(
+    parameters: Mapping, board: Board, ranks: int, *, measurements=(), network=None, bitstream=None
+) -> list[Prediction]:
     """All six operations of STREAM for `ranks` ranks on `board.devices` devices.
 
     `parameters`: those of the result file (data_type, size, vector_width, unroll, buffer_size,
