@@ -5,13 +5,16 @@
   block of C. Replications share out the blocks. The source names f_mem "the frequency of the memory
   interface" and gives no value; `memory_hz` of a published board is inferred
   (tests/python/published_gemm.py says how).
-- CPU and GPU: the slower of calibrated arithmetic and calibrated memory, where each matrix moves once.
+- CPU and GPU: the slower of calibrated arithmetic and calibrated memory, where each matrix moves once; of the
+  arithmetic a kernel reaches the share that short runs of it reached.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from math import ceil
 
 from fabricmark.models import Board, Prediction, _roofline, _transfers
+from fabricmark.models._measured import Run
+from fabricmark.models.machine import Bitstream
 
 OPERATION = {"operation": "gemm"}
 # Type of the numbers that are multiplied and added, and bytes of the stored ones.
@@ -105,5 +108,8 @@ def predict(
     """
     if parameters["data_type"] not in ELEMENT_BYTES:
         raise KeyError("data_type")
-    of_device = fpga_prediction if board.device_class == "fpga" else processor_prediction
-    return [of_device(parameters, board, ranks), *_transfers.predictions(board, ranks)]
+    if board.device_class == "fpga":
+        found = fpga_prediction(parameters, board, ranks)
+    else:
+        found = processor_prediction(parameters, board, ranks, bitstream)
+    return [found, *_transfers.predictions(board, ranks, bitstream)]

@@ -13,7 +13,8 @@ those of the communication phase work on g x g elements a cycle, the matrix mult
 
 - FPGA: kernels at the clock of the board. A published bitstream (`Design`) has three fitted parameters;
   `predict`, which knows none of them, takes memory and links as the board has them.
-- CPU and GPU: calibrated arithmetic. On a CPU the phases share the cores, so that overlap gains nothing.
+- CPU and GPU: calibrated arithmetic, of which panels and multiplications each reach the share that short runs
+  of the kernels reached. On a CPU the phases share the cores, so that overlap gains nothing.
 """
 
 from collections.abc import Mapping, Sequence
@@ -23,6 +24,8 @@ from math import ceil
 import numpy as np
 
 from fabricmark.models import Board, Prediction, _grid, _host_path, _roofline, _transfers
+from fabricmark.models._measured import Run, figures_of, shares
+from fabricmark.models.machine import Network
 
 LU = {"operation": "lu"}
 LU_AND_SOLVE = {"operation": "lu+solve"}
@@ -183,11 +186,13 @@ def fit_design(design: Design, runs: Sequence[tuple[int, tuple[int, int], float]
     return changed(least_squares(errors, [0.5, 1.0, 1.0], bounds=ends, loss="soft_l1", f_scale=0.05).x)
 
 
-def exchange_seconds(block_bytes: float, parameters: Mapping, board: Board, ranks: int) -> float | None:
+def exchange_seconds(
+    block_bytes: float, parameters: Mapping, board: Board, ranks: int, network: Network | None = None
+) -> float | None:
     """Time to exchange one block [s], all ranks at once; None where nothing says. One rank has none."""
     if ranks == 1:
         return 0.0
-    found = _host_path.calculated_steps([block_bytes], board, ranks, ())
+    found = _host_path.calculated_steps([block_bytes], board, ranks, (), network)
     if found is None:
         return None
     steps, _ = found
@@ -209,14 +214,65 @@ def fpga_steps(parameters: Mapping, board: Board, ranks_here: int) -> Steps:
     return replace(steps, multiply=steps.multiply + loading, multipliers=parameters["replications"])
 
 
-def processor_steps(parameters: Mapping, board: Board, ranks_here: int) -> Steps | None:
-    """A block on a rank's share of a CPU or GPU at its calibrated arithmetic; None where that is unknown."""
+def processor_steps(
+    parameters: Mapping, board: Board, ranks_here: int, figures: Mapping[str, float] | None = None
+) -> Steps | None:
+    """A block on a rank's share of a CPU or GPU at its calibrated arithmetic; None where that is unknown.
+
+    `figures`: panel_efficiency and multiply_efficiency of the kernels where they were measured.
+    """
     part = _roofline.share(parameters, board, ranks_here)
     if part is None:
         return None
     rate = board.flops_per_second[parameters["data_type"]] * part / ranks_here
     whole = 2 * parameters["block_size"] ** 3 / rate
-    return Steps(lu=LU_SHARE * whole, panel=2 * PANEL_SHARE * whole, multiply=whole)  # left and top in turn
+    shares = {"panel_efficiency": 1.0, "multiply_efficiency": 1.0, **(figures or {})}
+    panel = whole / shares["panel_efficiency"]
+    multiply = whole / shares["multiply_efficiency"]
+    return Steps(lu=LU_SHARE * panel, panel=2 * PANEL_SHARE * panel, multiply=multiply)  # left and top in turn
+
+
+def processor_phases(
+    parameters: Mapping, board: Board, ranks: int, network: Network | None, figures: Mapping[str, float]
+) -> Phases | None:
+    """Phases on a CPU or GPU; None where nothing says how fast its work-items or messages are."""
+    steps = processor_steps(parameters, board, ceil(ranks / board.devices), figures)
+    block_bytes = parameters["block_size"] ** 2 * ELEMENT_BYTES[parameters["data_type"]]
+    exchange = exchange_seconds(block_bytes, parameters, board, ranks, network)
+    if steps is None or exchange is None:
+        return None
+    steps = replace(steps, exchange=exchange, latency=KERNELS * board.launch_seconds)
+    blocks = ceil(parameters["size"] / parameters["block_size"])
+    return phases(blocks, _grid.shape(ranks, parameters.get("grid_rows", 0)), steps)
+
+
+def processor_figures(runs: Sequence[Run]) -> dict[str, float]:
+    """Figures of the kernels on a CPU or GPU from short runs: efficiencies of panels, multiplications, solve.
+
+    Runs of two sizes tell panels (n^2) and multiplications (n^3) apart.
+    """
+    parts, seconds, solves = [], [], []
+    for run in runs:
+        found = processor_phases(run.parameters, run.board, run.ranks, run.network, {})
+        rate = run.best("performance", "GFLOP/s", **LU)
+        if found is None or rate is None:
+            continue
+        beside = float(np.sum(found.latency + found.exchange))
+        taken = lu_flops(run.parameters["size"]) / (rate * 1e9)
+        parts.append([float(np.sum(found.panels)), float(np.sum(found.first + found.rest))])
+        seconds.append(max(taken - beside, taken / 2))
+        element_bytes = ELEMENT_BYTES[run.parameters["data_type"]]
+        solving = solve_seconds(run.parameters["size"], element_bytes, run.board)
+        solved = run.best("time", "s", **SOLVE)
+        if solving is not None and solved is not None:
+            solves.append(solving / solved)
+    if not parts:
+        return {}
+    panel, multiply = (float(share) for share in shares(parts, seconds))
+    figures = {"panel_efficiency": panel, "multiply_efficiency": multiply}
+    if solves:
+        figures["solve_efficiency"] = float(np.median(solves))
+    return {**figures, **_transfers.processor_figures(runs)}
 
 
 def limit_flops_per_second(parameters: Mapping, board: Board, ranks: int) -> float:
@@ -269,14 +325,18 @@ def predict(
     size, element_bytes = parameters["size"], ELEMENT_BYTES[parameters["data_type"]]
     ranks_here = ceil(ranks / board.devices)
     grid = _grid.shape(ranks, parameters.get("grid_rows", 0))
-    is_fpga = board.device_class == "fpga"
-    steps = (fpga_steps if is_fpga else processor_steps)(parameters, board, ranks_here)
-    exchange = exchange_seconds(parameters["block_size"] ** 2 * element_bytes, parameters, board, ranks)
+    figures = figures_of(bitstream)
+    if board.device_class == "fpga":
+        steps = fpga_steps(parameters, board, ranks_here)
+    else:
+        steps = processor_steps(parameters, board, ranks_here, figures)
+    block_bytes = parameters["block_size"] ** 2 * element_bytes
+    exchange = exchange_seconds(block_bytes, parameters, board, ranks, network)
     limit = limit_flops_per_second(parameters, board, ranks)
     if steps is None or exchange is None:
         return [
             *unmodelled(size, limit, steps is None),
-            *_transfers.predictions(board, ranks),
+            *_transfers.predictions(board, ranks, bitstream),
         ]
     steps = replace(steps, exchange=exchange, latency=KERNELS * board.launch_seconds)
     found = phases(ceil(size / parameters["block_size"]), grid, steps)
@@ -286,6 +346,7 @@ def predict(
     rates = [("performance", LU, lu_flops(size), seconds)]
     solving = solve_seconds(size, element_bytes, board)
     if solving is not None:
+        solving /= figures.get("solve_efficiency", 1.0)
         rates.append(("performance", LU_AND_SOLVE, hpl_flops(size), seconds + solving))
     alone = [] if solving is None else [solve_prediction(solving)]
     return [
@@ -294,7 +355,7 @@ def predict(
             for name, axes, flops, time in rates
         ),
         *alone,
-        *_transfers.predictions(board, ranks),
+        *_transfers.predictions(board, ranks, bitstream),
     ]
 
 

@@ -11,14 +11,16 @@ Dissertation 000, section 4.1.2: equations 4.5 and 4.6, and the peak over direct
   for what a rank does not own itself; on a GPU both at the same time.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import ceil, lcm
 
 import numpy as np
 
 from fabricmark.models import Board, Prediction, _grid, _host_path, _roofline, _transfers
+from fabricmark.models._measured import Run, efficiency, figures_of
 from fabricmark.models.b_eff import BITTWARE_520N, Channels
+from fabricmark.models.machine import Bitstream, Network
 
 ELEMENT_BYTES = {"float": 4, "double": 8}
 PIPELINES = 3  # read A; read B and add; write C
@@ -115,8 +117,9 @@ def sent(parameters: Mapping, ranks: int) -> np.ndarray:
 
 
 def exchange_seconds(
-    sent_bytes: float, part_bytes: float, parameters: Mapping, board: Board, ranks: int
-) -> float | None:
+    sent_bytes: float, part_bytes: float, parameters: Mapping, board: Board, ranks: int,
+    network: Network | None = None,
+) -> float | None:  # fmt: skip
     """Time in which every rank sends and receives so many bytes [s]; None where nothing says.
 
     Over transport cpu a rank's whole part is then written to its device.
@@ -125,7 +128,7 @@ def exchange_seconds(
     if arrived == 0:
         return 0.0
     each_way = 1 / _host_path.DIRECTIONS
-    found = _host_path.calculated_steps([max(sent_bytes, 1) * each_way], board, ranks, ())
+    found = _host_path.calculated_steps([max(sent_bytes, 1) * each_way], board, ranks, (), network)
     write = _host_path.copy_seconds("write", [arrived * each_way], board, ranks)
     if found is None or write is None:
         return None
@@ -134,7 +137,9 @@ def exchange_seconds(
     return float(seconds[0])
 
 
-def addition_seconds(parameters: Mapping, board: Board, ranks: int) -> tuple[float, str] | None:
+def addition_seconds(
+    parameters: Mapping, board: Board, ranks: int, bitstream: Bitstream | None = None
+) -> tuple[float, str] | None:
     """(time of the kernels [s], what they wait for); None where nothing says.
 
     Raises ValueError for an FPGA without clock.
@@ -148,7 +153,7 @@ def addition_seconds(parameters: Mapping, board: Board, ranks: int) -> tuple[flo
         if share is None:
             return None
         work = _roofline.Work(part / element_bytes, MATRICES * part, parameters["data_type"])
-        busy, word = _roofline.seconds(work, board, ranks_here, share)
+        busy, word = _roofline.seconds(work, board, ranks_here, share, figures_of(bitstream))
         return busy + launch, _roofline.LAUNCH if launch > busy else word
     if board.kernel_hz is None:
         raise ValueError("kernel_hz")
@@ -172,6 +177,34 @@ def limits_seconds(part_bytes: float, sent_bytes: float, board: Board, ranks: in
     return kernels, 0.0 if copying is None else sent_bytes * ranks / (copying * board.hosts)
 
 
+def processor_figures(runs: Sequence[Run]) -> dict[str, float]:
+    """Figures of a kernel on a CPU or GPU from short runs: efficiency and start, and those of the exchange.
+
+    exchange_efficiency, exchange_start_seconds: against the way over the host as it was calibrated.
+    """
+    kernels, exchanges = [], []
+    for run in runs:
+        shares = sent(run.parameters, run.ranks)
+        matrix = run.parameters["size"] ** 2 * ELEMENT_BYTES[run.parameters["data_type"]]
+        part = matrix / run.ranks
+        adding = addition_seconds(run.parameters, run.board, run.ranks)
+        rate = run.best("bandwidth", "GB/s", operation="kernels")
+        launch = run.parameters["replications"] * run.board.launch_seconds
+        if adding is not None and rate is not None:
+            kernels.append((adding[0] - launch, MATRICES * matrix / (rate * 1e9) - launch))
+        most = part * float(shares.max())
+        exchange = exchange_seconds(most, part, run.parameters, run.board, run.ranks, run.network)
+        rate = run.best("bandwidth", "GB/s", operation=EXCHANGE)
+        if exchange and rate is not None:
+            arrived = 1.0 if run.parameters["transport"] == "cpu" else float(shares.mean())
+            exchanges.append((exchange, matrix * arrived / (rate * 1e9)))
+    return {
+        **efficiency(kernels),
+        **efficiency(exchanges, EXCHANGE),
+        **_transfers.processor_figures(runs),
+    }
+
+
 def predict(
     parameters: Mapping, board: Board, ranks: int, *, measurements=(), network=None, bitstream=None
 ) -> list[Prediction]:
@@ -188,8 +221,12 @@ def predict(
     most = matrix / ranks * float(shares.max())
     arrived = matrix * (1.0 if parameters["transport"] == "cpu" else float(shares.mean()))
     least = limits_seconds(matrix / ranks, most, board, ranks)
-    exchange = exchange_seconds(most, matrix / ranks, parameters, board, ranks)
-    adding = addition_seconds(parameters, board, ranks)
+    exchange = exchange_seconds(most, matrix / ranks, parameters, board, ranks, network)
+    if exchange:
+        figures = figures_of(bitstream)
+        exchange = exchange / figures.get("exchange_efficiency", 1.0)
+        exchange += figures.get("exchange_start_seconds", 0.0)
+    adding = addition_seconds(parameters, board, ranks, bitstream)
     seconds: tuple = (None, None, None)
     words, explanation = ("-", "-"), "no model: nothing calibrated says how fast the messages are"
     if adding is None:
@@ -214,7 +251,7 @@ def predict(
             )
             for name, operation, unit, work, time, shortest, word in rows
         ),
-        *_transfers.predictions(board, ranks),
+        *_transfers.predictions(board, ranks, bitstream),
     ]  # fmt: skip
 
 
