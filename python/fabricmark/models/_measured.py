@@ -162,3 +162,9 @@ def attained(runs: Sequence[Run], bound: Callable[[Run], float], rate: Callable[
         if found is not None:
             pairs.append((bound(run), found[0] / found[1]))
     return pairs
+
+
+def crowding(bitstream: Bitstream, board: Board, ranks: int) -> float:
+    """How much slower than its short runs a copy of a CPU gets when more ranks than these share its cores."""
+    known = bitstream.parameters.get("ranks", 1)
+    return max(1.0, -(-ranks // board.devices) / max(known, board.cores or ranks))
