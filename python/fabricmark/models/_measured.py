@@ -15,6 +15,7 @@ from fabricmark.models._fit import fit_latency_bandwidth
 from fabricmark.models.machine import Bitstream, Curve, Network
 
 CACHED_BYTES = tuple(2.0**power for power in range(16, 27))  # where the rate of a copy may change
+MOST_EFFICIENT = 1.25  # limits are measured too, on machines whose speed drifts
 PRIOR = 0.1  # weight of one common slowdown beside that of one run
 
 
@@ -67,18 +68,19 @@ def efficiency(pairs: Sequence[tuple[float, float]], name: str = "") -> dict[str
 def shares(parts: Sequence[Sequence[float]], seconds: Sequence[float]) -> np.ndarray:
     """Efficiency of each part of a time: measured = sum of (part at its limit / efficiency), relative error.
 
-    `parts`: runs x parts [s]. What the runs do not tell apart shares one slowdown.
+    `parts`: runs x parts [s]. What the runs do not tell apart shares one slowdown; none is much faster than
+    its limit.
     """
     from scipy.optimize import nnls  # imported here: the report shall not wait for it
 
     times = np.asarray(seconds, dtype=float)
     columns = np.asarray(parts, dtype=float) / times[:, None]
-    common = 1 / np.median(columns.sum(axis=1))
+    least = 1 / MOST_EFFICIENT
+    common = max(1 / np.median(columns.sum(axis=1)), least)
     weights = PRIOR * np.maximum(columns.mean(axis=0), 1e-12)
-    found, _ = nnls(
-        np.vstack([columns, np.diag(weights)]), np.concatenate([np.ones(len(times)), weights * common])
-    )
-    return 1 / np.maximum(found, 1e-3 * common)
+    matrix = np.vstack([columns, np.diag(weights)])
+    wanted = np.concatenate([np.ones(len(times)), weights * common])
+    return 1 / (least + nnls(matrix, wanted - matrix.sum(axis=1) * least)[0])
 
 
 def line_seconds(moved_bytes, figures: Mapping[str, float], name: str):

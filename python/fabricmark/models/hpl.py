@@ -262,7 +262,8 @@ def processor_figures(runs: Sequence[Run]) -> dict[str, float]:
         parts.append([float(np.sum(found.panels)), float(np.sum(found.first + found.rest))])
         seconds.append(max(taken - beside, taken / 2))
         element_bytes = ELEMENT_BYTES[run.parameters["data_type"]]
-        solving = solve_seconds(run.parameters["size"], element_bytes, run.board)
+        ranks_here = ceil(run.ranks / run.board.devices)
+        solving = solve_seconds(run.parameters["size"], element_bytes, run.board, ranks_here)
         solved = run.best("time", "s", **SOLVE)
         if solving is not None and solved is not None:
             solves.append(solving / solved)
@@ -304,9 +305,9 @@ def bottleneck(found: Phases, seconds: float, updating: str) -> str:
     return max(parts, key=parts.get)
 
 
-def solve_seconds(size: float, element_bytes: int, board: Board) -> float | None:
+def solve_seconds(size: float, element_bytes: int, board: Board, ranks_here: int = 1) -> float | None:
     """Time to bring L and U to the hosts and solve there [s], reading each element once; None if unknown."""
-    copying = _transfers.rate(_transfers.FROM_DEVICE, board)
+    copying = _transfers.rate(_transfers.FROM_DEVICE, board, ranks_here)
     if board.host_bytes_per_second is None or copying is None:
         return None
     moved = size**2 * element_bytes
@@ -344,7 +345,7 @@ def predict(
     words = bottleneck(found, seconds, arithmetic(parameters, board, steps))
     explanation = "communication and update phases of the iterations, overlapping where they share no cores"
     rates = [("performance", LU, lu_flops(size), seconds)]
-    solving = solve_seconds(size, element_bytes, board)
+    solving = solve_seconds(size, element_bytes, board, ranks_here)
     if solving is not None:
         solving /= figures.get("solve_efficiency", 1.0)
         rates.append(("performance", LU_AND_SOLVE, hpl_flops(size), seconds + solving))
