@@ -5,63 +5,69 @@ The profile "published" takes what a document prints and nothing else; "fitted" 
 there is one. docs/systems.md describes the files.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from pathlib import Path
 
+from fabricmark.errors import FabricmarkError
 from fabricmark.models import Board
 from fabricmark.models.machine import Bitstream, Network
+from fabricmark.systems import build, files
+from fabricmark.systems.figure import PROFILES, Figure
+from fabricmark.systems.files import user_folder
+from fabricmark.systems.system import System
 
-PROFILES = ("fitted", "published")
+__all__ = [
+    "PROFILES", "Figure", "System", "bitstreams", "board", "load", "names", "network", "user_folder",
+]  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Figure:
-    """One number of a system file. `value` and `fitted` in SI units of `dimension` ("" for a plain number).
+def names() -> list[str]:
+    """Systems of the user's folder and of the repository."""
+    return sorted(files.listed("system"))
 
-    `place`: file and key, for example "boards/520n.toml: memory.bank_bandwidth".
+
+def load(name_or_path: str | Path, profile: str = "fitted", board: str | None = None) -> System:
+    """The system of a name or a file. `board`: which of its kinds of devices, by default the first.
+
+    Raises FabricmarkError (2) in one line with file, line, cause and remedy.
     """
-
-    place: str
-    dimension: str
-    value: float | None
-    fitted: float | None
-    source: str
-    inferred: str
-
-    def of(self, profile: str) -> float | None:
-        """The number that counts in a profile; None where it has none."""
-        return self.value if profile == "published" or self.fitted is None else self.fitted
+    _check_profile(profile)
+    return build.system(_path("system", name_or_path), profile, board)
 
 
-@dataclass(frozen=True)
-class System:
-    """A machine: nodes with devices, its networks by transport, and its board's bitstreams."""
+def board(name_or_path: str | Path, profile: str = "fitted") -> Board:
+    """The board of an id or a file. Raises FabricmarkError (2)."""
+    return build.board(*_file("board", name_or_path, profile))[0]
 
-    name: str
-    summary: str
-    board: Board
-    board_id: str
-    devices_per_node: int
-    most_devices: int
-    networks: Mapping[str, Network]
-    bitstreams: tuple[Bitstream, ...]
-    figures: tuple[Figure, ...] = ()
 
-    def nodes(self, devices: int) -> int:
-        """Nodes that so many devices fill."""
-        return -(-devices // self.devices_per_node)
+def network(name_or_path: str | Path, profile: str = "fitted") -> Network:
+    """The network of an id or a file. Raises FabricmarkError (2)."""
+    return build.network(*_file("network", name_or_path, profile))[0]
 
-    def bitstream(self, benchmark: str, transport: str = "none", **parameters: object) -> Bitstream | None:
-        """The first bitstream of a benchmark for this transport ("none": exchanges nothing) that has these
-        parameters; one with transport "none" serves where none of its own is there. None where none fits."""
-        for wanted in (transport, "none"):
-            for one in self.bitstreams:
-                fits = all(one.parameters.get(key) == value for key, value in parameters.items())
-                if one.benchmark == benchmark and one.transport == wanted and fits:
-                    return one
-        return None
 
-    def board_with(self, bitstream: Bitstream | None, devices: int) -> Board:
-        """The board with a bitstream's clock, and as many devices and hosts as the run uses."""
-        clock = self.board.kernel_hz if bitstream is None else bitstream.kernel_hz
-        return replace(self.board, kernel_hz=clock, devices=devices, hosts=self.nodes(devices))
+def bitstreams(name_or_path: str | Path, profile: str = "fitted") -> dict[str, Bitstream]:
+    """All bitstreams of a file of them, by name. Raises FabricmarkError (2)."""
+    found = build.bitstreams(*_file("bitstreams", name_or_path, profile))[1]
+    return {name: one for name, (one, _) in found.items()}
+
+
+def _file(kind: str, name_or_path: str | Path, profile: str) -> tuple[Path, build.Source]:
+    _check_profile(profile)
+    path = _path(kind, name_or_path)
+    near = path.parent.parent if path.parent.name == files.FOLDERS[kind] else path.parent
+    return path, build.Source(profile, near)
+
+
+def _path(kind: str, name_or_path: str | Path) -> Path:
+    """The file; a text with a slash or the ending .toml is a path, others are names."""
+    text = str(name_or_path)
+    if isinstance(name_or_path, Path) or "/" in text or text.endswith(".toml"):
+        return Path(text)
+    try:
+        return files.find(kind, text)
+    except KeyError as error:
+        raise FabricmarkError(f"there is no {kind} {text}", f"{error.args[0]}, or name a file") from None
+
+
+def _check_profile(profile: str) -> None:
+    if profile not in PROFILES:
+        raise FabricmarkError(f"there is no profile {profile}", f"use one of {', '.join(PROFILES)}")
