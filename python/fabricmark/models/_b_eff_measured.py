@@ -30,7 +30,9 @@ def figures(runs: Sequence[Run]) -> dict[str, float]:
         for step in (*LINES, EXCHANGE):
             for size, seconds in curve(run.measurements, step).items():
                 is_long = step == EXCHANGE and 0 < chunk < size
-                mapped = is_long and run.parameters.get("map_memory", False) and run.board.device_class == "cpu"
+                mapped = (
+                    is_long and run.parameters.get("map_memory", False) and run.board.device_class == "cpu"
+                )
                 if not is_long or mapped:
                     sizes, times = curves.setdefault(MAPPED if mapped else step, ([], []))
                     sizes.append(DIRECTIONS * size)

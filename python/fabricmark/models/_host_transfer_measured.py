@@ -42,7 +42,8 @@ def figures(runs: Sequence[Run]) -> dict[str, float]:
     if not found:
         return {}
     more = [
-        (seconds - float(_measured.line_seconds(axes["bytes"], found, line_name(axes)))) / (axes["buffers"] - 1)
+        (seconds - float(_measured.line_seconds(axes["bytes"], found, line_name(axes))))
+        / (axes["buffers"] - 1)
         for axes, seconds in several
         if f"{line_name(axes)}_start_seconds" in found
     ]
@@ -52,7 +53,8 @@ def figures(runs: Sequence[Run]) -> dict[str, float]:
     kernels = [
         run.parameters["overlap_bytes"] * PIECES / (serial * 1e-3 - copies)
         for run, copies in zip(runs, copying, strict=True)
-        if copies is not None and (serial := run.best("pipeline_time", "ms", order="serial") or 0) * 1e-3 > copies
+        if copies is not None
+        and (serial := run.best("pipeline_time", "ms", order="serial") or 0) * 1e-3 > copies
     ]
     if kernels:
         found["kernel_bytes_per_second"] = float(np.median(kernels))
@@ -87,9 +89,7 @@ def transfer(
     )  # fmt: skip
 
 
-def pipeline(
-    parameters: Mapping, bitstream: Bitstream | None, board: Board, ranks: int
-) -> list[Prediction]:
+def pipeline(parameters: Mapping, bitstream: Bitstream | None, board: Board, ranks: int) -> list[Prediction]:
     """The overlap test, in order and overlapped, and the gain; empty where its kernel was not measured.
 
     A CPU's steps share the cores of a rank, on a GPU all three go on at the same time.
