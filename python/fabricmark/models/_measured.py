@@ -40,6 +40,18 @@ class Run:
         return None
 
 
+def default(parameters: Mapping, name: str, device_class: str) -> object:
+    """Default of a parameter of kernel.toml on this class of devices."""
+    found = parameters[name].default
+    return found.get(device_class, next(iter(found.values()))) if isinstance(found, Mapping) else found
+
+
+def smaller(parameters: Mapping, name: str, device_class: str) -> list[dict]:
+    """Options of short runs: half and three quarters of a size. Sizes must not be those that are predicted."""
+    whole = int(default(parameters, name, device_class))
+    return [{name: max(1, whole // 2)}, {name: max(1, whole * 3 // 4)}]
+
+
 def figures_of(bitstream: Bitstream | None) -> Mapping[str, float]:
     """Figures of a kernel; empty where nothing was measured."""
     return {} if bitstream is None else bitstream.figures

@@ -215,6 +215,15 @@ def step_predictions(
     ]  # fmt: skip
 
 
+def short_runs(parameters: Mapping, device_class: str) -> list[dict]:
+    """Options of the runs that the figures come from, the largest last; `parameters`: of kernel.toml."""
+    return [
+        {"transport": "cpu", "largest": 22},
+        {"transport": "host", "chunk_bytes": 0, "largest": 19},
+        {"transport": "host", "chunk_bytes": 8192, "largest": 21, "sub_steps": False},
+    ]
+
+
 def processor_figures(runs: Sequence[Run]) -> dict[str, float]:
     """Figures of short runs over the host with one number of ranks: starts and rates of steps and exchanges."""
     return _b_eff_measured.figures(runs)

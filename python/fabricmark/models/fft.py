@@ -15,7 +15,7 @@ from dataclasses import replace
 from math import ceil
 
 from fabricmark.models import Board, Prediction, _roofline, _transfers
-from fabricmark.models._measured import Run
+from fabricmark.models._measured import Run, default
 from fabricmark.models.machine import Bitstream
 
 OPERATIONS = ("forward", "inverse")
@@ -101,6 +101,12 @@ def processor_predictions(
         explanation = "no model: what the network between the hosts takes is not calibrated"
         found = [replace(entry, value=None, explanation=explanation) for entry in found]
     return found
+
+
+def short_runs(parameters: Mapping, device_class: str) -> list[dict]:
+    """Options of the runs that the figures come from, the largest last; `parameters`: of kernel.toml."""
+    log_size, batch = (default(parameters, name, device_class) for name in ("log_size", "batch"))
+    return [{"log_size": max(3, log_size - less), "batch": 2 * batch} for less in (2, 1)]
 
 
 def processor_figures(runs: Sequence[Run]) -> dict[str, float]:

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from math import ceil
 
 from fabricmark.models import Board, Prediction, _roofline, _transfers
-from fabricmark.models._measured import Run
+from fabricmark.models._measured import Run, smaller
 from fabricmark.models.machine import Bitstream
 
 OPERATION = {"operation": "gemm"}
@@ -86,6 +86,11 @@ def processor_prediction(
     """GEMM on CPUs and GPUs: the slower of arithmetic and memory."""
     about = ("performance", OPERATION, "GFLOP/s", processor_work(parameters))
     return _roofline.prediction(*about, parameters, board, ranks, bitstream)
+
+
+def short_runs(parameters: Mapping, device_class: str) -> list[dict]:
+    """Options of the runs that the figures come from, the largest last; `parameters`: of kernel.toml."""
+    return smaller(parameters, "size", device_class)
 
 
 def processor_figures(runs: Sequence[Run]) -> dict[str, float]:

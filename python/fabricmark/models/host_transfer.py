@@ -18,7 +18,7 @@ from collections.abc import Mapping, Sequence
 from math import inf
 
 from fabricmark.models import Board, Prediction, _host_transfer_measured, _transfers
-from fabricmark.models._measured import Run
+from fabricmark.models._measured import Run, default
 from fabricmark.models.machine import Bitstream
 
 BOTH = "both"
@@ -114,6 +114,15 @@ def measured_latency(
     moved = smallest.axes["bytes"]
     beyond = moved / (smallest.best * 1e9) - moved / bytes_per_second
     return max(beyond, 0.0) / latencies(smallest.axes, board)
+
+
+def short_runs(parameters: Mapping, device_class: str) -> list[dict]:
+    """Options of the runs that the figures come from, the largest last; `parameters`: of kernel.toml."""
+    if device_class != "cpu":
+        return []  # each memory of the host would need figures of its own
+    one_more = {name: default(parameters, name, device_class) + 1 for name in ("smallest", "largest")}
+    piece = default(parameters, "overlap_bytes", device_class) * 3 // 4
+    return [{**one_more, "overlap_bytes": piece, "memories": "page-aligned"}]
 
 
 def processor_figures(runs: Sequence[Run]) -> dict[str, float]:

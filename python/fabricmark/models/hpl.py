@@ -28,7 +28,7 @@ from math import ceil
 import numpy as np
 
 from fabricmark.models import Board, Prediction, _grid, _host_path, _network, _roofline, _transfers
-from fabricmark.models._measured import Run, figures_of
+from fabricmark.models._measured import Run, figures_of, smaller
 from fabricmark.models.machine import DIRECT, HOST, Bitstream, Network
 
 LU = {"operation": "lu"}
@@ -271,6 +271,11 @@ def processor_phases(
     grid = _grid.shape(ranks, parameters.get("grid_rows", 0))
     steps, _ = known_steps(parameters, board, ranks, grid, network, None)
     return None if steps is None else phases(ceil(parameters["size"] / parameters["block_size"]), grid, steps)
+
+
+def short_runs(parameters: Mapping, device_class: str) -> list[dict]:
+    """Options of the runs that the figures come from, the largest last; `parameters`: of kernel.toml."""
+    return smaller(parameters, "size", device_class)
 
 
 def processor_figures(runs: Sequence[Run]) -> dict[str, float]:

@@ -22,7 +22,7 @@ from math import ceil, lcm
 import numpy as np
 
 from fabricmark.models import Board, Prediction, _grid, _host_path, _network, _roofline, _transfers
-from fabricmark.models._measured import Run, efficiency, figures_of
+from fabricmark.models._measured import Run, efficiency, figures_of, smaller
 from fabricmark.models.machine import HOST, Bitstream, Network
 
 ELEMENT_BYTES = {"float": 4, "double": 8}
@@ -224,6 +224,11 @@ def undescribed_times(
     exchange = exchange_seconds(most, part, parameters, board, ranks, network, bitstream)
     kernels, word = (None, "-") if adding is None else adding
     return Times(0.0, exchange, kernels, word, together=board.device_class == "gpu")
+
+
+def short_runs(parameters: Mapping, device_class: str) -> list[dict]:
+    """Options of the runs that the figures come from, the largest last; `parameters`: of kernel.toml."""
+    return smaller(parameters, "size", device_class)
 
 
 def processor_figures(runs: Sequence[Run]) -> dict[str, float]:

@@ -135,6 +135,12 @@ def processor_prediction(
     return Prediction("updates", AXES, value / 1e9, "GUOP/s", limit / 1e9, bottleneck, explanation)
 
 
+def short_runs(parameters: Mapping, device_class: str) -> list[dict]:
+    """Options of the runs that the figures come from, the largest last; `parameters`: of kernel.toml."""
+    log_size = _measured.default(parameters, "log_size", device_class)
+    return [{"log_size": max(8, log_size - less)} for less in (2, 1)]
+
+
 def processor_figures(runs: Sequence[_measured.Run]) -> dict[str, float]:
     """Figures of a kernel on a CPU or GPU from short runs.
 

@@ -141,6 +141,11 @@ def operation_prediction(
     return Prediction("bandwidth", axes, value / 1e9, "GB/s", limit / 1e9, bottleneck, explanation)
 
 
+def short_runs(parameters: Mapping, device_class: str) -> list[dict]:
+    """Options of the runs that the figures come from, the largest last; `parameters`: of kernel.toml."""
+    return _measured.smaller(parameters, "size", device_class)
+
+
 def processor_figures(runs: Sequence[_measured.Run]) -> dict[str, float]:
     """Figures of a kernel on a CPU or GPU from short runs: efficiency, start, transfers."""
     pairs = []
