@@ -18,11 +18,12 @@ Table 3.12 has no part in these and checks them. The designs of Table 4.8 load 8
 from dataclasses import dataclass
 
 from fabricmark.models import Board
+from printed_figures import figure
 
 
 @dataclass(frozen=True)
 class Run:
-    """One result in GFLOP/s, with the parameters and clocks of the run."""
+    """One result, with the parameters and clocks of the run."""
 
     table: str
     board: Board
@@ -30,8 +31,19 @@ class Run:
     replications: int
     block_size: int
     unroll: int
-    gflop_per_s: float
-    norm: float | None = None  # Table 3.6
+
+    @property
+    def gflop_per_s(self) -> float:
+        """As the table prints it; Table 4.8 the mean of its devices."""
+        of_precision = {"transport": "none", "dtype": "float"}
+        return figure(self.table, "gemm", self.board.name, "performance", **of_precision)
+
+    @property
+    def norm(self) -> float | None:
+        """Per replication and 100 MHz, where the table has it."""
+        if self.table != "3.6":
+            return None
+        return figure(self.table, "gemm", self.board.name, "normalised")
 
     def parameters(self):
         names = ("size", "replications", "block_size", "unroll")
@@ -50,15 +62,15 @@ ALVEO_DDR = board("U280 DDR", 100, 100)
 PAC = board("PAC SVM", 225, 75)
 
 RUNS = [
-    Run("3.6", BITTWARE, 4096, 5, 512, 16, 708.95, 88.39),
-    Run("3.6", BITTWARE_MX, 4096, 4, 256, 8, 765.23, 79.71),
-    Run("3.6", ALVEO_HBM2, 4096, 3, 256, 16, 603.86, 85.29),
-    Run("3.6", ALVEO_DDR, 4096, 3, 256, 16, 266.91, 88.97),
-    Run("3.12", BITTWARE, 23040, 5, 512, 16, 727.58),
-    Run("3.12", BITTWARE_MX, 11264, 4, 256, 8, 771.99),
-    Run("3.12", ALVEO_HBM2, 8192, 3, 256, 16, 615.14),
-    Run("3.12", ALVEO_DDR, 23040, 3, 256, 16, 270.87),
-    Run("4.8", board("520N", 272.5, 300), 23040, 5, 512, 8, 1231.2),
-    Run("4.8", board("U280 DDR", 186, 300), 23040, 3, 256, 8, 493.2),
+    Run("3.6", BITTWARE, 4096, 5, 512, 16),
+    Run("3.6", BITTWARE_MX, 4096, 4, 256, 8),
+    Run("3.6", ALVEO_HBM2, 4096, 3, 256, 16),
+    Run("3.6", ALVEO_DDR, 4096, 3, 256, 16),
+    Run("3.12", BITTWARE, 23040, 5, 512, 16),
+    Run("3.12", BITTWARE_MX, 11264, 4, 256, 8),
+    Run("3.12", ALVEO_HBM2, 8192, 3, 256, 16),
+    Run("3.12", ALVEO_DDR, 23040, 3, 256, 16),
+    Run("4.8", board("520N", 272.5, 300), 23040, 5, 512, 8),
+    Run("4.8", board("U280 DDR", 186, 300), 23040, 3, 256, 8),
 ]
-PAC_RUN = Run("3.6", PAC, 4096, 5, 512, 16, 739.59, 65.74)
+PAC_RUN = Run("3.6", PAC, 4096, 5, 512, 16)

@@ -16,6 +16,7 @@ close to the peak, which would be 4 x 162.5 million a second and board.
 from dataclasses import dataclass
 
 from fabricmark.models import Board
+from printed_figures import figure
 
 UPDATE_SECONDS = 36e-9
 LOOP_SECONDS = 1.16e-6
@@ -29,9 +30,14 @@ class Run:
     board: Board
     replications: int
     buffer_size: int
-    muop_per_s: float
     log_rngs: int = 0
     log_size: int = 29
+
+    @property
+    def muop_per_s(self) -> float:
+        """As the table prints it; Table 4.8 the mean of its devices, in GUOP/s."""
+        printed = figure(self.table, "random_access", self.board.name, "updates")
+        return printed * (1e3 if self.table == "4.8" else 1)
 
     def parameters(self):
         names = ("replications", "buffer_size", "log_rngs", "log_size")
@@ -43,9 +49,9 @@ def alveo(name: str, banks: int, bank_rate: float, megahertz: float) -> Board:
 
 
 RUNS = [
-    Run("3.6", Board("520N", "fpga", 4, 19.2e9, 329.17e6), 4, 1, 245.0),
-    Run("3.6", Board("520N MX", "fpga", 32, 12.8e9, 477.78e6), 32, 1, 469.8),
-    Run("3.6", alveo("U280 HBM2", 32, 460e9 / 32, 450), 32, 1024, 128.1),
-    Run("3.6", alveo("U280 DDR", 2, 19.2e9, 446), 2, 1024, 40.3),
+    Run("3.6", Board("520N", "fpga", 4, 19.2e9, 329.17e6), 4, 1),
+    Run("3.6", Board("520N MX", "fpga", 32, 12.8e9, 477.78e6), 32, 1),
+    Run("3.6", alveo("U280 HBM2", 32, 460e9 / 32, 450), 32, 1024),
+    Run("3.6", alveo("U280 DDR", 2, 19.2e9, 446), 2, 1024),
 ]
-SCALED = Run("4.8", alveo("U280 DDR", 2, 19.2e9, 300), 2, 1024, 40, log_rngs=3)
+SCALED = Run("4.8", alveo("U280 DDR", 2, 19.2e9, 300), 2, 1024, log_rngs=3)

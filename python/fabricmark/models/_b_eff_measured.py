@@ -13,7 +13,7 @@ from fabricmark.models import Board, _measured
 from fabricmark.models._fit import Modelled, curve
 from fabricmark.models._host_path import DIRECTIONS, EXCHANGE
 from fabricmark.models._measured import Run
-from fabricmark.models.machine import Bitstream, Curve, Network
+from fabricmark.models.machine import Bitstream, Curve
 
 LINES = ("kernel", "read", "message", "write", "kernel_after")
 MAPPED = "mapped"
@@ -65,16 +65,6 @@ def over_host(
         return None
     words = [mapped.words[i] if is_long[i] else whole.words[i] for i in range(len(whole.words))]
     return Modelled(np.where(is_long, mapped.seconds, whole.seconds), words, SOURCE)
-
-
-def between_hosts(sizes, network: Network | None, ranks: int, board: Board) -> Modelled | None:
-    """Messages between the hosts' memories; None without a measured curve."""
-    seconds = _measured.message_seconds(network, sizes, ranks, board)
-    if seconds is None:
-        return None
-    carrier = BANDWIDTH if board.hosts == 1 else "network"
-    words = [LATENCY if time < 2 * seconds.min() else carrier for time in seconds]
-    return Modelled(seconds, words, "the hosts' MPI as it was measured, between its sizes")
 
 
 def message_curve(run: Run) -> Curve | None:

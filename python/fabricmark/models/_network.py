@@ -4,6 +4,8 @@ All take and return numbers or arrays of NumPy, in bytes and seconds; a field of
 array, too (models/_sweep.py).
 """
 
+from dataclasses import replace
+
 import numpy as np
 
 from fabricmark.models import Board, _transfers
@@ -59,22 +61,35 @@ def curve_seconds(message_bytes, curve: Curve):
     return found * np.maximum(asked / sizes[-1], 1.0)
 
 
-def exchange_seconds(message_bytes, network: Network, devices: int, nodes: int):
+def exchange_seconds(message_bytes, network: Network, devices, nodes):
     """Time in which each host sends a message to both neighbours and receives theirs [s].
 
     The hosts' curve; without one a rank sends to itself through its memory, and others through the link.
-    Raises ValueError where nothing says.
+    `devices` and `nodes` may be arrays. Raises ValueError where nothing says.
     """
-    curve = network.curve(devices, nodes)
+    if np.ndim(devices) == 0 and np.ndim(nodes) == 0:
+        curve = network.curve(int(devices), int(nodes))
+        return _seconds_of(message_bytes, network, curve, int(devices) == 1)
+    devices, nodes = np.broadcast_arrays(devices, nodes)
+    pairs = list(zip(devices.ravel().tolist(), nodes.ravel().tolist(), strict=True))
+    known = {pair: (network.curve(*pair), pair[0] == 1) for pair in set(pairs)}
+    kinds = list({(id(curve), alone): (curve, alone) for curve, alone in known.values()}.values())
+    number = {pair: kinds.index(kind) for pair, kind in known.items()}
+    which = np.array([number[pair] for pair in pairs]).reshape(devices.shape)
+    times = [_seconds_of(message_bytes, network, *kind) for kind in kinds]
+    return times[0] if len(times) == 1 else np.choose(which, times)
+
+
+def _seconds_of(message_bytes, network: Network, curve: Curve | None, alone: bool):
     if curve is not None:
         return curve_seconds(message_bytes, curve)
     sent = DIRECTIONS * np.asarray(message_bytes, dtype=float)
-    if devices == 1 and network.self_bytes_per_second is not None:
+    if alone and network.self_bytes_per_second is not None:
         return sent / network.self_bytes_per_second
     return sent / link_bytes_per_second(network) + DIRECTIONS * hop_seconds(network)
 
 
-def copy_seconds(direction: str, moved_bytes, board: Board, neighbours: bool = False):
+def copy_seconds(direction: str, moved_bytes, board: Board, neighbours=False):
     """Time to copy one message between host and device [s]: one of the driver's two ways.
 
     By DMA: latency (more from a page on) + bytes x (1 / rate + 1 / staging), longer by `neighbour_factor`
@@ -88,8 +103,7 @@ def copy_seconds(direction: str, moved_bytes, board: Board, neighbours: bool = F
     latency = board.host_to_device_seconds if to_device else board.device_to_host_seconds
     waiting = latency + np.where(moved >= board.page_bytes, board.page_seconds, 0.0)
     copied = waiting + moved * (inverse(rate) + inverse(board.staging_bytes_per_second))
-    if neighbours:
-        copied = copied * board.neighbour_factor
+    copied = copied * np.where(neighbours, board.neighbour_factor, 1.0)
     words = np.maximum(board.programmed_seconds, moved * inverse(board.programmed_bytes_per_second))
     return np.where(moved < board.programmed_bytes, words, copied)
 
@@ -107,7 +121,7 @@ def array_copy_seconds(direction: str, moved_bytes, board: Board):
 
 def has_neighbours(board: Board):
     """Whether another device of a run shares a device's node."""
-    return np.any(np.asarray(board.devices) > np.asarray(board.hosts))
+    return np.asarray(board.devices) > np.asarray(board.hosts)
 
 
 def host_steps(message_bytes, board: Board, network: Network) -> list:
@@ -115,7 +129,7 @@ def host_steps(message_bytes, board: Board, network: Network) -> list:
 
     The devices' copies of both messages, one after the other, and the hosts' exchange (eq. 4.2).
     """
-    shared = bool(has_neighbours(board))
+    shared = has_neighbours(board)
     return [
         DIRECTIONS * copy_seconds(_transfers.FROM_DEVICE, message_bytes, board, shared),
         exchange_seconds(message_bytes, network, board.devices, board.hosts),
@@ -123,6 +137,32 @@ def host_steps(message_bytes, board: Board, network: Network) -> list:
     ]
 
 
-def is_over_host(network: Network | None) -> bool:
-    """Whether messages pass the hosts' memories."""
-    return network is not None and network.kind == HOST
+def ring_seconds(message_bytes, board: Board, network: Network, transport: str, pairs=None) -> list:
+    """Times of the steps of an exchange with both neighbours in a ring [s]: one, or three over the host.
+
+    Direct links are shared out to both neighbours; a pair of kernels writes to one of each (`pairs`: how many
+    there are, None: enough for all links).
+    """
+    if network.kind == HOST:
+        if transport == "cpu":
+            return [exchange_seconds(message_bytes, network, board.devices, board.hosts)]
+        return host_steps(message_bytes, board, network)
+    links = np.maximum(network.links // DIRECTIONS, 1)
+    return [link_seconds(message_bytes, network, links if pairs is None else np.minimum(links, pairs))]
+
+
+def ring_limit(board: Board, network: Network, transport: str) -> float | None:
+    """Bytes per second of all devices, both directions, that links or copies carry; None where unknown."""
+    if network.kind != HOST:
+        links = max(network.links // DIRECTIONS, 1)
+        return DIRECTIONS * links * link_bytes_per_second(network) * board.devices
+    rates = (board.host_to_device_bytes_per_second, board.device_to_host_bytes_per_second)
+    if transport == "cpu" or None in rates:
+        return None
+    return board.devices / sum(inverse(rate) for rate in rates)
+
+
+def with_axis(described):
+    """A board or network whose arrays have one more axis, for example for the sizes of messages."""
+    arrays = {name: value for name, value in vars(described).items() if isinstance(value, np.ndarray)}
+    return replace(described, **{name: value[..., np.newaxis] for name, value in arrays.items()})

@@ -14,6 +14,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import ceil
 
+import numpy as np
+
 from fabricmark.models import Board, Prediction, _roofline, _transfers
 from fabricmark.models._measured import Run, default
 from fabricmark.models.machine import Bitstream
@@ -29,7 +31,7 @@ DISTRIBUTED_EXCHANGES = 3
 
 def flops(log_size: int) -> float:
     """Operations of one transform: 5 n log2 n (dissertation 000, section 3.1.4)."""
-    return 5.0 * 2**log_size * log_size
+    return 5.0 * 2.0**log_size * log_size
 
 
 def interface_hz(board: Board, value_bytes: int) -> float:
@@ -42,33 +44,63 @@ def pipeline_flops_per_second(log_size: int, hertz: float, replications: int) ->
     return 5.0 * log_size * hertz * replications * VALUES_PER_CYCLE
 
 
-def fpga_predictions(parameters: Mapping, board: Board, ranks: int) -> list[Prediction]:
-    """Batched transforms on FPGAs. Raises ValueError for a board without clock."""
+def fpga_rate(parameters: Mapping, board: Board, ranks, bitstream=None) -> tuple:
+    """(FLOP/s of one device, clock of its memory interface): eq. 3.1 times the bitstream's fitted
+    "pipeline_efficiency". Raises ValueError for a board without clock.
+    """
     if board.kernel_hz is None:
         raise ValueError("kernel_hz")
-    value_bytes, log_size = VALUE_BYTES[parameters["data_type"]], parameters["log_size"]
-    ranks_here = ceil(ranks / board.devices)
-    memory_hz = interface_hz(board, value_bytes)
-    pairs = max(1, board.banks // 2)
-    working = min(parameters["replications"] * ranks_here, pairs)
-    rate = pipeline_flops_per_second(log_size, min(board.kernel_hz, memory_hz), working)
-    work = flops(log_size) * parameters["batch"] * ranks_here
-    launch = parameters["replications"] * board.launch_seconds
-    value = work / (work / rate + launch) * board.devices
-    limit = pipeline_flops_per_second(log_size, memory_hz, pairs) * board.devices
+    figures = {} if bitstream is None else bitstream.figures
+    memory_hz = interface_hz(board, VALUE_BYTES[parameters["data_type"]])
+    working = np.minimum(parameters["replications"] * np.ceil(ranks / board.devices), bank_pairs(board))
+    clock = np.minimum(board.kernel_hz, memory_hz)
+    rate = pipeline_flops_per_second(parameters["log_size"], clock, working)
+    return rate * figures.get("pipeline_efficiency", 1.0), memory_hz
+
+
+def bank_pairs(board: Board):
+    """A replication reads from one bank and writes to another."""
+    return np.maximum(1, board.banks // 2)
+
+
+def fpga_seconds(parameters: Mapping, board: Board, ranks, bitstream=None) -> tuple:
+    """(operations of one device's ranks, start of the replications [s], the transforms [s])."""
+    work = flops(parameters["log_size"]) * parameters["batch"] * np.ceil(ranks / board.devices)
+    rate, _ = fpga_rate(parameters, board, ranks, bitstream)
+    return work, parameters["replications"] * board.launch_seconds, work / rate
+
+
+def headline(parameters: Mapping, board: Board, ranks, *, network=None, bitstream=None):
+    """GFLOP/s of batched transforms on FPGAs; parameters, ranks and fields of the board may be arrays."""
+    work, launch, busy = fpga_seconds(parameters, board, ranks, bitstream)
+    return work / (launch + busy) * board.devices / 1e9
+
+
+def fpga_predictions(parameters: Mapping, board: Board, ranks: int, bitstream=None) -> list[Prediction]:
+    """Batched transforms on FPGAs. Raises ValueError for a board without clock."""
+    _, memory_hz = fpga_rate(parameters, board, ranks, bitstream)
+    _, launch, busy = map(float, fpga_seconds(parameters, board, ranks, bitstream))
+    log_size = parameters["log_size"]
+    value = float(headline(parameters, board, ranks, bitstream=bitstream))
+    limit = float(pipeline_flops_per_second(log_size, memory_hz, bank_pairs(board))) * board.devices / 1e9
     bottleneck = "kernel width x frequency" if board.kernel_hz < memory_hz else _roofline.MEMORY
-    bottleneck = _roofline.LAUNCH if launch > work / rate else bottleneck
+    bottleneck = _roofline.LAUNCH if launch > busy else bottleneck
     explanation = "eight values a cycle from one bank to another (eq. 3.1)"
-    bytes_per_flop = 2 * value_bytes / (5 * log_size)
+    bytes_per_flop = 2 * VALUE_BYTES[parameters["data_type"]] / (5 * log_size)
+    phases = {"launch": launch, "transforms": busy}
     return [
         Prediction(
-            name, {"operation": operation}, value * scale, unit, limit * scale, bottleneck, explanation
+            name,
+            {"operation": operation},
+            value * scale,
+            unit,
+            limit * scale,
+            bottleneck,
+            explanation,
+            phases,
         )
         for operation in OPERATIONS
-        for name, unit, scale in (
-            ("performance", "GFLOP/s", 1e-9),
-            ("bandwidth", "GB/s", bytes_per_flop * 1e-9),
-        )
+        for name, unit, scale in (("performance", "GFLOP/s", 1.0), ("bandwidth", "GB/s", bytes_per_flop))
     ]
 
 
@@ -132,7 +164,7 @@ def predict(
     if parameters["data_type"] not in VALUE_BYTES:
         raise KeyError("data_type")
     if board.device_class == "fpga":
-        found = fpga_predictions(parameters, board, ranks)
+        found = fpga_predictions(parameters, board, ranks, bitstream)
     else:
         found = processor_predictions(parameters, board, ranks, bitstream)
     return [*found, *_transfers.predictions(board, ranks, bitstream)]

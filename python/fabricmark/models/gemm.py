@@ -12,6 +12,8 @@
 from collections.abc import Mapping, Sequence
 from math import ceil
 
+import numpy as np
+
 from fabricmark.models import Board, Prediction, _roofline, _transfers
 from fabricmark.models._measured import Run, smaller
 from fabricmark.models.machine import Bitstream
@@ -51,24 +53,52 @@ def normalised(flops_per_second: float, replications: int, kernel_hz: float) -> 
     return flops_per_second / replications / (kernel_hz / 100e6)
 
 
-def fpga_prediction(parameters: Mapping, board: Board, ranks: int) -> Prediction:
-    """GEMM on FPGAs: replications x the rate of one block."""
+def fpga_steps(parameters: Mapping, board: Board) -> tuple[tuple, object]:
+    """(times of the steps of one block [s], part of the padded matrix's work that counts).
+
+    Raises ValueError for a board without clock.
+    """
     if board.kernel_hz is None:
         raise ValueError("kernel_hz")
     size, block = parameters["size"], parameters["block_size"]
-    padded = ceil(size / block) * block
-    replications = parameters["replications"] * ceil(ranks / board.devices)
+    padded = np.ceil(size / block) * block
     shape = (padded, block, parameters["gemm_size"], parameters["unroll"], board.kernel_hz)
-    steps = block_steps(*shape, board.memory_hz or board.kernel_hz)
-    rate = replications * flops(block) / sum(steps) * (size / padded) ** 3
-    seconds = (
-        flops(size) * ceil(ranks / board.devices) / rate + parameters["replications"] * board.launch_seconds
-    )
-    value = flops(size) * ceil(ranks / board.devices) / seconds * board.devices
-    limit = replications * flops(block) / steps[1] * board.devices
+    memory_hz = board.kernel_hz if board.memory_hz is None else board.memory_hz
+    return block_steps(*shape, memory_hz), (size / padded) ** 3
+
+
+def fpga_seconds(parameters: Mapping, board: Board, ranks) -> tuple:
+    """(start of the replications, multiplication) of one device's ranks [s]: replications side by side."""
+    steps, share = fpga_steps(parameters, board)
+    of_block = sum(steps) / parameters["replications"] / flops(parameters["block_size"])
+    here = np.ceil(ranks / board.devices)
+    busy = flops(parameters["size"]) * of_block / share
+    # Ranks on one device have a kernel of their own each.
+    return parameters["replications"] * board.launch_seconds, busy * np.ones_like(here)
+
+
+def headline(parameters: Mapping, board: Board, ranks, *, network=None, bitstream=None):
+    """GFLOP/s on FPGAs; parameters, ranks and fields of the board may be arrays."""
+    here = np.ceil(ranks / board.devices)
+    seconds = sum(fpga_seconds(parameters, board, ranks))
+    return flops(parameters["size"]) * here / seconds * board.devices / 1e9
+
+
+def fpga_prediction(parameters: Mapping, board: Board, ranks: int) -> Prediction:
+    """GEMM on FPGAs: replications x the rate of one block."""
+    steps, _ = fpga_steps(parameters, board)
+    launch, busy = map(float, fpga_seconds(parameters, board, ranks))
+    replications = parameters["replications"] * ceil(ranks / board.devices)
+    limit = replications * flops(parameters["block_size"]) / steps[1] * board.devices
     bottleneck = "kernel width x frequency" if steps[1] >= sum(steps) / 2 else "memory bandwidth"
-    explanation = "load, multiply and add one after the other (eq. 3.2), replications side by side"
-    return Prediction("performance", OPERATION, value / 1e9, "GFLOP/s", limit / 1e9, bottleneck, explanation)
+    bottleneck = _roofline.LAUNCH if launch > busy else bottleneck
+    names = ("load", "multiply", "add to C")
+    phases = {name: float(step / sum(steps) * busy) for name, step in zip(names, steps, strict=True)}
+    return Prediction(
+        "performance", OPERATION, float(headline(parameters, board, ranks)), "GFLOP/s", float(limit) / 1e9,
+        bottleneck, "load, multiply and add one after the other (eq. 3.2), replications side by side",
+        {"launch": launch, **phases},
+    )  # fmt: skip
 
 
 def processor_work(parameters: Mapping) -> _roofline.Work:

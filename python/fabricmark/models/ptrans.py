@@ -34,7 +34,7 @@ KERNEL = "kernel width x frequency"
 
 @dataclass(frozen=True)
 class Times:
-    """Of one transposition [s]: start of the kernels, exchange, additions, of which the last two overlap or not.
+    """Of one transposition [s]: start of the kernels, exchange, additions; the last two overlap or not.
 
     None where nothing says. `word`: what the additions wait for.
     """

@@ -21,6 +21,8 @@ holds the boards with the origin of each number, and the tests compare all publi
 from collections.abc import Mapping, Sequence
 from math import ceil
 
+import numpy as np
+
 from fabricmark.models import Board, Prediction, _measured, _transfers
 from fabricmark.models.machine import Bitstream
 
@@ -35,13 +37,13 @@ def kernel_bytes_per_second(parameters: Mapping, element_bytes: int, kernel_hz: 
     return kernel_hz * parameters["vector_width"] * parameters["unroll"] * element_bytes
 
 
-def phase_seconds(phase_bytes: float, board: Board, kernel_rate: float) -> float:
+def phase_seconds(phase_bytes, board: Board, kernel_rate):
     """Time of one inner loop over the local buffer [s], with the latency of each of its bursts."""
-    bursts = ceil(phase_bytes / board.burst_bytes) if board.burst_bytes else 1
-    return phase_bytes / min(board.bank_bytes_per_second, kernel_rate) + bursts * board.burst_seconds
+    bursts = 1 if board.burst_bytes is None else np.ceil(phase_bytes / board.burst_bytes)
+    return phase_bytes / np.minimum(board.bank_bytes_per_second, kernel_rate) + bursts * board.burst_seconds
 
 
-def buffered_seconds(elements: float, streams: int, parameters: Mapping, board: Board) -> float:
+def buffered_seconds(elements, streams: int, parameters: Mapping, board: Board):
     """Time of one replication on its bank [s]: blocks x phases, one phase a stream.
 
     `elements` of each array belong to the replication. Where replications outnumber the banks, the ones
@@ -51,11 +53,11 @@ def buffered_seconds(elements: float, streams: int, parameters: Mapping, board: 
     element_bytes = ELEMENT_BYTES[parameters["data_type"]]
     kernel_rate = kernel_bytes_per_second(parameters, element_bytes, board.kernel_hz)
     phase = phase_seconds(parameters["buffer_size"] * element_bytes, board, kernel_rate)
-    sharing = ceil(parameters["replications"] / board.banks)
+    sharing = np.ceil(parameters["replications"] / board.banks)
     return elements / parameters["buffer_size"] * streams * phase * sharing
 
 
-def single_pipeline_seconds(elements: float, operation: str, parameters: Mapping, board: Board) -> float:
+def single_pipeline_seconds(elements, operation: str, parameters: Mapping, board: Board):
     """Time of all replications with separate read and write paths [s]: the slowest of the three.
 
     `elements` of each array belong to the whole device. Source: dissertation 000, section 3.2.2 (PAC SVM).
@@ -63,38 +65,53 @@ def single_pipeline_seconds(elements: float, operation: str, parameters: Mapping
     read, written = STREAMS[operation]
     array_bytes = elements * ELEMENT_BYTES[parameters["data_type"]]
     kernel_rate = kernel_bytes_per_second(parameters, 1, board.kernel_hz) * parameters["replications"]
-    return max(
-        read * array_bytes / (board.read_path_bytes_per_second or board.memory_bytes_per_second),
-        written * array_bytes / (board.write_path_bytes_per_second or board.memory_bytes_per_second),
-        elements / kernel_rate,
-    )
+    reading = board.read_path_bytes_per_second
+    writing = board.write_path_bytes_per_second
+    paths = [board.memory_bytes_per_second if path is None else path for path in (reading, writing)]
+    moving = np.maximum(read * array_bytes / paths[0], written * array_bytes / paths[1])
+    return np.maximum(moving, elements / kernel_rate)
 
 
-def is_single_pipeline(parameters: Mapping, board: Board) -> bool:
+def is_single_pipeline(parameters: Mapping, board: Board):
     """Whether the three loops merge: a buffer as long as the unroll, and paths that allow it."""
-    return board.read_path_bytes_per_second is not None and parameters["buffer_size"] <= parameters["unroll"]
+    if board.read_path_bytes_per_second is None:
+        return np.asarray(False)
+    return np.asarray(parameters["buffer_size"]) <= parameters["unroll"]
 
 
-def fpga_operation(
-    operation: str, elements: float, parameters: Mapping, board: Board
-) -> tuple[float, str, str]:
-    """(seconds, bottleneck, explanation) of one operation on one FPGA; `elements` of each array."""
+def fpga_seconds(operation: str, elements, parameters: Mapping, board: Board) -> tuple:
+    """(start of the replications, the rest) of one operation on one FPGA [s]; `elements` of each array."""
     replications = parameters["replications"]
-    launch = replications * board.launch_seconds
+    moving = buffered_seconds(elements / replications, sum(STREAMS[operation]), parameters, board)
+    merged = is_single_pipeline(parameters, board)
+    if np.any(merged):
+        single = single_pipeline_seconds(elements, operation, parameters, board)
+        moving = np.where(merged, single, moving)
+    return replications * board.launch_seconds, moving
+
+
+def fpga_operation(operation: str, elements: float, parameters: Mapping, board: Board) -> tuple:
+    """(seconds, bottleneck, explanation, phases) of one operation on one FPGA; `elements` of each array."""
     element_bytes = ELEMENT_BYTES[parameters["data_type"]]
     kernel_rate = kernel_bytes_per_second(parameters, element_bytes, board.kernel_hz)
+    launch, moving = map(float, fpga_seconds(operation, elements, parameters, board))
     if is_single_pipeline(parameters, board):
-        moving = single_pipeline_seconds(elements, operation, parameters, board)
-        kernel_bound = moving <= elements * element_bytes / (kernel_rate * replications)
+        of_kernel = elements * element_bytes / (kernel_rate * parameters["replications"])
+        kernel_bound = moving <= of_kernel
         explanation = "one pipeline reads and writes at the same time"
     else:
-        moving = buffered_seconds(elements / replications, sum(STREAMS[operation]), parameters, board)
         kernel_bound = kernel_rate < board.bank_bytes_per_second
         explanation = f"{sum(STREAMS[operation])} phases a block, one burst latency a burst"
-    if launch > moving:
-        return launch + moving, "launch latency", explanation
     bottleneck = "kernel width x frequency" if kernel_bound else "memory bandwidth"
-    return launch + moving, bottleneck, explanation
+    bottleneck = "launch latency" if launch > moving else bottleneck
+    return launch + moving, bottleneck, explanation, {"launch": launch, "memory and kernel": moving}
+
+
+def headline(parameters: Mapping, board: Board, ranks, *, network=None, bitstream=None):
+    """GB/s of Triad on FPGAs; parameters, ranks and fields of the board may be arrays."""
+    elements = parameters["size"] * np.ceil(ranks / board.devices)
+    moved = elements * sum(STREAMS["triad"]) * ELEMENT_BYTES[parameters["data_type"]]
+    return moved / sum(fpga_seconds("triad", elements, parameters, board)) * board.devices / 1e9
 
 
 def processor_rate(parameters: Mapping, board: Board, workers: int) -> tuple[float, str] | None:
@@ -120,9 +137,9 @@ def operation_prediction(
     elements = parameters["size"] * ranks_here
     moved = elements * sum(STREAMS[operation]) * ELEMENT_BYTES[parameters["data_type"]]
     limit = board.memory_bytes_per_second * board.devices
-    axes = {"operation": operation}
+    axes, phases = {"operation": operation}, {}
     if board.device_class == "fpga":
-        seconds, bottleneck, explanation = fpga_operation(operation, elements, parameters, board)
+        seconds, bottleneck, explanation, phases = fpga_operation(operation, elements, parameters, board)
     else:
         replications = parameters.get("replications", 1)
         rate = processor_rate(parameters, board, replications * ranks_here)
@@ -138,7 +155,7 @@ def operation_prediction(
         if "efficiency" in figures:
             explanation += f"; of that the kernel reaches {figures['efficiency']:.0%} (measured)"
     value = moved / seconds * board.devices
-    return Prediction("bandwidth", axes, value / 1e9, "GB/s", limit / 1e9, bottleneck, explanation)
+    return Prediction("bandwidth", axes, value / 1e9, "GB/s", limit / 1e9, bottleneck, explanation, phases)
 
 
 def short_runs(parameters: Mapping, device_class: str) -> list[dict]:

@@ -28,9 +28,12 @@ def names() -> list[str]:
 def load(name_or_path: str | Path, profile: str = "fitted", board: str | None = None) -> System:
     """The system of a name or a file. `board`: which of its kinds of devices, by default the first.
 
-    Raises FabricmarkError (2) in one line with file, line, cause and remedy.
+    The id of a board is a system, too: that board alone with all its bitstreams. Raises FabricmarkError (2)
+    in one line with file, line, cause and remedy.
     """
     _check_profile(profile)
+    if str(name_or_path) not in files.listed("system") and str(name_or_path) in files.listed("board"):
+        return build.alone(str(name_or_path), build.Source(profile))
     return build.system(_path("system", name_or_path), profile, board)
 
 

@@ -1,7 +1,7 @@
 """From checked files to what the models take: boards, networks, bitstreams, systems."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from fabricmark.errors import FabricmarkError
@@ -10,7 +10,7 @@ from fabricmark.models.machine import Bitstream, Curve, Network
 from fabricmark.systems import curves, files, keys
 from fabricmark.systems.figure import Fault, Figure
 from fabricmark.systems.files import Table
-from fabricmark.systems.system import System
+from fabricmark.systems.system import OF_BOARD, System
 
 TRANSPORTS = ("none", "cpu", "host", "channels", "accl-udp", "accl-tcp", "accl-rdma", "mpi")
 MOST_LIKE = 8
@@ -73,28 +73,31 @@ def values(figures: Mapping[str, Figure], known: Mapping[str, keys.Key], profile
     return found
 
 
-def needed(found: Mapping, kind: str, known: Mapping[str, keys.Key], path: Path, profile: str) -> None:
-    """Raises FabricmarkError (2) for a required figure that the profile has not, or that is 0."""
+def needed(found: Mapping, known: Mapping[str, keys.Key], at: tuple = ()) -> None:
+    """Raises Fault for a required figure that the profile has not, or that is 0."""
     for name, key in known.items():
         if key.required and key.field not in found:
-            cause = f"no published figure, so that the profile {profile} has none"
-            raise files.refused(path, Fault(tuple(name.split(".")), cause, "use the profile fitted"))
+            cause = "no published figure, which the profile published asks for"
+            raise Fault((*at, *name.split(".")), cause, "use the profile fitted")
         if key.required and not found[key.field]:
-            raise files.refused(path, Fault(tuple(name.split(".")), "is 0", f"write a {kind} with more"))
+            raise Fault((*at, *name.split(".")), "is 0", f"write at least 1: {key.meaning}")
 
 
 def board(path: Path, source: Source) -> tuple[Board, tuple[Figure, ...]]:
     """A board and its figures."""
     table = checked("board", path, source, ("random_updates",))
     found = values(table.figures, keys.BOARD, source.profile)
-    needed(found, "board", keys.BOARD, path, source.profile)
     try:
+        needed(found, keys.BOARD)
         device_class = _word(table.texts["class"], keys.CLASSES, ("class",))
         updates, more = _updates(table, files.place(path), source.profile)
     except Fault as fault:
         raise files.refused(path, fault) from fault
     if updates:
         found["updates_per_second"] = updates
+    capacity = table.figures.get("memory.bank_capacity")
+    if capacity is not None and capacity.of(source.profile) is not None:
+        found["memory_bytes"] = capacity.of(source.profile) * found["banks"]
     made = Board(name=table.texts["name"], device_class=device_class, **found)
     return made, (*table.figures.values(), *more)
 
@@ -268,12 +271,27 @@ def system(path: Path, profile: str, board_id: str | None = None) -> System:
         raise files.refused(path, fault) from fault
 
 
+def alone(board_id: str, source: Source) -> System:
+    """One board by itself, with all bitstreams that are made for it."""
+    made, figures = board(files.find("board", board_id), source)
+    streams: list[Bitstream] = []
+    for path in files.listed("bitstreams").values():
+        if files.parse(path).get("board") == board_id:
+            entries = bitstreams(path, source)[1]
+            streams += [stream for stream, _ in entries.values()]
+            figures += tuple(one for _, parts in entries.values() for one in parts)
+    summary = f"{made.name} by itself"
+    return System(board_id, summary, made, board_id, 1, 1, {}, tuple(streams), figures, (board_id,))
+
+
 def _devices(path: Path, top: Table, tables: list[Table], place: int, source: Source) -> System:
     """The system as one of its [[devices]] has it. Raises Fault."""
     table, at = tables[place], ("devices", place)
     made_board, figures = board(_reference("board", table.texts["board"], (*at, "board"), source), source)
     found = values(table.figures, keys.DEVICES, source.profile)
-    needed(found, "system", keys.DEVICES, path, source.profile)
+    needed(found, keys.DEVICES, at)
+    changed = {name: number for name, number in found.items() if name in OF_BOARD}
+    made_board = replace(made_board, **changed)
     if found["most_devices"] > MOST_DEVICES:
         raise Fault((*at, "most"), "too many devices", f"at most {MOST_DEVICES}")
     networks, more = _networks(table, at, source)

@@ -33,7 +33,7 @@ class Figure:
     """One number of a system file. `value` and `fitted` in SI units of `dimension` ("count", "number" and
     "share" are plain numbers).
 
-    `place`: file and key, for example "boards/520n.toml: memory.bank_bandwidth". `text`: as it is written.
+    `place`: file and key, for example "boards/520n.toml: memory.bank_bandwidth". The texts: as written.
     """
 
     place: str
@@ -42,7 +42,8 @@ class Figure:
     fitted: float | None
     source: str
     inferred: str
-    text: str = ""
+    value_text: str = ""
+    fitted_text: str = ""
 
     def of(self, profile: str) -> float | None:
         """The number that counts in a profile; None where it has none."""
@@ -77,7 +78,7 @@ def read(raw: object, key: Key, place: str, path: tuple, source: str) -> Figure:
         numbers.get("fitted"),
         source if "value" in raw else "",
         str(raw.get("inferred", "")),
-        " / ".join(str(raw[part]) for part in ("value", "fitted") if part in raw),
+        *(str(raw.get(part, "")) for part in ("value", "fitted")),
     )
 
 

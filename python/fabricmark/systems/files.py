@@ -1,4 +1,4 @@
-"""Finding and checking the files of a system. What does not fit is refused in one line that names the place."""
+"""Finding and checking the files of a system: what does not fit is refused in one line with its place."""
 
 import difflib
 import os

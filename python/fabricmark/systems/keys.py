@@ -52,6 +52,20 @@ BOARD = {
     "host.link_bandwidth": Key(RATE, "", "of the link to the host as it is specified, one direction"),
     "host.write_bandwidth": Key(RATE, "host_to_device_bytes_per_second", "host to device, as copied"),
     "host.read_bandwidth": Key(RATE, "device_to_host_bytes_per_second", "device to host, as copied"),
+    "host.write_latency": Key("seconds", "host_to_device_seconds", "of one copy to the device by DMA"),
+    "host.read_latency": Key("seconds", "device_to_host_seconds", "of one copy from the device by DMA"),
+    "host.page": Key("bytes", "page_bytes", "a copy of so many bytes or more waits longer"),
+    "host.page_latency": Key("seconds", "page_seconds", "so much longer"),
+    "host.programmed_below": Key("bytes", "programmed_bytes", "shorter copies are made word by word"),
+    "host.programmed_bandwidth": Key(RATE, "programmed_bytes_per_second", "of copies word by word"),
+    "host.programmed_latency": Key("seconds", "programmed_seconds", "the least that they take"),
+    "host.staging_bandwidth": Key(RATE, "staging_bytes_per_second", "the driver's own copy of a message"),
+    "host.array_staging_bandwidth": Key(RATE, "array_staging_bytes_per_second", "... of whole arrays"),
+    "host.neighbour_factor": Key(
+        NUMBER,
+        "neighbour_factor",
+        "copies take so many times as long while the other devices of the node copy, too",
+    ),
     "host.launch_latency": Key("seconds", "launch_seconds", "to start one kernel"),
     "host.copy_bandwidth": Key(RATE, "host_bytes_per_second", "copies in the memory of a whole host"),
     "processor.cores": Key(COUNT, "cores", "of the device (CPU)"),
@@ -72,6 +86,11 @@ NETWORK = {
     "latency": Key("seconds", "latency_seconds", "of the first bit, from one device to the next"),
     "switch_latency": Key("seconds", "switch_seconds", "more for each switch in between"),
     "start_latency": Key("seconds", "start_seconds", "to issue one message"),
+    "self_bandwidth": Key(RATE, "self_bytes_per_second", "of a rank to itself, where no curve says"),
+    "ordering_bandwidth": Key(RATE, "ordering_bytes_per_second", "at which a host orders a matrix's blocks"),
+    "node_latency": Key("seconds", "figures.node_seconds", "of a device's own network modules"),
+    "cable_latency": Key("seconds", "figures.cable_seconds", "of one cable with its transceivers"),
+    "switch_ports": Key(COUNT, "figures.switch_ports", "of one switch"),
     "frame": Key("bytes", "figures.frame_bytes", "payload of one frame"),
     "frame_overhead": Key("bytes", "figures.frame_overhead_bytes", "headers, gap and preamble of a frame"),
     "copy_bandwidth": Key(
@@ -93,15 +112,18 @@ BITSTREAM = {
     "clock": Key("hertz", "kernel_hz", "of the kernel"),
     "synthesis_time": Key("seconds", "", "how long the tools took"),
     **{f"memory.{name}": key for name, key in OF_BOARD.items()},
+    "memory.matrix_banks": Key(COUNT, "matrix_banks", "banks that hold a matrix; all where it is not given"),
     **{f"resources.{name}": key for name, key in RESOURCES.items()},
     "fitted.multiply_efficiency": Key(SHARE, "multiply_efficiency", "of the multipliers' cycles"),
-    "fitted.exchange_bandwidth": Key(RATE, "exchange_bytes_per_second", "of one device's blocks"),
-    "fitted.phase_latency": Key("seconds", "latency_seconds", "of a communication phase"),
-    "fitted.copy_bandwidth": Key(RATE, "copy_bytes_per_second", "between host and device"),
+    "fitted.panel_efficiency": Key(SHARE, "panel_efficiency", "of the panel kernels' cycles"),
+    "fitted.pipeline_efficiency": Key(SHARE, "pipeline_efficiency", "of a pipeline's cycles"),
+    "fitted.channel_efficiency": Key(SHARE, "channel_efficiency", "of the channels' bandwidth"),
     "fitted.start_latency": Key("seconds", "start_seconds", "of all kernels and exchanges"),
 }
 
 DEVICES = {
+    # What is other than in the board's file, because of the hosts.
+    **{name: key for name, key in BOARD.items() if name.startswith("host.")},
     "per_node": Key(COUNT, "devices_per_node", "devices in one node", required=True),
     "most": Key(COUNT, "most_devices", "devices of the whole system", required=True),
 }
@@ -140,6 +162,7 @@ TEXTS: Mapping[str, Mapping[str, tuple[bool, str]]] = {
         "variant": (False, "of kernel.toml; base where it is not given"),
         "transport": (False, "for example channels; none where it exchanges nothing"),
         "source": (False, "of all figures here that have none of their own"),
+        "inferred": (False, "why a bitstream of another board or document stands for this one"),
         "like": (False, "name of an earlier one in this file, or FILE/NAME, from which all else is taken"),
     },
     "system": {

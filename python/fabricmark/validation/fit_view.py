@@ -1,0 +1,57 @@
+"""`fabricmark validate --fit`: every fitted parameter, what the files have and what the rows say."""
+
+from collections.abc import Sequence
+from functools import lru_cache
+
+from rich.console import Console
+from rich.table import Table
+
+from fabricmark.published import Figure
+from fabricmark.systems import keys
+from fabricmark.validation import fit
+from fabricmark.validation.outcomes import loaded
+from fabricmark.validation.parameters import GROUPS, Parameter
+
+# Unit in which a dimension is easily read, and its factor.
+UNITS = {
+    "seconds": ("us", 1e6),
+    "bytes_per_second": ("GB/s", 1e-9),
+    keys.SHARE: ("", 1.0),
+    keys.NUMBER: ("", 1.0),
+}
+
+
+def quantity(parameter: Parameter, value: float | None) -> str:
+    """A value as systems/*.toml write it; "-" for none."""
+    if value is None:
+        return "-"
+    unit, factor = UNITS[parameter.key.dimension]
+    return f"{value * factor:.4g} {unit}".strip()
+
+
+def entries(rows: Sequence[Figure]) -> list[tuple[Parameter, float | None, float, fit.Support]]:
+    """(parameter, value in the files, value of a fit to these rows, rows that determine it)."""
+    load = lru_cache(maxsize=None)(loaded("fitted"))
+    values = fit.fit(rows, load)
+    found = []
+    for group in GROUPS:
+        if fit.rows_of(group, rows):
+            now = fit.current(group, rows, load)
+            for parameter in group.parameters:
+                support = fit.support(parameter, group, rows, load, values)
+                found.append((parameter, now[parameter], values[parameter], support))
+    return found
+
+
+def show(rows: Sequence[Figure]) -> None:
+    """Print the table."""
+    table = Table(title="Fitted parameters", title_justify="left")
+    for column in ("board", "parameter", "in the files", "fitted to these rows", "rows", "devices", "sizes"):
+        table.add_column(column)
+    for parameter, now, value, support in entries(rows):
+        devices = ", ".join(str(count) for count in support.devices)
+        texts = (quantity(parameter, now), quantity(parameter, value))
+        table.add_row(
+            parameter.board, str(parameter), *texts, str(support.rows), devices, str(len(support.sizes))
+        )
+    Console(highlight=False, soft_wrap=True).print(table)
