@@ -26,6 +26,8 @@ def figures(runs: Sequence[Run]) -> dict[str, float]:
     """Figures of runs over the host with one number of ranks: of each step, of whole and of mapped exchanges."""
     curves: dict[str, tuple[list, list]] = {}
     for run in runs:
+        if run.parameters.get("transport") == "cpu":
+            continue  # those are the hosts' curve
         chunk = run.parameters.get("chunk_bytes", 0)
         for step in (*LINES, EXCHANGE):
             for size, seconds in curve(run.measurements, step).items():

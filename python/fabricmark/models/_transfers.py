@@ -77,7 +77,7 @@ def _prediction(operation: str, one: float, most: float | None, board: Board, ra
 def processor_figures(runs: Sequence[Run]) -> dict[str, float]:
     """Rates of one rank's transfers and of all ranks together, from runs of the largest amounts last.
 
-    `<direction>_bytes_per_second`, `<direction>_limit_bytes_per_second`.
+    `<direction>_bytes_per_second`; `<direction>_limit_bytes_per_second` where several numbers of ranks ran.
     """
     figures = {}
     for operation, direction in LAPS.items():
@@ -89,5 +89,6 @@ def processor_figures(runs: Sequence[Run]) -> dict[str, float]:
         if rates:
             fewest = min(rates)
             figures[f"{direction}_bytes_per_second"] = rates[fewest] / fewest
-            figures[f"{direction}_limit_bytes_per_second"] = max(rates.values())
+            if len(rates) > 1:
+                figures[f"{direction}_limit_bytes_per_second"] = max(rates.values())
     return figures

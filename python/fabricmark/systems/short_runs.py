@@ -5,6 +5,7 @@ The models say which runs (`short_runs`), at other sizes than the defaults, and 
 """
 
 import tempfile
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -60,14 +61,17 @@ def variants(kernel: Kernel, device_class: str) -> list[str]:
     return usable
 
 
-def plan(model: ModuleType, kernel: Kernel, device_class: str) -> Iterator[tuple[dict, int]]:
-    """(options, ranks) of the runs of one kernel: all on one rank, and on two the largest or all."""
+def plan(model: ModuleType, kernel: Kernel, device_class: str, variant: str) -> list[tuple[dict, int]]:
+    """(options, ranks) of the runs of one kernel: all on one rank, and on two the largest or all.
+
+    The other kernels than the first, which runs by default on few devices, run on one rank only.
+    """
     runs = model.short_runs(kernel.parameters, device_class)
-    by_ranks = getattr(model, "FIGURES_BY_RANKS", False)
-    for number, chosen in enumerate(runs):
-        for ranks in RANKS:
-            if ranks == 1 or by_ranks or number == len(runs) - 1:
-                yield chosen, ranks
+    found = [(chosen, 1) for chosen in runs]
+    if variant == variants(kernel, device_class)[0]:
+        by_ranks = getattr(model, "FIGURES_BY_RANKS", False)
+        found += [(chosen, ranks) for ranks in RANKS[1:] for chosen in (runs if by_ranks else runs[-1:])]
+    return found
 
 
 def measure(
@@ -86,12 +90,14 @@ def measure(
             kernel = listing.kernel(name)
             for variant in variants(kernel, device["class"]):
                 job = Job(name, runtime, device, 1, None, Path(place), ("--variant", variant))
-                say(f"{name}, {variant} kernel")
-                todo = list(plan(model, kernel, device["class"]))
+                started = time.monotonic()
+                todo = plan(model, kernel, device["class"], variant)
                 done = list(_finished(job, todo, board, has_launcher, _network(curves), say))
                 curves += _curves(name, done)
                 done = [replace(one, run=replace(one.run, network=_network(curves))) for one in done]
                 found += _bitstreams(model, name, variant, device, done)
+                seconds = time.monotonic() - started
+                say(f"{name}, {variant} kernel: {len(done)} of {len(todo)} short runs, {seconds:.1f} s")
     return Measured(tuple(curves), tuple(found))
 
 

@@ -31,7 +31,8 @@ def quantity(value: float, dimension: str) -> str:
         return f"{value:.5g}"
     unit, prefixes = UNITS[dimension]
     prefix, factor = next(((p, f) for p, f in prefixes if abs(value) >= f), prefixes[-1])
-    return f'"{value / factor:.5g} {prefix}{unit}"'
+    digits = 10 if dimension == "bytes" else 5
+    return f'"{value / factor:.{digits}g} {prefix}{unit}"'
 
 
 def value(content: object) -> str:
