@@ -120,9 +120,10 @@ def short_runs(parameters: Mapping, device_class: str) -> list[dict]:
     """Options of the runs that the figures come from, the largest last; `parameters`: of kernel.toml."""
     if device_class != "cpu":
         return []  # each memory of the host would need figures of its own
-    one_more = {name: default(parameters, name, device_class) + 1 for name in ("smallest", "largest")}
+    smallest, largest = (default(parameters, name, device_class) for name in ("smallest", "largest"))
     piece = default(parameters, "overlap_bytes", device_class) * 3 // 4
-    return [{**one_more, "overlap_bytes": piece, "memories": "page-aligned"}]
+    sizes = {"smallest": smallest + 1, "largest": largest - 1}
+    return [{**sizes, "overlap_bytes": piece, "memories": "page-aligned"}]
 
 
 def processor_figures(runs: Sequence[Run]) -> dict[str, float]:

@@ -186,7 +186,7 @@ def processor_prediction(
 def short_runs(parameters: Mapping, device_class: str) -> list[dict]:
     """Options of the runs that the figures come from, the largest last; `parameters`: of kernel.toml."""
     log_size = _measured.default(parameters, "log_size", device_class)
-    return [{"log_size": max(8, log_size - less)} for less in (2, 1)]
+    return [{"log_size": max(8, log_size - less)} for less in (3, 1)]
 
 
 def processor_figures(runs: Sequence[_measured.Run]) -> dict[str, float]:
