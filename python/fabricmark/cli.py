@@ -26,6 +26,7 @@ from fabricmark import (
     scale_run,
 )
 from fabricmark.errors import BAD_USE, ENVIRONMENT, FabricmarkError, printable
+from fabricmark.prediction.command import predict
 from fabricmark.reporting import outputs
 from fabricmark.systems import command as systems_command
 from fabricmark.validation.command import validate
@@ -346,3 +347,4 @@ def ab_command(
 
 app.add_typer(systems_command.app, name="systems")
 app.command("validate")(validate)
+app.command("predict")(predict)

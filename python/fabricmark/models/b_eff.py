@@ -17,6 +17,7 @@ hosts' curve (models/_network.py), over "cpu" that curve alone.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -258,7 +259,9 @@ def described_predictions(
         for step, seconds in parts.items()
         if len(parts) > 1
     ]  # fmt: skip
-    return [*found, effective_prediction(rates, modelled, limit), *steps]
+    whole = {step: sum(parts[step] for parts in phases) for step in phases[0]}
+    effective = replace(effective_prediction(rates, modelled, limit), phases=whole)
+    return [*found, effective, *steps]
 
 
 def message_sizes(parameters: Mapping) -> list[int]:
@@ -280,6 +283,11 @@ def headline(parameters: Mapping, board: Board, ranks, *, network=None, bitstrea
     seconds = sum(_network.ring_seconds(sizes, one, wired, parameters["transport"], pairs))
     rates = DIRECTIONS * np.asarray(ranks)[..., np.newaxis] * sizes / seconds
     return np.mean(rates, axis=-1) / 1e9
+
+
+def footprint_bytes(parameters: Mapping, ranks: int) -> float:
+    """What one rank keeps in its device's memory: a message to and from each neighbour."""
+    return 2 * DIRECTIONS * float(message_sizes(parameters)[-1])
 
 
 def predict(

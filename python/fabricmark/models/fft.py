@@ -152,6 +152,11 @@ def processor_figures(runs: Sequence[Run]) -> dict[str, float]:
     }
 
 
+def footprint_bytes(parameters: Mapping, ranks: int) -> float:
+    """What one rank keeps in its device's memory: the values before and after."""
+    return 2 * parameters["batch"] * 2.0 ** parameters["log_size"] * VALUE_BYTES[parameters["data_type"]]
+
+
 def predict(
     parameters: Mapping, board: Board, ranks: int, *, measurements=(), network=None, bitstream=None
 ) -> list[Prediction]:

@@ -17,7 +17,7 @@ is a fit; without measurements it is the calibrated start of a kernel.
 from collections.abc import Mapping, Sequence
 from math import inf
 
-from fabricmark.models import Board, Prediction, _host_transfer_measured, _transfers
+from fabricmark.models import Board, Prediction, _host_transfer_measured, _network, _transfers
 from fabricmark.models._measured import Run, default
 from fabricmark.models.machine import Bitstream
 
@@ -160,13 +160,47 @@ def prediction(
     )  # fmt: skip
 
 
+def described_predictions(parameters: Mapping, board: Board) -> list[Prediction]:
+    """Copies of one message between an FPGA of a described system and its host, all devices together.
+
+    Sizes 2^smallest, 2^(smallest + step), ... 2^largest bytes.
+    """
+    rates = {
+        _transfers.TO_DEVICE: board.host_to_device_bytes_per_second,
+        _transfers.FROM_DEVICE: board.device_to_host_bytes_per_second,
+    }
+    found = []
+    for direction, link in rates.items():
+        if link is None:
+            continue
+        waiting = float(_network.copy_seconds(direction, 0, board))
+        for power in range(parameters["smallest"], parameters["largest"] + 1, parameters["step"]):
+            size = 2**power
+            seconds = float(_network.copy_seconds(direction, size, board))
+            axes = {"direction": direction, "method": "blocking", "memory": "pageable"}
+            axes |= {"buffers": 1, "bytes": size}
+            word = "transfer latency" if 2 * waiting > seconds else "link bandwidth"
+            devices = board.devices / 1e9
+            explanation = "the board's copies: latency + bytes x (1 / rate + 1 / staging)"
+            found.append(
+                Prediction(
+                    "bandwidth", axes, size / seconds * devices, "GB/s", link * devices, word, explanation,
+                    {"copy": seconds},
+                )
+            )  # fmt: skip
+    return found
+
+
 def predict(
     parameters: Mapping, board: Board, ranks: int, *, measurements=(), network=None, bitstream=None
 ) -> list[Prediction]:
     """Every transfer that the run measured, and where figures are known the pipeline of the overlap test.
 
-    `parameters`: those of the result file (link_gb_per_s). Raises KeyError when a measurement lacks an axis.
+    `parameters`: those of the result file (link_gb_per_s). An FPGA of a described system has no measurements:
+    its copies of each size (smallest, largest, step). Raises KeyError when a measurement lacks an axis.
     """
+    if board.device_class == "fpga" and not measurements:
+        return described_predictions(parameters, board)
     found = [
         prediction(entry.axes, parameters, board, ranks, measurements, bitstream)
         for entry in measurements

@@ -11,10 +11,10 @@ The source has no equation for this: it extrapolates from measured single boards
 put together here from what section 4.1.3 says of the kernels: all have the same blocks of b x b elements;
 those of the communication phase work on g x g elements a cycle, the matrix multiplications on g x g x g.
 
-- FPGA: kernels at the clock of the board; multiplications load two blocks, then a third, and store it, with
-  the latency of a burst for each row and pipeline. The bitstream's figures "multiply_efficiency" and
-  "panel_efficiency" correct both kinds of kernels; "matrix_banks": memory banks that hold the matrix (all,
-  where the bitstream does not say: one without interleaving, section 4.2.3).
+- FPGA: kernels at the clock of the board; multiplications load three blocks and store one, with the latency
+  of a burst for each row (those of the three loads and the store overlap). Of the bitstream's figures
+  "multiply_efficiency" and "panel_efficiency" correct both kinds of kernels; "matrix_banks": memory banks
+  that hold the matrix (all, where the bitstream does not say: one without interleaving, section 4.2.3).
 - Exchange: over direct links blocks stream from kernel to kernel, so that a link only counts where it is
   slower than the kernels; over the host each block is read, sent and written.
 - CPU and GPU: calibrated arithmetic, of which panels and multiplications each reach the share that short runs
@@ -38,7 +38,6 @@ ELEMENT_BYTES = {"float": 4, "double": 8}
 LU_SHARE = 1 / 3  # of b^3 multiply-adds: decomposition of a block
 PANEL_SHARE = 1 / 2  # a block times the inverse of a triangle
 MULTIPLY_BLOCKS = 4  # a multiplication reads A, B and C and writes C
-MULTIPLY_PIPELINES = 3  # A and B together, C, and C back
 KERNELS = 4  # started an iteration: LU, left, top, inner
 KERNEL = "kernel width x frequency"
 PANEL = "LU, left and top kernels"
@@ -177,7 +176,7 @@ def exchange_seconds(
 def fpga_steps(parameters: Mapping, board: Board, ranks_here: int, figures: Mapping | None = None) -> Steps:
     """A block on an FPGA: multiplications load and store, then multiply.
 
-    t = (b^3 / (g^3 f) + 4 b^2 bytes r / memory + 3 b bursts) / efficiency. Raises ValueError for a board
+    t = (b^3 / (g^3 f) + 4 b^2 bytes r / memory + b bursts) / efficiency. Raises ValueError for a board
     without clock.
     """
     if board.kernel_hz is None:
@@ -189,7 +188,7 @@ def fpga_steps(parameters: Mapping, board: Board, ranks_here: int, figures: Mapp
     memory = figures.get("matrix_banks", board.banks) * board.bank_bytes_per_second
     loading = MULTIPLY_BLOCKS * block * row_bytes * replications / memory
     bursts = np.ceil(row_bytes / board.burst_bytes) if board.burst_bytes else 1
-    waiting = MULTIPLY_PIPELINES * block * bursts * board.burst_seconds
+    waiting = block * bursts * board.burst_seconds
     of_panels = figures.get("panel_efficiency", 1.0)
     return replace(
         steps,
@@ -341,6 +340,11 @@ def solve_seconds(size: float, element_bytes: int, board: Board, ranks_here: int
         return None
     moved = size**2 * element_bytes
     return moved / (copying * board.devices) + moved / (board.host_bytes_per_second * board.hosts)
+
+
+def footprint_bytes(parameters: Mapping, ranks: int) -> float:
+    """What one rank keeps in its device's memory: its part of the matrix."""
+    return parameters["size"] ** 2 * ELEMENT_BYTES[parameters["data_type"]] / ranks
 
 
 def predict(

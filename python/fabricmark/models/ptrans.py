@@ -266,6 +266,11 @@ def limits_seconds(part_bytes: float, sent_bytes: float, board: Board, ranks: in
     return kernels, 0.0 if copying is None else sent_bytes * ranks / (copying * board.hosts)
 
 
+def footprint_bytes(parameters: Mapping, ranks: int) -> float:
+    """What one rank keeps in its device's memory: its parts of A, B and C."""
+    return MATRICES * parameters["size"] ** 2 * ELEMENT_BYTES[parameters["data_type"]] / ranks
+
+
 def predict(
     parameters: Mapping, board: Board, ranks: int, *, measurements=(), network=None, bitstream=None
 ) -> list[Prediction]:

@@ -214,6 +214,11 @@ def processor_figures(runs: Sequence[_measured.Run]) -> dict[str, float]:
     return {**found, **_transfers.processor_figures(runs)}
 
 
+def footprint_bytes(parameters: Mapping, ranks: int) -> float:
+    """What one rank keeps in its device's memory: its part of the table."""
+    return WORD_BYTES * 2.0 ** parameters["log_size"]
+
+
 def predict(
     parameters: Mapping, board: Board, ranks: int, *, measurements=(), network=None, bitstream=None
 ) -> list[Prediction]:

@@ -179,6 +179,11 @@ def processor_figures(runs: Sequence[_measured.Run]) -> dict[str, float]:
     return {**_measured.efficiency(pairs), **_transfers.processor_figures(runs)}
 
 
+def footprint_bytes(parameters: Mapping, ranks: int) -> float:
+    """What one rank keeps in its device's memory: three arrays."""
+    return 3 * parameters["size"] * ELEMENT_BYTES[parameters["data_type"]]
+
+
 def predict(
     parameters: Mapping, board: Board, ranks: int, *, measurements=(), network=None, bitstream=None
 ) -> list[Prediction]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from fabricmark.errors import FabricmarkError
 from fabricmark.published import Figure
 from fabricmark.systems import System
 from fabricmark.validation.outcomes import Load, Predictor
@@ -114,6 +115,7 @@ def fit(rows: Iterable[Figure], load: Load, groups: Sequence[Group] = GROUPS) ->
     for group in groups:
         own = rows_of(group, rows)
         if own:
+            _must_be_predictable(own, calibration, with_values(load, values))
             found = fit_group(group, own, calibration, load, values)
             values |= {parameter: rounded(value) for parameter, value in found.items()}
         else:
@@ -121,6 +123,16 @@ def fit(rows: Iterable[Figure], load: Load, groups: Sequence[Group] = GROUPS) ->
     for parameter in (parameter for group in empty for parameter in group.parameters):
         values[parameter] = _like_others(parameter, values)
     return values
+
+
+def _must_be_predictable(rows: Sequence[Figure], calibration: Sequence[Figure], load: Load) -> None:
+    """Raises FabricmarkError (2) with the reason: without predictions a fit would hand back its start."""
+    predictor = Predictor(load, calibration)
+    for row in rows:
+        outcome = predictor.outcome(0, row)
+        if outcome.predicted is None:
+            cause = f"no fit: {row.benchmark} on {row.system} cannot be predicted: {outcome.reason}"
+            raise FabricmarkError(cause, "correct the system's files")
 
 
 def _like_others(parameter: Parameter, values: Values) -> float:

@@ -3,9 +3,6 @@
 from collections.abc import Sequence
 from functools import lru_cache
 
-from rich.console import Console
-from rich.table import Table
-
 from fabricmark.published import Figure
 from fabricmark.systems import keys
 from fabricmark.validation import fit
@@ -43,15 +40,20 @@ def entries(rows: Sequence[Figure]) -> list[tuple[Parameter, float | None, float
     return found
 
 
-def show(rows: Sequence[Figure]) -> None:
-    """Print the table."""
-    table = Table(title="Fitted parameters", title_justify="left")
-    for column in ("board", "parameter", "in the files", "fitted to these rows", "rows", "devices", "sizes"):
-        table.add_column(column)
+def lines(rows: Sequence[Figure]) -> list[str]:
+    """The parameters of each board, one a line: key, value in the files, value of the fit, its rows."""
+    texts = [("board", "parameter", "in the files", "fitted", "rows", "devices", "sizes")]
     for parameter, now, value, support in entries(rows):
-        devices = ", ".join(str(count) for count in support.devices)
-        texts = (quantity(parameter, now), quantity(parameter, value))
-        table.add_row(
-            parameter.board, str(parameter), *texts, str(support.rows), devices, str(len(support.sizes))
+        counts = " ".join(str(count) for count in support.devices)
+        both = (quantity(parameter, now), quantity(parameter, value))
+        texts.append(
+            (parameter.board, str(parameter), *both, str(support.rows), counts, str(len(support.sizes)))
         )
-    Console(highlight=False, soft_wrap=True).print(table)
+    widths = [max(len(text[place]) for text in texts) for place in range(len(texts[0]))]
+    return ["  ".join(part.ljust(width) for part, width in zip(text, widths, strict=True)).rstrip()
+            for text in texts]  # fmt: skip
+
+
+def show(rows: Sequence[Figure]) -> None:
+    """Print the parameters."""
+    print("\n".join(lines(rows)))
