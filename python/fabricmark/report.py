@@ -15,13 +15,26 @@ from rich.text import Text
 
 from fabricmark import models, paths, results
 from fabricmark.errors import FabricmarkError, printable
-from fabricmark.known import Devices, Known
+from fabricmark.known import Devices, Known, of_result
 from fabricmark.models import Prediction
 from fabricmark.reporting import families
 from fabricmark.results import Measurement, Result
 
+__all__ = [
+    "Row",
+    "figure",
+    "hints",
+    "load_all",
+    "of_result",
+    "predictions",
+    "row",
+    "rows",
+    "save_svg",
+    "show",
+]
+
 NOTHING = "-"
-PIPED_COLUMNS = 120
+PIPED_COLUMNS = 130
 MOST_TABLES = 100
 # A picture of rich would ask a server for its font.
 WEB_FONT = re.compile(r',\s*url\("https?://[^"]*"\) format\("[^"]*"\)')

@@ -91,7 +91,11 @@ def measure(
             for variant in variants(kernel, device["class"]):
                 job = Job(name, runtime, device, 1, None, Path(place), ("--variant", variant))
                 started = time.monotonic()
-                todo = plan(model, kernel, device["class"], variant)
+                try:
+                    todo = plan(model, kernel, device["class"], variant)
+                except KeyError as error:
+                    say(f"left out: {name}: {kernel.path} has no parameter {error}")
+                    break
                 done = list(_finished(job, todo, board, has_launcher, _network(curves), say))
                 curves += _curves(name, done)
                 done = [replace(one, run=replace(one.run, network=_network(curves))) for one in done]
