@@ -1,7 +1,8 @@
-"""Draws docs/validation.svg: predicted against measured, all published rows. Run it again when models, systems
-or rows change:
+"""Draws docs/validation.svg: predicted against measured, all published rows. Run it again when models,
+systems or rows change:
 
 .venv/bin/python tools/validation.py [FILE]
+"""
 
 from __future__ import annotations
 

@@ -18,10 +18,10 @@ COLUMNS = (
 BENCHMARKS = ("b_eff", "fft", "gemm", "hpl", "ptrans", "random_access", "stream")
 WORDS = {
     "benchmark": BENCHMARKS,
-    "transport": ("cpu", "host", "channels", "none"),
+    "transport": ("cpu", "host", "channels", "none", "accl-udp", "accl-tcp", "accl-rdma", "mpi"),
     "role": ("calibration", "test"),
     "scaling": ("", "strong"),
-    "unit": ("B/s", "MB/s", "GFLOP/s", "GUOP/s", "s"),
+    "unit": ("B/s", "MB/s", "GB/s", "GFLOP/s", "TFLOP/s", "MUOP/s", "GUOP/s", "s", "us"),
 }
 MUST_HAVE = ("system", "board", "metric", "source")
 COUNTS = ("matrix_width_printed", "block", "replications", "message_bytes")

@@ -9,12 +9,12 @@ from fabricmark.validation import fit
 from fabricmark.validation.outcomes import loaded
 from fabricmark.validation.parameters import GROUPS, Parameter
 
-# Unit in which a dimension is easily read, and its factor.
+# Units of a dimension, the largest first.
 UNITS = {
-    "seconds": ("us", 1e6),
-    "bytes_per_second": ("GB/s", 1e-9),
-    keys.SHARE: ("", 1.0),
-    keys.NUMBER: ("", 1.0),
+    "seconds": (("s", 1.0), ("ms", 1e-3), ("us", 1e-6), ("ns", 1e-9)),
+    "bytes_per_second": (("GB/s", 1e9), ("MB/s", 1e6), ("kB/s", 1e3), ("B/s", 1.0)),
+    keys.SHARE: (("", 1.0),),
+    keys.NUMBER: (("", 1.0),),
 }
 
 
@@ -22,8 +22,9 @@ def quantity(parameter: Parameter, value: float | None) -> str:
     """A value as systems/*.toml write it; "-" for none."""
     if value is None:
         return "-"
-    unit, factor = UNITS[parameter.key.dimension]
-    return f"{value * factor:.4g} {unit}".strip()
+    units = UNITS[parameter.key.dimension]
+    unit, factor = next((one for one in units if value >= one[1]), units[-1])
+    return f"{value / factor:.4g} {unit}".strip()
 
 
 def entries(rows: Sequence[Figure]) -> list[tuple[Parameter, float | None, float, fit.Support]]:

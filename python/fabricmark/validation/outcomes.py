@@ -2,7 +2,10 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
+from operator import attrgetter
 from pathlib import Path
+from types import ModuleType
 
 from fabricmark import models, published, systems
 from fabricmark.errors import FabricmarkError
@@ -16,6 +19,11 @@ from fabricmark.validation.runs import NotPredicted, kind_of_device, largest_mes
 
 TEST = "test"
 NOT_PREDICTED = 1.0  # relative error of a row that has no prediction
+# What rows of one run have in common.
+OF_RUN = attrgetter(
+    "benchmark", "system", "board", "transport", "devices", "nodes", "matrix_width_printed", "block",
+    "replications", "dtype",
+)  # fmt: skip
 Load = Callable[[str, str | None], System]
 
 
@@ -38,6 +46,12 @@ class Outcome:
 def loaded(profile: str) -> Load:
     """Systems by name as systems/*.toml have them in a profile."""
     return lambda name, board: systems.load(name, profile, board)
+
+
+@cache
+def _model(benchmark: str) -> ModuleType | None:
+    """The model of a benchmark, looked up once: a fit asks thousands of times."""
+    return models.find(benchmark)
 
 
 class Predictor:
@@ -94,8 +108,7 @@ class Predictor:
         return replace(system, networks=networks)
 
     def _predictions(self, row: Figure) -> list[Prediction]:
-        alike = replace(row, role="", metric="", message_bytes=None, value=0.0, unit="", source="")
-        run = (alike, largest_message(row))
+        run = (*OF_RUN(row), largest_message(row))
         if run not in self._runs:
             try:
                 self._runs[run] = self._predict(row)
@@ -108,7 +121,7 @@ class Predictor:
 
     def _predict(self, row: Figure) -> list[Prediction]:
         run = run_of(row, self.system(row.system, row.board))
-        model = models.find(run.benchmark)
+        model = _model(run.benchmark)
         if model is None:
             raise NotPredicted(f"there is no model of {run.benchmark}")
         try:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from fabricmark.published import Figure
 from fabricmark.validation import fit
 from fabricmark.validation.outcomes import Load, Outcome, Predictor
+from fabricmark.validation.parameters import GROUPS
 
 
 @dataclass(frozen=True)
@@ -55,3 +56,11 @@ def left_out(split: Split, rows: Sequence[Figure], load: Load) -> list[Outcome]:
     calibration = [row for row in rows if row.role == "calibration"]
     predictor = Predictor(fit.with_values(load, values), calibration)
     return [predictor.outcome(0, row) for row in rows if row.role == "test" and split.leaves_out(row)]
+
+
+def is_new(split: Split, row: Figure, rows: Sequence[Figure]) -> bool:
+    """Whether a split leaves nothing of what a row's parameters are fitted to: a bitstream that is new to the
+    fit, with figures of others in place of its own."""
+    own = [group for group in GROUPS if group.takes(row)]
+    kept = [one for one in rows if one.role == "test" and not split.leaves_out(one)]
+    return any(not fit.rows_of(group, kept) for group in own)
