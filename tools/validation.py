@@ -1,12 +1,12 @@
-"""Draws docs/validation.svg: predicted against measured, all published rows. Run it again when models,
-systems or rows change:
+"""Draws docs/validation.svg, predicted against measured, and writes the tables of docs/validation.md. Run it
+again when models, systems or rows change:
 
-.venv/bin/python tools/validation.py [FILE]
+.venv/bin/python tools/validation.py
 """
 
 from __future__ import annotations
 
-import sys
+from functools import lru_cache
 from io import BytesIO
 from pathlib import Path
 
@@ -14,9 +14,12 @@ import numpy as np
 from fabricmark import paths, validation
 from fabricmark.reporting.pictures import MARKERS
 from fabricmark.reporting.plots import GREY, PALETTE
+from fabricmark.validation import fit_view, splits
 from fabricmark.validation.metrics import FACTORS
 
-PICTURE = Path(__file__).resolve().parents[1] / "docs" / "validation.svg"
+DOCS = Path(__file__).resolve().parents[1] / "docs"
+PICTURE, PAGE = DOCS / "validation.svg", DOCS / "validation.md"
+END = "<!-- end -->"
 TITLE = "Predicted against measured, all published rows"
 BAND = 0.15  # beside the diagonal: what 90 % of the rows must keep
 HOST_BAND = 0.30
@@ -90,6 +93,86 @@ def svg(found) -> bytes:
     return buffer.getvalue()
 
 
+def percents(errors: validation.Spread) -> list[str]:
+    return [str(errors.rows), *(f"{part:.1%}" for part in (errors.median, errors.p90, errors.largest))]
+
+
+def table(head: list[str], rows: list[list[str]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join(f"| {' | '.join(cell.replace('%', ' %') for cell in line)} |" for line in lines)
+
+
+def errors_table(found) -> str:
+    rows = [
+        [*key, *percents(errors)]
+        for key, errors in validation.grouped(found, ("benchmark", "system", "transport")).items()
+    ]
+    rows += [
+        [f"**{bar.name}**", "", "", *percents(errors)] for bar, errors, _ in validation.against_bars(found)
+    ]
+    rows.append(["**all**", "", "", *percents(validation.spread(found))])
+    return table(["benchmark", "system", "transport", "rows", "median", "p90", "largest"], rows)
+
+
+def fitted_table(entries) -> str:
+    lines = [
+        [
+            parameter.board, parameter.owner, " = ".join(parameter.names),
+            fit_view.quantity(parameter, value),
+            str(support.rows), ", ".join(map(str, support.devices)), str(len(support.sizes)),
+        ]
+        for parameter, value, _, support in entries
+    ]  # fmt: skip
+    return table(["board", "of", "key", "value", "rows", "devices", "sizes"], lines)
+
+
+def splits_table(rows) -> str:
+    load = lru_cache(maxsize=None)(validation.loaded("fitted"))
+    lines, every = [], []
+    for split in splits.splits(rows):
+        found = splits.left_out(split, rows, load)
+        every += found
+        known = [one for one in found if not splits.is_new(split, one.figure, rows)]
+        lines += split_lines(split.name, known)
+        if len(known) < len(found):
+            new = [one for one in found if splits.is_new(split, one.figure, rows)]
+            lines.append(
+                [split.name, "HPL of bitstreams without other rows", *percents(validation.spread(new))]
+            )
+    lines += split_lines("**all splits**", every)
+    return table(["split", "rows of", "rows", "median", "p90", "largest"], lines)
+
+
+def split_lines(name: str, found) -> list[list[str]]:
+    return [[name, bar.name, *percents(errors)] for bar, errors, _ in validation.against_bars(found)]
+
+
+def page(text: str, tables: dict[str, str]) -> str:
+    """The page with the tables between their marks."""
+    for name, content in tables.items():
+        mark = f"<!-- {name}: written by tools/validation.py -->"
+        before, found, after = text.partition(mark)
+        if not found:
+            raise SystemExit(f"docs/validation.md has no line {mark}")
+        text = f"{before}{mark}\n{content}\n{END}{after.partition(END)[2]}"
+    return text
+
+
+def tables_of(numbered, found) -> dict[str, str]:
+    rows = [row for _, row in numbered]
+    return {
+        "errors": errors_table(found),
+        "fitted": fitted_table(fit_view.entries(rows)),
+        "splits": splits_table(rows),
+    }
+
+
+def main() -> None:
+    numbered = validation.read()
+    found = validation.predict_rows(numbered)
+    paths.write_atomically(PICTURE, svg(found))
+    paths.write_atomically(PAGE, page(PAGE.read_text(encoding="utf-8"), tables_of(numbered, found)))
+
+
 if __name__ == "__main__":
-    outcomes = validation.predict_rows(validation.read())
-    paths.write_atomically(Path(sys.argv[1]) if len(sys.argv) > 1 else PICTURE, svg(outcomes))
+    main()

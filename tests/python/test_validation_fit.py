@@ -1,10 +1,12 @@
 """The fitted figures are what a fit gives, no single device count or size decides one, and they hold for rows
 that were left out."""
 
+import importlib.util
 from dataclasses import replace
 from functools import lru_cache
 
 import pytest
+from conftest import REPOSITORY
 from fabricmark import validation
 from fabricmark.validation import fit, fit_view, outcomes, splits
 from fabricmark.validation.distribution import BARS
@@ -145,3 +147,32 @@ def slower_with_many(system):
             )
 
     return Odd(**{name: getattr(system, name) for name in system.__dataclass_fields__})
+
+
+@pytest.fixture(scope="module", name="tool")
+def tool_that_writes_the_page():
+    place = REPOSITORY / "tools" / "validation.py"
+    specification = importlib.util.spec_from_file_location("validation_tool", place)
+    tool = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(tool)
+    return tool
+
+
+def test_the_page_has_the_tables_of_today(tool, fitted, left_out):
+    """`.venv/bin/python tools/validation.py` writes them."""
+    text = tool.PAGE.read_text(encoding="utf-8")
+    found = validation.predict_rows(outcomes.read(), load=load)
+    tables = {"errors": tool.errors_table(found), "fitted": tool.fitted_table(fitted)}
+    assert tool.page(text, tables) == text
+    wrong = {"errors": tables["errors"].replace("hpl", "hpcg")}
+    assert tool.page(text, wrong) != text
+    worst = max(one.error for one in left_out["without 1 device"])
+    assert f"{worst:.1%}".replace("%", " %") in text
+
+
+def test_the_picture_has_every_benchmark(tool):
+    picture = tool.PICTURE.read_text(encoding="utf-8")
+    for name in {row.benchmark for row in ROWS}:
+        assert f"{name}, noctua1" in picture
+    drawn = tool.svg(validation.predict_rows(outcomes.read(), load=load))
+    assert drawn.startswith(b"<?xml") and b"b_eff over the host" in drawn

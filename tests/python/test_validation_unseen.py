@@ -61,7 +61,7 @@ HACC = {
 
 @pytest.mark.parametrize("benchmark", HACC)
 def test_four_boards_of_the_hacc(benchmark):
-    """Table 4.8; no row of the given file has so many boards of the HACC. Means of the devices are times 4."""
+    """Table 4.8; no row of the given file has so many boards of the HACC. Means of devices are times 4."""
     (metric, unit, transport), more, times, bar = HACC[benchmark]
     name = {"stream": "triad", "random_access": "updates", "b_eff": "bandwidth"}.get(benchmark, "performance")
     one = printed("4.8", benchmark, name, system="hacc")
