@@ -215,8 +215,9 @@ def test_any_name_of_a_device_fits_into_a_file(machine, name):
 @pytest.mark.parametrize(
     "number, dimension, written",
     [
-        (19.2e9, "bytes_per_second", '"19.2 GB/s"'), (2.2e-5, "seconds", '"22 us"'), (0.0, "seconds", '"0 ps"'),
-        (2.0**29, "bytes", '"536.870912 MB"'), (2, "", "2"), (0.25, "number", "0.25"),
+        (19.2e9, "bytes_per_second", '"19.2 GB/s"'), (2.2e-5, "seconds", '"22 us"'),
+        (0.0, "seconds", '"0 ps"'), (2.0**29, "bytes", '"536.870912 MB"'),
+        (2, "", "2"), (0.25, "number", "0.25"),
     ],
 )  # fmt: skip
 def test_quantities(number, dimension, written):
@@ -225,7 +226,7 @@ def test_quantities(number, dimension, written):
 
 @pytest.mark.programs
 def test_real_programs(tmp_path, monkeypatch):
-    """Two real kernels at tiny sizes: what they tell is a system, and their own runs are predicted from it."""
+    """Real kernels at tiny sizes: they tell figures of each, and curves of messages."""
     monkeypatch.setenv("FABRICMARK_SYSTEMS", str(tmp_path / "systems"))
     monkeypatch.setenv("FABRICMARK_CACHE", str(tmp_path / "cache"))
     from fabricmark import calibration, models

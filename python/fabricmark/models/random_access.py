@@ -192,7 +192,7 @@ def short_runs(parameters: Mapping, device_class: str) -> list[dict]:
 def processor_figures(runs: Sequence[_measured.Run]) -> dict[str, float]:
     """Figures of a kernel on a CPU or GPU from short runs.
 
-    Base kernel: number_seconds of a core, with the largest tables; others: efficiency and start. And the transfers.
+    Base kernel: number_seconds of a core, with the largest tables; else efficiency and start. And transfers.
     """
     pairs, numbers = [], []
     for run in runs:
