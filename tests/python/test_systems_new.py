@@ -48,7 +48,11 @@ def test_the_file_is_a_system(machine):
     assert system.board.flops_per_second == {"float": 200e9, "double": 100e9}
     assert system.board.updates_per_second == ((2.0**20, 8e8), (2.0**28, 1e8))
     base = system.bitstream("stream", "none", replications=2)
-    assert base.variant == "base" and 0.1 < base.figures["efficiency"] < 1.2
+    assert (
+        base.parameters["size"] == samples.SIZE
+        and base.variant == "base"
+        and 0.1 < base.figures["efficiency"] < 1.2
+    )
     assert base.figures["to_device_bytes_per_second"] > 1e9
     # Every figure says that it was measured, when and by which run.
     assert system.figures

@@ -9,7 +9,7 @@ What the report shows:
 - where short runs of the machine say so (`_b_eff_measured`), starts and rates of these, or the hosts' curve;
 - else, transport "host": read + message + write (eq. 4.2), where possible as the run itself measured these
   steps one by one; else copies from the calibration, and for the message what a fit of the exchanges leaves.
-  On a GPU or FPGA chunks overlap; on a CPU all steps share the cores and the memory, and chunks bring nothing.
+  On a GPU or FPGA chunks overlap; on a CPU all steps share cores and memory, and chunks bring nothing.
 - else, transport "cpu": a fit of the measured curve, which describes it but does not predict it.
 
 A described system has a network: over direct links eq. 4.3, over the host the copies of its board and the
