@@ -7,6 +7,8 @@ made from it (tools/system_schemas.py).
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from fabricmark.systems import measured_keys
+
 # Kinds of plain numbers, beside the dimensions of quantities.
 COUNT = "count"
 NUMBER = "number"
@@ -66,7 +68,8 @@ BOARD = {
         "neighbour_factor",
         "copies take so many times as long while the other devices of the node copy, too",
     ),
-    "host.launch_latency": Key("seconds", "launch_seconds", "to start one kernel"),
+    "host.launch_latency": Key("seconds", "launch_seconds", "until the host can start another kernel"),
+    "host.invocation_latency": Key("seconds", "", "of one kernel, from its start to the news of its end"),
     "host.copy_bandwidth": Key(RATE, "host_bytes_per_second", "copies in the memory of a whole host"),
     "processor.cores": Key(COUNT, "cores", "of the device (CPU)"),
     "processor.core_bandwidth": Key(RATE, "core_bytes_per_second", "copies by one core (CPU)"),
@@ -119,6 +122,10 @@ BITSTREAM = {
     "fitted.pipeline_efficiency": Key(SHARE, "pipeline_efficiency", "of a pipeline's cycles"),
     "fitted.channel_efficiency": Key(SHARE, "channel_efficiency", "of the channels' bandwidth"),
     "fitted.start_latency": Key("seconds", "start_seconds", "of all kernels and exchanges"),
+    **{
+        f"measured.{name}": Key(measured_keys.dimension(name), name, meaning)
+        for name, meaning in measured_keys.MEANINGS.items()
+    },
 }
 
 DEVICES = {
