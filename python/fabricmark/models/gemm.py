@@ -4,7 +4,7 @@
   of dissertation 000 (section 3.2.4): load blocks of A and B, multiply them, and once in n / b blocks add the
   block of C. Replications share out the blocks. The source names f_mem "the frequency of the memory
   interface" and gives no value; `memory_hz` of a published board is inferred
-  (tests/python/published_gemm.py says how).
+  (systems/bitstreams say how).
 - CPU and GPU: the slower of calibrated arithmetic and calibrated memory, where each matrix moves once; of the
   arithmetic a kernel reaches the share that short runs of it reached.
 """

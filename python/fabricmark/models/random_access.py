@@ -14,7 +14,7 @@
   generators a bank takes an update in two cycles: 50 million a second at 100 MHz (section 4.2.4). The source
   gives no latency of a bank
   or loop; `update_seconds` and `burst_seconds` of published boards are inferred
-  (tests/python/published_random_access.py says from what).
+  (systems/bitstreams say from what).
 - CPU and GPU: the calibrated rate of independent random updates of a table of this size, of which a kernel
   reaches the share that short runs of it reached. In the base kernel every replication generates the numbers
   of all: each takes `number_seconds` of its core, while the updates go on.

@@ -14,8 +14,8 @@ Time of an operation = start of the replications + streams / the slower of memor
 Copy and Scale move 2 streams, Add and Triad 3 (Table 3.3). The source gives frequencies (Table 3.5),
 parameters (Table 3.4), bank rates and results (Table 3.6), but neither the latency of a burst nor its longest
 length, nor the time to start a kernel: `burst_seconds`, `burst_bytes` and `launch_seconds` of a board are
-inferred from measurements, as is the rate of the PAC's PCI Express path. tests/python/published_stream.py
-holds the boards with the origin of each number, and the tests compare all published runs.
+inferred from measurements, as is the rate of the PAC's PCI Express path. systems/*.toml hold
+the boards with the origin of each number, and the tests compare all published runs.
 """
 
 from collections.abc import Mapping, Sequence
