@@ -108,15 +108,19 @@ def copy_seconds(direction: str, moved_bytes, board: Board, neighbours=False):
     return np.where(moved < board.programmed_bytes, words, copied)
 
 
-def array_copy_seconds(direction: str, moved_bytes, board: Board):
-    """Time to copy a whole array between host and device [s]: latency + bytes x (1 / rate + 1 / staging)."""
+def array_copy_seconds(direction: str, moved_bytes, board: Board, staged: bool = True):
+    """Time to copy a whole array between host and device [s]: latency + bytes x (1 / rate + 1 / staging).
+
+    Not `staged`: memory that the driver knows from an earlier copy.
+    """
     to_device = direction == _transfers.TO_DEVICE
     rate = board.host_to_device_bytes_per_second if to_device else board.device_to_host_bytes_per_second
     latency = board.host_to_device_seconds if to_device else board.device_to_host_seconds
     staging = board.array_staging_bytes_per_second
     if staging is None:
         staging = board.staging_bytes_per_second
-    return latency + np.asarray(moved_bytes, dtype=float) * (inverse(rate) + inverse(staging))
+    a_byte = inverse(rate) + (inverse(staging) if staged else 0.0)
+    return latency + np.asarray(moved_bytes, dtype=float) * a_byte
 
 
 def has_neighbours(board: Board):

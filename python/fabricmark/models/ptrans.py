@@ -6,7 +6,7 @@ Dissertation 000, section 4.1.2: equations 4.5 and 4.6, and the peak over direct
   the other (eq. 4.5), replications side by side, no faster than the memory. The equation of the source
   multiplies by the clock of the channel where it must divide.
   In a described system A is read whole, what belongs to others is sent while the host puts its blocks in
-  order, and A is written whole.
+  order, and A is written whole, by memory that the driver knows.
 - Over direct channels: what the channels carry, i r 32 B 156.25 MHz, as long as the memory has three times
   their bandwidth (eq. 4.6) and the kernels their clock; "channel_efficiency" and "start_seconds" of a
   bitstream are fitted.
@@ -107,10 +107,11 @@ def described_times(parameters: Mapping, board: Board, ranks, network: Network, 
         memory = MATRICES * part / board.memory_bytes_per_second
         return Times(start, exchange, memory, _roofline.MEMORY, together=True)
     copies = sum(
-        _network.array_copy_seconds(direction, part, board)
+        _network.array_copy_seconds(direction, part, board, staged=False)
         for direction in (_transfers.FROM_DEVICE, _transfers.TO_DEVICE)
     )
-    sent_bytes = part * most_sent(parameters, ranks)
+    # One rank sends its blocks to itself.
+    sent_bytes = np.where(np.asarray(ranks) == 1, part, part * most_sent(parameters, ranks))
     message = _network.exchange_seconds(sent_bytes, network, board.devices, board.hosts)
     sending = np.where(sent_bytes > 0, message / _network.DIRECTIONS, 0.0)
     ordering = part * _network.inverse(network.ordering_bytes_per_second)

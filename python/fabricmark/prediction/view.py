@@ -18,6 +18,7 @@ from fabricmark.prediction.points import Asked, Point, key_of
 MODELLED = "modelled"
 PIPED_COLUMNS = 160
 MOST_LINES = 7
+MOST_TICKS = 12
 PICTURES = (".png", ".svg")
 UNITS = {"bytes_per_second": ("GB/s", 1e9), "hertz": ("MHz", 1e6), "bytes": ("B", 1.0)}
 FIELDS = ("name", "operation", "message_bytes", "value", "unit", "kind", "limit", "bottleneck", "error_bar")
@@ -160,11 +161,13 @@ def plot(asked: Asked, points: Sequence[Point], error: float | None):
     across = [value for one in series for value in one.x]
     found = points[0].headline
     over = f" over {asked.transport}" if asked.transport != "none" else ""
+    counts = sorted({place["devices"] for place in places}) if along == "devices" else []
+    ticks = [(float(count), str(count)) for count in counts if len(counts) <= MOST_TICKS]
     left_out = "" if len(lines) <= MOST_LINES else f"{len(lines) - MOST_LINES} more lines are not drawn."
     return Plot(
         "prediction", f"{asked.benchmark} on {asked.system.name}{over}: {_figure(found)}", along,
         f"{_figure(found)} [{found.unit}]", series, _is_wide(across, LOG_FROM_RATIO),
-        _is_wide(every, LOG_FROM_RATIO), left_out=left_out,
+        _is_wide(every, LOG_FROM_RATIO), ticks, left_out=left_out,
     )  # fmt: skip
 
 
