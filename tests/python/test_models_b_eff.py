@@ -252,7 +252,7 @@ def test_the_report_gives_the_model_its_measurements(place):
     paths.write_atomically(calibration.file_for(known), json.dumps(known))
     for transport, word in (("cpu", "memory bandwidth"), ("host", "message")):
         result = results.load(place.write(f"{transport}.json", samples.b_eff(transport=transport)))
-        predicted = report.predictions(result, report.board_for(result))
+        predicted = report.predictions(result, report.of_result(result))
         shown = report.rows(result.measurements, predicted)
         longest = [row for row in shown if row.operation == "exchange 1 MiB" and row.unit == "GB/s"]
         assert [row.bottleneck for row in longest] == [word]

@@ -212,9 +212,7 @@ DEPENDS = {
     ("hpl", "channels"): HPL | LINKS,
     ("hpl", "host"): HPL | MESSAGES,
     ("ptrans", "channels"): PTRANS | LINKS | {"bitstream.channel_efficiency"},
-    ("ptrans", "host"): PTRANS
-    | COPIES
-    | {"board.array_staging_bytes_per_second", "network.ordering_bytes_per_second"},
+    ("ptrans", "host"): PTRANS | COPIES | {"network.ordering_bytes_per_second"},
     ("b_eff", "channels"): LINKS,
     ("b_eff", "host"): MESSAGES | {"board.programmed_bytes_per_second", "board.programmed_seconds"},
 }

@@ -6,10 +6,11 @@ return numbers or arrays of NumPy, in bytes and seconds.
 
 What the report shows:
 
-- transport "host": read + message + write (eq. 4.2), where possible as the run itself measured these steps
+- where short runs of the machine say so (`_b_eff_measured`), starts and rates of these, or the hosts' curve;
+- else, transport "host": read + message + write (eq. 4.2), where possible as the run itself measured these steps
   one by one; else copies from the calibration, and for the message what a fit of the exchanges leaves. On a
   GPU or FPGA chunks overlap; on a CPU all steps share the cores and the memory, and chunks bring nothing.
-- transport "cpu": a fit of the measured curve, which describes it but does not predict it.
+- else, transport "cpu": a fit of the measured curve, which describes it but does not predict it.
 
 A described system has a network: over direct links eq. 4.3, over the host the copies of its board and the
 hosts' curve (models/_network.py), over "cpu" that curve alone.
@@ -20,7 +21,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from fabricmark.models import Board, Prediction, _network, _transfers
+from fabricmark.models import Board, Prediction, _b_eff_measured, _network, _transfers
 from fabricmark.models._fit import Modelled, curve, fit_of, fitted
 from fabricmark.models._host_path import (
     DIRECTIONS,
@@ -30,8 +31,10 @@ from fabricmark.models._host_path import (
     copy_seconds,
     measured_steps,
 )
-from fabricmark.models.machine import HOST, Network
+from fabricmark.models._measured import Run
+from fabricmark.models.machine import HOST, Bitstream, Network
 
+FIGURES_BY_RANKS = True  # a start takes longer where it wakes the cores of a whole device
 WORDS = {
     "kernel": "kernel start",
     "read": "read from the device",
@@ -173,8 +176,10 @@ def effective_prediction(rates, modelled: Modelled, limit: float | None) -> Pred
     )
 
 
-def step_predictions(sizes, board: Board, ranks: int, measurements: Sequence) -> list[Prediction]:
-    """Each of the five steps alone: kernels, and copies in a host's memory, as calibrated; else a fit."""
+def step_predictions(
+    sizes, board: Board, ranks: int, measurements: Sequence, bitstream: Bitstream | None = None
+) -> list[Prediction]:
+    """Each of the five steps alone: by its figures; kernels and copies in a host's memory as calibrated; a fit."""
     starts = 1 if _transfers.is_host_memory(board) else -(-ranks // board.devices)
     launch = np.full(len(sizes), starts * board.launch_seconds)
     steps = {
@@ -190,6 +195,9 @@ def step_predictions(sizes, board: Board, ranks: int, measurements: Sequence) ->
         elif fit is not None:
             carrier = "link bandwidth" if step != "message" else message_carrier(board)
             steps[step] = fitted(sizes, fit, DIRECTIONS * ranks, carrier)
+    for step in _b_eff_measured.LINES:
+        known = _b_eff_measured.line(sizes, bitstream, board, ranks, step)
+        steps |= {step: known} if known is not None else {}
     return [
         Prediction(
             "latency", {"operation": step, "message_bytes": size}, float(seconds) * 1e6, "us", None,
@@ -198,6 +206,20 @@ def step_predictions(sizes, board: Board, ranks: int, measurements: Sequence) ->
         for step, modelled in steps.items()
         for size, seconds, word in zip(sizes, modelled.seconds, modelled.words, strict=True)
     ]  # fmt: skip
+
+
+def short_runs(parameters: Mapping, device_class: str) -> list[dict]:
+    """Options of the runs that the figures come from, the largest last; `parameters`: of kernel.toml."""
+    return [
+        {"transport": "cpu", "largest": 22},
+        {"transport": "host", "chunk_bytes": 0, "largest": 19},
+        {"transport": "host", "chunk_bytes": 8192, "largest": 21, "sub_steps": False},
+    ]
+
+
+def processor_figures(runs: Sequence[Run]) -> dict[str, float]:
+    """Figures of short runs over the host with one number of ranks: starts and rates of steps and exchanges."""
+    return _b_eff_measured.figures(runs)
 
 
 def described(sizes, parameters: Mapping, board: Board, network: Network) -> tuple[Modelled, list[dict]]:
@@ -283,7 +305,10 @@ def predict(
     measured = curve(measurements, EXCHANGE)
     sizes = sorted(measured) or message_sizes(parameters)
     limit = limit_bytes_per_second(transport, board)
-    if transport == "cpu":
+    known = _b_eff_measured.over_host(sizes, parameters, bitstream, board, ranks)
+    if known is not None and transport == "host":
+        modelled = known
+    elif transport == "cpu":
         fit = fit_of(measured, DIRECTIONS * ranks)
         carrier = message_carrier(board)
         modelled = None if fit is None else fitted(sizes, fit, DIRECTIONS * ranks, carrier)
@@ -294,8 +319,10 @@ def predict(
     if modelled is None:
         return unmodelled(sizes, limit)
     found, rates = predictions_of_sizes(sizes, modelled, limit, ranks)
-    steps = step_predictions(sizes, board, ranks, measurements) if transport == "host" else []
-    return [*found, effective_prediction(rates, modelled, limit), *steps]
+    effective = effective_prediction(rates, modelled, limit)
+    if transport == "cpu":
+        return [*found, effective]
+    return [*found, effective, *step_predictions(sizes, board, ranks, measurements, bitstream)]
 
 
 def unmodelled(sizes, limit: float | None) -> list[Prediction]:

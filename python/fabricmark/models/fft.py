@@ -10,13 +10,15 @@
   whose bytes are read and written once more by each side; without a network's latencies.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import ceil
 
 import numpy as np
 
 from fabricmark.models import Board, Prediction, _roofline, _transfers
+from fabricmark.models._measured import Run, default
+from fabricmark.models.machine import Bitstream
 
 OPERATIONS = ("forward", "inverse")
 VALUE_BYTES = {"float": 8, "double": 16}  # of a complex number
@@ -102,8 +104,8 @@ def fpga_predictions(parameters: Mapping, board: Board, ranks: int, bitstream=No
     ]
 
 
-def processor_predictions(parameters: Mapping, board: Board, ranks: int) -> list[Prediction]:
-    """Transforms on CPUs and GPUs: the slower of arithmetic and memory."""
+def processor_work(parameters: Mapping, ranks: int) -> _roofline.Work:
+    """What a rank of a CPU or GPU has to do. Raises KeyError when a parameter is missing."""
     log_size, data_type = parameters["log_size"], parameters["data_type"]
     distributed = parameters.get("scope", "batched") == "distributed"
     transforms = 1 / ranks if distributed else parameters["batch"]
@@ -112,9 +114,18 @@ def processor_predictions(parameters: Mapping, board: Board, ranks: int) -> list
     passes = ceil(log_size / LOG_RADIX) if in_stages else 1
     if distributed:
         passes = DISTRIBUTED_PASSES + DISTRIBUTED_EXCHANGES
-    work = _roofline.Work(flops(log_size) * transforms, once, data_type, UNFUSED, passes)
+    amount = flops(log_size) * transforms
+    return _roofline.Work(amount, once, data_type, UNFUSED, passes, limited_by=_roofline.ARITHMETIC)
+
+
+def processor_predictions(
+    parameters: Mapping, board: Board, ranks: int, bitstream: Bitstream | None = None
+) -> list[Prediction]:
+    """Transforms on CPUs and GPUs: the slower of arithmetic and memory."""
+    work = processor_work(parameters, ranks)
+    distributed = parameters.get("scope", "batched") == "distributed"
     found = [
-        _roofline.prediction(name, {"operation": operation}, unit, work, parameters, board, ranks)
+        _roofline.prediction(name, {"operation": operation}, unit, work, parameters, board, ranks, bitstream)
         for operation in OPERATIONS
         for name, unit in (("performance", "GFLOP/s"), ("bandwidth", "GB/s"))
     ]
@@ -122,6 +133,23 @@ def processor_predictions(parameters: Mapping, board: Board, ranks: int) -> list
         explanation = "no model: what the network between the hosts takes is not calibrated"
         found = [replace(entry, value=None, explanation=explanation) for entry in found]
     return found
+
+
+def short_runs(parameters: Mapping, device_class: str) -> list[dict]:
+    """Options of the runs that the figures come from, the largest last; `parameters`: of kernel.toml."""
+    log_size, batch = (default(parameters, name, device_class) for name in ("log_size", "batch"))
+    return [{"log_size": max(3, log_size - less), "batch": 2 * batch} for less in (2, 1)]
+
+
+def processor_figures(runs: Sequence[Run]) -> dict[str, float]:
+    """Figures of a kernel on a CPU or GPU from short runs: efficiency, start, transfers."""
+    axes = [{"operation": operation} for operation in OPERATIONS]
+    return {
+        **_roofline.processor_figures(
+            runs, "performance", axes, "GFLOP/s", lambda run: processor_work(run.parameters, run.ranks)
+        ),
+        **_transfers.processor_figures(runs),
+    }
 
 
 def footprint_bytes(parameters: Mapping, ranks: int) -> float:
@@ -143,5 +171,5 @@ def predict(
     if board.device_class == "fpga":
         found = fpga_predictions(parameters, board, ranks, bitstream)
     else:
-        found = processor_predictions(parameters, board, ranks)
-    return [*found, *_transfers.predictions(board, ranks)]
+        found = processor_predictions(parameters, board, ranks, bitstream)
+    return [*found, *_transfers.predictions(board, ranks, bitstream)]

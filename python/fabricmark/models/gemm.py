@@ -5,15 +5,18 @@
   block of C. Replications share out the blocks. The source names f_mem "the frequency of the memory
   interface" and gives no value; `memory_hz` of a published board is inferred
   (systems/bitstreams say how).
-- CPU and GPU: the slower of calibrated arithmetic and calibrated memory, where each matrix moves once.
+- CPU and GPU: the slower of calibrated arithmetic and calibrated memory, where each matrix moves once; of the
+  arithmetic a kernel reaches the share that short runs of it reached.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from math import ceil
 
 import numpy as np
 
 from fabricmark.models import Board, Prediction, _roofline, _transfers
+from fabricmark.models._measured import Run, smaller
+from fabricmark.models.machine import Bitstream
 
 OPERATION = {"operation": "gemm"}
 # Type of the numbers that are multiplied and added, and bytes of the stored ones.
@@ -98,11 +101,36 @@ def fpga_prediction(parameters: Mapping, board: Board, ranks: int) -> Prediction
     )  # fmt: skip
 
 
-def processor_prediction(parameters: Mapping, board: Board, ranks: int) -> Prediction:
+def processor_work(parameters: Mapping) -> _roofline.Work:
+    """What a rank of a CPU or GPU has to do; each matrix moves once."""
+    data_type = parameters["data_type"]
+    moved = MATRICES * parameters["size"] ** 2 * ELEMENT_BYTES[data_type]
+    return _roofline.Work(
+        flops(parameters["size"]), moved, ARITHMETIC[data_type], limited_by=_roofline.ARITHMETIC
+    )
+
+
+def processor_prediction(
+    parameters: Mapping, board: Board, ranks: int, bitstream: Bitstream | None = None
+) -> Prediction:
     """GEMM on CPUs and GPUs: the slower of arithmetic and memory."""
-    moved = MATRICES * parameters["size"] ** 2 * ELEMENT_BYTES[parameters["data_type"]]
-    work = _roofline.Work(flops(parameters["size"]), moved, ARITHMETIC[parameters["data_type"]])
-    return _roofline.prediction("performance", OPERATION, "GFLOP/s", work, parameters, board, ranks)
+    about = ("performance", OPERATION, "GFLOP/s", processor_work(parameters))
+    return _roofline.prediction(*about, parameters, board, ranks, bitstream)
+
+
+def short_runs(parameters: Mapping, device_class: str) -> list[dict]:
+    """Options of the runs that the figures come from, the largest last; `parameters`: of kernel.toml."""
+    return smaller(parameters, "size", device_class)
+
+
+def processor_figures(runs: Sequence[Run]) -> dict[str, float]:
+    """Figures of a kernel on a CPU or GPU from short runs: efficiency, start, transfers."""
+    return {
+        **_roofline.processor_figures(
+            runs, "performance", [OPERATION], "GFLOP/s", lambda run: processor_work(run.parameters)
+        ),
+        **_transfers.processor_figures(runs),
+    }
 
 
 def footprint_bytes(parameters: Mapping, ranks: int) -> float:
@@ -120,5 +148,8 @@ def predict(
     """
     if parameters["data_type"] not in ELEMENT_BYTES:
         raise KeyError("data_type")
-    of_device = fpga_prediction if board.device_class == "fpga" else processor_prediction
-    return [of_device(parameters, board, ranks), *_transfers.predictions(board, ranks)]
+    if board.device_class == "fpga":
+        found = fpga_prediction(parameters, board, ranks)
+    else:
+        found = processor_prediction(parameters, board, ranks, bitstream)
+    return [found, *_transfers.predictions(board, ranks, bitstream)]

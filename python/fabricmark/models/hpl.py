@@ -17,17 +17,19 @@ those of the communication phase work on g x g elements a cycle, the matrix mult
   that hold the matrix (all, where the bitstream does not say: one without interleaving, section 4.2.3).
 - Exchange: over direct links blocks stream from kernel to kernel, so that a link only counts where it is
   slower than the kernels; over the host each block is read, sent and written.
-- CPU and GPU: calibrated arithmetic. On a CPU the phases share the cores, so that overlap gains nothing.
+- CPU and GPU: calibrated arithmetic, of which panels and multiplications each reach the share that short runs
+  of the kernels reached. On a CPU the phases share the cores, so that overlap gains nothing.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import ceil
 
 import numpy as np
 
 from fabricmark.models import Board, Prediction, _grid, _host_path, _network, _roofline, _transfers
-from fabricmark.models.machine import DIRECT, HOST, Network
+from fabricmark.models._measured import Run, figures_of, smaller
+from fabricmark.models.machine import DIRECT, HOST, Bitstream, Network
 
 LU = {"operation": "lu"}
 LU_AND_SOLVE = {"operation": "lu+solve"}
@@ -157,11 +159,13 @@ def seconds_by_blocks(most_blocks: int, grid: tuple, steps: Steps) -> np.ndarray
     return communication + np.cumsum(found.first + np.maximum(found.rest, before), axis=-1)
 
 
-def exchange_seconds(block_bytes: float, parameters: Mapping, board: Board, ranks: int) -> float | None:
+def exchange_seconds(
+    block_bytes: float, parameters: Mapping, board: Board, ranks: int, network: Network | None = None
+) -> float | None:
     """Time to exchange one block [s], all ranks at once; None where nothing says. One rank has none."""
     if ranks == 1:
         return 0.0
-    found = _host_path.calculated_steps([block_bytes], board, ranks, ())
+    found = _host_path.calculated_steps([block_bytes], board, ranks, (), network)
     if found is None:
         return None
     steps, _ = found
@@ -239,14 +243,45 @@ def headline(parameters: Mapping, board: Board, ranks, *, network=None, bitstrea
     return lu_flops(np.asarray(parameters["size"], dtype=float)) / seconds / 1e9
 
 
-def processor_steps(parameters: Mapping, board: Board, ranks_here: int) -> Steps | None:
-    """A block on a rank's share of a CPU or GPU at its calibrated arithmetic; None where that is unknown."""
+def processor_steps(
+    parameters: Mapping, board: Board, ranks_here: int, bitstream: Bitstream | None = None
+) -> Steps | None:
+    """A block on a rank's share of a CPU or GPU at its calibrated arithmetic; None where that is unknown.
+
+    With the figures panel_efficiency and multiply_efficiency of the kernels where they were measured.
+    """
     part = _roofline.share(parameters, board, ranks_here)
     if part is None:
         return None
     rate = board.flops_per_second[parameters["data_type"]] * part / ranks_here
     whole = 2 * parameters["block_size"] ** 3 / rate
-    return Steps(lu=LU_SHARE * whole, panel=2 * PANEL_SHARE * whole, multiply=whole)  # left and top in turn
+    panel = whole / figures_of(bitstream).get("panel_efficiency", 1.0)
+    multiply = whole / figures_of(bitstream).get("multiply_efficiency", 1.0)
+    return Steps(
+        lu=LU_SHARE * panel, panel=2 * PANEL_SHARE * panel, multiply=multiply
+    )  # left and top in turn
+
+
+def processor_phases(
+    parameters: Mapping, board: Board, ranks: int, network: Network | None = None
+) -> Phases | None:
+    """Phases of perfect kernels on a CPU or GPU; None where nothing says how fast its work-items or messages
+    are."""
+    grid = _grid.shape(ranks, parameters.get("grid_rows", 0))
+    steps, _ = known_steps(parameters, board, ranks, grid, network, None)
+    return None if steps is None else phases(ceil(parameters["size"] / parameters["block_size"]), grid, steps)
+
+
+def short_runs(parameters: Mapping, device_class: str) -> list[dict]:
+    """Options of the runs that the figures come from, the largest last; `parameters`: of kernel.toml."""
+    return smaller(parameters, "size", device_class)
+
+
+def processor_figures(runs: Sequence[Run]) -> dict[str, float]:
+    """Figures of the kernels on a CPU or GPU from short runs of two sizes."""
+    from fabricmark.models import _hpl_measured  # which is the inverse of this module
+
+    return _hpl_measured.figures(runs)
 
 
 def limit_flops_per_second(parameters: Mapping, board: Board, ranks: int) -> float:
@@ -288,19 +323,19 @@ def known_steps(
     if is_fpga:
         steps = described_steps(parameters, board, ranks, grid, None, bitstream)
     else:
-        steps = processor_steps(parameters, board, ceil(ranks / board.devices))
+        steps = processor_steps(parameters, board, ceil(ranks / board.devices), bitstream)
     if steps is None:
         return None, "how fast one work-item runs on this device"
     block_bytes = parameters["block_size"] ** 2 * ELEMENT_BYTES[parameters["data_type"]]
-    exchange = exchange_seconds(block_bytes, parameters, board, ranks)
+    exchange = exchange_seconds(block_bytes, parameters, board, ranks, network)
     if exchange is None:
         return None, "how fast the ranks' messages are"
     return replace(steps, exchange=exchange, latency=KERNELS * board.launch_seconds), ""
 
 
-def solve_seconds(size: float, element_bytes: int, board: Board) -> float | None:
+def solve_seconds(size: float, element_bytes: int, board: Board, ranks_here: int = 1) -> float | None:
     """Time to bring L and U to the hosts and solve there [s], reading each element once; None if unknown."""
-    copying = _transfers.rate(_transfers.FROM_DEVICE, board)
+    copying = _transfers.rate(_transfers.FROM_DEVICE, board, ranks_here)
     if board.host_bytes_per_second is None or copying is None:
         return None
     moved = size**2 * element_bytes
@@ -327,7 +362,7 @@ def predict(
     steps, lacking = known_steps(parameters, board, ranks, grid, network, bitstream)
     limit = limit_flops_per_second(parameters, board, ranks)
     if steps is None:
-        return [*unmodelled(limit, lacking), *_transfers.predictions(board, ranks)]
+        return [*unmodelled(limit, lacking), *_transfers.predictions(board, ranks, bitstream)]
     found = phases(ceil(size / parameters["block_size"]), grid, steps)
     overlap = board.device_class != "cpu" and parameters.get("lookahead", True)
     seconds = found.seconds(overlap)
@@ -335,8 +370,9 @@ def predict(
     explanation = "communication and update phases of the iterations, overlapping where they share no cores"
     rates = [("performance", LU, lu_flops(size), seconds)]
     spent = found.by_name(overlap)
-    solving = solve_seconds(size, element_bytes, board)
+    solving = solve_seconds(size, element_bytes, board, ceil(ranks / board.devices))
     if solving is not None:
+        solving /= figures_of(bitstream).get("solve_efficiency", 1.0)
         rates.append(("performance", LU_AND_SOLVE, hpl_flops(size), seconds + solving))
     alone = [] if solving is None else [solve_prediction(solving)]
     return [
@@ -345,7 +381,7 @@ def predict(
             for name, axes, flops, time in rates
         ),
         *alone,
-        *_transfers.predictions(board, ranks),
+        *_transfers.predictions(board, ranks, bitstream),
     ]
 
 

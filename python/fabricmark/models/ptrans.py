@@ -11,17 +11,19 @@ Dissertation 000, section 4.1.2: equations 4.5 and 4.6, and the peak over direct
   their bandwidth (eq. 4.6) and the kernels their clock; "channel_efficiency" and "start_seconds" of a
   bitstream are fitted.
 - CPU and GPU: the calibrated memory, through which A, B and C go once, and the steps of the way over the host
-  for what a rank does not own itself; on a GPU both at the same time.
+  for what a rank does not own itself; on a GPU both at the same time. Kernels and exchange reach the shares
+  of these that short runs of them reached.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil, lcm
 
 import numpy as np
 
 from fabricmark.models import Board, Prediction, _grid, _host_path, _network, _roofline, _transfers
-from fabricmark.models.machine import HOST, Network
+from fabricmark.models._measured import Run, efficiency, figures_of, smaller
+from fabricmark.models.machine import HOST, Bitstream, Network
 
 ELEMENT_BYTES = {"float": 4, "double": 8}
 PIPELINES = 3  # read A; read B and add; write C
@@ -167,8 +169,9 @@ def most_sent(parameters: Mapping, ranks):
 
 
 def exchange_seconds(
-    sent_bytes: float, part_bytes: float, parameters: Mapping, board: Board, ranks: int
-) -> float | None:
+    sent_bytes: float, part_bytes: float, parameters: Mapping, board: Board, ranks: int,
+    network: Network | None = None, bitstream: Bitstream | None = None,
+) -> float | None:  # fmt: skip
     """Time in which every rank sends and receives so many bytes [s]; None where nothing says.
 
     Over transport cpu a rank's whole part is then written to its device.
@@ -177,16 +180,20 @@ def exchange_seconds(
     if arrived == 0:
         return 0.0
     each_way = 1 / _host_path.DIRECTIONS
-    found = _host_path.calculated_steps([max(sent_bytes, 1) * each_way], board, ranks, ())
+    found = _host_path.calculated_steps([max(sent_bytes, 1) * each_way], board, ranks, (), network)
     write = _host_path.copy_seconds("write", [arrived * each_way], board, ranks)
     if found is None or write is None:
         return None
     read, message, _ = found[0]
     seconds = write + (message if sent_bytes else 0) + (0 if parameters["transport"] == "cpu" else read)
-    return float(seconds[0])
+    figures = figures_of(bitstream)
+    busy = float(seconds[0]) / figures.get("exchange_efficiency", 1.0)
+    return busy + figures.get("exchange_start_seconds", 0.0)
 
 
-def addition_seconds(parameters: Mapping, board: Board, ranks: int) -> tuple[float, str] | None:
+def addition_seconds(
+    parameters: Mapping, board: Board, ranks: int, bitstream: Bitstream | None = None
+) -> tuple[float, str] | None:
     """(time of the kernels [s], what they wait for); None where nothing says.
 
     Raises ValueError for an FPGA without clock.
@@ -200,21 +207,54 @@ def addition_seconds(parameters: Mapping, board: Board, ranks: int) -> tuple[flo
         if share is None:
             return None
         work = _roofline.Work(part / element_bytes, MATRICES * part, parameters["data_type"])
-        busy, word = _roofline.seconds(work, board, ranks_here, share)
+        busy, word = _roofline.seconds(work, board, ranks_here, share, figures_of(bitstream))
         return busy + launch, _roofline.LAUNCH if launch > busy else word
     busy, computing = kernel_seconds(part, parameters, board, ranks_here)
     word = KERNEL if busy == computing else _roofline.MEMORY
     return float(busy) + launch, _roofline.LAUNCH if launch > busy else word
 
 
-def undescribed_times(parameters: Mapping, board: Board, ranks: int) -> Times:
-    """A device of a host that was calibrated."""
+def undescribed_times(
+    parameters: Mapping, board: Board, ranks: int, network: Network | None = None,
+    bitstream: Bitstream | None = None,
+) -> Times:  # fmt: skip
+    """A device of a host that was calibrated; `network`: messages between its ranks, where they were, too."""
     part = parameters["size"] ** 2 * ELEMENT_BYTES[parameters["data_type"]] / ranks
     most = part * float(sent(parameters, ranks).max())
-    adding = addition_seconds(parameters, board, ranks)
-    exchange = exchange_seconds(most, part, parameters, board, ranks)
+    adding = addition_seconds(parameters, board, ranks, bitstream)
+    exchange = exchange_seconds(most, part, parameters, board, ranks, network, bitstream)
     kernels, word = (None, "-") if adding is None else adding
     return Times(0.0, exchange, kernels, word, together=board.device_class == "gpu")
+
+
+def short_runs(parameters: Mapping, device_class: str) -> list[dict]:
+    """Options of the runs that the figures come from, the largest last; `parameters`: of kernel.toml."""
+    return smaller(parameters, "size", device_class)
+
+
+def processor_figures(runs: Sequence[Run]) -> dict[str, float]:
+    """Figures of a kernel on a CPU or GPU from short runs: efficiency and start, and those of the exchange.
+
+    exchange_efficiency, exchange_start_seconds: against the way over the host as it was calibrated.
+    """
+    kernels, exchanges = [], []
+    for run in runs:
+        matrix = run.parameters["size"] ** 2 * ELEMENT_BYTES[run.parameters["data_type"]]
+        times = undescribed_times(run.parameters, run.board, run.ranks, run.network)
+        rate = run.best("bandwidth", "GB/s", operation="kernels")
+        launch = run.parameters["replications"] * run.board.launch_seconds
+        if times.kernels is not None and rate is not None:
+            kernels.append((times.kernels - launch, MATRICES * matrix / (rate * 1e9) - launch))
+        rate = run.best("bandwidth", "GB/s", operation=EXCHANGE)
+        if times.exchange and rate is not None:
+            share = float(sent(run.parameters, run.ranks).mean())
+            arrived = matrix * (1.0 if run.parameters["transport"] == "cpu" else share)
+            exchanges.append((times.exchange, arrived / (rate * 1e9)))
+    return {
+        **efficiency(kernels),
+        **efficiency(exchanges, EXCHANGE),
+        **_transfers.processor_figures(runs),
+    }
 
 
 def limits_seconds(part_bytes: float, sent_bytes: float, board: Board, ranks: int) -> tuple[float, float]:
@@ -253,7 +293,7 @@ def predict(
         times = described_times(parameters, board, ranks, network, bitstream)
         least, arrived = described_limits(least, times, parameters, board, network, matrix, arrived, ranks)
     else:
-        times = undescribed_times(parameters, board, ranks)
+        times = undescribed_times(parameters, board, ranks, network, bitstream)
     words, explanation = ("-", "-"), "no model: nothing calibrated says how fast the messages are"
     if times.kernels is None:
         explanation = "no model: nothing calibrated says how fast one work-item runs on this device"
@@ -280,7 +320,7 @@ def predict(
             for name, operation, unit, work, time, shortest, word, spent in rows
         ),
         *(time_predictions(times, words[0], matrix / ranks, board) if is_described else []),
-        *_transfers.predictions(board, ranks),
+        *_transfers.predictions(board, ranks, bitstream),
     ]  # fmt: skip
 
 

@@ -12,20 +12,23 @@
   writes; with one pipeline both go on at the same time, and the slower counts. So one generator never gives
   more updates a second than the kernel's clock, on however many boards (section 3.2.2), and with enough
   generators a bank takes an update in two cycles: 50 million a second at 100 MHz (section 4.2.4). The source
-  gives no latency of a bank
-  or loop; `update_seconds` and `burst_seconds` of published boards are inferred
+  gives no latency of a bank or loop; `update_seconds` and `burst_seconds` of published boards are inferred
   (systems/bitstreams say from what).
-- CPU and GPU: the calibrated rate of independent random updates of a table of this size.
+- CPU and GPU: the calibrated rate of independent random updates of a table of this size, of which a kernel
+  reaches the share that short runs of it reached. In the base kernel every replication generates the numbers
+  of all: each takes `number_seconds` of its core, while the updates go on.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import ceil, exp, log
+from statistics import median
 
 import numpy as np
 
-from fabricmark.models import Board, Prediction, _roofline, _transfers
+from fabricmark.models import Board, Prediction, _measured, _roofline, _transfers
+from fabricmark.models.machine import Bitstream
 
 AXES = {"operation": "update"}
 WORD_BYTES = 8
@@ -143,7 +146,15 @@ def calibrated_rate(table_bytes: float, known: Sequence[tuple[float, float]]) ->
     return known[-1][1]
 
 
-def processor_prediction(parameters: Mapping, board: Board, ranks: int) -> Prediction | None:
+def generating_seconds(parameters: Mapping, ranks: int, number_seconds: float) -> float:
+    """Time in which a core makes all the numbers of which its replication uses some [s]."""
+    tables = ranks if parameters.get("scope", "star") == "global" else 1
+    return UPDATES_PER_WORD * 2.0 ** parameters["log_size"] * tables * number_seconds
+
+
+def processor_prediction(
+    parameters: Mapping, board: Board, ranks: int, bitstream: Bitstream | None = None
+) -> Prediction | None:
     """Updates a second on CPUs and GPUs; None where nothing of the kind was calibrated."""
     ranks_here = ceil(ranks / board.devices)
     table_bytes = 2.0 ** parameters["log_size"] * WORD_BYTES * ranks_here
@@ -157,12 +168,49 @@ def processor_prediction(parameters: Mapping, board: Board, ranks: int) -> Predi
         explanation = "no model: nothing calibrated says how fast one work-item or the network is"
         return Prediction("updates", AXES, None, "GUOP/s", limit / 1e9, RANDOM, explanation)
     numbers = UPDATES_PER_WORD * table_bytes / WORD_BYTES
-    launch = parameters.get("replications", 1) * board.launch_seconds
-    busy = numbers / (rate * part)
-    bottleneck = _roofline.LAUNCH if launch > busy else RANDOM
+    figures = _measured.figures_of(bitstream)
+    launch = parameters.get("replications", 1) * board.launch_seconds + figures.get("start_seconds", 0.0)
+    busy = numbers / (rate * part) / figures.get("efficiency", 1.0)
+    generating = generating_seconds(parameters, ranks, figures.get("number_seconds", 0.0))
+    bottleneck = RANDOM if busy >= generating else "generation of numbers"
+    busy = max(busy, generating)
+    bottleneck = _roofline.LAUNCH if launch > busy else bottleneck
     explanation = "calibrated independent updates, on the cores that the kernel uses"
+    if figures:
+        explanation += "; kernel as short runs of it were"
     value = numbers / (busy + launch) * board.devices
     return Prediction("updates", AXES, value / 1e9, "GUOP/s", limit / 1e9, bottleneck, explanation)
+
+
+def short_runs(parameters: Mapping, device_class: str) -> list[dict]:
+    """Options of the runs that the figures come from, the largest last; `parameters`: of kernel.toml."""
+    log_size = _measured.default(parameters, "log_size", device_class)
+    return [{"log_size": max(8, log_size - less)} for less in (3, 1)]
+
+
+def processor_figures(runs: Sequence[_measured.Run]) -> dict[str, float]:
+    """Figures of a kernel on a CPU or GPU from short runs.
+
+    Base kernel: number_seconds of a core, with the largest tables; others: efficiency and start. And the transfers.
+    """
+    pairs, numbers = [], []
+    for run in runs:
+        rate = run.best("updates", "GUOP/s", **AXES)
+        limit = processor_prediction(run.parameters, run.board, run.ranks)
+        if rate is None or limit is None or limit.value is None:
+            continue
+        updates = UPDATES_PER_WORD * 2.0 ** run.parameters["log_size"] * run.ranks / run.board.devices
+        taken = updates * run.board.devices / (rate * 1e9)
+        launch = run.parameters.get("replications", 1) * run.board.launch_seconds
+        pairs.append((updates * run.board.devices / (limit.value * 1e9) - launch, taken - launch))
+        of_number = (taken - launch) / generating_seconds(run.parameters, run.ranks, 1.0)
+        numbers.append((run.parameters["log_size"], of_number))
+    found = _measured.efficiency(pairs)
+    is_base = bool(runs) and runs[0].parameters.get("variant", "base") == "base"
+    if is_base and numbers and runs[0].board.cores is not None:
+        largest = max(size for size, _ in numbers)  # nearest to tables that no cache holds
+        found = {"number_seconds": float(median(seconds for size, seconds in numbers if size == largest))}
+    return {**found, **_transfers.processor_figures(runs)}
 
 
 def footprint_bytes(parameters: Mapping, ranks: int) -> float:
@@ -178,6 +226,8 @@ def predict(
     `parameters`: those of the result file (scope, log_size, replications; on an FPGA log_rngs, buffer_size),
     and `variant`. Raises KeyError when one of them is missing, ValueError for an FPGA without clock.
     """
-    of_device = fpga_prediction if board.device_class == "fpga" else processor_prediction
-    found = of_device(parameters, board, ranks)
-    return [*([found] if found else []), *_transfers.predictions(board, ranks)]
+    if board.device_class == "fpga":
+        found = fpga_prediction(parameters, board, ranks)
+    else:
+        found = processor_prediction(parameters, board, ranks, bitstream)
+    return [*([found] if found else []), *_transfers.predictions(board, ranks, bitstream)]

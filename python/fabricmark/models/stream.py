@@ -8,7 +8,8 @@ Time of an operation = start of the replications + streams / the slower of memor
   fixed latency for each burst. Replications work side by side, each on a bank of its own.
 - FPGA with shared virtual memory (section 3.2.2, PAC): with a buffer no longer than the unroll the loops
   merge into one pipeline that reads and writes at the same time over a full-duplex path.
-- CPU and GPU: rates from the calibration of the very machine.
+- CPU and GPU: rates from the calibration of the very machine, of which a kernel reaches the share that short
+  runs of it reached.
 
 Copy and Scale move 2 streams, Add and Triad 3 (Table 3.3). The source gives frequencies (Table 3.5),
 parameters (Table 3.4), bank rates and results (Table 3.6), but neither the latency of a burst nor its longest
@@ -17,12 +18,13 @@ inferred from measurements, as is the rate of the PAC's PCI Express path. system
 the boards with the origin of each number, and the tests compare all published runs.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from math import ceil
 
 import numpy as np
 
-from fabricmark.models import Board, Prediction, _transfers
+from fabricmark.models import Board, Prediction, _measured, _transfers
+from fabricmark.models.machine import Bitstream
 
 STREAMS = {"copy": (1, 1), "scale": (1, 1), "add": (2, 1), "triad": (2, 1)}  # (read, written)
 ELEMENT_BYTES = {"half": 2, "float": 4, "double": 8}
@@ -127,7 +129,9 @@ def processor_rate(parameters: Mapping, board: Board, workers: int) -> tuple[flo
     return (some, "one core's bandwidth") if some < whole else (whole, "memory bandwidth")
 
 
-def operation_prediction(operation: str, parameters: Mapping, board: Board, ranks: int) -> Prediction:
+def operation_prediction(
+    operation: str, parameters: Mapping, board: Board, ranks: int, bitstream: Bitstream | None = None
+) -> Prediction:
     """Copy, Scale, Add or Triad, summed over the ranks; `size` counts the elements of one rank's array."""
     ranks_here = ceil(ranks / board.devices)
     elements = parameters["size"] * ranks_here
@@ -142,12 +146,37 @@ def operation_prediction(operation: str, parameters: Mapping, board: Board, rank
         if rate is None:
             explanation = "no model: nothing calibrated says how fast one work-item runs on this device"
             return Prediction("bandwidth", axes, None, "GB/s", limit / 1e9, "-", explanation)
-        launch = replications * board.launch_seconds
-        seconds = launch + moved / rate[0]
-        bottleneck = "launch latency" if launch > moved / rate[0] else rate[1]
+        figures = _measured.figures_of(bitstream)
+        launch = replications * board.launch_seconds + figures.get("start_seconds", 0.0)
+        moving = moved / rate[0] / figures.get("efficiency", 1.0)
+        seconds = launch + moving
+        bottleneck = "launch latency" if launch > moving else rate[1]
         explanation = "copy rate of the calibration, for arrays larger than the caches"
+        if "efficiency" in figures:
+            explanation += f"; of that the kernel reaches {figures['efficiency']:.0%} (measured)"
     value = moved / seconds * board.devices
     return Prediction("bandwidth", axes, value / 1e9, "GB/s", limit / 1e9, bottleneck, explanation, phases)
+
+
+def short_runs(parameters: Mapping, device_class: str) -> list[dict]:
+    """Options of the runs that the figures come from, the largest last; `parameters`: of kernel.toml."""
+    return _measured.smaller(parameters, "size", device_class)
+
+
+def processor_figures(runs: Sequence[_measured.Run]) -> dict[str, float]:
+    """Figures of a kernel on a CPU or GPU from short runs: efficiency, start, transfers."""
+    pairs = []
+    for run in runs:
+        ranks_here = ceil(run.ranks / run.board.devices)
+        replications = run.parameters.get("replications", 1)
+        found = processor_rate(run.parameters, run.board, replications * ranks_here)
+        for operation, streams in STREAMS.items() if found is not None else ():
+            rate = run.best("bandwidth", "GB/s", operation=operation)
+            if rate is not None:
+                moved = run.parameters["size"] * sum(streams) * ELEMENT_BYTES[run.parameters["data_type"]]
+                taken = moved * ranks_here * run.board.devices / (rate * 1e9)
+                pairs.append((moved * ranks_here / found[0], taken - replications * run.board.launch_seconds))
+    return {**_measured.efficiency(pairs), **_transfers.processor_figures(runs)}
 
 
 def footprint_bytes(parameters: Mapping, ranks: int) -> float:
@@ -165,5 +194,5 @@ def predict(
     """
     if parameters["data_type"] not in ELEMENT_BYTES:
         raise KeyError("data_type")
-    predictions = [operation_prediction(name, parameters, board, ranks) for name in STREAMS]
-    return predictions + _transfers.predictions(board, ranks)
+    predictions = [operation_prediction(name, parameters, board, ranks, bitstream) for name in STREAMS]
+    return predictions + _transfers.predictions(board, ranks, bitstream)

@@ -12,11 +12,13 @@ from rich.text import Text
 from fabricmark.errors import FabricmarkError, printable
 from fabricmark.systems import PROFILES, catalogue, files
 from fabricmark.systems.figure import Figure
+from fabricmark.systems.new import new_command
 
 PIPED_COLUMNS = 160
 NOTHING = "-"
 
 app = typer.Typer(help="Systems, boards, networks and bitstreams as data.", no_args_is_help=False)
+app.command("new")(new_command)
 
 
 @app.command("list")

@@ -7,6 +7,8 @@ made from it (tools/system_schemas.py).
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from fabricmark.systems import measured_keys
+
 # Kinds of plain numbers, beside the dimensions of quantities.
 COUNT = "count"
 NUMBER = "number"
@@ -119,6 +121,10 @@ BITSTREAM = {
     "fitted.pipeline_efficiency": Key(SHARE, "pipeline_efficiency", "of a pipeline's cycles"),
     "fitted.channel_efficiency": Key(SHARE, "channel_efficiency", "of the channels' bandwidth"),
     "fitted.start_latency": Key("seconds", "start_seconds", "of all kernels and exchanges"),
+    **{
+        f"measured.{name}": Key(measured_keys.dimension(name), name, meaning)
+        for name, meaning in measured_keys.MEANINGS.items()
+    },
 }
 
 DEVICES = {
