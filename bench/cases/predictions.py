@@ -1,7 +1,7 @@
 """How far the report's predictions of this machine are from what the suite then measures, at its defaults.
 
-First `fabricmark systems new` measures the machine at other sizes, then everything runs with its defaults on one
-rank and on two, as `make run` does. What is not predicted counts as wrong by 100 %.
+First `fabricmark systems new` measures the machine at other sizes, then everything runs with its defaults on
+one rank and on two, as `make run` does. What is not predicted counts as wrong by 100 %.
 """
 
 from __future__ import annotations
@@ -66,10 +66,10 @@ def compare(settings: Settings) -> list[Row]:
     """Two rows for each runtime: all figures of the result files, and those of the report's tables."""
     rows = []
     for runtime in settings.runtimes:
-        with tempfile.TemporaryDirectory() as place:
-            with patch.dict(os.environ, {"FABRICMARK_SYSTEMS": str(Path(place) / "systems")}):
-                files = run_suite(runtime, Path(place) / "results")
-                everything, shown = errors(files, known.Devices())
+        with tempfile.TemporaryDirectory() as place, patch.dict(os.environ):
+            os.environ["FABRICMARK_SYSTEMS"] = str(Path(place) / "systems")
+            files = run_suite(runtime, Path(place) / "results")
+            everything, shown = errors(files, known.Devices())
         rows.append(row(f"all results on {runtime}", everything))
         rows.append(row(f"the report's tables on {runtime}", shown))
     return rows

@@ -1,4 +1,4 @@
-"""What is known of the device of a result: its limits, and the file that `systems new` wrote of the machine."""
+"""What is known of the device of a result: its limits, and what `systems new` wrote of the machine."""
 
 import dataclasses
 from collections.abc import Mapping

@@ -42,8 +42,8 @@ CREDIBLE_EFFICIENCY = 1.1  # limits are measured too, on machines whose speed dr
 KIND_STYLES = {"measured": "green", "emulated": "magenta", "modelled": "cyan"}
 VERDICT_STYLES = {"valid": "green", "INVALID": "bold red"}
 FOOTNOTE = (
-    "best, median: of the repetitions, slowest rank counts. error: modelled / best - 1. limit: what memory, link or arithmetic units can "
-    "do at most. efficiency: best / limit. "
+    "best, median: of the repetitions, slowest rank counts. error: modelled / best - 1. "
+    "limit: what memory, link or arithmetic units can do at most. efficiency: best / limit. "
     "measured: this device's time; emulated: functional run, its time says nothing about hardware; "
     "modelled: computed."
 )

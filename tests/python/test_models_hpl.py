@@ -182,7 +182,8 @@ def test_processors():
     found = by_operation(hpl.predict(CPU, board, 2))
     assert set(found) == {"lu", "lu+solve", "solve", "host_to_device", "device_to_host"}
     matrix = 4096**2 * 8
-    assert found["solve"].value == pytest.approx(matrix / 22e9 + matrix / 50e9)
+    # Two ranks copy side by side, as fast as the memory reads and writes.
+    assert found["solve"].value == pytest.approx(matrix / 25e9 + matrix / 50e9)
     assert found["lu"].limit == pytest.approx(100)
     assert 50 < found["lu"].value < 100
     assert found["lu"].bottleneck == "peak FLOP/s"

@@ -28,7 +28,10 @@ TRUTH = {
     "stream": {"efficiency": 0.8, "start_seconds": 1e-4, **TRANSFERS},
     "gemm": {"efficiency": 0.3, "start_seconds": 2e-4, **TRANSFERS},
     "fft": {"efficiency": 0.05, "start_seconds": 1e-4, **TRANSFERS},
-    "ptrans": {"efficiency": 0.2, "start_seconds": 0.0, "exchange_efficiency": 0.7, "exchange_start_seconds": 0.0, **TRANSFERS},
+    "ptrans": {
+        "efficiency": 0.2, "start_seconds": 0.0, "exchange_efficiency": 0.7, "exchange_start_seconds": 0.0,
+        **TRANSFERS,
+    },
     "random_access": {"number_seconds": 2e-8, **TRANSFERS},
     "hpl": {"panel_efficiency": 0.1, "multiply_efficiency": 0.3, "solve_efficiency": 0.5, **TRANSFERS},
     "b_eff": {"cached_bytes": 2.0**18, **LINES},

@@ -48,7 +48,11 @@ def test_the_file_is_a_system(machine):
     assert system.board.flops_per_second == {"float": 200e9, "double": 100e9}
     assert system.board.updates_per_second == ((2.0**20, 8e8), (2.0**28, 1e8))
     base = system.bitstream("stream", "none", replications=2)
-    assert base.variant == "base" and 0.1 < base.figures["efficiency"] < 1.2
+    assert (
+        base.parameters["size"] == samples.SIZE
+        and base.variant == "base"
+        and 0.1 < base.figures["efficiency"] < 1.2
+    )
     assert base.figures["to_device_bytes_per_second"] > 1e9
     # Every figure says that it was measured, when and by which run.
     assert system.figures
@@ -215,8 +219,9 @@ def test_any_name_of_a_device_fits_into_a_file(machine, name):
 @pytest.mark.parametrize(
     "number, dimension, written",
     [
-        (19.2e9, "bytes_per_second", '"19.2 GB/s"'), (2.2e-5, "seconds", '"22 us"'), (0.0, "seconds", '"0 ps"'),
-        (2.0**29, "bytes", '"536.870912 MB"'), (2, "", "2"), (0.25, "number", "0.25"),
+        (19.2e9, "bytes_per_second", '"19.2 GB/s"'), (2.2e-5, "seconds", '"22 us"'),
+        (0.0, "seconds", '"0 ps"'), (2.0**29, "bytes", '"536.870912 MB"'),
+        (2, "", "2"), (0.25, "number", "0.25"),
     ],
 )  # fmt: skip
 def test_quantities(number, dimension, written):
@@ -225,7 +230,7 @@ def test_quantities(number, dimension, written):
 
 @pytest.mark.programs
 def test_real_programs(tmp_path, monkeypatch):
-    """Two real kernels at tiny sizes: what they tell is a system, and their own runs are predicted from it."""
+    """Real kernels at tiny sizes: they tell figures of each, and curves of messages."""
     monkeypatch.setenv("FABRICMARK_SYSTEMS", str(tmp_path / "systems"))
     monkeypatch.setenv("FABRICMARK_CACHE", str(tmp_path / "cache"))
     from fabricmark import calibration, models

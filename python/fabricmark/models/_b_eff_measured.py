@@ -23,7 +23,7 @@ SOURCE = "start + bytes at the rates of short runs with other chunks"
 
 
 def figures(runs: Sequence[Run]) -> dict[str, float]:
-    """Figures of runs over the host with one number of ranks: of each step, of whole and of mapped exchanges."""
+    """Figures of runs over the host with one number of ranks: of steps, whole and mapped exchanges."""
     curves: dict[str, tuple[list, list]] = {}
     for run in runs:
         if run.parameters.get("transport") == "cpu":
@@ -56,7 +56,7 @@ def line(sizes, bitstream: Bitstream | None, board: Board, ranks: int, name: str
 def over_host(
     sizes, parameters: Mapping, bitstream: Bitstream | None, board: Board, ranks: int
 ) -> Modelled | None:
-    """Whole exchanges, and those longer than a chunk from mapped memory; None where the figures say nothing."""
+    """Whole exchanges, and longer ones than a chunk from mapped memory; None where no figures say."""
     whole = line(sizes, bitstream, board, ranks, EXCHANGE)
     chunk = parameters.get("chunk_bytes", 0)
     is_long = (np.asarray(sizes) > chunk) & (chunk > 0)

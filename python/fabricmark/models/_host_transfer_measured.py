@@ -1,8 +1,8 @@
 """host_transfer on a CPU or GPU that short runs of other sizes were made on.
 
-A transfer takes a start, `buffer_seconds` for each buffer after the first, and its bytes at two rates, inside and
-outside of the caches (`_measured.line_seconds`), by direction and method. The pipeline of the overlap test takes
-pieces x (write + kernel + read), and overlapped what the cores of a rank leave of that.
+A transfer takes a start, `buffer_seconds` for each buffer after the first, and its bytes at two rates, inside
+and outside of the caches (`_measured.line_seconds`), by direction and method. The pipeline of the overlap
+test takes pieces x (write + kernel + read), and overlapped what the cores of a rank leave of that.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""What short runs on a machine tell of its kernels: a few figures each, and the models' inverse that finds them.
+"""What short runs on a machine tell of its kernels: a few figures each, found by the inverse of the models.
 
 A processor's kernel has no clock and no datasheet: what it makes of the calibrated limits is measured at some
 sizes and holds for others. The figures (`Bitstream.figures`) are an efficiency, times to start, and rates of
@@ -47,7 +47,7 @@ def default(parameters: Mapping, name: str, device_class: str) -> object:
 
 
 def smaller(parameters: Mapping, name: str, device_class: str) -> list[dict]:
-    """Options of short runs: half and three quarters of a size. Sizes must not be those that are predicted."""
+    """Options of short runs: half and three quarters of a size, which shall not be what is predicted."""
     whole = int(default(parameters, name, device_class))
     return [{name: max(1, whole // 2)}, {name: max(1, whole * 3 // 4)}]
 
@@ -58,7 +58,7 @@ def figures_of(bitstream: Bitstream | None) -> Mapping[str, float]:
 
 
 def efficiency(pairs: Sequence[tuple[float, float]], name: str = "") -> dict[str, float]:
-    """{`name`_efficiency, `name`_start_seconds} from (time at the calibrated limit, measured time) of runs [s].
+    """{`name`_efficiency, `name`_start_seconds} from (time at the calibrated limit, measured) of runs [s].
 
     Measured = start + limit / efficiency, in relative error. Where only one time is known, or longer runs are
     no slower, there is no start and the efficiency is the median. Empty without pairs.
@@ -131,7 +131,7 @@ def line_figures(moved_bytes, seconds, name: str, cached_bytes: float) -> tuple[
 
 
 def lines(curves: Mapping[str, tuple[Sequence[float], Sequence[float]]]) -> dict[str, float]:
-    """Figures of several curves {name: (bytes, seconds)} with one common size of the caches, the best fitting.
+    """Figures of several curves {name: (bytes, seconds)} with one size of the caches, which fits best.
 
     Curves of fewer than three sizes are left out.
     """

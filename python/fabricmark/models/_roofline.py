@@ -1,7 +1,7 @@
 """Processors whose limits are calibrated: the slower of arithmetic and memory (a roofline).
 
-What a kernel makes of the limit is measured by `fabricmark systems new` (`_measured`): an efficiency, and a time
-to start that the calibration does not know. A kernel without these figures is taken as perfect.
+What a kernel makes of the limit is measured by `fabricmark systems new` (`_measured`): an efficiency, and a
+time to start that the calibration does not know. A kernel without these figures is taken as perfect.
 """
 
 from collections.abc import Mapping, Sequence

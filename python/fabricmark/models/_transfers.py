@@ -45,7 +45,7 @@ LAPS = {"host_to_device": TO_DEVICE, "device_to_host": FROM_DEVICE}
 def predictions(board: Board, ranks: int, bitstream: Bitstream | None = None) -> list[Prediction]:
     """The laps host_to_device and device_to_host; none of what there is no rate.
 
-    At the rates that this program was measured to reach, one buffer a replication, else at the calibrated ones.
+    At the rates that short runs of this program reached, else at the calibrated ones.
     A CPU's transfer is a copy in its memory (each byte is read and written): ranks add up until that
     limit. Ranks on one GPU or FPGA share its link.
     """

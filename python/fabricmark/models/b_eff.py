@@ -7,9 +7,9 @@ return numbers or arrays of NumPy, in bytes and seconds.
 What the report shows:
 
 - where short runs of the machine say so (`_b_eff_measured`), starts and rates of these, or the hosts' curve;
-- else, transport "host": read + message + write (eq. 4.2), where possible as the run itself measured these steps
-  one by one; else copies from the calibration, and for the message what a fit of the exchanges leaves. On a
-  GPU or FPGA chunks overlap; on a CPU all steps share the cores and the memory, and chunks bring nothing.
+- else, transport "host": read + message + write (eq. 4.2), where possible as the run itself measured these
+  steps one by one; else copies from the calibration, and for the message what a fit of the exchanges leaves.
+  On a GPU or FPGA chunks overlap; on a CPU all steps share cores and memory, and chunks bring nothing.
 - else, transport "cpu": a fit of the measured curve, which describes it but does not predict it.
 
 A described system has a network: over direct links eq. 4.3, over the host the copies of its board and the
@@ -179,7 +179,7 @@ def effective_prediction(rates, modelled: Modelled, limit: float | None) -> Pred
 def step_predictions(
     sizes, board: Board, ranks: int, measurements: Sequence, bitstream: Bitstream | None = None
 ) -> list[Prediction]:
-    """Each of the five steps alone: by its figures; kernels and copies in a host's memory as calibrated; a fit."""
+    """Each of the five steps alone: by its figures; as calibrated (kernels, copies on a host); else a fit."""
     starts = 1 if _transfers.is_host_memory(board) else -(-ranks // board.devices)
     launch = np.full(len(sizes), starts * board.launch_seconds)
     steps = {
@@ -218,7 +218,7 @@ def short_runs(parameters: Mapping, device_class: str) -> list[dict]:
 
 
 def processor_figures(runs: Sequence[Run]) -> dict[str, float]:
-    """Figures of short runs over the host with one number of ranks: starts and rates of steps and exchanges."""
+    """Figures of short runs over the host with one number of ranks: starts and rates."""
     return _b_eff_measured.figures(runs)
 
 

@@ -9,8 +9,8 @@ where the host waits for every copy (document 004, section I.6):
 - A GPU moves pinned memory at the link's rate (`link_gb_per_s`); the calibration does not know that rate.
 - CPU: a transfer is a copy in the host's memory, each byte read and written; both directions share it.
 
-Where short runs of other sizes were made on the machine, their figures count (`_host_transfer_measured`). Else the
-latency is what the smallest transfers of the same run took beyond their bytes, so that part of the curve
+Where short runs of other sizes were made on the machine, their figures count (_host_transfer_measured). Else
+the latency is what the smallest transfers of the same run took beyond their bytes, so that part of the curve
 is a fit; without measurements it is the calibrated start of a kernel.
 """
 
@@ -127,7 +127,7 @@ def short_runs(parameters: Mapping, device_class: str) -> list[dict]:
 
 
 def processor_figures(runs: Sequence[Run]) -> dict[str, float]:
-    """Figures of short runs with one number of ranks on a CPU or GPU: starts and rates of each kind of transfer."""
+    """Figures of short runs with one number of ranks: starts and rates of each kind of transfer."""
     return _host_transfer_measured.figures(runs)
 
 

@@ -12,7 +12,8 @@
   writes; with one pipeline both go on at the same time, and the slower counts. So one generator never gives
   more updates a second than the kernel's clock, on however many boards (section 3.2.2), and with enough
   generators a bank takes an update in two cycles: 50 million a second at 100 MHz (section 4.2.4). The source
-  gives no latency of a bank or loop; `update_seconds` and `burst_seconds` of published boards are inferred
+  gives no latency of a bank
+  or loop; `update_seconds` and `burst_seconds` of published boards are inferred
   (systems/bitstreams say from what).
 - CPU and GPU: the calibrated rate of independent random updates of a table of this size, of which a kernel
   reaches the share that short runs of it reached. In the base kernel every replication generates the numbers
@@ -191,7 +192,7 @@ def short_runs(parameters: Mapping, device_class: str) -> list[dict]:
 def processor_figures(runs: Sequence[_measured.Run]) -> dict[str, float]:
     """Figures of a kernel on a CPU or GPU from short runs.
 
-    Base kernel: number_seconds of a core, with the largest tables; others: efficiency and start. And the transfers.
+    Base kernel: number_seconds of a core, with the largest tables; else efficiency and start. And transfers.
     """
     pairs, numbers = [], []
     for run in runs:

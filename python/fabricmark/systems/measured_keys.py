@@ -1,7 +1,7 @@
-"""Keys of figures that `fabricmark systems new` measures of the kernels that a CPU's or GPU's runtime compiles.
+"""Keys of figures that `fabricmark systems new` measures of kernels that a device's runtime compiles.
 
-Their names end in what they are: an efficiency, seconds, or bytes a second; the models take them by these names
-(models/_measured.py).
+Their names end in what they are: an efficiency, seconds, or bytes a second; the models take them by these
+names (models/_measured.py).
 """
 
 from itertools import product

@@ -38,7 +38,7 @@ def new_command(
     measured = 0
     for runtime_name, device in devices(runtime):
         where = known(device, target)
-        if where is not None and not again and (name is None and output is None or where == target):
+        if where is not None and not again and ((name is None and output is None) or where == target):
             print(printable(f"{device['name']} ({runtime_name}) is known: {where}"))
             continue
         print(printable(f"measuring {device['name']} ({runtime_name}), host {host}"))

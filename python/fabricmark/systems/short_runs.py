@@ -166,7 +166,8 @@ def _bitstreams(
         }
         if not figures:
             continue
-        last = members[-1].run
+        # The largest on the fewest ranks: several ranks on a device have only a part of its cores each.
+        last = min(reversed(members), key=lambda one: one.run.ranks).run
         parameters = {key: value for key, value in last.parameters.items() if key != "variant"}
         parameters |= {"ranks": last.ranks} if ending else {}
         one = Bitstream(
