@@ -124,6 +124,15 @@ def test_what_a_row_names_decides():
     assert predicted(fewer) == pytest.approx(predicted(gemm) * 4 / 5, rel=1e-3)
 
 
+def test_one_device_without_a_transport_is_that_over_the_host():
+    for benchmark, metric, unit in (("hpl", "lu_gflops", "GFLOP/s"), ("ptrans", "calc_time", "s")):
+        rates = {
+            predicted(row(benchmark, "noctua1", "520n", metric, unit, transport=transport))
+            for transport in ("none", "host")
+        }
+        assert len(rates) == 1
+
+
 def test_boards_by_less_than_their_id():
     """A row may call the board of Cygnus what Noctua 1 calls its; where there are several it tells them."""
     of = {"transport": "channels", "matrix_width_printed": 8192}
@@ -173,3 +182,7 @@ def test_metrics_and_units_that_nothing_has():
     assert reason(unit="s") == "the metric gflops is in GFLOP/s, not in s"
     assert "no network for the transport accl-tcp" in reason(transport="accl-tcp")
     assert "there is no system nowhere" in reason(system="nowhere")
+    assert reason(dtype="quad") == "the dtype quad is unknown"
+    assert reason(devices=2**30) == "more than 1048576 devices"
+    assert reason(benchmark="hpl", metric="lu_gflops", devices=10**4) == "more than 4096 devices"
+    assert reason(matrix_width_printed=10**12) == "a matrix wider than 67108864"

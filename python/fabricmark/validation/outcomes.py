@@ -130,7 +130,7 @@ class Predictor:
             )
         except KeyError as error:
             raise NotPredicted(f"nothing says the parameter {error.args[0]}") from error
-        except (ValueError, ArithmeticError) as error:
+        except (TypeError, ValueError, ArithmeticError) as error:
             raise NotPredicted(str(error)) from error
 
 

@@ -26,6 +26,10 @@ USUAL = {
 }
 WORD_BYTES = 8
 ELEMENT_BYTES = {"half": 2, "float": 4, "double": 8}
+# More than any system has, and less than what a model would work on for minutes.
+MOST_DEVICES = {"hpl": 2**12, "ptrans": 2**12}
+MOST_DEVICES_OF_OTHERS = 2**20
+MOST_WIDTH = 2**26
 # Columns of a row, and what kernel.toml calls them.
 COLUMNS = {"block": "block_size", "dtype": "data_type", "replications": "replications"}
 
@@ -64,16 +68,23 @@ def bitstream_of(system: System, row: Figure) -> Bitstream | None:
 
     None where the benchmark needs none (b_eff over the host) or the system has none.
     """
-    if row.benchmark == "b_eff" and row.transport in ("cpu", "host"):
+    if row.benchmark == "b_eff" and transport_of(row) in ("cpu", "host"):
         return None  # host code alone; the column replications is what the program printed
     named = {name: value for column, name in COLUMNS.items() if (value := getattr(row, column))}
     chosen = [{name: value for name, value in named.items() if name in some} for some in _fewer(tuple(named))]
     for wanted in chosen:
-        found = system.bitstream(row.benchmark, row.transport, **wanted)
+        found = system.bitstream(row.benchmark, transport_of(row), **wanted)
         if found is not None:
             changed = {name: value for name, value in named.items() if name in found.parameters}
             return replace(found, parameters={**found.parameters, **changed})
     return None
+
+
+def transport_of(row: Figure) -> str:
+    """That of the row; one device alone, of which a row says none, still has the kernels for the host."""
+    return (
+        "host" if row.transport == "none" and row.benchmark in ("hpl", "ptrans", "b_eff") else row.transport
+    )
 
 
 def _fewer(names: tuple[str, ...]) -> list[tuple[str, ...]]:
@@ -82,19 +93,32 @@ def _fewer(names: tuple[str, ...]) -> list[tuple[str, ...]]:
     return [tuple(ordered[:count]) for count in range(len(ordered), -1, -1)]
 
 
+def check(row: Figure) -> None:
+    """Raises NotPredicted for what no model is for: an unknown type of numbers, sizes beyond all systems."""
+    if row.dtype and row.dtype not in ELEMENT_BYTES:
+        raise NotPredicted(f"the dtype {row.dtype} is unknown")
+    most = MOST_DEVICES.get(row.benchmark, MOST_DEVICES_OF_OTHERS)
+    if max(row.devices, row.nodes) > most:
+        raise NotPredicted(f"more than {most} devices")
+    if (row.matrix_width_printed or 0) > MOST_WIDTH:
+        raise NotPredicted(f"a matrix wider than {MOST_WIDTH}")
+
+
 def run_of(row: Figure, system: System) -> Run:
     """The run of a row on its system. Raises NotPredicted."""
+    check(row)
     bitstream = bitstream_of(system, row)
     needs_one = row.benchmark != "b_eff" and system.board.device_class == "fpga"
     if bitstream is None and needs_one:
         raise NotPredicted(f"{system.name} has no bitstream of {row.benchmark} for {system.board_id}")
-    network = system.networks.get(row.transport)
-    if network is None and row.transport != "none":
-        raise NotPredicted(f"{system.name} has no network for the transport {row.transport}")
+    transport = transport_of(row)
+    network = system.networks.get(transport)
+    if network is None and transport != "none":
+        raise NotPredicted(f"{system.name} has no network for the transport {transport}")
     of_bitstream = dict(bitstream.parameters) if bitstream is not None else {}
     of_bitstream.setdefault("data_type", row.dtype or "float")
     of_bitstream.setdefault("variant", "base" if bitstream is None else bitstream.variant)
-    parameters = {**of_bitstream, "transport": row.transport, **_size(row, of_bitstream)}
+    parameters = {**of_bitstream, "transport": transport, **_size(row, of_bitstream)}
     board = replace(system.board_with(bitstream, row.devices), hosts=row.nodes)
     return Run(row.benchmark, parameters, board, row.devices, network, bitstream)
 
