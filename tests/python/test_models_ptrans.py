@@ -9,7 +9,7 @@ from fabricmark import calibration
 from fabricmark.models import Board, ptrans
 from published_ptrans import described, figures, modelled, predictions
 
-CLAIM = 0.065  # largest error
+CLAIM = 0.09  # largest error, of the one run on the HACC; nothing of PTRANS was fitted to it
 CPU = {"variant": "throughput", "size": 4096, "block_size": 256, "data_type": "double", "replications": 1}
 CPU |= {"transport": "host", "grid_rows": 0}
 
@@ -30,7 +30,7 @@ def test_published_times(metric):
 
 CHANGES = {
     "channels": ("calc_time", "channels", {"network": {"clock_hz": 100e6}}),
-    "efficiency": ("calc_time", "channels", {"figures": {"channel_efficiency": 1.0}}),
+    "efficiency": ("calc_time", "channels", {"figures": {"channel_efficiency": 0.8}}),
     "memory": ("calc_time", "channels", {"board": {"bank_bytes_per_second": 10e9}}),
     "kernel clock": ("calc_time", "channels", {"board": {"kernel_hz": 100e6}}),
     "order": ("calc_time", "host", {"network": {"ordering_bytes_per_second": 3e9}}),
