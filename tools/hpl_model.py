@@ -13,10 +13,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "python")
 
 import numpy as np
 from fabricmark import paths
-from fabricmark.models import hpl
 from fabricmark.reporting.pictures import MARKERS
 from fabricmark.reporting.plots import GREY, PALETTE
-from published_hpl import DESIGNS, point, runs
+from published_hpl import NAMES, described, runs
 
 PICTURE = Path(__file__).resolve().parents[1] / "docs" / "hpl_model.svg"
 TITLE = "HPL: model and published runs"
@@ -24,23 +23,23 @@ SMALLEST_BLOCKS, LARGEST_SIZE = 2, 31744
 BAND = 0.10  # beside the diagonal
 
 
-def gflops(name: str, size: int, grid: tuple[int, int]) -> float:
-    return hpl.design_flops_per_second(size, grid, DESIGNS[name]) / 1e9
+def gflops(name: str, size: int, devices: int = 1, nodes: int = 1) -> float:
+    return described(name).predict(size, devices, nodes).value
 
 
-def draw_sizes(axes, name: str, number: int, points) -> None:
+def draw_sizes(axes, name: str, number: int, figures) -> None:
     """Single devices: points over n, and the model as a line."""
-    colour, block = PALETTE[number], DESIGNS[name].block_size
-    single = [(size, rate / 1e9) for size, grid, rate in points if grid == (1, 1)]
+    colour, block = PALETTE[number], NAMES[name][2]
+    single = [(figure.matrix_width, figure.value) for figure in figures if figure.devices == 1]
     axes.plot(*zip(*single, strict=True), MARKERS[number], color=colour, markersize=4, label=name)
     sizes = range(SMALLEST_BLOCKS * block, LARGEST_SIZE + 1, block)
-    axes.plot(sizes, [gflops(name, size, (1, 1)) for size in sizes], "-", color=colour, linewidth=1.2)
+    axes.plot(sizes, [gflops(name, size) for size in sizes], "-", color=colour, linewidth=1.2)
 
 
-def draw_both(axes, name: str, number: int, points) -> None:
+def draw_both(axes, name: str, number: int, figures) -> None:
     """All runs: modelled over measured."""
-    measured = [rate / 1e9 for _, _, rate in points]
-    modelled = [gflops(name, size, grid) for size, grid, _ in points]
+    measured = [figure.value for figure in figures]
+    modelled = [gflops(name, figure.matrix_width, figure.devices, figure.nodes) for figure in figures]
     axes.plot(measured, modelled, MARKERS[number], color=PALETTE[number], markersize=4, alpha=0.8)
 
 
@@ -54,9 +53,8 @@ def svg() -> bytes:
         figure = Figure(figsize=(10, 4.4), layout="constrained")
         sizes, both = figure.subplots(1, 2)
         for number, (name, figures) in enumerate(runs().items()):
-            points = [point(entry) for entry in figures]
-            draw_sizes(sizes, name, number, points)
-            draw_both(both, name, number, points)
+            draw_sizes(sizes, name, number, figures)
+            draw_both(both, name, number, figures)
         ends = np.array([15, 2e4])
         both.plot(ends, ends, "-", color=GREY, linewidth=1)
         for side in (1 - BAND, 1 + BAND):
@@ -72,7 +70,7 @@ def svg() -> bytes:
         for axes in (sizes, both):
             axes.grid(True, color="#e2e2e2", linewidth=0.6)
             axes.spines[["top", "right"]].set_visible(False)
-        figure.legend(loc="outside lower center", ncols=len(DESIGNS), frameon=False)
+        figure.legend(loc="outside lower center", ncols=len(NAMES), frameon=False)
         buffer = BytesIO()
         figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None, "Title": TITLE})
     return buffer.getvalue()

@@ -26,7 +26,10 @@ from fabricmark import (
     scale_run,
 )
 from fabricmark.errors import BAD_USE, ENVIRONMENT, FabricmarkError, printable
+from fabricmark.prediction.command import predict
 from fabricmark.reporting import outputs
+from fabricmark.systems import command as systems_command
+from fabricmark.validation.command import validate
 
 INTERRUPTED = 130
 
@@ -340,3 +343,8 @@ def ab_command(
     code = compare_view.finish(found, json_file)
     print(ab.closing_line(planned, found))
     raise typer.Exit(code)
+
+
+app.add_typer(systems_command.app, name="systems")
+app.command("validate")(validate)
+app.command("predict")(predict)

@@ -2,7 +2,7 @@
 
 import csv
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,18 +10,33 @@ from fabricmark import paths
 from fabricmark.errors import FabricmarkError
 
 HPCC_FPGA = "hpcc_fpga_2021.csv"
+DISSERTATION = "dissertation_000.csv"
 COLUMNS = (
     "benchmark", "system", "board", "transport", "devices", "nodes", "role", "matrix_width_printed",
     "scaling", "block", "replications", "dtype", "metric", "message_bytes", "value", "unit", "source",
 )  # fmt: skip
+BENCHMARKS = ("b_eff", "fft", "gemm", "hpl", "ptrans", "random_access", "stream")
 WORDS = {
-    "benchmark": ("b_eff", "fft", "gemm", "hpl", "ptrans", "random_access", "stream"),
-    "transport": ("cpu", "host", "channels", "none"),
+    "benchmark": BENCHMARKS,
+    "transport": ("cpu", "host", "channels", "none", "accl-udp", "accl-tcp", "accl-rdma", "mpi"),
     "role": ("calibration", "test"),
     "scaling": ("", "strong"),
-    "unit": ("B/s", "MB/s", "GFLOP/s", "GUOP/s", "s"),
+    "unit": ("B/s", "MB/s", "GB/s", "GFLOP/s", "TFLOP/s", "MUOP/s", "GUOP/s", "s", "us"),
 }
 MUST_HAVE = ("system", "board", "metric", "source")
+COUNTS = ("matrix_width_printed", "block", "replications", "message_bytes")
+PRINTED_COLUMNS = (
+    "table", "benchmark", "board", "system", "transport", "devices", "nodes", "size", "dtype", "metric",
+    "value", "unit", "section",
+)  # fmt: skip
+PRINTED_WORDS = {
+    "benchmark": BENCHMARKS,
+    "transport": WORDS["transport"],
+    "dtype": ("", "half", "float", "double", "integer"),
+    "unit": (
+        "GB/s", "GFLOP/s", "TFLOP/s", "GUOP/s", "MUOP/s", "us", "W", "GB/(W s)", "GFLOP/(W s)", "%", "1",
+    ),
+}  # fmt: skip
 RESTORE = "restore the file from the repository"
 
 
@@ -69,6 +84,29 @@ class Figure:
         return self.matrix_width_printed // width
 
 
+@dataclass(frozen=True)
+class Printed:
+    """One figure of a table of dissertation 000, in `unit`, as data/published/README.md tells the columns.
+
+    `size`: elements of one array (stream), words of the table (random_access) or width of the whole matrix,
+    where the text says it. `system`: empty for a board alone.
+    """
+
+    table: str
+    benchmark: str
+    board: str
+    system: str
+    transport: str
+    devices: int
+    nodes: int | None
+    size: int | None
+    dtype: str
+    metric: str
+    value: float
+    unit: str
+    section: str
+
+
 def folder() -> Path:
     """data/published of the repository. Raises FabricmarkError (3) outside of one."""
     return paths.root() / "data" / "published"
@@ -77,35 +115,63 @@ def folder() -> Path:
 def load(path: Path | None = None) -> list[Figure]:
     """All figures of a file, by default of HPCC FPGA's. Raises FabricmarkError (2) with line and remedy."""
     path = folder() / HPCC_FPGA if path is None else path
+    return [_figure(place, row) for place, row in _rows(path, COLUMNS)]
+
+
+def numbered(path: Path) -> list[tuple[int, Figure]]:
+    """(line, figure) of a file like HPCC FPGA's. Raises FabricmarkError (2) with line and remedy."""
+    return [(int(place.rpartition(" ")[2]), _figure(place, row)) for place, row in _rows(path, COLUMNS)]
+
+
+def printed(path: Path | None = None) -> list[Printed]:
+    """All figures of the dissertation's tables. Raises FabricmarkError (2) with line and remedy."""
+    path = folder() / DISSERTATION if path is None else path
+    return [_printed(place, row) for place, row in _rows(path, PRINTED_COLUMNS)]
+
+
+def _rows(path: Path, columns: Sequence[str]) -> list[tuple[str, dict]]:
+    """(file and line, values by column) of each row. Raises FabricmarkError (2) where it is no such file."""
     try:
         with path.open(newline="", encoding="utf-8") as file:
             reader = csv.DictReader(file, strict=True)
-            if tuple(reader.fieldnames or ()) != COLUMNS:
-                remedy = f"name them {','.join(COLUMNS)}"
+            if tuple(reader.fieldnames or ()) != tuple(columns):
+                remedy = f"name them {','.join(columns)}"
                 raise FabricmarkError(f"{path} line 1: the columns are not the known ones", remedy)
-            return [_figure(f"{path} line {reader.line_num}", row) for row in reader]
+            return [(f"{path} line {reader.line_num}", row) for row in reader]
     except OSError as error:
         raise FabricmarkError(f"{path}: cannot be read: {error.strerror}", RESTORE) from error
     except (UnicodeError, csv.Error) as error:
         raise FabricmarkError(f"{path}: not CSV in UTF-8: {error}", RESTORE) from error
 
 
-def _figure(place: str, row: Mapping) -> Figure:
-    """The figure of one row. Raises FabricmarkError (2) naming the column."""
+def _check(place: str, row: Mapping, words: Mapping[str, Sequence[str]], filled: Sequence[str]) -> None:
+    """Raises FabricmarkError (2) for missing values, words that are not known, and columns left empty."""
     if None in row or None in row.values():
-        count = len(COLUMNS)
+        count = len([column for column in row if column is not None])
         raise FabricmarkError(f"{place}: not {count} values", "put commas between them, none inside")
-    for column, known in WORDS.items():
+    for column, known in words.items():
         if row[column] not in known:
             cause = f"{place}: {column} {row[column]!r} is unknown"
             raise FabricmarkError(cause, f"use one of {', '.join(word or 'nothing' for word in known)}")
-    for column in MUST_HAVE:
+    for column in filled:
         if not row[column]:
             raise FabricmarkError(f"{place}: {column} is empty", "say where the figure is from")
+
+
+def _figure(place: str, row: Mapping) -> Figure:
+    """The figure of one row. Raises FabricmarkError (2) naming the column."""
+    _check(place, row, WORDS, MUST_HAVE)
     counts = {column: _count(place, column, row[column], False) for column in ("devices", "nodes")}
-    for column in ("matrix_width_printed", "block", "replications", "message_bytes"):
-        counts[column] = _count(place, column, row[column], True)
+    counts |= {column: _count(place, column, row[column], True) for column in COUNTS}
     return Figure(**{**row, **counts, "value": _value(place, row["value"])})
+
+
+def _printed(place: str, row: Mapping) -> Printed:
+    """The same for a row of the dissertation's tables."""
+    _check(place, row, PRINTED_WORDS, ("table", "board", "metric", "section"))
+    counts = {column: _count(place, column, row[column], True) for column in ("nodes", "size")}
+    devices = _count(place, "devices", row["devices"], False)
+    return Printed(**{**row, **counts, "devices": devices, "value": _value(place, row["value"])})
 
 
 def _count(place: str, column: str, text: str, may_be_empty: bool) -> int | None:

@@ -5,23 +5,36 @@ neither model nor limit nor efficiency, because its wall clock says nothing abou
 """
 
 import dataclasses
-import inspect
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from rich.console import Console, Group
 from rich.table import Table
 from rich.text import Text
 
-from fabricmark import calibration, models, paths, results
+from fabricmark import models, paths, results
 from fabricmark.errors import FabricmarkError, printable
-from fabricmark.models import Board, Prediction
+from fabricmark.known import Devices, Known, of_result
+from fabricmark.models import Prediction
 from fabricmark.reporting import families
 from fabricmark.results import Measurement, Result
 
+__all__ = [
+    "Row",
+    "figure",
+    "hints",
+    "load_all",
+    "of_result",
+    "predictions",
+    "row",
+    "rows",
+    "save_svg",
+    "show",
+]
+
 NOTHING = "-"
-PIPED_COLUMNS = 120
+PIPED_COLUMNS = 130
 MOST_TABLES = 100
 # A picture of rich would ask a server for its font.
 WEB_FONT = re.compile(r',\s*url\("https?://[^"]*"\) format\("[^"]*"\)')
@@ -29,8 +42,8 @@ CREDIBLE_EFFICIENCY = 1.1  # limits are measured too, on machines whose speed dr
 KIND_STYLES = {"measured": "green", "emulated": "magenta", "modelled": "cyan"}
 VERDICT_STYLES = {"valid": "green", "INVALID": "bold red"}
 FOOTNOTE = (
-    "best, median: of the repetitions, slowest rank counts. limit: what memory, link or arithmetic units can "
-    "do at most. efficiency: best / limit. "
+    "best, median: of the repetitions, slowest rank counts. error: modelled / best - 1. "
+    "limit: what memory, link or arithmetic units can do at most. efficiency: best / limit. "
     "measured: this device's time; emulated: functional run, its time says nothing about hardware; "
     "modelled: computed."
 )
@@ -50,6 +63,11 @@ class Row:
     efficiency: float | None
     bottleneck: str
 
+    @property
+    def error(self) -> float | None:
+        """Of the model: modelled / best - 1; None without a model."""
+        return None if self.modelled is None or self.best <= 0 else self.modelled / self.best - 1
+
 
 def load_all(files: Sequence[Path]) -> tuple[list[Result], list[FabricmarkError]]:
     """Every readable result, and one error for each damaged file."""
@@ -63,50 +81,15 @@ def load_all(files: Sequence[Path]) -> tuple[list[Result], list[FabricmarkError]
     return loaded, errors
 
 
-class Boards:
-    """Boards of many results; each device's calibration is read once."""
-
-    def __init__(self) -> None:
-        self._known: dict[tuple[str, str, str], dict | None] = {}
-
-    def of(self, result: Result) -> Board | None:
-        """The board of the device; None for emulators and devices that were not calibrated."""
-        device = result.device
-        if device["emulated"] or device["class"] not in ("cpu", "gpu"):
-            return None
-        key = (result.document["environment"]["host"]["cpu"], device["name"], device["driver"])
-        if key not in self._known:
-            self._known[key] = calibration.find(*key)
-        known = self._known[key]
-        return None if known is None else _board(result, known)
-
-
-def board_for(result: Result) -> Board | None:
-    """The board from the cached calibration of the device; None for emulators and unknown devices."""
-    return Boards().of(result)
-
-
-def _board(result: Result, known: Mapping) -> Board:
-    """One board for each of the devices that the ranks used."""
-    device = result.device
-    placement = result.document["environment"]["ranks"]["placement"]
-    # Ranks on one host's CPU share its memory, whatever part of the device each has.
-    whole_host = device["class"] == "cpu"
-    used = {(rank["host"], None if whole_host else rank["device_index"]) for rank in placement}
-    hosts = {rank["host"] for rank in placement}
-    return dataclasses.replace(calibration.board(known), devices=len(used), hosts=len(hosts))
-
-
-def predictions(result: Result, board: Board | None) -> list[Prediction]:
-    """What the benchmark's model says of this run; empty without a board, a model or a parameter it needs."""
+def predictions(result: Result, known: Known | None) -> list[Prediction]:
+    """What the benchmark's model says of this run; empty without limits, a model or a parameter it needs."""
     model = models.find(result.benchmark)
-    if model is None or board is None:
+    if model is None or known is None:
         return []
     parameters = {**result.document["parameters"], "variant": result.document["run"]["variant"]}
-    takes_measurements = "measurements" in inspect.signature(model.predict).parameters
-    more = {"measurements": result.measurements} if takes_measurements else {}
     try:
-        return model.predict(parameters, board, result.ranks, **more)
+        more = known.arguments(result.benchmark, parameters, result.ranks)
+        return model.predict(parameters, known.board, result.ranks, measurements=result.measurements, **more)
     except (KeyError, TypeError, ValueError, ArithmeticError):
         # A model that does not know these parameters has nothing to say; the measurement stands alone.
         return []
@@ -159,7 +142,7 @@ def table(result: Result, rows: Sequence[Row]) -> Table:
     drawn = Table(title=title(result), title_justify="left", box=None, padding=(0, 2, 0, 0))
     for name in ("operation", "kind"):
         drawn.add_column(name, no_wrap=name == "kind")
-    for name in ("best", "median", "modelled", "limit"):
+    for name in ("best", "median", "modelled", "error", "limit"):
         drawn.add_column(name, justify="right", no_wrap=True)
     drawn.add_column("unit", no_wrap=True)
     drawn.add_column("efficiency", justify="right")
@@ -170,7 +153,9 @@ def table(result: Result, rows: Sequence[Row]) -> Table:
         drawn.add_row(
             Text(printable(entry.operation)),
             Text(entry.kind, style=KIND_STYLES[entry.kind]),
-            *(figure(value) for value in (entry.best, entry.median, entry.modelled, entry.limit)),
+            *(figure(value) for value in (entry.best, entry.median, entry.modelled)),
+            NOTHING if entry.error is None else f"{entry.error:+.0%}",
+            figure(entry.limit),
             Text(printable(entry.unit)),
             NOTHING if entry.efficiency is None else f"{entry.efficiency:.0%}",
             Text(entry.bottleneck),
@@ -202,23 +187,28 @@ def failures(result: Result) -> list[Text]:
     return lines
 
 
-def hints(result: Result, board: Board | None, rows: Sequence[Row]) -> list[Text]:
+def hints(result: Result, known: Known | None, rows: Sequence[Row]) -> list[Text]:
     """What the reader should know: the run's own notes, and why there is no model where there is none."""
     lines = [Text(printable(f"note: {note}"), style="dim") for note in result.document["notes"]]
     device = result.device
-    if board is None and not device["emulated"] and device["class"] in ("cpu", "gpu"):
-        lines.append(Text("no limits known for this device: run `fabricmark calibrate`", style="dim"))
+    if known is None and not device["emulated"] and device["class"] in ("cpu", "gpu"):
+        lines.append(Text("no limits known for this device: run `fabricmark systems new`", style="dim"))
+    if known is not None and known.system is None:
+        perfect = "modelled as if every kernel reached the limits: run `fabricmark systems new`"
+        lines.append(Text(perfect, style="dim"))
+    if known is not None:
+        lines += [Text(f"warning: {fault}", style="yellow") for fault in known.faults]
     if any(entry.efficiency is not None and entry.efficiency > CREDIBLE_EFFICIENCY for entry in rows):
         again = "figures above the limit: they fitted into caches, or the machine was slower when its "
-        again += "limits were measured; repeat on an idle one: `fabricmark calibrate --again`"
+        again += "limits were measured; repeat on an idle one: `fabricmark systems new --again`"
         lines.append(Text(again, style="yellow"))
     return lines
 
 
-def section(result: Result, board: Board | None) -> Group:
+def section(result: Result, known: Known | None) -> Group:
     """Everything about one run; of each curve the best point."""
     chosen = families.condensed(result.measurements)
-    found = rows([measurement for measurement, _ in chosen], predictions(result, board))
+    found = rows([measurement for measurement, _ in chosen], predictions(result, known))
     several = len({measurement.name for measurement, _ in chosen}) > 1
     named = []
     for entry, (measurement, points) in zip(found, chosen, strict=True):
@@ -227,7 +217,7 @@ def section(result: Result, board: Board | None) -> Group:
             words = f"{families.words(measurement.name)} {words}"
         words += f" (best of {points})" if points > 1 else ""
         named.append(dataclasses.replace(entry, operation=words))
-    lines = [*failures(result), *energy(result), *hints(result, board, named)]
+    lines = [*failures(result), *energy(result), *hints(result, known, named)]
     return Group(table(result, named), *lines, Text(""))
 
 
@@ -258,10 +248,10 @@ def show(loaded: Sequence[Result], console: Console | None = None) -> None:
         console = Console()
         if not console.is_terminal:
             console = Console(width=PIPED_COLUMNS)
-    boards = Boards()
+    devices = Devices()
     shown = selection(loaded)
     for result in shown:
-        console.print(section(result, boards.of(result)))
+        console.print(section(result, devices.of(result)))
     console.print(Text(FOOTNOTE, style="dim"))
     if len(shown) < len(loaded):
         left = (

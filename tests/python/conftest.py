@@ -50,6 +50,7 @@ class Place:
             **os.environ,
             "FABRICMARK_ROOT": str(self.root),
             "FABRICMARK_CACHE": str(folder / "cache"),
+            "FABRICMARK_SYSTEMS": str(folder / "systems"),
             "FAKE_LOG": str(self.log),
             "PYTHONPATH": os.pathsep.join([str(REPOSITORY / "python"), str(HERE)]),
             "COLUMNS": "160",
@@ -116,7 +117,7 @@ def found(stream):
 @pytest.fixture
 def place(tmp_path, monkeypatch):
     made = Place(tmp_path)
-    for name in ("FABRICMARK_ROOT", "FABRICMARK_CACHE"):
+    for name in ("FABRICMARK_ROOT", "FABRICMARK_CACHE", "FABRICMARK_SYSTEMS"):
         monkeypatch.setenv(name, made.environment[name])
     monkeypatch.setattr(calibration, "processor", lambda: samples.CPU)  # the sample host
     return made

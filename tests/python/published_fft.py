@@ -1,18 +1,12 @@
-"""Published FFT runs; each number with its origin.
+"""Published FFT runs: dissertation 000, Table 3.6, 2 GiB of data (section 3.2.3).
 
-Source: dissertation 000: parameters Table 3.4, clocks Table 3.5, results Table 3.6, 2 GiB of data (section
-3.2.3). The clock of the memory interface is a bank's rate over the 64 bytes of eight values. The rates:
-
-- 520N, U280 DDR: 19.2 GB/s a bank; U280 HBM2: 460 GB/s over 32 banks (section 3.2.2).
-- 520N MX: 11.18 GB/s, what one kernel reaches on one bank (section 3.2.2). With the nominal 12.8 GB/s the
-  efficiency is 80 %, not the "more than 85 %" of the text.
-- PAC SVM: 13 GB/s in each direction is inferred from its very result; with STREAM's 10.05 GB/s the run would
-  be faster than its model, which the text remarks on, and with PCI Express' nominal 15.75 GB/s slower (72 %).
+Boards and bitstreams are those of systems/*.toml, which say where a bank's rate is not the nominal one.
 """
 
 from dataclasses import dataclass
 
 from fabricmark.models import Board
+from published_boards import synthesis
 
 
 @dataclass(frozen=True)
@@ -20,21 +14,32 @@ class Run:
     """One column of Table 3.6."""
 
     board: Board
-    replications: int
-    log_size: int
+    of_bitstream: dict
     gflop_per_s: float
     gb_per_s: float
+
+    @property
+    def log_size(self):
+        return self.of_bitstream["log_size"]
+
+    @property
+    def replications(self):
+        return self.of_bitstream["replications"]
 
     def parameters(self):
         batch = 2**31 // (8 * 2**self.log_size)
         fixed = {"variant": "base", "scope": "batched", "data_type": "float", "batch": batch}
-        return {**fixed, "replications": self.replications, "log_size": self.log_size}
+        return {**fixed, **self.of_bitstream}
+
+
+def run(file: str, gflop_per_s: float, gb_per_s: float) -> Run:
+    return Run(*synthesis(f"{file}_single", "fft"), gflop_per_s, gb_per_s)
 
 
 RUNS = [
-    Run(Board("520N", "fpga", 4, 19.2e9, 413.34e6), 2, 17, 349.45, 65.78),
-    Run(Board("520N MX", "fpga", 32, 11.18e9, 395.84e6), 16, 7, 713.95, 326.38),
-    Run(Board("U280 HBM2", "fpga", 32, 460e9 / 32, 254e6), 15, 5, 576.20, 368.77),
-    Run(Board("U280 DDR", "fpga", 2, 19.2e9, 248e6), 1, 9, 78.26, 27.83),
-    Run(Board("PAC SVM", "fpga", 2, 13e9, 348e6), 1, 17, 119.66, 22.54),
+    run("520n", 349.45, 65.78),
+    run("520n_mx", 713.95, 326.38),
+    run("u280_hbm", 576.20, 368.77),
+    run("u280_ddr", 78.26, 27.83),
+    run("pac_d5005", 119.66, 22.54),
 ]

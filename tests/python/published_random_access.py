@@ -1,24 +1,17 @@
-"""Published RandomAccess runs; each number with its origin.
+"""Published RandomAccess runs: dissertation 000, Tables 3.6 and 4.8, 2^29 words (section 3.2.2).
 
-Source: dissertation 000: parameters Tables 3.4 and 4.6, clocks Tables 3.5 and 4.7, results Tables 3.6 and
-4.8, 2^29 words (section 3.2.2), one generator in Table 3.6 (section 4.1.4).
+Boards and bitstreams are those of systems/*.toml: 520N and 520N MX need nothing inferred, the U280's two
+latencies are from both of its runs in Table 3.6. Table 4.8 has no part in them and checks them. Left out are:
 
-- 520N and 520N MX need nothing inferred.
-- U280: 36 ns an update and 1.16 us for each loop over the buffer, inferred from both of its runs in Table
-  3.6; Table 4.8 has no part in them and checks them.
-- PAC SVM (0.5 million updates a second): left out; the text blames the latency of the host's memory, and
-  gives none.
-
-Table 4.8's 0.18 GUOP/s of the 520N is left out as well: section 4.2.4 says of the same runs that they come
-close to the peak, which would be 4 x 162.5 million a second and board.
+- PAC SVM (0.5 million updates a second): the text blames the latency of the host's memory, and gives none.
+- Table 4.8's 0.18 GUOP/s of the 520N: section 4.2.4 says of the same runs that they come close to the peak,
+  which would be 4 x 162.5 million a second and board.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from fabricmark.models import Board
-
-UPDATE_SECONDS = 36e-9
-LOOP_SECONDS = 1.16e-6
+from published_boards import synthesis
 
 
 @dataclass(frozen=True)
@@ -27,25 +20,28 @@ class Run:
 
     table: str
     board: Board
-    replications: int
-    buffer_size: int
+    of_bitstream: dict
     muop_per_s: float
-    log_rngs: int = 0
     log_size: int = 29
 
+    @property
+    def replications(self):
+        return self.of_bitstream["replications"]
+
     def parameters(self):
-        names = ("replications", "buffer_size", "log_rngs", "log_size")
-        return {"variant": "base", "scope": "star", **{name: getattr(self, name) for name in names}}
+        return {"variant": "base", "scope": "star", **self.of_bitstream, "log_size": self.log_size}
 
 
-def alveo(name: str, banks: int, bank_rate: float, megahertz: float) -> Board:
-    return Board(name, "fpga", banks, bank_rate, megahertz * 1e6, LOOP_SECONDS, update_seconds=UPDATE_SECONDS)
+def run(table: str, file: str, muop_per_s: float) -> Run:
+    return Run(table, *synthesis(file, "random_access"), muop_per_s)
 
 
 RUNS = [
-    Run("3.6", Board("520N", "fpga", 4, 19.2e9, 329.17e6), 4, 1, 245.0),
-    Run("3.6", Board("520N MX", "fpga", 32, 12.8e9, 477.78e6), 32, 1, 469.8),
-    Run("3.6", alveo("U280 HBM2", 32, 460e9 / 32, 450), 32, 1024, 128.1),
-    Run("3.6", alveo("U280 DDR", 2, 19.2e9, 446), 2, 1024, 40.3),
+    run("3.6", "520n_single", 245.0),
+    run("3.6", "520n_mx_single", 469.8),
+    run("3.6", "u280_hbm_single", 128.1),
+    run("3.6", "u280_ddr_single", 40.3),
 ]
-SCALED = Run("4.8", alveo("U280 DDR", 2, 19.2e9, 300), 2, 1024, 40, log_rngs=3)
+# With the latencies of Table 3.6, not those that fit the runs on several boards.
+_single, _many = (synthesis(f"u280_ddr_{file}", "random_access") for file in ("single", "multi"))
+SCALED = Run("4.8", replace(_single[0], kernel_hz=_many[0].kernel_hz), _many[1], 40)

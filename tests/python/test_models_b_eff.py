@@ -7,7 +7,7 @@ import statistics
 import numpy as np
 import pytest
 import samples
-from fabricmark import calibration, models, paths, report, results
+from fabricmark import calibration, models, paths, report, results, systems
 from fabricmark.models import b_eff
 from fabricmark.models._fit import fit_latency_bandwidth
 from published_b_eff import curves
@@ -39,13 +39,15 @@ def found(predictions, name="bandwidth", operation="exchange", size=MIB):
 
 
 def test_direct_channels():
-    rates = b_eff.circuit_bytes_per_second(SIZES)
+    channels = systems.load("noctua1", "published").networks["channels"]  # Table 4.2
+    rates = b_eff.circuit_bytes_per_second(SIZES, channels)
     assert rates[-1] == pytest.approx(19.9e9, rel=1e-3)
     assert b_eff.effective_bytes_per_second(rates) == pytest.approx(7.77e9, rel=1e-3)
     cycles, messages = MIB / 64, 20
     expected = messages * (cycles / 156.25e6 + 520e-9)
-    assert b_eff.circuit_seconds(MIB, messages) == pytest.approx(expected)
-    assert b_eff.circuit_seconds(65) - b_eff.circuit_seconds(64) == pytest.approx(6.4e-9)  # a cycle more
+    assert b_eff.circuit_seconds(MIB, channels, messages) == pytest.approx(expected)
+    more = b_eff.circuit_seconds(65, channels) - b_eff.circuit_seconds(64, channels)
+    assert more == pytest.approx(6.4e-9)  # a cycle more
 
 
 def test_peak_over_the_host():
@@ -152,7 +154,7 @@ def test_predictions_follow_the_board_monotonously():
 
 def test_host_transport_sums_the_measured_steps(place):
     known = measurements(place, samples.b_eff(ranks=2))
-    predicted = b_eff.predict(host_parameters(), board(), 2, known)
+    predicted = b_eff.predict(host_parameters(), board(), 2, measurements=known)
     steps = [
         next(e.best for e in known if e.axes == {"operation": step, "message_bytes": MIB})
         for step in ("read", "message", "write")
@@ -172,9 +174,9 @@ def test_host_transport_sums_the_measured_steps(place):
     assert (read.value, read.bottleneck) == (pytest.approx(20 + 4 * MIB / 25e3), "memory bandwidth")
     assert found(predicted, "latency", "message").explanation.startswith("fit")
     # Pinned memory of a GPU is not calibrated, so its copies are a fit.
-    assert found(b_eff.predict(host_parameters(), gpu(), 2, known), "latency", "read").value == pytest.approx(
-        steps[0], rel=0.05
-    )
+    assert found(
+        b_eff.predict(host_parameters(), gpu(), 2, measurements=known), "latency", "read"
+    ).value == pytest.approx(steps[0], rel=0.05)
 
 
 def test_without_measurements_copies_are_as_calibrated():
@@ -195,7 +197,7 @@ def test_without_sub_steps_the_rest_is_a_fit(place):
         if entry["axes"].get("operation", "exchange") == "exchange"
     ]
     known = measurements(place, document)
-    predicted = b_eff.predict(host_parameters(), board(launch_seconds=1e-7), 2, known)
+    predicted = b_eff.predict(host_parameters(), board(launch_seconds=1e-7), 2, measurements=known)
     one = found(predicted)
     measured = next(e for e in known if e.name == "bandwidth" and e.axes["message_bytes"] == MIB)
     assert "fit" in one.explanation
@@ -250,7 +252,7 @@ def test_the_report_gives_the_model_its_measurements(place):
     paths.write_atomically(calibration.file_for(known), json.dumps(known))
     for transport, word in (("cpu", "memory bandwidth"), ("host", "message")):
         result = results.load(place.write(f"{transport}.json", samples.b_eff(transport=transport)))
-        predicted = report.predictions(result, report.board_for(result))
+        predicted = report.predictions(result, report.of_result(result))
         shown = report.rows(result.measurements, predicted)
         longest = [row for row in shown if row.operation == "exchange 1 MiB" and row.unit == "GB/s"]
         assert [row.bottleneck for row in longest] == [word]
@@ -259,7 +261,7 @@ def test_the_report_gives_the_model_its_measurements(place):
 
 def test_cpu_transport_is_a_fit_with_the_memory_as_its_limit(place):
     known = measurements(place, samples.b_eff(transport="cpu"))
-    predicted = b_eff.predict({"transport": "cpu"}, board(), 2, known)
+    predicted = b_eff.predict({"transport": "cpu"}, board(), 2, measurements=known)
     one = found(predicted)
     measured = next(e for e in known if e.name == "bandwidth" and e.axes["message_bytes"] == MIB)
     assert one.value == pytest.approx(measured.best, rel=0.05)
@@ -268,7 +270,7 @@ def test_cpu_transport_is_a_fit_with_the_memory_as_its_limit(place):
     # 2 us + L / 8 GB/s: half of the bandwidth at 16 KB
     assert found(predicted, size=8192).bottleneck == "latency"
     assert found(predicted, size=32768).bottleneck == "memory bandwidth"
-    apart = b_eff.predict({"transport": "cpu"}, board(hosts=2, devices=2), 2, known)
+    apart = b_eff.predict({"transport": "cpu"}, board(hosts=2, devices=2), 2, measurements=known)
     assert found(apart).bottleneck == "network"
     assert found(apart).limit == pytest.approx(50)
 
@@ -301,10 +303,70 @@ def test_the_model_is_found_by_its_name():
 def test_published_direct_channels(devices):
     """Long messages within 7 %, the effective bandwidth within 10 %: the real latency is above 520 ns."""
     (published,) = [one for one in curves("channels") if one.devices == devices]
-    rates = devices * b_eff.circuit_bytes_per_second(np.array(published.sizes))
+    channels = systems.load("noctua1", "published").networks["channels"]
+    rates = devices * b_eff.circuit_bytes_per_second(np.array(published.sizes), channels)
     long = np.array(published.sizes) >= 2**16
     assert np.max(np.abs(rates / published.rates - 1)[long]) < 0.07
     assert b_eff.effective_bytes_per_second(rates) == pytest.approx(published.effective, rel=0.10)
+    assert np.max(np.abs(rates / published.rates - 1)[~long]) > 0.25  # the error of the printed 520 ns
+    fitted = systems.load("noctua1").networks["channels"]
+    rates = devices * b_eff.circuit_bytes_per_second(np.array(published.sizes), fitted)
+    assert np.max(np.abs(rates / published.rates - 1)) < 0.06
+    assert b_eff.effective_bytes_per_second(rates) == pytest.approx(published.effective, rel=0.03)
+
+
+def predicted_on(system, transport, devices, nodes, **changes):
+    """Predictions of a described system."""
+    loaded = systems.load(system)
+    one = dataclasses.replace(loaded.board, devices=devices, hosts=nodes, **changes)
+    network = loaded.networks[transport]
+    parameters = {"transport": transport, "chunk_bytes": 0}
+    return b_eff.predict(parameters, one, devices, network=network)
+
+
+def test_published_curves_over_the_host():
+    """Of every run the curve by its median; all sizes of a run of one host curve."""
+    errors = []
+    for one in curves("host"):
+        known = predicted_on(one.system, "host", one.devices, one.nodes)
+        rates = [found(known, size=size).value * 1e9 for size in one.sizes]
+        away = np.abs(np.array(rates) / one.rates - 1)
+        assert np.median(away) < 0.08
+        errors += away.tolist()
+        value = found(known, "effective_bandwidth", None).value * 1e9
+        assert value == pytest.approx(one.effective, rel=0.09)
+    assert np.median(errors) < 0.04 and np.quantile(errors, 0.9) < 0.2
+
+
+WAYS = {
+    "latency": {"host_to_device_seconds": 200e-6},
+    "page": {"page_seconds": 0.0},
+    "words": {"programmed_bytes": 0.0},
+    "staging": {"staging_bytes_per_second": 4e9},
+}
+
+
+@pytest.mark.parametrize("change", WAYS.values(), ids=WAYS)
+def test_the_comparison_over_the_host_notices_a_wrong_figure(change):
+    (one,) = [one for one in curves("host") if (one.system, one.devices) == ("noctua1", 1)]
+    known = predicted_on("noctua1", "host", 1, 1, **change)
+    rates = np.array([found(known, size=size).value * 1e9 for size in one.sizes])
+    assert np.max(np.abs(rates / one.rates - 1)) > 0.25
+
+
+def test_the_steps_over_the_host_add_up():
+    known = predicted_on("noctua1", "host", 4, 2)
+    whole = found(known, "latency", size=4096).value
+    steps = [found(known, "latency", step, 4096).value for step in ("read", "message", "write")]
+    assert whole == pytest.approx(sum(steps))
+    assert sum(found(known, size=4096).phases.values()) == pytest.approx(whole * 1e-6)
+
+
+def test_between_hosts_it_is_the_measured_curve():
+    (curve,) = [one for one in curves("cpu") if (one.system, one.devices) == ("noctua1", 16)]
+    known = predicted_on("noctua1", "cpu", 16, 8)
+    rates = [found(known, size=size).value * 1e9 for size in curve.sizes]
+    assert rates == pytest.approx(curve.rates.tolist(), rel=1e-6)
 
 
 def test_published_effective_bandwidth_is_the_mean_of_its_curve():

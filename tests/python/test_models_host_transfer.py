@@ -123,7 +123,7 @@ def test_a_board_that_was_not_calibrated_has_its_link():
 def test_latency_is_that_of_the_smallest_transfer_where_it_was_measured(place):
     document = samples.host_transfer(methods=("queued",), memories=("pageable",), buffers=(1,))
     known = results.load(place.write("one.json", document)).measurements
-    predicted = host_transfer.predict(NO_LINK, board(launch_seconds=1.0), 1, known)
+    predicted = host_transfer.predict(NO_LINK, board(launch_seconds=1.0), 1, measurements=known)
     assert len(predicted) == len(known)
     smallest = predicted[0]
     assert smallest.axes["bytes"] == 1024

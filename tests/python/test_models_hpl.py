@@ -8,109 +8,76 @@ import numpy as np
 import pytest
 import samples
 from conftest import REPOSITORY
-from fabricmark import calibration
-from fabricmark.models import Board, _grid, hpl
+from fabricmark import calibration, systems
+from fabricmark.models import _grid, hpl
 from hypothesis import given
 from hypothesis import strategies as st
-from published_hpl import CYGNUS, CYGNUS_HZ, DESIGNS, point, runs
+from published_hpl import CYGNUS, NAMES, described, ratio, runs
 
-RUNS = {name: [point(figure) for figure in figures] for name, figures in runs().items()}
-MEDIAN_BAR = 0.06
-LEFT_OUT_BAR = 1.3
+RUNS = runs()
+MEDIAN_BAR = 0.05
 CPU = {"variant": "throughput", "size": 4096, "block_size": 256, "data_type": "double", "replications": 1}
 CPU |= {"transport": "host", "grid_rows": 0}
 STEPS = hpl.Steps(lu=3.0, panel=4.0, multiply=2.0, exchange=0.5, latency=1.0)
 
 
-def errors(design, points):
+def errors(name, **changes):
     """|modelled / measured - 1| of each run."""
-    return [abs(hpl.design_flops_per_second(size, grid, design) / rate - 1) for size, grid, rate in points]
+    by = described(name).changed(**changes)
+    return [abs(ratio(figure, by) - 1) for figure in RUNS[name]]
 
 
 def test_median_error_over_all_published_runs():
-    found = [error for name, points in RUNS.items() for error in errors(DESIGNS[name], points)]
+    found = [error for name in NAMES for error in errors(name)]
     assert len(found) == 77
     assert statistics.median(found) <= MEDIAN_BAR
-    assert np.quantile(found, 0.9) <= 0.06  # 5.0 % when this was written
-    assert max(found) <= 0.10
+    assert np.quantile(found, 0.9) <= 0.08  # 6.2 % when this was written
+    assert max(found) <= 0.16
 
 
-@pytest.mark.parametrize("name", DESIGNS)
+@pytest.mark.parametrize("name", NAMES)
 def test_each_bitstream(name):
-    assert statistics.median(errors(DESIGNS[name], RUNS[name])) <= 0.04
-
-
-@pytest.mark.parametrize("name", DESIGNS)
-def test_the_three_figures_are_those_of_the_fit(name):
-    found = hpl.fit_design(DESIGNS[name], RUNS[name])
-    assert found.multiply_efficiency == pytest.approx(DESIGNS[name].multiply_efficiency, rel=0.01)
-    known = DESIGNS[name].exchange_bytes_per_second
-    assert found.exchange_bytes_per_second == pytest.approx(known, rel=0.03)
-    assert found.latency_seconds == pytest.approx(DESIGNS[name].latency_seconds, rel=0.05, abs=1e-6)
+    assert statistics.median(errors(name)) <= 0.04
 
 
 CHANGES = {
-    "kernel clock": {"kernel_hz": 200e6},
-    "replications": {"replications": 4},
-    "efficiency": {"multiply_efficiency": 0.6},
-    "register block": {"register_block": 7},
-    "exchange": {"exchange_bytes_per_second": 1.2e9},
-    "latency": {"latency_seconds": 4e-3},
+    "kernel clock": ("520N IEC", {"board": {"kernel_hz": 190e6}}),
+    "memory": ("520N PCIe", {"board": {"bank_bytes_per_second": 30e9}}),
+    "efficiency": ("520N IEC", {"figures": {"multiply_efficiency": 0.75}}),
+    "panels": ("520N IEC", {"figures": {"panel_efficiency": 0.6}}),
+    "banks": ("520N PCIe", {"figures": {"matrix_banks": 4}}),
+    "link": ("520N IEC", {"network": {"clock_hz": 5e6}}),
+    "copies": ("520N PCIe", {"board": {"staging_bytes_per_second": 0.8e9}}),
 }
 
 
-@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
-def test_the_comparison_notices_a_wrong_figure(change):
-    wrong = dataclasses.replace(DESIGNS["520N IEC"], **change)
-    found = errors(wrong, RUNS["520N IEC"])
-    assert statistics.median(found) > MEDIAN_BAR or max(found) > 0.10
+@pytest.mark.parametrize("name, change", CHANGES.values(), ids=CHANGES)
+def test_the_comparison_notices_a_wrong_figure(name, change):
+    found = errors(name, **change)
+    assert statistics.median(found) > MEDIAN_BAR or max(found) > 0.16
 
 
 def test_the_comparison_notices_phases_that_do_not_overlap():
-    design = DESIGNS["520N IEC"]
-    found = []
-    for size, grid, rate in RUNS["520N IEC"]:
-        made = hpl.phases(size // design.block_size, grid, design.steps())
-        found.append(abs(hpl.lu_flops(size) / made.seconds(overlap=False) / rate - 1))
+    by = described("520N IEC")
+    found = [
+        abs(
+            by.predict(figure.matrix_width, figure.devices, figure.nodes, lookahead=False).value
+            / figure.value
+            - 1
+        )
+        for figure in RUNS["520N IEC"]
+    ]
     assert statistics.median(found) > MEDIAN_BAR
-
-
-def left_out(points, kind):
-    """(runs to fit to, runs to predict)."""
-    sizes = sorted({size for size, grid, _ in points if grid == (1, 1)})
-    if kind == "sizes":
-        away = [point for point in points if point[1] == (1, 1) and sizes.index(point[0]) % 2]
-    else:
-        away = [point for point in points if point[1] != (1, 1)]
-    return [point for point in points if point not in away], away
-
-
-@pytest.mark.parametrize("kind", ["sizes", "devices"])
-def test_runs_that_are_left_out_are_predicted(kind):
-    """Every second matrix size of single devices, or all runs on several devices."""
-    predicted = 0
-    for name, points in RUNS.items():
-        known, away = left_out(points, kind)
-        fitted = hpl.fit_design(DESIGNS[name], known)
-        for size, grid, rate in away:
-            ratio = hpl.design_flops_per_second(size, grid, fitted) / rate
-            assert 1 / LEFT_OUT_BAR < ratio < LEFT_OUT_BAR
-            predicted += 1
-        if away:
-            assert statistics.median(errors(fitted, away)) <= MEDIAN_BAR * LEFT_OUT_BAR
-    assert predicted == {"sizes": 33, "devices": 8}[kind]
 
 
 @pytest.mark.parametrize("width, size, tera", CYGNUS, ids=lambda value: str(value))
 def test_another_system_with_the_same_sources(width, size, tera):
-    design = dataclasses.replace(DESIGNS["520N IEC"], kernel_hz=CYGNUS_HZ)
-    found = hpl.design_flops_per_second(size, (width, width), design)
-    assert found == pytest.approx(tera * 1e12, rel=0.10)
-
-
-def test_no_fit_of_three_figures_to_two_runs():
-    with pytest.raises(ValueError, match="three runs"):
-        hpl.fit_design(DESIGNS["520N IEC"], RUNS["520N IEC"][:2])
+    cygnus = systems.load("cygnus")
+    bitstream = cygnus.bitstream("hpl", "channels")
+    by = type(described("520N IEC"))(cygnus.board_with(bitstream, 1), cygnus.networks["channels"], bitstream)
+    assert by.predict(size, width * width, width * width // 2 or 1).value == pytest.approx(
+        tera * 1e3, rel=0.10
+    )
 
 
 def test_operations():
@@ -164,36 +131,50 @@ def test_overlap_never_hurts_and_never_hides_more_than_one_phase(blocks, rows, c
     assert alone == pytest.approx(update + communication)
 
 
-def fpga(name, banks):
-    """A board of which the model knows only what is on its data sheet."""
-    return Board(name, "fpga", banks, 19.2e9, DESIGNS[name].kernel_hz)
-
-
-def parameters(name, size=24576):
-    design = DESIGNS[name]
-    fixed = {"variant": "base", "data_type": "float", "transport": "host", "grid_rows": 0, "size": size}
-    fixed |= {name: getattr(design, name) for name in ("block_size", "register_block", "replications")}
-    return fixed
-
-
 def by_operation(predictions):
     return {entry.axes["operation"]: entry for entry in predictions}
 
 
-@pytest.mark.parametrize("name, banks", [("520N IEC", 4), ("520N PCIe", 1), ("U280 PCIe", 1)])
-def test_a_board_that_nobody_measured_is_predicted_within_half_as_much_again(name, banks):
-    """Only the 520N's IEC version spreads its matrix over all banks."""
-    measured = next(rate for size, grid, rate in RUNS[name] if (size, grid) == (24576, (1, 1)))
-    found = by_operation(hpl.predict(parameters(name), fpga(name, banks), 1))["lu"]
-    assert 1 <= found.value * 1e9 / measured < 1.5
-    design = DESIGNS[name]
-    assert found.limit == pytest.approx(design.replications * 1024 * design.kernel_hz / 1e9)
-    assert found.bottleneck == "kernel width x frequency"
-    assert by_operation(hpl.predict(parameters(name, 1024), fpga(name, banks), 1))["lu"].bottleneck == (
-        "LU, left and top kernels"
-    )
-    slow = dataclasses.replace(fpga(name, 1), bank_bytes_per_second=1e9)
-    assert by_operation(hpl.predict(parameters(name), slow, 1))["lu"].bottleneck == "memory bandwidth"
+@pytest.mark.parametrize("name", ["520N IEC", "520N PCIe", "U280 PCIe"])
+def test_a_board_that_nobody_measured_is_predicted_within_half_as_much_again(name):
+    """With nothing but what the documents print; only the 520N's IEC version has its matrix in all banks."""
+    by = described(name, "published")
+    figure = next(one for one in RUNS[name] if (one.matrix_width, one.devices) == (24576, 1))
+    found = by.predict(24576, 1, 1)
+    assert 1 <= found.value / figure.value < 1.5
+    parameters = by.bitstream.parameters
+    assert found.limit == pytest.approx(parameters["replications"] * 1024 * by.board.kernel_hz / 1e9)
+    assert by.predict(1024, 1, 1).bottleneck == "LU, left and top kernels"
+    slow = by.changed(board={"bank_bytes_per_second": 1e9})
+    assert slow.predict(24576, 1, 1).bottleneck == "memory bandwidth"
+
+
+def test_one_bank_is_the_bottleneck_where_the_matrix_is_not_interleaved():
+    assert described("520N PCIe").predict(24576, 1, 1).bottleneck == "memory bandwidth"
+    assert described("520N IEC").predict(24576, 1, 1).bottleneck == "kernel width x frequency"
+
+
+def test_phases_add_up():
+    found = described("520N PCIe").predict(12288, 4, 2)
+    assert set(found.phases) == {"update", "launch", "panels", "exchange"}
+    assert hpl.lu_flops(12288) / sum(found.phases.values()) / 1e9 == pytest.approx(found.value)
+
+
+def test_one_device_sends_nothing_and_hops_cost_their_latency():
+    host = described("520N PCIe")
+    slow = host.changed(network={"curves": (), "link_bytes_per_second": 1e3})
+    assert slow.predict(4096, 1, 1).value == host.predict(4096, 1, 1).value
+    assert slow.predict(4096, 4, 2).value < host.predict(4096, 4, 2).value
+    channels = described("520N IEC")
+    far = channels.changed(network={"latency_seconds": 1e-2})
+    assert far.predict(4096, 1, 1).value == channels.predict(4096, 1, 1).value
+    launch = channels.predict(4096, 4, 2).phases["launch"]
+    assert far.predict(4096, 4, 2).phases["launch"] > 2 * launch
+
+
+def test_a_table_over_all_sizes_is_the_sum_over_the_iterations():
+    table = hpl.seconds_by_blocks(40, (2, 3), STEPS)
+    assert table == pytest.approx([hpl.phases(blocks, (2, 3), STEPS).seconds() for blocks in range(1, 41)])
 
 
 def test_processors():
@@ -201,7 +182,8 @@ def test_processors():
     found = by_operation(hpl.predict(CPU, board, 2))
     assert set(found) == {"lu", "lu+solve", "solve", "host_to_device", "device_to_host"}
     matrix = 4096**2 * 8
-    assert found["solve"].value == pytest.approx(matrix / 22e9 + matrix / 50e9)
+    # Two ranks copy side by side, as fast as the memory reads and writes.
+    assert found["solve"].value == pytest.approx(matrix / 25e9 + matrix / 50e9)
     assert found["lu"].limit == pytest.approx(100)
     assert 50 < found["lu"].value < 100
     assert found["lu"].bottleneck == "peak FLOP/s"
@@ -261,7 +243,7 @@ def test_nothing_is_made_up():
     with pytest.raises(KeyError, match="half"):
         hpl.predict({**CPU, "data_type": "half"}, board, 1)
     with pytest.raises(ValueError, match="kernel_hz"):
-        hpl.predict(parameters("U280 PCIe"), dataclasses.replace(fpga("U280 PCIe", 1), kernel_hz=None), 1)
+        described("U280 PCIe").changed(board={"kernel_hz": None}).predict(4096, 1, 1)
     with pytest.raises(ValueError, match="do not fill"):
         hpl.predict({**CPU, "grid_rows": 3}, board, 4)
 

@@ -7,78 +7,64 @@ import pytest
 import samples
 from fabricmark import calibration
 from fabricmark.models import Board, ptrans
-from published_b_eff import curves
-from published_hpl import DESIGNS as HPL_DESIGNS
-from published_ptrans import DESIGNS, EXACT, bitstream, figures, part_bytes
+from published_ptrans import described, figures, modelled, predictions
 
-CLAIM = 0.055  # largest error; the copies of two boards in one node make most of it
+CLAIM = 0.09  # largest error, of the one run on the HACC; nothing of PTRANS was fitted to it
 CPU = {"variant": "throughput", "size": 4096, "block_size": 256, "data_type": "double", "replications": 1}
 CPU |= {"transport": "host", "grid_rows": 0}
 
 
-def modelled(figure, **changes):
-    """What the model says of a published time [s]."""
-    design = dataclasses.replace(DESIGNS[bitstream(figure)], **changes)
-    part = part_bytes(figure)
-    parts = {
-        "calc_time": ptrans.calculation_seconds(part, design),
-        "transfer_time": ptrans.transfer_seconds(part, design),
-    }
-    return parts.get(figure.metric, sum(parts.values()))
-
-
-def errors(metric, **changes):
-    """|modelled / measured - 1| of the runs that are a test."""
-    tested = [figure for figure in figures() if bitstream(figure) != EXACT and figure.metric == metric]
-    return [abs(modelled(figure, **changes) / figure.value - 1) for figure in tested]
+def errors(metric, transport=None, **changes):
+    """|modelled / measured - 1| of the runs."""
+    chosen = [one for one in figures() if one.metric == metric and transport in (None, one.transport)]
+    return [abs(modelled(figure, **changes) / figure.value - 1) for figure in chosen]
 
 
 @pytest.mark.parametrize("metric", ["total_time", "transfer_time", "calc_time"])
 def test_published_times(metric):
     found = errors(metric)
-    assert len(found) == 10
+    assert len(found) == 11
     assert max(found) <= CLAIM
-    assert np.median(found) <= 0.03
-
-
-def test_calculation_alone_is_closer():
-    assert max(errors("calc_time")) <= 0.035
+    assert np.median(found) <= 0.05
 
 
 CHANGES = {
-    "exchange": ("calc_time", {"exchange_bytes_per_second": 10e9}),
-    "memory": ("calc_time", {"memory_bytes_per_second": 19.2e9}),
-    "clock": ("calc_time", {"kernel_hz": 30e6}),
-    "copies": ("transfer_time", {"copy_bytes_per_second": 2.5e9}),
-    "one of them for all": ("total_time", {"over_channels": False}),
+    "channels": ("calc_time", "channels", {"network": {"clock_hz": 100e6}}),
+    "efficiency": ("calc_time", "channels", {"figures": {"channel_efficiency": 0.8}}),
+    "memory": ("calc_time", "channels", {"board": {"bank_bytes_per_second": 10e9}}),
+    "kernel clock": ("calc_time", "channels", {"board": {"kernel_hz": 100e6}}),
+    "order": ("calc_time", "host", {"network": {"ordering_bytes_per_second": 3e9}}),
+    "kernel": ("calc_time", "host", {"board": {"kernel_hz": 30e6}}),
+    "copies": ("transfer_time", "host", {"board": {"host_to_device_bytes_per_second": 3e9}}),
+    "staging": ("transfer_time", "channels", {"board": {"array_staging_bytes_per_second": 20e9}}),
 }
 
 
-@pytest.mark.parametrize("metric, change", CHANGES.values(), ids=CHANGES)
-def test_the_comparison_notices_a_wrong_figure(metric, change):
-    assert max(errors(metric, **change)) > CLAIM
+@pytest.mark.parametrize("metric, transport, change", CHANGES.values(), ids=CHANGES)
+def test_the_comparison_notices_a_wrong_figure(metric, transport, change):
+    assert max(errors(metric, transport, **change)) > CLAIM
 
 
 def test_the_published_bandwidth_follows_from_the_times():
     """Table 4.8: 293.45 GB/s on 16 boards over direct channels: bytes of one matrix over calc_time."""
     figure = next(f for f in figures() if (f.devices, f.metric, f.scaling) == (16, "calc_time", ""))
     assert 4 * figure.matrix_width**2 / figure.value / 1e9 == pytest.approx(293.45, rel=1e-3)
+    found = next(one for one in predictions(figure) if one.axes == {"operation": "transpose"})
+    assert found.value == pytest.approx(293.45, rel=0.02)
+    assert found.value <= found.limit == pytest.approx(320)  # i r 32 B 156.25 MHz
+    assert sum(found.phases.values()) > 4 * figure.matrix_width**2 / found.value / 1e9  # they overlap
 
 
-def test_the_exchange_over_the_host_is_that_of_other_benchmarks():
-    (curve,) = [one for one in curves("host") if (one.system, one.devices) == ("noctua1", 1)]
-    each_way = curve.rates[-1] / 2
-    ours = DESIGNS["520N PCIe"].exchange_bytes_per_second
-    assert ours == pytest.approx(each_way, rel=0.03)
-    assert ours == pytest.approx(HPL_DESIGNS["520N PCIe"].exchange_bytes_per_second, rel=0.03)
-
-
-def test_direct_channels_carry_92_percent_of_their_peak():
-    design = DESIGNS["520N IEC"]
-    peak = ptrans.channels_bytes_per_second(1, design.replications)
-    assert peak == pytest.approx(20e9)
-    assert ptrans.channels_bytes_per_second(16, 4) == pytest.approx(320e9)
-    assert design.exchange_bytes_per_second / peak == pytest.approx(0.92, abs=0.005)
+def test_more_channels_than_the_memory_can_feed():
+    """Four channels of 100 Gb/s want more than the memory has (eq. 4.6)."""
+    figure = next(f for f in figures() if (f.devices, f.metric, f.transport) == (1, "calc_time", "channels"))
+    fast = {"network": {"clock_hz": 390.625e6}, "board": {"kernel_hz": 500e6}}
+    found = next(one for one in predictions(figure, **fast) if one.axes == {"operation": "transpose"})
+    assert found.bottleneck == "memory bandwidth"
+    assert found.limit == pytest.approx(4 * 19.2 / 3)
+    kernel = {**fast, "board": {"kernel_hz": 100e6}}
+    found = next(one for one in predictions(figure, **kernel) if one.axes == {"operation": "transpose"})
+    assert found.limit == pytest.approx(4 * 32 * 0.1)
 
 
 def test_equations():
@@ -116,15 +102,14 @@ def test_what_a_rank_sends_along_diagonals():
 
 
 def test_kernel_or_memory():
-    design = DESIGNS["U280 PCIe"]
+    board, _, bitstream = described("hacc", "host")
     part = 30720**2 * 4
     blocks = (30720 // 256) ** 2 // 2
     of_blocks = blocks * ptrans.block_seconds(0, 256, 16, 283e6)
-    assert ptrans.kernel_seconds(part, dataclasses.replace(design, memory_bytes_per_second=1e12)) == (
-        pytest.approx(of_blocks)
-    )
-    slow = dataclasses.replace(design, memory_bytes_per_second=10e9)
-    assert ptrans.kernel_seconds(part, slow) == pytest.approx(3 * part / 10e9)
+    wide = dataclasses.replace(board, bank_bytes_per_second=1e12)
+    assert ptrans.kernel_seconds(part, bitstream.parameters, wide)[0] == pytest.approx(of_blocks)
+    slow = dataclasses.replace(board, bank_bytes_per_second=5e9)
+    assert ptrans.kernel_seconds(part, bitstream.parameters, slow)[0] == pytest.approx(3 * part / 10e9)
 
 
 def predicted(parameters, board, ranks):
@@ -170,12 +155,11 @@ def test_the_parts_of_a_run_and_its_additions():
 
 
 def test_boards():
-    design = DESIGNS["520N PCIe"]
-    board = Board("520N", "fpga", 4, 19.2e9, design.kernel_hz)
-    parameters = {**CPU, "variant": "base", "data_type": "float", "size": 32768, "channel_width": 16}
-    parameters |= {"replications": 4, "block_size": 512}
+    known, _, bitstream = described("noctua1", "host")
+    board = Board("520N", "fpga", 4, 19.2e9, known.kernel_hz)
+    parameters = {**CPU, "variant": "base", **bitstream.parameters, "size": 32768}
     found = transposition(parameters, board, 1)
-    expected = 32768**2 * 4 / ptrans.kernel_seconds(32768**2 * 4, design) / 1e9
+    expected = 32768**2 * 4 / ptrans.kernel_seconds(32768**2 * 4, parameters, board)[0] / 1e9
     assert found.value == pytest.approx(expected)
     assert found.bottleneck == "memory bandwidth"
     assert found.value <= found.limit * (1 + 1e-9)

@@ -89,3 +89,56 @@ def test_other_files_are_refused(written, tmp_path):
     path.write_bytes(path.read_bytes() + b"\xff\n")
     with pytest.raises(FabricmarkError, match="not CSV in UTF-8"):
         published.load(path)
+
+
+PRINTED_HEAD = ",".join(published.PRINTED_COLUMNS)
+PRINTED_ROW = "Table 9.9,gemm,520n,,none,1,1,4096,float,performance,1.5e2,GFLOP/s,section 9"
+
+
+def test_every_figure_of_the_dissertation_is_there():
+    tables = [figure.table for figure in published.printed()]
+    assert {name: tables.count(name) for name in sorted(set(tables))} == {
+        "Table 3.10": 48, "Table 3.11": 50, "Table 3.12": 24, "Table 3.6": 68, "Table 3.7": 6,
+        "Table 4.10": 4, "Table 4.8": 27,
+    }  # fmt: skip
+
+
+def test_both_files_tell_of_the_same_runs():
+    """Table 4.8 prints the runs on 16 boards of Noctua 1 that the evaluation repository has."""
+    printed = {
+        (one.benchmark, one.transport, one.metric): one.value
+        for one in published.printed()
+        if one.table == "Table 4.8" and one.system == "noctua1" and one.board == "520n"
+    }
+    runs = [figure for figure in FIGURES if figure.devices == 16]
+    largest = {
+        figure.transport: figure.value / 16
+        for figure in runs
+        if figure.benchmark == "b_eff" and figure.message_bytes == 2**20
+    }
+    gflops = {
+        figure.transport: figure.value
+        for figure in runs
+        if figure.benchmark == "hpl" and figure.scaling == ""
+    }
+    for transport in ("host", "channels"):
+        assert printed["b_eff", transport, "bandwidth"] * 1e9 == pytest.approx(largest[transport], rel=0.01)
+        assert printed["hpl", transport, "performance"] == pytest.approx(gflops[transport], rel=1e-4)
+
+
+BAD_PRINTED = {
+    "unknown type": (("float", "flaot"), "line 2: dtype 'flaot' is unknown; use one of nothing, half"),
+    "no table": (("Table 9.9", ""), "line 2: table is empty; say where the figure is from"),
+    "no value": (("1.5e2", "n/a"), "line 2: value 'n/a' is no positive number; correct it"),
+    "half a matrix": (("4096", "40.96"), "line 2: size '40.96' is no positive whole number; correct it"),
+    "a value missing": ((",section 9", ""), "line 2: not 13 values; put commas between them"),
+}
+
+
+@pytest.mark.parametrize("change, message", BAD_PRINTED.values(), ids=BAD_PRINTED)
+def test_a_bad_row_of_the_dissertation_is_refused(written, change, message):
+    assert change[0] in PRINTED_ROW
+    assert published.printed(written(PRINTED_HEAD, PRINTED_ROW))[0].value == 150
+    with pytest.raises(FabricmarkError) as caught:
+        published.printed(written(PRINTED_HEAD, PRINTED_ROW.replace(*change, 1)))
+    assert f"figures.csv {message}" in str(caught.value)

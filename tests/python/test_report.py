@@ -22,7 +22,7 @@ def calibrated(place):
 def rows(place, document):
     """{operation: Row} of a document."""
     result = results.load(place.write("one.json", document))
-    predicted = report.predictions(result, report.board_for(result))
+    predicted = report.predictions(result, report.of_result(result))
     return {entry.operation: entry for entry in (report.row(m, predicted) for m in result.measurements)}
 
 
@@ -98,7 +98,7 @@ def test_each_row_carries_its_own_kind(calibrated):
 def test_without_calibration(place):
     entry = rows(place, samples.result())["triad"]
     assert (entry.modelled, entry.limit, entry.bottleneck) == (None, None, "-")
-    assert "run `fabricmark calibrate`" in text(place, samples.result())
+    assert "run `fabricmark systems new`" in text(place, samples.result())
 
 
 def test_parameters_that_the_model_does_not_know(calibrated):

@@ -165,7 +165,7 @@ def test_another_limit_flips_the_bottleneck(place):
 def test_the_bottleneck_is_the_models_word(calibrated, monkeypatch):
     class Model:
         @staticmethod
-        def predict(parameters, board, ranks):
+        def predict(parameters, board, ranks, **more):
             axes = {"operation": "triad"}
             return [models.Prediction("bandwidth", axes, 45.0, "GB/s", 50.0, "the <moon>", "why")]
 

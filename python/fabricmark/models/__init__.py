@@ -2,11 +2,13 @@
 
 A module models/<benchmark>.py offers
 
-    predict(parameters: Mapping, board: Board, ranks: int) -> list[Prediction]
+    predict(parameters, board, ranks, *, measurements=(), network=None, bitstream=None) -> list[Prediction]
 
-and is made of pure functions in SI units (seconds, bytes, hertz in the names). Where `predict` also takes
-`measurements`, it gets those of the run itself: for a fit of the measured curve, or for parts of a sum that
-no calibration knows. Its explanation then says so.
+and is made of pure functions in SI units (seconds, bytes, hertz in the names). `parameters`: those of the
+program and of its kernel, `variant` among them. `board`: of a calibration (this very machine) or of
+systems/*.toml. `measurements`: those of the run itself, for a fit of the measured curve, or for parts of a
+sum that no calibration knows; the explanation then says so. `network`, `bitstream`: of a described system
+(models/machine.py); they hold every figure that is not the board's.
 """
 
 from collections.abc import Mapping
@@ -29,6 +31,17 @@ class Board:
     separate paths that run at the same time (shared virtual memory over full-duplex PCI Express).
     `memory_hz`: clock at which blocks of GEMM reach a kernel (f_mem of eq. 3.2); None: the kernel's own.
     `update_seconds`: time that a random update of 8 bytes costs its bank beyond the cycles of the kernel.
+    `memory_bytes`: what one device can hold.
+    Copies between host and device (models/_host_path.py; keys of systems/boards/*.toml in brackets):
+    `host_to_device_seconds`, `device_to_host_seconds`: latency of one copy by DMA [host.write_latency,
+    host.read_latency]; `page_bytes`, `page_seconds`: a copy of a page or more waits so much longer
+    [host.page, host.page_latency]; `programmed_bytes`: below, the processor moves it word by word, at
+    `programmed_bytes_per_second` but not in less than `programmed_seconds` [host.programmed_below,
+    host.programmed_bandwidth, host.programmed_latency]; `staging_bytes_per_second`: what the driver's own
+    copying or pinning of ordinary memory adds to each byte of a message, `array_staging_bytes_per_second` of
+    whole arrays where it is another [host.staging_bandwidth, host.array_staging_bandwidth];
+    `neighbour_factor`: how many times as long a copy by DMA takes while the other devices of the node copy,
+    too [host.neighbour_factor].
     `core_bytes_per_second`: copy rate of one core (CPU only).
     `host_bytes_per_second`: copy rate of one whole host, bytes read plus bytes written.
     `cores`: of the device (CPU only).
@@ -52,6 +65,17 @@ class Board:
     core_bytes_per_second: float | None = None
     host_to_device_bytes_per_second: float | None = None
     device_to_host_bytes_per_second: float | None = None
+    host_to_device_seconds: float = 0.0
+    device_to_host_seconds: float = 0.0
+    page_bytes: float = 0.0
+    page_seconds: float = 0.0
+    programmed_bytes: float = 0.0
+    programmed_seconds: float = 0.0
+    programmed_bytes_per_second: float | None = None
+    staging_bytes_per_second: float | None = None
+    array_staging_bytes_per_second: float | None = None
+    neighbour_factor: float = 1.0
+    memory_bytes: float | None = None
     host_bytes_per_second: float | None = None
     cores: int | None = None
     flops_per_second: Mapping[str, float] = field(default_factory=dict)
@@ -70,6 +94,7 @@ class Prediction:
     """One modelled figure, named like the measurement that it belongs to (`name` and `axes`).
 
     `value` and `limit` are in `unit`; None where no model or no limit is known, and `explanation` says why.
+    `phases`: time of each phase [s], where the model tells them apart.
     """
 
     name: str
@@ -79,6 +104,7 @@ class Prediction:
     limit: float | None
     bottleneck: str
     explanation: str
+    phases: Mapping[str, float] = field(default_factory=dict)
 
 
 def names() -> list[str]:

@@ -17,6 +17,16 @@ def shape(ranks: int, rows: int = 0) -> tuple[int, int]:
     return rows, ranks // rows
 
 
+def shapes(ranks, rows=0) -> tuple:
+    """The same for arrays of ranks and rows."""
+    if np.ndim(ranks) == 0 and np.ndim(rows) == 0:
+        return shape(int(ranks), int(rows))
+    pairs = np.broadcast_arrays(ranks, rows)
+    known = {pair: shape(*pair) for pair in set(zip(*(one.ravel().tolist() for one in pairs), strict=True))}
+    found = np.array([known[pair] for pair in zip(*(one.ravel().tolist() for one in pairs), strict=True)])
+    return tuple(found[:, side].reshape(pairs[0].shape) for side in (0, 1))
+
+
 def most_dealt(blocks, parts: int):
     """Blocks of the part that has most of them."""
     return np.ceil(np.asarray(blocks) / parts)

@@ -6,6 +6,8 @@ import numpy as np
 
 from fabricmark.models import Board, _transfers
 from fabricmark.models._fit import curve, fit_of
+from fabricmark.models._measured import message_seconds
+from fabricmark.models.machine import Network
 
 DIRECTIONS = 2
 EXCHANGE = "exchange"
@@ -36,12 +38,18 @@ def measured_steps(sizes, measurements: Sequence) -> list[np.ndarray] | None:
 
 
 def calculated_steps(
-    sizes, board: Board, ranks: int, measurements: Sequence
+    sizes, board: Board, ranks: int, measurements: Sequence, network: Network | None = None
 ) -> tuple[list[np.ndarray], str] | None:
-    """(times of read, message and write [s], where they are from); None where nothing says."""
+    """(times of read, message and write [s], where they are from); None where nothing says.
+
+    `network`: the hosts' MPI as it was measured.
+    """
     copies = [copy_seconds(step, sizes, board, ranks) for step in ("read", "write")]
     if copies[0] is None or copies[1] is None:
         return None
+    message = message_seconds(network, sizes, ranks, board)
+    if message is not None:
+        return [copies[0], message, copies[1]], "copies as calibrated, messages as the hosts' were measured"
     moved = DIRECTIONS * ranks * np.asarray(sizes, dtype=float)
     fit = fit_of(curve(measurements, EXCHANGE), DIRECTIONS * ranks)
     copying = _transfers.copy_limit(board)

@@ -1,14 +1,22 @@
-"""Processors whose limits are calibrated: the slower of arithmetic and memory (a roofline)."""
+"""Processors whose limits are calibrated: the slower of arithmetic and memory (a roofline).
 
-from collections.abc import Mapping
+What a kernel makes of the limit is measured by `fabricmark systems new` (`_measured`): an efficiency, and a
+time to start that the calibration does not know. A kernel without these figures is taken as perfect.
+"""
+
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import ceil
 
 from fabricmark.models import Board, Prediction
+from fabricmark.models._measured import Run, efficiency, figures_of
+from fabricmark.models.machine import Bitstream
 
 ARITHMETIC = "peak FLOP/s"
 MEMORY = "memory bandwidth"
 LAUNCH = "launch latency"
+KERNEL_CODE = "kernel code"  # neither arithmetic nor memory: the instructions around them
+WASTEFUL = 0.5  # an efficiency below that is the kernel's own
 
 
 @dataclass(frozen=True)
@@ -17,6 +25,7 @@ class Work:
 
     `share_of_peak`: what of the multiply-adds' rate the operations can use at best.
     `passes`: how often the program moves these bytes; the limit is one pass.
+    `limited_by`: what a measured efficiency of the kernel is a share of, ARITHMETIC or MEMORY.
     """
 
     flops: float
@@ -24,6 +33,7 @@ class Work:
     data_type: str
     share_of_peak: float = 1.0
     passes: float = 1.0
+    limited_by: str = MEMORY
 
 
 def share(parameters: Mapping, board: Board, ranks_here: int) -> float | None:
@@ -38,8 +48,8 @@ def share(parameters: Mapping, board: Board, ranks_here: int) -> float | None:
     return min(1.0, parameters.get("replications", 1) * ranks_here / board.cores)
 
 
-def seconds(work: Work, board: Board, ranks_here: int, part: float = 1.0) -> tuple[float, str]:
-    """(time of all ranks of one device [s], what it is lost to) on `part` of the device.
+def parts_seconds(work: Work, board: Board, ranks_here: int, part: float = 1.0) -> dict[str, float]:
+    """Time of all ranks of one device [s] by ARITHMETIC and MEMORY, each alone, on `part` of the device.
 
     Raises KeyError where the device's rate for this type of numbers was not calibrated.
     """
@@ -50,14 +60,58 @@ def seconds(work: Work, board: Board, ranks_here: int, part: float = 1.0) -> tup
     memory = board.memory_bytes_per_second
     if board.core_bytes_per_second is not None and board.cores is not None:
         memory = min(memory, board.core_bytes_per_second * board.cores * part)
-    computing = work.flops * ranks_here / peak
-    moving = work.moved_bytes * work.passes * ranks_here / memory
-    return (computing, ARITHMETIC) if computing >= moving else (moving, MEMORY)
+    return {
+        ARITHMETIC: work.flops * ranks_here / peak,
+        MEMORY: work.moved_bytes * work.passes * ranks_here / memory,
+    }
+
+
+def seconds(
+    work: Work, board: Board, ranks_here: int, part: float = 1.0, figures: Mapping[str, float] | None = None
+) -> tuple[float, str]:
+    """(time of all ranks of one device [s], what it is lost to) on `part` of the device.
+
+    `figures`: efficiency and start_seconds of the kernel where they were measured.
+    Raises KeyError where the device's rate for this type of numbers was not calibrated.
+    """
+    parts = parts_seconds(work, board, ranks_here, part)
+    measured = figures or {}
+    reached = measured.get("efficiency", 1.0)
+    parts[work.limited_by] /= reached
+    slowest = max(parts, key=parts.__getitem__)
+    is_wasteful = slowest == work.limited_by and reached < WASTEFUL
+    return parts[slowest] + measured.get("start_seconds", 0.0), KERNEL_CODE if is_wasteful else slowest
+
+
+def processor_figures(
+    runs: Sequence[Run], name: str, axes: Sequence[Mapping], unit: str, work_of
+) -> dict[str, float]:
+    """Efficiency and start of a kernel from runs, the inverse of `prediction`.
+
+    `axes`: of the figures that tell; `work_of(run)`: the Work of one rank.
+    """
+    pairs = []
+    for run in runs:
+        ranks_here = ceil(run.ranks / run.board.devices)
+        part = share(run.parameters, run.board, ranks_here)
+        if part is None:
+            continue
+        work = work_of(run)
+        amount = work.flops if unit == "GFLOP/s" else work.moved_bytes
+        limit = parts_seconds(work, run.board, ranks_here, part)[work.limited_by]
+        launch = run.parameters.get("replications", 1) * run.board.launch_seconds
+        for one in axes:
+            rate = run.best(name, unit, **one)
+            if rate is not None:
+                taken = amount * ranks_here * run.board.devices / (rate * 1e9) - launch
+                pairs.append((limit, taken))
+    return efficiency(pairs)
 
 
 def prediction(
-    name: str, axes: Mapping, unit: str, work: Work, parameters: Mapping, board: Board, ranks: int
-) -> Prediction:
+    name: str, axes: Mapping, unit: str, work: Work, parameters: Mapping, board: Board, ranks: int,
+    bitstream: Bitstream | None = None,
+) -> Prediction:  # fmt: skip
     """The rate of `work` in GFLOP/s or GB/s, all ranks together, beside the limit of the whole device."""
     ranks_here = ceil(ranks / board.devices)
     amount = (work.flops if unit == "GFLOP/s" else work.moved_bytes) * ranks_here * board.devices / 1e9
@@ -67,15 +121,20 @@ def prediction(
     if part is None:
         explanation = "no model: nothing calibrated says how fast one work-item runs on this device"
         return Prediction(name, axes, None, unit, limit, limiting, explanation)
+    figures = figures_of(bitstream)
     launch = parameters.get("replications", 1) * board.launch_seconds
-    busy, bottleneck = seconds(work, board, ranks_here, part)
+    busy, bottleneck = seconds(work, board, ranks_here, part, figures)
     explanation = "the slower of arithmetic and memory as calibrated, on the cores that the kernel uses"
+    if "efficiency" in figures:
+        explanation += f"; of that the kernel reaches {figures['efficiency']:.0%} (measured)"
+    starting = launch + figures.get("start_seconds", 0.0)
     return Prediction(
         name,
         axes,
         amount / (launch + busy),
         unit,
         limit,
-        LAUNCH if launch > busy else bottleneck,
+        LAUNCH if starting > (launch + busy) / 2 else bottleneck,
         explanation,
+        {"launch": launch, "kernel": busy},
     )

@@ -1,8 +1,11 @@
 """What the models of transfers between host and device share."""
 
+from collections.abc import Sequence
 from math import inf
 
 from fabricmark.models import Board, Prediction
+from fabricmark.models._measured import Run, figures_of
+from fabricmark.models.machine import Bitstream
 
 TO_DEVICE = "to_device"
 FROM_DEVICE = "from_device"
@@ -36,9 +39,13 @@ def seconds(moved_bytes: float, latency_seconds: float, bytes_per_second: float,
     return latencies * latency_seconds + moved_bytes / bytes_per_second
 
 
-def predictions(board: Board, ranks: int) -> list[Prediction]:
-    """The laps host_to_device and device_to_host at the calibrated rates; none of what the board has no rate.
+LAPS = {"host_to_device": TO_DEVICE, "device_to_host": FROM_DEVICE}
 
+
+def predictions(board: Board, ranks: int, bitstream: Bitstream | None = None) -> list[Prediction]:
+    """The laps host_to_device and device_to_host; none of what there is no rate.
+
+    At the rates that short runs of this program reached, else at the calibrated ones.
     A CPU's transfer is a copy in its memory (each byte is read and written): ranks add up until that
     limit. Ranks on one GPU or FPGA share its link.
     """
@@ -46,14 +53,42 @@ def predictions(board: Board, ranks: int) -> list[Prediction]:
         "host_to_device": board.host_to_device_bytes_per_second,
         "device_to_host": board.device_to_host_bytes_per_second,
     }
-    return [_prediction(operation, one, board, ranks) for operation, one in known.items() if one is not None]
+    figures = figures_of(bitstream)
+    found = []
+    for operation, direction in LAPS.items():
+        one = figures.get(f"{direction}_bytes_per_second", known[operation])
+        most = figures.get(f"{direction}_limit_bytes_per_second")
+        if one is not None:
+            found.append(_prediction(operation, one, most, board, ranks))
+    return found
 
 
-def _prediction(operation: str, one: float, board: Board, ranks: int) -> Prediction:
+def _prediction(operation: str, one: float, most: float | None, board: Board, ranks: int) -> Prediction:
+    """`one`: rate of one rank; `most`: of all that share a device, None where only the memory tells."""
     limit = value = one * board.devices
     if is_host_memory(board):
         limit = max(limit, board.memory_bytes_per_second / 2 * board.devices)
-        value = min(one * ranks, limit)
+        value = min(one * ranks, limit if most is None else max(one, most) * board.devices)
     axes = {"operation": operation}
-    explanation = "calibrated transfer of 64 MiB"
+    explanation = "calibrated transfer of 64 MiB" if most is None else "rates of this program's short runs"
     return Prediction("bandwidth", axes, value / 1e9, "GB/s", limit / 1e9, "transfer", explanation)
+
+
+def processor_figures(runs: Sequence[Run]) -> dict[str, float]:
+    """Rates of one rank's transfers and of all ranks together, from runs of the largest amounts last.
+
+    `<direction>_bytes_per_second`; `<direction>_limit_bytes_per_second` where several numbers of ranks ran.
+    """
+    figures = {}
+    for operation, direction in LAPS.items():
+        rates: dict[int, float] = {}
+        for run in runs:
+            rate = run.best("bandwidth", "GB/s", operation=operation)
+            if rate is not None:
+                rates[run.ranks] = rate * 1e9
+        if rates:
+            fewest = min(rates)
+            figures[f"{direction}_bytes_per_second"] = rates[fewest] / fewest
+            if len(rates) > 1:
+                figures[f"{direction}_limit_bytes_per_second"] = max(rates.values())
+    return figures

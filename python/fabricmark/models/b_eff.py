@@ -6,18 +6,22 @@ return numbers or arrays of NumPy, in bytes and seconds.
 
 What the report shows:
 
-- transport "host": read + message + write (eq. 4.2), where possible as the run itself measured these steps
-  one by one; else copies from the calibration, and for the message what a fit of the exchanges leaves. On a
-  GPU or FPGA chunks overlap; on a CPU all steps share the cores and the memory, and chunks bring nothing.
-- transport "cpu": a fit of the measured curve, which describes it but does not predict it.
+- where short runs of the machine say so (`_b_eff_measured`), starts and rates of these, or the hosts' curve;
+- else, transport "host": read + message + write (eq. 4.2), where possible as the run itself measured these
+  steps one by one; else copies from the calibration, and for the message what a fit of the exchanges leaves.
+  On a GPU or FPGA chunks overlap; on a CPU all steps share cores and memory, and chunks bring nothing.
+- else, transport "cpu": a fit of the measured curve, which describes it but does not predict it.
+
+A described system has a network: over direct links eq. 4.3, over the host the copies of its board and the
+hosts' curve (models/_network.py), over "cpu" that curve alone.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 
 import numpy as np
 
-from fabricmark.models import Board, Prediction, _transfers
+from fabricmark.models import Board, Prediction, _b_eff_measured, _network, _transfers
 from fabricmark.models._fit import Modelled, curve, fit_of, fitted
 from fabricmark.models._host_path import (
     DIRECTIONS,
@@ -27,7 +31,10 @@ from fabricmark.models._host_path import (
     copy_seconds,
     measured_steps,
 )
+from fabricmark.models._measured import Run
+from fabricmark.models.machine import HOST, Bitstream, Network
 
+FIGURES_BY_RANKS = True  # a start takes longer where it wakes the cores of a whole device
 WORDS = {
     "kernel": "kernel start",
     "read": "read from the device",
@@ -35,20 +42,6 @@ WORDS = {
     "write": "write to the device",
     "kernel_after": "kernel start",
 }
-
-
-@dataclass(frozen=True)
-class Channels:
-    """Serial channels that one pair of kernels uses: how many, latency, clock and width of each."""
-
-    count: int
-    latency_seconds: float
-    clock_hz: float
-    width_bytes: int
-
-
-# Dissertation 000, Table 4.2, with c'_n = 2 channels for each pair of kernels.
-BITTWARE_520N = Channels(count=2, latency_seconds=520e-9, clock_hz=156.25e6, width_bytes=32)
 
 
 def effective_bytes_per_second(rates):
@@ -65,19 +58,21 @@ def exchange_bytes_per_second(message_bytes, write_seconds, message_seconds, rea
     return DIRECTIONS * np.asarray(message_bytes) / (write_seconds + message_seconds + read_seconds)
 
 
-def circuit_seconds(message_bytes, messages=1, channels: Channels = BITTWARE_520N):
-    """Time of messages one after the other over direct channels [s] (dissertation 000, eq. 4.3)."""
-    cycles = np.ceil(np.asarray(message_bytes) / (channels.count * channels.width_bytes))
-    return messages * (cycles / channels.clock_hz + channels.latency_seconds)
+def circuit_seconds(message_bytes, network: Network, messages=1, channels=2):
+    """Time of messages one after the other over direct channels [s] (dissertation 000, eq. 4.3).
+
+    `channels`: c'_n = 2, those that a pair of kernels uses; their latency, width and clock are the network's.
+    """
+    return messages * _network.link_seconds(message_bytes, network, channels)
 
 
-def circuit_bytes_per_second(message_bytes, channels: Channels = BITTWARE_520N):
+def circuit_bytes_per_second(message_bytes, network: Network):
     """Bandwidth b_L over direct channels (dissertation 000, eq. 4.4).
 
     The text calls it that of one pair of kernels; the published figures of a board with two pairs, which use
     all four channels, are those of this equation as it stands.
     """
-    return DIRECTIONS * np.asarray(message_bytes) / circuit_seconds(message_bytes, 1, channels)
+    return DIRECTIONS * np.asarray(message_bytes) / circuit_seconds(message_bytes, network)
 
 
 def peak_bytes_per_second(network_bytes_per_second, link_bytes_per_second):
@@ -152,15 +147,17 @@ def limit_bytes_per_second(transport: str, board: Board) -> float | None:
 
 
 def predictions_of_sizes(
-    sizes, modelled: Modelled, limit: float | None, ranks: int
+    sizes, modelled: Modelled, limit: float | None, ranks: int, phases: Sequence[Mapping] = ()
 ) -> tuple[list[Prediction], np.ndarray]:
     """Bandwidth and latency of the exchanges, and the rates [bytes per second]."""
     rates = DIRECTIONS * ranks * np.asarray(sizes, dtype=float) / modelled.seconds
     limit_gb = None if limit is None else limit / 1e9
     found = []
-    for size, rate, seconds, word in zip(sizes, rates, modelled.seconds, modelled.words, strict=True):
+    spent = phases or [{}] * len(sizes)
+    entries = zip(sizes, rates, modelled.seconds, modelled.words, spent, strict=True)
+    for size, rate, seconds, word, parts in entries:
         axes = {"operation": EXCHANGE, "message_bytes": size}
-        about = (word, modelled.explanation)
+        about = (word, modelled.explanation, parts)
         found.append(Prediction("bandwidth", axes, float(rate) / 1e9, "GB/s", limit_gb, *about))
         found.append(Prediction("latency", axes, float(seconds) * 1e6, "us", None, *about))
     return found, rates
@@ -179,8 +176,10 @@ def effective_prediction(rates, modelled: Modelled, limit: float | None) -> Pred
     )
 
 
-def step_predictions(sizes, board: Board, ranks: int, measurements: Sequence) -> list[Prediction]:
-    """Each of the five steps alone: kernels, and copies in a host's memory, as calibrated; else a fit."""
+def step_predictions(
+    sizes, board: Board, ranks: int, measurements: Sequence, bitstream: Bitstream | None = None
+) -> list[Prediction]:
+    """Each of the five steps alone: by its figures; as calibrated (kernels, copies on a host); else a fit."""
     starts = 1 if _transfers.is_host_memory(board) else -(-ranks // board.devices)
     launch = np.full(len(sizes), starts * board.launch_seconds)
     steps = {
@@ -196,6 +195,9 @@ def step_predictions(sizes, board: Board, ranks: int, measurements: Sequence) ->
         elif fit is not None:
             carrier = "link bandwidth" if step != "message" else message_carrier(board)
             steps[step] = fitted(sizes, fit, DIRECTIONS * ranks, carrier)
+    for step in _b_eff_measured.LINES:
+        known = _b_eff_measured.line(sizes, bitstream, board, ranks, step)
+        steps |= {step: known} if known is not None else {}
     return [
         Prediction(
             "latency", {"operation": step, "message_bytes": size}, float(seconds) * 1e6, "us", None,
@@ -206,17 +208,107 @@ def step_predictions(sizes, board: Board, ranks: int, measurements: Sequence) ->
     ]  # fmt: skip
 
 
-def predict(parameters: Mapping, board: Board, ranks: int, measurements: Sequence = ()) -> list[Prediction]:
+def short_runs(parameters: Mapping, device_class: str) -> list[dict]:
+    """Options of the runs that the figures come from, the largest last; `parameters`: of kernel.toml."""
+    return [
+        {"transport": "cpu", "largest": 22},
+        {"transport": "host", "chunk_bytes": 0, "largest": 19},
+        {"transport": "host", "chunk_bytes": 8192, "largest": 21, "sub_steps": False},
+    ]
+
+
+def processor_figures(runs: Sequence[Run]) -> dict[str, float]:
+    """Figures of short runs over the host with one number of ranks: starts and rates."""
+    return _b_eff_measured.figures(runs)
+
+
+def described(sizes, parameters: Mapping, board: Board, network: Network) -> tuple[Modelled, list[dict]]:
+    """(exchanges of a described system, time of each step by size)."""
+    transport, pairs = parameters["transport"], parameters.get("replications")
+    steps = _network.ring_seconds(sizes, board, network, transport, pairs)
+    if len(steps) == 1:
+        waiting = float(_network.ring_seconds(1, board, network, transport, pairs)[0])
+        carrier = "channels" if network.kind != HOST else "network"
+        words = ["latency" if 2 * waiting > seconds else carrier for seconds in steps[0]]
+        explanation = "the hosts' measured curve" if network.kind == HOST else "eq. 4.3 and 4.4"
+        return Modelled(steps[0], words, explanation), [{"message": float(time)} for time in steps[0]]
+    total = DIRECTIONS * sizes / exchange_bytes_per_second(sizes, steps[2], steps[1], steps[0])
+    words = [WORDS[STEPS[step]] for step in np.argmax(np.stack(steps), axis=0)]
+    phases = [dict(zip(STEPS, map(float, parts), strict=True)) for parts in zip(*steps, strict=True)]
+    chunk = parameters.get("chunk_bytes", 0)
+    if chunk:
+        pieces = _network.ring_seconds(np.minimum(sizes, chunk), board, network, transport)
+        total = np.where(sizes > chunk, chunked_seconds(pieces, np.ceil(sizes / chunk)), total)
+    return Modelled(total, words, "eq. 4.2: the board's copies and the hosts' curve"), phases
+
+
+def described_predictions(
+    parameters: Mapping, board: Board, ranks: int, network: Network
+) -> list[Prediction]:
+    """Bandwidth and latency of each size, the effective bandwidth, and over the host the steps."""
+    sizes = message_sizes(parameters)
+    modelled, phases = described(np.array(sizes, dtype=float), parameters, board, network)
+    limit = _network.ring_limit(board, network, parameters["transport"])
+    found, rates = predictions_of_sizes(sizes, modelled, limit, ranks, phases)
+    steps = [
+        Prediction(
+            "latency", {"operation": step, "message_bytes": size}, seconds * 1e6, "us", None, WORDS[step],
+            modelled.explanation,
+        )
+        for size, parts in zip(sizes, phases, strict=True)
+        for step, seconds in parts.items()
+        if len(parts) > 1
+    ]  # fmt: skip
+    whole = {step: sum(parts[step] for parts in phases) for step in phases[0]}
+    effective = replace(effective_prediction(rates, modelled, limit), phases=whole)
+    return [*found, effective, *steps]
+
+
+def message_sizes(parameters: Mapping) -> list[int]:
+    """2^0 to 2^largest bytes."""
+    return [2**power for power in range(int(parameters.get("largest", 20)) + 1)]
+
+
+def headline(parameters: Mapping, board: Board, ranks, *, network=None, bitstream=None):
+    """Effective bandwidth [GB/s] (eq. 4.1); ranks and fields of board and network may be arrays.
+
+    `bitstream` says no more than its parameters. Raises KeyError without a network.
+    """
+    if network is None:
+        raise KeyError("transport")
+    sizes = np.array(message_sizes(parameters), dtype=float)
+    pairs = parameters.get("replications")
+    pairs = pairs[..., np.newaxis] if isinstance(pairs, np.ndarray) else pairs
+    one, wired = _network.with_axis(board), _network.with_axis(network)
+    seconds = sum(_network.ring_seconds(sizes, one, wired, parameters["transport"], pairs))
+    rates = DIRECTIONS * np.asarray(ranks)[..., np.newaxis] * sizes / seconds
+    return np.mean(rates, axis=-1) / 1e9
+
+
+def footprint_bytes(parameters: Mapping, ranks: int) -> float:
+    """What one rank keeps in its device's memory: a message to and from each neighbour."""
+    return 2 * DIRECTIONS * float(message_sizes(parameters)[-1])
+
+
+def predict(
+    parameters: Mapping, board: Board, ranks: int, *, measurements=(), network=None, bitstream=None
+) -> list[Prediction]:
     """Bandwidth and latency of each size, the effective bandwidth, and over the host the steps.
 
-    `parameters`: those of the result file (transport, chunk_bytes, largest). `measurements`: of the same run;
-    without them transport "cpu" has limits but no model. Raises KeyError for an unknown transport.
+    `parameters`: those of the result file (transport, chunk_bytes, largest; over channels replications).
+    `network`: of a described system. `measurements`: of the same run; without both transport "cpu" has
+    limits but no model. Raises KeyError for an unknown transport.
     """
     transport = parameters["transport"]
+    if network is not None and (board.device_class == "fpga" or transport == "cpu"):
+        return described_predictions(parameters, board, ranks, network)
     measured = curve(measurements, EXCHANGE)
-    sizes = sorted(measured) or [2**power for power in range(parameters.get("largest", 20) + 1)]
+    sizes = sorted(measured) or message_sizes(parameters)
     limit = limit_bytes_per_second(transport, board)
-    if transport == "cpu":
+    known = _b_eff_measured.over_host(sizes, parameters, bitstream, board, ranks)
+    if known is not None and transport == "host":
+        modelled = known
+    elif transport == "cpu":
         fit = fit_of(measured, DIRECTIONS * ranks)
         carrier = message_carrier(board)
         modelled = None if fit is None else fitted(sizes, fit, DIRECTIONS * ranks, carrier)
@@ -227,8 +319,10 @@ def predict(parameters: Mapping, board: Board, ranks: int, measurements: Sequenc
     if modelled is None:
         return unmodelled(sizes, limit)
     found, rates = predictions_of_sizes(sizes, modelled, limit, ranks)
-    steps = step_predictions(sizes, board, ranks, measurements) if transport == "host" else []
-    return [*found, effective_prediction(rates, modelled, limit), *steps]
+    effective = effective_prediction(rates, modelled, limit)
+    if transport == "cpu":
+        return [*found, effective]
+    return [*found, effective, *step_predictions(sizes, board, ranks, measurements, bitstream)]
 
 
 def unmodelled(sizes, limit: float | None) -> list[Prediction]:

@@ -10,11 +10,15 @@
   whose bytes are read and written once more by each side; without a network's latencies.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import ceil
 
+import numpy as np
+
 from fabricmark.models import Board, Prediction, _roofline, _transfers
+from fabricmark.models._measured import Run, default
+from fabricmark.models.machine import Bitstream
 
 OPERATIONS = ("forward", "inverse")
 VALUE_BYTES = {"float": 8, "double": 16}  # of a complex number
@@ -27,7 +31,7 @@ DISTRIBUTED_EXCHANGES = 3
 
 def flops(log_size: int) -> float:
     """Operations of one transform: 5 n log2 n (dissertation 000, section 3.1.4)."""
-    return 5.0 * 2**log_size * log_size
+    return 5.0 * 2.0**log_size * log_size
 
 
 def interface_hz(board: Board, value_bytes: int) -> float:
@@ -40,38 +44,68 @@ def pipeline_flops_per_second(log_size: int, hertz: float, replications: int) ->
     return 5.0 * log_size * hertz * replications * VALUES_PER_CYCLE
 
 
-def fpga_predictions(parameters: Mapping, board: Board, ranks: int) -> list[Prediction]:
-    """Batched transforms on FPGAs. Raises ValueError for a board without clock."""
+def fpga_rate(parameters: Mapping, board: Board, ranks, bitstream=None) -> tuple:
+    """(FLOP/s of one device, clock of its memory interface): eq. 3.1 times the bitstream's fitted
+    "pipeline_efficiency". Raises ValueError for a board without clock.
+    """
     if board.kernel_hz is None:
         raise ValueError("kernel_hz")
-    value_bytes, log_size = VALUE_BYTES[parameters["data_type"]], parameters["log_size"]
-    ranks_here = ceil(ranks / board.devices)
-    memory_hz = interface_hz(board, value_bytes)
-    pairs = max(1, board.banks // 2)
-    working = min(parameters["replications"] * ranks_here, pairs)
-    rate = pipeline_flops_per_second(log_size, min(board.kernel_hz, memory_hz), working)
-    work = flops(log_size) * parameters["batch"] * ranks_here
-    launch = parameters["replications"] * board.launch_seconds
-    value = work / (work / rate + launch) * board.devices
-    limit = pipeline_flops_per_second(log_size, memory_hz, pairs) * board.devices
+    figures = {} if bitstream is None else bitstream.figures
+    memory_hz = interface_hz(board, VALUE_BYTES[parameters["data_type"]])
+    working = np.minimum(parameters["replications"] * np.ceil(ranks / board.devices), bank_pairs(board))
+    clock = np.minimum(board.kernel_hz, memory_hz)
+    rate = pipeline_flops_per_second(parameters["log_size"], clock, working)
+    return rate * figures.get("pipeline_efficiency", 1.0), memory_hz
+
+
+def bank_pairs(board: Board):
+    """A replication reads from one bank and writes to another."""
+    return np.maximum(1, board.banks // 2)
+
+
+def fpga_seconds(parameters: Mapping, board: Board, ranks, bitstream=None) -> tuple:
+    """(operations of one device's ranks, start of the replications [s], the transforms [s])."""
+    work = flops(parameters["log_size"]) * parameters["batch"] * np.ceil(ranks / board.devices)
+    rate, _ = fpga_rate(parameters, board, ranks, bitstream)
+    return work, parameters["replications"] * board.launch_seconds, work / rate
+
+
+def headline(parameters: Mapping, board: Board, ranks, *, network=None, bitstream=None):
+    """GFLOP/s of batched transforms on FPGAs; parameters, ranks and fields of the board may be arrays."""
+    work, launch, busy = fpga_seconds(parameters, board, ranks, bitstream)
+    return work / (launch + busy) * board.devices / 1e9
+
+
+def fpga_predictions(parameters: Mapping, board: Board, ranks: int, bitstream=None) -> list[Prediction]:
+    """Batched transforms on FPGAs. Raises ValueError for a board without clock."""
+    _, memory_hz = fpga_rate(parameters, board, ranks, bitstream)
+    _, launch, busy = map(float, fpga_seconds(parameters, board, ranks, bitstream))
+    log_size = parameters["log_size"]
+    value = float(headline(parameters, board, ranks, bitstream=bitstream))
+    limit = float(pipeline_flops_per_second(log_size, memory_hz, bank_pairs(board))) * board.devices / 1e9
     bottleneck = "kernel width x frequency" if board.kernel_hz < memory_hz else _roofline.MEMORY
-    bottleneck = _roofline.LAUNCH if launch > work / rate else bottleneck
+    bottleneck = _roofline.LAUNCH if launch > busy else bottleneck
     explanation = "eight values a cycle from one bank to another (eq. 3.1)"
-    bytes_per_flop = 2 * value_bytes / (5 * log_size)
+    bytes_per_flop = 2 * VALUE_BYTES[parameters["data_type"]] / (5 * log_size)
+    phases = {"launch": launch, "transforms": busy}
     return [
         Prediction(
-            name, {"operation": operation}, value * scale, unit, limit * scale, bottleneck, explanation
+            name,
+            {"operation": operation},
+            value * scale,
+            unit,
+            limit * scale,
+            bottleneck,
+            explanation,
+            phases,
         )
         for operation in OPERATIONS
-        for name, unit, scale in (
-            ("performance", "GFLOP/s", 1e-9),
-            ("bandwidth", "GB/s", bytes_per_flop * 1e-9),
-        )
+        for name, unit, scale in (("performance", "GFLOP/s", 1.0), ("bandwidth", "GB/s", bytes_per_flop))
     ]
 
 
-def processor_predictions(parameters: Mapping, board: Board, ranks: int) -> list[Prediction]:
-    """Transforms on CPUs and GPUs: the slower of arithmetic and memory."""
+def processor_work(parameters: Mapping, ranks: int) -> _roofline.Work:
+    """What a rank of a CPU or GPU has to do. Raises KeyError when a parameter is missing."""
     log_size, data_type = parameters["log_size"], parameters["data_type"]
     distributed = parameters.get("scope", "batched") == "distributed"
     transforms = 1 / ranks if distributed else parameters["batch"]
@@ -80,9 +114,18 @@ def processor_predictions(parameters: Mapping, board: Board, ranks: int) -> list
     passes = ceil(log_size / LOG_RADIX) if in_stages else 1
     if distributed:
         passes = DISTRIBUTED_PASSES + DISTRIBUTED_EXCHANGES
-    work = _roofline.Work(flops(log_size) * transforms, once, data_type, UNFUSED, passes)
+    amount = flops(log_size) * transforms
+    return _roofline.Work(amount, once, data_type, UNFUSED, passes, limited_by=_roofline.ARITHMETIC)
+
+
+def processor_predictions(
+    parameters: Mapping, board: Board, ranks: int, bitstream: Bitstream | None = None
+) -> list[Prediction]:
+    """Transforms on CPUs and GPUs: the slower of arithmetic and memory."""
+    work = processor_work(parameters, ranks)
+    distributed = parameters.get("scope", "batched") == "distributed"
     found = [
-        _roofline.prediction(name, {"operation": operation}, unit, work, parameters, board, ranks)
+        _roofline.prediction(name, {"operation": operation}, unit, work, parameters, board, ranks, bitstream)
         for operation in OPERATIONS
         for name, unit in (("performance", "GFLOP/s"), ("bandwidth", "GB/s"))
     ]
@@ -92,7 +135,31 @@ def processor_predictions(parameters: Mapping, board: Board, ranks: int) -> list
     return found
 
 
-def predict(parameters: Mapping, board: Board, ranks: int) -> list[Prediction]:
+def short_runs(parameters: Mapping, device_class: str) -> list[dict]:
+    """Options of the runs that the figures come from, the largest last; `parameters`: of kernel.toml."""
+    log_size, batch = (default(parameters, name, device_class) for name in ("log_size", "batch"))
+    return [{"log_size": max(3, log_size - less), "batch": 2 * batch} for less in (2, 1)]
+
+
+def processor_figures(runs: Sequence[Run]) -> dict[str, float]:
+    """Figures of a kernel on a CPU or GPU from short runs: efficiency, start, transfers."""
+    axes = [{"operation": operation} for operation in OPERATIONS]
+    return {
+        **_roofline.processor_figures(
+            runs, "performance", axes, "GFLOP/s", lambda run: processor_work(run.parameters, run.ranks)
+        ),
+        **_transfers.processor_figures(runs),
+    }
+
+
+def footprint_bytes(parameters: Mapping, ranks: int) -> float:
+    """What one rank keeps in its device's memory: the values before and after."""
+    return 2 * parameters["batch"] * 2.0 ** parameters["log_size"] * VALUE_BYTES[parameters["data_type"]]
+
+
+def predict(
+    parameters: Mapping, board: Board, ranks: int, *, measurements=(), network=None, bitstream=None
+) -> list[Prediction]:
     """GFLOP/s and GB/s of both directions, all ranks together, and the transfers.
 
     `parameters`: those of the result file (scope, data_type, log_size, batch, replications, form), and
@@ -101,5 +168,8 @@ def predict(parameters: Mapping, board: Board, ranks: int) -> list[Prediction]:
     """
     if parameters["data_type"] not in VALUE_BYTES:
         raise KeyError("data_type")
-    of_device = fpga_predictions if board.device_class == "fpga" else processor_predictions
-    return [*of_device(parameters, board, ranks), *_transfers.predictions(board, ranks)]
+    if board.device_class == "fpga":
+        found = fpga_predictions(parameters, board, ranks, bitstream)
+    else:
+        found = processor_predictions(parameters, board, ranks, bitstream)
+    return [*found, *_transfers.predictions(board, ranks, bitstream)]

@@ -4,14 +4,19 @@
   of dissertation 000 (section 3.2.4): load blocks of A and B, multiply them, and once in n / b blocks add the
   block of C. Replications share out the blocks. The source names f_mem "the frequency of the memory
   interface" and gives no value; `memory_hz` of a published board is inferred
-  (tests/python/published_gemm.py says how).
-- CPU and GPU: the slower of calibrated arithmetic and calibrated memory, where each matrix moves once.
+  (systems/bitstreams say how).
+- CPU and GPU: the slower of calibrated arithmetic and calibrated memory, where each matrix moves once; of the
+  arithmetic a kernel reaches the share that short runs of it reached.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from math import ceil
 
+import numpy as np
+
 from fabricmark.models import Board, Prediction, _roofline, _transfers
+from fabricmark.models._measured import Run, smaller
+from fabricmark.models.machine import Bitstream
 
 OPERATION = {"operation": "gemm"}
 # Type of the numbers that are multiplied and added, and bytes of the stored ones.
@@ -48,34 +53,94 @@ def normalised(flops_per_second: float, replications: int, kernel_hz: float) -> 
     return flops_per_second / replications / (kernel_hz / 100e6)
 
 
-def fpga_prediction(parameters: Mapping, board: Board, ranks: int) -> Prediction:
-    """GEMM on FPGAs: replications x the rate of one block."""
+def fpga_steps(parameters: Mapping, board: Board) -> tuple[tuple, object]:
+    """(times of the steps of one block [s], part of the padded matrix's work that counts).
+
+    Raises ValueError for a board without clock.
+    """
     if board.kernel_hz is None:
         raise ValueError("kernel_hz")
     size, block = parameters["size"], parameters["block_size"]
-    padded = ceil(size / block) * block
-    replications = parameters["replications"] * ceil(ranks / board.devices)
+    padded = np.ceil(size / block) * block
     shape = (padded, block, parameters["gemm_size"], parameters["unroll"], board.kernel_hz)
-    steps = block_steps(*shape, board.memory_hz or board.kernel_hz)
-    rate = replications * flops(block) / sum(steps) * (size / padded) ** 3
-    seconds = (
-        flops(size) * ceil(ranks / board.devices) / rate + parameters["replications"] * board.launch_seconds
-    )
-    value = flops(size) * ceil(ranks / board.devices) / seconds * board.devices
-    limit = replications * flops(block) / steps[1] * board.devices
+    memory_hz = board.kernel_hz if board.memory_hz is None else board.memory_hz
+    return block_steps(*shape, memory_hz), (size / padded) ** 3
+
+
+def fpga_seconds(parameters: Mapping, board: Board, ranks) -> tuple:
+    """(start of the replications, multiplication) of one device's ranks [s]: replications side by side."""
+    steps, share = fpga_steps(parameters, board)
+    of_block = sum(steps) / parameters["replications"] / flops(parameters["block_size"])
+    here = np.ceil(ranks / board.devices)
+    busy = flops(parameters["size"]) * of_block / share
+    # Ranks on one device have a kernel of their own each.
+    return parameters["replications"] * board.launch_seconds, busy * np.ones_like(here)
+
+
+def headline(parameters: Mapping, board: Board, ranks, *, network=None, bitstream=None):
+    """GFLOP/s on FPGAs; parameters, ranks and fields of the board may be arrays."""
+    here = np.ceil(ranks / board.devices)
+    seconds = sum(fpga_seconds(parameters, board, ranks))
+    return flops(parameters["size"]) * here / seconds * board.devices / 1e9
+
+
+def fpga_prediction(parameters: Mapping, board: Board, ranks: int) -> Prediction:
+    """GEMM on FPGAs: replications x the rate of one block."""
+    steps, _ = fpga_steps(parameters, board)
+    launch, busy = map(float, fpga_seconds(parameters, board, ranks))
+    replications = parameters["replications"] * ceil(ranks / board.devices)
+    limit = replications * flops(parameters["block_size"]) / steps[1] * board.devices
     bottleneck = "kernel width x frequency" if steps[1] >= sum(steps) / 2 else "memory bandwidth"
-    explanation = "load, multiply and add one after the other (eq. 3.2), replications side by side"
-    return Prediction("performance", OPERATION, value / 1e9, "GFLOP/s", limit / 1e9, bottleneck, explanation)
+    bottleneck = _roofline.LAUNCH if launch > busy else bottleneck
+    names = ("load", "multiply", "add to C")
+    phases = {name: float(step / sum(steps) * busy) for name, step in zip(names, steps, strict=True)}
+    return Prediction(
+        "performance", OPERATION, float(headline(parameters, board, ranks)), "GFLOP/s", float(limit) / 1e9,
+        bottleneck, "load, multiply and add one after the other (eq. 3.2), replications side by side",
+        {"launch": launch, **phases},
+    )  # fmt: skip
 
 
-def processor_prediction(parameters: Mapping, board: Board, ranks: int) -> Prediction:
+def processor_work(parameters: Mapping) -> _roofline.Work:
+    """What a rank of a CPU or GPU has to do; each matrix moves once."""
+    data_type = parameters["data_type"]
+    moved = MATRICES * parameters["size"] ** 2 * ELEMENT_BYTES[data_type]
+    return _roofline.Work(
+        flops(parameters["size"]), moved, ARITHMETIC[data_type], limited_by=_roofline.ARITHMETIC
+    )
+
+
+def processor_prediction(
+    parameters: Mapping, board: Board, ranks: int, bitstream: Bitstream | None = None
+) -> Prediction:
     """GEMM on CPUs and GPUs: the slower of arithmetic and memory."""
-    moved = MATRICES * parameters["size"] ** 2 * ELEMENT_BYTES[parameters["data_type"]]
-    work = _roofline.Work(flops(parameters["size"]), moved, ARITHMETIC[parameters["data_type"]])
-    return _roofline.prediction("performance", OPERATION, "GFLOP/s", work, parameters, board, ranks)
+    about = ("performance", OPERATION, "GFLOP/s", processor_work(parameters))
+    return _roofline.prediction(*about, parameters, board, ranks, bitstream)
 
 
-def predict(parameters: Mapping, board: Board, ranks: int) -> list[Prediction]:
+def short_runs(parameters: Mapping, device_class: str) -> list[dict]:
+    """Options of the runs that the figures come from, the largest last; `parameters`: of kernel.toml."""
+    return smaller(parameters, "size", device_class)
+
+
+def processor_figures(runs: Sequence[Run]) -> dict[str, float]:
+    """Figures of a kernel on a CPU or GPU from short runs: efficiency, start, transfers."""
+    return {
+        **_roofline.processor_figures(
+            runs, "performance", [OPERATION], "GFLOP/s", lambda run: processor_work(run.parameters)
+        ),
+        **_transfers.processor_figures(runs),
+    }
+
+
+def footprint_bytes(parameters: Mapping, ranks: int) -> float:
+    """What one rank keeps in its device's memory: A, B and C."""
+    return 3 * parameters["size"] ** 2 * ELEMENT_BYTES[parameters["data_type"]]
+
+
+def predict(
+    parameters: Mapping, board: Board, ranks: int, *, measurements=(), network=None, bitstream=None
+) -> list[Prediction]:
     """GFLOP/s of all ranks, and the transfers.
 
     `parameters`: those of the result file (size, data_type, replications; on an FPGA block_size, gemm_size,
@@ -83,5 +148,8 @@ def predict(parameters: Mapping, board: Board, ranks: int) -> list[Prediction]:
     """
     if parameters["data_type"] not in ELEMENT_BYTES:
         raise KeyError("data_type")
-    of_device = fpga_prediction if board.device_class == "fpga" else processor_prediction
-    return [of_device(parameters, board, ranks), *_transfers.predictions(board, ranks)]
+    if board.device_class == "fpga":
+        found = fpga_prediction(parameters, board, ranks)
+    else:
+        found = processor_prediction(parameters, board, ranks, bitstream)
+    return [found, *_transfers.predictions(board, ranks, bitstream)]

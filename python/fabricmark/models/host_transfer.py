@@ -9,17 +9,21 @@ where the host waits for every copy (document 004, section I.6):
 - A GPU moves pinned memory at the link's rate (`link_gb_per_s`); the calibration does not know that rate.
 - CPU: a transfer is a copy in the host's memory, each byte read and written; both directions share it.
 
-The latency is what the smallest transfers of the same run took beyond their bytes, so that part of the curve
+Where short runs of other sizes were made on the machine, their figures count (_host_transfer_measured). Else
+the latency is what the smallest transfers of the same run took beyond their bytes, so that part of the curve
 is a fit; without measurements it is the calibrated start of a kernel.
 """
 
 from collections.abc import Mapping, Sequence
 from math import inf
 
-from fabricmark.models import Board, Prediction, _transfers
+from fabricmark.models import Board, Prediction, _host_transfer_measured, _network, _transfers
+from fabricmark.models._measured import Run, default
+from fabricmark.models.machine import Bitstream
 
 BOTH = "both"
 MIGRATIONS = ("migrate", "sub-buffer")
+FIGURES_BY_RANKS = True  # a start takes longer where it wakes the cores of a whole device
 # Below this share of the link it is the copy into the driver's memory that takes the time.
 SHARE_OF_A_BUSY_LINK = 0.5
 
@@ -112,13 +116,32 @@ def measured_latency(
     return max(beyond, 0.0) / latencies(smallest.axes, board)
 
 
+def short_runs(parameters: Mapping, device_class: str) -> list[dict]:
+    """Options of the runs that the figures come from, the largest last; `parameters`: of kernel.toml."""
+    if device_class != "cpu":
+        return []  # each memory of the host would need figures of its own
+    smallest, largest = (default(parameters, name, device_class) for name in ("smallest", "largest"))
+    piece = default(parameters, "overlap_bytes", device_class) * 3 // 4
+    sizes = {"smallest": smallest + 1, "largest": largest - 1}
+    return [{**sizes, "overlap_bytes": piece, "memories": "page-aligned"}]
+
+
+def processor_figures(runs: Sequence[Run]) -> dict[str, float]:
+    """Figures of short runs with one number of ranks: starts and rates of each kind of transfer."""
+    return _host_transfer_measured.figures(runs)
+
+
 def prediction(
-    axes: Mapping, parameters: Mapping, board: Board, ranks: int, measurements: Sequence = ()
-) -> Prediction:
+    axes: Mapping, parameters: Mapping, board: Board, ranks: int, measurements: Sequence = (),
+    bitstream: Bitstream | None = None,
+) -> Prediction:  # fmt: skip
     """One transfer of `bytes` on each rank; the figure is the sum over the ranks."""
     ranks_here = -(-ranks // board.devices)
     limit = limit_bytes_per_second(axes, parameters, board)
     limit_gb = None if limit is None else limit / 1e9
+    known = _host_transfer_measured.transfer(axes, bitstream, board, ranks, limit_gb)
+    if known is not None:
+        return known
     found = rate(axes, parameters, board, ranks_here)
     if found is None:
         explanation = "no model: neither a calibration nor link_gb_per_s says how fast the link is"
@@ -137,13 +160,50 @@ def prediction(
     )  # fmt: skip
 
 
-def predict(parameters: Mapping, board: Board, ranks: int, measurements: Sequence = ()) -> list[Prediction]:
-    """Every transfer that the run measured; the pipeline of writes, kernels and reads has no model.
+def described_predictions(parameters: Mapping, board: Board) -> list[Prediction]:
+    """Copies of one message between an FPGA of a described system and its host, all devices together.
 
-    `parameters`: those of the result file (link_gb_per_s). Raises KeyError when a measurement lacks an axis.
+    Sizes 2^smallest, 2^(smallest + step), ... 2^largest bytes.
     """
-    return [
-        prediction(entry.axes, parameters, board, ranks, measurements)
+    rates = {
+        _transfers.TO_DEVICE: board.host_to_device_bytes_per_second,
+        _transfers.FROM_DEVICE: board.device_to_host_bytes_per_second,
+    }
+    found = []
+    for direction, link in rates.items():
+        if link is None:
+            continue
+        waiting = float(_network.copy_seconds(direction, 0, board))
+        for power in range(parameters["smallest"], parameters["largest"] + 1, parameters["step"]):
+            size = 2**power
+            seconds = float(_network.copy_seconds(direction, size, board))
+            axes = {"direction": direction, "method": "blocking", "memory": "pageable"}
+            axes |= {"buffers": 1, "bytes": size}
+            word = "transfer latency" if 2 * waiting > seconds else "link bandwidth"
+            devices = board.devices / 1e9
+            explanation = "the board's copies: latency + bytes x (1 / rate + 1 / staging)"
+            found.append(
+                Prediction(
+                    "bandwidth", axes, size / seconds * devices, "GB/s", link * devices, word, explanation,
+                    {"copy": seconds},
+                )
+            )  # fmt: skip
+    return found
+
+
+def predict(
+    parameters: Mapping, board: Board, ranks: int, *, measurements=(), network=None, bitstream=None
+) -> list[Prediction]:
+    """Every transfer that the run measured, and where figures are known the pipeline of the overlap test.
+
+    `parameters`: those of the result file (link_gb_per_s). An FPGA of a described system has no measurements:
+    its copies of each size (smallest, largest, step). Raises KeyError when a measurement lacks an axis.
+    """
+    if board.device_class == "fpga" and not measurements:
+        return described_predictions(parameters, board)
+    found = [
+        prediction(entry.axes, parameters, board, ranks, measurements, bitstream)
         for entry in measurements
         if entry.name == "bandwidth"
     ]
+    return found + _host_transfer_measured.pipeline(parameters, bitstream, board, ranks)

@@ -11,9 +11,14 @@ The source has no equation for this: it extrapolates from measured single boards
 put together here from what section 4.1.3 says of the kernels: all have the same blocks of b x b elements;
 those of the communication phase work on g x g elements a cycle, the matrix multiplications on g x g x g.
 
-- FPGA: kernels at the clock of the board. A published bitstream (`Design`) has three fitted parameters;
-  `predict`, which knows none of them, takes memory and links as the board has them.
-- CPU and GPU: calibrated arithmetic. On a CPU the phases share the cores, so that overlap gains nothing.
+- FPGA: kernels at the clock of the board; multiplications load three blocks and store one, with the latency
+  of a burst for each row (those of the three loads and the store overlap). Of the bitstream's figures
+  "multiply_efficiency" and "panel_efficiency" correct both kinds of kernels; "matrix_banks": memory banks
+  that hold the matrix (all, where the bitstream does not say: one without interleaving, section 4.2.3).
+- Exchange: over direct links blocks stream from kernel to kernel, so that a link only counts where it is
+  slower than the kernels; over the host each block is read, sent and written.
+- CPU and GPU: calibrated arithmetic, of which panels and multiplications each reach the share that short runs
+  of the kernels reached. On a CPU the phases share the cores, so that overlap gains nothing.
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,7 +27,9 @@ from math import ceil
 
 import numpy as np
 
-from fabricmark.models import Board, Prediction, _grid, _host_path, _roofline, _transfers
+from fabricmark.models import Board, Prediction, _grid, _host_path, _network, _roofline, _transfers
+from fabricmark.models._measured import Run, figures_of, smaller
+from fabricmark.models.machine import DIRECT, HOST, Bitstream, Network
 
 LU = {"operation": "lu"}
 LU_AND_SOLVE = {"operation": "lu+solve"}
@@ -41,13 +48,15 @@ EXCHANGE = "exchange"
 class Steps:
     """Times of one block [s]: decomposition, a left or top block, a multiplication, its exchange.
 
-    `latency`: of each communication phase, whatever its blocks. `multipliers`: multiplications side by side.
+    `link`: on a link that it passes while the kernels work. `latency`: of each communication phase, whatever
+    its blocks. `multipliers`: multiplications side by side.
     """
 
     lu: float
     panel: float
     multiply: float
     exchange: float = 0.0
+    link: float = 0.0
     latency: float = 0.0
     multipliers: int = 1
 
@@ -78,34 +87,14 @@ class Phases:
         following = np.append(self.communication[1:], 0.0)
         return float(self.communication[0] + np.sum(self.first + np.maximum(self.rest, following)))
 
-
-@dataclass(frozen=True)
-class Design:
-    """A bitstream: its parameters (Table 4.4), its clock, and three figures that only measurements tell.
-
-    `multiply_efficiency`: rate of the matrix multiplications over 2 g^3 operations a cycle and replication.
-    `exchange_bytes_per_second`: rate of one device's blocks in the communication phase.
-    `latency_seconds`: of each communication phase.
-    """
-
-    name: str
-    block_size: int
-    register_block: int
-    replications: int
-    kernel_hz: float
-    multiply_efficiency: float
-    exchange_bytes_per_second: float
-    latency_seconds: float
-    element_bytes: int = 4
-
-    def steps(self) -> Steps:
-        """Times of one block from the parameters."""
-        return replace(
-            kernel_steps(self.block_size, self.register_block, self.kernel_hz, self.multiply_efficiency),
-            exchange=self.block_size**2 * self.element_bytes / self.exchange_bytes_per_second,
-            latency=self.latency_seconds,
-            multipliers=self.replications,
-        )
+    def by_name(self, overlap: bool = True) -> dict[str, float]:
+        """Time [s] by phase: all of the update, and what of the communication phase it does not hide."""
+        update = float(np.sum(self.first + self.rest))
+        shown = self.seconds(overlap) - update
+        parts = {"launch": self.latency, "panels": self.panels, "exchange": self.exchange}
+        whole = float(np.sum(self.communication))
+        hidden = {name: float(np.sum(part)) / whole * shown for name, part in parts.items()}
+        return {"update": update, **(hidden if whole > 0 else {})}
 
 
 def lu_flops(size: float) -> float:
@@ -118,7 +107,7 @@ def hpl_flops(size: float) -> float:
     return lu_flops(size) + 3 * size**2 / 2
 
 
-def kernel_steps(block: int, register_block: int, kernel_hz: float, multiply_efficiency: float) -> Steps:
+def kernel_steps(block, register_block, kernel_hz) -> Steps:
     """Times of one block on an FPGA: b^3 multiply-adds, or the part that a triangle leaves of them.
 
     Multiplications take g^3 of them a cycle, the kernels of the communication phase g^2 (dissertation 000,
@@ -128,66 +117,55 @@ def kernel_steps(block: int, register_block: int, kernel_hz: float, multiply_eff
     return Steps(
         lu=LU_SHARE * panel_cycles / kernel_hz,
         panel=PANEL_SHARE * panel_cycles / kernel_hz,
-        multiply=block**3 / register_block**3 / kernel_hz / multiply_efficiency,
+        multiply=block**3 / register_block**3 / kernel_hz,
     )
 
 
-def phases(blocks: int, grid: tuple[int, int], steps: Steps) -> Phases:
-    """Times of each iteration for a matrix of blocks x blocks on P x Q devices (Figs. 4.4 and 4.5).
+def iteration_seconds(remaining, grid: tuple, steps: Steps) -> Phases:
+    """Times of iterations after which so many rows and columns of blocks remain (Figs. 4.4 and 4.5).
 
     Left and top kernels run at the same time; a device exchanges its left and its top blocks.
     """
-    remaining = np.arange(blocks - 1, -1, -1)
     rows, columns = _grid.most_dealt(remaining, grid[0]), _grid.most_dealt(remaining, grid[1])
-    inner = rows * columns
+    longest, inner = np.maximum(rows, columns), rows * columns
     first = np.where(inner > 0, rows + columns - 1, 0)
+    waiting = np.maximum(steps.link - steps.panel, 0.0)
     return Phases(
-        latency=np.full(blocks, steps.latency),
-        panels=steps.lu + np.maximum(rows, columns) * steps.panel,
-        exchange=(rows + columns) * steps.exchange,
+        latency=steps.latency + np.zeros_like(rows),
+        panels=steps.lu + longest * steps.panel,
+        exchange=(rows + columns) * steps.exchange + longest * waiting,
         first=np.ceil(first / steps.multipliers) * steps.multiply,
         rest=np.ceil((inner - first) / steps.multipliers) * steps.multiply,
     )
 
 
-def design_flops_per_second(size: int, grid: tuple[int, int], design: Design) -> float:
-    """Rate of the decomposition of an n x n matrix on P x Q boards with this bitstream."""
-    found = phases(ceil(size / design.block_size), grid, design.steps())
-    return lu_flops(size) / found.seconds()
+def phases(blocks: int, grid: tuple[int, int], steps: Steps) -> Phases:
+    """Times of all iterations, in their order, for a matrix of blocks x blocks on P x Q devices."""
+    return iteration_seconds(np.arange(blocks - 1, -1, -1), grid, steps)
 
 
-def fit_design(design: Design, runs: Sequence[tuple[int, tuple[int, int], float]]) -> Design:
-    """The design with its three figures fitted to runs of (n, (P, Q), FLOP/s), robustly in relative error.
+def seconds_by_blocks(most_blocks: int, grid: tuple, steps: Steps) -> np.ndarray:
+    """Time [s] for matrices of 1, 2, ... `most_blocks` blocks, along a new last axis.
 
-    Raises ValueError for fewer runs than figures.
+    What an iteration takes depends only on the blocks that remain after it, so that the sum for all sizes is
+    one cumulative sum: t(N) = c(N - 1) + sum over r < N of (first(r) + max(rest(r), c(r - 1))).
     """
-    from scipy.optimize import least_squares  # imported here: the report shall not wait for it
-
-    if len(runs) < 3:
-        raise ValueError("three figures need three runs")
-
-    def changed(figures) -> Design:
-        efficiency, exchange, latency = (float(figure) for figure in figures)
-        return replace(
-            design,
-            multiply_efficiency=efficiency,
-            exchange_bytes_per_second=exchange * 1e9,
-            latency_seconds=latency * 1e-3,
-        )
-
-    def errors(figures):
-        tried = changed(figures)
-        return [np.log(design_flops_per_second(size, grid, tried) / rate) for size, grid, rate in runs]
-
-    ends = ([0.01, 0.01, 0.0], [1.0, 100.0, 100.0])
-    return changed(least_squares(errors, [0.5, 1.0, 1.0], bounds=ends, loss="soft_l1", f_scale=0.05).x)
+    last = np.newaxis
+    steps = Steps(**{name: np.asarray(value)[..., last] for name, value in vars(steps).items()})
+    grid = tuple(np.asarray(side)[..., last] for side in grid)
+    found = iteration_seconds(np.arange(most_blocks), grid, steps)
+    communication = found.communication
+    before = np.concatenate([np.zeros_like(communication[..., :1]), communication[..., :-1]], axis=-1)
+    return communication + np.cumsum(found.first + np.maximum(found.rest, before), axis=-1)
 
 
-def exchange_seconds(block_bytes: float, parameters: Mapping, board: Board, ranks: int) -> float | None:
+def exchange_seconds(
+    block_bytes: float, parameters: Mapping, board: Board, ranks: int, network: Network | None = None
+) -> float | None:
     """Time to exchange one block [s], all ranks at once; None where nothing says. One rank has none."""
     if ranks == 1:
         return 0.0
-    found = _host_path.calculated_steps([block_bytes], board, ranks, ())
+    found = _host_path.calculated_steps([block_bytes], board, ranks, (), network)
     if found is None:
         return None
     steps, _ = found
@@ -195,28 +173,115 @@ def exchange_seconds(block_bytes: float, parameters: Mapping, board: Board, rank
     return float(sum(used)[0]) / _host_path.DIRECTIONS
 
 
-def fpga_steps(parameters: Mapping, board: Board, ranks_here: int) -> Steps:
-    """A block on an FPGA of which only the board is known: multiplications load and store, then multiply.
+def fpga_steps(parameters: Mapping, board: Board, ranks_here: int, figures: Mapping | None = None) -> Steps:
+    """A block on an FPGA: multiplications load and store, then multiply.
 
-    Raises ValueError for a board without clock.
+    t = (b^3 / (g^3 f) + 4 b^2 bytes r / memory + b bursts) / efficiency. Raises ValueError for a board
+    without clock.
     """
     if board.kernel_hz is None:
         raise ValueError("kernel_hz")
+    figures = figures or {}
     block, replications = parameters["block_size"], parameters["replications"] * ranks_here
-    steps = kernel_steps(block, parameters["register_block"], board.kernel_hz, 1.0)
-    moved = MULTIPLY_BLOCKS * block**2 * ELEMENT_BYTES[parameters["data_type"]]
-    loading = moved * replications / board.memory_bytes_per_second
-    return replace(steps, multiply=steps.multiply + loading, multipliers=parameters["replications"])
+    steps = kernel_steps(block, parameters["register_block"], board.kernel_hz)
+    row_bytes = block * ELEMENT_BYTES[parameters["data_type"]]
+    memory = figures.get("matrix_banks", board.banks) * board.bank_bytes_per_second
+    loading = MULTIPLY_BLOCKS * block * row_bytes * replications / memory
+    bursts = np.ceil(row_bytes / board.burst_bytes) if board.burst_bytes else 1
+    waiting = block * bursts * board.burst_seconds
+    of_panels = figures.get("panel_efficiency", 1.0)
+    return replace(
+        steps,
+        lu=steps.lu / of_panels,
+        panel=steps.panel / of_panels,
+        multiply=(steps.multiply + loading + waiting) / figures.get("multiply_efficiency", 1.0),
+        multipliers=parameters["replications"],
+    )
 
 
-def processor_steps(parameters: Mapping, board: Board, ranks_here: int) -> Steps | None:
-    """A block on a rank's share of a CPU or GPU at its calibrated arithmetic; None where that is unknown."""
+def with_exchange(steps: Steps, grid: tuple, block_bytes, board: Board, network: Network) -> Steps:
+    """The steps with what a described network adds: links beside the kernels, or copies and a message.
+
+    Over the host a block is read, sent once (broadcasts of several blocks follow each other) and written;
+    one device sends nothing. Each hop over links adds its latency once a phase.
+    """
+    starting = KERNELS * board.launch_seconds
+    if network.kind != HOST:
+        hops = grid[0] - 1 + grid[1] - 1
+        link = block_bytes / _network.link_bytes_per_second(network)
+        sending = link if network.kind == DIRECT else link + network.start_seconds
+        return replace(steps, link=sending, latency=starting + hops * _network.hop_seconds(network))
+    read, message, write = _network.host_steps(block_bytes, board, network)
+    sent = np.where(np.maximum(*grid) > 1, message, 0.0)
+    return replace(steps, exchange=(read + sent + write) / _network.DIRECTIONS, latency=starting)
+
+
+def described_steps(parameters: Mapping, board: Board, ranks, grid: tuple, network, bitstream) -> Steps:
+    """All times of a block on an FPGA of a described system."""
+    figures = {} if bitstream is None else bitstream.figures
+    steps = fpga_steps(parameters, board, np.ceil(ranks / board.devices), figures)
+    if network is None:
+        return replace(steps, latency=KERNELS * board.launch_seconds)
+    block_bytes = parameters["block_size"] ** 2 * ELEMENT_BYTES[parameters["data_type"]]
+    return with_exchange(steps, grid, block_bytes, board, network)
+
+
+def headline(parameters: Mapping, board: Board, ranks, *, network=None, bitstream=None):
+    """GFLOP/s of the decomposition on FPGAs; parameters, ranks and fields of board and network may be arrays.
+
+    The same formulas as `predict`, as a table over the sizes of which each point takes its own.
+    """
+    blocks = np.ceil(np.asarray(parameters["size"]) / parameters["block_size"]).astype(int)
+    grid = _grid.shapes(ranks, parameters.get("grid_rows", 0))
+    steps = described_steps(parameters, board, ranks, grid, network, bitstream)
+    table = seconds_by_blocks(int(blocks.max()), grid, steps)
+    shape = np.broadcast_shapes(table.shape[:-1], blocks.shape)
+    table = table.reshape((1,) * (len(shape) + 1 - table.ndim) + table.shape)
+    places = np.ogrid[tuple(slice(length) for length in shape)]
+    picked = [place if length > 1 else 0 for place, length in zip(places, table.shape[:-1], strict=True)]
+    seconds = table[(*picked, np.broadcast_to(blocks, shape) - 1)]
+    return lu_flops(np.asarray(parameters["size"], dtype=float)) / seconds / 1e9
+
+
+def processor_steps(
+    parameters: Mapping, board: Board, ranks_here: int, bitstream: Bitstream | None = None
+) -> Steps | None:
+    """A block on a rank's share of a CPU or GPU at its calibrated arithmetic; None where that is unknown.
+
+    With the figures panel_efficiency and multiply_efficiency of the kernels where they were measured.
+    """
     part = _roofline.share(parameters, board, ranks_here)
     if part is None:
         return None
     rate = board.flops_per_second[parameters["data_type"]] * part / ranks_here
     whole = 2 * parameters["block_size"] ** 3 / rate
-    return Steps(lu=LU_SHARE * whole, panel=2 * PANEL_SHARE * whole, multiply=whole)  # left and top in turn
+    panel = whole / figures_of(bitstream).get("panel_efficiency", 1.0)
+    multiply = whole / figures_of(bitstream).get("multiply_efficiency", 1.0)
+    return Steps(
+        lu=LU_SHARE * panel, panel=2 * PANEL_SHARE * panel, multiply=multiply
+    )  # left and top in turn
+
+
+def processor_phases(
+    parameters: Mapping, board: Board, ranks: int, network: Network | None = None
+) -> Phases | None:
+    """Phases of perfect kernels on a CPU or GPU; None where nothing says how fast its work-items or messages
+    are."""
+    grid = _grid.shape(ranks, parameters.get("grid_rows", 0))
+    steps, _ = known_steps(parameters, board, ranks, grid, network, None)
+    return None if steps is None else phases(ceil(parameters["size"] / parameters["block_size"]), grid, steps)
+
+
+def short_runs(parameters: Mapping, device_class: str) -> list[dict]:
+    """Options of the runs that the figures come from, the largest last; `parameters`: of kernel.toml."""
+    return smaller(parameters, "size", device_class)
+
+
+def processor_figures(runs: Sequence[Run]) -> dict[str, float]:
+    """Figures of the kernels on a CPU or GPU from short runs of two sizes."""
+    from fabricmark.models import _hpl_measured  # which is the inverse of this module
+
+    return _hpl_measured.figures(runs)
 
 
 def limit_flops_per_second(parameters: Mapping, board: Board, ranks: int) -> float:
@@ -231,7 +296,7 @@ def arithmetic(parameters: Mapping, board: Board, steps: Steps) -> str:
     """What a matrix multiplication waits for."""
     if board.device_class != "fpga":
         return _roofline.ARITHMETIC
-    computing = kernel_steps(parameters["block_size"], parameters["register_block"], board.kernel_hz, 1.0)
+    computing = kernel_steps(parameters["block_size"], parameters["register_block"], board.kernel_hz)
     return KERNEL if steps.multiply < 2 * computing.multiply else _roofline.MEMORY
 
 
@@ -248,51 +313,75 @@ def bottleneck(found: Phases, seconds: float, updating: str) -> str:
     return max(parts, key=parts.get)
 
 
-def solve_seconds(size: float, element_bytes: int, board: Board) -> float | None:
+def known_steps(
+    parameters: Mapping, board: Board, ranks: int, grid: tuple, network, bitstream
+) -> tuple[Steps | None, str]:
+    """(all times of a block, what nothing says where there are none)."""
+    is_fpga = board.device_class == "fpga"
+    if is_fpga and network is not None:
+        return described_steps(parameters, board, ranks, grid, network, bitstream), ""
+    if is_fpga:
+        steps = described_steps(parameters, board, ranks, grid, None, bitstream)
+    else:
+        steps = processor_steps(parameters, board, ceil(ranks / board.devices), bitstream)
+    if steps is None:
+        return None, "how fast one work-item runs on this device"
+    block_bytes = parameters["block_size"] ** 2 * ELEMENT_BYTES[parameters["data_type"]]
+    exchange = exchange_seconds(block_bytes, parameters, board, ranks, network)
+    if exchange is None:
+        return None, "how fast the ranks' messages are"
+    return replace(steps, exchange=exchange, latency=KERNELS * board.launch_seconds), ""
+
+
+def solve_seconds(size: float, element_bytes: int, board: Board, ranks_here: int = 1) -> float | None:
     """Time to bring L and U to the hosts and solve there [s], reading each element once; None if unknown."""
-    copying = _transfers.rate(_transfers.FROM_DEVICE, board)
+    copying = _transfers.rate(_transfers.FROM_DEVICE, board, ranks_here)
     if board.host_bytes_per_second is None or copying is None:
         return None
     moved = size**2 * element_bytes
     return moved / (copying * board.devices) + moved / (board.host_bytes_per_second * board.hosts)
 
 
-def predict(parameters: Mapping, board: Board, ranks: int) -> list[Prediction]:
+def footprint_bytes(parameters: Mapping, ranks: int) -> float:
+    """What one rank keeps in its device's memory: its part of the matrix."""
+    return parameters["size"] ** 2 * ELEMENT_BYTES[parameters["data_type"]] / ranks
+
+
+def predict(
+    parameters: Mapping, board: Board, ranks: int, *, measurements=(), network=None, bitstream=None
+) -> list[Prediction]:
     """GFLOP/s of the decomposition, and with the solve, all ranks together, and the transfers.
 
     `parameters`: those of the result file (size, block_size, grid_rows, data_type, replications, transport,
-    lookahead; on an FPGA register_block) and `variant`. Raises KeyError when one of them is missing,
-    ValueError for an FPGA without clock or a grid that the ranks do not fill.
+    lookahead; on an FPGA register_block) and `variant`. `network`: of a described system, else the exchange
+    is that over the calibrated host. Raises KeyError when a parameter is missing, ValueError for an FPGA
+    without clock or a grid that the ranks do not fill.
     """
     size, element_bytes = parameters["size"], ELEMENT_BYTES[parameters["data_type"]]
-    ranks_here = ceil(ranks / board.devices)
     grid = _grid.shape(ranks, parameters.get("grid_rows", 0))
-    is_fpga = board.device_class == "fpga"
-    steps = (fpga_steps if is_fpga else processor_steps)(parameters, board, ranks_here)
-    exchange = exchange_seconds(parameters["block_size"] ** 2 * element_bytes, parameters, board, ranks)
+    steps, lacking = known_steps(parameters, board, ranks, grid, network, bitstream)
     limit = limit_flops_per_second(parameters, board, ranks)
-    if steps is None or exchange is None:
-        return [
-            *unmodelled(size, limit, steps is None),
-            *_transfers.predictions(board, ranks),
-        ]
-    steps = replace(steps, exchange=exchange, latency=KERNELS * board.launch_seconds)
+    if steps is None:
+        return [*unmodelled(limit, lacking), *_transfers.predictions(board, ranks, bitstream)]
     found = phases(ceil(size / parameters["block_size"]), grid, steps)
-    seconds = found.seconds(overlap=board.device_class != "cpu" and parameters.get("lookahead", True))
+    overlap = board.device_class != "cpu" and parameters.get("lookahead", True)
+    seconds = found.seconds(overlap)
     words = bottleneck(found, seconds, arithmetic(parameters, board, steps))
     explanation = "communication and update phases of the iterations, overlapping where they share no cores"
     rates = [("performance", LU, lu_flops(size), seconds)]
-    solving = solve_seconds(size, element_bytes, board)
+    spent = found.by_name(overlap)
+    solving = solve_seconds(size, element_bytes, board, ceil(ranks / board.devices))
     if solving is not None:
+        solving /= figures_of(bitstream).get("solve_efficiency", 1.0)
         rates.append(("performance", LU_AND_SOLVE, hpl_flops(size), seconds + solving))
     alone = [] if solving is None else [solve_prediction(solving)]
     return [
         *(
-            Prediction(name, axes, flops / time / 1e9, "GFLOP/s", limit / 1e9, words, explanation)
+            Prediction(name, axes, flops / time / 1e9, "GFLOP/s", limit / 1e9, words, explanation, spent)
             for name, axes, flops, time in rates
         ),
         *alone,
-        *_transfers.predictions(board, ranks),
+        *_transfers.predictions(board, ranks, bitstream),
     ]
 
 
@@ -302,8 +391,7 @@ def solve_prediction(seconds: float) -> Prediction:
     return Prediction("time", SOLVE, seconds, "s", None, _roofline.MEMORY, explanation)
 
 
-def unmodelled(size: float, limit: float, no_steps: bool) -> list[Prediction]:
+def unmodelled(limit: float, lacking: str) -> list[Prediction]:
     """Limits alone, and why."""
-    reason = "how fast one work-item runs on this device" if no_steps else "how fast the ranks' messages are"
-    about = (None, "GFLOP/s", limit / 1e9, "-", f"no model: nothing calibrated says {reason}")
+    about = (None, "GFLOP/s", limit / 1e9, "-", f"no model: nothing calibrated says {lacking}")
     return [Prediction("performance", axes, *about) for axes in (LU, LU_AND_SOLVE)]

@@ -5,48 +5,53 @@ Dissertation 000, section 4.1.2: equations 4.5 and 4.6, and the peak over direct
 - Over the host: the exchange of all blocks, then the base kernel's three pipelines for each block, one after
   the other (eq. 4.5), replications side by side, no faster than the memory. The equation of the source
   multiplies by the clock of the channel where it must divide.
+  In a described system A is read whole, what belongs to others is sent while the host puts its blocks in
+  order, and A is written whole, by memory that the driver knows.
 - Over direct channels: what the channels carry, i r 32 B 156.25 MHz, as long as the memory has three times
-  their bandwidth (eq. 4.6).
+  their bandwidth (eq. 4.6) and the kernels their clock; "channel_efficiency" and "start_seconds" of a
+  bitstream are fitted.
 - CPU and GPU: the calibrated memory, through which A, B and C go once, and the steps of the way over the host
-  for what a rank does not own itself; on a GPU both at the same time.
+  for what a rank does not own itself; on a GPU both at the same time. Kernels and exchange reach the shares
+  of these that short runs of them reached.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from math import ceil, lcm
 
 import numpy as np
 
-from fabricmark.models import Board, Prediction, _grid, _host_path, _roofline, _transfers
-from fabricmark.models.b_eff import BITTWARE_520N, Channels
+from fabricmark.models import Board, Prediction, _grid, _host_path, _network, _roofline, _transfers
+from fabricmark.models._measured import Run, efficiency, figures_of, smaller
+from fabricmark.models.machine import HOST, Bitstream, Network
 
 ELEMENT_BYTES = {"float": 4, "double": 8}
 PIPELINES = 3  # read A; read B and add; write C
 MATRICES = 3  # A and B are read, C is written
 EXCHANGE = "exchange"
 KERNEL = "kernel width x frequency"
-CHANNELS = "direct channels"
 
 
 @dataclass(frozen=True)
-class Design:
-    """A bitstream (Table 4.6), its board's memory, and three figures that only measurements tell.
+class Times:
+    """Of one transposition [s]: start of the kernels, exchange, additions; the last two overlap or not.
 
-    `width_bytes`: of one access of a pipeline, or of a channel. `exchange_bytes_per_second`: of one device,
-    each way. `copy_bytes_per_second`: between host and device. `start_seconds`: of all kernels and exchanges.
+    None where nothing says. `word`: what the additions wait for.
     """
 
-    name: str
-    replications: int
-    block_size: int
-    width_bytes: int
-    kernel_hz: float
-    memory_bytes_per_second: float
-    exchange_bytes_per_second: float
-    copy_bytes_per_second: float
-    start_seconds: float = 0.0
-    element_bytes: int = 4
-    over_channels: bool = False
+    start: float
+    exchange: float | None
+    kernels: float | None
+    word: str
+    together: bool = False
+
+    @property
+    def total(self):
+        """Of the whole; None where a part is unknown."""
+        if self.exchange is None or self.kernels is None:
+            return None
+        both = np.maximum(self.exchange, self.kernels) if self.together else self.exchange + self.kernels
+        return self.start + both
 
 
 def block_seconds(exchange_seconds, block: int, width_values: float, clock_hz: float):
@@ -62,35 +67,72 @@ def needed_bytes_per_second(replications: int, width_bytes: float, clock_hz: flo
     return PIPELINES * replications * width_bytes * clock_hz
 
 
-def channels_bytes_per_second(devices: int, replications: int, channels: Channels = BITTWARE_520N) -> float:
-    """Most that goes over the channels of so many devices: i r 32 B 156.25 MHz (section 4.1.2.2)."""
-    return devices * replications * channels.width_bytes * channels.clock_hz
+def channels_bytes_per_second(parameters: Mapping, board: Board, network: Network):
+    """Most that goes over one device's channels, a replication each: r 32 B 156.25 MHz (section 4.1.2.2).
 
-
-def kernel_seconds(part_bytes: float, design: Design) -> float:
-    """Time of the base kernel for a device's part of a matrix [s]: eq. 4.5 without its exchange.
-
-    Replications share out the blocks; no faster than the memory moves A, B and C.
+    No faster than the kernels hand a channel its width each cycle.
     """
-    width = design.width_bytes / design.element_bytes
-    blocks = part_bytes / (design.block_size**2 * design.element_bytes)
-    of_block = block_seconds(0.0, design.block_size, width, design.kernel_hz)
-    computing = np.ceil(blocks / design.replications) * of_block
-    return max(float(computing), MATRICES * part_bytes / design.memory_bytes_per_second)
+    width = parameters["channel_width"] * ELEMENT_BYTES[parameters["data_type"]]
+    one = np.minimum(_network.link_bytes_per_second(network), width * board.kernel_hz)
+    return np.minimum(parameters["replications"], network.links) * one
 
 
-def calculation_seconds(part_bytes: float, design: Design) -> float:
-    """Time of exchange and addition for a device's part of a matrix [s] (HPCC FPGA's calc_time)."""
-    exchange = part_bytes / design.exchange_bytes_per_second
-    if design.over_channels:  # exchange, addition and memory go on at the same time
-        exchange = max(exchange, MATRICES * part_bytes / design.memory_bytes_per_second)
-        return design.start_seconds + exchange
-    return design.start_seconds + exchange + kernel_seconds(part_bytes, design)
+def kernel_seconds(part_bytes, parameters: Mapping, board: Board, ranks_here=1) -> tuple:
+    """(time of the base kernel for a device's part of a matrix [s], of its pipelines alone): eq. 4.5 without
+    its exchange.
+
+    Replications share out the blocks; no faster than the memory moves A, B and C. Raises ValueError for a
+    board without clock.
+    """
+    if board.kernel_hz is None:
+        raise ValueError("kernel_hz")
+    block, element_bytes = parameters["block_size"], ELEMENT_BYTES[parameters["data_type"]]
+    of_block = block_seconds(0.0, block, parameters["channel_width"], board.kernel_hz)
+    computing = np.ceil(part_bytes / (block**2 * element_bytes) / parameters["replications"]) * of_block
+    moving = MATRICES * part_bytes * ranks_here / board.memory_bytes_per_second
+    return np.maximum(computing, moving), computing
 
 
-def transfer_seconds(part_bytes: float, design: Design) -> float:
+def described_times(parameters: Mapping, board: Board, ranks, network: Network, bitstream) -> Times:
+    """An FPGA of a described system (HPCC FPGA's calc_time)."""
+    figures = {} if bitstream is None else bitstream.figures
+    part = np.asarray(parameters["size"], dtype=float) ** 2 * ELEMENT_BYTES[parameters["data_type"]] / ranks
+    launch = parameters["replications"] * board.launch_seconds
+    start = launch + figures.get("start_seconds", 0.0)
+    if network.kind != HOST:  # exchange, addition and memory go on at the same time
+        if board.kernel_hz is None:
+            raise ValueError("kernel_hz")
+        rate = channels_bytes_per_second(parameters, board, network)
+        exchange = part / (rate * figures.get("channel_efficiency", 1.0)) + _network.hop_seconds(network)
+        memory = MATRICES * part / board.memory_bytes_per_second
+        return Times(start, exchange, memory, _roofline.MEMORY, together=True)
+    copies = sum(
+        _network.array_copy_seconds(direction, part, board, staged=False)
+        for direction in (_transfers.FROM_DEVICE, _transfers.TO_DEVICE)
+    )
+    # One rank sends its blocks to itself.
+    sent_bytes = np.where(np.asarray(ranks) == 1, part, part * most_sent(parameters, ranks))
+    message = _network.exchange_seconds(sent_bytes, network, board.devices, board.hosts)
+    sending = np.where(sent_bytes > 0, message / _network.DIRECTIONS, 0.0)
+    ordering = part * _network.inverse(network.ordering_bytes_per_second)
+    busy, computing = kernel_seconds(part, parameters, board)
+    word = KERNEL if np.all(busy == computing) else _roofline.MEMORY
+    return Times(start, copies + np.maximum(sending, ordering), busy, word)
+
+
+def headline(parameters: Mapping, board: Board, ranks, *, network=None, bitstream=None):
+    """GB/s of the transposition on FPGAs; parameters, ranks and fields of board and network may be arrays."""
+    matrix = np.asarray(parameters["size"], dtype=float) ** 2 * ELEMENT_BYTES[parameters["data_type"]]
+    if network is None:
+        found = undescribed_times(parameters, board, ranks)
+        return matrix / found.total / 1e9
+    return matrix / described_times(parameters, board, ranks, network, bitstream).total / 1e9
+
+
+def transfer_seconds(part_bytes, board: Board):
     """Time to copy A and B to a device and C back [s] (HPCC FPGA's transfer_time)."""
-    return MATRICES * part_bytes / design.copy_bytes_per_second
+    to_device = _network.array_copy_seconds(_transfers.TO_DEVICE, part_bytes, board)
+    return 2 * to_device + _network.array_copy_seconds(_transfers.FROM_DEVICE, part_bytes, board)
 
 
 def shares_sent(grid: tuple[int, int]) -> np.ndarray:
@@ -114,9 +156,22 @@ def sent(parameters: Mapping, ranks: int) -> np.ndarray:
     return shares_sent(_grid.shape(ranks, parameters.get("grid_rows", 0)))
 
 
+def most_sent(parameters: Mapping, ranks):
+    """The largest of these shares; for arrays of ranks, too (in a grid as the parameters say)."""
+    if np.ndim(ranks) == 0:
+        return float(sent(parameters, int(ranks)).max())
+    single = {name: value for name, value in parameters.items() if np.ndim(value) == 0}
+    if single.get("distribution", "pq") == "diagonal":
+        blocks = np.ceil(np.asarray(parameters["size"]) / parameters["block_size"])
+        return np.where(np.asarray(ranks) > 1, 1 - 1 / blocks, 0.0)
+    known = {rank: float(sent(single, rank).max()) for rank in set(np.ravel(ranks).tolist())}
+    return np.array([known[rank] for rank in np.ravel(ranks).tolist()]).reshape(np.shape(ranks))
+
+
 def exchange_seconds(
-    sent_bytes: float, part_bytes: float, parameters: Mapping, board: Board, ranks: int
-) -> float | None:
+    sent_bytes: float, part_bytes: float, parameters: Mapping, board: Board, ranks: int,
+    network: Network | None = None, bitstream: Bitstream | None = None,
+) -> float | None:  # fmt: skip
     """Time in which every rank sends and receives so many bytes [s]; None where nothing says.
 
     Over transport cpu a rank's whole part is then written to its device.
@@ -125,16 +180,20 @@ def exchange_seconds(
     if arrived == 0:
         return 0.0
     each_way = 1 / _host_path.DIRECTIONS
-    found = _host_path.calculated_steps([max(sent_bytes, 1) * each_way], board, ranks, ())
+    found = _host_path.calculated_steps([max(sent_bytes, 1) * each_way], board, ranks, (), network)
     write = _host_path.copy_seconds("write", [arrived * each_way], board, ranks)
     if found is None or write is None:
         return None
     read, message, _ = found[0]
     seconds = write + (message if sent_bytes else 0) + (0 if parameters["transport"] == "cpu" else read)
-    return float(seconds[0])
+    figures = figures_of(bitstream)
+    busy = float(seconds[0]) / figures.get("exchange_efficiency", 1.0)
+    return busy + figures.get("exchange_start_seconds", 0.0)
 
 
-def addition_seconds(parameters: Mapping, board: Board, ranks: int) -> tuple[float, str] | None:
+def addition_seconds(
+    parameters: Mapping, board: Board, ranks: int, bitstream: Bitstream | None = None
+) -> tuple[float, str] | None:
     """(time of the kernels [s], what they wait for); None where nothing says.
 
     Raises ValueError for an FPGA without clock.
@@ -148,18 +207,54 @@ def addition_seconds(parameters: Mapping, board: Board, ranks: int) -> tuple[flo
         if share is None:
             return None
         work = _roofline.Work(part / element_bytes, MATRICES * part, parameters["data_type"])
-        busy, word = _roofline.seconds(work, board, ranks_here, share)
+        busy, word = _roofline.seconds(work, board, ranks_here, share, figures_of(bitstream))
         return busy + launch, _roofline.LAUNCH if launch > busy else word
-    if board.kernel_hz is None:
-        raise ValueError("kernel_hz")
-    design = Design(
-        board.name, replications, parameters["block_size"], parameters["channel_width"] * element_bytes,
-        board.kernel_hz, board.memory_bytes_per_second / ranks_here, 1.0, 1.0, element_bytes=element_bytes,
-    )  # fmt: skip
-    busy = kernel_seconds(part, design)
-    unbound = kernel_seconds(part, replace(design, memory_bytes_per_second=np.inf))
-    word = KERNEL if busy == unbound else _roofline.MEMORY
-    return busy + launch, _roofline.LAUNCH if launch > busy else word
+    busy, computing = kernel_seconds(part, parameters, board, ranks_here)
+    word = KERNEL if busy == computing else _roofline.MEMORY
+    return float(busy) + launch, _roofline.LAUNCH if launch > busy else word
+
+
+def undescribed_times(
+    parameters: Mapping, board: Board, ranks: int, network: Network | None = None,
+    bitstream: Bitstream | None = None,
+) -> Times:  # fmt: skip
+    """A device of a host that was calibrated; `network`: messages between its ranks, where they were, too."""
+    part = parameters["size"] ** 2 * ELEMENT_BYTES[parameters["data_type"]] / ranks
+    most = part * float(sent(parameters, ranks).max())
+    adding = addition_seconds(parameters, board, ranks, bitstream)
+    exchange = exchange_seconds(most, part, parameters, board, ranks, network, bitstream)
+    kernels, word = (None, "-") if adding is None else adding
+    return Times(0.0, exchange, kernels, word, together=board.device_class == "gpu")
+
+
+def short_runs(parameters: Mapping, device_class: str) -> list[dict]:
+    """Options of the runs that the figures come from, the largest last; `parameters`: of kernel.toml."""
+    return smaller(parameters, "size", device_class)
+
+
+def processor_figures(runs: Sequence[Run]) -> dict[str, float]:
+    """Figures of a kernel on a CPU or GPU from short runs: efficiency and start, and those of the exchange.
+
+    exchange_efficiency, exchange_start_seconds: against the way over the host as it was calibrated.
+    """
+    kernels, exchanges = [], []
+    for run in runs:
+        matrix = run.parameters["size"] ** 2 * ELEMENT_BYTES[run.parameters["data_type"]]
+        times = undescribed_times(run.parameters, run.board, run.ranks, run.network)
+        rate = run.best("bandwidth", "GB/s", operation="kernels")
+        launch = run.parameters["replications"] * run.board.launch_seconds
+        if times.kernels is not None and rate is not None:
+            kernels.append((times.kernels - launch, MATRICES * matrix / (rate * 1e9) - launch))
+        rate = run.best("bandwidth", "GB/s", operation=EXCHANGE)
+        if times.exchange and rate is not None:
+            share = float(sent(run.parameters, run.ranks).mean())
+            arrived = matrix * (1.0 if run.parameters["transport"] == "cpu" else share)
+            exchanges.append((times.exchange, arrived / (rate * 1e9)))
+    return {
+        **efficiency(kernels),
+        **efficiency(exchanges, EXCHANGE),
+        **_transfers.processor_figures(runs),
+    }
 
 
 def limits_seconds(part_bytes: float, sent_bytes: float, board: Board, ranks: int) -> tuple[float, float]:
@@ -172,49 +267,88 @@ def limits_seconds(part_bytes: float, sent_bytes: float, board: Board, ranks: in
     return kernels, 0.0 if copying is None else sent_bytes * ranks / (copying * board.hosts)
 
 
-def predict(parameters: Mapping, board: Board, ranks: int) -> list[Prediction]:
+def footprint_bytes(parameters: Mapping, ranks: int) -> float:
+    """What one rank keeps in its device's memory: its parts of A, B and C."""
+    return MATRICES * parameters["size"] ** 2 * ELEMENT_BYTES[parameters["data_type"]] / ranks
+
+
+def predict(
+    parameters: Mapping, board: Board, ranks: int, *, measurements=(), network=None, bitstream=None
+) -> list[Prediction]:
     """GB/s and GFLOP/s of the whole, GB/s of its parts, all ranks together, and the transfers.
 
     Counted as HPC Challenge does, the bytes of one matrix over the time; of the kernels A, B and C; of the
     exchange what arrives. `parameters`: those of the result file (size, block_size, distribution, grid_rows,
-    data_type, replications, transport; on an FPGA channel_width) and `variant`. Raises KeyError when one of
-    them is missing, ValueError for an FPGA without clock or a grid that the ranks do not fill.
+    data_type, replications, transport; on an FPGA channel_width) and `variant`. `network`: of a described
+    system; then also the times of calculation, transfer and both. Raises KeyError when a parameter is
+    missing, ValueError for an FPGA without clock or a grid that the ranks do not fill.
     """
     elements, element_bytes = parameters["size"] ** 2, ELEMENT_BYTES[parameters["data_type"]]
     matrix = elements * element_bytes
     shares = sent(parameters, ranks)
-    most = matrix / ranks * float(shares.max())
+    is_described = network is not None and board.device_class == "fpga"
     arrived = matrix * (1.0 if parameters["transport"] == "cpu" else float(shares.mean()))
-    least = limits_seconds(matrix / ranks, most, board, ranks)
-    exchange = exchange_seconds(most, matrix / ranks, parameters, board, ranks)
-    adding = addition_seconds(parameters, board, ranks)
-    seconds: tuple = (None, None, None)
+    least = limits_seconds(matrix / ranks, matrix / ranks * float(shares.max()), board, ranks)
+    if is_described:
+        times = described_times(parameters, board, ranks, network, bitstream)
+        least, arrived = described_limits(least, times, parameters, board, network, matrix, arrived, ranks)
+    else:
+        times = undescribed_times(parameters, board, ranks, network, bitstream)
     words, explanation = ("-", "-"), "no model: nothing calibrated says how fast the messages are"
-    if adding is None:
+    if times.kernels is None:
         explanation = "no model: nothing calibrated says how fast one work-item runs on this device"
-    elif exchange is not None:
-        together = max if board.device_class == "gpu" else _one_after_the_other
-        seconds = (together(exchange, adding[0]), adding[0], exchange)
-        words = (EXCHANGE if exchange > adding[0] else adding[1], adding[1])
+    elif times.exchange is not None:
+        words = (EXCHANGE if times.exchange > times.kernels else times.word, times.word)
         explanation = "exchange of the blocks and the additions (eq. 4.5)"
+    known = times.total is not None
+    seconds = (times.total, times.kernels, times.exchange) if known else (None, None, None)
+    phases = {"exchange": times.exchange, "kernels": times.kernels, "start": times.start} if known else {}
+    phases = {name: float(time) for name, time in phases.items() if time}
     rows = [
-        ("bandwidth", "transpose", "GB/s", matrix, seconds[0], max(least), words[0]),
-        ("performance", "transpose", "GFLOP/s", elements, seconds[0], max(least), words[0]),
-        ("bandwidth", "kernels", "GB/s", MATRICES * matrix, seconds[1], least[0], words[1]),
+        ("bandwidth", "transpose", "GB/s", matrix, seconds[0], max(least), words[0], phases),
+        ("performance", "transpose", "GFLOP/s", elements, seconds[0], max(least), words[0], phases),
+        ("bandwidth", "kernels", "GB/s", MATRICES * matrix, seconds[1], least[0], words[1], {}),
     ]
     if arrived:
-        rows.append(("bandwidth", "exchange", "GB/s", arrived, seconds[2], least[1], EXCHANGE))
+        rows.append(("bandwidth", "exchange", "GB/s", arrived, seconds[2], least[1], EXCHANGE, {}))
     return [
         *(
             Prediction(
-                name, {"operation": operation}, work / time / 1e9 if time else None, unit,
-                work / shortest / 1e9 if shortest else None, word, explanation,
+                name, {"operation": operation}, float(work / time / 1e9) if time else None, unit,
+                work / shortest / 1e9 if shortest else None, word, explanation, spent,
             )
-            for name, operation, unit, work, time, shortest, word in rows
+            for name, operation, unit, work, time, shortest, word, spent in rows
         ),
-        *_transfers.predictions(board, ranks),
+        *(time_predictions(times, words[0], matrix / ranks, board) if is_described else []),
+        *_transfers.predictions(board, ranks, bitstream),
     ]  # fmt: skip
 
 
-def _one_after_the_other(exchange: float, adding: float) -> float:
-    return exchange + adding
+def described_limits(
+    least: tuple, times: Times, parameters: Mapping, board: Board, network: Network, matrix, arrived, ranks
+) -> tuple[tuple[float, float], float]:
+    """(least times of kernels and exchange [s], bytes that arrive) in a described system.
+
+    Over links what they carry, over the host the link of the device for reading and writing A.
+    """
+    part = matrix / ranks
+    if network.kind != HOST:
+        return (least[0], part / float(channels_bytes_per_second(parameters, board, network))), matrix
+    links = (board.host_to_device_bytes_per_second, board.device_to_host_bytes_per_second)
+    return (least[0], part * float(sum(_network.inverse(rate) for rate in links))), arrived
+
+
+def time_predictions(times: Times, word: str, part_bytes: float, board: Board) -> list[Prediction]:
+    """HPCC FPGA's calc_time, transfer_time and their sum [s]."""
+    copies = float(transfer_seconds(part_bytes, board))
+    calculation = float(times.total)
+    found = {
+        "calculation": (calculation, word),
+        "transfer": (copies, "transfer"),
+        "total": (calculation + copies, "transfer" if copies > calculation else word),
+    }
+    explanation = "exchange and additions; A and B to the device and C back; both"
+    return [
+        Prediction("time", {"operation": operation}, time, "s", None, slowest, explanation)
+        for operation, (time, slowest) in found.items()
+    ]

@@ -8,19 +8,28 @@
       cycles, one pipeline (buffer of 1) = slots + updates          (an update reads and writes one bank)
       cycles, two pipelines (a buffer)   = 2 slots + the latency of both loops once a buffer
 
-  and each update may cost its bank `update_seconds` more. So one generator never gives more updates a second
-  than the kernel's clock, on however many boards (section 3.2.2), and with enough generators a bank takes an
-  update in two cycles: 50 million a second at 100 MHz (section 4.2.4). The source gives no latency of a bank
+  and each update costs its bank `update_seconds`: more than these cycles where a buffer separates reads from
+  writes; with one pipeline both go on at the same time, and the slower counts. So one generator never gives
+  more updates a second than the kernel's clock, on however many boards (section 3.2.2), and with enough
+  generators a bank takes an update in two cycles: 50 million a second at 100 MHz (section 4.2.4). The source
+  gives no latency of a bank
   or loop; `update_seconds` and `burst_seconds` of published boards are inferred
-  (tests/python/published_random_access.py says from what).
-- CPU and GPU: the calibrated rate of independent random updates of a table of this size.
+  (systems/bitstreams say from what).
+- CPU and GPU: the calibrated rate of independent random updates of a table of this size, of which a kernel
+  reaches the share that short runs of it reached. In the base kernel every replication generates the numbers
+  of all: each takes `number_seconds` of its core, while the updates go on.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from math import ceil, exp, log
+from statistics import median
 
-from fabricmark.models import Board, Prediction, _roofline, _transfers
+import numpy as np
+
+from fabricmark.models import Board, Prediction, _measured, _roofline, _transfers
+from fabricmark.models.machine import Bitstream
 
 AXES = {"operation": "update"}
 WORD_BYTES = 8
@@ -28,57 +37,100 @@ UPDATES_PER_WORD = 4
 RANDOM = "random updates"
 
 
-def slots(numbers: float, generators: int, all_replications: int) -> float:
+def slots(numbers, generators, all_replications):
     """Places of a replication's shift register that pass by until it has seen all `numbers`.
 
     Source: dissertation 000, section 4.1.4 and Fig. 4.9: a generator waits while its place is taken.
     """
-    return numbers * max(1 / generators, 1 / all_replications)
+    return numbers * np.maximum(1 / generators, 1 / all_replications)
 
 
-def replication_seconds(
-    numbers: float, generators: int, all_replications: int, buffer_size: int, board: Board
-) -> float:
-    """Time in which one replication generates all `numbers` and updates its share of them [s]."""
+def replication_parts(numbers, generators, all_replications, buffer_size, board: Board) -> tuple:
+    """(time of the kernel's cycles, of the memory [s]) until a replication has seen all `numbers`.
+
+    Its share of them are updates. Both one after the other with a buffer, else at the same time.
+
+    Raises ValueError for a board without clock.
+    """
     if board.kernel_hz is None:
         raise ValueError("kernel_hz")
     places = slots(numbers, generators, all_replications)
     updates = numbers / all_replications
-    if buffer_size > 1:
-        cycles, loops = 2 * places, 2 * places / buffer_size
-    else:
-        cycles, loops = places + updates, 0.0
-    return cycles / board.kernel_hz + updates * board.update_seconds + loops * board.burst_seconds
+    is_buffered = np.asarray(buffer_size) > 1
+    cycles = np.where(is_buffered, 2 * places, places + updates)
+    loops = np.where(is_buffered, 2 * places / buffer_size, 0.0)
+    return cycles / board.kernel_hz, updates * board.update_seconds + loops * board.burst_seconds
 
 
-def peak_updates_per_second(generators: int, all_replications: int, kernel_hz: float) -> float:
+def replication_seconds(numbers, generators, all_replications, buffer_size, board: Board):
+    """Time in which one replication generates all `numbers` and updates its share of them [s]."""
+    kernel, memory = replication_parts(numbers, generators, all_replications, buffer_size, board)
+    return np.where(np.asarray(buffer_size) > 1, kernel + memory, np.maximum(kernel, memory))
+
+
+def peak_updates_per_second(generators, all_replications, kernel_hz):
     """The most that the kernels' clock allows: two cycles an update, one number a generator and cycle.
 
     Source: dissertation 000, sections 3.2.2 ("limited by the kernel frequency") and 4.2.4 (two cycles).
     """
-    return kernel_hz * min(generators, all_replications / 2)
+    return kernel_hz * np.minimum(generators, all_replications / 2)
+
+
+@dataclass(frozen=True)
+class Run:
+    """What one replication of a run on FPGAs does. `numbers`: of the whole sequence that it sees; `sharing`:
+    replications over which the table lies; `tables`: so many of them; `waiting`: replications to one bank."""
+
+    numbers: float
+    generators: float
+    sharing: float
+    tables: float
+    waiting: float
+
+
+def run_of(parameters: Mapping, board: Board, ranks) -> Run:
+    """A table over all FPGAs (global), or one on each (star)."""
+    over = ranks if parameters.get("scope", "star") == "global" else np.ones_like(ranks)
+    replications = parameters["replications"]
+    return Run(
+        numbers=UPDATES_PER_WORD * 2.0 ** parameters["log_size"] * over,
+        generators=2.0 ** parameters["log_rngs"],
+        sharing=replications * over,
+        tables=ranks / over,
+        # Replications that outnumber the banks of their device wait for each other.
+        waiting=np.ceil(replications * np.ceil(ranks / board.devices) / board.banks),
+    )
+
+
+def fpga_seconds(parameters: Mapping, board: Board, ranks) -> tuple:
+    """(start of the replications, generation and updates) on one FPGA [s]."""
+    run = run_of(parameters, board, ranks)
+    shape = (run.numbers, run.generators, run.sharing, parameters["buffer_size"])
+    busy = replication_seconds(*shape, board) * run.waiting
+    return parameters["replications"] * board.launch_seconds, busy
+
+
+def headline(parameters: Mapping, board: Board, ranks, *, network=None, bitstream=None):
+    """GUOP/s of all FPGAs; parameters, ranks and fields of the board may be arrays."""
+    run = run_of(parameters, board, ranks)
+    return run.tables * run.numbers / sum(fpga_seconds(parameters, board, ranks)) / 1e9
 
 
 def fpga_prediction(parameters: Mapping, board: Board, ranks: int) -> Prediction:
     """Updates a second of all FPGAs; a table over all of them (global), or one on each (star)."""
     if board.kernel_hz is None:
         raise ValueError("kernel_hz")
-    is_global = parameters.get("scope", "star") == "global"
-    replications = parameters["replications"]
-    tables = 1 if is_global else ranks
-    sharing = replications * (ranks if is_global else 1)
-    generators = 2 ** parameters["log_rngs"]
-    numbers = UPDATES_PER_WORD * 2.0 ** parameters["log_size"] * (ranks if is_global else 1)
-    # Replications that outnumber the banks of their device wait for each other.
-    waiting = ceil(replications * ceil(ranks / board.devices) / board.banks)
-    busy = replication_seconds(numbers, generators, sharing, parameters["buffer_size"], board) * waiting
-    launch = replications * board.launch_seconds
-    value = tables * numbers / (busy + launch)
-    limit = tables * peak_updates_per_second(generators, sharing, board.kernel_hz)
-    bottleneck = "generation of numbers" if generators < sharing / 2 else RANDOM
+    run = run_of(parameters, board, ranks)
+    shape = (run.numbers, run.generators, run.sharing, parameters["buffer_size"])
+    kernel, memory = (float(part) for part in replication_parts(*shape, board))
+    launch, busy = map(float, fpga_seconds(parameters, board, ranks))
+    limit = run.tables * peak_updates_per_second(run.generators, run.sharing, board.kernel_hz)
+    bottleneck = "generation of numbers" if run.generators < run.sharing / 2 and kernel > memory else RANDOM
     bottleneck = _roofline.LAUNCH if launch > busy else bottleneck
     explanation = "slots of the shift register, two cycles an update, latencies of banks and loops"
-    return Prediction("updates", AXES, value / 1e9, "GUOP/s", limit / 1e9, bottleneck, explanation)
+    value = float(headline(parameters, board, ranks))
+    phases = {"launch": launch, "generation and updates": busy}
+    return Prediction("updates", AXES, value, "GUOP/s", float(limit) / 1e9, bottleneck, explanation, phases)
 
 
 def calibrated_rate(table_bytes: float, known: Sequence[tuple[float, float]]) -> float | None:
@@ -95,7 +147,15 @@ def calibrated_rate(table_bytes: float, known: Sequence[tuple[float, float]]) ->
     return known[-1][1]
 
 
-def processor_prediction(parameters: Mapping, board: Board, ranks: int) -> Prediction | None:
+def generating_seconds(parameters: Mapping, ranks: int, number_seconds: float) -> float:
+    """Time in which a core makes all the numbers of which its replication uses some [s]."""
+    tables = ranks if parameters.get("scope", "star") == "global" else 1
+    return UPDATES_PER_WORD * 2.0 ** parameters["log_size"] * tables * number_seconds
+
+
+def processor_prediction(
+    parameters: Mapping, board: Board, ranks: int, bitstream: Bitstream | None = None
+) -> Prediction | None:
     """Updates a second on CPUs and GPUs; None where nothing of the kind was calibrated."""
     ranks_here = ceil(ranks / board.devices)
     table_bytes = 2.0 ** parameters["log_size"] * WORD_BYTES * ranks_here
@@ -109,20 +169,66 @@ def processor_prediction(parameters: Mapping, board: Board, ranks: int) -> Predi
         explanation = "no model: nothing calibrated says how fast one work-item or the network is"
         return Prediction("updates", AXES, None, "GUOP/s", limit / 1e9, RANDOM, explanation)
     numbers = UPDATES_PER_WORD * table_bytes / WORD_BYTES
-    launch = parameters.get("replications", 1) * board.launch_seconds
-    busy = numbers / (rate * part)
-    bottleneck = _roofline.LAUNCH if launch > busy else RANDOM
+    figures = _measured.figures_of(bitstream)
+    launch = parameters.get("replications", 1) * board.launch_seconds + figures.get("start_seconds", 0.0)
+    busy = numbers / (rate * part) / figures.get("efficiency", 1.0)
+    generating = generating_seconds(parameters, ranks, figures.get("number_seconds", 0.0))
+    bottleneck = RANDOM if busy >= generating else "generation of numbers"
+    busy = max(busy, generating)
+    bottleneck = _roofline.LAUNCH if launch > busy else bottleneck
     explanation = "calibrated independent updates, on the cores that the kernel uses"
+    if figures:
+        explanation += "; kernel as short runs of it were"
     value = numbers / (busy + launch) * board.devices
     return Prediction("updates", AXES, value / 1e9, "GUOP/s", limit / 1e9, bottleneck, explanation)
 
 
-def predict(parameters: Mapping, board: Board, ranks: int) -> list[Prediction]:
+def short_runs(parameters: Mapping, device_class: str) -> list[dict]:
+    """Options of the runs that the figures come from, the largest last; `parameters`: of kernel.toml."""
+    log_size = _measured.default(parameters, "log_size", device_class)
+    return [{"log_size": max(8, log_size - less)} for less in (3, 1)]
+
+
+def processor_figures(runs: Sequence[_measured.Run]) -> dict[str, float]:
+    """Figures of a kernel on a CPU or GPU from short runs.
+
+    Base kernel: number_seconds of a core, with the largest tables; else efficiency and start. And transfers.
+    """
+    pairs, numbers = [], []
+    for run in runs:
+        rate = run.best("updates", "GUOP/s", **AXES)
+        limit = processor_prediction(run.parameters, run.board, run.ranks)
+        if rate is None or limit is None or limit.value is None:
+            continue
+        updates = UPDATES_PER_WORD * 2.0 ** run.parameters["log_size"] * run.ranks / run.board.devices
+        taken = updates * run.board.devices / (rate * 1e9)
+        launch = run.parameters.get("replications", 1) * run.board.launch_seconds
+        pairs.append((updates * run.board.devices / (limit.value * 1e9) - launch, taken - launch))
+        of_number = (taken - launch) / generating_seconds(run.parameters, run.ranks, 1.0)
+        numbers.append((run.parameters["log_size"], of_number))
+    found = _measured.efficiency(pairs)
+    is_base = bool(runs) and runs[0].parameters.get("variant", "base") == "base"
+    if is_base and numbers and runs[0].board.cores is not None:
+        largest = max(size for size, _ in numbers)  # nearest to tables that no cache holds
+        found = {"number_seconds": float(median(seconds for size, seconds in numbers if size == largest))}
+    return {**found, **_transfers.processor_figures(runs)}
+
+
+def footprint_bytes(parameters: Mapping, ranks: int) -> float:
+    """What one rank keeps in its device's memory: its part of the table."""
+    return WORD_BYTES * 2.0 ** parameters["log_size"]
+
+
+def predict(
+    parameters: Mapping, board: Board, ranks: int, *, measurements=(), network=None, bitstream=None
+) -> list[Prediction]:
     """GUOP/s of all ranks, and the transfers.
 
     `parameters`: those of the result file (scope, log_size, replications; on an FPGA log_rngs, buffer_size),
     and `variant`. Raises KeyError when one of them is missing, ValueError for an FPGA without clock.
     """
-    of_device = fpga_prediction if board.device_class == "fpga" else processor_prediction
-    found = of_device(parameters, board, ranks)
-    return [*([found] if found else []), *_transfers.predictions(board, ranks)]
+    if board.device_class == "fpga":
+        found = fpga_prediction(parameters, board, ranks)
+    else:
+        found = processor_prediction(parameters, board, ranks, bitstream)
+    return [*([found] if found else []), *_transfers.predictions(board, ranks, bitstream)]

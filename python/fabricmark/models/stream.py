@@ -8,19 +8,23 @@ Time of an operation = start of the replications + streams / the slower of memor
   fixed latency for each burst. Replications work side by side, each on a bank of its own.
 - FPGA with shared virtual memory (section 3.2.2, PAC): with a buffer no longer than the unroll the loops
   merge into one pipeline that reads and writes at the same time over a full-duplex path.
-- CPU and GPU: rates from the calibration of the very machine.
+- CPU and GPU: rates from the calibration of the very machine, of which a kernel reaches the share that short
+  runs of it reached.
 
 Copy and Scale move 2 streams, Add and Triad 3 (Table 3.3). The source gives frequencies (Table 3.5),
 parameters (Table 3.4), bank rates and results (Table 3.6), but neither the latency of a burst nor its longest
 length, nor the time to start a kernel: `burst_seconds`, `burst_bytes` and `launch_seconds` of a board are
-inferred from measurements, as is the rate of the PAC's PCI Express path. tests/python/published_stream.py
-holds the boards with the origin of each number, and the tests compare all published runs.
+inferred from measurements, as is the rate of the PAC's PCI Express path. systems/*.toml hold
+the boards with the origin of each number, and the tests compare all published runs.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from math import ceil
 
-from fabricmark.models import Board, Prediction, _transfers
+import numpy as np
+
+from fabricmark.models import Board, Prediction, _measured, _transfers
+from fabricmark.models.machine import Bitstream
 
 STREAMS = {"copy": (1, 1), "scale": (1, 1), "add": (2, 1), "triad": (2, 1)}  # (read, written)
 ELEMENT_BYTES = {"half": 2, "float": 4, "double": 8}
@@ -33,13 +37,13 @@ def kernel_bytes_per_second(parameters: Mapping, element_bytes: int, kernel_hz: 
     return kernel_hz * parameters["vector_width"] * parameters["unroll"] * element_bytes
 
 
-def phase_seconds(phase_bytes: float, board: Board, kernel_rate: float) -> float:
+def phase_seconds(phase_bytes, board: Board, kernel_rate):
     """Time of one inner loop over the local buffer [s], with the latency of each of its bursts."""
-    bursts = ceil(phase_bytes / board.burst_bytes) if board.burst_bytes else 1
-    return phase_bytes / min(board.bank_bytes_per_second, kernel_rate) + bursts * board.burst_seconds
+    bursts = 1 if board.burst_bytes is None else np.ceil(phase_bytes / board.burst_bytes)
+    return phase_bytes / np.minimum(board.bank_bytes_per_second, kernel_rate) + bursts * board.burst_seconds
 
 
-def buffered_seconds(elements: float, streams: int, parameters: Mapping, board: Board) -> float:
+def buffered_seconds(elements, streams: int, parameters: Mapping, board: Board):
     """Time of one replication on its bank [s]: blocks x phases, one phase a stream.
 
     `elements` of each array belong to the replication. Where replications outnumber the banks, the ones
@@ -49,11 +53,11 @@ def buffered_seconds(elements: float, streams: int, parameters: Mapping, board: 
     element_bytes = ELEMENT_BYTES[parameters["data_type"]]
     kernel_rate = kernel_bytes_per_second(parameters, element_bytes, board.kernel_hz)
     phase = phase_seconds(parameters["buffer_size"] * element_bytes, board, kernel_rate)
-    sharing = ceil(parameters["replications"] / board.banks)
+    sharing = np.ceil(parameters["replications"] / board.banks)
     return elements / parameters["buffer_size"] * streams * phase * sharing
 
 
-def single_pipeline_seconds(elements: float, operation: str, parameters: Mapping, board: Board) -> float:
+def single_pipeline_seconds(elements, operation: str, parameters: Mapping, board: Board):
     """Time of all replications with separate read and write paths [s]: the slowest of the three.
 
     `elements` of each array belong to the whole device. Source: dissertation 000, section 3.2.2 (PAC SVM).
@@ -61,38 +65,53 @@ def single_pipeline_seconds(elements: float, operation: str, parameters: Mapping
     read, written = STREAMS[operation]
     array_bytes = elements * ELEMENT_BYTES[parameters["data_type"]]
     kernel_rate = kernel_bytes_per_second(parameters, 1, board.kernel_hz) * parameters["replications"]
-    return max(
-        read * array_bytes / (board.read_path_bytes_per_second or board.memory_bytes_per_second),
-        written * array_bytes / (board.write_path_bytes_per_second or board.memory_bytes_per_second),
-        elements / kernel_rate,
-    )
+    reading = board.read_path_bytes_per_second
+    writing = board.write_path_bytes_per_second
+    paths = [board.memory_bytes_per_second if path is None else path for path in (reading, writing)]
+    moving = np.maximum(read * array_bytes / paths[0], written * array_bytes / paths[1])
+    return np.maximum(moving, elements / kernel_rate)
 
 
-def is_single_pipeline(parameters: Mapping, board: Board) -> bool:
+def is_single_pipeline(parameters: Mapping, board: Board):
     """Whether the three loops merge: a buffer as long as the unroll, and paths that allow it."""
-    return board.read_path_bytes_per_second is not None and parameters["buffer_size"] <= parameters["unroll"]
+    if board.read_path_bytes_per_second is None:
+        return np.asarray(False)
+    return np.asarray(parameters["buffer_size"]) <= parameters["unroll"]
 
 
-def fpga_operation(
-    operation: str, elements: float, parameters: Mapping, board: Board
-) -> tuple[float, str, str]:
-    """(seconds, bottleneck, explanation) of one operation on one FPGA; `elements` of each array."""
+def fpga_seconds(operation: str, elements, parameters: Mapping, board: Board) -> tuple:
+    """(start of the replications, the rest) of one operation on one FPGA [s]; `elements` of each array."""
     replications = parameters["replications"]
-    launch = replications * board.launch_seconds
+    moving = buffered_seconds(elements / replications, sum(STREAMS[operation]), parameters, board)
+    merged = is_single_pipeline(parameters, board)
+    if np.any(merged):
+        single = single_pipeline_seconds(elements, operation, parameters, board)
+        moving = np.where(merged, single, moving)
+    return replications * board.launch_seconds, moving
+
+
+def fpga_operation(operation: str, elements: float, parameters: Mapping, board: Board) -> tuple:
+    """(seconds, bottleneck, explanation, phases) of one operation on one FPGA; `elements` of each array."""
     element_bytes = ELEMENT_BYTES[parameters["data_type"]]
     kernel_rate = kernel_bytes_per_second(parameters, element_bytes, board.kernel_hz)
+    launch, moving = map(float, fpga_seconds(operation, elements, parameters, board))
     if is_single_pipeline(parameters, board):
-        moving = single_pipeline_seconds(elements, operation, parameters, board)
-        kernel_bound = moving <= elements * element_bytes / (kernel_rate * replications)
+        of_kernel = elements * element_bytes / (kernel_rate * parameters["replications"])
+        kernel_bound = moving <= of_kernel
         explanation = "one pipeline reads and writes at the same time"
     else:
-        moving = buffered_seconds(elements / replications, sum(STREAMS[operation]), parameters, board)
         kernel_bound = kernel_rate < board.bank_bytes_per_second
         explanation = f"{sum(STREAMS[operation])} phases a block, one burst latency a burst"
-    if launch > moving:
-        return launch + moving, "launch latency", explanation
     bottleneck = "kernel width x frequency" if kernel_bound else "memory bandwidth"
-    return launch + moving, bottleneck, explanation
+    bottleneck = "launch latency" if launch > moving else bottleneck
+    return launch + moving, bottleneck, explanation, {"launch": launch, "memory and kernel": moving}
+
+
+def headline(parameters: Mapping, board: Board, ranks, *, network=None, bitstream=None):
+    """GB/s of Triad on FPGAs; parameters, ranks and fields of the board may be arrays."""
+    elements = parameters["size"] * np.ceil(ranks / board.devices)
+    moved = elements * sum(STREAMS["triad"]) * ELEMENT_BYTES[parameters["data_type"]]
+    return moved / sum(fpga_seconds("triad", elements, parameters, board)) * board.devices / 1e9
 
 
 def processor_rate(parameters: Mapping, board: Board, workers: int) -> tuple[float, str] | None:
@@ -110,30 +129,64 @@ def processor_rate(parameters: Mapping, board: Board, workers: int) -> tuple[flo
     return (some, "one core's bandwidth") if some < whole else (whole, "memory bandwidth")
 
 
-def operation_prediction(operation: str, parameters: Mapping, board: Board, ranks: int) -> Prediction:
+def operation_prediction(
+    operation: str, parameters: Mapping, board: Board, ranks: int, bitstream: Bitstream | None = None
+) -> Prediction:
     """Copy, Scale, Add or Triad, summed over the ranks; `size` counts the elements of one rank's array."""
     ranks_here = ceil(ranks / board.devices)
     elements = parameters["size"] * ranks_here
     moved = elements * sum(STREAMS[operation]) * ELEMENT_BYTES[parameters["data_type"]]
     limit = board.memory_bytes_per_second * board.devices
-    axes = {"operation": operation}
+    axes, phases = {"operation": operation}, {}
     if board.device_class == "fpga":
-        seconds, bottleneck, explanation = fpga_operation(operation, elements, parameters, board)
+        seconds, bottleneck, explanation, phases = fpga_operation(operation, elements, parameters, board)
     else:
         replications = parameters.get("replications", 1)
         rate = processor_rate(parameters, board, replications * ranks_here)
         if rate is None:
             explanation = "no model: nothing calibrated says how fast one work-item runs on this device"
             return Prediction("bandwidth", axes, None, "GB/s", limit / 1e9, "-", explanation)
-        launch = replications * board.launch_seconds
-        seconds = launch + moved / rate[0]
-        bottleneck = "launch latency" if launch > moved / rate[0] else rate[1]
+        figures = _measured.figures_of(bitstream)
+        launch = replications * board.launch_seconds + figures.get("start_seconds", 0.0)
+        moving = moved / rate[0] / figures.get("efficiency", 1.0)
+        seconds = launch + moving
+        bottleneck = "launch latency" if launch > moving else rate[1]
         explanation = "copy rate of the calibration, for arrays larger than the caches"
+        if "efficiency" in figures:
+            explanation += f"; of that the kernel reaches {figures['efficiency']:.0%} (measured)"
     value = moved / seconds * board.devices
-    return Prediction("bandwidth", axes, value / 1e9, "GB/s", limit / 1e9, bottleneck, explanation)
+    return Prediction("bandwidth", axes, value / 1e9, "GB/s", limit / 1e9, bottleneck, explanation, phases)
 
 
-def predict(parameters: Mapping, board: Board, ranks: int) -> list[Prediction]:
+def short_runs(parameters: Mapping, device_class: str) -> list[dict]:
+    """Options of the runs that the figures come from, the largest last; `parameters`: of kernel.toml."""
+    return _measured.smaller(parameters, "size", device_class)
+
+
+def processor_figures(runs: Sequence[_measured.Run]) -> dict[str, float]:
+    """Figures of a kernel on a CPU or GPU from short runs: efficiency, start, transfers."""
+    pairs = []
+    for run in runs:
+        ranks_here = ceil(run.ranks / run.board.devices)
+        replications = run.parameters.get("replications", 1)
+        found = processor_rate(run.parameters, run.board, replications * ranks_here)
+        for operation, streams in STREAMS.items() if found is not None else ():
+            rate = run.best("bandwidth", "GB/s", operation=operation)
+            if rate is not None:
+                moved = run.parameters["size"] * sum(streams) * ELEMENT_BYTES[run.parameters["data_type"]]
+                taken = moved * ranks_here * run.board.devices / (rate * 1e9)
+                pairs.append((moved * ranks_here / found[0], taken - replications * run.board.launch_seconds))
+    return {**_measured.efficiency(pairs), **_transfers.processor_figures(runs)}
+
+
+def footprint_bytes(parameters: Mapping, ranks: int) -> float:
+    """What one rank keeps in its device's memory: three arrays."""
+    return 3 * parameters["size"] * ELEMENT_BYTES[parameters["data_type"]]
+
+
+def predict(
+    parameters: Mapping, board: Board, ranks: int, *, measurements=(), network=None, bitstream=None
+) -> list[Prediction]:
     """All six operations of STREAM for `ranks` ranks on `board.devices` devices.
 
     `parameters`: those of the result file (data_type, size, vector_width, unroll, buffer_size,
@@ -141,5 +194,5 @@ def predict(parameters: Mapping, board: Board, ranks: int) -> list[Prediction]:
     """
     if parameters["data_type"] not in ELEMENT_BYTES:
         raise KeyError("data_type")
-    predictions = [operation_prediction(name, parameters, board, ranks) for name in STREAMS]
-    return predictions + _transfers.predictions(board, ranks)
+    predictions = [operation_prediction(name, parameters, board, ranks, bitstream) for name in STREAMS]
+    return predictions + _transfers.predictions(board, ranks, bitstream)

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from fabricmark import report, results
+from fabricmark import known, report, results
 from fabricmark.reporting import families
 from fabricmark.results import Measurement, Result
 
@@ -111,8 +111,8 @@ def merged(measurements: Sequence[Measurement]) -> Measurement:
     )
 
 
-def _group(settings: Mapping[str, object], runs: list[Result], boards: report.Boards) -> Group:
-    board = boards.of(runs[0])
+def _group(settings: Mapping[str, object], runs: list[Result], devices: known.Devices) -> Group:
+    found = devices.of(runs[0])
     by_figure: dict[tuple, list[Measurement]] = {}
     for run in runs:
         for entry in run.measurements:
@@ -120,23 +120,23 @@ def _group(settings: Mapping[str, object], runs: list[Result], boards: report.Bo
             by_figure.setdefault(key, []).append(entry)
     alike = list(by_figure.values())
     measurements = [merged(entries) for entries in alike]
-    rows = report.rows(measurements, report.predictions(runs[0], board))
+    rows = report.rows(measurements, report.predictions(runs[0], found))
     figures = [
         Figure(measurement, row, entries)
         for measurement, row, entries in zip(measurements, rows, alike, strict=True)
     ]
-    notes = [line.plain for run in runs for line in report.hints(run, board, rows)]
+    notes = [line.plain for run in runs for line in report.hints(run, found, rows)]
     return Group(settings, runs, figures, list(dict.fromkeys(notes)))
 
 
 def make(loaded: Sequence[Result]) -> list[Group]:
     """Groups by benchmark, in the order of the files. The time of a figure's model is paid once a group."""
-    boards = report.Boards()
+    devices = known.Devices()
     by_settings: dict[tuple[str, str], list[Result]] = {}
     for result in loaded:
         key = (result.benchmark, json.dumps(fields(result), sort_keys=True))
         by_settings.setdefault(key, []).append(result)
-    made = [_group(fields(runs[0]), runs, boards) for runs in by_settings.values()]
+    made = [_group(fields(runs[0]), runs, devices) for runs in by_settings.values()]
     for benchmark in dict.fromkeys(group.benchmark for group in made):
         assign_coordinates([group for group in made if group.benchmark == benchmark])
     return sorted(made, key=lambda group: group.benchmark)

@@ -30,13 +30,20 @@ def save_all(plots: Sequence[Plot], folder: Path) -> tuple[list[Path], int]:
 
 def png(plot: Plot) -> bytes:
     """The picture as the bytes of a PNG file."""
+    return picture(plot, "png")
+
+
+def picture(plot: Plot, kind: str) -> bytes:
+    """The picture as the bytes of a file: "png" or "svg"."""
     # Imported here: it takes a second, which the terminal's table shall not wait for.
     from matplotlib import rc_context
     from matplotlib.figure import Figure
 
     height = max(3.2, 1.6 + 0.34 * len(plot.rows)) if plot.rows else 4.6
     # Names are plain text: without this, what stands between two dollar signs would be a formula.
-    with rc_context({"text.parse_math": False, "font.size": 9, "axes.axisbelow": True}):
+    with rc_context(
+        {"text.parse_math": False, "font.size": 9, "axes.axisbelow": True, "svg.hashsalt": plot.slug}
+    ):
         figure = Figure(figsize=(WIDTH_INCHES, height), dpi=DOTS_PER_INCH, layout="constrained")
         axes = figure.add_subplot()
         for number, series in enumerate(plot.series):
@@ -47,7 +54,8 @@ def png(plot: Plot) -> bytes:
         set_axes(axes, plot)
         figure.legend(loc="outside lower center", ncols=2, frameon=False, fontsize=8)
         buffer = BytesIO()
-        figure.savefig(buffer, format="png", metadata={"Description": printable(plot.alternative())})
+        about = {"Description": printable(plot.alternative())}
+        figure.savefig(buffer, format=kind, metadata=about | ({"Date": None} if kind == "svg" else {}))
     return buffer.getvalue()
 
 

@@ -1,0 +1,69 @@
+"""What is known of the device of a result: its limits, and what `systems new` wrote of the machine."""
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from fabricmark import calibration
+from fabricmark.errors import FabricmarkError
+from fabricmark.models import Board
+from fabricmark.results import Result
+from fabricmark.systems import here
+from fabricmark.systems.system import System
+
+
+@dataclass(frozen=True)
+class Known:
+    """Limits of the devices of one run. `system`: the file of this machine, None where it has none.
+
+    `faults`: files of systems that could not be read.
+    """
+
+    board: Board
+    system: System | None = None
+    faults: tuple[FabricmarkError, ...] = ()
+
+    def arguments(self, benchmark: str, parameters: Mapping, ranks: int) -> dict:
+        """What else than the board a model's `predict` gets."""
+        return here.for_run(self.system, benchmark, parameters, ranks)
+
+
+class Devices:
+    """What is known of the devices of many results; each is looked up once."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[str, str, str], Known | None] = {}
+
+    def of(self, result: Result) -> Known | None:
+        """None for emulators and devices that were neither measured nor calibrated."""
+        device = result.device
+        if device["emulated"] or device["class"] not in ("cpu", "gpu"):
+            return None
+        key = (result.document["environment"]["host"]["cpu"], device["name"], device["driver"])
+        if key not in self._known:
+            self._known[key] = _find(key)
+        known = self._known[key]
+        return None if known is None else dataclasses.replace(known, board=_of_run(result, known.board))
+
+
+def _find(key: tuple[str, str, str]) -> Known | None:
+    found = here.find(*key)
+    if found.system is not None:
+        return Known(found.system.board, found.system, found.faults)
+    limits = calibration.find(*key)
+    return None if limits is None else Known(calibration.board(limits), None, found.faults)
+
+
+def _of_run(result: Result, board: Board) -> Board:
+    """One board for each of the devices that the ranks used."""
+    placement = result.document["environment"]["ranks"]["placement"]
+    # Ranks on one host's CPU share its memory, whatever part of the device each has.
+    whole_host = result.device["class"] == "cpu"
+    used = {(rank["host"], None if whole_host else rank["device_index"]) for rank in placement}
+    hosts = {rank["host"] for rank in placement}
+    return dataclasses.replace(board, devices=len(used), hosts=len(hosts))
+
+
+def of_result(result: Result) -> Known | None:
+    """What is known of the device of one result."""
+    return Devices().of(result)

@@ -1,0 +1,184 @@
+"""What short runs on a machine tell of its kernels: a few figures each, found by the inverse of the models.
+
+A processor's kernel has no clock and no datasheet: what it makes of the calibrated limits is measured at some
+sizes and holds for others. The figures (`Bitstream.figures`) are an efficiency, times to start, and rates of
+copies inside and outside of the caches; a benchmark's module says which, in `processor_figures`.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from fabricmark.models import Board
+from fabricmark.models._fit import fit_latency_bandwidth
+from fabricmark.models.machine import Bitstream, Curve, Network
+
+CACHED_BYTES = tuple(2.0**power for power in range(16, 27))  # where the rate of a copy may change
+MOST_EFFICIENT = 1.25  # limits are measured too, on machines whose speed drifts
+PRIOR = 0.1  # weight of one common slowdown beside that of one run
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run that figures come from: as `predict` gets it, and what was measured.
+
+    `network`: what is known already of the messages between its ranks.
+    """
+
+    parameters: Mapping
+    board: Board
+    ranks: int
+    measurements: Sequence
+    network: Network | None = None
+
+    def best(self, name: str, unit: str, **axes: object) -> float | None:
+        """Best of a figure, None where the run did not measure it."""
+        for entry in self.measurements:
+            if entry.name == name and entry.unit == unit and dict(entry.axes) == axes:
+                return entry.best if entry.best > 0 else None
+        return None
+
+
+def default(parameters: Mapping, name: str, device_class: str) -> object:
+    """Default of a parameter of kernel.toml on this class of devices."""
+    found = parameters[name].default
+    return found.get(device_class, next(iter(found.values()))) if isinstance(found, Mapping) else found
+
+
+def smaller(parameters: Mapping, name: str, device_class: str) -> list[dict]:
+    """Options of short runs: half and three quarters of a size, which shall not be what is predicted."""
+    whole = int(default(parameters, name, device_class))
+    return [{name: max(1, whole // 2)}, {name: max(1, whole * 3 // 4)}]
+
+
+def figures_of(bitstream: Bitstream | None) -> Mapping[str, float]:
+    """Figures of a kernel; empty where nothing was measured."""
+    return {} if bitstream is None else bitstream.figures
+
+
+def efficiency(pairs: Sequence[tuple[float, float]], name: str = "") -> dict[str, float]:
+    """{`name`_efficiency, `name`_start_seconds} from (time at the calibrated limit, measured) of runs [s].
+
+    Measured = start + limit / efficiency, in relative error. Where only one time is known, or longer runs are
+    no slower, there is no start and the efficiency is the median. Empty without pairs.
+    """
+    pairs = [(limit, seconds) for limit, seconds in pairs if limit > 0 and seconds > 0]
+    if not pairs:
+        return {}
+    limits, seconds = np.array(pairs).T
+    prefix = f"{name}_" if name else ""
+    start, share = 0.0, float(np.median(limits / seconds))
+    if len(np.unique(limits)) > 1:
+        fit = fit_latency_bandwidth(limits, seconds)
+        # A start that is most of the shortest run is more likely a disturbed run.
+        if np.isfinite(fit.bytes_per_second) and fit.latency_seconds < 0.5 * seconds.min():
+            start, share = fit.latency_seconds, fit.bytes_per_second
+    return {f"{prefix}efficiency": float(share), f"{prefix}start_seconds": float(start)}
+
+
+def shares(parts: Sequence[Sequence[float]], seconds: Sequence[float]) -> np.ndarray:
+    """Efficiency of each part of a time: measured = sum of (part at its limit / efficiency), relative error.
+
+    `parts`: runs x parts [s]. What the runs do not tell apart shares one slowdown; none is much faster than
+    its limit.
+    """
+    from scipy.optimize import nnls  # imported here: the report shall not wait for it
+
+    times = np.asarray(seconds, dtype=float)
+    columns = np.asarray(parts, dtype=float) / times[:, None]
+    least = 1 / MOST_EFFICIENT
+    common = max(1 / np.median(columns.sum(axis=1)), least)
+    weights = PRIOR * np.maximum(columns.mean(axis=0), 1e-12)
+    matrix = np.vstack([columns, np.diag(weights)])
+    wanted = np.concatenate([np.ones(len(times)), weights * common])
+    return 1 / (least + nnls(matrix, wanted - matrix.sum(axis=1) * least)[0])
+
+
+def line_seconds(moved_bytes, figures: Mapping[str, float], name: str):
+    """Time of a copy [s] by three figures of this name: its start, and rates inside and outside the caches.
+
+    Raises KeyError where they were not measured.
+    """
+    moved = np.asarray(moved_bytes, dtype=float)
+    inside = np.minimum(moved, figures["cached_bytes"])
+    return (
+        figures[f"{name}_start_seconds"]
+        + inside / figures[f"{name}_cached_bytes_per_second"]
+        + (moved - inside) / figures[f"{name}_memory_bytes_per_second"]
+    )
+
+
+def line_figures(moved_bytes, seconds, name: str, cached_bytes: float) -> tuple[dict[str, float], float]:
+    """(the three figures of a measured curve, its error in the mean square) with this size of the caches."""
+    from scipy.optimize import nnls
+
+    moved, times = np.asarray(moved_bytes, dtype=float), np.asarray(seconds, dtype=float)
+    inside = np.minimum(moved, cached_bytes)
+    columns = np.stack([np.ones_like(moved), inside, moved - inside], axis=1) / times[:, None]
+    scale = np.maximum(np.linalg.norm(columns, axis=0), 1e-300)
+    found = nnls(columns / scale, np.ones(len(times)))[0]
+    error = float(np.mean((columns / scale @ found - 1) ** 2))
+    start, cached, memory = found / scale
+    fastest = float(np.max(moved / times))
+    cached = cached or memory or 1 / fastest
+    figures = {
+        f"{name}_start_seconds": start,
+        f"{name}_cached_bytes_per_second": 1 / cached,
+        f"{name}_memory_bytes_per_second": 1 / (memory or cached),
+    }
+    return {key: float(value) for key, value in figures.items()}, error
+
+
+def lines(curves: Mapping[str, tuple[Sequence[float], Sequence[float]]]) -> dict[str, float]:
+    """Figures of several curves {name: (bytes, seconds)} with one size of the caches, which fits best.
+
+    Curves of fewer than three sizes are left out.
+    """
+    usable = {name: curve for name, curve in curves.items() if len(set(curve[0])) > 2}
+    if not usable:
+        return {}
+
+    def fitted(cached_bytes: float) -> tuple[float, dict[str, float]]:
+        found = {"cached_bytes": cached_bytes}
+        errors = 0.0
+        for name, (moved, seconds) in usable.items():
+            figures, error = line_figures(moved, seconds, name, cached_bytes)
+            found |= figures
+            errors += error
+        return errors, found
+
+    return min((fitted(cached) for cached in CACHED_BYTES), key=lambda entry: entry[0])[1]
+
+
+def curve_seconds(curve: Curve, message_bytes) -> np.ndarray:
+    """Time of one exchange of these sizes [s]: between measured sizes along a line of both logarithms.
+
+    Below the smallest as that one, above the largest at its rate.
+    """
+    sizes = np.maximum(np.asarray(message_bytes, dtype=float), 1e-300)
+    known = np.asarray(curve.message_bytes, dtype=float)
+    seconds = np.exp(np.interp(np.log(sizes), np.log(np.maximum(known, 1)), np.log(curve.seconds)))
+    return seconds * np.maximum(sizes / known[-1], 1.0)
+
+
+def message_seconds(network: Network | None, message_bytes, ranks: int, board: Board) -> np.ndarray | None:
+    """Time in which every rank exchanges such messages with both neighbours [s]; None without a curve."""
+    curve = None if network is None else network.curve(ranks, board.hosts)
+    return None if curve is None else curve_seconds(curve, message_bytes)
+
+
+def attained(runs: Sequence[Run], bound: Callable[[Run], float], rate: Callable[[Run], tuple | None]) -> list:
+    """(time at the limit, measured time) of each run [s]; `rate`: (work, work per second) or None."""
+    pairs = []
+    for run in runs:
+        found = rate(run)
+        if found is not None:
+            pairs.append((bound(run), found[0] / found[1]))
+    return pairs
+
+
+def crowding(bitstream: Bitstream, board: Board, ranks: int) -> float:
+    """How much slower than its short runs a copy of a CPU gets when more ranks than these share its cores."""
+    known = bitstream.parameters.get("ranks", 1)
+    return max(1.0, -(-ranks // board.devices) / max(known, board.cores or ranks))

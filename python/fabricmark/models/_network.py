@@ -1,0 +1,172 @@
+"""How devices of a described system exchange: circuits, packets, or copies to the hosts and MPI between them.
+
+All take and return numbers or arrays of NumPy, in bytes and seconds; a field of a board or network may be an
+array, too (models/_sweep.py).
+"""
+
+from dataclasses import replace
+
+import numpy as np
+
+from fabricmark.models import Board, _transfers
+from fabricmark.models.machine import DIRECT, HOST, Curve, Network
+
+DIRECTIONS = 2
+
+
+def inverse(bytes_per_second):
+    """Seconds a byte; 0 where no rate is known to limit."""
+    return 0.0 if bytes_per_second is None else 1 / np.asarray(bytes_per_second, dtype=float)
+
+
+def link_bytes_per_second(network: Network):
+    """One link, one direction: width x clock where kernels write to it directly, else its rate.
+
+    Raises ValueError for a network that has neither.
+    """
+    if network.width_bytes is not None and network.clock_hz is not None:
+        return network.width_bytes * network.clock_hz
+    if network.link_bytes_per_second is None:
+        raise ValueError("link_bytes_per_second")
+    return network.link_bytes_per_second
+
+
+def hop_seconds(network: Network):
+    """Of the first byte from one device to the next; packets also start and pass a switch."""
+    if network.kind == DIRECT:
+        return network.latency_seconds + network.start_seconds
+    return network.latency_seconds + network.start_seconds + network.switch_seconds
+
+
+def link_seconds(message_bytes, network: Network, links):
+    """Time of one message over so many links of a device at once [s] (dissertation 000, eq. 4.3 with i = 1).
+
+    t = ceil(L / (c'_n c_w)) / c_f + c_l; without width and clock L / (c'_n b) + c_l.
+    """
+    sent = np.asarray(message_bytes, dtype=float)
+    if network.width_bytes is not None and network.clock_hz is not None:
+        moving = np.ceil(sent / (links * network.width_bytes)) / network.clock_hz
+    else:
+        moving = sent / (links * link_bytes_per_second(network))
+    return moving + hop_seconds(network)
+
+
+def curve_seconds(message_bytes, curve: Curve):
+    """Measured time of an exchange [s]: between its sizes along a line of both logarithms; below the first
+    size as there, above the last one its bytes a second."""
+    asked = np.asarray(message_bytes, dtype=float)
+    sizes, seconds = np.asarray(curve.message_bytes), np.asarray(curve.seconds)
+    inside = np.clip(asked, sizes[0], sizes[-1])
+    found = np.exp(np.interp(np.log(inside), np.log(sizes), np.log(seconds)))
+    return found * np.maximum(asked / sizes[-1], 1.0)
+
+
+def exchange_seconds(message_bytes, network: Network, devices, nodes):
+    """Time in which each host sends a message to both neighbours and receives theirs [s].
+
+    The hosts' curve; without one a rank sends to itself through its memory, and others through the link.
+    `devices` and `nodes` may be arrays. Raises ValueError where nothing says.
+    """
+    if np.ndim(devices) == 0 and np.ndim(nodes) == 0:
+        curve = network.curve(int(devices), int(nodes))
+        return _seconds_of(message_bytes, network, curve, int(devices) == 1)
+    devices, nodes = np.broadcast_arrays(devices, nodes)
+    pairs = list(zip(devices.ravel().tolist(), nodes.ravel().tolist(), strict=True))
+    known = {pair: (network.curve(*pair), pair[0] == 1) for pair in set(pairs)}
+    kinds = list({(id(curve), alone): (curve, alone) for curve, alone in known.values()}.values())
+    number = {pair: kinds.index(kind) for pair, kind in known.items()}
+    which = np.array([number[pair] for pair in pairs]).reshape(devices.shape)
+    times = [_seconds_of(message_bytes, network, *kind) for kind in kinds]
+    return times[0] if len(times) == 1 else np.choose(which, times)
+
+
+def _seconds_of(message_bytes, network: Network, curve: Curve | None, alone: bool):
+    if curve is not None:
+        return curve_seconds(message_bytes, curve)
+    sent = DIRECTIONS * np.asarray(message_bytes, dtype=float)
+    if alone and network.self_bytes_per_second is not None:
+        return sent / network.self_bytes_per_second
+    return sent / link_bytes_per_second(network) + DIRECTIONS * hop_seconds(network)
+
+
+def copy_seconds(direction: str, moved_bytes, board: Board, neighbours=False):
+    """Time to copy one message between host and device [s]: one of the driver's two ways.
+
+    By DMA: latency (more from a page on) + bytes x (1 / rate + 1 / staging), longer by `neighbour_factor`
+    where the node's other devices copy, too. Short ones word by word: bytes / programmed rate, but not less
+    than a fixed time. Source: the published rows of b_eff over the host (data/published); the documents
+    give none of these figures.
+    """
+    moved = np.asarray(moved_bytes, dtype=float)
+    to_device = direction == _transfers.TO_DEVICE
+    rate = board.host_to_device_bytes_per_second if to_device else board.device_to_host_bytes_per_second
+    latency = board.host_to_device_seconds if to_device else board.device_to_host_seconds
+    waiting = latency + np.where(moved >= board.page_bytes, board.page_seconds, 0.0)
+    copied = waiting + moved * (inverse(rate) + inverse(board.staging_bytes_per_second))
+    copied = copied * np.where(neighbours, board.neighbour_factor, 1.0)
+    words = np.maximum(board.programmed_seconds, moved * inverse(board.programmed_bytes_per_second))
+    return np.where(moved < board.programmed_bytes, words, copied)
+
+
+def array_copy_seconds(direction: str, moved_bytes, board: Board, staged: bool = True):
+    """Time to copy a whole array between host and device [s]: latency + bytes x (1 / rate + 1 / staging).
+
+    Not `staged`: memory that the driver knows from an earlier copy.
+    """
+    to_device = direction == _transfers.TO_DEVICE
+    rate = board.host_to_device_bytes_per_second if to_device else board.device_to_host_bytes_per_second
+    latency = board.host_to_device_seconds if to_device else board.device_to_host_seconds
+    staging = board.array_staging_bytes_per_second
+    if staging is None:
+        staging = board.staging_bytes_per_second
+    a_byte = inverse(rate) + (inverse(staging) if staged else 0.0)
+    return latency + np.asarray(moved_bytes, dtype=float) * a_byte
+
+
+def has_neighbours(board: Board):
+    """Whether another device of a run shares a device's node."""
+    return np.asarray(board.devices) > np.asarray(board.hosts)
+
+
+def host_steps(message_bytes, board: Board, network: Network) -> list:
+    """Times of read, message and write of an exchange with both neighbours over the host [s], in this order.
+
+    The devices' copies of both messages, one after the other, and the hosts' exchange (eq. 4.2).
+    """
+    shared = has_neighbours(board)
+    return [
+        DIRECTIONS * copy_seconds(_transfers.FROM_DEVICE, message_bytes, board, shared),
+        exchange_seconds(message_bytes, network, board.devices, board.hosts),
+        DIRECTIONS * copy_seconds(_transfers.TO_DEVICE, message_bytes, board, shared),
+    ]
+
+
+def ring_seconds(message_bytes, board: Board, network: Network, transport: str, pairs=None) -> list:
+    """Times of the steps of an exchange with both neighbours in a ring [s]: one, or three over the host.
+
+    Direct links are shared out to both neighbours; a pair of kernels writes to one of each (`pairs`: how many
+    there are, None: enough for all links).
+    """
+    if network.kind == HOST:
+        if transport == "cpu":
+            return [exchange_seconds(message_bytes, network, board.devices, board.hosts)]
+        return host_steps(message_bytes, board, network)
+    links = np.maximum(network.links // DIRECTIONS, 1)
+    return [link_seconds(message_bytes, network, links if pairs is None else np.minimum(links, pairs))]
+
+
+def ring_limit(board: Board, network: Network, transport: str) -> float | None:
+    """Bytes per second of all devices, both directions, that links or copies carry; None where unknown."""
+    if network.kind != HOST:
+        links = max(network.links // DIRECTIONS, 1)
+        return DIRECTIONS * links * link_bytes_per_second(network) * board.devices
+    rates = (board.host_to_device_bytes_per_second, board.device_to_host_bytes_per_second)
+    if transport == "cpu" or None in rates:
+        return None
+    return board.devices / sum(inverse(rate) for rate in rates)
+
+
+def with_axis(described):
+    """A board or network whose arrays have one more axis, for example for the sizes of messages."""
+    arrays = {name: value for name, value in vars(described).items() if isinstance(value, np.ndarray)}
+    return replace(described, **{name: value[..., np.newaxis] for name, value in arrays.items()})

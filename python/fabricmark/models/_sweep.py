@@ -1,0 +1,121 @@
+"""A benchmark's headline figure over grids of parameters, devices and a described system's figures, at once.
+
+Each model's `headline` takes arrays where `predict` takes numbers, and both use the same formulas; this
+module only puts the axes in place.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+
+import numpy as np
+
+from fabricmark import models
+from fabricmark.models import Board
+from fabricmark.models.machine import Bitstream, Network
+
+DEVICES = "devices"
+# What stands for a benchmark in one number: name and axes of the prediction.
+HEADLINES: Mapping[str, tuple[str, Mapping]] = {
+    "b_eff": ("effective_bandwidth", {}),
+    "fft": ("performance", {"operation": "forward"}),
+    "gemm": ("performance", {"operation": "gemm"}),
+    "host_transfer": ("bandwidth", {"direction": "to_device"}),
+    "hpl": ("performance", {"operation": "lu"}),
+    "ptrans": ("bandwidth", {"operation": "transpose"}),
+    "random_access": ("updates", {"operation": "update"}),
+    "stream": ("bandwidth", {"operation": "triad"}),
+}
+MOST_ELEMENTS = 4_000_000  # of a table on the way: larger grids are cut along their first axis
+OF_BOARD = {field.name for field in fields(Board)}
+OF_NETWORK = {field.name for field in fields(Network)}
+
+
+@dataclass(frozen=True)
+class Described:
+    """What `predict` takes besides the parameters; `devices_per_node` says how many hosts devices fill."""
+
+    board: Board
+    network: Network | None = None
+    bitstream: Bitstream | None = None
+    devices_per_node: int = 1
+
+
+def sweep(
+    benchmark: str,
+    described: Described,
+    parameters: Mapping,
+    axes: Mapping[str, np.ndarray],
+    devices: int = 1,
+) -> np.ndarray:
+    """The headline figure for all combinations: one dimension for each of `axes`, in their order.
+
+    In the unit of the prediction (GB/s, GFLOP/s, GUOP/s). An axis is a parameter, "devices", "board.FIELD",
+    "network.FIELD" or "bitstream.FIGURE" (SI units). Raises KeyError for an unknown axis or a missing
+    parameter, ValueError for a device that is no FPGA: processors are predicted one by one.
+    """
+    if described.board.device_class != "fpga":
+        raise ValueError("device_class")
+    count = len(axes)
+    shaped = {
+        name: np.reshape(values, (1,) * place + (-1,) + (1,) * (count - place - 1))
+        for place, (name, values) in enumerate(axes.items())
+    }
+    return at(benchmark, described, parameters, shaped, devices)
+
+
+def at(benchmark: str, described: Described, parameters: Mapping, points: Mapping, devices=1) -> np.ndarray:
+    """The headline figure at points whose coordinates are arrays that broadcast against each other."""
+    shape = np.broadcast_shapes(*(np.shape(values) for values in points.values()))
+    whole = _evaluate if _table_elements(benchmark, parameters, points, shape) <= MOST_ELEMENTS else _in_parts
+    return np.broadcast_to(whole(benchmark, described, parameters, points, devices), shape)
+
+
+def _table_elements(benchmark: str, parameters: Mapping, points: Mapping, shape: tuple) -> int:
+    """Elements of the largest array that a model makes on the way: HPL's blocks, b_eff's sizes, else none."""
+    if benchmark == "hpl":
+        known = {**parameters, **points}
+        size, block = np.max(known["size"]), np.min(known["block_size"])
+        others = [np.shape(values) for name, values in points.items() if name != "size"]
+        return int(np.prod(np.broadcast_shapes(*others), dtype=float) * np.ceil(size / block))
+    return int(np.prod(shape, dtype=float)) * (21 if benchmark == "b_eff" else 1)
+
+
+def _in_parts(benchmark: str, described: Described, parameters: Mapping, points: Mapping, devices):
+    """The same, one half of the longest dimension after the other."""
+    arrays = {name: np.asarray(values) for name, values in points.items()}
+    shape = np.broadcast_shapes(*(values.shape for values in arrays.values()))
+    along = int(np.argmax(shape))
+    if shape[along] < 2:
+        return _evaluate(benchmark, described, parameters, points, devices)
+    middle, halves = shape[along] // 2, []
+    for part in (slice(None, middle), slice(middle, None)):
+        cut = {}
+        for name, values in arrays.items():
+            place = along - (len(shape) - values.ndim)
+            split = place >= 0 and values.shape[place] > 1
+            cut[name] = values[(slice(None),) * place + (part,)] if split else values
+        halves.append(at(benchmark, described, parameters, cut, devices))
+    return np.concatenate(halves, axis=along)
+
+
+def _evaluate(benchmark: str, described: Described, parameters: Mapping, points: Mapping, devices):
+    ranks = points.get(DEVICES, devices)
+    board = replace(described.board, devices=ranks, hosts=-(-ranks // described.devices_per_node))
+    network, bitstream = described.network, described.bitstream
+    chosen = dict(parameters)
+    for name, values in points.items():
+        place, _, field = name.partition(".")
+        if place == "board" and field in OF_BOARD:
+            board = replace(board, **{field: values})
+        elif place == "network" and network is not None and field in OF_NETWORK:
+            network = replace(network, **{field: values})
+        elif place == "bitstream" and bitstream is not None:
+            bitstream = replace(bitstream, figures={**bitstream.figures, field: values})
+        elif field:
+            raise KeyError(name)
+        elif name != DEVICES:  # cubes of whole numbers would overflow
+            chosen[name] = np.asarray(values, dtype=float)
+    model = models.find(benchmark)
+    if model is None or not hasattr(model, "headline"):
+        raise KeyError(benchmark)
+    return model.headline(chosen, board, ranks, network=network, bitstream=bitstream)

@@ -1,0 +1,1 @@
+"""`fabricmark predict`: figures of a described system, over devices and any parameter."""

@@ -1,0 +1,175 @@
+"""Predictions as a table, a CSV file and a plot."""
+
+import csv
+import io
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from fabricmark import paths
+from fabricmark.errors import FabricmarkError, printable
+from fabricmark.models import Prediction
+from fabricmark.prediction.points import Asked, Point, key_of
+
+MODELLED = "modelled"
+PIPED_COLUMNS = 160
+MOST_LINES = 7
+MOST_TICKS = 12
+PICTURES = (".png", ".svg")
+UNITS = {"bytes_per_second": ("GB/s", 1e9), "hertz": ("MHz", 1e6), "bytes": ("B", 1.0)}
+FIELDS = ("name", "operation", "message_bytes", "value", "unit", "kind", "limit", "bottleneck", "error_bar")
+
+
+def show(asked: Asked, points: Sequence[Point], about: Sequence[str]) -> None:
+    """Print the headline figure of every point, and a line for all that has to be known."""
+    console = Console(width=None if sys.stdout.isatty() else PIPED_COLUMNS, highlight=False)
+    over = f" over {asked.transport}" if asked.transport != "none" else ""
+    what = f"{asked.benchmark} on {asked.system.name}{over}, {MODELLED}: {_figure(points[0].headline)}"
+    console.print(Text(printable(what), style="bold"))
+    drawn = Table(box=None, padding=(0, 2, 0, 0))
+    axes, sizes = list(points[0].axes), list(points[0].sizes)
+    for heading in ("devices", *axes, *sizes, "figure"):
+        drawn.add_column(heading, justify="right", no_wrap=True)
+    drawn.add_column("unit", no_wrap=True)
+    drawn.add_column("limit", justify="right", no_wrap=True)
+    for heading in ("bottleneck", "phases"):
+        drawn.add_column(heading)
+    for one in points:
+        found = one.headline
+        cells = [str(one.devices), *(coordinate(name, one.axes[name]) for name in axes)]
+        cells += [number(one.sizes[name]) for name in sizes] + [number(found.value), found.unit]
+        cells += [number(found.limit), found.bottleneck, _phases(found.phases)]
+        drawn.add_row(*(Text(printable(cell)) for cell in cells))
+    console.print(drawn)
+    for line in about:
+        console.print(Text(printable(line)))
+
+
+def number(value: object) -> str:
+    """A number that is short to read; "-" where there is none."""
+    if value is None:
+        return "-"
+    if isinstance(value, int | str):
+        return str(value)
+    return f"{value:.4g}" if abs(value) < 1e4 else f"{value:.0f}"
+
+
+def coordinate(name: str, value: object) -> str:
+    """A value of an axis with its unit."""
+    key = key_of(name)
+    if key is None or not isinstance(value, float):
+        return number(value)
+    if key.dimension == "seconds":
+        return _seconds(value)
+    unit, factor = UNITS.get(key.dimension, ("", 1.0))
+    return f"{value / factor:.4g} {unit}".strip()
+
+
+def _figure(found: Prediction) -> str:
+    words = " ".join(str(value) for name, value in found.axes.items() if name in ("operation", "direction"))
+    return f"{found.name.replace('_', ' ')} {words}".strip()
+
+
+def _phases(phases: Mapping[str, float]) -> str:
+    whole = sum(phases.values())
+    if not whole:
+        return "-"
+    return ", ".join(f"{name} {_seconds(time)} ({time / whole:.0%})" for name, time in phases.items() if time)
+
+
+def _seconds(time: float) -> str:
+    for unit, factor in (("s", 1.0), ("ms", 1e-3), ("us", 1e-6)):
+        if time >= factor:
+            return f"{time / factor:.3g} {unit}"
+    return f"{time / 1e-9:.3g} ns"
+
+
+def table_csv(asked: Asked, points: Sequence[Point], error: float | None) -> str:
+    """Every prediction of every point; phases in seconds, each in a column of its own."""
+    axes, sizes = list(points[0].axes), list(points[0].sizes)
+    phases = list(dict.fromkeys(name for one in points for found in one.predictions for name in found.phases))
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    columns = [f"{name}_seconds".replace(" ", "_") for name in phases]
+    writer.writerow(["benchmark", "system", "transport", "devices", *axes, *sizes, *FIELDS, *columns])
+    for one in points:
+        for found in one.predictions:
+            operation = found.axes.get("operation", found.axes.get("direction", ""))
+            size = found.axes.get("message_bytes", found.axes.get("bytes", ""))
+            row = [asked.benchmark, asked.system.name, asked.transport, one.devices, *one.axes.values()]
+            row += list(one.sizes.values())
+            row += [found.name, operation, size, found.value, found.unit, MODELLED, found.limit]
+            row += [found.bottleneck, error, *(found.phases.get(name) for name in phases)]
+            writer.writerow([_cell(value) for value in row])
+    return text.getvalue()
+
+
+def _cell(value: object) -> object:
+    if value is None:
+        return ""
+    return f"{value:.6g}" if isinstance(value, float) else value
+
+
+def check_picture(file: Path) -> None:
+    """Raises FabricmarkError (2) for a name that is no picture's."""
+    if file.suffix not in PICTURES:
+        raise FabricmarkError(
+            f"--plot {file}: no kind of picture", f"end the name with {' or '.join(PICTURES)}"
+        )
+
+
+def save_plot(asked: Asked, points: Sequence[Point], error: float | None, file: Path) -> None:
+    """Draw the headline figure over the axis with the most values, one line for each of the others."""
+    from fabricmark.reporting import pictures
+
+    drawn = plot(asked, points, error)
+    paths.write_atomically(file, pictures.picture(drawn, file.suffix.removeprefix(".")))
+
+
+def plot(asked: Asked, points: Sequence[Point], error: float | None):
+    """What `save_plot` draws. Raises FabricmarkError (2) where one value is not drawn."""
+    from fabricmark.reporting.plots import LOG_FROM_RATIO, Plot, Series
+
+    names = ["devices", *points[0].axes]
+    places = [{"devices": one.devices, **one.axes} for one in points]
+    along = max(names, key=lambda name: len({place[name] for place in places}))
+    lines: dict[tuple, list[tuple[float, Prediction]]] = {}
+    for one, place in zip(points, places, strict=True):
+        if one.headline.value is not None:
+            key = tuple((name, value) for name, value in place.items() if name != along)
+            lines.setdefault(key, []).append((float(place[along]), one.headline))
+    if not lines:
+        raise FabricmarkError("there is no figure to plot", "choose another system or transport")
+    series = []
+    for place, (key, line) in enumerate(list(lines.items())[:MOST_LINES]):
+        x, y = [at for at, _ in line], [found.value for _, found in line]
+        words = ", ".join(f"{name} {coordinate(name, value)}" for name, value in key if len(lines) > 1)
+        words = words or "figure"
+        series.append(Series(f"{words} ({MODELLED})", x, y, "line", place))
+        if error is not None and len(lines) == 1:
+            for side, factor in (("less", 1 - error), ("more", 1 + error)):
+                name = f"{error:.0%} {side}: what 90 % of the published figures stay within"
+                series.append(Series(name, x, [value * factor for value in y], "dashed", None))
+        if all(found.limit is not None for _, found in line) and place == 0:
+            limits = [found.limit for _, found in line]
+            series.append(Series(f"limit ({MODELLED})", x, limits, "dotted", None))
+    every = [value for one in series for value in one.y]
+    across = [value for one in series for value in one.x]
+    found = points[0].headline
+    over = f" over {asked.transport}" if asked.transport != "none" else ""
+    counts = sorted({place["devices"] for place in places}) if along == "devices" else []
+    ticks = [(float(count), str(count)) for count in counts if len(counts) <= MOST_TICKS]
+    left_out = "" if len(lines) <= MOST_LINES else f"{len(lines) - MOST_LINES} more lines are not drawn."
+    return Plot(
+        "prediction", f"{asked.benchmark} on {asked.system.name}{over}: {_figure(found)}", along,
+        f"{_figure(found)} [{found.unit}]", series, _is_wide(across, LOG_FROM_RATIO),
+        _is_wide(every, LOG_FROM_RATIO), ticks, left_out=left_out,
+    )  # fmt: skip
+
+
+def _is_wide(values: Sequence[float], ratio: float) -> bool:
+    return min(values) > 0 and max(values) / min(values) >= ratio

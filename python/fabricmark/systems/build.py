@@ -1,0 +1,328 @@
+"""From checked files to what the models take: boards, networks, bitstreams, systems."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from fabricmark.errors import FabricmarkError
+from fabricmark.models import Board
+from fabricmark.models.machine import Bitstream, Curve, Network
+from fabricmark.systems import curves, files, keys
+from fabricmark.systems.figure import Fault, Figure
+from fabricmark.systems.files import Table
+from fabricmark.systems.system import OF_BOARD, System
+
+TRANSPORTS = ("none", "cpu", "host", "channels", "accl-udp", "accl-tcp", "accl-rdma", "mpi")
+MOST_LIKE = 8
+MOST_DEVICES = 2**20
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where to look for the files that a file names: beside it first; and what counts in them."""
+
+    profile: str
+    near: Path | None = None
+    depth: int = 0
+
+    def deeper(self) -> "Source":
+        return Source(self.profile, self.near, self.depth + 1)
+
+
+def checked(kind: str, path: Path, source: Source, rest: tuple[str, ...]) -> Table:
+    """A board or network file, with what it inherits. Raises FabricmarkError (2)."""
+    raw = files.parse(path)
+    try:
+        own = files.table(raw, kind, (), files.place(path), rest)
+        if "like" in own.texts:
+            if source.depth >= MOST_LIKE:
+                raise Fault(("like",), "likes without end", "name a file that is not like this one")
+            base = _reference(kind, own.texts["like"], ("like",), source)
+            own = files.merged(checked(kind, base, source.deeper(), rest), own)
+        files.require(own, kind, ())
+        return own
+    except Fault as fault:
+        raise files.refused(path, fault) from fault
+
+
+def _reference(kind: str, name: object, at: tuple, source: Source) -> Path:
+    """The file that a name stands for. Raises Fault with the known names."""
+    if not isinstance(name, str):
+        raise Fault(at, f"{name!r} is no name of a file", f"write the name of a {kind} file in quotes")
+    try:
+        return files.find(kind, name, source.near)
+    except KeyError as error:
+        what = "bitstreams" if kind == "bitstreams" else f"a {kind}"
+        raise Fault(at, f"there are no {what} {name}" if kind == "bitstreams" else f"{name} is no {kind}",
+                    str(error.args[0])) from error  # fmt: skip
+
+
+def values(figures: Mapping[str, Figure], known: Mapping[str, keys.Key], profile: str) -> dict:
+    """Numbers by field of the models' objects; what has none in this profile is left out."""
+    found: dict = {}
+    for name, one in figures.items():
+        number, field = one.of(profile), known[name].field
+        if number is None or not field:
+            continue
+        if field == "flops_per_second":
+            found.setdefault(field, {})[name.partition(".")[2]] = number
+        elif field.startswith("figures."):
+            found.setdefault("figures", {})[field.partition(".")[2]] = number
+        else:
+            found[field] = number
+    return found
+
+
+def needed(found: Mapping, known: Mapping[str, keys.Key], at: tuple = ()) -> None:
+    """Raises Fault for a required figure that the profile has not, or that is 0."""
+    for name, key in known.items():
+        if key.required and key.field not in found:
+            cause = "no published figure, which the profile published asks for"
+            raise Fault((*at, *name.split(".")), cause, "use the profile fitted")
+        if key.required and not found[key.field]:
+            raise Fault((*at, *name.split(".")), "is 0", f"write at least 1: {key.meaning}")
+
+
+def board(path: Path, source: Source) -> tuple[Board, tuple[Figure, ...]]:
+    """A board and its figures."""
+    table = checked("board", path, source, ("random_updates",))
+    found = values(table.figures, keys.BOARD, source.profile)
+    try:
+        needed(found, keys.BOARD)
+        device_class = _word(table.texts["class"], keys.CLASSES, ("class",))
+        updates, more = _updates(table, files.place(path), source.profile)
+    except Fault as fault:
+        raise files.refused(path, fault) from fault
+    if updates:
+        found["updates_per_second"] = updates
+    capacity = table.figures.get("memory.bank_capacity")
+    if capacity is not None and capacity.of(source.profile) is not None:
+        found["memory_bytes"] = capacity.of(source.profile) * found["banks"]
+    made = Board(name=table.texts["name"], device_class=device_class, **found)
+    return made, (*table.figures.values(), *more)
+
+
+def _updates(table: Table, place: str, profile: str) -> tuple[tuple, tuple[Figure, ...]]:
+    """[[random_updates]]: rate by size of the table. Raises Fault."""
+    raw = table.rest.get("random_updates", [])
+    if not isinstance(raw, list):
+        raise Fault(("random_updates",), "no list", "write [[random_updates]] with table and rate")
+    known = {"table": keys.Key("bytes", "", ""), "rate": keys.Key("updates_per_second", "", "")}
+    pairs, all_figures = [], []
+    for number, one in enumerate(raw):
+        at = ("random_updates", number)
+        if not isinstance(one, dict) or set(one) - {"source"} != set(known):
+            raise Fault(at, "not table and rate", 'write table = "1 GiB", rate = "0.1 GUOP/s"')
+        given = table.texts.get("source", "")
+        source = one.get("source", given)
+        if not isinstance(source, str):
+            raise Fault((*at, "source"), "no text", "say in words where the figure is from")
+        parts = [
+            files.figure.read(
+                one[name], key, f"{place}: random_updates[{number}].{name}", (*at, name), source
+            )
+            for name, key in known.items()
+        ]
+        pair = tuple(part.of(profile) for part in parts)
+        all_figures += parts
+        if None not in pair:
+            pairs.append(pair)
+    return tuple(sorted(pairs)), tuple(all_figures)
+
+
+def network(path: Path, source: Source) -> tuple[Network, tuple[Figure, ...]]:
+    """A network, the curves of its hosts, and its figures."""
+    table = checked("network", path, source, ("curves",))
+    found = values(table.figures, keys.NETWORK, source.profile)
+    try:
+        kind = _word(table.texts["kind"], keys.KINDS, ("kind",))
+        measured: tuple[Curve, ...] = ()
+        if "curves" in table.rest:
+            measured = curves.read(table.rest["curves"], path, ("curves",))
+        for name, key in (("links.count", "links"), ("links.width", "width_bytes")):
+            if key in found and (found[key] < 1 or found[key] != int(found[key])):
+                raise Fault(tuple(name.split(".")), "not a whole number from 1 on", "correct it")
+    except Fault as fault:
+        raise files.refused(path, fault) from fault
+    if "width_bytes" in found:
+        found["width_bytes"] = int(found["width_bytes"])
+    made = Network(name=table.texts["name"], kind=kind, curves=measured, **found)
+    return made, tuple(table.figures.values())
+
+
+def _word(word: str, known: tuple[str, ...], at: tuple) -> str:
+    if word not in known:
+        raise Fault(at, f"{word} is not known", f"use one of {', '.join(known)}")
+    return word
+
+
+def bitstreams(path: Path, source: Source) -> tuple[str, dict[str, tuple[Bitstream, tuple[Figure, ...]]]]:
+    """The board's id and all bitstreams of a file, each with its figures."""
+    raw = files.parse(path)
+    try:
+        top = files.table(raw, "bitstreams", (), files.place(path), ("bitstreams",))
+        files.require(top, "bitstreams", ())
+        entries = raw.get("bitstreams")
+        if not isinstance(entries, dict) or not entries:
+            raise Fault(("bitstreams",), "no bitstreams", "write [bitstreams.NAME] and its keys below")
+        board_id, tables = top.texts["board"], {}
+        _reference("board", board_id, ("board",), source)
+        for name, entry in entries.items():
+            tables[name] = _entry(name, entry, tables, path, top.texts.get("source", ""), source)
+        made = {}
+        for name, table in tables.items():
+            made[name] = (_bitstream(name, table, board_id, source.profile), tuple(table.figures.values()))
+        return board_id, made
+    except Fault as fault:
+        raise files.refused(path, fault) from fault
+
+
+def _entry(name: str, raw: object, before: dict[str, Table], path: Path, given: str, source: Source) -> Table:
+    """One table of a bitstreams file, with what it inherits. Raises Fault."""
+    at = ("bitstreams", name)
+    own = files.table(raw, "bitstream", at, files.place(path), ("parameters",), given)
+    _parameters(own, at, given)
+    if "like" in own.texts:
+        like = (*at, "like")
+        file, slash, other = own.texts["like"].rpartition("/")
+        tables = before
+        if slash:
+            if source.depth >= MOST_LIKE:
+                raise Fault(like, "likes without end", "name one that is not like this one")
+            tables = _tables(_reference("bitstreams", file, like, source), source.deeper())
+        if other not in tables:
+            known = ", ".join(tables) or "FILE/NAME of another file"
+            raise Fault(like, f"{other} is no bitstream before this one", f"use one of {known}")
+        own = files.merged(tables[other], own)
+    files.require(own, "bitstream", at)
+    _word(own.texts.get("transport", "none"), TRANSPORTS, (*at, "transport"))
+    return own
+
+
+def _tables(path: Path, source: Source) -> dict[str, Table]:
+    """The checked tables of another bitstreams file."""
+    raw = files.parse(path)
+    given, tables = raw.get("source", ""), {}
+    entries = raw.get("bitstreams")
+    try:
+        for name, entry in (entries if isinstance(entries, dict) else {}).items():
+            tables[name] = _entry(name, entry, tables, path, given if isinstance(given, str) else "", source)
+    except Fault as fault:
+        raise files.refused(path, fault) from fault
+    return tables
+
+
+def _parameters(table: Table, at: tuple, given: str) -> None:
+    """Raises Fault where a parameter is no plain value, or where nothing says from where they are."""
+    found = table.rest.get("parameters", {})
+    if not isinstance(found, dict):
+        raise Fault((*at, "parameters"), "no table", "write parameters = { replications = 4 }")
+    for name, value in found.items():
+        if not isinstance(value, int | float | str | bool):
+            raise Fault(
+                (*at, "parameters", name), "no plain value", "write a number, a text or true or false"
+            )
+    if found and not table.texts.get("source", given):
+        raise Fault((*at, "parameters"), "no source", 'add source = "document, table or section"')
+
+
+def _bitstream(name: str, table: Table, board_id: str, profile: str) -> Bitstream:
+    found = values(table.figures, keys.BITSTREAM, profile)
+    clock = found.pop("kernel_hz", None)
+    return Bitstream(
+        name,
+        table.texts["benchmark"],
+        board_id,
+        table.texts.get("variant", "base"),
+        table.texts.get("transport", "none"),
+        dict(table.rest.get("parameters", {})),
+        clock,
+        found,
+    )
+
+
+def system(path: Path, profile: str, board_id: str | None = None) -> System:
+    """A system from its file; `board_id` chooses among its kinds of devices, by default the first."""
+    source = Source(profile, path.parent)
+    raw = files.parse(path)
+    try:
+        top = files.table(raw, "system", (), files.place(path), ("devices",))
+        files.require(top, "system", ())
+        entries = raw.get("devices")
+        if not isinstance(entries, list) or not entries:
+            raise Fault(("devices",), "no devices", "write [[devices]] with board, per_node and most")
+        given = top.texts.get("source", "")
+        rest = ("networks", "bitstreams")
+        tables = [
+            files.table(one, "devices", ("devices", place), files.place(path), rest, given)
+            for place, one in enumerate(entries)
+        ]
+        for place, table in enumerate(tables):
+            files.require(table, "devices", ("devices", place))
+        boards = tuple(table.texts["board"] for table in tables)
+        if len(set(boards)) < len(boards):
+            raise Fault(("devices",), "a board stands twice", "write one [[devices]] for each board")
+        if board_id is not None and board_id not in boards:
+            remedy = f"use one of {', '.join(boards)}"
+            raise FabricmarkError(f"{path}: {board_id} is no board of this system", remedy)
+        made = [_devices(path, top, tables, place, source) for place in range(len(tables))]
+        return made[0 if board_id is None else boards.index(board_id)]
+    except Fault as fault:
+        raise files.refused(path, fault) from fault
+
+
+def alone(board_id: str, source: Source) -> System:
+    """One board by itself, with all bitstreams that are made for it."""
+    made, figures = board(files.find("board", board_id), source)
+    streams: list[Bitstream] = []
+    for path in files.listed("bitstreams").values():
+        if files.parse(path).get("board") == board_id:
+            entries = bitstreams(path, source)[1]
+            streams += [stream for stream, _ in entries.values()]
+            figures += tuple(one for _, parts in entries.values() for one in parts)
+    summary = f"{made.name} by itself"
+    return System(board_id, summary, made, board_id, 1, 1, {}, tuple(streams), figures, (board_id,))
+
+
+def _devices(path: Path, top: Table, tables: list[Table], place: int, source: Source) -> System:
+    """The system as one of its [[devices]] has it. Raises Fault."""
+    table, at = tables[place], ("devices", place)
+    made_board, figures = board(_reference("board", table.texts["board"], (*at, "board"), source), source)
+    found = values(table.figures, keys.DEVICES, source.profile)
+    needed(found, keys.DEVICES, at)
+    changed = {name: number for name, number in found.items() if name in OF_BOARD}
+    made_board = replace(made_board, **changed)
+    if found["most_devices"] > MOST_DEVICES:
+        raise Fault((*at, "most"), "too many devices", f"at most {MOST_DEVICES}")
+    networks, more = _networks(table, at, source)
+    figures = (*table.figures.values(), *figures, *more)
+    streams: list[Bitstream] = []
+    names = table.rest.get("bitstreams", [])
+    if not isinstance(names, list):
+        raise Fault((*at, "bitstreams"), "no list", 'write bitstreams = ["FILE"]')
+    for number, name in enumerate(names):
+        where = (*at, "bitstreams", number)
+        of_board, entries = bitstreams(_reference("bitstreams", name, where, source), source)
+        if of_board != table.texts["board"]:
+            raise Fault(where, f"{name} is for the board {of_board}", f"name one for {table.texts['board']}")
+        streams += [stream for stream, _ in entries.values()]
+        figures += tuple(one for _, parts in entries.values() for one in parts)
+    return System(
+        path.stem, top.texts["summary"], made_board, table.texts["board"], found["devices_per_node"],
+        found["most_devices"], networks, tuple(streams), figures, tuple(one.texts["board"] for one in tables),
+    )  # fmt: skip
+
+
+def _networks(table: Table, at: tuple, source: Source) -> tuple[dict[str, Network], tuple[Figure, ...]]:
+    """[devices.networks]: transport = id of a network. Raises Fault."""
+    raw = table.rest.get("networks", {})
+    if not isinstance(raw, dict):
+        raise Fault((*at, "networks"), "no table", "write [devices.networks] with TRANSPORT = NETWORK")
+    networks, figures = {}, ()
+    for transport, name in raw.items():
+        where = (*at, "networks", transport)
+        if transport not in TRANSPORTS[1:]:
+            raise Fault(where, f"{transport} is no transport", f"use one of {', '.join(TRANSPORTS[1:])}")
+        networks[transport], more = network(_reference("network", name, where, source), source)
+        figures += more
+    return networks, figures

@@ -1,0 +1,95 @@
+"""`fabricmark systems`: which systems are known, each figure with its source, and whether a file is right."""
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from fabricmark.errors import FabricmarkError, printable
+from fabricmark.systems import PROFILES, catalogue, files
+from fabricmark.systems.figure import Figure
+from fabricmark.systems.new import new_command
+
+PIPED_COLUMNS = 160
+NOTHING = "-"
+
+app = typer.Typer(help="Systems, boards, networks and bitstreams as data.", no_args_is_help=False)
+app.command("new")(new_command)
+
+
+@app.command("list")
+def list_command() -> None:
+    """List the systems, and the boards, networks and bitstreams that they are made of."""
+    rows = []
+    for entry in catalogue.everything():
+        own = "yours" if entry.path.is_relative_to(files.user_folder()) else ""
+        rows.append([entry.kind, entry.name, entry.summary, own])
+    _show(["kind", "name", "what it is", ""], rows)
+    print(f"your own files: {files.user_folder()}")
+
+
+@app.command("show")
+def show_command(
+    name: Annotated[
+        str | None, typer.Argument(help="A name of `fabricmark systems list`, or a file (default: all).")
+    ] = None,
+    profile: Annotated[str | None, typer.Option(help="Only the figures of published or fitted.")] = None,
+    fitted: Annotated[
+        bool, typer.Option("--fitted", help="Only fitted figures, with the reasoning.")
+    ] = False,
+) -> None:
+    """Show every figure with its source: published, fitted, and from what."""
+    if profile is not None and profile not in PROFILES:
+        raise FabricmarkError(f"there is no profile {profile}", f"use one of {', '.join(PROFILES)}")
+    if fitted and profile == "published":
+        raise FabricmarkError("--fitted and the profile published", "leave out one of them")
+    entries = [catalogue.named(name)] if name else catalogue.everything()
+    figures = catalogue.unique(figure for entry in entries for figure in entry.figures)
+    if fitted:
+        figures = tuple(figure for figure in figures if figure.fitted is not None)
+    if name:
+        print(printable(f"{entries[0].name}: {entries[0].summary} ({entries[0].path})"))
+    if profile is None:
+        headings = ["figure", "published", "fitted", "source or reasoning"]
+        rows = [_both(figure) for figure in figures]
+    else:
+        headings = ["figure", "value", "source or reasoning"]
+        rows = [_one(figure, profile) for figure in figures if figure.of(profile) is not None]
+    _show(headings, rows)
+    print(f"{len(rows)} figures" + (", all fitted" if fitted else ""))
+
+
+@app.command("check")
+def check_command(
+    places: Annotated[list[Path], typer.Argument(metavar="FILES", help="Files of any of the four kinds.")],
+) -> None:
+    """Check files, and all that they refer to; the first fault is shown with its line."""
+    for path in places:
+        kind = catalogue.kind_of(path)
+        entry = catalogue.entry(kind, path)
+        print(printable(f"{path}: correct ({kind}, {len(entry.figures)} figures)"))
+
+
+def _both(figure: Figure) -> list[str]:
+    reasons = [figure.source] if figure.source else []
+    reasons += [f"inferred: {figure.inferred}"] if figure.fitted is not None else []
+    return [figure.place, figure.value_text or NOTHING, figure.fitted_text or NOTHING, "; ".join(reasons)]
+
+
+def _one(figure: Figure, profile: str) -> list[str]:
+    if profile == "published" or figure.fitted is None:
+        return [figure.place, figure.value_text, figure.source]
+    return [figure.place, figure.fitted_text, f"inferred: {figure.inferred}"]
+
+
+def _show(headings: list[str], rows: list[list[str]]) -> None:
+    """A table without a frame, wide where it is piped."""
+    console = Console() if sys.stdout.isatty() else Console(width=PIPED_COLUMNS)
+    table = Table(*headings, box=None, padding=(0, 2, 0, 0))
+    for row in rows:
+        table.add_row(*(Text(printable(cell)) for cell in row))
+    console.print(table)

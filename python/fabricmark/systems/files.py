@@ -1,0 +1,198 @@
+"""Finding and checking the files of a system: what does not fit is refused in one line with its place."""
+
+import difflib
+import os
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from fabricmark import paths
+from fabricmark.errors import FabricmarkError
+from fabricmark.systems import figure, keys, lines
+from fabricmark.systems.figure import Fault, Figure
+
+FOLDERS = {"system": "", "board": "boards", "network": "networks", "bitstreams": "bitstreams"}
+ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
+LARGEST_FILE = 2**20
+SCHEMA_PAGE = "docs/systems.md has all keys"
+
+
+@dataclass(frozen=True)
+class Table:
+    """A checked table: texts and figures by key; `rest`: what the kind of file has beside them."""
+
+    texts: Mapping[str, str]
+    figures: Mapping[str, Figure]
+    rest: Mapping[str, object] = field(default_factory=dict)
+
+
+def user_folder() -> Path:
+    """Folder of the user's own systems (not created here): FABRICMARK_SYSTEMS, else in the configuration."""
+    given = os.environ.get("FABRICMARK_SYSTEMS")
+    if given:
+        return Path(given)
+    return Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "fabricmark" / "systems"
+
+
+def folders() -> list[Path]:
+    """Where names are looked up: the user's folder, then the repository's."""
+    return [user_folder(), paths.root() / "systems"]
+
+
+def listed(kind: str, near: Path | None = None) -> dict[str, Path]:
+    """All files of a kind by id; what is found first counts. `near`: a folder to search before the others."""
+    found: dict[str, Path] = {}
+    for folder in ([near] if near else []) + folders():
+        try:
+            files = sorted((folder / FOLDERS[kind]).glob("*.toml"))
+        except OSError:
+            continue
+        for file in files:
+            found.setdefault(file.stem, file)
+    return found
+
+
+def find(kind: str, name: str, near: Path | None = None) -> Path:
+    """The file of an id. Raises KeyError with the known ids where there is none."""
+    if ID.fullmatch(name):
+        for folder in ([near] if near else []) + folders():
+            file = folder / FOLDERS[kind] / f"{name}.toml"
+            if file.is_file():
+                return file
+    raise KeyError(f"use one of {', '.join(listed(kind, near)) or 'those that you write first'}")
+
+
+def place(path: Path) -> str:
+    """File as it is named in figures: with its folder, where that is one of a kind."""
+    return f"{path.parent.name}/{path.name}" if path.parent.name in FOLDERS.values() else path.name
+
+
+def text_of(path: Path) -> str:
+    """Content of a file. Raises FabricmarkError (2)."""
+    try:
+        if path.stat().st_size > LARGEST_FILE:
+            raise FabricmarkError(f"{path}: larger than 1 MiB", "name a system file")
+        return path.read_bytes().decode("utf-8")
+    except OSError as error:
+        raise FabricmarkError(f"{path}: cannot be read: {error.strerror}", "name a system file") from error
+    except UnicodeError as error:
+        remedy = "save the file in that encoding"
+        raise FabricmarkError(f"{path}: not UTF-8: {error.reason}", remedy) from error
+    except ValueError as error:  # a path with a zero byte
+        raise FabricmarkError(f"{path}: no file name: {error}", "name a system file") from error
+
+
+def parse(path: Path) -> dict:
+    """The TOML of a file. Raises FabricmarkError (2) with line and cause."""
+    text = text_of(path)
+    try:
+        return tomllib.loads(text)
+    except RecursionError as error:
+        raise FabricmarkError(f"{path}: nested too deeply", SCHEMA_PAGE) from error
+    except ValueError as error:
+        found = re.search(r"\(at line (\d+), column \d+\)", str(error))
+        line = int(found[1]) if found else text.count("\n") + 1
+        cause = str(error).replace(found[0], "").strip() if found else str(error)
+        cause = cause.replace(" (at end of document)", ", but the file ends")
+        raise FabricmarkError(
+            f"{path}: line {line}: not valid TOML: {cause}", "correct that place"
+        ) from error
+
+
+def refused(path: Path, fault: Fault) -> FabricmarkError:
+    """The one line of a fault: file, line, key, cause and remedy."""
+    try:
+        known = lines.of_keys(text_of(path))
+    except (RecursionError, ValueError, FabricmarkError):
+        known = {}
+    at = fault.path
+    while at and at not in known:
+        at = at[:-1]
+    key = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in fault.path).lstrip(".")
+    where = f"line {known.get(at, 1)}: " + (f"{key}: " if key else "")
+    return FabricmarkError(f"{path}: {where}{fault.cause}", fault.remedy)
+
+
+def unknown_key(path: tuple, name: str, known: list[str]) -> Fault:
+    """A key that no table has, with what was probably meant."""
+    close = difflib.get_close_matches(name, known, n=1)
+    remedy = f"did you mean {close[0]}?" if close else f"use {', '.join(known)}"
+    return Fault(path, f"unknown key {name}", remedy)
+
+
+def table(
+    raw: object, kind: str, at: tuple, file: str, rest: tuple[str, ...] = (), source: str = ""
+) -> Table:
+    """Check a table of a kind (of `keys.TEXTS`, `keys.FIGURES`), without what it has to have. Raises Fault.
+
+    `at`: its path in the file. `rest`: keys that the caller checks. `source`: of the enclosing table.
+    """
+    if not isinstance(raw, dict):
+        raise Fault(at, "no table", f"write keys and values; {SCHEMA_PAGE}")
+    texts, known = keys.TEXTS[kind], _figures(kind)
+    groups = {name.split(".")[0] for name in known if "." in name}
+    own = {name: _text(raw[name], (*at, name)) for name in texts if name in raw}
+    source = own.get("source", source)
+    found: dict[str, Figure] = {}
+    for name, value in raw.items():
+        path = (*at, name)
+        if name in known:
+            found[name] = figure.read(value, known[name], f"{file}: {_dotted(path)}", path, source)
+        elif name in groups:
+            found |= _group(value, name, known, path, file, source)
+        elif name not in texts and name not in rest:
+            single = [key for key in known if "." not in key]
+            raise unknown_key(path, name, [*texts, *rest, *single, *sorted(groups)])
+    return Table(own, found, {name: raw[name] for name in rest if name in raw})
+
+
+def _figures(kind: str) -> Mapping[str, keys.Key]:
+    return keys.FIGURES.get(kind, {})
+
+
+def _group(raw: object, group: str, known: Mapping, at: tuple, file: str, source: str) -> dict[str, Figure]:
+    """Figures of a table in the table, such as memory."""
+    if not isinstance(raw, dict):
+        raise Fault(at, "no table", f"write [{group}] and its keys below")
+    source = _text(raw["source"], (*at, "source")) if "source" in raw else source
+    names = [name.split(".")[1] for name in known if name.startswith(f"{group}.")]
+    found = {}
+    for name, value in raw.items():
+        path = (*at, name)
+        if name in names:
+            key = f"{group}.{name}"
+            found[key] = figure.read(value, known[key], f"{file}: {_dotted(path)}", path, source)
+        elif name != "source":
+            raise unknown_key(path, name, [*names, "source"])
+    return found
+
+
+def require(checked: Table, kind: str, at: tuple) -> None:
+    """Raises Fault for a text or figure that has to be there."""
+    for name, (needed, meaning) in keys.TEXTS[kind].items():
+        if needed and name not in checked.texts:
+            raise Fault((*at, name), "missing", f"add it: {meaning}")
+    for name, key in _figures(kind).items():
+        if key.required and name not in checked.figures:
+            raise Fault((*at, *name.split(".")), "missing", f"add it: {key.meaning}")
+
+
+def merged(base: Table, own: Table) -> Table:
+    """All of one table, and what it lacks from the one that it is like."""
+    inherited = {name: text for name, text in base.texts.items() if name not in ("source", "like")}
+    rest = {**base.rest, **own.rest}
+    if isinstance(base.rest.get("parameters"), dict) and isinstance(own.rest.get("parameters"), dict):
+        rest["parameters"] = {**base.rest["parameters"], **own.rest["parameters"]}
+    return Table({**inherited, **own.texts}, {**base.figures, **own.figures}, rest)
+
+
+def _text(raw: object, path: tuple) -> str:
+    if not isinstance(raw, str) or not raw.strip():
+        raise Fault(path, f"{raw!r} is no text", "write words in quotes")
+    return raw
+
+
+def _dotted(path: tuple) -> str:
+    return ".".join(str(step) for step in path)

@@ -1,0 +1,184 @@
+"""Every key that a system file may have: its kind of number, what it becomes in the models, and its meaning.
+
+The only list of them: the reader checks with it, and the JSON Schemas and the tables of docs/systems.md are
+made from it (tools/system_schemas.py).
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from fabricmark.systems import measured_keys
+
+# Kinds of plain numbers, beside the dimensions of quantities.
+COUNT = "count"
+NUMBER = "number"
+SHARE = "share"
+PLAIN = (COUNT, NUMBER, SHARE)
+RATE = "bytes_per_second"
+
+
+@dataclass(frozen=True)
+class Key:
+    """One figure. `dimension`: of `quantity.UNITS`, or a kind of plain number.
+
+    `field`: of the Board, Network or System that takes it; "" where nothing but `systems show` does.
+    `required`: without it the file is of no use.
+    """
+
+    dimension: str
+    field: str
+    meaning: str
+    required: bool = False
+
+
+RESOURCES = {
+    "logic": Key(COUNT, "", "LUTs of AMD's devices, ALUTs or ALMs of Intel's, as the table counts them"),
+    "registers": Key(COUNT, "", "flip-flops"),
+    "bram": Key(COUNT, "", "blocks of on-chip memory: M20K or BRAM36"),
+    "uram": Key(COUNT, "", "UltraRAM blocks"),
+    "dsps": Key(COUNT, "", "blocks of arithmetic"),
+}
+
+BOARD = {
+    "memory.banks": Key(COUNT, "banks", "memory banks (CPU, GPU: 1, the whole memory)", required=True),
+    "memory.bank_bandwidth": Key(RATE, "bank_bytes_per_second", "of one bank", required=True),
+    "memory.bank_capacity": Key("bytes", "", "of one bank"),
+    "memory.clock": Key("hertz", "memory_hz", "at which the memory's controller serves a kernel"),
+    "memory.burst_latency": Key("seconds", "burst_seconds", "paid for each burst"),
+    "memory.longest_burst": Key("bytes", "burst_bytes", "upper end of a burst's length"),
+    "memory.update_latency": Key(
+        "seconds", "update_seconds", "of a random update, beyond the kernel's cycles"
+    ),
+    "memory.read_bandwidth": Key(RATE, "read_path_bytes_per_second", "where reads have a path of their own"),
+    "memory.write_bandwidth": Key(RATE, "write_path_bytes_per_second", "where writes have one"),
+    "host.link_bandwidth": Key(RATE, "", "of the link to the host as it is specified, one direction"),
+    "host.write_bandwidth": Key(RATE, "host_to_device_bytes_per_second", "host to device, as copied"),
+    "host.read_bandwidth": Key(RATE, "device_to_host_bytes_per_second", "device to host, as copied"),
+    "host.write_latency": Key("seconds", "host_to_device_seconds", "of one copy to the device by DMA"),
+    "host.read_latency": Key("seconds", "device_to_host_seconds", "of one copy from the device by DMA"),
+    "host.page": Key("bytes", "page_bytes", "a copy of so many bytes or more waits longer"),
+    "host.page_latency": Key("seconds", "page_seconds", "so much longer"),
+    "host.programmed_below": Key("bytes", "programmed_bytes", "shorter copies are made word by word"),
+    "host.programmed_bandwidth": Key(RATE, "programmed_bytes_per_second", "of copies word by word"),
+    "host.programmed_latency": Key("seconds", "programmed_seconds", "the least that they take"),
+    "host.staging_bandwidth": Key(RATE, "staging_bytes_per_second", "the driver's own copy of a message"),
+    "host.array_staging_bandwidth": Key(RATE, "array_staging_bytes_per_second", "... of whole arrays"),
+    "host.neighbour_factor": Key(
+        NUMBER,
+        "neighbour_factor",
+        "copies take so many times as long while the other devices of the node copy, too",
+    ),
+    "host.launch_latency": Key("seconds", "launch_seconds", "until the host can start another kernel"),
+    "host.invocation_latency": Key("seconds", "", "of one kernel, from its start to the news of its end"),
+    "host.copy_bandwidth": Key(RATE, "host_bytes_per_second", "copies in the memory of a whole host"),
+    "processor.cores": Key(COUNT, "cores", "of the device (CPU)"),
+    "processor.core_bandwidth": Key(RATE, "core_bytes_per_second", "copies by one core (CPU)"),
+    "arithmetic.half": Key("flops_per_second", "flops_per_second", "multiply-adds, counted as two"),
+    "arithmetic.float": Key("flops_per_second", "flops_per_second", "multiply-adds, counted as two"),
+    "arithmetic.double": Key("flops_per_second", "flops_per_second", "multiply-adds, counted as two"),
+    "serial.ports": Key(COUNT, "", "network ports of the board"),
+    "serial.port_bandwidth": Key(RATE, "", "of one port, one direction"),
+    **{f"resources.{name}": key for name, key in RESOURCES.items()},
+}
+
+NETWORK = {
+    "links.count": Key(COUNT, "links", "links of a device that carry data"),
+    "links.bandwidth": Key(RATE, "link_bytes_per_second", "of one link, one direction"),
+    "links.width": Key("bytes", "width_bytes", "a kernel hands a link in one cycle"),
+    "links.clock": Key("hertz", "clock_hz", "of these cycles"),
+    "latency": Key("seconds", "latency_seconds", "of the first bit, from one device to the next"),
+    "switch_latency": Key("seconds", "switch_seconds", "more for each switch in between"),
+    "start_latency": Key("seconds", "start_seconds", "to issue one message"),
+    "self_bandwidth": Key(RATE, "self_bytes_per_second", "of a rank to itself, where no curve says"),
+    "ordering_bandwidth": Key(RATE, "ordering_bytes_per_second", "at which a host orders a matrix's blocks"),
+    "node_latency": Key("seconds", "figures.node_seconds", "of a device's own network modules"),
+    "cable_latency": Key("seconds", "figures.cable_seconds", "of one cable with its transceivers"),
+    "switch_ports": Key(COUNT, "figures.switch_ports", "of one switch"),
+    "frame": Key("bytes", "figures.frame_bytes", "payload of one frame"),
+    "frame_overhead": Key("bytes", "figures.frame_overhead_bytes", "headers, gap and preamble of a frame"),
+    "copy_bandwidth": Key(
+        RATE, "figures.copy_bytes_per_second", "where a message is copied in device memory"
+    ),
+    "copy_latency": Key("seconds", "figures.copy_seconds", "of such a copy"),
+}
+
+# Figures of a bitstream that stand in for the board's: the synthesis decides them, too.
+OF_BOARD = {
+    name: replace(BOARD[f"memory.{name}"], required=False)
+    for name in (
+        "bank_bandwidth", "clock", "burst_latency", "longest_burst", "update_latency", "read_bandwidth",
+        "write_bandwidth",
+    )
+}  # fmt: skip
+
+BITSTREAM = {
+    "clock": Key("hertz", "kernel_hz", "of the kernel"),
+    "synthesis_time": Key("seconds", "", "how long the tools took"),
+    **{f"memory.{name}": key for name, key in OF_BOARD.items()},
+    "memory.matrix_banks": Key(COUNT, "matrix_banks", "banks that hold a matrix; all where it is not given"),
+    **{f"resources.{name}": key for name, key in RESOURCES.items()},
+    "fitted.multiply_efficiency": Key(SHARE, "multiply_efficiency", "of the modelled multiplications' rate"),
+    "fitted.panel_efficiency": Key(SHARE, "panel_efficiency", "of the panel kernels' cycles"),
+    "fitted.pipeline_efficiency": Key(SHARE, "pipeline_efficiency", "of a pipeline's cycles"),
+    "fitted.channel_efficiency": Key(SHARE, "channel_efficiency", "of the channels' bandwidth"),
+    "fitted.start_latency": Key("seconds", "start_seconds", "of all kernels and exchanges"),
+    **{
+        f"measured.{name}": Key(measured_keys.dimension(name), name, meaning)
+        for name, meaning in measured_keys.MEANINGS.items()
+    },
+}
+
+DEVICES = {
+    # What is other than in the board's file, because of the hosts.
+    **{name: key for name, key in BOARD.items() if name.startswith("host.")},
+    "per_node": Key(COUNT, "devices_per_node", "devices in one node", required=True),
+    "most": Key(COUNT, "most_devices", "devices of the whole system", required=True),
+}
+
+FIGURES: Mapping[str, Mapping[str, Key]] = {
+    "board": BOARD,
+    "network": NETWORK,
+    "bitstream": BITSTREAM,
+    "devices": DEVICES,
+}
+CLASSES = ("fpga", "cpu", "gpu")
+KINDS = ("direct", "packet", "host")
+# Texts beside the figures: whether required, and meaning.
+TEXTS: Mapping[str, Mapping[str, tuple[bool, str]]] = {
+    "board": {
+        "name": (True, "as people call it"),
+        "class": (True, f"one of {', '.join(CLASSES)}"),
+        "summary": (False, "what else there is to say"),
+        "source": (False, "of all figures here that have none of their own"),
+        "like": (False, "id of a board from which all is taken that is not here"),
+    },
+    "network": {
+        "name": (True, "as people call it"),
+        "kind": (True, "direct (circuits), packet (an engine on the board) or host (PCI Express and MPI)"),
+        "summary": (False, "what else there is to say"),
+        "source": (False, "of all figures here that have none of their own"),
+        "like": (False, "id of a network from which all is taken that is not here"),
+    },
+    "bitstreams": {
+        "board": (True, "id of the board for which they were made"),
+        "summary": (False, "what else there is to say"),
+        "source": (False, "of all figures here that have none of their own"),
+    },
+    "bitstream": {
+        "benchmark": (True, "for example stream"),
+        "variant": (False, "of kernel.toml; base where it is not given"),
+        "transport": (False, "for example channels; none where it exchanges nothing"),
+        "source": (False, "of all figures here that have none of their own"),
+        "inferred": (False, "why a bitstream of another board or document stands for this one"),
+        "like": (False, "name of an earlier one in this file, or FILE/NAME, from which all else is taken"),
+    },
+    "system": {
+        "name": (True, "as people call it"),
+        "summary": (True, "what it is, in one sentence"),
+        "source": (False, "of all figures here that have none of their own"),
+    },
+    "devices": {
+        "board": (True, "id of a board"),
+        "source": (False, "of all figures here that have none of their own"),
+    },
+}

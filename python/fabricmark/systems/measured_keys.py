@@ -1,0 +1,45 @@
+"""Keys of figures that `fabricmark systems new` measures of kernels that a device's runtime compiles.
+
+Their names end in what they are: an efficiency, seconds, or bytes a second; the models take them by these
+names (models/_measured.py).
+"""
+
+from itertools import product
+
+DIRECTIONS = ("to_device", "from_device", "both")
+METHODS = ("queued", "blocking", "migrate", "sub_buffer")
+STEPS = ("kernel", "read", "message", "write", "kernel_after", "exchange", "mapped")
+COPIES = (*STEPS, *(f"{direction}_{method}" for direction, method in product(DIRECTIONS, METHODS)))
+OF_COPIES = {
+    "start_seconds": "before the first byte",
+    "cached_bytes_per_second": "for bytes within cached_bytes",
+    "memory_bytes_per_second": "for the bytes beyond",
+}
+PLAIN = {
+    "efficiency": "share of the calibrated limit that the kernel reaches",
+    "start_seconds": "of the kernel, beyond the calibrated start",
+    "panel_efficiency": "share of the calibrated arithmetic: LU, left and top kernels of HPL",
+    "multiply_efficiency": "share of the calibrated arithmetic: multiplications of HPL",
+    "solve_efficiency": "share of the host's memory that the solve of HPL reaches",
+    "exchange_efficiency": "share of the calibrated way over the host that an exchange reaches",
+    "number_seconds": "of a core for each random number, in the base kernel of RandomAccess",
+    "buffer_seconds": "more for each buffer after the first",
+    "kernel_bytes_per_second": "of the kernel in the pipeline of host_transfer",
+    "cached_bytes": "up to which copies go at the rate of the caches",
+    "to_device_bytes_per_second": "of the transfers of one rank",
+    "to_device_limit_bytes_per_second": "of all ranks together",
+    "from_device_bytes_per_second": "of the transfers of one rank",
+    "from_device_limit_bytes_per_second": "of all ranks together",
+}
+MEANINGS = {
+    **PLAIN,
+    **{f"{copy}_{part}": meaning for copy, (part, meaning) in product(COPIES, OF_COPIES.items())},
+}
+
+
+def dimension(name: str) -> str:
+    """Of the figure of this name, as in keys.py: a dimension of `quantity.UNITS`, or "number"."""
+    for ending in ("bytes_per_second", "seconds", "bytes"):
+        if name.endswith(ending):
+            return ending
+    return "number"  # an efficiency may be a little above 1: limits are measured, too

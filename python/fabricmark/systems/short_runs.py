@@ -1,0 +1,177 @@
+"""Short runs of every benchmark on one device, and the figures of its kernels that they tell.
+
+The models say which runs (`short_runs`), at other sizes than the defaults, and what they tell
+(`processor_figures`). Every run is validated as any run is; one that fails is left out and said.
+"""
+
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import ModuleType
+
+from fabricmark import launch, listing, models, results
+from fabricmark.errors import FabricmarkError
+from fabricmark.kernel_toml import Kernel
+from fabricmark.launch import Job
+from fabricmark.models import Board, _b_eff_measured
+from fabricmark.models._measured import Run
+from fabricmark.models.machine import Bitstream, Curve, Network
+from fabricmark.results import Result
+
+REPETITIONS = 5
+RANKS = (1, 2)
+MESSAGES = "b_eff"  # the benchmark whose transport cpu measures the hosts' MPI
+SINGLE = "single-work-item"
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What short runs told. `sources`: of each curve and each bitstream, which runs and when."""
+
+    curves: tuple[tuple[Curve, str], ...]
+    bitstreams: tuple[tuple[Bitstream, str], ...]
+
+
+@dataclass(frozen=True)
+class Finished:
+    """A short run that was valid, and its options in words."""
+
+    run: Run
+    result: Result
+    words: str
+
+
+def options(chosen: Mapping[str, object]) -> tuple[str, ...]:
+    """Parameters as options of a program."""
+    found: list[str] = []
+    for name, given in chosen.items():
+        text = str(given).lower() if isinstance(given, bool) else str(given)
+        found += ["--" + name.replace("_", "-"), text]
+    return tuple(found)
+
+
+def variants(kernel: Kernel, device_class: str) -> list[str]:
+    """Kernels that a CPU or GPU can take; a GPU runs no single work-item in reasonable time."""
+    usable = [name for name in kernel.variants if name in ("base", "throughput")]
+    if device_class == "gpu":
+        several = [name for name in usable if kernel.variants[name].get("style") != SINGLE]
+        return several or usable
+    return usable
+
+
+def plan(model: ModuleType, kernel: Kernel, device_class: str, variant: str) -> list[tuple[dict, int]]:
+    """(options, ranks) of the runs of one kernel: all on one rank, and on two the largest or all.
+
+    The other kernels than the first, which runs by default on few devices, run on one rank only.
+    """
+    runs = model.short_runs(kernel.parameters, device_class)
+    found = [(chosen, 1) for chosen in runs]
+    if variant == variants(kernel, device_class)[0]:
+        by_ranks = getattr(model, "FIGURES_BY_RANKS", False)
+        found += [(chosen, ranks) for ranks in RANKS[1:] for chosen in (runs if by_ranks else runs[-1:])]
+    return found
+
+
+def measure(
+    runtime: str, device: Mapping, board: Board, has_launcher: bool, say: Callable[[str], None]
+) -> Measured:
+    """Run everything on a device. Raises FabricmarkError (3) when a program is not built."""
+    curves: list[tuple[Curve, str]] = []
+    found: list[tuple[Bitstream, str]] = []
+    names = listing.benchmark_names()
+    with tempfile.TemporaryDirectory(prefix="fabricmark-") as place:
+        # The messages come first: the figures of others build on them.
+        for name in sorted(names, key=lambda one: one != MESSAGES):
+            model = models.find(name)
+            if model is None or not hasattr(model, "short_runs"):
+                continue
+            kernel = listing.kernel(name)
+            for variant in variants(kernel, device["class"]):
+                job = Job(name, runtime, device, 1, None, Path(place), ("--variant", variant))
+                started = time.monotonic()
+                try:
+                    todo = plan(model, kernel, device["class"], variant)
+                except KeyError as error:
+                    say(f"left out: {name}: {kernel.path} has no parameter {error}")
+                    break
+                done = list(_finished(job, todo, board, has_launcher, _network(curves), say))
+                curves += _curves(name, done)
+                done = [replace(one, run=replace(one.run, network=_network(curves))) for one in done]
+                found += _bitstreams(model, name, variant, device, done)
+                seconds = time.monotonic() - started
+                say(f"{name}, {variant} kernel: {len(done)} of {len(todo)} short runs, {seconds:.1f} s")
+    return Measured(tuple(curves), tuple(found))
+
+
+def _network(curves: Sequence[tuple[Curve, str]]) -> Network | None:
+    return Network("host", "host", curves=tuple(curve for curve, _ in curves)) if curves else None
+
+
+def _finished(
+    job: Job, todo: Sequence, board: Board, has_launcher: bool, network: Network | None, say: Callable
+) -> Iterator[Finished]:
+    """The valid ones of a kernel's runs, as they come."""
+    for number, (chosen, ranks) in enumerate(todo):
+        words = (*job.extra, *options(chosen), "--repetitions", str(REPETITIONS))
+        several = {"mpi": ranks} if has_launcher else {"ranks": ranks}
+        one = replace(job, extra=words, **(several if ranks > 1 else {}))
+        about = f"fm_{job.benchmark} {' '.join(words)}" + (f" on {ranks} ranks" if ranks > 1 else "")
+        target = job.output / f"{job.benchmark}-{words[1]}-{number}.json"
+        try:
+            code, path = launch.start(one, target, quiet=True)
+            if code != 0 or not path.is_file():
+                say(f"left out: {about}: exit code {code}")
+                continue
+            result = results.load(path)
+        except FabricmarkError as error:
+            say(f"left out: {about}: {error}")
+            continue
+        if any(entry.kind != "measured" for entry in result.measurements):
+            say(f"left out: {about}: not measured")
+            continue
+        parameters = {**result.document["parameters"], "variant": result.document["run"]["variant"]}
+        run = Run(parameters, board, result.ranks, result.measurements, network)
+        yield Finished(run, result, about)
+
+
+def _curves(name: str, done: Sequence[Finished]) -> list[tuple[Curve, str]]:
+    """Messages between the hosts' memories, as b_eff with transport cpu measured them."""
+    of_cpu = [one for one in done if name == MESSAGES and one.run.parameters.get("transport") == "cpu"]
+    known = [(_b_eff_measured.message_curve(one.run), source([one])) for one in of_cpu]
+    return [(curve, about) for curve, about in known if curve is not None]
+
+
+def source(done: Sequence[Finished]) -> str:
+    """When, where and by which runs a figure was measured."""
+    first = done[0].result.document
+    runs = "; ".join(one.words for one in done)
+    return f"measured {first['run']['started'][:16]}Z on {first['environment']['host']['name']}: {runs}"
+
+
+def _bitstreams(
+    model: ModuleType, name: str, variant: str, device: Mapping, done: Sequence[Finished]
+) -> list[tuple[Bitstream, str]]:
+    """The kernel with its figures; one for each number of ranks where these differ. Empty without figures."""
+    groups = {"": list(done)}
+    if getattr(model, "FIGURES_BY_RANKS", False):
+        groups = {f"-{ranks}r": [one for one in done if one.run.ranks == ranks] for ranks in RANKS}
+    found = []
+    for ending, members in groups.items():
+        if not members:
+            continue
+        figures = {
+            key: float(value) for key, value in model.processor_figures([m.run for m in members]).items()
+        }
+        if not figures:
+            continue
+        # The largest on the fewest ranks: several ranks on a device have only a part of its cores each.
+        last = min(reversed(members), key=lambda one: one.run.ranks).run
+        parameters = {key: value for key, value in last.parameters.items() if key != "variant"}
+        parameters |= {"ranks": last.ranks} if ending else {}
+        one = Bitstream(
+            f"{name}-{variant}{ending}", name, device["name"], variant, "none", parameters, None, figures
+        )
+        found.append((one, source(members)))
+    return found

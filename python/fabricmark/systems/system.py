@@ -1,0 +1,52 @@
+"""A system: its board, how many devices it has, its networks by transport, and its bitstreams."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+
+from fabricmark.models import Board
+from fabricmark.models.machine import Bitstream, Network
+from fabricmark.systems.figure import Figure
+
+OF_BOARD = {field.name for field in fields(Board)}
+
+
+@dataclass(frozen=True)
+class System:
+    """A machine: nodes with devices, its networks by transport, and its board's bitstreams.
+
+    `boards`: ids of all its kinds of devices, of which `board_id` is the one that this is about.
+    """
+
+    name: str
+    summary: str
+    board: Board
+    board_id: str
+    devices_per_node: int
+    most_devices: int
+    networks: Mapping[str, Network]
+    bitstreams: tuple[Bitstream, ...]
+    figures: tuple[Figure, ...] = ()
+    boards: tuple[str, ...] = ()
+
+    def nodes(self, devices: int) -> int:
+        """Nodes that so many devices fill."""
+        return -(-devices // self.devices_per_node)
+
+    def bitstream(self, benchmark: str, transport: str = "none", **parameters: object) -> Bitstream | None:
+        """The first bitstream of a benchmark for this transport ("none": exchanges nothing) that has these
+        parameters; one with transport "none" serves where none of its own is there. None where none fits."""
+        for wanted in (transport, "none"):
+            for one in self.bitstreams:
+                fits = all(one.parameters.get(key) == value for key, value in parameters.items())
+                if one.benchmark == benchmark and one.transport == wanted and fits:
+                    return one
+        return None
+
+    def board_with(self, bitstream: Bitstream | None, devices: int) -> Board:
+        """The board with a bitstream's clock and what else of the memory depends on it, and as many devices
+        and hosts as the run uses."""
+        changed: dict = {"devices": devices, "hosts": self.nodes(devices)}
+        if bitstream is not None:
+            changed |= {name: number for name, number in bitstream.figures.items() if name in OF_BOARD}
+            changed["kernel_hz"] = bitstream.kernel_hz
+        return replace(self.board, **changed)

@@ -1,0 +1,108 @@
+"""System files as text: the four files of a machine that was measured (docs/systems.md describes them)."""
+
+import json
+from collections.abc import Mapping, Sequence
+
+from fabricmark.errors import printable
+from fabricmark.models import Board
+from fabricmark.models.machine import Bitstream, Curve
+from fabricmark.systems import measured_keys
+
+# Prefixes that a person reads best, with their factors, and the unit of each dimension.
+LARGE = (("T", 1e12), ("G", 1e9), ("M", 1e6), ("k", 1e3), ("", 1.0))
+SMALL = (("", 1.0), ("m", 1e-3), ("u", 1e-6), ("n", 1e-9), ("p", 1e-12))
+UNITS = {
+    "bytes": ("B", LARGE),
+    "bytes_per_second": ("B/s", LARGE),
+    "flops_per_second": ("FLOP/s", LARGE),
+    "updates_per_second": ("UOP/s", LARGE),
+    "seconds": ("s", SMALL),
+}
+
+
+def words(text: object) -> str:
+    """A TOML string; whatever a driver calls its device, the file stays readable."""
+    return json.dumps(printable(text), ensure_ascii=True)
+
+
+def quantity(value: float, dimension: str) -> str:
+    """Number and unit as a TOML string, for example "19.2 GB/s"; plain numbers without a unit."""
+    if dimension not in UNITS:
+        return f"{value:.5g}"
+    unit, prefixes = UNITS[dimension]
+    prefix, factor = next(((p, f) for p, f in prefixes if abs(value) >= f), prefixes[-1])
+    digits = 10 if dimension == "bytes" else 5
+    return f'"{value / factor:.{digits}g} {prefix}{unit}"'
+
+
+def value(content: object) -> str:
+    """A plain value of an inline table."""
+    if isinstance(content, bool):
+        return str(content).lower()
+    return words(content) if isinstance(content, str) else repr(content)
+
+
+def board(made: Board, summary: str, source: str) -> str:
+    """boards/ID.toml of a calibrated CPU or GPU."""
+    rate, flops = "bytes_per_second", "flops_per_second"
+    tables: dict[str, dict[str, tuple[float | None, str]]] = {
+        "memory": {"banks": (made.banks, ""), "bank_bandwidth": (made.bank_bytes_per_second, rate)},
+        "host": {
+            "write_bandwidth": (made.host_to_device_bytes_per_second, rate),
+            "read_bandwidth": (made.device_to_host_bytes_per_second, rate),
+            "copy_bandwidth": (made.host_bytes_per_second, rate),
+            "launch_latency": (made.launch_seconds, "seconds"),
+        },
+        "processor": {"cores": (made.cores, ""), "core_bandwidth": (made.core_bytes_per_second, rate)},
+        "arithmetic": {name: (number, flops) for name, number in made.flops_per_second.items()},
+    }
+    lines = [
+        f"name = {words(made.name)}", f'class = "{made.device_class}"', f"summary = {words(summary)}",
+        f"source = {words(source)}",
+    ]  # fmt: skip
+    for table, entries in tables.items():
+        known = {name: entry for name, entry in entries.items() if entry[0] is not None}
+        lines += ["", f"[{table}]"] if known else []
+        lines += [f"{name} = {quantity(number, kind)}" for name, (number, kind) in known.items()]
+    for table_bytes, updates in made.updates_per_second:
+        lines += ["", "[[random_updates]]", f"table = {quantity(table_bytes, 'bytes')}"]
+        lines.append(f"rate = {quantity(updates, 'updates_per_second')}")
+    return "\n".join(lines) + "\n"
+
+
+def network(name: str, curves: Sequence[tuple[Curve, str]]) -> str:
+    """networks/ID.toml: MPI of the host as measured curves, each with its source."""
+    lines = [f"name = {words(name)}", 'kind = "host"']
+    for curve, source in curves:
+        sizes = ", ".join(f"{size:.0f}" for size in curve.message_bytes)
+        times = ", ".join(f"{seconds:.4g}" for seconds in curve.seconds)
+        lines += ["", "[[curves]]", f"devices = {curve.devices}", f"nodes = {curve.nodes}"]
+        lines += [f"message_bytes = [{sizes}]", f"seconds = [{times}]", f"source = {words(source)}"]
+    return "\n".join(lines) + "\n"
+
+
+def bitstreams(board_id: str, summary: str, entries: Sequence[tuple[Bitstream, str]]) -> str:
+    """bitstreams/ID.toml: kernels that the runtime compiles, each with its source."""
+    lines = [f'board = "{board_id}"', f"summary = {words(summary)}"]
+    for entry, source in entries:
+        table = ", ".join(f"{name} = {value(given)}" for name, given in entry.parameters.items())
+        lines += ["", f"[bitstreams.{entry.name}]", f'benchmark = "{entry.benchmark}"']
+        lines += [f'variant = "{entry.variant}"', f"source = {words(source)}", f"parameters = {{ {table} }}"]
+        lines += [f"[bitstreams.{entry.name}.measured]"]
+        for name, number in entry.figures.items():
+            lines.append(f"{name} = {quantity(number, measured_keys.dimension(name))}")
+    return "\n".join(lines) + "\n"
+
+
+def system(name: str, summary: str, devices: Sequence[Mapping]) -> str:
+    """NAME.toml. `devices`: tables of one kind of device each, as `tomllib` reads them back."""
+    lines = [f"name = {words(name)}", f"summary = {words(summary)}"]
+    for entry in devices:
+        lines += ["", "[[devices]]"]
+        for key in ("board", "source", "per_node", "most"):
+            lines.append(f"{key} = {value(entry[key])}")
+        lines.append(f"bitstreams = [{', '.join(words(one) for one in entry.get('bitstreams', []))}]")
+        if entry.get("networks"):
+            lines += ["", "[devices.networks]"]
+            lines += [f"{transport} = {words(one)}" for transport, one in entry["networks"].items()]
+    return "\n".join(lines) + "\n"

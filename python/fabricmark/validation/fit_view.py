@@ -1,0 +1,60 @@
+"""`fabricmark validate --fit`: every fitted parameter, what the files have and what the rows say."""
+
+from collections.abc import Sequence
+from functools import lru_cache
+
+from fabricmark.published import Figure
+from fabricmark.systems import keys
+from fabricmark.validation import fit
+from fabricmark.validation.outcomes import loaded
+from fabricmark.validation.parameters import GROUPS, Parameter
+
+# Units of a dimension, the largest first.
+UNITS = {
+    "seconds": (("s", 1.0), ("ms", 1e-3), ("us", 1e-6), ("ns", 1e-9)),
+    "bytes_per_second": (("GB/s", 1e9), ("MB/s", 1e6), ("kB/s", 1e3), ("B/s", 1.0)),
+    keys.SHARE: (("", 1.0),),
+    keys.NUMBER: (("", 1.0),),
+}
+
+
+def quantity(parameter: Parameter, value: float | None) -> str:
+    """A value as systems/*.toml write it; "-" for none."""
+    if value is None:
+        return "-"
+    units = UNITS[parameter.key.dimension]
+    unit, factor = next((one for one in units if value >= one[1]), units[-1])
+    return f"{value / factor:.4g} {unit}".strip()
+
+
+def entries(rows: Sequence[Figure]) -> list[tuple[Parameter, float | None, float, fit.Support]]:
+    """(parameter, value in the files, value of a fit to these rows, rows that determine it)."""
+    load = lru_cache(maxsize=None)(loaded("fitted"))
+    values = fit.fit(rows, load)
+    found = []
+    for group in GROUPS:
+        if fit.rows_of(group, rows):
+            now = fit.current(group, rows, load)
+            for parameter in group.parameters:
+                support = fit.support(parameter, group, rows, load, values)
+                found.append((parameter, now[parameter], values[parameter], support))
+    return found
+
+
+def lines(rows: Sequence[Figure]) -> list[str]:
+    """The parameters of each board, one a line: key, value in the files, value of the fit, its rows."""
+    texts = [("board", "parameter", "in the files", "fitted", "rows", "devices", "sizes")]
+    for parameter, now, value, support in entries(rows):
+        counts = " ".join(str(count) for count in support.devices)
+        both = (quantity(parameter, now), quantity(parameter, value))
+        texts.append(
+            (parameter.board, str(parameter), *both, str(support.rows), counts, str(len(support.sizes)))
+        )
+    widths = [max(len(text[place]) for text in texts) for place in range(len(texts[0]))]
+    return ["  ".join(part.ljust(width) for part, width in zip(text, widths, strict=True)).rstrip()
+            for text in texts]  # fmt: skip
+
+
+def show(rows: Sequence[Figure]) -> None:
+    """Print the parameters."""
+    print("\n".join(lines(rows)))

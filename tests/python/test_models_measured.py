@@ -1,0 +1,164 @@
+"""Figures of kernels from short runs: what the models find is what the runs were made with."""
+
+import dataclasses
+
+import pytest
+import samples
+from fabricmark import calibration, listing, models
+from fabricmark.models import _measured
+from fabricmark.models._measured import Run
+from fabricmark.models.machine import Bitstream, Curve, Network
+from fabricmark.results import Measurement
+from fabricmark.systems import measured_keys, short_runs
+from fabricmark.systems.system import OF_BOARD
+
+BOARD = calibration.board(samples.calibration())
+NETWORK = Network(
+    "host", "host",
+    curves=tuple(Curve(ranks, 1, (1.0, 2.0**16, 2.0**20), (1e-6, 2e-5, 3e-4)) for ranks in (1, 2)),
+)  # fmt: skip
+TRANSFERS = {
+    f"{direction}_{name}": value
+    for direction in ("to_device", "from_device")
+    for name, value in (("bytes_per_second", 9e9), ("limit_bytes_per_second", 15e9))
+}
+COPY = {"start_seconds": 2e-5, "cached_bytes_per_second": 2e10, "memory_bytes_per_second": 8e9}
+LINES = {f"{name}_{part}": value for name in measured_keys.COPIES for part, value in COPY.items()}
+TRUTH = {
+    "stream": {"efficiency": 0.8, "start_seconds": 1e-4, **TRANSFERS},
+    "gemm": {"efficiency": 0.3, "start_seconds": 2e-4, **TRANSFERS},
+    "fft": {"efficiency": 0.05, "start_seconds": 1e-4, **TRANSFERS},
+    "ptrans": {
+        "efficiency": 0.2, "start_seconds": 0.0, "exchange_efficiency": 0.7, "exchange_start_seconds": 0.0,
+        **TRANSFERS,
+    },
+    "random_access": {"number_seconds": 2e-8, **TRANSFERS},
+    "hpl": {"panel_efficiency": 0.1, "multiply_efficiency": 0.3, "solve_efficiency": 0.5, **TRANSFERS},
+    "b_eff": {"cached_bytes": 2.0**18, **LINES},
+    "host_transfer": {
+        "cached_bytes": 2.0**20, "buffer_seconds": 4e-6, "kernel_bytes_per_second": 6e9, **LINES,
+    },
+}  # fmt: skip
+
+
+def defaults(name):
+    """The parameters of a benchmark's defaults on a CPU of two cores."""
+    kernel = listing.kernel(name)
+    found = {key: _measured.default(kernel.parameters, key, "cpu") for key in kernel.parameters}
+    return {**{key: 2 if value == "cores" else value for key, value in found.items()}, "variant": "base"}
+
+
+def as_measured(entry):
+    better = "lower" if entry.unit in ("s", "ms", "us") else "higher"
+    figures = dict.fromkeys(("best", "median", "mean", "minimum", "maximum"), entry.value)
+    return Measurement(
+        entry.name, entry.axes, entry.unit, better, "measured", **figures, work_amount=None, samples_unit="s",
+        per_rank=[],
+    )  # fmt: skip
+
+
+def transfers(parameters):
+    """What host_transfer measures: its model only predicts what was asked for."""
+    for direction in ("to_device", "from_device", "both"):
+        for method in ("queued", "blocking"):
+            for power in range(parameters["smallest"], parameters["largest"] + 1, 2):
+                for buffers in (1, 4) if method == "queued" else (1,):
+                    axes = {"direction": direction, "method": method, "memory": "page-aligned"}
+                    axes |= {"bytes": 2**power, "buffers": buffers}
+                    yield as_measured(models.Prediction("bandwidth", axes, 1.0, "GB/s", None, "", ""))
+
+
+def predicted(name, parameters, ranks, figures, own_ranks=1):
+    bitstream = Bitstream(name, name, "", "base", "none", {"ranks": own_ranks}, None, figures)
+    asked = tuple(transfers(parameters)) if name == "host_transfer" else ()
+    return models.find(name).predict(
+        parameters, BOARD, ranks, measurements=asked, network=NETWORK, bitstream=bitstream
+    )
+
+
+def made_up(name, chosen, ranks):
+    """A short run as a machine with the true figures would have done it."""
+    parameters = {**defaults(name), **chosen}
+    if ranks > 1 and "replications" in parameters:
+        parameters["replications"] = 1
+    known = [one for one in predicted(name, parameters, ranks, TRUTH[name], ranks) if one.value is not None]
+    return Run(parameters, BOARD, ranks, [as_measured(one) for one in known], NETWORK)
+
+
+def found_figures(name, ranks):
+    model = models.find(name)
+    todo = short_runs.plan(model, listing.kernel(name), "cpu", "base")
+    if getattr(model, "FIGURES_BY_RANKS", False):
+        todo = [entry for entry in todo if entry[1] == ranks]
+    return model.processor_figures([made_up(name, *entry) for entry in todo])
+
+
+@pytest.mark.parametrize("ranks", [1, 2])
+@pytest.mark.parametrize("name", sorted(TRUTH))
+def test_defaults_are_predicted_from_other_sizes(name, ranks):
+    figures = found_figures(name, ranks)
+    expected = made_up(name, {}, ranks)
+    again = predicted(name, expected.parameters, ranks, figures, ranks)
+    known = {(one.name, frozenset(one.axes.items()), one.unit): one.value for one in again}
+    assert expected.measurements
+    for entry in expected.measurements:
+        value = known[entry.name, frozenset(entry.axes.items()), entry.unit]
+        assert value == pytest.approx(entry.best, rel=0.03), (name, entry.name, entry.axes)
+
+
+@pytest.mark.parametrize("name", sorted(TRUTH))
+def test_the_runs_are_not_the_defaults(name):
+    known = defaults(name)
+    for chosen in models.find(name).short_runs(listing.kernel(name).parameters, "cpu"):
+        assert any(known[key] != value for key, value in chosen.items())
+
+
+@pytest.mark.parametrize("name", sorted(TRUTH))
+def test_every_figure_has_a_key_and_moves_a_prediction(name):
+    """No figure is written that nothing reads, and none replaces a board's by its name."""
+    figures = found_figures(name, 2)
+    assert set(figures) <= set(measured_keys.MEANINGS)
+    assert not set(figures) & OF_BOARD
+    ranks = 2
+    parameters = defaults(name) | ({"replications": 1} if "replications" in defaults(name) else {})
+    parameters |= {"buffers": "1,4"} if name == "host_transfer" else {}
+    truth = TRUTH[name]
+    before = [one.value for one in predicted(name, parameters, ranks, truth, ranks)]
+    alone = [one.value for one in predicted(name, parameters, 1, truth, 1)]
+    for figure in figures:
+        changed = {**truth, figure: truth[figure] * 2 + (1e-3 if truth[figure] == 0 else 0)}
+        after = [one.value for one in predicted(name, parameters, ranks, changed, ranks)]
+        assert (
+            after != before or [one.value for one in predicted(name, parameters, 1, changed, 1)] != alone
+        ), figure
+
+
+def test_a_doubled_efficiency_halves_the_time():
+    parameters = {**defaults("gemm"), "replications": 2}
+    rates = [predicted("gemm", parameters, 1, {"efficiency": share})[0].value for share in (0.1, 0.2)]
+    launch = 2 * BOARD.launch_seconds
+    work = 2e-9 * parameters["size"] ** 3
+    assert work / rates[0] - launch == pytest.approx(2 * (work / rates[1] - launch))
+
+
+def test_efficiency_of_disturbed_runs():
+    """One short run that took far too long is no start; without pairs there is nothing."""
+    assert _measured.efficiency([]) == {}
+    assert _measured.efficiency([(1.0, 2.0)]) == {"efficiency": 0.5, "start_seconds": 0.0}
+    disturbed = _measured.efficiency([(1.0, 20.0), (2.0, 20.5)])
+    assert disturbed["start_seconds"] == 0.0
+    exact = _measured.efficiency([(1.0, 2.5), (2.0, 4.5), (3.0, 6.5)], "exchange")
+    assert exact == pytest.approx({"exchange_efficiency": 0.5, "exchange_start_seconds": 0.5})
+
+
+def test_parts_are_never_much_faster_than_their_limits():
+    parts = [[1.0, 1.0], [2.0, 4.0]]
+    assert _measured.shares(parts, [4.0, 12.0]) == pytest.approx([0.5, 0.5], rel=0.01)
+    assert max(_measured.shares(parts, [0.1, 0.2])) <= _measured.MOST_EFFICIENT * (1 + 1e-9)
+
+
+def test_more_ranks_than_cores_share_the_copies():
+    bitstream = Bitstream("b_eff", "b_eff", "", "base", "none", {"ranks": 2}, None, TRUTH["b_eff"])
+    assert [_measured.crowding(bitstream, BOARD, ranks) for ranks in (1, 2, 4, 8)] == [1, 1, 2, 4]
+    alone = dataclasses.replace(bitstream, parameters={"ranks": 1})
+    assert _measured.crowding(alone, BOARD, 2) == 1

@@ -1,0 +1,197 @@
+"""`fabricmark predict`: what it prints, writes and refuses."""
+
+import csv
+import io
+import os
+
+import pytest
+from conftest import REPOSITORY
+from described import copied, rewrite
+from fabricmark.errors import FabricmarkError
+from fabricmark.prediction import request
+
+TABLE_4_10 = {(1, 3072): 0.18, (64, 8 * 3072): 8.48, (1, 24576): 0.86, (64, 8 * 24576): 48.78}  # TFLOP/s
+
+
+@pytest.fixture(name="predict")
+def predict_of_the_repository(place):
+    """`fabricmark predict words...` with the repository's kernels and systems, and none of the user's."""
+
+    def run(*words, **variables):
+        own = {"FABRICMARK_ROOT": str(REPOSITORY), "FABRICMARK_SYSTEMS": os.devnull}
+        return place.run("predict", *words, **{**own, **variables})
+
+    return run
+
+
+def rows(text):
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def headline(found, name, operation):
+    return [one for one in found if (one["name"], one["operation"]) == (name, operation)]
+
+
+def test_cygnus_as_table_4_10_has_it(predict, tmp_path):
+    for size in (3072, 24576):
+        file = tmp_path / "found.csv"
+        words = ["hpl", "--system", "cygnus", "--devices", "1,64", "--set", f"size={size}", "--csv", file]
+        done = predict(*words)
+        assert done.returncode == 0, done.stderr
+        assert "hpl on cygnus over channels, modelled" in done.stdout
+        assert "error bar: median" in done.stdout
+        for row in headline(rows(file.read_text()), "performance", "lu"):
+            key = int(row["devices"]), int(row["size"])
+            assert float(row["value"]) == pytest.approx(TABLE_4_10[key] * 1e3, rel=0.10)
+            assert row["kind"] == "modelled" and float(row["limit"]) > float(row["value"])
+            assert float(row["update_seconds"]) > 0 and 0 < float(row["error_bar"]) < 0.2
+
+
+def test_ranges_stand_for_squares_or_powers_of_two(predict):
+    squares = predict("ptrans", "--system", "noctua1", "--devices", "2..20")
+    assert "squares" in squares.stdout
+    assert [line.split()[0] for line in squares.stdout.splitlines()[2:5]] == ["4", "9", "16"]
+    powers = predict("stream", "--system", "noctua1", "--devices", "2..20")
+    assert "powers of two" in powers.stdout
+    assert [line.split()[0] for line in powers.stdout.splitlines()[2:6]] == ["2", "4", "8", "16"]
+
+
+@pytest.mark.parametrize(
+    "text, benchmark, expected",
+    [("64", "hpl", (64,)), ("4,1,4", "hpl", (1, 4)), ("1..64", "hpl", (1, 4, 9, 16, 25, 36, 49, 64)),
+     ("3..9", "b_eff", (4, 8)), ("1..2,5", "gemm", (1, 2, 5))],
+)  # fmt: skip
+def test_device_counts(text, benchmark, expected):
+    assert request.device_counts(text, benchmark) == expected
+
+
+@pytest.mark.parametrize(
+    "text, whole, expected",
+    [("a=1024:8192", True, [1024, 2048, 4096, 8192]), ("a=1:10:x3", True, [1, 3, 9]),
+     ("a=10:40:15", True, [10, 25, 40]), ("a=0.1:0.3:0.1", False, [0.1, 0.2, 0.3])],
+)  # fmt: skip
+def test_values_of_an_axis(text, whole, expected):
+    (one,) = request.sweeps([text])
+    step = float(one.step) if one.step else None
+    assert request.values(float(one.first), float(one.last), step, one.factor, whole, "a") == expected
+
+
+def test_too_many_points_are_refused():
+    with pytest.raises(FabricmarkError, match="more than 4096 values"):
+        request.values(1, 1e6, 1.0, 0.0, True, "size")
+    with pytest.raises(FabricmarkError, match="5000 points"):
+        request.check_points(range(50), {"size": range(100)})
+
+
+def test_weak_and_strong(predict, tmp_path):
+    sizes = {}
+    for scaling in ("weak", "strong"):
+        file = tmp_path / "found.csv"
+        words = ["hpl", "--system", "noctua1", "--devices", "1,4", "--set", "size=10240", "--csv", file]
+        assert predict(*words, "--scaling", scaling).returncode == 0
+        sizes[scaling] = [int(row["size"]) for row in headline(rows(file.read_text()), "performance", "lu")]
+    assert sizes == {"weak": [10240, 20480], "strong": [10240, 10240]}
+    file = tmp_path / "stream.csv"
+    words = ["stream", "--system", "noctua1", "--devices", "1,4", "--scaling", "strong", "--csv", file]
+    assert predict(*words).returncode == 0
+    found = [int(row["size"]) for row in headline(rows(file.read_text()), "bandwidth", "triad")]
+    assert found[0] == 4 * found[1]
+
+
+def test_sweeps_over_parameters_and_figures_of_the_system(predict, tmp_path):
+    file = tmp_path / "found.csv"
+    words = ["b_eff", "--system", "noctua1", "--sweep", "network.latency=100ns:10us:x10", "--csv", file]
+    done = predict(*words)
+    assert "100 ns" in done.stdout and "10 us" in done.stdout
+    assert "on other systems" in done.stdout  # no published figure is of such a network
+    values = [float(row["value"]) for row in rows(file.read_text()) if row["name"] == "effective_bandwidth"]
+    assert len(values) == 3 and values == sorted(values, reverse=True)
+    done = predict(
+        "gemm", "--system", "noctua1", "--sweep", "size=1024:8192", "--set", "bitstream.clock=100 MHz"
+    )
+    assert done.stdout.count("GFLOP/s") == 4
+    slow, usual = (
+        float(
+            predict("gemm", "--system", "noctua1", "--csv", file, *more)
+            and rows(file.read_text())[0]["value"]
+        )
+        for more in (("--set", "bitstream.clock=100 MHz"), ())
+    )
+    assert slow < usual
+
+
+def test_a_system_file_of_ones_own(predict, tmp_path):
+    folder = copied(tmp_path)
+    rewrite(folder / "boards" / "520n_100g.toml", "banks", "2") if "banks" in (
+        folder / "boards" / "520n_100g.toml"
+    ).read_text() else rewrite(folder / "boards" / "520n.toml", "banks", "2")
+    file = tmp_path / "found.csv"
+    values = []
+    for system in ("noctua1", folder / "noctua1.toml"):
+        assert predict("stream", "--system", system, "--csv", file).returncode == 0
+        values.append(float(headline(rows(file.read_text()), "bandwidth", "triad")[0]["value"]))
+    assert values[1] < 0.6 * values[0]
+
+
+def test_the_published_profile_is_worse_and_says_so(predict):
+    fitted, published = (
+        predict("b_eff", "--system", "noctua1", "--profile", profile).stdout
+        for profile in ("fitted", "published")
+    )
+    medians = [float(text.split("median ")[1].split("%")[0]) for text in (fitted, published)]
+    assert medians[0] < medians[1]
+
+
+def test_plots(predict, tmp_path):
+    for name, start in (("found.png", b"\x89PNG"), ("found.svg", b"<?xml")):
+        words = ["hpl", "--system", "cygnus", "--devices", "1..64", "--plot", tmp_path / name]
+        assert predict(*words).returncode == 0
+        assert (tmp_path / name).read_bytes().startswith(start)
+    assert (
+        b"modelled" in (tmp_path / "found.svg").read_bytes() or (tmp_path / "found.svg").stat().st_size > 5000
+    )
+
+
+def test_defaults_that_do_not_fit_are_made_smaller_but_not_what_was_asked_for(predict, one_error_line):
+    assert predict("fft", "--system", "noctua1").returncode == 0
+    line = one_error_line(predict("fft", "--system", "noctua1", "--set", "batch=65536"), 2)
+    assert "128 GiB" in line
+
+
+REFUSED = {
+    "benchmark": (["nope", "--system", "cygnus"], "no benchmark"),
+    "system": (["hpl", "--system", "nowhere"], "there is no system nowhere"),
+    "too many devices": (["hpl", "--system", "cygnus", "--devices", "65"], "use at most 64"),
+    "no square": (["hpl", "--system", "cygnus", "--devices", "5"], "square grid"),
+    "no square in range": (["hpl", "--system", "cygnus", "--devices", "5..8"], "no square"),
+    "no number": (["hpl", "--system", "cygnus", "--devices", "x"], "no number of devices"),
+    "falling": (["hpl", "--system", "cygnus", "--devices", "9..4"], "falls"),
+    "transport": (["hpl", "--system", "cygnus", "--transport", "accl-udp"], "use one of channels"),
+    "no exchange": (["gemm", "--system", "cygnus", "--transport", "host"], "leave out --transport"),
+    "no bitstream": (["hpl", "--system", "520n_mx"], "no bitstream of hpl"),
+    "no network": (["b_eff", "--system", "cpu"], "no network"),
+    "parameter": (["hpl", "--system", "cygnus", "--set", "foo=1"], "no parameter foo"),
+    "value": (["hpl", "--system", "cygnus", "--set", "size=abc"], "no int"),
+    "range": (["hpl", "--system", "cygnus", "--set", "block_size=0"], "out of range"),
+    "memory": (["hpl", "--system", "cygnus", "--set", "size=200000"], "149 GiB"),
+    "setting": (["hpl", "--system", "cygnus", "--set", "size"], "no name and value"),
+    "twice": (["hpl", "--system", "cygnus", "--set", "size=1", "--set", "size=2"], "given twice"),
+    "both": (["hpl", "--system", "cygnus", "--set", "size=1", "--sweep", "size=1:2"], "set and swept"),
+    "figure": (["hpl", "--system", "cygnus", "--set", "network.foo=1us"], "no figure"),
+    "unit": (["hpl", "--system", "cygnus", "--set", "network.latency=1"], "has no unit"),
+    "negative": (["hpl", "--system", "cygnus", "--set", "network.latency=-1us"], "negative"),
+    "nothing": (["hpl", "--system", "cygnus", "--set", "board.memory.banks=0"], "above 0"),
+    "sweep": (["hpl", "--system", "cygnus", "--sweep", "size"], "no name and range"),
+    "factor": (["hpl", "--system", "cygnus", "--sweep", "size=1:9:x1"], "no factor above 1"),
+    "sweep of words": (["hpl", "--system", "cygnus", "--sweep", "data_type=float:double"], "no number"),
+    "scaling": (["hpl", "--system", "cygnus", "--scaling", "up"], "no scaling"),
+    "own problem": (["gemm", "--system", "cygnus", "--scaling", "strong"], "use --scaling weak"),
+    "profile": (["hpl", "--system", "cygnus", "--profile", "best"], "no profile"),
+    "picture": (["hpl", "--system", "cygnus", "--plot", "a.pdf"], "end the name"),
+    "csv": (["hpl", "--system", "cygnus", "--csv", "/dev/null/a.csv"], "/dev/null"),
+}
+
+
+@pytest.mark.parametrize("words, says", REFUSED.values(), ids=REFUSED)
+def test_what_a_system_does_not_have_is_refused_in_one_line(predict, one_error_line, words, says):
+    assert says in one_error_line(predict(*words), 2)

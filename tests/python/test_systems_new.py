@@ -1,0 +1,260 @@
+"""`systems new`: the files of this machine, and the report that takes its figures from them."""
+
+import json
+import re
+
+import pytest
+import samples
+from fabricmark import launch, listing, paths, systems
+from fabricmark.errors import FabricmarkError
+from fabricmark.systems import here, text
+
+EMULATOR = {**samples.DEVICE, "name": "emulated board", "class": "emulator", "emulated": True}
+
+
+@pytest.fixture
+def machine(place, monkeypatch):
+    """A stand-in repository without an MPI launcher, whose host has a name."""
+    monkeypatch.setattr(launch, "find_launcher", lambda environment: None)
+    monkeypatch.setattr("socket.gethostname", lambda: "vm 1")
+    place.systems = place.folder / "systems"
+    size = (
+        f'\n[parameters.size]\ntype = "int"\ndefault = {samples.SIZE}\nstage = "run"\nmeaning = "elements"\n'
+    )
+    place.kernel_toml.write_text(samples.KERNEL_TOML + size)
+    return place
+
+
+def measured(machine, *words, **variables):
+    """The system file after `systems new`."""
+    done = machine.run("systems", "new", *words, **variables)
+    assert done.returncode == 0, done.stderr
+    return next(machine.systems.glob("*.toml"))
+
+
+def modelled(machine, operation="triad", document=None):
+    """The report's prediction of a run, in words: the figure, or - ."""
+    machine.write("one.json", document or samples.result())
+    shown = machine.run("report", "results")
+    row = next(line for line in shown.stdout.splitlines() if line.startswith(operation))
+    return row.split()[4], shown.stdout + shown.stderr
+
+
+def test_the_file_is_a_system(machine):
+    file = measured(machine)
+    assert file.name == "vm-1.toml"
+    system = systems.load(file)
+    assert system.board.name == "sample-cpu" and system.board.cores == 2
+    assert system.board.flops_per_second == {"float": 200e9, "double": 100e9}
+    assert system.board.updates_per_second == ((2.0**20, 8e8), (2.0**28, 1e8))
+    base = system.bitstream("stream", "none", replications=2)
+    assert (
+        base.parameters["size"] == samples.SIZE
+        and base.variant == "base"
+        and 0.1 < base.figures["efficiency"] < 1.2
+    )
+    assert base.figures["to_device_bytes_per_second"] > 1e9
+    # Every figure says that it was measured, when and by which run.
+    assert system.figures
+    for figure in system.figures:
+        assert re.match(
+            r"measured 2026-11-21T01:02Z on \S+( by fm_calibrate|: fm_stream --variant)", figure.source
+        )
+    assert machine.run("systems", "check", file).returncode == 0
+
+
+def test_the_runs_are_at_other_sizes_than_the_defaults(machine):
+    measured(machine)
+    sizes = [words[words.index("--size") + 1] for words in (one["words"] for one in machine.started())]
+    assert len(sizes) >= 3 and str(samples.SIZE) not in sizes
+    ranks = [
+        words[words.index("--ranks") + 1]
+        for words in (one["words"] for one in machine.started())
+        if "--ranks" in words
+    ]
+    assert ranks == ["2"]
+
+
+def test_a_doubled_efficiency_moves_the_prediction(machine):
+    file = measured(machine)
+    before, _ = modelled(machine)
+    for part in (file.parent / "bitstreams").glob("*.toml"):
+        found = re.findall(r"\nefficiency = (\S+)", part.read_text())
+        assert found
+        part.write_text(
+            re.sub(
+                r"\nefficiency = (\S+)", lambda one: f"\nefficiency = {float(one[1]) / 2}", part.read_text()
+            )
+        )
+    after, shown = modelled(machine)
+    assert float(after) == pytest.approx(float(before) / 2, rel=0.05)
+    assert "-5" in shown  # the error of the model
+
+
+@pytest.mark.parametrize("change", ["cpu", "name", "driver"])
+def test_another_machines_file_is_not_taken(machine, change):
+    measured(machine)
+    document = samples.result()
+    if change == "cpu":
+        document["environment"]["host"]["cpu"] = "another CPU"
+    else:
+        document["environment"]["device"][change] = "another"
+    figure, shown = modelled(machine, document=document)
+    assert figure == "-" and "run `fabricmark systems new`" in shown
+
+
+def test_the_newest_file_counts(machine):
+    measured(machine, "one")
+    measured(
+        machine,
+        "two",
+        FAKE_CALIBRATION=json.dumps({**samples.calibration(), "device_copy_bytes_per_second": 1e9}),
+    )
+    found = here.find(samples.CPU, "sample-cpu", "1.0")
+    assert found.path.stem == "two" and not found.faults
+
+
+def test_a_damaged_file_is_named(machine):
+    file = measured(machine)
+    part = next((file.parent / "bitstreams").glob("*.toml"))
+    part.write_text(part.read_text().replace("GB/s", "GByte/s"))
+    figure, shown = modelled(machine)
+    assert "warning:" in shown and part.name in shown.replace("\n", "")
+    assert figure == "49.75"  # of the calibration
+    file.write_text("name = ")
+    _, shown = modelled(machine)
+    assert file.name in shown.replace("\n", "")
+
+
+def test_known_until_it_is_asked_for_again(machine):
+    file = measured(machine)
+    count = len(machine.started())
+    done = machine.run("systems", "new")
+    assert f"sample-cpu (system) is known: {file}" in done.stdout
+    assert len(machine.started()) == count
+    before = {part.name for kind in ("boards", "bitstreams") for part in (file.parent / kind).iterdir()}
+    measured(machine, "--again")
+    after = {part.name for kind in ("boards", "bitstreams") for part in (file.parent / kind).iterdir()}
+    assert len(machine.started()) == 2 * count
+    assert len(after) == len(before) == 1 and after != before  # the old parts are gone
+    systems.load(file)
+
+
+def test_a_second_device_joins_the_first(machine):
+    measured(machine)
+    other = {**samples.DEVICE, "name": "other-cpu", "device_index": 1}
+    calibration = json.dumps(samples.calibration(other))
+    file = measured(machine, FAKE_DEVICES=json.dumps([samples.DEVICE, other]), FAKE_CALIBRATION=calibration)
+    assert len(systems.load(file).boards) == 2
+    for name in ("sample-cpu", "other-cpu"):
+        assert here.find(samples.CPU, name, "1.0").system.board.name == name
+
+
+def test_an_interrupted_measurement_leaves_the_old_file(machine, monkeypatch):
+    file = measured(machine)
+    old = file.read_text()
+    real = paths.write_atomically
+
+    def fails(path, content):
+        if path.parent.name == "bitstreams":
+            raise FabricmarkError(f"cannot write {path}: No space left", "choose a writable place")
+        real(path, content)
+
+    monkeypatch.setattr(paths, "write_atomically", fails)
+    assert machine.run("systems", "new", "--again").returncode == 2
+    assert file.read_text() == old
+    assert systems.load(file).bitstreams
+
+
+def test_output_and_name(machine):
+    done = machine.run("systems", "new", "mine", "--output", machine.folder / "there" / "x.toml")
+    assert done.returncode == 0 and "there/x.toml" in done.stdout.replace("\n", "")
+    assert systems.load(machine.folder / "there" / "x.toml").bitstreams
+    assert not machine.systems.exists()
+
+
+@pytest.mark.parametrize(
+    "words, variables, code, cause",
+    [
+        ([], {"FAKE_DEVICES": "[]"}, 3, "no OpenCL device to measure"),
+        ([], {"FAKE_DEVICES": json.dumps([EMULATOR])}, 2, "emulated board is an emulator"),
+        ([], {"FAKE_EXIT": "3", "FAKE_SILENT": "1"}, 3, "no short run on sample-cpu was valid"),
+        ([], {"FAKE_EXIT": "1"}, 3, "no short run on sample-cpu was valid"),
+        ([], {"FAKE_KIND": "emulated"}, 3, "no short run on sample-cpu was valid"),
+        ([], {"FAKE_CALIBRATION": "{}"}, 3, "calibration of sample-cpu failed"),
+        (["../x"], {}, 2, "no name of a system"),
+        (["--runtime", "nothing"], {}, 2, "there is no runtime"),
+        (["--output", "/proc/x/y.toml"], {}, 2, "cannot write /proc/x"),
+    ],
+)
+def test_what_cannot_be_measured(machine, one_error_line, words, variables, code, cause):
+    assert cause in one_error_line(machine.run("systems", "new", *words, **variables), code)
+    assert not machine.systems.exists()
+
+
+def test_a_program_that_is_not_built(machine, one_error_line):
+    (machine.programs / "fm_calibrate").unlink()
+    assert "is not built; run `make build`" in one_error_line(machine.run("systems", "new"), 3)
+
+
+def test_somebody_elses_file_stays(machine, one_error_line):
+    machine.systems.mkdir()
+    mine = machine.systems / "vm-1.toml"
+    mine.write_text('name = "x"\nsummary = "x"\n[[devices]]\nboard = "520n"\n')
+    assert "was not written by `systems new`" in one_error_line(machine.run("systems", "new"), 2)
+    assert mine.read_text().startswith('name = "x"')
+
+
+@pytest.mark.parametrize("name", ['a "quoted" name', "line\nbreak", "back\\slash", "\x7f\x1b[2J", "Gerät €"])
+def test_any_name_of_a_device_fits_into_a_file(machine, name):
+    device = {**samples.DEVICE, "name": name}
+    variables = {
+        "FAKE_DEVICES": json.dumps([device]),
+        "FAKE_CALIBRATION": json.dumps(samples.calibration(device)),
+    }
+    assert systems.load(measured(machine, **variables)).bitstreams
+    assert here.find(samples.CPU, name, "1.0").system is not None
+
+
+@pytest.mark.parametrize(
+    "number, dimension, written",
+    [
+        (19.2e9, "bytes_per_second", '"19.2 GB/s"'), (2.2e-5, "seconds", '"22 us"'),
+        (0.0, "seconds", '"0 ps"'), (2.0**29, "bytes", '"536.870912 MB"'),
+        (2, "", "2"), (0.25, "number", "0.25"),
+    ],
+)  # fmt: skip
+def test_quantities(number, dimension, written):
+    assert text.quantity(number, dimension) == written
+
+
+@pytest.mark.programs
+def test_real_programs(tmp_path, monkeypatch):
+    """Real kernels at tiny sizes: they tell figures of each, and curves of messages."""
+    monkeypatch.setenv("FABRICMARK_SYSTEMS", str(tmp_path / "systems"))
+    monkeypatch.setenv("FABRICMARK_CACHE", str(tmp_path / "cache"))
+    from fabricmark import calibration, models
+    from fabricmark.models import _b_eff_measured, gemm, ptrans
+    from fabricmark.systems import short_runs
+
+    found = [one for one in listing.devices("system") if one["class"] == "cpu" and not one["emulated"]]
+    if not found:
+        pytest.skip("no CPU device")
+    board = calibration.board(
+        {**samples.calibration(), "device": {**samples.calibration()["device"], "class": "cpu"}}
+    )
+    monkeypatch.setattr(listing, "benchmark_names", lambda: ["gemm", "ptrans", "b_eff"])
+    for model in (gemm, ptrans):
+        monkeypatch.setattr(
+            model, "short_runs", lambda parameters, device_class: [{"size": 256}, {"size": 512}]
+        )
+    few = [{"transport": "cpu", "largest": 4}, {"transport": "host", "chunk_bytes": 0, "largest": 4}]
+    monkeypatch.setattr(models.find("b_eff"), "short_runs", lambda parameters, device_class: few)
+    monkeypatch.setattr(short_runs, "REPETITIONS", 1)
+    said = []
+    made = short_runs.measure("system", found[0], board, False, said.append)
+    assert [curve.devices for curve, _ in made.curves] == [1, 2], said
+    names = {one.name for one, _ in made.bitstreams}
+    assert {"gemm-base", "ptrans-base", "ptrans-throughput", "b_eff-base-1r", "b_eff-base-2r"} <= names, said
+    assert all(one.figures for one, _ in made.bitstreams)
+    assert _b_eff_measured.LINES[0] + "_start_seconds" in made.bitstreams[0][0].figures

@@ -1,0 +1,183 @@
+"""Write the JSON Schemas of system files and the tables of docs/systems.md from the keys that are known.
+
+    .venv/bin/python tools/system_schemas.py
+
+A test compares what is there with what this would write.
+"""
+
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+from fabricmark import paths
+from fabricmark.systems import figure, keys, quantity
+from fabricmark.systems.build import TRANSPORTS
+
+WHAT = {
+    "system": "a system: its devices, their networks by transport, and their bitstreams",
+    "board": "a board: one device with its memory and its way to the host",
+    "network": "a network: how devices exchange over one transport",
+    "bitstreams": "bitstreams of one board: parameters, clock, resources and what only runs tell",
+}
+TITLES = {"devices": "[[devices]] of a system", "bitstream": "[bitstreams.NAME]"}
+WORDS = {"class": keys.CLASSES, "kind": keys.KINDS, "transport": TRANSPORTS}
+BEGIN, END = "<!-- keys: begin -->", "<!-- keys: end -->"
+TEXT = {"type": "string", "pattern": "\\S"}
+PLAIN = {
+    keys.COUNT: {"type": "integer", "minimum": 0, "maximum": figure.MOST_COUNT},
+    keys.NUMBER: {"type": "number", "minimum": 0},
+    keys.SHARE: {"type": "number", "minimum": 0, "maximum": 1},
+}
+
+
+def number(dimension: str) -> dict:
+    """What may stand as value or fitted."""
+    if dimension in keys.PLAIN:
+        return PLAIN[dimension]
+    units = "|".join(re.escape(unit) for unit in quantity.UNITS[dimension])
+    return {"type": "string", "pattern": rf"^\s*\+?{quantity.NUMBER.pattern[5:]}\s*({units})\s*$"}
+
+
+def definitions() -> dict:
+    """A schema of a figure for each dimension."""
+    found = {}
+    for dimension in (*keys.PLAIN, *quantity.UNITS):
+        parts = {"value": number(dimension), "fitted": number(dimension), "source": TEXT, "inferred": TEXT}
+        whole = {
+            "type": "object",
+            "properties": parts,
+            "additionalProperties": False,
+            "anyOf": [{"required": ["value"]}, {"required": ["fitted"]}],
+            "dependentRequired": {"fitted": ["inferred"]},
+        }
+        described = "published value, fitted value, and from where; alone where the table has a source"
+        found[dimension] = {"description": described, "anyOf": [number(dimension), whole]}
+    return found
+
+
+def table(kind: str, more: Mapping[str, dict]) -> dict:
+    """The schema of one table: texts, figures, figures in groups, and what its kind has beside them."""
+    properties: dict[str, dict] = {}
+    required = []
+    for name, (needed, meaning) in keys.TEXTS[kind].items():
+        allowed = {"enum": list(WORDS[name])} if name in WORDS else TEXT
+        properties[name] = {"description": meaning, **allowed}
+        required += [name] if needed else []
+    properties |= more
+    for name, key in keys.FIGURES.get(kind, {}).items():
+        group, _, single = name.rpartition(".")
+        place = properties
+        if group:
+            empty = {"type": "object", "properties": {"source": TEXT}, "additionalProperties": False}
+            place = properties.setdefault(group, empty)["properties"]
+        place[single] = {"description": key.meaning, "$ref": f"#/$defs/{key.dimension}"}
+    whole = {"type": "object", "properties": properties, "additionalProperties": False}
+    if kind in ("system", "bitstreams"):
+        required.append({"system": "devices", "bitstreams": "bitstreams"}[kind])
+    inherits = "like" in keys.TEXTS[kind]
+    return whole if inherits else {**whole, "required": [*required, *_needed(kind)]}
+
+
+def _needed(kind: str) -> list[str]:
+    return [name for name, key in keys.FIGURES.get(kind, {}).items() if key.required and "." not in name]
+
+
+def extras(kind: str) -> dict[str, dict]:
+    """Keys that are neither texts nor figures."""
+    names = {"type": "array", "items": TEXT}
+    by_transport = {"enum": list(TRANSPORTS[1:])}
+    if kind == "system":
+        networks = {"type": "object", "propertyNames": by_transport, "additionalProperties": TEXT}
+        devices = table("devices", {"networks": networks, "bitstreams": names})
+        return {
+            "devices": {"description": "kinds of devices", "type": "array", "minItems": 1, "items": devices}
+        }
+    if kind == "bitstreams":
+        parameters = {
+            "type": "object",
+            "additionalProperties": {"type": ["integer", "number", "string", "boolean"]},
+        }
+        one = table("bitstream", {"parameters": {"description": "as in kernel.toml", **parameters}})
+        return {"bitstreams": {"type": "object", "minProperties": 1, "additionalProperties": one}}
+    if kind == "network":
+        published = closed({name: TEXT for name in ("from", "system", "transport", "source")}, "transport")
+        count = {"type": "integer", "minimum": 1}
+        points = {"type": "array", "minItems": 1, "items": {"type": "number", "exclusiveMinimum": 0}}
+        own = {"devices": count, "nodes": count, "message_bytes": points, "seconds": points, "source": TEXT}
+        one = closed(own)
+        described = "hosts' MPI: calibration rows of data/published, or measured by yourself"
+        return {
+            "curves": {
+                "description": described,
+                "anyOf": [published, {"type": "array", "items": one, "minItems": 1}],
+            }
+        }
+    ends = {
+        "table": {"$ref": "#/$defs/bytes"},
+        "rate": {"$ref": "#/$defs/updates_per_second"},
+        "source": TEXT,
+    }
+    one = closed(ends, "source")
+    described = "rate by size of the table (CPU, GPU)"
+    return {"random_updates": {"description": described, "type": "array", "items": one}}
+
+
+def closed(properties: dict[str, dict], *optional: str) -> dict:
+    """The schema of a table of these keys, all required but some."""
+    required = [name for name in properties if name not in optional]
+    return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
+
+
+def schema(kind: str) -> dict:
+    """The whole JSON Schema of a kind of file."""
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": f"urn:fabricmark:{kind}-1",
+        "title": f"{kind} file, version 1",
+        "description": WHAT[kind],
+        **table(kind, extras(kind)),
+        "$defs": definitions(),
+    }
+
+
+def key_tables() -> str:
+    """All keys as tables in Markdown."""
+    parts = []
+    for kind in ("system", "devices", "board", "network", "bitstreams", "bitstream"):
+        rows = [f"### {TITLES.get(kind, kind)}", "", "| key | written as | meaning |", "|---|---|---|"]
+        for name, (needed, meaning) in keys.TEXTS[kind].items():
+            rows.append(f"| `{name}` | text{', required' if needed else ''} | {meaning} |")
+        for name, key in keys.FIGURES.get(kind, {}).items():
+            example = quantity.EXAMPLES.get(key.dimension)
+            form = f'"{example}"' if example else key.dimension
+            rows.append(f"| `{name}` | {form}{', required' if key.required else ''} | {key.meaning} |")
+        parts.append("\n".join(rows))
+    return "\n\n".join(parts)
+
+
+def page(text: str) -> str:
+    """The page with its tables renewed."""
+    before, _, rest = text.partition(BEGIN)
+    return f"{before}{BEGIN}\n{key_tables()}\n{END}{rest.partition(END)[2]}"
+
+
+def written() -> dict[Path, str]:
+    """Every file that this writes, with its content."""
+    root = paths.root()
+    found = {
+        root / "python" / "fabricmark" / "schemas" / f"{kind}-1.schema.json": json.dumps(
+            schema(kind), indent=2
+        )
+        + "\n"
+        for kind in WHAT
+    }
+    docs = root / "docs" / "systems.md"
+    found[docs] = page(docs.read_text())
+    return found
+
+
+if __name__ == "__main__":
+    for path, content in written().items():
+        paths.write_atomically(path, content)
+        print(path)

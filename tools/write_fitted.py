@@ -1,0 +1,82 @@
+"""Write what `fabricmark validate --fit` finds into systems/*.toml.
+
+    .venv/bin/python tools/write_fitted.py
+
+Only the numbers after `fitted =` change, and the sentence of a figure that is new; a test of the validation
+compares files and fit.
+"""
+
+import re
+from pathlib import Path
+
+from fabricmark import paths, published
+from fabricmark.systems import files, lines
+from fabricmark.validation import fit, fit_view
+from fabricmark.validation.parameters import GROUPS, Group, Parameter
+
+FITTED = re.compile(r"fitted = (\"[^\"]*\"|[0-9.eE+-]+)")
+
+
+def written(parameter: Parameter, value: float) -> str:
+    """The value as TOML: a quantity in quotes, a plain number without."""
+    text = fit_view.quantity(parameter, value)
+    return f'"{text}"' if " " in text else text
+
+
+def place(parameter: Parameter, system: str) -> tuple[Path, tuple[str, ...]]:
+    """The file and the table of a parameter, in the system whose rows it is fitted to."""
+    folder = paths.root() / "systems"
+    if parameter.kind == "board":
+        return folder / "boards" / f"{parameter.board}.toml", ()
+    devices = files.parse(folder / f"{system}.toml")["devices"]
+    own = next(one for one in devices if one["board"] == parameter.board)
+    if parameter.kind == "network":
+        return folder / "networks" / f"{own['networks'][parameter.owner]}.toml", ()
+    for name in own["bitstreams"]:
+        path = folder / "bitstreams" / f"{name}.toml"
+        if parameter.owner in files.parse(path)["bitstreams"]:
+            return path, ("bitstreams", parameter.owner)
+    raise SystemExit(f"no file has the bitstream {parameter.owner}")
+
+
+def write(path: Path, table: tuple[str, ...], name: str, number: str, reason: str) -> None:
+    """Put a fitted number into its line, or a new line at the end of its table."""
+    text = path.read_text()
+    rows, known = text.split("\n"), lines.of_keys(text)
+    key = (*table, *name.split("."))
+    if key in known:
+        row = rows[known[key] - 1]
+        if FITTED.search(row):
+            row = FITTED.sub(f"fitted = {number}", row)
+        else:
+            row = row.replace(" }", f', fitted = {number}, inferred = "{reason}" }}')
+        rows[known[key] - 1] = row
+    else:
+        group, _, single = name.rpartition(".")
+        head = (*table, group) if (*table, group) in known and not table and group else table
+        header = known.get(head, 0) if head else 0
+        end = next((i for i in range(header, len(rows)) if not rows[i] or rows[i].startswith("[")), len(rows))
+        label = single if head != table else name
+        rows.insert(end, f'{label} = {{ fitted = {number}, inferred = "{reason}" }}')
+    paths.write_atomically(path, "\n".join(rows))
+
+
+def reason_of(group: Group, rows: list[published.Figure]) -> str:
+    devices = ", ".join(str(count) for count in sorted({row.devices for row in rows}))
+    return f"fit to {len(rows)} rows of hpcc_fpga_2021.csv ({group.name}; devices: {devices})"
+
+
+def main() -> None:
+    rows = published.load()
+    values = fit.fit(rows, fit_view.loaded("fitted"))
+    for group in GROUPS:
+        own = fit.rows_of(group, rows)
+        for parameter in group.parameters if own else ():
+            path, table = place(parameter, own[0].system)
+            for name in parameter.names:
+                write(path, table, name, written(parameter, values[parameter]), reason_of(group, own))
+                print(f"{path.name}: {'.'.join((*table, name))} = {written(parameter, values[parameter])}")
+
+
+if __name__ == "__main__":
+    main()
