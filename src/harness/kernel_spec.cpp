@@ -70,7 +70,7 @@ class Reader {
       if (!node.is_table()) throw wrong(where + std::string(key.str()), "a table");
       found.emplace_back(key.str(), node.as_table());
     }
-    std::stable_sort(found.begin(), found.end(), [](const auto& left, const auto& right) {
+    std::ranges::stable_sort(found, [](const auto& left, const auto& right) {
       return left.second->source().begin.line < right.second->source().begin.line;
     });
     return found;
@@ -79,7 +79,7 @@ class Reader {
   void only(const toml::table& table, const std::vector<std::string_view>& keys,
             const std::string& where) const {
     for (const auto& [key, node] : table) {
-      if (std::find(keys.begin(), keys.end(), key.str()) == keys.end()) {
+      if (std::ranges::find(keys, key.str()) == keys.end()) {
         throw bad_use(fmt::format("'{}' line {}: unknown key {}{}", file_.string(), node.source().begin.line,
                                   where, std::string(key.str())),
                       fmt::format("use {}", fmt::join(keys, ", ")));
@@ -236,8 +236,8 @@ const VariantSpec& KernelSpec::variant(const std::string& name) const {
 }
 
 const ParameterSpec* KernelSpec::find(const std::string& name) const {
-  const auto found = std::find_if(parameters.begin(), parameters.end(),
-                                  [&](const ParameterSpec& spec) { return spec.name == name; });
+  const auto found =
+      std::ranges::find_if(parameters, [&](const ParameterSpec& spec) { return spec.name == name; });
   return found == parameters.end() ? nullptr : &*found;
 }
 

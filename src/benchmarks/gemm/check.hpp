@@ -147,7 +147,7 @@ Comparison<In, Out> compare_rows(const Product<In, Out>& product) {
   std::vector<long double> sums(size);
   for (std::size_t step = 0; step <= steps && step < size; ++step) {
     const std::size_t row = step * (size - 1) / steps;
-    std::fill(sums.begin(), sums.end(), 0);
+    std::ranges::fill(sums, 0);
     for (std::size_t k = 0; k < size; ++k) {
       const long double factor = product.a(row, k);
       for (std::size_t j = 0; j < size; ++j) sums[j] += factor * product.b(k, j);
