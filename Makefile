@@ -71,8 +71,8 @@ test: selection := not full
 test-full: selection := full or not full
 test test-full:
 	@$(WITH_OPENCL); mkdir -p $(LOGS); status=0; \
-	$(IN_VENV) ctest --test-dir build/release --output-on-failure 2>&1 | tee $(LOGS)/ctest.log || status=1; \
-	.venv/bin/python -m pytest tests/python -m "$(selection)" 2>&1 | tee $(LOGS)/pytest.log || status=1; \
+	$(IN_VENV) ctest --test-dir build/release -j $(JOBS) --output-on-failure 2>&1 | tee $(LOGS)/ctest.log || status=1; \
+	.venv/bin/python -m pytest tests/python -n $(JOBS) --dist loadfile -m "$(selection)" 2>&1 | tee $(LOGS)/pytest.log || status=1; \
 	echo; $(call ctest_closing_line,$(LOGS)/ctest.log); $(call pytest_closing_line,$(LOGS)/pytest.log); \
 	exit $$status
 
@@ -96,7 +96,7 @@ lint: setup  ## formats, ruff and clang-tidy; changes nothing
 	$(IN_VENV) cmake --build --preset lint || status=1; \
 	find src -type f -name '*.cpp' -print0 \
 	    | $(IN_VENV) xargs -0 -r -n 1 -P $(JOBS) clang-tidy --quiet $(TIDY_WARNINGS:%=--extra-arg=-Wno-%) -p build/lint 2>&1 \
-	    | sed '/warnings\{0,1\} generated\.$$/d' || status=1; \
+	    | sed -E '/warnings? generated\.$$|Processing file/d' || status=1; \
 	exit $$status
 
 sanitize: setup  ## unit tests under the address, undefined-behaviour and thread sanitizers

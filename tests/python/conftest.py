@@ -18,6 +18,7 @@ from stream_program import devices, on_a_device
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 HERE = Path(__file__).parent
+os.environ["FABRICMARK_SYSTEMS"] = str(HERE / "no-systems-of-the-user")  # for what runs outside of a Place
 REPOSITORY = HERE.parents[1]
 REAL_PROGRAM = REPOSITORY / "build" / "release" / "bin" / "fm_stream"
 

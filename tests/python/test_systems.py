@@ -258,6 +258,12 @@ def test_own_files_are_found_by_name(copied, monkeypatch):
     assert str(systems.user_folder()) == "/somewhere/fabricmark/systems"
 
 
+def test_a_folder_that_nobody_may_read_holds_nothing(copied, monkeypatch):
+    monkeypatch.setenv("FABRICMARK_SYSTEMS", str(copied / ("a" * 300)))  # any access fails, for root too
+    assert systems.load("noctua1").board_id == "520n"
+    assert "noctua1" in systems.names()
+
+
 def test_lines_of_keys():
     text = '# c\na = 1\n[t] # [x]\n"b c" = "# = ]"\nd.e = { f = [1,\n 2], g = """x\ny""" }\n'
     text += "[[l]]\nh = 1\n[[l]]\nh = 2\n[l.m]\nn = '''\n[no]\n'''\n'o' = 1979-05-27 07:32:00\n"

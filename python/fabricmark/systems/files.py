@@ -59,7 +59,7 @@ def find(kind: str, name: str, near: Path | None = None) -> Path:
     if ID.fullmatch(name):
         for folder in ([near] if near else []) + folders():
             file = folder / FOLDERS[kind] / f"{name}.toml"
-            if file.is_file():
+            if os.path.isfile(file):  # no where a folder cannot be read, unlike Path.is_file
                 return file
     raise KeyError(f"use one of {', '.join(listed(kind, near)) or 'those that you write first'}")
 

@@ -79,7 +79,7 @@ def others(target: Path) -> list[dict]:
 
     Raises FabricmarkError (2) for a file that `systems new` did not write.
     """
-    if not target.exists():
+    if not os.path.exists(target):
         return []
     try:
         kept = here.entries(target)
@@ -142,7 +142,7 @@ def write(target: Path, name: str, entries: Sequence[Mapping]) -> None:
 
     Raises FabricmarkError (2) when the place cannot be written, or what was written is not right.
     """
-    before = {one["board"] for one in (others(target) if target.exists() else [])}
+    before = {one["board"] for one in others(target)}
     summary = f"{name}, measured by `fabricmark systems new`"
     paths.write_atomically(target, text.system(name, summary, entries))
     for entry in entries:

@@ -1,5 +1,6 @@
 """Every row of a published file predicted, and how far off."""
 
+import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -143,7 +144,7 @@ def joined(own: Sequence[Curve], given: Sequence[Curve]) -> tuple[Curve, ...]:
 def read(path: Path | None = None) -> list[tuple[int, Figure]]:
     """(line, row) of a published file. Raises FabricmarkError (2) in one line with line and remedy."""
     chosen = published.folder() / published.HPCC_FPGA if path is None else path
-    if path is not None and not path.is_file():
+    if path is not None and not os.path.isfile(path):
         raise FabricmarkError(
             f"there is no file {path}", "name a CSV file with the columns of data/published"
         )
