@@ -55,6 +55,18 @@ def _model(benchmark: str) -> ModuleType | None:
     return models.find(benchmark)
 
 
+def once(known: dict, key: tuple, make: Callable):
+    """What `make` gives, made once for a key. Raises NotPredicted, each time for the same reason."""
+    if key not in known:
+        try:
+            known[key] = make()
+        except NotPredicted as reason:
+            known[key] = str(reason)
+    if isinstance(known[key], str):
+        raise NotPredicted(known[key])
+    return known[key]
+
+
 class Predictor:
     """Predicts rows; runs that several rows share are worked out once.
 
@@ -78,18 +90,14 @@ class Predictor:
 
     def system(self, name: str, board: str) -> System:
         """The system of a row. Raises NotPredicted."""
-        key = (name, board)
-        if key not in self._systems:
+
+        def found() -> System:
             try:
-                self._systems[key] = self._with_curves(self._found(name, board))
+                return self._with_curves(self._found(name, board))
             except FabricmarkError as error:
-                self._systems[key] = str(error)
-            except NotPredicted as reason:
-                self._systems[key] = str(reason)
-        found = self._systems[key]
-        if isinstance(found, str):
-            raise NotPredicted(found)
-        return found
+                raise NotPredicted(str(error)) from error
+
+        return once(self._systems, (name, board), found)
 
     def _found(self, name: str, board: str) -> System:
         first = self._load(name, None)
@@ -110,15 +118,7 @@ class Predictor:
 
     def _predictions(self, row: Figure) -> list[Prediction]:
         run = (*OF_RUN(row), largest_message(row))
-        if run not in self._runs:
-            try:
-                self._runs[run] = self._predict(row)
-            except NotPredicted as reason:
-                self._runs[run] = str(reason)
-        found = self._runs[run]
-        if isinstance(found, str):
-            raise NotPredicted(found)
-        return found
+        return once(self._runs, run, lambda: self._predict(row))
 
     def _predict(self, row: Figure) -> list[Prediction]:
         run = run_of(row, self.system(row.system, row.board))
