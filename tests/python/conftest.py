@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -138,3 +139,16 @@ def one_error_line(done, code):
 @pytest.fixture(name="one_error_line")
 def one_error_line_fixture():
     return one_error_line
+
+
+@pytest.fixture
+def of_the_repository(monkeypatch, tmp_path):
+    """The repository's systems, and a folder of the user's that is not there."""
+    monkeypatch.setenv("FABRICMARK_ROOT", str(REPOSITORY))
+    monkeypatch.setenv("FABRICMARK_SYSTEMS", str(tmp_path / "own"))
+
+
+@pytest.fixture
+def copied(tmp_path):
+    """A copy of systems/ to change."""
+    return Path(shutil.copytree(REPOSITORY / "systems", tmp_path / "systems"))

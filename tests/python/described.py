@@ -1,11 +1,9 @@
 """A system of systems/*.toml, ready for the models: what the tests of the models predict with."""
 
 import re
-import shutil
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from conftest import REPOSITORY
 from fabricmark import models, systems
 from fabricmark.models._sweep import HEADLINES, Described
 from fabricmark.systems import System
@@ -63,11 +61,6 @@ class Run:
 
 def run(benchmark: str, transport: str, system: str | Path = "noctua1") -> Run:
     return Run(benchmark, transport, systems.load(system))
-
-
-def copied(folder: Path) -> Path:
-    """A copy of systems/ in a folder."""
-    return Path(shutil.copytree(REPOSITORY / "systems", folder / "systems"))
 
 
 def rewrite(file: Path, key: str, text: str, below: str = "") -> None:

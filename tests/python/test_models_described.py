@@ -6,7 +6,7 @@ import described
 import numpy as np
 import pytest
 from conftest import REPOSITORY
-from described import RUNS, copied, rewrite, run
+from described import RUNS, rewrite, run
 from fabricmark import systems
 from fabricmark.models import _sweep
 
@@ -81,10 +81,9 @@ def phases(file, benchmark, transport):
 
 
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
-def test_a_figure_in_a_copied_file_moves_its_phase_as_the_equation_says(tmp_path, change):
+def test_a_figure_in_a_copied_file_moves_its_phase_as_the_equation_says(copied, change):
     benchmark, transport, name, key, text, phase, expected = change
-    folder = copied(tmp_path)
-    system = folder / "noctua1.toml"
+    system = copied / "noctua1.toml"
     before = phases(system, benchmark, transport)
     by = run(benchmark, transport, system).described
     fields = {**vars(by.board), **(vars(by.network) if by.network else {})}
@@ -94,7 +93,7 @@ def test_a_figure_in_a_copied_file_moves_its_phase_as_the_equation_says(tmp_path
         below = f"[bitstreams.{by.bitstream.name}]"
     elif (name, key) == (BOARD, "clock") or key in ("bank_bandwidth", "burst_latency"):
         below = "[memory]"
-    rewrite(folder / name, key, text, below)
+    rewrite(copied / name, key, text, below)
     after = phases(system, benchmark, transport)
     assert after[phase] == pytest.approx(expected(before, fields), rel=1e-6)
     assert after[phase] > before[phase]

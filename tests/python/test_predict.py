@@ -6,7 +6,7 @@ import os
 
 import pytest
 from conftest import REPOSITORY
-from described import copied, rewrite
+from described import rewrite
 from fabricmark.errors import FabricmarkError
 from fabricmark.prediction import request
 
@@ -120,14 +120,11 @@ def test_sweeps_over_parameters_and_figures_of_the_system(predict, tmp_path):
     assert slow < usual
 
 
-def test_a_system_file_of_ones_own(predict, tmp_path):
-    folder = copied(tmp_path)
-    rewrite(folder / "boards" / "520n_100g.toml", "banks", "2") if "banks" in (
-        folder / "boards" / "520n_100g.toml"
-    ).read_text() else rewrite(folder / "boards" / "520n.toml", "banks", "2")
+def test_a_system_file_of_ones_own(predict, copied, tmp_path):
+    rewrite(copied / "boards" / "520n.toml", "banks", "2")
     file = tmp_path / "found.csv"
     values = []
-    for system in ("noctua1", folder / "noctua1.toml"):
+    for system in ("noctua1", copied / "noctua1.toml"):
         assert predict("stream", "--system", system, "--csv", file).returncode == 0
         values.append(float(headline(rows(file.read_text()), "bandwidth", "triad")[0]["value"]))
     assert values[1] < 0.6 * values[0]

@@ -2,7 +2,6 @@
 
 import dataclasses
 import re
-import shutil
 
 import pytest
 from conftest import REPOSITORY
@@ -37,16 +36,7 @@ NETWORKS = [
 NAMES = ["arria10_ring", "cygnus", "hacc", "leaf_spine", "noctua1", "noctua2"]
 
 
-@pytest.fixture(autouse=True)
-def of_the_repository(monkeypatch, tmp_path):
-    monkeypatch.setenv("FABRICMARK_ROOT", str(REPOSITORY))
-    monkeypatch.setenv("FABRICMARK_SYSTEMS", str(tmp_path / "own"))
-
-
-@pytest.fixture
-def copied(tmp_path):
-    """A copy of systems/ to change."""
-    return shutil.copytree(SYSTEMS, tmp_path / "systems")
+pytestmark = pytest.mark.usefixtures("of_the_repository")
 
 
 def change(path, old, new):

@@ -17,15 +17,7 @@ SYSTEMS = REPOSITORY / "systems"
 SECONDS_OF_FUZZING = 60
 
 
-@pytest.fixture(autouse=True)
-def of_the_repository(monkeypatch, tmp_path):
-    monkeypatch.setenv("FABRICMARK_ROOT", str(REPOSITORY))
-    monkeypatch.setenv("FABRICMARK_SYSTEMS", str(tmp_path / "own"))
-
-
-@pytest.fixture
-def copied(tmp_path):
-    return shutil.copytree(SYSTEMS, tmp_path / "systems")
+pytestmark = pytest.mark.usefixtures("of_the_repository")
 
 
 @pytest.mark.parametrize("name", CHANGES)

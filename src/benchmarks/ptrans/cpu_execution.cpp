@@ -9,10 +9,10 @@ class CpuExecution : public StagedExecution {
  public:
   CpuExecution(const harness::Context& context, const Plan& plan, std::size_t block_bytes)
       : StagedExecution(context, plan, block_bytes),
-        a_(transport().allocate(std::max<std::size_t>(own_bytes(), 1))),
-        incoming_(transport().allocate(std::max<std::size_t>(arrived_bytes(), 1))),
-        staying_(context.buffer(std::max<std::size_t>(own_bytes(), 1))),
-        arrived_(context.buffer(std::max<std::size_t>(arrived_bytes(), 1))),
+        a_(transport().allocate(not_empty(own_bytes()))),
+        incoming_(transport().allocate(not_empty(arrived_bytes()))),
+        staying_(context.buffer(not_empty(own_bytes()))),
+        arrived_(context.buffer(not_empty(arrived_bytes()))),
         writes_(context.device().queue()) {}
 
   void write_a(std::span<const std::byte> blocks) override {

@@ -9,8 +9,8 @@ class HostExecution : public StagedExecution {
  public:
   HostExecution(const harness::Context& context, const Plan& plan, std::size_t block_bytes)
       : StagedExecution(context, plan, block_bytes),
-        a_(transport().allocate(std::max<std::size_t>(own_bytes(), 1))),
-        arrived_(transport().allocate(std::max<std::size_t>(arrived_bytes(), 1))) {}
+        a_(transport().allocate(not_empty(own_bytes()))),
+        arrived_(transport().allocate(not_empty(arrived_bytes()))) {}
 
   void write_a(std::span<const std::byte> blocks) override {
     if (!blocks.empty()) a_->write(0, blocks);

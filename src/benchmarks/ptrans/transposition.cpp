@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "device/error.hpp"
 #include "harness/parts.hpp"
 #include "harness/stack.hpp"
@@ -11,9 +13,6 @@ namespace fabricmark::ptrans {
 namespace {
 
 constexpr std::size_t kItemBytes = std::size_t{256} << 10U;  // least work that is worth a work-item of a CPU
-
-/// OpenCL has no empty buffers, and a rank may have no block.
-std::size_t not_empty(std::size_t bytes) { return std::max<std::size_t>(bytes, 1); }
 
 std::size_t group_items(const harness::Context& context) {
   const std::size_t items = context.parameters().count("tile_size") * context.parameters().count("tile_rows");

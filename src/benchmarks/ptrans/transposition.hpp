@@ -1,9 +1,15 @@
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
+
 #include "benchmarks/ptrans/plan.hpp"
 #include "harness/benchmark.hpp"
 
 namespace fabricmark::ptrans {
+
+/// A buffer's bytes: OpenCL has no empty buffers, and a rank may have no block.
+inline std::size_t not_empty(std::size_t bytes) { return std::max<std::size_t>(bytes, 1); }
 
 /// B and C on the device, and the kernels that make C from B and blocks of A.
 class Transposition {
