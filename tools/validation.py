@@ -14,7 +14,7 @@ import numpy as np
 from fabricmark import paths, validation
 from fabricmark.reporting.pictures import MARKERS
 from fabricmark.reporting.plots import GREY, PALETTE
-from fabricmark.validation import fit_view, splits
+from fabricmark.validation import fit_view, splits, tables
 from fabricmark.validation.metrics import FACTORS
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
@@ -137,7 +137,11 @@ def splits_table(rows) -> str:
         if len(known) < len(found):
             new = [one for one in found if splits.is_new(split, one.figure, rows)]
             lines.append(
-                [split.name, "HPL of bitstreams without other rows", *percents(validation.spread(new))]
+                [
+                    split.name,
+                    "HPL on the U280: one row for two figures",
+                    *percents(validation.spread(new)),
+                ]
             )
     lines += split_lines("**all splits**", every)
     return table(["split", "rows of", "rows", "median", "p90", "largest"], lines)
@@ -159,7 +163,7 @@ def page(text: str, tables: dict[str, str]) -> str:
 
 
 def tables_of(numbered, found) -> dict[str, str]:
-    rows = [row for _, row in numbered]
+    rows = [*(row for _, row in numbered), *tables.beside()]
     return {
         "errors": errors_table(found),
         "fitted": fitted_table(fit_view.entries(rows)),

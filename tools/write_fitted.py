@@ -7,11 +7,13 @@ compares files and fit.
 """
 
 import re
+from collections.abc import Sequence
+from itertools import product
 from pathlib import Path
 
 from fabricmark import paths, published
 from fabricmark.systems import files, lines
-from fabricmark.validation import fit, fit_view
+from fabricmark.validation import fit, fit_view, tables
 from fabricmark.validation.parameters import GROUPS, Group, Parameter
 
 FITTED = re.compile(r"fitted = (\"[^\"]*\"|[0-9.eE+-]+)")
@@ -23,20 +25,26 @@ def written(parameter: Parameter, value: float) -> str:
     return f'"{text}"' if " " in text else text
 
 
-def place(parameter: Parameter, system: str) -> tuple[Path, tuple[str, ...]]:
-    """The file and the table of a parameter, in the system whose rows it is fitted to."""
+def places(parameter: Parameter, system: str) -> list[tuple[Path, tuple[str, ...]]]:
+    """The file and the table of each owner of a parameter, in the system whose rows it is fitted to."""
     folder = paths.root() / "systems"
     if parameter.kind == "board":
-        return folder / "boards" / f"{parameter.board}.toml", ()
+        return [(folder / "boards" / f"{parameter.board}.toml", ())]
     devices = files.parse(folder / f"{system}.toml")["devices"]
     own = next(one for one in devices if one["board"] == parameter.board)
     if parameter.kind == "network":
-        return folder / "networks" / f"{own['networks'][parameter.owner]}.toml", ()
-    for name in own["bitstreams"]:
-        path = folder / "bitstreams" / f"{name}.toml"
-        if parameter.owner in files.parse(path)["bitstreams"]:
-            return path, ("bitstreams", parameter.owner)
-    raise SystemExit(f"no file has the bitstream {parameter.owner}")
+        names = [own["networks"][owner] for owner in parameter.owners]
+        return [(folder / "networks" / f"{name}.toml", ()) for name in names]
+    bitstreams = [folder / "bitstreams" / f"{name}.toml" for name in own["bitstreams"]]
+    return [(file_of(owner, bitstreams), ("bitstreams", owner)) for owner in parameter.owners]
+
+
+def file_of(bitstream: str, candidates: Sequence[Path]) -> Path:
+    """The file that has a bitstream."""
+    for path in candidates:
+        if bitstream in files.parse(path)["bitstreams"]:
+            return path
+    raise SystemExit(f"no file has the bitstream {bitstream}")
 
 
 def write(path: Path, table: tuple[str, ...], name: str, number: str, reason: str) -> None:
@@ -63,17 +71,19 @@ def write(path: Path, table: tuple[str, ...], name: str, number: str, reason: st
 
 def reason_of(group: Group, rows: list[published.Figure]) -> str:
     devices = ", ".join(str(count) for count in sorted({row.devices for row in rows}))
-    return f"fit to {len(rows)} rows of hpcc_fpga_2021.csv ({group.name}; devices: {devices})"
+    printed = sum(row in tables.beside() for row in rows)
+    beside = f" and {printed} of {tables.TABLE}" if printed else ""
+    count = len(rows) - printed
+    return f"fit to {count} rows of hpcc_fpga_2021.csv{beside} ({group.name}; devices: {devices})"
 
 
 def main() -> None:
-    rows = published.load()
+    rows = [*published.load(), *tables.beside()]
     values = fit.fit(rows, fit_view.loaded("fitted"))
     for group in GROUPS:
         own = fit.rows_of(group, rows)
         for parameter in group.parameters if own else ():
-            path, table = place(parameter, own[0].system)
-            for name in parameter.names:
+            for (path, table), name in product(places(parameter, own[0].system), parameter.names):
                 write(path, table, name, written(parameter, values[parameter]), reason_of(group, own))
                 print(f"{path.name}: {'.'.join((*table, name))} = {written(parameter, values[parameter])}")
 

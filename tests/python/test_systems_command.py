@@ -68,7 +68,7 @@ def test_every_fitted_figure_of_all_files_by_one_command(command, monkeypatch, t
     for place in places:
         assert place.split(": ")[1] in words
     alone = command("show", "noctua1", "--fitted").stdout
-    assert "bitstreams.hpl_host.fitted.multiply_efficiency" in alone.split()
+    assert "bitstreams.hpl_host.fitted.multiply_latency" in alone.split()
     assert "bitstreams.hpl_channels.clock" not in alone.split()
 
 

@@ -54,7 +54,6 @@ HACC = {
     "stream": (("stream_triad", "GB/s", "none"), {}, 4, 0.05),
     "gemm": (("gflops", "GFLOP/s", "none"), {}, 4, 0.05),
     "random_access": (("guops", "GUOP/s", "none"), {}, 4, 0.05),
-    "hpl": (("lu_gflops", "GFLOP/s", "host"), {"matrix_width_printed": 24576}, 1, 0.05),
     "b_eff": (("bandwidth", "GB/s", "host"), {"message_bytes": 2**20}, 4, 0.10),
 }
 

@@ -176,8 +176,8 @@ def exchange_seconds(
 def fpga_steps(parameters: Mapping, board: Board, ranks_here: int, figures: Mapping | None = None) -> Steps:
     """A block on an FPGA: multiplications load and store, then multiply.
 
-    t = (b^3 / (g^3 f) + 4 b^2 bytes r / memory + b bursts) / efficiency. Raises ValueError for a board
-    without clock.
+    t = (b^3 / (g^3 f) + 4 b^2 bytes r / memory + b bursts) / efficiency + latency. Raises ValueError for a
+    board without clock.
     """
     if board.kernel_hz is None:
         raise ValueError("kernel_hz")
@@ -190,11 +190,12 @@ def fpga_steps(parameters: Mapping, board: Board, ranks_here: int, figures: Mapp
     bursts = np.ceil(row_bytes / board.burst_bytes) if board.burst_bytes else 1
     waiting = block * bursts * board.burst_seconds
     of_panels = figures.get("panel_efficiency", 1.0)
+    multiply = (steps.multiply + loading + waiting) / figures.get("multiply_efficiency", 1.0)
     return replace(
         steps,
         lu=steps.lu / of_panels,
         panel=steps.panel / of_panels,
-        multiply=(steps.multiply + loading + waiting) / figures.get("multiply_efficiency", 1.0),
+        multiply=multiply + figures.get("multiply_seconds", 0.0),
         multipliers=parameters["replications"],
     )
 

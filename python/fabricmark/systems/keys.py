@@ -118,6 +118,7 @@ BITSTREAM = {
     "memory.matrix_banks": Key(COUNT, "matrix_banks", "banks that hold a matrix; all where it is not given"),
     **{f"resources.{name}": key for name, key in RESOURCES.items()},
     "fitted.multiply_efficiency": Key(SHARE, "multiply_efficiency", "of the modelled multiplications' rate"),
+    "fitted.multiply_latency": Key("seconds", "multiply_seconds", "of each multiplication beyond that"),
     "fitted.panel_efficiency": Key(SHARE, "panel_efficiency", "of the panel kernels' cycles"),
     "fitted.pipeline_efficiency": Key(SHARE, "pipeline_efficiency", "of a pipeline's cycles"),
     "fitted.channel_efficiency": Key(SHARE, "channel_efficiency", "of the channels' bandwidth"),

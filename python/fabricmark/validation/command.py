@@ -11,7 +11,7 @@ from rich.table import Table
 
 from fabricmark import paths, systems
 from fabricmark.errors import FabricmarkError, printable
-from fabricmark.validation import distribution, fit_view, outcomes
+from fabricmark.validation import distribution, fit_view, outcomes, tables
 
 BY = "benchmark,system,transport"
 CSV_COLUMNS = (
@@ -37,7 +37,7 @@ def validate(
         raise FabricmarkError(f"there is no profile {profile}", f"use one of {', '.join(systems.PROFILES)}")
     rows = outcomes.read(data)
     if fitted:
-        fit_view.show([row for _, row in rows])
+        fit_view.show([*(row for _, row in rows), *(tables.beside() if data is None else ())])
     found = outcomes.predict_rows(rows, profile)
     total = distribution.spread(found)
     if total is None:

@@ -38,21 +38,22 @@ def _board(system: System, parameter: Parameter, value: float) -> System:
 
 
 def _network(system: System, parameter: Parameter, value: float) -> System:
-    if parameter.owner not in system.networks:
-        return system
-    moved = replace(system.networks[parameter.owner], **dict.fromkeys(parameter.fields, value))
-    return replace(system, networks={**system.networks, parameter.owner: moved})
+    moved = {
+        transport: replace(system.networks[transport], **dict.fromkeys(parameter.fields, value))
+        for transport in parameter.owners
+        if transport in system.networks
+    }
+    return replace(system, networks={**system.networks, **moved})
 
 
 def _bitstream(system: System, parameter: Parameter, value: float) -> System:
-    """Changes the first bitstream of the name: that is the one which rows take."""
+    """Changes the first bitstream of each name: that is the one which rows take."""
     names = [one.name for one in system.bitstreams]
-    if parameter.owner not in names:
-        return system
-    place = names.index(parameter.owner)
-    one = system.bitstreams[place]
-    moved = replace(one, figures={**one.figures, **dict.fromkeys(parameter.fields, value)})
-    return replace(system, bitstreams=(*system.bitstreams[:place], moved, *system.bitstreams[place + 1 :]))
+    moved = list(system.bitstreams)
+    for place in (names.index(owner) for owner in parameter.owners if owner in names):
+        figures = {**moved[place].figures, **dict.fromkeys(parameter.fields, value)}
+        moved[place] = replace(moved[place], figures=figures)
+    return replace(system, bitstreams=tuple(moved))
 
 
 SETTERS: Mapping[str, Callable[[System, Parameter, float], System]] = {
@@ -158,13 +159,12 @@ def _of_board(system: System, parameter: Parameter) -> float | None:
 
 
 def _of_network(system: System, parameter: Parameter) -> float | None:
-    return getattr(system.networks[parameter.owner], parameter.fields[0])
+    return getattr(system.networks[parameter.owners[0]], parameter.fields[0])
 
 
 def _of_bitstream(system: System, parameter: Parameter) -> float | None:
-    return next(one for one in system.bitstreams if one.name == parameter.owner).figures.get(
-        parameter.fields[0]
-    )
+    first = next(one for one in system.bitstreams if one.name == parameter.owners[0])
+    return first.figures.get(parameter.fields[0])
 
 
 GETTERS: Mapping[str, Callable[[System, Parameter], float | None]] = {

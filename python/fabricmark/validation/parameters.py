@@ -1,6 +1,6 @@
 """Which figures are fitted, and to which rows; their values are in systems/*.toml."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -25,14 +25,15 @@ RANGES = {
 class Parameter:
     """A figure that is fitted, in SI units.
 
-    `kind`: board, network or bitstream; `board`: id of the board that it is of or that uses it; `owner`: the
-    network's transport or the bitstream's name. `names`: its keys in systems/*.toml; several get one value
-    where the rows tell only their sum. `start`: where the fit starts, None: as its dimension says.
+    `kind`: board, network or bitstream; `board`: id of the board that it is of or that uses it; `owners`: the
+    network's transport or the names of the bitstreams that share it. `names`: its keys in systems/*.toml;
+    several get one value where the rows tell only their sum. `start`: where the fit starts, None: as its
+    dimension says.
     """
 
     kind: str
     board: str
-    owner: str
+    owners: tuple[str, ...]
     names: tuple[str, ...]
     start_at: float | None = None
 
@@ -56,6 +57,11 @@ class Parameter:
 
     def __str__(self) -> str:
         return f"{self.owner or self.board}: {' = '.join(self.names)}"
+
+    @property
+    def owner(self) -> str:
+        """The owners in words; empty for a board."""
+        return ", ".join(self.owners)
 
 
 @dataclass(frozen=True)
@@ -81,18 +87,18 @@ def rows(benchmark: str, board: str, **more: object) -> Callable[[Figure], bool]
 
 
 def of_board(board: str, *names: str, start: float | None = None) -> Parameter:
-    return Parameter("board", board, "", names, start)
+    return Parameter("board", board, (), names, start)
 
 
 def of_network(board: str, transport: str, name: str, start: float | None = None) -> Parameter:
-    return Parameter("network", board, transport, (name,), start)
+    return Parameter("network", board, (transport,), (name,), start)
 
 
-def of_bitstream(board: str, bitstream: str, *names: str) -> tuple[Parameter, ...]:
-    return tuple(Parameter("bitstream", board, bitstream, (name,)) for name in names)
+def of_bitstreams(board: str, bitstreams: Sequence[str], *names: str) -> tuple[Parameter, ...]:
+    return tuple(Parameter("bitstream", board, tuple(bitstreams), (name,)) for name in names)
 
 
-HPL = ("fitted.multiply_efficiency", "fitted.panel_efficiency")
+HOST_HPL = ("fitted.multiply_latency", "fitted.panel_efficiency")  # of all block sizes
 COPY_LATENCY = ("host.write_latency", "host.read_latency")  # an exchange has both
 # In the order of the fit: what later groups are made of comes first.
 GROUPS = (
@@ -125,13 +131,13 @@ GROUPS = (
         "b_eff over channels", (of_network("520n", "channels", "latency", start=1e-6),),
         rows("b_eff", "520n", transport="channels"),
     ),
-    Group("fft", of_bitstream("520n", "fft", "fitted.pipeline_efficiency"), rows("fft", "520n")),
+    Group("fft", of_bitstreams("520n", ["fft"], "fitted.pipeline_efficiency"), rows("fft", "520n")),
     Group(
-        "random_access", of_bitstream("520n", "random_access", "memory.update_latency"),
+        "random_access", of_bitstreams("520n", ["random_access"], "memory.update_latency"),
         rows("random_access", "520n"),
     ),
     Group(
-        "random_access", of_bitstream("u280_ddr", "random_access", "memory.update_latency"),
+        "random_access", of_bitstreams("u280_ddr", ["random_access"], "memory.update_latency"),
         rows("random_access", "u280_ddr"),
     ),
     Group(
@@ -140,7 +146,7 @@ GROUPS = (
     ),
     Group(
         "ptrans over channels",
-        of_bitstream("520n", "ptrans_channels", "fitted.channel_efficiency", "fitted.start_latency"),
+        of_bitstreams("520n", ["ptrans_channels"], "fitted.channel_efficiency", "fitted.start_latency"),
         rows("ptrans", "520n", transport="channels", metric="calc_time"),
     ),
     Group(
@@ -148,19 +154,18 @@ GROUPS = (
         rows("ptrans", "520n", transport="host", metric="calc_time"),
     ),
     Group(
-        "hpl over channels", of_bitstream("520n", "hpl_channels", *HPL),
+        "hpl over channels",
+        of_bitstreams(
+            "520n", ["hpl_channels"], "fitted.multiply_efficiency", "fitted.panel_efficiency"
+        ),
         rows("hpl", "520n", transport="channels"),
     ),
     Group(
-        "hpl over the host", of_bitstream("520n", "hpl_host", *HPL),
-        rows("hpl", "520n", transport="host", block=512),
+        "hpl over the host", of_bitstreams("520n", ["hpl_host", "hpl_host_256"], *HOST_HPL),
+        rows("hpl", "520n", transport="host"),
     ),
     Group(
-        "hpl over the host", of_bitstream("520n", "hpl_host_256", *HPL),
-        rows("hpl", "520n", transport="host", block=256),
-    ),
-    Group(
-        "hpl over the host", of_bitstream("u280_ddr", "hpl_host", *HPL),
+        "hpl over the host", of_bitstreams("u280_ddr", ["hpl_host"], *HOST_HPL),
         rows("hpl", "u280_ddr", transport="host"),
     ),
 )  # fmt: skip

@@ -59,8 +59,8 @@ def left_out(split: Split, rows: Sequence[Figure], load: Load) -> list[Outcome]:
 
 
 def is_new(split: Split, row: Figure, rows: Sequence[Figure]) -> bool:
-    """Whether a split leaves nothing of what a row's parameters are fitted to: a bitstream that is new to the
-    fit, with figures of others in place of its own."""
+    """Whether a split leaves fewer rows than the figures that a row's prediction is fitted with: a bitstream
+    that is new to the fit, with guesses or figures of others in place of its own."""
     own = [group for group in GROUPS if group.takes(row)]
     kept = [one for one in rows if one.role == "test" and not split.leaves_out(one)]
-    return any(not fit.rows_of(group, kept) for group in own)
+    return any(len(fit.rows_of(group, kept)) < len(group.parameters) for group in own)
