@@ -24,6 +24,8 @@ TITLES = {"devices": "[[devices]] of a system", "bitstream": "[bitstreams.NAME]"
 WORDS = {"class": keys.CLASSES, "kind": keys.KINDS, "transport": TRANSPORTS}
 BEGIN, END = "<!-- keys: begin -->", "<!-- keys: end -->"
 TEXT = {"type": "string", "pattern": "\\S"}
+POINTS = {"type": "array", "minItems": 1, "items": {"type": "number", "exclusiveMinimum": 0}}
+CURVES = "of transfers that were measured: DIRECTION_METHOD_MEMORY_BUFFERS = times of one by size"
 PLAIN = {
     keys.COUNT: {"type": "integer", "minimum": 0, "maximum": figure.MOST_COUNT},
     keys.NUMBER: {"type": "number", "minimum": 0},
@@ -98,13 +100,15 @@ def extras(kind: str) -> dict[str, dict]:
             "type": "object",
             "additionalProperties": {"type": ["integer", "number", "string", "boolean"]},
         }
-        one = table("bitstream", {"parameters": {"description": "as in kernel.toml", **parameters}})
+        times = closed({"bytes": POINTS, "seconds": POINTS})
+        curves = {"description": CURVES, "type": "object", "additionalProperties": times}
+        more = {"parameters": {"description": "as in kernel.toml", **parameters}, "curves": curves}
+        one = table("bitstream", more)
         return {"bitstreams": {"type": "object", "minProperties": 1, "additionalProperties": one}}
     if kind == "network":
         published = closed({name: TEXT for name in ("from", "system", "transport", "source")}, "transport")
         count = {"type": "integer", "minimum": 1}
-        points = {"type": "array", "minItems": 1, "items": {"type": "number", "exclusiveMinimum": 0}}
-        own = {"devices": count, "nodes": count, "message_bytes": points, "seconds": points, "source": TEXT}
+        own = {"devices": count, "nodes": count, "message_bytes": POINTS, "seconds": POINTS, "source": TEXT}
         one = closed(own)
         described = "hosts' MPI: calibration rows of data/published, or measured by yourself"
         return {

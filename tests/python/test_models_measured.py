@@ -5,9 +5,9 @@ import dataclasses
 import pytest
 import samples
 from fabricmark import calibration, listing, models
-from fabricmark.models import _measured
+from fabricmark.models import _host_transfer_measured, _measured
 from fabricmark.models._measured import Run
-from fabricmark.models.machine import Bitstream, Curve, Network
+from fabricmark.models.machine import Bitstream, Curve, Network, Times
 from fabricmark.results import Measurement
 from fabricmark.systems import measured_keys, short_runs
 from fabricmark.systems.system import OF_BOARD
@@ -24,6 +24,16 @@ TRANSFERS = {
 }
 COPY = {"start_seconds": 2e-5, "cached_bytes_per_second": 2e10, "memory_bytes_per_second": 8e9}
 LINES = {f"{name}_{part}": value for name in measured_keys.COPIES for part, value in COPY.items()}
+# Times of a transfer, whatever its kind, along a law that lines between few sizes only come near to.
+SIZES = tuple(2.0**power for power in range(10, 31))
+TIMES = Times(SIZES, tuple(2e-5 + size / 8e9 for size in SIZES))
+KINDS = [
+    {"direction": direction, "method": method, "memory": "page-aligned", "buffers": buffers}
+    for direction in ("to_device", "from_device", "both")
+    for method in ("queued", "blocking")
+    for buffers in ((1, 4) if method == "queued" else (1,))
+]
+CURVES = {"host_transfer": {_host_transfer_measured.curve_name(kind): TIMES for kind in KINDS}}
 TRUTH = {
     "stream": {"efficiency": 0.8, "start_seconds": 1e-4, **TRANSFERS},
     "gemm": {"efficiency": 0.3, "start_seconds": 2e-4, **TRANSFERS},
@@ -35,9 +45,7 @@ TRUTH = {
     "random_access": {"number_seconds": 2e-8, **TRANSFERS},
     "hpl": {"panel_efficiency": 0.1, "multiply_efficiency": 0.3, "solve_efficiency": 0.5, **TRANSFERS},
     "b_eff": {"cached_bytes": 2.0**18, **LINES},
-    "host_transfer": {
-        "cached_bytes": 2.0**20, "buffer_seconds": 4e-6, "kernel_bytes_per_second": 6e9, **LINES,
-    },
+    "host_transfer": {"kernel_bytes_per_second": 6e9},
 }  # fmt: skip
 
 
@@ -59,17 +67,15 @@ def as_measured(entry):
 
 def transfers(parameters):
     """What host_transfer measures: its model only predicts what was asked for."""
-    for direction in ("to_device", "from_device", "both"):
-        for method in ("queued", "blocking"):
-            for power in range(parameters["smallest"], parameters["largest"] + 1, 2):
-                for buffers in (1, 4) if method == "queued" else (1,):
-                    axes = {"direction": direction, "method": method, "memory": "page-aligned"}
-                    axes |= {"bytes": 2**power, "buffers": buffers}
-                    yield as_measured(models.Prediction("bandwidth", axes, 1.0, "GB/s", None, "", ""))
+    for kind in KINDS:
+        for power in range(parameters["smallest"], parameters["largest"] + 1, 2):
+            axes = {**kind, "bytes": 2**power}
+            yield as_measured(models.Prediction("bandwidth", axes, 1.0, "GB/s", None, "", ""))
 
 
-def predicted(name, parameters, ranks, figures, own_ranks=1):
-    bitstream = Bitstream(name, name, "", "base", "none", {"ranks": own_ranks}, None, figures)
+def predicted(name, parameters, ranks, figures, own_ranks=1, curves=None):
+    curves = CURVES.get(name, {}) if curves is None else curves
+    bitstream = Bitstream(name, name, "", "base", "none", {"ranks": own_ranks}, None, figures, curves)
     asked = tuple(transfers(parameters)) if name == "host_transfer" else ()
     return models.find(name).predict(
         parameters, BOARD, ranks, measurements=asked, network=NETWORK, bitstream=bitstream
@@ -85,25 +91,32 @@ def made_up(name, chosen, ranks):
     return Run(parameters, BOARD, ranks, [as_measured(one) for one in known], NETWORK)
 
 
-def found_figures(name, ranks):
+def short_runs_of(name, ranks):
     model = models.find(name)
     todo = short_runs.plan(model, listing.kernel(name), "cpu", "base")
     if getattr(model, "FIGURES_BY_RANKS", False):
         todo = [entry for entry in todo if entry[1] == ranks]
-    return model.processor_figures([made_up(name, *entry) for entry in todo])
+    return model, [made_up(name, *entry) for entry in todo]
+
+
+def found_figures(name, ranks):
+    model, runs = short_runs_of(name, ranks)
+    return model.processor_figures(runs)
 
 
 @pytest.mark.parametrize("ranks", [1, 2])
 @pytest.mark.parametrize("name", sorted(TRUTH))
 def test_defaults_are_predicted_from_other_sizes(name, ranks):
-    figures = found_figures(name, ranks)
+    model, runs = short_runs_of(name, ranks)
+    curves = model.processor_curves(runs) if name in CURVES else {}
     expected = made_up(name, {}, ranks)
-    again = predicted(name, expected.parameters, ranks, figures, ranks)
+    again = predicted(name, expected.parameters, ranks, model.processor_figures(runs), ranks, curves)
     known = {(one.name, frozenset(one.axes.items()), one.unit): one.value for one in again}
     assert expected.measurements
     for entry in expected.measurements:
         value = known[entry.name, frozenset(entry.axes.items()), entry.unit]
-        assert value == pytest.approx(entry.best, rel=0.03), (name, entry.name, entry.axes)
+        bar = 0.08 if curves else 0.03  # between two sizes of which one is four times the other
+        assert value == pytest.approx(entry.best, rel=bar), (name, entry.name, entry.axes)
 
 
 @pytest.mark.parametrize("name", sorted(TRUTH))

@@ -20,6 +20,7 @@ BEYOND_A_SCHEMA = {
     "cable to nowhere", "unknown board", "unknown bitstreams", "another's bitstreams", "path as a name",
     "too many devices", "no such rows", "no such CSV", "CSV elsewhere", "missing source", "missing figure",
     "missing class", "no benchmark", "broken TOML", "not closed", "key twice",
+    "more transfers than times", "transfers not ascending",
 }  # fmt: skip
 
 

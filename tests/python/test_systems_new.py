@@ -1,13 +1,14 @@
 """`systems new`: the files of this machine, and the report that takes its figures from them."""
 
+import dataclasses
 import json
 import re
 
 import pytest
 import samples
-from fabricmark import launch, listing, paths, systems
+from fabricmark import launch, listing, paths, results, systems
 from fabricmark.errors import FabricmarkError
-from fabricmark.systems import here, text
+from fabricmark.systems import here, short_runs, text
 
 EMULATOR = {**samples.DEVICE, "name": "emulated board", "class": "emulator", "emulated": True}
 
@@ -58,7 +59,8 @@ def test_the_file_is_a_system(machine):
     assert system.figures
     for figure in system.figures:
         assert re.match(
-            r"measured 2026-11-21T01:02Z on \S+( by fm_calibrate|: fm_stream --variant)", figure.source
+            r"measured 2026-11-21T01:02Z on \S+( by fm_calibrate|: (2 x )?fm_stream --variant)",
+            figure.source,
         )
     assert machine.run("systems", "check", file).returncode == 0
 
@@ -72,7 +74,7 @@ def test_the_runs_are_at_other_sizes_than_the_defaults(machine):
         for words in (one["words"] for one in machine.started())
         if "--ranks" in words
     ]
-    assert ranks == ["2"]
+    assert ranks == ["2"] * short_runs.PASSES
 
 
 def test_a_doubled_efficiency_moves_the_prediction(machine):
@@ -235,7 +237,6 @@ def test_real_programs(tmp_path, monkeypatch):
     monkeypatch.setenv("FABRICMARK_CACHE", str(tmp_path / "cache"))
     from fabricmark import calibration, models
     from fabricmark.models import _b_eff_measured, gemm, ptrans
-    from fabricmark.systems import short_runs
 
     found = [one for one in listing.devices("system") if one["class"] == "cpu" and not one["emulated"]]
     if not found:
@@ -251,10 +252,54 @@ def test_real_programs(tmp_path, monkeypatch):
     few = [{"transport": "cpu", "largest": 4}, {"transport": "host", "chunk_bytes": 0, "largest": 4}]
     monkeypatch.setattr(models.find("b_eff"), "short_runs", lambda parameters, device_class: few)
     monkeypatch.setattr(short_runs, "REPETITIONS", 1)
+    monkeypatch.setattr(short_runs, "MORE_REPETITIONS", {})
     said = []
     made = short_runs.measure("system", found[0], board, False, said.append)
     assert [curve.devices for curve, _ in made.curves] == [1, 2], said
     names = {one.name for one, _ in made.bitstreams}
     assert {"gemm-base", "ptrans-base", "ptrans-throughput", "b_eff-base-1r", "b_eff-base-2r"} <= names, said
     assert all(one.figures for one, _ in made.bitstreams)
-    assert _b_eff_measured.LINES[0] + "_start_seconds" in made.bitstreams[0][0].figures
+    messages = next(one for one, _ in made.bitstreams if one.name == "b_eff-base-1r")
+    assert _b_eff_measured.LINES[0] + "_start_seconds" in messages.figures
+
+
+def test_figures_are_those_of_all_passes(machine, monkeypatch):
+    """A second pass in which the machine is slower moves them, and one that fails is left out and said."""
+    loaded, real = [], results.load
+
+    def second_pass(what):
+        def load(path):
+            loaded.append(real(path))
+            return loaded[-1] if len(loaded) <= runs else what(loaded[-1])
+
+        return load
+
+    def slower(result):
+        halved = [dataclasses.replace(one, best=one.best / 2) for one in result.measurements]
+        return dataclasses.replace(result, measurements=halved)
+
+    def fails(result):
+        raise FabricmarkError("broken", "try again")
+
+    def efficiency(name, *words):
+        loaded.clear()
+        file = measured(machine, name, "--again", *words)
+        return systems.load(file.parent / f"{name}.toml").bitstream("stream", "none").figures["efficiency"]
+
+    runs = 10**6
+    monkeypatch.setattr(short_runs.results, "load", second_pass(slower))
+    once = efficiency("once", "--passes", "1")
+    runs = len(loaded)
+    assert runs >= 3
+    assert 0.5 * once < efficiency("slower") < 0.95 * once
+    assert len(loaded) == 2 * runs
+    monkeypatch.setattr(short_runs.results, "load", second_pass(fails))
+    assert efficiency("failing") == pytest.approx(once)
+    done = machine.run("systems", "new", "again", "--again")
+    assert done.stdout.count("left out") == 2 * runs, "now all fail"
+
+
+@pytest.mark.parametrize("passes", ["0", "many"])
+def test_a_wrong_number_of_passes(machine, passes):
+    done = machine.run("systems", "new", "--passes", passes)
+    assert done.returncode == 2 and "passes" in done.stderr

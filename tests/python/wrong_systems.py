@@ -4,6 +4,9 @@ BOARD, SERIAL, SYSTEM = "boards/520n.toml", "networks/520n_serial_40g.toml", "no
 MPI, STREAMS = "networks/noctua1_mpi.toml", "bitstreams/520n_multi.toml"
 
 # (file, text, in its place, line or what the line has, part of the message)
+NEXT = "[bitstreams.hpl_host_256]"
+TRANSFERS = "[bitstreams.hpl_host.curves]\nqueued = "
+
 CHANGES = {
     "missing unit": (
         BOARD,
@@ -347,5 +350,33 @@ CHANGES = {
         "[memory]",
         "[memory]",
         "not valid TOML: Cannot declare",
+    ),
+    "transfers without times": (
+        STREAMS,
+        NEXT,
+        f"{TRANSFERS}{{ bytes = [1, 2] }}\n{NEXT}",
+        "queued",
+        "not bytes and seconds; write",
+    ),
+    "more transfers than times": (
+        STREAMS,
+        NEXT,
+        f"{TRANSFERS}{{ bytes = [1, 2], seconds = [0.1] }}\n{NEXT}",
+        "queued",
+        "not as many times as sizes",
+    ),
+    "transfers not ascending": (
+        STREAMS,
+        NEXT,
+        f"{TRANSFERS}{{ bytes = [2, 1], seconds = [0.1, 0.2] }}\n{NEXT}",
+        "queued",
+        "not ascending; sort",
+    ),
+    "transfers in no time": (
+        STREAMS,
+        NEXT,
+        f"{TRANSFERS}{{ bytes = [1, 2], seconds = [0.1, 0.0] }}\n{NEXT}",
+        "queued",
+        "0.0 is no positive number",
     ),
 }

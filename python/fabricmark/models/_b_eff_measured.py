@@ -69,10 +69,10 @@ def over_host(
     return Modelled(np.where(is_long, mapped.seconds, whole.seconds), words, SOURCE)
 
 
-def message_curve(run: Run) -> Curve | None:
-    """The curve of a run with transport cpu; None where it measured none."""
-    times = curve(run.measurements, EXCHANGE)
-    if not times:
+def message_curve(runs: Sequence[Run]) -> Curve | None:
+    """The curve of runs with transport cpu on the same ranks: their geometric mean. None without times."""
+    measured = [times for run in runs if (times := curve(run.measurements, EXCHANGE))]
+    if not measured:
         return None
-    sizes = sorted(times)
-    return Curve(run.ranks, run.board.hosts, tuple(map(float, sizes)), tuple(times[size] for size in sizes))
+    known = _measured.means(measured)
+    return Curve(runs[0].ranks, runs[0].board.hosts, known.bytes, known.seconds)

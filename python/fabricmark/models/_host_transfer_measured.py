@@ -1,8 +1,9 @@
 """host_transfer on a CPU or GPU that short runs of other sizes were made on.
 
-A transfer takes a start, `buffer_seconds` for each buffer after the first, and its bytes at two rates, inside
-and outside of the caches (`_measured.line_seconds`), by direction and method. The pipeline of the overlap
-test takes pieces x (write + kernel + read), and overlapped what the cores of a rank leave of that.
+Each kind of transfer (direction, method, memory, number of buffers) has a measured curve, between whose sizes
+its time lies: caches, pages and the host's ways to copy make steps that no start and rate describe. The
+pipeline of the overlap test takes pieces x (write + kernel + read), and overlapped what the cores of a rank
+leave of that.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,82 +12,74 @@ import numpy as np
 
 from fabricmark.models import Board, Prediction, _measured
 from fabricmark.models._measured import Run
-from fabricmark.models.machine import Bitstream
+from fabricmark.models.machine import Bitstream, Times
 
 PIECES = 8  # of the overlap test
 STEPS = 3  # write, kernel, read
-SOURCE = "start + bytes at the rates of short runs of other sizes"
+SOURCE = "between the sizes of short runs"
+# How the overlap test copies its pieces.
+COPIES = tuple(
+    {"direction": direction, "method": "queued", "memory": "page-aligned", "buffers": 1}
+    for direction in ("to_device", "from_device")
+)
 
 
-def line_name(axes: Mapping) -> str:
-    """What the figures of a transfer's kind are called."""
-    return f"{axes['direction']}_{axes['method']}".replace("-", "_")
+def curve_name(axes: Mapping) -> str:
+    """What the curve of a transfer's kind is called."""
+    words = (axes["direction"], axes["method"], axes["memory"], str(axes["buffers"]))
+    return "_".join(words).replace("-", "_")
+
+
+def curves(runs: Sequence[Run]) -> dict[str, Times]:
+    """Curves of runs with one number of ranks; times of one rank."""
+    found: dict[str, list[dict[float, float]]] = {}
+    for run in runs:
+        of_run: dict[str, dict[float, float]] = {}
+        for entry in run.measurements:
+            if entry.name == "bandwidth" and entry.best > 0:
+                seconds = entry.axes["bytes"] * run.ranks / (entry.best * 1e9)
+                of_run.setdefault(curve_name(entry.axes), {})[entry.axes["bytes"]] = seconds
+        for name, times in of_run.items():
+            found.setdefault(name, []).append(times)
+    return {name: _measured.means(several) for name, several in found.items()}
 
 
 def figures(runs: Sequence[Run]) -> dict[str, float]:
-    """Figures of runs with one number of ranks; times of one rank."""
-    curves: dict[str, tuple[list, list]] = {}
-    several = []
+    """The rate of the kernel in the pipeline of the overlap test; empty where no run tells."""
+    known = curves(runs)
+    kernels = []
     for run in runs:
-        for entry in run.measurements:
-            if entry.name != "bandwidth":
-                continue
-            seconds = entry.axes["bytes"] * run.ranks / (entry.best * 1e9)
-            if entry.axes["buffers"] > 1:
-                several.append((entry.axes, seconds))
-                continue
-            sizes, times = curves.setdefault(line_name(entry.axes), ([], []))
-            sizes.append(entry.axes["bytes"])
-            times.append(seconds)
-    found = _measured.lines(curves)
-    if not found:
-        return {}
-    more = [
-        (seconds - float(_measured.line_seconds(axes["bytes"], found, line_name(axes))))
-        / (axes["buffers"] - 1)
-        for axes, seconds in several
-        if f"{line_name(axes)}_start_seconds" in found
-    ]
-    if more:
-        found["buffer_seconds"] = max(float(np.median(more)), 0.0)
-    copying = [_copies_seconds(run.parameters, found) for run in runs]
-    kernels = [
-        run.parameters["overlap_bytes"] * PIECES / (serial * 1e-3 - copies)
-        for run, copies in zip(runs, copying, strict=True)
-        if copies is not None
-        and (serial := run.best("pipeline_time", "ms", order="serial") or 0) * 1e-3 > copies
-    ]
-    if kernels:
-        found["kernel_bytes_per_second"] = float(np.median(kernels))
-    return found
+        copies = _copies_seconds(run.parameters, known)
+        serial = (run.best("pipeline_time", "ms", order="serial") or 0) * 1e-3
+        if copies is not None and serial > copies:
+            kernels.append(run.parameters["overlap_bytes"] * PIECES / (serial - copies))
+    return {"kernel_bytes_per_second": float(np.median(kernels))} if kernels else {}
 
 
-def _copies_seconds(parameters: Mapping, known: Mapping[str, float]) -> float | None:
+def _seconds(known: Mapping[str, Times], axes: Mapping, moved_bytes: float) -> float | None:
+    """Time of a transfer of this kind [s]; None where it was not measured."""
+    times = known.get(curve_name(axes))
+    return None if times is None else float(_measured.between(times.bytes, times.seconds, moved_bytes))
+
+
+def _copies_seconds(parameters: Mapping, known: Mapping[str, Times]) -> float | None:
     """Time of all writes and reads of the overlap test [s]; None where they were not measured."""
-    names = ("to_device_queued", "from_device_queued")
-    if any(f"{name}_start_seconds" not in known for name in names):
-        return None
-    return PIECES * sum(
-        float(_measured.line_seconds(parameters["overlap_bytes"], known, name)) for name in names
-    )
+    times = [_seconds(known, axes, parameters["overlap_bytes"]) for axes in COPIES]
+    return None if None in times else PIECES * sum(times)
 
 
 def transfer(
     axes: Mapping, bitstream: Bitstream | None, board: Board, ranks: int, limit_gb: float | None
 ) -> Prediction | None:
-    """One transfer of all ranks together; None where no figures are known of its kind."""
-    known = _measured.figures_of(bitstream)
-    name = line_name(axes)
-    if bitstream is None or f"{name}_start_seconds" not in known:
+    """One transfer of all ranks together; None where its kind was not measured."""
+    seconds = None if bitstream is None else _seconds(bitstream.curves, axes, axes["bytes"])
+    if seconds is None:
         return None
-    seconds = float(_measured.line_seconds(axes["bytes"], known, name))
-    starts = known[f"{name}_start_seconds"] + (axes["buffers"] - 1) * known.get("buffer_seconds", 0.0)
-    seconds += (axes["buffers"] - 1) * known.get("buffer_seconds", 0.0)
+    start = bitstream.curves[curve_name(axes)].seconds[0]
+    word = "transfer latency" if seconds < 2 * start else "memory bandwidth"
     seconds *= _measured.crowding(bitstream, board, ranks)
-    return Prediction(
-        "bandwidth", axes, axes["bytes"] * ranks / seconds / 1e9, "GB/s", limit_gb,
-        "transfer latency" if starts > seconds / 2 else "memory bandwidth", SOURCE,
-    )  # fmt: skip
+    rate = axes["bytes"] * ranks / seconds / 1e9
+    return Prediction("bandwidth", axes, rate, "GB/s", limit_gb, word, SOURCE)
 
 
 def pipeline(parameters: Mapping, bitstream: Bitstream | None, board: Board, ranks: int) -> list[Prediction]:
@@ -95,8 +88,10 @@ def pipeline(parameters: Mapping, bitstream: Bitstream | None, board: Board, ran
     A CPU's steps share the cores of a rank, on a GPU all three go on at the same time.
     """
     known = _measured.figures_of(bitstream)
-    copies = _copies_seconds(parameters, known) if "kernel_bytes_per_second" in known else None
-    if bitstream is None or copies is None:
+    if bitstream is None or "kernel_bytes_per_second" not in known:
+        return []
+    copies = _copies_seconds(parameters, bitstream.curves)
+    if copies is None:
         return []
     kernels = parameters["overlap_bytes"] * PIECES / known["kernel_bytes_per_second"]
     serial = (copies + kernels) * _measured.crowding(bitstream, board, ranks)

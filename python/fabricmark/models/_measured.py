@@ -2,17 +2,18 @@
 
 A processor's kernel has no clock and no datasheet: what it makes of the calibrated limits is measured at some
 sizes and holds for others. The figures (`Bitstream.figures`) are an efficiency, times to start, and rates of
-copies inside and outside of the caches; a benchmark's module says which, in `processor_figures`.
+copies inside and outside of the caches; a benchmark's module says which, in `processor_figures`. What follows
+no such law is a curve (`Bitstream.curves`), from `processor_curves`.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from fabricmark.models import Board
 from fabricmark.models._fit import fit_latency_bandwidth
-from fabricmark.models.machine import Bitstream, Curve, Network
+from fabricmark.models.machine import Bitstream, Curve, Network, Times
 
 CACHED_BYTES = tuple(2.0**power for power in range(16, 27))  # where the rate of a copy may change
 MOST_EFFICIENT = 1.25  # limits are measured too, on machines whose speed drifts
@@ -151,15 +152,30 @@ def lines(curves: Mapping[str, tuple[Sequence[float], Sequence[float]]]) -> dict
     return min((fitted(cached) for cached in CACHED_BYTES), key=lambda entry: entry[0])[1]
 
 
-def curve_seconds(curve: Curve, message_bytes) -> np.ndarray:
-    """Time of one exchange of these sizes [s]: between measured sizes along a line of both logarithms.
+def between(known_bytes: Sequence[float], seconds: Sequence[float], moved_bytes) -> np.ndarray:
+    """Time for these sizes [s]: between measured sizes along a line of both logarithms.
 
     Below the smallest as that one, above the largest at its rate.
     """
-    sizes = np.maximum(np.asarray(message_bytes, dtype=float), 1e-300)
-    known = np.asarray(curve.message_bytes, dtype=float)
-    seconds = np.exp(np.interp(np.log(sizes), np.log(np.maximum(known, 1)), np.log(curve.seconds)))
-    return seconds * np.maximum(sizes / known[-1], 1.0)
+    sizes = np.maximum(np.asarray(moved_bytes, dtype=float), 1e-300)
+    known = np.asarray(known_bytes, dtype=float)
+    found = np.exp(np.interp(np.log(sizes), np.log(np.maximum(known, 1)), np.log(seconds)))
+    return found * np.maximum(sizes / known[-1], 1.0)
+
+
+def means(curves: Iterable[Mapping[float, float]]) -> Times:
+    """Geometric mean of the times [s] of several measured curves, by size [bytes]; of one at least."""
+    times: dict[float, list[float]] = {}
+    for curve in curves:
+        for size, seconds in curve.items():
+            times.setdefault(float(size), []).append(seconds)
+    sizes = sorted(times)
+    return Times(tuple(sizes), tuple(float(np.exp(np.mean(np.log(times[size])))) for size in sizes))
+
+
+def curve_seconds(curve: Curve, message_bytes) -> np.ndarray:
+    """Time of one exchange of these sizes [s]."""
+    return between(curve.message_bytes, curve.seconds, message_bytes)
 
 
 def message_seconds(network: Network | None, message_bytes, ranks: int, board: Board) -> np.ndarray | None:

@@ -19,7 +19,7 @@ from math import inf
 
 from fabricmark.models import Board, Prediction, _host_transfer_measured, _network, _transfers
 from fabricmark.models._measured import Run, default
-from fabricmark.models.machine import Bitstream
+from fabricmark.models.machine import Bitstream, Times
 
 BOTH = "both"
 MIGRATIONS = ("migrate", "sub-buffer")
@@ -118,17 +118,19 @@ def measured_latency(
 
 def short_runs(parameters: Mapping, device_class: str) -> list[dict]:
     """Options of the runs that the figures come from, the largest last; `parameters`: of kernel.toml."""
-    if device_class != "cpu":
-        return []  # each memory of the host would need figures of its own
     smallest, largest = (default(parameters, name, device_class) for name in ("smallest", "largest"))
     piece = default(parameters, "overlap_bytes", device_class) * 3 // 4
-    sizes = {"smallest": smallest + 1, "largest": largest - 1}
-    return [{**sizes, "overlap_bytes": piece, "memories": "page-aligned"}]
+    return [{"smallest": smallest + 1, "largest": largest + 1, "overlap_bytes": piece}]
 
 
 def processor_figures(runs: Sequence[Run]) -> dict[str, float]:
-    """Figures of short runs with one number of ranks: starts and rates of each kind of transfer."""
+    """The rate of the overlap test's kernel, of short runs with one number of ranks."""
     return _host_transfer_measured.figures(runs)
+
+
+def processor_curves(runs: Sequence[Run]) -> dict[str, Times]:
+    """Times of each kind of transfer by size, of short runs with one number of ranks."""
+    return _host_transfer_measured.curves(runs)
 
 
 def prediction(

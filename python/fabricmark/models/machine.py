@@ -11,6 +11,14 @@ HOST = "host"
 
 
 @dataclass(frozen=True)
+class Times:
+    """Measured times of a copy [s] for each size [bytes], ascending."""
+
+    bytes: tuple[float, ...]
+    seconds: tuple[float, ...]
+
+
+@dataclass(frozen=True)
 class Curve:
     """Time of one message between two hosts' memories, measured for each size.
 
@@ -82,7 +90,8 @@ class Bitstream:
     hpl: "multiply_efficiency", "panel_efficiency" (rates of the kernels over a register block each cycle);
     fft: "pipeline_efficiency" (rate over eq. 3.1); ptrans: "channel_efficiency" (rate over the channels'),
     "start_seconds" (of all kernels). Fields of a Board stand in for the board's (System.board_with), for
-    example "memory_hz" (gemm) and "update_seconds" (random_access).
+    example "memory_hz" (gemm) and "update_seconds" (random_access). `curves`: measured times by size, of each
+    kind of transfer (host_transfer).
     """
 
     name: str
@@ -93,3 +102,4 @@ class Bitstream:
     parameters: Mapping[str, object]
     kernel_hz: float | None = None
     figures: Mapping[str, float] = field(default_factory=dict)
+    curves: Mapping[str, Times] = field(default_factory=dict)

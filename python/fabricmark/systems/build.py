@@ -180,8 +180,9 @@ def bitstreams(path: Path, source: Source) -> tuple[str, dict[str, tuple[Bitstre
 def _entry(name: str, raw: object, before: dict[str, Table], path: Path, given: str, source: Source) -> Table:
     """One table of a bitstreams file, with what it inherits. Raises Fault."""
     at = ("bitstreams", name)
-    own = files.table(raw, "bitstream", at, files.place(path), ("parameters",), given)
+    own = files.table(raw, "bitstream", at, files.place(path), ("parameters", "curves"), given)
     _parameters(own, at, given)
+    curves.of_bitstream(own.rest.get("curves", {}), (*at, "curves"))
     if "like" in own.texts:
         like = (*at, "like")
         file, slash, other = own.texts["like"].rpartition("/")
@@ -213,7 +214,7 @@ def _tables(path: Path, source: Source) -> dict[str, Table]:
 
 
 def _parameters(table: Table, at: tuple, given: str) -> None:
-    """Raises Fault where a parameter is no plain value, or where nothing says from where they are."""
+    """Raises Fault where a parameter is no plain value, or nothing says from where these and curves are."""
     found = table.rest.get("parameters", {})
     if not isinstance(found, dict):
         raise Fault((*at, "parameters"), "no table", "write parameters = { replications = 4 }")
@@ -222,8 +223,9 @@ def _parameters(table: Table, at: tuple, given: str) -> None:
             raise Fault(
                 (*at, "parameters", name), "no plain value", "write a number, a text or true or false"
             )
-    if found and not table.texts.get("source", given):
-        raise Fault((*at, "parameters"), "no source", 'add source = "document, table or section"')
+    for name in ("parameters", "curves"):
+        if table.rest.get(name) and not table.texts.get("source", given):
+            raise Fault((*at, name), "no source", 'add source = "document, table or section"')
 
 
 def _bitstream(name: str, table: Table, board_id: str, profile: str) -> Bitstream:
@@ -238,6 +240,7 @@ def _bitstream(name: str, table: Table, board_id: str, profile: str) -> Bitstrea
         dict(table.rest.get("parameters", {})),
         clock,
         found,
+        curves.of_bitstream(table.rest.get("curves", {}), ("bitstreams", name, "curves")),
     )
 
 

@@ -1,4 +1,5 @@
-"""Measured curves of the hosts' MPI: from the calibration rows of a published file, or the network's own."""
+"""Measured curves: the hosts' MPI (calibration rows of a published file, or the network's own), and transfers
+of a bitstream."""
 
 import math
 from collections.abc import Iterable
@@ -7,12 +8,13 @@ from itertools import pairwise
 from pathlib import Path
 
 from fabricmark import published
-from fabricmark.models.machine import Curve
+from fabricmark.models.machine import Curve, Times
 from fabricmark.systems import quantity
 from fabricmark.systems.figure import RANGES, Fault
 
 KEYS = ("from", "system", "transport", "source")
 OWN_KEYS = ("devices", "nodes", "message_bytes", "seconds", "source")
+OF_TRANSFER = "{ bytes = [4096, 8192], seconds = [1e-5, 2e-5] }"
 DIRECTIONS = 2  # each rank sends to both neighbours
 MOST_POINTS = 1000
 
@@ -87,19 +89,36 @@ def _own(raw: object, at: tuple) -> Curve:
     for key in ("devices", "nodes"):
         if type(raw.get(key)) is not int or not 0 < raw[key] < 2**31:
             raise Fault((*at, key), "no count", "write a whole number from 1 on")
-    sizes, seconds = (_numbers(raw.get(key), (*at, key)) for key in ("message_bytes", "seconds"))
+    return Curve(raw["devices"], raw["nodes"], *_points(raw, "message_bytes", at))
+
+
+def of_bitstream(raw: object, at: tuple) -> dict[str, Times]:
+    """Times by size of each kind of transfer of a bitstream. Raises Fault."""
+    if not isinstance(raw, dict):
+        raise Fault(at, "no table", f"write NAME = {OF_TRANSFER}")
+    found = {}
+    for name, one in raw.items():
+        if not isinstance(one, dict) or set(one) != {"bytes", "seconds"}:
+            raise Fault((*at, name), "not bytes and seconds", f"write {OF_TRANSFER}")
+        found[name] = Times(*_points(one, "bytes", (*at, name)))
+    return found
+
+
+def _points(raw: dict, sizes_key: str, at: tuple) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """(sizes, times) of a curve. Raises Fault."""
+    sizes, seconds = (_numbers(raw.get(key), (*at, key)) for key in (sizes_key, "seconds"))
     if len(sizes) != len(seconds):
         raise Fault((*at, "seconds"), "not as many times as sizes", "give each size its time")
     if any(b <= a for a, b in pairwise(sizes)):
-        raise Fault((*at, "message_bytes"), "not ascending", "sort sizes and times")
-    return Curve(raw["devices"], raw["nodes"], sizes, seconds)
+        raise Fault((*at, sizes_key), "not ascending", "sort sizes and times")
+    return sizes, seconds
 
 
 def _numbers(raw: object, at: tuple) -> tuple[float, ...]:
     """Plain numbers, whose unit the key names."""
     if not isinstance(raw, list) or not 0 < len(raw) <= MOST_POINTS:
         raise Fault(at, "no list of numbers", "write [1, 2, 4], in the unit that the key names")
-    most = RANGES["bytes" if at[-1] == "message_bytes" else "seconds"][1]
+    most = RANGES["seconds" if at[-1] == "seconds" else "bytes"][1]
     for place, number in enumerate(raw):
         is_number = isinstance(number, int | float) and not isinstance(number, bool)
         if not is_number or not math.isfinite(number) or not 0 < number <= most:

@@ -6,10 +6,7 @@ names (models/_measured.py).
 
 from itertools import product
 
-DIRECTIONS = ("to_device", "from_device", "both")
-METHODS = ("queued", "blocking", "migrate", "sub_buffer")
-STEPS = ("kernel", "read", "message", "write", "kernel_after", "exchange", "mapped")
-COPIES = (*STEPS, *(f"{direction}_{method}" for direction, method in product(DIRECTIONS, METHODS)))
+COPIES = ("kernel", "read", "message", "write", "kernel_after", "exchange", "mapped")  # of b_eff
 OF_COPIES = {
     "start_seconds": "before the first byte",
     "cached_bytes_per_second": "for bytes within cached_bytes",
@@ -23,7 +20,6 @@ PLAIN = {
     "solve_efficiency": "share of the host's memory that the solve of HPL reaches",
     "exchange_efficiency": "share of the calibrated way over the host that an exchange reaches",
     "number_seconds": "of a core for each random number, in the base kernel of RandomAccess",
-    "buffer_seconds": "more for each buffer after the first",
     "kernel_bytes_per_second": "of the kernel in the pipeline of host_transfer",
     "cached_bytes": "up to which copies go at the rate of the caches",
     "to_device_bytes_per_second": "of the transfers of one rank",

@@ -26,6 +26,9 @@ def new_command(
         Path | None, typer.Option(help="File to write (default: NAME.toml in your folder of systems).")
     ] = None,
     again: Annotated[bool, typer.Option("--again", help="Measure even what is known.")] = False,
+    passes: Annotated[
+        int, typer.Option(min=1, max=100, help="How often to repeat the short runs, apart in time.")
+    ] = short_runs.PASSES,
 ) -> None:
     """Measure this machine: its limits, what each kernel reaches of them, messages between ranks."""
     host = printable(socket.gethostname())
@@ -42,7 +45,7 @@ def new_command(
             print(printable(f"{device['name']} ({runtime_name}) is known: {where}"))
             continue
         print(printable(f"measuring {device['name']} ({runtime_name}), host {host}"))
-        entry = measure(runtime_name, device, target, host)
+        entry = measure(runtime_name, device, target, host, passes)
         kept = [one for one in kept if not same_device(one, entry)] + [entry]
         write(target, chosen, kept)
         measured += 1
@@ -97,7 +100,7 @@ def same_device(one: Mapping, other: Mapping) -> bool:
     return one["board"].rpartition("-")[0] == other["board"].rpartition("-")[0]
 
 
-def measure(runtime: str, device: Mapping, target: Path, host: str) -> dict:
+def measure(runtime: str, device: Mapping, target: Path, host: str, passes: int) -> dict:
     """Measure one device and write its board, network and kernels: its table of [[devices]].
 
     The names of these files are new ones, so that the system's own file, written last, replaces all at once.
@@ -111,7 +114,7 @@ def measure(runtime: str, device: Mapping, target: Path, host: str) -> dict:
     board = calibration.board(limits)
     cpu = limits["host"]["cpu"]
     has_launcher = launch.find_launcher(os.environ) is not None
-    found = short_runs.measure(runtime, device, board, has_launcher, say)
+    found = short_runs.measure(runtime, device, board, has_launcher, say, passes)
     if not found.bitstreams:
         cause = f"no short run on {device['name']} was valid"
         raise FabricmarkError(cause, "`fabricmark run all` says what is wrong", ENVIRONMENT)

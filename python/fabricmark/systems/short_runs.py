@@ -6,6 +6,7 @@ The models say which runs (`short_runs`), at other sizes than the defaults, and 
 
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -21,6 +22,9 @@ from fabricmark.models.machine import Bitstream, Curve, Network
 from fabricmark.results import Result
 
 REPETITIONS = 5
+# Transfers and messages of some microseconds are now and then three times as fast as else.
+MORE_REPETITIONS = {"b_eff": 10, "host_transfer": 10}
+PASSES = 2
 RANKS = (1, 2)
 MESSAGES = "b_eff"  # the benchmark whose transport cpu measures the hosts' MPI
 SINGLE = "single-work-item"
@@ -74,47 +78,75 @@ def plan(model: ModuleType, kernel: Kernel, device_class: str, variant: str) -> 
     return found
 
 
+@dataclass(frozen=True)
+class Kernels:
+    """Short runs of one benchmark's variant: its model, its job and (options, ranks) of each run."""
+
+    model: ModuleType
+    job: Job
+    variant: str
+    runs: Sequence[tuple[dict, int]]
+
+
 def measure(
-    runtime: str, device: Mapping, board: Board, has_launcher: bool, say: Callable[[str], None]
+    runtime: str,
+    device: Mapping,
+    board: Board,
+    has_launcher: bool,
+    say: Callable[[str], None],
+    passes: int = PASSES,
 ) -> Measured:
-    """Run everything on a device. Raises FabricmarkError (3) when a program is not built."""
-    curves: list[tuple[Curve, str]] = []
-    found: list[tuple[Bitstream, str]] = []
-    names = listing.benchmark_names()
+    """Run everything on a device, so many times. Raises FabricmarkError (3) when a program is not built.
+
+    A machine that others share is faster in one minute than in the next: the figures are those of all passes
+    together.
+    """
+    done: dict[tuple[str, str], list[Finished]] = {}
     with tempfile.TemporaryDirectory(prefix="fabricmark-") as place:
-        # The messages come first: the figures of others build on them.
-        for name in sorted(names, key=lambda one: one != MESSAGES):
-            model = models.find(name)
-            if model is None or not hasattr(model, "short_runs"):
-                continue
-            kernel = listing.kernel(name)
-            for variant in variants(kernel, device["class"]):
-                job = Job(name, runtime, device, 1, None, Path(place), ("--variant", variant))
+        todo = _todo(runtime, device, Path(place), say)
+        for number in range(1, passes + 1):
+            for kernels in todo:
                 started = time.monotonic()
-                try:
-                    todo = plan(model, kernel, device["class"], variant)
-                except KeyError as error:
-                    say(f"left out: {name}: {kernel.path} has no parameter {error}")
-                    break
-                done = list(_finished(job, todo, board, has_launcher, _network(curves), say))
-                curves += _curves(name, done)
-                done = [replace(one, run=replace(one.run, network=_network(curves))) for one in done]
-                found += _bitstreams(model, name, variant, device, done)
+                found = list(_finished(kernels, board, has_launcher, say))
+                done.setdefault((kernels.job.benchmark, kernels.variant), []).extend(found)
+                about = f"{kernels.job.benchmark}, {kernels.variant} kernel"
                 seconds = time.monotonic() - started
-                say(f"{name}, {variant} kernel: {len(done)} of {len(todo)} short runs, {seconds:.1f} s")
-    return Measured(tuple(curves), tuple(found))
+                say(f"{number}/{passes} {about}: {len(found)} of {len(kernels.runs)} runs, {seconds:.1f} s")
+    curves = _curves([one for (name, _), several in done.items() if name == MESSAGES for one in several])
+    network = Network("host", "host", curves=tuple(curve for curve, _ in curves)) if curves else None
+    bitstreams: list[tuple[Bitstream, str]] = []
+    for kernels in todo:
+        name, variant = kernels.job.benchmark, kernels.variant
+        members = [replace(one, run=replace(one.run, network=network)) for one in done[name, variant]]
+        bitstreams += _bitstreams(kernels.model, name, variant, device, members)
+    return Measured(tuple(curves), tuple(bitstreams))
 
 
-def _network(curves: Sequence[tuple[Curve, str]]) -> Network | None:
-    return Network("host", "host", curves=tuple(curve for curve, _ in curves)) if curves else None
+def _todo(runtime: str, device: Mapping, place: Path, say: Callable[[str], None]) -> list[Kernels]:
+    """The short runs of every benchmark whose model says some."""
+    found = []
+    for name in listing.benchmark_names():
+        model = models.find(name)
+        if model is None or not hasattr(model, "short_runs"):
+            continue
+        kernel = listing.kernel(name)
+        try:
+            for variant in variants(kernel, device["class"]):
+                job = Job(name, runtime, device, 1, None, place, ("--variant", variant))
+                found.append(Kernels(model, job, variant, plan(model, kernel, device["class"], variant)))
+        except KeyError as error:
+            say(f"left out: {name}: {kernel.path} has no parameter {error}")
+    return found
 
 
 def _finished(
-    job: Job, todo: Sequence, board: Board, has_launcher: bool, network: Network | None, say: Callable
+    kernels: Kernels, board: Board, has_launcher: bool, say: Callable[[str], None]
 ) -> Iterator[Finished]:
     """The valid ones of a kernel's runs, as they come."""
-    for number, (chosen, ranks) in enumerate(todo):
-        words = (*job.extra, *options(chosen), "--repetitions", str(REPETITIONS))
+    job = kernels.job
+    for number, (chosen, ranks) in enumerate(kernels.runs):
+        repetitions = MORE_REPETITIONS.get(job.benchmark, REPETITIONS)
+        words = (*job.extra, *options(chosen), "--repetitions", str(repetitions))
         several = {"mpi": ranks} if has_launcher else {"ranks": ranks}
         one = replace(job, extra=words, **(several if ranks > 1 else {}))
         about = f"fm_{job.benchmark} {' '.join(words)}" + (f" on {ranks} ranks" if ranks > 1 else "")
@@ -125,6 +157,7 @@ def _finished(
                 say(f"left out: {about}: exit code {code}")
                 continue
             result = results.load(path)
+            path.unlink()  # else a later pass that fails would find it
         except FabricmarkError as error:
             say(f"left out: {about}: {error}")
             continue
@@ -132,21 +165,27 @@ def _finished(
             say(f"left out: {about}: not measured")
             continue
         parameters = {**result.document["parameters"], "variant": result.document["run"]["variant"]}
-        run = Run(parameters, board, result.ranks, result.measurements, network)
-        yield Finished(run, result, about)
+        yield Finished(Run(parameters, board, result.ranks, result.measurements), result, about)
 
 
-def _curves(name: str, done: Sequence[Finished]) -> list[tuple[Curve, str]]:
-    """Messages between the hosts' memories, as b_eff with transport cpu measured them."""
-    of_cpu = [one for one in done if name == MESSAGES and one.run.parameters.get("transport") == "cpu"]
-    known = [(_b_eff_measured.message_curve(one.run), source([one])) for one in of_cpu]
+def _curves(done: Sequence[Finished]) -> list[tuple[Curve, str]]:
+    """Messages between the hosts' memories, as b_eff with transport cpu measured them, by ranks."""
+    groups: dict[int, list[Finished]] = {}
+    for one in done:
+        if one.run.parameters.get("transport") == "cpu":
+            groups.setdefault(one.run.ranks, []).append(one)
+    known = [
+        (_b_eff_measured.message_curve([one.run for one in members]), source(members))
+        for members in groups.values()
+    ]
     return [(curve, about) for curve, about in known if curve is not None]
 
 
 def source(done: Sequence[Finished]) -> str:
     """When, where and by which runs a figure was measured."""
     first = done[0].result.document
-    runs = "; ".join(one.words for one in done)
+    counted = Counter(one.words for one in done)
+    runs = "; ".join(f"{count} x {words}" if count > 1 else words for words, count in counted.items())
     return f"measured {first['run']['started'][:16]}Z on {first['environment']['host']['name']}: {runs}"
 
 
@@ -161,17 +200,16 @@ def _bitstreams(
     for ending, members in groups.items():
         if not members:
             continue
-        figures = {
-            key: float(value) for key, value in model.processor_figures([m.run for m in members]).items()
-        }
-        if not figures:
+        runs = [one.run for one in members]
+        figures = {key: float(value) for key, value in model.processor_figures(runs).items()}
+        curves = model.processor_curves(runs) if hasattr(model, "processor_curves") else {}
+        if not figures and not curves:
             continue
         # The largest on the fewest ranks: several ranks on a device have only a part of its cores each.
-        last = min(reversed(members), key=lambda one: one.run.ranks).run
+        last = min(reversed(runs), key=lambda one: one.ranks)
         parameters = {key: value for key, value in last.parameters.items() if key != "variant"}
         parameters |= {"ranks": last.ranks} if ending else {}
-        one = Bitstream(
-            f"{name}-{variant}{ending}", name, device["name"], variant, "none", parameters, None, figures
-        )
+        label = f"{name}-{variant}{ending}"
+        one = Bitstream(label, name, device["name"], variant, "none", parameters, None, figures, curves)
         found.append((one, source(members)))
     return found

@@ -70,14 +70,19 @@ def board(made: Board, summary: str, source: str) -> str:
     return "\n".join(lines) + "\n"
 
 
+def points(sizes: Sequence[float], seconds: Sequence[float]) -> tuple[str, str]:
+    """Sizes and times of a measured curve as lists."""
+    whole = ", ".join(f"{size:.0f}" for size in sizes)
+    return f"[{whole}]", f"[{', '.join(f'{time:.4g}' for time in seconds)}]"
+
+
 def network(name: str, curves: Sequence[tuple[Curve, str]]) -> str:
     """networks/ID.toml: MPI of the host as measured curves, each with its source."""
     lines = [f"name = {words(name)}", 'kind = "host"']
     for curve, source in curves:
-        sizes = ", ".join(f"{size:.0f}" for size in curve.message_bytes)
-        times = ", ".join(f"{seconds:.4g}" for seconds in curve.seconds)
+        sizes, times = points(curve.message_bytes, curve.seconds)
         lines += ["", "[[curves]]", f"devices = {curve.devices}", f"nodes = {curve.nodes}"]
-        lines += [f"message_bytes = [{sizes}]", f"seconds = [{times}]", f"source = {words(source)}"]
+        lines += [f"message_bytes = {sizes}", f"seconds = {times}", f"source = {words(source)}"]
     return "\n".join(lines) + "\n"
 
 
@@ -91,6 +96,11 @@ def bitstreams(board_id: str, summary: str, entries: Sequence[tuple[Bitstream, s
         lines += [f"[bitstreams.{entry.name}.measured]"]
         for name, number in entry.figures.items():
             lines.append(f"{name} = {quantity(number, measured_keys.dimension(name))}")
+        if entry.curves:
+            lines.append(f"[bitstreams.{entry.name}.curves]")
+        for name, times in entry.curves.items():
+            sizes, seconds = points(times.bytes, times.seconds)
+            lines.append(f"{name} = {{ bytes = {sizes}, seconds = {seconds} }}")
     return "\n".join(lines) + "\n"
 
 
