@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 import samples
 from fabricmark import calibration, listing, models
-from fabricmark.models import _host_transfer_measured, _measured
+from fabricmark.models import _host_transfer_measured, _measured, _transfers
 from fabricmark.models._measured import Run
 from fabricmark.models.machine import Bitstream, Curve, Network, Times
 from fabricmark.results import Measurement
@@ -175,3 +175,23 @@ def test_more_ranks_than_cores_share_the_copies():
     assert [_measured.crowding(bitstream, BOARD, ranks) for ranks in (1, 2, 4, 8)] == [1, 1, 2, 4]
     alone = dataclasses.replace(bitstream, parameters={"ranks": 1})
     assert _measured.crowding(alone, BOARD, 2) == 1
+
+
+def transfer_run(size, ranks, rate):
+    entry = models.Prediction("bandwidth", {"operation": "host_to_device"}, rate, "GB/s", None, "", "")
+    return Run({"size": size}, BOARD, ranks, [as_measured(entry)])
+
+
+def test_transfers_are_those_of_the_largest_runs_of_all_passes():
+    one_pass = [(256, 1, 20.0), (512, 1, 8.0), (512, 2, 14.0)]
+    next_pass = [(256, 1, 30.0), (512, 1, 12.0), (512, 2, 18.0)]
+    found = _transfers.processor_figures([transfer_run(*run) for run in (*one_pass, *next_pass)])
+    assert found == {"to_device_bytes_per_second": 10e9, "to_device_limit_bytes_per_second": 16e9}
+    assert _transfers.processor_figures([]) == {}
+
+
+def test_a_curve_lies_between_its_sizes():
+    times = _measured.means([{4: 1.0, 16: 3.0}, {4: 4.0, 16: 12.0}])
+    assert times == Times((4.0, 16.0), (pytest.approx(2.0), pytest.approx(6.0)))
+    seconds = _measured.between(times.bytes, times.seconds, [1, 4, 8, 16, 32])
+    assert list(seconds) == pytest.approx([2.0, 2.0, 12**0.5, 6.0, 12.0])

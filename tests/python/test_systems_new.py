@@ -252,7 +252,6 @@ def test_real_programs(tmp_path, monkeypatch):
     few = [{"transport": "cpu", "largest": 4}, {"transport": "host", "chunk_bytes": 0, "largest": 4}]
     monkeypatch.setattr(models.find("b_eff"), "short_runs", lambda parameters, device_class: few)
     monkeypatch.setattr(short_runs, "REPETITIONS", 1)
-    monkeypatch.setattr(short_runs, "MORE_REPETITIONS", {})
     said = []
     made = short_runs.measure("system", found[0], board, False, said.append)
     assert [curve.devices for curve, _ in made.curves] == [1, 2], said

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from math import inf
+from statistics import mean
 
 from fabricmark.models import Board, Prediction
 from fabricmark.models._measured import Run, figures_of
@@ -75,17 +76,22 @@ def _prediction(operation: str, one: float, most: float | None, board: Board, ra
 
 
 def processor_figures(runs: Sequence[Run]) -> dict[str, float]:
-    """Rates of one rank's transfers and of all ranks together, from runs of the largest amounts last.
+    """Rates of one rank's transfers and of all ranks together; of several passes, the largest amounts last.
 
     `<direction>_bytes_per_second`; `<direction>_limit_bytes_per_second` where several numbers of ranks ran.
     """
     figures = {}
     for operation, direction in LAPS.items():
-        rates: dict[int, float] = {}
-        for run in runs:
-            rate = run.best("bandwidth", "GB/s", operation=operation)
-            if rate is not None:
-                rates[run.ranks] = rate * 1e9
+        measured = [
+            (run.ranks, run.parameters, rate * 1e9)
+            for run in runs
+            if (rate := run.best("bandwidth", "GB/s", operation=operation)) is not None
+        ]
+        last = {ranks: parameters for ranks, parameters, _ in measured}
+        rates = {
+            ranks: mean(rate for *kind, rate in measured if kind == [ranks, parameters])
+            for ranks, parameters in last.items()
+        }
         if rates:
             fewest = min(rates)
             figures[f"{direction}_bytes_per_second"] = rates[fewest] / fewest

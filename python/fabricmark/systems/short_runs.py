@@ -22,8 +22,6 @@ from fabricmark.models.machine import Bitstream, Curve, Network
 from fabricmark.results import Result
 
 REPETITIONS = 5
-# Transfers and messages of some microseconds are now and then three times as fast as else.
-MORE_REPETITIONS = {"b_eff": 10, "host_transfer": 10}
 PASSES = 2
 RANKS = (1, 2)
 MESSAGES = "b_eff"  # the benchmark whose transport cpu measures the hosts' MPI
@@ -145,8 +143,7 @@ def _finished(
     """The valid ones of a kernel's runs, as they come."""
     job = kernels.job
     for number, (chosen, ranks) in enumerate(kernels.runs):
-        repetitions = MORE_REPETITIONS.get(job.benchmark, REPETITIONS)
-        words = (*job.extra, *options(chosen), "--repetitions", str(repetitions))
+        words = (*job.extra, *options(chosen), "--repetitions", str(REPETITIONS))
         several = {"mpi": ranks} if has_launcher else {"ranks": ranks}
         one = replace(job, extra=words, **(several if ranks > 1 else {}))
         about = f"fm_{job.benchmark} {' '.join(words)}" + (f" on {ranks} ranks" if ranks > 1 else "")
