@@ -36,7 +36,8 @@ class PeerFailure : public std::exception {
 /// Stands for a failed rank in Ranks::largest, where a healthy one passes 0.
 inline constexpr std::int64_t kRankFailed = 1000;
 
-/// The stopwatch of a repetition. Every part starts with a barrier, in which a failed rank shows.
+/// The stopwatch of a repetition. Every part starts and ends with a barrier, in which a failed rank shows: a
+/// rank that is done waits, so that what it does next, untimed, slows none on a device that they share.
 class Laps {
  public:
   using Clock = std::chrono::steady_clock;
@@ -48,7 +49,7 @@ class Laps {
   /// Throws PeerFailure when another rank has failed.
   template <typename Work>
   double time(std::string_view name, Work&& work, std::size_t times = 1) {
-    if (ranks_.largest(0) >= kRankFailed) throw PeerFailure();
+    meet();
     const Clock::time_point start = Clock::now();
     work();
     if (delay_) wait(start);
@@ -56,6 +57,7 @@ class Laps {
     const double seconds = all_seconds / static_cast<double>(times);
     total_seconds_ += counting_ ? all_seconds : 0;
     record(name, seconds);
+    meet();
     return seconds;
   }
 
@@ -66,6 +68,9 @@ class Laps {
   [[nodiscard]] double total_seconds() const { return total_seconds_; }
 
  private:
+  void meet() {
+    if (ranks_.largest(0) >= kRankFailed) throw PeerFailure();
+  }
   void record(std::string_view name, double seconds);
   void wait(Clock::time_point start) const;
 

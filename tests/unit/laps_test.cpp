@@ -1,5 +1,8 @@
 #include "harness/laps.hpp"
 
+#include <atomic>
+#include <stdexcept>
+
 #include "support.hpp"
 
 namespace fabricmark::harness {
@@ -91,6 +94,38 @@ TEST(Laps, EndOnAllRanksWhenOneHasFailed) {
     } catch (const PeerFailure& failure) {
       ++stopped;
       EXPECT_STREQ(failure.what(), "another rank failed");
+    }
+    return 0;
+  });
+  EXPECT_EQ(stopped, 1);
+}
+
+TEST(Laps, KeepARankThatIsDoneFromDisturbingTheOthers) {
+  std::atomic<bool> is_done = false;
+  run_in_process(2, [&](Ranks& ranks) {
+    Laps laps(ranks, std::nullopt);
+    laps.time("copy", [&] {
+      if (ranks.rank() == 0) return;
+      spend(0.02);
+      is_done = true;
+    });
+    EXPECT_TRUE(is_done) << "rank " << ranks.rank();
+    return 0;
+  });
+}
+
+TEST(Laps, EndOnAllRanksWhenOneFailsWithinThePart) {
+  int stopped = 0;
+  run_in_process(2, [&](Ranks& ranks) {
+    Laps laps(ranks, std::nullopt);
+    try {
+      laps.time("copy", [&] {
+        if (ranks.rank() == 1) throw std::runtime_error("broken");
+      });
+    } catch (const PeerFailure&) {
+      ++stopped;
+    } catch (const std::runtime_error&) {
+      ranks.largest(kRankFailed);
     }
     return 0;
   });
