@@ -163,7 +163,7 @@ def page(text: str, tables: dict[str, str]) -> str:
 
 
 def tables_of(numbered, found) -> dict[str, str]:
-    rows = [*(row for _, row in numbered), *tables.beside()]
+    rows = tables.with_tables(row for _, row in numbered)
     return {
         "errors": errors_table(found),
         "fitted": fitted_table(fit_view.entries(rows)),

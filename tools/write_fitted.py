@@ -71,14 +71,14 @@ def write(path: Path, table: tuple[str, ...], name: str, number: str, reason: st
 
 def reason_of(group: Group, rows: list[published.Figure]) -> str:
     devices = ", ".join(str(count) for count in sorted({row.devices for row in rows}))
-    printed = sum(row in tables.beside() for row in rows)
+    printed = sum(row.source == tables.SOURCE for row in rows)
     beside = f" and {printed} of {tables.TABLE}" if printed else ""
     count = len(rows) - printed
     return f"fit to {count} rows of hpcc_fpga_2021.csv{beside} ({group.name}; devices: {devices})"
 
 
 def main() -> None:
-    rows = [*published.load(), *tables.beside()]
+    rows = tables.with_tables(published.load())
     values = fit.fit(rows, fit_view.loaded("fitted"))
     for group in GROUPS:
         own = fit.rows_of(group, rows)

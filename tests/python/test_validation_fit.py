@@ -12,7 +12,7 @@ from fabricmark.validation import fit, fit_view, outcomes, splits, tables
 from fabricmark.validation.distribution import BARS
 from fabricmark.validation.parameters import GROUPS, Group, Parameter
 
-ROWS = [*(row for _, row in outcomes.read()), *tables.beside()]
+ROWS = tables.with_tables(row for _, row in outcomes.read())
 CALIBRATION = [row for row in ROWS if row.role == "calibration"]
 WORSE = 1.3  # times the bars, for rows that had no part in the fit
 load = lru_cache(maxsize=None)(outcomes.loaded("fitted"))

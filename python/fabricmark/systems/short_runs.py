@@ -101,9 +101,9 @@ def measure(
     """
     done: dict[tuple[str, str], list[Finished]] = {}
     with tempfile.TemporaryDirectory(prefix="fabricmark-") as place:
-        todo = _todo(runtime, device, Path(place), say)
+        planned = _planned(runtime, device, Path(place), say)
         for number in range(1, passes + 1):
-            for kernels in todo:
+            for kernels in planned:
                 started = time.monotonic()
                 found = list(_finished(kernels, board, has_launcher, say))
                 done.setdefault((kernels.job.benchmark, kernels.variant), []).extend(found)
@@ -113,14 +113,14 @@ def measure(
     curves = _curves([one for (name, _), several in done.items() if name == MESSAGES for one in several])
     network = Network("host", "host", curves=tuple(curve for curve, _ in curves)) if curves else None
     bitstreams: list[tuple[Bitstream, str]] = []
-    for kernels in todo:
+    for kernels in planned:
         name, variant = kernels.job.benchmark, kernels.variant
         members = [replace(one, run=replace(one.run, network=network)) for one in done[name, variant]]
         bitstreams += _bitstreams(kernels.model, name, variant, device, members)
     return Measured(tuple(curves), tuple(bitstreams))
 
 
-def _todo(runtime: str, device: Mapping, place: Path, say: Callable[[str], None]) -> list[Kernels]:
+def _planned(runtime: str, device: Mapping, place: Path, say: Callable[[str], None]) -> list[Kernels]:
     """The short runs of every benchmark whose model says some."""
     found = []
     for name in listing.benchmark_names():

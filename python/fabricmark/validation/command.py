@@ -37,7 +37,8 @@ def validate(
         raise FabricmarkError(f"there is no profile {profile}", f"use one of {', '.join(systems.PROFILES)}")
     rows = outcomes.read(data)
     if fitted:
-        fit_view.show([*(row for _, row in rows), *(tables.beside() if data is None else ())])
+        given = [row for _, row in rows]
+        fit_view.show(tables.with_tables(given) if data is None else given)
     found = outcomes.predict_rows(rows, profile)
     total = distribution.spread(found)
     if total is None:

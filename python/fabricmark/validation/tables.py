@@ -5,6 +5,7 @@ count: Table 4.8 has four boards. `fabricmark validate` does not count them; the
 out with the rows of four devices.
 """
 
+from collections.abc import Iterable
 from math import isqrt
 
 from fabricmark import published
@@ -35,6 +36,6 @@ def row(one: Printed) -> Figure:
     )  # fmt: skip
 
 
-def beside() -> list[Figure]:
-    """The rows of tables that the fit sees, too. Raises FabricmarkError (2) for a broken file."""
-    return [row(one) for one in published.printed() if is_beside(one)]
+def with_tables(rows: Iterable[Figure]) -> list[Figure]:
+    """These rows and those of tables: all that the fit sees. Raises FabricmarkError (2) for a broken file."""
+    return [*rows, *(row(one) for one in published.printed() if is_beside(one))]
