@@ -176,6 +176,7 @@ def run_command(
     loaded, errors = report.load_all(outcome.files)
     if loaded:
         report.show(loaded)
+        outcome.exit_code = max(outcome.exit_code, report.exit_code(loaded))
     for error in errors:
         outcome.exit_code = max(outcome.exit_code, ENVIRONMENT, fail(error))
     raise typer.Exit(outcome.exit_code)
@@ -224,10 +225,10 @@ def report_command(
     svg: Annotated[Path | None, typer.Option(help="Also save the terminal's tables as a picture.")] = None,
 ) -> None:
     """Show result files beside models and physical limits."""
-    errors = outputs.main(places, html, png, svg).errors
-    for error in errors:
+    found = outputs.main(places, html, png, svg)
+    for error in found.errors:
         fail(error)
-    raise typer.Exit(BAD_USE if errors else 0)
+    raise typer.Exit(BAD_USE if found.errors else report.exit_code(found.results))
 
 
 @app.command("calibrate")

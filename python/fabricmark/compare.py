@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fabricmark import resampling
+from fabricmark import judgement, resampling
 from fabricmark.compare_metrics import Metric, collect, in_turns, one_after_the_other, refusals
 from fabricmark.errors import FabricmarkError
 from fabricmark.results import Result
@@ -118,7 +118,7 @@ def compare(base: Sequence[Result], new: Sequence[Result], settings: Settings) -
     """Compare two sides. Raises FabricmarkError (2) when they have no metric in common."""
     warnings, invalid_new, usable = [], [], []
     for name, side in (("base", base), ("new", new)):
-        wrong = [result for result in side if result.verdict() == "INVALID"]
+        wrong = [result for result in side if result.verdict() == judgement.INVALID]
         lines = [f"{result.path}: results are wrong, its figures do not count ({name})" for result in wrong]
         warnings += lines
         invalid_new += lines if name == "new" else []

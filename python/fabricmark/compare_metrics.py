@@ -32,7 +32,7 @@ class Metric:
 
     @property
     def label(self) -> str:
-        return f"{self.benchmark} {results.label(self.measurement)}"
+        return f"{self.benchmark} {self.measurement.label}"
 
     def values(self) -> list[np.ndarray]:
         return [run.samples for run in self.runs]

@@ -15,6 +15,7 @@ from rich.text import Text
 
 from fabricmark import models, paths, results
 from fabricmark.errors import FabricmarkError, printable
+from fabricmark.judgement import INVALID
 from fabricmark.known import Devices, Known, of_result
 from fabricmark.models import Prediction
 from fabricmark.reporting import families
@@ -22,6 +23,7 @@ from fabricmark.results import Measurement, Result
 
 __all__ = [
     "Row",
+    "exit_code",
     "figure",
     "hints",
     "load_all",
@@ -40,7 +42,7 @@ MOST_TABLES = 100
 WEB_FONT = re.compile(r',\s*url\("https?://[^"]*"\) format\("[^"]*"\)')
 CREDIBLE_EFFICIENCY = 1.1  # limits are measured too, on machines whose speed drifts by some per cent
 KIND_STYLES = {"measured": "green", "emulated": "magenta", "modelled": "cyan"}
-VERDICT_STYLES = {"valid": "green", "INVALID": "bold red"}
+VERDICT_STYLES = {"valid": "green", INVALID: "bold red"}
 FOOTNOTE = (
     "best, median: of the repetitions, slowest rank counts. error: modelled / best - 1. "
     "limit: what memory, link or arithmetic units can do at most. efficiency: best / limit. "
@@ -79,6 +81,11 @@ def load_all(files: Sequence[Path]) -> tuple[list[Result], list[FabricmarkError]
         except FabricmarkError as error:
             errors.append(error)
     return loaded, errors
+
+
+def exit_code(loaded: Sequence[Result]) -> int:
+    """1 where a result is wrong, as the programs say it, else 0."""
+    return int(any(result.verdict() == INVALID for result in loaded))
 
 
 def predictions(result: Result, known: Known | None) -> list[Prediction]:
@@ -172,8 +179,8 @@ def figure(value: float | None) -> str:
 
 
 def failures(result: Result) -> list[Text]:
-    """One line for each failed check: what, how far off, and where the worst value is."""
-    lines = []
+    """One line for each failed check (what, how far off, where) and for what the numbers do not bear out."""
+    lines = [Text(printable(f"invalid: {reason}"), style="red") for reason in result.contradictions]
     for verdict in result.document["verdicts"]:
         if verdict["status"] != "failed":
             continue

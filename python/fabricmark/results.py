@@ -5,17 +5,17 @@ import math
 import statistics
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
+from fabricmark import judgement, units
 from fabricmark.errors import FabricmarkError
 from fabricmark.schemas import first_fault
 
 SCHEMA = "fabricmark-result/1"
 REMEDY = "run the benchmark again or leave this file out"
-RELATIVE_TOLERANCE = 1e-6
 SCALING_FILE = "scaling.json"  # of `fabricmark scale`, beside the result files it sums up
 LARGEST_INTEGER = 2**64
-TIME_UNITS = {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}
 RATE_PREFIXES = {"G": 1e9, "M": 1e6, "k": 1e3}
 
 
@@ -41,6 +41,15 @@ class Measurement:
     per_rank: list[list[float]]
     derived: str | None = None
 
+    @property
+    def label(self) -> str:
+        """Name with the values of its axes, for example `bandwidth triad`."""
+        return " ".join([self.name, *(str(value) for value in self.axes.values())])
+
+    def seconds(self) -> list[float]:
+        """Time of each repetition [s]: that of its slowest rank."""
+        return [max(samples) for samples in zip(*self.per_rank, strict=True)]
+
 
 @dataclass(frozen=True)
 class Result:
@@ -62,14 +71,14 @@ class Result:
     def device(self) -> Mapping:
         return self.document["environment"]["device"]
 
+    @cached_property
+    def contradictions(self) -> list[str]:
+        """Why the numbers do not bear out what the file says of itself; see `judgement`."""
+        return judgement.contradictions(self)
+
     def verdict(self) -> str:
-        """`valid`, `INVALID` (a check failed), `not checked` or `incomplete`."""
-        statuses = {verdict["status"] for verdict in self.document["verdicts"]}
-        if "failed" in statuses or self.document["run"]["exit_code"] == 1:
-            return "INVALID"
-        if not self.document["run"]["complete"] or self.document["run"]["exit_code"] != 0:
-            return "incomplete"
-        return "valid" if statuses == {"passed"} else "not checked"
+        """`valid`, `INVALID`, `not checked` or `incomplete`; see `judgement`."""
+        return judgement.verdict(self)
 
 
 def _finite(text: str) -> float:
@@ -130,7 +139,7 @@ def checked(path: Path, document: object) -> Result:
     for measurement in measurements:
         fault_found = inconsistency(measurement, document["environment"]["ranks"]["count"])
         if fault_found:
-            raise FabricmarkError(f"{path}: {label(measurement)}: {fault_found}", REMEDY)
+            raise FabricmarkError(f"{path}: {measurement.label}: {fault_found}", REMEDY)
     return Result(path, document, measurements)
 
 
@@ -146,11 +155,6 @@ def _measurement(entry: Mapping) -> Measurement:
     )  # fmt: skip
 
 
-def label(measurement: Measurement) -> str:
-    """Name with the values of its axes, for example `bandwidth triad`."""
-    return " ".join([measurement.name, *(str(value) for value in measurement.axes.values())])
-
-
 def values(measurement: Measurement) -> list[float] | None:
     """The value of each repetition, from the raw samples; None where the units do not say how.
 
@@ -158,9 +162,9 @@ def values(measurement: Measurement) -> list[float] | None:
     """
     if measurement.samples_unit != "s" or not measurement.per_rank:
         return None
-    slowest = [max(samples) for samples in zip(*measurement.per_rank, strict=True)]
+    slowest = measurement.seconds()
     if measurement.work_amount is None:
-        scale = TIME_UNITS.get(measurement.unit)
+        scale = units.TIMES.get(measurement.unit)
         return None if scale is None else [seconds * scale for seconds in slowest]
     if not measurement.unit.endswith("/s"):
         return None
@@ -189,7 +193,7 @@ def inconsistency(measurement: Measurement, ranks: int) -> str | None:
     }
     for key, value in expected.items():
         found = getattr(measurement, key)
-        if not math.isclose(found, value, rel_tol=RELATIVE_TOLERANCE):
+        if not math.isclose(found, value, rel_tol=units.RELATIVE_TOLERANCE):
             unit = measurement.unit
             return f"{key} is given as {found:.6g} {unit}, but the raw samples make {value:.6g} {unit}"
     return None

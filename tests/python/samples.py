@@ -208,12 +208,19 @@ def figure(
     }
 
 
-def derived(name="effective_bandwidth", unit="GB/s", value=1.5, formula="mean over the sizes of the best"):
-    """A figure that follows from others and has no samples of its own."""
-    plain = {"name": name, "axes": {}, "unit": unit, "better": "higher", "kind": "measured"}
-    same = dict.fromkeys(("best", "median", "mean", "minimum", "maximum"), value)
+def derived(best, median, name="effective_bandwidth", unit="GB/s", kind="measured"):
+    """A metric that follows from others and has no samples of its own."""
+    plain = {
+        "name": name,
+        "axes": {},
+        "unit": unit,
+        "better": "higher",
+        "kind": kind,
+        "derived": "mean over the sizes of the best",
+    }
+    values = {"best": best, "median": median, "mean": median, "minimum": median, "maximum": best}
     samples = {"unit": "s", "per_rank": []}
-    return {**plain, **same, "standard_deviation": 0.0, "work": None, "derived": formula, "samples": samples}
+    return {**plain, **values, "standard_deviation": 0.0, "work": None, "samples": samples}
 
 
 def _benchmark(document, name, measurements, **parameters):
@@ -238,7 +245,9 @@ def b_eff(ranks=2, transport="host", sizes=tuple(2**power for power in range(21)
             parts = [[share * value for value in rank] for rank in times]
             axes = {"operation": step, "message_bytes": size}
             measurements.append(figure("latency", axes, "us", parts, kind=kind))
-    measurements.append(derived())
+    rates = [entry for entry in measurements if entry["name"] == "bandwidth"]
+    means = (statistics.fmean(entry[key] for entry in rates) for key in ("best", "median"))
+    measurements.append(derived(*means, kind=kind))
     document = result(ranks=ranks, operations=())
     return _benchmark(document, "b_eff", measurements, transport=transport, chunk_bytes=65536)
 

@@ -64,7 +64,8 @@ class Elements(HTMLParser):
 def made(place, *words):
     """The page of everything in the results folder, and the text that a reader sees."""
     done = place.run("report", "results", "--html", "report.html", *words)
-    assert done.returncode == 0, done.stderr
+    is_wrong = (place.results / "hostile.json").exists()
+    assert done.returncode == int(is_wrong), done.stderr
     html = (place.folder / "report.html").read_text(encoding="utf-8")
     return html, " ".join(" ".join(Elements(html).text).split())
 
@@ -289,7 +290,7 @@ def test_a_terminal_shows_the_best_of_a_curve(place):
 def test_pictures(calibrated):
     everything(calibrated)
     done = calibrated.run("report", "results", "--png", "png")
-    assert done.returncode == 0, done.stderr
+    assert done.returncode == 1 and done.stderr == ""  # one of them is wrong
     pictures_made = sorted((calibrated.folder / "png").iterdir())
     assert f"pictures: {len(pictures_made)} in png" in done.stdout
     names = {path.name for path in pictures_made}

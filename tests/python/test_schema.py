@@ -72,7 +72,7 @@ def test_optional_parts_are_accepted():
 
 def test_a_derived_figure_needs_no_samples(tmp_path):
     document = samples.result()
-    document["measurements"].append(samples.derived(value=1.5))
+    document["measurements"].append(samples.derived(1.5, 1.5))
     (figure,) = load(tmp_path, json.dumps(document)).measurements[-1:]
     assert (figure.best, figure.derived) == (1.5, "mean over the sizes of the best")
     assert results.values(figure) is None

@@ -21,7 +21,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from fabricmark.models import Board, Prediction, _b_eff_measured, _network, _transfers
+from fabricmark.models import Board, Prediction, _b_eff_measured, _derived, _network, _transfers
 from fabricmark.models._fit import Modelled, curve, fit_of, fitted
 from fabricmark.models._host_path import (
     DIRECTIONS,
@@ -34,6 +34,7 @@ from fabricmark.models._host_path import (
 from fabricmark.models._measured import Run
 from fabricmark.models.machine import HOST, Bitstream, Network
 
+derived = _derived.effective_bandwidth
 FIGURES_BY_RANKS = True  # a start takes longer where it wakes the cores of a whole device
 WORDS = {
     "kernel": "kernel start",

@@ -17,10 +17,11 @@ is a fit; without measurements it is the calibrated start of a kernel.
 from collections.abc import Mapping, Sequence
 from math import inf
 
-from fabricmark.models import Board, Prediction, _host_transfer_measured, _network, _transfers
+from fabricmark.models import Board, Prediction, _derived, _host_transfer_measured, _network, _transfers
 from fabricmark.models._measured import Run, default
 from fabricmark.models.machine import Bitstream, Times
 
+derived = _derived.overlap_speed_up
 BOTH = "both"
 MIGRATIONS = ("migrate", "sub-buffer")
 FIGURES_BY_RANKS = True  # a start takes longer where it wakes the cores of a whole device

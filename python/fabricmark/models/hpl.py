@@ -27,10 +27,11 @@ from math import ceil
 
 import numpy as np
 
-from fabricmark.models import Board, Prediction, _grid, _host_path, _network, _roofline, _transfers
+from fabricmark.models import Board, Prediction, _derived, _grid, _host_path, _network, _roofline, _transfers
 from fabricmark.models._measured import Run, figures_of, smaller
 from fabricmark.models.machine import DIRECT, HOST, Bitstream, Network
 
+derived = _derived.hpl_performance
 LU = {"operation": "lu"}
 LU_AND_SOLVE = {"operation": "lu+solve"}
 SOLVE = {"operation": "solve"}

@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from fabricmark import known, report, results
+from fabricmark.judgement import INVALID
 from fabricmark.reporting import families
 from fabricmark.results import Measurement, Result
 
-VERDICTS_FROM_WORST = ("INVALID", "incomplete", "not checked", "valid")
+VERDICTS_FROM_WORST = (INVALID, "incomplete", "not checked", "valid")
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ from html import escape
 
 from fabricmark import report
 from fabricmark.errors import printable
+from fabricmark.judgement import INVALID
 from fabricmark.reporting import families
 from fabricmark.reporting.bars import share
 from fabricmark.reporting.groups import Figure, Group
@@ -14,7 +15,7 @@ MOST_OPEN_ROWS = 80
 MOST_ROWS = 3000
 # A user's own meter knows best, then the device's, then the host's. Domains of one source can be added up.
 SOURCES = ("command", "xrt", "nvml", "rapl", "hwmon")
-VERDICT_CLASSES = {"valid": "good", "INVALID": "bad"}
+VERDICT_CLASSES = {"valid": "good", INVALID: "bad"}
 
 
 @lru_cache(maxsize=1 << 16, typed=True)
