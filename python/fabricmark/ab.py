@@ -11,14 +11,14 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from fabricmark import compare, paths, results, runtimes
+from fabricmark import compare, compare_commands, paths, resampling, results, runtimes
 from fabricmark.compare import Comparison, Settings
 from fabricmark.errors import ENVIRONMENT, FabricmarkError, printable
 from fabricmark.results import Measurement, Result
 
 SIDES = ("a", "b")
 GROWTH = 2  # --until-clear looks again whenever there are so many times more pairs
-MOST_PAIRS = 10_000
+MOST_PAIRS = resampling.MOST_RUNS
 
 
 @dataclass(frozen=True)
@@ -30,6 +30,10 @@ class Plan:
     metrics: Sequence[str]
     folder: Path
     environment: Mapping[str, str]
+
+    @property
+    def benchmark(self) -> str:
+        return Path(self.commands[0][0]).name.removeprefix("fm_")
 
 
 def words_of(command: str) -> list[str]:
@@ -111,7 +115,7 @@ def run_one(words: Sequence[str], file: Path, environment: Mapping[str, str]) ->
 
 
 def wanted(measurement: Measurement, metrics: Sequence[str]) -> bool:
-    """Whether one of `NAME[,axis=value]...` names this figure; all are wanted when none is given."""
+    """Whether one of `NAME[,axis=value]...` names this metric; all are wanted when none is given."""
     for metric in metrics:
         name, *places = metric.split(",")
         axes = [tuple(place.split("=", 1)) for place in places]
@@ -124,24 +128,27 @@ def wanted(measurement: Measurement, metrics: Sequence[str]) -> bool:
 
 
 def chosen(result: Result, metrics: Sequence[str]) -> Result:
-    """The result with the wanted figures only. Raises FabricmarkError (2) when there is none."""
+    """The result with the wanted metrics only. Raises FabricmarkError (2) when there is none."""
     kept = [measurement for measurement in result.measurements if wanted(measurement, metrics)]
     if not kept:
         there = ", ".join(
             ",".join([entry.name, *(f"{key}={value}" for key, value in entry.axes.items())])
             for entry in result.measurements
         )
-        raise FabricmarkError(f"no figure is called {' or '.join(metrics)}", f"choose of {there}")
+        raise FabricmarkError(f"no metric is called {' or '.join(metrics)}", f"choose of {there}")
     return replace(result, measurements=kept)
 
 
 def run_pairs(plan: Plan, settings: Settings, progress: bool = True) -> Comparison:
     """Run pairs, in the order A B, B A, A B, ..., until all is clear or the last look is reached.
 
-    Every result file stays in the plan's folder. Raises what `run_one` and `compare.compare` raise.
+    What the command lines change is meant to differ; whatever else keeps the sides from being compared ends
+    it after the first pair. Every result file stays in the plan's folder. Raises what `run_one` and
+    `compare.compare` raise.
     """
     found: tuple[list[Result], list[Result]] = ([], [])
-    settings = replace(settings, looks=len(plan.looks), in_turns=True)
+    meant = compare_commands.meant(*plan.commands, plan.benchmark)
+    settings = replace(settings, meant=meant, looks=len(plan.looks), in_turns=True)
     for look in plan.looks:
         for pair in range(len(found[0]), look):
             if progress and sys.stderr.isatty():
@@ -150,6 +157,8 @@ def run_pairs(plan: Plan, settings: Settings, progress: bool = True) -> Comparis
                 file = plan.folder / SIDES[side] / f"{pair + 1:05}.json"
                 result = run_one(plan.commands[side], file, plan.environment)
                 found[side].append(chosen(result, plan.metrics))
+            if pair == 0:
+                compare.compare(*found, settings)
         if progress and sys.stderr.isatty():
             print("\r\033[K", end="", file=sys.stderr)
         comparison = compare.compare(*found, settings)
@@ -168,6 +177,11 @@ def plan(
                 f"--metric {metric!r} is not NAME[,axis=value]", "see `fabricmark ab --help`"
             )
     words = [words_of(command) for command in commands]
+    names = [Path(each[0]).name for each in words]
+    if names[0] != names[1]:
+        raise FabricmarkError(
+            f"{names[0]} and {names[1]} have nothing in common", "compare runs of one program"
+        )
     environment = runtimes.environment(runtime or runtimes.SYSTEM, os.environ)
     return Plan((words[0], words[1]), planned, metrics, new_folder(output), environment)
 

@@ -312,7 +312,7 @@ def ab_command(
     command_b: Annotated[str, typer.Argument(help="What is compared with it, quoted.")],
     pairs: Annotated[int, typer.Option(min=2, max=ab.MOST_PAIRS, help="Runs of each command.")] = 10,
     metric: Annotated[
-        list[str] | None, typer.Option(help="Only this figure: NAME[,axis=value]; may be repeated.")
+        list[str] | None, typer.Option(help="Only this metric: NAME[,axis=value]; may be repeated.")
     ] = None,
     min_effect: Annotated[str, typer.Option(help="Differences up to this share do not matter.")] = "2%",
     figure: Annotated[str, typer.Option(help="What stands for a run: median, quartile, best.")] = "median",

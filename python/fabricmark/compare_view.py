@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from fabricmark import __version__, compare, paths, report
+from fabricmark import __version__, compare, compare_advice, paths, report
 from fabricmark.compare import Comparison, Row
 from fabricmark.errors import printable
 
@@ -21,11 +21,15 @@ def show(found: Comparison, console: Console | None = None) -> None:
     """Print the table and one closing line; warnings and refusals go to standard error, one line each."""
     if console is None:
         console = Console() if sys.stdout.isatty() else Console(width=report.PIPED_COLUMNS)
-    for line in found.warnings + [f"not compared: {line}" for line in found.refused]:
+    for line in found.warnings + [f"not compared: {refusal}" for refusal in found.refused]:
         print(f"fabricmark: warning: {printable(line)}", file=sys.stderr)
+    if found.allowed:
+        console.print(Text(printable(f"differs and may: {', '.join(found.allowed)}")), soft_wrap=True)
     if found.rows:
         console.print(table(found))
     console.print(Text(summary(found)))
+    for line in compare_advice.lines(found.rows, found.settings):
+        console.print(Text(printable(line)), soft_wrap=True)
 
 
 def table(found: Comparison) -> Table:
@@ -41,7 +45,6 @@ def table(found: Comparison) -> Table:
         drawn.add_column(name, justify="right", no_wrap=True)
     drawn.add_column("verdict")
     for row in found.rows:
-        told = f"{row.verdict}: {row.reason}" if row.reason else row.verdict
         drawn.add_row(
             Text(printable(row.base.label)),
             Text(row.base.measurement.kind, style=report.KIND_STYLES[row.base.measurement.kind]),
@@ -51,7 +54,7 @@ def table(found: Comparison) -> Table:
             Text(printable(row.base.measurement.unit)),
             f"{row.ratio:.3f}",
             f"{report.figure(row.interval[0])} to {report.figure(row.interval[1])}",
-            Text(told, style=STYLES[row.verdict]),
+            Text(row.verdict, style=STYLES[row.verdict]),
         )
     return drawn
 
@@ -90,12 +93,12 @@ def document(found: Comparison) -> dict:
             "confidence": compare.CONFIDENCE,
             "correction": "Bonferroni",
             "looks": settings.looks,
-            "ignore": sorted(settings.ignore),
+            "ignore": sorted({*settings.ignore, *settings.meant}),
             "seed": settings.seed,
         },
         "counts": counts(found),
         "metrics": [_entry(row) for row in found.rows],
-        "refused": found.refused,
+        "refused": [str(refusal) for refusal in found.refused],
         "warnings": found.warnings,
     }
 

@@ -13,6 +13,7 @@ import numpy as np
 
 REPLICATES = 2000
 SEED = 20260101
+MOST_RUNS = 10_000  # of a side, as many pairs as `fabricmark ab` takes
 LEVELS = {"median": 0.5, "quartile": 0.75, "best": 1.0}  # how much of a run's repetitions are no better
 TRIM = 0.2  # share of the runs left out at either end, from SMALLEST_TRIMMED runs on
 SMALLEST_TRIMMED = 10
@@ -46,6 +47,24 @@ class Estimate:
             return self.effect, self.effect
         reach = float(stdtrit(self.freedom, 0.5 + confidence / 2)) * self.error
         return self.effect - reach, self.effect + reach
+
+    def runs_needed(self, runs: int, wanted: Sequence[tuple[float, float]]) -> int | None:
+        """Runs a side with which the interval gets narrow enough, if runs go on scattering as `runs` did.
+
+        `wanted`: pairs of a confidence and half the width that would do [logarithm]; one of them is enough.
+        The standard error falls with the root of the runs. None: more than MOST_RUNS, or a single run, whose
+        scatter says nothing of that between runs.
+        """
+        from scipy.special import stdtrit
+
+        if runs < 2:
+            return None
+        counts = np.unique(np.geomspace(runs + 1, max(runs + 1, MOST_RUNS), 400).astype(int))
+        enough = np.zeros(len(counts), dtype=bool)
+        for confidence, half in wanted:
+            reach = stdtrit(self.freedom * counts / runs, 0.5 + confidence / 2)
+            enough |= reach * self.error * np.sqrt(runs / counts) < half
+        return int(counts[enough.argmax()]) if enough.any() else None
 
 
 class Runs:

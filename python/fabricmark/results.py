@@ -52,6 +52,17 @@ class Measurement:
 
 
 @dataclass(frozen=True)
+class OwnKernel:
+    """A kernel file or bitstream that is not the suite's: kernels of another digest are other kernels."""
+
+    file: str
+    digest: str
+
+    def __str__(self) -> str:
+        return f"{self.file} ({self.digest[:8]})"
+
+
+@dataclass(frozen=True)
 class Result:
     """One result file; `document` is the whole of it, already checked."""
 
@@ -75,6 +86,13 @@ class Result:
     def contradictions(self) -> list[str]:
         """Why the numbers do not bear out what the file says of itself; see `judgement`."""
         return judgement.contradictions(self)
+
+    @property
+    def own_kernel(self) -> OwnKernel | None:
+        """The user's own kernel; None for one of the suite, and for files that do not say (before 0.1)."""
+        kernel = self.document["run"].get("kernel")
+        is_own = kernel is not None and kernel["origin"] != "shipped"
+        return OwnKernel(kernel["file"], kernel["digest"]) if is_own else None
 
     def verdict(self) -> str:
         """`valid`, `INVALID`, `not checked` or `incomplete`; see `judgement`."""

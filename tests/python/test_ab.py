@@ -1,6 +1,7 @@
 """`fabricmark ab` with stand-in programs: order of the runs, files, verdicts, adaptivity, errors."""
 
 import json
+import re
 import signal
 import subprocess
 import time
@@ -10,9 +11,10 @@ from fabricmark import ab
 from fabricmark.errors import FabricmarkError
 from fabricmark.schemas import first_fault
 
-# Takes --factor F (times longer), --spread S, --exit N, --size N; the machine's mood drifts slowly.
+# Takes --factor F (times longer), --spread S, --exit N, --size N, --quirk (another size, unasked), --variant
+# and --kernel-file F (a file that says "slow" takes 10 % longer); the machine's mood drifts slowly.
 PROGRAM = """
-import json, math, os, pathlib, random, time
+import hashlib, json, math, os, pathlib, random, time
 import samples
 words = sys.argv[1:]
 def option(name, default):
@@ -27,13 +29,23 @@ if option("--exit", 0):
     print("fm_stream: error: something broke; mend it", file=sys.stderr)
     sys.exit(option("--exit", 0))
 random.seed(count)
-made = samples.result(operations=())
+made = samples.result(operations=(), variant=option("--variant", "base"))
+own = pathlib.Path(option("--kernel-file", ""))
+slower = 1.0
+if own.name:
+    content = own.read_text()
+    slower = 1.1 if "slow" in content else 1.0
+    digest = hashlib.md5(content.encode()).hexdigest()
+    kernel = {"file": own.name, "digest": digest, "origin": "file"}
+    made["run"].update({"class": "optimized", "kernel": kernel})
+if option("--variant", "base") != "base":
+    made["parameters"]["vector_width"] = 4
 for operation in ("copy", "triad"):
-    centre = 0.01 * option("--factor", 1.0) * (1 + 0.5 * math.sin(count / 40))
+    centre = 0.01 * slower * option("--factor", 1.0) * (1 + 0.5 * math.sin(count / 40))
     centre *= math.exp(random.gauss(0, option("--spread", 0.005)))
     times = [centre * math.exp(random.gauss(0, 0.02)) for _ in range(10)]
     made["measurements"].append(samples.measurement(operation, (times,)))
-made["parameters"]["size"] = option("--size", 1000)
+made["parameters"]["size"] = 9 if "--quirk" in words else option("--size", 1000)
 pathlib.Path(words[words.index("--json") + 1]).write_text(json.dumps(made))
 """
 
@@ -67,6 +79,45 @@ def test_a_shift_is_found_though_the_machine_drifts(stand_in, factor, verdict, c
     assert sides == ["a", "b", "b", "a"] * 5
     (folder,) = (stand_in.folder / "results").iterdir()
     assert stand_in.run("compare", folder / "a", folder / "b").returncode in (0, 1)  # the files are results
+
+
+@pytest.mark.parametrize("content, verdict, code", [("slow", "worse", 1), ("the same", "same", 0)])
+def test_an_own_kernel_against_base_in_three_steps(stand_in, content, verdict, code):
+    (stand_in.folder / "mine.cl").write_text(content)
+    done = stand_in.run("ab", "fm_stream", "fm_stream --kernel-file mine.cl", "--json", "found.json")
+    assert done.returncode == code, done.stderr
+    assert not done.stderr
+    assert "differs and may: class (base / optimized), kernel (the suite's / mine.cl (" in done.stdout
+    found = json.loads((stand_in.folder / "found.json").read_text())
+    assert {entry["verdict"] for entry in found["metrics"]} == {verdict}
+    assert found["settings"]["ignore"] == ["class", "kernel"]
+
+
+def test_what_the_commands_change_may_differ_with_the_defaults_that_follow(stand_in):
+    toml = stand_in.kernel_toml
+    done = stand_in.run("ab", "fm_stream --size 5", "fm_stream --size 6 --variant throughput", "--pairs", "2")
+    assert "differs and may: size (5 / 6), variant (base / throughput), vector_width (16 / 4)" in done.stdout
+    assert not done.stderr, toml.read_text()
+
+
+def test_what_the_commands_do_not_change_ends_it_after_one_pair(stand_in, one_error_line):
+    line = one_error_line(stand_in.run("ab", "fm_stream", "fm_stream --quirk"), 2)
+    assert "size differs (1000 / 9); make them equal, or allow it: --ignore size" in line
+    assert len(stand_in.started()) == 2
+    done = stand_in.run("ab", "fm_stream", "fm_stream --quirk", "--ignore", "size", "--pairs", "2")
+    assert done.returncode in (0, 1) and "size (1000 / 9)" in done.stdout
+
+
+def test_unclear_says_how_wide_and_how_many_pairs_would_tell(stand_in):
+    done = stand_in.run("ab", "fm_stream --spread 0.2", "fm_stream --spread 0.2", "--pairs", "12")
+    assert done.returncode == 0
+    told = re.search(
+        r"unclear: stream bandwidth .*: new/base lies between 0\.\d+ and 1\.\d+, "
+        r"too wide for a difference of 2 %; about (\d+) pairs would tell "
+        r"\(--pairs (\d+), or --until-clear --max-pairs (\d+)\)",
+        done.stdout,
+    )
+    assert told and told[1] == told[2] == told[3] and 12 < int(told[1]) <= 10_000, done.stdout
 
 
 def test_only_the_wanted_metric(stand_in):
@@ -117,7 +168,8 @@ def test_a_program_that_fails_ends_it_with_its_code_and_words(stand_in, one_erro
     (["fm_stream", "fm_stream", "--metric", "a,b"], 2), (["fm_stream", "fm_stream", "--metric", "wrong"], 2),
     (["fm_stream", "fm_stream", "--min-effect", "-1%"], 2),
     (["fm_stream", "fm_stream", "--max-pairs", "9"], 2),
-    (["fm_stream", "fm_stream", "--runtime", "wrong"], 2), (["fm_stream", "fm_stream --size 7"], 2),
+    (["fm_stream", "fm_stream", "--runtime", "wrong"], 2), (["fm_stream", "fm_stream --quirk"], 2),
+    (["fm_stream", "fm_stream", "--ignore", "sise"], 2),
 ])  # fmt: skip
 def test_bad_use_is_one_line(stand_in, one_error_line, words, code):
     one_error_line(stand_in.run("ab", *words), code)

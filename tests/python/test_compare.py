@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from compare_samples import document, latency, load, loaded, side, started, write
+from compare_samples import document, latency, load, loaded, own_kernel, side, started, write
 from fabricmark import compare, compare_metrics, resampling
 from fabricmark.compare import Settings
 from fabricmark.errors import FabricmarkError
@@ -166,10 +166,29 @@ def test_conditions_that_differ_are_refused_and_named(place):
     assert "not compared: stream bandwidth copy: only in the new runs" in done.stderr
 
 
+def test_another_kernel_on_either_side_is_what_is_compared(place, one_error_line):
+    random = np.random.default_rng(21)
+    base, new = side(random, 6), side(random, 6, 1.3, first=1)
+    for made in new:
+        own_kernel(made, "mine.cl", "1")
+    found = compare.compare(loaded(base), loaded(new), Settings())
+    assert [row.verdict for row in found.rows] == ["worse"]
+    assert found.allowed == ["class (base / optimized)", "kernel (the suite's / mine.cl (11111111))"]
+    for made in base:
+        own_kernel(made, "mine.cl", "2")
+    found = compare.compare(loaded(base), loaded(new), Settings())
+    assert found.allowed == ["kernel (mine.cl (22222222) / mine.cl (11111111))"]
+    own_kernel(new[0], "other.cl", "3")  # two kernels on one side: which of them is meant?
+    write(place.folder / "a", base)
+    write(place.folder / "b", new)
+    line = one_error_line(place.run("compare", "a", "b"), 2)
+    assert "kernel differs (mine.cl (22222222) / " in line and "--ignore kernel" in line
+
+
 def test_kinds_are_never_mixed(place, one_error_line):
     random = np.random.default_rng(14)
     base, new = side(random, 3), side(random, 3, first=1, kind="emulated")
-    with pytest.raises(FabricmarkError, match="measured and emulated figures are never compared"):
+    with pytest.raises(FabricmarkError, match="measured and emulated metrics are never compared"):
         compare.compare(loaded(base), loaded(new), Settings())
     write(place.folder / "a", base)
     write(place.folder / "b", new)
@@ -218,12 +237,26 @@ def test_bad_use_is_one_line(place, one_error_line, words):
     one_error_line(place.run("compare", *words), 2)
 
 
+def test_as_many_runs_as_are_said_to_be_needed_would_make_it_clear():
+    random = np.random.default_rng(22)
+    before = resampling.estimate(
+        Sides(runs(random, 20, 0.1, 0.02), runs(random, 20, 0.1, 0.02), True), "median"
+    )
+    wanted = [(0.9, 0.04)]
+    count = before.runs_needed(20, wanted)
+    assert 30 < count < 200
+    sides = [runs(random, 2 * count, 0.1, 0.02) for _ in range(2)]
+    low, high = resampling.estimate(Sides(*sides, True), "median").interval(0.9)
+    assert (high - low) / 2 < 0.04
+    assert before.runs_needed(1, wanted) is None and before.runs_needed(20, [(0.9, 1e-6)]) is None
+
+
 def test_figures_that_are_not_above_zero_have_no_ratio():
     random = np.random.default_rng(18)
-    metric = compare_metrics.collect(loaded(side(random, 2)), ())
+    metric = compare_metrics.collect(loaded(side(random, 2)), {"stream": ()})
     (one,) = metric.values()
     one.runs[0] = compare_metrics.Run(started(0), np.array([0.0]))
-    assert "above zero" in compare.compare_metric(one, one, Settings(), 1)
+    assert "above zero" in compare.compare_metric(one, one, Settings(), 1).cause
 
 
 FUZZ = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow], database=None)
