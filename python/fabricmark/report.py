@@ -140,7 +140,9 @@ def title(result: Result) -> Text:
     ranks = result.document["environment"]["ranks"]
     count = "1 rank" if ranks["count"] == 1 else f"{ranks['count']} ranks ({ranks['kind']})"
     own = ", optimized run" if run["class"] == "optimized" else ""
-    words = f"{run['benchmark']}, {run['variant']} kernel{own} on {result.device['name']}, {count}"
+    words = (
+        f"{run['benchmark']}, {result.kernel_name(with_digest=True)}{own} on {result.device['name']}, {count}"
+    )
     return Text(printable(words), style="bold")
 
 

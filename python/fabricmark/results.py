@@ -94,6 +94,13 @@ class Result:
         is_own = kernel is not None and kernel["origin"] != "shipped"
         return OwnKernel(kernel["file"], kernel["digest"]) if is_own else None
 
+    def kernel_name(self, with_digest: bool) -> str:
+        """`base kernel`; for the user's own `mine.cl (base kernel)` or `mine.cl 0123abcd (base kernel)`."""
+        own, words = self.own_kernel, f"{self.document['run']['variant']} kernel"
+        if own is None:
+            return words
+        return f"{own.file}{f' {own.digest[:8]}' if with_digest else ''} ({words})"
+
     def verdict(self) -> str:
         """`valid`, `INVALID`, `not checked` or `incomplete`; see `judgement`."""
         return judgement.verdict(self)

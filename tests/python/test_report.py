@@ -6,6 +6,7 @@ import subprocess
 
 import pytest
 import samples
+from compare_samples import own_kernel
 from fabricmark import calibration, models, paths, report, results
 from rich.console import Console
 
@@ -177,6 +178,8 @@ def test_optimized_runs_are_marked(place):
     document["run"]["class"] = "optimized"
     assert "optimized run" in text(place, document)
     assert "optimized run" not in text(place, samples.result())
+    own_kernel(document, "mine.cl", "1")
+    assert "stream, mine.cl 11111111 (base kernel), optimized run on sample-cpu" in text(place, document)
 
 
 def test_narrow_terminals(place):

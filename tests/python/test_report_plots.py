@@ -4,6 +4,7 @@ import json
 
 import pytest
 import samples
+from compare_samples import own_kernel
 from fabricmark import calibration, paths, results
 from fabricmark.reporting import bars, curves, families, gantt, groups, plots, speedups
 from fabricmark.reporting import samples as sample_plots
@@ -47,6 +48,17 @@ def test_equal_settings_are_one_group(place):
     assert triad.row.best == pytest.approx(max(bests))
     assert triad.row.median == pytest.approx(sum(medians) / 2)
     assert len(triad.values) == 6
+
+
+def test_own_kernels_of_other_content_are_other_groups(place):
+    documents = [samples.result() for _ in range(5)]
+    for document, file, digit in zip(documents, ("a.cl", "a.cl", "b.cl", "b.cl"), "1123", strict=False):
+        own_kernel(document, file, digit)
+    made = grouped(place, *documents)
+    assert [(group.label, len(group.runs)) for group in made] == [
+        ("a.cl (base kernel)", 2), ("b.cl 22222222 (base kernel)", 1), ("b.cl 33333333 (base kernel)", 1),
+        ("base kernel", 1),
+    ]  # fmt: skip
 
 
 def test_the_worst_verdict_of_a_group_is_shown(place):

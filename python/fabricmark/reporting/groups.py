@@ -4,7 +4,7 @@ import dataclasses
 import json
 import statistics
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -66,12 +66,21 @@ class Group:
         return [(by_identity[id(measurement)], points) for measurement, points in chosen]
 
 
-def fields(result: Result) -> dict[str, object]:
-    """What may tell runs of one benchmark apart, most telling first."""
+def same_names(loaded: Sequence[Result]) -> set[str]:
+    """Files of own kernels that stand for several contents."""
+    digests: dict[str, set[str]] = {}
+    for kernel in filter(None, (result.own_kernel for result in loaded)):
+        digests.setdefault(kernel.file, set()).add(kernel.digest)
+    return {file for file, found in digests.items() if len(found) > 1}
+
+
+def fields(result: Result, ambiguous: Collection[str] = ()) -> dict[str, object]:
+    """What may tell runs of one benchmark apart, most telling first. `ambiguous`: see `same_names`."""
     run, ranks = result.document["run"], result.document["environment"]["ranks"]
     kind = "" if ranks["kind"] == "single" else f" ({ranks['kind']})"
+    own = result.own_kernel
     named = {
-        "kernel": run["variant"],
+        "kernel": result.kernel_name(with_digest=own is not None and own.file in ambiguous),
         "class": run["class"],
         "device": result.device["name"],
         "platform": result.device["platform"],
@@ -86,15 +95,13 @@ def fields(result: Result) -> dict[str, object]:
 
 def field_text(name: str, value: object) -> str:
     """One word or two of a label."""
-    if name == "kernel":
-        return f"{value} kernel"
     if name == "class":
         return f"{value} run"
     if name == "ranks":
         return "1 rank" if value == 1 else f"{value} ranks"
     if name.startswith("parameter "):
         return f"{families.words(name.removeprefix('parameter '))} {families.number_text(value)}"
-    return str(value) if name in ("device", "platform", "host", "launch") else f"{name} {value}"
+    return str(value) if name in ("kernel", "device", "platform", "host", "launch") else f"{name} {value}"
 
 
 def merged(measurements: Sequence[Measurement]) -> Measurement:
@@ -133,11 +140,12 @@ def _group(settings: Mapping[str, object], runs: list[Result], devices: known.De
 def make(loaded: Sequence[Result]) -> list[Group]:
     """Groups by benchmark, in the order of the files. The time of a figure's model is paid once a group."""
     devices = known.Devices()
+    ambiguous = same_names(loaded)
     by_settings: dict[tuple[str, str], list[Result]] = {}
     for result in loaded:
-        key = (result.benchmark, json.dumps(fields(result), sort_keys=True))
+        key = (result.benchmark, json.dumps(fields(result, ambiguous), sort_keys=True))
         by_settings.setdefault(key, []).append(result)
-    made = [_group(fields(runs[0]), runs, devices) for runs in by_settings.values()]
+    made = [_group(fields(runs[0], ambiguous), runs, devices) for runs in by_settings.values()]
     for benchmark in dict.fromkeys(group.benchmark for group in made):
         assign_coordinates([group for group in made if group.benchmark == benchmark])
     return sorted(made, key=lambda group: group.benchmark)
