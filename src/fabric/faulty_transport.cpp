@@ -36,6 +36,9 @@ void FaultyTransport::send_copies(std::vector<Message>& messages, Count&& count)
 }
 
 void FaultyTransport::exchange(std::span<const Message> sends, std::span<const Message> receives) {
+  if (only_in_ && (repetition_ == nullptr || *repetition_ != *only_in_)) {
+    return transport_->exchange(sends, receives);
+  }
   std::vector<Message> spoiled(sends.begin(), sends.end());
   const bool halves_receives = kind_ == harness::Fault::Kind::kHalf && is_everywhere_;
   if (spoiled.empty() && !halves_receives) return transport_->exchange(sends, receives);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -10,13 +11,18 @@ namespace fabricmark::fabric {
 
 /// Another transport with a fault in it, to prove that a benchmark finds it: the last message of every
 /// exchange is not sent (lost), carries the message before it (late), or messages go to each other's
-/// receivers (swapped); all messages are zeros (blank), or sender and receiver move only the first half of
-/// their bytes (half). Of half, where other ranks have no fault, receivers want the whole message: the rest
-/// of it is zeros.
+/// receivers (swapped), in all repetitions or in one; all messages are zeros (blank), or sender and receiver
+/// move only the first half of their bytes (half). Of half, where other ranks have no fault, receivers want
+/// the whole message: the rest of it is zeros.
 class FaultyTransport : public Transport {
  public:
-  FaultyTransport(std::unique_ptr<Transport> transport, const harness::Fault& fault)
-      : transport_(std::move(transport)), kind_(fault.kind), is_everywhere_(!fault.rank) {}
+  /// `repetition` is the one under way; looked at where the fault is in one only.
+  FaultyTransport(std::unique_ptr<Transport> transport, const harness::Fault& fault, const int* repetition)
+      : transport_(std::move(transport)),
+        kind_(fault.kind),
+        is_everywhere_(!fault.rank),
+        only_in_(fault.repetition),
+        repetition_(repetition) {}
   [[nodiscard]] std::string name() const override { return transport_->name(); }
   [[nodiscard]] std::unique_ptr<MessageBuffer> allocate(std::size_t bytes) override {
     return transport_->allocate(bytes);
@@ -31,6 +37,8 @@ class FaultyTransport : public Transport {
   std::unique_ptr<Transport> transport_;
   harness::Fault::Kind kind_;
   bool is_everywhere_;
+  std::optional<int> only_in_;
+  const int* repetition_;
   std::unique_ptr<MessageBuffer> copies_;
   std::size_t copies_bytes_ = 0;
 };

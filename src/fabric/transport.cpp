@@ -20,7 +20,7 @@ std::unique_ptr<Transport> make_transport(const std::string& name, std::size_t c
   }
   const std::optional<harness::Fault>& fault = context.conditions().fault;
   if (fault && is_message_fault(*fault) && (!fault->rank || *fault->rank == context.ranks().rank())) {
-    return std::make_unique<FaultyTransport>(std::move(transport), *fault);
+    return std::make_unique<FaultyTransport>(std::move(transport), *fault, context.conditions().repetition);
   }
   return transport;
 }

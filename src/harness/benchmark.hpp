@@ -34,6 +34,7 @@ struct Verdict {
   std::string measure = "largest relative error";
   std::size_t checked = 0;  ///< number of values that were compared
   std::optional<WorstPlace> worst{};
+  std::optional<int> repetition{};  ///< in which the error was found; set by the harness
   /// NaN errors fail: only an error that is known to be small enough passes.
   [[nodiscard]] bool passed() const { return error <= threshold; }
 };
@@ -91,8 +92,9 @@ struct MemoryNeed {
 /// What the command line says of a run beside the kernel's parameters.
 struct RunConditions {
   device::MemoryKind memory = device::MemoryKind::kBuffer;
-  std::optional<Fault> fault;   ///< to be made by the benchmark or by its transport
-  double timeout_seconds = 60;  ///< how long a rank waits for a message
+  std::optional<Fault> fault;       ///< to be made by the benchmark or by its transport
+  double timeout_seconds = 60;      ///< how long a rank waits for a message
+  const int* repetition = nullptr;  ///< the one under way, negative in the warm-up; null: none is counted
 };
 
 /// What a benchmark works with: nothing is global.
@@ -148,13 +150,19 @@ class Benchmark {
   Benchmark(const Benchmark&) = delete;
   Benchmark& operator=(const Benchmark&) = delete;
 
-  /// Makes the inputs; once, not timed.
-  virtual void generate() = 0;
+  /// What is the same in all repetitions; once, not timed.
+  virtual void generate() {}
+  /// Before each repetition (negative in the warm-up), not timed: makes inputs that no other repetition has,
+  /// and poisons outputs and scratch memory, so that a kernel that keeps an earlier result is found.
+  virtual void prepare(int /*repetition*/) {}
   /// One repetition: its timed parts go through `laps`.
   virtual void execute(Laps& laps) = 0;
   /// Makes the results of the last repetition wrong on purpose. Throws Error (bad use) for an unknown target.
   virtual void inject(const Fault& fault);
-  /// Checks the results of the last repetition; at least one verdict.
+  /// Checks the results of the repetition before, after each counted one; at least one verdict. Cheaper than
+  /// validate() where that takes much longer than the repetition, but any wrong part of a result must show.
+  virtual std::vector<Verdict> validate_repetition() { return validate(); }
+  /// Checks the results of the last repetition in full; at least one verdict.
   virtual std::vector<Verdict> validate() = 0;
   [[nodiscard]] virtual std::vector<Metric> metrics() const = 0;
   /// Figures from several timed parts; `laps` holds those of all ranks by name. Called on every rank.

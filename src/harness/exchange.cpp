@@ -37,14 +37,15 @@ std::vector<Result::RankVerdict> gather_verdicts(Ranks& ranks, const std::vector
   for (const Verdict& verdict : own) {
     Json worst;
     if (verdict.worst) worst = {verdict.worst->place, verdict.worst->expected, verdict.worst->actual};
-    packed.push_back(
-        {verdict.name, verdict.error, verdict.threshold, verdict.measure, verdict.checked, worst});
+    packed.push_back({verdict.name, verdict.error, verdict.threshold, verdict.measure, verdict.checked, worst,
+                      verdict.repetition.value_or(-1)});
   }
   std::vector<Result::RankVerdict> all;
   int rank = 0;
   for (const Json& verdicts : gather(ranks, packed)) {
     for (const Json& entry : verdicts) {
       Verdict verdict{entry[0], entry[1], entry[2], entry[3], entry[4], std::nullopt};
+      if (const int repetition = entry[6]; repetition >= 0) verdict.repetition = repetition;
       if (!entry[5].is_null()) verdict.worst = WorstPlace{entry[5][0], entry[5][1], entry[5][2]};
       all.push_back({verdict, rank});
     }
@@ -90,6 +91,17 @@ power::Reading gather_power(Ranks& ranks, const std::string& host, const power::
   return together;
 }
 
+namespace {
+
+/// A failed check is worse than a passed one, whatever their errors: their thresholds may differ. NaN is the
+/// worst error.
+bool is_worse(const Verdict& one, const Verdict& other) {
+  if (one.passed() != other.passed()) return other.passed();
+  return std::isnan(one.error) ? !std::isnan(other.error) : one.error > other.error;
+}
+
+}  // namespace
+
 std::vector<Result::RankVerdict> worst_verdicts(const std::vector<Result::RankVerdict>& all) {
   std::vector<Result::RankVerdict> worst;
   for (const Result::RankVerdict& entry : all) {
@@ -100,10 +112,7 @@ std::vector<Result::RankVerdict> worst_verdicts(const std::vector<Result::RankVe
       continue;
     }
     const std::size_t checked = known->verdict.checked + entry.verdict.checked;
-    // NaN is the worst error; a comparison with it is false, hence the form of this condition.
-    const bool is_worse = std::isnan(entry.verdict.error) ? !std::isnan(known->verdict.error)
-                                                          : entry.verdict.error > known->verdict.error;
-    if (is_worse) *known = entry;
+    if (is_worse(entry.verdict, known->verdict)) *known = entry;
     known->verdict.checked = checked;
   }
   return worst;

@@ -23,9 +23,22 @@ constexpr std::array kKinds{
 };
 
 Error not_a_fault(const std::string& text) {
-  return bad_use("--inject-fault '" + text + "' is unknown",
-                 "use KIND[:TARGET][@RANK] with the kind element, scale, zeros, stale, lost, late, blank, "
-                 "half or swapped");
+  return bad_use(
+      "--inject-fault '" + text + "' is unknown",
+      "use KIND[:TARGET][@RANK][#REPETITION] with the kind element, scale, zeros, stale, lost, late, blank, "
+      "half or swapped");
+}
+
+/// Cuts the number behind `mark` off the end of `rest`; absent where there is no mark.
+std::optional<int> cut_number(std::string& rest, char mark, const std::string& text) {
+  const std::size_t place = rest.find(mark);
+  if (place == std::string::npos) return std::nullopt;
+  int number = -1;
+  const char* const end = rest.data() + rest.size();
+  const auto [stop, failure] = std::from_chars(rest.data() + place + 1, end, number);
+  if (failure != std::errc{} || stop != end || number < 0) throw not_a_fault(text);
+  rest.resize(place);
+  return number;
 }
 
 }  // namespace
@@ -33,14 +46,8 @@ Error not_a_fault(const std::string& text) {
 Fault parse_fault(const std::string& text) {
   Fault fault;
   std::string rest = text;
-  if (const std::size_t at = rest.find('@'); at != std::string::npos) {
-    int rank = -1;
-    const char* const end = rest.data() + rest.size();
-    const auto [stop, failure] = std::from_chars(rest.data() + at + 1, end, rank);
-    if (failure != std::errc{} || stop != end || rank < 0) throw not_a_fault(text);
-    fault.rank = rank;
-    rest.resize(at);
-  }
+  fault.repetition = cut_number(rest, '#', text);
+  fault.rank = cut_number(rest, '@', text);
   if (const std::size_t colon = rest.find(':'); colon != std::string::npos) {
     fault.target = rest.substr(colon + 1);
     rest.resize(colon);

@@ -26,9 +26,11 @@ struct Fault {
   Kind kind = Kind::kElement;
   std::string target{};       ///< what is changed, in the benchmark's own names; empty: its first
   std::optional<int> rank{};  ///< the only rank that is changed; absent: all
+  /// The only counted repetition that is changed, from 0; absent: of messages all, of values the last.
+  std::optional<int> repetition{};
 };
 
-/// Reads KIND[:TARGET][@RANK]. Throws Error (bad use) naming the kinds.
+/// Reads KIND[:TARGET][@RANK][#REPETITION]. Throws Error (bad use) naming the kinds.
 Fault parse_fault(const std::string& text);
 
 /// Changes `values` as the fault says; `stale` holds what they were before. T multiplies with double.

@@ -105,7 +105,8 @@ int RankRun::execute_steps() {
   together(ranks_, [&] {
     const RunConditions conditions{.memory = device::memory_kind(options_.memory),
                                    .fault = options_.fault,
-                                   .timeout_seconds = options_.timeout_seconds};
+                                   .timeout_seconds = options_.timeout_seconds,
+                                   .repetition = &repetition_};
     context_.emplace(*device_, parameters_, ranks_, timeline_, build(), *variant_, conditions);
     benchmark_ = setup_.make(*context_);
   });
@@ -228,12 +229,8 @@ void RankRun::repeat(Laps& laps) {
     if (state >= kRankFailed) give_up_together(ranks_, std::nullopt);
     if (state == 1) break;
     progress_.repetition(counted, options_.repetitions);
-    timeline_.start_repetition(repetition);
     try {
-      failure = attempt([&] {
-        benchmark_->execute(laps);
-        if (timeline_.enabled()) timeline_.collect(repetition >= 0);
-      });
+      failure = attempt([&] { one_repetition(laps, repetition); });
     } catch (const PeerFailure&) {
       give_up_together(ranks_, std::nullopt);
     }
@@ -246,19 +243,50 @@ void RankRun::repeat(Laps& laps) {
   result_.repetitions = counted;
 }
 
+// Only what the benchmark times counts as work: inputs and checks lie outside the timeline and the energy.
+void RankRun::one_repetition(Laps& laps, int repetition) {
+  repetition_ = repetition;
+  timeline_.start_repetition(repetition);
+  benchmark_->prepare(repetition);
+  const bool is_counted = repetition >= 0;
+  if (timeline_.enabled()) timeline_.collect(false);
+  if (sampler_ && is_counted) sampler_->resume();
+  benchmark_->execute(laps);
+  if (sampler_ && is_counted) sampler_->pause();
+  if (timeline_.enabled()) timeline_.collect(is_counted);
+  if (!is_counted || !result_.validated) return;
+  if (injects_here() && options_.fault->repetition == repetition) benchmark_->inject(*options_.fault);
+  keep_verdicts(benchmark_->validate_repetition(), repetition);
+  if (timeline_.enabled()) timeline_.collect(false);
+}
+
+bool RankRun::injects_here() const {
+  return options_.fault && (!options_.fault->rank || *options_.fault->rank == ranks_.rank());
+}
+
+void RankRun::keep_verdicts(std::vector<Verdict> found, int repetition) {
+  for (Verdict& verdict : found) {
+    verdict.repetition = repetition;
+    verdicts_.push_back({std::move(verdict), ranks_.rank()});
+  }
+  verdicts_ = worst_verdicts(verdicts_);
+}
+
 void RankRun::validate() {
-  std::vector<Verdict> verdicts;
   together(ranks_, [&] {
-    if (options_.fault && (!options_.fault->rank || *options_.fault->rank == ranks_.rank())) {
-      benchmark_->inject(*options_.fault);
-    }
     if (options_.fault && options_.fault->rank && *options_.fault->rank >= ranks_.size()) {
       throw bad_use(fmt::format("--inject-fault names rank {} of {}", *options_.fault->rank, ranks_.size()),
                     "count ranks from 0");
     }
-    if (result_.validated) verdicts = benchmark_->validate();
+    if (options_.fault && options_.fault->repetition.value_or(0) >= result_.repetitions) {
+      throw bad_use(fmt::format("--inject-fault names repetition {} of {}", *options_.fault->repetition,
+                                result_.repetitions),
+                    "count repetitions from 0");
+    }
+    if (injects_here() && !options_.fault->repetition) benchmark_->inject(*options_.fault);
+    if (result_.validated) keep_verdicts(benchmark_->validate(), result_.repetitions - 1);
   });
-  collect_verdicts(verdicts);
+  collect_verdicts();
 }
 
 void RankRun::collect(const Samples& samples) {
@@ -290,7 +318,9 @@ void RankRun::collect(const Samples& samples) {
   if (timeline_.enabled()) result_.timeline = gather_timeline(ranks_, timeline_.entries());
 }
 
-void RankRun::collect_verdicts(const std::vector<Verdict>& verdicts) {
+void RankRun::collect_verdicts() {
+  std::vector<Verdict> verdicts;
+  for (Result::RankVerdict& entry : verdicts_) verdicts.push_back(std::move(entry.verdict));
   result_.verdicts = worst_verdicts(gather_verdicts(ranks_, verdicts));
   const bool all_passed = std::ranges::all_of(
       result_.verdicts, [](const Result::RankVerdict& entry) { return entry.verdict.passed(); });

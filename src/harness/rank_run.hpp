@@ -42,9 +42,12 @@ class RankRun {
   void choose_parameters();
   cl::Program build();
   void repeat(Laps& laps);
+  void one_repetition(Laps& laps, int repetition);
+  [[nodiscard]] bool injects_here() const;
+  void keep_verdicts(std::vector<Verdict> found, int repetition);
   void validate();
   void collect(const Samples& samples);
-  void collect_verdicts(const std::vector<Verdict>& verdicts);
+  void collect_verdicts();
   void publish();
 
   Ranks& ranks_;
@@ -62,8 +65,10 @@ class RankRun {
   device::Timeline timeline_;
   std::optional<Context> context_;
   std::unique_ptr<Benchmark> benchmark_;
-  std::optional<power::Sampler> sampler_;  ///< on one rank of a host
-  power::Reading power_;                   ///< of this host, when sampler_ has stopped
+  std::optional<power::Sampler> sampler_;      ///< on one rank of a host
+  power::Reading power_;                       ///< of this host, when sampler_ has stopped
+  int repetition_ = 0;                         ///< the one under way; negative in the warm-up
+  std::vector<Result::RankVerdict> verdicts_;  ///< of this rank, the worst of all repetitions
 };
 
 }  // namespace fabricmark::harness

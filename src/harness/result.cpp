@@ -157,13 +157,15 @@ Json verdict_json(const Result::RankVerdict& entry, bool validated) {
              {"expected", number(verdict.worst->expected)},
              {"actual", number(verdict.worst->actual)}};
   }
-  return {{"name", verdict.name},
-          {"status", verdict.passed() ? "passed" : "failed"},
-          {"error", number(verdict.error)},
-          {"threshold", number(verdict.threshold)},
-          {"measure", verdict.measure},
-          {"checked", verdict.checked},
-          {"worst", worst}};
+  Json document{{"name", verdict.name},
+                {"status", verdict.passed() ? "passed" : "failed"},
+                {"error", number(verdict.error)},
+                {"threshold", number(verdict.threshold)},
+                {"measure", verdict.measure},
+                {"checked", verdict.checked},
+                {"worst", worst}};
+  if (verdict.repetition) document["repetition"] = *verdict.repetition;
+  return document;
 }
 
 Json timeline_json(const Result& result) {

@@ -28,8 +28,10 @@ std::string verdict_line(const Result::RankVerdict& entry) {
                                  verdict.passed() ? "valid" : "INVALID", verdict.name, verdict.measure,
                                  verdict.error, verdict.threshold, verdict.checked);
   if (!verdict.passed() && verdict.worst) {
-    line += fmt::format("         worst at {} on rank {}: expected {:.9g}, found {:.9g}\n",
-                        verdict.worst->place, entry.rank, verdict.worst->expected, verdict.worst->actual);
+    line += fmt::format("         worst at {} on rank {}{}: expected {:.9g}, found {:.9g}\n",
+                        verdict.worst->place, entry.rank,
+                        verdict.repetition ? fmt::format(" in repetition {}", *verdict.repetition) : "",
+                        verdict.worst->expected, verdict.worst->actual);
   }
   return line;
 }

@@ -33,6 +33,7 @@ TEST(Exchange, KeepsEveryBitOfANumber) {
     verdict.threshold = 1.0 / 3;
     verdict.checked = 1000U + static_cast<std::size_t>(ranks.rank());
     if (ranks.rank() == 2) verdict.worst = WorstPlace{"a[17]", kNaN, kInfinity};
+    if (ranks.rank() == 3) verdict.repetition = 0;
     return gather_verdicts(ranks, {verdict});
   });
   ASSERT_EQ(all.size(), 4U);
@@ -42,6 +43,8 @@ TEST(Exchange, KeepsEveryBitOfANumber) {
   EXPECT_EQ(all[3].verdict.error, std::numeric_limits<double>::denorm_min());
   EXPECT_EQ(all[3].verdict.threshold, 1.0 / 3);
   EXPECT_EQ(all[3].verdict.checked, 1003U);
+  EXPECT_EQ(all[3].verdict.repetition, 0);
+  EXPECT_FALSE(all[2].verdict.repetition.has_value());
   EXPECT_EQ(all[3].rank, 3);
   EXPECT_FALSE(all[0].verdict.worst.has_value());
   ASSERT_TRUE(all[2].verdict.worst.has_value());
@@ -92,6 +95,15 @@ TEST(WorstVerdicts, AreThoseOfTheRankWithTheLargestError) {
   EXPECT_EQ(worst[0].verdict.error, 2);
   EXPECT_EQ(worst[1].rank, 0);
   EXPECT_EQ(worst[0].verdict.checked, 20U) << "the values of all ranks were checked";
+}
+
+TEST(WorstVerdicts, PutAFailedCheckBeforeAPassedOneWithALargerError) {
+  Result::RankVerdict generous = verdict("a", 3, 0);
+  generous.verdict.threshold = 4;
+  const auto worst = worst_verdicts({generous, verdict("a", 1, 1), generous});
+  ASSERT_EQ(worst.size(), 1U);
+  EXPECT_EQ(worst[0].rank, 1);
+  EXPECT_FALSE(worst[0].verdict.passed());
 }
 
 TEST(WorstVerdicts, HoldNaNForTheWorstOfAll) {

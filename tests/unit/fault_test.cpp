@@ -22,13 +22,20 @@ TEST(Fault, IsReadWithTargetAndRank) {
   EXPECT_EQ(both.target, "c");
   EXPECT_EQ(both.rank, 3);
   EXPECT_EQ(parse_fault("stale@0").rank, 0);
+  EXPECT_FALSE(both.repetition.has_value());
+  const Fault once = parse_fault("lost@1#0");
+  EXPECT_EQ(once.rank, 1);
+  EXPECT_EQ(once.repetition, 0);
+  EXPECT_EQ(parse_fault("element:b#12").repetition, 12);
+  EXPECT_EQ(parse_fault("element:b#12").target, "b");
   EXPECT_EQ(parse_fault("blank").kind, Fault::Kind::kBlank);
   EXPECT_EQ(parse_fault("half@2").kind, Fault::Kind::kHalf);
 }
 
 TEST(Fault, RefusesWhatItDoesNotKnowAndListsTheKinds) {
-  for (const char* text : {"", "x", "Element", ":a", "@1", "element@", "element@-1", "element@x",
-                           "element@1x", "element:a@1@2", "element@99999999999", "element a"}) {
+  for (const char* text :
+       {"", "x", "Element", ":a", "@1", "element@", "element@-1", "element@x", "element@1x", "element:a@1@2",
+        "element@99999999999", "element a", "element#", "element#-1", "element#1@1", "element#x"}) {
     const std::string message = message_of([&] { parse_fault(text); });
     EXPECT_TRUE(mentions(message, "element, scale, zeros, stale, lost, late, blank, half or swapped"))
         << message;

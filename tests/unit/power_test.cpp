@@ -42,6 +42,24 @@ TEST(Sampler, IntegratesARampExactlyOnAScriptedClock) {
   EXPECT_NEAR(std::remainder(start, 0.01), 0, 1e-9);
 }
 
+TEST(Sampler, CountsNothingOfAPause) {
+  // The clock is set by hand; a counter gains 100 J for each of its seconds.
+  std::atomic<double> seconds{1};
+  const Domain counter{"board", Quantity::kEnergy, 1e9, [&] { return 100 * seconds; }};
+  Sampler sampler({scripted(counter)}, milliseconds(1), [&] { return seconds.load(); });
+  sampler.start();
+  seconds = 3;
+  sampler.pause();
+  sampler.pause();
+  seconds = 10;
+  sampler.resume();
+  seconds = 14;
+  const Reading reading = sampler.stop();
+  ASSERT_EQ(reading.energies.size(), 1U);
+  EXPECT_DOUBLE_EQ(reading.energies[0].seconds, 2 + 4);
+  EXPECT_NEAR(reading.energies[0].joules, 600, 1e-6);
+}
+
 TEST(Sampler, FindsTheEnergyOfAKnownPowerWithinOnePercent) {
   constexpr double kWatts = 50;
   constexpr double kStepSeconds = 5e-3;

@@ -71,7 +71,18 @@ void Sampler::start() {
     }
   }
   changed_.wait(lock, [this] { return waiting_for_ == 0; });
-  start_seconds_ = now_();
+  lock.unlock();
+  resume();
+}
+
+void Sampler::pause() {
+  if (is_counting_) spans_.back().end = now_();
+  is_counting_ = false;
+}
+
+void Sampler::resume() {
+  if (!is_counting_) spans_.push_back({now_(), 0});
+  is_counting_ = true;
 }
 
 void Sampler::end_threads() {
@@ -86,22 +97,26 @@ void Sampler::end_threads() {
 }
 
 Reading Sampler::stop() {
-  const double end = now_();
+  pause();
   end_threads();
   Reading reading;
-  for (const Track& track : tracks_) evaluate(track, end, reading);
+  for (const Track& track : tracks_) evaluate(track, reading);
   return reading;
 }
 
-void Sampler::evaluate(const Track& track, double end, Reading& reading) const {
+void Sampler::evaluate(const Track& track, Reading& reading) const {
   const Source& source = track.source;
   reading.notes.insert(reading.notes.end(), source.notes.begin(), source.notes.end());
-  const double seconds = end - start_seconds_;
+  double seconds = 0;
+  for (const Span& span : spans_) seconds += span.end - span.start;
   bool is_any = false;
   for (std::size_t i = 0; i < track.samples.size(); ++i) {
     const std::string& name = source.domains[i].name;
-    const std::optional<double> joules =
-        energy_between(track.samples[i], source.domains[i], start_seconds_, end);
+    std::optional<double> joules = 0;
+    for (const Span& span : spans_) {
+      const auto part = energy_between(track.samples[i], source.domains[i], span.start, span.end);
+      joules = joules && part ? std::optional(*joules + *part) : std::nullopt;
+    }
     if (!joules) {
       reading.notes.push_back(
           fmt::format("power: {} of {} could not be read to the end and is left out", name, source.name));
@@ -115,7 +130,7 @@ void Sampler::evaluate(const Track& track, double end, Reading& reading) const {
       is_any = true;
     }
   }
-  if (is_any) remark_coarse(source, seconds, reading);
+  if (is_any) remark_coarse(source, seconds / static_cast<double>(spans_.size()), reading);
 }
 
 void Sampler::remark_coarse(const Source& source, double seconds, Reading& reading) const {
@@ -124,10 +139,10 @@ void Sampler::remark_coarse(const Source& source, double seconds, Reading& readi
       source.domains, [](const Domain& domain) { return domain.quantity == Quantity::kPower; });
   const double between = std::max(source.update_seconds, is_power ? period(source).count() : 0);
   if (between <= kNoteworthy * seconds) return;
-  reading.notes.push_back(fmt::format(
-      "power: {} gives a new value every {:.3g} s, which is coarse for repetitions of {:.3g} s in "
-      "all; use --min-time",
-      source.name, between, seconds));
+  reading.notes.push_back(
+      fmt::format("power: {} gives a new value every {:.3g} s, which is coarse for repetitions of {:.3g} s; "
+                  "use a larger size",
+                  source.name, between, seconds));
 }
 
 }  // namespace fabricmark::harness::power

@@ -33,7 +33,11 @@ class Sampler {
 
   /// Returns when every domain was read once.
   void start();
-  /// Takes a last sample of every domain and returns what lies between the end of start and now.
+  /// What happens from `pause` to `resume` does not count; both are ignored where they change nothing.
+  void pause();
+  void resume();
+  /// Takes a last sample of every domain and returns what lies between the end of start and now, without
+  /// pauses.
   Reading stop();
 
   static double steady_seconds();
@@ -49,13 +53,18 @@ class Sampler {
   void read_all(Track& track) const;
   [[nodiscard]] std::chrono::duration<double> period(const Source& source) const;
   void end_threads();
-  void evaluate(const Track& track, double end, Reading& reading) const;
+  struct Span {
+    double start = 0;
+    double end = 0;
+  };
+  void evaluate(const Track& track, Reading& reading) const;
   void remark_coarse(const Source& source, double seconds, Reading& reading) const;
 
   std::chrono::milliseconds interval_;
   Now now_;
   std::vector<Track> tracks_;
-  double start_seconds_ = 0;
+  std::vector<Span> spans_;  ///< that count
+  bool is_counting_ = false;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::size_t waiting_for_ = 0;  ///< threads that have not taken their first sample
