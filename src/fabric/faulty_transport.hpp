@@ -17,7 +17,8 @@ namespace fabricmark::fabric {
 class FaultyTransport : public Transport {
  public:
   /// `repetition` is the one under way; looked at where the fault is in one only.
-  FaultyTransport(std::unique_ptr<Transport> transport, const harness::Fault& fault, const int* repetition)
+  FaultyTransport(std::unique_ptr<Transport> transport, const harness::Fault& fault,
+                  const int* repetition = nullptr)
       : transport_(std::move(transport)),
         kind_(fault.kind),
         is_everywhere_(!fault.rank),
