@@ -173,12 +173,16 @@ BuiltProgram build_from_source(const Device& device, const std::string& source, 
   return {program, false};
 }
 
-cl::Program load_bitstream(const Device& device, const fs::path& file) {
-  const auto lock = setup_lock();
-  const std::optional<std::string> binary = file_content(file);
+std::string bitstream_content(const fs::path& file) {
+  std::optional<std::string> binary = file_content(file);
   if (!binary) throw bad_use("cannot read the bitstream '" + file.string() + "'", "check the file's name");
+  return *std::move(binary);
+}
+
+cl::Program load_bitstream(const Device& device, const fs::path& file, const std::string& binary) {
+  const auto lock = setup_lock();
   try {
-    return from_binary(device, *binary);
+    return from_binary(device, binary);
   } catch (const cl::Error& error) {
     throw bad_use("the bitstream '" + file.string() + "' is not for " + device.info().name + " (" +
                       error_name(error.err()) + ")",

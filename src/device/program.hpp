@@ -37,9 +37,13 @@ struct BuiltProgram {
 BuiltProgram build_from_source(const Device& device, const std::string& source, const std::string& name,
                                const Definitions& definitions);
 
-/// Loads a bitstream or program binary. Throws Error (bad use) when the file is missing or not for this
+/// The contents of a bitstream or program binary. Throws Error (bad use) when the file cannot be read.
+std::string bitstream_content(const std::filesystem::path& file);
+
+/// Loads a bitstream of these contents. Throws Error (bad use) naming the file when it is not for this
 /// device.
-cl::Program load_bitstream(const Device& device, const std::filesystem::path& file);
+cl::Program load_bitstream(const Device& device, const std::filesystem::path& file,
+                           const std::string& binary);
 
 /// The binary of a built program, as a bitstream file would hold it.
 std::string program_binary(const cl::Program& program);

@@ -199,8 +199,14 @@ void RankRun::choose_parameters() {
 }
 
 cl::Program RankRun::build() {
-  if (!bitstream_.empty()) return device::load_bitstream(*device_, bitstream_);
+  if (!bitstream_.empty()) {
+    const std::string binary = device::bitstream_content(bitstream_);
+    result_.kernel = {bitstream_.filename().string(), device::content_digest(binary), "bitstream"};
+    return device::load_bitstream(*device_, bitstream_, binary);
+  }
   const std::string source = device::expand_includes(kernel_source_, setup_.spec.folder.parent_path());
+  result_.kernel = {kernel_source_.filename().string(), device::content_digest(source),
+                    options_.kernel_file ? "file" : "shipped"};
   const device::Definitions definitions = build_definitions(setup_.spec, parameters_, device_->info());
   const device::BuiltProgram built =
       device::build_from_source(*device_, source, kernel_source_.filename().string(), definitions);

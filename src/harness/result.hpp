@@ -20,6 +20,12 @@ struct Result {
   std::string benchmark;
   std::string variant;
   bool optimized = false;
+  struct Kernel {
+    std::string file;    ///< name without its folder
+    std::string digest;  ///< of the source with its includes, or of the bitstream
+    std::string origin;  ///< "shipped", "file" (the user's source) or "bitstream"
+  };
+  Kernel kernel;
   std::string started;
   double duration_seconds = 0;
   struct Step {

@@ -68,8 +68,11 @@ std::string energy_lines(const Result& result) {
 }  // namespace
 
 std::string to_table(const Result& result) {
+  // Runs of different kernels of the user's must not look alike.
+  const std::string kernel =
+      result.kernel.origin == "shipped" ? result.variant : result.variant + " " + result.kernel.file;
   std::string text =
-      fmt::format("{} {} ({}, {}) on {}, {} rank{}\n", result.benchmark, result.variant,
+      fmt::format("{} {} ({}, {}) on {}, {} rank{}\n", result.benchmark, kernel,
                   result.optimized ? "optimized" : "base", result.device.emulated() ? "emulated" : "measured",
                   result.device.name, result.placement.size(), result.placement.size() == 1 ? "" : "s");
   std::vector<std::string> settings;

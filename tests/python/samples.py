@@ -75,6 +75,7 @@ def result(
             "version": "0.1.0",
             "git": "abc123",
             "class": "base",
+            "kernel": {"file": f"{variant}.cl", "digest": "0" * 32, "origin": "shipped"},
             "complete": True,
             "started": "2026-11-21T01:02:03Z",
             "duration_seconds": 1.2,

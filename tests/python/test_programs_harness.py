@@ -298,12 +298,24 @@ def test_a_users_own_kernel_is_marked_optimized(stream, own_kernel):
     path = own_kernel("factor * first[start + k]", "first[start + k] * factor")
     done = stream.valid(*SHORT, "--kernel-file", path, "--vector-width", "8")
     assert done.document["run"]["class"] == "optimized"
-    assert "optimized" in done.output
+    assert "base mine.cl (optimized" in done.output
 
 
 def test_a_users_saved_bitstream_is_marked_optimized_too(stream, bitstream):
     done = stream.valid(*SHORT, "--kernel-file", bitstream)
     assert done.document["run"]["class"] == "optimized"
+    assert done.document["run"]["kernel"]["origin"] == "bitstream"
+
+
+def test_the_result_tells_kernels_apart_by_their_content(stream, own_kernel):
+    """A copy of the shipped kernel under another name is that kernel; one that differs is another."""
+    shipped = stream.valid(*SHORT).document["run"]["kernel"]
+    copy = stream.valid(*SHORT, "--kernel-file", own_kernel("scalar", "scalar")).document["run"]["kernel"]
+    other = own_kernel("factor * first[start + k]", "first[start + k] * factor")
+    changed = stream.valid(*SHORT, "--kernel-file", other).document["run"]["kernel"]
+    assert (shipped["file"], shipped["origin"]) == ("base.cl", "shipped")
+    assert (copy["file"], copy["origin"]) == ("mine.cl", "file") == (changed["file"], changed["origin"])
+    assert shipped["digest"] == copy["digest"] != changed["digest"]
 
 
 def test_a_users_kernel_that_computes_wrongly_is_found(stream, own_kernel):

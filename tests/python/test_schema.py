@@ -70,6 +70,12 @@ def test_optional_parts_are_accepted():
     assert first_fault("result-1", document) is None
 
 
+def test_files_from_before_the_kernel_was_noted_are_read():
+    document = samples.result()
+    del document["run"]["kernel"]
+    assert first_fault("result-1", document) is None
+
+
 def test_a_derived_figure_needs_no_samples(tmp_path):
     document = samples.result()
     document["measurements"].append(samples.derived(1.5, 1.5))

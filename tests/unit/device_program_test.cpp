@@ -113,15 +113,15 @@ TEST_F(OnProgram, WithoutTheEntryPointSaysWhichThereAre) {
 
 TEST_F(OnProgram, ComesBackFromABitstream) {
   const auto file = folder_.write("add.bin", program_binary(build(2).program));
-  EXPECT_EQ(result(load_bitstream(device(), file)), 42);
+  EXPECT_EQ(result(load_bitstream(device(), file, bitstream_content(file))), 42);
 }
 
 TEST_F(OnProgram, RefusesABitstreamThatIsMissingOrNoBitstream) {
-  EXPECT_TRUE(
-      mentions(message_of([&] { load_bitstream(device(), folder_.path() / "none.bin"); }), "none.bin"));
+  EXPECT_TRUE(mentions(message_of([&] { bitstream_content(folder_.path() / "none.bin"); }), "none.bin"));
   for (const char* content : {"", "nonsense that is no program at all"}) {
     const auto file = folder_.write("bad.bin", content);
-    EXPECT_TRUE(mentions(message_of([&] { load_bitstream(device(), file); }), "bad.bin"));
+    EXPECT_TRUE(
+        mentions(message_of([&] { load_bitstream(device(), file, bitstream_content(file)); }), "bad.bin"));
   }
 }
 
