@@ -1,6 +1,9 @@
 """Where things lie: the repository, the built programs, the cache."""
 
+import errno
 import os
+import pwd
+import stat
 import tempfile
 from pathlib import Path
 
@@ -36,11 +39,45 @@ def program(name: str) -> Path:
 
 
 def cache() -> Path:
-    """Folder of the user's cache (not created here)."""
+    """Folder of the user's cache (not created here). Raises FabricmarkError (3) where there is no home."""
     given = os.environ.get("FABRICMARK_CACHE")
-    if given:
+    return Path(given) if given else _users("XDG_CACHE_HOME", ".cache") / "fabricmark"
+
+
+def configuration() -> Path:
+    """Folder of the user's configuration (not created here). Raises FabricmarkError (3) without a home."""
+    return _users("XDG_CONFIG_HOME", ".config") / "fabricmark"
+
+
+def _users(variable: str, usual: str) -> Path:
+    """The folder that a variable of the XDG standard names, which asks to ignore one that is not absolute."""
+    given = os.environ.get(variable, "")
+    return Path(given) if os.path.isabs(given) else _home() / usual
+
+
+def _home() -> Path:
+    given = os.environ.get("HOME", "")
+    if os.path.isabs(given):
         return Path(given)
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "fabricmark"
+    try:  # without HOME, as in a service: never the folder that the command happens to run in
+        return Path(pwd.getpwuid(os.getuid()).pw_dir)
+    except KeyError:
+        cause = "HOME is not set, and the user has no account that names a home folder"
+        raise FabricmarkError(cause, "set HOME", ENVIRONMENT) from None
+
+
+def content(path: Path) -> bytes:
+    """Content of a regular file. Raises OSError, also for a pipe or device, which a reader could wait for."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    try:
+        mode = os.fstat(descriptor).st_mode
+        if not stat.S_ISREG(mode):
+            number = errno.EISDIR if stat.S_ISDIR(mode) else errno.EINVAL
+            raise OSError(number, "not a regular file", str(path))
+        with open(descriptor, "rb", closefd=False) as file:
+            return file.read()
+    finally:
+        os.close(descriptor)
 
 
 def write_atomically(path: Path, content: str | bytes) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from fabricmark import judgement, units
+from fabricmark import judgement, paths, units
 from fabricmark.errors import FabricmarkError
 from fabricmark.schemas import first_fault
 
@@ -123,7 +123,7 @@ def _bounded(text: str) -> int:
 def read_json(path: Path, remedy: str) -> object:
     """Parse a JSON file strictly (UTF-8, finite numbers). Raises FabricmarkError (2) naming the file."""
     try:
-        text = path.read_text(encoding="utf-8")
+        text = paths.content(path).decode("utf-8")
         if not text.strip():
             raise ValueError("the file is empty")
         return json.loads(text, parse_float=_finite, parse_int=_bounded, parse_constant=_finite)

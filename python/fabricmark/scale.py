@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from fabricmark import kernel_toml, listing, running, runtimes
+from fabricmark import kernel_toml, listing, paths, running, runtimes
 from fabricmark.errors import ENVIRONMENT, FabricmarkError
 from fabricmark.kernel_toml import Parameter
 
@@ -204,7 +204,7 @@ def board_banks(words: Sequence[str]) -> int | None:
     if not given:
         return None
     try:
-        banks = tomllib.loads(Path(given[-1]).read_text(encoding="utf-8")).get("banks")
+        banks = tomllib.loads(paths.content(Path(given[-1])).decode("utf-8")).get("banks")
     except (OSError, ValueError, RecursionError) as error:
         raise FabricmarkError(f"{given[-1]}: cannot be read: {error}", "correct that board file") from error
     if banks is not None and (not isinstance(banks, int) or isinstance(banks, bool) or banks < 1):

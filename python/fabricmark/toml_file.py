@@ -3,6 +3,7 @@
 import tomllib
 from pathlib import Path
 
+from fabricmark import paths
 from fabricmark.errors import FabricmarkError
 from fabricmark.schemas import first_fault
 
@@ -15,7 +16,7 @@ def load(path: Path, schema: str, remedy: str = "restore the file") -> dict:
     `remedy` is for a file that cannot be read at all. Raises FabricmarkError (2) naming file, key or line.
     """
     try:
-        document = tomllib.loads(path.read_bytes().decode("utf-8"))
+        document = tomllib.loads(paths.content(path).decode("utf-8"))
         if not _integers_fit(document):  # first: a message of the schema could not even print them
             raise FabricmarkError(f"{path}: an integer has more than 64 bits", "use a smaller number")
         fault = first_fault(schema, document)

@@ -33,7 +33,7 @@ def user_folder() -> Path:
     given = os.environ.get("FABRICMARK_SYSTEMS")
     if given:
         return Path(given)
-    return Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "fabricmark" / "systems"
+    return paths.configuration() / "systems"
 
 
 def folders() -> list[Path]:
@@ -74,7 +74,7 @@ def text_of(path: Path) -> str:
     try:
         if path.stat().st_size > LARGEST_FILE:
             raise FabricmarkError(f"{path}: larger than 1 MiB", "name a system file")
-        return path.read_bytes().decode("utf-8")
+        return paths.content(path).decode("utf-8")
     except OSError as error:
         raise FabricmarkError(f"{path}: cannot be read: {error.strerror}", "name a system file") from error
     except UnicodeError as error:

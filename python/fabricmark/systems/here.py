@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from math import log2
 from pathlib import Path
 
-from fabricmark import systems
+from fabricmark import paths, systems
 from fabricmark.errors import FabricmarkError
 from fabricmark.models.machine import Bitstream
 from fabricmark.systems.system import System
@@ -44,7 +44,7 @@ def is_measured(board_id: object) -> bool:
 def entries(path: Path) -> list[dict]:
     """The [[devices]] of a system file, unchecked. Raises FabricmarkError (2) for no TOML."""
     try:
-        found = tomllib.loads(path.read_text(encoding="utf-8")).get("devices")
+        found = tomllib.loads(paths.content(path).decode("utf-8")).get("devices")
     except (OSError, ValueError, RecursionError) as error:
         raise FabricmarkError(f"{path}: cannot be read: {error}", REMEDY) from error
     return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
