@@ -1,21 +1,28 @@
-"""Limits of a device and its host, measured once by fm_calibrate and kept in the cache."""
+"""Limits of a device and its host, measured by fm_calibrate and kept in the cache.
 
+A limit is a maximum: of every further measurement of the same processor, device and driver the larger rates
+are kept, since a machine that others share is slower in one minute than in the next.
+"""
+
+import contextlib
 import hashlib
 import json
 import os
 import socket
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from fabricmark import paths, results, runtimes
 from fabricmark.errors import ENVIRONMENT, FabricmarkError
 from fabricmark.models import Board
+from fabricmark.models._limits import Limits
 from fabricmark.schemas import first_fault
 
-SCHEMA = "fabricmark-calibration/2"
-SCHEMA_FILE = "calibration-2"
+SCHEMA = "fabricmark-calibration/3"
+SCHEMA_FILE = "calibration-3"
 LONGEST_SECONDS = 300
+PASSES = 2  # of a first measurement: others follow at other times
 REMEDY = "run `fabricmark calibrate --again`"
 
 
@@ -49,6 +56,14 @@ def find(cpu: str, device_name: str, driver: str) -> dict | None:
         return None
 
 
+def find_digest(digest: str) -> dict | None:
+    """The cached calibration whose key begins like this, as that of a measured board; else None."""
+    for path in sorted(folder().glob(f"{digest}*.json")):
+        with contextlib.suppress(FabricmarkError):
+            return load(path)
+    return None
+
+
 def processor() -> str:
     """Model of this host's processor as Linux names it; empty where it does not."""
     try:
@@ -76,14 +91,36 @@ def find_here(device: Mapping) -> dict | None:
     return None
 
 
-def measure(runtime: str, device: Mapping) -> dict:
-    """Run fm_calibrate on one device and cache what it says.
+def merged(known: Mapping, now: Mapping) -> dict:
+    """A calibration with the larger of each rate of two of the same machine; of all else what `now` says."""
 
-    Raises FabricmarkError (3) when the program is not built or fails, (2) when the cache cannot be written.
+    def best(old: object, new: object, key: str = "") -> object:
+        if isinstance(new, Mapping):
+            same = isinstance(old, Mapping)
+            return {name: best(old.get(name) if same else None, one, name) for name, one in new.items()}
+        if isinstance(new, list):
+            found = {_place(one): one for one in old} if isinstance(old, list) else {}
+            return [best(found.get(_place(one)), one) for one in new]
+        is_rate = key.endswith("_per_second") and isinstance(old, int | float)
+        return max(old, new) if is_rate else new
+
+    return {**best(known, now), "passes": known["passes"] + now["passes"]}
+
+
+def _place(entry: Mapping) -> tuple:
+    """What an entry of a list is about: all but its rates."""
+    return tuple((key, value) for key, value in entry.items() if not key.endswith("_per_second"))
+
+
+def measure(runtime: str, device: Mapping, passes: int = PASSES, afresh: bool = False) -> dict:
+    """Run fm_calibrate on one device, keep the best of this and what was known, and cache it.
+
+    `afresh`: forget what was known. Raises FabricmarkError (3) when the program is not built or fails,
+    (2) when the cache cannot be written.
     """
     program = paths.program("calibrate")
     command = [str(program), "--platform", str(device["platform_index"])]
-    command += ["--device", str(device["device_index"]), "--json", "-"]
+    command += ["--device", str(device["device_index"]), "--passes", str(passes), "--json", "-"]
     environment = runtimes.environment(runtime, os.environ)
     try:
         done = subprocess.run(
@@ -101,6 +138,10 @@ def measure(runtime: str, device: Mapping) -> dict:
         said = (done.stderr.strip().splitlines() or [f"{fault[0]}: {fault[1]}"])[-1]
         cause = f"calibration of {device['name']} failed (exit code {done.returncode}): {said}"
         raise FabricmarkError(cause, f"run {program} by hand", ENVIRONMENT)
+    host, about = document["host"], document["device"]
+    known = None if afresh else find(host["cpu"], about["name"], about["driver"])
+    if known is not None:
+        document = merged(known, document)
     paths.write_atomically(file_for(document), json.dumps(document, indent=2) + "\n")
     return document
 
@@ -108,7 +149,7 @@ def measure(runtime: str, device: Mapping) -> dict:
 def ensure(runtime: str, device: Mapping, again: bool = False) -> tuple[dict, bool]:
     """(calibration, whether it was measured now). Raises what `measure` raises."""
     known = None if again else find_here(device)
-    return (known, False) if known is not None else (measure(runtime, device), True)
+    return (known, False) if known is not None else (measure(runtime, device, afresh=again), True)
 
 
 def board(document: Mapping) -> Board:
@@ -135,4 +176,38 @@ def board(document: Mapping) -> Board:
                 for entry in document["random_updates"]
             )
         ),
+        limits=limits(document),
     )
+
+
+def limits(document: Mapping) -> Limits:
+    """The limits of a calibration. A CPU's memory is its host's: the faster of both measurements counts."""
+    is_cpu = document["device"]["class"] == "cpu"
+    host = _by_mix(document["host_memory"])
+    own = document["device_memory"] + (document["host_memory"] if is_cpu else [])
+    peaks = document["peak"] + (document["host_arithmetic"] if is_cpu else [])
+    flops: dict[str, float] = {}
+    for entry in peaks:
+        kind = entry["data_type"]
+        flops[kind] = max(flops.get(kind, 0.0), entry["flops_per_second"])
+    updates = [
+        (float(entry["table_bytes"]), entry["updates_per_second"]) for entry in document["random_updates"]
+    ]
+    ways = ("to_device", "from_device")
+    staged = (document["write_bytes_per_second"], document["read_bytes_per_second"])
+    links = [
+        max(document["link"][f"{way}_bytes_per_second"], rate) for way, rate in zip(ways, staged, strict=True)
+    ]
+    return Limits(
+        _by_mix(own), host, *links, flops, tuple(sorted(updates)), document["passes"], document["created"]
+    )
+
+
+def _by_mix(entries: Sequence[Mapping]) -> dict[str, tuple[tuple[float, float], ...]]:
+    """(working set, best rate) of each mix, ascending."""
+    best: dict[str, dict[float, float]] = {}
+    for entry in entries:
+        points = best.setdefault(entry["mix"], {})
+        size = float(entry["bytes"])
+        points[size] = max(points.get(size, 0.0), entry["bytes_per_second"])
+    return {mix: tuple(sorted(points.items())) for mix, points in best.items()}

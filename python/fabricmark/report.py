@@ -40,12 +40,13 @@ PIPED_COLUMNS = 130
 MOST_TABLES = 100
 # A picture of rich would ask a server for its font.
 WEB_FONT = re.compile(r',\s*url\("https?://[^"]*"\) format\("[^"]*"\)')
-CREDIBLE_EFFICIENCY = 1.1  # limits are measured too, on machines whose speed drifts by some per cent
+CREDIBLE_EFFICIENCY = 1.05  # limits are measured, too; beyond that a reason stands beside it
 KIND_STYLES = {"measured": "green", "emulated": "magenta", "modelled": "cyan"}
 VERDICT_STYLES = {"valid": "green", INVALID: "bold red"}
 FOOTNOTE = (
     "best, median: of the repetitions, slowest rank counts. error: modelled / best - 1. "
-    "limit: what memory, link or arithmetic units can do at most. efficiency: best / limit. "
+    "limit: the most that the memory or cache that holds the data, the link or the arithmetic units did "
+    "when they were measured by themselves. efficiency: best / limit. "
     "measured: this device's time; emulated: functional run, its time says nothing about hardware; "
     "modelled: computed."
 )
@@ -96,7 +97,9 @@ def predictions(result: Result, known: Known | None) -> list[Prediction]:
     parameters = {**result.document["parameters"], "variant": result.document["run"]["variant"]}
     try:
         more = known.arguments(result.benchmark, parameters, result.ranks)
-        return model.predict(parameters, known.board, result.ranks, measurements=result.measurements, **more)
+        board = known.board
+        found = model.predict(parameters, board, result.ranks, measurements=result.measurements, **more)
+        return models.within_limits(found, board)
     except (KeyError, TypeError, ValueError, ArithmeticError):
         # A model that does not know these parameters has nothing to say; the measurement stands alone.
         return []
@@ -207,11 +210,28 @@ def hints(result: Result, known: Known | None, rows: Sequence[Row]) -> list[Text
         lines.append(Text(perfect, style="dim"))
     if known is not None:
         lines += [Text(f"warning: {fault}", style="yellow") for fault in known.faults]
-    if any(entry.efficiency is not None and entry.efficiency > CREDIBLE_EFFICIENCY for entry in rows):
-        again = "figures above the limit: they fitted into caches, or the machine was slower when its "
-        again += "limits were measured; repeat on an idle one: `fabricmark systems new --again`"
-        lines.append(Text(again, style="yellow"))
-    return lines
+    reason = reason_above(known, rows)
+    return [*lines, Text(printable(reason), style="yellow")] if reason else lines
+
+
+def reason_above(known: Known | None, rows: Sequence[Row]) -> str | None:
+    """Which rows are better than their limit by more than limits are exact, and why; None without any."""
+    above = [
+        f"{entry.operation} {entry.efficiency:.0%}"
+        for entry in rows
+        if entry.efficiency is not None and entry.efficiency > CREDIBLE_EFFICIENCY
+    ]
+    if not above:
+        return None
+    limits = None if known is None else known.board.limits
+    if limits is None:
+        why = (
+            "it follows from copies of large arrays: `fabricmark calibrate` measures memory, caches and links"
+        )
+    else:
+        times = f"{limits.passes} measurements, the last at {limits.created[:16]}Z"
+        why = f"it is the best of {times}; the machine was faster during this run"
+    return f"above the limit: {', '.join(above)}: {why}"
 
 
 def section(result: Result, known: Known | None) -> Group:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from fabricmark import calibration, launch, listing, runtimes
+from fabricmark import calibration, launch, listing, refine, runtimes
 from fabricmark.errors import ENVIRONMENT, FabricmarkError, printable
 from fabricmark.launch import Job
 
@@ -91,6 +91,7 @@ def run_all(todo: Sequence[Job], outcome: Outcome) -> None:
             code, file = launch.start(job)
             if file.is_file():
                 outcome.files.append(file)
+                refine.after(job, file)
             elif code == 0 and not any(word in INFORMATIVE for word in job.extra):
                 cause = f"fm_{job.benchmark} reported success but wrote no {file}"
                 raise FabricmarkError(cause, "build again with `make build`", ENVIRONMENT)

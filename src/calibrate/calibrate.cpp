@@ -1,6 +1,7 @@
-// fm_calibrate: the limits of this machine that models and efficiencies refer to. Measures how fast the host
-// copies memory with one and with all cores, and on one device how long a launch takes, how fast copies go,
-// how many operations it does and how many random updates.
+// fm_calibrate: the limits of this machine that models and efficiencies refer to, each the best of several
+// passes. Measures what the host's memory, caches and arithmetic do, and of one device how long a launch
+// takes, how fast copies go, what its memory and caches move, how many operations it does and how many random
+// updates.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -9,9 +10,9 @@
 #include <functional>
 #include <iostream>
 #include <nlohmann/json.hpp>
-#include <thread>
 #include <utility>
 
+#include "calibrate/host.hpp"
 #include "calibrate/kernels.hpp"
 #include "calibrate/timing.hpp"
 #include "device/atomic_file.hpp"
@@ -28,38 +29,51 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t kHostBytes = std::size_t{256}
-                                   << 20;  // well above any last-level cache's share of a core
 constexpr std::size_t kTransferBytes = std::size_t{64} << 20;
-constexpr int kCopies = 25;  // neighbours on a shared machine slow some of them down
+constexpr int kCopies = 8;
 constexpr int kLaunches = 200;
-
-/// Bytes per second, read and written, of memcpy on `threads` parts at the same time.
-double host_copy(int threads, const device::HostArray<std::byte>& source,
-                 device::HostArray<std::byte>& target) {
-  const std::size_t part = source.size() / static_cast<std::size_t>(threads);
-  const double seconds = calibrate::best_seconds(kCopies, [&] {
-    std::vector<std::thread> workers;
-    for (std::size_t i = 0; std::cmp_less(i, threads); ++i) {
-      workers.emplace_back([&, i] { std::memcpy(&target[i * part], &source[i * part], part); });
-    }
-    for (std::thread& worker : workers) worker.join();
-  });
-  return 2 * static_cast<double>(part * static_cast<std::size_t>(threads)) / seconds;
-}
+constexpr int kPasses = 3;  // neighbours on a shared machine slow some of them down
 
 Json measure_host_copy() {
-  device::HostArray<std::byte> source(kHostBytes);
-  device::HostArray<std::byte> target(kHostBytes);
-  std::memset(source.data(), 1, source.size());
-  std::memset(target.data(), 2, target.size());
   const int cores = device::usable_cores();
   Json copies = Json::array();
   for (int threads = 1; threads <= cores;
        threads = threads < cores ? std::min(threads * 2, cores) : cores + 1) {
-    copies.push_back({{"threads", threads}, {"bytes_per_second", host_copy(threads, source, target)}});
+    copies.push_back({{"threads", threads}, {"bytes_per_second", calibrate::host_copy(threads)}});
   }
   return copies;
+}
+
+Json as_json(const std::vector<calibrate::MemoryRate>& rates) {
+  Json found = Json::array();
+  for (const calibrate::MemoryRate& entry : rates) {
+    found.push_back(
+        {{"mix", entry.mix}, {"bytes", entry.bytes}, {"bytes_per_second", entry.bytes_per_second}});
+  }
+  return found;
+}
+
+Json as_json(const std::vector<calibrate::ArithmeticRate>& rates) {
+  Json found = Json::array();
+  for (const calibrate::ArithmeticRate& entry : rates) {
+    found.push_back({{"data_type", entry.data_type}, {"flops_per_second", entry.flops_per_second}});
+  }
+  return found;
+}
+
+/// The larger of each rate in two documents of the same machine; of all else what `best` says.
+void keep_best(Json& best, const Json& other) {
+  for (auto& [key, value] : best.items()) {
+    const Json* const found = best.is_array()       ? &other.at(std::stoul(key))
+                              : other.contains(key) ? &other.at(key)
+                                                    : nullptr;
+    if (found == nullptr) continue;
+    if (value.is_structured()) {
+      keep_best(value, *found);
+    } else if (key.ends_with("_per_second")) {
+      value = std::max(value.get<double>(), found->get<double>());
+    }
+  }
 }
 
 /// Median seconds from the start of an empty kernel until the host knows that it has ended.
@@ -78,8 +92,29 @@ double launch_seconds(const device::Device& device) {
   return harness::statistics(seconds).median;
 }
 
-Json measure_device(const device::FoundDevice& found) {
-  const device::Device device(found);
+/// The most that the link to the device's memory carries in one direction, from memory that it reaches
+/// itself.
+Json link_rates(const device::Device& device, device::Buffer& buffer) {
+  const cl::CommandQueue queue = device.queue();
+  const device::PinnedMemory memory(device, buffer.bytes());
+  std::memset(memory.data(), 4, memory.bytes());
+  Json found;
+  for (const bool writing : {true, false}) {
+    const double seconds = calibrate::best_seconds(kCopies, [&] {
+      if (writing) {
+        buffer.write(queue, memory.data(), memory.bytes());
+      } else {
+        buffer.read(queue, memory.data(), memory.bytes());
+      }
+      queue.finish();
+    });
+    found[writing ? "to_device_bytes_per_second" : "from_device_bytes_per_second"] =
+        static_cast<double>(memory.bytes()) / seconds;
+  }
+  return found;
+}
+
+Json measure_copies(const device::Device& device) {
   const std::size_t bytes = std::min<std::size_t>(kTransferBytes, device.info().max_allocation_bytes / 4);
   const cl::CommandQueue queue = device.queue();
   device::HostArray<std::byte> host(bytes);
@@ -95,39 +130,54 @@ Json measure_device(const device::FoundDevice& found) {
            });
   };
   const auto size = static_cast<double>(bytes);
-  Json figures;
-  figures["device"] = {{"platform", device.info().platform},
-                       {"name", device.info().name},
-                       {"driver", device.info().driver},
-                       {"class", device::class_name(device.info().device_class)}};
-  figures["launch_seconds"] = launch_seconds(device);
-  figures["device_copy_bytes_per_second"] =
+  Json found;
+  found["device_copy_bytes_per_second"] =
       rate(2 * size, [&] { queue.enqueueCopyBuffer(from, to, 0, 0, bytes); });
-  figures["write_bytes_per_second"] = rate(size, [&] { buffer.write(queue, host.data(), bytes); });
-  figures["read_bytes_per_second"] = rate(size, [&] { buffer.read(queue, host.data(), bytes); });
-  figures["peak"] = Json::array();
-  figures["random_updates"] = Json::array();
-  const device::DeviceClass kind = device.info().device_class;
-  if (kind != device::DeviceClass::kCpu && kind != device::DeviceClass::kGpu) return figures;
-  for (const calibrate::Peak& entry : calibrate::peaks(device)) {
-    figures["peak"].push_back({{"data_type", entry.data_type}, {"flops_per_second", entry.flops_per_second}});
-  }
-  for (const calibrate::RandomUpdates& entry : calibrate::random_updates(device)) {
-    figures["random_updates"].push_back(
-        {{"table_bytes", entry.table_bytes}, {"updates_per_second", entry.updates_per_second}});
-  }
-  return figures;
+  found["write_bytes_per_second"] = rate(size, [&] { buffer.write(queue, host.data(), bytes); });
+  found["read_bytes_per_second"] = rate(size, [&] { buffer.read(queue, host.data(), bytes); });
+  found["link"] = link_rates(device, buffer);
+  return found;
 }
 
-void write_calibration(const device::Selection& selection, const std::string& file) {
+/// One pass over all limits.
+Json measure(const device::Device& device) {
+  const device::DeviceClass kind = device.info().device_class;
+  const bool has_kernels = kind == device::DeviceClass::kCpu || kind == device::DeviceClass::kGpu;
+  Json found;
+  found["host_copy"] = measure_host_copy();
+  found["host_memory"] = as_json(calibrate::host_memory());
+  found["host_arithmetic"] = as_json(calibrate::host_arithmetic());
+  found["launch_seconds"] = launch_seconds(device);
+  found.update(measure_copies(device));
+  found["device_memory"] = Json::array();
+  found["peak"] = Json::array();
+  found["random_updates"] = Json::array();
+  if (!has_kernels) return found;
+  found["device_memory"] = as_json(calibrate::device_memory(device));
+  found["peak"] = as_json(calibrate::peaks(device));
+  for (const calibrate::RandomUpdates& entry : calibrate::random_updates(device)) {
+    found["random_updates"].push_back(
+        {{"table_bytes", entry.table_bytes}, {"updates_per_second", entry.updates_per_second}});
+  }
+  return found;
+}
+
+void write_calibration(const device::Selection& selection, int passes, const std::string& file) {
   const std::vector<device::FoundDevice> found = device::require_devices(selection);
   const harness::Host host = harness::describe_host();
   Json document;
-  document["schema"] = "fabricmark-calibration/2";
+  document["schema"] = "fabricmark-calibration/3";
   document["created"] = harness::time_now();
+  document["passes"] = passes;
   document["host"] = {{"name", host.name}, {"cpu", host.cpu}, {"logical_cores", host.logical_cores}};
-  document["host_copy"] = measure_host_copy();
-  document.update(measure_device(found.front()));
+  const device::Device device(found.front());
+  document["device"] = {{"platform", device.info().platform},
+                        {"name", device.info().name},
+                        {"driver", device.info().driver},
+                        {"class", device::class_name(device.info().device_class)}};
+  Json best = measure(device);
+  for (int pass = 1; pass < passes; ++pass) keep_best(best, measure(device));
+  document.update(best);
   const std::string text = document.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
   if (file == "-") {
     std::cout << text;
@@ -145,8 +195,11 @@ int main(int argc, char** argv) {
   std::string platform;
   std::string device;
   std::string file = "-";
+  int passes = fabricmark::kPasses;
   app.add_option("--platform", platform, "OpenCL platform: index or part of its name");
   app.add_option("--device", device, "device: index or part of its name");
+  app.add_option("--passes", passes, "how often to measure all; the best of each counts")
+      ->check(CLI::Range(1, 1000));
   app.add_option("--json", file, "file to write, - for standard output");
   try {
     app.parse(argc, argv);
@@ -159,7 +212,8 @@ int main(int argc, char** argv) {
   fabricmark::device::Selection selection;
   if (!platform.empty()) selection.platform = platform;
   if (!device.empty()) selection.device = device;
-  const auto failure = fabricmark::harness::attempt([&] { fabricmark::write_calibration(selection, file); });
+  const auto failure =
+      fabricmark::harness::attempt([&] { fabricmark::write_calibration(selection, passes, file); });
   if (!failure) return static_cast<int>(fabricmark::ExitCode::kValid);
   std::cerr << "fm_calibrate: error: " << failure->message << '\n';
   return static_cast<int>(failure->code);

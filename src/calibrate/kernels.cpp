@@ -6,15 +6,17 @@
 #include "calibrate/timing.hpp"
 #include "device/memory.hpp"
 #include "device/program.hpp"
+#include "harness/host.hpp"
 
 namespace fabricmark::calibrate {
 
 namespace {
 
-constexpr int kRuns = 12;
+constexpr int kRuns = 4;
 constexpr int kAccumulators = 12;  // hide the latency of two units at once
 constexpr std::size_t kGpuGroup = 256;
 constexpr std::size_t kGpuGroupsPerUnit = 16;
+constexpr std::size_t kCpuVectors = 64;         // of an item, as kMove says
 constexpr std::size_t kCpuItemsPerUnit = 1024;  // PoCL hands out 32 or more at a time
 
 // Twelve chains of multiply-adds that do not depend on each other.
@@ -35,6 +37,31 @@ __kernel void multiply_add(__global VECTOR* restrict results, const uint rounds,
     i = fma(i, factor, i); j = fma(j, factor, j); k = fma(k, factor, k); l = fma(l, factor, l);
   }
   results[get_global_id(0)] = a + b + c + d + e + f + g + h + i + j + k + l;
+}
+)";
+
+// One stream read and one written, or two read; a CPU's item takes neighbours, a GPU's items lie side by
+// side.
+constexpr const char* kMove = R"(
+#define STORE(place, value) (place) = (value)
+#if defined(FM_CPU) && defined(__has_builtin)
+#if __has_builtin(__builtin_nontemporal_store)
+#undef STORE
+#define STORE(place, value) __builtin_nontemporal_store(value, &(place))
+#endif
+#endif
+__kernel void move(__global const VECTOR* restrict first, __global const VECTOR* restrict second,
+                   __global VECTOR* restrict result, const ulong vectors, const uint reads_two) {
+#if defined(FM_CPU)
+  const size_t start = get_global_id(0) * 64, end = min(start + 64, (size_t)vectors), step = 1;
+#else
+  const size_t start = get_global_id(0), end = vectors, step = get_global_size(0);
+#endif
+  if (reads_two) {
+    for (size_t i = start; i < end; i += step) STORE(result[i], 3.0f * first[i] + second[i]);
+  } else {
+    for (size_t i = start; i < end; i += step) STORE(result[i], 3.0f * first[i]);
+  }
 }
 )";
 
@@ -86,6 +113,15 @@ cl::Kernel build(const device::Device& device, const char* source, const std::st
                              name);
 }
 
+/// Memory of the device that has been written once: it is there.
+cl::Buffer zeros(const device::Device& device, std::size_t bytes) {
+  cl::Buffer memory(device.context(), CL_MEM_READ_WRITE, bytes);
+  const cl::CommandQueue queue = device.queue();
+  queue.enqueueFillBuffer(memory, cl_uint{0}, 0, bytes / sizeof(cl_uint) * sizeof(cl_uint));
+  queue.finish();
+  return memory;
+}
+
 /// Best seconds of a kernel whose arguments are set.
 double kernel_seconds(const device::Device& device, const cl::Kernel& kernel) {
   const cl::CommandQueue queue = device.queue();
@@ -93,6 +129,14 @@ double kernel_seconds(const device::Device& device, const cl::Kernel& kernel) {
     queue.enqueueNDRangeKernel(kernel, cl::NullRange, global_size(device), local_size(device));
     queue.finish();
   });
+}
+
+/// Work-items for so many vectors: on a GPU as many as it has at a time, or one for each.
+std::vector<std::size_t> item_counts(const device::Device& device, std::size_t vectors) {
+  if (!is_gpu(device)) return {(vectors + kCpuVectors - 1) / kCpuVectors};
+  const std::size_t group = local_size(device)[0];
+  const std::size_t each = (vectors + group - 1) / group * group;
+  return {std::min<std::size_t>(global_size(device)[0] / 2, each), each};
 }
 
 /// Operations a second with vectors of `width` elements.
@@ -115,8 +159,8 @@ double peak(const device::Device& device, const Type& type, int width) {
 
 }  // namespace
 
-std::vector<Peak> peaks(const device::Device& device) {
-  std::vector<Peak> found;
+std::vector<ArithmeticRate> peaks(const device::Device& device) {
+  std::vector<ArithmeticRate> found;
   for (const Type& type : kTypes) {
     const bool is_half = type.bytes == 2;
     if ((is_half && !device.info().has_half) || (type.bytes == 8 && !device.info().has_double)) continue;
@@ -128,11 +172,52 @@ std::vector<Peak> peaks(const device::Device& device) {
   return found;
 }
 
+std::vector<MemoryRate> device_memory(const device::Device& device) {
+  constexpr std::uint64_t kSmallest = std::uint64_t{1} << 16;
+  // By the launches of one run: a start takes as long as a small set.
+  const double moved_in_a_run = is_gpu(device) ? 8e9 : 64e6;
+  const std::size_t lanes = is_gpu(device) ? 4 : 16;
+  const std::size_t vector_bytes = lanes * sizeof(float);
+  device::Definitions definitions{{"VECTOR", "float" + std::to_string(lanes)}};
+  if (!is_gpu(device)) definitions["FM_CPU"] = "1";
+  cl::Kernel kernel = build(device, kMove, "move", definitions);
+  const std::vector<std::uint64_t> sets =
+      working_sets(kSmallest, static_cast<std::uint64_t>(harness::last_cache_bytes(device.info())),
+                   std::min(device.info().global_memory_bytes, 8 * device.info().max_allocation_bytes));
+  if (sets.empty()) return {};
+  const std::size_t most = sets.back() / 2;
+  const cl::Buffer arrays[] = {zeros(device, most), zeros(device, most), zeros(device, most)};
+  const cl::CommandQueue queue = device.queue();
+  std::vector<MemoryRate> found;
+  for (const std::uint64_t bytes : sets) {
+    for (const std::size_t streams : {std::size_t{2}, std::size_t{3}}) {
+      const std::size_t vectors = bytes / streams / vector_bytes;
+      const double moved = static_cast<double>(vectors * vector_bytes * streams);
+      const int launches = std::clamp(static_cast<int>(moved_in_a_run / moved), 1, 64);
+      for (cl_uint i = 0; i < 3; ++i) kernel.setArg(i, arrays[i]);
+      kernel.setArg(3, static_cast<cl_ulong>(vectors));
+      kernel.setArg(4, static_cast<cl_uint>(streams == 3));
+      double seconds = 0;
+      for (const std::size_t items : item_counts(device, vectors)) {
+        const double taken = best_seconds(kRuns, [&] {
+          for (int i = 0; i < launches; ++i) {
+            queue.enqueueNDRangeKernel(kernel, cl::NullRange, cl::NDRange(items), local_size(device));
+          }
+          queue.finish();
+        });
+        seconds = seconds == 0 ? taken : std::min(seconds, taken);
+      }
+      found.push_back({streams == 2 ? "copy" : "triad", bytes, moved * launches / seconds});
+    }
+  }
+  return found;
+}
+
 std::vector<RandomUpdates> random_updates(const device::Device& device) {
   constexpr std::uint64_t kSmallest = std::uint64_t{1} << 20;
   constexpr std::uint64_t kLargest = std::uint64_t{1} << 29;
-  constexpr std::uint64_t kStep = 8;
-  constexpr std::uint64_t kUpdates = std::uint64_t{1} << 22;
+  constexpr std::uint64_t kStep = 4;
+  const std::uint64_t wanted = std::uint64_t{1} << (is_gpu(device) ? 25 : 21);
   const std::uint64_t room =
       std::min(device.info().max_allocation_bytes, device.info().global_memory_bytes / 4);
   const std::uint64_t lanes = is_gpu(device) ? 4 : 64;
@@ -140,14 +225,12 @@ std::vector<RandomUpdates> random_updates(const device::Device& device) {
   if (!is_gpu(device)) definitions["FM_CPU"] = "1";
   cl::Kernel kernel = build(device, kUpdate, "update", definitions);
   const std::uint64_t items = global_size(device)[0];
-  const auto rounds = static_cast<cl_uint>(std::max<std::uint64_t>(kUpdates / (items * lanes), 1));
+  const auto rounds = static_cast<cl_uint>(std::max<std::uint64_t>(wanted / (items * lanes), 1));
   std::vector<RandomUpdates> found;
   for (std::uint64_t bytes = kSmallest; bytes <= std::min(kLargest, room); bytes *= kStep) {
-    const device::HostArray<std::uint64_t> words(bytes / sizeof(std::uint64_t));
-    device::Buffer table(device, bytes);
-    table.write(device.queue(), words.data(), bytes);
-    table.set_argument(kernel, 0);
-    kernel.setArg(1, static_cast<cl_ulong>(words.size() - 1));
+    const cl::Buffer table = zeros(device, bytes);
+    kernel.setArg(0, table);
+    kernel.setArg(1, static_cast<cl_ulong>(bytes / sizeof(std::uint64_t) - 1));
     kernel.setArg(2, rounds);
     const auto updates = static_cast<double>(items * lanes * rounds);
     found.push_back({bytes, updates / kernel_seconds(device, kernel)});

@@ -1,8 +1,11 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <functional>
+#include <thread>
+#include <vector>
 
 namespace fabricmark::calibrate {
 
@@ -19,6 +22,25 @@ inline double best_seconds(int runs, const std::function<void()>& work) {
   double best = seconds_of(work);
   for (int i = 1; i < runs; ++i) best = std::min(best, seconds_of(work));
   return best;
+}
+
+/// Seconds in which `threads` threads all do their work, from the moment when all are there.
+inline double seconds_together(int threads, const std::function<void(int)>& work) {
+  std::atomic<int> waiting = threads;
+  std::atomic<bool> go = false;
+  std::vector<std::thread> workers;
+  for (int i = 0; i < threads; ++i) {
+    workers.emplace_back([&, i] {
+      --waiting;
+      while (!go.load(std::memory_order_acquire)) std::this_thread::yield();
+      work(i);
+    });
+  }
+  while (waiting.load() > 0) std::this_thread::yield();
+  return seconds_of([&] {
+    go.store(true, std::memory_order_release);
+    for (std::thread& worker : workers) worker.join();
+  });
 }
 
 }  // namespace fabricmark::calibrate

@@ -116,21 +116,38 @@ def result(
     }
 
 
+def memory_rates(bytes_per_second):
+    """Working sets of memory and caches, with both mixes of reads and writes."""
+    return [
+        {"mix": mix, "bytes": size, "bytes_per_second": bytes_per_second * factor}
+        for mix in ("copy", "triad")
+        for size, factor in ((1 << 14, 8), (1 << 24, 8), (1 << 25, 1), (1 << 28, 1))
+    ]
+
+
 def calibration(device=DEVICE):
-    """A calibration document: 30 GB/s with one thread, 50 GB/s with two; 200 GFLOP/s of floats."""
+    """A calibration document: 30 GB/s with one thread, 50 GB/s with two; 200 GFLOP/s of floats.
+
+    Caches, up to 16 MiB, are eight times as fast as the memory.
+    """
     return {
-        "schema": "fabricmark-calibration/2",
+        "schema": "fabricmark-calibration/3",
         "created": "2026-11-21T01:02:03Z",
+        "passes": 2,
         "host": {"name": "here", "cpu": CPU, "logical_cores": 2},
         "host_copy": [
             {"threads": 1, "bytes_per_second": 30e9},
             {"threads": 2, "bytes_per_second": 50e9},
         ],
+        "host_memory": memory_rates(50e9),
+        "host_arithmetic": [{"data_type": "float", "flops_per_second": 180e9}],
         "device": {key: device[key] for key in ("platform", "name", "driver", "class")},
         "launch_seconds": 2e-5,
         "device_copy_bytes_per_second": 45e9,
         "write_bytes_per_second": 20e9,
         "read_bytes_per_second": 22e9,
+        "link": {"to_device_bytes_per_second": 25e9, "from_device_bytes_per_second": 26e9},
+        "device_memory": memory_rates(45e9),
         "peak": [
             {"data_type": "float", "flops_per_second": 200e9},
             {"data_type": "double", "flops_per_second": 100e9},

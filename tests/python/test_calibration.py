@@ -9,6 +9,7 @@ import samples
 from fabricmark import calibration
 from fabricmark.errors import FabricmarkError
 
+WORDS = ["--platform", "0", "--device", "0", "--passes", "2", "--json", "-"]
 # As it was before arithmetic and random updates were measured.
 OLD = json.dumps(
     {
@@ -32,7 +33,7 @@ def test_measured_once(here):
     assert (now, later) == (True, False)
     assert first == again == samples.calibration()
     started = here.started("fm_calibrate")
-    assert [entry["words"] for entry in started] == [["--platform", "0", "--device", "0", "--json", "-"]]
+    assert [entry["words"] for entry in started] == [WORDS]
     calibration.ensure("system", samples.DEVICE, again=True)
     assert len(here.started("fm_calibrate")) == 2
 

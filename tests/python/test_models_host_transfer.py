@@ -15,8 +15,9 @@ NO_LINK = {"link_gb_per_s": 0.0}
 
 
 def board(device_class="cpu", **changes):
+    """Without measured limits: those that follow from the rates."""
     device = {**samples.DEVICE, "class": device_class}
-    return dataclasses.replace(calibration.board(samples.calibration(device)), **changes)
+    return dataclasses.replace(calibration.board(samples.calibration(device)), **{"limits": None, **changes})
 
 
 def axes(direction="to_device", method="queued", memory="page-aligned", size=64 * MIB, buffers=1):

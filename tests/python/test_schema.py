@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-NAMES = ("result-1", "calibration-2", "kernel-1", "compare-1")
+NAMES = ("result-1", "calibration-3", "kernel-1", "compare-1")
 FUZZ = settings(
     max_examples=150,
     deadline=None,
@@ -146,7 +146,7 @@ def refused(tmp_path, text):
         ('{"schema": 1e999}', "not finite"),
         ('{"schema": ' + "9" * 5000 + "}", "too large"),
         ('{"schema": "fabricmark-result/2"}', "newer version"),
-        ('{"schema": "fabricmark-calibration/2"}', "not a fabricmark-result file"),
+        ('{"schema": "fabricmark-calibration/3"}', "not a fabricmark-result file"),
         ('{"schema": "fabricmark-result/x"}', "no version fabricmark-result/x"),
         ('{"schema": "fabricmark-result/1"}', "required property"),
     ],

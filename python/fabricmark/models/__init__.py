@@ -12,11 +12,13 @@ sum that no calibration knows; the explanation then says so. `network`, `bitstre
 others, the model also offers `derived` (models/_derived.py), so that a report can check them.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
+
+from fabricmark.models._limits import Limits
 
 
 @dataclass(frozen=True)
@@ -49,6 +51,8 @@ class Board:
     `flops_per_second`: of the whole device by type of the numbers ("half", "float", "double"), multiply-adds.
     `updates_per_second`: (table [bytes], random updates of 8 bytes a second of the whole device), ascending.
     `devices`, `hosts`: how many such devices and hosts the run used.
+    `limits`: of a calibrated machine, the most that its memory, links and arithmetic ever did; the rates
+    above are for the models. None: the limits follow from these rates, as on a board that a file describes.
     """
 
     name: str
@@ -83,6 +87,7 @@ class Board:
     updates_per_second: tuple[tuple[float, float], ...] = ()
     devices: int = 1
     hosts: int = 1
+    limits: Limits | None = None
 
     @property
     def memory_bytes_per_second(self) -> float:
@@ -106,6 +111,21 @@ class Prediction:
     bottleneck: str
     explanation: str
     phases: Mapping[str, float] = field(default_factory=dict)
+
+
+def within_limits(predictions: Sequence[Prediction], board: Board) -> list[Prediction]:
+    """The same where none is faster than its limit: the efficiencies that models use are measured, too.
+
+    Only on a machine whose limits were measured.
+    """
+    if board.limits is None:
+        return list(predictions)
+    found = []
+    for one in predictions:
+        if one.unit.endswith("/s") and one.limit and one.value is not None and one.value > one.limit:
+            one = replace(one, value=one.limit, explanation=f"{one.explanation}; at most the limit")
+        found.append(one)
+    return found
 
 
 def names() -> list[str]:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import ceil
 
-from fabricmark.models import Board, Prediction
+from fabricmark.models import Board, Prediction, _limits
 from fabricmark.models._measured import Run, efficiency, figures_of
 from fabricmark.models.machine import Bitstream
 
@@ -26,6 +26,7 @@ class Work:
     `share_of_peak`: what of the multiply-adds' rate the operations can use at best.
     `passes`: how often the program moves these bytes; the limit is one pass.
     `limited_by`: what a measured efficiency of the kernel is a share of, ARITHMETIC or MEMORY.
+    `mix`: of reads and writes.
     """
 
     flops: float
@@ -34,6 +35,7 @@ class Work:
     share_of_peak: float = 1.0
     passes: float = 1.0
     limited_by: str = MEMORY
+    mix: str = _limits.COPY
 
 
 def share(parameters: Mapping, board: Board, ranks_here: int) -> float | None:
@@ -83,6 +85,24 @@ def seconds(
     return parts[slowest] + measured.get("start_seconds", 0.0), KERNEL_CODE if is_wasteful else slowest
 
 
+def limit_of(work: Work, amount: float, board: Board, ranks_here: int) -> tuple[float, str]:
+    """(rate of `amount` at the limit of the whole device, what limits it): arithmetic, or the memory or cache
+    that holds all that moves."""
+    if board.limits is None:
+        least, limiting = seconds(work, board, ranks_here)
+        return amount / least, limiting
+    fastest = board.limits.flops
+    memory = board.limits.moving(work.mix, work.moved_bytes * ranks_here)
+    known = replace(
+        board,
+        flops_per_second={**board.flops_per_second, **fastest},
+        bank_bytes_per_second=memory or board.bank_bytes_per_second,
+        core_bytes_per_second=None,
+    )
+    least, limiting = seconds(work, known, ranks_here)
+    return amount / least, limiting
+
+
 def processor_figures(
     runs: Sequence[Run], name: str, axes: Sequence[Mapping], unit: str, work_of
 ) -> dict[str, float]:
@@ -115,8 +135,7 @@ def prediction(
     """The rate of `work` in GFLOP/s or GB/s, all ranks together, beside the limit of the whole device."""
     ranks_here = ceil(ranks / board.devices)
     amount = (work.flops if unit == "GFLOP/s" else work.moved_bytes) * ranks_here * board.devices / 1e9
-    least, limiting = seconds(replace(work, passes=1.0), board, ranks_here)
-    limit = amount / least
+    limit, limiting = limit_of(replace(work, passes=1.0), amount, board, ranks_here)
     part = share(parameters, board, ranks_here)
     if part is None:
         explanation = "no model: nothing calibrated says how fast one work-item runs on this device"

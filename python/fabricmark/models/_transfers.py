@@ -1,6 +1,7 @@
 """What the models of transfers between host and device share."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from math import inf
 from statistics import mean
 
@@ -43,8 +44,27 @@ def seconds(moved_bytes: float, latency_seconds: float, bytes_per_second: float,
 LAPS = {"host_to_device": TO_DEVICE, "device_to_host": FROM_DEVICE}
 
 
-def predictions(board: Board, ranks: int, bitstream: Bitstream | None = None) -> list[Prediction]:
+def limit(direction: str, copied_bytes: float, board: Board) -> float | None:
+    """The most bytes a second between hosts and devices, all together; None where it was not measured.
+
+    `copied_bytes`: in one host. A CPU's copy is limited by the memory or cache that holds both sides, the
+    copy to another device by its link. `direction`: to_device, from_device or both.
+    """
+    if board.limits is None:
+        return None
+    if not is_host_memory(board):
+        carried = board.limits.link(direction)
+        return None if carried is None else carried * board.devices
+    copied = board.limits.host_copy(copied_bytes)
+    return None if copied is None else copied * board.hosts
+
+
+def predictions(
+    board: Board, ranks: int, bitstream: Bitstream | None = None, array_bytes: float = 0.0
+) -> list[Prediction]:
     """The laps host_to_device and device_to_host; none of what there is no rate.
+
+    `array_bytes`: of one array of one rank; what it and its copy fit into limits a CPU.
 
     At the rates that short runs of this program reached, else at the calibrated ones.
     A CPU's transfer is a copy in its memory (each byte is read and written): ranks add up until that
@@ -60,7 +80,9 @@ def predictions(board: Board, ranks: int, bitstream: Bitstream | None = None) ->
         one = figures.get(f"{direction}_bytes_per_second", known[operation])
         most = figures.get(f"{direction}_limit_bytes_per_second")
         if one is not None:
-            found.append(_prediction(operation, one, most, board, ranks))
+            shown = _prediction(operation, one, most, board, ranks)
+            known_limit = limit(direction, array_bytes * -(-ranks // board.hosts), board)
+            found.append(shown if known_limit is None else replace(shown, limit=known_limit / 1e9))
     return found
 
 

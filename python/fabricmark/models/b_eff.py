@@ -35,6 +35,7 @@ from fabricmark.models._measured import Run
 from fabricmark.models.machine import HOST, Bitstream, Network
 
 derived = _derived.effective_bandwidth
+COPIES_OVER_HOST = 3  # on a CPU: read, message, write
 FIGURES_BY_RANKS = True  # a start takes longer where it wakes the cores of a whole device
 WORDS = {
     "kernel": "kernel start",
@@ -143,20 +144,47 @@ def limit_bytes_per_second(transport: str, board: Board) -> float | None:
     copying = _transfers.copy_limit(board)
     if copying is None:
         return None
-    over_host = 3 if _transfers.is_host_memory(board) else 2
+    over_host = COPIES_OVER_HOST if _transfers.is_host_memory(board) else 2
     return copying * board.hosts / (1 if transport == "cpu" else over_host)
 
 
+def limits_by_size(sizes, parameters: Mapping, board: Board, ranks: int) -> list[float | None]:
+    """The most bytes a second of all ranks and both directions, for each size of a message.
+
+    Where the limits were measured: one copy of all messages in the memory or cache that holds them; on the
+    way over the host of a CPU three, unless the messages are mapped; of a GPU no more than its link carries.
+    """
+    transport = parameters["transport"]
+    plain = limit_bytes_per_second(transport, board)
+    if board.limits is None:
+        return [plain] * len(sizes)
+    chunk = parameters.get("chunk_bytes", 0)
+    link = [board.limits.link(way) for way in (_transfers.TO_DEVICE, _transfers.FROM_DEVICE)]
+    found: list[float | None] = []
+    for size in sizes:
+        copied = board.limits.host_copy(DIRECTIONS * size * ranks / board.hosts)
+        if copied is None:
+            found.append(plain)
+            continue
+        copied *= board.hosts
+        if transport != "cpu" and _transfers.is_host_memory(board):
+            copied /= 1 if parameters.get("map_memory", False) and 0 < chunk < size else COPIES_OVER_HOST
+        elif transport != "cpu" and None not in link:
+            copied = min(copied, *(way * board.devices for way in link))
+        found.append(copied)
+    return found
+
+
 def predictions_of_sizes(
-    sizes, modelled: Modelled, limit: float | None, ranks: int, phases: Sequence[Mapping] = ()
+    sizes, modelled: Modelled, limits: Sequence[float | None], ranks: int, phases: Sequence[Mapping] = ()
 ) -> tuple[list[Prediction], np.ndarray]:
     """Bandwidth and latency of the exchanges, and the rates [bytes per second]."""
     rates = DIRECTIONS * ranks * np.asarray(sizes, dtype=float) / modelled.seconds
-    limit_gb = None if limit is None else limit / 1e9
     found = []
     spent = phases or [{}] * len(sizes)
-    entries = zip(sizes, rates, modelled.seconds, modelled.words, spent, strict=True)
-    for size, rate, seconds, word, parts in entries:
+    entries = zip(sizes, rates, modelled.seconds, modelled.words, spent, limits, strict=True)
+    for size, rate, seconds, word, parts, limit in entries:
+        limit_gb = None if limit is None else limit / 1e9
         axes = {"operation": EXCHANGE, "message_bytes": size}
         about = (word, modelled.explanation, parts)
         found.append(Prediction("bandwidth", axes, float(rate) / 1e9, "GB/s", limit_gb, *about))
@@ -164,11 +192,17 @@ def predictions_of_sizes(
     return found, rates
 
 
-def effective_prediction(rates, modelled: Modelled, limit: float | None) -> Prediction:
+def effective_limit(limits: Sequence[float | None]) -> float | None:
+    """Eq. 4.1 of the limits: their mean over the sizes; None where one is unknown."""
+    return None if None in limits or not limits else float(np.mean(limits))
+
+
+def effective_prediction(rates, modelled: Modelled, limits: Sequence[float | None]) -> Prediction:
     """Eq. 4.1 of the modelled rates, and what most of the bandwidth is lost to, summed over the sizes."""
     lost = dict.fromkeys(modelled.words, 0.0)
-    for rate, word in zip(rates, modelled.words, strict=True):
-        lost[word] += max((rates.max() if limit is None else limit) - float(rate), 0.0)
+    for rate, word, most in zip(rates, modelled.words, limits, strict=True):
+        lost[word] += max((rates.max() if most is None else most) - float(rate), 0.0)
+    limit = effective_limit(limits)
     value = float(effective_bytes_per_second(rates)) / 1e9
     explanation = f"eq. 4.1, mean over the sizes; {modelled.explanation}"
     limit_gb = None if limit is None else limit / 1e9
@@ -249,8 +283,10 @@ def described_predictions(
     """Bandwidth and latency of each size, the effective bandwidth, and over the host the steps."""
     sizes = message_sizes(parameters)
     modelled, phases = described(np.array(sizes, dtype=float), parameters, board, network)
-    limit = _network.ring_limit(board, network, parameters["transport"])
-    found, rates = predictions_of_sizes(sizes, modelled, limit, ranks, phases)
+    limits = limits_by_size(sizes, parameters, board, ranks)
+    if board.limits is None:
+        limits = [_network.ring_limit(board, network, parameters["transport"])] * len(sizes)
+    found, rates = predictions_of_sizes(sizes, modelled, limits, ranks, phases)
     steps = [
         Prediction(
             "latency", {"operation": step, "message_bytes": size}, seconds * 1e6, "us", None, WORDS[step],
@@ -261,7 +297,7 @@ def described_predictions(
         if len(parts) > 1
     ]  # fmt: skip
     whole = {step: sum(parts[step] for parts in phases) for step in phases[0]}
-    effective = replace(effective_prediction(rates, modelled, limit), phases=whole)
+    effective = replace(effective_prediction(rates, modelled, limits), phases=whole)
     return [*found, effective, *steps]
 
 
@@ -305,7 +341,7 @@ def predict(
         return described_predictions(parameters, board, ranks, network)
     measured = curve(measurements, EXCHANGE)
     sizes = sorted(measured) or message_sizes(parameters)
-    limit = limit_bytes_per_second(transport, board)
+    limits = limits_by_size(sizes, parameters, board, ranks)
     known = _b_eff_measured.over_host(sizes, parameters, bitstream, board, ranks)
     if known is not None and transport == "host":
         modelled = known
@@ -318,20 +354,20 @@ def predict(
     else:
         raise KeyError("transport")
     if modelled is None:
-        return unmodelled(sizes, limit)
-    found, rates = predictions_of_sizes(sizes, modelled, limit, ranks)
-    effective = effective_prediction(rates, modelled, limit)
+        return unmodelled(sizes, limits)
+    found, rates = predictions_of_sizes(sizes, modelled, limits, ranks)
+    effective = effective_prediction(rates, modelled, limits)
     if transport == "cpu":
         return [*found, effective]
     return [*found, effective, *step_predictions(sizes, board, ranks, measurements, bitstream)]
 
 
-def unmodelled(sizes, limit: float | None) -> list[Prediction]:
+def unmodelled(sizes, limits: Sequence[float | None]) -> list[Prediction]:
     """Limits alone, where neither the calibration nor the run says enough."""
-    limit_gb = None if limit is None else limit / 1e9
-    about = (None, "GB/s", limit_gb, "-", "no model: neither calibration nor measurements say enough")
     axes = [{"operation": EXCHANGE, "message_bytes": size} for size in sizes]
+    places = [("bandwidth", place, limit) for place, limit in zip(axes, limits, strict=True)]
+    explanation = "no model: neither calibration nor measurements say enough"
     return [
-        *(Prediction("bandwidth", place, *about) for place in axes),
-        Prediction("effective_bandwidth", {}, *about),
+        Prediction(name, place, None, "GB/s", None if limit is None else limit / 1e9, "-", explanation)
+        for name, place, limit in [*places, ("effective_bandwidth", {}, effective_limit(limits))]
     ]

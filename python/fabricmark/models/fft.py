@@ -172,4 +172,7 @@ def predict(
         found = fpga_predictions(parameters, board, ranks, bitstream)
     else:
         found = processor_predictions(parameters, board, ranks, bitstream)
-    return [*found, *_transfers.predictions(board, ranks, bitstream)]
+    array_bytes = footprint_bytes(parameters, ranks) / 2
+    if parameters.get("scope", "batched") == "distributed":
+        array_bytes /= parameters["batch"] * ranks
+    return [*found, *_transfers.predictions(board, ranks, bitstream, array_bytes)]

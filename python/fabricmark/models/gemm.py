@@ -14,7 +14,7 @@ from math import ceil
 
 import numpy as np
 
-from fabricmark.models import Board, Prediction, _roofline, _transfers
+from fabricmark.models import Board, Prediction, _limits, _roofline, _transfers
 from fabricmark.models._measured import Run, smaller
 from fabricmark.models.machine import Bitstream
 
@@ -106,7 +106,11 @@ def processor_work(parameters: Mapping) -> _roofline.Work:
     data_type = parameters["data_type"]
     moved = MATRICES * parameters["size"] ** 2 * ELEMENT_BYTES[data_type]
     return _roofline.Work(
-        flops(parameters["size"]), moved, ARITHMETIC[data_type], limited_by=_roofline.ARITHMETIC
+        flops(parameters["size"]),
+        moved,
+        ARITHMETIC[data_type],
+        limited_by=_roofline.ARITHMETIC,
+        mix=_limits.TRIAD,
     )
 
 
@@ -152,4 +156,5 @@ def predict(
         found = fpga_prediction(parameters, board, ranks)
     else:
         found = processor_prediction(parameters, board, ranks, bitstream)
-    return [found, *_transfers.predictions(board, ranks, bitstream)]
+    array_bytes = parameters["size"] ** 2 * ELEMENT_BYTES[parameters["data_type"]]
+    return [found, *_transfers.predictions(board, ranks, bitstream, array_bytes)]

@@ -76,8 +76,13 @@ def rate(axes: Mapping, parameters: Mapping, board: Board, ranks_here: int = 1) 
     return both
 
 
-def limit_bytes_per_second(axes: Mapping, parameters: Mapping, board: Board) -> float | None:
-    """What link or memory can move: the link each way where it is given, else half of the host's copies."""
+def limit_bytes_per_second(axes: Mapping, parameters: Mapping, board: Board, ranks: int = 1) -> float | None:
+    """What link or memory can move: as it was measured; else the link each way where it is given, else half
+    of the host's copies."""
+    ranks_here = -(-ranks // board.hosts)
+    measured = _transfers.limit(axes["direction"], axes["bytes"] * ranks_here, board)
+    if measured is not None:
+        return measured
     link = link_bytes_per_second(parameters)
     copying = _transfers.copy_limit(board)
     limits = [] if link == inf else [link * board.devices * (2 if axes["direction"] == BOTH else 1)]
@@ -140,7 +145,7 @@ def prediction(
 ) -> Prediction:  # fmt: skip
     """One transfer of `bytes` on each rank; the figure is the sum over the ranks."""
     ranks_here = -(-ranks // board.devices)
-    limit = limit_bytes_per_second(axes, parameters, board)
+    limit = limit_bytes_per_second(axes, parameters, board, ranks)
     limit_gb = None if limit is None else limit / 1e9
     known = _host_transfer_measured.transfer(axes, bitstream, board, ranks, limit_gb)
     if known is not None:

@@ -291,7 +291,9 @@ def limit_flops_per_second(parameters: Mapping, board: Board, ranks: int) -> flo
     if board.device_class == "fpga":
         replications = parameters["replications"] * ceil(ranks / board.devices) * board.devices
         return replications * 2 * parameters["register_block"] ** 3 * board.kernel_hz
-    return board.flops_per_second[parameters["data_type"]] * board.devices
+    measured = board.limits.flops if board.limits is not None else {}
+    data_type = parameters["data_type"]
+    return (measured.get(data_type) or board.flops_per_second[data_type]) * board.devices
 
 
 def arithmetic(parameters: Mapping, board: Board, steps: Steps) -> str:
@@ -363,8 +365,9 @@ def predict(
     grid = _grid.shape(ranks, parameters.get("grid_rows", 0))
     steps, lacking = known_steps(parameters, board, ranks, grid, network, bitstream)
     limit = limit_flops_per_second(parameters, board, ranks)
+    transfers = _transfers.predictions(board, ranks, bitstream, footprint_bytes(parameters, ranks))
     if steps is None:
-        return [*unmodelled(limit, lacking), *_transfers.predictions(board, ranks, bitstream)]
+        return [*unmodelled(limit, lacking), *transfers]
     found = phases(ceil(size / parameters["block_size"]), grid, steps)
     overlap = board.device_class != "cpu" and parameters.get("lookahead", True)
     seconds = found.seconds(overlap)
@@ -383,7 +386,7 @@ def predict(
             for name, axes, flops, time in rates
         ),
         *alone,
-        *_transfers.predictions(board, ranks, bitstream),
+        *transfers,
     ]
 
 

@@ -21,7 +21,7 @@ from math import ceil, lcm
 
 import numpy as np
 
-from fabricmark.models import Board, Prediction, _grid, _host_path, _network, _roofline, _transfers
+from fabricmark.models import Board, Prediction, _grid, _host_path, _limits, _network, _roofline, _transfers
 from fabricmark.models._measured import Run, efficiency, figures_of, smaller
 from fabricmark.models.machine import HOST, Bitstream, Network
 
@@ -262,8 +262,13 @@ def limits_seconds(part_bytes: float, sent_bytes: float, board: Board, ranks: in
 
     A, B and C go once through the devices' memories, the messages once through those of the hosts.
     """
-    kernels = MATRICES * part_bytes * ceil(ranks / board.devices) / board.memory_bytes_per_second
-    copying = _transfers.copy_limit(board)
+    moved = MATRICES * part_bytes * ceil(ranks / board.devices)
+    sent = sent_bytes * ranks / board.hosts
+    memory, copying = board.memory_bytes_per_second, _transfers.copy_limit(board)
+    if board.limits is not None:
+        memory = board.limits.moving(_limits.TRIAD, moved) or memory
+        copying = board.limits.host_copy(sent) or copying
+    kernels = moved / memory
     return kernels, 0.0 if copying is None else sent_bytes * ranks / (copying * board.hosts)
 
 
@@ -320,7 +325,7 @@ def predict(
             for name, operation, unit, work, time, shortest, word, spent in rows
         ),
         *(time_predictions(times, words[0], matrix / ranks, board) if is_described else []),
-        *_transfers.predictions(board, ranks, bitstream),
+        *_transfers.predictions(board, ranks, bitstream, matrix / ranks),
     ]  # fmt: skip
 
 

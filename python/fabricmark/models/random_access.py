@@ -162,7 +162,8 @@ def processor_prediction(
     rate = calibrated_rate(table_bytes, board.updates_per_second)
     if rate is None:
         return None
-    limit = rate * board.devices
+    measured = board.limits.updates if board.limits is not None else ()
+    limit = (calibrated_rate(table_bytes, measured) or rate) * board.devices
     part = _roofline.share(parameters, board, ranks_here)
     is_global = parameters.get("scope", "star") == "global" and board.hosts > 1
     if part is None or is_global:
@@ -231,4 +232,7 @@ def predict(
         found = fpga_prediction(parameters, board, ranks)
     else:
         found = processor_prediction(parameters, board, ranks, bitstream)
-    return [*([found] if found else []), *_transfers.predictions(board, ranks, bitstream)]
+    return [
+        *([found] if found else []),
+        *_transfers.predictions(board, ranks, bitstream, footprint_bytes(parameters, ranks)),
+    ]

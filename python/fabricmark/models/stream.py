@@ -23,7 +23,7 @@ from math import ceil
 
 import numpy as np
 
-from fabricmark.models import Board, Prediction, _measured, _transfers
+from fabricmark.models import Board, Prediction, _limits, _measured, _transfers
 from fabricmark.models.machine import Bitstream
 
 STREAMS = {"copy": (1, 1), "scale": (1, 1), "add": (2, 1), "triad": (2, 1)}  # (read, written)
@@ -129,6 +129,15 @@ def processor_rate(parameters: Mapping, board: Board, workers: int) -> tuple[flo
     return (some, "one core's bandwidth") if some < whole else (whole, "memory bandwidth")
 
 
+def limit_bytes_per_second(operation: str, moved_bytes: float, board: Board) -> float:
+    """What the memory or cache that holds one device's arrays can move, all devices together."""
+    whole = board.memory_bytes_per_second
+    if board.limits is not None:
+        mix = _limits.COPY if sum(STREAMS[operation]) == 2 else _limits.TRIAD
+        whole = board.limits.moving(mix, moved_bytes) or whole
+    return whole * board.devices
+
+
 def operation_prediction(
     operation: str, parameters: Mapping, board: Board, ranks: int, bitstream: Bitstream | None = None
 ) -> Prediction:
@@ -136,7 +145,7 @@ def operation_prediction(
     ranks_here = ceil(ranks / board.devices)
     elements = parameters["size"] * ranks_here
     moved = elements * sum(STREAMS[operation]) * ELEMENT_BYTES[parameters["data_type"]]
-    limit = board.memory_bytes_per_second * board.devices
+    limit = limit_bytes_per_second(operation, moved, board)
     axes, phases = {"operation": operation}, {}
     if board.device_class == "fpga":
         seconds, bottleneck, explanation, phases = fpga_operation(operation, elements, parameters, board)
@@ -195,4 +204,5 @@ def predict(
     if parameters["data_type"] not in ELEMENT_BYTES:
         raise KeyError("data_type")
     predictions = [operation_prediction(name, parameters, board, ranks, bitstream) for name in STREAMS]
-    return predictions + _transfers.predictions(board, ranks, bitstream)
+    array_bytes = parameters["size"] * ELEMENT_BYTES[parameters["data_type"]]
+    return predictions + _transfers.predictions(board, ranks, bitstream, array_bytes)

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from fabricmark import listing, paths, systems
+from fabricmark import known, listing, paths, systems
 from fabricmark.errors import FabricmarkError
 from fabricmark.prediction import points, request, view
 
@@ -36,7 +36,7 @@ def predict(
         raise FabricmarkError(f"there is no scaling {scaling}", f"use {' or '.join(points.SCALING)}")
     if plot_file is not None:
         view.check_picture(plot_file)
-    found = systems.load(system, profile, board)
+    found = known.with_limits(systems.load(system, profile, board))
     over = points.transport_of(name, found, transport)
     asked = points.Asked(name, found, over, scaling)
     given = {key: points.number(key, text, asked) for key, text in request.settings(settings or []).items()}

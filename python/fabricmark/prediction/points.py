@@ -189,7 +189,8 @@ def point(asked: Asked, devices: int, place: Mapping[str, object]) -> Point:
     _check(asked, run, board, network, devices)
     model = models.find(asked.benchmark)
     try:
-        predictions = model.predict(run, board, devices, network=network, bitstream=bitstream)
+        found = model.predict(run, board, devices, network=network, bitstream=bitstream)
+        predictions = models.within_limits(found, board)
     except (KeyError, ValueError) as error:
         raise FabricmarkError(
             f"{asked.benchmark} on {system.name}: no model without {error.args[0]}",

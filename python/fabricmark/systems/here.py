@@ -36,6 +36,11 @@ def key(cpu: str, device_name: str, driver: str) -> str:
     return f"{PREFIX}{hashlib.sha256(text).hexdigest()[:12]}-"
 
 
+def digest(board_id: object) -> str:
+    """The part of a measured board's id that is made of processor, device and driver; "" of another board."""
+    return board_id.removeprefix(PREFIX).partition("-")[0] if is_measured(board_id) else ""
+
+
 def is_measured(board_id: object) -> bool:
     """Whether a board's id is one of `systems new`."""
     return isinstance(board_id, str) and board_id.startswith(PREFIX)
