@@ -195,3 +195,17 @@ def test_a_curve_lies_between_its_sizes():
     assert times == Times((4.0, 16.0), (pytest.approx(2.0), pytest.approx(6.0)))
     seconds = _measured.between(times.bytes, times.seconds, [1, 4, 8, 16, 32])
     assert list(seconds) == pytest.approx([2.0, 2.0, 12**0.5, 6.0, 12.0])
+
+
+def test_a_further_kernel_of_host_transfer_measures_no_transfers_again():
+    model = models.find("host_transfer")
+    kernel = listing.kernel("host_transfer")
+    first = short_runs.plan(model, kernel, "cpu", "base")
+    further = short_runs.plan(model, kernel, "cpu", "throughput")
+    assert [ranks for _, ranks in first] == [1, 2] and [ranks for _, ranks in further] == [1]
+    chosen = further[0][0]
+    assert chosen["overlap_bytes"] == first[0][0]["overlap_bytes"]
+    assert 2 ** chosen["smallest"] <= chosen["overlap_bytes"] <= 2 ** chosen["largest"]
+    copies = {(one["direction"], one["method"], one["memory"]) for one in _host_transfer_measured.COPIES}
+    ways = chosen["directions"].split(",")
+    assert copies == {(way, chosen["methods"], chosen["memories"]) for way in ways}

@@ -129,6 +129,15 @@ def short_runs(parameters: Mapping, device_class: str) -> list[dict]:
     return [{"smallest": smallest + 1, "largest": largest + 1, "overlap_bytes": piece}]
 
 
+def short_runs_of_others(parameters: Mapping, device_class: str) -> list[dict]:
+    """The same of a further kernel: transfers know nothing of it, the pipeline of the overlap test does."""
+    piece = default(parameters, "overlap_bytes", device_class) * 3 // 4
+    power = piece.bit_length() - 1
+    kind = {"methods": "queued", "memories": "page-aligned", "buffers": "1"}
+    sizes = {"smallest": power, "largest": power + 2, "overlap_bytes": piece}
+    return [{"directions": "to_device,from_device", **kind, **sizes}]
+
+
 def processor_figures(runs: Sequence[Run]) -> dict[str, float]:
     """The rate of the overlap test's kernel, of short runs with one number of ranks."""
     return _host_transfer_measured.figures(runs)

@@ -66,11 +66,14 @@ def variants(kernel: Kernel, device_class: str) -> list[str]:
 def plan(model: ModuleType, kernel: Kernel, device_class: str, variant: str) -> list[tuple[dict, int]]:
     """(options, ranks) of the runs of one kernel: all on one rank, and on two the largest or all.
 
-    The other kernels than the first, which runs by default on few devices, run on one rank only.
+    The other kernels than the first, which runs by default on few devices, run on one rank only, and only
+    what differs where the model says so (`short_runs_of_others`).
     """
-    runs = model.short_runs(kernel.parameters, device_class)
+    is_first = variant == variants(kernel, device_class)[0]
+    asked = model.short_runs if is_first else getattr(model, "short_runs_of_others", model.short_runs)
+    runs = asked(kernel.parameters, device_class)
     found = [(chosen, 1) for chosen in runs]
-    if variant == variants(kernel, device_class)[0]:
+    if is_first:
         by_ranks = getattr(model, "FIGURES_BY_RANKS", False)
         found += [(chosen, ranks) for ranks in RANKS[1:] for chosen in (runs if by_ranks else runs[-1:])]
     return found
@@ -113,10 +116,15 @@ def measure(
     curves = _curves([one for (name, _), several in done.items() if name == MESSAGES for one in several])
     network = Network("host", "host", curves=tuple(curve for curve, _ in curves)) if curves else None
     bitstreams: list[tuple[Bitstream, str]] = []
+    firsts: dict[str, list[Finished]] = {}  # of each benchmark's first kernel
     for kernels in planned:
         name, variant = kernels.job.benchmark, kernels.variant
         members = [replace(one, run=replace(one.run, network=network)) for one in done[name, variant]]
-        bitstreams += _bitstreams(kernels.model, name, variant, device, members)
+        shared = hasattr(kernels.model, "short_runs_of_others") and name in firsts
+        bitstreams += _bitstreams(
+            kernels.model, name, variant, device, members, firsts[name] if shared else []
+        )
+        firsts.setdefault(name, members)
     return Measured(tuple(curves), tuple(bitstreams))
 
 
@@ -187,9 +195,13 @@ def source(done: Sequence[Finished]) -> str:
 
 
 def _bitstreams(
-    model: ModuleType, name: str, variant: str, device: Mapping, done: Sequence[Finished]
-) -> list[tuple[Bitstream, str]]:
-    """The kernel with its figures; one for each number of ranks where these differ. Empty without figures."""
+    model: ModuleType, name: str, variant: str, device: Mapping, done: Sequence[Finished],
+    others: Sequence[Finished] = (),
+) -> list[tuple[Bitstream, str]]:  # fmt: skip
+    """The kernel with its figures; one for each number of ranks where these differ. Empty without figures.
+
+    `others`: of another kernel, whose curves this one has, too, where it has none of its own.
+    """
     groups = {"": list(done)}
     if getattr(model, "FIGURES_BY_RANKS", False):
         groups = {f"-{ranks}r": [one for one in done if one.run.ranks == ranks] for ranks in RANKS}
@@ -199,7 +211,13 @@ def _bitstreams(
             continue
         runs = [one.run for one in members]
         figures = {key: float(value) for key, value in model.processor_figures(runs).items()}
-        curves = model.processor_curves(runs) if hasattr(model, "processor_curves") else {}
+        alike = [one for one in others if one.run.ranks == runs[0].ranks]
+        curves = {}
+        if hasattr(model, "processor_curves"):
+            curves = {
+                **model.processor_curves([one.run for one in alike]),
+                **model.processor_curves(runs),
+            }
         if not figures and not curves:
             continue
         # The largest on the fewest ranks: several ranks on a device have only a part of its cores each.
@@ -208,5 +226,5 @@ def _bitstreams(
         parameters |= {"ranks": last.ranks} if ending else {}
         label = f"{name}-{variant}{ending}"
         one = Bitstream(label, name, device["name"], variant, "none", parameters, None, figures, curves)
-        found.append((one, source(members)))
+        found.append((one, source([*members, *alike])))
     return found
