@@ -241,7 +241,7 @@ def scale_command(
 @app.command("report")
 def report_command(
     places: Annotated[list[Path], typer.Argument(metavar="FILES|FOLDERS", help="Result files.")],
-    html: Annotated[Path | None, typer.Option(help="Also save a page with interactive plots.")] = None,
+    html: Annotated[Path | None, typer.Option(help="Also save a page of tables and plots.")] = None,
     png: Annotated[Path | None, typer.Option(help="Also save the plots, into this folder.")] = None,
     svg: Annotated[Path | None, typer.Option(help="Also save the terminal's tables as a picture.")] = None,
 ) -> None:

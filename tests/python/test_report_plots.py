@@ -193,8 +193,15 @@ def test_what_changes_with_the_ranks_is_said(place):
 
 
 def test_speed_up_starts_at_the_fewest_ranks(place):
-    up, _ = speedups.plots(grouped(place, *(samples.result(ranks=ranks) for ranks in (2, 4))))
-    assert up.y_label == "speed-up over 2 ranks" and list(up.series[-1].y) == [1, 2]
+    up, _ = speedups.plots(grouped(place, *(samples.result(ranks=ranks) for ranks in (2, 4, 8))))
+    assert up.y_label == "speed-up over 2 ranks" and list(up.series[-1].y) == [1, 2, 4]
+
+
+def test_two_numbers_of_ranks_are_bars(place):
+    (plot,) = speedups.plots(grouped(place, *(samples.result(ranks=ranks) for ranks in (1, 2))))
+    assert (plot.rows[3], plot.unit, plot.reference) == ("triad (measured)", "%", 100)
+    assert plot.series[0].x[3] == pytest.approx(100 * 0.0100 / 0.0101)
+    assert plot.series[0].hover[3] == "triad (measured): 1.98 times 1 rank, 99 % of ideal"
 
 
 def test_emulated_runs_do_not_scale(place):
@@ -203,11 +210,11 @@ def test_emulated_runs_do_not_scale(place):
 
 
 def test_speed_up_of_a_scaling_file(place):
-    path = place.write("scaling.json", samples.scaling("strong", (1.0, 1.8)))
-    up, share = speedups.of_document(Scaling(path, samples.scaling("strong", (1.0, 1.8))))
+    document = samples.scaling("strong", (1.0, 1.8, 3.0))
+    up, share = speedups.of_document(Scaling(place.write("scaling.json", document), document))
     assert up.title == "stream on sample-cpu: strong scaling, speed-up"
-    assert list(up.series[0].y) == [1.0, 1.8]
-    assert list(share.series[0].y) == pytest.approx([100, 90])
+    assert list(up.series[0].y) == [1.0, 1.8, 3.0]
+    assert list(share.series[0].y) == pytest.approx([100, 90, 75])
 
 
 def test_efficiency_against_model_and_limit(calibrated):
@@ -289,10 +296,13 @@ def test_rows_that_are_left_out_are_counted(place, monkeypatch):
 
 def test_every_sample_is_a_point(place):
     (plot,) = sample_plots.plots(grouped(place, samples.result()))
-    assert [text for _, text in plot.x_ticks] == list(samples.STREAMS)
-    assert all(len(series.y) == 3 for series in plot.series)
+    assert list(plot.rows) == list(samples.STREAMS)
+    assert all(len(series.x) == 3 for series in plot.series)
+    triad = plot.series[3].spots[0][2]
+    assert triad == "triad: 3 samples from 33.55 GB/s to 40.27 GB/s, median 36.6 GB/s"
     by_name = {plot.y_label: plot for plot in sample_plots.plots(grouped(place, samples.b_eff()))}
-    assert len(by_name["bandwidth [GB/s]"].series[0].y) == 21 * 5
+    bandwidth = by_name["bandwidth [GB/s]"].series[0]
+    assert len(bandwidth.y) == 21 * 5 and len(bandwidth.spots) == 21
 
 
 def test_too_many_samples_are_thinned_and_said(place, monkeypatch):

@@ -53,5 +53,8 @@ def plots(groups: Sequence[Group]) -> list[Plot]:
             series=[entry for entry in series if entry.x],
             rows=[entry[0] for entry in shown],
             left_out=left,
+            unit="%",
+            family="efficiency",
+            reference=100,
         )
     ]

@@ -188,8 +188,11 @@ def panel(
         series=series,
         log_x=wants_log(x),
         log_y=wants_log(y),
-        x_ticks=size_ticks(x) if bare(axis).endswith("bytes") else (),
+        x_ticks=ticks(bare(axis), x),
         left_out=left,
+        unit=unit,
+        family=f"{families.words(name)} over {label}",
+        part=where,
     )
 
 
@@ -224,6 +227,7 @@ def limit_line(axis: str, line: Sequence[Point]) -> Series | None:
     return Series("limit", places, values, "dotted", None)
 
 
-def size_ticks(values: Sequence[float]) -> list[tuple[float, str]]:
-    """Ticks at some of the sizes themselves, written in binary units."""
-    return [(value, families.binary(value)) for value in thinned(families.distinct(values), MOST_TICKS)]
+def ticks(axis: str, values: Sequence[float]) -> list[tuple[float, str]]:
+    """Ticks at some of the values themselves: bytes in binary units, powers of two as such."""
+    write = families.binary if axis.endswith("bytes") else families.number_text
+    return [(value, write(value)) for value in thinned(families.distinct(values), MOST_TICKS)]

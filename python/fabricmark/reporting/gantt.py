@@ -72,6 +72,9 @@ def timeline(group: Group, run: Result, left: list[str]) -> Plot:
         rows=[row_text(place, apart) for place in rows],
         overlaid=True,
         left_out=" ".join(left),
+        unit="ms",
+        family="kernel timeline",
+        part=group.label,
     )
 
 

@@ -52,11 +52,14 @@ class Group:
         """`throughput kernel, 2 ranks`: as short as it can be without meaning two groups."""
         return ", ".join(field_text(*entry) for entry in self.coordinates.items())
 
+    @property
+    def name(self) -> str:
+        """`stream, 2 ranks`."""
+        return f"{self.benchmark}, {self.label}"
+
     def verdict(self) -> str:
         """The runs' common verdict, or the worst with how many runs had it."""
-        counts = Counter(run.verdict() for run in self.runs)
-        worst = min(counts, key=VERDICTS_FROM_WORST.index)
-        return worst if len(counts) == 1 else f"{worst} in {counts[worst]} of {len(self.runs)}"
+        return worst_verdict(Counter(run.verdict() for run in self.runs))
 
     @cached_property
     def condensed(self) -> list[tuple[Figure, int]]:
@@ -64,6 +67,12 @@ class Group:
         by_identity = {id(figure.measurement): figure for figure in self.figures}
         chosen = families.condensed([figure.measurement for figure in self.figures])
         return [(by_identity[id(measurement)], points) for measurement, points in chosen]
+
+
+def worst_verdict(counts: Counter[str]) -> str:
+    """The common verdict of runs, or the worst with how many of them had it."""
+    worst = min(counts, key=VERDICTS_FROM_WORST.index)
+    return worst if len(counts) == 1 else f"{worst} in {counts[worst]} of {counts.total()}"
 
 
 def same_names(loaded: Sequence[Result]) -> set[str]:

@@ -42,7 +42,7 @@ def write(found: inputs.Inputs, html: Path | None, png: Path | None) -> None:
         page.save(page.Report(grouped, plots, found), html)
         print(f"page: {html}")
     if png is not None:
-        drawn = [plot for entries in plots.values() for plot in entries]
+        drawn = [plot for kinds in plots.values() for entries in kinds.values() for plot in entries]
         written, left = pictures.save_all(drawn, png)
         more = f", {left} plots left out" if left else ""
         print(f"pictures: {len(written)} in {png}{more}")

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from fabricmark import paths
 from fabricmark.errors import printable
+from fabricmark.reporting import scales
 from fabricmark.reporting.plots import GREY, PALETTE, Plot, Series
 
 MARKERS = ("o", "s", "D", "^", "P", "X", "*", "h")
@@ -94,10 +95,14 @@ def set_axes(axes, plot: Plot) -> None:
     axes.set_ylabel(printable(plot.y_label))
     axes.set_xscale("log" if plot.log_x else "linear")
     axes.set_yscale("log" if plot.log_y else "linear")
+    values = axes.xaxis if plot.rows else axes.yaxis
     for axis, is_log in ((axes.xaxis, plot.log_x), (axes.yaxis, plot.log_y)):
-        if is_log:  # plain numbers: the powers of ten that matplotlib would write are formulas
-            axis.set_major_formatter(lambda value, _: f"{value:g}")
+        unit = plot.unit if axis is values else ""
+        if is_log or unit:  # the powers of ten that matplotlib would write are formulas
+            axis.set_major_formatter(lambda value, _, unit=unit: scales.text(value, unit) if value else "0")
             axis.set_minor_formatter(lambda value, _: "")
+    if plot.reference is not None:
+        axes.axvline(plot.reference, color="black", linestyle="--", linewidth=1)
     if plot.x_ticks:
         many = sum(len(text) for _, text in plot.x_ticks) > 90
         names = [printable(text) for _, text in plot.x_ticks]

@@ -17,7 +17,8 @@ class Series:
     """Values with one name in the legend, which ends with their kind.
 
     style: line, dashed (a model), dotted (a limit), points, or bars. `colour`: index in PALETTE; None: grey.
-    Bars lie: `y` is their row, `x` their length, `base` where they start (empty: at 0).
+    Bars lie: `y` is their row, `x` their length, `base` where they start (empty: at 0). `hover`: what to say
+    of each value; `spots`: places to point at instead, (x, y, text), where values are too many for that.
     """
 
     name: str
@@ -27,13 +28,21 @@ class Series:
     colour: int | None = 0
     hover: Sequence[str] = ()
     base: Sequence[float] = ()
+    spots: Sequence[tuple[float, float, str]] = ()
+
+    @property
+    def word(self) -> str:
+        """The name without its kind: what a line shares with its model."""
+        return self.name.rpartition(" (")[0] or self.name
 
 
 @dataclass(frozen=True)
 class Plot:
     """One plot. `slug` names its file; `left_out`: what is not drawn or has to be known, in sentences.
 
-    `x_ticks`: positions and their labels; `rows`: labels of the rows of lying bars.
+    `x_ticks`: positions and their labels; `rows`: labels of the rows of lying bars. `unit`: of the values,
+    those along x where there are rows. `family`: what the plot shares with those beside it, of which `part`
+    tells it apart. `reference`: a value that is marked by a line across all rows.
     """
 
     slug: str
@@ -47,6 +56,10 @@ class Plot:
     rows: Sequence[str] = ()
     overlaid: bool = False
     left_out: str = ""
+    unit: str = ""
+    family: str = ""
+    part: str = ""
+    reference: float | None = None
 
     def alternative(self) -> str:
         """The plot in words, for those who do not see it: axes, and the range of each series."""

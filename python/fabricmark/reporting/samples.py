@@ -1,19 +1,21 @@
 """Every repetition as a point, so that drift, steps and outliers can be seen."""
 
+import statistics
 from collections.abc import Sequence
+from dataclasses import replace
 
-from fabricmark import report
-from fabricmark.reporting import families
+from fabricmark.reporting import families, scales
+from fabricmark.reporting.curves import ticks
 from fabricmark.reporting.groups import Figure, Group
-from fabricmark.reporting.plots import MOST_SERIES, MOST_TICKS, Plot, Series, slug, thinned, wants_log
+from fabricmark.reporting.plots import MOST_SERIES, Plot, Series, slug, thinned, wants_log
 
-MOST_POINTS = 4000  # a plot
+MOST_POINTS = 2000  # a plot
 MOST_GROUPS = 24  # a benchmark
-WIDTH = 0.7  # of the place of one operation
+HEIGHT = 0.7  # of a row
 
 
 def plots(groups: Sequence[Group]) -> list[Plot]:
-    """A plot for each group and kind of figure."""
+    """A plot for each group and kind of metric."""
     drawn: list[Plot] = []
     for group in groups[:MOST_GROUPS]:
         families_of_group: dict[tuple[str, str], list[Figure]] = {}
@@ -28,7 +30,7 @@ def plots(groups: Sequence[Group]) -> list[Plot]:
             drawn.append(plot)
     if len(groups) > MOST_GROUPS and drawn:
         left = f"The samples of {len(groups) - MOST_GROUPS} further groups are left out."
-        drawn[-1] = Plot(**{**vars(drawn[-1]), "left_out": f"{drawn[-1].left_out} {left}".strip()})
+        drawn[-1] = replace(drawn[-1], left_out=f"{drawn[-1].left_out} {left}".strip())
     return drawn
 
 
@@ -42,25 +44,39 @@ def left_out(figures: Sequence[Figure], shown: int) -> str:
     return f"{shown} of {total} samples are drawn, evenly spread." if shown < total else ""
 
 
+def spot(name: str, figure: Figure) -> str:
+    """All repetitions of one metric in words: how many, from what to what, and their median."""
+    values = figure.values
+    numbers = (min(values), max(values), statistics.median(values))
+    least, most, middle = (scales.text(value, figure.measurement.unit) for value in numbers)
+    return f"{name}: {len(values)} samples from {least} to {most}, median {middle}"
+
+
 def by_operation(group: Group, key: tuple[str, str], figures: Sequence[Figure]) -> Plot:
-    """Operations side by side, each with its repetitions in order from left to right."""
-    figures_shown = figures[: 2 * MOST_SERIES]
-    each = MOST_POINTS // len(figures_shown)
-    series, ticks = [], []
-    for place, figure in enumerate(figures_shown):
+    """A row for each operation, its repetitions in order from top to bottom."""
+    shown = figures[: 2 * MOST_SERIES]
+    each = MOST_POINTS // len(shown)
+    series, rows = [], []
+    for row, figure in enumerate(shown):
         entry = figure.measurement
         name = families.axes_text(entry.axes) or families.words(entry.name)
         points = numbered(figure.values, each)
-        step = WIDTH / max(1, len(figure.values) - 1)
-        x = [place - WIDTH / 2 + number * step if len(figure.values) > 1 else place for number, _ in points]
-        hover = [f"repetition {number}: {report.figure(value)} {entry.unit}" for number, value in points]
+        step = HEIGHT / max(1, len(figure.values) - 1)
+        y = [row - HEIGHT / 2 + number * step if len(figure.values) > 1 else row for number, _ in points]
         values = [value for _, value in points]
-        series.append(Series(f"{name} ({entry.kind})", x, values, "points", place % MOST_SERIES, hover))
-        ticks.append((place, name))
-    left = left_out(figures_shown, sum(len(entry.x) for entry in series))
-    if len(figures) > len(figures_shown):
-        left = f"{len(figures) - len(figures_shown)} further figures are left out. {left}".strip()
-    return _plot(group, key, series, "operation, repetitions from left to right", left, ticks)
+        spots = [(statistics.median(values), row, spot(name, figure))]
+        series.append(Series(f"{name} ({entry.kind})", values, y, "points", 0, spots=spots))
+        rows.append(name)
+    left = left_out(shown, sum(len(entry.x) for entry in series))
+    if len(figures) > len(shown):
+        left = f"{len(figures) - len(shown)} further metrics are left out. {left}".strip()
+    return replace(
+        _plot(group, key, series, left),
+        x_label=f"{families.words(key[0])} [{key[1]}], repetitions from top to bottom",
+        y_label="",
+        rows=rows,
+        log_x=wants_log([value for entry in series for value in entry.x]),
+    )
 
 
 def over_axis(group: Group, key: tuple[str, str], figures: Sequence[Figure], axis: str) -> Plot:
@@ -73,35 +89,38 @@ def over_axis(group: Group, key: tuple[str, str], figures: Sequence[Figure], axi
     each = MOST_POINTS // sum(len(members) for _, members in shown)
     series = []
     for colour, ((kind, rest), members) in enumerate(shown):
-        x, y, hover = [], [], []
+        x, y, spots = [], [], []
         for figure in members:
             place = figure.measurement.axes[axis]
-            for number, value in numbered(figure.values, each):
-                x.append(place)
-                y.append(value)
-                at = families.value_text(axis, place)
-                hover.append(f"{at}, repetition {number}: {report.figure(value)} {key[1]}")
+            values = [value for _, value in numbered(figure.values, each)]
+            x += [place] * len(values)
+            y += values
+            spots.append((place, statistics.median(values), spot(families.value_text(axis, place), figure)))
         name = families.axes_text(dict(rest)) or families.words(key[0])
-        series.append(Series(f"{name} ({kind})", x, y, "points", colour, hover))
+        series.append(Series(f"{name} ({kind})", x, y, "points", colour, spots=spots))
     left = left_out([figure for _, members in shown for figure in members], sum(len(s.x) for s in series))
     if len(others) > len(shown):
         left = f"{len(others) - len(shown)} further lines are left out. {left}".strip()
     sizes = families.distinct(value for entry in series for value in entry.x)
-    ticks = [(size, families.value_text(axis, size)) for size in thinned(sizes, MOST_TICKS)]
-    ticks = ticks if axis.endswith("bytes") else []
-    return _plot(group, key, series, families.words(axis), left, ticks, wants_log(sizes))
+    return replace(
+        _plot(group, key, series, left),
+        x_label=families.words(axis),
+        log_x=wants_log(sizes),
+        log_y=wants_log([value for entry in series for value in entry.y]),
+        x_ticks=ticks(axis, sizes),
+    )
 
 
-def _plot(group, key, series, x_label, left, ticks, log_x=False) -> Plot:
+def _plot(group: Group, key: tuple[str, str], series: Sequence[Series], left: str) -> Plot:
     name, unit = key
     return Plot(
         slug=slug(group.benchmark, "samples", name, group.label),
         title=f"{group.benchmark}: all samples of {families.words(name)}, {group.label}",
-        x_label=x_label,
+        x_label="",
         y_label=f"{families.words(name)} [{unit}]",
         series=series,
-        log_x=log_x,
-        log_y=wants_log([value for entry in series for value in entry.y]),
-        x_ticks=ticks,
         left_out=left,
+        unit=unit,
+        family=f"samples of {families.words(name)}",
+        part=group.label,
     )

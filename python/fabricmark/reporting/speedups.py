@@ -14,6 +14,7 @@ from fabricmark.reporting.inputs import Scaling
 from fabricmark.reporting.plots import MOST_SERIES, Plot, Series, slug
 
 FEWEST_RANKS = 2
+MODES = ("weak", "strong")
 NORMALISED = ("per_replication", "per_bank", "per_100_mhz", "per_replication_100_mhz", "per_bank_100_mhz")
 
 
@@ -46,9 +47,12 @@ def lines(groups: Sequence[Group]) -> list[Line]:
             ranks = group.runs[0].ranks
             rates[ranks] = max(entry.best, rates.get(ranks, 0.0))
     made = []
+    several = len({key[0] for key, rates in found.items() if len(rates) >= FEWEST_RANKS}) > 1
     for (name, axes, _, kind, rest), rates in found.items():
         if len(rates) >= FEWEST_RANKS:
-            words = [families.axes_text(dict(axes)) or families.words(name)]
+            what = families.axes_text(dict(axes))
+            words = [families.words(name)] if several or not what else []
+            words += [what] if what else []
             words += [field_text(*item) for item in rest]
             ranks = sorted(rates)
             gained = [rates[count] / rates[ranks[0]] for count in ranks]
@@ -82,7 +86,7 @@ def of_document(scaling: Scaling) -> list[Plot]:
     """The plots of one scaling.json: weak and strong scaling each have their own."""
     document = scaling.document
     drawn: list[Plot] = []
-    for mode in ("weak", "strong"):
+    for mode in MODES:
         found = []
         for entry in document["series"]:
             ups = [
@@ -110,18 +114,24 @@ def from_lines(head: str, found: Sequence[Line], note: str = "") -> list[Plot]:
     left = f"{len(found) - MOST_SERIES} further lines are left out." if len(found) > MOST_SERIES else ""
     left = f"{note} {left}".strip()
     ranks = families.distinct(count for line in shown for count in line.ranks)
+    fewest = "1 rank" if ranks[0] == 1 else f"{ranks[0]} ranks"
+    mode = head.rpartition(" ")[2]
+    family = f"{mode} scaling" if mode in MODES else "scaling"
+    if len(ranks) == FEWEST_RANKS:
+        return [of_two(head, family, shown, fewest, left)]
     ups = [Series(line.name, line.ranks, line.speed_ups, "line", i) for i, line in enumerate(shown)]
     shares = [Series(line.name, line.ranks, line.efficiencies(), "line", i) for i, line in enumerate(shown)]
     ups.append(Series("ideal", ranks, [count / ranks[0] for count in ranks], "dotted", None))
     shares.append(Series("ideal", ranks, [100] * len(ranks), "dotted", None))
     common = {"x_label": "ranks", "x_ticks": [(count, str(count)) for count in ranks], "left_out": left}
-    fewest = "1 rank" if ranks[0] == 1 else f"{ranks[0]} ranks"
     return [
         Plot(
             slug=slug(head, "speed-up"),
             title=f"{head} scaling, speed-up",
             y_label=f"speed-up over {fewest}",
             series=ups,
+            family=family,
+            part="speed-up",
             **common,
         ),
         Plot(
@@ -129,13 +139,39 @@ def from_lines(head: str, found: Sequence[Line], note: str = "") -> list[Plot]:
             title=f"{head} scaling, efficiency",
             y_label="speed-up / ideal speed-up [%]",
             series=shares,
+            unit="%",
+            family=family,
+            part="efficiency",
             **common,
         ),
     ]
 
 
+def of_two(head: str, family: str, found: Sequence[Line], fewest: str, left: str) -> Plot:
+    """Two numbers of ranks: a bar each, as two points make no line."""
+    most = found[0].ranks[-1]
+    shares = [line.efficiencies()[-1] for line in found]
+    hover = [
+        f"{line.name}: {line.speed_ups[-1]:.3g} times {fewest}, {share:.0f} % of ideal"
+        for line, share in zip(found, shares, strict=True)
+    ]
+    return Plot(
+        slug=slug(head, "scaling-efficiency"),
+        title=f"{head} scaling, efficiency of {most} ranks",
+        x_label=f"speed-up of {most} ranks over {fewest} / ideal speed-up [%]",
+        y_label="",
+        series=[Series("efficiency", shares, range(len(found)), "bars", 0, hover)],
+        rows=[line.name for line in found],
+        left_out=left,
+        unit="%",
+        family=family,
+        part=f"efficiency of {most} ranks",
+        reference=100,
+    )
+
+
 def table(scaling: Scaling) -> str:
-    """The figures of a scaling.json as an HTML table, with the normalised ones."""
+    """The metrics of a scaling.json as an HTML table, with the normalised ones."""
     rows = []
     for entry in scaling.document["series"]:
         for place, ranks in enumerate(entry["ranks"]):
@@ -145,8 +181,8 @@ def table(scaling: Scaling) -> str:
             shown = [report.figure(value) for value in figures]
             shown.insert(3, tables.percent(None if share is None else 100 * share))
             cells = [tables.cell(_operation(entry), "th", scope="row"), tables.cell(entry["mode"])]
-            cells += [tables.cell(entry["kind"]), tables.cell(ranks, classes="number")]
-            cells += [tables.cell(value, classes="number") for value in shown]
+            cells += [tables.cell(entry["kind"]), tables.cell(ranks, classes="n")]
+            cells += [tables.cell(value, classes="n") for value in shown]
             cells += [tables.cell(entry["unit"]), tables.cell(entry["verdicts"][place])]
             rows.append(f"<tr>{''.join(cells)}</tr>")
     headings = ["operation", "mode", "kind", "ranks", "best", "median", "speed-up", "efficiency"]
@@ -154,4 +190,4 @@ def table(scaling: Scaling) -> str:
     document = scaling.document
     caption = f"{document['benchmark']} on {document['device']}: scaling ({document['ranks_kind']} ranks)"
     body = tables.table(caption, headings, rows[: tables.MOST_ROWS], range(3, 13))
-    return f"<details><summary>{tables.text(caption)}: figures</summary>{body}</details>"
+    return f"<details><summary>{tables.text(caption)}: table</summary>{body}</details>"

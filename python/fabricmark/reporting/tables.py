@@ -8,11 +8,13 @@ from fabricmark import report
 from fabricmark.errors import printable
 from fabricmark.judgement import INVALID
 from fabricmark.reporting import families
-from fabricmark.reporting.bars import share
 from fabricmark.reporting.groups import Figure, Group
+from fabricmark.reporting.headlines import Headline, metric_text, run_text
+from fabricmark.reporting.plots import slug
 
-MOST_OPEN_ROWS = 80
 MOST_ROWS = 3000
+LONGEST_LINE = 30
+MOST_ROWS_OF_ONE = 500  # benchmark
 # A user's own meter knows best, then the device's, then the host's. Domains of one source can be added up.
 SOURCES = ("command", "xrt", "nvml", "rapl", "hwmon")
 VERDICT_CLASSES = {"valid": "good", INVALID: "bad"}
@@ -24,19 +26,22 @@ def text(value: object) -> str:
     return escape(printable(value))
 
 
-def cell(value: object, kind: str = "td", classes: str = "", title: str = "", scope: str = "") -> str:
+def cell(value: object, kind: str = "td", classes: str = "", scope: str = "") -> str:
     attributes = "".join(
-        f' {name}="{text(given)}"'
-        for name, given in (("class", classes), ("title", title), ("scope", scope))
-        if given
+        f' {name}="{text(given)}"' for name, given in (("class", classes), ("scope", scope)) if given
     )
     return f"<{kind}{attributes}>{text(value)}</{kind}>"
 
 
-def table(caption: str, headings: Sequence[str], rows: Iterable[str], numbers: Sequence[int] = ()) -> str:
-    """A table in a frame that scrolls by itself on narrow screens. `numbers`: columns that hold figures."""
+def numbers(values: Iterable[float | None]) -> str:
+    """Cells of values."""
+    return "".join(cell(report.figure(value), classes="n") for value in values)
+
+
+def table(caption: str, headings: Sequence[str], rows: Iterable[str], numeric: Sequence[int] = ()) -> str:
+    """A table in a frame that scrolls by itself on narrow screens. `numeric`: columns that hold numbers."""
     head = "".join(
-        cell(name, "th", "number" if i in numbers else "", scope="col") for i, name in enumerate(headings)
+        cell(name, "th", "n" if i in numeric else "", scope="col") for i, name in enumerate(headings)
     )
     return (
         f'<div class="frame" tabindex="0" role="region" aria-label="{text(caption)}"><table>'
@@ -47,6 +52,22 @@ def table(caption: str, headings: Sequence[str], rows: Iterable[str], numbers: S
 
 def percent(value: float | None) -> str:
     return report.NOTHING if value is None else f"{value:.0f} %"
+
+
+def signed(value: float | None) -> str:
+    """An error: `+3 %`."""
+    return report.NOTHING if value is None else f"{100 * value:+.0f} %"
+
+
+def bar(share: float | None) -> str:
+    """A share as a number over a bar, whose cell marks 100 %."""
+    if share is None:
+        return cell(report.NOTHING, classes="n")
+    return f'<td class="n bar" style="--w:{min(100 * share, 125):.0f}">{percent(100 * share)}</td>'
+
+
+def verdict_cell(verdict: str) -> str:
+    return cell(verdict, classes=VERDICT_CLASSES.get(verdict.split()[0], "doubt"))
 
 
 def power(group: Group) -> tuple[str, float, float] | None:
@@ -67,62 +88,90 @@ def power(group: Group) -> tuple[str, float, float] | None:
 
 
 def power_cells(figure: Figure, sampled: tuple[str, float, float] | None) -> str:
-    """Watts, joules a repetition, figure per watt (rates only); absent rather than zero."""
+    """Watts, joules a repetition, metric per watt (rates only); absent rather than zero."""
     if sampled is None:
-        return cell(report.NOTHING, classes="number") * 3
+        return cell(report.NOTHING, classes="n") * 3
     source, watts, joules = sampled
     per_watt = report.NOTHING
     if figure.measurement.better == "higher" and watts > 0 and figure.row.kind != "emulated":
         per_watt = f"{report.figure(figure.row.best / watts)} {figure.row.unit}/W"
     shown = (f"{report.figure(watts)} ({source})", report.figure(joules), per_watt)
-    return "".join(cell(value, classes="number") for value in shown)
+    return "".join(cell(value, classes="n") for value in shown)
+
+
+def headlines(found: Sequence[Headline]) -> str:
+    """One line for each benchmark and device; a single device stands in the caption."""
+    devices = list(dict.fromkeys(entry.device for entry in found))
+    several = len(devices) > 1
+    rows = []
+    for entry in found:
+        row = entry.figure.row
+        link = f'<th scope="row"><a href="#{anchor(entry.benchmark)}">{text(entry.benchmark)}</a></th>'
+        cells = [cell(entry.device)] if several else []
+        cells += [run_cell(run_text(entry))]
+        cells += [cell(metric_text(entry.figure)), cell(row.kind, classes=row.kind)]
+        cells += [cell(report.figure(row.best), classes="n big"), cell(row.unit), bar(row.efficiency)]
+        cells += [cell(signed(row.error), classes="n"), verdict_cell(entry.verdict)]
+        rows.append(f"<tr>{link}{''.join(cells)}</tr>")
+    headings = ["benchmark"] + ["device"] * several + ["run", "metric", "kind", "best", "unit", "efficiency"]
+    headings += ["error", "verdict"]
+    caption = "The best of each benchmark " + ("and device" if several else f"on {devices[0]}")
+    numeric = [headings.index(name) for name in ("best", "efficiency", "error")]
+    return table(caption, headings, rows, numeric)
+
+
+def run_cell(label: str) -> str:
+    """What tells runs apart: in one line where it is short."""
+    return cell(label, classes="w" if len(label) <= LONGEST_LINE else "")
+
+
+def anchor(benchmark: str) -> str:
+    """Where a benchmark's part of the page begins."""
+    return f"of-{slug(benchmark)}"
 
 
 def summary(groups: Sequence[Group]) -> str:
-    """The summary: what was measured beside what is modelled and possible."""
+    """One benchmark: what was measured beside what is modelled and possible."""
     with_power = any(run.document.get("energy") for group in groups for run in group.runs)
-    headings = ["operation", "kind", "best", "median", "modelled", "limit", "unit", "of model", "of limit"]
-    headings += ["bottleneck", "verdict"] + (["power [W]", "J/repetition", "per watt"] if with_power else [])
-    numbers = (2, 3, 4, 5, 7, 8, 11, 12, 13)
-    rows: list[str] = []
-    left = 0
-    for group in groups:
-        if len(rows) >= MOST_ROWS:
-            left += len(group.condensed)
-            continue
-        runs = "" if len(group.runs) == 1 else f" ({len(group.runs)} runs)"
-        heading = f"{group.benchmark}: {group.label}{runs}"
-        rows.append(f'<tr><th colspan="{len(headings)}" scope="rowgroup">{text(heading)}</th></tr>')
-        rows += [summary_row(group, *entry, with_power) for entry in group.condensed]
-    shown = table("Measured beside modelled and limit", headings, rows[:MOST_OPEN_ROWS], numbers)
-    if len(rows) > MOST_OPEN_ROWS:
-        rest = table("Summary, continued", headings, rows[MOST_OPEN_ROWS:], numbers)
-        words = f"{len(rows) - MOST_OPEN_ROWS} further rows"
-        shown += f"<details><summary>{words}</summary>{rest}</details>"
-    if left:
+    several = len(groups) > 1
+    headings = ["run"] * several + ["metric", "kind", "best", "median", "modelled", "error", "limit", "unit"]
+    headings += ["efficiency", "bottleneck", "verdict"]
+    headings += ["power [W]", "J/repetition", "per watt"] if with_power else []
+    rows = [summary_row(group, *entry, several, with_power) for group in groups for entry in group.condensed]
+    numeric = [
+        headings.index(name) for name in ("best", "median", "modelled", "error", "limit", "efficiency")
+    ]
+    numeric += range(len(headings) - 3, len(headings)) if with_power else []
+    caption = f"{groups[0].benchmark}: {len(groups)} groups of runs" if several else groups[0].name
+    shown = table(caption, headings, rows[:MOST_ROWS_OF_ONE], numeric)
+    derived = {
+        metric_text(figure): figure.measurement.derived
+        for group in groups
+        for figure in group.figures
+        if figure.measurement.derived
+    }
+    shown += "".join(f"<p>{text(f'{name}: {formula}')}</p>" for name, formula in derived.items())
+    if len(rows) > MOST_ROWS_OF_ONE:
+        left = len(rows) - MOST_ROWS_OF_ONE
         shown += f'<p class="left">{left} further rows are left out; give fewer files to see them.</p>'
     return shown
 
 
-def summary_row(group: Group, figure: Figure, points: int, with_power: bool) -> str:
-    """One figure of the summary."""
+def summary_row(group: Group, figure: Figure, points: int, several: bool, with_power: bool) -> str:
+    """One metric of the summary."""
     row, entry = figure.row, figure.measurement
     what = families.axes_text(entry.axes) or families.words(entry.name)
     names = {other.measurement.name for other in group.figures}
     if len(names) > 1 and entry.axes:
         what = f"{families.words(entry.name)}, {what}"
     what += f" (best of {points})" if points > 1 else ""
-    what += f" ({entry.derived})" if entry.derived else ""
-    verdict = group.verdict()
-    cells = [cell(what, "th", scope="row"), cell(row.kind, classes=row.kind)]
-    cells += [
-        cell(report.figure(value), classes="number")
-        for value in (row.best, row.median, row.modelled, row.limit)
-    ]
-    cells.append(cell(row.unit))
-    cells += [cell(percent(share(figure, value)), classes="number") for value in (row.modelled, row.limit)]
-    cells.append(cell(row.bottleneck))
-    cells.append(cell(verdict, classes=VERDICT_CLASSES.get(verdict.split()[0], "doubt")))
+    what += " (derived)" if entry.derived else ""
+    runs = "" if len(group.runs) == 1 else f" ({len(group.runs)} runs)"
+    cells = [run_cell(group.label + runs)] if several else []
+    cells += [cell(what, "th", scope="row"), cell(row.kind, classes=row.kind)]
+    cells += [numbers((row.best, row.median, row.modelled)), cell(signed(row.error), classes="n")]
+    cells += [numbers((row.limit,)), cell(row.unit), bar(row.efficiency), cell(row.bottleneck)]
+    cells += [verdict_cell(group.verdict())]
     return f"<tr>{''.join(cells)}{power_cells(figure, power(group)) if with_power else ''}</tr>"
 
 
@@ -146,7 +195,7 @@ def verdicts(group: Group) -> str:
             cells = [cell(entry["name"], "th", scope="row"), cell(entry["status"], classes=style)]
             rows.append(f"<tr>{''.join([*cells, *map(cell, shown), cell(where)])}</tr>")
     headings = ["check", "status", "measure", "error", "threshold", "values", "worst"]
-    return table("Verdicts", headings, dict.fromkeys(rows)) if rows else ""
+    return table(f"Checks of {group.name}", headings, dict.fromkeys(rows)) if rows else ""
 
 
 def _number(value: object) -> str:
@@ -164,16 +213,12 @@ def _plain(value: object) -> str:
 
 
 def all_figures(group: Group) -> str:
-    """Each figure of curves too, with its extremes."""
+    """Each metric of curves too, with its extremes."""
     rows = []
     for figure in group.figures[:MOST_ROWS]:
         entry, row = figure.measurement, figure.row
         shown = (row.best, row.median, entry.minimum, entry.maximum, row.modelled, row.limit)
-        what = ", ".join(
-            [families.words(entry.name), *([families.axes_text(entry.axes)] if entry.axes else [])]
-        )
-        cells = [cell(what, "th", scope="row"), cell(row.kind)]
-        cells += [cell(report.figure(value), classes="number") for value in shown]
-        rows.append(f"<tr>{''.join(cells)}{cell(row.unit)}{cell(row.bottleneck)}</tr>")
-    headings = ["figure", "kind", "best", "median", "minimum", "maximum", "modelled", "limit", "unit"]
-    return table("All figures", [*headings, "bottleneck"], rows, range(2, 8))
+        cells = [cell(metric_text(figure), "th", scope="row"), cell(row.kind)]
+        rows.append(f"<tr>{''.join(cells)}{numbers(shown)}{cell(row.unit)}{cell(row.bottleneck)}</tr>")
+    headings = ["metric", "kind", "best", "median", "minimum", "maximum", "modelled", "limit", "unit"]
+    return table(f"All metrics of {group.name}", [*headings, "bottleneck"], rows, range(2, 8))
