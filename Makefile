@@ -9,6 +9,8 @@ PYTHON ?= python3
 RUNTIME ?=
 # Options of every program of `make run`: fewer repetitions than host_transfer's own 50.
 RUN_OPTIONS ?= -- --repetitions 10
+# Where `make install` puts programs, kernels, systems and the command.
+PREFIX ?= /usr/local
 # Further options of `make bench`.
 BENCH_OPTIONS ?=
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
@@ -36,7 +38,7 @@ define pytest_closing_line
 grep -hE '(passed|failed|error|no tests ran).* in [0-9.]+s' $(1) | tail -n 1 || echo "pytest ended without a verdict; see $(1)"
 endef
 
-.PHONY: help setup build programs first-table run test test-full bench format lint sanitize clean
+.PHONY: help setup build programs first-table run install test test-full bench format lint sanitize clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -91,6 +93,10 @@ test test-full:
 	.venv/bin/python -m pytest tests/python -n $(JOBS) --dist loadfile -m "$(selection)" 2>&1 | tee $(LOGS)/pytest.log || status=1; \
 	echo; $(call ctest_closing_line,$(LOGS)/ctest.log); $(call pytest_closing_line,$(LOGS)/pytest.log); \
 	exit $$status
+
+install: build  ## programs, kernels, systems and the command, below PREFIX
+	@mkdir -p $(LOGS); $(IN_VENV) cmake --install build/release --prefix "$(abspath $(PREFIX))" >$(LOGS)/install.log || { cat $(LOGS)/install.log; exit 1; }; \
+	tail -n 1 $(LOGS)/install.log
 
 bench: setup-also-bench build  ## this project's programs against plain references, in turns (BENCH_OPTIONS=...)
 	@$(WITH_OPENCL); .venv/bin/python bench/run.py $(BENCH_OPTIONS)

@@ -13,9 +13,8 @@ LONGEST_LISTING_SECONDS = 120
 
 
 def benchmark_names() -> list[str]:
-    """Folders of src/benchmarks; a new benchmark needs no other registration."""
-    folders = (paths.root() / "src" / "benchmarks").iterdir()
-    return sorted(folder.name for folder in folders if folder.is_dir() and not folder.name.startswith("."))
+    """Folders of kernels/ with a kernel.toml; a new benchmark needs no other registration."""
+    return sorted(file.parent.name for file in (paths.root() / "kernels").glob("*/kernel.toml"))
 
 
 def check_benchmark(name: str) -> None:

@@ -1,4 +1,4 @@
-"""Where things lie: the repository, the built programs, the cache."""
+"""Where things lie: kernels, systems and data; the programs; the cache."""
 
 import errno
 import os
@@ -11,31 +11,53 @@ from fabricmark.errors import ENVIRONMENT, FabricmarkError
 
 
 def root() -> Path:
-    """The repository: FABRICMARK_ROOT, or the folder this package was installed from in editable mode.
+    """What holds kernels/, systems/ and data/: FABRICMARK_ROOT, else two folders above this package.
 
-    Raises FabricmarkError (3) when that folder holds no src/benchmarks.
+    That is a clone or PREFIX/share/fabricmark.
+
+    Raises FabricmarkError (3) when that folder holds no kernels.
     """
     given = os.environ.get("FABRICMARK_ROOT")
     folder = Path(given) if given else Path(__file__).resolve().parents[2]
-    if not (folder / "src" / "benchmarks").is_dir():
+    if not (folder / "kernels").is_dir():
         raise FabricmarkError(
-            f"{folder} is not a Fabricmark repository (no src/benchmarks)",
-            "set FABRICMARK_ROOT to a clone of the repository",
+            f"{folder} holds no Fabricmark (no folder kernels)",
+            "set FABRICMARK_ROOT to a clone of the repository or to PREFIX/share/fabricmark",
             ENVIRONMENT,
         )
     return folder
 
 
-def program(name: str) -> Path:
-    """Path of the built program fm_<name>; FABRICMARK_PRESET chooses the CMake preset (default release).
+def is_clone() -> bool:
+    """Whether `root` is a clone, with build folders of its own, and not an installation."""
+    return (root() / "src").is_dir()
 
-    Raises FabricmarkError (3) when it is not built.
+
+def program(name: str) -> Path:
+    """Path of the program fm_<name>: in a clone the built one, else the installed one.
+
+    FABRICMARK_PRESET chooses the CMake preset of the build (default release).
+
+    Raises FabricmarkError (3) when it is not there.
     """
-    preset = os.environ.get("FABRICMARK_PRESET", "release")
-    path = root() / "build" / preset / "bin" / f"fm_{name}"
+    if is_clone():
+        folder = root() / "build" / os.environ.get("FABRICMARK_PRESET", "release") / "bin"
+        remedy = "run `make build`"
+    else:
+        folder = root().parents[1] / "bin"
+        remedy = "install again with `make install PREFIX=...`"
+    path = folder / f"fm_{name}"
     if not os.access(path, os.X_OK) or not path.is_file():
-        raise FabricmarkError(f"the program {path} is not built", "run `make build`", ENVIRONMENT)
+        raise FabricmarkError(f"the program {path} is not built", remedy, ENVIRONMENT)
     return path
+
+
+def runtimes() -> Path:
+    """Folder of the OpenCL runtimes from PyPI: in a clone `.runtimes`, else the user's own.
+
+    An installation may belong to somebody else.
+    """
+    return root() / ".runtimes" if is_clone() else cache() / "runtimes"
 
 
 def cache() -> Path:

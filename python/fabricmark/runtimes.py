@@ -1,6 +1,6 @@
 """OpenCL runtimes: the system's own, and two from PyPI that need no root.
 
-Each runtime from PyPI has a virtual environment of its own in .runtimes/<name>; a process loads one only.
+Each runtime from PyPI has a virtual environment of its own; a process loads one only.
 """
 
 import subprocess
@@ -26,7 +26,7 @@ class Runtime:
     meaning: str
 
     def folder(self) -> Path:
-        return paths.root() / ".runtimes" / self.name
+        return paths.runtimes() / self.name
 
     def library_path(self) -> Path:
         return self.folder() / "lib" / self.library

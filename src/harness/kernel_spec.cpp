@@ -282,11 +282,11 @@ KernelSpec parse_kernel_spec(const std::string& text, const fs::path& file) {
 fs::path kernels_folder() {
   if (const char* folder = std::getenv("FABRICMARK_KERNELS"); folder != nullptr && *folder != '\0')
     return folder;
-  fs::path source = FABRICMARK_SOURCE_KERNELS;
+  // Programs that are installed take what was installed with them, also where the sources still lie.
   std::error_code ignored;
-  if (!source.empty() && fs::is_directory(source, ignored)) return source;
-  return fs::read_symlink("/proc/self/exe", ignored).parent_path() / ".." / "share" / "fabricmark" /
-         "kernels";
+  const fs::path program = fs::read_symlink("/proc/self/exe", ignored);
+  const fs::path installed = program.parent_path().parent_path() / "share" / "fabricmark" / "kernels";
+  return fs::is_directory(installed, ignored) ? installed : fs::path(FABRICMARK_SOURCE_KERNELS);
 }
 
 Overrides load_board(const fs::path& file, const std::string& benchmark) {

@@ -39,7 +39,7 @@ class Place:
         self.root = folder / "root"
         self.log = folder / "log.jsonl"
         self.results = folder / "results"
-        (self.root / "src" / "benchmarks" / "stream").mkdir(parents=True)
+        (self.root / "src").mkdir(parents=True)  # a clone has it, an installation has not
         (self.root / "kernels" / "stream").mkdir(parents=True)
         self.kernel_toml = self.root / "kernels" / "stream" / "kernel.toml"
         self.kernel_toml.write_text(samples.KERNEL_TOML)

@@ -1,0 +1,95 @@
+"""`make install`: programs, kernels, systems and the command work from PREFIX alone."""
+
+import json
+import os
+import shutil
+import subprocess
+import tomllib
+
+import pytest
+from conftest import REPOSITORY
+
+BUILD = REPOSITORY / "build" / "release"
+pytestmark = pytest.mark.programs
+
+
+@pytest.fixture(scope="module")
+def prefix(tmp_path_factory):
+    """An installation, from the build that is there."""
+    tools = f"{REPOSITORY / '.venv' / 'bin'}{os.pathsep}{os.environ['PATH']}"
+    cmake = shutil.which("cmake", path=tools)
+    folder = tmp_path_factory.mktemp("install") / "prefix"
+    done = subprocess.run(
+        [cmake, "--install", BUILD, "--prefix", folder], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+@pytest.fixture
+def run(prefix, tmp_path):
+    """Runs an installed program in a folder of its own, with none of this clone's variables."""
+    kept = ("PATH", "OCL_ICD_VENDORS", "OCL_ICD_FILENAMES")
+    environment = {name: os.environ[name] for name in kept if name in os.environ}
+    environment |= {"HOME": str(tmp_path / "home"), "COLUMNS": "160"}
+
+    def start(program, *words):
+        command = [prefix / "bin" / program, *words]
+        return subprocess.run(
+            command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False, timeout=300
+        )
+
+    return start
+
+
+def test_the_installed_command_runs_and_reports(run, prefix, tmp_path):
+    done = run("fabricmark", "run", "stream", "--", "--size", "4096", "--repetitions", "2")
+    assert done.returncode == 0, done.stderr
+    files = list((tmp_path / "results").rglob("*.json"))
+    assert len(files) == 1
+    assert json.loads(files[0].read_text())["run"]["exit_code"] == 0
+    done = run("fabricmark", "report", "results", "--html", "page.html")
+    assert done.returncode == 0, done.stderr
+    assert "triad" in done.stdout
+    assert (tmp_path / "page.html").stat().st_size > 0
+
+
+def test_every_benchmark_and_system_is_installed(run, prefix):
+    listed = run("fabricmark", "list").stdout
+    for folder in (REPOSITORY / "src" / "benchmarks").iterdir():
+        if folder.is_dir():
+            assert folder.name in listed
+            assert os.access(prefix / "bin" / f"fm_{folder.name}", os.X_OK)
+    assert "noctua2" in run("fabricmark", "systems", "list").stdout
+
+
+def test_installed_programs_take_the_installed_kernels(run, prefix):
+    """And not those of the clone that they were built in, which still is there."""
+    file = prefix / "share" / "fabricmark" / "kernels" / "gemm" / "kernel.toml"
+    text = file.read_text()
+    summary = tomllib.loads(text)["summary"]
+    file.write_text(text.replace(summary, "a changed summary", 1))
+    try:
+        assert "a changed summary" in run("fm_gemm", "--help").stdout
+        assert "a changed summary" in run("fabricmark", "list").stdout
+    finally:
+        file.write_text(text)
+
+
+def test_a_program_that_was_taken_away_is_named(run, prefix):
+    program = prefix / "bin" / "fm_hpl"
+    aside = program.rename(prefix / "fm_hpl")
+    try:
+        done = run("fabricmark", "run", "hpl")
+    finally:
+        aside.rename(program)
+    assert done.returncode == 3
+    assert "install again" in done.stderr
+    assert str(REPOSITORY) not in done.stderr
+
+
+def test_man_pages_come_from_the_help_texts(run, prefix):
+    if shutil.which("help2man") is None:
+        pytest.skip("help2man is not there")
+    page = (prefix / "share" / "man" / "man1" / "fm_stream.1").read_text()
+    assert "\\-\\-repetitions" in page and "Sustainable memory bandwidth" in page
