@@ -118,6 +118,11 @@ def measure(runtime: str, device: Mapping, target: Path, host: str, passes: int)
     if not found.bitstreams:
         cause = f"no short run on {device['name']} was valid"
         raise FabricmarkError(cause, "`fabricmark run all` says what is wrong", ENVIRONMENT)
+    say("limits once more: the best of all measurements counts")
+    try:
+        calibration.measure(runtime, device, passes=1)
+    except FabricmarkError as error:
+        say(f"left out: {error}")
     stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%S%f")
     board_id = here.key(cpu, device["name"], device["driver"]) + stamp
     about = f"{device['name']}, driver {device['driver']}, on {host} ({cpu})"
