@@ -6,9 +6,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 from typer.exceptions import TyperException
 
 from fabricmark import (
@@ -20,16 +17,19 @@ from fabricmark import (
     compare_view,
     compare_words,
     listing,
+    listing_view,
     report,
     resampling,
     running,
     runtimes,
     scale_run,
+    terminal,
 )
-from fabricmark.errors import BAD_USE, ENVIRONMENT, FabricmarkError, printable
+from fabricmark.errors import BAD_USE, ENVIRONMENT, FabricmarkError
 from fabricmark.prediction.command import predict
 from fabricmark.reporting import outputs
 from fabricmark.systems import command as systems_command
+from fabricmark.terminal import Column
 from fabricmark.validation.command import validate
 
 INTERRUPTED = 130
@@ -109,51 +109,12 @@ def list_command(
     devices: Annotated[bool, typer.Option("--devices", help="Show the devices of every runtime.")] = False,
 ) -> None:
     """List the benchmarks, their parameters, or the devices."""
-    console = Console() if sys.stdout.isatty() else Console(width=report.PIPED_COLUMNS)
     if devices:
-        _show_devices(console)
+        listing_view.show_devices()
     elif name is not None:
-        _show_benchmark(console, name)
+        listing_view.show_benchmark(name)
     else:
-        for benchmark in listing.benchmark_names():
-            kernel = listing.kernel(benchmark)
-            variants = ", ".join(kernel.variants)
-            console.print(Text(printable(f"{benchmark}: {kernel.summary} (kernels: {variants})")))
-    if not devices and name is None:
-        console.print(Text("`fabricmark list NAME` shows parameters, `fabricmark list --devices` devices"))
-
-
-def _table(console: Console, headings: list[str], rows: list[list[object]]) -> None:
-    drawn = Table(*headings, box=None, padding=(0, 2, 0, 0))
-    for row in rows:
-        drawn.add_row(*(Text(printable(cell)) for cell in row))
-    console.print(drawn)
-
-
-def _show_benchmark(console: Console, name: str) -> None:
-    kernel = listing.kernel(name)
-    console.print(Text(printable(f"{name}: {kernel.summary}")))
-    variants = [[key, table["file"], table.get("style", "")] for key, table in kernel.variants.items()]
-    _table(console, ["kernel", "file", "style"], variants)
-    console.print()
-    parameters = [
-        [entry.option, entry.allowed(), entry.defaults(), entry.unit, entry.stage, entry.meaning]
-        for entry in kernel.parameters.values()
-    ]
-    _table(console, ["option", "values", "default", "unit", "stage", "meaning"], parameters)
-
-
-def _show_devices(console: Console) -> None:
-    rows: list[list[object]] = []
-    for runtime in runtimes.installed_names():
-        for device in listing.devices(runtime):
-            index = f"{device['platform_index']}:{device['device_index']}"
-            rows.append(
-                [runtime, index, device["class"], device["name"], device["platform"], device["driver"]]
-            )
-    if not rows:
-        raise FabricmarkError("no OpenCL device found", running.NO_DEVICE, ENVIRONMENT)
-    _table(console, ["runtime", "platform:device", "class", "name", "platform", "driver"], rows)
+        listing_view.show_benchmarks()
 
 
 @app.command("run")
@@ -278,9 +239,10 @@ def calibrate_command(
             rows.append([runtime_name, board.name, *shown, f"{board.launch_seconds * 1e6:.3g}", state])
     if not rows:
         raise FabricmarkError("no OpenCL device to calibrate", running.NO_DEVICE, ENVIRONMENT)
-    headings = ["runtime", "device", "memory GB/s", "to device GB/s", "from device GB/s"]
-    headings += ["GFLOP/s float", "random GUOP/s", "launch us", ""]
-    _table(Console() if sys.stdout.isatty() else Console(width=report.PIPED_COLUMNS), headings, rows)
+    columns = [Column("runtime", key=True), Column("device", key=True)]
+    columns += terminal.numbers("memory GB/s", "to device GB/s", "from device GB/s", "float GFLOP/s")
+    columns += [*terminal.numbers("random GUOP/s", "launch us"), Column("state")]
+    terminal.show(terminal.console(), columns, rows)
 
 
 @app.command("runtimes")

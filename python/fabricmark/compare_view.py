@@ -6,57 +6,54 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
-from fabricmark import __version__, compare, compare_advice, paths, report
+from fabricmark import __version__, compare, compare_advice, paths, report, terminal
 from fabricmark.compare import Comparison, Row
 from fabricmark.errors import printable
+from fabricmark.terminal import Column
 
 SCHEMA = "fabricmark-compare/1"
 STYLES = {"same": "dim", "better": "green", "worse": "bold red", "unclear": "yellow"}
 
 
+COLUMNS = (
+    Column("metric", key=True),
+    *(Column(name, once=True) for name in ("kind", "runs")),
+    *terminal.numbers("base", "new"),
+    Column("unit", once=True),
+    *terminal.numbers("new/base", "interval"),
+    Column("verdict"),
+)
+
+
 def show(found: Comparison, console: Console | None = None) -> None:
     """Print the table and one closing line; warnings and refusals go to standard error, one line each."""
-    if console is None:
-        console = Console() if sys.stdout.isatty() else Console(width=report.PIPED_COLUMNS)
+    out = console or terminal.console()
     for line in found.warnings + [f"not compared: {refusal}" for refusal in found.refused]:
         print(f"fabricmark: warning: {printable(line)}", file=sys.stderr)
     if found.allowed:
-        console.print(Text(printable(f"differs and may: {', '.join(found.allowed)}")), soft_wrap=True)
-    if found.rows:
-        console.print(table(found))
-    console.print(Text(summary(found)))
+        out.print(Text(printable(f"differs and may: {', '.join(found.allowed)}")), soft_wrap=True)
+    terminal.show(out, COLUMNS, [_cells(row) for row in found.rows])
+    terminal.say(out, summary(found))
     for line in compare_advice.lines(found.rows, found.settings):
-        console.print(Text(printable(line)), soft_wrap=True)
+        out.print(Text(printable(line)), soft_wrap=True)
 
 
-def table(found: Comparison) -> Table:
-    """One line a metric; names are plain text, never markup."""
-    drawn = Table(box=None, padding=(0, 2, 0, 0))
-    drawn.add_column("metric")
-    for name in ("kind", "runs"):
-        drawn.add_column(name, no_wrap=True)
-    for name in ("base", "new"):
-        drawn.add_column(name, justify="right", no_wrap=True)
-    drawn.add_column("unit", no_wrap=True)
-    for name in ("new/base", "interval"):
-        drawn.add_column(name, justify="right", no_wrap=True)
-    drawn.add_column("verdict")
-    for row in found.rows:
-        drawn.add_row(
-            Text(printable(row.base.label)),
-            Text(row.base.measurement.kind, style=report.KIND_STYLES[row.base.measurement.kind]),
-            runs_text(row),
-            report.figure(row.base_figure),
-            report.figure(row.new_figure),
-            Text(printable(row.base.measurement.unit)),
-            f"{row.ratio:.3f}",
-            f"{report.figure(row.interval[0])} to {report.figure(row.interval[1])}",
-            Text(row.verdict, style=STYLES[row.verdict]),
-        )
-    return drawn
+def _cells(row: Row) -> list[terminal.Cell]:
+    """One line a metric."""
+    kind = row.base.measurement.kind
+    return [
+        row.base.label,
+        Text(kind, style=report.KIND_STYLES[kind]),
+        runs_text(row),
+        report.figure(row.base_figure),
+        report.figure(row.new_figure),
+        row.base.measurement.unit,
+        f"{row.ratio:.3f}",
+        f"{report.figure(row.interval[0])} to {report.figure(row.interval[1])}",
+        Text(row.verdict, style=STYLES[row.verdict]),
+    ]
 
 
 def runs_text(row: Row) -> str:

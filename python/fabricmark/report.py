@@ -9,17 +9,17 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from rich.console import Console, Group
-from rich.table import Table
+from rich.console import Console
 from rich.text import Text
 
-from fabricmark import models, paths, results
+from fabricmark import models, paths, results, terminal
 from fabricmark.errors import FabricmarkError, printable
 from fabricmark.judgement import INVALID
 from fabricmark.known import Devices, Known, of_result
 from fabricmark.models import Prediction
 from fabricmark.reporting import families
 from fabricmark.results import Measurement, Result
+from fabricmark.terminal import NOTHING, Column
 
 __all__ = [
     "Row",
@@ -35,21 +35,33 @@ __all__ = [
     "show",
 ]
 
-NOTHING = "-"
-PIPED_COLUMNS = 130
 MOST_TABLES = 100
 # A picture of rich would ask a server for its font.
 WEB_FONT = re.compile(r',\s*url\("https?://[^"]*"\) format\("[^"]*"\)')
 CREDIBLE_EFFICIENCY = 1.05  # limits are measured, too; beyond that a reason stands beside it
 KIND_STYLES = {"measured": "green", "emulated": "magenta", "modelled": "cyan"}
 VERDICT_STYLES = {"valid": "green", INVALID: "bold red"}
-FOOTNOTE = (
-    "best, median: of the repetitions, slowest rank counts. error: modelled / best - 1. "
-    "limit: the most that the memory or cache that holds the data, the link or the arithmetic units did "
-    "when they were measured by themselves. efficiency: best / limit. "
-    "measured: this device's time; emulated: functional run, its time says nothing about hardware; "
-    "modelled: computed."
+FIGURES = (
+    Column("kind", once=True),
+    *terminal.numbers("best", "median", "modelled", "error", "limit"),
+    Column("unit", once=True),
+    *terminal.numbers("efficiency"),
+    Column("bottleneck", once=True),
+    Column("verdict", once=True),
 )
+# What a heading or a kind means, below the tables that have it.
+MEANINGS = {
+    "points": "points: of a curve; the row is its best one.",
+    "best": "best, median: of the repetitions; in each the slowest rank counts.",
+    "error": "error: modelled / best - 1.",
+    "limit": "limit: the most that the memory or cache that holds the data, the link or the arithmetic units "
+    "did when they were measured by themselves.",
+    "efficiency": "efficiency: best / limit.",
+    "measured": "measured: this device's time.",
+    "emulated": "emulated: functional run, its time says nothing about hardware.",
+    "modelled kind": "modelled: computed.",
+}
+FOOTNOTE = " ".join(MEANINGS.values())  # of the page, which has all columns
 
 
 @dataclasses.dataclass(frozen=True)
@@ -137,43 +149,54 @@ def _row(measurement: Measurement, match: Prediction | None) -> Row:
     return Row(*plain, match.value, match.limit, efficiency, match.bottleneck)
 
 
-def title(result: Result) -> Text:
-    """`stream, base kernel on <device>, 2 ranks (mpi)`, and whether the kernel was the user's own."""
+def title(result: Result) -> list[str]:
+    """`stream, base kernel`, `on <device>`, `2 ranks (mpi)`, and whether the kernel was the user's own."""
     run = result.document["run"]
     ranks = result.document["environment"]["ranks"]
     count = "1 rank" if ranks["count"] == 1 else f"{ranks['count']} ranks ({ranks['kind']})"
-    own = ", optimized run" if run["class"] == "optimized" else ""
-    words = (
-        f"{run['benchmark']}, {result.kernel_name(with_digest=True)}{own} on {result.device['name']}, {count}"
-    )
-    return Text(printable(words), style="bold")
+    own = ["optimized run"] if run["class"] == "optimized" else []
+    return [
+        f"{run['benchmark']}, {result.kernel_name(with_digest=True)}",
+        *own,
+        f"on {result.device['name']}",
+        count,
+    ]
 
 
-def table(result: Result, rows: Sequence[Row]) -> Table:
-    """The table of one run; names are plain text, never markup."""
-    drawn = Table(title=title(result), title_justify="left", box=None, padding=(0, 2, 0, 0))
-    for name in ("operation", "kind"):
-        drawn.add_column(name, no_wrap=name == "kind")
-    for name in ("best", "median", "modelled", "error", "limit"):
-        drawn.add_column(name, justify="right", no_wrap=True)
-    drawn.add_column("unit", no_wrap=True)
-    drawn.add_column("efficiency", justify="right")
-    drawn.add_column("bottleneck")
-    drawn.add_column("verdict", no_wrap=True)
-    verdict = result.verdict()
-    for entry in rows:
-        drawn.add_row(
-            Text(printable(entry.operation)),
-            Text(entry.kind, style=KIND_STYLES[entry.kind]),
-            *(figure(value) for value in (entry.best, entry.median, entry.modelled)),
-            NOTHING if entry.error is None else f"{entry.error:+.0%}",
-            figure(entry.limit),
-            Text(printable(entry.unit)),
-            NOTHING if entry.efficiency is None else f"{entry.efficiency:.0%}",
-            Text(entry.bottleneck),
-            Text(verdict, style=VERDICT_STYLES.get(verdict, "yellow")),
-        )
-    return drawn
+def keys(chosen: Sequence[tuple[Measurement, int]]) -> tuple[list[Column], list[list[terminal.Cell]]]:
+    """(columns, cells of each row) of what tells metrics with the same axes apart.
+
+    `chosen`: each with the number of points of a curve that it stands for.
+    """
+    axes = list(chosen[0][0].axes)
+    columns = [Column(name, key=True, once=True) for name in ("metric", *map(families.words, axes))]
+    cells: list[list[terminal.Cell]] = []
+    for measurement, points in chosen:
+        values = [families.cell_text(axis, measurement.axes[axis]) for axis in axes]
+        cells.append([families.words(measurement.name), *values, str(points) if points > 1 else ""])
+    return [*columns, Column("points", right=True, once=True)], cells
+
+
+def cells(entry: Row, verdict: str) -> list[terminal.Cell]:
+    """A row as FIGURES have it."""
+    return [
+        Text(entry.kind, style=KIND_STYLES[entry.kind]),
+        *(figure(value) for value in (entry.best, entry.median, entry.modelled)),
+        percent(entry.error, signed=True),
+        figure(entry.limit),
+        entry.unit,
+        percent(entry.efficiency),
+        entry.bottleneck,
+        Text(verdict, style=VERDICT_STYLES.get(verdict, "yellow")),
+    ]
+
+
+def percent(share: float | None, signed: bool = False) -> str:
+    """A share as every table writes it: `81 %`, an error with its sign: `+173 %`."""
+    if share is None:
+        return NOTHING
+    text = f"{share:+.0%}".replace("-0%", "+0%") if signed else f"{share:.0%}"
+    return text.replace("%", " %")
 
 
 def figure(value: float | None) -> str:
@@ -217,7 +240,7 @@ def hints(result: Result, known: Known | None, rows: Sequence[Row]) -> list[Text
 def reason_above(known: Known | None, rows: Sequence[Row]) -> str | None:
     """Which rows are better than their limit by more than limits are exact, and why; None without any."""
     above = [
-        f"{entry.operation} {entry.efficiency:.0%}"
+        f"{entry.operation} {percent(entry.efficiency)}"
         for entry in rows
         if entry.efficiency is not None and entry.efficiency > CREDIBLE_EFFICIENCY
     ]
@@ -234,20 +257,34 @@ def reason_above(known: Known | None, rows: Sequence[Row]) -> str | None:
     return f"above the limit: {', '.join(above)}: {why}"
 
 
-def section(result: Result, known: Known | None) -> Group:
-    """Everything about one run; of each curve the best point."""
+def section(result: Result, known: Known | None, out: Console) -> set[str]:
+    """Print everything about one run, of each curve the best point; the headings and kinds that it has."""
     chosen = families.condensed(result.measurements)
     found = rows([measurement for measurement, _ in chosen], predictions(result, known))
-    several = len({measurement.name for measurement, _ in chosen}) > 1
-    named = []
-    for entry, (measurement, points) in zip(found, chosen, strict=True):
-        words = entry.operation
-        if several and measurement.axes:
-            words = f"{families.words(measurement.name)} {words}"
-        words += f" (best of {points})" if points > 1 else ""
-        named.append(dataclasses.replace(entry, operation=words))
-    lines = [*failures(result), *energy(result), *hints(result, known, named)]
-    return Group(table(result, named), *lines, Text(""))
+    terminal.title(out, title(result))
+    alike: dict[frozenset[str], list[int]] = {}  # a table for each set of axes
+    for place, (measurement, _) in enumerate(chosen):
+        alike.setdefault(frozenset(measurement.axes), []).append(place)
+    shown: set[str] = set()
+    for places in alike.values():
+        columns, names = keys([chosen[place] for place in places])
+        figures = [cells(found[place], result.verdict()) for place in places]
+        lines = [[*name, *figure] for name, figure in zip(names, figures, strict=True)]
+        shown |= terminal.show(out, [*columns, *FIGURES], lines)
+    named = [
+        dataclasses.replace(entry, operation=full_name(measurement)) if measurement.axes else entry
+        for entry, (measurement, _) in zip(found, chosen, strict=True)
+    ]
+    for line in [*failures(result), *energy(result), *hints(result, known, named)]:
+        terminal.say(out, line)
+    out.print()
+    return shown | {"modelled kind" if entry.kind == "modelled" else entry.kind for entry in found}
+
+
+def full_name(measurement: Measurement) -> str:
+    """Name and place, for example `bandwidth exchange 1 MiB`."""
+    places = (families.value_text(axis, value) for axis, value in measurement.axes.items())
+    return " ".join([families.words(measurement.name), *places])
 
 
 def energy(result: Result) -> list[Text]:
@@ -273,26 +310,24 @@ def selection(loaded: Sequence[Result]) -> list[Result]:
 
 def show(loaded: Sequence[Result], console: Console | None = None) -> None:
     """Print the report of all results."""
-    if console is None:
-        console = Console()
-        if not console.is_terminal:
-            console = Console(width=PIPED_COLUMNS)
+    out = console or terminal.console()
     devices = Devices()
     shown = selection(loaded)
+    there: set[str] = set()
     for result in shown:
-        console.print(section(result, devices.of(result)))
-    console.print(Text(FOOTNOTE, style="dim"))
+        there |= section(result, devices.of(result), out)
+    terminal.say(out, " ".join(words for name, words in MEANINGS.items() if name in there), "dim")
     if len(shown) < len(loaded):
         left = (
             f"{len(loaded) - len(shown)} further runs are not shown here; `--html FILE` makes a page of all"
         )
-        console.print(Text(left, style="yellow"))
+        terminal.say(out, left, "yellow")
 
 
 def save_svg(loaded: Sequence[Result], path: Path) -> None:
     """Save the report as a picture. Raises FabricmarkError (2) when the place cannot be written."""
     with open("/dev/null", "w", encoding="utf-8") as nowhere:
-        console = Console(record=True, width=PIPED_COLUMNS, file=nowhere, force_terminal=True)
+        console = Console(record=True, width=terminal.PIPED_COLUMNS, file=nowhere, force_terminal=True)
         show(loaded, console)
         picture = console.export_svg(title="fabricmark report")
         paths.write_atomically(path, WEB_FONT.sub("", picture))

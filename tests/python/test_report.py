@@ -41,8 +41,8 @@ def test_measured_beside_model_and_limit(calibrated):
     assert triad.efficiency == pytest.approx(triad.best / 50)
     assert (triad.kind, triad.bottleneck) == ("measured", "memory bandwidth")
     shown = text(calibrated, samples.result())
-    assert "stream, base kernel on sample-cpu, 1 rank" in shown
-    for word in ("triad", "measured", "81%", "memory bandwidth", "valid", "device_to_host"):
+    assert "stream, base kernel, on sample-cpu, 1 rank" in shown
+    for word in ("triad", "measured", "81 %", "memory bandwidth", "valid", "device_to_host"):
         assert word in shown
 
 
@@ -65,9 +65,9 @@ def test_arithmetic_and_random_updates(calibrated, document, operation, unit, be
 
 
 def test_two_figures_of_an_operation_are_told_apart(calibrated):
-    shown = text(calibrated, samples.fft())
+    shown = [" ".join(line.split()) for line in text(calibrated, samples.fft()).splitlines()]
     for words in ("performance forward", "bandwidth forward", "performance inverse", "bandwidth inverse"):
-        assert words in shown
+        assert any(line.startswith(words) for line in shown)
 
 
 @pytest.mark.parametrize(
@@ -179,7 +179,7 @@ def test_optimized_runs_are_marked(place):
     assert "optimized run" in text(place, document)
     assert "optimized run" not in text(place, samples.result())
     own_kernel(document, "mine.cl", "1")
-    assert "stream, mine.cl 11111111 (base kernel), optimized run on sample-cpu" in text(place, document)
+    assert "stream, mine.cl 11111111 (base kernel), optimized run, on sample-cpu" in text(place, document)
 
 
 def test_narrow_terminals(place):

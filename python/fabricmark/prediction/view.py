@@ -2,21 +2,16 @@
 
 import csv
 import io
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
-
-from fabricmark import paths
-from fabricmark.errors import FabricmarkError, printable
+from fabricmark import paths, terminal
+from fabricmark.errors import FabricmarkError
 from fabricmark.models import Prediction
 from fabricmark.prediction.points import Asked, Point, key_of
+from fabricmark.terminal import Column
 
 MODELLED = "modelled"
-PIPED_COLUMNS = 160
 MOST_LINES = 7
 MOST_TICKS = 12
 PICTURES = (".png", ".svg")
@@ -26,33 +21,30 @@ FIELDS = ("name", "operation", "message_bytes", "value", "unit", "kind", "limit"
 
 def show(asked: Asked, points: Sequence[Point], about: Sequence[str]) -> None:
     """Print the headline figure of every point, and a line for all that has to be known."""
-    console = Console(width=None if sys.stdout.isatty() else PIPED_COLUMNS, highlight=False)
+    out = terminal.console()
     over = f" over {asked.transport}" if asked.transport != "none" else ""
-    what = f"{asked.benchmark} on {asked.system.name}{over}, {MODELLED}: {_figure(points[0].headline)}"
-    console.print(Text(printable(what), style="bold"))
-    drawn = Table(box=None, padding=(0, 2, 0, 0))
+    what = [f"{asked.benchmark} on {asked.system.name}{over}", MODELLED, _figure(points[0].headline)]
+    terminal.title(out, what)
     axes, sizes = list(points[0].axes), list(points[0].sizes)
-    for heading in ("devices", *axes, *sizes, "figure"):
-        drawn.add_column(heading, justify="right", no_wrap=True)
-    drawn.add_column("unit", no_wrap=True)
-    drawn.add_column("limit", justify="right", no_wrap=True)
-    for heading in ("bottleneck", "phases"):
-        drawn.add_column(heading)
+    columns = [Column(heading, right=True, key=True) for heading in ("devices", *axes)]
+    columns += [Column(heading, right=True, once=len(points) > 1) for heading in sizes]
+    columns += [*terminal.numbers("figure"), Column("unit"), *terminal.numbers("limit")]
+    columns += [Column("bottleneck", once=True), Column("phases", prose=True)]
+    rows = []
     for one in points:
         found = one.headline
         cells = [str(one.devices), *(coordinate(name, one.axes[name]) for name in axes)]
         cells += [number(one.sizes[name]) for name in sizes] + [number(found.value), found.unit]
-        cells += [number(found.limit), found.bottleneck, _phases(found.phases)]
-        drawn.add_row(*(Text(printable(cell)) for cell in cells))
-    console.print(drawn)
+        rows.append([*cells, number(found.limit), found.bottleneck, _phases(found.phases)])
+    terminal.show(out, columns, rows)
     for line in about:
-        console.print(Text(printable(line)))
+        terminal.say(out, line)
 
 
 def number(value: object) -> str:
     """A number that is short to read; "-" where there is none."""
     if value is None:
-        return "-"
+        return terminal.NOTHING
     if isinstance(value, int | str):
         return str(value)
     return f"{value:.4g}" if abs(value) < 1e4 else f"{value:.0f}"
@@ -74,11 +66,12 @@ def _figure(found: Prediction) -> str:
     return f"{found.name.replace('_', ' ')} {words}".strip()
 
 
-def _phases(phases: Mapping[str, float]) -> str:
+def _phases(phases: Mapping[str, float]) -> terminal.Cell:
     whole = sum(phases.values())
     if not whole:
-        return "-"
-    return ", ".join(f"{name} {_seconds(time)} ({time / whole:.0%})" for name, time in phases.items() if time)
+        return terminal.NOTHING
+    shares = ((name, _seconds(time), time / whole) for name, time in phases.items() if time)
+    return terminal.items(f"{name} {text} ({share:.0%})" for name, text, share in shares)
 
 
 def _seconds(time: float) -> str:

@@ -70,9 +70,15 @@ def number_text(value: object) -> str:
 @lru_cache(maxsize=1 << 16, typed=True)
 def value_text(axis: str, value: object) -> str:
     """A position on an axis: bytes in binary units, numbers with their axis, words as they are."""
+    is_plain = axis.endswith("bytes") or isinstance(value, str)
+    return cell_text(axis, value) if is_plain else f"{words(axis)} {cell_text(axis, value)}"
+
+
+def cell_text(axis: str, value: object) -> str:
+    """The same in a column that has the axis as its heading."""
     if is_number(value):
-        return binary(value) if axis.endswith("bytes") else f"{words(axis)} {number_text(value)}"
-    return f"{words(axis)} {value}" if isinstance(value, bool) else str(value)
+        return binary(value) if axis.endswith("bytes") else number_text(value)
+    return str(value)
 
 
 def words(name: str) -> str:

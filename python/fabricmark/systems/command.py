@@ -1,21 +1,18 @@
 """`fabricmark systems`: which systems are known, each figure with its source, and whether a file is right."""
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
+from fabricmark import terminal
 from fabricmark.errors import FabricmarkError, printable
 from fabricmark.systems import PROFILES, catalogue, files
 from fabricmark.systems.figure import Figure
 from fabricmark.systems.new import new_command
+from fabricmark.terminal import NOTHING, Column
 
-PIPED_COLUMNS = 160
-NOTHING = "-"
+PROSE = ("what it is", "source or reasoning", "published", "fitted", "value")
 
 app = typer.Typer(help="Systems, boards, networks and bitstreams as data.", no_args_is_help=False)
 app.command("new")(new_command)
@@ -52,7 +49,7 @@ def show_command(
     if fitted:
         figures = tuple(figure for figure in figures if figure.fitted is not None)
     if name:
-        print(printable(f"{entries[0].name}: {entries[0].summary} ({entries[0].path})"))
+        terminal.say(terminal.console(), f"{entries[0].name}: {entries[0].summary} ({entries[0].path})")
     if profile is None:
         headings = ["figure", "published", "fitted", "source or reasoning"]
         rows = [_both(figure) for figure in figures]
@@ -87,9 +84,8 @@ def _one(figure: Figure, profile: str) -> list[str]:
 
 
 def _show(headings: list[str], rows: list[list[str]]) -> None:
-    """A table without a frame, wide where it is piped."""
-    console = Console() if sys.stdout.isatty() else Console(width=PIPED_COLUMNS)
-    table = Table(*headings, box=None, padding=(0, 2, 0, 0))
-    for row in rows:
-        table.add_row(*(Text(printable(cell)) for cell in row))
-    console.print(table)
+    """A table whose first column names, and whose text is broken between words."""
+    columns = [
+        Column(heading, key=place == 0, prose=heading in PROSE) for place, heading in enumerate(headings)
+    ]
+    terminal.show(terminal.console(), columns, rows)

@@ -6,11 +6,10 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.table import Table
 
-from fabricmark import paths, systems
+from fabricmark import paths, systems, terminal
 from fabricmark.errors import FabricmarkError, printable
+from fabricmark.terminal import Column
 from fabricmark.validation import distribution, fit_view, outcomes, tables
 
 BY = "benchmark,system,transport"
@@ -46,8 +45,7 @@ def validate(
         raise FabricmarkError(f"{name} has no row with the role test", "give rows to predict the role test")
     if csv_file is not None:
         paths.write_atomically(csv_file, table_csv(found))
-    console = Console(highlight=False, soft_wrap=True)
-    console.print(_table(found, columns))
+    _show(found, columns)
     for bar, errors, kept in distribution.against_bars(found):
         verdict = "kept" if kept else "missed"
         print(f"{bar.name}: {_percents(errors)}; bar {bar.median:.0%}, {bar.p90:.0%}: {verdict}")
@@ -71,16 +69,16 @@ def _percents(errors: distribution.Spread) -> str:
     return f"median {errors.median:.1%} p90 {errors.p90:.1%}".replace("%", " %")
 
 
-def _table(found: list[outcomes.Outcome], columns: list[str]) -> Table:
-    table = Table(title="Relative error of the predictions", title_justify="left")
-    for column in columns:
-        table.add_column(column)
-    for column in ("rows", "median", "p90", "largest"):
-        table.add_column(column, justify="right")
-    for key, errors in distribution.grouped(found, columns).items():
-        numbers = [f"{number:.1%}" for number in (errors.median, errors.p90, errors.largest)]
-        table.add_row(*(printable(part) for part in key), str(errors.rows), *numbers)
-    return table
+def _show(found: list[outcomes.Outcome], by: list[str]) -> None:
+    out = terminal.console()
+    terminal.title(out, ["Relative error of the predictions"])
+    columns = [Column(name, key=True) for name in by]
+    columns += terminal.numbers("rows", "median", "p90", "largest")
+    rows = []
+    for key, errors in distribution.grouped(found, by).items():
+        shares = (errors.median, errors.p90, errors.largest)
+        rows.append([*map(str, key), str(errors.rows), *(f"{share:.1%}" for share in shares)])
+    terminal.show(out, columns, rows)
 
 
 def table_csv(found: list[outcomes.Outcome]) -> str:

@@ -3,8 +3,10 @@
 from collections.abc import Sequence
 from functools import lru_cache
 
+from fabricmark import terminal
 from fabricmark.published import Figure
 from fabricmark.systems import keys
+from fabricmark.terminal import Column
 from fabricmark.validation import fit
 from fabricmark.validation.outcomes import loaded
 from fabricmark.validation.parameters import GROUPS, Parameter
@@ -41,20 +43,20 @@ def entries(rows: Sequence[Figure]) -> list[tuple[Parameter, float | None, float
     return found
 
 
-def lines(rows: Sequence[Figure]) -> list[str]:
-    """The parameters of each board, one a line: key, value in the files, value of the fit, its rows."""
-    texts = [("board", "parameter", "in the files", "fitted", "rows", "devices", "sizes")]
-    for parameter, now, value, support in entries(rows):
-        counts = " ".join(str(count) for count in support.devices)
-        both = (quantity(parameter, now), quantity(parameter, value))
-        texts.append(
-            (parameter.board, str(parameter), *both, str(support.rows), counts, str(len(support.sizes)))
-        )
-    widths = [max(len(text[place]) for text in texts) for place in range(len(texts[0]))]
-    return ["  ".join(part.ljust(width) for part, width in zip(text, widths, strict=True)).rstrip()
-            for text in texts]  # fmt: skip
+COLUMNS = (
+    *(Column(name, key=True) for name in ("board", "parameter")),
+    *terminal.numbers("in the files", "fitted", "rows"),
+    Column("devices", prose=True),
+    *terminal.numbers("sizes"),
+)
 
 
 def show(rows: Sequence[Figure]) -> None:
-    """Print the parameters."""
-    print("\n".join(lines(rows)))
+    """Print the parameters of each board: key, value in the files, value of the fit, its rows."""
+    shown = []
+    for parameter, now, value, support in entries(rows):
+        counts = " ".join(str(count) for count in support.devices)
+        both = (quantity(parameter, now), quantity(parameter, value))
+        sizes = str(len(support.sizes))
+        shown.append([parameter.board, str(parameter), *both, str(support.rows), counts, sizes])
+    terminal.show(terminal.console(), COLUMNS, shown)
