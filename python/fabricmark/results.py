@@ -224,14 +224,25 @@ def inconsistency(measurement: Measurement, ranks: int) -> str | None:
     return None
 
 
+def newest_below(folder: Path) -> Path | None:
+    """The folder inside this one whose results are the newest; None where this one has results itself."""
+    if not folder.is_dir() or _results_of(folder.glob("*.json")):
+        return None
+    below = _results_of(folder.glob("*/*.json"))
+    return max(below, key=lambda path: path.lstat().st_mtime_ns).parent if below else None
+
+
+def _results_of(files: Iterable[Path]) -> list[Path]:
+    """Sorted, without summaries of scaling and what is still being written (its name starts with a dot)."""
+    return sorted(path for path in files if not path.name.startswith(".") and path.name != SCALING_FILE)
+
+
 def find_files(places: Iterable[Path]) -> list[Path]:
     """Result files among files and folders (a folder's *.json, not below). Raises FabricmarkError (2)."""
     found: list[Path] = []
     for place in places:
         if place.is_dir():
-            # A name that starts with a dot is a file still being written.
-            inside = sorted(path for path in place.glob("*.json") if not path.name.startswith("."))
-            inside = [path for path in inside if path.name != SCALING_FILE]
+            inside = _results_of(place.glob("*.json"))
             if not inside:
                 raise FabricmarkError(f"no result files (*.json) in {place}", "run `fabricmark run stream`")
             found += inside

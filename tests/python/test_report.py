@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 import subprocess
 
 import pytest
@@ -228,6 +229,21 @@ def test_nothing_to_report(place, one_error_line):
     place.results.mkdir()
     assert "no result files" in one_error_line(place.run("report", "results"), 2)
     assert "does not exist" in one_error_line(place.run("report", "absent.json"), 2)
+
+
+def test_a_folder_of_folders_stands_for_the_newest(place):
+    for name, age, ranks in (("run-b", 200, 1), ("suite", 100, 2), ("run-a", 300, 4)):
+        (place.results / name).mkdir(parents=True)
+        file = place.write(f"{name}/one.json", samples.result(ranks=ranks))
+        os.utime(file, (1e9 - age, 1e9 - age))
+    (place.results / "empty").mkdir()
+    done = place.run("report", "results")
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == "no results directly in results; this is its newest folder: results/suite\n"
+    assert "2 ranks" in done.stdout and "4 ranks" not in done.stdout
+    place.write("own.json", samples.result())
+    done = place.run("report", "results")
+    assert done.stderr == "" and "1 rank" in done.stdout and "2 ranks" not in done.stdout
 
 
 def test_unfinished_files_are_not_read(place):

@@ -1,11 +1,12 @@
 """The files of a report: results of runs, and summaries of `fabricmark scale`."""
 
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from fabricmark import results, scaling
-from fabricmark.errors import FabricmarkError
+from fabricmark.errors import FabricmarkError, printable
 from fabricmark.results import Result
 from fabricmark.schemas import first_fault
 
@@ -36,10 +37,22 @@ class Inputs:
 
 
 def find(places: Sequence[Path]) -> list[Path]:
-    """Result files, and the scaling.json of folders that hold one. Raises FabricmarkError (2)."""
+    """Result files, and the scaling.json of folders that hold one. Raises FabricmarkError (2).
+
+    A folder that has only folders of results, as `make run` and campaigns leave it, stands for the newest.
+    """
+    places = [_with_results(place) for place in places]
     sums = [place / results.SCALING_FILE for place in places]
     files = [*results.find_files(places), *(path for path in sums if path.is_file())]
     return list(dict.fromkeys(files))
+
+
+def _with_results(place: Path) -> Path:
+    newest = results.newest_below(place)
+    if newest is None:
+        return place
+    print(printable(f"no results directly in {place}; this is its newest folder: {newest}"), file=sys.stderr)
+    return newest
 
 
 def read(files: Sequence[Path]) -> Inputs:
