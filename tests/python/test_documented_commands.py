@@ -1,0 +1,154 @@
+"""Every command line in README, CONTRIBUTING and docs is run as printed, in a clone after `make run`."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+import pytest
+import samples
+from conftest import REPOSITORY
+
+PAGES = [REPOSITORY / "README.md", REPOSITORY / "CONTRIBUTING.md", *sorted(REPOSITORY.glob("docs/*.md"))]
+PROGRAM = r"(?:[\w.]+/)*(?:fabricmark|fm_\w+)"
+FIRST = re.compile(rf"(?:{PROGRAM}|make|mpirun|cp)(?: .*|$)")
+INLINE = re.compile(rf"`((?:(?:mpirun|srun)\b[^`\n]* )?{PROGRAM} [^`]+|make [^`]+)`")
+MENTION = re.compile(r"fabricmark [a-z]+( new| show)?")  # in a sentence: a command, not a command line
+# Words that stand for something of the reader's.
+STAND_FOR = {"list NAME": "list stream"}
+# What no test runs, and why. `make` builds, measures or tests everything: its targets have to exist.
+NOT_RUN = {
+    "fabricmark systems new": "measures this machine for minutes; test_systems_new.py runs it",
+    ".venv/bin/fabricmark run fill": "test_contributing.py builds the example and runs its program",
+    "fm_stream --power rapl": "needs counters that may be read; test_programs_power.py has stand-ins",
+}
+# What takes long: programs with the sizes that they have by default, fits, many runs.
+LONG = re.compile(r" (run|scale|ab) (?!--help)|(^|[ /])fm_(?!\w+ --help)|mpirun|validate --fit")
+
+
+def commands():
+    """(page, command line without its comment), each once."""
+    found: dict[tuple[str, str], None] = {}
+    for page in PAGES:
+        text = page.read_text()
+        for line in lines_of_blocks(text):
+            found[page.name, line] = None
+        for inline in INLINE.findall(text):
+            line = " ".join(inline.split())
+            found[page.name, f"{line} --help" if MENTION.fullmatch(line) else line] = None
+    return list(found)
+
+
+def lines_of_blocks(text):
+    """Lines of indented and fenced blocks that start as a command does, and every line of a shell's block."""
+    language = None
+    for line in text.splitlines():
+        if line.startswith("```"):
+            language = line[3:] if language is None else None
+        elif language in ("sh", "bash", "console"):
+            if language != "console" or line.startswith("$ "):
+                yield re.sub(r"\s+# .*", "", line.removeprefix("$ ")).strip()
+        elif language is None and line.startswith("    ") and FIRST.match(line.strip()):
+            yield re.sub(r"\s+# .*", "", line).strip()
+
+
+COMMANDS = commands()
+
+
+@pytest.fixture(scope="module")
+def clone(tmp_path_factory):
+    """A folder that looks like a clone in which `make run` has run; (folder, environment)."""
+    folder = tmp_path_factory.mktemp("clone")
+    for name in ("build", "kernels", "systems", "data", "src"):
+        if (REPOSITORY / name).exists():
+            (folder / name).symlink_to(REPOSITORY / name)
+    script(folder / ".venv/bin/fabricmark", "from fabricmark.cli import app; app(prog_name='fabricmark')")
+    script(folder / "tools-of-the-reader/ipmi-watts", "print(42)")
+    for name in ("results/run-20260101T000000Z", "old", "new", "FOLDER_A", "FOLDER_B", "BEFORE", "AFTER"):
+        (folder / name).mkdir(parents=True)
+        for number, document in enumerate((samples.result(), samples.b_eff())):
+            (folder / name / f"{number}.json").write_text(json.dumps(document))
+    (folder / "my").mkdir()
+    shutil.copy(REPOSITORY / "systems/noctua1.toml", folder / "my/system.toml")
+    shutil.copy(REPOSITORY / "data/published/hpcc_fpga_2021.csv", folder / "OTHER.csv")
+    (folder / "other").symlink_to(folder)  # another build
+    campaign = (REPOSITORY / "docs/campaign.md").read_text()
+    (folder / "suite.toml").write_text(
+        re.search(r"`suite.toml`:\n\n```toml\n(.*?)```", campaign, re.DOTALL)[1]
+    )
+    places = [folder / ".venv/bin", folder / "build/release/bin", folder / "tools-of-the-reader"]
+    environment = {
+        **os.environ,
+        "PATH": os.pathsep.join([*map(str, places), os.environ["PATH"]]),
+        "PYTHONPATH": str(REPOSITORY / "python"),
+        "FABRICMARK_ROOT": str(folder),
+        "FABRICMARK_CACHE": str(folder / "cache"),
+        "OMPI_ALLOW_RUN_AS_ROOT": "1",
+        "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+        "OMPI_MCA_rmaps_base_oversubscribe": "1",  # of a test's machine with fewer cores than ranks
+    }
+    return folder, environment
+
+
+def script(path, code):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"#!{sys.executable}\n{code}\n")
+    path.chmod(0o755)
+
+
+def run(clone, line):
+    for words, stand_in in STAND_FOR.items():
+        line = line.replace(words, stand_in)
+    folder, environment = clone
+    return subprocess.run(
+        ["bash", "-c", line], cwd=folder, env=environment, capture_output=True, text=True, timeout=900,
+        stdin=subprocess.DEVNULL,
+    )  # fmt: skip
+
+
+def check(clone, line):
+    if "--kernel-file mine.cl" in line:
+        shutil.copy(REPOSITORY / "kernels/stream/base.cl", clone[0] / "mine.cl")
+    done = run(clone, line)
+    # `ab` says 1 where the second command is slower: two runs of the same code on a busy machine may.
+    allowed = (0, 1) if " ab " in line else (0,)
+    assert done.returncode in allowed, f"{line}\n{done.stdout[-2000:]}\n{done.stderr[-2000:]}"
+    assert "Traceback" not in done.stderr
+
+
+RUN = [(page, line) for page, line in COMMANDS if line not in NOT_RUN and not line.startswith("make ")]
+QUICK = [(page, line) for page, line in RUN if not LONG.search(line)]
+SLOW = [(page, line) for page, line in RUN if LONG.search(line)]
+
+
+def test_commands_are_found():
+    assert len(COMMANDS) > 40 and len(QUICK) > 20 and len(SLOW) > 15
+    known = {line for _, line in COMMANDS}
+    assert set(NOT_RUN) <= known, f"no longer in the docs: {set(NOT_RUN) - known}"
+
+
+@pytest.mark.parametrize("page, line", QUICK, ids=": ".join)
+def test_command(clone, page, line):
+    needs_programs = "fm_" in line or "--devices" in line.split()[2:3]
+    if needs_programs and not (REPOSITORY / "build/release/bin/fm_stream").exists():
+        pytest.skip("the programs are not built")
+    check(clone, line)
+
+
+@pytest.mark.full
+@pytest.mark.programs
+@pytest.mark.parametrize("page, line", SLOW, ids=": ".join)
+def test_command_that_takes_long(clone, page, line):
+    if "mpi" in line and shutil.which("mpirun") is None:
+        pytest.skip("no mpirun")
+    check(clone, line)
+
+
+def test_targets_of_make_exist():
+    targets = {line.split()[1] for _, line in COMMANDS if line.startswith("make ")}
+    assert {"run", "test", "build"} <= targets
+    rules = (REPOSITORY / "Makefile").read_text()
+    for target in targets:
+        assert re.search(rf"^{target}(?: [\w-]+)*:", rules, re.MULTILINE), target
