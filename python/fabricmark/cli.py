@@ -13,6 +13,7 @@ from fabricmark import (
     ab,
     calibration,
     campaign_run,
+    choices,
     compare,
     compare_view,
     compare_words,
@@ -28,6 +29,7 @@ from fabricmark import (
 from fabricmark.errors import BAD_USE, ENVIRONMENT, FabricmarkError
 from fabricmark.prediction.command import predict
 from fabricmark.reporting import outputs
+from fabricmark.scale import MODES, SCOPES
 from fabricmark.systems import command as systems_command
 from fabricmark.terminal import Column
 from fabricmark.validation.command import validate
@@ -79,7 +81,6 @@ def unwritten(error: OSError) -> int:
 
 app = OneLineErrors(
     help="Measure, model and predict FPGA systems and the accelerators beside them.",
-    add_completion=False,
     no_args_is_help=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
@@ -104,7 +105,7 @@ def main(
 @app.command("list")
 def list_command(
     name: Annotated[
-        str | None, typer.Argument(help="Show the kernels and parameters of this benchmark.")
+        str | None, choices.benchmark("Show the kernels and parameters of this benchmark.")
     ] = None,
     devices: Annotated[bool, typer.Option("--devices", help="Show the devices of every runtime.")] = False,
 ) -> None:
@@ -119,13 +120,13 @@ def list_command(
 
 @app.command("run")
 def run_command(
-    name: Annotated[str, typer.Argument(help="A benchmark of `fabricmark list`, all, or a campaign.toml.")],
+    name: Annotated[
+        str, choices.benchmark("A benchmark of `fabricmark list`, all, or a campaign.toml.", "all")
+    ],
     extra: Annotated[
         list[str] | None, typer.Argument(help="After ` -- `: options for the program, for example --size.")
     ] = None,
-    runtime: Annotated[
-        str | None, typer.Option(help="system, intel-cpu, fpga-emulator or all installed ones.")
-    ] = None,
+    runtime: Annotated[str | None, choices.runtime("Only on this runtime.", every=True)] = None,
     ranks: Annotated[int, typer.Option(min=1, help="Ranks in one process.")] = 1,
     mpi: Annotated[int | None, typer.Option(min=1, help="MPI processes, by srun or mpirun.")] = None,
     platform: Annotated[str | None, typer.Option(help="Only this OpenCL platform: text or index.")] = None,
@@ -166,21 +167,23 @@ def run_command(
 
 @app.command("scale")
 def scale_command(
-    name: Annotated[str, typer.Argument(help="A benchmark of `fabricmark list`.")],
+    name: Annotated[str, choices.benchmark("A benchmark of `fabricmark list`.")],
     devices: Annotated[str, typer.Option(help="Numbers of ranks, one device each, for example 1,2,4.")],
     extra: Annotated[
         list[str] | None, typer.Argument(help="After ` -- `: options for the program, for example --size.")
     ] = None,
-    mode: Annotated[str, typer.Option(help="weak, strong or both.")] = "weak",
+    mode: Annotated[
+        str, choices.one_of(list(MODES), "What stays the same: a rank's share or the total.")
+    ] = "weak",
     mpi: Annotated[
         bool | None,
         typer.Option("--mpi/--in-process", help="Kind of ranks (default: MPI where found)."),
     ] = None,
     parameter: Annotated[str | None, typer.Option(help="What is scaled (default: size).")] = None,
     parameter_is: Annotated[
-        str | None, typer.Option(help="per-rank or total (default: as the benchmark declares it).")
+        str | None, choices.one_of(SCOPES, "How the program takes it (default: as the benchmark says).")
     ] = None,
-    runtime: Annotated[str | None, typer.Option(help="system, intel-cpu or fpga-emulator.")] = None,
+    runtime: Annotated[str | None, choices.runtime("The OpenCL runtime.")] = None,
     platform: Annotated[str | None, typer.Option(help="Only this OpenCL platform: text or index.")] = None,
     device: Annotated[str | None, typer.Option(help="Only this device: text or index.")] = None,
     banks: Annotated[
@@ -216,7 +219,7 @@ def report_command(
 @app.command("calibrate")
 def calibrate_command(
     again: Annotated[bool, typer.Option("--again", help="Measure even what is known.")] = False,
-    runtime: Annotated[str, typer.Option(help="system, intel-cpu or all installed ones.")] = "all",
+    runtime: Annotated[str, choices.runtime("Devices of this runtime.", every=True)] = "all",
 ) -> None:
     """Measure the limits of each device once: copies, transfers, launch, arithmetic, random updates."""
     rows: list[list[object]] = []
@@ -273,7 +276,7 @@ def compare_command(
         ),
     ],
     threshold: Annotated[str, typer.Option(help="Differences up to this share do not matter.")] = "5%",
-    figure: Annotated[str, typer.Option(help="What stands for a run: median, quartile, best.")] = "median",
+    figure: Annotated[str, choices.figure()] = "median",
     ignore: Annotated[str, typer.Option(help="Conditions that may differ: device,size,...")] = "",
     seed: Annotated[int, typer.Option(min=0, help="Seed of the resampling.")] = resampling.SEED,
     json_file: Annotated[Path | None, typer.Option("--json", help="Also write the comparison here.")] = None,
@@ -298,13 +301,13 @@ def ab_command(
         list[str] | None, typer.Option(help="Only this metric: NAME[,axis=value]; may be repeated.")
     ] = None,
     min_effect: Annotated[str, typer.Option(help="Differences up to this share do not matter.")] = "2%",
-    figure: Annotated[str, typer.Option(help="What stands for a run: median, quartile, best.")] = "median",
+    figure: Annotated[str, choices.figure()] = "median",
     ignore: Annotated[str, typer.Option(help="Conditions that may differ: size,vector_width,...")] = "",
     until_clear: Annotated[bool, typer.Option("--until-clear", help="Add pairs until it is clear.")] = False,
     max_pairs: Annotated[
         int | None, typer.Option(max=ab.MOST_PAIRS, help="... but no more (default: 8 times --pairs).")
     ] = None,
-    runtime: Annotated[str | None, typer.Option(help="system, intel-cpu or fpga-emulator.")] = None,
+    runtime: Annotated[str | None, choices.runtime("The OpenCL runtime.")] = None,
     output: Annotated[Path, typer.Option(help="Folder for the folder of results.")] = Path("results"),
     seed: Annotated[int, typer.Option(min=0, help="Seed of the resampling.")] = resampling.SEED,
     json_file: Annotated[Path | None, typer.Option("--json", help="Also write the comparison here.")] = None,

@@ -145,6 +145,15 @@ def check_value(place: str, parameter: Parameter, value: object, name: str = "de
         raise FabricmarkError(f"{place}: {_plain(value)} is out of range", f"use {parameter.allowed()}")
 
 
+def whole_number(text: str) -> int | None:
+    """A whole number as the programs read it: 65536, 64Ki (also Mi, Gi) or 2^16; None for anything else."""
+    plain = re.fullmatch(r"([0-9]{1,18})(Ki|Mi|Gi)?", text)
+    if plain:
+        return int(plain[1]) << {None: 0, "Ki": 10, "Mi": 20, "Gi": 30}[plain[2]]
+    power = re.fullmatch(r"2\^([0-9]{1,2})", text)
+    return 2 ** int(power[1]) if power else None
+
+
 def _check_variants(path: Path, document: Mapping, parameters: Mapping[str, Parameter]) -> None:
     """Raises FabricmarkError (2) when a variant's own value names no parameter or does not fit it."""
     for variant, table in document["variants"].items():

@@ -2,7 +2,6 @@
 
 import itertools
 import math
-import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -69,19 +68,10 @@ def take_value(words: Sequence[str], parameter: Parameter | None) -> tuple[int |
             rest.append(word)
     if found is None:
         return None, tuple(rest)
-    number = whole_number(found)
+    number = kernel_toml.whole_number(found)
     if number is None:
         raise FabricmarkError(f"{option} {found!r} is not a whole number", "give one, like 65536 or 2^16")
     return number, tuple(rest)
-
-
-def whole_number(text: str) -> int | None:
-    """A number as the programs read it: 65536, 64Ki (also Mi, Gi) or 2^16; None for anything else."""
-    plain = re.fullmatch(r"([0-9]{1,18})(Ki|Mi|Gi)?", text)
-    if plain:
-        return int(plain[1]) << {None: 0, "Ki": 10, "Mi": 20, "Gi": 30}[plain[2]]
-    power = re.fullmatch(r"2\^([0-9]{1,2})", text)
-    return 2 ** int(power[1]) if power else None
 
 
 def chosen_parameter(benchmark: str, name: str | None, modes: Sequence[str]) -> Parameter | None:

@@ -1,7 +1,7 @@
 """The figures of `fabricmark scale`: speed-up, efficiency, normalised as published."""
 
 import pytest
-from fabricmark import scale, scaling
+from fabricmark import kernel_toml, scale, scaling
 from fabricmark.errors import FabricmarkError
 from fabricmark.scaling import Design
 from hypothesis import given
@@ -41,9 +41,9 @@ def test_perfect_scaling_is_one(mode, better, fewest, more, first):
 
 @given(st.text(max_size=12))
 def test_numbers_are_read_as_the_programs_do(text):
-    number = scale.whole_number(text)
+    number = kernel_toml.whole_number(text)
     assert number is None or number >= 0
-    assert [scale.whole_number(word) for word in ("12", "2Ki", "2^5", "2^x", "-1", "")] == [
+    assert [kernel_toml.whole_number(word) for word in ("12", "2Ki", "2^5", "2^x", "-1", "")] == [
         12, 2048, 32, None, None, None,
     ]  # fmt: skip
     try:

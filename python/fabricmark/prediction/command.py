@@ -5,28 +5,34 @@ from typing import Annotated
 
 import typer
 
-from fabricmark import known, listing, paths, systems
+from fabricmark import choices, known, listing, paths, systems
 from fabricmark.errors import FabricmarkError
 from fabricmark.prediction import points, request, view
 
 HELP = {
     "devices": "Numbers of devices: 16, 1,4,16 or 1..64 (powers of two; hpl and ptrans: squares).",
-    "set": "A parameter (size=8192) or a figure of the system (network.latency=1us); may be repeated.",
+    "set": "A parameter (size=2^27) or a figure of the system (network.latency=1us); may be repeated.",
     "sweep": "Values of one, as a:b[:step] or a:b:xFACTOR (default x2); may be repeated.",
     "scaling": "weak: sizes are those of one device; strong: of all together.",
 }
 
 
 def predict(
-    name: Annotated[str, typer.Argument(help="The benchmark.")],
-    system: Annotated[str, typer.Option(help="A name of `fabricmark systems list`, or a file.")],
+    name: Annotated[str, choices.benchmark("The benchmark.")],
+    system: Annotated[
+        str,
+        typer.Option(
+            autocompletion=choices.completed(choices.system_names),
+            help="A name of `fabricmark systems list`, or a file.",
+        ),
+    ],
     devices: Annotated[str, typer.Option(help=HELP["devices"])] = "1",
     settings: Annotated[list[str] | None, typer.Option("--set", help=HELP["set"])] = None,
     sweep: Annotated[list[str] | None, typer.Option(help=HELP["sweep"])] = None,
     transport: Annotated[str | None, typer.Option(help="cpu, host, channels, accl-udp, ...")] = None,
     board: Annotated[str | None, typer.Option(help="Which of the system's kinds of devices.")] = None,
-    scaling: Annotated[str, typer.Option(help=HELP["scaling"])] = points.WEAK,
-    profile: Annotated[str, typer.Option(help=f"Figures: {' or '.join(systems.PROFILES)}.")] = "fitted",
+    scaling: Annotated[str, choices.one_of(points.SCALING, HELP["scaling"])] = points.WEAK,
+    profile: Annotated[str, choices.one_of(systems.PROFILES, "Which figures of the system.")] = "fitted",
     csv_file: Annotated[Path | None, typer.Option("--csv", help="Write every prediction.")] = None,
     plot_file: Annotated[Path | None, typer.Option("--plot", help="Draw it: FILE.png or FILE.svg.")] = None,
 ) -> None:

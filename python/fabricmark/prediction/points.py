@@ -91,7 +91,8 @@ def number(name: str, text: str, asked: "Asked") -> object:
     value: object = text
     try:
         if parameter.type == "int":
-            value = int(float(text)) if float(text) == int(float(text)) else text
+            whole = kernel_toml.whole_number(text)
+            value = whole if whole is not None else int(float(text)) if float(text).is_integer() else text
         elif parameter.type == "float":
             value = float(text)
         elif parameter.type == "bool":

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from fabricmark import terminal
+from fabricmark import choices, terminal
 from fabricmark.errors import FabricmarkError, printable
 from fabricmark.systems import PROFILES, catalogue, files
 from fabricmark.systems.figure import Figure
@@ -32,9 +32,13 @@ def list_command() -> None:
 @app.command("show")
 def show_command(
     name: Annotated[
-        str | None, typer.Argument(help="A name of `fabricmark systems list`, or a file (default: all).")
+        str | None,
+        typer.Argument(
+            autocompletion=choices.completed(lambda: [entry.name for entry in catalogue.everything()]),
+            help="A name of `fabricmark systems list`, or a file (default: all).",
+        ),
     ] = None,
-    profile: Annotated[str | None, typer.Option(help="Only the figures of published or fitted.")] = None,
+    profile: Annotated[str | None, choices.one_of(PROFILES, "Only the figures of this profile.")] = None,
     fitted: Annotated[
         bool, typer.Option("--fitted", help="Only fitted figures, with the reasoning.")
     ] = False,

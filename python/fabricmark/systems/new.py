@@ -12,7 +12,7 @@ from typing import Annotated
 
 import typer
 
-from fabricmark import calibration, launch, listing, paths, running, systems
+from fabricmark import calibration, choices, launch, listing, paths, running, systems
 from fabricmark.errors import ENVIRONMENT, FabricmarkError, printable
 from fabricmark.systems import files, here, short_runs, text
 
@@ -21,7 +21,7 @@ EMULATED = "its times say nothing about hardware"
 
 def new_command(
     name: Annotated[str | None, typer.Argument(help="Name of the system (default: the host's).")] = None,
-    runtime: Annotated[str, typer.Option(help="system, intel-cpu or all installed ones.")] = "all",
+    runtime: Annotated[str, choices.runtime("Devices of this runtime.", every=True)] = "all",
     output: Annotated[
         Path | None, typer.Option(help="File to write (default: NAME.toml in your folder of systems).")
     ] = None,

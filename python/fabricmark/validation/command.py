@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from fabricmark import paths, systems, terminal
+from fabricmark import choices, paths, systems, terminal
 from fabricmark.errors import FabricmarkError, printable
 from fabricmark.terminal import Column
 from fabricmark.validation import distribution, fit_view, outcomes, tables
@@ -21,7 +21,7 @@ CSV_COLUMNS = (
 
 def validate(
     data: Annotated[Path | None, typer.Option(help="CSV with the columns of data/published.")] = None,
-    profile: Annotated[str, typer.Option(help=f"Figures: {' or '.join(systems.PROFILES)}.")] = "fitted",
+    profile: Annotated[str, choices.one_of(systems.PROFILES, "Which figures of the systems.")] = "fitted",
     by: Annotated[str, typer.Option(help=f"Columns to group by: {', '.join(distribution.GROUPS)}.")] = BY,
     csv_file: Annotated[
         Path | None, typer.Option("--csv", help="Write every row and its prediction.")

@@ -1,0 +1,53 @@
+"""Shell completion, and what may be chosen in the help of options."""
+
+import pytest
+
+
+def completed(place, *words):
+    """What bash would offer for the last word."""
+    variables = {
+        "_FABRICMARK_COMPLETE": "complete_bash",
+        "COMP_WORDS": " ".join(["fabricmark", *words]),
+        "COMP_CWORD": str(len(words)),
+    }
+    return place.run(**variables).stdout.split()
+
+
+def test_names_are_completed(place, of_the_repository):
+    assert completed(place, "run", "s") == ["stream"]  # the one benchmark of the stand-in
+    assert completed(place, "run", "a") == ["all"]
+    assert "systems" in completed(place, "sys")
+    assert completed(place, "predict", "stream", "--scaling", "w") == ["weak"]
+    assert completed(place, "ab", "a", "b", "--figure", "m") == ["median"]
+    assert completed(place, "run", "stream", "--runtime", "fpga") == ["fpga-emulator"]
+
+
+def test_systems_are_completed(place):
+    (place.root / "systems").mkdir()
+    (place.root / "systems" / "mine.toml").write_text("")
+    assert completed(place, "predict", "stream", "--system", "m") == ["mine"]
+
+
+def test_nothing_is_offered_where_nothing_is_found(place):
+    (place.root / "src" / "benchmarks" / "stream").rename(place.folder / "gone")
+    (place.root / "src" / "benchmarks").rmdir()
+    assert completed(place, "list", "s") == []
+
+
+@pytest.mark.parametrize(
+    "words, choices",
+    [
+        (["run"], "[system|intel-cpu|fpga-emulator|all]"),
+        (["scale"], "[weak|strong|both]"),
+        (["scale"], "[per-rank|total]"),
+        (["predict"], "[fitted|published]"),
+        (["compare"], "[median|quartile|best]"),
+        (["systems", "show"], "[fitted|published]"),
+    ],
+)
+def test_choices_are_in_the_help(place, words, choices):
+    assert choices in place.run(*words, "--help").stdout
+
+
+def test_the_script_for_a_shell_is_printed(place):
+    assert "complete -o default" in place.run("--show-completion", "bash").stdout
