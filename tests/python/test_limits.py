@@ -162,7 +162,7 @@ def test_a_row_above_its_limit_has_a_reason(place, factor):
     assert ("above the limit: " in done.stdout) == bool(above)
     reason = report.reason_above(known, rows)
     for row in above:
-        assert f"{row.operation} {row.efficiency:.0%}" in reason and "2 measurements" in reason
+        assert f"{row.operation} {report.percent(row.efficiency)}" in reason and "2 measurements" in reason
 
 
 def test_limits_are_measured_again_after_a_faster_run(place, monkeypatch):
