@@ -6,6 +6,7 @@ devices comparable, as Fig. 4.13 of dissertation 000 does.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import ceil
 
 from fabricmark import report, scaling
 from fabricmark.reporting import families
@@ -230,4 +231,5 @@ def limit_line(axis: str, line: Sequence[Point]) -> Series | None:
 def ticks(axis: str, values: Sequence[float]) -> list[tuple[float, str]]:
     """Ticks at some of the values themselves: bytes in binary units, powers of two as such."""
     write = families.binary if axis.endswith("bytes") else families.number_text
-    return [(value, write(value)) for value in thinned(families.distinct(values), MOST_TICKS)]
+    places = families.distinct(values)
+    return [(value, write(value)) for value in places[:: ceil(len(places) / MOST_TICKS)]]

@@ -81,6 +81,6 @@ def over(values: Sequence[float], start: float, end: float, is_log: bool, from_z
     if is_log:
         margin = (high / low) ** 0.04 if high > low else 2.0
         return Scale(low / margin, high * margin, start, end, True)
+    low = min(0.0, low) if from_zero else low
     room = 0.05 * (high - low) or abs(high) or 1.0
-    low = min(0.0, low) if from_zero else low - room
-    return Scale(low, high + room, start, end)
+    return Scale(low if from_zero else low - room, high + room, start, end)

@@ -47,16 +47,17 @@ def lines(groups: Sequence[Group]) -> list[Line]:
             ranks = group.runs[0].ranks
             rates[ranks] = max(entry.best, rates.get(ranks, 0.0))
     made = []
-    several = len({key[0] for key, rates in found.items() if len(rates) >= FEWEST_RANKS}) > 1
-    for (name, axes, _, kind, rest), rates in found.items():
-        if len(rates) >= FEWEST_RANKS:
-            what = families.axes_text(dict(axes))
-            words = [families.words(name)] if several or not what else []
-            words += [what] if what else []
-            words += [field_text(*item) for item in rest]
-            ranks = sorted(rates)
-            gained = [rates[count] / rates[ranks[0]] for count in ranks]
-            made.append(Line(f"{', '.join(words)} ({kind})", ranks, gained))
+    long = {key: rates for key, rates in found.items() if len(rates) >= FEWEST_RANKS}
+    several = len({key[0] for key in long}) > 1
+    common = set.intersection(*(set(key[-1]) for key in long)) if long else set()
+    for (name, axes, _, kind, rest), rates in long.items():
+        what = families.axes_text(dict(axes))
+        words = [families.words(name)] if several or not what else []
+        words += [what] if what else []
+        words += [field_text(*item) for item in rest if item not in common]
+        ranks = sorted(rates)
+        gained = [rates[count] / rates[ranks[0]] for count in ranks]
+        made.append(Line(f"{', '.join(words)} ({kind})", ranks, gained))
     return made
 
 
@@ -116,7 +117,8 @@ def from_lines(head: str, found: Sequence[Line], note: str = "") -> list[Plot]:
     ranks = families.distinct(count for line in shown for count in line.ranks)
     fewest = "1 rank" if ranks[0] == 1 else f"{ranks[0]} ranks"
     mode = head.rpartition(" ")[2]
-    family = f"{mode} scaling" if mode in MODES else "scaling"
+    part = f"{mode} scaling" if mode in MODES else ""
+    family = part or "scaling"
     if len(ranks) == FEWEST_RANKS:
         return [of_two(head, family, shown, fewest, left)]
     ups = [Series(line.name, line.ranks, line.speed_ups, "line", i) for i, line in enumerate(shown)]
@@ -131,7 +133,7 @@ def from_lines(head: str, found: Sequence[Line], note: str = "") -> list[Plot]:
             y_label=f"speed-up over {fewest}",
             series=ups,
             family=family,
-            part="speed-up",
+            part=part,
             **common,
         ),
         Plot(
@@ -141,7 +143,7 @@ def from_lines(head: str, found: Sequence[Line], note: str = "") -> list[Plot]:
             series=shares,
             unit="%",
             family=family,
-            part="efficiency",
+            part=part,
             **common,
         ),
     ]

@@ -16,7 +16,7 @@ from fabricmark.reporting.scales import Scale
 
 WIDTH, HEIGHT = 380, 230
 WIDE = 1100  # of a timeline
-LETTER = 6.0  # width of a letter of a tick [pixels]
+LETTER = 6.6  # width of a letter of a tick [pixels]
 TOP, RIGHT, BOTTOM = 8, 14, 38
 LABEL, BAND = 15, 13  # heights of a row's label and of its bars
 MOST_LETTERS = 56
@@ -85,12 +85,12 @@ def x_axis(scale: Scale, named: Sequence[tuple[float, str]], top: float, bottom:
     for value, word in named:
         at, half = scale(value), LETTER * len(word) / 2
         lines.append(f"M{number(at)} {number(top)}V{number(bottom)}")
-        if at - half > last + 4:
-            inside = max(at, half)  # the first may stand at the edge
+        inside = min(max(at, half + 2), scale.end + RIGHT - half)  # the first and the last stand at the edges
+        if inside - half > last + 3:
             words.append(
                 f'<text x="{number(inside)}" y="{number(bottom + 15)}" class="m">{text(word)}</text>'
             )
-            last = at + half
+            last = inside + half
     middle = (scale.start + scale.end) / 2
     words.append(f'<text x="{number(middle)}" y="{number(bottom + 31)}" class="m x">{text(label)}</text>')
     return f'<path class="grid" d="{"".join(lines)}"/>{"".join(words)}'
@@ -160,11 +160,6 @@ def lying(plot: Plot, colours: Mapping[str, int], width: float, height: float) -
     ticks = scale.ticks()
     words = zip(ticks, tick_words(scale, ticks, plot.unit), strict=True)
     drawn = [x_axis(scale, list(words), TOP, height - BOTTOM, plot.x_label)]
-    most = MOST_LETTERS if width == WIDTH else 3 * MOST_LETTERS
-    drawn += [
-        f'<text x="6" y="{TOP + row * pitch + 11}" class="r">{text(shortened(name, most))}</text>'
-        for row, name in enumerate(plot.rows)
-    ]
     tops = Scale(0, 1, TOP + LABEL, TOP + LABEL + pitch)  # of the band of a row
     for place, entry in enumerate(plot.series):
         colour = style(entry, colours)
@@ -178,9 +173,13 @@ def lying(plot: Plot, colours: Mapping[str, int], width: float, height: float) -
                 plot, entry, colour, scale, lambda row, place=place: tops(row) + BAND * place % (side * BAND)
             )
     if plot.reference is not None:
-        drawn.append(
-            f'<path class="ref" d="M{number(scale(plot.reference))} {TOP}V{number(height - BOTTOM)}"/>'
-        )
+        at = number(scale(plot.reference))
+        drawn.append(f'<path class="ref" d="M{at} {TOP}V{number(height - BOTTOM)}"/>')
+    most = MOST_LETTERS if width == WIDTH else 3 * MOST_LETTERS
+    drawn += [
+        f'<text x="6" y="{TOP + row * pitch + 11}" class="r">{text(shortened(name, most))}</text>'
+        for row, name in enumerate(plot.rows)
+    ]
     return "".join(drawn)
 
 
