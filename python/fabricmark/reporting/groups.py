@@ -62,6 +62,11 @@ class Group:
         return worst_verdict(Counter(run.verdict() for run in self.runs))
 
     @cached_property
+    def several_names(self) -> bool:
+        """Whether the axes alone do not tell the metrics apart."""
+        return len({figure.measurement.name for figure in self.figures}) > 1
+
+    @cached_property
     def condensed(self) -> list[tuple[Figure, int]]:
         """Single figures, and of each curve its best point with the number of points it stands for."""
         by_identity = {id(figure.measurement): figure for figure in self.figures}

@@ -161,8 +161,7 @@ def summary_row(group: Group, figure: Figure, points: int, several: bool, with_p
     """One metric of the summary."""
     row, entry = figure.row, figure.measurement
     what = families.axes_text(entry.axes) or families.words(entry.name)
-    names = {other.measurement.name for other in group.figures}
-    if len(names) > 1 and entry.axes:
+    if group.several_names and entry.axes:
         what = f"{families.words(entry.name)}, {what}"
     what += f" (best of {points})" if points > 1 else ""
     what += " (derived)" if entry.derived else ""
