@@ -80,13 +80,8 @@ def looks(pairs: int, until_clear: bool, most: int | None) -> list[int]:
 def new_folder(parent: Path) -> Path:
     """results/ab-<time> with a folder for each side. Raises FabricmarkError (2) when it cannot be made."""
     folder = parent / f"ab-{datetime.now(UTC).strftime('%Y%m%dT%H%M%S%fZ')}"
-    try:
-        for side in SIDES:
-            (folder / side).mkdir(parents=True)
-    except OSError as error:
-        raise FabricmarkError(
-            f"cannot create {folder}: {error.strerror}", "choose another --output"
-        ) from error
+    for side in SIDES:
+        paths.make_folder(folder / side)
     return folder
 
 

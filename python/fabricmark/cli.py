@@ -17,8 +17,10 @@ from fabricmark import (
     compare,
     compare_view,
     compare_words,
+    launch,
     listing,
     listing_view,
+    paths,
     report,
     resampling,
     running,
@@ -60,7 +62,18 @@ class OneLineErrors(typer.Typer):
             code = READER_GONE if isinstance(ended.__context__, BrokenPipeError) else ended.code
         except OSError as error:
             code = unwritten(error)
+        except Exception as error:
+            if os.environ.get("FABRICMARK_DEBUG"):
+                raise
+            code = fail(internal(error))
         sys.exit(code if isinstance(code, int) else 0)
+
+
+def internal(error: Exception) -> FabricmarkError:
+    """What no check has foreseen, as one line; bad input shall not get here."""
+    cause = f"internal error: {type(error).__name__}: {error}"
+    remedy = "please report it with what FABRICMARK_DEBUG=1 in the environment prints"
+    return FabricmarkError(cause, remedy, ENVIRONMENT)
 
 
 def fail(error: FabricmarkError) -> int:
@@ -127,8 +140,10 @@ def run_command(
         list[str] | None, typer.Argument(help="After ` -- `: options for the program, for example --size.")
     ] = None,
     runtime: Annotated[str | None, choices.runtime("Only on this runtime.", every=True)] = None,
-    ranks: Annotated[int, typer.Option(min=1, help="Ranks in one process.")] = 1,
-    mpi: Annotated[int | None, typer.Option(min=1, help="MPI processes, by srun or mpirun.")] = None,
+    ranks: Annotated[int, typer.Option(min=1, max=launch.MOST_RANKS, help="Ranks in one process.")] = 1,
+    mpi: Annotated[
+        int | None, typer.Option(min=1, max=launch.MOST_PROCESSES, help="MPI processes, by srun or mpirun.")
+    ] = None,
     platform: Annotated[str | None, typer.Option(help="Only this OpenCL platform: text or index.")] = None,
     device: Annotated[str | None, typer.Option(help="Only this device: text or index.")] = None,
     output: Annotated[Path, typer.Option(help="Folder for the result files.")] = Path("results"),
@@ -149,6 +164,7 @@ def run_command(
     if name != "all":
         listing.check_benchmark(name)
     names = listing.benchmark_names() if name == "all" else [name]
+    paths.make_folder(output)
     outcome = running.Outcome()
     todo = list(running.jobs(names, runtime, ranks, mpi, output, words))
     try:

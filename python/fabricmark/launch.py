@@ -16,6 +16,8 @@ from fabricmark import paths, runtimes
 from fabricmark.errors import ENVIRONMENT, FabricmarkError
 
 SECONDS_TO_END = 10
+MOST_RANKS = 1024  # in one process, as the programs have it
+MOST_PROCESSES = 1_048_576
 PR_SET_PDEATHSIG = 1  # linux/prctl.h
 
 
@@ -120,12 +122,7 @@ def start(
     """
     environment = runtimes.environment(job.runtime, os.environ)
     result = (result or job.result_path(datetime.now(UTC))).absolute()
-    try:
-        result.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise FabricmarkError(
-            f"cannot create {result.parent}: {error.strerror}", "choose another --output"
-        ) from error
+    paths.make_folder(result.parent)
     command = command_line(job, result, environment)
     try:
         process = _start_program(command, environment, quiet, keep_open)

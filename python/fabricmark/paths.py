@@ -102,6 +102,15 @@ def content(path: Path) -> bytes:
         os.close(descriptor)
 
 
+def make_folder(path: Path) -> None:
+    """A folder for results, with those above it. Raises FabricmarkError (2) when it cannot be made."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except (OSError, ValueError) as error:  # ValueError: a zero byte in its name
+        why = getattr(error, "strerror", None) or error
+        raise FabricmarkError(f"cannot create {path}: {why}", "choose another --output") from error
+
+
 def write_atomically(path: Path, content: str | bytes) -> None:
     """Write a file (a text as UTF-8) that is either wholly there or not at all, even after a kill.
 

@@ -112,7 +112,7 @@ def predictions(result: Result, known: Known | None) -> list[Prediction]:
         board = known.board
         found = model.predict(parameters, board, result.ranks, measurements=result.measurements, **more)
         return models.within_limits(found, board)
-    except (KeyError, TypeError, ValueError, ArithmeticError):
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError):
         # A model that does not know these parameters has nothing to say; the measurement stands alone.
         return []
 

@@ -224,9 +224,20 @@ def inconsistency(measurement: Measurement, ranks: int) -> str | None:
     return None
 
 
+def _reachable(place: Path) -> Path:
+    """The place itself. Raises FabricmarkError (2) where the system cannot even look for it."""
+    try:
+        place.exists()
+    except OSError as error:  # a name that is too long, a folder that may not be entered, a loop of links
+        raise FabricmarkError(
+            f"{place}: {error.strerror}", "give result files or a folder of them"
+        ) from error
+    return place
+
+
 def newest_below(folder: Path) -> Path | None:
     """The folder inside this one whose results are the newest; None where this one has results itself."""
-    if not folder.is_dir() or _results_of(folder.glob("*.json")):
+    if not _reachable(folder).is_dir() or _results_of(folder.glob("*.json")):
         return None
     below = _results_of(folder.glob("*/*.json"))
     return max(below, key=lambda path: path.lstat().st_mtime_ns).parent if below else None
@@ -240,7 +251,7 @@ def _results_of(files: Iterable[Path]) -> list[Path]:
 def find_files(places: Iterable[Path]) -> list[Path]:
     """Result files among files and folders (a folder's *.json, not below). Raises FabricmarkError (2)."""
     found: list[Path] = []
-    for place in places:
+    for place in map(_reachable, places):
         if place.is_dir():
             inside = _results_of(place.glob("*.json"))
             if not inside:

@@ -10,12 +10,12 @@ from pathlib import Path
 from fabricmark import kernel_toml, listing, paths, running, runtimes
 from fabricmark.errors import ENVIRONMENT, FabricmarkError
 from fabricmark.kernel_toml import Parameter
+from fabricmark.launch import MOST_PROCESSES
 
 MODES = {"weak": ("weak",), "strong": ("strong",), "both": ("weak", "strong")}
 SCOPES = ("per-rank", "total")
 SIZES = ("size", "batch", "log_size")  # what is scaled where nobody says: the first that a benchmark has
 LOGARITHM = "log_"  # how parameters begin that are logarithms, to the base of two
-MOST_RANKS = 1_048_576
 
 
 @dataclass(frozen=True)
@@ -45,8 +45,8 @@ def parse_ranks(text: str) -> tuple[int, ...]:
     if not all(word.isascii() and word.isdigit() and len(word) < 8 for word in words):
         raise FabricmarkError(f"--devices {text!r} is not a list of numbers", "write it like 1,2,4")
     numbers = sorted({int(word) for word in words})
-    if numbers[0] < 1 or numbers[-1] > MOST_RANKS:
-        raise FabricmarkError(f"--devices {text!r}: out of range", f"use numbers from 1 to {MOST_RANKS}")
+    if numbers[0] < 1 or numbers[-1] > MOST_PROCESSES:
+        raise FabricmarkError(f"--devices {text!r}: out of range", f"use numbers from 1 to {MOST_PROCESSES}")
     return tuple(numbers)
 
 

@@ -90,6 +90,7 @@ def run(request: Request) -> Outcome:
         for ranks in request.ranks
     ]
     paths.program(request.benchmark)
+    paths.make_folder(request.folder)
     outcome = Outcome({mode: [] for mode in request.modes})
     known: dict[tuple[int, int | None], results.Result | None] = {}
     try:

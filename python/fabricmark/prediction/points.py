@@ -188,21 +188,41 @@ def point(asked: Asked, devices: int, place: Mapping[str, object]) -> Point:
     run = fitting(run, given, asked.benchmark, board.memory_bytes, devices)
     network = system.networks.get(asked.transport)
     _check(asked, run, board, network, devices)
+    predictions = _modelled(asked, run, board, devices, network=network, bitstream=bitstream)
+    sizes = {name: run[name] for name in SIZES if name in run and name not in place}
+    return Point(devices, place, sizes, _headline(asked.benchmark, predictions), predictions)
+
+
+def _modelled(asked: Asked, run: Mapping, board, devices: int, **more: object) -> list[Prediction]:
+    """What the benchmark's model says. Raises FabricmarkError (2) where there is none or it says nothing."""
+    about = f"{asked.benchmark} on {asked.system.name}"
     model = models.find(asked.benchmark)
-    try:
-        found = model.predict(run, board, devices, network=network, bitstream=bitstream)
-        predictions = models.within_limits(found, board)
-    except (KeyError, ValueError) as error:
+    if model is None:
         raise FabricmarkError(
-            f"{asked.benchmark} on {system.name}: no model without {error.args[0]}",
-            "set it, or use another system",
-        ) from error
-    name, axes = HEADLINES[asked.benchmark]
+            f"{asked.benchmark} has no model", f"use one of {', '.join(models.names())}, or measure it"
+        )
+    try:
+        found = models.within_limits(model.predict(run, board, devices, **more), board)
+    except (KeyError, ValueError) as error:
+        cause = f"{about}: no model without {error.args[0] if error.args else error}"
+        raise FabricmarkError(cause, "set it, or use another system") from error
+    except (LookupError, TypeError, AttributeError, ArithmeticError) as error:
+        cause = f"{about}: its model cannot use these values ({type(error).__name__}: {error})"
+        raise FabricmarkError(cause, "set others, or use another system") from error
+    if not found:
+        raise FabricmarkError(f"{asked.benchmark}: nothing to predict", "measure it with fabricmark run")
+    return found
+
+
+def _headline(benchmark: str, predictions: Sequence[Prediction]) -> Prediction:
+    """What stands for the benchmark in one number; of one that names none, its first prediction."""
+    if benchmark not in HEADLINES:
+        return predictions[0]
+    name, axes = HEADLINES[benchmark]
     shown = [one for one in predictions if one.name == name and axes.items() <= dict(one.axes).items()]
     if not shown:
-        raise FabricmarkError(f"{asked.benchmark}: nothing to predict", "measure it with fabricmark run")
-    sizes = {name: run[name] for name in SIZES if name in run and name not in place}
-    return Point(devices, place, sizes, shown[-1], predictions)
+        raise FabricmarkError(f"{benchmark}: nothing to predict", "measure it with fabricmark run")
+    return shown[-1]
 
 
 def _chosen(system: System, asked: Asked, given: Mapping) -> dict[str, object]:

@@ -110,7 +110,7 @@ def _sweep(word: str) -> Sweep:
 
 def values(first: float, last: float, step: float | None, factor: float, whole: bool, name: str) -> list:
     """The values of an axis, both ends within. Raises FabricmarkError (2)."""
-    wrong = first > last or (step is not None and step <= 0) or (step is None and first <= 0)
+    wrong = first > last or (step is not None and not 0 < step < math.inf) or (step is None and first <= 0)
     if wrong:
         raise FabricmarkError(
             f"--sweep {name}: the range does not rise", "write the smaller end first, and a step above 0"

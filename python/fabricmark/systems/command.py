@@ -48,11 +48,11 @@ def show_command(
         raise FabricmarkError(f"there is no profile {profile}", f"use one of {', '.join(PROFILES)}")
     if fitted and profile == "published":
         raise FabricmarkError("--fitted and the profile published", "leave out one of them")
-    entries = [catalogue.named(name)] if name else catalogue.everything()
+    entries = [catalogue.named(name)] if name is not None else catalogue.everything()
     figures = catalogue.unique(figure for entry in entries for figure in entry.figures)
     if fitted:
         figures = tuple(figure for figure in figures if figure.fitted is not None)
-    if name:
+    if name is not None:
         terminal.say(terminal.console(), f"{entries[0].name}: {entries[0].summary} ({entries[0].path})")
     if profile is None:
         headings = ["figure", "published", "fitted", "source or reasoning"]
