@@ -164,6 +164,17 @@ void Buffer::read(const cl::CommandQueue& queue, void* destination, std::size_t 
   }
 }
 
+void Buffer::fill(const cl::CommandQueue& queue, std::byte value) {
+  const auto pattern = std::to_integer<cl_uchar>(value);
+  if (shared_ == nullptr) {
+    queue.enqueueFillBuffer(memory_, pattern, 0, bytes_);
+  } else {
+    cl::detail::errHandler(
+        clEnqueueSVMMemFill(queue(), shared_, &pattern, sizeof(pattern), bytes_, 0, nullptr, nullptr),
+        "clEnqueueSVMMemFill");
+  }
+}
+
 void Buffer::migrate(const cl::CommandQueue& queue, bool to_host) {
   if (shared_ != nullptr) return;
   queue.enqueueMigrateMemObjects({memory_}, to_host ? CL_MIGRATE_MEM_OBJECT_HOST : 0);

@@ -106,6 +106,8 @@ class Buffer {
              cl::Event* event = nullptr);
   void read(const cl::CommandQueue& queue, void* destination, std::size_t bytes, std::size_t offset = 0,
             cl::Event* event = nullptr) const;
+  /// Sets every byte to `value`.
+  void fill(const cl::CommandQueue& queue, std::byte value);
   /// Moves the whole buffer to the device or to the host without a copy that the host sees. No effect on SVM.
   void migrate(const cl::CommandQueue& queue, bool to_host);
   /// The host's view of `bytes` from `offset`, for writing all of them or for reading; at once for writing,

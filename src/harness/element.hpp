@@ -12,6 +12,14 @@ class Half {
   Half() = default;
   explicit Half(double value) : bits_(cl_half_from_float(static_cast<float>(value), CL_HALF_RTE)) {}
   explicit operator double() const { return cl_half_to_float(bits_); }
+  static Half of_bits(cl_half bits) {
+    Half half;
+    half.bits_ = bits;
+    return half;
+  }
+  friend bool operator==(Half left, Half right) {
+    return static_cast<double>(left) == static_cast<double>(right);
+  }
 
  private:
   cl_half bits_;

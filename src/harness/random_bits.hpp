@@ -15,4 +15,12 @@ inline std::uint64_t mixed_bits(std::uint64_t bits) {
   return bits ^ (bits >> 31U);
 }
 
+/// The same for 32 bits, in steps that compilers take for several numbers at once (the finaliser "lowbias32"
+/// of Wellons, "Prospecting for hash functions", 2018).
+inline std::uint32_t mixed_bits_32(std::uint32_t bits) {
+  bits = (bits ^ (bits >> 16U)) * 0x7FEB352DU;
+  bits = (bits ^ (bits >> 15U)) * 0x846CA68BU;
+  return bits ^ (bits >> 16U);
+}
+
 }  // namespace fabricmark::harness

@@ -39,113 +39,164 @@ TEST(Divide, MayLeaveLatePartsEmpty) {
   EXPECT_EQ(parts[2].count, 0U);
 }
 
-TEST(Input, IsAWholeNumberFrom1To128AndNotItsNeighbours) {
-  std::array<int, 129> seen{};
-  int equal_neighbours = 0;
-  for (std::uint64_t i = 0; i < 100000; ++i) {
-    const double value = input(i);
-    ASSERT_EQ(value, std::floor(value));
-    ASSERT_GE(value, 1);
-    ASSERT_LE(value, 128);
-    ++seen[static_cast<std::size_t>(value)];
-    equal_neighbours += input(i + 1) == value ? 1 : 0;
-  }
-  EXPECT_EQ(equal_neighbours, 0);
-  for (std::size_t value = 1; value <= 128; ++value) EXPECT_GT(seen[value], 0) << value;
+template <typename T>
+std::vector<T> input(Array array, int repetition, std::uint64_t first_index, std::size_t count) {
+  std::vector<T> values(count);
+  make_input<T>(array, repetition, first_index, values);
+  return values;
 }
 
-TEST(Expected, IsWhatOneRepetitionMakes) {
-  for (std::uint64_t i = 0; i < 1000; ++i) {
-    double a = input(i);
-    double c = a;
-    double b = 3 * c;
-    c = a + b;
-    a = b + 3 * c;
-    ASSERT_EQ(expected(kA, i), a);
-    ASSERT_EQ(expected(kB, i), b);
-    ASSERT_EQ(expected(kC, i), c);
-  }
+/// How many elements of the second are those of the first.
+template <typename T>
+std::size_t equal(const std::vector<T>& first, const std::vector<T>& second) {
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < first.size(); ++i) count += first[i] == second[i] ? 1 : 0;
+  return count;
 }
 
-TEST(Expected, IsExactInHalfPrecisionInEveryStep) {
-  for (std::uint64_t i = 0; i < 100000; ++i) {
-    for (const Array array : {kA, kB, kC}) {
-      const double value = expected(array, i);
-      ASSERT_LE(value, 2048) << "whole numbers up to here are exact in half";
-      ASSERT_EQ(static_cast<double>(harness::Half(value)), value);
+constexpr std::size_t kMany = 100000;
+
+template <typename T>
+class Input : public testing::Test {};
+using Types = testing::Types<float, double, harness::Half>;
+TYPED_TEST_SUITE(Input, Types);
+
+TYPED_TEST(Input, IsFrom1To2AndUsesEveryBitOfTheSignificand) {
+  const std::vector<TypeParam> values = input<TypeParam>(kA, 3, 0, kMany);
+  for (double bit = 0.5; bit >= harness::kEpsilon<TypeParam>; bit /= 2) {
+    std::size_t set = 0;
+    for (const TypeParam value : values) {
+      const auto number = static_cast<double>(value);
+      ASSERT_GE(number, 1);
+      ASSERT_LT(number, 2);
+      set += std::fmod(number, 2 * bit) >= bit ? 1 : 0;
     }
-    ASSERT_EQ(static_cast<double>(harness::Half(3 * expected(kC, i))), 3 * expected(kC, i))
-        << "triad's product";
+    EXPECT_NEAR(static_cast<double>(set) / kMany, 0.5, 0.01) << bit;
   }
 }
 
+TYPED_TEST(Input, IsAnotherInEveryRepetitionArrayAndRank) {
+  // By chance as many are alike as the type has few bits.
+  const auto most = static_cast<std::size_t>(2 * kMany * harness::kEpsilon<TypeParam>) + 3;
+  const std::vector<TypeParam> one = input<TypeParam>(kA, 0, 0, kMany);
+  for (const int other : {-3, -1, 1, 2, 10, 64, 1024}) {
+    EXPECT_LE(equal(one, input<TypeParam>(kA, other, 0, kMany)), most) << other;
+  }
+  EXPECT_LE(equal(one, input<TypeParam>(kB, 0, 0, kMany)), most);
+  EXPECT_LE(equal(one, input<TypeParam>(kA, 0, kMany, kMany)), most) << "the next rank's";
+  EXPECT_EQ(equal(one, input<TypeParam>(kA, 0, 0, kMany)), kMany);
+}
+
+TYPED_TEST(Input, IsTheSameHoweverItIsCut) {
+  const std::vector<TypeParam> whole = input<TypeParam>(kB, 5, 1000, 3000);
+  std::vector<TypeParam> parts = input<TypeParam>(kB, 5, 1000, 1234);
+  const std::vector<TypeParam> rest = input<TypeParam>(kB, 5, 2234, 1766);
+  parts.insert(parts.end(), rest.begin(), rest.end());
+  EXPECT_EQ(equal(whole, parts), 3000U);
+}
+
+/// One repetition on the host, with the same roundings as a device.
 template <typename T>
 class Check : public testing::Test {
  protected:
-  static constexpr std::size_t kCount = 1000;
-  static constexpr std::uint64_t kFirst = 5000;
+  static constexpr std::size_t kCount = 5000;  // several blocks, the last in part
 
-  static std::vector<T> right(Array array) {
-    std::vector<T> values;
-    for (std::size_t i = 0; i < kCount; ++i) values.push_back(static_cast<T>(expected(array, kFirst + i)));
-    return values;
+  Check() {
+    run([](T a, T b) { return fused_triad(a, b); });
   }
-  static std::vector<T> before(Array array) {
-    std::vector<T> values;
+
+  template <typename Triad>
+  void run(Triad&& triad) {
     for (std::size_t i = 0; i < kCount; ++i) {
-      const double value = array == kA ? input(kFirst + i) : std::numeric_limits<double>::quiet_NaN();
-      values.push_back(static_cast<T>(value));
+      results_[kA][i] = triad(a_[i], b_[i]);
+      results_[kC][i] = results_[kA][i];
+      results_[kB][i] = scaled(results_[kC][i]);
     }
-    return values;
   }
+  [[nodiscard]] std::array<harness::Verdict, kArrays> verdicts(std::size_t start = 0) const {
+    return check<T>({a_, b_, {results_[kA], results_[kB], results_[kC]}}, start);
+  }
+  /// The arrays whose check fails, and that each of these names the element that is worst.
+  [[nodiscard]] std::string failed() const {
+    std::string names;
+    for (const harness::Verdict& verdict : verdicts()) {
+      EXPECT_EQ(verdict.checked, kCount);
+      EXPECT_EQ(verdict.worst.has_value(), verdict.error > 0);
+      if (!verdict.passed()) names += verdict.name.back();
+    }
+    return names;
+  }
+
+  std::vector<T> a_ = input<T>(kA, 7, 100, kCount);
+  std::vector<T> b_ = input<T>(kB, 7, 100, kCount);
+  std::array<std::vector<T>, kArrays> results_{std::vector<T>(kCount), std::vector<T>(kCount),
+                                               std::vector<T>(kCount)};
 };
 
-using Types = testing::Types<float, double, harness::Half>;
 TYPED_TEST_SUITE(Check, Types);
 
-TYPED_TEST(Check, PassesRightValues) {
-  for (const Array array : {kA, kB, kC}) {
-    const harness::Verdict verdict = check<TypeParam>(array, this->right(array), this->kFirst);
-    EXPECT_TRUE(verdict.passed());
-    EXPECT_EQ(verdict.error, 0);
-    EXPECT_EQ(verdict.checked, this->kCount);
-    EXPECT_EQ(verdict.name, std::string("array ") + kArrayNames[array]);
-    EXPECT_FALSE(verdict.worst.has_value());
-  }
+TYPED_TEST(Check, PassesRightValuesWithAndWithoutFusedMultiplyAdd) {
+  for (const harness::Verdict& verdict : this->verdicts()) EXPECT_EQ(verdict.error, 0) << verdict.name;
+  this->run([](TypeParam a, TypeParam b) { return separate_triad(a, b); });
+  EXPECT_EQ(this->failed(), "");
 }
 
-TYPED_TEST(Check, FindsEveryKindOfFaultInEveryArray) {
+TYPED_TEST(Check, FindsEveryKindOfFaultInEveryArrayAlone) {
   using Kind = harness::Fault::Kind;
   for (const Array array : {kA, kB, kC}) {
     for (const Kind kind : {Kind::kElement, Kind::kScale, Kind::kZeros, Kind::kStale, Kind::kSwapped}) {
-      std::vector<TypeParam> values = this->right(array);
-      const std::vector<TypeParam> stale = this->before(array);
-      harness::corrupt<TypeParam>(values, stale, kind, harness::kEpsilon<TypeParam>);
-      const harness::Verdict verdict = check<TypeParam>(array, values, this->kFirst);
-      EXPECT_FALSE(verdict.passed()) << kArrayNames[array] << static_cast<int>(kind);
-      ASSERT_TRUE(verdict.worst.has_value());
-      EXPECT_NE(verdict.worst->place.find(kArrayNames[array]), std::string::npos);
+      const std::vector<TypeParam> right = this->results_[array];
+      harness::corrupt<TypeParam>(this->results_[array], array == kB ? this->b_ : this->a_, kind,
+                                  harness::kEpsilon<TypeParam>);
+      EXPECT_EQ(this->failed(), kArrayNames[array]) << static_cast<int>(kind);
       if (kind == Kind::kElement) {
-        EXPECT_EQ(verdict.worst->place, std::string(kArrayNames[array]) + "[500]");
-        EXPECT_EQ(verdict.worst->expected, expected(array, this->kFirst + 500));
+        EXPECT_EQ(this->verdicts(1000)[array].worst->place, std::string(kArrayNames[array]) + "[3500]");
       }
+      this->results_[array] = right;
     }
   }
 }
 
 TYPED_TEST(Check, FindsASingleNaNAmongRightValues) {
-  std::vector<TypeParam> values = this->right(kB);
-  values.back() = static_cast<TypeParam>(std::numeric_limits<double>::quiet_NaN());
-  const harness::Verdict verdict = check<TypeParam>(kB, values, this->kFirst);
-  EXPECT_FALSE(verdict.passed());
-  EXPECT_EQ(verdict.worst->place, "b[999]");
-  EXPECT_TRUE(std::isnan(verdict.worst->actual));
+  this->results_[kB].back() = static_cast<TypeParam>(std::numeric_limits<double>::quiet_NaN());
+  EXPECT_EQ(this->failed(), "b");
+  EXPECT_EQ(this->verdicts()[kB].worst->place, "b[4999]");
+  EXPECT_TRUE(std::isnan(this->verdicts()[kB].worst->actual));
 }
 
-TYPED_TEST(Check, FindsTwoElementsThatChangedPlaces) {
-  std::vector<TypeParam> values = this->right(kC);
-  std::swap(values[10], values[11]);
-  EXPECT_FALSE(check<TypeParam>(kC, values, this->kFirst).passed());
+TYPED_TEST(Check, FindsACopyThatLosesTheLastBit) {
+  auto& c = this->results_[kC][17];
+  c = static_cast<TypeParam>(static_cast<double>(c) * (1 + harness::kEpsilon<TypeParam>));
+  EXPECT_EQ(this->failed(), "c");
+}
+
+TYPED_TEST(Check, FindsOperationsThatLeaveOutAnInput) {
+  // 3 a + b and 3 (a + b): without what add read of b, and without what triad did.
+  this->run([](TypeParam a, TypeParam b) {
+    return static_cast<TypeParam>(3 * static_cast<double>(a) + static_cast<double>(b));
+  });
+  EXPECT_EQ(this->failed(), "a");
+  this->run([](TypeParam a, TypeParam b) { return scaled(sum(a, b)); });
+  EXPECT_EQ(this->failed(), "a");
+}
+
+/// What a device does that computes in the narrower type.
+template <typename T, typename Narrow>
+T narrowed(T a, T b) {
+  const auto narrow = [](T value) { return static_cast<Narrow>(static_cast<double>(value)); };
+  return static_cast<T>(static_cast<double>(fused_triad<Narrow>(narrow(a), narrow(b))));
+}
+
+using CheckOfDouble = Check<double>;
+TEST_F(CheckOfDouble, FindsFloat) {
+  run(narrowed<double, float>);
+  EXPECT_EQ(failed(), "a");
+}
+
+using CheckOfFloat = Check<float>;
+TEST_F(CheckOfFloat, FindsHalf) {
+  run(narrowed<float, harness::Half>);
+  EXPECT_EQ(failed(), "a");
 }
 
 }  // namespace

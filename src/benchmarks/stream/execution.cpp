@@ -51,6 +51,14 @@ void Execution::read(Array array, void* destination) {
   });
 }
 
+void Execution::poison(Array array) {
+  constexpr std::byte kAllBits{0xFF};  // a NaN in every type
+  kernels_.transfer([&](int i) {
+    const auto index = static_cast<std::size_t>(i);
+    if (index < buffers_.size()) buffers_[index][array].fill(kernels_.queue(i), kAllBits);
+  });
+}
+
 std::size_t Execution::padded_elements() const { return parts_.back().start + parts_.back().count; }
 
 }  // namespace fabricmark::stream

@@ -24,11 +24,13 @@ struct Operation {
   [[nodiscard]] int streams() const { return uses_second ? 3 : 2; }
 };
 
+/// STREAM's loop, entered at add: so it begins with two inputs that have nothing to do with each other, and
+/// triad still has one of them. From copy on all would be multiples of a.
 inline constexpr std::array<Operation, 4> kOperations{{
-    {"copy", 1, kA, kA, kC, false},
-    {"scale", kScalar, kC, kC, kB, false},
     {"add", 1, kA, kB, kC, true},
     {"triad", kScalar, kC, kB, kA, true},
+    {"copy", 1, kA, kA, kC, false},
+    {"scale", kScalar, kC, kC, kB, false},
 }};
 
 /// The arrays on the device, one part for each replication, and the kernel that works on them. What differs
@@ -44,6 +46,8 @@ class Execution {
   /// `element_bytes` bytes.
   void write(Array array, const void* source);
   void read(Array array, void* destination);
+  /// Makes every element of an array on the device a NaN.
+  void poison(Array array);
   [[nodiscard]] std::size_t padded_elements() const;
 
  protected:

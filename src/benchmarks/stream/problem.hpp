@@ -1,15 +1,16 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <limits>
 #include <span>
 #include <string>
-#include <vector>
 
 #include "harness/benchmark.hpp"
 #include "harness/element.hpp"
+#include "harness/random_bits.hpp"
 
 namespace fabricmark::stream {
 
@@ -21,43 +22,135 @@ inline constexpr std::array<const char*, kArrays> kArrayNames{"a", "b", "c"};
 /// Factor of scale and triad, as in STREAM 5.10.
 inline constexpr double kScalar = 3;
 
-/// The input a[i] of the element with this index over all ranks: a whole number from 1 to 128, different from
-/// its neighbours', so that swapped or shifted blocks show.
-///
-/// One repetition takes a to c = a; b = 3 c; c = a + b; a = b + 3 c, that is b = 3 a, c = 4 a and a = 15 a:
-/// whole numbers up to 1920, exact in half precision too. As the arrays are written anew in each repetition,
-/// nothing grows with their number, and any difference at all is an error.
-inline double input(std::uint64_t index) {
-  constexpr std::uint64_t kGoldenRatio = 0x9E3779B97F4A7C15U;
-  constexpr int kKeepSevenBits = 57;
-  return 1 + static_cast<double>((index * kGoldenRatio) >> kKeepSevenBits);
-}
-
-/// What array `array` holds at that index after one repetition.
-inline double expected(Array array, std::uint64_t index) {
-  constexpr std::array<double, kArrays> kFactors{kScalar + kScalar * (1 + kScalar), kScalar, 1 + kScalar};
-  return kFactors[array] * input(index);
-}
-
-/// Compares every value with what is expected; `first_index` is the index of values[0] over all ranks. The
-/// threshold is the type's epsilon (dissertation 000, section 3.1.2), the error relative.
+/// A number from 1 to below 2 of which every bit of the significand is random: half as many bits, or a byte
+/// left out, show in nearly every element.
 template <typename T>
-harness::Verdict check(Array array, std::span<const T> values, std::uint64_t first_index) {
-  harness::Verdict verdict;
-  verdict.name = std::string("array ") + kArrayNames[array];
-  verdict.threshold = harness::kEpsilon<T>;
-  verdict.checked = values.size();
+T number(std::uint32_t bits) {
+  return std::bit_cast<T>(0x3F800000U | bits >> 9U);
+}
+template <>
+inline double number<double>(std::uint32_t bits) {
+  const std::uint64_t all = static_cast<std::uint64_t>(bits) << 32U | harness::mixed_bits_32(~bits);
+  return std::bit_cast<double>(0x3FF0000000000000U | all >> 12U);
+}
+template <>
+inline harness::Half number<harness::Half>(std::uint32_t bits) {
+  return harness::Half::of_bits(static_cast<cl_half>(0x3C00U | bits >> 22U));
+}
+
+/// Fills `values` with the input a or b of one repetition; `first_index` is the index of values[0] over all
+/// ranks. No two of arrays, repetitions and ranks have anything to do with each other.
+template <typename T>
+void make_input(Array array, int repetition, std::uint64_t first_index, std::span<T> values) {
+  const std::uint64_t which =
+      static_cast<std::uint64_t>(static_cast<std::uint32_t>(repetition)) << 2U | array;
+  const auto key = static_cast<std::uint32_t>(harness::mixed_bits(which * harness::kRandomStep) >> 32U);
+  const auto start = static_cast<std::uint32_t>(first_index) ^ static_cast<std::uint32_t>(first_index >> 32U);
   for (std::size_t i = 0; i < values.size(); ++i) {
-    const double should_be = expected(array, first_index + i);
-    const auto is = static_cast<double>(values[i]);
-    if (is == should_be) continue;
-    double error = std::abs(is - should_be) / should_be;
+    values[i] = number<T>(harness::mixed_bits_32((start + static_cast<std::uint32_t>(i)) ^ key));
+  }
+}
+
+/// What add puts into c: rounded once, as every device does.
+template <typename T>
+T sum(T a, T b) {
+  return static_cast<T>(static_cast<double>(a) + static_cast<double>(b));
+}
+template <typename T>
+T scaled(T value) {
+  return static_cast<T>(kScalar * static_cast<double>(value));
+}
+/// What triad puts into a: 3 (a + b) + b, rounded at the end alone, as a fused multiply-add does.
+template <typename T>
+T fused_triad(T a, T b) {
+  return static_cast<T>(std::fma(kScalar, static_cast<double>(sum(a, b)), static_cast<double>(b)));
+}
+template <>
+inline float fused_triad<float>(float a, float b) {
+  return static_cast<float>(kScalar * static_cast<double>(sum(a, b)) + static_cast<double>(b));  // exact
+}
+
+/// The same where the product is rounded too; it differs by at most the type's epsilon.
+template <typename T>
+T separate_triad(T a, T b) {
+  return static_cast<T>(static_cast<double>(scaled(sum(a, b))) + static_cast<double>(b));
+}
+
+/// The arrays of one repetition: the inputs a and b, and what the three arrays hold at its end.
+template <typename T>
+struct Arrays {
+  std::span<const T> a;
+  std::span<const T> b;
+  std::array<std::span<const T>, kArrays> results;
+  [[nodiscard]] Arrays part(std::size_t start, std::size_t count) const {
+    const auto cut = [&](std::span<const T> all) { return all.subspan(start, count); };
+    return {cut(a), cut(b), {cut(results[kA]), cut(results[kB]), cut(results[kC])}};
+  }
+};
+
+/// No more than a rounding: the threshold of the source (dissertation 000, section 3.1.2) for triad and
+/// scale. A copy is a copy.
+template <typename T>
+constexpr double threshold(Array array) {
+  return array == kC ? 0 : harness::kEpsilon<T>;
+}
+
+/// What element `i` should be: c as a is, unless a is wrong; b what scale makes of c.
+template <typename T>
+std::array<double, kArrays> expected(const Arrays<T>& arrays, std::size_t i) {
+  const auto fused = static_cast<double>(fused_triad(arrays.a[i], arrays.b[i]));
+  const auto is = static_cast<double>(arrays.results[kA][i]);
+  const bool is_right = std::abs(is - fused) <= threshold<T>(kA) * fused;
+  const double c = is_right ? is : fused;
+  return {fused, static_cast<double>(scaled(static_cast<T>(c))), c};
+}
+
+/// Adds element `i` to the verdicts.
+template <typename T>
+void check_element(const Arrays<T>& arrays, std::size_t i, std::size_t place,
+                   std::array<harness::Verdict, kArrays>& verdicts) {
+  const std::array<double, kArrays> should_be = expected(arrays, i);
+  for (const Array array : {kA, kB, kC}) {
+    const auto is = static_cast<double>(arrays.results[array][i]);
+    if (is == should_be[array]) continue;
+    double error = std::abs(is - should_be[array]) / should_be[array];
     if (std::isnan(error)) error = std::numeric_limits<double>::infinity();
+    harness::Verdict& verdict = verdicts[array];
     if (error <= verdict.error) continue;
     verdict.error = error;
-    verdict.worst = {std::string(kArrayNames[array]) + "[" + std::to_string(i) + "]", should_be, is};
+    verdict.worst = {std::string(kArrayNames[array]) + "[" + std::to_string(place) + "]", should_be[array],
+                     is};
   }
-  return verdict;
+}
+
+/// Compares every element of the three arrays with what one repetition makes of its inputs: c = a + b;
+/// a = b + 3 c; c = a; b = 3 c. So a depends on what add has left in c, c is what copy made of a, and b what
+/// scale made of c. `start` is the place of the first element, for the places that are named.
+template <typename T>
+std::array<harness::Verdict, kArrays> check(const Arrays<T>& arrays, std::size_t start = 0) {
+  std::array<harness::Verdict, kArrays> verdicts;
+  for (const Array array : {kA, kB, kC}) {
+    verdicts[array].name = std::string("array ") + kArrayNames[array];
+    verdicts[array].threshold = threshold<T>(array);
+    verdicts[array].checked = arrays.a.size();
+  }
+  // Most blocks are right in every bit, which is seen without a branch.
+  constexpr std::size_t kBlock = 1024;
+  for (std::size_t first = 0; first < arrays.a.size(); first += kBlock) {
+    const Arrays<T> block = arrays.part(first, std::min(kBlock, arrays.a.size() - first));
+    const auto& [a, b, c] = block.results;
+    unsigned different = 0;
+    for (std::size_t i = 0; i < block.a.size(); ++i) {
+      const bool is_triad =
+          (a[i] == fused_triad(block.a[i], block.b[i])) | (a[i] == separate_triad(block.a[i], block.b[i]));
+      different |= static_cast<unsigned>(!is_triad) | static_cast<unsigned>(!(c[i] == a[i])) |
+                   static_cast<unsigned>(!(b[i] == scaled(c[i])));
+    }
+    for (std::size_t i = 0; different != 0 && i < block.a.size(); ++i) {
+      check_element(block, i, start + first + i, verdicts);
+    }
+  }
+  return verdicts;
 }
 
 }  // namespace fabricmark::stream

@@ -3,44 +3,54 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <mutex>
 
 #include "benchmarks/stream/execution.hpp"
 #include "benchmarks/stream/problem.hpp"
 #include "device/error.hpp"
 #include "harness/host.hpp"
 #include "harness/run.hpp"
+#include "harness/spread.hpp"
 
 namespace fabricmark::stream {
 
 namespace {
 
 /// One repetition writes the inputs to the device, runs the four operations and reads all three arrays back.
+/// Before each operation the array that it is to write is poisoned, so that none can have been done by
+/// another.
 template <typename T>
 class TypedStream : public harness::Benchmark {
  public:
   explicit TypedStream(const harness::Context& context)
       : size_(context.parameters().count("size")),
         first_index_(static_cast<std::uint64_t>(context.ranks().rank()) * size_),
-        execution_(prepare(context)),
+        threads_(harness::host_threads(context.ranks())),
+        execution_(make_execution(context)),
         cache_bytes_(harness::last_cache_bytes(context.device().info())),
-        input_(execution_->padded_elements()),
-        poison_(execution_->padded_elements()),
+        inputs_{device::HostArray<T>(execution_->padded_elements()),
+                device::HostArray<T>(execution_->padded_elements())},
         results_{device::HostArray<T>(execution_->padded_elements()),
                  device::HostArray<T>(execution_->padded_elements()),
                  device::HostArray<T>(execution_->padded_elements())} {}
 
-  void generate() override {
-    for (std::size_t i = 0; i < input_.size(); ++i) {
-      input_[i] = static_cast<T>(input(first_index_ + i));
-      poison_[i] = static_cast<T>(std::numeric_limits<double>::quiet_NaN());
-    }
+  void prepare(int repetition) override {
+    harness::spread(inputs_[kA].size(), threads_, [&](std::size_t start, std::size_t end) {
+      for (const Array array : {kA, kB}) {
+        make_input<T>(array, repetition, first_index_ + start,
+                      inputs_[array].span().subspan(start, end - start));
+      }
+      for (device::HostArray<T>& result : results_) poison(result.span().subspan(start, end - start));
+    });
   }
 
   void execute(harness::Laps& laps) override {
     laps.time("host_to_device", [&] {
-      for (const Array array : {kA, kB, kC}) execution_->write(array, initial(array).data());
+      for (const Array array : {kA, kB}) execution_->write(array, inputs_[array].data());
+      execution_->write(kC, results_[kC].data());
     });
     for (const Operation& operation : kOperations) {
+      execution_->poison(operation.result);
       laps.time(operation.name, [&] { execution_->run(operation); });
     }
     laps.time("device_to_host", [&] { read_back(); });
@@ -54,19 +64,30 @@ class TypedStream : public harness::Benchmark {
     const auto array = static_cast<Array>(name - kArrayNames.begin());
     device::HostArray<T>& values = results_[array];
     // Padding is not part of the result.
-    harness::corrupt<T>(values.span().first(size_), initial(array).span().first(size_), fault.kind,
-                        harness::kEpsilon<T>);
+    device::HostArray<T> before(size_);
+    poison(before.span());
+    if (array != kC) std::ranges::copy(inputs_[array].span().first(size_), before.data());
+    harness::corrupt<T>(values.span().first(size_), before.span(), fault.kind, harness::kEpsilon<T>);
     execution_->write(array, values.data());
     read_back();
   }
 
   std::vector<harness::Verdict> validate() override {
-    std::vector<harness::Verdict> verdicts;
-    for (const Array array : {kA, kB, kC}) {
-      const std::span<const T> values = results_[array].span().first(size_);
-      verdicts.push_back(check<T>(array, values, first_index_));
-    }
-    return verdicts;
+    const auto all = [](const device::HostArray<T>& array) { return array.span(); };
+    const Arrays<T> arrays{
+        all(inputs_[kA]), all(inputs_[kB]), {all(results_[kA]), all(results_[kB]), all(results_[kC])}};
+    std::array<harness::Verdict, kArrays> verdicts = check(arrays.part(0, 0));
+    std::mutex one_at_a_time;
+    harness::spread(size_, threads_, [&](std::size_t start, std::size_t end) {
+      const std::array<harness::Verdict, kArrays> found = check(arrays.part(start, end - start), start);
+      const std::lock_guard lock(one_at_a_time);
+      for (const Array array : {kA, kB, kC}) {
+        const std::size_t checked = verdicts[array].checked + found[array].checked;
+        if (found[array].error > verdicts[array].error) verdicts[array] = found[array];
+        verdicts[array].checked = checked;
+      }
+    });
+    return {verdicts.begin(), verdicts.end()};
   }
 
   [[nodiscard]] std::vector<harness::Metric> metrics() const override {
@@ -89,14 +110,14 @@ class TypedStream : public harness::Benchmark {
   }
 
  private:
-  static std::unique_ptr<Execution> prepare(const harness::Context& context) {
+  static std::unique_ptr<Execution> make_execution(const harness::Context& context) {
     const bool is_base = context.variant() == "base";
     const std::size_t block =
         is_base ? base_block(context.parameters()) : throughput_block(context.parameters());
     const std::size_t replications = context.parameters().count("replications");
     const std::vector<Part> parts = divide(context.parameters().count("size"), block, replications);
     const auto array_bytes = static_cast<double>((parts.back().start + parts.back().count) * sizeof(T));
-    constexpr double kHostArrays = 5;  // input, poison and three results
+    constexpr double kHostArrays = 5;  // two inputs and three results
     context.require_memory({.host_bytes = kHostArrays * array_bytes,
                             .device_bytes = kArrays * array_bytes,
                             .largest_buffer_bytes = static_cast<double>(parts.front().count * sizeof(T))},
@@ -104,9 +125,8 @@ class TypedStream : public harness::Benchmark {
     return is_base ? make_base(context, sizeof(T)) : make_throughput(context, sizeof(T));
   }
 
-  /// What the arrays hold before a repetition: b and c are results only, and NaN until they are written.
-  [[nodiscard]] const device::HostArray<T>& initial(Array array) const {
-    return array == kA ? input_ : poison_;
+  static void poison(std::span<T> values) {
+    std::ranges::fill(values, static_cast<T>(std::numeric_limits<double>::quiet_NaN()));
   }
 
   void read_back() {
@@ -115,10 +135,10 @@ class TypedStream : public harness::Benchmark {
 
   std::size_t size_;
   std::uint64_t first_index_;
+  int threads_;
   std::unique_ptr<Execution> execution_;
   double cache_bytes_;
-  device::HostArray<T> input_;
-  device::HostArray<T> poison_;
+  std::array<device::HostArray<T>, 2> inputs_;  // of a and b; c is poison until add has written it
   std::array<device::HostArray<T>, kArrays> results_;
 };
 
