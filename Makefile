@@ -76,9 +76,9 @@ run: setup  ## measure every device found, alone and on 2 ranks, and print the r
 	@status=0; mkdir -p $(LOGS); folder=results/run-$$(date -u +%Y%m%dT%H%M%SZ); \
 	if command -v mpirun >/dev/null || command -v srun >/dev/null; then two="--mpi 2"; else two="--ranks 2"; fi; \
 	$(MEASURE) || echo "run: this machine was not measured; the report takes its kernels as perfect"; \
-	echo "run: every device, one rank"; \
+	echo "run: every device, one rank (what the programs print: $(LOGS)/run-one.log)"; \
 	$(RUN) --output $$folder $(RUN_OPTIONS) >$(LOGS)/run-one.log || status=$$?; \
-	echo "run: every device, 2 ranks ($$two)"; \
+	echo "run: every device, 2 ranks ($$two; what the programs print: $(LOGS)/run-two.log)"; \
 	$(RUN) $$two --output $$folder $(RUN_OPTIONS) >$(LOGS)/run-two.log || status=$$?; \
 	if [ -d $$folder ]; then $(FABRICMARK) report $$folder --html $$folder/report.html || status=$$?; fi; \
 	exit $$status

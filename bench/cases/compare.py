@@ -60,7 +60,7 @@ def verdict(
     commands = [f"{program} {options}" + (f" --inject-delay {delay}" if delay else "") for delay in delays]
     with tempfile.TemporaryDirectory() as folder:
         plan = ab.plan(commands, looks, metrics, Path(folder), runtime)
-        found = ab.run_pairs(plan, Thresholds(threshold=threshold), progress=False)
+        found = ab.run_pairs(plan, Thresholds(threshold=threshold))
         sides = [
             [ab.chosen(results.load(file), metrics) for file in sorted((plan.folder / side).glob("*.json"))]
             for side in ab.SIDES

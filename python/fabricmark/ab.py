@@ -5,7 +5,6 @@ import re
 import shlex
 import signal
 import subprocess
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -14,9 +13,11 @@ from pathlib import Path
 from fabricmark import compare, compare_commands, paths, resampling, results, runtimes
 from fabricmark.compare import Comparison, Settings
 from fabricmark.errors import ENVIRONMENT, FabricmarkError, printable
+from fabricmark.progress import Steps
 from fabricmark.results import Measurement, Result
 
 SIDES = ("a", "b")
+LINE_EVERY = 10  # pairs, where there is no terminal
 GROWTH = 2  # --until-clear looks again whenever there are so many times more pairs
 MOST_PAIRS = resampling.MOST_RUNS
 
@@ -134,7 +135,7 @@ def chosen(result: Result, metrics: Sequence[str]) -> Result:
     return replace(result, measurements=kept)
 
 
-def run_pairs(plan: Plan, settings: Settings, progress: bool = True) -> Comparison:
+def run_pairs(plan: Plan, settings: Settings) -> Comparison:
     """Run pairs, in the order A B, B A, A B, ..., until all is clear or the last look is reached.
 
     What the command lines change is meant to differ; whatever else keeps the sides from being compared ends
@@ -145,21 +146,28 @@ def run_pairs(plan: Plan, settings: Settings, progress: bool = True) -> Comparis
     meant = compare_commands.meant(*plan.commands, plan.benchmark)
     settings = replace(settings, meant=meant, looks=len(plan.looks), in_turns=True)
     for look in plan.looks:
-        for pair in range(len(found[0]), look):
-            if progress and sys.stderr.isatty():
-                print(f"\rpair {pair + 1} of {look} ", end="", file=sys.stderr, flush=True)
-            for side in (0, 1) if pair % 2 == 0 else (1, 0):
-                file = plan.folder / SIDES[side] / f"{pair + 1:05}.json"
-                result = run_one(plan.commands[side], file, plan.environment)
-                found[side].append(chosen(result, plan.metrics))
-            if pair == 0:
-                compare.compare(*found, settings)
-        if progress and sys.stderr.isatty():
-            print("\r\033[K", end="", file=sys.stderr)
+        with Steps(look, look - len(found[0]), done=len(found[0])) as steps:
+            _run_until(look, plan, settings, found, steps)
         comparison = compare.compare(*found, settings)
         if all(row.verdict != "unclear" for row in comparison.rows):
             break
     return comparison
+
+
+def _run_until(
+    look: int, plan: Plan, settings: Settings, found: tuple[list[Result], list[Result]], steps: Steps
+) -> None:
+    """Run pairs until there are `look` of them."""
+    name = f"pairs of {plan.benchmark}"
+    for pair in range(len(found[0]), look):
+        steps.begin(name)
+        for side in (0, 1) if pair % 2 == 0 else (1, 0):
+            file = plan.folder / SIDES[side] / f"{pair + 1:05}.json"
+            result = run_one(plan.commands[side], file, plan.environment)
+            found[side].append(chosen(result, plan.metrics))
+        if pair == 0:
+            compare.compare(*found, settings)
+        steps.end(name if (pair + 1) % LINE_EVERY == 0 else "")
 
 
 def plan(

@@ -9,10 +9,9 @@ from pathlib import Path
 
 from fabricmark import campaign, launch, listing, lock, paths, report, results, running, runtimes, stopping
 from fabricmark.campaign import Campaign, Point
-from fabricmark.errors import ENVIRONMENT, FabricmarkError, printable
+from fabricmark.errors import ENVIRONMENT, FabricmarkError
+from fabricmark.progress import Steps
 from fabricmark.results import Result
-
-ERASE_LINE = "\r\033[K"
 
 
 @dataclass
@@ -80,16 +79,15 @@ def run(todo: Campaign, folder: Path, again: bool, progress: Progress) -> None:
         there = {} if again else {p: found for p in todo.points if (found := finished(folder, p))}
         missing = [point for point in todo.points if point not in there]
         usable = {name: _usable(name) for name in dict.fromkeys(p.runtime for p in missing)}
-        for number, point in enumerate(todo.points, start=1):
-            head = f"[{number}/{progress.points}] {printable(point.label())}"
-            if point in there:
-                _note(progress, there[point])
-                said = "already there"
-            else:
-                if sys.stderr.isatty():
-                    print(f"{head}: running", end="", file=sys.stderr, flush=True)
-                said = _run_point(point, usable[point.runtime], folder, held, progress)
-            print(f"{ERASE_LINE if sys.stderr.isatty() else ''}{head}: {said}", file=sys.stderr, flush=True)
+        with Steps(progress.points, len(missing)) as steps:
+            for point in todo.points:
+                steps.begin(point.label())
+                if point in there:
+                    _note(progress, there[point])
+                    said = "already there"
+                else:
+                    said = _run_point(point, usable[point.runtime], folder, held, progress)
+                steps.end(f"{point.label()}: {said}", counts=point not in there)
 
 
 def finished(folder: Path, point: Point, name: str = "") -> Result | None:

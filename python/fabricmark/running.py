@@ -8,6 +8,7 @@ from pathlib import Path
 from fabricmark import calibration, launch, listing, refine, runtimes
 from fabricmark.errors import ENVIRONMENT, FabricmarkError, printable
 from fabricmark.launch import Job
+from fabricmark.progress import Steps
 
 NO_DEVICE = (
     "install an OpenCL platform (for example pocl-opencl-icd) or `fabricmark runtimes install intel-cpu`"
@@ -85,17 +86,32 @@ def run_all(todo: Sequence[Job], outcome: Outcome) -> None:
 
     `outcome` is filled as it goes, so that Ctrl-C leaves what was finished.
     """
-    for job in todo:
-        calibrate_if_new(job)
-        try:
-            code, file = launch.start(job)
-            if file.is_file():
-                outcome.files.append(file)
-                refine.after(job, file)
-            elif code == 0 and not any(word in INFORMATIVE for word in job.extra):
-                cause = f"fm_{job.benchmark} reported success but wrote no {file}"
-                raise FabricmarkError(cause, "build again with `make build`", ENVIRONMENT)
-        except FabricmarkError as error:
-            print(f"fabricmark: error: {error}", file=sys.stderr)
-            code = error.exit_code
-        outcome.exit_code = max(outcome.exit_code, code)
+    with Steps(len(todo), shared=True) as steps:
+        for job in todo:
+            calibrate_if_new(job)
+            steps.begin(_label(job), announced=True)
+            try:
+                _run_one(job, outcome)
+            except FabricmarkError as error:
+                steps.say(f"fabricmark: error: {error}")
+                outcome.exit_code = max(outcome.exit_code, error.exit_code)
+            steps.end()
+
+
+def _run_one(job: Job, outcome: Outcome) -> None:
+    """Run a job and note its exit code and file. Raises FabricmarkError (3) where there is no result."""
+    code, file = launch.start(job)
+    outcome.exit_code = max(outcome.exit_code, code)
+    if file.is_file():
+        outcome.files.append(file)
+        refine.after(job, file)
+    elif code == 0 and not any(word in INFORMATIVE for word in job.extra):
+        cause = f"fm_{job.benchmark} reported success but wrote no {file}"
+        raise FabricmarkError(cause, "build again with `make build`", ENVIRONMENT)
+
+
+def _label(job: Job) -> str:
+    """`hpl on sample-cpu, 2 ranks`."""
+    ranks = job.mpi if job.mpi is not None else job.ranks
+    device = f" on {job.device['name']}" if job.device is not None else ""
+    return f"{job.benchmark}{device}, {ranks} rank{'' if ranks == 1 else 's'}"

@@ -12,6 +12,7 @@ from pathlib import Path
 from fabricmark import launch, listing, paths, results, scale, scaling, scaling_table, stopping
 from fabricmark.errors import ENVIRONMENT, FabricmarkError, printable
 from fabricmark.launch import Job
+from fabricmark.progress import Steps
 from fabricmark.scale import MODES, SCOPES, Request
 from fabricmark.scaling import Design, Run
 
@@ -94,13 +95,15 @@ def run(request: Request) -> Outcome:
     outcome = Outcome({mode: [] for mode in request.modes})
     known: dict[tuple[int, int | None], results.Result | None] = {}
     try:
-        with stopping.on_signals():
-            for number, (mode, ranks, value) in enumerate(plan, start=1):
-                head = f"[{number}/{len(plan)}] {request.benchmark}, {mode} scaling, {_count(ranks)}"
+        with stopping.on_signals(), Steps(len(plan), len({entry[1:] for entry in plan})) as steps:
+            for mode, ranks, value in plan:
+                head = f"{request.benchmark}, {mode} scaling, {_count(ranks)}"
+                steps.begin(head)
                 if (ranks, value) not in known:
-                    known[ranks, value] = _run_one(request, mode, ranks, value, head, outcome)
+                    known[ranks, value], said = _run_one(request, mode, ranks, value, outcome)
+                    steps.end(f"{head}: {said}")
                 else:
-                    print(f"{head}: as before", file=sys.stderr)
+                    steps.end(f"{head}: as before", counts=False)
                 result = known[ranks, value]
                 if result is not None:
                     outcome.runs[mode].append(Run(ranks, value, result))
@@ -111,9 +114,9 @@ def run(request: Request) -> Outcome:
 
 
 def _run_one(
-    request: Request, mode: str, ranks: int, value: int | None, head: str, outcome: Outcome
-) -> results.Result | None:
-    """Run one number of ranks: its result, or None when there is none (said, and noted in `outcome`)."""
+    request: Request, mode: str, ranks: int, value: int | None, outcome: Outcome
+) -> tuple[results.Result | None, str]:
+    """Run one number of ranks: (its result or None, what to say of it); its code is noted in `outcome`."""
     words = () if value is None or request.parameter is None else (f"{request.parameter.option}={value}",)
     in_process, mpi = (1, ranks) if request.mpi else (ranks, None)
     extra = (*request.extra, *words)
@@ -130,8 +133,7 @@ def _run_one(
         code, result = max(error.exit_code, ENVIRONMENT), None
     outcome.exit_code = max(outcome.exit_code, code)
     said = "" if code == 0 else f"failed (exit code {code}), "
-    print(f"{head}: {said}{time.monotonic() - started:.1f} s", file=sys.stderr)
-    return result
+    return result, f"{said}{time.monotonic() - started:.1f} s"
 
 
 def _check_ranks(result: results.Result, wanted: int) -> None:

@@ -19,7 +19,9 @@ def test_order_words_and_summary(place):
     lines = done.stderr.splitlines()
     assert len(lines) == 12
     assert re.fullmatch(
-        r"\[2/12\] stream repetitions=3 runtime=system vector_width=1 buffer_size=32: \d+\.\d s", lines[1]
+        r"\[2/12\] stream repetitions=3 runtime=system vector_width=1 buffer_size=32: \d+\.\d s, "
+        r"about \d+ s left",
+        lines[1],
     )
 
 

@@ -4,6 +4,7 @@ The models say which runs (`short_runs`), at other sizes than the defaults, and 
 (`processor_figures`). Every run is validated as any run is; one that fails is left out and said.
 """
 
+import itertools
 import tempfile
 import time
 from collections import Counter
@@ -19,6 +20,7 @@ from fabricmark.launch import Job
 from fabricmark.models import Board, _b_eff_measured
 from fabricmark.models._measured import Run
 from fabricmark.models.machine import Bitstream, Curve, Network
+from fabricmark.progress import Steps
 from fabricmark.results import Result
 
 REPETITIONS = 5
@@ -105,14 +107,17 @@ def measure(
     done: dict[tuple[str, str], list[Finished]] = {}
     with tempfile.TemporaryDirectory(prefix="fabricmark-") as place:
         planned = _planned(runtime, device, Path(place), say)
-        for number in range(1, passes + 1):
-            for kernels in planned:
+        with Steps(passes * len(planned)) as steps:
+            for number, kernels in itertools.product(range(1, passes + 1), planned):
+                about = f"{kernels.job.benchmark}, {kernels.variant} kernel"
                 started = time.monotonic()
+                steps.begin(about)
                 found = list(_finished(kernels, board, has_launcher, say))
                 done.setdefault((kernels.job.benchmark, kernels.variant), []).extend(found)
-                about = f"{kernels.job.benchmark}, {kernels.variant} kernel"
-                seconds = time.monotonic() - started
-                say(f"{number}/{passes} {about}: {len(found)} of {len(kernels.runs)} runs, {seconds:.1f} s")
+                steps.end()
+                ran = f"{len(found)} of {len(kernels.runs)} runs, {time.monotonic() - started:.1f} s"
+                with steps.aside():
+                    say(f"[{steps.number}/{steps.total}] pass {number}, {about}: {ran}{steps.left()}")
     curves = _curves([one for (name, _), several in done.items() if name == MESSAGES for one in several])
     network = Network("host", "host", curves=tuple(curve for curve, _ in curves)) if curves else None
     bitstreams: list[tuple[Bitstream, str]] = []
