@@ -70,17 +70,22 @@ first-table: setup
 # Once, in one pass: the second time the machine is known. An emulator's times say nothing about hardware.
 MEASURE := $(if $(filter fpga-emulator,$(RUNTIME)),true,$(FABRICMARK) systems new --passes 1 $(if $(RUNTIME),--runtime $(RUNTIME)))
 
+# Two starts in the same second get two folders: mkdir without -p makes none that is there.
+NEW_FOLDER := mkdir -p results; folder=results/run-$$(date -u +%Y%m%dT%H%M%SZ); \
+    for more in "" -2 -3 -4 -5 -6 -7 -8 -9; do mkdir "$$folder$$more" 2>/dev/null && echo "$$folder$$more" && exit; done; \
+    echo "run: no folder $$folder can be made; free results/ for writing" >&2; exit 3
+
 run: setup  ## measure every device found, alone and on 2 ranks, and print the report (RUNTIME=system|intel-cpu|fpga-emulator|all)
 	@$(MAKE) first-table
 	@$(MAKE) programs
-	@status=0; mkdir -p $(LOGS); folder=results/run-$$(date -u +%Y%m%dT%H%M%SZ); \
+	@status=0; mkdir -p $(LOGS); folder=$$($(NEW_FOLDER)); \
 	if command -v mpirun >/dev/null || command -v srun >/dev/null; then two="--mpi 2"; else two="--ranks 2"; fi; \
 	$(MEASURE) || echo "run: this machine was not measured; the report takes its kernels as perfect"; \
 	echo "run: every device, one rank (what the programs print: $(LOGS)/run-one.log)"; \
 	$(RUN) --output $$folder $(RUN_OPTIONS) >$(LOGS)/run-one.log || status=$$?; \
 	echo "run: every device, 2 ranks ($$two; what the programs print: $(LOGS)/run-two.log)"; \
 	$(RUN) $$two --output $$folder $(RUN_OPTIONS) >$(LOGS)/run-two.log || status=$$?; \
-	if [ -d $$folder ]; then $(FABRICMARK) report $$folder --html $$folder/report.html || status=$$?; fi; \
+	if ! rmdir $$folder 2>/dev/null; then $(FABRICMARK) report $$folder --html $$folder/report.html || status=$$?; fi; \
 	exit $$status
 
 test: build  ## unit tests and Python tests

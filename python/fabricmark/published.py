@@ -1,6 +1,7 @@
 """Figures that others published, in data/published: what the models are tested against."""
 
 import csv
+import io
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -132,12 +133,12 @@ def printed(path: Path | None = None) -> list[Printed]:
 def _rows(path: Path, columns: Sequence[str]) -> list[tuple[str, dict]]:
     """(file and line, values by column) of each row. Raises FabricmarkError (2) where it is no such file."""
     try:
-        with path.open(newline="", encoding="utf-8") as file:
-            reader = csv.DictReader(file, strict=True)
-            if tuple(reader.fieldnames or ()) != tuple(columns):
-                remedy = f"name them {','.join(columns)}"
-                raise FabricmarkError(f"{path} line 1: the columns are not the known ones", remedy)
-            return [(f"{path} line {reader.line_num}", row) for row in reader]
+        text = paths.content(path).decode("utf-8")
+        reader = csv.DictReader(io.StringIO(text, newline=""), strict=True)
+        if tuple(reader.fieldnames or ()) != tuple(columns):
+            remedy = f"name them {','.join(columns)}"
+            raise FabricmarkError(f"{path} line 1: the columns are not the known ones", remedy)
+        return [(f"{path} line {reader.line_num}", row) for row in reader]
     except OSError as error:
         raise FabricmarkError(f"{path}: cannot be read: {error.strerror}", RESTORE) from error
     except (UnicodeError, csv.Error) as error:

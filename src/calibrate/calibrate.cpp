@@ -164,7 +164,7 @@ Json measure(const device::Device& device) {
 
 void write_calibration(const device::Selection& selection, int passes, const std::string& file) {
   const std::vector<device::FoundDevice> found = device::require_devices(selection);
-  const harness::Host host = harness::describe_host();
+  const harness::Host& host = harness::describe_host();
   Json document;
   document["schema"] = "fabricmark-calibration/3";
   document["created"] = harness::time_now();
@@ -180,7 +180,7 @@ void write_calibration(const device::Selection& selection, int passes, const std
   document.update(best);
   const std::string text = document.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
   if (file == "-") {
-    std::cout << text;
+    write_standard_output(text);
   } else {
     write_atomically(file, text);
   }
@@ -191,6 +191,7 @@ void write_calibration(const device::Selection& selection, int passes, const std
 }  // namespace fabricmark
 
 int main(int argc, char** argv) {
+  fabricmark::occupy_closed_streams();
   CLI::App app("Measures the limits that models and efficiencies refer to");
   std::string platform;
   std::string device;

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <cstring>
 #include <string>
 #include <system_error>
@@ -15,9 +16,14 @@ namespace fabricmark {
 
 namespace {
 
+bool is_of_the_disk(int reason) {
+  return reason == ENOSPC || reason == EDQUOT || reason == EFBIG || reason == EIO;
+}
+
 Error cannot_write(const std::filesystem::path& path, int reason) {
-  return bad_use("cannot write '" + path.string() + "': " + std::strerror(reason),
-                 "name a file in a folder that you may write to");
+  const std::string cause = "cannot write '" + path.string() + "': " + std::strerror(reason);
+  if (is_of_the_disk(reason)) return environment_failure(cause, "free some space or name another place");
+  return bad_use(cause, "name a file in a folder that you may write to");
 }
 
 /// 0, or the errno of what failed.
@@ -67,6 +73,25 @@ void write_atomically(const std::filesystem::path& path, std::string_view conten
   if (failure != 0) {
     ::unlink(temporary.c_str());
     throw cannot_write(path, failure);
+  }
+}
+
+void write_standard_output(std::string_view content) {
+  const int failure = write_all(STDOUT_FILENO, content);
+  if (failure == 0) return;
+  if (failure == EPIPE) {  // only where somebody has switched the signal off
+    std::signal(SIGPIPE, SIG_DFL);
+    std::raise(SIGPIPE);
+  }
+  throw environment_failure(std::string("cannot write to standard output: ") + std::strerror(failure),
+                            "send the output elsewhere");
+}
+
+void occupy_closed_streams() {
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (::fcntl(stream, F_GETFD) >= 0) continue;
+    // The lowest free number, which is this one; opened the wrong way round, so that using it fails.
+    static_cast<void>(::open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY));
   }
 }
 

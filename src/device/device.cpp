@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "device/error.hpp"
+#include "device/folders.hpp"
 
 namespace fabricmark::device {
 
@@ -184,8 +185,10 @@ std::vector<FoundDevice> find_devices(const Selection& selection) {
 std::vector<FoundDevice> require_devices(const Selection& selection) {
   std::vector<FoundDevice> found = find_devices(selection);
   if (!found.empty()) return found;
-  throw environment_failure("no OpenCL device was found",
-                            "install a runtime (Debian: pocl-opencl-icd) or set OCL_ICD_VENDORS");
+  const std::optional<std::string> trouble = trouble_with_pocl_cache();
+  throw environment_failure(
+      "no OpenCL device was found" + (trouble ? "; where PoCL is installed, " + *trouble : std::string()),
+      "install a runtime (Debian: pocl-opencl-icd) or set OCL_ICD_VENDORS");
 }
 
 std::size_t mapped_device(const Selection& selection, std::size_t devices, int local_rank) {

@@ -12,6 +12,7 @@
 
 #include "device/atomic_file.hpp"
 #include "device/error.hpp"
+#include "device/folders.hpp"
 
 namespace fabricmark::device {
 
@@ -77,7 +78,7 @@ void expand_into(std::ostringstream& text, const fs::path& file, const fs::path&
 }
 
 std::string compiler_options(const Definitions& definitions) {
-  std::string options = "-cl-std=CL1.2";
+  std::string options = "-cl-std=CL1.2 -cl-kernel-arg-info";  // for signature.hpp
   for (const auto& [name, value] : definitions) options += " -D" + name + "=" + value;
   return options;
 }
@@ -138,16 +139,6 @@ std::string expand_includes(const fs::path& file, const fs::path& root) {
   return text.str();
 }
 
-fs::path cache_folder() {
-  if (const char* folder = std::getenv("FABRICMARK_CACHE"); folder != nullptr && *folder != '\0')
-    return folder;
-  if (const char* folder = std::getenv("XDG_CACHE_HOME"); folder != nullptr && *folder != '\0') {
-    return fs::path(folder) / "fabricmark";
-  }
-  const char* home = std::getenv("HOME");
-  return fs::path(home != nullptr ? home : ".") / ".cache" / "fabricmark";
-}
-
 std::string build_key(const DeviceInfo& info, const std::string& source, const std::string& options) {
   const char separator = '\n';
   return content_digest(info.platform + separator + info.platform_version + separator + info.name +
@@ -157,9 +148,13 @@ std::string build_key(const DeviceInfo& info, const std::string& source, const s
 BuiltProgram build_from_source(const Device& device, const std::string& source, const std::string& name,
                                const Definitions& definitions) {
   const auto lock = setup_lock();
+  check_runtime_cache(device.info());
   const std::string options = compiler_options(definitions);
-  const fs::path cached = cache_folder() / "kernels" / (build_key(device.info(), source, options) + ".bin");
-  if (const std::optional<cl::Program> program = cached_program(device, cached)) return {*program, true};
+  const fs::path cache = cache_folder();
+  const fs::path cached = cache / "kernels" / (build_key(device.info(), source, options) + ".bin");
+  if (!cache.empty()) {
+    if (const std::optional<cl::Program> program = cached_program(device, cached)) return {*program, true};
+  }
   cl::Program program(device.context(), source);
   try {
     program.build({device.handle()}, options.c_str());
@@ -169,7 +164,7 @@ BuiltProgram build_from_source(const Device& device, const std::string& source, 
                       first_complaint(log) + " (" + error_name(error.err()) + ")",
                   "correct the file or the parameters it is built with (" + options + ")");
   }
-  store_binary(cached, program_binary(program));
+  if (!cache.empty()) store_binary(cached, program_binary(program));
   return {program, false};
 }
 
@@ -181,6 +176,7 @@ std::string bitstream_content(const fs::path& file) {
 
 cl::Program load_bitstream(const Device& device, const fs::path& file, const std::string& binary) {
   const auto lock = setup_lock();
+  check_runtime_cache(device.info());
   try {
     return from_binary(device, binary);
   } catch (const cl::Error& error) {

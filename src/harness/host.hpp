@@ -12,16 +12,25 @@ struct Host {
   std::string name;
   std::string cpu;
   int logical_cores = 1;
+  int sockets = 1;
+  int numa_nodes = 1;
   std::uint64_t memory_bytes = 0;
+  std::uint64_t last_level_cache_bytes = 0;  ///< see the function of this name
   std::string operating_system;
   std::string kernel;
 };
 
-Host describe_host();
+/// Read once, with hwloc where it knows.
+const Host& describe_host();
+
+/// hwloc's version, such as "2.9.0".
+std::string hwloc_version();
 
 /// Memory that can be had without swapping; sizes in bytes.
 std::uint64_t available_memory_bytes();
-/// The largest cache of a core; 0 where the system does not say.
+/// Bytes of all last-level caches that this process's cores reach; 0 where the system does not say. A cache
+/// counts for 32 MiB for each of its cores at most: no processor has more (AMD EPYC 72F3 has as much), so one
+/// that is said to have more belongs to a host that a virtual machine has a few cores of.
 std::uint64_t last_level_cache_bytes();
 
 /// The same of a device: a CPU's runtime knows less of its caches than the system does.

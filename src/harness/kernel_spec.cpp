@@ -94,8 +94,10 @@ class Reader {
 
 std::string content(const fs::path& file, const std::string& what) {
   std::error_code ignored;
-  std::ifstream stream(file, std::ios::binary);
-  if (!stream || fs::is_directory(file, ignored)) {
+  const bool is_file = fs::is_regular_file(file, ignored);  // a pipe would be waited for
+  std::ifstream stream;
+  if (is_file) stream.open(file, std::ios::binary);
+  if (!is_file || !stream) {
     throw bad_use(fmt::format("cannot read the {} '{}'", what, file.string()), "check its name");
   }
   return {std::istreambuf_iterator<char>(stream), {}};

@@ -17,6 +17,11 @@ Delay parse_delay(const std::string& text) {
     throw bad_use("--inject-delay '" + text + "' is not a time",
                   "give seconds like 0.001 or a share like 10%");
   }
+  constexpr double kMostSeconds = 60;
+  constexpr double kMostPercent = 10000;
+  if (number > (is_share ? kMostPercent : kMostSeconds)) {
+    throw bad_use("--inject-delay '" + text + "' would hardly end", "give at most 60 (seconds) or 10000%");
+  }
   return is_share ? Delay{.share = number / 100} : Delay{.seconds = number};
 }
 

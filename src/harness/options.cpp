@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <numeric>
+#include <utility>
 
 #include "device/error.hpp"
 #include "device/memory.hpp"
@@ -65,14 +67,55 @@ std::string parameter_help(const ParameterSpec& spec) {
   return fmt::format("{} [{}]", spec.meaning, fmt::join(defaults, ", "));
 }
 
+/// Letters to insert, remove or change to make one word the other (Levenshtein's distance).
+std::size_t distance(const std::string& from, const std::string& to) {
+  std::vector<std::size_t> row(to.size() + 1);
+  std::iota(row.begin(), row.end(), 0);
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    std::size_t diagonal = std::exchange(row[0], i + 1);
+    for (std::size_t j = 0; j < to.size(); ++j) {
+      const std::size_t changed = diagonal + (from[i] == to[j] ? 0 : 1);
+      diagonal = std::exchange(row[j + 1], std::min({changed, row[j + 1] + 1, row[j] + 1}));
+    }
+  }
+  return row.back();
+}
+
+/// "--size" for "--sise"; empty where no option is near.
+std::string nearest_option(const CLI::App& app, const std::string& given) {
+  std::string nearest;
+  std::size_t smallest = std::max<std::size_t>(2, given.size() / 4) + 1;
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_lnames()) {
+      const std::size_t found = distance("--" + name, given);
+      if (found < smallest) {
+        smallest = found;
+        nearest = "--" + name;
+      }
+    }
+  }
+  return nearest;
+}
+
+/// What CLI11 could not place: the first unknown option, else the first word that belongs to none.
+Error not_expected(const CLI::App& app, const std::string& program) {
+  const std::string help = "see " + program + " --help";
+  const std::vector<std::string> words = app.remaining();
+  const auto option =
+      std::ranges::find_if(words, [](const std::string& word) { return word.starts_with('-'); });
+  if (option == words.end()) {
+    return bad_use("the word '" + (words.empty() ? "" : words.front()) + "' belongs to no option", help);
+  }
+  const std::string name = option->substr(0, option->find('='));
+  const std::string nearest = nearest_option(app, name);
+  return bad_use("unknown option '" + name + "'",
+                 nearest.empty() ? help : "did you mean " + nearest + "? Else " + help);
+}
+
 /// CLI11's messages, in one line and with a remedy.
 Error explain(const CLI::ParseError& error, const std::string& program) {
   std::string cause = error.what();
   std::ranges::replace(cause, '\n', ' ');
-  const std::string unexpected = "not expected: ";
-  if (const std::size_t found = cause.find(unexpected); found != std::string::npos) {
-    cause = "unknown option '" + cause.substr(found + unexpected.size()) + "'";
-  }
   return bad_use(cause, "see " + program + " --help");
 }
 
@@ -156,6 +199,8 @@ std::variant<Options, std::string> parse_options(const std::vector<std::string>&
     return app.help();
   } catch (const CLI::CallForVersion&) {
     return program + " " + version() + "\n";
+  } catch (const CLI::ExtrasError&) {
+    throw not_expected(app, program);
   } catch (const CLI::ParseError& error) {
     throw explain(error, program);
   }

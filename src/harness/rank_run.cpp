@@ -6,13 +6,14 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <iostream>
 
 #include "device/atomic_file.hpp"
 #include "device/error.hpp"
+#include "device/signature.hpp"
 #include "harness/agreement.hpp"
 #include "harness/exchange.hpp"
 #include "harness/host.hpp"
+#include "harness/publish.hpp"
 #include "harness/statistics.hpp"
 
 namespace fabricmark::harness {
@@ -91,9 +92,9 @@ int RankRun::execute_steps() {
     together(ranks_, [&] {
       const std::vector<device::FoundDevice> found = device::require_devices(options_.selection);
       if (!ranks_.is_root()) return;
-      if (!options_.json || *options_.json != "-") std::cout << devices_table(found);
-      if (options_.json && *options_.json == "-") std::cout << devices_json(found);
-      if (options_.json && *options_.json != "-") write_atomically(*options_.json, devices_json(found));
+      const bool is_piped = options_.json && *options_.json == "-";
+      if (options_.json && !is_piped) write_atomically(*options_.json, devices_json(found));
+      write_standard_output(is_piped ? devices_json(found) : devices_table(found));
     });
     return static_cast<int>(ExitCode::kValid);
   }
@@ -210,6 +211,7 @@ cl::Program RankRun::build() {
   const device::Definitions definitions = build_definitions(setup_.spec, parameters_, device_->info());
   const device::BuiltProgram built =
       device::build_from_source(*device_, source, kernel_source_.filename().string(), definitions);
+  if (options_.kernel_file) check_signatures(built.program, definitions);
   if (options_.save_bitstream && ranks_.is_root()) {
     const std::string binary = device::program_binary(built.program);
     write_atomically(*options_.save_bitstream, binary);
@@ -217,6 +219,18 @@ cl::Program RankRun::build() {
                      sidecar_text(setup_.spec, variant_->name, parameters_, binary));
   }
   return built.program;
+}
+
+void RankRun::check_signatures(const cl::Program& own, const device::Definitions& definitions) {
+  const std::filesystem::path file = setup_.spec.folder / variant_->file;
+  const std::string source = device::expand_includes(file, setup_.spec.folder.parent_path());
+  const device::BuiltProgram shipped =
+      device::build_from_source(*device_, source, file.filename().string(), definitions);
+  for (const std::string& entry : variant_->entry_points) {
+    const std::vector<std::string> remarks =
+        device::check_signature(own, shipped.program, entry, result_.kernel.file, file.string());
+    kernel_remarks_.insert(kernel_remarks_.end(), remarks.begin(), remarks.end());
+  }
 }
 
 void RankRun::repeat(Laps& laps) {
@@ -300,6 +314,7 @@ void RankRun::collect(const Samples& samples) {
   result_.parameters.set("memory", options_.memory);
   result_.metrics = benchmark_->metrics();
   result_.notes = benchmark_->notes();
+  result_.notes.insert(result_.notes.end(), kernel_remarks_.begin(), kernel_remarks_.end());
   result_.lap_names = samples.names;
   for (const std::vector<double>& seconds : samples.seconds) {
     result_.seconds.push_back(ranks_.gather_numbers(seconds));
@@ -338,13 +353,7 @@ void RankRun::collect_verdicts() {
 void RankRun::publish() {
   progress_.clear();
   together(ranks_, [&] {
-    if (!ranks_.is_root()) return;
-    if (options_.json && *options_.json == "-") {
-      std::cout << to_json(result_) << std::flush;
-      return;
-    }
-    if (options_.json) write_atomically(*options_.json, to_json(result_));
-    std::cout << to_table(result_) << std::flush;
+    if (ranks_.is_root()) harness::publish(result_, options_.json);
   });
 }
 

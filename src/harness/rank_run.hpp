@@ -41,6 +41,8 @@ class RankRun {
   void open_power();
   void choose_parameters();
   cl::Program build();
+  /// Throws Error (bad use) where the user's kernels cannot be called as the suite's are.
+  void check_signatures(const cl::Program& own, const device::Definitions& definitions);
   void repeat(Laps& laps);
   void one_repetition(Laps& laps, int repetition);
   [[nodiscard]] bool injects_here() const;
@@ -62,6 +64,7 @@ class RankRun {
   const VariantSpec* variant_ = nullptr;
   std::filesystem::path kernel_source_;  ///< empty where a bitstream is loaded
   std::filesystem::path bitstream_;
+  std::vector<std::string> kernel_remarks_;  ///< on the arguments of the user's kernels
   device::Timeline timeline_;
   std::optional<Context> context_;
   std::unique_ptr<Benchmark> benchmark_;

@@ -64,7 +64,7 @@ Json variables_json() {
 }
 
 Json environment_json(const Result& result) {
-  const Host host = describe_host();
+  const Host& host = describe_host();
   Json placement = Json::array();
   for (std::size_t rank = 0; rank < result.placement.size(); ++rank) {
     const Result::Placement& place = result.placement[rank];
@@ -78,6 +78,9 @@ Json environment_json(const Result& result) {
            {{"name", host.name},
             {"cpu", host.cpu},
             {"logical_cores", host.logical_cores},
+            {"sockets", host.sockets},
+            {"numa_nodes", host.numa_nodes},
+            {"last_level_cache_bytes", host.last_level_cache_bytes},
             {"memory_bytes", host.memory_bytes},
             {"operating_system", host.operating_system},
             {"kernel", host.kernel}}},
@@ -87,7 +90,7 @@ Json environment_json(const Result& result) {
             {"mpi_library", optional_text(result.mpi_library)},
             {"placement", placement}}},
           {"device", device_json(result.device)},
-          {"toolchain", {{"compiler", compiler()}, {"build_type", build_type()}}},
+          {"toolchain", {{"compiler", compiler()}, {"build_type", build_type()}, {"hwloc", hwloc_version()}}},
           {"variables", variables_json()}};
 }
 

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <iostream>
 
+#include "device/atomic_file.hpp"
 #include "device/error.hpp"
 #include "harness/agreement.hpp"
 #include "harness/options.hpp"
@@ -52,14 +53,20 @@ std::optional<std::string> read_command(RunSetup& setup, const Program& program)
 /// exit code.
 std::optional<int> prepare(Ranks& ranks, RunSetup& setup, const Program& program) {
   std::optional<std::string> text;
+  bool is_answered = false;
   try {
     together(ranks, [&] { text = read_command(setup, program); });
+    is_answered = ranks.largest(text ? 1 : 0) != 0;
+    if (is_answered) {
+      together(ranks, [&] {
+        if (text && ranks.is_root()) write_standard_output(*text);
+      });
+    }
   } catch (const AgreedFailure& failure) {
     if (ranks.is_root()) complain(setup.program_name, failure.message);
     return static_cast<int>(failure.code);
   }
-  if (ranks.largest(text ? 1 : 0) == 0) return std::nullopt;
-  if (text && ranks.is_root()) std::cout << *text;
+  if (!is_answered) return std::nullopt;
   return static_cast<int>(ExitCode::kValid);
 }
 
@@ -76,6 +83,7 @@ int run_under_launcher(RunSetup& setup, const Program& program, int* argc, char*
 }  // namespace
 
 int run_program(int argc, char** argv, const Program& program) {
+  occupy_closed_streams();
   RunSetup setup;
   setup.make = program.make;
   setup.command.assign(argv, argv + argc);

@@ -66,6 +66,12 @@ TEST(WriteAtomically, WritesIntoAPipeInsteadOfReplacingIt) {
   EXPECT_TRUE(std::filesystem::is_fifo(pipe));
 }
 
+TEST(WriteAtomically, SaysThatADiskIsFull) {
+  const std::string message =
+      test::message_of([] { write_atomically("/dev/full", "x"); }, ExitCode::kEnvironment);
+  EXPECT_TRUE(mentions(message, "'/dev/full': No space left on device")) << message;
+}
+
 TEST(WriteAtomically, LeavesAWholeFileWheneverTheWriterIsKilled) {
   constexpr int kKills = 20;
   constexpr std::size_t kBytes = 1 << 20;

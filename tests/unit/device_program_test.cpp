@@ -1,4 +1,5 @@
 #include "device/program.hpp"
+#include "device/signature.hpp"
 
 #include "device/atomic_file.hpp"
 #include "device/memory.hpp"
@@ -109,6 +110,29 @@ TEST_F(OnProgram, WithoutTheEntryPointSaysWhichThereAre) {
   const BuiltProgram built = build(2);
   const std::string message = message_of([&] { entry_point(built.program, "subtract"); });
   EXPECT_TRUE(mentions(message, "'subtract'") && mentions(message, "add")) << message;
+}
+
+TEST_F(OnProgram, OfTheUserIsComparedWithTheSuites) {
+  const BuiltProgram suites =
+      build(0, "__kernel void add(__global float4* x, const uint n) { x[n] += 1; }\n");
+  const auto remarks = [&](const std::string& source) {
+    return check_signature(build(0, source + " {}\n").program, suites.program, "add", "mine.cl", "suite.cl");
+  };
+  EXPECT_TRUE(remarks("__kernel void add(__global float* y, uint count)").empty()) << "vectors as they like";
+  EXPECT_TRUE(remarks("typedef uint word; __kernel void add(__global float* y, word n)").empty());
+  const std::vector<std::string> other = remarks("__kernel void add(__global double* x, const int n)");
+  ASSERT_EQ(other.size(), 2U);
+  EXPECT_TRUE(mentions(other[0], "argument 1") && mentions(other[0], "'global double* x'")) << other[0];
+  for (const char* source :
+       {"__kernel void sum(__global float4* x, uint n)", "__kernel void add(__global float4* x)",
+        "__kernel void add(__global float4* x, uint n, uint more)",
+        "__kernel void add(__global float4* x, __global uint* n)",
+        "__kernel void add(__global float4* x, ulong n)", "__kernel void add(__global float4* x, uint2 n)"}) {
+    const std::string message = message_of([&] { remarks(source); });
+    EXPECT_TRUE(mentions(message, "'mine.cl'")) << message;
+    EXPECT_TRUE(mentions(message, "declare it as suite.cl does: __kernel void add(global float4* x, uint n)"))
+        << message;
+  }
 }
 
 TEST_F(OnProgram, ComesBackFromABitstream) {

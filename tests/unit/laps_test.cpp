@@ -27,6 +27,13 @@ TEST(Delay, IsReadInSecondsOrAsAShare) {
   EXPECT_EQ(parse_delay("0%").share, 0);
 }
 
+TEST(Delay, RefusesWhatWouldNotEnd) {
+  for (const char* text : {"1e30", "61", "1e30%"}) {
+    EXPECT_TRUE(test::mentions(test::message_of([&] { parse_delay(text); }), text));
+  }
+  EXPECT_EQ(parse_delay("60").seconds, 60);
+}
+
 TEST(Delay, RefusesWhatIsNoTime) {
   for (const char* text :
        {"", "%", "x", "-1", "-1%", "1s", "1 %", "%1", "nan", "inf", "inf%", "1e999", "1%%"}) {

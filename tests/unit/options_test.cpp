@@ -52,6 +52,17 @@ TEST(Options, ReadTheMappingFromTheEnvironment) {
   unsetenv("FPGA_MAPPING");
 }
 
+TEST(Options, NameTheUnknownOneAndTheNearest) {
+  EXPECT_TRUE(mentions(message_of([] { parse({"--sise", "100"}); }), "'--sise'; did you mean --size?"));
+  EXPECT_TRUE(mentions(message_of([] {
+                         parse({"--size", "1", "--vector-with=8"});
+                       }),
+                       "'--vector-with'; did you mean --vector-width?"));
+  const std::string far = message_of([] { parse({"--bananas", "5"}); });
+  EXPECT_TRUE(mentions(far, "'--bananas'; see fm_stream --help")) << far;
+  EXPECT_TRUE(mentions(message_of([] { parse({"--size", "100", "stray"}); }), "'stray'"));
+}
+
 TEST(Options, PrintHelpWithEveryParameterAndTheVersion) {
   const std::string help = std::get<std::string>(parse({"--help"}));
   for (const char* name : {"--size", "--vector-width", "--buffer-size", "--json", "--ranks", "--memory"}) {

@@ -1,4 +1,5 @@
 #include "device/program.hpp"
+#include "device/folders.hpp"
 
 #include <set>
 
@@ -101,6 +102,31 @@ TEST(CacheFolder, FollowsTheEnvironment) {
   unsetenv("XDG_CACHE_HOME");
   setenv("HOME", "/home/somebody", 1);
   EXPECT_EQ(cache_folder(), "/home/somebody/.cache/fabricmark");
+  setenv("XDG_CACHE_HOME", "relative", 1);
+  EXPECT_EQ(cache_folder(), "/home/somebody/.cache/fabricmark");
+  unsetenv("XDG_CACHE_HOME");
+  for (const char* home : {"", "relative"}) {
+    setenv("HOME", home, 1);
+    EXPECT_TRUE(cache_folder().empty() || cache_folder().is_absolute()) << "not in the current folder";
+  }
+  setenv("HOME", "/home/somebody", 1);
+}
+
+TEST(PoclCache, ThatCannotBeWrittenIsNamed) {
+  const test::TemporaryFolder folder;
+  setenv("POCL_CACHE_DIR", (folder.path() / "made" / "later").c_str(), 1);
+  EXPECT_FALSE(trouble_with_pocl_cache());
+  EXPECT_TRUE(std::filesystem::is_empty(folder.path())) << "looking leaves nothing behind";
+  DeviceInfo info;
+  for (const std::string& place : {std::string("/proc/nowhere"), folder.write("file", "").string()}) {
+    setenv("POCL_CACHE_DIR", place.c_str(), 1);
+    EXPECT_TRUE(mentions(trouble_with_pocl_cache().value_or(""), place));
+    info.platform = "Portable Computing Language";
+    EXPECT_TRUE(mentions(message_of([&] { check_runtime_cache(info); }, ExitCode::kEnvironment), place));
+    info.platform = "another";
+    check_runtime_cache(info);
+  }
+  unsetenv("POCL_CACHE_DIR");
 }
 
 }  // namespace

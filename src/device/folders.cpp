@@ -1,0 +1,87 @@
+#include "device/folders.hpp"
+
+#include <fcntl.h>
+#include <pwd.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+#include "device/error.hpp"
+#include "device/program.hpp"
+
+namespace fabricmark::device {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kRemedy = "free some space, or name another folder with POCL_CACHE_DIR";
+
+/// Of a variable, as the XDG standard asks: what is not absolute counts as not set.
+fs::path absolute_in(const char* variable) {
+  const char* const text = std::getenv(variable);
+  const fs::path folder = text != nullptr ? text : "";
+  return folder.is_absolute() ? folder : fs::path();
+}
+
+/// Without HOME, as in a service, that of the user's account: never the folder that the program runs in.
+fs::path home_folder() {
+  if (const fs::path home = absolute_in("HOME"); !home.empty()) return home;
+  const passwd* const account = getpwuid(getuid());
+  const fs::path home = account != nullptr && account->pw_dir != nullptr ? account->pw_dir : "";
+  return home.is_absolute() ? home : fs::path();
+}
+
+/// As in pocl_cache_init_topdir of PoCL 3.1.
+fs::path pocl_cache_folder() {
+  if (const char* folder = std::getenv("POCL_CACHE_DIR"); folder != nullptr && *folder != '\0') return folder;
+  if (const char* folder = std::getenv("XDG_CACHE_HOME"); folder != nullptr && *folder != '\0') {
+    return fs::path(folder) / "pocl" / "kcache";
+  }
+  const char* const home = std::getenv("HOME");
+  return home != nullptr ? fs::path(home) / ".cache" / "pocl" / "kcache" : fs::path("/tmp/pocl/kcache");
+}
+
+/// 0, or the errno of why no file of `bytes` fits into the folder, or into the first above it that is there.
+int lack_of_room(fs::path folder, off_t bytes) {
+  std::error_code ignored;
+  while (folder.has_relative_path() && !fs::exists(folder, ignored)) folder = folder.parent_path();
+  if (folder.empty()) folder = ".";
+  std::string name = (folder / ".room.XXXXXX").string();
+  const int file = ::mkstemp(name.data());
+  if (file < 0) return errno;
+  const int reason = ::posix_fallocate(file, 0, bytes);
+  ::close(file);
+  ::unlink(name.c_str());
+  return reason == EINVAL || reason == EOPNOTSUPP ? 0 : reason;  // a file system that cannot say
+}
+
+}  // namespace
+
+fs::path cache_folder() {
+  if (const char* folder = std::getenv("FABRICMARK_CACHE"); folder != nullptr && *folder != '\0') {
+    return folder;
+  }
+  if (const fs::path folder = absolute_in("XDG_CACHE_HOME"); !folder.empty()) return folder / "fabricmark";
+  const fs::path home = home_folder();
+  return home.empty() ? home : home / ".cache" / "fabricmark";
+}
+
+std::optional<std::string> trouble_with_pocl_cache() {
+  constexpr off_t kBytes = off_t{4} << 20;  // a kernel's files take well below 1 MiB
+  const fs::path folder = pocl_cache_folder();
+  const int reason = lack_of_room(folder, kBytes);
+  if (reason == 0) return std::nullopt;
+  return "its cache '" + folder.string() + "' cannot be written (" + std::strerror(reason) + ")";
+}
+
+void check_runtime_cache(const DeviceInfo& info) {
+  if (info.platform.find("Portable Computing Language") == std::string::npos) return;
+  if (const std::optional<std::string> trouble = trouble_with_pocl_cache()) {
+    throw environment_failure("PoCL cannot build kernels: " + *trouble, kRemedy);
+  }
+}
+
+}  // namespace fabricmark::device

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "device/opencl.hpp"
+
+namespace fabricmark::device {
+
+/// A kernel as its source declares it, such as "stream(global float* first, uint blocks)"; with the number of
+/// its arguments alone where the runtime keeps no more.
+std::string signature(const cl::Kernel& kernel);
+
+/// Compares a user's kernel `entry` of `own`, from the file `name`, with the suite's in `shipped`, from
+/// `shipped_name`. Throws Error (bad use), which gives the expected signature, where it is missing, takes
+/// another number of arguments, or a value in place of memory or of another size. What may be meant, such as
+/// memory of another type, is returned as remarks.
+std::vector<std::string> check_signature(const cl::Program& own, const cl::Program& shipped,
+                                         const std::string& entry, const std::string& name,
+                                         const std::string& shipped_name);
+
+}  // namespace fabricmark::device
