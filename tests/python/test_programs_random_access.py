@@ -33,8 +33,9 @@ def failed(done):
 
 
 def check_exact(done, items):
-    """Not one item is wrong, nor could one be."""
-    assert verdicts(done) == dict.fromkeys(("table", "whole updates"), (0, 0, items))
+    """Not one item is wrong, nor could one be; all are checked after each repetition and at the end."""
+    checked = items * (done.document["repetitions"]["count"] + 1)
+    assert verdicts(done) == dict.fromkeys(("table", "whole updates"), (0, 0, checked))
 
 
 # Divisions of the table -----------------------------------------------------------------------------------
@@ -150,6 +151,14 @@ def test_faults_are_found_where_lost_updates_are_accepted(program):
         assert failed(program.run(*words, "--inject-fault", fault)) == {"table", "whole updates"}
     # The table without any update lacks all of them, which is more than the accepted share.
     assert failed(program.run(*words, "--inject-fault", "stale")) == {"table"}
+
+
+@pytest.mark.parametrize("repetition", [0, 1, 2])
+def test_a_fault_of_one_repetition_is_found_there(program, repetition):
+    words = ("--log-size", "12", "--repetitions", "3", "--inject-fault", f"element#{repetition}")
+    done = program.run(*words, *THROUGHPUT)
+    assert "table" in failed(done)
+    assert {v["repetition"] for v in done.document["verdicts"] if v["status"] == "failed"} == {repetition}
 
 
 @pytest.mark.parametrize("scope", ["star", "global"])

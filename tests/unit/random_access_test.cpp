@@ -46,7 +46,6 @@ TEST(Sequence, IsAddedUpByMultiplying) {
 }
 
 TEST(Sequence, HasThePeriodThatHpccGives) {
-  constexpr std::uint64_t kPeriod = 1317624576693539401U;
   EXPECT_EQ(number_at(kPeriod), 1U);
   EXPECT_EQ(number_at(kPeriod + 12345), number_at(12345));
 }
@@ -75,6 +74,37 @@ TEST(Scope, GlobalGivesEveryUpdateToOneRank) {
       std::sort(own.begin(), own.end());
       EXPECT_EQ(sorted_updates(scope), own) << rank << " of " << ranks;
     }
+  }
+}
+
+TEST(Scope, GoesOnInTheNextRepetition) {
+  for (const bool is_global : {false, true}) {
+    Scope scope = make_scope(is_global, 5, 0, 2);
+    const std::uint64_t by_all = 2 * 128;
+    for (int repetition = 0; repetition < 3; ++repetition) {
+      scope = make_scope(is_global, 5, 0, 2, repetition);
+      EXPECT_EQ(scope.first_number, 1 + by_all * static_cast<unsigned>(repetition));
+      scope = make_scope(is_global, 5, 1, 2, repetition);
+      EXPECT_EQ(scope.first_number, 1 + by_all * static_cast<unsigned>(repetition) + (is_global ? 0 : 128));
+    }
+    EXPECT_EQ(number_at(make_scope(is_global, 5, 0, 2, -1).first_number + by_all), number_at(1));
+  }
+}
+
+TEST(Scope, PartsHaveTheUpdatesThatSteppingGivesThem) {
+  for (const int repetition : {-2, 0, 7}) {
+    Scope scope = make_scope(false, 10, 0, 1, repetition);
+    Numbers all = sorted_updates(scope);
+    scope.log_part = 7;
+    Numbers parts;
+    for (scope.part = 0; scope.part < 8; ++scope.part) {
+      for (const std::uint64_t update : sorted_updates(scope)) {
+        ASSERT_EQ(update % 1024 / 128, scope.part);
+        parts.push_back(update);
+      }
+    }
+    std::sort(parts.begin(), parts.end());
+    EXPECT_EQ(parts, all);
   }
 }
 
@@ -155,6 +185,35 @@ TEST_F(Check, FindsAnythingElseThanALostUpdate) {
       EXPECT_FALSE(passed(0)[1]);
     }
   }
+}
+
+TEST_F(Check, IsTheSameHoweverManyThreadsThereAre) {
+  scope_ = make_scope(false, 19, 1, 2, 3);
+  expected_.assign(scope_.part_items(), 0);
+  for (const std::uint64_t update : plain_updates({19, 19, 0, 1})) {
+    const std::uint64_t later = multiply(update, number_at(scope_.first_number - 1));
+    expected_[later % expected_.size()] ^= later;
+  }
+  for (const int threads : {1, 3, 16}) {
+    actual_.assign(scope_.part_items(), 0);
+    apply_updates(scope_, actual_, threads);
+    EXPECT_TRUE(actual_ == expected_) << threads;
+  }
+}
+
+TEST_F(Check, FindsGarbageBehindManyLostUpdates) {
+  scope_ = make_scope(false, 20, 0, 1);
+  expected_.assign(scope_.part_items(), 0);
+  apply_updates(scope_, expected_);
+  actual_ = expected_;
+  const Numbers updates = plain_updates(scope_);
+  for (std::size_t k = 0; k < 9000; ++k) {  // of 10486 that the rules accept
+    const std::uint64_t update = updates[updates.size() - 1 - k];
+    actual_[update % actual_.size()] ^= update;
+  }
+  EXPECT_EQ(passed(true), (Passed{true, true}));
+  actual_.back() ^= 0x123456789ABCDEFU;
+  EXPECT_EQ(passed(true), (Passed{true, false}));
 }
 
 TEST_F(Check, FindsAnUpdateOfAnotherItem) {

@@ -11,8 +11,9 @@ namespace fabricmark::random_access {
 /// The share of wrong items that the rules accept (dissertation 000, section 3.1.3).
 inline constexpr double kAcceptedShare = 0.01;
 
-/// Applies every update of the scope to `items`, the rank's part; twice is as if never.
-void apply_updates(const Scope& scope, std::span<std::uint64_t> items);
+/// Applies every update of the scope to `items`, the rank's part, on up to `threads` threads; twice is as if
+/// never.
+void apply_updates(const Scope& scope, std::span<std::uint64_t> items, int threads = 1);
 
 /// An item that is not what it should be, and the difference: actual exclusive-or expected.
 struct WrongItem {
@@ -25,7 +26,8 @@ struct WrongItem {
 std::vector<WrongItem> wrong_otherwise(const Scope& scope, const std::vector<WrongItem>& wrong);
 
 /// Compares the rank's items with what they should be. All must be right or, with `may_lose_updates`, all but
-/// the accepted share; and these may lack updates but not be wrong in another way.
+/// the accepted share; and these may lack updates but not be wrong in another way. Every wrong item is looked
+/// at, unless they are more than that share.
 std::vector<harness::Verdict> check(const Scope& scope, std::span<const std::uint64_t> actual,
                                     std::span<const std::uint64_t> expected, bool may_lose_updates);
 

@@ -21,13 +21,13 @@ Plan plan_throughput(const harness::Parameters& parameters, std::size_t max_work
 
 Execution::Execution(const harness::Context& context, const Scope& scope, const Plan& plan)
     : geometry_(plan.geometry),
-      starts_(stretch_starts(scope, plan.log_stretches)),
+      log_stretches_(plan.log_stretches),
       kernels_(context.replications(static_cast<int>(context.parameters().integer("replications")))) {
   const int log_replications = std::countr_zero(context.parameters().count("replications"));
   const int log_part = scope.log_part - log_replications;
   for (int i = 0; i < kernels_.count(); ++i) {
     parts_.push_back({context.buffer(sizeof(std::uint64_t) << log_part, i),
-                      context.buffer(starts_.size() * sizeof(std::uint64_t), i)});
+                      context.buffer(sizeof(std::uint64_t) << log_stretches_, i)});
     cl::Kernel& kernel = kernels_.kernel(i);
     parts_.back().items.set_argument(kernel, 0);
     parts_.back().starts.set_argument(kernel, 1);
@@ -38,10 +38,11 @@ Execution::Execution(const harness::Context& context, const Scope& scope, const 
   }
 }
 
-void Execution::write_starts() {
+void Execution::write_starts(const Scope& scope) {
+  const std::vector<std::uint64_t> all = stretch_starts(scope, log_stretches_);
   kernels_.transfer([&](int i) {
     device::Buffer& starts = parts_[static_cast<std::size_t>(i)].starts;
-    starts.write(kernels_.queue(i), starts_.data(), starts.bytes());
+    starts.write(kernels_.queue(i), all.data(), starts.bytes());
   });
 }
 

@@ -25,15 +25,15 @@ class Execution {
  public:
   Execution(const harness::Context& context, const Scope& scope, const Plan& plan);
 
-  /// Copies the starts of the stretches to the device; once, before the first run.
-  void write_starts();
+  /// Copies where the stretches of the scope's updates start to the device; before each run of other ones.
+  void write_starts(const Scope& scope);
   void run();
   void write(std::span<const std::uint64_t> items);
   void read(std::span<std::uint64_t> items);
 
  private:
   device::Geometry geometry_;
-  std::vector<std::uint64_t> starts_;
+  int log_stretches_;
   device::Replications kernels_;
   struct Part {
     device::Buffer items;

@@ -11,7 +11,9 @@
 #include "benchmarks/random_access/execution.hpp"
 #include "device/error.hpp"
 #include "harness/host.hpp"
+#include "harness/random_bits.hpp"
 #include "harness/run.hpp"
+#include "harness/spread.hpp"
 
 namespace fabricmark::random_access {
 
@@ -30,24 +32,38 @@ class FaultyItem {
 };
 static_assert(sizeof(FaultyItem) == sizeof(std::uint64_t));
 
-/// One repetition writes the table to the device, updates it and reads it back.
+/// One repetition writes the table to the device, updates it and reads it back. Each has a table and updates
+/// that no other one has.
 class RandomAccess : public harness::Benchmark {
  public:
   static constexpr const char* name = "random_access";
 
   explicit RandomAccess(const harness::Context& context)
-      : scope_(scope(context)),
+      : is_global_(context.parameters().text("scope") == "global"),
+        rank_(context.ranks().rank()),
+        ranks_(context.ranks().size()),
+        threads_(harness::host_threads(context.ranks())),
+        scope_(scope(context)),
         first_item_(static_cast<std::uint64_t>(context.ranks().rank()) * scope_.part_items()),
         plan_(plan(context)),
         is_base_(context.variant() == "base"),
         cache_bytes_(harness::last_cache_bytes(context.device().info())),
         execution_(context, scope_, plan_),
         initial_(scope_.part_items()),
-        results_(scope_.part_items()) {}
+        results_(scope_.part_items()),
+        expected_(scope_.part_items()) {}
 
-  void generate() override {
-    for (std::size_t i = 0; i < initial_.size(); ++i) initial_[i] = first_item_ + i;
-    execution_.write_starts();
+  void prepare(int repetition) override {
+    scope_ = make_scope(is_global_, scope_.log_part, rank_, ranks_, repetition);
+    execution_.write_starts(scope_);
+    const std::uint64_t key = harness::mixed_bits(static_cast<std::uint64_t>(repetition));
+    harness::spread(initial_.size(), threads_, [&](std::size_t start, std::size_t end) {
+      for (std::size_t i = start; i < end; ++i) {
+        initial_[i] = harness::mixed_bits(key + (first_item_ + i) * harness::kRandomStep);
+        results_[i] = ~initial_[i];  // wrong everywhere, until it is read
+      }
+    });
+    is_expected_ = false;
   }
 
   void execute(harness::Laps& laps) override {
@@ -70,10 +86,12 @@ class RandomAccess : public harness::Benchmark {
   }
 
   std::vector<harness::Verdict> validate() override {
-    device::HostArray<std::uint64_t> expected(initial_.size());
-    std::copy(initial_.span().begin(), initial_.span().end(), expected.span().begin());
-    apply_updates(scope_, expected.span());
-    return check(scope_, results_.span(), expected.span(), plan_.may_lose_updates);
+    if (!is_expected_) {
+      std::ranges::copy(initial_.span(), expected_.data());
+      apply_updates(scope_, expected_.span(), threads_);
+      is_expected_ = true;
+    }
+    return check(scope_, results_.span(), expected_.span(), plan_.may_lose_updates);
   }
 
   [[nodiscard]] std::vector<harness::Metric> metrics() const override {
@@ -133,7 +151,11 @@ class RandomAccess : public harness::Benchmark {
     return plan;
   }
 
-  Scope scope_;
+  bool is_global_;
+  int rank_;
+  int ranks_;
+  int threads_;
+  Scope scope_;  ///< of the repetition
   std::uint64_t first_item_;
   Plan plan_;
   bool is_base_;
@@ -141,6 +163,8 @@ class RandomAccess : public harness::Benchmark {
   Execution execution_;
   device::HostArray<std::uint64_t> initial_;
   device::HostArray<std::uint64_t> results_;
+  device::HostArray<std::uint64_t> expected_;
+  bool is_expected_ = false;  ///< expected_ is of this repetition
 };
 
 }  // namespace

@@ -1,0 +1,126 @@
+"""Kernels of RandomAccess that keep tables or updates, or leave some out: each is found where it does."""
+
+import pytest
+from stream_program import on_a_device
+from wrong_kernels import Wrong, check_found, run
+
+pytestmark = pytest.mark.programs
+
+SHORT = ("--log-size", 10, "--repetitions", 3, "--warmup", 1)
+CALLS = ("int", "calls", 1)
+TABLE = ("ulong", "kept", 1024)
+# Begin and end of the kernels, and their one update of an item.
+BEGIN = {
+    "base": "  Generators state;\n  for (uint r",
+    "throughput": "  const size_t first = get_global_id(0) * LANES;",
+}
+UPDATE = {"base": "table[own_item(update, log_part)] ^= update", "throughput": "table[item] ^= update"}
+LAST = "if (queue.update[k] != 0) apply(table, queue.update[k], log_part);\n  }"
+
+
+def wrong(variant, *changes, replications=1, ranks=1, state=(), options=()):
+    small = {
+        "base": ("--buffer-size", 1, "--log-rngs", 1, "--rng-distance", 1),
+        "throughput": ("--lanes", 1, "--log-work-items", 0, "--buffer-size", 2),
+    }
+    options = (*(options or small[variant]), "--replications", replications)
+    return Wrong(variant, tuple(changes), state=state, ranks=ranks, options=options)
+
+
+def begin(variant, text, **how):
+    """`text` before anything else."""
+    return wrong(variant, (BEGIN[variant], text + "\n" + BEGIN[variant]), **how)
+
+
+def update(variant, text, **how):
+    return wrong(variant, (UPDATE[variant], text), **how)
+
+
+def around(first, last):
+    """The kernel between two loops over the table; `kept` is a table that outlives it."""
+    loop = "for (uint i = 0; i < 1024; ++i) "
+    return wrong(
+        "throughput",
+        (
+            BEGIN["throughput"],
+            f"{loop}{{ {first}; }}\n  if (KEPT(calls)[0]++ > 0) return;\n{BEGIN['throughput']}",
+        ),
+        (LAST, f"{LAST}\n  {loop}{{ {last}; }}"),
+        state=(CALLS, TABLE),
+    )
+
+
+GARBAGE = "for (uint i = 0; i < 3; ++i) table[(1UL << log_part) - 1 - i] *= 3;"
+WRONG = {
+    # Kept state.
+    "the table of the first call": around(
+        "if (KEPT(calls)[0] > 0) table[i] = KEPT(kept)[i]", "KEPT(kept)[i] = table[i]"
+    ),
+    "the updates of the first call": around(
+        "if (KEPT(calls)[0] > 0) table[i] ^= KEPT(kept)[i]; else KEPT(kept)[i] = table[i]",
+        "KEPT(kept)[i] ^= table[i]",
+    ),
+    "the seeds of the first call": wrong(
+        "throughput",
+        (
+            "((ulong*)&number)[k] = seeds[first + k];",
+            "((ulong*)&number)[k] = KEPT(kept)[k] = KEPT(kept)[k] ? KEPT(kept)[k] : seeds[first + k];",
+        ),
+        state=(TABLE,),
+    ),
+    # One repetition, replication or rank alone.
+    "nothing in the first repetition": begin("base", "  if (KEPT(calls)[0]++ == 1) return;", state=(CALLS,)),
+    "nothing in the second repetition": begin(
+        "throughput", "  if (KEPT(calls)[0]++ == 2) return;", state=(CALLS,)
+    ),
+    "half of the updates in the last repetition": wrong(
+        "throughput",
+        ("step < steps; ++step", "step < steps / (KEPT(calls)[0] == 4 ? 2 : 1); ++step"),
+        (BEGIN["throughput"], "  ++KEPT(calls)[0];\n" + BEGIN["throughput"]),
+        state=(CALLS,),
+    ),
+    "one of two replications": begin("base", "  if (part == 1) return;", replications=2),
+    "the last of four replications": begin("throughput", "  if (part == 3) return;", replications=4),
+    "one of two ranks": wrong(
+        "throughput",
+        (BEGIN["throughput"], "  if (part == 1) return;\n" + BEGIN["throughput"]),
+        ranks=2,
+        options=("--scope", "global", "--lanes", 1, "--log-work-items", 0, "--buffer-size", 2),
+    ),
+    # Unread input: what an item or where the sequence begins was known before.
+    "a table that is its index": update("throughput", "table[item] = item ^ update"),
+    "a table of zeros": update("base", "table[own_item(update, log_part)] = update"),
+    "a sequence that begins at 1": wrong(
+        "base", ("state.number[r] = seeds[r];", "state.number[r] = r ? seeds[r] : 2;")
+    ),
+    # Less of each update.
+    "half of the bits": update("throughput", "table[item] ^= update & 0xFFFFFFFFUL"),
+    "all bits but the last": update("base", "table[own_item(update, log_part)] ^= update & ~1UL"),
+    "the item's own bits alone": update("throughput", "table[item] ^= own_item(update, log_part)"),
+    # Some of the updates.
+    "all but one update": wrong(
+        "base", ("state.left[r] = numbers_per_rng;", "state.left[r] = numbers_per_rng - (r == 1);"),
+        ("(long)(numbers_per_rng * RNGS)", "(long)(numbers_per_rng * RNGS) - 1"),
+    ),
+    "the first update twice": begin("throughput", "  table[own_item(seeds[0], log_part)] ^= seeds[0];"),
+    "the end of the queue left out": wrong("throughput", (LAST, "}")),
+    # Garbage among the items that may be wrong, as updates may be lost.
+    "garbage where updates may be lost": begin(
+        "base", GARBAGE, options=("--buffer-size", 2, "--log-rngs", 1, "--rng-distance", 1)
+    ),
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory):
+    return on_a_device(tmp_path_factory, "random_access")
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_a_wrong_kernel_is_found(program, tmp_path, name):
+    assert check_found(program, WRONG[name], tmp_path, *SHORT) <= {"table", "whole updates"}
+
+
+@pytest.mark.parametrize("shipped", [wrong("base"), wrong("throughput", replications=2)])
+def test_the_shipped_kernel_is_valid_in_the_same_place(program, tmp_path, shipped):
+    assert run(program, shipped, tmp_path, *SHORT).code == 0
