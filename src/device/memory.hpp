@@ -108,6 +108,8 @@ class Buffer {
             cl::Event* event = nullptr) const;
   /// Sets every byte to `value`.
   void fill(const cl::CommandQueue& queue, std::byte value);
+  /// Sets every floating-point number to NaN, so that nothing that a kernel left can be used again.
+  void poison(const cl::CommandQueue& queue) { fill(queue, std::byte{0xFF}); }
   /// Moves the whole buffer to the device or to the host without a copy that the host sees. No effect on SVM.
   void migrate(const cl::CommandQueue& queue, bool to_host);
   /// The host's view of `bytes` from `offset`, for writing all of them or for reading; at once for writing,

@@ -195,6 +195,8 @@ void check_constraints(const KernelSpec& spec, const Parameters& parameters) {
             used.push_back(fmt::format("{} = {}", name, *integer));
         } else if (const auto* number = std::get_if<double>(&value)) {
           parser.DefineConst(name, *number);
+          if (constraint.expression.find(name) != std::string::npos)
+            used.push_back(fmt::format("{} = {}", name, *number));
         } else if (const auto* flag = std::get_if<bool>(&value)) {
           parser.DefineConst(name, *flag ? 1 : 0);
         }

@@ -177,6 +177,16 @@ def test_a_fault_on_one_rank_alone_is_found_there(fft, direction, rank):
     assert check_fault(done, direction)[2] == rank
 
 
+@pytest.mark.parametrize("direction", DIRECTIONS)
+@pytest.mark.parametrize("kind", [kind for kind in FAULTS if kind != "element"])
+def test_a_fault_in_one_repetition_alone_is_found_there(fft, kind, direction):
+    done = fft.run(*SHORT, "--repetitions", 3, "--inject-fault", f"{kind}:{direction}#1")
+    assert done.code == 1
+    failed = {name: found for name, found in verdicts(done).items() if found["status"] == "failed"}
+    assert set(failed) == {f"{direction} repetitions"}, "the last one is right"
+    assert failed[f"{direction} repetitions"]["repetition"] == 1
+
+
 @FULL
 def test_a_fault_on_one_rank_of_mpi_is_found(fft):
     done = fft.run(*SHORT, "--inject-fault", "scale:inverse@1", launcher=mpirun(2))

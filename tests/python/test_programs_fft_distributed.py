@@ -85,6 +85,17 @@ def test_messages_of_one_vector_that_are_spoiled_are_found(fft, on_cpu, kind, wh
     assert {found[f"{way} transforms"]["status"] for way in DIRECTIONS} == {"failed"}
 
 
+@pytest.mark.parametrize("repetition", [0, 1])
+@pytest.mark.parametrize("kind", ["late", "swapped", "blank", "half"])
+def test_messages_that_are_spoiled_in_one_repetition_are_found_there(fft, on_cpu, kind, repetition):
+    words = ("--repetitions", 3, "--inject-fault", f"{kind}#{repetition}")
+    done = fft.run(*one(), "--ranks", 2, *words)
+    assert done.code == 1 and done.errors == ""
+    failed = {name: found for name, found in verdicts(done).items() if found["status"] == "failed"}
+    assert set(failed) == {f"{way} repetitions" for way in DIRECTIONS}, "the last one is right"
+    assert {found["repetition"] for found in failed.values()} == {repetition}
+
+
 @pytest.mark.parametrize("where", ["", "@1"])
 def test_a_lost_message_of_one_vector_ends_in_one_line(fft, on_cpu, where):
     done = fft.run(*one(), "--ranks", 2, "--timeout", "0.5", "--inject-fault", f"lost{where}")

@@ -41,6 +41,7 @@ def test_sizes_that_nothing_divides_are_valid_without_any_error(gemm, variant):
         words = ("--size", size, "--block-size", 32, "--replications", replications, "--repetitions", 2)
         found = verdicts(gemm.valid("--variant", variant, *words))
         assert found["elements"]["checked"] == size * size
+        assert found["repetitions"]["checked"] == 2 * size * size
         assert found["spot rows"]["checked"] == size * min(size, 7)
         assert {verdict["error"] for verdict in found.values()} == {0}
 
@@ -121,7 +122,7 @@ def test_with_beta_zero_c_is_not_looked_at(gemm, variant):
 
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_any_alpha_and_beta_are_valid(gemm, variant):
-    for alpha, beta in ((0.3, -1.7), (0, 1), (-1, 0), (1e-3, 100)):
+    for alpha, beta in ((0.3, -1.7), (-1, 0), (1e-3, 100)):
         gemm.valid(*SHORT, "--variant", variant, "--alpha", alpha, "--beta", beta)
 
 
@@ -220,6 +221,18 @@ def test_a_fault_in_random_inputs_is_found(gemm):
         assert gemm.run(*SHORT, "--inputs", "random", "--inject-fault", kind).code == 1
 
 
+@pytest.mark.parametrize("inputs", ["exact", "random"])
+@pytest.mark.parametrize("kind", FAULTS)
+def test_a_fault_in_one_repetition_alone_is_found_there(gemm, kind, inputs):
+    words = ("--repetitions", "3", "--inputs", inputs, "--inject-fault", f"{kind}#1")
+    done = gemm.run("--size", "100", "--variant", "throughput", *words)
+    assert done.code == 1
+    found = verdicts(done)
+    assert found["repetitions"]["status"] == "failed" and found["repetitions"]["repetition"] == 1
+    assert found["repetitions"]["worst"]["place"].startswith("c[")
+    assert found["elements"]["status"] == "passed", "the last one is right"
+
+
 @pytest.mark.parametrize("launched", [False, True])
 def test_a_fault_on_one_rank_alone_is_found_there(gemm, launched):
     how = {"launcher": mpirun(2)} if launched else {}
@@ -283,6 +296,7 @@ BAD = {
     "a depth without whole vectors": (("--depth-block", "100"), "depth_block"),
     "an unknown type": (("--data-type", "quad"), "data_type = quad"),
     "alpha is no number": (("--alpha", "much"), "alpha = 'much'"),
+    "nothing to multiply": (("--alpha", "0"), "alpha"),
     "alpha too large": (("--alpha", "1e9"), "alpha = 1000000000"),
     "unknown inputs": (("--inputs", "zeros"), "inputs = zeros"),
     "a fault elsewhere": (("--inject-fault", "element:a"), "'a'; use c"),

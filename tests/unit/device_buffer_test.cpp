@@ -60,6 +60,13 @@ TEST_P(OnBuffer, CopiesPartOfItself) {
   EXPECT_EQ(read(buffer)[8], 9);
 }
 
+TEST_P(OnBuffer, HoldsNothingButNaNWhenPoisoned) {
+  Buffer buffer = filled();
+  buffer.poison(queue_);
+  const HostArray<float> output = read(buffer);
+  EXPECT_TRUE(std::ranges::all_of(output.span(), [](float value) { return std::isnan(value); }));
+}
+
 TEST_P(OnBuffer, KeepsItsContentsWhenMigrated) {
   Buffer buffer = filled();
   buffer.migrate(queue_, /*to_host=*/false);

@@ -3,6 +3,7 @@
 #include <tuple>
 
 #include "benchmarks/fft/check.hpp"
+#include "benchmarks/fft/random_sum.hpp"
 #include "benchmarks/fft/tables.hpp"
 #include "fabric/all_to_all.hpp"
 #include "fabric/cpu_transport.hpp"
@@ -34,7 +35,7 @@ class FftCheck : public testing::Test {
     const std::size_t points = std::size_t{1} << log_size;
     inputs_.resize(batch * points);
     results_.resize(batch * points);
-    fill_input<T>(inputs_, 0);
+    fill_input<T>(inputs_, input_seed(0, direction), 0);
     Reference reference(points, direction);
     for (std::size_t start = 0; start < inputs_.size(); start += points) {
       for (std::size_t i = 0; i < points; ++i) reference.points()[i] = inputs_[start + i];
@@ -125,20 +126,168 @@ TYPED_TEST(FftCheck, FindsASingleNaN) {
   EXPECT_EQ(verdicts[0].worst->place, "point 63 of transform 2");
 }
 
+// The check of each repetition -----------------------------------------------------------------------------
+
+template <typename T>
+class FftSums : public FftCheck<T> {
+ protected:
+  /// The verdict on the batch, or on one part of its only transform.
+  [[nodiscard]] harness::Verdict sums(const typename FftCheck<T>::Points& results, std::size_t first,
+                                      std::size_t count) const {
+    const std::size_t points = std::size_t{1} << this->log_size_;
+    const RandomSum<T> random(this->log_size_, first, count);
+    SumVerdict<T> verdict(random, this->direction_);
+    for (std::size_t start = 0; start < results.size(); start += points) {
+      verdict.add([&](std::size_t i) { return this->inputs_[start + i]; },
+                  std::span(results).subspan(start + first, count), start / points);
+    }
+    return verdict.verdict();
+  }
+  [[nodiscard]] harness::Verdict sums(const typename FftCheck<T>::Points& results) const {
+    return sums(results, 0, std::size_t{1} << this->log_size_);
+  }
+};
+TYPED_TEST_SUITE(FftSums, Types);
+
+TYPED_TEST(FftSums, PassRightResults) {
+  for (const std::size_t log_size : kLogSizes) {
+    for (const Direction direction : kDirections) {
+      this->make(log_size, 2, direction);
+      const harness::Verdict verdict = this->sums(this->results_);
+      EXPECT_LT(verdict.error, verdict.threshold / 2) << verdict.name << " of 2^" << log_size;
+      EXPECT_EQ(verdict.checked, std::size_t{2} << log_size);
+      const std::size_t part = std::size_t{1} << (log_size - 1);
+      EXPECT_TRUE(this->sums(this->results_, part, part).passed());
+    }
+  }
+}
+
+TYPED_TEST(FftSums, FindOneWrongTransformOfABatchAndSayWhich) {
+  for (const std::size_t log_size : kLogSizes) {
+    this->make(log_size, 3, log_size % 2 == 0 ? Direction::kForward : Direction::kInverse);
+    for (const Fault::Kind kind : kFaults) {
+      if (kind == Fault::Kind::kElement) continue;  // 1000 eps of one point are for the full check
+      const harness::Verdict verdict = this->sums(this->spoiled(kind, 1));
+      EXPECT_FALSE(verdict.passed()) << "fault " << static_cast<int>(kind) << " of 2^" << log_size;
+      EXPECT_TRUE(mentions(verdict.worst->place, "transform 1")) << verdict.worst->place;
+    }
+  }
+}
+
+TYPED_TEST(FftSums, FindASingleWrongPointWrongOrdersAndOtherTransforms) {
+  for (const std::size_t log_size : kLogSizes) {
+    this->make(log_size, 2, Direction::kForward);
+    const std::size_t points = std::size_t{1} << log_size;
+    for (const std::size_t point : {std::size_t{0}, points / 2 + 1, 2 * points - 1}) {
+      auto wrong = this->results_;
+      wrong[point] = 0;
+      EXPECT_FALSE(this->sums(wrong).passed()) << "point " << point << " of 2^" << log_size;
+    }
+    auto wrong = this->results_;
+    std::swap(wrong[1], wrong[2]);
+    EXPECT_FALSE(this->sums(wrong).passed()) << "two points exchanged";
+    wrong = this->results_;
+    std::reverse(wrong.begin() + 1, wrong.begin() + static_cast<std::ptrdiff_t>(points));
+    EXPECT_FALSE(this->sums(wrong).passed()) << "inverse for forward";
+    wrong = this->results_;
+    std::swap_ranges(wrong.begin(), wrong.begin() + static_cast<std::ptrdiff_t>(points),
+                     wrong.begin() + static_cast<std::ptrdiff_t>(points));
+    EXPECT_FALSE(this->sums(wrong).passed()) << "transforms exchanged";
+    wrong = this->results_;
+    wrong.back() = {0, std::numeric_limits<TypeParam>::quiet_NaN()};
+    EXPECT_FALSE(this->sums(wrong).passed()) << "NaN";
+  }
+}
+
+// Reduced precision ----------------------------------------------------------------------------------------
+
+/// A number with `bits` digits (Veltkamp).
+double rounded(double value, int bits) {
+  const double scaled = value * (std::ldexp(1.0, 53 - bits) + 1);
+  return scaled - (scaled - value);
+}
+
+/// A plain radix-2 transform in double, with twiddles, or all intermediate results, of so many digits.
+std::vector<std::complex<double>> transform_with(std::vector<std::complex<double>> points, int twiddle_bits,
+                                                 int bits) {
+  const std::size_t size = points.size();
+  std::vector<std::complex<double>> other(size);
+  for (std::size_t half = size / 2, done = 1; half > 0; half /= 2, done *= 2) {
+    for (std::size_t j = 0; j < half; ++j) {
+      for (std::size_t k = 0; k < done; ++k) {
+        const double angle = -std::numbers::pi * static_cast<double>(k) / static_cast<double>(done);
+        const std::complex<double> twiddle(rounded(std::cos(angle), twiddle_bits),
+                                           rounded(std::sin(angle), twiddle_bits));
+        const std::complex<double> a = points[j * done + k];
+        const std::complex<double> b = twiddle * points[(j + half) * done + k];
+        const auto keep = [&](std::complex<double> value) {
+          return std::complex<double>(rounded(value.real(), bits), rounded(value.imag(), bits));
+        };
+        other[2 * j * done + k] = keep(a + b);
+        other[(2 * j + 1) * done + k] = keep(a - b);
+      }
+    }
+    std::swap(points, other);
+  }
+  return points;
+}
+
+TEST(ReducedPrecision, InFloatIsFoundByBothChecksAtEverySize) {
+  constexpr std::size_t kBatch = 4;
+  for (const std::size_t log_size : {std::size_t{3}, std::size_t{8}, std::size_t{12}, std::size_t{16}}) {
+    const std::size_t points = std::size_t{1} << log_size;
+    std::vector<std::complex<float>> inputs(kBatch * points);
+    fill_input<float>(inputs, 5, 0);
+    const RandomSum<float> random(log_size, 0, points);
+    const auto is_found = [&](int twiddle_bits, int bits) {
+      std::vector<std::complex<float>> results;
+      for (std::size_t start = 0; start < inputs.size(); start += points) {
+        const auto first = inputs.begin() + static_cast<std::ptrdiff_t>(start);
+        for (const std::complex<double>& point :
+             transform_with({first, first + static_cast<std::ptrdiff_t>(points)}, twiddle_bits, bits)) {
+          results.push_back(static_cast<std::complex<float>>(point));
+        }
+      }
+      SumVerdict<float> sums(random, Direction::kForward);
+      for (std::size_t start = 0; start < inputs.size(); start += points) {
+        sums.add([&](std::size_t i) { return inputs[start + i]; }, std::span(results).subspan(start, points),
+                 0);
+      }
+      const bool by_sums = !sums.verdict().passed();
+      const bool by_points = !check_batch<float>(inputs, results, log_size, Direction::kForward)[0].passed();
+      return std::array{by_sums, by_points};
+    };
+    EXPECT_EQ(is_found(24, 24), (std::array{false, false})) << "honest, 2^" << log_size;
+    for (const int bits : {8, 11, 16}) {  // bfloat16, half and TF32, two bfloat16
+      EXPECT_EQ(is_found(24, bits), (std::array{true, true})) << bits << " bits, 2^" << log_size;
+      // All twiddles of eight points but the root of one half are exact in any type.
+      if (log_size == 3 && bits == 16) continue;
+      EXPECT_EQ(is_found(bits, 24), (std::array{true, true})) << bits << " of twiddles, 2^" << log_size;
+    }
+  }
+}
+
 // Inputs and tables ----------------------------------------------------------------------------------------
 
-TEST(Noise, DiffersFromIndexToIndex) {
-  constexpr std::uint64_t kCount = 200000;
-  std::set<double> seen;
+TEST(Inputs, DifferFromPointToPointDirectionToDirectionAndRepetitionToRepetition) {
+  constexpr std::uint64_t kCount = 50000;
+  std::set<float> seen;
   double sum = 0;
-  for (std::uint64_t i = 0; i < kCount; ++i) {
-    const double value = noise(i);
-    EXPECT_LE(std::abs(value), 0.5);
-    sum += value;
-    seen.insert(value);
+  double squares = 0;
+  for (const int repetition : {-1, 0, 1}) {
+    for (const Direction direction : kDirections) {
+      for (std::uint64_t i = 0; i < kCount; ++i) {
+        const std::complex<float> point = input_point<float>(input_seed(repetition, direction), i);
+        ASSERT_LE(std::max(std::abs(point.real()), std::abs(point.imag())), 0.5);
+        sum += point.real() + point.imag();
+        squares += std::norm(point);
+        seen.insert(point.real());
+      }
+    }
   }
-  EXPECT_EQ(seen.size(), kCount);
-  EXPECT_LT(std::abs(sum / kCount), 0.003);
+  EXPECT_GT(seen.size(), 6 * kCount * 98 / 100);
+  EXPECT_LT(std::abs(sum / (12 * kCount)), 0.003);
+  EXPECT_NEAR(squares / (6 * kCount), kInputVariance, 0.001);
 }
 
 TEST(Steps, AreRowsTimesColumns) {

@@ -1,4 +1,5 @@
 #include "benchmarks/gemm/check.hpp"
+#include "benchmarks/gemm/column_check.hpp"
 #include "benchmarks/gemm/inputs.hpp"
 #include "harness/fault.hpp"
 #include "support.hpp"
@@ -6,6 +7,8 @@
 namespace fabricmark::gemm {
 
 namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 template <typename Out>
 class GemmCheck : public testing::Test {
@@ -17,7 +20,7 @@ class GemmCheck : public testing::Test {
 
   void SetUp() override {
     constexpr int kBits = std::is_same_v<Out, harness::Half> ? 11 : std::numeric_limits<Out>::digits;
-    const Inputs inputs(true, kSize, kBits, kBits, 0);
+    const Inputs inputs({.size = kSize, .value_bits = kBits, .input_bits = kBits});
     for (auto* matrix : {&a_, &b_, &c_, &result_}) matrix->assign(kSize * kStride, static_cast<Out>(0.0));
     for (std::size_t i = 0; i < kSize; ++i) {
       for (std::size_t j = 0; j < kSize; ++j) {
@@ -35,7 +38,7 @@ class GemmCheck : public testing::Test {
     return {.size = kSize,
             .alpha = kAlpha,
             .beta = kBeta,
-            .is_exact = true,
+            .rounding = rounding_,
             .a = {a.data(), kStride},
             .b = {b_.data(), kStride},
             .c = {c_.data(), kStride},
@@ -56,6 +59,13 @@ class GemmCheck : public testing::Test {
     }
   }
 
+  /// The check of every repetition.
+  [[nodiscard]] harness::Verdict columns() const {
+    const Product<Out, Out> checked = product(a_);
+    return ColumnCheck<Out, Out>(checked, 17).verdict();
+  }
+
+  Rounding rounding_ = Rounding::kNone;
   std::vector<Out> a_, b_, c_, result_;
 };
 
@@ -81,6 +91,7 @@ TYPED_TEST(GemmCheck, FindsEveryKindOfFault) {
     const std::vector<TypeParam> stale(values.size(), static_cast<TypeParam>(1.0));
     harness::corrupt<TypeParam>(values, stale, kind, 10 * harness::kEpsilon<TypeParam>);
     this->spread(values);
+    EXPECT_FALSE(this->columns().passed()) << static_cast<int>(kind);
     const std::vector<harness::Verdict> verdicts = check(this->product(this->a_));
     EXPECT_FALSE(verdicts[0].passed()) << static_cast<int>(kind);
     if (kind == Kind::kElement) {
@@ -111,11 +122,66 @@ TYPED_TEST(GemmCheck, FindsATransposedA) {
   EXPECT_FALSE(verdicts[1].passed());
 }
 
-TEST(Threshold, LetsRandomRoundingPassButNotAThousandEpsilonsInOneElement) {
-  EXPECT_EQ(threshold<float>(2048, true), 2);
-  EXPECT_GT(threshold<float>(2048, false), 100);
-  for (const std::size_t size : {16U, 2048U, 16384U, 60000U}) EXPECT_LT(threshold<float>(size, false), 1000);
-  EXPECT_EQ(threshold<harness::Half>(500, false), 502);
+TYPED_TEST(GemmCheck, OfEachRepetitionPassesARightResultAndFindsEveryWrongElement) {
+  for (const Rounding rounding : {Rounding::kNone, Rounding::kOfScaling}) {
+    this->rounding_ = rounding;
+    EXPECT_TRUE(this->columns().passed());
+    EXPECT_EQ(this->columns().checked, this->kSize * this->kSize);
+    // Where scaling is rounded, the errors of a column may add up: of a wrong element only a part shows.
+    const double most = rounding == Rounding::kNone ? 1 : 4 * this->kSize;
+    for (std::size_t i = 0; i < this->kSize; i += 3) {
+      const std::size_t j = i * 7 % this->kSize;
+      TypeParam& element = this->result_[i * this->kStride + j];
+      const TypeParam right = element;
+      const double size_of = std::max(1.0, std::abs(static_cast<double>(right)));
+      element = static_cast<TypeParam>(static_cast<double>(right) +
+                                       most * std::exp2(std::ceil(std::log2(size_of))) *
+                                           harness::kEpsilon<TypeParam>);
+      const harness::Verdict verdict = this->columns();
+      EXPECT_EQ(verdict.error, 1) << "one column";
+      ASSERT_TRUE(verdict.worst);
+      if (rounding == Rounding::kNone) {
+        EXPECT_EQ(verdict.worst->place, "c[" + std::to_string(i) + "," + std::to_string(j) + "]");
+      }
+      element = right;
+    }
+  }
+}
+
+TYPED_TEST(GemmCheck, OfEachRepetitionFindsWhatIsNoNumberAndWhatAddsUpToNothing) {
+  const std::vector<TypeParam> right = this->result_;
+  for (const double wrong : {std::numeric_limits<double>::quiet_NaN(), kInfinity, 0.3}) {
+    this->result_ = right;
+    this->result_[5 * this->kStride + 9] = static_cast<TypeParam>(wrong);
+    EXPECT_EQ(this->columns().error, 1);
+  }
+  // Two wrong elements of a column, and of a row, whose errors cancel in a plain sum.
+  for (const std::size_t apart : {std::size_t{1}, this->kStride}) {
+    this->result_ = right;
+    std::swap(this->result_[3 * this->kStride + 4], this->result_[3 * this->kStride + 4 + apart]);
+    EXPECT_FALSE(this->columns().passed()) << apart;
+  }
+}
+
+TEST(Rounding, OfExactInputsIsNoneWhereAlphaAndBetaArePowersOfTwoThatFit) {
+  for (const int bits : {11, 24, 53}) {
+    const Inputs inputs({.size = 500, .value_bits = bits, .input_bits = bits});
+    const auto found = [&](double alpha, double beta) {
+      return rounding_of_exact(alpha, beta, inputs.largest_sum(), inputs.largest_c(), bits);
+    };
+    EXPECT_EQ(found(0.5, 2), Rounding::kNone);
+    EXPECT_EQ(found(-1, 0), Rounding::kNone);
+    EXPECT_EQ(found(1, 1), Rounding::kNone);
+    EXPECT_EQ(found(0.3, 2), Rounding::kOfScaling);
+    EXPECT_EQ(found(0.5, 3), Rounding::kOfScaling);
+    EXPECT_EQ(found(32, 0.25), Rounding::kOfScaling) << "beta C is below the last digit";
+  }
+}
+
+TEST(Threshold, GrowsAsTheErrorsOfRandomSignsDo) {
+  EXPECT_EQ(threshold(2048, Rounding::kNone), 0);
+  EXPECT_EQ(threshold(2048, Rounding::kOfScaling), 2);
+  EXPECT_NEAR(threshold(16384, Rounding::kOfSums) / threshold(1024, Rounding::kOfSums), 4, 0.1);
 }
 
 TEST(Residual, OfTheSourceIsBlindForResultsTimesOneAndAHalf) {
@@ -125,7 +191,7 @@ TEST(Residual, OfTheSourceIsBlindForResultsTimesOneAndAHalf) {
   const Product<float, float> product{.size = kSize,
                                       .alpha = 1,
                                       .beta = 0,
-                                      .is_exact = true,
+                                      .rounding = Rounding::kNone,
                                       .a = {unused.data(), 0},
                                       .b = {unused.data(), 0},
                                       .c = {unused.data(), 0},

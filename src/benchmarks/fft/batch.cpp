@@ -82,6 +82,7 @@ class FourStep : public Batch {
     }
     kernels().run(name(direction), geometries);
   }
+  device::Buffer* scratch(std::size_t part) override { return &scratch_[part]; }
 
   device::Buffer twiddles_;
   device::Buffer between_;
@@ -128,6 +129,7 @@ class Stages : public Batch {
       log_done += log_radices_[stage];
     }
   }
+  device::Buffer* scratch(std::size_t part) override { return &scratch_[part]; }
 
   device::Buffer twiddles_;
   std::vector<device::Buffer> scratch_;  // [part]
@@ -162,6 +164,14 @@ void Batch::write(std::vector<device::Buffer>& buffers, const void* points) {
     const auto part = static_cast<std::size_t>(i);
     const auto* const source = static_cast<const std::byte*>(points) + parts_[part].start * transform_bytes_;
     buffers[part].write(kernels_.queue(i), source, buffers[part].bytes());
+  });
+}
+
+void Batch::poison() {
+  kernels_.transfer([&](int i) {
+    const auto part = static_cast<std::size_t>(i);
+    output_[part].poison(kernels_.queue(i));
+    if (device::Buffer* own = scratch(part)) own->poison(kernels_.queue(i));
   });
 }
 

@@ -14,6 +14,7 @@ class Batch : public Transform {
   void write_output(const void* points) override;
   void read_output(void* points) override;
   void run(Direction direction) override;
+  void poison() override;
 
  protected:
   /// The kernel of the variant's entry point number `entry`.
@@ -21,6 +22,8 @@ class Batch : public Transform {
 
   /// Sets the arguments behind input and output, and starts the kernels on all parts.
   virtual void start(Direction direction) = 0;
+  /// Scratch memory of a part, null where there is none.
+  [[nodiscard]] virtual device::Buffer* scratch(std::size_t /*part*/) { return nullptr; }
 
   [[nodiscard]] device::Replications& kernels() { return kernels_; }
   /// Transforms of each replication that has any.

@@ -65,6 +65,14 @@ class Distributed : public Transform {
     swap_axes_.transfer([&](int i) { output_.read(swap_axes_.queue(i), points, bytes_); });
   }
 
+  void poison() override {
+    swap_axes_.transfer([&](int i) {
+      for (device::Buffer* buffer : {&output_, &scratch_, &device(outgoing_), &device(incoming_)}) {
+        buffer->poison(swap_axes_.queue(i));
+      }
+    });
+  }
+
   void run(Direction direction) override {
     const auto ranks = static_cast<std::size_t>(ranks_.size());
     const cl_uint inverse = direction == Direction::kInverse ? 1 : 0;

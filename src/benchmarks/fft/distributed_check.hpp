@@ -12,12 +12,13 @@ namespace fabricmark::fft {
 template <typename T>
 std::vector<harness::Verdict> check_distributed(const harness::Ranks& ranks,
                                                 std::span<const std::complex<T>> part, std::size_t log_size,
-                                                Direction direction) {
+                                                Direction direction, int repetition) {
   const std::size_t points = std::size_t{1} << log_size;
   Reference reference(points, direction);
-  std::vector<std::complex<T>> input(points);
-  fill_input<T>(input, 0);
-  for (std::size_t i = 0; i < points; ++i) reference.points()[i] = {input[i].real(), input[i].imag()};
+  const std::uint64_t seed = input_seed(repetition, direction);
+  for (std::size_t i = 0; i < points; ++i) {
+    reference.points()[i] = static_cast<std::complex<double>>(input_point<T>(seed, i));
+  }
   reference.transform();
   Comparison<T> comparison(log_size, direction);
   const std::size_t first = static_cast<std::size_t>(ranks.rank()) * part.size();

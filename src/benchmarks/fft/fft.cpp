@@ -7,6 +7,7 @@
 
 #include "benchmarks/fft/check.hpp"
 #include "benchmarks/fft/distributed_check.hpp"
+#include "benchmarks/fft/random_sum.hpp"
 #include "benchmarks/fft/transform.hpp"
 #include "device/error.hpp"
 #include "fabric/transport.hpp"
@@ -38,7 +39,8 @@ void check_message_fault(const harness::Context& context) {
   }
 }
 
-/// One repetition transforms the same input forward and inverse, each into an output that is NaN before.
+/// One repetition transforms an input forward and another one inverse, each into an output that is NaN
+/// before; every repetition has other inputs.
 template <typename T>
 class TypedFft : public harness::Benchmark {
  public:
@@ -46,22 +48,28 @@ class TypedFft : public harness::Benchmark {
       : ranks_(context.ranks()),
         log_size_(context.parameters().count("log_size")),
         is_distributed_(is_distributed(context)),
-        points_(prepare(context)),
+        points_(checked_points(context)),
         transform_(make_transform(context)),
-        input_(points_),
-        poison_(points_),
+        inputs_{device::HostArray<std::complex<T>>(points_), device::HostArray<std::complex<T>>(points_)},
         results_{device::HostArray<std::complex<T>>(points_), device::HostArray<std::complex<T>>(points_)} {}
 
-  void generate() override {
-    fill_input<T>(input_.span(), static_cast<std::uint64_t>(ranks_.rank()) * points_);
-    constexpr T kNan = std::numeric_limits<T>::quiet_NaN();
-    std::fill_n(poison_.data(), points_, std::complex<T>(kNan, kNan));
+  void prepare(int repetition) override {
+    repetition_ = repetition;
+    for (const Direction direction : kDirections) {
+      fill_input<T>(input(direction).span(), input_seed(repetition, direction), first_point());
+      std::ranges::fill(result(direction).span(), kPoison);
+    }
+    transform_->poison();
   }
 
   void execute(harness::Laps& laps) override {
-    laps.time("host_to_device", [&] { transform_->write_input(input_.data()); });
+    laps.time("host_to_device", [&] { transform_->write_input(input(Direction::kForward).data()); });
     for (const Direction direction : kDirections) {
-      transform_->write_output(poison_.data());
+      if (direction == Direction::kInverse) {
+        // Nothing of the forward transform is left on the device.
+        transform_->write_input(input(direction).data());
+        transform_->poison();
+      }
       laps.time(name(direction), [&] { transform_->run(direction); });
       const auto read = [&] { transform_->read_output(result(direction).data()); };
       if (direction == Direction::kForward) {
@@ -80,7 +88,7 @@ class TypedFft : public harness::Benchmark {
     device::HostArray<std::complex<T>>& changed =
         result(fault.target == "inverse" ? Direction::kInverse : Direction::kForward);
     const std::span<T> values(reinterpret_cast<T*>(changed.data()), 2 * points_);
-    const std::span<const T> stale(reinterpret_cast<const T*>(poison_.data()), 2 * points_);
+    const std::vector<T> stale(2 * points_, kPoison.real());
     if (fault.kind == harness::Fault::Kind::kElement) {
       // One that counts: the smallest could hide in the others' rounding errors.
       const auto largest = std::max_element(values.begin(), values.end()) - values.begin();
@@ -93,13 +101,37 @@ class TypedFft : public harness::Benchmark {
     transform_->read_output(changed.data());
   }
 
+  std::vector<harness::Verdict> validate_repetition() override {
+    const std::size_t points = std::size_t{1} << log_size_;
+    if (!sums_) {
+      sums_.emplace(log_size_, is_distributed_ ? first_point() : 0, is_distributed_ ? points_ : points);
+    }
+    std::vector<harness::Verdict> verdicts;
+    for (const Direction direction : kDirections) {
+      SumVerdict<T> verdict(*sums_, direction);
+      const std::span<const std::complex<T>> values = result(direction).span();
+      const std::uint64_t seed = input_seed(repetition_, direction);
+      if (is_distributed_) {
+        // Every rank knows the whole input, so that no check depends on another rank's word.
+        verdict.add([&](std::size_t i) { return input_point<T>(seed, i); }, values, 0);
+      } else {
+        for (std::size_t start = 0; start < points_; start += points) {
+          const std::complex<T>* const from = input(direction).data() + start;
+          verdict.add([&](std::size_t i) { return from[i]; }, values.subspan(start, points), start / points);
+        }
+      }
+      verdicts.push_back(verdict.verdict());
+    }
+    return verdicts;
+  }
+
   std::vector<harness::Verdict> validate() override {
     std::vector<harness::Verdict> verdicts;
     for (const Direction direction : kDirections) {
       const std::span<const std::complex<T>> values = result(direction).span();
       const std::vector<harness::Verdict> found =
-          is_distributed_ ? check_distributed<T>(ranks_, values, log_size_, direction)
-                          : check_batch<T>(input_.span(), values, log_size_, direction);
+          is_distributed_ ? check_distributed<T>(ranks_, values, log_size_, direction, repetition_)
+                          : check_batch<T>(input(direction).span(), values, log_size_, direction);
       verdicts.insert(verdicts.end(), found.begin(), found.end());
     }
     return verdicts;
@@ -127,7 +159,7 @@ class TypedFft : public harness::Benchmark {
   }
 
  private:
-  static std::size_t prepare(const harness::Context& context) {
+  static std::size_t checked_points(const harness::Context& context) {
     check_message_fault(context);
     const std::size_t batch = context.parameters().count("batch");
     if (is_distributed(context)) {
@@ -139,14 +171,16 @@ class TypedFft : public harness::Benchmark {
     return local_points(context);
   }
 
-  static constexpr double kHostArrays = 4;    // input, poison and two results
+  static constexpr T kNan = std::numeric_limits<T>::quiet_NaN();
+  static constexpr std::complex<T> kPoison{kNan, kNan};
+  static constexpr double kHostArrays = 4;    // two inputs and two results
   static constexpr double kDeviceArrays = 2;  // input and output
 
   static void require_batch(const harness::Context& context, std::size_t batch, const char* parameter) {
     const double points = std::exp2(context.parameters().integer("log_size"));
     const double bytes = static_cast<double>(batch) * points * sizeof(std::complex<T>);
     const Scratch scratch = batch_scratch(context, sizeof(std::complex<T>), batch);
-    context.require_memory({.host_bytes = kHostArrays * bytes + points * sizeof(std::complex<double>),
+    context.require_memory({.host_bytes = kHostArrays * bytes + RandomSum<T>::bytes(points, points),
                             .device_bytes = kDeviceArrays * bytes + scratch.bytes,
                             .largest_buffer_bytes = scratch.largest},
                            parameter);
@@ -156,7 +190,7 @@ class TypedFft : public harness::Benchmark {
     const double points = std::exp2(context.parameters().integer("log_size"));
     const double bytes = points / context.ranks().size() * sizeof(std::complex<T>);
     constexpr double kMore = 3;  // what is sent, what has arrived, and the twiddles between the steps
-    const double check = points * (sizeof(std::complex<T>) + sizeof(std::complex<double>));
+    const double check = RandomSum<T>::bytes(points, points / context.ranks().size());
     context.require_memory({.host_bytes = kHostArrays * bytes + check,
                             .device_bytes = (kDeviceArrays + kMore) * bytes,
                             .largest_buffer_bytes = bytes},
@@ -174,6 +208,13 @@ class TypedFft : public harness::Benchmark {
     return make_four_step(context, kBytes);
   }
 
+  /// Number of this rank's first point among those of all.
+  [[nodiscard]] std::uint64_t first_point() const {
+    return static_cast<std::uint64_t>(ranks_.rank()) * points_;
+  }
+  device::HostArray<std::complex<T>>& input(Direction direction) {
+    return inputs_[direction == Direction::kForward ? 0 : 1];
+  }
   device::HostArray<std::complex<T>>& result(Direction direction) {
     return results_[direction == Direction::kForward ? 0 : 1];
   }
@@ -183,9 +224,10 @@ class TypedFft : public harness::Benchmark {
   bool is_distributed_;
   std::size_t points_;
   std::unique_ptr<Transform> transform_;
-  device::HostArray<std::complex<T>> input_;
-  device::HostArray<std::complex<T>> poison_;
-  std::array<device::HostArray<std::complex<T>>, 2> results_;
+  std::array<device::HostArray<std::complex<T>>, 2> inputs_;   // [direction]
+  std::array<device::HostArray<std::complex<T>>, 2> results_;  // [direction]
+  std::optional<RandomSum<T>> sums_;                           // made for the first check
+  int repetition_ = 0;
 };
 
 std::unique_ptr<harness::Benchmark> make(const harness::Context& context) {

@@ -22,6 +22,8 @@ class Transform {
   virtual void read_output(void* points) = 0;
   /// Output = transformed input; waits.
   virtual void run(Direction direction) = 0;
+  /// Overwrites the output, and all else that a kernel may have left for its next start, with NaN; waits.
+  virtual void poison() = 0;
 };
 
 /// Bytes on the device beside the input and output of a batch: all, and those of the largest buffer.

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "benchmarks/gemm/inputs.hpp"
 #include "benchmarks/gemm/product.hpp"
 #include "harness/benchmark.hpp"
 #include "harness/element.hpp"
@@ -22,30 +23,57 @@ struct View {
   }
 };
 
-/// What is checked: result = alpha a b + beta c, of size x size elements that are not negative.
+/// What rounding a right result may have had.
+enum class Rounding {
+  kNone,       ///< a b is exact, and so are its scaling and the addition of beta c
+  kOfScaling,  ///< a b is exact
+  kOfSums,     ///< a and b are random, from -1 to 1
+};
+
+/// What is checked: result = alpha a b + beta c, of size x size elements.
 template <typename In, typename Out>
 struct Product {
   std::size_t size = 0;
   double alpha = 1;  ///< as the type holds it
   double beta = 0;
-  bool is_exact = false;  ///< a b has no rounding errors
+  Rounding rounding = Rounding::kOfSums;
   View<In> a;
   View<In> b;
   View<Out> c;  ///< looked at only where beta is not 0
   View<Out> result;
 };
 
-/// The largest error that a right result may have, in units of eps (|alpha| |A| |B| + |beta| |C|).
+/// Whether alpha and beta round nothing: powers of two (or 0) that leave `value_bits` bits for sums up to
+/// `largest_sum` and for C up to `largest_c`.
+inline Rounding rounding_of_exact(double alpha, double beta, double largest_sum, double largest_c,
+                                  int value_bits) {
+  const auto is_power = [](double value) {
+    int exponent = 0;
+    return value != 0 && std::abs(std::frexp(value, &exponent)) == 0.5;
+  };
+  if (!is_power(alpha) || (beta != 0 && !is_power(beta))) return Rounding::kOfScaling;
+  const double unit = beta == 0 ? std::abs(alpha) : std::min(std::abs(alpha), std::abs(beta));
+  const double largest = std::abs(alpha) * largest_sum + std::abs(beta) * largest_c;
+  return largest <= std::ldexp(unit, value_bits) ? Rounding::kNone : Rounding::kOfScaling;
+}
+
+/// What an element's error is measured by, in eps: of exact products what is scaled and added; of random
+/// ones the standard deviation of a sum of products, as large as a typical one.
+inline double error_scale(std::size_t size, Rounding rounding, double alpha, double scaled, double addend) {
+  const double sum = std::abs(alpha) * Inputs::kRandomVariance * std::sqrt(static_cast<double>(size));
+  return (rounding == Rounding::kOfSums ? sum : std::abs(scaled)) + std::abs(addend);
+}
+
+/// The largest error that a right result may have, in eps times error_scale().
 ///
 /// Of an exact product only its scaling and the addition of beta C are rounded: three roundings of half an
-/// epsilon. Otherwise errors of `size` additions are random: 8 deviations of Higham and Mary's bound sqrt(n)
-/// eps / 2 (2019). In half precision they are not, because small terms vanish beside a large sum; there the
-/// bound is n eps.
-template <typename Out>
-double threshold(std::size_t size, bool is_exact) {
-  const auto n = static_cast<double>(size);
-  if (is_exact) return 2;
-  return 2 + (std::is_same_v<Out, harness::Half> ? n : 4 * std::sqrt(n));
+/// epsilon, where these are not exact too. Otherwise the errors of `size` additions are a sum of random signs
+/// whose terms grow with the root of their number. In units of 0.2 sqrt(size), x is exceeded with probability
+/// exp(-pi x / 2), as the area under a random walk along another one is; the bound leaves 1e-13.
+inline double threshold(std::size_t size, Rounding rounding) {
+  if (rounding == Rounding::kNone) return 0;
+  if (rounding == Rounding::kOfScaling) return 2;
+  return 2 + 4 * std::sqrt(static_cast<double>(size));
 }
 
 /// Smallest normal number of the type: below, rounding is absolute, or flushes to zero.
@@ -63,12 +91,13 @@ class Comparison {
   /// `sum` is the element of a b.
   void add(std::size_t row, std::size_t column, long double sum) {
     const long double scaled = product_.alpha * sum;
-    const long double addend = product_.beta == 0 ? 0 : product_.beta * product_.c(row, column);
+    const double addend = product_.beta == 0 ? 0 : product_.beta * product_.c(row, column);
     const auto expected = static_cast<double>(scaled + addend);
     const double actual = product_.result(row, column);
     double difference = std::abs(actual - expected);
     if (std::isnan(difference)) difference = std::numeric_limits<double>::infinity();
-    const auto scale = static_cast<double>(std::abs(scaled) + std::abs(addend));
+    const double scale =
+        error_scale(product_.size, product_.rounding, product_.alpha, static_cast<double>(scaled), addend);
     const double error = difference / (harness::kEpsilon<Out> * scale + kSmallest<Out>);
     largest_difference_ = std::max(largest_difference_, difference);
     squares_ += expected * expected;
@@ -81,9 +110,11 @@ class Comparison {
   [[nodiscard]] harness::Verdict verdict(const std::string& name) const {
     harness::Verdict verdict;
     verdict.name = name;
-    verdict.measure = "largest error in eps (|alpha| |A| |B| + |beta| |C|)";
+    verdict.measure = product_.rounding == Rounding::kOfSums
+                          ? "largest error in eps (|alpha| sqrt(n) / 3 + |beta C|)"
+                          : "largest error in eps (|alpha A B| + |beta C|)";
     verdict.error = error_;
-    verdict.threshold = threshold<Out>(product_.size, product_.is_exact);
+    verdict.threshold = threshold(product_.size, product_.rounding);
     verdict.checked = checked_;
     if (error_ > 0) verdict.worst = worst_;
     return verdict;

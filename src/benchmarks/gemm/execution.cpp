@@ -51,6 +51,10 @@ void Execution::start(device::Replications& kernels, const std::vector<device::G
   kernels.run("gemm", geometries);
 }
 
+void Execution::poison() {
+  kernels_.transfer([&](int i) { result_[static_cast<std::size_t>(i)].poison(kernels_.queue(i)); });
+}
+
 void Execution::write_inputs(const void* a, const void* b, const void* c) {
   kernels_.transfer([&](int i) {
     const auto part = static_cast<std::size_t>(i);

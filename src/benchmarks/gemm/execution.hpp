@@ -35,6 +35,8 @@ class Execution {
 
   /// result = alpha A B + beta C, once.
   virtual void run() = 0;
+  /// Overwrites the result, and all else that a kernel may have left for its next start, with NaN.
+  virtual void poison();
   /// Copies between the device and host arrays of the padded shape.
   void write_inputs(const void* a, const void* b, const void* c);
   void write_result(const void* result);

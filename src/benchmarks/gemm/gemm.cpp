@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "benchmarks/gemm/check.hpp"
+#include "benchmarks/gemm/column_check.hpp"
 #include "benchmarks/gemm/execution.hpp"
 #include "benchmarks/gemm/inputs.hpp"
 #include "device/error.hpp"
@@ -19,7 +20,7 @@ template <>
 inline constexpr int kBits<harness::Half> = 11;
 
 /// A and B of type In, arithmetic and C of type Out. One repetition writes A, B and C to the device,
-/// multiplies and reads the result, which is NaN before.
+/// multiplies and reads the result, which is NaN before; every repetition has other matrices.
 template <typename In, typename Out>
 class TypedGemm : public harness::Benchmark {
  public:
@@ -30,7 +31,8 @@ class TypedGemm : public harness::Benchmark {
         alpha_(static_cast<double>(static_cast<Out>(context.parameters().number("alpha")))),
         beta_(static_cast<double>(static_cast<Out>(context.parameters().number("beta")))),
         is_exact_(context.parameters().text("inputs") == "exact"),
-        shape_(prepare(context)),
+        rounding_(rounding()),
+        shape_(checked_shape(context)),
         execution_(context.variant() == "base" ? make_base(context, shape_, kBytes)
                                                : make_throughput(context, shape_, kBytes)),
         a_(shape_.a_elements()),
@@ -39,24 +41,26 @@ class TypedGemm : public harness::Benchmark {
         result_(shape_.c_elements()) {}
 
   void generate() override {
-    const Inputs inputs(is_exact_, size_, kBits<Out>, kBits<In>, rank_);
-    const auto fill = [&](auto& matrix, std::size_t columns, auto element) {
-      using T = std::remove_reference_t<decltype(matrix[0])>;
-      std::fill_n(matrix.data(), matrix.size(), static_cast<T>(0.0));
-      for (std::size_t i = 0; i < size_; ++i) {
-        for (std::size_t j = 0; j < size_; ++j) matrix[i * columns + j] = static_cast<T>(element(i, j));
-      }
-    };
-    fill(a_, shape_.depth, [&](std::size_t i, std::size_t j) { return inputs.a(i, j); });
-    fill(b_, shape_.columns, [&](std::size_t i, std::size_t j) { return inputs.b(i, j); });
+    // The padding stays as it is.
+    std::fill_n(a_.data(), a_.size(), static_cast<In>(0.0));
+    std::fill_n(b_.data(), b_.size(), static_cast<In>(0.0));
     // What must not be looked at is NaN.
-    fill(c_, shape_.columns,
-         [&](std::size_t i, std::size_t j) { return beta_ == 0 ? kNan : inputs.c(i, j); });
+    std::fill_n(c_.data(), c_.size(), static_cast<Out>(beta_ == 0 ? kNan : 0.0));
+  }
+
+  void prepare(int repetition) override {
+    repetition_ = repetition;
+    const Inputs inputs(input_kind(is_exact_, size_, rank_, repetition));
+    for (std::size_t i = 0; i < size_; ++i) {
+      inputs.fill_row(Inputs::kA, i, a_.data() + i * shape_.depth);
+      inputs.fill_row(Inputs::kB, i, b_.data() + i * shape_.columns);
+      if (beta_ != 0) inputs.fill_row(Inputs::kC, i, c_.data() + i * shape_.columns);
+    }
+    std::fill_n(result_.data(), result_.size(), static_cast<Out>(kNan));
+    execution_->poison();
   }
 
   void execute(harness::Laps& laps) override {
-    std::fill_n(result_.data(), result_.size(), static_cast<Out>(kNan));
-    execution_->write_result(result_.data());
     laps.time("host_to_device", [&] { execution_->write_inputs(a_.data(), b_.data(), c_.data()); });
     laps.time("gemm", [&] { execution_->run(); });
     laps.time("device_to_host", [&] { execution_->read_result(result_.data()); });
@@ -67,8 +71,19 @@ class TypedGemm : public harness::Benchmark {
       throw bad_use(fmt::format("--inject-fault names the matrix '{}'", fault.target), "use c");
     }
     std::vector<Out> values = without_padding(result_);
-    constexpr double kOfElement = 10;  // the element becomes 1 + 1000 eps times itself
-    harness::corrupt<Out>(values, without_padding(c_), fault.kind, kOfElement * harness::kEpsilon<Out>);
+    if (fault.kind == harness::Fault::Kind::kElement) {
+      // Random ones: one that counts, as a small one is no larger than the others' rounding errors.
+      const auto size_of = [](Out value) { return std::abs(static_cast<double>(value)); };
+      const std::size_t place =
+          is_exact_
+              ? values.size() / 2
+              : static_cast<std::size_t>(std::ranges::max_element(values, {}, size_of) - values.begin());
+      constexpr double kOfElement = 10;  // the element becomes 1 + 1000 eps times itself
+      harness::corrupt<Out>(std::span(values).subspan(place, 1), {}, fault.kind,
+                            kOfElement * harness::kEpsilon<Out>);
+    } else {
+      harness::corrupt<Out>(values, without_padding(c_), fault.kind, harness::kEpsilon<Out>);
+    }
     for (std::size_t i = 0; i < size_; ++i) {
       std::copy_n(values.data() + i * size_, size_, result_.data() + i * shape_.columns);
     }
@@ -76,16 +91,12 @@ class TypedGemm : public harness::Benchmark {
     execution_->read_result(result_.data());
   }
 
-  std::vector<harness::Verdict> validate() override {
-    return check(Product<In, Out>{.size = size_,
-                                  .alpha = alpha_,
-                                  .beta = beta_,
-                                  .is_exact = is_exact_,
-                                  .a = {a_.data(), shape_.depth},
-                                  .b = {b_.data(), shape_.columns},
-                                  .c = {c_.data(), shape_.columns},
-                                  .result = {result_.data(), shape_.columns}});
+  std::vector<harness::Verdict> validate_repetition() override {
+    const auto seed = static_cast<std::uint64_t>(static_cast<std::uint32_t>(repetition_));
+    return {ColumnCheck<In, Out>(product(), harness::mixed_bits(seed)).verdict()};
   }
+
+  std::vector<harness::Verdict> validate() override { return check(product()); }
 
   [[nodiscard]] std::vector<harness::Metric> metrics() const override {
     const auto n = static_cast<double>(size_);
@@ -105,7 +116,7 @@ class TypedGemm : public harness::Benchmark {
   static constexpr ElementBytes kBytes{.input = sizeof(In), .value = sizeof(Out)};
   static constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
-  static Shape prepare(const harness::Context& context) {
+  static Shape checked_shape(const harness::Context& context) {
     const Shape shape =
         context.variant() == "base" ? base_shape(context, kBytes) : throughput_shape(context, kBytes);
     const auto bytes = [](std::size_t elements, std::size_t size) {
@@ -124,6 +135,32 @@ class TypedGemm : public harness::Benchmark {
     return shape;
   }
 
+  static InputKind input_kind(bool is_exact, std::size_t size, int rank, int repetition) {
+    return {.is_exact = is_exact,
+            .size = size,
+            .value_bits = kBits<Out>,
+            .input_bits = kBits<In>,
+            .rank = rank,
+            .repetition = repetition};
+  }
+
+  [[nodiscard]] Product<In, Out> product() const {
+    return {.size = size_,
+            .alpha = alpha_,
+            .beta = beta_,
+            .rounding = rounding_,
+            .a = {a_.data(), shape_.depth},
+            .b = {b_.data(), shape_.columns},
+            .c = {c_.data(), shape_.columns},
+            .result = {result_.data(), shape_.columns}};
+  }
+
+  [[nodiscard]] Rounding rounding() const {
+    if (!is_exact_) return Rounding::kOfSums;
+    const Inputs inputs(input_kind(true, size_, rank_, 0));
+    return rounding_of_exact(alpha_, beta_, inputs.largest_sum(), inputs.largest_c(), kBits<Out>);
+  }
+
   [[nodiscard]] std::vector<Out> without_padding(const device::HostArray<Out>& matrix) const {
     std::vector<Out> values(size_ * size_);
     for (std::size_t i = 0; i < size_; ++i) {
@@ -137,12 +174,14 @@ class TypedGemm : public harness::Benchmark {
   double alpha_;
   double beta_;
   bool is_exact_;
+  Rounding rounding_;
   Shape shape_;
   std::unique_ptr<Execution> execution_;
   device::HostArray<In> a_;
   device::HostArray<In> b_;
   device::HostArray<Out> c_;
   device::HostArray<Out> result_;
+  int repetition_ = 0;
 };
 
 std::unique_ptr<harness::Benchmark> make(const harness::Context& context) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -10,75 +11,195 @@
 
 namespace fabricmark::gemm {
 
-/// The elements of A, B and C on one rank; none is negative.
+/// What a repetition's inputs depend on, beside their place.
+struct InputKind {
+  bool is_exact = true;
+  std::size_t size = 1;
+  int value_bits = 24;  ///< significant bits of the arithmetic and of C
+  int input_bits = 24;  ///< of A and B
+  int rank = 0;
+  int repetition = 0;  ///< negative in the warm-up
+};
+
+/// The elements of A, B and C on one rank in one repetition.
 ///
-/// Exact inputs are whole numbers so small that the result's type, of `value_bits` significant bits, holds
-/// every sum of their products, in any order and with any grouping, and half of it: then a right product has
-/// no rounding error at all, and any difference is a mistake. Most have few bits, so that many can be added;
-/// one in each row of A and each column of B is as wide as the inputs' type (`input_bits`) and the sum allow,
-/// so that arithmetic with fewer digits than the type's shows too. They stand in even columns of A and odd
-/// rows of B and never meet.
+/// Exact inputs are whole numbers, none negative, whose sums of products the arithmetic's type holds, in any
+/// order and with any grouping: a right product has no rounding error at all, and any difference is a
+/// mistake. Each sum needs all `value_bits` bits, so that arithmetic with fewer shows. Most elements are
+/// narrow: so small that `size` of their products take an eighth of the type's range. Each sum has one wide
+/// product beside them, from half to three quarters of the range. Which one, depends on the classes of row
+/// and column, 0 or 1 at random:
 ///
-/// Random inputs are from 0.5 to 1.5 with all digits in use.
+/// | row | column | wide product | what shows |
+/// |---|---|---|---|
+/// | 0 | 1 | an element of A with all bits, times a power of two | A in fewer digits |
+/// | 1 | 0 | an element of B with all bits, times a power of two | B in fewer digits |
+/// | 0 | 0 and 1 | 1 | two elements with half of the bits each | products without their lower parts |
+///
+/// The wide elements stand at a few places of the depth, one or two of kStep, where others are zero.
+///
+/// Random inputs are from -1 to 1 with all digits in use.
 class Inputs {
  public:
-  Inputs(bool exact, std::size_t size, int value_bits, int input_bits, int rank)
-      : is_exact_(exact), size_(size), rank_(static_cast<std::uint64_t>(rank)) {
-    const double all = std::ldexp(1.0, value_bits - 3);  // what the products of narrow elements may sum up to
-    const double most = std::ldexp(1.0, value_bits / 6 + 1);
-    const auto count = static_cast<double>(size);
-    narrow_ = static_cast<std::uint64_t>(std::clamp(std::floor(std::sqrt(all / count)), 1.0, most));
+  enum Matrix : std::uint64_t { kA = 1, kB = 2, kC = 3 };
+  static constexpr double kRandomVariance = 1.0 / 3;  ///< of a random input
+
+  explicit Inputs(const InputKind& kind) : kind_(kind) {
+    const auto count = static_cast<double>(kind.size);
+    const double all =
+        std::ldexp(1.0, kind.value_bits - 3);  // what products of narrow elements may sum up to
+    const double largest = std::min(65536.0, std::ldexp(1.0, kind.input_bits));
+    narrow_ = static_cast<std::uint64_t>(std::clamp(std::floor(std::sqrt(all / count)), 1.0, largest));
     // Where even ones are too many, some are zero: the sum is then half of `all`, give or take little.
-    if (narrow_ == 1) share_of_ones_ = std::min(1.0, std::sqrt(all / 2 / count));
-    const double wide = std::min(all / 2 / static_cast<double>(narrow_), std::ldexp(1.0, input_bits));
-    wide_ = static_cast<std::uint64_t>(wide) - 1;
+    constexpr double kMostOnes = 0.75;
+    const double ones = std::min(kMostOnes, std::sqrt(all / 2 / count));
+    share_of_ones_ = static_cast<std::uint64_t>(std::ldexp(ones, kSliceBits));
     largest_c_ = static_cast<std::uint64_t>(std::min(1024.0, all / 4));
-    for (std::size_t line = 0; line < size; ++line) {
-      const std::size_t half = std::max<std::size_t>(size / 2, 1);
-      wide_column_.push_back(2 * (mix(kA, line, size) % half));
-      wide_row_.push_back(2 * (mix(kB, line, size) % half) + 1);
+    for (const std::uint64_t matrix : {kA, kB, kC}) {
+      const std::uint64_t repetition = static_cast<std::uint32_t>(kind.repetition);
+      const std::uint64_t rank = static_cast<std::uint32_t>(kind.rank);
+      const std::uint64_t own = harness::mixed_bits((rank << 32U | repetition) * harness::kRandomStep);
+      seeds_[matrix] = harness::mixed_bits(own + matrix * harness::kRandomStep);
+    }
+    place_wide_elements();
+  }
+
+  /// The largest that a sum of products can be, and C, of exact inputs.
+  [[nodiscard]] double largest_sum() const { return 0.875 * std::ldexp(1.0, kind_.value_bits); }
+  [[nodiscard]] double largest_c() const { return static_cast<double>(largest_c_); }
+
+  [[nodiscard]] double a(std::size_t row, std::size_t column) const { return element(kA, row, column); }
+  [[nodiscard]] double b(std::size_t row, std::size_t column) const { return element(kB, row, column); }
+  [[nodiscard]] double c(std::size_t row, std::size_t column) const { return element(kC, row, column); }
+
+  /// Writes a row of a matrix: `size` elements.
+  template <typename T>
+  void fill_row(Matrix matrix, std::size_t row, T* to) const {
+    if (!kind_.is_exact) {
+      for (std::size_t j = 0; j < kind_.size; ++j) to[j] = static_cast<T>(random(matrix, row, j));
+      return;
+    }
+    for (std::size_t start = 0; start < kind_.size; start += kSlices) {
+      const std::uint64_t word = bits(matrix, row, start / kSlices);
+      const std::size_t end = std::min(start + kSlices, kind_.size);
+      for (std::size_t j = start; j < end; ++j) to[j] = static_cast<T>(plain(matrix, slice(word, j)));
+    }
+    if (matrix == kC || depths_.empty()) return;
+    if (matrix == kB && role_of_[row] == Role::kNarrow) return;
+    if (matrix == kB) {
+      for (std::size_t j = 0; j < kind_.size; ++j) to[j] = static_cast<T>(element(kB, row, j));
+    } else {
+      for (const std::size_t depth : depths_) to[depth] = static_cast<T>(element(kA, row, depth));
     }
   }
 
-  [[nodiscard]] double a(std::size_t row, std::size_t column) const {
-    return element(mix(kA, row, column), column == wide_column_[row]);
-  }
-  [[nodiscard]] double b(std::size_t row, std::size_t column) const {
-    return element(mix(kB, column, row), row == wide_row_[column]);
-  }
-  [[nodiscard]] double c(std::size_t row, std::size_t column) const {
-    const std::uint64_t bits = mix(kC, row, column);
-    return is_exact_ ? 1 + static_cast<double>(bits % largest_c_) : fraction(bits) + 0.5;
-  }
-
  private:
-  enum Matrix : std::uint64_t { kA = 1, kB = 2, kC = 3 };
+  static constexpr std::size_t kStep = 64;  // of the depth: one element of A and one of B in it may be wide
+  static constexpr int kSliceBits = 16;
+  static constexpr std::size_t kSlices = 64 / kSliceBits;  // of one random word
+  /// What stands at a place of the depth: elements of A or B with all bits, or of both, with half of them.
+  enum class Role : std::uint8_t { kNarrow, kWideA, kWideB, kHalves0, kHalves1 };
 
-  [[nodiscard]] double element(std::uint64_t bits, bool is_wide) const {
-    if (!is_exact_) return fraction(bits) + 0.5;
-    if (is_wide) return static_cast<double>((wide_ - bits % (wide_ / 4 + 1)) | 1U);
-    if (narrow_ == 1) return fraction(bits) < share_of_ones_ ? 1 : 0;
-    return 1 + static_cast<double>(bits % narrow_);
+  void place_wide_elements() {
+    constexpr std::size_t kRoles = 4;
+    if (!kind_.is_exact || kind_.size < 2 * kRoles) return;
+    role_of_.assign(kind_.size, Role::kNarrow);
+    const std::size_t step = std::min(kStep, kind_.size);
+    steps_ = kind_.size / step;
+    const auto place = [&](std::uint64_t index, std::size_t block, Role role) {
+      const std::size_t within = bits(kC, kind_.size, index) % (step / kRoles);
+      const std::size_t depth = block * step + kRoles * within + static_cast<std::size_t>(role) - 1;
+      role_of_[depth] = role;
+      depths_.push_back(depth);
+      return depth;
+    };
+    for (std::size_t block = 0; block < steps_; ++block) {
+      wide_a_.push_back(place(2 * block, block, Role::kWideA));
+      wide_b_.push_back(place(2 * block + 1, block, Role::kWideB));
+    }
+    place(2 * steps_, bits(kC, kind_.size + 1, 0) % steps_, Role::kHalves0);
+    place(2 * steps_ + 1, bits(kC, kind_.size + 1, 1) % steps_, Role::kHalves1);
   }
 
-  static double fraction(std::uint64_t bits) { return std::ldexp(static_cast<double>(bits >> 11U), -53); }
-
-  /// Random bits of one place: two rounds of splitmix64.
-  [[nodiscard]] std::uint64_t mix(Matrix matrix, std::uint64_t line, std::uint64_t place) const {
-    std::uint64_t bits = (matrix << 60U) ^ (rank_ << 44U) ^ (line * (size_ + 1) + place);
-    for (int round = 0; round < 2; ++round) bits = harness::mixed_bits(bits + harness::kRandomStep);
-    return bits;
+  [[nodiscard]] double element(Matrix matrix, std::size_t row, std::size_t column) const {
+    if (!kind_.is_exact) return random(matrix, row, column);
+    const double narrow = plain(matrix, slice(bits(matrix, row, column / kSlices), column));
+    if (matrix == kC || depths_.empty()) return narrow;
+    const std::size_t depth = matrix == kA ? column : row;
+    const std::size_t line = matrix == kA ? row : column;  // of A its row, of B its column
+    const Role role = role_of_[depth];
+    if (role == Role::kNarrow) return narrow;
+    const std::uint64_t own = line_bits(matrix, line);
+    // Rows of A of the class 0 are wide where columns of B of the class 1 are not, and the other way round.
+    const bool is_first = own % 2 == 0;
+    if (role == Role::kHalves0 || role == Role::kHalves1) {
+      return is_first == (role == Role::kHalves0) ? half(matrix, line, depth) : 0;
+    }
+    if ((role == Role::kWideA) == (matrix == kA)) return is_first ? wide(matrix, line, depth) : narrow;
+    const std::vector<std::size_t>& places = role == Role::kWideA ? wide_a_ : wide_b_;
+    return !is_first && depth == places[(own >> 1U) % steps_] ? unit() : 0;
   }
 
-  bool is_exact_;
-  std::size_t size_;
-  std::uint64_t rank_;
+  /// Where A and B have fewer bits than the arithmetic, products of theirs are shifted to its upper end.
+  [[nodiscard]] int wide_bits() const { return std::min(kind_.input_bits, kind_.value_bits); }
+  [[nodiscard]] int wide_shift() const {
+    constexpr int kHalfExponents = 16;  // the largest number of the type half is below 2^16
+    return std::min(kind_.value_bits - wide_bits(), std::max(kHalfExponents - wide_bits(), 0));
+  }
+  [[nodiscard]] double unit() const { return std::ldexp(1.0, kind_.value_bits - wide_bits() - wide_shift()); }
+
+  /// An odd number with all bits of the type, from half to three quarters of what it can be; shifted.
+  [[nodiscard]] double wide(Matrix matrix, std::size_t line, std::size_t depth) const {
+    const std::uint64_t half = std::uint64_t{1} << (wide_bits() - 1);
+    const std::uint64_t below = bits(matrix, kind_.size + line, depth) % (half / 2);
+    return std::ldexp(static_cast<double>((half + below) | 1U), wide_shift());
+  }
+
+  /// An odd number with half of the arithmetic's bits; the product of one in A and one in B is from half to
+  /// three quarters of the type's range.
+  [[nodiscard]] double half(Matrix matrix, std::size_t line, std::size_t depth) const {
+    constexpr double kLeast = 1.4143;  // the root of 2
+    constexpr double kMost = 1.7;      // below the root of 3
+    const int in_a = std::min((kind_.value_bits + 1) / 2, kind_.input_bits);
+    const int in_b = std::min(kind_.value_bits / 2, kind_.input_bits);
+    const double low = std::ldexp(kLeast, (matrix == kA ? in_a : in_b) - 1);
+    const double high = std::ldexp(kMost, (matrix == kA ? in_a : in_b) - 1);
+    const auto first = static_cast<std::uint64_t>(low) | 1U;
+    const auto count = static_cast<std::uint64_t>((high - static_cast<double>(first)) / 2) + 1;
+    const auto number = static_cast<double>(first + 2 * (bits(matrix, kind_.size + line, depth) % count));
+    return matrix == kA ? std::ldexp(number, kind_.value_bits - in_a - in_b) : number;
+  }
+
+  [[nodiscard]] double plain(Matrix matrix, std::uint64_t slice_bits) const {
+    if (matrix == kC) return static_cast<double>(1 + (slice_bits * largest_c_ >> kSliceBits));
+    if (narrow_ == 1) return slice_bits < share_of_ones_ ? 1 : 0;
+    return static_cast<double>(1 + (slice_bits * narrow_ >> kSliceBits));
+  }
+
+  [[nodiscard]] double random(Matrix matrix, std::size_t row, std::size_t column) const {
+    return std::ldexp(static_cast<double>(bits(matrix, row, column) >> 11U), -52) - 1;
+  }
+
+  static std::uint64_t slice(std::uint64_t word, std::size_t index) {
+    return word >> (kSliceBits * (index % kSlices)) & ((std::uint64_t{1} << kSliceBits) - 1);
+  }
+  [[nodiscard]] std::uint64_t line_bits(Matrix matrix, std::size_t line) const {
+    return bits(matrix, 2 * kind_.size + line, kind_.size);
+  }
+  [[nodiscard]] std::uint64_t bits(Matrix matrix, std::size_t line, std::size_t place) const {
+    const std::uint64_t index = static_cast<std::uint64_t>(line) * (kind_.size + 1) + place + 1;
+    return harness::mixed_bits(seeds_[matrix] + index * harness::kRandomStep);
+  }
+
+  InputKind kind_;
+  std::array<std::uint64_t, 4> seeds_{};  // [matrix]
   std::uint64_t narrow_ = 1;
-  double share_of_ones_ = 1;
-  std::uint64_t wide_ = 1;
+  std::uint64_t share_of_ones_ = 0;
   std::uint64_t largest_c_ = 1;
-  std::vector<std::size_t> wide_column_;  // of each row of A
-  std::vector<std::size_t> wide_row_;     // of each column of B
+  std::size_t steps_ = 0;
+  std::vector<std::size_t> wide_a_, wide_b_;  // places of the depth, one in each step
+  std::vector<std::size_t> depths_;           // all places with a role
+  std::vector<Role> role_of_;                 // [place of the depth]
 };
 
 }  // namespace fabricmark::gemm

@@ -57,6 +57,14 @@ class CpuExecution : public Execution {
     start(kernels(), geometries_);
   }
 
+  void poison() override {
+    Execution::poison();
+    kernels().transfer([&](int i) {
+      packed_a_[static_cast<std::size_t>(i)].poison(kernels().queue(i));
+      if (i == 0) packed_b_.poison(kernels().queue(i));
+    });
+  }
+
  private:
   device::Replications pack_a_;
   device::Replications pack_b_;

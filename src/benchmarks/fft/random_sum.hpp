@@ -1,0 +1,124 @@
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "benchmarks/fft/reference.hpp"
+#include "harness/benchmark.hpp"
+#include "harness/element.hpp"
+
+namespace fabricmark::fft {
+
+/// Checks whole transforms in time n, after one of FFTW: a transform F is its own transpose, so that sum(w F
+/// x) = sum((F w) x) for any factors w. With random w any wrong point, and points in a wrong order, show;
+/// each transform is checked by itself.
+///
+/// An inverse transform is the conjugate of the forward one of the conjugate, so that one F w serves both.
+template <typename T>
+class RandomSum {
+ public:
+  /// Factors for the `count` points from `first` on of transforms of 2^log_size; those of other points are 0.
+  RandomSum(std::size_t log_size, std::size_t first, std::size_t count)
+      : log_size_(log_size), factors_(count) {
+    Reference reference(std::size_t{1} << log_size, Direction::kForward);
+    std::ranges::fill(reference.points(), 0);
+    fill_input<float>(factors_, harness::kRandomStep, first);
+    for (std::size_t i = 0; i < count; ++i) {
+      reference.points()[first + i] = factors_[i];
+      squares_ += std::norm(std::complex<double>(factors_[i]));
+    }
+    reference.transform();
+    transformed_.assign(reference.points().begin(), reference.points().end());
+  }
+
+  /// Bytes of host memory for n points of which a rank has `count`.
+  static double bytes(double points, double count) {
+    return 2 * sizeof(std::complex<double>) * points + sizeof(std::complex<float>) * count;
+  }
+
+  /// The error of a transform in eps times the root mean square of its points and of the factors times the
+  /// root of their number: that of a typical point. `input(i)` gives a point of the input, `result` those of
+  /// the transform that have factors.
+  template <typename Input>
+  [[nodiscard]] double error(Input&& input, std::span<const std::complex<T>> result,
+                             Direction direction) const {
+    const Wide sign = direction == Direction::kForward ? 1 : -1;
+    const std::complex<Wide> found =
+        sum(result.size(), sign, factors_, [&](std::size_t i) { return result[i]; });
+    const std::complex<Wide> expected = sum(transformed_.size(), sign, transformed_, input);
+    const double points = std::exp2(static_cast<double>(log_size_));
+    const double unit = harness::kEpsilon<T> * std::sqrt(kInputVariance * points * squares_);
+    const auto error = static_cast<double>(std::abs(found - expected) / unit);
+    return std::isnan(error) ? std::numeric_limits<double>::infinity() : error;
+  }
+
+  /// The largest error of right results, in those units: of a typical point it is below log2 n / 4 + 1 (see
+  /// threshold()), that of the sum over so many follows the normal distribution.
+  [[nodiscard]] double threshold() const { return 4 + static_cast<double>(log_size_) / 2; }
+
+ private:
+  /// Wide enough that the sum's own rounding errors count for nothing beside those of the transform.
+  using Wide = std::conditional_t<std::is_same_v<T, float>, double, long double>;
+
+  /// sum(factor number).
+  template <typename Factor, typename Number>
+  static std::complex<Wide> sum(std::size_t count, Wide sign, const std::vector<Factor>& factors,
+                                Number&& number) {
+    Wide re = 0;
+    Wide im = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto value = number(i);
+      const Wide value_re = value.real();
+      const Wide value_im = sign * value.imag();
+      const Wide factor_re = factors[i].real();
+      const Wide factor_im = factors[i].imag();
+      re += factor_re * value_re - factor_im * value_im;
+      im += factor_re * value_im + factor_im * value_re;
+    }
+    return {re, im};
+  }
+
+  std::size_t log_size_;
+  double squares_ = 0;
+  std::vector<std::complex<float>> factors_;
+  std::vector<std::complex<double>> transformed_;
+};
+
+/// The check of one repetition's transforms in one direction.
+template <typename T>
+class SumVerdict {
+ public:
+  SumVerdict(const RandomSum<T>& sums, Direction direction) : sums_(sums), direction_(direction) {}
+
+  template <typename Input>
+  void add(Input&& input, std::span<const std::complex<T>> result, std::size_t transform) {
+    const double error = sums_.error(input, result, direction_);
+    checked_ += result.size();
+    if (error <= error_) return;
+    error_ = error;
+    transform_ = transform;
+  }
+
+  [[nodiscard]] harness::Verdict verdict() const {
+    harness::Verdict verdict;
+    verdict.name = std::string(name(direction_)) + " repetitions";
+    verdict.measure = "largest error of a transform's random sum, in eps times the root mean square";
+    verdict.error = error_;
+    verdict.threshold = sums_.threshold();
+    verdict.checked = checked_;
+    if (error_ > 0) verdict.worst = {{"the sum of transform " + std::to_string(transform_), 0, error_}};
+    return verdict;
+  }
+
+ private:
+  const RandomSum<T>& sums_;
+  Direction direction_;
+  double error_ = 0;
+  std::size_t transform_ = 0;
+  std::size_t checked_ = 0;
+};
+
+}  // namespace fabricmark::fft
