@@ -7,7 +7,19 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from fabricmark import campaign, launch, listing, lock, paths, report, results, running, runtimes, stopping
+from fabricmark import (
+    campaign,
+    campaign_table,
+    launch,
+    listing,
+    lock,
+    paths,
+    report,
+    results,
+    running,
+    runtimes,
+    stopping,
+)
 from fabricmark.campaign import Campaign, Point
 from fabricmark.errors import ENVIRONMENT, FabricmarkError
 from fabricmark.progress import Steps
@@ -59,7 +71,7 @@ def main(file: Path, output: Path, again: bool) -> int:
         raise FabricmarkError(f"interrupted, {progress.summary()}", remedy, code) from None
     shown, errors = report.load_all(progress.files)
     if shown:
-        report.show(shown)
+        campaign_table.show(loaded, shown)
     for error in errors:
         print(f"fabricmark: error: {error}", file=sys.stderr)
     print(progress.summary(), flush=True)

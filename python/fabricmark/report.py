@@ -257,28 +257,52 @@ def reason_above(known: Known | None, rows: Sequence[Row]) -> str | None:
     return f"above the limit: {', '.join(above)}: {why}"
 
 
-def section(result: Result, known: Known | None, out: Console) -> set[str]:
-    """Print everything about one run, of each curve the best point; the headings and kinds that it has."""
+@dataclasses.dataclass(frozen=True)
+class Judged:
+    """A run as tables: {axes: (columns, rows)}, the kinds of its metrics, and what has to be known."""
+
+    tables: dict[tuple[str, ...], tuple[list[Column], list[list[terminal.Cell]]]]
+    kinds: set[str]
+    hints: list[Text]
+
+
+def judged(result: Result, known: Known | None) -> Judged:
+    """A run beside model and limits, of each curve the best point; a table for each set of axes."""
     chosen = families.condensed(result.measurements)
     found = rows([measurement for measurement, _ in chosen], predictions(result, known))
-    terminal.title(out, title(result))
-    alike: dict[frozenset[str], list[int]] = {}  # a table for each set of axes
+    alike: dict[tuple[str, ...], list[int]] = {}
     for place, (measurement, _) in enumerate(chosen):
-        alike.setdefault(frozenset(measurement.axes), []).append(place)
-    shown: set[str] = set()
-    for places in alike.values():
+        alike.setdefault(tuple(measurement.axes), []).append(place)
+    tables = {}
+    for axes, places in alike.items():
         columns, names = keys([chosen[place] for place in places])
         figures = [cells(found[place], result.verdict()) for place in places]
         lines = [[*name, *figure] for name, figure in zip(names, figures, strict=True)]
-        shown |= terminal.show(out, [*columns, *FIGURES], lines)
+        tables[axes] = ([*columns, *FIGURES], lines)
     named = [
         dataclasses.replace(entry, operation=full_name(measurement)) if measurement.axes else entry
         for entry, (measurement, _) in zip(found, chosen, strict=True)
     ]
-    for line in [*failures(result), *energy(result), *hints(result, known, named)]:
+    kinds = {"modelled kind" if entry.kind == "modelled" else entry.kind for entry in found}
+    return Judged(tables, kinds, hints(result, known, named))
+
+
+def section(result: Result, known: Known | None, out: Console) -> set[str]:
+    """Print everything about one run; the headings and kinds that it has."""
+    found = judged(result, known)
+    terminal.title(out, title(result))
+    there = set(found.kinds)
+    for columns, lines in found.tables.values():
+        there |= terminal.show(out, columns, lines)
+    for line in [*failures(result), *energy(result), *found.hints]:
         terminal.say(out, line)
     out.print()
-    return shown | {"modelled kind" if entry.kind == "modelled" else entry.kind for entry in found}
+    return there
+
+
+def footnote(out: Console, there: set[str]) -> None:
+    """What the headings and kinds mean that are there."""
+    terminal.say(out, " ".join(words for name, words in MEANINGS.items() if name in there), "dim")
 
 
 def full_name(measurement: Measurement) -> str:
@@ -316,11 +340,14 @@ def show(loaded: Sequence[Result], console: Console | None = None) -> None:
     there: set[str] = set()
     for result in shown:
         there |= section(result, devices.of(result), out)
-    terminal.say(out, " ".join(words for name, words in MEANINGS.items() if name in there), "dim")
-    if len(shown) < len(loaded):
-        left = (
-            f"{len(loaded) - len(shown)} further runs are not shown here; `--html FILE` makes a page of all"
-        )
+    footnote(out, there)
+    left_out(out, len(loaded) - len(shown))
+
+
+def left_out(out: Console, runs: int) -> None:
+    """Say how many runs the terminal does not show."""
+    if runs:
+        left = f"{runs} further runs are not shown here; `--html FILE` makes a page of all"
         terminal.say(out, left, "yellow")
 
 

@@ -44,6 +44,7 @@ class Series:
     better: str
     kind: str
     ranks: list[int] = field(default_factory=list)
+    devices: list[int] = field(default_factory=list)
     values: list[int | None] = field(default_factory=list)
     verdicts: list[str] = field(default_factory=list)
     files: list[str] = field(default_factory=list)
@@ -80,6 +81,7 @@ def _empty(mode: str, benchmark: str, measurement: Measurement) -> Series:
 def _add(entry: Series, measurement: Measurement, run: Run, design: Design) -> None:
     """Append one run to a series whose first run has the fewest ranks."""
     entry.ranks.append(run.ranks)
+    entry.devices.append(devices_used(run.result))
     entry.values.append(run.value)
     entry.verdicts.append(run.result.verdict())
     entry.files.append(run.result.path.name)
@@ -89,12 +91,20 @@ def _add(entry: Series, measurement: Measurement, run: Run, design: Design) -> N
     # An emulator's clock says nothing about hardware, and so nothing about how hardware scales.
     is_real = entry.kind != "emulated"
     entry.speed_up.append(gained if is_real else None)
-    entry.efficiency.append(efficiency if is_real else None)
+    # Ranks on one device share what it has: ideal scaling would ask more of it than there is.
+    has_own = entry.devices[-1] == run.ranks and entry.devices[0] == entry.ranks[0]
+    entry.efficiency.append(efficiency if is_real and has_own else None)
     replications = run.result.document["parameters"].get("replications")
     if not (is_real and is_of_kernel(measurement)):
         replications, design = None, Design()
     for key, value in normalised(measurement.best, replications, design).items():
         getattr(entry, key).append(value)
+
+
+def devices_used(result: Result) -> int:
+    """On how many devices the ranks of a run were."""
+    placement = result.document["environment"]["ranks"]["placement"]
+    return len({(rank["host"], rank["device_index"]) for rank in placement})
 
 
 def speed_up(

@@ -25,6 +25,7 @@ COLUMNS = (
     Column("operation", key=True),
     Column("kind", once=True),
     Column("ranks", key=True, right=True),
+    Column("devices", right=True),
     *terminal.numbers("best", "median"),
     Column("unit", once=True),
     *terminal.numbers("speed-up", "efficiency", *NORMALISED),
@@ -32,6 +33,7 @@ COLUMNS = (
 )
 MEANINGS = {
     "speed-up": "speed-up, efficiency: of the best, over the fewest ranks.",
+    "devices": "devices: fewer than ranks, which then share them and are not judged against ideal scaling.",
     "normalised": "per replication, bank, 100 MHz: the best of all ranks together, divided as in Table 3.6 "
     "and Fig. 4.16 of the dissertation on HPCC FPGA; - where that is not known (--banks, --kernel-mhz) or "
     "does not apply.",
@@ -58,6 +60,7 @@ def _cells(entry: Series, place: int, kind: str) -> list[terminal.Cell]:
         entry.operation,
         Text(kind, style=KIND_STYLES[kind]),
         str(entry.ranks[place]),
+        "" if entry.devices[place] == entry.ranks[place] else str(entry.devices[place]),
         figure(entry.best[place]),
         figure(entry.median[place]),
         entry.unit,

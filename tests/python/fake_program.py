@@ -3,7 +3,7 @@
 FAKE_DEVICES: JSON list of devices (default one). FAKE_EXIT: exit code of a run. FAKE_SILENT: write no file.
 FAKE_SLEEP: seconds before the second run's end. FAKE_SIGNAL: kill yourself. FAKE_DELAY: seconds of every run.
 FAKE_EXIT_FOR: JSON, exit code by a word of the command line. FAKE_RANKS: number of MPI ranks.
-FAKE_KIND: kind of time.
+FAKE_KIND: kind of time. FAKE_DEVICE_EACH: no two ranks share a device.
 """
 
 import json
@@ -55,6 +55,9 @@ def main():
         ranks = int(os.environ.get("FAKE_RANKS", ranks))
         kind = os.environ.get("FAKE_KIND", "measured")
         document = samples.result(ranks=ranks, kind=kind, status="failed" if code == 1 else "passed")
+        if "FAKE_DEVICE_EACH" in os.environ:
+            for place in document["environment"]["ranks"]["placement"]:
+                place["device_index"] = place["rank"]
         Path(words[words.index("--json") + 1]).write_text(json.dumps(document))
     return code
 

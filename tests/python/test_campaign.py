@@ -25,6 +25,17 @@ def test_order_words_and_summary(place):
     )
 
 
+def test_the_table_has_the_swept_values_in_their_order(place):
+    done = place.run("run", str(write(place)))
+    lines = [re.split(" {2,}", line.strip()) for line in done.stdout.splitlines()]
+    head = next(line for line in lines if "operation" in line)
+    names = [name for name in ("vector width", "buffer size") if name in head]
+    assert len(names) == 2
+    rows = [line for line in lines if len(line) == len(head) and "triad" in line]
+    places = [tuple(float(row[head.index(name)]) for name in head[: head.index("operation")]) for row in rows]
+    assert len(places) == 12 == len(set(places)) and places == sorted(places)
+
+
 def test_nothing_is_run_twice_unless_again(place):
     file = str(write(place))
     place.run("run", file)

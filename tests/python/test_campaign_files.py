@@ -82,7 +82,7 @@ def test_the_example_of_the_documentation(place):
     summary = done.stdout.splitlines()[-1]
     assert summary in page and summary.startswith("8 points")
     first = done.stderr.splitlines()[0]
-    assert re.sub(r"\d+\.\d s$", "0.4 s", first) in page
+    assert re.sub(r"\d+\.\d s, about \d+ s left$", "0.4 s, about 3 s left", first) in page
     assert len(files(place, "suite")) == 8
 
 

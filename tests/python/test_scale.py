@@ -51,7 +51,7 @@ def sizes(place):
 
 
 def test_weak(sized):
-    done = sized.run("scale", "stream", "--devices", "4,1,2", "--in-process")
+    done = sized.run("scale", "stream", "--devices", "4,1,2", "--in-process", FAKE_DEVICE_EACH="1")
     assert done.returncode == 0, done.stderr
     assert sizes(sized) == [(1, None), (2, None), (4, None)]
     folder, document = summary(sized)
@@ -143,6 +143,14 @@ def test_figures_are_normalised(sized):
     assert triad["per_replication_100_mhz"][0] == pytest.approx(best / 4)
     assert triad["per_bank_100_mhz"][0] == pytest.approx(best / 8)
     assert transfer["per_bank"] == transfer["per_replication"] == [None, None]  # a link has neither
+
+
+def test_ranks_that_share_a_device_are_not_judged_against_ideal(sized):
+    done = sized.run("scale", "stream", "--devices", "1,2,4", "--in-process")
+    triad = next(entry for entry in summary(sized)[1]["series"] if entry["operation"] == "triad")
+    assert (triad["devices"], triad["efficiency"]) == ([1, 1, 1], [1, None, None])
+    assert None not in triad["speed_up"]
+    assert "devices: fewer than ranks, which then share them" in done.stdout and "97 %" not in done.stdout
 
 
 def test_nothing_is_guessed(sized):
