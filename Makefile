@@ -7,8 +7,8 @@ MAKEFLAGS += --no-print-directory
 PYTHON ?= python3
 # Which OpenCL runtime `make run` measures on; empty: the system's and those installed in .runtimes/.
 RUNTIME ?=
-# Options of every program of `make run`: fewer repetitions than host_transfer's own 50.
-RUN_OPTIONS ?= -- --repetitions 10
+# Options of every program of `make run`: fewer repetitions than their own, each of which is checked.
+RUN_OPTIONS ?= -- --repetitions 5
 # Where `make install` puts programs, kernels, systems and the command.
 PREFIX ?= /usr/local
 # Further options of `make bench`.
@@ -67,8 +67,8 @@ first-table: setup
 	    rm -rf $(FIRST); \
 	fi
 
-# Once, in one pass: the second time the machine is known. An emulator's times say nothing about hardware.
-MEASURE := $(if $(filter fpga-emulator,$(RUNTIME)),true,$(FABRICMARK) systems new --passes 1 $(if $(RUNTIME),--runtime $(RUNTIME)))
+# Once, and quickly: the second time the machine is known. An emulator's times say nothing about hardware.
+MEASURE := $(if $(filter fpga-emulator,$(RUNTIME)),true,$(FABRICMARK) systems new --quick $(if $(RUNTIME),--runtime $(RUNTIME)))
 
 # Two starts in the same second get two folders: mkdir without -p makes none that is there.
 NEW_FOLDER := mkdir -p results; folder=results/run-$$(date -u +%Y%m%dT%H%M%SZ); \

@@ -27,6 +27,14 @@ class Known:
         """What else than the board a model's `predict` gets."""
         return here.for_run(self.system, benchmark, parameters, ranks)
 
+    def has_kernel(self, result: Result) -> bool:
+        """Whether short runs of the kernel of a result say what it makes of the limits."""
+        variant = result.document["run"]["variant"]
+        return (
+            self.system is not None
+            and here.bitstream(self.system, result.benchmark, variant, result.ranks) is not None
+        )
+
 
 class Devices:
     """What is known of the devices of many results; each is looked up once."""

@@ -231,6 +231,9 @@ def hints(result: Result, known: Known | None, rows: Sequence[Row]) -> list[Text
     if known is not None and known.system is None:
         perfect = "modelled as if every kernel reached the limits: run `fabricmark systems new`"
         lines.append(Text(perfect, style="dim"))
+    elif known is not None and not device["emulated"] and not known.has_kernel(result):
+        unknown = "no kernel like this was measured here: `fabricmark systems new --again` measures all"
+        lines.append(Text(unknown, style="dim"))
     if known is not None:
         lines += [Text(f"warning: {fault}", style="yellow") for fault in known.faults]
     reason = reason_above(known, rows)

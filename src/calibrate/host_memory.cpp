@@ -9,7 +9,7 @@
 #include "device/memory.hpp"
 #include "harness/host.hpp"
 #if defined(__x86_64__)
-#include <immintrin.h>
+#include <emmintrin.h>
 #define FM_WIDEST __attribute__((target_clones("avx512f", "avx2", "default")))
 #else
 #define FM_WIDEST

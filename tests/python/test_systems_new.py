@@ -202,6 +202,19 @@ def test_a_program_that_is_not_built(machine, one_error_line):
     assert "is not built; run `make build`" in one_error_line(machine.run("systems", "new"), 3)
 
 
+def test_quick_measures_what_runs_by_default(machine):
+    file = measured(machine, "--quick")
+    runs = [one["words"] for one in machine.started()]
+    assert runs and all(words[words.index("--variant") + 1] == "base" for words in runs)
+    repetitions = {words[words.index("--repetitions") + 1] for words in runs}
+    assert repetitions == {str(short_runs.QUICK_REPETITIONS)}
+    assert systems.load(file).bitstreams
+    machine.write("one.json", samples.result())
+    assert "no kernel like this" not in machine.run("report", "results").stdout
+    machine.write("one.json", samples.result(variant="throughput"))
+    assert "no kernel like this was measured here" in machine.run("report", "results").stdout
+
+
 def test_somebody_elses_file_stays(machine, one_error_line):
     machine.systems.mkdir()
     mine = machine.systems / "vm-1.toml"

@@ -29,6 +29,9 @@ def new_command(
     passes: Annotated[
         int, typer.Option(min=1, max=100, help="How often to repeat the short runs, apart in time.")
     ] = short_runs.PASSES,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="One pass, of the kernels that run by default alone.")
+    ] = False,
 ) -> None:
     """Measure this machine: its limits, what each kernel reaches of them, messages between ranks."""
     host = printable(socket.gethostname())
@@ -45,7 +48,7 @@ def new_command(
             print(printable(f"{device['name']} ({runtime_name}) is known: {where}"))
             continue
         print(printable(f"measuring {device['name']} ({runtime_name}), host {host}"))
-        entry = measure(runtime_name, device, target, host, passes)
+        entry = measure(runtime_name, device, target, host, 1 if quick else passes, quick)
         kept = [one for one in kept if not same_device(one, entry)] + [entry]
         write(target, chosen, kept)
         measured += 1
@@ -100,7 +103,7 @@ def same_device(one: Mapping, other: Mapping) -> bool:
     return one["board"].rpartition("-")[0] == other["board"].rpartition("-")[0]
 
 
-def measure(runtime: str, device: Mapping, target: Path, host: str, passes: int) -> dict:
+def measure(runtime: str, device: Mapping, target: Path, host: str, passes: int, quick: bool = False) -> dict:
     """Measure one device and write its board, network and kernels: its table of [[devices]].
 
     The names of these files are new ones, so that the system's own file, written last, replaces all at once.
@@ -114,7 +117,7 @@ def measure(runtime: str, device: Mapping, target: Path, host: str, passes: int)
     board = calibration.board(limits)
     cpu = limits["host"]["cpu"]
     has_launcher = launch.find_launcher(os.environ) is not None
-    found = short_runs.measure(runtime, device, board, has_launcher, say, passes)
+    found = short_runs.measure(runtime, device, board, has_launcher, say, passes, quick)
     if not found.bitstreams:
         cause = f"no short run on {device['name']} was valid"
         raise FabricmarkError(cause, "`fabricmark run all` says what is wrong", ENVIRONMENT)

@@ -24,6 +24,7 @@ from fabricmark.progress import Steps
 from fabricmark.results import Result
 
 REPETITIONS = 5
+QUICK_REPETITIONS = 3
 PASSES = 2
 RANKS = (1, 2)
 MESSAGES = "b_eff"  # the benchmark whose transport cpu measures the hosts' MPI
@@ -89,6 +90,7 @@ class Kernels:
     job: Job
     variant: str
     runs: Sequence[tuple[dict, int]]
+    repetitions: int = REPETITIONS
 
 
 def measure(
@@ -98,15 +100,18 @@ def measure(
     has_launcher: bool,
     say: Callable[[str], None],
     passes: int = PASSES,
+    quick: bool = False,
 ) -> Measured:
     """Run everything on a device, so many times. Raises FabricmarkError (3) when a program is not built.
+
+    `quick`: only the kernels that run by default, with fewer repetitions.
 
     A machine that others share is faster in one minute than in the next: the figures are those of all passes
     together.
     """
     done: dict[tuple[str, str], list[Finished]] = {}
     with tempfile.TemporaryDirectory(prefix="fabricmark-") as place:
-        planned = _planned(runtime, device, Path(place), say)
+        planned = _planned(runtime, device, Path(place), say, quick)
         with Steps(passes * len(planned)) as steps:
             for number, kernels in itertools.product(range(1, passes + 1), planned):
                 about = f"{kernels.job.benchmark}, {kernels.variant} kernel"
@@ -133,8 +138,11 @@ def measure(
     return Measured(tuple(curves), tuple(bitstreams))
 
 
-def _planned(runtime: str, device: Mapping, place: Path, say: Callable[[str], None]) -> list[Kernels]:
+def _planned(
+    runtime: str, device: Mapping, place: Path, say: Callable[[str], None], quick: bool = False
+) -> list[Kernels]:
     """The short runs of every benchmark whose model says some."""
+    repetitions = QUICK_REPETITIONS if quick else REPETITIONS
     found = []
     for name in listing.benchmark_names():
         model = models.find(name)
@@ -142,9 +150,10 @@ def _planned(runtime: str, device: Mapping, place: Path, say: Callable[[str], No
             continue
         kernel = listing.kernel(name)
         try:
-            for variant in variants(kernel, device["class"]):
+            for variant in variants(kernel, device["class"])[: 1 if quick else None]:
                 job = Job(name, runtime, device, 1, None, place, ("--variant", variant))
-                found.append(Kernels(model, job, variant, plan(model, kernel, device["class"], variant)))
+                runs = plan(model, kernel, device["class"], variant)
+                found.append(Kernels(model, job, variant, runs, repetitions))
         except KeyError as error:
             say(f"left out: {name}: {kernel.path} has no parameter {error}")
     return found
@@ -156,7 +165,7 @@ def _finished(
     """The valid ones of a kernel's runs, as they come."""
     job = kernels.job
     for number, (chosen, ranks) in enumerate(kernels.runs):
-        words = (*job.extra, *options(chosen), "--repetitions", str(REPETITIONS))
+        words = (*job.extra, *options(chosen), "--repetitions", str(kernels.repetitions))
         several = {"mpi": ranks} if has_launcher else {"ranks": ranks}
         one = replace(job, extra=words, **(several if ranks > 1 else {}))
         about = f"fm_{job.benchmark} {' '.join(words)}" + (f" on {ranks} ranks" if ranks > 1 else "")
