@@ -224,9 +224,11 @@ def report_command(
     html: Annotated[Path | None, typer.Option(help="Also save a page of tables and plots.")] = None,
     png: Annotated[Path | None, typer.Option(help="Also save the plots, into this folder.")] = None,
     svg: Annotated[Path | None, typer.Option(help="Also save the terminal's tables as a picture.")] = None,
+    csv: Annotated[Path | None, typer.Option(metavar="FILE|-", help="Every metric as a row of CSV.")] = None,
+    markdown: Annotated[Path | None, typer.Option(metavar="FILE|-", help="The same as Markdown.")] = None,
 ) -> None:
     """Show result files beside models and physical limits."""
-    found = outputs.main(places, html, png, svg)
+    found = outputs.main(places, html, png, svg, csv, markdown)
     for error in found.errors:
         fail(error)
     raise typer.Exit(BAD_USE if found.errors else report.exit_code(found.results))

@@ -6,7 +6,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from fabricmark import report
-from fabricmark.reporting import groups, inputs, page, pictures
+from fabricmark.errors import FabricmarkError
+from fabricmark.reporting import groups, inputs, page, pictures, rows
 
 
 @contextmanager
@@ -22,11 +23,21 @@ def without_collector() -> Iterator[None]:
 
 
 @without_collector()
-def main(places: Sequence[Path], html: Path | None, png: Path | None, svg: Path | None) -> inputs.Inputs:
+def main(
+    places: Sequence[Path], html: Path | None, png: Path | None, svg: Path | None,
+    csv: Path | None = None, markdown: Path | None = None,
+) -> inputs.Inputs:  # fmt: skip
     """Print the report of all files and write what is asked for. Raises FabricmarkError (2 or 3)."""
+    texts = {csv: rows.as_csv, markdown: rows.as_markdown}
+    texts = {file: write_text for file, write_text in texts.items() if file is not None}
+    if csv is not None and csv == markdown:
+        raise FabricmarkError(f"--csv and --markdown both to {csv}", "choose two places")
     found = inputs.read(inputs.find(places))
     if found.results:
-        report.show(found.results)
+        if rows.STANDARD_OUTPUT not in texts:
+            report.show(found.results)
+        for file, write_text in texts.items():
+            rows.save(found.results, file, write_text)
         if svg is not None:
             report.save_svg(found.results, svg)
     if (html is not None or png is not None) and (found.results or found.scalings):

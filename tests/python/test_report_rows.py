@@ -1,0 +1,61 @@
+"""`report --csv` and `--markdown`: every metric of every run, with unit, kind, axes and verdict."""
+
+import csv
+import io
+
+import pytest
+import samples
+from fabricmark import results
+
+
+@pytest.fixture
+def written(place):
+    place.write("a.json", samples.result())
+    place.write("b.json", samples.b_eff(kind="emulated"))
+    place.write("c.json", samples.result(status="failed", ranks=2))
+    return place
+
+
+def test_csv_has_every_metric(written):
+    done = written.run("report", "results", "--csv", "found.csv")
+    assert done.returncode == 1 and "triad" in done.stdout  # one result is wrong
+    rows = list(csv.DictReader(io.StringIO((written.folder / "found.csv").read_text())))
+    loaded = [results.load(written.results / f"{name}.json") for name in "abc"]
+    expected = [(result, entry) for result in loaded for entry in result.measurements]
+    assert len(rows) == len(expected)
+    for row, (result, entry) in zip(rows, expected, strict=True):
+        assert (row["metric"], row["unit"], row["kind"]) == (entry.name, entry.unit, entry.kind)
+        assert float(row["best"]) == pytest.approx(entry.best)
+        assert {f"axis {axis}": str(value) for axis, value in entry.axes.items()}.items() <= row.items()
+        assert (row["verdict"], row["ranks"]) == (result.verdict(), str(result.ranks))
+        assert row["file"] == f"results/{result.path.name}"
+        assert not row["modelled"] or entry.kind == "measured"
+
+
+def test_markdown_goes_to_standard_output_alone(written):
+    done = written.run("report", "results/a.json", "--markdown", "-")
+    assert done.returncode == 0
+    lines = done.stdout.splitlines()
+    assert all(line.startswith("| ") and line.endswith(" |") for line in lines)
+    assert len({line.count("|") for line in lines}) == 1
+    assert len(lines) == 2 + len(results.load(written.results / "a.json").measurements)
+
+
+def test_a_name_cannot_break_the_table(place):
+    device = {**samples.DEVICE, "name": 'a|b\n,"c" \x1b[2J'}
+    place.write("a.json", samples.result(device=device))
+    lines = place.run("report", "results", "--markdown", "-").stdout.splitlines()
+    assert "a\\|b" in lines[2] and "\x1b" not in lines[2]
+    (row, *_) = csv.DictReader(io.StringIO(place.run("report", "results", "--csv", "-").stdout))
+    assert row["device"] == 'a|b ,"c" \\x1b[2J'
+
+
+def test_two_tables_in_one_place_are_refused(written, one_error_line):
+    done = written.run("report", "results", "--csv", "-", "--markdown", "-")
+    assert "--csv and --markdown both to -" in one_error_line(done, 2)
+
+
+def test_a_place_that_cannot_be_written(written, one_error_line):
+    (written.folder / "file").write_text("")
+    done = written.run("report", "results/a.json", "--csv", "file/found.csv")
+    assert "cannot write" in one_error_line(done, 2)
