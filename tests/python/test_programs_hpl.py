@@ -12,7 +12,7 @@ FULL = pytest.mark.full
 VARIANTS = ("base", "throughput")
 TYPES = ("float", "double")
 SOLUTION = {"residual", "scaled residual", "forward error"}
-FACTORS = {"factors", "diagonal of U"}
+FACTORS = {"factors", "diagonal of U", "precision"}
 # Blocks that do not divide the matrix, and several for each rank.
 SHORT = ("--size", "200", "--block-size", "32", "--repetitions", "2")
 GRIDS = {
@@ -63,9 +63,10 @@ def test_sizes_that_nothing_divides_are_valid(hpl, variant, data_type):
         words = ("--size", size, "--block-size", 32, "--repetitions", 1, "--data-type", data_type)
         found = verdicts(hpl.valid("--variant", variant, *words))
         assert set(found) == SOLUTION | FACTORS
-        assert found["factors"]["checked"] == size * (size - 1), "every element beside the diagonal"
-        assert found["diagonal of U"]["checked"] == size
-        assert found["forward error"]["checked"] == size
+        # After the repetition, and in full at the end.
+        assert found["factors"]["checked"] == 2 * size * (size - 1), "every element beside the diagonal"
+        assert found["diagonal of U"]["checked"] == 2 * size
+        assert found["forward error"]["checked"] == 2 * size
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
@@ -74,7 +75,7 @@ def test_sizes_that_nothing_divides_are_valid(hpl, variant, data_type):
 )
 def test_ranks_in_one_process_are_valid(hpl, variant, grid):
     done = hpl.valid(*SHORT, "--variant", variant, *grid_of(grid))
-    assert verdicts(done)["factors"]["checked"] == 200 * 199
+    assert verdicts(done)["factors"]["checked"] == 3 * 200 * 199, "each of two repetitions, and at the end"
     assert figure(done, "lu")["work"]["amount"] == pytest.approx(2 / 3 * 200**3), "padding is no work"
 
 

@@ -1,4 +1,5 @@
 #include <cmath>
+#include <set>
 
 #include "benchmarks/hpl/faults.hpp"
 #include "benchmarks/hpl/matrix.hpp"
@@ -9,30 +10,76 @@ namespace fabricmark::hpl {
 namespace {
 
 TEST(HplInputs, AreDiagonallyDominantAndDifferentInEveryPlace) {
-  for (const std::size_t size : {1U, 2U, 3U, 50U, 300U}) {
-    const Inputs inputs(size);
+  for (const std::size_t size : {1U, 2U, 3U, 5U, 50U, 300U}) {
+    const Inputs inputs(size, static_cast<int>(size) - 2);
+    const auto stretch = static_cast<double>(inputs.stretch());
     double sum = 0;
     double squares = 0;
+    double count = 0;
     for (std::size_t i = 0; i < size; ++i) {
       double beside = 0;
       for (std::size_t j = 0; j < size; ++j) {
         if (i == j) continue;
         const double element = inputs(i, j);
-        ASSERT_LE(std::abs(element), 0.5);
+        ASSERT_LE(std::abs(element), 0.5 * stretch);
+        beside += std::abs(element);
+        if (std::abs(element) > Inputs::kOrdinary) continue;
         ASSERT_NE(element, inputs(j, i));
         ASSERT_NE(element, inputs(i, j + 1 == i ? j + 2 : j + 1));
-        beside += std::abs(element);
+        ++count;
         sum += element;
         squares += element * element;
       }
       ASSERT_GT(inputs(i, i), beside);
-      ASSERT_GE(inputs(i, i), 0.5 * static_cast<double>(size));
-      ASSERT_LE(inputs(i, i), static_cast<double>(size));
+      ASSERT_GE(inputs(i, i), static_cast<double>(size));
+      ASSERT_LE(inputs(i, i), 2 * (static_cast<double>(size) + stretch));
     }
-    const auto count = static_cast<double>(size * (size - 1));
     if (size < 50) continue;
     EXPECT_NEAR(sum / count, 0, 0.01);
     EXPECT_NEAR(squares / count, 1.0 / 12, 0.01);
+  }
+}
+
+TEST(HplInputs, HaveOneLargeElementInEachPartOfARow) {
+  constexpr std::size_t kSize = 2048;
+  const Inputs inputs(kSize, 3);
+  ASSERT_EQ(inputs.stretch(), 128U) << "about 2.8 sqrt(n)";
+  std::set<std::size_t> places;
+  for (std::size_t i = 0; i < 10; ++i) {
+    for (std::size_t part = 0; part < kSize / 128; ++part) {
+      std::size_t large = 0;
+      for (std::size_t j = 128 * part; j < 128 * (part + 1); ++j) {
+        if (i == j || std::abs(inputs(i, j)) <= Inputs::kOrdinary) continue;
+        ++large;
+        places.insert(j % 128);
+      }
+      EXPECT_LE(large, 1U) << "the diagonal may have its place, and it may be small itself";
+    }
+  }
+  EXPECT_GT(places.size(), 60U);
+}
+
+TEST(HplInputs, AreOthersInEachRepetition) {
+  for (const auto& [one, other] : {std::pair{0, 1}, {1, 2}, {-1, 0}}) {
+    const Inputs first(40, one);
+    const Inputs second(40, other);
+    for (std::size_t i = 0; i < 40; ++i) {
+      for (std::size_t j = 0; j < 40; ++j) EXPECT_NE(first(i, j), second(i, j));
+    }
+  }
+}
+
+TEST(HplInputs, AreTheSameOneByOneAndInRows) {
+  for (const std::size_t size : {7U, 100U, 1000U}) {
+    const Inputs::Row row = Inputs(size, 1).row(size / 2);
+    for (const auto& [first, count] : {std::pair{0U, 7U}, {3U, 1U}, {5U, 0U}, {6U, 1U}}) {
+      std::vector<double> elements(count);
+      row.off_diagonals(first, count, elements.data());
+      for (std::size_t i = 0; i < count; ++i) EXPECT_EQ(elements[i], row.off_diagonal(first + i));
+    }
+    std::vector<double> all(size);
+    row.off_diagonals(0, size, all.data());
+    for (std::size_t j = 0; j < size; ++j) EXPECT_EQ(all[j], row.off_diagonal(j));
   }
 }
 
@@ -132,20 +179,23 @@ TYPED_TEST(HplMatrix, IsFilledAndMultipliedOverAnyGrid) {
       for (std::size_t c = 0; c < real_columns(layout); ++c) x[c] = std::sin(layout.global_column(c));
       const std::vector<double> product = matrix.multiply(x);
       const std::vector<double> stored = matrix.multiply_stored(values.data(), x);
-      const std::vector<double> sums = matrix.absolute_row_sums();
+      const RowSums sums = matrix.row_sums(values.data());
       const Inputs inputs(kSize);
       for (std::size_t c = 0; c < real_columns(layout); ++c) {
         const std::size_t row = layout.global_column(c);
         double expected = 0;
         double absolute = 0;
+        double plain = 0;
         for (std::size_t j = 0; j < kSize; ++j) {
           const auto element = static_cast<double>(static_cast<TypeParam>(inputs(row, j)));
           expected += element * std::sin(j);
           absolute += std::abs(element);
+          plain += element;
         }
         EXPECT_NEAR(product[c], expected, 1e-13 * absolute) << shape;
         EXPECT_NEAR(stored[c], expected, 1e-13 * absolute) << shape;
-        EXPECT_NEAR(sums[c], absolute, 1e-13 * absolute);
+        EXPECT_NEAR(sums.absolute[c], absolute, 1e-13 * absolute);
+        EXPECT_NEAR(sums.plain[c], plain, 1e-13 * absolute);
       }
       for (std::size_t c = real_columns(layout); c < layout.local_columns(); ++c) EXPECT_EQ(product[c], 0);
     });

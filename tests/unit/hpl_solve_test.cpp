@@ -14,7 +14,9 @@ System system_of(const Vectors& vectors, const Matrix<T>& matrix) {
   const std::vector<double> ones(vectors.layout().local_columns(), 1);
   System system{.multiply = [&](std::span<const double> x) { return matrix.multiply(x); }};
   system.right_side = matrix.multiply(ones);
-  system.norm = vectors.largest(matrix.absolute_row_sums());
+  std::vector<T> values(vectors.layout().elements());
+  matrix.fill(values.data());
+  system.norm = vectors.largest(matrix.row_sums(values.data()).absolute);
   return system;
 }
 

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <bit>
 #include <functional>
+#include <limits>
 #include <map>
 #include <vector>
 
@@ -10,13 +12,29 @@
 
 namespace fabricmark::hpl {
 
+/// The number with all but its first `digits` binary digits cut off.
+template <typename T>
+T cut(T value, int digits) {
+  using Bits = std::conditional_t<sizeof(T) == sizeof(double), std::uint64_t, std::uint32_t>;
+  const auto mask = static_cast<Bits>(~Bits{0} << (std::numeric_limits<T>::digits - digits));
+  return std::bit_cast<T>(static_cast<Bits>(std::bit_cast<Bits>(value) & mask));
+}
+
+/// How many digits of the factors a product reads, of those in these columns of L; the rest is in full.
+struct Digits {
+  int count = std::numeric_limits<double>::digits;
+  std::size_t first = 0;
+  std::size_t end = std::numeric_limits<std::size_t>::max();
+};
+
 /// The whole matrix of the benchmark and its factors by the textbook's loops in the arithmetic of T, which
 /// round as often as any right program would.
 template <typename T>
 class Factored {
  public:
-  explicit Factored(std::size_t size) : size_(size), matrix_(size * size) {
-    const Inputs inputs(size);
+  explicit Factored(std::size_t size, const Digits& digits = {}, int repetition = 0)
+      : size_(size), matrix_(size * size) {
+    const Inputs inputs(size, repetition);
     for (std::size_t i = 0; i < size; ++i) {
       for (std::size_t j = 0; j < size; ++j) matrix_[i * size + j] = static_cast<T>(inputs(i, j));
     }
@@ -26,8 +44,13 @@ class Factored {
       for (std::size_t i = k + 1; i < size; ++i) {
         T* const row = factors_.data() + i * size;
         row[k] /= upper[k];
-        const T factor = row[k];
-        for (std::size_t j = k + 1; j < size; ++j) row[j] -= factor * upper[j];
+        if (k < digits.first || k >= digits.end || digits.count >= std::numeric_limits<T>::digits) {
+          const T factor = row[k];
+          for (std::size_t j = k + 1; j < size; ++j) row[j] -= factor * upper[j];
+        } else {
+          const T factor = cut(row[k], digits.count);
+          for (std::size_t j = k + 1; j < size; ++j) row[j] -= factor * cut(upper[j], digits.count);
+        }
       }
     }
   }

@@ -17,6 +17,8 @@ class Execution {
   Execution(const Execution&) = delete;
   Execution& operator=(const Execution&) = delete;
 
+  /// Makes NaN of all that an earlier factorisation has left on the device.
+  virtual void poison() = 0;
   /// Copies this rank's part of the matrix (Layout::elements() values of the data type) to the device.
   virtual void write_matrix(const void* values) = 0;
   /// A = L U without pivoting, in place: U on and above the diagonal, L below it, its ones not stored.

@@ -61,14 +61,29 @@ Factorization::Factorization(const harness::Context& context, const Layout& layo
       lower_(transport_->allocate(packing.left_elements(1) * packing.value_bytes)),
       upper_(transport_->allocate(packing.left_elements(1) * packing.value_bytes)),
       left_panel_(transport_->allocate(2 * slot_elements_ * packing.value_bytes)),
-      top_panel_(transport_->allocate(2 * slot_elements_ * packing.value_bytes)) {
+      top_panel_(transport_->allocate(2 * slot_elements_ * packing.value_bytes)) {}
+
+void Factorization::poison() {
+  poison(matrix_);
   // What is below the last row is worked on like the rest: zeros stay zeros.
-  const std::size_t below = (packing.tile_rows - 1) * layout.local_columns() * packing.value_bytes;
-  const std::vector<std::byte> zeros(below);
-  if (below > 0) {
-    matrix_.write(queue_, zeros.data(), below, layout.elements() * packing.value_bytes);
+  const std::vector<std::byte> zeros((packing_.tile_rows - 1) * layout_.local_columns() *
+                                     packing_.value_bytes);
+  if (!zeros.empty()) {
+    matrix_.write(queue_, zeros.data(), zeros.size(), layout_.elements() * packing_.value_bytes);
     queue_.finish();
   }
+  for (const auto& buffer : {lower_.get(), upper_.get(), left_panel_.get(), top_panel_.get()}) {
+    poison(*buffer->device_memory());
+  }
+}
+
+void Factorization::poison(device::Buffer& buffer) {
+  constexpr std::size_t kBytes = std::size_t{1} << 20U;
+  const std::vector<std::byte> nan(std::min(kBytes, buffer.bytes()), std::byte{0xFF});  // in any type
+  for (std::size_t offset = 0; offset < buffer.bytes(); offset += nan.size()) {
+    buffer.write(queue_, nan.data(), std::min(nan.size(), buffer.bytes() - offset), offset);
+  }
+  queue_.finish();
 }
 
 void Factorization::write_matrix(const void* values) {

@@ -32,6 +32,7 @@ struct Packing {
 /// other: between two pieces lu, left, top and the copies of the exchange get their turn.
 class Factorization : public Execution {
  public:
+  void poison() override;
   void write_matrix(const void* values) override;
   void factorize() override;
   void read_factors(void* values) override;
@@ -39,6 +40,7 @@ class Factorization : public Execution {
 
  protected:
   Factorization(const harness::Context& context, const Layout& layout, const Packing& packing);
+  void poison(device::Buffer& buffer);
 
   /// What follows the arguments that all kinds of kernel share (see the kernels), and with how many
   /// work-items.

@@ -7,21 +7,27 @@
 #include "benchmarks/hpl/inputs.hpp"
 #include "benchmarks/hpl/local.hpp"
 #include "device/error.hpp"
+#include "harness/benchmark.hpp"
 #include "harness/element.hpp"
-#include "harness/fault.hpp"
 
 namespace fabricmark::hpl {
 
 /// How wrong one element is made, in epsilons.
 inline constexpr double kThousand = 1000;
 
+/// True for faults of x or of the refined x.
+bool is_of_solution(const harness::Fault& fault);
+
+/// Throws Error (bad use) where the run's fault is one that HPL does not have, or not on this grid.
+void check_fault(const harness::Context& context, const harness::Grid& grid);
+
 /// Makes the factors of one rank wrong. Targets: u (the first), l, diagonal: one element there; factors: all
 /// of the rank's; block: one block, or two blocks exchanged.
 template <typename T>
 class FactorFault {
  public:
-  FactorFault(const Layout& layout, std::span<T> factors, std::span<const T> matrix)
-      : layout_(layout), inputs_(layout.size), factors_(factors), matrix_(matrix) {}
+  FactorFault(const Layout& layout, std::span<T> factors, std::span<const T> matrix, int repetition = 0)
+      : layout_(layout), inputs_(layout.size, repetition), factors_(factors), matrix_(matrix) {}
 
   void make(const harness::Fault& fault) {
     if (fault.kind == harness::Fault::Kind::kElement) {

@@ -26,7 +26,7 @@ class TypedHpl : public harness::Benchmark {
   explicit TypedHpl(const harness::Context& context)
       : fault_(context.conditions().fault),
         refines_(context.parameters().text("refinement") == "gmres"),
-        layout_(prepare(context)),
+        layout_(checked_layout(context)),
         vectors_(context.ranks(), layout_, context.conditions().timeout_seconds),
         execution_(context.variant() == "base" ? make_base(context, layout_)
                                                : make_throughput(context, layout_)),
@@ -38,21 +38,22 @@ class TypedHpl : public harness::Benchmark {
     limit_blas_threads(std::max(1, device::usable_cores() / context.ranks().local_size()));
   }
 
-  void generate() override {
-    Matrix<T>(vectors_).fill(values_.data());
-    system_ = make_system<T>();
-    if (!refines_) return;
-    // In double: the device's matrix is this one, rounded.
-    exact_system_ = make_system<double>();
-    if (!kIsDouble) Matrix<double>(vectors_).fill(exact_values_.data());
-    exact_system_.precondition = [this](std::span<double> vector) { solver_.solve(vector); };
-  }
-
-  void execute(harness::Laps& laps) override {
+  void prepare(int repetition) override {
+    repetition_ = repetition;
+    system_ = make_system(values_.data());
+    if (refines_) {
+      // In double: the device's matrix is this one, rounded.
+      exact_system_ = system_;
+      if constexpr (!kIsDouble) exact_system_ = make_system(exact_values_.data());
+      exact_system_.precondition = [this](std::span<double> vector) { solver_.solve(vector); };
+    }
     std::fill_n(factors_.data(), factors_.size(), static_cast<T>(kNan));
     std::ranges::fill(x_, kNan);
     refined_ = x_;
-    execution_->write_matrix(factors_.data());
+    execution_->poison();
+  }
+
+  void execute(harness::Laps& laps) override {
     laps.time("host_to_device", [&] { execution_->write_matrix(values_.data()); });
     laps.time("lu", [&] { execution_->factorize(); });
     laps.time("solve", [&] { read_and_solve(); });
@@ -67,29 +68,17 @@ class TypedHpl : public harness::Benchmark {
       const double epsilon = is_refined ? harness::kEpsilon<double> : harness::kEpsilon<T>;
       harness::corrupt<double>(x, before, fault.kind, kThousand / 100 * epsilon);
     } else if (!fabric::is_message_fault(fault)) {
-      FactorFault<T>(layout_, factors_.span(), values_.span()).make(fault);
+      FactorFault<T>(layout_, factors_.span(), values_.span(), repetition_).make(fault);
     }
   }
 
+  std::vector<harness::Verdict> validate_repetition() override {
+    if (fault_ && fault_->repetition == repetition_) take_spoiled_factors();
+    return check(Probes<T>::kQuick);
+  }
   std::vector<harness::Verdict> validate() override {
-    // Spoiled factors go the way of right ones: to the device, back, and into the solution.
-    if (fault_ && !fabric::is_message_fault(*fault_) && !is_of_solution(*fault_)) {
-      execution_->write_matrix(factors_.data());
-      std::fill_n(factors_.data(), factors_.size(), static_cast<T>(kNan));
-      read_and_solve();
-      if (refines_) improve();
-    }
-    std::vector<harness::Verdict> verdicts = check_solution(vectors_, system_, {x_, harness::kEpsilon<T>});
-    for (harness::Verdict& verdict : Probes<T>(vectors_, factors_.data()).check()) {
-      verdicts.push_back(std::move(verdict));
-    }
-    if (!refines_) return verdicts;
-    constexpr double kDouble = harness::kEpsilon<double>;
-    for (harness::Verdict& verdict :
-         check_solution(vectors_, exact_system_, {refined_, kDouble, "refined "})) {
-      verdicts.push_back(std::move(verdict));
-    }
-    return verdicts;
+    if (fault_ && !fault_->repetition) take_spoiled_factors();
+    return check(Groups::kMost);
   }
 
   [[nodiscard]] std::vector<harness::Metric> metrics() const override {
@@ -153,7 +142,7 @@ class TypedHpl : public harness::Benchmark {
   static constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
   static constexpr bool kIsDouble = std::is_same_v<T, double>;
 
-  static Layout prepare(const harness::Context& context) {
+  static Layout checked_layout(const harness::Context& context) {
     const harness::Parameters& parameters = context.parameters();
     const Layout layout{.size = parameters.count("size"),
                         .block = parameters.count("block_size"),
@@ -171,50 +160,42 @@ class TypedHpl : public harness::Benchmark {
     return layout;
   }
 
-  static void check_message_fault(const harness::Fault& fault, const harness::Grid& grid) {
-    if (!fault.target.empty()) {
-      throw bad_use(fmt::format("--inject-fault names '{}', but spoils messages", fault.target),
-                    "leave out the target");
-    }
-    if (fault.kind == harness::Fault::Kind::kSwapped && (grid.rows == 1 || grid.columns == 1)) {
-      throw bad_use(fmt::format("a rank of a grid of {} x {} sends the same to all", grid.rows, grid.columns),
-                    "use a grid of 2 x 2 or more");
-    }
-    if (grid.rows * grid.columns == 1) {
-      throw bad_use("one rank sends no messages to spoil", "use --ranks 2 or more");
-    }
-  }
-
-  static void check_fault(const harness::Context& context, const harness::Grid& grid) {
-    using Kind = harness::Fault::Kind;
-    if (!context.conditions().fault) return;
-    const harness::Fault& fault = *context.conditions().fault;
-    if (fabric::is_message_fault(fault)) return check_message_fault(fault, grid);
-    const std::string& target = fault.target;
-    const bool is_element = fault.kind == Kind::kElement;
-    const bool is_refined = target == "refined" && context.parameters().text("refinement") != "none";
-    // A solution of ones with some of them exchanged is no other.
-    const bool is_solution = (target == "x" || is_refined) && fault.kind != Kind::kSwapped;
-    const bool is_factor = is_element ? target == "u" || target == "l" || target == "diagonal"
-                                      : target == "factors" || target == "block";
-    if (target.empty() || is_factor || is_solution) return;
-    const std::string targets = is_element ? "u, l or diagonal" : "factors or block";
-    throw bad_use(fmt::format("--inject-fault names '{}'", target),
-                  "use " + targets + "; except swapped ones also x, and with --refinement gmres refined");
-  }
-
-  static bool is_of_solution(const harness::Fault& fault) {
-    return fault.target == "x" || fault.target == "refined";
-  }
-
+  /// Fills `values` with the matrix of the repetition, rounded to U, and makes the system whose solution is
+  /// ones.
   template <typename U>
-  System make_system() {
-    const Matrix<U> matrix(vectors_);
-    const std::vector<double> ones(layout_.local_columns(), 1);
+  System make_system(U* values) {
+    const Matrix<U> matrix(vectors_, repetition_);
+    matrix.fill(values);
+    RowSums sums = matrix.row_sums(values);
     return {.multiply = [matrix](std::span<const double> x) { return matrix.multiply(x); },
             .precondition = {},
-            .right_side = matrix.multiply(ones),
-            .norm = vectors_.largest(matrix.absolute_row_sums())};
+            .right_side = std::move(sums.plain),
+            .norm = vectors_.largest(sums.absolute)};
+  }
+
+  /// Spoiled factors go the way of right ones: to the device, back, and into the solution. Collective.
+  void take_spoiled_factors() {
+    if (fabric::is_message_fault(*fault_) || is_of_solution(*fault_)) return;
+    execution_->write_matrix(factors_.data());
+    std::fill_n(factors_.data(), factors_.size(), static_cast<T>(kNan));
+    read_and_solve();
+    if (refines_) improve();
+  }
+
+  std::vector<harness::Verdict> check(std::size_t most_groups) {
+    std::vector<harness::Verdict> verdicts = check_solution(vectors_, system_, {x_, harness::kEpsilon<T>});
+    Probes<T> probes(vectors_, factors_.data(), repetition_);
+    for (harness::Verdict& verdict :
+         probes.check(layout_.size > Groups::kMost ? most_groups : Groups::kMost)) {
+      verdicts.push_back(std::move(verdict));
+    }
+    if (!refines_) return verdicts;
+    constexpr double kDouble = harness::kEpsilon<double>;
+    for (harness::Verdict& verdict :
+         check_solution(vectors_, exact_system_, {refined_, kDouble, "refined "})) {
+      verdicts.push_back(std::move(verdict));
+    }
+    return verdicts;
   }
 
   void read_and_solve() {
@@ -227,7 +208,7 @@ class TypedHpl : public harness::Benchmark {
     const double* values = exact_values_.data();
     if constexpr (kIsDouble) values = values_.data();
     stored.multiply = [this, values](std::span<const double> x) {
-      return Matrix<double>(vectors_).multiply_stored(values, x);
+      return Matrix<double>(vectors_, repetition_).multiply_stored(values, x);
     };
     refined_ = x_;
     refinement_ = refine(vectors_, stored, refined_);
@@ -258,6 +239,7 @@ class TypedHpl : public harness::Benchmark {
   }
 
   std::optional<harness::Fault> fault_;
+  int repetition_ = 0;  ///< whose matrix this is
   bool refines_;
   Layout layout_;
   Vectors vectors_;

@@ -5,15 +5,23 @@
 #include "benchmarks/hpl/dot.hpp"
 #include "benchmarks/hpl/inputs.hpp"
 #include "benchmarks/hpl/vectors.hpp"
+#include "harness/parallel.hpp"
 
 namespace fabricmark::hpl {
 
-/// The matrix with its elements rounded to T, made anew wherever it is used: nothing that a device or a
-/// mistake could have changed.
+/// For each row of the matrix, divided as Vectors says: the sum of its elements and of their absolute values.
+struct RowSums {
+  std::vector<double> plain;
+  std::vector<double> absolute;
+};
+
+/// The matrix of one repetition with its elements rounded to T, made anew wherever it is used: nothing that a
+/// device or a mistake could have changed.
 template <typename T>
 class Matrix {
  public:
-  explicit Matrix(const Vectors& vectors) : vectors_(vectors), inputs_(vectors.layout().size) {}
+  explicit Matrix(const Vectors& vectors, int repetition = 0)
+      : vectors_(vectors), inputs_(vectors.layout().size, repetition) {}
 
   [[nodiscard]] double diagonal(std::size_t row) const { return rounded(inputs_.diagonal(row)); }
 
@@ -21,100 +29,106 @@ class Matrix {
   void fill(T* values) const {
     const Layout& layout = vectors_.layout();
     const std::size_t columns = layout.local_columns();
-    const std::size_t real = real_columns(layout);
-    for (std::size_t r = 0; r < layout.local_rows(); ++r, values += columns) {
+    over_rows([&](std::size_t r, std::vector<double>& room) {
+      T* const line = values + r * columns;
       const std::size_t row = layout.global_row(r);
-      std::fill_n(values, columns, T{0});
+      std::fill_n(line, columns, T{0});
       const std::size_t on_diagonal = columns_below(layout, row);
       const bool has_diagonal = on_diagonal < columns && layout.global_column(on_diagonal) == row;
-      if (row < layout.size) {
-        const Inputs::Row elements = inputs_.row(row);
-        for_each_run(layout, 0, real, [&](const Run& run) {
-          for (std::size_t i = 0; i < run.count; ++i) {
-            values[run.local + i] = static_cast<T>(elements.off_diagonal(run.global + i));
-          }
-        });
-      }
-      if (has_diagonal)
-        values[on_diagonal] = row < layout.size ? static_cast<T>(inputs_.diagonal(row)) : T{1};
-    }
+      if (row < layout.size) off_diagonals(row, line, room);
+      if (has_diagonal) line[on_diagonal] = row < layout.size ? static_cast<T>(inputs_.diagonal(row)) : T{1};
+    });
+  }
+
+  /// The rank's elements of one row; in the place of the diagonal stands another number.
+  void off_diagonals(std::size_t row, T* line, std::vector<double>& room) const {
+    const Layout& layout = vectors_.layout();
+    room.resize(layout.block);
+    const Inputs::Row elements = inputs_.row(row);
+    for_each_run(layout, 0, real_columns(layout), [&](const Run& run) {
+      elements.off_diagonals(run.global, run.count, room.data());
+      for (std::size_t i = 0; i < run.count; ++i) line[run.local + i] = static_cast<T>(room[i]);
+    });
   }
 
   /// The product with a vector, whose padding may hold anything.
   [[nodiscard]] std::vector<double> multiply(std::span<const double> x) const {
-    std::vector<double> product =
-        over_rows([&](double element, std::size_t column) { return element * x[column]; });
-    add_diagonal(product, [&](double element, std::size_t column) { return element * x[column]; });
-    return product;
+    const std::size_t real = real_columns(vectors_.layout());
+    std::vector<double> sums(vectors_.layout().local_rows());
+    over_rows([&, line = std::vector<T>()](std::size_t r, std::vector<double>& room) mutable {
+      const std::size_t row = vectors_.layout().global_row(r);
+      if (row >= vectors_.layout().size) return;
+      line.resize(real);
+      off_diagonals(row, line.data(), room);
+      sums[r] = without_diagonal(r, line.data(), [&](const T* part, std::size_t first, std::size_t count) {
+        return dot(part, x.data() + first, count);
+      });
+    });
+    return with_diagonal(sums, x);
   }
 
   /// The same from the elements as `fill` has stored them: faster, and as trustworthy as that memory.
   [[nodiscard]] std::vector<double> multiply_stored(const T* values, std::span<const double> x) const {
-    const Layout& layout = vectors_.layout();
-    const std::size_t real = real_columns(layout);
-    std::vector<double> sums(layout.local_rows());
-    for (std::size_t r = 0; r < sums.size(); ++r, values += layout.local_columns()) {
-      const std::size_t left_end = std::min(columns_below(layout, layout.global_row(r)), real);
-      const std::size_t right_start = std::min(columns_below(layout, layout.global_row(r) + 1), real);
-      sums[r] = dot(values, x.data(), left_end) +
-                dot(values + right_start, x.data() + right_start, real - right_start);
-    }
-    std::vector<double> product = vectors_.rows_to_columns(sums, 1);
-    add_diagonal(product, [&](double element, std::size_t column) { return element * x[column]; });
-    return product;
+    std::vector<double> sums(vectors_.layout().local_rows());
+    over_rows([&](std::size_t r, std::vector<double>&) {
+      const T* const line = values + r * vectors_.layout().local_columns();
+      sums[r] = without_diagonal(r, line, [&](const T* part, std::size_t first, std::size_t count) {
+        return dot(part, x.data() + first, count);
+      });
+    });
+    return with_diagonal(sums, x);
   }
 
-  /// The sum of the absolute values of each row.
-  [[nodiscard]] std::vector<double> absolute_row_sums() const {
-    std::vector<double> sums = over_rows([](double element, std::size_t) { return std::abs(element); });
-    add_diagonal(sums, [](double element, std::size_t) { return element; });
-    return sums;
+  /// Of the elements as `fill` has stored them.
+  [[nodiscard]] RowSums row_sums(const T* values) const {
+    const std::vector<double> ones(vectors_.layout().local_columns(), 1);
+    std::vector<double> absolute(vectors_.layout().local_rows());
+    over_rows([&](std::size_t r, std::vector<double>&) {
+      const T* const line = values + r * vectors_.layout().local_columns();
+      absolute[r] = without_diagonal(
+          r, line, [&](const T* part, std::size_t, std::size_t count) { return absolute_sum(part, count); });
+    });
+    return {.plain = multiply_stored(values, ones), .absolute = with_diagonal(absolute, ones)};
   }
 
  private:
   static double rounded(double value) { return static_cast<double>(static_cast<T>(value)); }
 
-  /// The sum of `term(element, local column)` over the off-diagonal elements of each row.
-  template <typename Term>
-  std::vector<double> over_rows(Term&& term) const {
+  /// Calls `body(local row, room)` for each of the rank's rows, on several threads, with room of the
+  /// thread's.
+  template <typename Body>
+  void over_rows(Body&& body) const {
     const Layout& layout = vectors_.layout();
-    std::vector<double> sums(layout.local_rows());
-    for (std::size_t r = 0; r < sums.size(); ++r) {
-      const std::size_t row = layout.global_row(r);
-      if (row >= layout.size) break;  // padding comes last
-      const std::size_t left_end = columns_below(layout, row);
-      const std::size_t right_start = columns_below(layout, row + 1);
-      sums[r] = over_part(row, 0, left_end, term) + over_part(row, right_start, real_columns(layout), term);
-    }
-    return vectors_.rows_to_columns(sums, 1);
+    constexpr std::size_t kLeast = std::size_t{1} << 18;  // elements of a thread
+    const std::size_t least = kLeast / std::max<std::size_t>(1, layout.local_columns()) + 1;
+    harness::parallel_for(layout.local_rows(), vectors_.threads(), least,
+                          [&](std::size_t begin, std::size_t end) {
+                            auto own = body;
+                            std::vector<double> room;
+                            for (std::size_t r = begin; r < end; ++r) own(r, room);
+                          });
   }
 
+  /// The sum of `term(elements, first, count)` of the parts of a row on both sides of the diagonal.
   template <typename Term>
-  double over_part(std::size_t row, std::size_t first, std::size_t end, Term&& term) const {
-    constexpr std::size_t kLanes = 4;  // side by side, as one addition takes as long as several
-    double lanes[kLanes] = {};
-    const Inputs::Row elements = inputs_.row(row);
-    for_each_run(vectors_.layout(), first, end, [&](const Run& run) {
-      std::size_t i = 0;
-      for (; i + kLanes <= run.count; i += kLanes) {
-        for (std::size_t lane = 0; lane < kLanes; ++lane) {
-          lanes[lane] += term(rounded(elements.off_diagonal(run.global + i + lane)), run.local + i + lane);
-        }
-      }
-      for (; i < run.count; ++i)
-        lanes[0] += term(rounded(elements.off_diagonal(run.global + i)), run.local + i);
-    });
-    return (lanes[0] + lanes[1]) + (lanes[2] + lanes[3]);
+  double without_diagonal(std::size_t r, const T* line, Term&& term) const {
+    const Layout& layout = vectors_.layout();
+    const std::size_t real = real_columns(layout);
+    const std::size_t left_end = std::min(columns_below(layout, layout.global_row(r)), real);
+    const std::size_t right_start = std::min(columns_below(layout, layout.global_row(r) + 1), real);
+    return term(line, 0, left_end) + term(line + right_start, right_start, real - right_start);
   }
 
-  /// Last, so that the many small terms are not rounded at the size of the diagonal.
-  template <typename Term>
-  void add_diagonal(std::vector<double>& sums, Term&& term) const {
+  /// The sums of all ranks and the diagonal's part. That last, so that the many small terms are not rounded
+  /// at its size.
+  [[nodiscard]] std::vector<double> with_diagonal(std::span<double> sums, std::span<const double> x) const {
+    std::vector<double> all = vectors_.rows_to_columns(sums, 1);
     for_each_run(vectors_.layout(), 0, real_columns(vectors_.layout()), [&](const Run& run) {
-      for (std::size_t i = 0; i < run.count; ++i) {
-        sums[run.local + i] += term(diagonal(run.global + i), run.local + i);
+      for (std::size_t i = run.local; i < run.local + run.count; ++i) {
+        all[i] += diagonal(run.global + i - run.local) * x[i];
       }
     });
+    return all;
   }
 
   const Vectors& vectors_;

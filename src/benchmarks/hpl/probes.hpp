@@ -5,47 +5,13 @@
 #include <cmath>
 #include <limits>
 
-#include "benchmarks/hpl/inputs.hpp"
+#include "benchmarks/hpl/matrix.hpp"
+#include "benchmarks/hpl/precision.hpp"
+#include "benchmarks/hpl/probe_vectors.hpp"
 #include "benchmarks/hpl/tile.hpp"
-#include "benchmarks/hpl/vectors.hpp"
-#include "harness/benchmark.hpp"
 #include "harness/element.hpp"
-#include "harness/random_bits.hpp"
 
 namespace fabricmark::hpl {
-
-/// The columns of the matrix in groups of few, so that the errors of right elements do not add up to much.
-/// Two partitions into groups: columns that share one of the first do not share one of the second (with up to
-/// 512^3 columns), so that a row's diagonal element is in the way of no other in both.
-class Groups {
- public:
-  static constexpr std::size_t kMost = 512;
-
-  Groups(std::size_t size, int partition) : count_(std::min(size, kMost)), partition_(partition) {
-    members_.resize(count_);
-    for (std::size_t column = 0; column < size; ++column) ++members_[group(column)];
-  }
-  /// Partitions that say something new: with as many groups as columns one is enough.
-  static int partitions(std::size_t size) { return size <= kMost ? 1 : 2; }
-
-  [[nodiscard]] std::size_t count() const { return count_; }
-  [[nodiscard]] std::size_t members(std::size_t group) const { return members_[group]; }
-  [[nodiscard]] std::size_t group(std::size_t column) const {
-    if (partition_ == 0) return column % count_;
-    const std::size_t shift = column / count_;
-    return (column + shift + shift / count_) % count_;
-  }
-  /// A random sign, so that errors of equal sign do not cancel.
-  [[nodiscard]] double sign(std::size_t column) const {
-    const std::uint64_t bits = harness::mixed_bits(2 * column + static_cast<std::uint64_t>(partition_) + 1);
-    return (bits & 1U) == 0 ? 1 : -1;
-  }
-
- private:
-  std::size_t count_;
-  int partition_;
-  std::vector<std::size_t> members_;
-};
 
 /// Errors that right factors may have, in units of the type's epsilon. An element takes part in up to n
 /// multiplications and additions, whose random rounding errors add up with the root of their number (Higham
@@ -53,82 +19,125 @@ class Groups {
 inline double probe_threshold(std::size_t size) { return 8 + 1.5 * std::sqrt(static_cast<double>(size)); }
 
 /// Compares A with L U: for a vector v of random signs in one group of columns and zeros elsewhere, A v with
-/// L (U v), in double precision, for every group. Unlike a residual of the solution this has no large numbers
-/// in it that would hide a small error.
+/// L (U v), in double precision, for every group; and some columns by themselves. Unlike a residual of the
+/// solution this has no large numbers in it that would hide a small error.
 template <typename T>
 class Probes {
  public:
-  Probes(const Vectors& vectors, const T* factors)
-      : vectors_(vectors), layout_(vectors.layout()), inputs_(layout_.size), factors_(factors) {}
+  Probes(const Vectors& vectors, const T* factors, int repetition = 0)
+      : vectors_(vectors),
+        layout_(vectors.layout()),
+        matrix_(vectors, repetition),
+        inputs_(layout_.size, repetition),
+        samples_(layout_.size, repetition),
+        factors_(factors) {}
+
+  /// With so few groups a check is quick, and finds errors that are larger by the root of the columns that
+  /// share a group.
+  static constexpr std::size_t kQuick = 32;
 
   /// Collective; each rank judges the rows whose diagonal it holds.
-  [[nodiscard]] std::vector<harness::Verdict> check() {
+  [[nodiscard]] std::vector<harness::Verdict> check(std::size_t most_groups = Groups::kMost) {
     elements_ = {.name = "factors",
                  .measure = "largest |A v - L U v| in eps times the terms' root of squares"};
     diagonal_ = {.name = "diagonal of U", .measure = "largest relative error in eps"};
     elements_.threshold = diagonal_.threshold = probe_threshold(layout_.size);
-    for (int partition = 0; partition < Groups::partitions(layout_.size); ++partition) {
-      const Groups groups(layout_.size, partition);
-      std::vector<double> differences(layout_.local_rows() * groups.count());
-      std::vector<double> products(differences.size());
-      add_upper(groups, differences, products);
-      subtract_lower(groups, vectors_.rows_to_columns(products, groups.count()), differences);
-      vectors_.add_rows(differences, groups.count());
-      judge(groups, differences);
+    // Up to a width that memory is kept for, all in one pass over the factors.
+    const int partitions = Groups::partitions(layout_.size, most_groups);
+    for (int first = 0; first<partitions; first += most_groups> kQuick ? 1 : partitions) {
+      const int end = most_groups > kQuick ? first + 1 : partitions;
+      std::vector<Groups> groups;
+      for (int partition = first; partition < end; ++partition) {
+        groups.emplace_back(layout_.size, partition, most_groups);
+      }
+      pass(groups, first == 0);
     }
-    return {elements_, diagonal_};
+    return {elements_, diagonal_, precision_};
   }
 
   /// Bytes that a check needs on the host, with room for messages.
   static double bytes(const Layout& layout) {
-    const std::size_t lines = 3 * layout.local_rows() + layout.local_columns();
-    return static_cast<double>(lines * Groups::kMost) * sizeof(double);
+    const std::size_t lines = 4 * layout.local_rows() + layout.local_columns();
+    return static_cast<double>(lines * (Groups::kMost + Samples::kMost)) * sizeof(double);
   }
 
  private:
-  /// differences: A v - U v of the off-diagonal elements, of which those above the diagonal nearly cancel one
-  /// by one, and what the diagonal's differ by; products: U v.
-  void add_upper(const Groups& groups, std::vector<double>& differences,
-                 std::vector<double>& products) const {
-    const std::size_t real = real_columns(layout_);
-    std::vector<std::size_t> group(real);
-    std::vector<double> sign(real);
-    for (std::size_t c = 0; c < real; ++c) {
-      group[c] = groups.group(layout_.global_column(c));
-      sign[c] = groups.sign(layout_.global_column(c));
+  /// For each row and vector: A v - U v of the off-diagonal elements, of which those above the diagonal
+  /// nearly cancel one by one, and what the diagonal's differ by; U v; and the squares of the terms.
+  struct Lines {
+    Lines(std::size_t rows, std::size_t vectors)
+        : width(vectors), differences(rows * width), products(rows * width), squares(rows * width) {}
+    std::size_t width;
+    std::vector<double> differences;
+    std::vector<double> products;
+    std::vector<double> squares;
+  };
+
+  void pass(const std::vector<Groups>& groups, bool with_samples) {
+    ProbeVectors probes(layout_);
+    std::vector<std::size_t> starts;
+    for (const Groups& partition : groups) starts.push_back(probes.add(partition));
+    if (with_samples) starts.push_back(probes.add(samples_));
+    Lines lines(layout_.local_rows(), probes.width());
+    add_upper(probes, lines);
+    subtract_lower(probes.width(), vectors_.rows_to_columns(lines.products, probes.width()),
+                   lines.differences);
+    vectors_.add_rows(lines.differences, probes.width());
+    vectors_.add_rows(lines.squares, probes.width());
+    for (std::size_t i = 0; i < groups.size(); ++i) judge(groups[i], lines, starts[i]);
+    if (with_samples) judge_samples(lines, starts.back());
+  }
+
+  void add_upper(const ProbeVectors& probes, Lines& lines) const {
+    std::vector<double> diagonals;  // of the rank's columns, which make L's elements as large as A's
+    for (std::size_t c = 0; c < real_columns(layout_); ++c) {
+      diagonals.push_back(matrix_.diagonal(layout_.global_column(c)));
     }
-    for (std::size_t r = 0; r < layout_.local_rows() && layout_.global_row(r) < layout_.size; ++r) {
-      const std::size_t row = layout_.global_row(r);
-      const std::size_t left_end = columns_below(layout_, row);
-      const std::size_t right_start = columns_below(layout_, row + 1);
-      const T* const factors = factors_ + r * layout_.local_columns();
-      double* const difference = differences.data() + r * groups.count();
-      double* const product = products.data() + r * groups.count();
-      const Inputs::Row elements = inputs_.row(row);
-      for_each_run(layout_, 0, left_end, [&](const Run& run) {
-        for (std::size_t i = 0; i < run.count; ++i) {
-          const std::size_t c = run.local + i;
-          difference[group[c]] += sign[c] * rounded(elements.off_diagonal(run.global + i));
-        }
-      });
-      if (right_start > left_end) {
-        const auto element = static_cast<double>(factors[left_end]);
-        difference[group[left_end]] += sign[left_end] * (rounded(inputs_.diagonal(row)) - element);
-        product[group[left_end]] += sign[left_end] * element;
-      }
-      for_each_run(layout_, right_start, real, [&](const Run& run) {
-        for (std::size_t i = 0; i < run.count; ++i) {
-          const std::size_t c = run.local + i;
-          const auto element = static_cast<double>(factors[c]);
-          difference[group[c]] += sign[c] * (rounded(elements.off_diagonal(run.global + i)) - element);
-          product[group[c]] += sign[c] * element;
-        }
-      });
-    }
+    constexpr std::size_t kLeastRows = 64;
+    harness::parallel_for(
+        layout_.local_rows(), vectors_.threads(), kLeastRows, [&](std::size_t begin, std::size_t end) {
+          std::vector<T> line(diagonals.size());
+          std::vector<double> room;
+          for (std::size_t r = begin; r < end && layout_.global_row(r) < layout_.size; ++r) {
+            matrix_.off_diagonals(layout_.global_row(r), line.data(), room);
+            add_row(probes, r, line.data(), diagonals, lines);
+          }
+        });
+  }
+
+  void add_row(const ProbeVectors& probes, std::size_t r, const T* line, const std::vector<double>& diagonals,
+               Lines& lines) const {
+    const std::size_t row = layout_.global_row(r);
+    const T* const factors = factors_ + r * layout_.local_columns();
+    double* const difference = lines.differences.data() + r * lines.width;
+    double* const product = lines.products.data() + r * lines.width;
+    double* const square = lines.squares.data() + r * lines.width;
+    using Entry = ProbeVectors::Entry;
+    const auto larger_square = [](double one, double other) { return std::max(one * one, other * other); };
+    probes.for_each(
+        columns_below(layout_, row), columns_below(layout_, row + 1),
+        [&](const Entry& entry) {
+          const auto element = static_cast<double>(line[entry.local]);
+          difference[entry.vector] += entry.sign * element;
+          square[entry.vector] +=
+              larger_square(element, static_cast<double>(factors[entry.local]) * diagonals[entry.local]);
+        },
+        [&](const Entry& entry) {
+          const auto factor = static_cast<double>(factors[entry.local]);
+          difference[entry.vector] += entry.sign * (diagonals[entry.local] - factor);
+          product[entry.vector] += entry.sign * factor;
+        },
+        [&](const Entry& entry) {
+          const auto element = static_cast<double>(line[entry.local]);
+          const auto factor = static_cast<double>(factors[entry.local]);
+          difference[entry.vector] += entry.sign * (element - factor);
+          product[entry.vector] += entry.sign * factor;
+          square[entry.vector] += larger_square(element, factor);
+        });
   }
 
   /// differences -= L products, with L without its diagonal; tile by tile.
-  void subtract_lower(const Groups& groups, const std::vector<double>& products,
+  void subtract_lower(std::size_t width, const std::vector<double>& products,
                       std::vector<double>& differences) const {
     const std::size_t real = real_columns(layout_);
     Tile tile;
@@ -145,43 +154,81 @@ class Probes {
           for (std::size_t j = 0; j < kept; ++j) line[j] = static_cast<double>(factors[j]);
           std::fill(line + kept, line + columns, 0.0);
         }
-        tile.subtract_product({rows, columns, groups.count()}, products.data() + column * groups.count(),
-                              differences.data() + row * groups.count());
+        tile.subtract_product({rows, columns, width}, products.data() + column * width,
+                              differences.data() + row * width);
       }
     }
   }
 
-  void judge(const Groups& groups, const std::vector<double>& differences) {
-    constexpr double kVariance = 1.0 / 12;  // of the off-diagonal elements
-    for (std::size_t r = 0; r < layout_.local_rows() && layout_.global_row(r) < layout_.size; ++r) {
-      const std::size_t row = layout_.global_row(r);
-      if (layout_.grid.owner(row / layout_.block, row / layout_.block) != layout_.rank) continue;
-      for (std::size_t group = 0; group < groups.count(); ++group) {
-        const double difference = differences[r * groups.count() + group];
-        const bool is_own = group == groups.group(row);
-        const double scale = is_own ? rounded(inputs_.diagonal(row))
-                                    : std::sqrt(static_cast<double>(groups.members(group)) * kVariance);
-        const double error = std::abs(difference) / (harness::kEpsilon<T> * scale);
-        harness::Verdict& verdict = is_own ? diagonal_ : elements_;
-        ++verdict.checked;
-        if (error <= verdict.error) continue;
-        verdict.error = std::isnan(error) ? std::numeric_limits<double>::infinity() : error;
-        const bool is_element = groups.members(group) == 1;
-        verdict.worst = {
-            is_element ? fmt::format("element {},{}", row, is_own ? row : group) : fmt::format("row {}", row),
-            0, difference};
+  /// Calls `judge_row(local row, row)` for the rows that this rank judges, and `end_block()` after each
+  /// block.
+  template <typename JudgeRow, typename EndBlock>
+  void over_judged_rows(JudgeRow&& judge_row, EndBlock&& end_block) const {
+    for (std::size_t first = 0; first < layout_.local_rows(); first += layout_.block) {
+      const std::size_t block = layout_.global_row(first) / layout_.block;
+      if (layout_.grid.owner(block, block) != layout_.rank) continue;
+      for (std::size_t r = first; r < first + layout_.block && layout_.global_row(r) < layout_.size; ++r) {
+        judge_row(r, layout_.global_row(r));
       }
+      end_block();
     }
   }
 
-  static double rounded(double value) { return static_cast<double>(static_cast<T>(value)); }
+  void judge(const Groups& groups, const Lines& lines, std::size_t start) {
+    over_judged_rows(
+        [&](std::size_t r, std::size_t row) {
+          for (std::size_t group = 0; group < groups.count(); ++group) {
+            const std::size_t place = r * lines.width + start + group;
+            const bool is_own = group == groups.group(row);
+            const double least = kVariance * static_cast<double>(groups.members(group));
+            const double scale =
+                is_own ? matrix_.diagonal(row) : std::sqrt(std::max(least, lines.squares[place]));
+            const bool is_element = groups.members(group) == 1;
+            judge_one(is_own ? diagonal_ : elements_, lines.differences[place], scale, [&] {
+              return is_element ? fmt::format("element {},{}", row, is_own ? row : group)
+                                : fmt::format("row {}", row);
+            });
+          }
+        },
+        [] {});
+  }
+  template <typename Place>
+  static void judge_one(harness::Verdict& verdict, double difference, double scale, Place&& place) {
+    const double error = std::abs(difference) / (harness::kEpsilon<T> * scale);
+    ++verdict.checked;
+    if (error <= verdict.error) return;
+    verdict.error = std::isnan(error) ? std::numeric_limits<double>::infinity() : error;
+    verdict.worst = {place(), 0, difference};
+  }
+
+  /// The large elements' errors, and the diagonal's, say nothing of the products' precision.
+  void judge_samples(const Lines& lines, std::size_t start) {
+    Precision precision(layout_.size, samples_.count());
+    over_judged_rows(
+        [&](std::size_t r, std::size_t row) {
+          const Inputs::Row elements = inputs_.row(row);
+          for (std::size_t number = 0; number < samples_.count(); ++number) {
+            const std::size_t column = samples_.column(number);
+            if (column == row || std::abs(elements.off_diagonal(column)) > Inputs::kOrdinary) continue;
+            const double difference = lines.differences[r * lines.width + start + number];
+            precision.add(row, number, difference / (harness::kEpsilon<T> * std::sqrt(kVariance)));
+          }
+        },
+        [&] { precision.end_block(); });
+    precision_ = precision.verdict([&](std::size_t number) { return samples_.column(number); });
+  }
+
+  static constexpr double kVariance = 1.0 / 12;  // of the ordinary elements
 
   const Vectors& vectors_;
   Layout layout_;
+  Matrix<T> matrix_;
   Inputs inputs_;
+  Samples samples_;
   const T* factors_;
   harness::Verdict elements_;
   harness::Verdict diagonal_;
+  harness::Verdict precision_;
 };
 
 }  // namespace fabricmark::hpl

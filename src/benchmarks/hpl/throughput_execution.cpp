@@ -29,6 +29,11 @@ class ThroughputFactorization : public Factorization {
         block_(layout.block),
         scratch_(context.buffer(packing.scratch_elements * packing.value_bytes)) {}
 
+  void poison() override {
+    Factorization::poison();
+    Factorization::poison(scratch_);
+  }
+
  protected:
   /// Rows and columns of a tile; tiles of rows and columns of an item; work-items of an item.
   struct Tiling {

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "benchmarks/hpl/dot.hpp"
+#include "device/device.hpp"
 #include "fabric/messages.hpp"
 
 namespace fabricmark::hpl {
@@ -18,6 +19,8 @@ fabric::HostMessage message(std::span<double> values, std::size_t block, int pee
 }
 
 }  // namespace
+
+int Vectors::threads() const { return std::max(1, device::usable_cores() / ranks_.local_size()); }
 
 void Vectors::add_rows(std::span<double> values, std::size_t width) const {
   const harness::Grid& grid = layout_.grid;

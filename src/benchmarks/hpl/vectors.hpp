@@ -19,6 +19,8 @@ class Vectors {
   [[nodiscard]] harness::Ranks& ranks() const { return ranks_; }
   [[nodiscard]] const Layout& layout() const { return layout_; }
   [[nodiscard]] double timeout_seconds() const { return timeout_seconds_; }
+  /// Threads that this rank may use beside the others of its host.
+  [[nodiscard]] int threads() const;
 
   /// Adds up what the ranks of each grid row have for their rows: `values` holds `width` numbers for each of
   /// the rank's rows, one row after the other. The sums of a row are in `values` of the rank that holds the

@@ -1,0 +1,48 @@
+#include "benchmarks/hpl/faults.hpp"
+
+#include <fmt/format.h>
+
+#include "fabric/transport.hpp"
+#include "harness/grid.hpp"
+
+namespace fabricmark::hpl {
+
+namespace {
+
+void check_message_fault(const harness::Fault& fault, const harness::Grid& grid) {
+  if (!fault.target.empty()) {
+    throw bad_use(fmt::format("--inject-fault names '{}', but spoils messages", fault.target),
+                  "leave out the target");
+  }
+  if (fault.kind == harness::Fault::Kind::kSwapped && (grid.rows == 1 || grid.columns == 1)) {
+    throw bad_use(fmt::format("a rank of a grid of {} x {} sends the same to all", grid.rows, grid.columns),
+                  "use a grid of 2 x 2 or more");
+  }
+  if (grid.rows * grid.columns == 1) {
+    throw bad_use("one rank sends no messages to spoil", "use --ranks 2 or more");
+  }
+}
+
+}  // namespace
+
+bool is_of_solution(const harness::Fault& fault) { return fault.target == "x" || fault.target == "refined"; }
+
+void check_fault(const harness::Context& context, const harness::Grid& grid) {
+  using Kind = harness::Fault::Kind;
+  if (!context.conditions().fault) return;
+  const harness::Fault& fault = *context.conditions().fault;
+  if (fabric::is_message_fault(fault)) return check_message_fault(fault, grid);
+  const std::string& target = fault.target;
+  const bool is_element = fault.kind == Kind::kElement;
+  const bool is_refined = target == "refined" && context.parameters().text("refinement") != "none";
+  // A solution of ones with some of them exchanged is no other.
+  const bool is_solution = (target == "x" || is_refined) && fault.kind != Kind::kSwapped;
+  const bool is_factor = is_element ? target == "u" || target == "l" || target == "diagonal"
+                                    : target == "factors" || target == "block";
+  if (target.empty() || is_factor || is_solution) return;
+  const std::string targets = is_element ? "u, l or diagonal" : "factors or block";
+  throw bad_use(fmt::format("--inject-fault names '{}'", target),
+                "use " + targets + "; except swapped ones also x, and with --refinement gmres refined");
+}
+
+}  // namespace fabricmark::hpl

@@ -1,0 +1,85 @@
+#pragma once
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "harness/benchmark.hpp"
+
+namespace fabricmark::hpl {
+
+/// The root mean square of errors that right factors may have in ordinary elements, in eps of the type times
+/// the root mean square of these elements. With an element's k-th update its value is rounded again, and
+/// random rounding errors add up with the root of their number (Higham and Mary 2019): 0.19 sqrt(k) for
+/// numbers that are as these. k is at most n, as in the textbook's loops, on average over a row or a column
+/// half of it.
+inline double precision_threshold(std::size_t size) {
+  return 2 + 0.18 * std::sqrt(static_cast<double>(size));
+}
+
+/// Root mean squares of errors over bands of rows and over columns. The products of an arithmetic with fewer
+/// digits make all errors of a part of the matrix a little larger, which no single element betrays.
+class Precision {
+ public:
+  Precision(std::size_t size, std::size_t columns) : columns_(columns) {
+    verdict_ = {.name = "precision", .measure = "root mean square of A - L U in eps times that of elements"};
+    verdict_.threshold = precision_threshold(size);
+  }
+
+  /// `error` in eps times the root mean square of ordinary elements.
+  void add(std::size_t row, std::size_t column, double error) {
+    if (band_.count == 0) first_row_ = row;
+    last_row_ = row;
+    for (Sum* const sum : {&band_, &columns_[column], &all_}) sum->add(error);
+    ++verdict_.checked;
+  }
+  /// To be called after each block of rows.
+  void end_block() {
+    constexpr std::size_t kLeast = 256;  // few errors make no mean
+    if (band_.count < kLeast) return;
+    judge(band_, [&] { return fmt::format("rows {} to {}", first_row_, last_row_); });
+    band_ = {};
+  }
+  /// `name(column)` says which it is.
+  template <typename Name>
+  harness::Verdict verdict(Name&& name) {
+    constexpr std::size_t kLeast = 64;
+    judge(all_, [] { return std::string("all rows of the rank"); });
+    for (std::size_t column = 0; column < columns_.size(); ++column) {
+      if (columns_[column].count < kLeast) continue;
+      judge(columns_[column], [&] { return fmt::format("column {}", name(column)); });
+    }
+    return verdict_;
+  }
+
+ private:
+  struct Sum {
+    double squares = 0;
+    std::size_t count = 0;
+    void add(double error) {
+      squares += error * error;
+      ++count;
+    }
+  };
+  template <typename Place>
+  void judge(const Sum& sum, Place&& place) {
+    if (sum.count == 0) return;
+    double error = std::sqrt(sum.squares / static_cast<double>(sum.count));
+    if (error <= verdict_.error) return;
+    if (std::isnan(error)) error = std::numeric_limits<double>::infinity();
+    verdict_.error = error;
+    verdict_.worst = {place(), 0, error};
+  }
+
+  std::vector<Sum> columns_;
+  Sum band_;
+  Sum all_;
+  std::size_t first_row_ = 0;
+  std::size_t last_row_ = 0;
+  harness::Verdict verdict_;
+};
+
+}  // namespace fabricmark::hpl
