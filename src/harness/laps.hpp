@@ -2,9 +2,11 @@
 
 #include <chrono>
 #include <exception>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "harness/ranks.hpp"
@@ -61,6 +63,16 @@ class Laps {
     return seconds;
   }
 
+  /// Runs `work` between two parts: what is not measured, and counts for no energy either.
+  template <typename Work>
+  void aside(Work&& work) {
+    if (watch_) watch_(false);
+    work();
+    if (watch_) watch_(true);
+  }
+  /// To be called with false when something begins that does not count, and with true when it has ended.
+  void set_watch(std::function<void(bool)> watch) { watch_ = std::move(watch); }
+
   /// Until this is called, parts are run but not kept (warm-up).
   void start_counting() { counting_ = true; }
   [[nodiscard]] const Samples& samples() const { return samples_; }
@@ -76,6 +88,7 @@ class Laps {
 
   Ranks& ranks_;
   std::optional<Delay> delay_;
+  std::function<void(bool)> watch_;
   bool counting_ = false;
   double total_seconds_ = 0;
   Samples samples_;

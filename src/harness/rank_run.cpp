@@ -235,6 +235,10 @@ void RankRun::check_signatures(const cl::Program& own, const device::Definitions
 
 void RankRun::repeat(Laps& laps) {
   std::optional<Failure> failure;
+  laps.set_watch([this](bool counts) {
+    if (!sampler_ || repetition_ < 0) return;
+    counts ? sampler_->resume() : sampler_->pause();
+  });
   int counted = 0;
   for (int repetition = -options_.warmup;; ++repetition) {
     if (repetition == 0) {

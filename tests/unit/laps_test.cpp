@@ -57,6 +57,18 @@ TEST(Laps, KeepOneSampleForEachPartAndRepetitionInTheOrderOfTheFirst) {
   EXPECT_GE(laps.total_seconds(), 0.006);
 }
 
+TEST(Laps, PauseWhatWatchesForWhatIsDoneAside) {
+  const auto ranks = single_rank();
+  Laps laps(*ranks, std::nullopt);
+  laps.start_counting();
+  std::string order;
+  laps.aside([&] { order += "alone "; });
+  laps.set_watch([&](bool counts) { order += counts ? "on" : "off "; });
+  laps.aside([&] { order += "aside "; });
+  EXPECT_EQ(order, "alone off aside on");
+  EXPECT_EQ(laps.total_seconds(), 0);
+}
+
 TEST(Laps, RunTheWarmUpWithoutCountingIt) {
   const std::unique_ptr<Ranks> ranks = single_rank();
   Laps laps(*ranks, std::nullopt);

@@ -23,7 +23,11 @@ class Part {
     });
   }
   [[nodiscard]] Layout layout() const { return {plan_.blocks, kSize, kBlock}; }
-  [[nodiscard]] harness::Verdict verdict() const { return check<T>(inputs, layout(), c); }
+  [[nodiscard]] harness::Verdict verdict(int threads = 1) const {
+    const auto source = [&](std::size_t number) { return opposite(plan_.blocks[number]); };
+    return check<T>("elements", inputs, layout(), c, source, threads);
+  }
+  [[nodiscard]] const Plan& plan() const { return plan_; }
   /// Every element that is here, without padding.
   [[nodiscard]] std::vector<std::size_t> places() const {
     std::vector<std::size_t> all;
@@ -52,6 +56,85 @@ TYPED_TEST(PtransCheck, ARightResultIsOffByHalfAnEpsilonAndPaddingIsNotLookedAt)
   EXPECT_LE(verdict.error, 0.5);
   EXPECT_EQ(verdict.checked, 40U) << "columns 4 to 7";
   EXPECT_EQ(part.layout().elements(), 40U);
+  EXPECT_EQ(part.verdict(3).checked, 40U);
+  EXPECT_EQ(part.verdict(3).error, verdict.error);
+}
+
+TYPED_TEST(PtransCheck, TheErrorOfASumIsThatOfTheExactOne) {
+  constexpr auto kEps = static_cast<long double>(std::numeric_limits<TypeParam>::epsilon());
+  const Inputs<TypeParam> inputs(100, 3);
+  for (std::size_t i = 0; i < 100; ++i) {
+    const auto [b, a] = inputs.terms(i, 2 * i);
+    const long double exact = static_cast<long double>(b) + static_cast<long double>(a);
+    for (const TypeParam factor : {TypeParam{1}, 1 + std::numeric_limits<TypeParam>::epsilon()}) {
+      const TypeParam c = (b + a) * factor;
+      const long double expected = std::abs(static_cast<long double>(c) - exact) / (kEps * exact);
+      EXPECT_NEAR(error_of_sum(c, b, a), static_cast<double>(expected), 1e-6);
+    }
+  }
+}
+
+TYPED_TEST(PtransCheck, WhatTheExchangeLeftIsAddedByTheKernelsAlone) {
+  const Part<TypeParam> part;
+  // Other blocks than the opposite ones, also of the edge, whose padding is zero.
+  std::vector<Block> sources(part.plan().blocks.size(), Block{2, 1});
+  sources[0] = {0, 2};
+  std::vector<TypeParam> c(part.c.size());
+  const auto fill = [&](const Inputs<TypeParam>& inputs) {
+    for (std::size_t number = 0; number < sources.size(); ++number) {
+      const Layout::Extent extent = part.layout().extent(number);
+      for (std::size_t i = 0; i < extent.rows; ++i) {
+        for (std::size_t j = 0; j < extent.columns; ++j) {
+          const std::size_t row = 4 * sources[number].row + j;
+          const std::size_t column = 4 * sources[number].column + i;
+          const TypeParam a = row < 10 && column < 10 ? inputs.a(row, column) : TypeParam{0};
+          c[extent.place + 4 * i + j] = inputs.b(extent.row + i, extent.column + j) + a;
+        }
+      }
+    }
+  };
+  const auto passes = [&] {
+    const auto source = [&](std::size_t number) { return sources[number]; };
+    return check<TypeParam>("kernels", part.inputs, part.layout(), c, source).passed();
+  };
+  fill(part.inputs);
+  EXPECT_TRUE(passes());
+  std::swap(sources[0], sources[1]);
+  EXPECT_FALSE(passes());
+  std::swap(sources[0], sources[1]);
+  fill(Inputs<TypeParam>(10, 0, Step::kParts));
+  EXPECT_FALSE(passes());
+}
+
+TYPED_TEST(PtransCheck, ABlockThatDidNotArriveIsFoundAndPlaced) {
+  const Inputs<TypeParam> inputs(10);
+  const std::vector<Block> blocks{{0, 1}, {2, 1}};
+  const Layout layout(blocks, 10, 4);
+  std::vector<TypeParam> arrived(32);
+  layout.for_each([&](auto row, auto column, auto place) { arrived[place] = inputs.a(row, column); });
+  EXPECT_TRUE(check_exchange<TypeParam>(inputs, layout, arrived).passed());
+  EXPECT_EQ(check_exchange<TypeParam>(inputs, layout, arrived).checked, 24U) << "two rows of the last";
+  for (const TypeParam wrong : {TypeParam{0}, std::numeric_limits<TypeParam>::quiet_NaN()}) {
+    std::vector<TypeParam> spoiled = arrived;
+    spoiled[16 + 5] = wrong;
+    const harness::Verdict verdict = check_exchange<TypeParam>(inputs, layout, spoiled);
+    EXPECT_EQ(verdict.error, 1);
+    EXPECT_EQ(verdict.worst->place, "a[9,5]");
+  }
+  EXPECT_FALSE(check_exchange<TypeParam>(Inputs<TypeParam>(10, 1), layout, arrived).passed());
+}
+
+TYPED_TEST(PtransCheck, EachRepetitionAndStepHasItsOwnInputs) {
+  std::set<TypeParam> seen;
+  for (const int repetition : {-1, 0, 1, 2}) {
+    for (const Step step : {Step::kParts, Step::kWhole}) {
+      const Inputs<TypeParam> inputs(40, repetition, step);
+      for (std::size_t i = 0; i < 40; ++i) {
+        for (const TypeParam value : {inputs.a(i, 7), inputs.b(i, 7)}) seen.insert(value);
+      }
+    }
+  }
+  EXPECT_GE(seen.size(), 8U * 80 - 3);
 }
 
 TYPED_TEST(PtransCheck, OneElementThatIsNotRightIsFoundAndPlaced) {

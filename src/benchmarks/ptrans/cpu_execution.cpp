@@ -26,6 +26,10 @@ class CpuExecution : public StagedExecution {
     }
     writes_.finish();
   }
+  void read_arrived(std::span<std::byte> blocks) override {
+    if (!blocks.empty()) arrived_.read(writes_, blocks.data(), blocks.size());
+    writes_.finish();
+  }
 
  private:
   void deliver_staying() override {

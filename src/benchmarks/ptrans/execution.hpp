@@ -23,6 +23,8 @@ class Execution {
   virtual void read_c(std::span<std::byte> blocks) = 0;
   /// Overwrites what earlier exchanges have left; `blocks` are as many as the rank has.
   virtual void poison_arrived(std::span<const std::byte> blocks) = 0;
+  /// What the last exchange has left: a block for each place of the plan.
+  virtual void read_arrived(std::span<std::byte> blocks) = 0;
 
   /// C = B + A^T, once, with exchange and transposition overlapped.
   virtual void run() = 0;

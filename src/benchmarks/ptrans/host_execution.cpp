@@ -18,6 +18,9 @@ class HostExecution : public StagedExecution {
   void poison_arrived(std::span<const std::byte> blocks) override {
     if (arrived_bytes() > 0) arrived_->write(0, blocks.first(arrived_bytes()));
   }
+  void read_arrived(std::span<std::byte> blocks) override {
+    if (!blocks.empty()) arrived_->read(0, blocks);
+  }
 
  private:
   void deliver_staying() override {}

@@ -56,6 +56,15 @@ void for_each_block(const Distribution& distribution, Action&& action) {
 
 }  // namespace
 
+std::vector<Block> left_by_exchange(const Plan& plan) {
+  std::vector<Block> left(plan.places);
+  for (std::size_t number = plan.staying; number < plan.tasks.size(); ++number) {
+    const Block& target = plan.blocks[plan.tasks[number].target];
+    left[plan.tasks[number].source] = {target.column, target.row};  // later rounds overwrite earlier ones
+  }
+  return left;
+}
+
 Plan make_plan(const Distribution& distribution, int rank, std::size_t round_blocks) {
   Plan plan;
   for_each_block(distribution, [&](const Block& block) {

@@ -62,6 +62,9 @@ struct Plan {
   std::vector<Round> rounds;
 };
 
+/// The blocks of A that an exchange leaves in the memory for what arrives, by their places.
+std::vector<Block> left_by_exchange(const Plan& plan);
+
 /// In each round, a rank sends at most `round_blocks` blocks to each other rank; 0: all. Both sides number
 /// the blocks between them alike, so that no rank waits for a block of a round that its peer has not begun.
 Plan make_plan(const Distribution& distribution, int rank, std::size_t round_blocks);

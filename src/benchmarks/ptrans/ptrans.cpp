@@ -15,7 +15,8 @@ namespace fabricmark::ptrans {
 
 namespace {
 
-/// In one repetition C, which is NaN before, is made as a whole; before that, its parts are timed one by one.
+/// In one repetition C, which is NaN before, is made as a whole; before that, its parts are timed one by one,
+/// from other inputs.
 template <typename T>
 class TypedPtrans : public harness::Benchmark {
  public:
@@ -26,29 +27,32 @@ class TypedPtrans : public harness::Benchmark {
         is_over_cpu_(context.parameters().text("transport") == "cpu"),
         distribution_(Distribution::of(context)),
         is_exchanging_(distribution_.exchanges()),
-        plan_(prepare(context)),
+        plan_(checked_plan(context)),
         layout_(plan_.blocks, size_, context.parameters().count("block_size")),
         execution_(is_over_cpu_ ? make_cpu_execution(context, plan_, block_elements_ * sizeof(T))
                                 : make_host_execution(context, plan_, block_elements_ * sizeof(T))),
-        blocks_(plan_.blocks.size() * block_elements_) {}
+        left_(left_by_exchange(plan_)),
+        left_layout_(left_, size_, context.parameters().count("block_size")),
+        threads_(std::max(1, device::usable_cores() / context.ranks().local_size())),
+        blocks_(plan_.blocks.size() * block_elements_),
+        parts_c_(times_parts_ ? blocks_.size() : 0),
+        parts_a_(times_parts_ ? left_.size() * block_elements_ : 0) {}
 
-  void generate() override {
-    const Inputs<T> inputs(size_);
-    fill(0);
-    layout_.for_each([&](auto row, auto column, auto place) { blocks_[place] = inputs.a(row, column); });
-    execution_->write_a(bytes());
-    layout_.for_each([&](auto row, auto column, auto place) { blocks_[place] = inputs.b(row, column); });
-    execution_->write_b(bytes());
+  void prepare(int repetition) override {
+    repetition_ = repetition;
+    write_inputs(times_parts_ ? Step::kParts : Step::kWhole);
   }
 
   void execute(harness::Laps& laps) override {
-    fill(kNan);
     if (times_parts_) {
-      poison();
       if (has_exchange_lap()) laps.time("exchange", [&] { execution_->exchange(); });
       laps.time("kernels", [&] { execution_->transpose(); });
+      laps.aside([&] {
+        execution_->read_c(std::as_writable_bytes(parts_c_.span()));
+        execution_->read_arrived(std::as_writable_bytes(parts_a_.span()));
+        write_inputs(Step::kWhole);
+      });
     }
-    poison();
     laps.time("transpose", [&] { execution_->run(); });
   }
 
@@ -66,10 +70,24 @@ class TypedPtrans : public harness::Benchmark {
     execution_->write_c(bytes());
   }
 
+  std::vector<harness::Verdict> validate_repetition() override {
+    std::vector<harness::Verdict> verdicts = validate();
+    if (!times_parts_) return verdicts;
+    const Inputs<T> inputs(size_, repetition_, Step::kParts);
+    verdicts.push_back(
+        check<T>("kernels", inputs, layout_, std::as_const(parts_c_).span(), source_of_kernels(), threads_));
+    if (is_exchanging_) {
+      verdicts.push_back(check_exchange<T>(inputs, left_layout_, std::as_const(parts_a_).span()));
+    }
+    return verdicts;
+  }
+
   std::vector<harness::Verdict> validate() override {
     fill(kNan);
     execution_->read_c(bytes());
-    return {check<T>(Inputs<T>(size_), layout_, blocks_.span())};
+    const auto source = [&](std::size_t number) { return opposite(plan_.blocks[number]); };
+    return {check<T>("elements", Inputs<T>(size_, repetition_, Step::kWhole), layout_,
+                     std::as_const(blocks_).span(), source, threads_)};
   }
 
   [[nodiscard]] std::vector<harness::Metric> metrics() const override {
@@ -98,7 +116,7 @@ class TypedPtrans : public harness::Benchmark {
  private:
   static constexpr T kNan = std::numeric_limits<T>::quiet_NaN();
 
-  Plan prepare(const harness::Context& context) const {
+  Plan checked_plan(const harness::Context& context) const {
     const std::size_t round_blocks = context.parameters().count("round_blocks");
     const auto others = static_cast<std::size_t>(distribution_.ranks() - 1);
     const std::size_t most = distribution_.most_blocks();
@@ -106,9 +124,10 @@ class TypedPtrans : public harness::Benchmark {
     const double arriving =
         bytes_of(round_blocks == 0 ? most : std::min(most, kSlots * round_blocks * others));
     const double faults = context.conditions().fault ? 2 * own : 0;
+    const double parts = times_parts_ ? own + arriving : 0;
     const double more = is_over_cpu_ ? own + arriving : 0;  // A and what arrives on the host
     constexpr double kDeviceMatrices = 3;
-    context.require_memory({.host_bytes = own + more + faults,
+    context.require_memory({.host_bytes = own + parts + more + faults,
                             .device_bytes = kDeviceMatrices * own + arriving,
                             .largest_buffer_bytes = own},
                            "size", 2);
@@ -122,12 +141,33 @@ class TypedPtrans : public harness::Benchmark {
 
   void fill(T value) { std::fill_n(blocks_.data(), blocks_.size(), value); }
   std::span<std::byte> bytes() { return std::as_writable_bytes(blocks_.span()); }
-  /// Nothing of an earlier step may pass for a result; `blocks_` holds NaN.
-  void poison() {
+  /// A and B of this step of the repetition; all that an earlier one has left becomes NaN.
+  void write_inputs(Step step) {
+    const Inputs<T> inputs(size_, repetition_, step);
+    const auto each = [&](auto&& element) {
+      layout_.for_each([&](auto row, auto column, auto place) { blocks_[place] = element(row, column); },
+                       threads_);
+    };
+    fill(0);
+    each([&](auto row, auto column) { return inputs.a(row, column); });
+    execution_->write_a(bytes());
+    each([&](auto row, auto column) { return inputs.b(row, column); });
+    execution_->write_b(bytes());
+    fill(kNan);
     execution_->poison_arrived(bytes());
     execution_->write_c(bytes());
   }
+  /// The kernels alone find only the last blocks of an exchange, each in the place of several.
+  [[nodiscard]] auto source_of_kernels() const {
+    std::vector<Block> sources(plan_.blocks.size());
+    for (std::size_t number = 0; number < plan_.tasks.size(); ++number) {
+      const Task& task = plan_.tasks[number];
+      sources[task.target] = number < plan_.staying ? plan_.blocks[task.source] : left_[task.source];
+    }
+    return [sources = std::move(sources)](std::size_t number) { return sources[number]; };
+  }
 
+  int repetition_ = 0;  ///< whose inputs A and B are
   std::size_t size_;
   std::size_t block_elements_;
   bool times_parts_;
@@ -137,7 +177,12 @@ class TypedPtrans : public harness::Benchmark {
   Plan plan_;
   Layout layout_;
   std::unique_ptr<Execution> execution_;
-  device::HostArray<T> blocks_;  ///< as many as this rank has of each matrix
+  std::vector<Block> left_;  ///< of A, by the exchange alone
+  Layout left_layout_;
+  int threads_;                   ///< for inputs and checks
+  device::HostArray<T> blocks_;   ///< as many as this rank has of each matrix
+  device::HostArray<T> parts_c_;  ///< what the parts have made: C, and the blocks of A that arrived
+  device::HostArray<T> parts_a_;
 };
 
 std::unique_ptr<harness::Benchmark> make(const harness::Context& context) {
