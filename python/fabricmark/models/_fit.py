@@ -9,6 +9,7 @@ import numpy as np
 HUBER = 1.345  # residuals beyond so many standard deviations count less
 DEVIATIONS = 1.4826  # of a normal distribution, in its median absolute one
 ROUNDS = 50
+TOLERANCE = 1e-9  # of scale, factors and loss, relative
 
 
 class Fit(NamedTuple):
@@ -34,25 +35,33 @@ def fit_latency_bandwidth(moved_bytes, seconds) -> Fit:
         raise ValueError("a fit needs two sizes and positive times")
     columns = np.stack([1 / times, moved / times], axis=1)
     scale = np.linalg.norm(columns, axis=0)
-    columns = columns / scale
-    weights = np.ones(len(times))
-    for _ in range(ROUNDS):
-        found = _two_not_negative(columns, weights)
-        away = np.abs(columns @ found - 1)
-        spread = max(DEVIATIONS * np.median(away), 1e-12)
-        weights = np.minimum(1, HUBER * spread / np.maximum(away, 1e-300))
+    found, away = _two_not_negative(columns / scale)
     latency, per_byte = found / scale
     return Fit(latency, 1 / per_byte if per_byte > 0 else np.inf, float(np.median(away)))
 
 
-def _two_not_negative(columns, weights):
-    """Two factors, neither negative, with which the columns add up to one as closely as can be."""
-    weighted = columns * np.sqrt(weights)[:, None]
-    found = np.linalg.lstsq(weighted, np.sqrt(weights), rcond=None)[0]
-    if found.min() >= 0:
-        return found
-    alone = (columns.T @ weights) / ((columns**2).T @ weights)
-    return np.where(found < 0, 0.0, alone)
+def _two_not_negative(columns):
+    """Two factors, neither negative, with which the columns add up to one, and how far off each row is.
+
+    The loss is Huber's with a scale that the residuals themselves set; it is found in a few rounds.
+    """
+    from scipy.optimize import least_squares  # imported here: most commands fit nothing
+
+    def errors(factors):
+        return columns @ factors - 1
+
+    found, scale = np.linalg.lstsq(columns, np.ones(len(columns)), rcond=None)[0], 0.0
+    found = np.maximum(found, 0)
+    for _ in range(ROUNDS):
+        away = np.abs(errors(found))
+        before, scale = scale, HUBER * max(DEVIATIONS * float(np.median(away)), 1e-12)
+        if abs(scale - before) <= TOLERANCE * scale:
+            break
+        found = least_squares(
+            errors, found, jac=lambda _: columns, bounds=(0, np.inf), method="dogbox", loss="huber",
+            f_scale=scale, xtol=TOLERANCE, ftol=TOLERANCE, gtol=TOLERANCE,
+        ).x  # fmt: skip
+    return found, away
 
 
 @dataclass(frozen=True)
