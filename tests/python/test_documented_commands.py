@@ -17,7 +17,7 @@ FIRST = re.compile(rf"(?:{PROGRAM}|make|mpirun|cp)(?: .*|$)")
 INLINE = re.compile(rf"`((?:(?:mpirun|srun)\b[^`\n]* )?{PROGRAM} [^`]+|make [^`]+)`")
 MENTION = re.compile(r"fabricmark [a-z]+( new| show)?")  # in a sentence: a command, not a command line
 # Words that stand for something of the reader's.
-STAND_FOR = {"list NAME": "list stream"}
+STAND_FOR = {"list NAME": "list stream", "FILES|FOLDERS": "results"}
 # What no test runs, and why. `make` builds, measures or tests everything: its targets have to exist.
 NOT_RUN = {
     "fabricmark systems new": "measures this machine for minutes; test_systems_new.py runs it",
@@ -129,7 +129,7 @@ def test_commands_are_found():
     assert set(NOT_RUN) <= known, f"no longer in the docs: {set(NOT_RUN) - known}"
 
 
-@pytest.mark.parametrize("page, line", QUICK, ids=": ".join)
+@pytest.mark.parametrize("page, line", QUICK, ids=[f"{page}: {line}" for page, line in QUICK])
 def test_command(clone, page, line):
     needs_programs = "fm_" in line or "--devices" in line.split()[2:3]
     if needs_programs and not (REPOSITORY / "build/release/bin/fm_stream").exists():
@@ -139,7 +139,7 @@ def test_command(clone, page, line):
 
 @pytest.mark.full
 @pytest.mark.programs
-@pytest.mark.parametrize("page, line", SLOW, ids=": ".join)
+@pytest.mark.parametrize("page, line", SLOW, ids=[f"{page}: {line}" for page, line in SLOW])
 def test_command_that_takes_long(clone, page, line):
     if "mpi" in line and shutil.which("mpirun") is None:
         pytest.skip("no mpirun")
