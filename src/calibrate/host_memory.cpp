@@ -85,7 +85,7 @@ double rate(std::uint64_t bytes, std::size_t streams, int threads, device::HostA
   const auto parts = static_cast<std::size_t>(threads) * streams;
   const std::size_t count = bytes / sizeof(float) / parts / kLine * kLine;
   if (count == 0) return 0;
-  const double moved = static_cast<double>(count * streams * sizeof(float));
+  const auto moved = static_cast<double>(count * streams * sizeof(float));
   const int rounds = std::max(1, static_cast<int>(kMovedBytes / moved));
   double best = 0;
   for (const Move move : ways(streams == 3)) {

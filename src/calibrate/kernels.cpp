@@ -192,7 +192,7 @@ std::vector<MemoryRate> device_memory(const device::Device& device) {
   for (const std::uint64_t bytes : sets) {
     for (const std::size_t streams : {std::size_t{2}, std::size_t{3}}) {
       const std::size_t vectors = bytes / streams / vector_bytes;
-      const double moved = static_cast<double>(vectors * vector_bytes * streams);
+      const auto moved = static_cast<double>(vectors * vector_bytes * streams);
       const int launches = std::clamp(static_cast<int>(moved_in_a_run / moved), 1, 64);
       for (cl_uint i = 0; i < 3; ++i) kernel.setArg(i, arrays[i]);
       kernel.setArg(3, static_cast<cl_ulong>(vectors));
