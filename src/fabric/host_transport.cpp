@@ -107,10 +107,19 @@ std::unique_ptr<MessageBuffer> HostTransport::allocate(std::size_t bytes) {
   return std::make_unique<DeviceBuffer>(device_, bytes, memory_);
 }
 
-void HostTransport::reserve(std::span<const Message> sends, std::span<const Message> receives) {
-  if (outgoing_.bytes() < total_bytes(sends)) outgoing_ = device::PinnedMemory(device_, total_bytes(sends));
-  if (incoming_.bytes() < total_bytes(receives))
-    incoming_ = device::PinnedMemory(device_, total_bytes(receives));
+void HostTransport::reserve(std::size_t outgoing_bytes, std::size_t incoming_bytes) {
+  if (outgoing_.bytes() < outgoing_bytes) outgoing_ = device::PinnedMemory(device_, outgoing_bytes);
+  if (incoming_.bytes() < incoming_bytes) incoming_ = device::PinnedMemory(device_, incoming_bytes);
+}
+
+std::span<std::byte> HostTransport::staged_sends(std::size_t bytes) {
+  reserve(bytes, 0);
+  return {outgoing_.data(), bytes};
+}
+
+std::span<std::byte> HostTransport::staged_receives(std::size_t bytes) {
+  reserve(0, bytes);
+  return {incoming_.data(), bytes};
 }
 
 std::vector<HostTransport::Chunk> HostTransport::chunks(std::span<const Message> messages,
@@ -136,32 +145,35 @@ std::vector<HostTransport::Chunk> HostTransport::chunks(std::span<const Message>
   return all;
 }
 
-void HostTransport::read_step(std::span<const Message> sends) {
-  reserve(sends, {});
+void HostTransport::read_step(std::span<const Message> sends, std::size_t staged) {
+  reserve(staged + total_bytes(sends), 0);
   for (const Chunk& chunk : chunks(sends, 0)) {
     memory_of(*chunk.message)
-        .read(reads_, outgoing_.data() + chunk.staged, chunk.bytes, chunk.message->offset);
+        .read(reads_, outgoing_.data() + staged + chunk.staged, chunk.bytes, chunk.message->offset);
   }
   reads_.finish();
 }
 
-void HostTransport::message_step(std::span<const Message> sends, std::span<const Message> receives) {
-  reserve(sends, receives);
+void HostTransport::message_step(std::span<const Message> sends, std::span<const Message> receives,
+                                 std::size_t staged) {
+  reserve(staged + total_bytes(sends), staged + total_bytes(receives));
   Messages messages(ranks_, timeout_, waiting_);
   for (const Chunk& chunk : chunks(receives, 0)) {
-    messages.receive(chunk.message->peer, {incoming_.data() + chunk.staged, chunk.bytes}, chunk.message->tag);
+    messages.receive(chunk.message->peer, {incoming_.data() + staged + chunk.staged, chunk.bytes},
+                     chunk.message->tag);
   }
   for (const Chunk& chunk : chunks(sends, 0)) {
-    messages.send(chunk.message->peer, {outgoing_.data() + chunk.staged, chunk.bytes}, chunk.message->tag);
+    messages.send(chunk.message->peer, {outgoing_.data() + staged + chunk.staged, chunk.bytes},
+                  chunk.message->tag);
   }
   messages.wait_all();
 }
 
-void HostTransport::write_step(std::span<const Message> receives) {
-  reserve({}, receives);
+void HostTransport::write_step(std::span<const Message> receives, std::size_t staged) {
+  reserve(0, staged + total_bytes(receives));
   for (const Chunk& chunk : chunks(receives, 0)) {
     memory_of(*chunk.message)
-        .write(writes_, incoming_.data() + chunk.staged, chunk.bytes, chunk.message->offset);
+        .write(writes_, incoming_.data() + staged + chunk.staged, chunk.bytes, chunk.message->offset);
   }
   writes_.finish();
 }
@@ -194,7 +206,7 @@ void HostTransport::exchange_mapped(std::span<const Message> sends, std::span<co
 }
 
 void HostTransport::exchange_in_chunks(std::span<const Message> sends, std::span<const Message> receives) {
-  reserve(sends, receives);
+  reserve(total_bytes(sends), total_bytes(receives));
   const std::vector<Chunk> out = chunks(sends, chunk_bytes_);
   const std::vector<Chunk> in = chunks(receives, chunk_bytes_);
   Messages messages(ranks_, timeout_, waiting_);

@@ -22,10 +22,15 @@ class HostTransport : public Transport {
   void exchange(std::span<const Message> sends, std::span<const Message> receives) override;
 
   /// The steps of an exchange one by one, for messages as a whole: from the devices to staging memory,
-  /// between the staging memories, and from there to the devices.
-  void read_step(std::span<const Message> sends);
-  void message_step(std::span<const Message> sends, std::span<const Message> receives);
-  void write_step(std::span<const Message> receives);
+  /// between the staging memories, and from there to the devices. `staged` is where in the staging memory the
+  /// messages lie, one behind the other, in bytes.
+  void read_step(std::span<const Message> sends, std::size_t staged = 0);
+  void message_step(std::span<const Message> sends, std::span<const Message> receives,
+                    std::size_t staged = 0);
+  void write_step(std::span<const Message> receives, std::size_t staged = 0);
+  /// The first `bytes` of the staging memory of what is sent and of what is received.
+  [[nodiscard]] std::span<std::byte> staged_sends(std::size_t bytes);
+  [[nodiscard]] std::span<std::byte> staged_receives(std::size_t bytes);
 
  private:
   /// Part of a message, with its place in the staging memory.
@@ -38,7 +43,7 @@ class HostTransport : public Transport {
   [[nodiscard]] std::vector<Chunk> chunks(std::span<const Message> messages, std::size_t chunk_bytes) const;
   void exchange_in_chunks(std::span<const Message> sends, std::span<const Message> receives);
   void exchange_mapped(std::span<const Message> sends, std::span<const Message> receives);
-  void reserve(std::span<const Message> sends, std::span<const Message> receives);
+  void reserve(std::size_t outgoing_bytes, std::size_t incoming_bytes);
 
   harness::Ranks& ranks_;
   const device::Device& device_;

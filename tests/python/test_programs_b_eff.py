@@ -20,7 +20,7 @@ WAYS = {
 }
 STEPS = ("kernel", "read", "message", "write", "kernel_after")
 ROOM = 4 << 20  # bytes of the messages of one timed part
-PLACE = re.compile(r"byte (\d+) of message (\d+) of (\d+) bytes from rank (\d+) in repetition (\d+)")
+PLACE = re.compile(r"byte (\d+) of message (\d+) of (\d+) bytes from rank (\d+)")
 
 
 @pytest.fixture(scope="module")
@@ -61,9 +61,14 @@ def check_ring(done, ranks, kind, way):
     environment = done.document["environment"]["ranks"]
     assert (environment["count"], environment["kind"]) == (ranks, kind)
     assert done.document["parameters"]["transport"] == WAYS[way][1]
-    bytes_checked = 3 * ranks * sum(3 * 2**power for power in range(13))  # also of the warm-up
+    # Two repetitions of three messages of each size, with steps twice, and the longest again at the end.
+    each = sum(3 * 2**power for power in range(13))
+    bytes_checked = ranks * (2 * (1 if way == "cpu" else 2) * each + 3 * 4096)
     verdicts = {v["name"]: (v["checked"], v["error"]) for v in done.document["verdicts"]}
-    assert verdicts == dict.fromkeys(("messages to the right", "messages to the left"), (bytes_checked, 0))
+    expected = dict.fromkeys(("messages to the right", "messages to the left"), (bytes_checked, 0))
+    if way != "cpu":  # read and message in both directions, and a byte of each kernel
+        expected["steps over the host"] = (2 * ranks * (4 * each + 2 * 13), 0)
+    assert verdicts == expected
     assert list(figures(done, "bandwidth")) == [2**power for power in range(13)]
 
 
@@ -204,7 +209,8 @@ def test_long_messages_are_as_many_as_there_is_room_for(b_eff):
     done = b_eff.valid("--largest", "22", "--messages", "3", "--repetitions", "1", "--warmup", "0")
     messages = [min(3, ROOM // 2**power) for power in range(23)]
     checked = sum(count * 2**power for power, count in enumerate(messages))
-    assert [v["checked"] for v in done.document["verdicts"]] == [checked] * 2
+    last = messages[-1] * 2**22
+    assert [v["checked"] for v in done.document["verdicts"]][:2] == [2 * checked + last] * 2
 
 
 # Faults ---------------------------------------------------------------------------------------------------
@@ -245,7 +251,7 @@ def test_a_message_that_is_late_or_swapped_is_found_and_placed(b_eff, kind, way)
     if kind == "swapped":
         receivers["messages to the right"] = 2
     assert {name: place[0] for name, place in found.items()} == receivers
-    assert all(sender == 1 for _, _, _, _, sender, _ in found.values())
+    assert all(sender == 1 for _, _, _, _, sender in found.values())
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -279,9 +285,31 @@ def test_a_received_message_that_was_spoiled_is_found_and_placed(b_eff, kind, by
         assert name == "messages to the right"
         rank, *rest = place
         assert receiver in (None, rank)
-        assert rest == [byte, 0, 4096, (rank + 2) % 3, 1], "seen in the first repetition already"
+        assert rest == [byte, 0, 4096, (rank + 2) % 3]
     if kind == "element":
-        assert {v["error"] for v in done.document["verdicts"]} == {0, 3}, "a byte in each repetition"
+        assert {v["error"] for v in done.document["verdicts"]} == {0, 1}, "a byte in each repetition"
+
+
+@pytest.mark.parametrize("repetition", [0, 1, 2])
+@pytest.mark.parametrize("kind", ["late", "swapped", "blank", "half", "element", "zeros"])
+def test_messages_of_one_repetition_are_found_there(b_eff, kind, repetition):
+    words = ("--repetitions", "3", "--largest", "6", "--messages", "3", "--ranks", "2")
+    done = b_eff.run(*words, "--inject-fault", f"{kind}@1#{repetition}")
+    assert done.code == 1
+    assert {v["repetition"] for v in done.document["verdicts"] if v["status"] == "failed"} == {repetition}
+
+
+@pytest.mark.parametrize("kind", ["element", "scale", "zeros", "stale"])
+@pytest.mark.parametrize("step", ["kernel", "read", "message", "write"])
+def test_every_step_over_the_host_is_checked_in_every_repetition(b_eff, step, kind):
+    words = ("--repetitions", "3", "--largest", "6", "--messages", "3", "--ranks", "2")
+    done = b_eff.run(*words, "--inject-fault", f"{kind}:{step}@1#1")
+    assert done.code == 1
+    found = {v["name"]: v for v in done.document["verdicts"] if v["status"] == "failed"}
+    verdict = found["messages to the right" if step == "write" else "steps over the host"]
+    assert {v["repetition"] for v in found.values()} == {1}
+    if step in ("read", "message"):  # what a step has left goes on to the next ones
+        assert re.match("(read|message): byte ", verdict["worst"]["place"])
 
 
 @pytest.mark.parametrize(

@@ -46,32 +46,33 @@ class EffectiveBandwidth : public harness::Benchmark {
       sizes_.push_back(std::size_t{1} << i);
     verdicts_[0].name = "messages to the right";
     verdicts_[1].name = "messages to the left";
-    for (harness::Verdict& verdict : verdicts_) verdict.measure = "wrong bytes";
-    if (fault_ && !fault_->target.empty()) {
-      throw bad_use(fmt::format("--inject-fault names '{}', but b_eff has no parts to spoil", fault_->target),
-                    "leave out the target, as in lost@1");
-    }
+    of_steps_.name = "steps over the host";
+    for (harness::Verdict* verdict : {&verdicts_[0], &verdicts_[1], &of_steps_})
+      verdict->measure = "wrong bytes";
+    if (fault_ && !fault_->target.empty()) check_target();
   }
 
-  void generate() override {
-    touched_.set_argument(kernels_.kernel(0), 0);
-    kernels_.kernel(0).setArg(1, cl_uchar{1});
+  void generate() override { touched_.set_argument(kernels_.kernel(0), 0); }
+
+  /// Messages are made, and receive buffers poisoned, before each timed part.
+  void prepare(int repetition) override {
+    ++prepared_;
+    is_spoiled_ = fault_ && !fabric::is_message_fault(*fault_) && is_faulty_rank() &&
+                  (!fault_->repetition || *fault_->repetition == repetition);
+    prepare_verdicts();
   }
 
   void execute(harness::Laps& laps) override {
-    ++repetition_;
     for (const std::size_t bytes : sizes_) {
       const std::size_t count = messages(bytes);
-      series_.prepare(bytes, count, repetition_);
+      series_.prepare(bytes, count, 2 * prepared_);
       laps.time(
           lap_name("exchange", bytes),
           [&] {
             for (std::size_t place = 0; place < count; ++place) series_.exchange(place);
           },
           count);
-      if (bytes == sizes_.back() && fault_ && !fabric::is_message_fault(*fault_) && is_faulty_rank()) {
-        series_.spoil(0, fault_->kind);
-      }
+      if (bytes == sizes_.back() && spoils("")) series_.spoil(0, fault_->kind);
       series_.check(verdicts_);
       if (steps_) time_steps(laps, bytes, count);
     }
@@ -80,7 +81,18 @@ class EffectiveBandwidth : public harness::Benchmark {
   /// Faults are made while messages are exchanged, by the transport or above.
   void inject(const harness::Fault& /*fault*/) override {}
 
-  std::vector<harness::Verdict> validate() override { return {verdicts_.begin(), verdicts_.end()}; }
+  std::vector<harness::Verdict> validate_repetition() override {
+    std::vector<harness::Verdict> found{verdicts_.begin(), verdicts_.end()};
+    if (steps_) found.push_back(of_steps_);
+    return found;
+  }
+
+  /// The last messages again: they still stand where they arrived.
+  std::vector<harness::Verdict> validate() override {
+    prepare_verdicts();
+    series_.check(verdicts_);
+    return {verdicts_.begin(), verdicts_.end()};
+  }
 
   [[nodiscard]] std::vector<harness::Metric> metrics() const override {
     std::vector<harness::Metric> metrics;
@@ -127,7 +139,44 @@ class EffectiveBandwidth : public harness::Benchmark {
   }
   [[nodiscard]] bool is_faulty_rank() const { return !fault_->rank || *fault_->rank == ranks_.rank(); }
 
+  [[nodiscard]] bool spoils(const std::string& target) const {
+    return is_spoiled_ && fault_->target == target;
+  }
+
+  void check_target() const {
+    using Kind = harness::Fault::Kind;
+    const bool is_value = fault_->kind == Kind::kElement || fault_->kind == Kind::kScale ||
+                          fault_->kind == Kind::kZeros || fault_->kind == Kind::kStale;
+    constexpr std::array kSteps{"kernel", "read", "message", "write"};
+    if (steps_ && is_value && std::ranges::find(kSteps, fault_->target) != kSteps.end()) return;
+    throw bad_use(
+        fmt::format("--inject-fault names '{}'", fault_->target),
+        "leave out the target, as in lost@1, or spoil a step over the host: element, scale, zeros or "
+        "stale in kernel, read, message or write");
+  }
+
+  void prepare_verdicts() {
+    for (harness::Verdict* verdict : {&verdicts_[0], &verdicts_[1], &of_steps_}) {
+      verdict->checked = 0;
+      verdict->error = 0;
+      verdict->worst.reset();
+    }
+  }
+
+  /// What the kernel has last written must be this call's value.
+  void check_touched(cl_uchar value, const char* step) {
+    std::byte found{};
+    touched_.read(kernels_.queue(0), &found, 1);
+    kernels_.queue(0).finish();
+    if (spoils("kernel")) spoil_bytes({&found, 1}, fault_->kind);
+    ++of_steps_.checked;
+    if (found == std::byte{value}) return;
+    ++of_steps_.error;
+    if (!of_steps_.worst) of_steps_.worst = {step, static_cast<double>(value), static_cast<double>(found)};
+  }
+
   /// What an exchange over the host consists of, with a kernel before and after (section 5.1.2, Fig. 5.2).
+  /// Each message has its place in the staging memories too, so that all of them can be compared.
   void time_steps(harness::Laps& laps, std::size_t bytes, std::size_t count) {
     const auto time = [&](const char* step, auto&& work) {
       laps.time(
@@ -137,12 +186,33 @@ class EffectiveBandwidth : public harness::Benchmark {
           },
           count);
     };
-    time("kernel", [&](std::size_t) { kernels_.run("kernel", {{}}); });
-    time("read", [&](std::size_t place) { steps_->read_step(series_.sends(place)); });
-    time("message",
-         [&](std::size_t place) { steps_->message_step(series_.sends(place), series_.receives(place)); });
-    time("write", [&](std::size_t place) { steps_->write_step(series_.receives(place)); });
-    time("kernel_after", [&](std::size_t) { kernels_.run("kernel_after", {{}}); });
+    series_.prepare(bytes, count, 2 * prepared_ + 1);
+    const std::span<std::byte> sent = steps_->staged_sends(series_.all_bytes());
+    const std::span<std::byte> received = steps_->staged_receives(series_.all_bytes());
+    std::ranges::fill(sent, kPoison);
+    std::ranges::fill(received, kPoison);
+    const auto staged = [&](std::size_t place) { return place * series_.place_bytes(); };
+    const auto touch = [&](const char* step) {
+      const auto value = static_cast<cl_uchar>(++touches_ % 251 + 1);
+      kernels_.kernel(0).setArg(1, value);
+      time(step, [&](std::size_t) { kernels_.run(step, {{}}); });
+      check_touched(value, step);
+    };
+    const auto check = [&](const std::string& step, std::span<std::byte> messages, bool are_received) {
+      if (spoils(step)) spoil_bytes(messages.first(bytes), fault_->kind);
+      series_.check_staged(messages, are_received, step + ": ", of_steps_);
+    };
+    touch("kernel");
+    time("read", [&](std::size_t place) { steps_->read_step(series_.sends(place), staged(place)); });
+    check("read", sent, false);
+    time("message", [&](std::size_t place) {
+      steps_->message_step(series_.sends(place), series_.receives(place), staged(place));
+    });
+    check("message", received, true);
+    time("write", [&](std::size_t place) { steps_->write_step(series_.receives(place), staged(place)); });
+    if (spoils("write")) series_.spoil(0, fault_->kind);
+    series_.check(verdicts_);
+    touch("kernel_after");
   }
 
   harness::Ranks& ranks_;
@@ -154,8 +224,11 @@ class EffectiveBandwidth : public harness::Benchmark {
   device::Buffer touched_;
   std::size_t most_messages_ = 0;
   std::vector<std::size_t> sizes_;
-  std::uint32_t repetition_ = 0;
+  std::uint32_t prepared_ = 0;  ///< repetitions, the warm-up's too
+  std::uint32_t touches_ = 0;
+  bool is_spoiled_ = false;  ///< the fault is to be made in this repetition, above the transport
   std::array<harness::Verdict, kDirections> verdicts_;
+  harness::Verdict of_steps_;
 };
 
 }  // namespace

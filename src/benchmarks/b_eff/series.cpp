@@ -67,31 +67,44 @@ void Series::check(std::array<harness::Verdict, kDirections>& verdicts) {
     harness::Verdict& verdict = verdicts[direction];
     const std::span<std::byte> used = view(*incoming_, direction);
     if (is_staged(*incoming_)) incoming_->read(offset(direction, 0), used);
-    const int sender = neighbour(1 - direction);
     for (std::size_t place = 0; place < count_; ++place) {
-      const Content content{static_cast<std::uint32_t>(sender), static_cast<std::uint32_t>(direction),
-                            repetition_, static_cast<std::uint32_t>(place),
-                            static_cast<std::uint32_t>(bytes_)};
-      const std::span<const std::byte> message = used.subspan(place * bytes_, bytes_);
-      std::size_t wrong = 0;
-      const std::size_t first = compare(message, content, wrong);
-      verdict.checked += bytes_;
-      if (wrong == 0) continue;
-      verdict.error += static_cast<double>(wrong);
-      if (verdict.worst) continue;
-      verdict.worst = {fmt::format("byte {} of message {} of {} bytes from rank {} in repetition {}", first,
-                                   place, bytes_, sender, repetition_),
-                       static_cast<double>(content.at(first)), static_cast<double>(message[first])};
+      check_message(used.subspan(place * bytes_, bytes_), neighbour(1 - direction), direction, place, "",
+                    verdict);
     }
   }
 }
 
-void Series::spoil(std::size_t direction, harness::Fault::Kind kind) {
-  std::vector<std::byte> message(bytes_);
-  incoming_->read(offset(direction, 0), message);
+void Series::check_staged(std::span<const std::byte> staged, bool are_received, const std::string& step,
+                          harness::Verdict& verdict) const {
+  for (std::size_t place = 0; place < count_; ++place) {
+    for (std::size_t direction = 0; direction < kDirections; ++direction) {
+      const std::span<const std::byte> message =
+          staged.subspan(place * place_bytes() + direction * bytes_, bytes_);
+      const int sender = are_received ? neighbour(1 - direction) : ranks_.rank();
+      check_message(message, sender, direction, place, step, verdict);
+    }
+  }
+}
+
+void Series::check_message(std::span<const std::byte> message, int sender, std::size_t direction,
+                           std::size_t place, const std::string& step, harness::Verdict& verdict) const {
+  const Content content{static_cast<std::uint32_t>(sender), static_cast<std::uint32_t>(direction),
+                        repetition_, static_cast<std::uint32_t>(place), static_cast<std::uint32_t>(bytes_)};
+  std::size_t wrong = 0;
+  const std::size_t first = compare(message, content, wrong);
+  verdict.checked += message.size();
+  if (wrong == 0) return;
+  verdict.error += static_cast<double>(wrong);
+  if (verdict.worst) return;
+  verdict.worst = {
+      fmt::format("{}byte {} of message {} of {} bytes from rank {}", step, first, place, bytes_, sender),
+      static_cast<double>(content.at(first)), static_cast<double>(message[first])};
+}
+
+void spoil_bytes(std::span<std::byte> message, harness::Fault::Kind kind) {
   switch (kind) {
     case harness::Fault::Kind::kElement:
-      message[bytes_ / 2] ^= std::byte{1};
+      message[message.size() / 2] ^= std::byte{1};
       break;
     case harness::Fault::Kind::kScale:
       for (std::byte& byte : message) byte ^= std::byte{0x55};
@@ -103,6 +116,12 @@ void Series::spoil(std::size_t direction, harness::Fault::Kind kind) {
       std::ranges::fill(message, kPoison);
       break;
   }
+}
+
+void Series::spoil(std::size_t direction, harness::Fault::Kind kind) {
+  std::vector<std::byte> message(bytes_);
+  incoming_->read(offset(direction, 0), message);
+  spoil_bytes(message, kind);
   incoming_->write(offset(direction, 0), message);
 }
 

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "benchmarks/b_eff/content.hpp"
@@ -11,6 +12,9 @@ namespace fabricmark::b_eff {
 
 /// Both directions of the ring: to the right neighbour and to the left one.
 inline constexpr std::size_t kDirections = 2;
+
+/// Makes the bytes of a message wrong as the fault says.
+void spoil_bytes(std::span<std::byte> message, harness::Fault::Kind kind);
 
 /// Messages of one size in a row, to both neighbours at once. Each has a place of its own in the buffers,
 /// which is poisoned before and compared byte by byte after, outside of the timing; the next is sent when the
@@ -29,8 +33,14 @@ class Series {
   [[nodiscard]] std::array<fabric::Message, kDirections> receives(std::size_t place) const;
   /// Compares all received bytes and adds to the verdict of each direction.
   void check(std::array<harness::Verdict, kDirections>& verdicts);
+  /// Compares messages that lie as `sends` or `receives` of each place, one place behind the other.
+  void check_staged(std::span<const std::byte> staged, bool are_received, const std::string& step,
+                    harness::Verdict& verdict) const;
   /// Spoils the first received message of a direction, after it arrived.
   void spoil(std::size_t direction, harness::Fault::Kind kind);
+  /// Bytes of the messages of one place, and of all.
+  [[nodiscard]] std::size_t place_bytes() const { return kDirections * bytes_; }
+  [[nodiscard]] std::size_t all_bytes() const { return count_ * place_bytes(); }
 
  private:
   [[nodiscard]] std::size_t offset(std::size_t direction, std::size_t place) const;
@@ -40,6 +50,8 @@ class Series {
   /// way through the caches is that of a program that computes on them.
   std::span<std::byte> view(fabric::MessageBuffer& buffer, std::size_t direction);
   [[nodiscard]] int neighbour(std::size_t direction) const;
+  void check_message(std::span<const std::byte> message, int sender, std::size_t direction, std::size_t place,
+                     const std::string& step, harness::Verdict& verdict) const;
 
   fabric::Transport& transport_;
   harness::Ranks& ranks_;
