@@ -170,6 +170,17 @@ def test_bars_mark_all_of_the_limit(calibrated):
     assert "error: modelled / best - 1" in shown and "efficiency: best / limit" in shown
 
 
+def test_what_is_above_its_limit_has_a_reason_beside_it(calibrated):
+    fast = samples.result(operations=("triad",))
+    fast["measurements"] = [samples.measurement("triad", ((0.001, 0.0012, 0.0011),))]
+    fast["notes"] = ["a note of the run"]
+    calibrated.write("one.json", fast)
+    _, shown = made(calibrated)
+    assert "stream, above the limit: triad" in shown.partition("1 metric:")[0]
+    table = shown.partition("1 metric:")[2].partition("Samples")[0]
+    assert "above the limit: triad" in table and "note: a note of the run" in table
+
+
 def test_one_headline_for_each_benchmark_and_device(calibrated):
     for ranks in (1, 2):
         calibrated.write(f"stream-{ranks}.json", samples.result(ranks))

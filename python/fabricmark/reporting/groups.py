@@ -8,8 +8,9 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from fabricmark import known, report, results
+from fabricmark import report, results
 from fabricmark.judgement import INVALID
+from fabricmark.known import Devices, Known
 from fabricmark.reporting import families
 from fabricmark.results import Measurement, Result
 
@@ -34,13 +35,14 @@ class Figure:
 class Group:
     """Runs that differ in nothing but when they ran.
 
-    `coordinates`: what tells the group from its benchmark's others.
+    `coordinates`: what tells the group from its benchmark's others. `known`: of their device.
     """
 
     fields: Mapping[str, object]
     runs: list[Result]
     figures: list[Figure]
     hints: list[str]
+    known: Known | None = None
     coordinates: dict[str, object] = dataclasses.field(default_factory=dict)
 
     @property
@@ -133,7 +135,7 @@ def merged(measurements: Sequence[Measurement]) -> Measurement:
     )
 
 
-def _group(settings: Mapping[str, object], runs: list[Result], devices: known.Devices) -> Group:
+def _group(settings: Mapping[str, object], runs: list[Result], devices: Devices) -> Group:
     found = devices.of(runs[0])
     by_figure: dict[tuple, list[Measurement]] = {}
     for run in runs:
@@ -148,12 +150,12 @@ def _group(settings: Mapping[str, object], runs: list[Result], devices: known.De
         for measurement, row, entries in zip(measurements, rows, alike, strict=True)
     ]
     notes = [line.plain for run in runs for line in report.hints(run, found, rows)]
-    return Group(settings, runs, figures, list(dict.fromkeys(notes)))
+    return Group(settings, runs, figures, list(dict.fromkeys(notes)), found)
 
 
 def make(loaded: Sequence[Result]) -> list[Group]:
     """Groups by benchmark, in the order of the files. The time of a figure's model is paid once a group."""
-    devices = known.Devices()
+    devices = Devices()
     ambiguous = same_names(loaded)
     by_settings: dict[tuple[str, str], list[Result]] = {}
     for result in loaded:

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from fabricmark import report
 from fabricmark.models._sweep import HEADLINES
 from fabricmark.reporting import families
 from fabricmark.reporting.groups import Figure, Group, field_text, worst_verdict
@@ -68,6 +69,12 @@ def run_text(entry: Headline) -> str:
     told = [field_text(*item) for item in entry.group.coordinates.items() if item[0] != "device"]
     told = told or [field_text("kernel", entry.group.fields["kernel"])]
     return ", ".join(told) + (f" (best of {entry.groups})" if entry.groups > 1 else "")
+
+
+def reason(entry: Headline) -> str | None:
+    """Why a headline is better than its limit; None where it is not."""
+    above = report.reason_above(entry.group.known, [entry.figure.row])
+    return None if above is None else f"{entry.benchmark}, {above}"
 
 
 def metric_text(figure: Figure) -> str:

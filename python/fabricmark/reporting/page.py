@@ -109,7 +109,8 @@ def head(report: Report) -> str:
         '<button type="button" id="open" aria-pressed="false">Open everything</button></nav>'
     )
     found = headlines.make(groups)
-    table = f"{tables.headlines(found)}<p>{text(FOOTNOTE)}</p>" if found else ""
+    reasons = "".join(f'<p class="left">{text(why)}</p>' for why in map(headlines.reason, found) if why)
+    table = f"{tables.headlines(found)}{reasons}<p>{text(FOOTNOTE)}</p>" if found else ""
     return (
         f"<header><h1>Fabricmark report</h1><p>{text(written(groups))}</p>{lost}</header>{contents}"
         f'<section id="headlines"><h2>Headlines</h2>{table}</section>'

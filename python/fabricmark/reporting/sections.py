@@ -9,6 +9,7 @@ from fabricmark.reporting.tables import text
 
 MOST_OPEN_ROWS = 20
 MOST_OPEN_PLOTS = 6
+MOST_HINTS = 12
 # {kind of plots: (heading, meaning)}, in the order of the page. Efficiency is in the table, as bars.
 KINDS = {
     "curves": ("Over sizes and parameters", "A line a series; modelled lines are dashed, limits dotted."),
@@ -25,7 +26,25 @@ def summary(groups: Sequence[Group]) -> str:
     opened = "" if rows > MOST_OPEN_ROWS else " open"
     words = f"{rows} metrics" if rows != 1 else "1 metric"
     words += ": measured beside modelled and limit"
-    return f"<details{opened}><summary>{words}</summary>{tables.summary(groups)}</details>"
+    return f"<details{opened}><summary>{words}</summary>{tables.summary(groups)}{hints(groups)}</details>"
+
+
+def hints(groups: Sequence[Group]) -> str:
+    """What the reader should know of the runs, once where it is the same of all."""
+    lines: dict[str, list[Group]] = {}
+    for group in groups:
+        for hint in group.hints:
+            lines.setdefault(hint, []).append(group)
+    shown = [
+        hint
+        if len(of) == len(groups)
+        else f"{of[0].label}{f' and {len(of) - 1} more' * (len(of) > 1)}: {hint}"
+        for hint, of in lines.items()
+    ]
+    left = (
+        f"<p>and {len(shown) - MOST_HINTS} more notes in the details</p>" if len(shown) > MOST_HINTS else ""
+    )
+    return "".join(f"<p>{text(line)}</p>" for line in shown[:MOST_HINTS]) + left
 
 
 def plots(drawn: Mapping[str, Sequence[Plot]]) -> str:
