@@ -156,7 +156,7 @@ def test_values_stand_beside_their_marks(calibrated):
     html, _ = made(calibrated)
     said = re.findall(r"<title>([^<]*)</title></circle>", html)
     assert any(
-        re.fullmatch(r"exchange \(measured\): 1 KiB: best [\d.]+, median [\d.]+ us", text) for text in said
+        re.fullmatch(r"exchange \(measured\): 1 KiB: best [\d.]+ us, median [\d.]+ us", text) for text in said
     )
     assert any("5 samples from " in text for text in said)
     ticks = re.findall(r'class="e">([^<]*)</text>', html)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from math import ceil
 
 from fabricmark import report, scaling
-from fabricmark.reporting import families
+from fabricmark.reporting import families, scales
 from fabricmark.reporting.groups import Figure, Group, field_text
 from fabricmark.reporting.plots import MOST_SERIES, MOST_TICKS, Plot, Series, slug, thinned, wants_log
 
@@ -201,8 +201,8 @@ def measured_and_modelled(axis: str, title: str, line: Sequence[Point], colour: 
     """The best of each point, and what the model says of them."""
     x = [point.coordinates[axis] for point in line]
     hover = [
-        f"{families.value_text(bare(axis), place)}: best {report.figure(row.best)}, "
-        f"median {report.figure(row.median)} {row.unit}"
+        f"{families.value_text(bare(axis), place)}: best {scales.text(row.best, row.unit)}, "
+        f"median {scales.text(row.median, row.unit)}"
         for place, row in ((point.coordinates[axis], point.figure.row) for point in line)
     ]
     best = [point.figure.row.best for point in line]
