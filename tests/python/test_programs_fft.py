@@ -180,7 +180,8 @@ def test_a_fault_on_one_rank_alone_is_found_there(fft, direction, rank):
 @pytest.mark.parametrize("direction", DIRECTIONS)
 @pytest.mark.parametrize("kind", [kind for kind in FAULTS if kind != "element"])
 def test_a_fault_in_one_repetition_alone_is_found_there(fft, kind, direction):
-    done = fft.run(*SHORT, "--repetitions", 3, "--inject-fault", f"{kind}:{direction}#1")
+    words = ("--log-size", "6", "--batch", "7", "--repetitions", "3")
+    done = fft.run(*words, "--inject-fault", f"{kind}:{direction}#1")
     assert done.code == 1
     failed = {name: found for name, found in verdicts(done).items() if found["status"] == "failed"}
     assert set(failed) == {f"{direction} repetitions"}, "the last one is right"

@@ -26,9 +26,7 @@ def on_cpu(fft):
 
 def one(**changes):
     """Options of one vector over all ranks."""
-    settings = (
-        VECTOR | {name.replace("_", "-"): value for name, value in changes.items()} | {"repetitions": 2}
-    )
+    settings = VECTOR | {"repetitions": 2} | {name.replace("_", "-"): changes[name] for name in changes}
     return tuple(word for name, value in settings.items() for word in (f"--{name}", value))
 
 
@@ -88,8 +86,7 @@ def test_messages_of_one_vector_that_are_spoiled_are_found(fft, on_cpu, kind, wh
 @pytest.mark.parametrize("repetition", [0, 1])
 @pytest.mark.parametrize("kind", ["late", "swapped", "blank", "half"])
 def test_messages_that_are_spoiled_in_one_repetition_are_found_there(fft, on_cpu, kind, repetition):
-    words = ("--repetitions", 3, "--inject-fault", f"{kind}#{repetition}")
-    done = fft.run(*one(), "--ranks", 2, *words)
+    done = fft.run(*one(ranks=2, repetitions=3, inject_fault=f"{kind}#{repetition}"))
     assert done.code == 1 and done.errors == ""
     failed = {name: found for name, found in verdicts(done).items() if found["status"] == "failed"}
     assert set(failed) == {f"{way} repetitions" for way in DIRECTIONS}, "the last one is right"

@@ -32,7 +32,7 @@ class Comparison {
            double rms, std::size_t first, std::size_t batch_index) {
     for (std::size_t i = 0; i < result.size(); ++i) {
       const std::complex<double> actual(result[i].real(), result[i].imag());
-      const double distance = std::abs(actual - reference[i]);
+      const double distance = std::sqrt(std::norm(actual - reference[i]));  // faster than abs()
       double error = distance / (rms * harness::kEpsilon<T>);
       if (std::isnan(error)) error = std::numeric_limits<double>::infinity();
       distance_ = std::max(distance_, std::isnan(distance) ? error : distance);
