@@ -14,7 +14,7 @@ class Empty : public fabricmark::harness::Benchmark {
   static constexpr const char* name = "empty";
   explicit Empty(const fabricmark::harness::Context& /*context*/) {}
 
-  void generate() override {}
+  void prepare(int /*repetition*/) override {}
   void execute(fabricmark::harness::Laps& laps) override {
     laps.time("nothing", [] {});
     last_ = Clock::now();

@@ -154,7 +154,7 @@ class Benchmark {
   virtual void generate() {}
   /// Before each repetition (negative in the warm-up), not timed: makes inputs that no other repetition has,
   /// and poisons outputs and scratch memory, so that a kernel that keeps an earlier result is found.
-  virtual void prepare(int /*repetition*/) {}
+  virtual void prepare(int repetition) = 0;
   /// One repetition: its timed parts go through `laps`.
   virtual void execute(Laps& laps) = 0;
   /// Makes the results of the last repetition wrong on purpose. Throws Error (bad use) for an unknown target.

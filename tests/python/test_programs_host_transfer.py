@@ -76,8 +76,9 @@ def test_every_way_of_copying_is_measured(plain, shares_memory):
         assert any("migrations" in note for note in plain.document["notes"])
     pages = sum(case[3] // PAGE for case in found_cases(plain))
     checked = {v["name"]: v["checked"] for v in plain.document["verdicts"]}
-    assert checked["copies that arrived"] == 2 * 5 * pages  # 2 ranks; 4 repetitions and the warm-up
-    assert checked["bytes"] == 2 * pages * PAGE
+    assert checked["copies that arrived"] == 2 * 4 * pages  # 2 ranks; 4 repetitions, each in full
+    copied = sum(case[3] for case in found_cases(plain) if case[1] not in ("migrate", "sub-buffer"))
+    assert checked["bytes"] == 2 * 4 * copied
 
 
 @pytest.mark.parametrize("method", ["queued", "blocking", "migrate", "sub-buffer"])
@@ -142,7 +143,7 @@ def test_pieces_of_any_size_are_valid(transfer, pieces):
     for variant in ("base", "throughput"):
         done = transfer.valid(*words, "--variant", variant)
         (verdict,) = [v for v in done.document["verdicts"] if v["name"] == CHECKS[3]]
-        assert verdict["checked"] == 8 * pieces // 4
+        assert verdict["checked"] == 2 * 2 * 8 * (pieces // 4)  # 2 repetitions of 2 orders
 
 
 # Figures --------------------------------------------------------------------------------------------------
@@ -203,6 +204,27 @@ def test_copies_that_are_not_made_are_found_by_both_checks(transfer, method):
         assert found[name]["place"] == f"to_device/{method}/pageable/4096/1"
         assert found[name]["place"] in done.output
     assert "write, execute, read" not in found
+
+
+@pytest.mark.parametrize("repetition", [0, 1, 2])
+def test_copies_lost_in_one_repetition_only_are_found(transfer, repetition):
+    words = ("--largest", "14", "--repetitions", "3", "--overlap-bytes", "4096")
+    done = transfer.run(*words, "--inject-fault", f"lost#{repetition}")
+    assert done.code == 1 and done.errors == ""
+    found = {v["name"]: v for v in done.document["verdicts"] if v["status"] == "failed"}
+    assert set(found) == {"copies that arrived", "bytes"}
+    assert {v["repetition"] for v in found.values()} == {repetition}
+
+
+@pytest.mark.parametrize("fault", ["lost:pipeline", "lost:pipeline#0", "lost:pipeline#1"])
+def test_a_piece_that_the_pipeline_does_not_write_is_found(transfer, fault):
+    words = ("--largest", "12", "--repetitions", "3", "--overlap-bytes", "4096")
+    done = transfer.run(*words, "--inject-fault", fault)
+    assert done.code == 1 and done.errors == ""
+    (verdict,) = [v for v in done.document["verdicts"] if v["status"] == "failed"]
+    assert verdict["name"] == CHECKS[3]
+    assert verdict["worst"]["actual"] == 4096 // 4, "of the last piece, first in the serial order"
+    assert verdict["error"] == 2 * 4096 // 4, "in both orders"
 
 
 @pytest.mark.parametrize("direction", DIRECTIONS)

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <string_view>
 #include <thread>
 
 #include "benchmarks/host_transfer/cases.hpp"
@@ -34,6 +35,9 @@ double host_copy_rate(std::size_t bytes) {
   return best * std::thread::hardware_concurrency();
 }
 
+/// The target of a fault that loses copies of the pipeline instead of those of the transfers.
+constexpr std::string_view kPipeline = "pipeline";
+
 bool shares_host_memory(const device::DeviceInfo& info) {
   return info.device_class == device::DeviceClass::kCpu || info.emulated();
 }
@@ -55,8 +59,10 @@ class HostTransfer : public harness::Benchmark {
         cases_(make_cases(context.parameters(), shares_memory_)),
         leaves_out_parts_(leave_out_parts(context.device().info(), cases_)),
         overlap_bytes_(context.parameters().count("overlap_bytes")) {
-    if (fault_ && (fault_->kind != harness::Fault::Kind::kLost || !fault_->target.empty())) {
-      throw bad_use("host_transfer can only lose copies", "use --inject-fault lost");
+    const bool is_known = !fault_ || (fault_->kind == harness::Fault::Kind::kLost &&
+                                      (fault_->target.empty() || fault_->target == kPipeline));
+    if (!is_known) {
+      throw bad_use("host_transfer can only lose copies", "use --inject-fault lost or lost:pipeline");
     }
     require_memory(context);
     rig_ = std::make_unique<Rig>(context, cases_);
@@ -70,40 +76,44 @@ class HostTransfer : public harness::Benchmark {
     }
   }
 
+  /// What there is to make and to spoil is made between the timed parts, because they share memory.
+  void prepare(int repetition) override {
+    repetition_ = repetition;
+    found_ = Found();
+  }
+
   void execute(harness::Laps& laps) override {
     constexpr std::uint32_t kStride = 1U << 20;  // marks of two repetitions do not meet on any page
-    const std::uint32_t value = ++repetition_ * kStride;
+    const std::uint32_t value = static_cast<std::uint32_t>(repetition_) * kStride + 1;
     for (const Case& one : cases_) {
-      rig_->mark(one, value);
-      const double seconds = laps.time(one.name(), [&] { rig_->transfer(one, loses_copies()); });
-      arrived_.checked += one.bytes / device::kPageBytes;
-      note_wrong(rig_->count_wrong(one, value), one);
+      laps.aside([&] { rig_->mark(one, value); });
+      const double seconds = laps.time(one.name(), [&] { rig_->transfer(one, loses("")); });
+      laps.aside([&] { check(one, value); });
       check_rate(one, seconds);
     }
-    overlap_->prepare(value);
-    laps.time("pipeline/serial", [&] { overlap_->run_serial(); });
-    wrong_in_pipeline_ += overlap_->count_wrong(value);
-    overlap_->prepare(value + 1);
-    laps.time("pipeline/overlapped", [&] { overlap_->run_overlapped(); });
-    wrong_in_pipeline_ += overlap_->count_wrong(value + 1);
+    // Not one apart: what the kernel has made of the pieces before must not be what is written next.
+    const std::uint32_t next = value + kStride / 2;
+    laps.aside([&] { overlap_->prepare(value); });
+    laps.time("pipeline/serial", [&] { overlap_->run_serial(loses(kPipeline)); });
+    laps.aside([&] {
+      check_pipeline(value);
+      overlap_->prepare(next);
+    });
+    laps.time("pipeline/overlapped", [&] { overlap_->run_overlapped(loses(kPipeline)); });
+    laps.aside([&] { check_pipeline(next); });
   }
 
   /// Copies were left out all along.
   void inject(const harness::Fault& /*fault*/) override {}
 
+  /// What execute found; counted once, though the last repetition is asked about twice.
   std::vector<harness::Verdict> validate() override {
-    harness::Verdict bytes{.name = "bytes", .measure = "wrong bytes"};
-    for (const Case& one : cases_) {
-      const std::size_t wrong = rig_->compare_all(one, loses_copies());
-      if (wrong > 0 && !bytes.worst) bytes.worst = {one.name(), 0, static_cast<double>(wrong)};
-      bytes.error += static_cast<double>(wrong);
-      bytes.checked += one.bytes;
+    std::vector<harness::Verdict> verdicts;
+    for (harness::Verdict* one : {&found_.arrived, &found_.rate, &found_.bytes, &found_.pipeline}) {
+      verdicts.push_back(*one);
+      one->checked = 0;
     }
-    const harness::Verdict pipeline{.name = "write, execute, read",
-                                    .error = static_cast<double>(wrong_in_pipeline_),
-                                    .measure = "wrong words",
-                                    .checked = Overlap::kPieces * overlap_bytes_ / sizeof(std::uint32_t)};
-    return {arrived_, rate_, bytes, pipeline};
+    return verdicts;
   }
 
   [[nodiscard]] std::vector<harness::Metric> metrics() const override {
@@ -168,13 +178,26 @@ class HostTransfer : public harness::Benchmark {
                            "largest");
   }
 
-  [[nodiscard]] bool loses_copies() const {
-    return is_faulty_rank_ && fault_->kind == harness::Fault::Kind::kLost;
+  /// Whether copies are left out in this repetition, of the transfers (empty) or of the pipeline.
+  [[nodiscard]] bool loses(std::string_view target) const {
+    return is_faulty_rank_ && fault_->target == target &&
+           fault_->repetition.value_or(repetition_) == repetition_;
   }
 
-  void note_wrong(std::size_t wrong, const Case& one) {
-    if (wrong > 0 && !arrived_.worst) arrived_.worst = {one.name(), 0, static_cast<double>(wrong)};
-    arrived_.error += static_cast<double>(wrong);
+  static void note(harness::Verdict& verdict, std::size_t wrong, std::size_t checked,
+                   const std::string& place) {
+    if (wrong > 0 && !verdict.worst) verdict.worst = {place, 0, static_cast<double>(wrong)};
+    verdict.error += static_cast<double>(wrong);
+    verdict.checked += checked;
+  }
+
+  void check(const Case& one, std::uint32_t value) {
+    note(found_.arrived, rig_->count_wrong(one, value), one.bytes / device::kPageBytes, one.name());
+    note(found_.bytes, rig_->compare_all(one), one.is_migration() ? 0 : one.bytes, one.name());
+  }
+
+  void check_pipeline(std::uint32_t value) {
+    note(found_.pipeline, overlap_->count_wrong(value), overlap_->count(), "words of the pipeline");
   }
 
   /// A transfer that is faster than the link has not taken place, whatever the runtime says.
@@ -183,10 +206,10 @@ class HostTransfer : public harness::Benchmark {
     const double limit =
         link_bytes_per_second_ > 0 ? ways * link_bytes_per_second_ : host_rates_.at(one.bytes);
     const double rate = static_cast<double>(one.bytes) / seconds;
-    rate_.checked += 1;
-    if (rate / limit <= rate_.error) return;
-    rate_.error = rate / limit;
-    rate_.worst = {one.name() + " in GB/s", limit / 1e9, rate / 1e9};
+    found_.rate.checked += 1;
+    if (rate / limit <= found_.rate.error) return;
+    found_.rate.error = rate / limit;
+    found_.rate.worst = {one.name() + " in GB/s", limit / 1e9, rate / 1e9};
   }
 
   double link_bytes_per_second_;
@@ -199,11 +222,17 @@ class HostTransfer : public harness::Benchmark {
   std::unique_ptr<Rig> rig_;
   std::unique_ptr<Overlap> overlap_;
   std::map<std::size_t, double> host_rates_;
-  std::uint32_t repetition_ = 0;
-  std::size_t wrong_in_pipeline_ = 0;
-  harness::Verdict arrived_{.name = "copies that arrived", .measure = "pages without their mark"};
-  // Twice the limit: caches and turbo clocks let a small copy beat the figure of the moment it was measured.
-  harness::Verdict rate_{.name = "rates", .threshold = 2, .measure = "largest rate over the link's limit"};
+  /// The verdicts on one repetition.
+  struct Found {
+    harness::Verdict arrived{.name = "copies that arrived", .measure = "pages without their mark"};
+    // Twice the limit: caches and turbo clocks let a small copy beat the figure of the moment it was
+    // measured.
+    harness::Verdict rate{.name = "rates", .threshold = 2, .measure = "largest rate over the link's limit"};
+    harness::Verdict bytes{.name = "bytes", .measure = "wrong bytes"};
+    harness::Verdict pipeline{.name = "write, execute, read", .measure = "wrong words"};
+  };
+  Found found_;
+  int repetition_ = 0;
 };
 
 }  // namespace

@@ -29,7 +29,7 @@ Overlap::Overlap(const harness::Context& context, std::size_t piece_bytes)
 
 void Overlap::prepare(std::uint32_t value) {
   auto* const words = reinterpret_cast<std::uint32_t*>(source_.data());
-  for (std::size_t i = 0; i < source_.bytes() / sizeof(std::uint32_t); ++i) {
+  for (std::size_t i = 0; i < count(); ++i) {
     words[i] = value + static_cast<std::uint32_t>(i);
   }
 }
@@ -39,22 +39,26 @@ void Overlap::execute(std::size_t piece, const std::vector<cl::Event>* after, cl
                                          work_items_ == 1 ? cl::NDRange(1) : cl::NullRange, after, done);
 }
 
-void Overlap::run_serial() {
+void Overlap::run_serial(bool lose_one) {
   for (std::size_t i = 0; i < kPieces; ++i) {
-    buffers_[i].write(queues_[kKernels], source_.data() + i * bytes_, bytes_);
+    const bool is_lost = lose_one && i + 1 == kPieces;
+    if (!is_lost) buffers_[i].write(queues_[kKernels], source_.data() + i * bytes_, bytes_);
     execute(i, nullptr, nullptr);
     buffers_[i].read(queues_[kKernels], target_.data() + i * bytes_, bytes_);
     queues_[kKernels].finish();
   }
 }
 
-void Overlap::run_overlapped() {
+void Overlap::run_overlapped(bool lose_one) {
   for (std::size_t i = 0; i < kPieces; ++i) {
     cl::Event written;
     cl::Event executed;
-    buffers_[i].write(queues_[kWrites], source_.data() + i * bytes_, bytes_, 0, &written);
+    std::vector<cl::Event> after_write;
+    if (!(lose_one && i + 1 == kPieces)) {
+      buffers_[i].write(queues_[kWrites], source_.data() + i * bytes_, bytes_, 0, &written);
+      after_write.push_back(written);
+    }
     queues_[kWrites].flush();
-    const std::vector<cl::Event> after_write{written};
     execute(i, &after_write, &executed);
     queues_[kKernels].flush();
     const std::vector<cl::Event> after_kernel{executed};
@@ -68,7 +72,7 @@ void Overlap::run_overlapped() {
 std::size_t Overlap::count_wrong(std::uint32_t value) const {
   const auto* const words = reinterpret_cast<const std::uint32_t*>(target_.data());
   std::size_t wrong = 0;
-  for (std::size_t i = 0; i < target_.bytes() / sizeof(std::uint32_t); ++i) {
+  for (std::size_t i = 0; i < count(); ++i) {
     wrong += words[i] != value + static_cast<std::uint32_t>(i) + 1 ? 1 : 0;
   }
   return wrong;

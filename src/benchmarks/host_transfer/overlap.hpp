@@ -15,10 +15,13 @@ class Overlap {
 
   Overlap(const harness::Context& context, std::size_t piece_bytes);
   void prepare(std::uint32_t value);
-  void run_serial();
-  void run_overlapped();
+  /// With `lose_one` the last piece is not written.
+  void run_serial(bool lose_one);
+  void run_overlapped(bool lose_one);
   /// Number of words that are not their value plus one.
   [[nodiscard]] std::size_t count_wrong(std::uint32_t value) const;
+  /// Number of words of all pieces.
+  [[nodiscard]] std::size_t count() const { return target_.bytes() / sizeof(std::uint32_t); }
 
  private:
   void execute(std::size_t piece, const std::vector<cl::Event>* after, cl::Event* done);

@@ -4,6 +4,9 @@
 #include <cstring>
 #include <utility>
 
+#include "harness/random_bits.hpp"
+#include "harness/spread.hpp"
+
 namespace fabricmark::host_transfer {
 
 namespace {
@@ -30,6 +33,16 @@ std::size_t count_different(const std::byte* found, const std::byte* wanted, std
   return different;
 }
 
+device::HostArray<std::byte> random_bytes(std::size_t bytes, int threads) {
+  device::HostArray<std::byte> random(bytes);
+  auto* const words = reinterpret_cast<std::uint32_t*>(random.data());
+  harness::spread(bytes / sizeof(std::uint32_t), threads, [&](std::size_t start, std::size_t end) {
+    for (std::size_t i = start; i < end; ++i)
+      words[i] = harness::mixed_bits_32(static_cast<std::uint32_t>(i));
+  });
+  return random;
+}
+
 cl_uint pages(std::size_t bytes) { return static_cast<cl_uint>(bytes / kPageBytes); }
 
 }  // namespace
@@ -39,15 +52,14 @@ Rig::Rig(const harness::Context& context, const std::vector<Case>& cases)
       count_(context.replications(1, 1)),
       wrong_(context.device(), sizeof(cl_uint)),
       writes_(context.device().queue()),
-      reads_(context.device().queue()) {
+      reads_(context.device().queue()),
+      windows_(cases.size() + 1) {
   const std::size_t largest = largest_transfer(cases);
   for (auto* memory : {&source_pageable_, &source_aligned_, &target_pageable_, &target_aligned_}) {
     *memory = device::HostArray<std::byte>(largest + kPageBytes);
     std::fill(memory->span().begin(), memory->span().end(), std::byte{1});
   }
-  // No two pages are alike, and the contents half a page on differ from these everywhere.
-  contents_ = device::HostArray<std::byte>(largest + kPageBytes);
-  for (std::size_t i = 0; i < contents_.size(); ++i) contents_[i] = std::byte((i * 31 + (i >> 9) * 7) & 0xFF);
+  contents_ = random_bytes(largest + (windows_ + 1) * kPageBytes, harness::host_threads(context.ranks()));
   source_pinned_ = device::PinnedMemory(context.device(), largest);
   target_pinned_ = device::PinnedMemory(context.device(), largest);
   std::memset(source_pinned_.data(), 1, largest);
@@ -86,17 +98,32 @@ void Rig::touch(device::Buffer& buffer, std::size_t bytes, std::uint32_t value) 
   touch_.run("touch", {{}});
 }
 
+void Rig::fill_sources(const Case& one, std::uint32_t value) {
+  window_ = (window_ + 1) % windows_;
+  const std::size_t bytes = one.buffer_bytes();
+  for (const bool writing : {true, false}) {
+    for (std::size_t i = 0; i < one.buffers; ++i) {
+      for (cl_uint page = 0; page < pages(bytes); ++page) {
+        *word(wanted(writing) + i * bytes, page) = value + page;
+      }
+      if (!writing && one.reads()) buffers(one).read[i].write(writes_, wanted(false) + i * bytes, bytes);
+    }
+  }
+  if (one.writes()) std::memcpy(source(one), wanted(true), one.bytes_each_way());
+  writes_.finish();
+}
+
 void Rig::mark(const Case& one, std::uint32_t value) {
   const std::size_t bytes = one.buffer_bytes();
+  if (!one.is_migration()) fill_sources(one, value);
   for (std::size_t i = 0; i < one.buffers; ++i) {
     if (one.writes()) {
       touch(buffers(one).written[i], bytes, ~value);
-      // A migration moves what the host has written into its view of the buffer.
-      if (one.is_migration())
-        buffers(one).mapped_to_write =
-            buffers(one).written[i].map(writes_, true, buffers(one).written[i].bytes());
-      std::byte* const memory = one.is_migration() ? buffers(one).mapped_to_write : source(one) + i * bytes;
-      for (cl_uint page = 0; page < pages(bytes); ++page) *word(memory, page) = value + page;
+      if (one.is_migration()) {  // it moves what the host has written into its view of the buffer
+        std::byte* const view = buffers(one).written[i].map(writes_, true, buffers(one).written[i].bytes());
+        for (cl_uint page = 0; page < pages(bytes); ++page) *word(view, page) = value + page;
+        buffers(one).mapped_to_write = view;
+      }
     }
     if (one.reads()) {
       touch(buffers(one).read[i], bytes, value);
@@ -173,26 +200,19 @@ std::size_t Rig::count_wrong(const Case& one, std::uint32_t value) {
   return wrong;
 }
 
-std::size_t Rig::compare_all(const Case& one, bool lose_one) {
-  if (one.is_migration()) return 0;  // the marks of every page were compared in each repetition
+std::size_t Rig::compare_all(const Case& one) {
+  if (one.is_migration()) return 0;
   const std::size_t bytes = one.buffer_bytes();
-  const std::size_t total = one.bytes_each_way();
-  std::memcpy(source(one), contents_.data(), total);
-  std::memset(target(one), 0, total);
-  const std::byte* const other = contents_.data() + kPageBytes / 2;
-  for (std::size_t i = 0; one.reads() && i < one.buffers; ++i) {
-    buffers(one).read[i].write(writes_, other + i * bytes, bytes);
+  std::size_t wrong = one.reads() ? count_different(target(one), wanted(false), one.bytes_each_way()) : 0;
+  for (std::size_t i = 0; one.writes() && i < one.buffers; ++i) {
+    device::Buffer& buffer = buffers(one).written[i];
+    std::byte* const arrived = buffer.map(reads_, false, bytes);
+    reads_.finish();
+    wrong += count_different(arrived, wanted(true) + i * bytes, bytes);
+    buffer.unmap(reads_, arrived);
+    reads_.finish();
   }
-  writes_.finish();
-  transfer(one, lose_one);
-  std::size_t wrong = one.reads() ? count_different(target(one), other, total) : 0;
-  if (!one.writes()) return wrong;
-  std::vector<std::byte> arrived(total);
-  for (std::size_t i = 0; i < one.buffers; ++i) {
-    buffers(one).written[i].read(reads_, arrived.data() + i * bytes, bytes);
-  }
-  reads_.finish();
-  return wrong + count_different(arrived.data(), source(one), total);
+  return wrong;
 }
 
 }  // namespace fabricmark::host_transfer
