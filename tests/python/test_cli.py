@@ -234,7 +234,7 @@ def test_environment_errors(place, one_error_line):
     assert "to calibrate" in one_error_line(place.run("calibrate", FAKE_DEVICES="[]"), 3)
     assert "no list of devices" in one_error_line(place.run("run", "stream", FAKE_DEVICES='{"a": 1}'), 3)
     line = one_error_line(place.run("run", "stream", FABRICMARK_ROOT=str(place.folder)), 3)
-    assert "is not a Fabricmark repository" in line
+    assert "holds no Fabricmark" in line
     line = one_error_line(place.run("run", "stream", FABRICMARK_PRESET="debug"), 3)
     assert "fm_stream is not built; run `make build`" in line
 
