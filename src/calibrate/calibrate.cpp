@@ -117,7 +117,7 @@ Json link_rates(const device::Device& device, device::Buffer& buffer) {
 Json measure_copies(const device::Device& device) {
   const std::size_t bytes = std::min<std::size_t>(kTransferBytes, device.info().max_allocation_bytes / 4);
   const cl::CommandQueue queue = device.queue();
-  device::HostArray<std::byte> host(bytes);
+  device::HostArray<std::byte> host(device, bytes);
   std::memset(host.data(), 3, bytes);
   device::Buffer buffer(device, bytes);
   const cl::Buffer from(device.context(), CL_MEM_READ_WRITE, bytes);

@@ -66,6 +66,7 @@ DeviceInfo describe(const cl::Platform& platform, int platform_index, const cl::
   info.local_memory_bytes = device.getInfo<CL_DEVICE_LOCAL_MEM_SIZE>();
   info.max_work_group_size = device.getInfo<CL_DEVICE_MAX_WORK_GROUP_SIZE>();
   info.sub_buffer_alignment_bytes = device.getInfo<CL_DEVICE_MEM_BASE_ADDR_ALIGN>() / 8;
+  info.shares_host_memory = device.getInfo<CL_DEVICE_HOST_UNIFIED_MEMORY>() != CL_FALSE;
   const std::string extensions = device.getInfo<CL_DEVICE_EXTENSIONS>();
   info.has_half = extensions.find("cl_khr_fp16") != std::string::npos;
   info.has_double = extensions.find("cl_khr_fp64") != std::string::npos;

@@ -34,6 +34,7 @@ struct DeviceInfo {
   bool has_half = false;
   bool has_double = false;
   bool has_svm = false;
+  bool shares_host_memory = false;
   /// True where the wall clock says nothing about hardware (Intel's FPGA emulator).
   [[nodiscard]] bool emulated() const { return device_class == DeviceClass::kEmulator; }
 };

@@ -115,6 +115,21 @@ void PinnedMemory::release() {
   data_ = nullptr;
 }
 
+bool wants_pinned_memory(const DeviceInfo& info) {
+  return info.device_class == DeviceClass::kGpu && !info.shares_host_memory;
+}
+
+HostMemory::HostMemory(const Device& device, std::size_t bytes) {
+  if (wants_pinned_memory(device.info())) {
+    try {
+      pinned_ = PinnedMemory(device, bytes);
+      return;
+    } catch (const Error&) {  // NOLINT(bugprone-empty-catch): slower copies are better than none
+    }
+  }
+  pages_.reset(allocate_pages(bytes));
+}
+
 Buffer::Buffer(const Device& device, std::size_t bytes, MemoryKind kind, int bank)
     : bytes_(bytes), alignment_(device.info().sub_buffer_alignment_bytes) {
   try {

@@ -11,43 +11,77 @@ namespace fabricmark::device {
 /// Memory pages are 4 KiB on every host of interest; runtimes copy arrays that do not start on one.
 inline constexpr std::size_t kPageBytes = 4096;
 
-/// Host memory that starts at a page boundary, `count` elements of a trivial type. Not initialised.
+/// Page-aligned bytes; throws std::bad_alloc. Used by HostArray and by buffers over host memory.
+void* allocate_pages(std::size_t bytes);
+void release_pages(void* pointer);
+
+/// Host memory that the runtime has pinned, so that a device can reach it by itself (CL_MEM_ALLOC_HOST_PTR,
+/// mapped); on a CPU it is memory like any other.
+class PinnedMemory {
+ public:
+  PinnedMemory() = default;
+  PinnedMemory(const Device& device, std::size_t bytes);
+  ~PinnedMemory();
+  PinnedMemory(PinnedMemory&& other) noexcept;
+  PinnedMemory& operator=(PinnedMemory&& other) noexcept;
+
+  [[nodiscard]] std::byte* data() const { return data_; }
+  [[nodiscard]] std::size_t bytes() const { return bytes_; }
+
+ private:
+  void release();
+
+  cl::Buffer memory_;
+  cl::CommandQueue queue_;
+  std::byte* data_ = nullptr;
+  std::size_t bytes_ = 0;
+};
+
+/// Whether copies of this device are faster from pinned memory: a GPU with memory of its own.
+bool wants_pinned_memory(const DeviceInfo& info);
+
+/// Bytes of the host that start at a page boundary. Not initialised.
+class HostMemory {
+ public:
+  HostMemory() = default;
+  /// Pages as the system has them. Throws std::bad_alloc.
+  explicit HostMemory(std::size_t bytes) : pages_(allocate_pages(bytes)) {}
+  /// Pinned where the device wants that and the runtime has as much, else pages. Throws std::bad_alloc.
+  HostMemory(const Device& device, std::size_t bytes);
+
+  [[nodiscard]] void* data() const { return is_pinned() ? pinned_.data() : pages_.get(); }
+  [[nodiscard]] bool is_pinned() const { return pinned_.data() != nullptr; }
+
+ private:
+  struct Release {
+    void operator()(void* pointer) const { release_pages(pointer); }
+  };
+  std::unique_ptr<void, Release> pages_;
+  PinnedMemory pinned_;
+};
+
+/// Host memory as `count` elements of a trivial type. Not initialised.
 template <typename T>
 class HostArray {
  public:
   HostArray() = default;
-  explicit HostArray(std::size_t count) : count_(count), data_(allocate(count * sizeof(T))) {}
+  explicit HostArray(std::size_t count) : count_(count), memory_(count * sizeof(T)) {}
+  /// For copies to and from the device.
+  HostArray(const Device& device, std::size_t count) : count_(count), memory_(device, count * sizeof(T)) {}
 
-  [[nodiscard]] T* data() { return static_cast<T*>(data_.get()); }
-  [[nodiscard]] const T* data() const { return static_cast<const T*>(data_.get()); }
+  [[nodiscard]] T* data() { return static_cast<T*>(memory_.data()); }
+  [[nodiscard]] const T* data() const { return static_cast<const T*>(memory_.data()); }
   [[nodiscard]] std::size_t size() const { return count_; }
+  [[nodiscard]] bool is_pinned() const { return memory_.is_pinned(); }
   T& operator[](std::size_t i) { return data()[i]; }
   const T& operator[](std::size_t i) const { return data()[i]; }
   [[nodiscard]] std::span<T> span() { return {data(), count_}; }
   [[nodiscard]] std::span<const T> span() const { return {data(), count_}; }
 
  private:
-  struct Release {
-    void operator()(void* pointer) const;
-  };
-  static std::unique_ptr<void, Release> allocate(std::size_t bytes);
-
   std::size_t count_ = 0;
-  std::unique_ptr<void, Release> data_;
+  HostMemory memory_;
 };
-
-/// Page-aligned bytes; throws std::bad_alloc. Used by HostArray and by buffers over host memory.
-void* allocate_pages(std::size_t bytes);
-void release_pages(void* pointer);
-
-template <typename T>
-void HostArray<T>::Release::operator()(void* pointer) const {
-  release_pages(pointer);
-}
-template <typename T>
-std::unique_ptr<void, typename HostArray<T>::Release> HostArray<T>::allocate(std::size_t bytes) {
-  return std::unique_ptr<void, Release>(allocate_pages(bytes));
-}
 
 /// Where a buffer lives and how the host reaches it.
 enum class MemoryKind {
@@ -71,28 +105,6 @@ struct BankPlacement {
 /// than on FPGAs banks cannot be chosen and the result is empty. Source: Intel FPGA SDK for OpenCL
 /// programming guide (CL_CHANNEL_n_INTELFPGA), Xilinx UG1393 (XCL_MEM_TOPOLOGY). Untested on hardware.
 BankPlacement bank_placement(const DeviceInfo& info, int bank);
-
-/// Host memory that the runtime has pinned, so that a device can reach it by itself (CL_MEM_ALLOC_HOST_PTR,
-/// mapped); on a CPU it is memory like any other.
-class PinnedMemory {
- public:
-  PinnedMemory() = default;
-  PinnedMemory(const Device& device, std::size_t bytes);
-  ~PinnedMemory();
-  PinnedMemory(PinnedMemory&& other) noexcept;
-  PinnedMemory& operator=(PinnedMemory&& other) noexcept;
-
-  [[nodiscard]] std::byte* data() const { return data_; }
-  [[nodiscard]] std::size_t bytes() const { return bytes_; }
-
- private:
-  void release();
-
-  cl::Buffer memory_;
-  cl::CommandQueue queue_;
-  std::byte* data_ = nullptr;
-  std::size_t bytes_ = 0;
-};
 
 /// Device memory of a fixed number of bytes. Copies are queued; the caller waits on the queue.
 class Buffer {

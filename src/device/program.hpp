@@ -20,7 +20,7 @@ std::string expand_includes(const std::filesystem::path& file, const std::filesy
 std::string content_digest(const std::string& text);
 
 /// Folder of built kernels and calibrations: $FABRICMARK_CACHE, $XDG_CACHE_HOME/fabricmark or
-/// ~/.cache/fabricmark.
+/// ~/.cache/fabricmark; empty where no home folder is known.
 std::filesystem::path cache_folder();
 
 /// Identifies what would be built: source, definitions, device and driver. 32 hexadecimal digits.

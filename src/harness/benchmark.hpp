@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -127,6 +128,19 @@ class Context {
   [[nodiscard]] device::Buffer buffer(std::size_t bytes, int bank = -1) const {
     return {device_, bytes, conditions_.memory, bank};
   }
+  /// Host memory for copies to and from the device, of the kind that is fastest there.
+  template <typename T>
+  [[nodiscard]] device::HostArray<T> host_array(std::size_t count) const {
+    device::HostArray<T> array(device_, count);
+    (array.is_pinned() ? host_memory_->is_pinned : host_memory_->is_pageable) = true;
+    return array;
+  }
+  /// "pinned" or "pageable" where any array is; empty where there is none, or where there is no choice.
+  [[nodiscard]] std::string host_memory() const {
+    if (!device::wants_pinned_memory(device_.info())) return {};
+    if (host_memory_->is_pageable) return "pageable";
+    return host_memory_->is_pinned ? "pinned" : "";
+  }
   /// Throws Error (bad use) when the host or the device has less memory than all ranks need; `size_parameter`
   /// is the setting that the message tells to reduce, with the power `exponent` of which the need grows.
   void require_memory(const MemoryNeed& need, const std::string& size_parameter, double exponent = 1) const;
@@ -139,6 +153,11 @@ class Context {
   cl::Program program_;
   const VariantSpec& variant_;
   RunConditions conditions_;
+  struct HostMemoryUse {
+    bool is_pinned = false;
+    bool is_pageable = false;
+  };
+  std::shared_ptr<HostMemoryUse> host_memory_ = std::make_shared<HostMemoryUse>();  ///< of all arrays
 };
 
 /// One benchmark on one rank. The harness owns repetition, warm-up, barriers, statistics, files and exit

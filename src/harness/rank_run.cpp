@@ -316,6 +316,7 @@ void RankRun::validate() {
 void RankRun::collect(const Samples& samples) {
   result_.parameters = parameters_;
   result_.parameters.set("memory", options_.memory);
+  if (!context_->host_memory().empty()) result_.parameters.set("host_memory", context_->host_memory());
   result_.metrics = benchmark_->metrics();
   result_.notes = benchmark_->notes();
   result_.notes.insert(result_.notes.end(), kernel_remarks_.begin(), kernel_remarks_.end());

@@ -1,9 +1,11 @@
 #include <algorithm>
+#include <memory>
 #include <utility>
 #include <vector>
 
 #include "device/memory.hpp"
 #include "device_support.hpp"
+#include "harness/benchmark.hpp"
 
 namespace fabricmark::device {
 
@@ -72,6 +74,47 @@ TEST_F(PinnedMemoryOnDevice, MovesToAnotherOwner) {
   EXPECT_TRUE(is_numbered(third)) << "moved to itself";
   third = PinnedMemory(device(), 8);
   EXPECT_EQ(third.bytes(), 8U);
+}
+
+TEST_F(PinnedMemoryOnDevice, IsWhatAGpuOfItsOwnMemoryGets) {
+  FoundDevice found = found_;
+  found.info.device_class = DeviceClass::kGpu;
+  found.info.shares_host_memory = false;
+  const Device gpu(found);
+  HostArray<int> array(gpu, 1000);
+  EXPECT_TRUE(array.is_pinned());
+  array[999] = 7;
+  const HostArray<int> moved = std::move(array);
+  EXPECT_TRUE(moved.is_pinned());
+  EXPECT_EQ(moved[999], 7);
+  const HostArray<std::byte> too_large(gpu, found_.info.max_allocation_bytes * 2);
+  EXPECT_FALSE(too_large.is_pinned()) << "pages where the runtime has no such room";
+  found.info.shares_host_memory = true;
+  EXPECT_FALSE(HostArray<int>(Device(found), 10).is_pinned());
+  found.info.device_class = DeviceClass::kCpu;
+  found.info.shares_host_memory = false;
+  EXPECT_FALSE(HostArray<int>(Device(found), 10).is_pinned());
+}
+
+TEST_F(PinnedMemoryOnDevice, IsWhatTheResultNames) {
+  FoundDevice found = found_;
+  found.info.device_class = DeviceClass::kGpu;
+  found.info.shares_host_memory = false;
+  const Device gpu(found);
+  const harness::Parameters parameters;
+  const std::unique_ptr<harness::Ranks> ranks = harness::single_rank();
+  Timeline timeline(false);
+  const harness::VariantSpec variant;
+  const harness::Context context(gpu, parameters, *ranks, timeline, cl::Program(), variant, {});
+  EXPECT_EQ(context.host_memory(), "");
+  EXPECT_TRUE(context.host_array<int>(100).is_pinned());
+  EXPECT_EQ(context.host_memory(), "pinned");
+  EXPECT_FALSE(context.host_array<std::byte>(found_.info.max_allocation_bytes * 2).is_pinned());
+  EXPECT_EQ(context.host_memory(), "pageable") << "one that is slower decides";
+  const harness::Context of_a_cpu(device(), parameters, *ranks, timeline, cl::Program(), variant, {});
+  if (found_.info.device_class != DeviceClass::kCpu) return;
+  EXPECT_FALSE(of_a_cpu.host_array<int>(100).is_pinned());
+  EXPECT_EQ(of_a_cpu.host_memory(), "");
 }
 
 TEST_F(PinnedMemoryOnDevice, SaysWhenThereIsNoRoom) {

@@ -50,8 +50,9 @@ class TypedFft : public harness::Benchmark {
         is_distributed_(is_distributed(context)),
         points_(checked_points(context)),
         transform_(make_transform(context)),
-        inputs_{device::HostArray<std::complex<T>>(points_), device::HostArray<std::complex<T>>(points_)},
-        results_{device::HostArray<std::complex<T>>(points_), device::HostArray<std::complex<T>>(points_)} {}
+        inputs_{context.host_array<std::complex<T>>(points_), context.host_array<std::complex<T>>(points_)},
+        results_{context.host_array<std::complex<T>>(points_), context.host_array<std::complex<T>>(points_)} {
+  }
 
   void prepare(int repetition) override {
     repetition_ = repetition;

@@ -35,10 +35,10 @@ class TypedGemm : public harness::Benchmark {
         shape_(checked_shape(context)),
         execution_(context.variant() == "base" ? make_base(context, shape_, kBytes)
                                                : make_throughput(context, shape_, kBytes)),
-        a_(shape_.a_elements()),
-        b_(shape_.b_elements()),
-        c_(shape_.c_elements()),
-        result_(shape_.c_elements()) {}
+        a_(context.host_array<In>(shape_.a_elements())),
+        b_(context.host_array<In>(shape_.b_elements())),
+        c_(context.host_array<Out>(shape_.c_elements())),
+        result_(context.host_array<Out>(shape_.c_elements())) {}
 
   void generate() override {
     // The padding stays as it is.

@@ -30,8 +30,8 @@ class TypedHpl : public harness::Benchmark {
         vectors_(context.ranks(), layout_, context.conditions().timeout_seconds),
         execution_(context.variant() == "base" ? make_base(context, layout_)
                                                : make_throughput(context, layout_)),
-        values_(layout_.elements()),
-        factors_(layout_.elements()),
+        values_(context.host_array<T>(layout_.elements())),
+        factors_(context.host_array<T>(layout_.elements())),
         exact_values_(refines_ && !kIsDouble ? layout_.elements() : 0),
         x_(layout_.local_columns()),
         solver_(vectors_, factors_.data()) {

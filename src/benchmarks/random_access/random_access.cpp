@@ -49,8 +49,8 @@ class RandomAccess : public harness::Benchmark {
         is_base_(context.variant() == "base"),
         cache_bytes_(harness::last_cache_bytes(context.device().info())),
         execution_(context, scope_, plan_),
-        initial_(scope_.part_items()),
-        results_(scope_.part_items()),
+        initial_(context.host_array<std::uint64_t>(scope_.part_items())),
+        results_(context.host_array<std::uint64_t>(scope_.part_items())),
         expected_(scope_.part_items()) {}
 
   void prepare(int repetition) override {

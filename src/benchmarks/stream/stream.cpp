@@ -28,11 +28,11 @@ class TypedStream : public harness::Benchmark {
         threads_(harness::host_threads(context.ranks())),
         execution_(make_execution(context)),
         cache_bytes_(harness::last_cache_bytes(context.device().info())),
-        inputs_{device::HostArray<T>(execution_->padded_elements()),
-                device::HostArray<T>(execution_->padded_elements())},
-        results_{device::HostArray<T>(execution_->padded_elements()),
-                 device::HostArray<T>(execution_->padded_elements()),
-                 device::HostArray<T>(execution_->padded_elements())} {}
+        inputs_{context.host_array<T>(execution_->padded_elements()),
+                context.host_array<T>(execution_->padded_elements())},
+        results_{context.host_array<T>(execution_->padded_elements()),
+                 context.host_array<T>(execution_->padded_elements()),
+                 context.host_array<T>(execution_->padded_elements())} {}
 
   void prepare(int repetition) override {
     harness::spread(inputs_[kA].size(), threads_, [&](std::size_t start, std::size_t end) {
