@@ -1,4 +1,4 @@
-// FFT, base kernel: a single work-item design for FPGAs (dissertation 000, section 3.1.4).
+// FFT, base kernel: a single work-item design for FPGAs (Meyer 2024, section 3.1.4).
 //
 // `batch` transforms of 2^LOG_SIZE points, forward or inverse (neither scaled), run one behind the other
 // through one pipeline: all radix-4 stages and, for an odd LOG_SIZE, one radix-2 stage, unrolled. Eight

@@ -1,4 +1,4 @@
-// GEMM, base kernel: a single work-item design for FPGAs (dissertation 000, section 3.1.5 and Figure 3.2).
+// GEMM, base kernel: a single work-item design for FPGAs (Meyer 2024, section 3.1.5 and Figure 3.2).
 //
 // result = alpha a b + beta c, in blocks of BLOCK_SIZE x BLOCK_SIZE. For each block of the result
 //   1. a block of a and one of b are loaded into local memory,

@@ -1,5 +1,5 @@
 // HPL, base kernels: single work-item designs for FPGAs, for the four steps of a blocked LU factorisation
-// without pivoting (dissertation 000, section 4.1.3 and Figure 4.4).
+// without pivoting (Meyer 2024, section 4.1.3 and Figure 4.4).
 //
 // a: this rank's part of the matrix, row by row, `columns` elements from one row to the next; `row` and
 // `column` say where a kernel's first block stands in it. In iteration k:

@@ -1,5 +1,5 @@
 // HPL, throughput kernels: the four steps of a blocked LU factorisation without pivoting, by ND-range kernels
-// for CPUs and GPUs (dissertation 000, section 4.1.3).
+// for CPUs and GPUs (Meyer 2024, section 4.1.3).
 //
 // a: this rank's part of the matrix, row by row, `columns` elements from one row to the next; `row` and
 // `column` say where a kernel's first element stands in it. In iteration k, with A_kk = L_kk U_kk:

@@ -1,4 +1,4 @@
-// PTRANS, base kernel: a single work-item design for FPGAs (dissertation 000, section 4.1.2.1).
+// PTRANS, base kernel: a single work-item design for FPGAs (Meyer 2024, section 4.1.2.1).
 //
 // For each block, three pipelines one after the other, CHANNEL_WIDTH elements a cycle:
 //   1. a block of a is read into local memory,

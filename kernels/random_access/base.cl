@@ -1,4 +1,4 @@
-// RandomAccess, base kernel: a single work-item design for FPGAs (dissertation 000, sections 3.1.3
+// RandomAccess, base kernel: a single work-item design for FPGAs (Meyer 2024, sections 3.1.3
 // and 4.1.4).
 //
 // 2^LOG_RNGS generators each make a stretch of the HPCC sequence, all together the whole of it. In every

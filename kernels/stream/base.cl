@@ -1,4 +1,4 @@
-// STREAM, base kernel: a single work-item design for FPGAs (dissertation 000, section 3.1.2, Listing 3.1).
+// STREAM, base kernel: a single work-item design for FPGAs (Meyer 2024, section 3.1.2, Listing 3.1).
 //
 // One kernel serves the four operations, so that they share their hardware:
 //   copy  c = a          (scalar 1)         add    c = a + b       (scalar 1, second input)

@@ -11,7 +11,7 @@ from fabricmark import paths
 from fabricmark.errors import FabricmarkError
 
 HPCC_FPGA = "hpcc_fpga_2021.csv"
-DISSERTATION = "dissertation_000.csv"
+DISSERTATION = "meyer_2024.csv"
 COLUMNS = (
     "benchmark", "system", "board", "transport", "devices", "nodes", "role", "matrix_width_printed",
     "scaling", "block", "replications", "dtype", "metric", "message_bytes", "value", "unit", "source",
@@ -87,7 +87,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class Printed:
-    """One figure of a table of dissertation 000, in `unit`, as data/published/README.md tells the columns.
+    """One figure of a table of Meyer 2024, in `unit`, as data/published/README.md tells the columns.
 
     `size`: elements of one array (stream), words of the table (random_access) or width of the whole matrix,
     where the text says it. `system`: empty for a board alone.

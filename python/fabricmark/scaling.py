@@ -1,6 +1,6 @@
 """How figures grow with the ranks: speed-up, parallel efficiency, and figures normalised to compare boards.
 
-Normalised as dissertation 000 does in Table 3.6 ("GEMM norm") and Fig. 4.16: to one kernel replication, one
+Normalised as Meyer 2024 does in Table 3.6 ("GEMM norm") and Fig. 4.16: to one kernel replication, one
 memory bank, and 100 MHz of the kernel's clock. The sum over the ranks is kept, as in that figure.
 """
 
@@ -134,7 +134,7 @@ def is_of_kernel(measurement: Measurement) -> bool:
 def normalised(best: float, replications: object, design: Design) -> dict[str, float | None]:
     """A rate per replication, bank and 100 MHz; None where the divisor is not known.
 
-    Source: dissertation 000, Table 3.6: GEMM norm = GFLOP/s / replications / (f / 100 MHz).
+    Source: Meyer 2024, Table 3.6: GEMM norm = GFLOP/s / replications / (f / 100 MHz).
     """
     is_count = isinstance(replications, int) and not isinstance(replications, bool) and replications > 0
     clock = None if design.kernel_mhz is None else design.kernel_mhz / 100

@@ -103,7 +103,7 @@ struct BankPlacement {
 
 /// The placement for `bank` (from 0; negative: the runtime's choice) on the platform of this name. Elsewhere
 /// than on FPGAs banks cannot be chosen and the result is empty. Source: Intel FPGA SDK for OpenCL
-/// programming guide (CL_CHANNEL_n_INTELFPGA), Xilinx UG1393 (XCL_MEM_TOPOLOGY). Untested on hardware.
+/// programming guide (CL_CHANNEL_n_INTELFPGA), Xilinx UG1393 (XCL_MEM_TOPOLOGY). Not tested on FPGA hardware.
 BankPlacement bank_placement(const DeviceInfo& info, int bank);
 
 /// Device memory of a fixed number of bytes. Copies are queued; the caller waits on the queue.

@@ -9,7 +9,7 @@
 namespace fabricmark::fabric {
 
 /// Messages between the device memories of ranks over their hosts: device, host, MPI, host, device
-/// (dissertation 000, section 4.1.1.1). A long message goes in chunks, so that the copy of one overlaps the
+/// (Meyer 2024, section 4.1.1.1). A long message goes in chunks, so that the copy of one overlaps the
 /// transfer of another; where the device's memory is the host's there is nothing to overlap, and it leaves
 /// from mapped memory without any copy.
 class HostTransport : public Transport {

@@ -1,4 +1,4 @@
-"""Published FFT runs: dissertation 000, Table 3.6, 2 GiB of data (section 3.2.3).
+"""Published FFT runs: Meyer 2024, Table 3.6, 2 GiB of data (section 3.2.3).
 
 Boards and bitstreams are those of systems/*.toml, which say where a bank's rate is not the nominal one.
 """

@@ -1,4 +1,4 @@
-"""Published GEMM runs: dissertation 000, Tables 3.6, 3.12 and 4.8, sizes sections 3.2.4, 3.3.4 and 4.2.4.
+"""Published GEMM runs: Meyer 2024, Tables 3.6, 3.12 and 4.8, sizes sections 3.2.4, 3.3.4 and 4.2.4.
 
 Boards and bitstreams are those of systems/*.toml, which say which clocks of the memory are inferred from
 Table 3.6. Table 3.12 has no part in these and checks them. The designs of Table 4.8 load 8 floats a cycle;

@@ -1,4 +1,4 @@
-"""Published RandomAccess runs: dissertation 000, Tables 3.6 and 4.8, 2^29 words (section 3.2.2).
+"""Published RandomAccess runs: Meyer 2024, Tables 3.6 and 4.8, 2^29 words (section 3.2.2).
 
 Boards and bitstreams are those of systems/*.toml: 520N and 520N MX need nothing inferred, the U280's two
 latencies are from both of its runs in Table 3.6. Table 4.8 has no part in them and checks them. Left out are:

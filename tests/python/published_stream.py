@@ -1,4 +1,4 @@
-"""Published STREAM runs: dissertation 000, Tables 3.6, 3.7, 3.10 and 3.11.
+"""Published STREAM runs: Meyer 2024, Tables 3.6, 3.7, 3.10 and 3.11.
 
 Boards and bitstreams are those of systems/*.toml, which say what is inferred. Tables 3.7 and 3.10 are no
 independent checks of the DDR boards and the U280 HBM2, whose longest bursts were chosen with them in view.

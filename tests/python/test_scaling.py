@@ -19,7 +19,7 @@ from hypothesis import strategies as st
     ],
 )
 def test_gemm_norm_as_published(gflops, replications, mhz, normalised):
-    """Dissertation 000, Tables 3.4 (replications), 3.5 (frequency) and 3.6 (GEMM, GEMM norm)."""
+    """Meyer 2024, Tables 3.4 (replications), 3.5 (frequency) and 3.6 (GEMM, GEMM norm)."""
     found = scaling.normalised(gflops, replications, Design(kernel_mhz=mhz))
     assert found["per_replication_100_mhz"] == pytest.approx(normalised, abs=0.006)
 

@@ -76,7 +76,7 @@ def test_every_figure_has_a_source_or_a_reasoning(path):
 
 
 def test_a_source_that_names_no_document_would_be_found(copied):
-    change(copied / "boards" / "520n.toml", "000, section 3.2.2", "the vendor")
+    change(copied / "boards" / "520n.toml", "Meyer 2024, section 3.2.2", "the vendor")
     figures = catalogue.entry("board", copied / "boards" / "520n.toml").figures
     assert any(not DOCUMENTS.search(one.source) for one in figures if one.value is not None)
 
@@ -147,7 +147,8 @@ def test_figures_of_the_tables_and_sections():
     assert channels.latency_seconds == pytest.approx(520e-9)
     assert channels.width_bytes * channels.clock_hz == pytest.approx(channels.link_bytes_per_second)
     assert systems.board("u280_hbm").memory_bytes_per_second == pytest.approx(460e9)
-    assert systems.board("u250").memory_bytes_per_second == pytest.approx(77e9, rel=0.01)  # 004, Table I.1
+    # Karl 2021, Table I.1
+    assert systems.board("u250").memory_bytes_per_second == pytest.approx(77e9, rel=0.01)
     cygnus = systems.load("cygnus", "published")
     assert (cygnus.most_devices, cygnus.networks["channels"].link_bytes_per_second) == (64, 12.5e9)
     switched = systems.network("accl_tcp_switched", "published")
@@ -201,7 +202,7 @@ def test_a_bitstream_stands_in_for_the_boards_memory():
 
 def test_hosts_change_what_is_theirs_alone():
     own = systems.load("noctua2", board="u280_ddr").board
-    assert own.host_to_device_bytes_per_second == 9.7e9  # 001, section 4.1.2
+    assert own.host_to_device_bytes_per_second == 9.7e9  # Contini et al. 2024, section 4.1.2
     same = dataclasses.asdict(systems.board("u280_ddr"))
     differs = {name for name, value in dataclasses.asdict(own).items() if value != same[name]}
     assert differs == {

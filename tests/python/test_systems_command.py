@@ -46,7 +46,7 @@ def test_show(command):
     shown = command("show", "520n_serial_40g")
     assert shown.returncode == 0
     row = next(row for row in shown.stdout.splitlines() if "40g.toml: latency" in row)
-    assert re.search(r"520 ns +\S+ \w?s +000, Table 4.2; inferred: ", row)
+    assert re.search(r"520 ns +\S+ \w?s +Meyer 2024, Table 4.2; inferred: ", row)
     assert "5 figures" in shown.stdout
     for profile, value in (("published", "520 ns"), ("fitted", r"[\d.]+ [nu]s  ")):
         one = command("show", "520n_serial_40g", "--profile", profile).stdout

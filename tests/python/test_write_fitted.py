@@ -7,7 +7,7 @@ TEXT = """name = "x"
 
 [host]
 page = { fitted = "4 KiB", inferred = "seen" }
-read_bandwidth = { value = "6 GB/s", source = "000, Table 1" }
+read_bandwidth = { value = "6 GB/s", source = "Meyer 2024, Table 1" }
 
 [memory]
 banks = 4

@@ -39,7 +39,7 @@ def hop_seconds(network: Network):
 
 
 def link_seconds(message_bytes, network: Network, links):
-    """Time of one message over so many links of a device at once [s] (dissertation 000, eq. 4.3 with i = 1).
+    """Time of one message over so many links of a device at once [s] (Meyer 2024, eq. 4.3 with i = 1).
 
     t = ceil(L / (c'_n c_w)) / c_f + c_l; without width and clock L / (c'_n b) + c_l.
     """

@@ -1,6 +1,6 @@
 """b_eff: messages of 2^0 to 2^20 bytes to both neighbours in a ring, and the effective bandwidth.
 
-Equations 4.1 to 4.4 and 4.7 of dissertation 000 (sections 4.1.1 and 4.2.2), the five steps of the way over
+Equations 4.1 to 4.4 and 4.7 of Meyer 2024 (sections 4.1.1 and 4.2.2), the five steps of the way over
 the host (section 5.1.2, Fig. 5.2), and a fit of latency and bandwidth to a measured curve. All take and
 return numbers or arrays of NumPy, in bytes and seconds.
 
@@ -47,7 +47,7 @@ WORDS = {
 
 
 def effective_bytes_per_second(rates):
-    """Effective bandwidth: mean over the sizes of the best repetition (dissertation 000, eq. 4.1).
+    """Effective bandwidth: mean over the sizes of the best repetition (Meyer 2024, eq. 4.1).
 
     `rates`: one for each size, or sizes x repetitions.
     """
@@ -56,12 +56,12 @@ def effective_bytes_per_second(rates):
 
 
 def exchange_bytes_per_second(message_bytes, write_seconds, message_seconds, read_seconds):
-    """Bandwidth b_L over the host, both directions: read, send and write (dissertation 000, eq. 4.2)."""
+    """Bandwidth b_L over the host, both directions: read, send and write (Meyer 2024, eq. 4.2)."""
     return DIRECTIONS * np.asarray(message_bytes) / (write_seconds + message_seconds + read_seconds)
 
 
 def circuit_seconds(message_bytes, network: Network, messages=1, channels=2):
-    """Time of messages one after the other over direct channels [s] (dissertation 000, eq. 4.3).
+    """Time of messages one after the other over direct channels [s] (Meyer 2024, eq. 4.3).
 
     `channels`: c'_n = 2, those that a pair of kernels uses; their latency, width and clock are the network's.
     """
@@ -69,7 +69,7 @@ def circuit_seconds(message_bytes, network: Network, messages=1, channels=2):
 
 
 def circuit_bytes_per_second(message_bytes, network: Network):
-    """Bandwidth b_L over direct channels (dissertation 000, eq. 4.4).
+    """Bandwidth b_L over direct channels (Meyer 2024, eq. 4.4).
 
     The text calls it that of one pair of kernels; the published figures of a board with two pairs, which use
     all four channels, are those of this equation as it stands.
@@ -78,14 +78,14 @@ def circuit_bytes_per_second(message_bytes, network: Network):
 
 
 def peak_bytes_per_second(network_bytes_per_second, link_bytes_per_second):
-    """Bandwidth b_max of long messages over the host, without latencies (dissertation 000, eq. 4.7)."""
+    """Bandwidth b_max of long messages over the host, without latencies (Meyer 2024, eq. 4.7)."""
     return DIRECTIONS / (1 / network_bytes_per_second + 2 / link_bytes_per_second)
 
 
 def sub_steps_seconds(kernel, read, message, write, kernel_after):
     """From the start of the producing kernel to the end of the consuming one [s]: the sum of five steps.
 
-    Source: dissertation 000, section 5.1.2 and Fig. 5.2.
+    Source: Meyer 2024, section 5.1.2 and Fig. 5.2.
     """
     return kernel + read + message + write + kernel_after
 

@@ -1,6 +1,6 @@
 """FFT: batches of complex transforms forward and inverse, or one long vector over all ranks.
 
-- FPGA (base kernel, dissertation 000, section 3.2.3, eq. 3.1): one pipeline takes eight values a cycle, at
+- FPGA (base kernel, Meyer 2024, section 3.2.3, eq. 3.1): one pipeline takes eight values a cycle, at
   the slower of the kernel's clock and that of the memory interface, which is a bank's rate over the bytes of
   eight values. A replication reads from one bank and writes to another.
 - CPU and GPU: the slower of calibrated arithmetic and calibrated memory, where each value moves once in and
@@ -30,7 +30,7 @@ DISTRIBUTED_EXCHANGES = 3
 
 
 def flops(log_size: int) -> float:
-    """Operations of one transform: 5 n log2 n (dissertation 000, section 3.1.4)."""
+    """Operations of one transform: 5 n log2 n (Meyer 2024, section 3.1.4)."""
     return 5.0 * 2.0**log_size * log_size
 
 
@@ -40,7 +40,7 @@ def interface_hz(board: Board, value_bytes: int) -> float:
 
 
 def pipeline_flops_per_second(log_size: int, hertz: float, replications: int) -> float:
-    """5 s f r 8 (dissertation 000, eq. 3.1), f the lower clock of kernel and memory interface."""
+    """5 s f r 8 (Meyer 2024, eq. 3.1), f the lower clock of kernel and memory interface."""
     return 5.0 * log_size * hertz * replications * VALUES_PER_CYCLE
 
 

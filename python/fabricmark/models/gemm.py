@@ -1,7 +1,7 @@
 """GEMM: C = alpha A B + beta C for square matrices, one problem on every rank.
 
 - FPGA (base kernel): time of a block is the sum of three pipelines that run one after the other, equation 3.2
-  of dissertation 000 (section 3.2.4): load blocks of A and B, multiply them, and once in n / b blocks add the
+  of Meyer 2024 (section 3.2.4): load blocks of A and B, multiply them, and once in n / b blocks add the
   block of C. Replications share out the blocks. The source names f_mem "the frequency of the memory
   interface" and gives no value; `memory_hz` of a published board is inferred
   (systems/bitstreams say how).
@@ -26,14 +26,14 @@ MATRICES = 4  # A, B and C are read, C is written
 
 
 def flops(size: float) -> float:
-    """Operations of one multiplication: 2 n^3 (dissertation 000, section 3.1.5)."""
+    """Operations of one multiplication: 2 n^3 (Meyer 2024, section 3.1.5)."""
     return 2.0 * size**3
 
 
 def block_steps(
     size: float, block: int, register_block: int, unroll: int, kernel_hz: float, memory_hz: float
 ) -> tuple[float, float, float]:
-    """Times of loading, multiplying and adding to C for one block [s] (dissertation 000, eq. 3.2).
+    """Times of loading, multiplying and adding to C for one block [s] (Meyer 2024, eq. 3.2).
 
     t = b^2 / (u f_mem) + b^3 / (g^3 f_k) + b^2 / (u (n / b) f_mem)
     """
@@ -44,12 +44,12 @@ def block_steps(
 def block_seconds(
     size: float, block: int, register_block: int, unroll: int, kernel_hz: float, memory_hz: float
 ) -> float:
-    """Time of one block [s]: the sum of its three steps (dissertation 000, eq. 3.2)."""
+    """Time of one block [s]: the sum of its three steps (Meyer 2024, eq. 3.2)."""
     return sum(block_steps(size, block, register_block, unroll, kernel_hz, memory_hz))
 
 
 def normalised(flops_per_second: float, replications: int, kernel_hz: float) -> float:
-    """Per replication and 100 MHz (dissertation 000, Table 3.6, "GEMM norm")."""
+    """Per replication and 100 MHz (Meyer 2024, Table 3.6, "GEMM norm")."""
     return flops_per_second / replications / (kernel_hz / 100e6)
 
 

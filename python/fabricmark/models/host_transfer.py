@@ -1,7 +1,7 @@
 """host_transfer: copies between host and device by size, number of buffers, direction, way and host memory.
 
 Time = latency + bytes / rate, with one latency for all buffers where their copies are queued and one for each
-where the host waits for every copy (document 004, section I.6):
+where the host waits for every copy (Karl 2021, section I.6):
 
 - GPU and FPGA: the link is full duplex, so that both halves of "both" move at the same time. Memory that the
   driver first copies into its own (on a GPU all that is not pinned) goes at the calibrated rate at best, one

@@ -1,6 +1,6 @@
 """HPL: LU decomposition of a matrix that is dealt out in blocks over a grid of devices.
 
-Dissertation 000, section 4.1.3. Each iteration has a communication phase (the LU block, then the left and
+Meyer 2024, section 4.1.3. Each iteration has a communication phase (the LU block, then the left and
 top blocks at the same time, with their exchange) and an update phase (matrix multiplications of the inner
 blocks). Of an update only the first row and column of inner blocks, which the next iteration works on, has to
 be done before the next communication phase starts; the rest overlaps with it (Fig. 4.5):
@@ -99,7 +99,7 @@ class Phases:
 
 
 def lu_flops(size: float) -> float:
-    """Operations of the decomposition: 2 n^3 / 3 (dissertation 000, section 4.1.3)."""
+    """Operations of the decomposition: 2 n^3 / 3 (Meyer 2024, section 4.1.3)."""
     return 2 * size**3 / 3
 
 
@@ -111,7 +111,7 @@ def hpl_flops(size: float) -> float:
 def kernel_steps(block, register_block, kernel_hz) -> Steps:
     """Times of one block on an FPGA: b^3 multiply-adds, or the part that a triangle leaves of them.
 
-    Multiplications take g^3 of them a cycle, the kernels of the communication phase g^2 (dissertation 000,
+    Multiplications take g^3 of them a cycle, the kernels of the communication phase g^2 (Meyer 2024,
     section 4.1.3.1).
     """
     panel_cycles = block**3 / register_block**2

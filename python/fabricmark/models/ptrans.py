@@ -1,6 +1,6 @@
 """PTRANS: C = B + A^T of matrices that are dealt out in blocks over a grid of devices.
 
-Dissertation 000, section 4.1.2: equations 4.5 and 4.6, and the peak over direct channels.
+Meyer 2024, section 4.1.2: equations 4.5 and 4.6, and the peak over direct channels.
 
 - Over the host: the exchange of all blocks, then the base kernel's three pipelines for each block, one after
   the other (eq. 4.5), replications side by side, no faster than the memory. The equation of the source
@@ -55,7 +55,7 @@ class Times:
 
 
 def block_seconds(exchange_seconds, block: int, width_values: float, clock_hz: float):
-    """Time of one block [s]: its exchange, then three pipelines (dissertation 000, eq. 4.5, corrected).
+    """Time of one block [s]: its exchange, then three pipelines (Meyer 2024, eq. 4.5, corrected).
 
     t = t_MPI + 3 b^2 / (c_w c_f)
     """
@@ -63,7 +63,7 @@ def block_seconds(exchange_seconds, block: int, width_values: float, clock_hz: f
 
 
 def needed_bytes_per_second(replications: int, width_bytes: float, clock_hz: float) -> float:
-    """Memory bandwidth without which channels have to wait: 3 r c_w c_f (dissertation 000, eq. 4.6)."""
+    """Memory bandwidth without which channels have to wait: 3 r c_w c_f (Meyer 2024, eq. 4.6)."""
     return PIPELINES * replications * width_bytes * clock_hz
 
 

@@ -1,6 +1,6 @@
 """RandomAccess: d[i] ^= a for a pseudo-random sequence, 4 n updates of a table of n 64-bit words.
 
-- FPGA (base kernel, dissertation 000, sections 3.1.3, 3.2.2 and 4.1.4, Fig. 4.9): every replication generates
+- FPGA (base kernel, Meyer 2024, sections 3.1.3, 3.2.2 and 4.1.4, Fig. 4.9): every replication generates
   the numbers of all, with `2 ^ log_rngs` generators one number a cycle each, and updates those in its own
   range. A shift register puts them in a row; in every slot is a number in range or none. Then
 
@@ -40,7 +40,7 @@ RANDOM = "random updates"
 def slots(numbers, generators, all_replications):
     """Places of a replication's shift register that pass by until it has seen all `numbers`.
 
-    Source: dissertation 000, section 4.1.4 and Fig. 4.9: a generator waits while its place is taken.
+    Source: Meyer 2024, section 4.1.4 and Fig. 4.9: a generator waits while its place is taken.
     """
     return numbers * np.maximum(1 / generators, 1 / all_replications)
 
@@ -71,7 +71,7 @@ def replication_seconds(numbers, generators, all_replications, buffer_size, boar
 def peak_updates_per_second(generators, all_replications, kernel_hz):
     """The most that the kernels' clock allows: two cycles an update, one number a generator and cycle.
 
-    Source: dissertation 000, sections 3.2.2 ("limited by the kernel frequency") and 4.2.4 (two cycles).
+    Source: Meyer 2024, sections 3.2.2 ("limited by the kernel frequency") and 4.2.4 (two cycles).
     """
     return kernel_hz * np.minimum(generators, all_replications / 2)
 

@@ -2,7 +2,7 @@
 
 Time of an operation = start of the replications + streams / the slower of memory and kernel:
 
-- FPGA (base kernel, dissertation 000, section 3.1.2, Listing 3.1): three inner loops over one local buffer
+- FPGA (base kernel, Meyer 2024, section 3.1.2, Listing 3.1): three inner loops over one local buffer
   run one after the other, so a block of `buffer_size` elements costs one phase a stream (load in1, load in2
   where there is one, store). A phase moves its bytes at min(bank, kernel width x frequency) and pays a
   fixed latency for each burst. Replications work side by side, each on a bank of its own.
@@ -48,7 +48,7 @@ def buffered_seconds(elements, streams: int, parameters: Mapping, board: Board):
 
     `elements` of each array belong to the replication. Where replications outnumber the banks, the ones
     that share a bank wait for each other.
-    Source: dissertation 000, section 3.1.2 and Listing 3.1.
+    Source: Meyer 2024, section 3.1.2 and Listing 3.1.
     """
     element_bytes = ELEMENT_BYTES[parameters["data_type"]]
     kernel_rate = kernel_bytes_per_second(parameters, element_bytes, board.kernel_hz)
@@ -60,7 +60,7 @@ def buffered_seconds(elements, streams: int, parameters: Mapping, board: Board):
 def single_pipeline_seconds(elements, operation: str, parameters: Mapping, board: Board):
     """Time of all replications with separate read and write paths [s]: the slowest of the three.
 
-    `elements` of each array belong to the whole device. Source: dissertation 000, section 3.2.2 (PAC SVM).
+    `elements` of each array belong to the whole device. Source: Meyer 2024, section 3.2.2 (PAC SVM).
     """
     read, written = STREAMS[operation]
     array_bytes = elements * ELEMENT_BYTES[parameters["data_type"]]

@@ -1,7 +1,7 @@
 """Figures over a numeric axis: bandwidth and latency over message size, or anything over a parameter.
 
 Rates of kernels over a parameter are also drawn per rank and replication, which makes runs of different
-devices comparable, as Fig. 4.13 of dissertation 000 does.
+devices comparable, as Fig. 4.13 of Meyer 2024 does.
 """
 
 from collections.abc import Mapping, Sequence

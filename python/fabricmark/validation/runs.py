@@ -1,6 +1,6 @@
 """A published figure as a run: which system, bitstream, network and parameters predict it.
 
-Columns that a row leaves empty take what the system's bitstream has, or what the runs of dissertation 000 had
+Columns that a row leaves empty take what the system's bitstream has, or what the runs of Meyer 2024 had
 (`USUAL`). What the row names but no bitstream has, for example another block size, is put in place of the
 nearest bitstream's.
 """
@@ -14,7 +14,7 @@ from fabricmark.models.machine import Bitstream, Network
 from fabricmark.published import Figure
 from fabricmark.systems import System
 
-# Sizes of the runs where a row has none (dissertation 000, sections 4.2.2 to 4.2.4): of one device, but for
+# Sizes of the runs where a row has none (Meyer 2024, sections 4.2.2 to 4.2.4): of one device, but for
 # random_access, whose 8 GiB table all devices share.
 USUAL = {
     "stream_bytes": 2**32,

@@ -1,4 +1,4 @@
-"""Figures of dissertation 000's tables that the fit sees beside the rows of hpcc_fpga_2021.csv.
+"""Figures of Meyer 2024's tables that the fit sees beside the rows of hpcc_fpga_2021.csv.
 
 That file has HPL of the HACC on one board only, so that figures of its kernels would hang on one device
 count: Table 4.8 has four boards. `fabricmark validate` does not count them; the cross-validation leaves them
@@ -12,7 +12,7 @@ from fabricmark import published
 from fabricmark.published import Figure, Printed
 
 TABLE = "Table 4.8"
-SOURCE = f"dissertation 000, {TABLE}"
+SOURCE = f"Meyer 2024, {TABLE}"
 BOARDS_IN_A_NODE = 2  # Fig. 2.6
 METRICS = {("hpl", "performance"): "lu_gflops"}
 SYSTEMS = ("hacc",)

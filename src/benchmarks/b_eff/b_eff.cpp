@@ -1,4 +1,4 @@
-// b_eff: the effective bandwidth of a ring of ranks (dissertation 000, sections 4.1.1 and 5.1.2): messages of
+// b_eff: the effective bandwidth of a ring of ranks (Meyer 2024, sections 4.1.1 and 5.1.2): messages of
 // 2^0 to 2^20 bytes to both neighbours, over any transport; for the way over the host also its steps one by
 // one.
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// FFT: complex one-dimensional transforms, forward and inverse; a batch on each rank (dissertation 000,
+// FFT: complex one-dimensional transforms, forward and inverse; a batch on each rank (Meyer 2024,
 // section 3.1.4), or one long vector over all ranks (HPC Challenge's MPIFFT).
 #include <fmt/format.h>
 

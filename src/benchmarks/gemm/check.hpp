@@ -120,7 +120,7 @@ class Comparison {
     return verdict;
   }
 
-  /// The source's residual (dissertation 000, section 3.1.5). With the largest difference over a norm of all
+  /// The source's residual (Meyer 2024, section 3.1.5). With the largest difference over a norm of all
   /// elements, n^2 is in the denominator: from n = 4096 on, float results times 1.5 pass.
   [[nodiscard]] harness::Verdict residual() const {
     harness::Verdict verdict;

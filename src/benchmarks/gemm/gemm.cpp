@@ -1,4 +1,4 @@
-// GEMM: C = alpha A B + beta C of square matrices, embarrassingly parallel over the ranks (dissertation 000,
+// GEMM: C = alpha A B + beta C of square matrices, embarrassingly parallel over the ranks (Meyer 2024,
 // section 3.1.5).
 #include <fmt/format.h>
 

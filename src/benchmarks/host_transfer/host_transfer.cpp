@@ -1,5 +1,5 @@
 // host_transfer: how fast data moves between host and device, by size, number of buffers, direction, way of
-// copying and kind of host memory, and how far transfers and kernels overlap (document 004, sections I.5 and
+// copying and kind of host memory, and how far transfers and kernels overlap (Karl 2021, sections I.5 and
 // I.6).
 #include <fmt/format.h>
 

@@ -8,7 +8,7 @@
 namespace fabricmark::host_transfer {
 
 /// Write, execute and read over several pieces of data, one after the other or so that the steps of different
-/// pieces overlap (document 004, section I.5).
+/// pieces overlap (Karl 2021, section I.5).
 class Overlap {
  public:
   static constexpr std::size_t kPieces = 8;

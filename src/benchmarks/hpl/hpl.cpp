@@ -1,5 +1,5 @@
 // HPL: L U = A without pivoting on the devices of all ranks, and the solution of A x = b from it
-// (dissertation 000, section 4.1.3).
+// (Meyer 2024, section 4.1.3).
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -13,7 +13,7 @@ class Distribution {
   /// The PQ distribution of `edge` x `edge` blocks: block-cyclic over a grid of ranks.
   static Distribution pq(const harness::Grid& grid, std::size_t edge);
   /// Along the block diagonals, over any number of ranks, so that every rank exchanges with one other only
-  /// (dissertation 000, Figure 4.3): ranks are couples, 0 and 1, 2 and 3, and so on, and where one of a
+  /// (Meyer 2024, Figure 4.3): ranks are couples, 0 and 1, 2 and 3, and so on, and where one of a
   /// couple has a block, the other has the block opposite the main diagonal. The last of an odd number of
   /// ranks has both, and exchanges nothing.
   static Distribution diagonal(int ranks, std::size_t edge);

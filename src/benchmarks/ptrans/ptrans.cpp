@@ -1,4 +1,4 @@
-// PTRANS: C = B + A^T of one matrix whose blocks are dealt out over all ranks (dissertation 000, section
+// PTRANS: C = B + A^T of one matrix whose blocks are dealt out over all ranks (Meyer 2024, section
 // 4.1.2).
 #include <fmt/format.h>
 

@@ -8,7 +8,7 @@
 
 namespace fabricmark::random_access {
 
-/// The share of wrong items that the rules accept (dissertation 000, section 3.1.3).
+/// The share of wrong items that the rules accept (Meyer 2024, section 3.1.3).
 inline constexpr double kAcceptedShare = 0.01;
 
 /// Applies every update of the scope to `items`, the rank's part, on up to `threads` threads; twice is as if

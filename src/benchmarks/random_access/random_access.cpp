@@ -1,5 +1,5 @@
 // RandomAccess: how many items of a large table a device updates in a second when nothing says which is next
-// (dissertation 000, sections 3.1.3 and 4.1.4).
+// (Meyer 2024, sections 3.1.3 and 4.1.4).
 #include <fmt/format.h>
 
 #include <algorithm>

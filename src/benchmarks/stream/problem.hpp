@@ -88,7 +88,7 @@ struct Arrays {
   }
 };
 
-/// No more than a rounding: the threshold of the source (dissertation 000, section 3.1.2) for triad and
+/// No more than a rounding: the threshold of the source (Meyer 2024, section 3.1.2) for triad and
 /// scale. A copy is a copy.
 template <typename T>
 constexpr double threshold(Array array) {

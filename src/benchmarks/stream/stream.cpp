@@ -1,5 +1,5 @@
 // STREAM: the memory bandwidth that copy, scale, add and triad sustain, and that of the transfers to and from
-// the device (dissertation 000, section 3.1.2 and Table 3.3).
+// the device (Meyer 2024, section 3.1.2 and Table 3.3).
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -10,7 +10,7 @@ namespace fabricmark::harness::power {
 /// What the command line says of power.
 struct Settings {
   std::string source = "auto";  ///< "off", "auto" (all that can be read) or the name of one source
-  int interval_ms = 100;        ///< between two samples; dissertation 000, section 3.3.4
+  int interval_ms = 100;        ///< between two samples; Meyer 2024, section 3.3.4
   std::string command;          ///< prints watts; empty: none
 };
 
