@@ -203,12 +203,8 @@ def ptrans(tmp_path_factory):
 @pytest.mark.parametrize("what", FOUND)
 def test_a_kernel_that_saves_work_is_found(ptrans, tmp_path, what):
     wrong, checks = FOUND[what]
-    words = (
-        [word for word in WORDS if word != "--replications"] if "--replications" in wrong.options else WORDS
-    )
-    if "--replications" in wrong.options:
-        words = ("--size", 60, "--block-size", 16, "--channel-width", 4, "--repetitions", 3)
-    assert check_found(ptrans, wrong, tmp_path, *words) == checks
+    one = () if "--replications" in wrong.options else ("--replications", 1)
+    assert check_found(ptrans, wrong, tmp_path, *WORDS, *one) == checks
 
 
 @pytest.mark.parametrize("transport", ["host", "cpu"])
