@@ -218,7 +218,29 @@ DEPENDS = {
 
 
 # Numbers that models may hold: those of formulas, of units, of sizes in bytes, and of the robust fit.
-NUMBERS = {0, 0.5, 1, 2, 3, 4, 5, 8, 16, 20, 21, 50, 1e6, 1e9, 100e6, 1e-6, 1e-12, 1e-300, 1.345, 1.4826}
+NUMBERS = {
+    0,
+    0.5,
+    1,
+    2,
+    3,
+    4,
+    5,
+    8,
+    16,
+    20,
+    21,
+    50,
+    1e6,
+    1e9,
+    100e6,
+    1e-6,
+    1e-9,
+    1e-12,
+    1e-300,
+    1.345,
+    1.4826,
+}
 NUMBERS |= {_sweep.MOST_ELEMENTS}
 NUMBERS |= {1e3, 1e-3, 1.25, 0.1, 27, 22, 19, 8192}  # sizes of short runs, and what a fit to them holds on to
 NUMBERS |= {1e-3, 1e3, 0.1, 1.25, 19, 22, 27, 8192}  # of milliseconds, and of short runs and fits to them

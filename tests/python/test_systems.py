@@ -13,7 +13,8 @@ SYSTEMS = REPOSITORY / "systems"
 FILES = sorted(SYSTEMS.rglob("*.toml"))
 # How a source names its document, and where in it.
 DOCUMENTS = re.compile(
-    r"00[0-4], (section|Table|Fig\.|eq\.)|AMD (UG|XD)\d+|NVIDIA H200 data sheet"
+    r"(Meyer|Mondigo|Karl|Meyer et al\.|Contini et al\.) 20\d\d, (section|Table|Fig\.|eq\.)"
+    r"|AMD (UG|XD)\d+|NVIDIA H200 data sheet"
     r"|the whole memory counts as one|no switch|one port carries"
 )
 BOARDS = [

@@ -101,7 +101,10 @@ std::array<double, kArrays> expected(const Arrays<T>& arrays, std::size_t i) {
   const auto fused = static_cast<double>(fused_triad(arrays.a[i], arrays.b[i]));
   const auto is = static_cast<double>(arrays.results[kA][i]);
   const bool is_right = std::abs(is - fused) <= threshold<T>(kA) * fused;
-  const double c = is_right ? is : fused;
+  // Where a is wrong, either way of rounding is right in c: it then shows in a alone.
+  const auto separate = static_cast<double>(separate_triad(arrays.a[i], arrays.b[i]));
+  const bool is_separate = static_cast<double>(arrays.results[kC][i]) == separate;
+  const double c = is_right ? is : is_separate ? separate : fused;
   return {fused, static_cast<double>(scaled(static_cast<T>(c))), c};
 }
 
