@@ -38,7 +38,7 @@ class Fabricmark(CMakePackage):
 
     # The command's own packages come from Spack, not from requirements.txt.
     depends_on("python@3.11:", type=("build", "run"))
-    for package in ("jsonschema", "matplotlib", "numpy", "plotly", "rich", "scipy", "typer"):
+    for package in ("jsonschema", "matplotlib", "numpy", "rich", "scipy", "typer"):
         depends_on(f"py-{package}", type=("build", "run"))
 
     generator("ninja")

@@ -44,7 +44,7 @@ def hpl_performance(measurements: Sequence[Sampled]) -> Derived:
     parts = {
         entry.axes.get("operation"): entry for entry in measurements if entry.name in ("performance", "time")
     }
-    size = (1.5 * parts["lu"].work_amount) ** (1 / 3)  # 2/3 n^3 operations
+    size = (3 / 2 * parts["lu"].work_amount) ** (1 / 3)  # 2/3 n^3 operations
     operations = 1e-9 * (parts["lu"].work_amount + 3 / 2 * size**2)
     found: Derived = {}
     times, words = (0.0, 0.0), []
