@@ -19,7 +19,7 @@ struct Argument {
 
 /// OpenCL returns texts with the zero byte at their end.
 std::string without_zero(std::string text) {
-  text.erase(std::remove(text.begin(), text.end(), '\0'), text.end());
+  std::erase(text, '\0');
   return text;
 }
 

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <numbers>
 #include <vector>
 
 #include "harness/random_bits.hpp"
@@ -158,8 +159,8 @@ class Inputs {
   /// An odd number with half of the arithmetic's bits; the product of one in A and one in B is from half to
   /// three quarters of the type's range.
   [[nodiscard]] double half(Matrix matrix, std::size_t line, std::size_t depth) const {
-    constexpr double kLeast = 1.4143;  // the root of 2
-    constexpr double kMost = 1.7;      // below the root of 3
+    constexpr double kLeast = 1.0001 * std::numbers::sqrt2;
+    constexpr double kMost = 1.7;  // below the root of 3
     const int in_a = std::min((kind_.value_bits + 1) / 2, kind_.input_bits);
     const int in_b = std::min(kind_.value_bits / 2, kind_.input_bits);
     const double low = std::ldexp(kLeast, (matrix == kA ? in_a : in_b) - 1);

@@ -54,7 +54,7 @@ void Overlap::run_overlapped(bool lose_one) {
     cl::Event written;
     cl::Event executed;
     std::vector<cl::Event> after_write;
-    if (!(lose_one && i + 1 == kPieces)) {
+    if (!lose_one || i + 1 != kPieces) {
       buffers_[i].write(queues_[kWrites], source_.data() + i * bytes_, bytes_, 0, &written);
       after_write.push_back(written);
     }

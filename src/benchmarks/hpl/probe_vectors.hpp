@@ -49,7 +49,7 @@ class Samples {
  public:
   static constexpr std::size_t kMost = 64;
 
-  Samples(std::size_t size, int repetition) : size_(size), count_(std::min(size, kMost)) {
+  Samples(std::size_t size, int repetition) : count_(std::min(size, kMost)) {
     const std::uint64_t seed = harness::mixed_bits(static_cast<std::uint64_t>(repetition) + 1);
     for (std::size_t number = 0; number < count_; ++number) {
       const std::size_t first = number * size / count_;
@@ -68,7 +68,6 @@ class Samples {
   }
 
  private:
-  std::size_t size_;
   std::size_t count_;
   std::vector<std::size_t> columns_;  // ascending
 };

@@ -168,7 +168,7 @@ harness::Verdict check(const std::string& name, const Inputs<T>& inputs, const L
     RowCheck<T> rows(inputs, layout, c);
     harness::Verdict own;
     for (std::size_t number = begin; number < end; ++number) rows.check(number, source(number), own);
-    const std::lock_guard lock(mutex);
+    const std::scoped_lock lock(mutex);
     verdict.checked += own.checked;
     if (own.error <= verdict.error) return;
     verdict.error = own.error;

@@ -144,9 +144,9 @@ std::array<harness::Verdict, kArrays> check(const Arrays<T>& arrays, std::size_t
     const auto& [a, b, c] = block.results;
     unsigned different = 0;
     for (std::size_t i = 0; i < block.a.size(); ++i) {
-      const bool is_triad =
-          (a[i] == fused_triad(block.a[i], block.b[i])) | (a[i] == separate_triad(block.a[i], block.b[i]));
-      different |= static_cast<unsigned>(!is_triad) | static_cast<unsigned>(!(c[i] == a[i])) |
+      const unsigned is_triad = static_cast<unsigned>(a[i] == fused_triad(block.a[i], block.b[i])) |
+                                static_cast<unsigned>(a[i] == separate_triad(block.a[i], block.b[i]));
+      different |= (1U - is_triad) | static_cast<unsigned>(!(c[i] == a[i])) |
                    static_cast<unsigned>(!(b[i] == scaled(c[i])));
     }
     for (std::size_t i = 0; different != 0 && i < block.a.size(); ++i) {

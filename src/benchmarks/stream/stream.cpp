@@ -80,7 +80,7 @@ class TypedStream : public harness::Benchmark {
     std::mutex one_at_a_time;
     harness::spread(size_, threads_, [&](std::size_t start, std::size_t end) {
       const std::array<harness::Verdict, kArrays> found = check(arrays.part(start, end - start), start);
-      const std::lock_guard lock(one_at_a_time);
+      const std::scoped_lock lock(one_at_a_time);
       for (const Array array : {kA, kB, kC}) {
         const std::size_t checked = verdicts[array].checked + found[array].checked;
         if (found[array].error > verdicts[array].error) verdicts[array] = found[array];
