@@ -7,6 +7,7 @@ import re
 import shutil
 import signal
 import subprocess
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -121,6 +122,8 @@ def start(
     Raises FabricmarkError (3), also when a signal ended it.
     """
     environment = runtimes.environment(job.runtime, os.environ)
+    if job.mpi is not None and sys.stdout.isatty():  # MPI's launcher hides the terminal from the program
+        environment.setdefault("COLUMNS", str(shutil.get_terminal_size().columns))
     result = (result or job.result_path(datetime.now(UTC))).absolute()
     paths.make_folder(result.parent)
     command = command_line(job, result, environment)

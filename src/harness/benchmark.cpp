@@ -33,7 +33,7 @@ void Context::require_memory(const MemoryNeed& need, const std::string& size_par
   check(host_need, static_cast<double>(available_memory_bytes()), "on the host");
 }
 
-std::vector<DerivedFigure> Benchmark::derive(const std::map<std::string, LapSeconds>& /*laps*/) const {
+std::vector<DerivedMetric> Benchmark::derive(const std::map<std::string, LapSeconds>& /*laps*/) const {
   return {};
 }
 

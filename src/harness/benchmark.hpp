@@ -42,14 +42,14 @@ struct Verdict {
 
 enum class Better { kHigher, kLower };
 
-/// One coordinate of a figure: a text, or a number that plots can use.
+/// One coordinate of a metric: a text, or a number that plots can use.
 struct Axis {
   std::string name;
   std::variant<std::string, std::int64_t> value;
 };
 
-/// How the samples of one timed part become a figure. With work, a figure is work / seconds * scale (a rate);
-/// without, seconds * scale (a time).
+/// How the samples of one timed part become a metric. With work, its value is work / seconds * scale (a
+/// rate); without, seconds * scale (a time).
 struct Metric {
   std::string name;          ///< such as "bandwidth"
   std::vector<Axis> axes{};  ///< such as {"operation", "triad"} or {"message_bytes", 1024}
@@ -72,8 +72,8 @@ struct LapSeconds {
   double median = 0;
 };
 
-/// A figure that is computed from several timed parts and has no samples of its own.
-struct DerivedFigure {
+/// A metric that is computed from several timed parts and has no samples of its own.
+struct DerivedMetric {
   std::string name;
   std::vector<Axis> axes{};
   std::string unit;
@@ -184,8 +184,8 @@ class Benchmark {
   /// Checks the results of the last repetition in full; at least one verdict.
   virtual std::vector<Verdict> validate() = 0;
   [[nodiscard]] virtual std::vector<Metric> metrics() const = 0;
-  /// Figures from several timed parts; `laps` holds those of all ranks by name. Called on every rank.
-  [[nodiscard]] virtual std::vector<DerivedFigure> derive(
+  /// Metrics of several timed parts; `laps` holds those of all ranks by name. Called on every rank.
+  [[nodiscard]] virtual std::vector<DerivedMetric> derive(
       const std::map<std::string, LapSeconds>& laps) const;
   /// Remarks that a reader of the results needs.
   [[nodiscard]] virtual std::vector<std::string> notes() const { return {}; }

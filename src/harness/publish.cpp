@@ -39,7 +39,7 @@ void publish(const Result& result, const std::optional<std::string>& json) {
   }
   if (is_piped) return;
   try {
-    write_standard_output(to_table(result));
+    write_standard_output(to_table(result, terminal_width()));
   } catch (const Error& failure) {
     // A wrong result stays one, whoever can read that.
     const bool is_valid = result.exit_code == static_cast<int>(ExitCode::kValid);

@@ -109,26 +109,26 @@ const char* better_name(Better better) { return better == Better::kHigher ? "hig
 
 const char* kind_name(const Result& result) { return result.device.emulated() ? "emulated" : "measured"; }
 
-/// A derived figure has a best and a median but no samples; the other statistics repeat the median.
-Json derived_json(const Result& result, const DerivedFigure& figure) {
-  return {{"name", figure.name},
-          {"axes", axes_json(figure.axes)},
-          {"unit", figure.unit},
-          {"better", better_name(figure.better)},
+/// A derived metric has a best and a median but no samples; the other statistics repeat the median.
+Json derived_json(const Result& result, const DerivedMetric& metric) {
+  return {{"name", metric.name},
+          {"axes", axes_json(metric.axes)},
+          {"unit", metric.unit},
+          {"better", better_name(metric.better)},
           {"kind", kind_name(result)},
-          {"best", number(figure.best)},
-          {"median", number(figure.median)},
-          {"mean", number(figure.median)},
-          {"minimum", number(std::min(figure.best, figure.median))},
-          {"maximum", number(std::max(figure.best, figure.median))},
+          {"best", number(metric.best)},
+          {"median", number(metric.median)},
+          {"mean", number(metric.median)},
+          {"minimum", number(std::min(metric.best, metric.median))},
+          {"maximum", number(std::max(metric.best, metric.median))},
           {"standard_deviation", 0.0},
           {"work", nullptr},
-          {"derived", figure.formula},
+          {"derived", metric.formula},
           {"samples", {{"unit", "s"}, {"per_rank", Json::array()}}}};
 }
 
 Json measurement_json(const Result& result, const Metric& metric) {
-  const std::vector<double> values = figures(result, metric);
+  const std::vector<double> values = values_of(result, metric);
   const Statistics summary = statistics(values);
   const Json work =
       metric.work > 0 ? Json{{"amount", metric.work}, {"unit", metric.work_unit}} : Json(nullptr);
@@ -206,16 +206,16 @@ Json energy_json(const Result& result) {
 
 }  // namespace
 
-std::vector<double> figures(const Result& result, const Metric& metric) {
+std::vector<double> values_of(const Result& result, const Metric& metric) {
   std::vector<double> values = slowest(samples_of(result, metric));
   for (double& value : values)
     value = metric.work > 0 ? metric.work / value * metric.scale : value * metric.scale;
   return values;
 }
 
-double best_of(const std::vector<double>& figures, Better better) {
-  if (figures.empty()) return 0;
-  return better == Better::kHigher ? *std::ranges::max_element(figures) : *std::ranges::min_element(figures);
+double best_of(const std::vector<double>& values, Better better) {
+  if (values.empty()) return 0;
+  return better == Better::kHigher ? *std::ranges::max_element(values) : *std::ranges::min_element(values);
 }
 
 std::string to_json(const Result& result) {
@@ -249,8 +249,8 @@ std::string to_json(const Result& result) {
   document["measurements"] = Json::array();
   for (const Metric& metric : result.metrics)
     document["measurements"].push_back(measurement_json(result, metric));
-  for (const DerivedFigure& figure : result.derived)
-    document["measurements"].push_back(derived_json(result, figure));
+  for (const DerivedMetric& metric : result.derived)
+    document["measurements"].push_back(derived_json(result, metric));
   document["verdicts"] = Json::array();
   for (const auto& entry : result.verdicts)
     document["verdicts"].push_back(verdict_json(entry, result.validated));

@@ -10,6 +10,7 @@
 #include "harness/benchmark.hpp"
 #include "harness/options.hpp"
 #include "harness/power/energy.hpp"
+#include "harness/terminal.hpp"
 
 namespace fabricmark::harness {
 
@@ -54,7 +55,7 @@ struct Result {
   bool validated = true;
 
   std::vector<Metric> metrics;  ///< with the work of all ranks
-  std::vector<DerivedFigure> derived;
+  std::vector<DerivedMetric> derived;
   std::vector<std::string> lap_names;
   std::vector<std::vector<std::vector<double>>> seconds;  ///< [lap][rank][repetition]
   struct RankVerdict {
@@ -72,19 +73,21 @@ struct Result {
   std::vector<std::string> notes;
 };
 
-/// One figure per repetition, in the metric's unit: the slowest rank counts.
-std::vector<double> figures(const Result& result, const Metric& metric);
+/// One value of a metric per repetition, in its unit: the slowest rank counts.
+std::vector<double> values_of(const Result& result, const Metric& metric);
 
-/// The largest and the smallest figure are "best" by the metric's sense.
-double best_of(const std::vector<double>& figures, Better better);
+/// The largest or the smallest value, "best" by the metric's sense.
+double best_of(const std::vector<double>& values, Better better);
 
 std::string to_json(const Result& result);
 
-/// The table that a person reads.
-std::string to_table(const Result& result);
+/// The table that a person reads, for lines of `width` columns; names and numbers that are longer are left
+/// whole.
+std::string to_table(const Result& result, std::size_t width);
 
 /// `--list-devices` as a table and as JSON.
-std::string devices_table(const std::vector<device::FoundDevice>& devices);
+std::string devices_table(const std::vector<device::FoundDevice>& devices,
+                          std::size_t width = terminal_width());
 std::string devices_json(const std::vector<device::FoundDevice>& devices);
 
 }  // namespace fabricmark::harness

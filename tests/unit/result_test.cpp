@@ -35,15 +35,15 @@ Result sample() {
   return result;
 }
 
-TEST(Figures, AreTheWorkOfAllOverTheTimeOfTheSlowest) {
+TEST(Values, AreTheWorkOfAllOverTheTimeOfTheSlowest) {
   const Result result = sample();
-  EXPECT_EQ(figures(result, result.metrics[0]), (std::vector<double>{2, 1}));
+  EXPECT_EQ(values_of(result, result.metrics[0]), (std::vector<double>{2, 1}));
   EXPECT_EQ(best_of({1, 3, 2}, Better::kHigher), 3);
   EXPECT_EQ(best_of({1, 3, 2}, Better::kLower), 1);
   EXPECT_EQ(best_of({}, Better::kLower), 0);
 }
 
-TEST(Figures, WithoutWorkAreTimes) {
+TEST(Values, WithoutWorkAreTimes) {
   const Result result = sample();
   Metric latency;
   latency.name = "latency";
@@ -51,7 +51,7 @@ TEST(Figures, WithoutWorkAreTimes) {
   latency.unit = "us";
   latency.scale = 1e6;
   latency.better = Better::kLower;
-  EXPECT_EQ(figures(result, latency), (std::vector<double>{0.5e6, 1e6}));
+  EXPECT_EQ(values_of(result, latency), (std::vector<double>{0.5e6, 1e6}));
 }
 
 TEST(ResultJson, KeepsTheTypesOfParameters) {
@@ -137,14 +137,6 @@ TEST(ResultJson, HasATimelineOnlyOnRequestAndFromZero) {
   EXPECT_EQ(timeline[0]["queued"], 0.5);
   EXPECT_EQ(timeline[1]["queued"], 0.0);
   EXPECT_EQ(timeline[1]["ended"], 3.0);
-}
-
-TEST(ResultTable, SaysTheFiguresAndTheVerdict) {
-  Result result = sample();
-  EXPECT_NE(to_table(result).find("triad"), std::string::npos);
-  result.verdicts[0].verdict.error = 1;
-  result.verdicts[0].verdict.worst = WorstPlace{"a[17]", 30, 45};
-  EXPECT_NE(to_table(result).find("a[17]"), std::string::npos);
 }
 
 }  // namespace

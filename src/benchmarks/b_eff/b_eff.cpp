@@ -110,9 +110,9 @@ class EffectiveBandwidth : public harness::Benchmark {
     return metrics;
   }
 
-  [[nodiscard]] std::vector<harness::DerivedFigure> derive(
+  [[nodiscard]] std::vector<harness::DerivedMetric> derive(
       const std::map<std::string, harness::LapSeconds>& laps) const override {
-    harness::DerivedFigure effective{.name = "effective_bandwidth", .unit = "GB/s"};
+    harness::DerivedMetric effective{.name = "effective_bandwidth", .unit = "GB/s"};
     effective.formula =
         "mean over all message sizes of the bandwidth, both directions and all ranks (eq. 4.1)";
     for (const std::size_t bytes : sizes_) {

@@ -138,11 +138,11 @@ class HostTransfer : public harness::Benchmark {
     return metrics;
   }
 
-  [[nodiscard]] std::vector<harness::DerivedFigure> derive(
+  [[nodiscard]] std::vector<harness::DerivedMetric> derive(
       const std::map<std::string, harness::LapSeconds>& laps) const override {
     const harness::LapSeconds& serial = laps.at("pipeline/serial");
     const harness::LapSeconds& overlapped = laps.at("pipeline/overlapped");
-    harness::DerivedFigure speed_up{.name = "overlap_speed_up", .unit = "x"};
+    harness::DerivedMetric speed_up{.name = "overlap_speed_up", .unit = "x"};
     speed_up.formula = "time of write, execute, read piece by piece over that with the steps overlapped";
     speed_up.best = serial.best / overlapped.best;
     speed_up.median = serial.median / overlapped.median;
@@ -225,7 +225,7 @@ class HostTransfer : public harness::Benchmark {
   /// The verdicts on one repetition.
   struct Found {
     harness::Verdict arrived{.name = "copies that arrived", .measure = "pages without their mark"};
-    // Twice the limit: caches and turbo clocks let a small copy beat the figure of the moment it was
+    // Twice the limit: caches and turbo clocks let a small copy beat the rate of the moment it was
     // measured.
     harness::Verdict rate{.name = "rates", .threshold = 2, .measure = "largest rate over the link's limit"};
     harness::Verdict bytes{.name = "bytes", .measure = "wrong bytes"};

@@ -101,29 +101,29 @@ class TypedHpl : public harness::Benchmark {
     return metrics;
   }
 
-  [[nodiscard]] std::vector<harness::DerivedFigure> derive(
+  [[nodiscard]] std::vector<harness::DerivedMetric> derive(
       const std::map<std::string, harness::LapSeconds>& laps) const override {
     harness::LapSeconds seconds{laps.at("lu").best + laps.at("solve").best,
                                 laps.at("lu").median + laps.at("solve").median};
-    std::vector<harness::DerivedFigure> figures{rate("lu+solve", seconds)};
-    figures[0].formula = "HPL's count: (2/3 n^3 + 3/2 n^2) / (lu + solve)";
+    std::vector<harness::DerivedMetric> metrics{rate("lu+solve", seconds)};
+    metrics[0].formula = "HPL's count: (2/3 n^3 + 3/2 n^2) / (lu + solve)";
     if (refines_) {
       seconds.best += laps.at("refine").best;
       seconds.median += laps.at("refine").median;
-      figures.push_back(rate("lu+solve+refine", seconds));
-      figures.back().formula = "HPL-MxP's count: (2/3 n^3 + 3/2 n^2) / (lu + solve + refine)";
+      metrics.push_back(rate("lu+solve+refine", seconds));
+      metrics.back().formula = "HPL-MxP's count: (2/3 n^3 + 3/2 n^2) / (lu + solve + refine)";
       const auto iterations = static_cast<double>(refinement_.iterations);
-      figures.push_back(
+      metrics.push_back(
           {.name = "refinement_iterations", .unit = "iterations", .best = iterations, .median = iterations});
-      figures.back().better = harness::Better::kLower;
-      figures.back().formula = "of GMRES in the last repetition; HPL-MxP allows 50";
+      metrics.back().better = harness::Better::kLower;
+      metrics.back().formula = "of GMRES in the last repetition; HPL-MxP allows 50";
     }
     if (const std::optional<double> hidden = exchange_hidden()) {
-      figures.push_back(
+      metrics.push_back(
           {.name = "exchange_hidden", .unit = "%", .best = 100 * *hidden, .median = 100 * *hidden});
-      figures.back().formula = "share of the exchanges during which an inner kernel ran, on the worst rank";
+      metrics.back().formula = "share of the exchanges during which an inner kernel ran, on the worst rank";
     }
-    return figures;
+    return metrics;
   }
 
   [[nodiscard]] std::vector<std::string> notes() const override {
@@ -218,7 +218,7 @@ class TypedHpl : public harness::Benchmark {
     const auto n = static_cast<double>(layout_.size);
     return 2 * n * n * n / 3;
   }
-  [[nodiscard]] harness::DerivedFigure rate(const std::string& operation,
+  [[nodiscard]] harness::DerivedMetric rate(const std::string& operation,
                                             const harness::LapSeconds& seconds) const {
     const auto n = static_cast<double>(layout_.size);
     const double operations = 1e-9 * (lu_operations() + 3 * n * n / 2);

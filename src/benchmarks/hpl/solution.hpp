@@ -26,7 +26,7 @@ struct Solution {
 
 /// Three verdicts. "residual" is the source's (Meyer 2024, section 4.1.3): ||x - 1|| / (eps n ||b||).
 /// Its text prints ||x||, and what its program computes is the distance from ones, which the norm of b makes
-/// small: in float, x = 0 passes from n = 4096 on. It is here for comparison with published figures. "scaled
+/// small: in float, x = 0 passes from n = 4096 on. It is here for comparison with published values. "scaled
 /// residual" is HPL's, and "forward error" the largest |x - 1|. Collective.
 std::vector<harness::Verdict> check_solution(const Vectors& vectors, const System& system,
                                              const Solution& solution);

@@ -112,7 +112,7 @@ class RandomAccess : public harness::Benchmark {
     std::vector<std::string> notes;
     const auto table_bytes = static_cast<double>(initial_.size() * sizeof(std::uint64_t));
     if (table_bytes < cache_bytes_) {
-      notes.push_back(fmt::format("the table of {:.3g} MB fits into the last cache ({:.3g} MB)",
+      notes.push_back(fmt::format("the table of {:.3g} MB fits into the last-level cache ({:.3g} MB)",
                                   table_bytes / 1e6, cache_bytes_ / 1e6));
     }
     if (plan_.may_lose_updates) {

@@ -104,11 +104,13 @@ class TypedStream : public harness::Benchmark {
   }
 
   [[nodiscard]] std::vector<std::string> notes() const override {
-    constexpr std::size_t kTimesCache = 4;  // STREAM's rule: each array at least four times the last cache
+    constexpr std::size_t kTimesCache =
+        4;  // STREAM's rule: each array at least four times the last-level cache
     const auto array_bytes = static_cast<double>(size_ * sizeof(T));
     if (array_bytes >= kTimesCache * cache_bytes_) return {};
-    return {fmt::format("the arrays of {:.3g} MB are smaller than four times the last cache ({:.3g} MB)",
-                        array_bytes / 1e6, cache_bytes_ / 1e6)};
+    return {
+        fmt::format("the arrays of {:.3g} MB are smaller than four times the last-level cache ({:.3g} MB)",
+                    array_bytes / 1e6, cache_bytes_ / 1e6)};
   }
 
  private:
