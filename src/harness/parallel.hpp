@@ -6,7 +6,17 @@
 #include <thread>
 #include <vector>
 
+#include "harness/ranks.hpp"
+
 namespace fabricmark::harness {
+
+/// How many threads a rank may use for work of the host that is not timed: its share of the cores.
+inline int host_threads(const Ranks& ranks) {
+  return std::max(1, static_cast<int>(std::thread::hardware_concurrency()) / ranks.local_size());
+}
+
+/// For work on each of so many numbers, starting a thread pays.
+inline constexpr std::size_t kWorthAThread = std::size_t{1} << 16;
 
 /// Calls `body(begin, end)` with parts of the numbers from 0 to `count`, on up to `threads` threads with at
 /// least `least` numbers each; returns when all are done, and throws on what one has thrown. For inputs and

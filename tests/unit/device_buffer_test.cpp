@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <numeric>
 
@@ -60,6 +61,20 @@ TEST_P(OnBuffer, CopiesPartOfItself) {
   queue_.finish();
   EXPECT_EQ(back, -1);
   EXPECT_EQ(read(buffer)[8], 9);
+}
+
+TEST_P(OnBuffer, HasTheSameByteEverywhereWhenFilled) {
+  const Buffer buffer = filled();
+  Buffer part = buffer.part(found_.info.sub_buffer_alignment_bytes, 64 * sizeof(float));
+  part.fill(queue_, std::byte{0x3F});
+  queue_.finish();
+  const HostArray<float> output = read(buffer);
+  const auto first = static_cast<std::ptrdiff_t>(found_.info.sub_buffer_alignment_bytes / sizeof(float));
+  const auto from = output.span().begin() + first;
+  EXPECT_TRUE(std::all_of(from, from + 64,
+                          [](float value) { return std::bit_cast<std::uint32_t>(value) == 0x3F3F3F3FU; }));
+  EXPECT_TRUE(std::equal(output.span().begin(), from, input_.span().begin()));
+  EXPECT_TRUE(std::equal(from + 64, output.span().end(), input_.span().begin() + first + 64));
 }
 
 TEST_P(OnBuffer, HoldsNothingButNaNWhenPoisoned) {

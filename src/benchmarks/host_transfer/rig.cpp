@@ -4,8 +4,8 @@
 #include <cstring>
 #include <utility>
 
+#include "harness/parallel.hpp"
 #include "harness/random_bits.hpp"
-#include "harness/spread.hpp"
 
 namespace fabricmark::host_transfer {
 
@@ -36,10 +36,11 @@ std::size_t count_different(const std::byte* found, const std::byte* wanted, std
 device::HostArray<std::byte> random_bytes(std::size_t bytes, int threads) {
   device::HostArray<std::byte> random(bytes);
   auto* const words = reinterpret_cast<std::uint32_t*>(random.data());
-  harness::spread(bytes / sizeof(std::uint32_t), threads, [&](std::size_t start, std::size_t end) {
-    for (std::size_t i = start; i < end; ++i)
-      words[i] = harness::mixed_bits_32(static_cast<std::uint32_t>(i));
-  });
+  harness::parallel_for(bytes / sizeof(std::uint32_t), threads, harness::kWorthAThread,
+                        [&](std::size_t start, std::size_t end) {
+                          for (std::size_t i = start; i < end; ++i)
+                            words[i] = harness::mixed_bits_32(static_cast<std::uint32_t>(i));
+                        });
   return random;
 }
 

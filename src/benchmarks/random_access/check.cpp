@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "harness/spread.hpp"
+#include "harness/parallel.hpp"
 
 namespace fabricmark::random_access {
 
@@ -55,7 +55,7 @@ void apply_updates(const Scope& scope, std::span<std::uint64_t> items, int threa
       });
     }
   };
-  harness::spread(std::size_t{1} << log_parts, threads, apply, 1);
+  harness::parallel_for(std::size_t{1} << log_parts, threads, 1, apply);
 }
 
 std::vector<WrongItem> wrong_otherwise(const Scope& scope, const std::vector<WrongItem>& wrong) {

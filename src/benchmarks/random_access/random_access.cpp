@@ -11,9 +11,9 @@
 #include "benchmarks/random_access/execution.hpp"
 #include "device/error.hpp"
 #include "harness/host.hpp"
+#include "harness/parallel.hpp"
 #include "harness/random_bits.hpp"
 #include "harness/run.hpp"
-#include "harness/spread.hpp"
 
 namespace fabricmark::random_access {
 
@@ -57,12 +57,13 @@ class RandomAccess : public harness::Benchmark {
     scope_ = make_scope(is_global_, scope_.log_part, rank_, ranks_, repetition);
     execution_.write_starts(scope_);
     const std::uint64_t key = harness::mixed_bits(static_cast<std::uint64_t>(repetition));
-    harness::spread(initial_.size(), threads_, [&](std::size_t start, std::size_t end) {
-      for (std::size_t i = start; i < end; ++i) {
-        initial_[i] = harness::mixed_bits(key + (first_item_ + i) * harness::kRandomStep);
-        results_[i] = ~initial_[i];  // wrong everywhere, until it is read
-      }
-    });
+    harness::parallel_for(
+        initial_.size(), threads_, harness::kWorthAThread, [&](std::size_t start, std::size_t end) {
+          for (std::size_t i = start; i < end; ++i) {
+            initial_[i] = harness::mixed_bits(key + (first_item_ + i) * harness::kRandomStep);
+            results_[i] = ~initial_[i];  // wrong everywhere, until it is read
+          }
+        });
     is_expected_ = false;
   }
 

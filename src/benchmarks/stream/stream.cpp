@@ -9,8 +9,8 @@
 #include "benchmarks/stream/problem.hpp"
 #include "device/error.hpp"
 #include "harness/host.hpp"
+#include "harness/parallel.hpp"
 #include "harness/run.hpp"
-#include "harness/spread.hpp"
 
 namespace fabricmark::stream {
 
@@ -35,13 +35,15 @@ class TypedStream : public harness::Benchmark {
                  context.host_array<T>(execution_->padded_elements())} {}
 
   void prepare(int repetition) override {
-    harness::spread(inputs_[kA].size(), threads_, [&](std::size_t start, std::size_t end) {
-      for (const Array array : {kA, kB}) {
-        make_input<T>(array, repetition, first_index_ + start,
-                      inputs_[array].span().subspan(start, end - start));
-      }
-      for (device::HostArray<T>& result : results_) poison(result.span().subspan(start, end - start));
-    });
+    harness::parallel_for(inputs_[kA].size(), threads_, harness::kWorthAThread,
+                          [&](std::size_t start, std::size_t end) {
+                            for (const Array array : {kA, kB}) {
+                              make_input<T>(array, repetition, first_index_ + start,
+                                            inputs_[array].span().subspan(start, end - start));
+                            }
+                            for (device::HostArray<T>& result : results_)
+                              poison(result.span().subspan(start, end - start));
+                          });
   }
 
   void execute(harness::Laps& laps) override {
@@ -78,7 +80,7 @@ class TypedStream : public harness::Benchmark {
         all(inputs_[kA]), all(inputs_[kB]), {all(results_[kA]), all(results_[kB]), all(results_[kC])}};
     std::array<harness::Verdict, kArrays> verdicts = check(arrays.part(0, 0));
     std::mutex one_at_a_time;
-    harness::spread(size_, threads_, [&](std::size_t start, std::size_t end) {
+    harness::parallel_for(size_, threads_, harness::kWorthAThread, [&](std::size_t start, std::size_t end) {
       const std::array<harness::Verdict, kArrays> found = check(arrays.part(start, end - start), start);
       const std::scoped_lock lock(one_at_a_time);
       for (const Array array : {kA, kB, kC}) {
