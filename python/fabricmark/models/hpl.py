@@ -259,9 +259,8 @@ def processor_steps(
     whole = 2 * parameters["block_size"] ** 3 / rate
     panel = whole / figures_of(bitstream).get("panel_efficiency", 1.0)
     multiply = whole / figures_of(bitstream).get("multiply_efficiency", 1.0)
-    return Steps(
-        lu=LU_SHARE * panel, panel=2 * PANEL_SHARE * panel, multiply=multiply
-    )  # left and top in turn
+    # Left and top in turn.
+    return Steps(lu=LU_SHARE * panel, panel=2 * PANEL_SHARE * panel, multiply=multiply)
 
 
 def processor_phases(
@@ -321,11 +320,10 @@ def known_steps(
     parameters: Mapping, board: Board, ranks: int, grid: tuple, network, bitstream
 ) -> tuple[Steps | None, str]:
     """(all times of a block, what nothing says where there are none)."""
-    is_fpga = board.device_class == "fpga"
-    if is_fpga and network is not None:
-        return described_steps(parameters, board, ranks, grid, network, bitstream), ""
-    if is_fpga:
-        steps = described_steps(parameters, board, ranks, grid, None, bitstream)
+    if board.device_class == "fpga":
+        steps = described_steps(parameters, board, ranks, grid, network, bitstream)
+        if network is not None:
+            return steps, ""
     else:
         steps = processor_steps(parameters, board, ceil(ranks / board.devices), bitstream)
     if steps is None:
