@@ -5,7 +5,7 @@ import resource
 
 import pytest
 from fft_checks import DIRECTIONS, FAULTS, TYPES, check_fault, check_points, check_work, verdicts
-from stream_program import KERNELS, devices, mpirun, on_a_device, only_error
+from stream_program import devices, mpirun, on_a_device, only_error
 
 pytestmark = pytest.mark.programs
 
@@ -193,48 +193,6 @@ def test_a_fault_on_one_rank_of_mpi_is_found(fft):
     done = fft.run(*SHORT, "--inject-fault", "scale:inverse@1", launcher=mpirun(2))
     assert done.code == 1
     assert verdicts(done)["inverse transforms"]["worst"]["rank"] == 1
-
-
-# What is replaced in a kernel, by what, and which kernel.
-WRONG_KERNELS = {
-    "half of the batch": ("base", "steps = (ulong)batch *", "steps = (ulong)(batch / 2) *"),
-    "the first transform for all": ("base", "in + cycle / FFT_STEPS *", "in + 0 *"),
-    "never inverse": ("base", "fft_join(fft_finish(lanes), v, inverse)", "fft_join(fft_finish(lanes), v, 0)"),
-    "half of the batch, at once": ("throughput", "end = share_start(batch, item + 1)", "end = batch / 2"),
-    "no twiddles between the steps": (
-        "throughput",
-        "times_each(point, between_re[place], between_im[place])",
-        "point",
-    ),
-    "inverse for forward": (
-        "throughput",
-        "output + row * PAIRS_PER_LANES, ROWS / LANES, inverse",
-        "output + row * PAIRS_PER_LANES, ROWS / LANES, !inverse",
-    ),
-}
-
-
-def kernel_text(variant):
-    """A kernel with the header that its loops are in."""
-    text = (KERNELS / "fft" / f"{variant}.cl").read_text()
-    header = '#include "fft/throughput_cpu.h"'
-    return text.replace(header, (KERNELS / "fft" / "throughput_cpu.h").read_text())
-
-
-@pytest.mark.parametrize(
-    "what", [what if what.startswith("half") else pytest.param(what, marks=FULL) for what in WRONG_KERNELS]
-)
-def test_a_kernel_that_is_wrong_is_found(fft, on_cpu, tmp_path, what):
-    variant, old, new = WRONG_KERNELS[what]
-    text = kernel_text(variant)
-    assert text.count(old) == 1
-    path = tmp_path / "wrong.cl"
-    path.write_text(text.replace(old, new))
-    words = ("--variant", variant, "--replications", "1", "--kernel-file", path)
-    done = fft.run(*SHORT, *words)
-    assert done.code == 1
-    failed = {name for name, verdict in verdicts(done).items() if verdict["status"] == "failed"}
-    assert "inverse transforms" in failed
 
 
 # The stack, bad input ----------------------------------------------------------------------------------

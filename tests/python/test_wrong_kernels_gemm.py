@@ -1,8 +1,8 @@
 """Kernels of GEMM that save work or precision: each is found in the repetition in which it does."""
 
 import pytest
-from stream_program import on_a_device
-from wrong_kernels import Wrong, check_found, run
+import wrong_kernels
+from wrong_kernels import Wrong
 
 pytestmark = pytest.mark.programs
 
@@ -108,16 +108,10 @@ WRONG = {
 }  # fmt: skip
 
 
-@pytest.fixture(scope="module")
-def gemm(tmp_path_factory):
-    return on_a_device(tmp_path_factory, "gemm")
+def is_found(what, failed):
+    return "repetitions" in failed
 
 
-@pytest.mark.parametrize("what", WRONG)
-def test_a_wrong_kernel_is_found(gemm, tmp_path, what):
-    assert "repetitions" in check_found(gemm, WRONG[what], tmp_path, *SHORT)
-
-
-def test_the_shipped_kernels_are_valid_in_the_same_way(gemm, tmp_path):
-    for number, right in enumerate((throughput(), base())):
-        assert run(gemm, right, tmp_path / str(number), *SHORT).code == 0
+program, test_a_wrong_kernel_is_found, test_the_shipped_kernels_are_valid = wrong_kernels.tests(
+    "gemm", WRONG, SHORT, is_found, shipped=(throughput(), base())
+)

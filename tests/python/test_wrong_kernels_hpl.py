@@ -1,7 +1,7 @@
 """Kernels of HPL that save work or digits: each is found, in whichever repetition it is wrong."""
 
 import pytest
-from stream_program import on_a_device
+import wrong_kernels
 from wrong_kernels import Wrong, check_found
 
 pytestmark = pytest.mark.programs
@@ -187,17 +187,14 @@ FOUND = {
 }
 
 
-@pytest.fixture(scope="module")
-def hpl(tmp_path_factory):
-    return on_a_device(tmp_path_factory, "hpl")
+def is_found(what, failed):
+    fewer_digits = "digits" in what or "TF32" in what
+    return "precision" in failed if fewer_digits else failed & {"factors", "precision"}
 
 
-@pytest.mark.parametrize("what", FOUND)
-def test_a_kernel_that_saves_work_is_found(hpl, tmp_path, what):
-    found = check_found(hpl, FOUND[what], tmp_path, *WORDS)
-    assert found & {"factors", "precision"}
-    if "digits" in what or "TF32" in what:
-        assert "precision" in found
+program, test_a_wrong_kernel_is_found, test_the_shipped_kernels_are_valid = wrong_kernels.tests(
+    "hpl", FOUND, WORDS, is_found, shipped=(Wrong("base"),)
+)
 
 
 # From here on the elements are so many that the error of each alone says little.
@@ -212,15 +209,15 @@ def test_a_kernel_that_saves_work_is_found(hpl, tmp_path, what):
         "panels in 16 digits",
     ],
 )
-def test_products_of_fewer_digits_are_found_in_large_matrices(hpl, tmp_path, what, size):
+def test_products_of_fewer_digits_are_found_in_large_matrices(program, tmp_path, what, size):
     words = ("--size", size, "--block-size", 64, "--register-block", 4, "--repetitions", 1, "--warmup", 0)
-    assert "precision" in check_found(hpl, FOUND[what], tmp_path, *words)
+    assert "precision" in check_found(program, FOUND[what], tmp_path, *words)
 
 
 @pytest.mark.parametrize("kind", ["blank", "half", "late"])
-def test_spoiled_messages_of_any_repetition_are_found(hpl, kind):
+def test_spoiled_messages_of_any_repetition_are_found(program, kind):
     for repetition, ranks in ((0, 2), (1, 3)):
-        done = hpl.run(*WORDS, "--ranks", ranks, "--inject-fault", f"{kind}#{repetition}")
+        done = program.run(*WORDS, "--ranks", ranks, "--inject-fault", f"{kind}#{repetition}")
         check_repetition(done, repetition)
 
 
@@ -233,15 +230,15 @@ def check_repetition(done, repetition):
 
 
 @pytest.mark.parametrize("fault", ["element", "element:l", "scale:block", "zeros", "stale", "swapped:block"])
-def test_spoiled_factors_of_any_repetition_are_found(hpl, fault):
+def test_spoiled_factors_of_any_repetition_are_found(program, fault):
     for repetition, ranks in ((0, 1), (1, 2)):
-        done = hpl.run(*WORDS, "--ranks", ranks, "--inject-fault", f"{fault}#{repetition}")
+        done = program.run(*WORDS, "--ranks", ranks, "--inject-fault", f"{fault}#{repetition}")
         check_repetition(done, repetition)
 
 
-def test_a_spoiled_solution_of_any_repetition_is_found(hpl):
+def test_a_spoiled_solution_of_any_repetition_is_found(program):
     for fault in ("scale:x#0", "zeros:x#1", "zeros:refined#1"):
-        done = hpl.run(*WORDS, "--refinement", "gmres", "--inject-fault", fault)
+        done = program.run(*WORDS, "--refinement", "gmres", "--inject-fault", fault)
         assert done.code == 1
         failed = {v["repetition"] for v in done.document["verdicts"] if v["status"] == "failed"}
         assert failed == {int(fault[-1])}

@@ -1,8 +1,10 @@
 """Kernels of PTRANS that save work or digits: each is found, in whichever part and repetition it is wrong."""
 
+from dataclasses import replace
+
 import pytest
-from stream_program import on_a_device
-from wrong_kernels import Wrong, check_found
+import wrong_kernels
+from wrong_kernels import Wrong
 
 pytestmark = pytest.mark.programs
 
@@ -195,25 +197,28 @@ FOUND = {
 }
 
 
-@pytest.fixture(scope="module")
-def ptrans(tmp_path_factory):
-    return on_a_device(tmp_path_factory, "ptrans")
+def is_found(what, failed):
+    return failed == FOUND[what][1]
 
 
-@pytest.mark.parametrize("what", FOUND)
-def test_a_kernel_that_saves_work_is_found(ptrans, tmp_path, what):
-    wrong, checks = FOUND[what]
-    one = () if "--replications" in wrong.options else ("--replications", 1)
-    assert check_found(ptrans, wrong, tmp_path, *WORDS, *one) == checks
+ONE = ("--replications", 1)  # but where a kernel says otherwise
+WRONG = {
+    what: wrong if "--replications" in wrong.options else replace(wrong, options=(*ONE, *wrong.options))
+    for what, (wrong, _) in FOUND.items()
+}
+SHIPPED = (Wrong("base", options=ONE), Wrong("throughput", options=ONE))
+program, test_a_wrong_kernel_is_found, test_the_shipped_kernels_are_valid = wrong_kernels.tests(
+    "ptrans", WRONG, WORDS, is_found, shipped=SHIPPED
+)
 
 
 @pytest.mark.parametrize("transport", ["host", "cpu"])
 @pytest.mark.parametrize("kind", ["blank", "half", "late", "swapped"])
-def test_spoiled_messages_of_any_repetition_are_found(ptrans, kind, transport):
+def test_spoiled_messages_of_any_repetition_are_found(program, kind, transport):
     words = ("--size", 100, "--block-size", 16, "--round-blocks", 3, "--repetitions", 3, "--ranks", 2)
     for repetition in (0, 1):
         fault = f"{kind}#{repetition}"
-        done = ptrans.run(*words, "--transport", transport, "--inject-fault", fault)
+        done = program.run(*words, "--transport", transport, "--inject-fault", fault)
         assert done.code == 1
         found = {v["name"]: v for v in done.document["verdicts"]}
         assert set(found) == {WHOLE, KERNELS, "exchange"}
@@ -222,10 +227,10 @@ def test_spoiled_messages_of_any_repetition_are_found(ptrans, kind, transport):
 
 
 @pytest.mark.parametrize("kind", ["element", "scale", "zeros", "stale", "swapped:c"])
-def test_spoiled_values_of_any_repetition_are_found(ptrans, kind):
+def test_spoiled_values_of_any_repetition_are_found(program, kind):
     words = ("--size", 60, "--block-size", 16, "--repetitions", 3)
     for repetition in (0, 1):
-        done = ptrans.run(*words, "--inject-fault", f"{kind}#{repetition}")
+        done = program.run(*words, "--inject-fault", f"{kind}#{repetition}")
         assert done.code == 1
         (failed,) = (v for v in done.document["verdicts"] if v["status"] == "failed")
         assert failed["name"] == WHOLE and failed["repetition"] == repetition

@@ -1,8 +1,8 @@
 """Kernels of RandomAccess that keep tables or updates, or leave some out: each is found where it does."""
 
 import pytest
-from stream_program import on_a_device
-from wrong_kernels import Wrong, check_found, run
+import wrong_kernels
+from wrong_kernels import Wrong
 
 pytestmark = pytest.mark.programs
 
@@ -111,16 +111,11 @@ WRONG = {
 }  # fmt: skip
 
 
-@pytest.fixture(scope="module")
-def program(tmp_path_factory):
-    return on_a_device(tmp_path_factory, "random_access")
+def is_found(what, failed):
+    return failed <= {"table", "whole updates"}
 
 
-@pytest.mark.parametrize("name", WRONG)
-def test_a_wrong_kernel_is_found(program, tmp_path, name):
-    assert check_found(program, WRONG[name], tmp_path, *SHORT) <= {"table", "whole updates"}
-
-
-@pytest.mark.parametrize("shipped", [wrong("base"), wrong("throughput", replications=2)])
-def test_the_shipped_kernel_is_valid_in_the_same_place(program, tmp_path, shipped):
-    assert run(program, shipped, tmp_path, *SHORT).code == 0
+SHIPPED = (wrong("base"), wrong("throughput", replications=2))
+program, test_a_wrong_kernel_is_found, test_the_shipped_kernels_are_valid = wrong_kernels.tests(
+    "random_access", WRONG, SHORT, is_found, shipped=SHIPPED
+)

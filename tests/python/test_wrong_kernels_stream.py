@@ -1,8 +1,8 @@
 """Kernels of STREAM that save work or precision: each is found in the repetition in which it does."""
 
 import pytest
-from stream_program import on_a_device
-from wrong_kernels import Wrong, check_found, run
+import wrong_kernels
+from wrong_kernels import Wrong
 
 pytestmark = pytest.mark.programs
 
@@ -123,16 +123,10 @@ WRONG = {
 }  # fmt: skip
 
 
-@pytest.fixture(scope="module")
-def program(tmp_path_factory):
-    return on_a_device(tmp_path_factory, "stream")
+def is_found(what, failed):
+    return failed <= {"array a", "array b", "array c"}
 
 
-@pytest.mark.parametrize("name", WRONG)
-def test_a_wrong_kernel_is_found(program, tmp_path, name):
-    assert check_found(program, WRONG[name], tmp_path, *SHORT) <= {"array a", "array b", "array c"}
-
-
-@pytest.mark.parametrize("shipped", [throughput(), base()])
-def test_the_shipped_kernel_is_valid_in_the_same_place(program, tmp_path, shipped):
-    assert run(program, shipped, tmp_path, *SHORT).code == 0
+program, test_a_wrong_kernel_is_found, test_the_shipped_kernels_are_valid = wrong_kernels.tests(
+    "stream", WRONG, SHORT, is_found, shipped=(throughput(), base())
+)

@@ -1,13 +1,14 @@
 """Kernels that are wrong on purpose, as changes of the shipped ones, and how to run them.
 
-A benchmark's wrong kernels stand in its own test file as a table of `Wrong`; `check_found` runs one in a
-copy of kernels/ and asks that the program does not call its result valid.
+A benchmark's wrong kernels stand in its own test file as a table of `Wrong`; `tests` makes the tests of it.
+`check_found` runs one in a copy of kernels/ and asks that the program does not call its result valid.
 """
 
 import shutil
 from dataclasses import dataclass
 
-from stream_program import KERNELS
+import pytest
+from stream_program import KERNELS, on_a_device
 
 # State that outlives a kernel. OpenCL C 1.2 has none, so this is PoCL's and clang's way: constants that the
 # compiler is told to put where they can be written. They are zeros at first.
@@ -69,3 +70,29 @@ def check_found(program, wrong, folder, *words):
     done = run(program, wrong, folder, *words)
     assert done.code == 1, (done.code, done.errors, done.output)
     return {v["name"] for v in done.document["verdicts"] if v["status"] == "failed"}
+
+
+def tests(benchmark, wrong, words, fits, shipped=(), quick=None):
+    """What a test file is to name: the fixture `program`, the test of each wrong kernel, that of the shipped.
+
+    `wrong`: kernels by what is wrong with them, of which those outside of `quick` are for the full selection;
+    `fits(what, failed)`: whether these failed checks are those expected.
+    """
+
+    @pytest.fixture(scope="module")
+    def program(tmp_path_factory):
+        return on_a_device(tmp_path_factory, benchmark)
+
+    slow = set() if quick is None else set(wrong) - quick
+    names = [pytest.param(what, marks=[pytest.mark.full] * (what in slow)) for what in wrong]
+
+    @pytest.mark.parametrize("what", names)
+    def found(program, tmp_path, what):
+        failed = check_found(program, wrong[what], tmp_path, *words)
+        assert fits(what, failed), failed
+
+    def valid(program, tmp_path):
+        for number, right in enumerate(shipped):
+            assert run(program, right, tmp_path / str(number), *words).code == 0
+
+    return program, found, valid
