@@ -1,14 +1,15 @@
 """kernel.toml: the kernels of a benchmark, their parameters, and the conditions between them."""
 
+import itertools
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from fabricmark import toml_file
+from fabricmark import expression, toml_file
 from fabricmark.errors import FabricmarkError
 
-WORDS = ("cores", "banks")  # defaults that stand for a number of the device
+WORDS = ("cores", "banks")  # what a default may name of the device, beside the parameters before
 TYPES = {"int": int, "float": (int, float), "string": str, "bool": bool}
 
 
@@ -44,11 +45,26 @@ class Parameter:
             return ", ".join(_plain(value) for value in self.values)
         return f"{self.range[0]} to {self.range[1]}" if self.range is not None else self.type
 
-    def defaults(self) -> str:
+    def default_on(self, device_class: str, known: Mapping[str, object]) -> object:
+        """The default on this class of devices, as the programs take it; None where there is none.
+
+        `known`: the whole parameters before this one, and those of WORDS that are known. Raises
+        expression.UnknownName where it needs another one, else ValueError where it has no value.
+        """
+        found = self.default
+        if isinstance(found, Mapping):
+            # An emulator runs FPGA designs.
+            found = found.get(device_class, found.get("fpga") if device_class == "emulator" else None)
+        if self.type != "int" or not isinstance(found, str):
+            return found
+        number = expression.evaluate(found, {name: v for name, v in known.items() if _has_type(v, "int")})
+        return max((one for one in self.values or () if one <= number), default=number)
+
+    def defaults(self) -> list[str]:
         """The default, or one a device class, in words."""
         if not isinstance(self.default, Mapping):
-            return _plain(self.default)
-        return ", ".join(f"{key}: {_plain(value)}" for key, value in self.default.items())
+            return [_plain(self.default)]
+        return [f"{key}: {_plain(value)}" for key, value in self.default.items()]
 
 
 @dataclass(frozen=True)
@@ -68,7 +84,7 @@ def load(path: Path) -> Kernel:
     document = toml_file.load(path, "kernel-1")
     parameters = {name: _parameter(name, table) for name, table in document.get("parameters", {}).items()}
     for parameter in parameters.values():
-        _check_parameter(path, parameter)
+        _check_parameter(path, parameter, before(parameter.name, parameters))
         _check_scaling(path, parameter, parameters)
     _check_variants(path, document, parameters)
     for position, constraint in enumerate(document.get("constraints", [])):
@@ -83,6 +99,32 @@ def load(path: Path) -> Kernel:
     )
 
 
+def before(name: str, parameters: Mapping[str, Parameter]) -> list[str]:
+    """The names that a default of this parameter may use: WORDS, and the whole parameters before it."""
+    earlier = itertools.takewhile(lambda one: one.name != name, parameters.values())
+    return [*WORDS, *(one.name for one in earlier if one.type == "int")]
+
+
+def on_device(
+    parameters: Mapping[str, Parameter], device_class: str, known: Mapping[str, object]
+) -> dict[str, object]:
+    """Every parameter on a device: as `known` has it, else its default; None where that cannot be known.
+
+    `known` may have WORDS too. Raises FabricmarkError (2) for a default that has no value.
+    """
+    found = dict(known)
+    for name, parameter in parameters.items():
+        if name in known:
+            continue
+        try:
+            found[name] = parameter.default_on(device_class, found)
+        except expression.UnknownName:
+            found[name] = None
+        except ValueError as error:
+            raise FabricmarkError(f"{name}: its default has no value: {error}", "set it") from error
+    return {name: found[name] for name in parameters}
+
+
 def _parameter(name: str, table: Mapping) -> Parameter:
     lists = {key: tuple(table[key]) for key in ("range", "values") if key in table}
     keys = ("type", "default", "stage", "meaning", "unit", "scope", "dimensions", "rounded_to")
@@ -90,7 +132,7 @@ def _parameter(name: str, table: Mapping) -> Parameter:
     return Parameter(name=name, **plain, **lists)
 
 
-def _check_parameter(path: Path, parameter: Parameter) -> None:
+def _check_parameter(path: Path, parameter: Parameter, names: Sequence[str]) -> None:
     """Raises FabricmarkError (2) when range, values and defaults do not fit the type or each other."""
     key = f"{path}: parameters.{parameter.name}"
     if parameter.range is not None:
@@ -105,7 +147,7 @@ def _check_parameter(path: Path, parameter: Parameter) -> None:
             raise FabricmarkError(
                 f"{key}.values: {_plain(value)} is no {parameter.type}", "correct the value"
             )
-    _check_default(f"{key}.default", parameter)
+    _check_default(f"{key}.default", parameter, names)
 
 
 def _check_scaling(path: Path, parameter: Parameter, parameters: Mapping[str, Parameter]) -> None:
@@ -121,15 +163,20 @@ def _check_scaling(path: Path, parameter: Parameter, parameters: Mapping[str, Pa
             raise FabricmarkError(cause, "name one of this file, such as block_size")
 
 
-def _check_default(key: str, parameter: Parameter) -> None:
-    """Raises FabricmarkError (2) when a default is not allowed; `key` names its place."""
+def _check_default(key: str, parameter: Parameter, names: Sequence[str]) -> None:
+    """Raises FabricmarkError (2) when a default is not allowed; `key`: its place, `names`: it may use."""
     per_class = isinstance(parameter.default, Mapping)
     defaults = parameter.default.items() if per_class else [("", parameter.default)]
     for device_class, value in defaults:
         place = key + (f".{device_class}" if device_class else "")
-        if value in WORDS and parameter.type == "int":
+        if parameter.type != "int" or not isinstance(value, str):
+            check_value(place, parameter, value)
             continue
-        check_value(place, parameter, value)
+        try:
+            expression.check(value, names)
+        except ValueError as error:
+            cause = f"{place}: {value!r} is no int, nor an expression: {error}"
+            raise FabricmarkError(cause, "correct it, like max(1, 2^(26 - log_size))") from error
 
 
 def check_value(place: str, parameter: Parameter, value: object, name: str = "default") -> None:
@@ -166,12 +213,13 @@ def _check_variants(path: Path, document: Mapping, parameters: Mapping[str, Para
                 if kind == "largest":
                     check_value(f"{path}: {key}", parameters[name], value, kind)
                 else:
-                    _check_default(f"{path}: {key}", replace(parameters[name], default=value))
+                    own = replace(parameters[name], default=value)
+                    _check_default(f"{path}: {key}", own, before(name, parameters))
 
 
-def _check_constraint(path: Path, key: str, expression: str, parameters: Mapping) -> None:
+def _check_constraint(path: Path, key: str, condition: str, parameters: Mapping) -> None:
     """Raises FabricmarkError (2) when a condition uses a name that is no parameter (functions aside)."""
-    without_strings = re.sub(r"\"[^\"]*\"|'[^']*'", " ", expression)
+    without_strings = re.sub(r"\"[^\"]*\"|'[^']*'", " ", condition)
     for name in re.findall(r"\b[A-Za-z_]\w*\b(?!\s*\()", without_strings):
         if name not in parameters:
             remedy = f"use one of {', '.join(parameters)}"

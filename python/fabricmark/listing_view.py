@@ -30,8 +30,8 @@ def show_benchmark(name: str) -> None:
     rows = [
         [
             entry.option,
-            _listed(entry.allowed()),
-            _listed(entry.defaults()),
+            terminal.items(entry.allowed().split(", ")),
+            terminal.items(entry.defaults()),
             entry.unit,
             entry.stage,
             entry.meaning,
@@ -41,10 +41,6 @@ def show_benchmark(name: str) -> None:
     columns = [Column("option", key=True), Column("values", prose=True), Column("default", prose=True)]
     columns += [Column("unit"), Column("stage"), Column("meaning", prose=True)]
     terminal.show(out, columns, rows)
-
-
-def _listed(text: str) -> terminal.Cell:
-    return terminal.items(text.split(", "))
 
 
 def show_devices() -> None:

@@ -3,7 +3,7 @@
 import itertools
 import math
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -91,16 +91,18 @@ def chosen_parameter(benchmark: str, name: str | None, modes: Sequence[str]) -> 
 
 def default_value(benchmark: str, parameter: Parameter, runtime: str, extra: Sequence[str]) -> int | None:
     """The parameter's default on the devices of a runtime; None where it is not certain."""
-    own = any(
-        parameter.name in table.get("defaults", {}) for table in listing.kernel(benchmark).variants.values()
-    )
+    kernel = listing.kernel(benchmark)
+    of_variants = {name for table in kernel.variants.values() for name in table.get("defaults", {})}
     chosen = any(word.partition("=")[0] in ("--board", "--bitstream", "--kernel-file") for word in extra)
     classes = {device["class"] for device in listing.devices(runtime)}
-    if own or chosen or len(classes) != 1:
+    if parameter.name in of_variants or chosen or len(classes) != 1:
         return None
-    default = parameter.default
-    if isinstance(default, Mapping):
-        default = default.get(classes.pop())
+    known: dict[str, object] = dict.fromkeys(of_variants)
+    for other in kernel.parameters.values():
+        value = take_value(extra, other)[0] if other.type == "int" else None
+        if value is not None:
+            known[other.name] = value
+    default = kernel_toml.on_device(kernel.parameters, classes.pop(), known)[parameter.name]
     return default if isinstance(default, int) and not isinstance(default, bool) else None
 
 

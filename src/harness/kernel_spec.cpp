@@ -8,8 +8,10 @@
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
+#include <stdexcept>
 
 #include "device/error.hpp"
+#include "harness/expression.hpp"
 
 #ifndef FABRICMARK_SOURCE_KERNELS
 #define FABRICMARK_SOURCE_KERNELS ""
@@ -38,6 +40,13 @@ class Reader {
 
   [[nodiscard]] Error wrong(const std::string& key, const std::string& expected) const {
     return bad_use(fmt::format("'{}': {} is missing or wrong", file_.string(), key), "give " + expected);
+  }
+
+  [[nodiscard]] Error no_default(const std::string& key, const std::string& text,
+                                 const std::string& why) const {
+    return bad_use(fmt::format("'{}': {} {:?} is no whole number, nor an expression: {}", file_.string(), key,
+                               text, why),
+                   "correct it, like max(1, 2^(26 - log_size))");
   }
 
   [[nodiscard]] std::string text(const toml::table& table, const std::string& key,
@@ -186,6 +195,37 @@ ParameterSpec read_parameter(const Reader& reader, const std::string& name, cons
   return spec;
 }
 
+/// Throws where a default in words is none of a whole parameter with these before it.
+void check_expressions(const Reader& reader, const std::map<std::string, Value>& defaults,
+                       const std::vector<std::string>& before, const std::string& where) {
+  for (const auto& [device_class, value] : defaults) {
+    const auto* text = std::get_if<std::string>(&value);
+    if (text == nullptr) continue;
+    try {
+      check_expression(*text, before);
+    } catch (const std::invalid_argument& error) {
+      throw reader.no_default(where + (device_class.empty() ? "" : "." + device_class), *text, error.what());
+    }
+  }
+}
+
+/// Defaults of whole parameters, also those of variants, may name the device's numbers and what stands
+/// before.
+void check_defaults(const Reader& reader, const KernelSpec& spec) {
+  std::vector<std::string> before{"cores", "banks"};
+  for (const ParameterSpec& parameter : spec.parameters) {
+    if (parameter.type != ParameterSpec::Type::kInteger) continue;
+    check_expressions(reader, parameter.defaults, before, "parameters." + parameter.name + ".default");
+    for (const VariantSpec& variant : spec.variants) {
+      const auto own = variant.defaults.find(parameter.name);
+      if (own == variant.defaults.end()) continue;
+      check_expressions(reader, own->second, before,
+                        "variants." + variant.name + ".defaults." + parameter.name);
+    }
+    before.push_back(parameter.name);
+  }
+}
+
 VariantSpec read_variant(const Reader& reader, const std::string& name, const toml::table& table) {
   const std::string where = "variants." + name + ".";
   reader.only(table, {"file", "entry_points", "style", "arguments", "defaults", "largest"}, where);
@@ -266,6 +306,7 @@ KernelSpec parse_kernel_spec(const std::string& text, const fs::path& file) {
       spec.parameters.push_back(read_parameter(reader, name, *table));
     }
     check_rounding(reader, parameters);
+    check_defaults(reader, spec);
   }
   if (root.contains("constraints")) {
     const toml::array* list = root["constraints"].as_array();

@@ -6,8 +6,10 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
+#include <stdexcept>
 
 #include "device/error.hpp"
+#include "harness/expression.hpp"
 #include "harness/kernel_spec.hpp"
 
 namespace fabricmark::harness {
@@ -100,13 +102,25 @@ Value parse_text(const ParameterSpec& spec, const std::string& text) {
   throw refused(spec, "'" + text + "'", origin);
 }
 
-/// Replaces "cores" and "banks", which stand for a number of the device: where only some values are allowed,
-/// for the largest of these that is not above it.
-Value replace_symbols(const ParameterSpec& spec, const Value& value, const DeviceFacts& facts) {
-  const auto* symbol = std::get_if<std::string>(&value);
-  if (spec.type != Type::kInteger || symbol == nullptr) return value;
-  if (*symbol != "cores" && *symbol != "banks") return value;
-  const Value number = *symbol == "cores" ? facts.cores : facts.banks;
+/// A default in words, "cores", "banks" or an expression of these and of the parameters before, as its
+/// number: where only some values are allowed, the largest of these that is not above it.
+Value evaluated(const ParameterSpec& spec, const Value& value, const DeviceFacts& facts,
+                const Parameters& before) {
+  const auto* text = std::get_if<std::string>(&value);
+  if (spec.type != Type::kInteger || text == nullptr) return value;
+  std::map<std::string, double> known;
+  for (const auto& [name, number] : before.all()) {
+    if (const auto* integer = std::get_if<std::int64_t>(&number)) known[name] = static_cast<double>(*integer);
+  }
+  known["cores"] = static_cast<double>(facts.cores);
+  known["banks"] = static_cast<double>(facts.banks);
+  Value number;
+  try {
+    number = evaluate(*text, known);
+  } catch (const std::invalid_argument& error) {
+    throw bad_use(fmt::format("{}: its default '{}' has no value: {}", spec.name, *text, error.what()),
+                  fmt::format("give {}", option_name(spec.name)));
+  }
   std::optional<Value> largest;
   for (const Value& allowed : spec.values) {
     if (allowed <= number && (!largest || *largest < allowed)) largest = allowed;
@@ -165,10 +179,11 @@ void check_largest(const ParameterSpec& spec, const VariantSpec& variant, const 
                 fmt::format("give {:.17g} or less, or another --variant", largest->second));
 }
 
-Sourced default_value(const ParameterSpec& spec, const VariantSpec& variant, const DeviceFacts& facts) {
+Sourced default_value(const ParameterSpec& spec, const VariantSpec& variant, const DeviceFacts& facts,
+                      const Parameters& before) {
   if (const auto own = variant.defaults.find(spec.name); own != variant.defaults.end()) {
     if (const Value* value = for_class(own->second, facts.device_class)) {
-      return {replace_symbols(spec, *value, facts), "default of the variant " + variant.name};
+      return {evaluated(spec, *value, facts, before), "default of the variant " + variant.name};
     }
   }
   const Value* value = for_class(spec.defaults, facts.device_class);
@@ -177,7 +192,7 @@ Sourced default_value(const ParameterSpec& spec, const VariantSpec& variant, con
         fmt::format("{} has no default for {} devices", spec.name, device::class_name(facts.device_class)),
         fmt::format("give {}", option_name(spec.name)));
   }
-  return {replace_symbols(spec, *value, facts), "default"};
+  return {evaluated(spec, *value, facts, before), "default"};
 }
 
 double modulo(double left, double right) { return right == 0 ? left : std::fmod(left, right); }
@@ -240,9 +255,9 @@ Parameters resolve(const KernelSpec& spec, const std::string& variant, const Dev
   if (sidecar) refuse_unknown(spec, *sidecar);
   Parameters parameters;
   for (const ParameterSpec& parameter : spec.parameters) {
-    Sourced chosen = default_value(parameter, variant_spec, facts);
+    std::optional<Sourced> chosen;
     if (board && board->parameters.contains(parameter.name)) {
-      chosen = {board->parameters.at(parameter.name), board->origin};
+      chosen = Sourced{board->parameters.at(parameter.name), board->origin};
     }
     const bool is_built_in = sidecar && parameter.stage == ParameterSpec::Stage::kBuild;
     if (is_built_in) {
@@ -250,21 +265,22 @@ Parameters resolve(const KernelSpec& spec, const std::string& variant, const Dev
         throw bad_use(fmt::format("the sidecar '{}' does not say {}", sidecar->origin, parameter.name),
                       "add the value the bitstream was built with");
       }
-      chosen = {sidecar->parameters.at(parameter.name), sidecar->origin};
+      chosen = Sourced{sidecar->parameters.at(parameter.name), sidecar->origin};
     }
     if (const auto given = command_line.find(parameter.name); given != command_line.end()) {
       const Value value = parse_text(parameter, given->second);
-      if (is_built_in && value != chosen.value) {
+      if (is_built_in && value != chosen->value) {
         throw bad_use(
             fmt::format("the bitstream was built with {} = {} ('{}') but the command line says {}",
-                        parameter.name, to_text(chosen.value), sidecar->origin, to_text(value)),
+                        parameter.name, to_text(chosen->value), sidecar->origin, to_text(value)),
             fmt::format("drop {} or give a bitstream built with that value", option_name(parameter.name)));
       }
-      chosen = {value, option_name(parameter.name)};
+      chosen = Sourced{value, option_name(parameter.name)};
     }
-    check(parameter, chosen);
-    check_largest(parameter, variant_spec, chosen);
-    parameters.set(parameter.name, chosen.value);
+    if (!chosen) chosen = default_value(parameter, variant_spec, facts, parameters);
+    check(parameter, *chosen);
+    check_largest(parameter, variant_spec, *chosen);
+    parameters.set(parameter.name, chosen->value);
   }
   check_constraints(spec, parameters);
   return parameters;

@@ -29,7 +29,9 @@ def test_a_good_file(tmp_path):
     assert kernel.parameters["vector_width"].allowed() == "1, 2, 4, 8, 16"
     assert kernel.parameters["buffer_size"].option == "--buffer-size"
     assert kernel.parameters["buffer_size"].allowed() == "1 to 65536"
-    assert kernel.parameters["replications"].defaults() == "cpu: cores, gpu: 1, fpga: banks, emulator: 2"
+    assert kernel.parameters["replications"].defaults() == [
+        *("cpu: cores", "gpu: 1", "fpga: banks", "emulator: 2")
+    ]
     assert kernel.constraints[0]["meaning"] == "the buffer holds whole vectors"
 
 
@@ -82,7 +84,11 @@ CHANGES = {
         "default = 3",
         "vector_width.default: 3 is not allowed; use one of",
     ),
-    "default of another type": ("default = 4", 'default = "four"', "vector_width.default: four is no int"),
+    "default of another type": (
+        "default = 4",
+        'default = "four"',
+        "vector_width.default: 'four' is no int, nor an expression",
+    ),
     "bool for an int": ("default = 4", "default = true", "vector_width.default: true is no int"),
     "out of range": ("cpu = 4096", "cpu = 0", "buffer_size.default.cpu: 0 is out of range; use 1 to 65536"),
     "unknown class": ("cpu = 4096", "tpu = 4096", "parameters.buffer_size.default"),

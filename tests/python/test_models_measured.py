@@ -4,7 +4,7 @@ import dataclasses
 
 import pytest
 import samples
-from fabricmark import calibration, listing, models
+from fabricmark import calibration, kernel_toml, listing, models
 from fabricmark.models import _host_transfer_measured, _measured, _transfers
 from fabricmark.models._measured import Run
 from fabricmark.models.machine import Bitstream, Curve, Network, Times
@@ -52,8 +52,7 @@ TRUTH = {
 def defaults(name):
     """The parameters of a benchmark's defaults on a CPU of two cores."""
     kernel = listing.kernel(name)
-    found = {key: _measured.default(kernel.parameters, key, "cpu") for key in kernel.parameters}
-    return {**{key: 2 if value == "cores" else value for key, value in found.items()}, "variant": "base"}
+    return {**kernel_toml.on_device(kernel.parameters, "cpu", {"cores": 2}), "variant": "base"}
 
 
 def as_measured(entry):

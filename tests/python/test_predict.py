@@ -161,6 +161,20 @@ def test_defaults_that_do_not_fit_are_made_smaller_but_not_what_was_asked_for(pr
     assert "128 GiB" in line
 
 
+@pytest.mark.parametrize("board, log_points", [("520n", 28), ("h200", 26), ("cpu", 23)])
+def test_a_default_batch_follows_from_the_size_as_in_a_run(predict, tmp_path, board, log_points):
+    system = tmp_path / "system.toml"
+    lines = ['name = "One"', 'summary = "a device"', "[[devices]]", f'board = "{board}"']
+    lines += [f'{key} = {{ value = 1, source = "here" }}' for key in ("per_node", "most")]
+    lines += ['bitstreams = ["520n_single"]'] if board == "520n" else []
+    system.write_text("\n".join(lines))
+    file = tmp_path / "found.csv"
+    done = predict("fft", "--system", system, "--sweep", "log_size=12:17:5", "--csv", file)
+    assert done.returncode == 0, done.stderr
+    sizes = {(int(row["log_size"]), int(row["batch"])) for row in rows(file.read_text())}
+    assert sizes == {(12, 1 << log_points - 12), (17, 1 << log_points - 17)}
+
+
 REFUSED = {
     "benchmark": (["nope", "--system", "cygnus"], "no benchmark"),
     "system": (["hpl", "--system", "nowhere"], "there is no system nowhere"),

@@ -275,6 +275,15 @@ def test_a_batch_is_divided_before_the_size_of_what_is_in_it(place):
     assert settings(place, "log-size") == []
 
 
+def test_a_default_follows_from_what_is_given(place):
+    follows = BATCH.replace("default = 64", 'default = "max(1, 2^(20 - log_size))"')
+    place.kernel_toml.write_text(place.kernel_toml.read_text() + LOGARITHM + follows)
+    words = ["scale", "stream", "--in-process", "--devices", "1,4", "--mode", "strong"]
+    done = place.run(*words, "--", "--log-size", "10")
+    assert done.returncode == 0, done.stderr
+    assert settings(place, "batch") == ["--batch=1024", "--batch=256"]
+
+
 MATRIX = """
 [parameters.size]
 type = "int"

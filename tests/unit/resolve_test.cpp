@@ -121,6 +121,40 @@ TEST(Resolve, PutsTheDevicesCoresAndBanksForTheirNames) {
   EXPECT_EQ(resolve(spec(), "base", on(DeviceClass::kFpga), {}, {}, {}).integer("copies"), 4);
 }
 
+/// The spec, whose copies have this default on a CPU.
+KernelSpec with_default(const std::string& expression) {
+  std::string text = kText;
+  text.replace(text.find("\"cores\""), 7, '"' + expression + '"');
+  return parse_kernel_spec(text, "kernel.toml");
+}
+
+TEST(Resolve, TakesDefaultsThatFollowFromParametersBefore) {
+  const KernelSpec follows = with_default("max(1, 2^(9 - width) / block)");
+  const auto copies = [&](const Texts& given) {
+    return resolve(follows, "base", on(DeviceClass::kCpu), given, {}, {}).integer("copies");
+  };
+  EXPECT_EQ(copies({}), 1) << "32 / 64";
+  EXPECT_EQ(copies({{"width", "2"}}), 2);
+  EXPECT_EQ(copies({{"width", "1"}, {"block", "8"}}), 32);
+  EXPECT_EQ(copies({{"width", "1"}, {"copies", "5"}}), 5);
+  EXPECT_EQ(resolve(follows, "base", on(DeviceClass::kCpu), {}, overrides({{"block", std::int64_t{4}}}), {})
+                .integer("copies"),
+            8)
+      << "also of the board file";
+}
+
+TEST(Resolve, TellsADefaultWithoutAValue) {
+  const KernelSpec follows = with_default("8 / (width - 4)");
+  const auto resolve_with = [&](const Texts& given) {
+    return resolve(follows, "base", on(DeviceClass::kCpu), given, {}, {}).integer("copies");
+  };
+  EXPECT_EQ(resolve_with({{"width", "8"}}), 2);
+  EXPECT_EQ(resolve_with({{"copies", "3"}}), 3) << "which is not needed then";
+  const std::string message = message_of([&] { resolve_with({}); });
+  EXPECT_TRUE(mentions(message, "copies") && mentions(message, "give --copies")) << message;
+  EXPECT_TRUE(mentions(message_of([&] { resolve_with({{"width", "1"}}); }), "copies = -3")) << "out of range";
+}
+
 TEST(Resolve, TakesFlagsInConstraintsAsOneOrZero) {
   KernelSpec constrained = spec();
   constrained.constraints = {{"check == 0 || block == 1", "drop check"}};
@@ -219,6 +253,7 @@ TEST(Resolve, TellsAParameterWhoseNameCannotStandInAConstraint) {
 TEST(Resolve, TellsAMissingDefault) {
   KernelSpec incomplete = spec();
   incomplete.parameters.front().defaults = {{"gpu", std::int64_t{1}}};
+  EXPECT_NO_THROW(resolve(incomplete, "base", on(DeviceClass::kCpu), {{"width", "4"}}, {}, {}));
   const std::string message =
       message_of([&] { resolve(incomplete, "base", on(DeviceClass::kCpu), {}, {}, {}); });
   EXPECT_TRUE(mentions(message, "width") && mentions(message, "cpu")) << message;

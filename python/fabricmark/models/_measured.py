@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from fabricmark import kernel_toml
 from fabricmark.models import Board
 from fabricmark.models._fit import fit_latency_bandwidth
 from fabricmark.models.machine import Bitstream, Curve, Network, Times
@@ -42,9 +43,8 @@ class Run:
 
 
 def default(parameters: Mapping, name: str, device_class: str) -> object:
-    """Default of a parameter of kernel.toml on this class of devices."""
-    found = parameters[name].default
-    return found.get(device_class, next(iter(found.values()))) if isinstance(found, Mapping) else found
+    """Default of a parameter of kernel.toml on this class of devices, whatever the device."""
+    return kernel_toml.on_device(parameters, device_class, {})[name]
 
 
 def smaller(parameters: Mapping, name: str, device_class: str) -> list[dict]:

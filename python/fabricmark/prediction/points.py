@@ -237,12 +237,10 @@ def _chosen(system: System, asked: Asked, given: Mapping) -> dict[str, object]:
 
 def run_parameters(asked: Asked, given: Mapping, bitstream, device_class: str, devices: int) -> dict:
     """What the model takes: defaults, the bitstream's, those given; the problem grown with the devices."""
-    found: dict[str, object] = {}
-    for name, parameter in parameters(asked.benchmark).items():
-        default = parameter.default
-        found[name] = default.get(device_class) if isinstance(default, Mapping) else default
-        if found[name] in kernel_toml.WORDS:
-            found[name] = asked.system.board.banks if found[name] == "banks" else asked.system.board.cores
+    board = asked.system.board
+    stated = {**({} if bitstream is None else bitstream.parameters), **given}
+    known = {"cores": board.cores, "banks": board.banks, **stated}
+    found = kernel_toml.on_device(parameters(asked.benchmark), device_class, known)
     if bitstream is not None:
         found |= {"variant": bitstream.variant, **bitstream.parameters}
     found.setdefault("variant", "base" if device_class == "fpga" else "throughput")
