@@ -15,6 +15,7 @@ import numpy as np
 from fabricmark import paths
 from fabricmark.reporting.pictures import MARKERS
 from fabricmark.reporting.plots import GREY, PALETTE
+from fabricmark.written import percent
 from published_hpl import NAMES, described, runs
 
 PICTURE = Path(__file__).resolve().parents[1] / "docs" / "hpl_model.svg"
@@ -64,7 +65,7 @@ def svg() -> bytes:
             ylabel="LU [GFLOP/s]",
             title="one device: measured points, modelled lines",
         )
-        title = f"all 77 runs on 1, 4 and 16 devices (dotted: {BAND:.0%} off)"
+        title = f"all 77 runs on 1, 4 and 16 devices (dotted: {percent(BAND)} off)"
         both.set(xlabel="measured [GFLOP/s]", ylabel="modelled [GFLOP/s]", title=title)
         both.set(xscale="log", yscale="log", xlim=ends, ylim=ends)
         for axes in (sizes, both):

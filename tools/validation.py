@@ -16,6 +16,7 @@ from fabricmark.reporting.pictures import MARKERS
 from fabricmark.reporting.plots import GREY, PALETTE
 from fabricmark.validation import fit_view, splits, tables
 from fabricmark.validation.metrics import FACTORS
+from fabricmark.written import percent
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 PICTURE, PAGE = DOCS / "validation.svg", DOCS / "validation.md"
@@ -70,7 +71,7 @@ def draw(axes, title: str, members) -> None:
     units = sorted({NAMES[FACTORS[one.figure.unit][0]] for one in members})
     unit = units[0] if len(units) == 1 else "unit of the row"
     errors = validation.spread(members)
-    about = f"{errors.rows} rows: median {errors.median:.1%}, 90 % below {errors.p90:.1%}"
+    about = f"{errors.rows} rows: median {percent(errors.median, 1)}, 90 % below {percent(errors.p90, 1)}"
     axes.set(xscale="log", yscale="log", xlim=line, ylim=line, title=f"{title}\n{about}")
     axes.set(xlabel=f"measured [{unit}]", ylabel=f"predicted [{unit}]")
     axes.grid(True, color="#e2e2e2", linewidth=0.6)
@@ -94,12 +95,12 @@ def svg(found) -> bytes:
 
 
 def percents(errors: validation.Spread) -> list[str]:
-    return [str(errors.rows), *(f"{part:.1%}" for part in (errors.median, errors.p90, errors.largest))]
+    return [str(errors.rows), *(percent(part, 1) for part in (errors.median, errors.p90, errors.largest))]
 
 
 def table(head: list[str], rows: list[list[str]]) -> str:
     lines = [head, ["---"] * len(head), *rows]
-    return "\n".join(f"| {' | '.join(cell.replace('%', ' %') for cell in line)} |" for line in lines)
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 def errors_table(found) -> str:
@@ -139,7 +140,7 @@ def splits_table(rows) -> str:
             lines.append(
                 [
                     split.name,
-                    "HPL on the U280: one row for two figures",
+                    "HPL on the U280: one row for two values",
                     *percents(validation.spread(new)),
                 ]
             )

@@ -17,6 +17,7 @@ from unittest.mock import patch
 from common import Row, Settings, run_program
 from fabricmark import known, report, results
 from fabricmark.reporting import families
+from fabricmark.written import percent
 
 ONLY_WHEN_NAMED = True  # takes some minutes
 BAR_PERCENT = 20.0
@@ -50,7 +51,7 @@ def errors(files: list[Path], devices: known.Devices) -> tuple[list[float], list
                 shown.append(error)
                 modelled = "not predicted" if row.modelled is None else f"{row.modelled:.4g}"
                 what = f"{result.benchmark}, {result.ranks} ranks, {measurement.name} {row.operation}"
-                print(f"{what}: {row.best:.4g} {row.unit}, modelled {modelled}, error {error:.0%}")
+                print(f"{what}: {row.best:.4g} {row.unit}, modelled {modelled}, error {percent(error)}")
     return everything, shown
 
 

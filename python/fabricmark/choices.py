@@ -34,8 +34,8 @@ def runtime(meaning: str, every: bool = False) -> Any:
     return one_of([*runtimes.names(), *(["all"] if every else [])], meaning)
 
 
-def figure() -> Any:
-    """--figure of `compare` and `ab`."""
+def statistic() -> Any:
+    """--statistic of `compare` and `ab`."""
     return one_of(list(resampling.LEVELS), "What stands for a run.")
 
 

@@ -294,7 +294,7 @@ def compare_command(
         ),
     ],
     threshold: Annotated[str, typer.Option(help="Differences up to this share do not matter.")] = "5%",
-    figure: Annotated[str, choices.figure()] = "median",
+    statistic: Annotated[str, choices.statistic()] = "median",
     ignore: Annotated[str, typer.Option(help="Conditions that may differ: device,size,...")] = "",
     seed: Annotated[int, typer.Option(min=0, help="Seed of the resampling.")] = resampling.SEED,
     json_file: Annotated[Path | None, typer.Option("--json", help="Also write the comparison here.")] = None,
@@ -302,7 +302,7 @@ def compare_command(
     """Compare runs of two sides; exit code 1 when a metric got worse."""
     settings = compare.Settings(
         threshold=compare_words.share(threshold, "--threshold"),
-        figure=compare_words.figure(figure),
+        statistic=compare_words.statistic(statistic),
         ignore=compare_words.ignored(ignore),
         seed=seed,
     )
@@ -319,7 +319,7 @@ def ab_command(
         list[str] | None, typer.Option(help="Only this metric: NAME[,axis=value]; may be repeated.")
     ] = None,
     min_effect: Annotated[str, typer.Option(help="Differences up to this share do not matter.")] = "2%",
-    figure: Annotated[str, choices.figure()] = "median",
+    statistic: Annotated[str, choices.statistic()] = "median",
     ignore: Annotated[str, typer.Option(help="Conditions that may differ: size,vector_width,...")] = "",
     until_clear: Annotated[bool, typer.Option("--until-clear", help="Add pairs until it is clear.")] = False,
     max_pairs: Annotated[
@@ -333,7 +333,7 @@ def ab_command(
     """Run two commands in turns and compare them pair by pair; exit code 1 when a metric got worse."""
     settings = compare.Settings(
         threshold=compare_words.share(min_effect, "--min-effect"),
-        figure=compare_words.figure(figure),
+        statistic=compare_words.statistic(statistic),
         ignore=compare_words.ignored(ignore),
         seed=seed,
     )

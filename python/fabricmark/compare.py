@@ -40,7 +40,7 @@ class Settings:
     """
 
     threshold: float = 0.05
-    figure: str = "median"
+    statistic: str = "median"
     ignore: Collection[str] = ()
     meant: Collection[str] = ()
     seed: int = resampling.SEED
@@ -57,8 +57,8 @@ class Row:
 
     base: Metric
     new: Metric
-    base_figure: float
-    new_figure: float
+    base_value: float
+    new_value: float
     ratio: float
     interval: tuple[float, float]
     paired: bool
@@ -135,12 +135,12 @@ def compare_metric(base: Metric, new: Metric, settings: Settings, metrics: int) 
     paired = len(base.runs) > 1 and (
         len(base.runs) == len(new.runs) if settings.in_turns else in_turns(base, new)
     )
-    estimate = resampling.estimate(resampling.Sides(*sides, paired), settings.figure, settings.seed)
+    estimate = resampling.estimate(resampling.Sides(*sides, paired), settings.statistic, settings.seed)
     runs = min(len(base.runs), len(new.runs))
     verdict, reason = judge(estimate, runs, settings, metrics)
     more = needed(estimate, runs, settings, metrics) if verdict == "unclear" else None
-    level = resampling.LEVELS[settings.figure]
-    middles = [math.exp(sign * resampling.centre(resampling.Runs(side, level).figures())) for side in sides]
+    level = resampling.LEVELS[settings.statistic]
+    middles = [math.exp(sign * resampling.centre(resampling.Runs(side, level).values())) for side in sides]
     ends = sorted(_ratio(sign * end) for end in estimate.interval(corrected(settings, metrics)))
     ratio = _ratio(sign * estimate.effect)
     return Row(base, new, *middles, ratio, (ends[0], ends[1]), paired, verdict, reason, more)

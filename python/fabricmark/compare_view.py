@@ -12,6 +12,7 @@ from fabricmark import __version__, compare, compare_advice, paths, report, term
 from fabricmark.compare import Comparison, Row
 from fabricmark.errors import printable
 from fabricmark.terminal import Column
+from fabricmark.written import percent
 
 SCHEMA = "fabricmark-compare/1"
 STYLES = {"same": "dim", "better": "green", "worse": "bold red", "unclear": "yellow"}
@@ -47,11 +48,11 @@ def _cells(row: Row) -> list[terminal.Cell]:
         row.base.label,
         Text(kind, style=report.KIND_STYLES[kind]),
         runs_text(row),
-        report.figure(row.base_figure),
-        report.figure(row.new_figure),
+        report.number(row.base_value),
+        report.number(row.new_value),
         row.base.measurement.unit,
         f"{row.ratio:.3f}",
-        f"{report.figure(row.interval[0])} to {report.figure(row.interval[1])}",
+        f"{report.number(row.interval[0])} to {report.number(row.interval[1])}",
         Text(row.verdict, style=STYLES[row.verdict]),
     ]
 
@@ -72,8 +73,9 @@ def summary(found: Comparison) -> str:
     told = ", ".join(f"{number} {verdict}" for verdict, number in counts(found).items() if number)
     settings = found.settings
     return (
-        f"{told or 'nothing compared'}; {settings.figure} of each run; threshold {settings.threshold:.3g}; "
-        f"intervals hold together with {compare.CONFIDENCE:.0%} (Bonferroni, {len(found.rows)} metrics)"
+        f"{told or 'nothing compared'}; {settings.statistic} of each run; "
+        f"threshold {percent(settings.threshold, 1)}; "
+        f"intervals hold together with {percent(compare.CONFIDENCE)} (Bonferroni, {len(found.rows)} metrics)"
     )
 
 
@@ -86,7 +88,7 @@ def document(found: Comparison) -> dict:
         "exit_code": found.exit_code,
         "settings": {
             "threshold": settings.threshold,
-            "figure": settings.figure,
+            "statistic": settings.statistic,
             "confidence": compare.CONFIDENCE,
             "correction": "Bonferroni",
             "looks": settings.looks,
@@ -112,8 +114,8 @@ def _entry(row: Row) -> Mapping[str, object]:
         "kind": measurement.kind,
         "runs": {"base": len(row.base.runs), "new": len(row.new.runs)},
         "paired": row.paired,
-        "base": row.base_figure,
-        "new": row.new_figure,
+        "base": row.base_value,
+        "new": row.new_value,
         "ratio": row.ratio,
         "interval": list(row.interval),
         "verdict": row.verdict,

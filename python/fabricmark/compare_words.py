@@ -60,10 +60,10 @@ def share(text: str, option: str) -> float:
     return value
 
 
-def figure(text: str) -> str:
+def statistic(text: str) -> str:
     """A way to sum up a run. Raises FabricmarkError (2)."""
     if text not in resampling.LEVELS:
-        raise FabricmarkError(f"there is no figure {text!r}", f"use one of {', '.join(resampling.LEVELS)}")
+        raise FabricmarkError(f"there is no statistic {text!r}", f"use one of {', '.join(resampling.LEVELS)}")
     return text
 
 
@@ -72,5 +72,5 @@ def ignored(text: str) -> list[str]:
     names = [name.strip() for name in text.split(",") if name.strip()]
     for name in names:
         if name in NEVER_IGNORED:
-            raise FabricmarkError(f"--ignore {name}: figures of different {name} have no ratio", "drop it")
+            raise FabricmarkError(f"--ignore {name}: metrics of different {name} have no ratio", "drop it")
     return names

@@ -1,6 +1,6 @@
 """The report: what was found beside what a model and physics allow, one table a run.
 
-Measured, emulated and modelled figures are never mixed: each row says its kind, and an emulated row has
+Measured, emulated and modelled metrics are never mixed: each row says its kind, and an emulated row has
 neither model nor limit nor efficiency, because its wall clock says nothing about hardware.
 """
 
@@ -20,14 +20,16 @@ from fabricmark.models import Prediction
 from fabricmark.reporting import families
 from fabricmark.results import Measurement, Result
 from fabricmark.terminal import NOTHING, Column
+from fabricmark.written import number, percent
 
 __all__ = [
     "Row",
     "exit_code",
-    "figure",
     "hints",
     "load_all",
+    "number",
     "of_result",
+    "percent",
     "predictions",
     "row",
     "rows",
@@ -41,7 +43,7 @@ WEB_FONT = re.compile(r',\s*url\("https?://[^"]*"\) format\("[^"]*"\)')
 CREDIBLE_EFFICIENCY = 1.05  # limits are measured, too; beyond that a reason stands beside it
 KIND_STYLES = {"measured": "green", "emulated": "magenta", "modelled": "cyan"}
 VERDICT_STYLES = {"valid": "green", INVALID: "bold red"}
-FIGURES = (
+METRIC_COLUMNS = (
     Column("kind", once=True),
     *terminal.numbers("best", "median", "modelled", "error", "limit"),
     Column("unit", once=True),
@@ -66,7 +68,7 @@ FOOTNOTE = " ".join(MEANINGS.values())  # of the page, which has all columns
 
 @dataclasses.dataclass(frozen=True)
 class Row:
-    """One line of the report, values in `unit`; None where a figure does not apply."""
+    """One line of the report, values in `unit`; None where one does not apply."""
 
     operation: str
     kind: str
@@ -118,7 +120,7 @@ def predictions(result: Result, known: Known | None) -> list[Prediction]:
 
 
 def row(measurement: Measurement, predicted: Sequence[Prediction]) -> Row:
-    """A measurement beside its prediction; only measured figures are compared."""
+    """A measurement beside its prediction; only measured metrics are compared."""
     return rows([measurement], predicted)[0]
 
 
@@ -178,32 +180,17 @@ def keys(chosen: Sequence[tuple[Measurement, int]]) -> tuple[list[Column], list[
 
 
 def cells(entry: Row, verdict: str) -> list[terminal.Cell]:
-    """A row as FIGURES have it."""
+    """A row as METRIC_COLUMNS have it."""
     return [
         Text(entry.kind, style=KIND_STYLES[entry.kind]),
-        *(figure(value) for value in (entry.best, entry.median, entry.modelled)),
+        *(number(value) for value in (entry.best, entry.median, entry.modelled)),
         percent(entry.error, signed=True),
-        figure(entry.limit),
+        number(entry.limit),
         entry.unit,
         percent(entry.efficiency),
         entry.bottleneck,
         Text(verdict, style=VERDICT_STYLES.get(verdict, "yellow")),
     ]
-
-
-def percent(share: float | None, signed: bool = False) -> str:
-    """A share as every table writes it: `81 %`, an error with its sign: `+173 %`."""
-    if share is None:
-        return NOTHING
-    text = f"{share:+.0%}".replace("-0%", "+0%") if signed else f"{share:.0%}"
-    return text.replace("%", " %")
-
-
-def figure(value: float | None) -> str:
-    """Four significant digits without an exponent where that is readable."""
-    if value is None:
-        return NOTHING
-    return f"{value:.4g}" if value == 0 or 1e-3 <= abs(value) < 1e4 else f"{value:.3e}"
 
 
 def failures(result: Result) -> list[Text]:
@@ -279,9 +266,9 @@ def judged(result: Result, known: Known | None) -> Judged:
     tables = {}
     for axes, places in alike.items():
         columns, names = keys([chosen[place] for place in places])
-        figures = [cells(found[place], result.verdict()) for place in places]
-        lines = [[*name, *figure] for name, figure in zip(names, figures, strict=True)]
-        tables[axes] = ([*columns, *FIGURES], lines)
+        values = [cells(found[place], result.verdict()) for place in places]
+        lines = [[*name, *value] for name, value in zip(names, values, strict=True)]
+        tables[axes] = ([*columns, *METRIC_COLUMNS], lines)
     named = [
         dataclasses.replace(entry, operation=full_name(measurement)) if measurement.axes else entry
         for entry, (measurement, _) in zip(found, chosen, strict=True)

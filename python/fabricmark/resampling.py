@@ -68,7 +68,7 @@ class Estimate:
 
 
 class Runs:
-    """The runs of one side, sorted, so that the figure of a resampled run is an order statistic of it."""
+    """The runs of one side, sorted, so that the value of a resampled run is an order statistic of it."""
 
     def __init__(self, samples: Sequence[np.ndarray], level: float) -> None:
         self.counts = np.array([len(run) for run in samples])
@@ -78,13 +78,13 @@ class Runs:
         place = level * (self.counts - 1)
         self.low, self.high = np.floor(place).astype(int), np.ceil(place).astype(int)
 
-    def figures(self) -> np.ndarray:
-        """The figure of each run: the level's quantile of its samples (between two of them, their mean)."""
+    def values(self) -> np.ndarray:
+        """The value of each run: the level's quantile of its samples (between two of them, their mean)."""
         rows = np.arange(len(self.counts))
         return (self.table[rows, self.low] + self.table[rows, self.high]) / 2
 
     def resampled(self, picks: np.ndarray, random: np.random.Generator) -> np.ndarray:
-        """Figures of the picked runs after drawing each one's samples anew, with replacement.
+        """Values of the picked runs after drawing each one's samples anew, with replacement.
 
         The r-th smallest of k draws from k values is the value at the r-th smallest of k uniform places,
         which is distributed as Beta(r, k - r + 1): exact, and as quick for ten samples as for a million.
@@ -102,19 +102,19 @@ def trimmed(runs: int) -> int:
     return int(TRIM * runs) if runs >= SMALLEST_TRIMMED else 0
 
 
-def centre(figures: np.ndarray) -> np.ndarray:
+def centre(values: np.ndarray) -> np.ndarray:
     """Trimmed mean along the last axis: a run that met a stall or another mode counts little."""
-    count = figures.shape[-1]
+    count = values.shape[-1]
     left_out = trimmed(count)
     if left_out == 0:
-        return figures.mean(axis=-1)
-    return np.sort(figures, axis=-1)[..., left_out : count - left_out].mean(axis=-1)
+        return values.mean(axis=-1)
+    return np.sort(values, axis=-1)[..., left_out : count - left_out].mean(axis=-1)
 
 
 def _variance(resample, runs: int, random: np.random.Generator) -> float:
     """Variance of the centre of `runs` runs: between runs and within, the latter counted once.
 
-    The runs' figures already scatter by what happens within them, so the share that the second stage adds is
+    The runs' values already scatter by what happens within them, so the share that the second stage adds is
     taken out again; what is left is never less than the scatter within alone.
     """
     still = np.broadcast_to(np.arange(runs), (REPLICATES, runs))
@@ -126,20 +126,20 @@ def _variance(resample, runs: int, random: np.random.Generator) -> float:
     return max((both - within) * runs / (runs - 1), within)
 
 
-def estimate(sides: Sides, figure: str, seed: int = SEED) -> Estimate:
+def estimate(sides: Sides, statistic: str, seed: int = SEED) -> Estimate:
     """Effect of the new side; the same seed gives the same numbers."""
     random = np.random.default_rng(seed)
-    base, new = Runs(sides.base, LEVELS[figure]), Runs(sides.new, LEVELS[figure])
+    base, new = Runs(sides.base, LEVELS[statistic]), Runs(sides.new, LEVELS[statistic])
     if sides.paired:
         runs = len(sides.base)
 
         def difference(picks: np.ndarray, random: np.random.Generator) -> np.ndarray:
             return new.resampled(picks, random) - base.resampled(picks, random)
 
-        effect = float(centre(new.figures() - base.figures()))
+        effect = float(centre(new.values() - base.values()))
         variance = _variance(difference, runs, random)
         return Estimate(effect, math.sqrt(variance), _freedom(new))
-    effect = float(centre(new.figures()) - centre(base.figures()))
+    effect = float(centre(new.values()) - centre(base.values()))
     parts = [_variance(side.resampled, len(side.counts), random) for side in (base, new)]
     variance = sum(parts)
     # Welch and Satterthwaite

@@ -1,4 +1,4 @@
-"""Result files: load, check against the schema, and work the figures out again from the raw samples."""
+"""Result files: load, check against the schema, and work the metrics out again from the raw samples."""
 
 import json
 import math
@@ -21,9 +21,9 @@ RATE_PREFIXES = {"G": 1e9, "M": 1e6, "k": 1e3}
 
 @dataclass(frozen=True)
 class Measurement:
-    """One figure; values in `unit`, `per_rank` samples (ranks x repetitions) in `samples_unit`.
+    """One metric; values in `unit`, `per_rank` samples (ranks x repetitions) in `samples_unit`.
 
-    `derived`: how it follows from other figures, in words; it has no samples of its own then.
+    `derived`: how it follows from other metrics, in words; it has no samples of its own then.
     """
 
     name: str
@@ -170,12 +170,12 @@ def checked(path: Path, document: object) -> Result:
 
 def _measurement(entry: Mapping) -> Measurement:
     plain = {key: entry[key] for key in ("name", "axes", "unit", "better", "kind")}
-    figures = {key: float(entry[key]) for key in ("best", "median", "mean", "minimum", "maximum")}
+    numbers = {key: float(entry[key]) for key in ("best", "median", "mean", "minimum", "maximum")}
     work = None if entry["work"] is None else float(entry["work"]["amount"])
     samples = entry["samples"]
     per_rank = [[float(sample) for sample in rank] for rank in samples["per_rank"]]
     return Measurement(
-        **plain, **figures, work_amount=work, samples_unit=samples["unit"], per_rank=per_rank,
+        **plain, **numbers, work_amount=work, samples_unit=samples["unit"], per_rank=per_rank,
         derived=entry.get("derived"),
     )  # fmt: skip
 
@@ -198,7 +198,7 @@ def values(measurement: Measurement) -> list[float] | None:
 
 
 def inconsistency(measurement: Measurement, ranks: int) -> str | None:
-    """What in a figure disagrees with its own raw samples, in words; None when all agrees."""
+    """What in a metric disagrees with its own raw samples, in words; None when all agrees."""
     if measurement.derived is not None and not measurement.per_rank:
         return None
     lengths = {len(samples) for samples in measurement.per_rank}

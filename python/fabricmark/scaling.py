@@ -1,7 +1,7 @@
-"""How figures grow with the ranks: speed-up, parallel efficiency, and figures normalised to compare boards.
+"""How metrics grow with the ranks: speed-up, parallel efficiency, and metrics normalised to compare boards.
 
 Normalised as Meyer 2024 does in Table 3.6 ("GEMM norm") and Fig. 4.16: to one kernel replication, one
-memory bank, and 100 MHz of the kernel's clock. The sum over the ranks is kept, as in that figure.
+memory bank, and 100 MHz of the kernel's clock. The sum over the ranks is kept, as in that metric.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,7 +16,7 @@ LINK_AXES = ("direction", "message_bytes")
 
 @dataclass(frozen=True)
 class Design:
-    """What figures are normalised by; None where the device has no such thing or nobody said."""
+    """What metrics are normalised by; None where the device has no such thing or nobody said."""
 
     banks: int | None = None
     kernel_mhz: float | None = None
@@ -33,7 +33,7 @@ class Run:
 
 @dataclass
 class Series:
-    """One figure over the ranks; the lists belong together, values of `best` and those after it in `unit`."""
+    """One metric over the ranks; the lists belong together, values of `best` and those after it in `unit`."""
 
     mode: str
     benchmark: str
@@ -60,7 +60,7 @@ class Series:
 
 
 def series(mode: str, runs: Sequence[Run], design: Design) -> list[Series]:
-    """Every figure of the runs over their numbers of ranks (ascending), in the order of the first run."""
+    """Every metric of the runs over their numbers of ranks (ascending), in the order of the first run."""
     found: dict[tuple, Series] = {}
     for run in sorted(runs, key=lambda run: run.ranks):
         for measurement in run.result.measurements:
@@ -125,7 +125,7 @@ def speed_up(
 
 
 def is_of_kernel(measurement: Measurement) -> bool:
-    """Whether a figure is a rate of the kernels: a link's rate has no replication, bank or kernel clock."""
+    """Whether a metric is a rate of the kernels: a link's rate has no replication, bank or kernel clock."""
     on_link = any(axis in measurement.axes for axis in LINK_AXES)
     on_link = on_link or measurement.axes.get("operation") in LINK_OPERATIONS
     return measurement.better == "higher" and measurement.work_amount is not None and not on_link

@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from rich.text import Text
 
 from fabricmark import terminal
-from fabricmark.report import KIND_STYLES, VERDICT_STYLES, figure, percent
+from fabricmark.report import KIND_STYLES, VERDICT_STYLES
 from fabricmark.scaling import Series
 from fabricmark.terminal import Column
+from fabricmark.written import number, percent
 
 MEANING = {
     "weak": "each rank's share stays the same",
@@ -61,11 +62,11 @@ def _cells(entry: Series, place: int, kind: str) -> list[terminal.Cell]:
         Text(kind, style=KIND_STYLES[kind]),
         str(entry.ranks[place]),
         "" if entry.devices[place] == entry.ranks[place] else str(entry.devices[place]),
-        figure(entry.best[place]),
-        figure(entry.median[place]),
+        number(entry.best[place]),
+        number(entry.median[place]),
         entry.unit,
-        figure(entry.speed_up[place]),
+        number(entry.speed_up[place]),
         percent(entry.efficiency[place]),
-        *(figure(getattr(entry, key)[place]) for key in NORMALISED.values()),
+        *(number(getattr(entry, key)[place]) for key in NORMALISED.values()),
         Text(verdict, style=VERDICT_STYLES.get(verdict, "yellow")),
     ]

@@ -17,8 +17,8 @@ from rich.table import Table
 from rich.text import Text
 
 from fabricmark.errors import printable
+from fabricmark.written import NOTHING
 
-NOTHING = "-"
 PIPED_COLUMNS = 130  # of what is not a terminal; COLUMNS says otherwise
 GAPS = (2, 1)  # spaces between columns; the second where that saves a split
 NARROWEST_PROSE = 24

@@ -32,9 +32,9 @@ def latency(random, at=0, factor=1.0, within=0.02):
     made = document(random, at, factor, within=within)
     measurement = made["measurements"][0]
     micros = [seconds * 1e6 for seconds in measurement["samples"]["per_rank"][0]]
-    figures = {"best": min(micros), "minimum": min(micros), "maximum": max(micros)}
-    figures |= {"median": float(np.median(micros)), "mean": float(np.mean(micros))}
-    measurement.update(name="latency", unit="us", better="lower", work=None, **figures)
+    values = {"best": min(micros), "minimum": min(micros), "maximum": max(micros)}
+    values |= {"median": float(np.median(micros)), "mean": float(np.mean(micros))}
+    measurement.update(name="latency", unit="us", better="lower", work=None, **values)
     return made
 
 

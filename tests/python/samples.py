@@ -202,10 +202,10 @@ meaning = "the buffer holds whole vectors"
 """
 
 
-def figure(
+def metric(
     name, axes, unit="us", per_rank=((1e-5, 1.2e-5, 1.1e-5),), better="lower", work=None, kind="measured"
 ):
-    """One figure of any name, from the raw times [s] of each rank: a time, or with `work` [B] a rate."""
+    """One metric of any name, from the raw times [s] of each rank: a time, or with `work` [B] a rate."""
     slowest = [max(times) for times in zip(*per_rank, strict=True)]
     scale = {"s": 1, "ms": 1e3, "us": 1e6}.get(unit)
     values = [work / time / 1e9 for time in slowest] if work else [time * scale for time in slowest]
@@ -257,12 +257,12 @@ def b_eff(ranks=2, transport="host", sizes=tuple(2**power for power in range(21)
         times = [[value * (1 + rank / 100) for value in drift] for rank in range(ranks)]
         axes = {"operation": "exchange", "message_bytes": size}
         work = 2 * size * ranks
-        measurements.append(figure("bandwidth", axes, "GB/s", times, "higher", work, kind))
-        measurements.append(figure("latency", axes, "us", times, kind=kind))
+        measurements.append(metric("bandwidth", axes, "GB/s", times, "higher", work, kind))
+        measurements.append(metric("latency", axes, "us", times, kind=kind))
         for step, share in (("kernel", 0.3), ("read", 0.1), ("message", 0.2), ("write", 0.1)):
             parts = [[share * value for value in rank] for rank in times]
             axes = {"operation": step, "message_bytes": size}
-            measurements.append(figure("latency", axes, "us", parts, kind=kind))
+            measurements.append(metric("latency", axes, "us", parts, kind=kind))
     rates = [entry for entry in measurements if entry["name"] == "bandwidth"]
     means = (statistics.fmean(entry[key] for entry in rates) for key in ("best", "median"))
     measurements.append(derived(*means, kind=kind))
@@ -283,7 +283,7 @@ def host_transfer(methods=("blocking", "queued"), memories=("pageable", "pinned"
                         rate = (12e9 if memory == "pinned" else 7e9) * (2 if direction == "both" else 1)
                         seconds = 1e-5 * count + size * count / rate
                         times = ((seconds, 1.1 * seconds, 1.05 * seconds),)
-                        entry = figure("bandwidth", axes, "GB/s", times, "higher", size * count)
+                        entry = metric("bandwidth", axes, "GB/s", times, "higher", size * count)
                         measurements.append(entry)
     return _benchmark(result(operations=()), "host_transfer", measurements, size=2**26)
 
@@ -292,7 +292,7 @@ def gemm(ranks=1, variant="throughput"):
     """A document like fm_gemm's: n = 2048 at some 150 GFLOP/s."""
     per_rank = [[0.11, 0.12, 0.115]] * ranks
     work = 2 * 2048**3 * ranks
-    measured = figure("performance", {"operation": "gemm"}, "GFLOP/s", per_rank, "higher", work)
+    measured = metric("performance", {"operation": "gemm"}, "GFLOP/s", per_rank, "higher", work)
     document = _benchmark(
         result(ranks, operations=(), variant=variant), "gemm", [measured], size=2048, data_type="float",
         block_size=256, gemm_size=8, unroll=8, replications=2, alpha=0.5, beta=2.0,
@@ -307,8 +307,8 @@ def fft(ranks=1):
         per_rank = [[0.02, 0.021, 0.022]] * ranks
         axes = {"operation": operation}
         flops, moved = 5 * 10 * 2**24 * ranks, 16 * 2**24 * ranks
-        measurements.append(figure("performance", axes, "GFLOP/s", per_rank, "higher", flops))
-        measurements.append(figure("bandwidth", axes, "GB/s", per_rank, "higher", moved))
+        measurements.append(metric("performance", axes, "GFLOP/s", per_rank, "higher", flops))
+        measurements.append(metric("bandwidth", axes, "GB/s", per_rank, "higher", moved))
     document = result(ranks, operations=(), variant="throughput")
     parameters = {"scope": "batched", "data_type": "float", "log_size": 10, "batch": 2**14, "replications": 1}
     return _benchmark(document, "fft", measurements, **parameters)
@@ -318,7 +318,7 @@ def random_access(ranks=1):
     """A document like fm_random_access's: 2^24 words a rank."""
     per_rank = [[0.8, 0.9, 0.85]] * ranks
     work = 4 * 2**24 * ranks
-    measured = figure("updates", {"operation": "update"}, "GUOP/s", per_rank, "higher", work)
+    measured = metric("updates", {"operation": "update"}, "GUOP/s", per_rank, "higher", work)
     document = result(ranks, operations=(), variant="throughput")
     parameters = {"scope": "star", "log_size": 24, "replications": 2, "buffer_size": 1, "log_rngs": 0}
     return _benchmark(document, "random_access", [measured], **parameters)

@@ -225,7 +225,7 @@ def test_a_new_run_with_wrong_results_is_a_regression(place):
 @pytest.mark.parametrize("words", [
     ["a"], ["a", "b", "c"], ["--base", "a"], ["--base", "a", "--new"], ["a", "--base", "b", "--new", "c"],
     ["a", "missing"], ["a", "b", "--wrong"], ["a", "b", "--threshold", "x"], ["a", "b", "--threshold", "0%"],
-    ["a", "b", "--figure", "mode"], ["a", "a"], ["a", "empty"], ["a", "damaged"],
+    ["a", "b", "--statistic", "mode"], ["a", "a"], ["a", "empty"], ["a", "damaged"],
 ])  # fmt: skip
 def test_bad_use_is_one_line(place, one_error_line, words):
     random = np.random.default_rng(17)
@@ -251,7 +251,7 @@ def test_as_many_runs_as_are_said_to_be_needed_would_make_it_clear():
     assert before.runs_needed(1, wanted) is None and before.runs_needed(20, [(0.9, 1e-6)]) is None
 
 
-def test_figures_that_are_not_above_zero_have_no_ratio():
+def test_values_that_are_not_above_zero_have_no_ratio():
     random = np.random.default_rng(18)
     metric = compare_metrics.collect(loaded(side(random, 2)), {"stream": ()})
     (one,) = metric.values()
@@ -264,20 +264,20 @@ RUNS = st.lists(st.lists(st.floats(1e-9, 1e9), min_size=1, max_size=6).map(np.ar
 
 
 @FUZZ
-@given(base=RUNS, new=RUNS, figure=st.sampled_from(list(resampling.LEVELS)))
-def test_any_samples_give_a_finite_ordered_interval(base, new, figure):
+@given(base=RUNS, new=RUNS, statistic=st.sampled_from(list(resampling.LEVELS)))
+def test_any_samples_give_a_finite_ordered_interval(base, new, statistic):
     sides = [[np.log(run) for run in each] for each in (base, new)]
-    found = resampling.estimate(Sides(*sides, False), figure)
+    found = resampling.estimate(Sides(*sides, False), statistic)
     low, high = found.interval(0.95)
     assert np.isfinite([low, found.effect, high]).all() and low <= found.effect <= high
     if len(base) == len(new):
-        again = resampling.estimate(Sides(*sides, True), figure)
+        again = resampling.estimate(Sides(*sides, True), statistic)
         assert np.isfinite([*again.interval(0.99)]).all()
     verdict, _ = compare.judge(found, min(len(base), len(new)), Settings(), 3)
     assert verdict in ("same", "better", "worse", "unclear")
 
 
-def test_resampled_figures_are_those_of_samples_drawn_anew():
+def test_resampled_values_are_those_of_samples_drawn_anew():
     random = np.random.default_rng(19)
     for count in (1, 2, 5, 10):
         values = np.sort(random.normal(size=count))

@@ -18,7 +18,7 @@ def test_names_are_completed(place, of_the_repository):
     assert completed(place, "run", "a") == ["all"]
     assert "systems" in completed(place, "sys")
     assert completed(place, "predict", "stream", "--scaling", "w") == ["weak"]
-    assert completed(place, "ab", "a", "b", "--figure", "m") == ["median"]
+    assert completed(place, "ab", "a", "b", "--statistic", "m") == ["median"]
     assert completed(place, "run", "stream", "--runtime", "fpga") == ["fpga-emulator"]
 
 

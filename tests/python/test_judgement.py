@@ -81,8 +81,8 @@ def hpl():
     """n = 300 in 0.3, 0.1 and 0.2 s."""
     times = {"solve": ((0.1, 0.12, 0.11),), "refine": ((0.2, 0.22, 0.21),)}
     work = 2 * 300**3 / 3
-    lu = samples.figure("performance", {"operation": "lu"}, "GFLOP/s", ((0.3, 0.4, 0.35),), "higher", work)
-    parts = [samples.figure("time", {"operation": name}, "s", laps) for name, laps in times.items()]
+    lu = samples.metric("performance", {"operation": "lu"}, "GFLOP/s", ((0.3, 0.4, 0.35),), "higher", work)
+    parts = [samples.metric("time", {"operation": name}, "s", laps) for name, laps in times.items()]
     total = 1e-9 * (work + 1.5 * 300**2)
     measurements = [lu, *parts]
     for words, best, median in (("lu+solve", 0.4, 0.46), ("lu+solve+refine", 0.6, 0.67)):
@@ -94,7 +94,7 @@ def hpl():
 def overlap():
     """Steps one after the other in 4 ms, overlapped in 2."""
     laps = {"serial": ((4e-3, 5e-3, 4.5e-3),), "overlapped": ((2e-3, 3e-3, 2.5e-3),)}
-    parts = [samples.figure("pipeline_time", {"order": name}, "ms", given) for name, given in laps.items()]
+    parts = [samples.metric("pipeline_time", {"order": name}, "ms", given) for name, given in laps.items()]
     return [*parts, samples.derived(2.0, 1.8, "overlap_speed_up", "x")]
 
 

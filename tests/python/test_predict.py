@@ -104,7 +104,7 @@ def test_weak_and_strong(predict, tmp_path):
     assert found[0] == 4 * found[1]
 
 
-def test_sweeps_over_parameters_and_figures_of_the_system(predict, tmp_path):
+def test_sweeps_over_parameters_and_values_of_the_system(predict, tmp_path):
     file = tmp_path / "found.csv"
     words = ["b_eff", "--system", "noctua1", "--sweep", "network.latency=100ns:10us:x10", "--csv", file]
     done = predict(*words)

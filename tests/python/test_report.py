@@ -65,7 +65,7 @@ def test_arithmetic_and_random_updates(calibrated, document, operation, unit, be
     assert unit in shown and bottleneck in shown
 
 
-def test_two_figures_of_an_operation_are_told_apart(calibrated):
+def test_two_metrics_of_an_operation_are_told_apart(calibrated):
     shown = [" ".join(line.split()) for line in text(calibrated, samples.fft()).splitlines()]
     for words in ("performance forward", "bandwidth forward", "performance inverse", "bandwidth inverse"):
         assert any(line.startswith(words) for line in shown)
@@ -190,8 +190,8 @@ def test_narrow_terminals(place):
 @pytest.mark.parametrize(
     "value, shown", [(None, "-"), (0.0, "0"), (48.123, "48.12"), (1e-9, "1.000e-09"), (4387.2, "4387")]
 )
-def test_figures(value, shown):
-    assert report.figure(value) == shown
+def test_numbers(value, shown):
+    assert report.number(value) == shown
 
 
 def test_svg(place):

@@ -234,7 +234,7 @@ def test_the_bottleneck_is_the_models_word(calibrated, monkeypatch):
     assert "the <moon>" in shown
 
 
-def test_emulated_figures_stand_beside_no_model(place):
+def test_emulated_metrics_stand_beside_no_model(place):
     device = {**samples.DEVICE, "class": "emulator", "emulated": True}
     document = samples.calibration(device)
     paths.write_atomically(calibration.file_for(document), json.dumps(document))

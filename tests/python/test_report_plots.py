@@ -42,7 +42,7 @@ def test_equal_settings_are_one_group(place):
     made = grouped(place, first, second, other)
     assert [len(group.runs) for group in made] == [2, 1]
     assert [group.label for group in made] == ["1 rank", "2 ranks"]
-    triad = next(f for f in made[0].figures if f.measurement.axes["operation"] == "triad")
+    triad = next(f for f in made[0].metrics if f.measurement.axes["operation"] == "triad")
     bests = [samples.measurement()["best"], second["measurements"][0]["best"]]
     medians = [samples.measurement()["median"], second["measurements"][0]["median"]]
     assert triad.row.best == pytest.approx(max(bests))
@@ -73,7 +73,7 @@ def test_labels_leave_out_what_follows_from_the_rest(place):
     assert [group.label for group in grouped(place, *documents)] == ["1 rank", "2 ranks", "4 ranks"]
 
 
-def test_figures_over_message_size(place):
+def test_metrics_over_message_size(place):
     made = grouped(place, samples.b_eff())
     drawn = {plot.title: plot for plot in curves.plots(made)}
     assert set(drawn) == {"b_eff: bandwidth over message bytes", "b_eff: latency over message bytes"}

@@ -1,4 +1,4 @@
-"""`fabricmark scale`: what is run, speed-up and efficiency, and the figures normalised as the source does."""
+"""`fabricmark scale`: what is run, speed-up and efficiency, and the metrics normalised as the source does."""
 
 import json
 
@@ -126,7 +126,7 @@ def test_ranks_that_do_not_find_each_other(sized):
     assert "asked for 2 ranks, but weak-2.json is of 1" in done.stderr
 
 
-def test_figures_are_normalised(sized):
+def test_metrics_are_normalised(sized):
     (sized.folder / "board.toml").write_text("banks = 4\n")
     words = ["--kernel-mhz", "200", "--in-process", "--", "--board", "board.toml"]
     sized.run("scale", "stream", "--devices", "1,2", *words)

@@ -1,4 +1,4 @@
-"""The figures of `fabricmark scale`: speed-up, efficiency, normalised as published."""
+"""The metrics of `fabricmark scale`: speed-up, efficiency, normalised as published."""
 
 import pytest
 from fabricmark import kernel_toml, scale, scaling

@@ -47,7 +47,7 @@ def test_show(command):
     assert shown.returncode == 0
     row = next(row for row in shown.stdout.splitlines() if "40g.toml: latency" in row)
     assert re.search(r"520 ns +\S+ \w?s +Meyer 2024, Table 4.2; inferred: ", row)
-    assert "5 figures" in shown.stdout
+    assert "5 quantities" in shown.stdout
     for profile, value in (("published", "520 ns"), ("fitted", r"[\d.]+ [nu]s  ")):
         one = command("show", "520n_serial_40g", "--profile", profile).stdout
         assert re.search(rf"latency +{value}", one)
@@ -64,7 +64,7 @@ def test_every_fitted_figure_of_all_files_by_one_command(command, monkeypatch, t
         if figure.fitted is not None
     }
     assert len(places) > 40
-    assert f"{len(places)} figures, all fitted" in shown
+    assert f"{len(places)} quantities, all fitted" in shown
     words = shown.split()
     for place in places:
         assert place.split(": ")[1] in words
@@ -77,7 +77,7 @@ def test_show_takes_every_kind_and_files(command, tmp_path):
     for name in ("noctua2", "h200", "aurora", "520n_multi", str(SYSTEMS / "boards" / "520n.toml")):
         assert command("show", name).returncode == 0
     everything = command("show")
-    assert int(re.search(r"(\d+) figures$", everything.stdout.strip())[1]) > 400
+    assert int(re.search(r"(\d+) quantities$", everything.stdout.strip())[1]) > 400
 
 
 def test_check(command, tmp_path):

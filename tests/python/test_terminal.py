@@ -43,7 +43,7 @@ def check_whole(text, loaded, width):
         assert result.device["name"] in text and result.benchmark in there
         for measurement, _ in families.condensed(result.measurements):
             for value in (measurement.best, measurement.median):
-                assert report.figure(value) in there
+                assert report.number(value) in there
             assert measurement.unit in text and families.words(measurement.name) in text
             for axis, value in measurement.axes.items():
                 assert families.cell_text(axis, value) in text
@@ -118,8 +118,8 @@ def test_comparisons_are_whole(place, width):
     assert done.returncode == 0, done.stderr
     there = words_of(done.stdout)
     for row in json.loads((place.folder / "found.json").read_text())["metrics"]:
-        interval = " to ".join(report.figure(value) for value in row["interval"])
-        for word in (report.figure(row["base"]), f"{row['ratio']:.3f}", interval, row["verdict"]):
+        interval = " to ".join(report.number(value) for value in row["interval"])
+        for word in (report.number(row["base"]), f"{row['ratio']:.3f}", interval, row["verdict"]):
             assert word in there
     assert all(len(line) <= width for line in done.stdout.splitlines())
 
@@ -133,7 +133,7 @@ def test_scaling_is_whole(place, width):
     for entry in json.loads(file.read_text())["series"]:
         assert entry["operation"] in there and entry["unit"] in there
         for key in ("best", "median", "speed_up", "per_replication"):
-            assert all(report.figure(value) in there for value in entry[key] if value is not None)
+            assert all(report.number(value) in there for value in entry[key] if value is not None)
     assert all(len(line) <= width for line in done.stdout.splitlines() if "summary" not in line)
 
 
@@ -161,7 +161,7 @@ def test_listings_break_between_words_only(place, of_the_repository, width, word
     narrow = place.run(*words, COLUMNS=str(width), **own).stdout
     wide = place.run(*words, COLUMNS="10000", **own).stdout
     assert "\N{HORIZONTAL ELLIPSIS}" not in narrow
-    headings = {"figure", "-"}  # which blocks of lines have no need of
+    headings = {"quantity", "-"}  # which blocks of lines have no need of
     assert set(wide.split()) - headings <= set(narrow.replace(":", "").split()) | set(narrow.split())
 
 

@@ -114,12 +114,12 @@ def test_error_bar_is_that_of_the_nearest_rows(found):
     bar = validation.error_bar("hpl", "noctua1", "channels")
     same = [one for one in found if (one.figure.benchmark, one.figure.transport) == ("hpl", "channels")]
     assert bar.spread == validation.spread(same)
-    assert bar.of == "21 published figures of hpl over channels on noctua1"
+    assert bar.of == "21 published values of hpl over channels on noctua1"
     other = validation.error_bar("hpl", "cygnus", "channels")
     assert other.spread == bar.spread
-    assert other.of == "21 published figures of hpl over channels on other systems"
+    assert other.of == "21 published values of hpl over channels on other systems"
     assert validation.error_bar("fft", "hacc", "none").of.endswith("on other systems")
-    assert validation.error_bar("hpl", "noctua2", "accl-udp").of.startswith("77 published figures")
+    assert validation.error_bar("hpl", "noctua2", "accl-udp").of.startswith("77 published values")
     assert validation.error_bar("host_transfer", "noctua1", "none") is None
 
 
@@ -197,7 +197,7 @@ def test_other_bad_use(place, written, one_error_line):
     assert "no row with the role test" in one_error_line(validated(place, "--data", written(inputs)), 2)
 
 
-def test_published_figures_alone_are_worse_but_there(found):
+def test_published_values_alone_are_worse_but_there(found):
     """The profile without any fit: its errors are shown, never mixed with those of the other."""
     try:
         alone = validation.predict_rows(ROWS, "published")

@@ -11,6 +11,7 @@ from fabricmark import validation
 from fabricmark.validation import fit, fit_view, outcomes, splits, tables
 from fabricmark.validation.distribution import BARS
 from fabricmark.validation.parameters import GROUPS, Group, Parameter
+from fabricmark.written import percent
 
 ROWS = tables.with_tables(row for _, row in outcomes.read())
 CALIBRATION = [row for row in ROWS if row.role == "calibration"]
@@ -180,7 +181,7 @@ def test_the_page_has_the_tables_of_today(tool, fitted, left_out):
     wrong = {"errors": tables["errors"].replace("hpl", "hpcg")}
     assert tool.page(text, wrong) != text
     worst = max(one.error for one in left_out["without 1 device"])
-    assert f"{worst:.1%}".replace("%", " %") in text
+    assert percent(worst, 1) in text
 
 
 def test_the_picture_has_every_benchmark(tool):

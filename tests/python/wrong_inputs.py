@@ -195,7 +195,7 @@ compare {ok} {other} --threshold 0
 compare {ok} {other} --threshold nan
 compare {ok} {other} --threshold -5%
 compare {ok} {other} --threshold %
-compare {ok} {other} --figure mean
+compare {ok} {other} --statistic mean
 compare {ok} {other} --ignore kind
 compare {ok} {other} --ignore sise
 compare {ok} {other} --seed -1

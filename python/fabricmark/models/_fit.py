@@ -6,6 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from fabricmark.written import percent
+
 HUBER = 1.345  # residuals beyond so many standard deviations count less
 DEVIATIONS = 1.4826  # of a normal distribution, in its median absolute one
 ROUNDS = 50
@@ -98,6 +100,6 @@ def fitted(sizes, fit: Fit, messages: int, carrier: str) -> Modelled:
     explanation = (
         f"fit of this run's curve: {fit.latency_seconds * 1e6:.3g} us + bytes / "
         f"{fit.bytes_per_second / 1e9:.3g} GB/s; half of that rate at messages of {half:.0f} bytes; "
-        f"typical error {fit.relative_error:.0%}"
+        f"typical error {percent(fit.relative_error)}"
     )
     return Modelled(fit.seconds(moved), ["latency" if short else carrier for short in is_short], explanation)

@@ -11,6 +11,7 @@ from math import ceil
 from fabricmark.models import Board, Prediction, _limits
 from fabricmark.models._measured import Run, efficiency, figures_of
 from fabricmark.models.machine import Bitstream
+from fabricmark.written import percent
 
 ARITHMETIC = "peak FLOP/s"
 MEMORY = "memory bandwidth"
@@ -145,7 +146,7 @@ def prediction(
     busy, bottleneck = seconds(work, board, ranks_here, part, figures)
     explanation = "the slower of arithmetic and memory as calibrated, on the cores that the kernel uses"
     if "efficiency" in figures:
-        explanation += f"; of that the kernel reaches {figures['efficiency']:.0%} (measured)"
+        explanation += f"; of that the kernel reaches {percent(figures['efficiency'])} (measured)"
     starting = launch + figures.get("start_seconds", 0.0)
     return Prediction(
         name,

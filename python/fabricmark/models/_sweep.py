@@ -1,4 +1,4 @@
-"""A benchmark's headline figure over grids of parameters, devices and a described system's figures, at once.
+"""A benchmark's headline metric over grids of parameters, devices and a described system's figures, at once.
 
 Each model's `headline` takes arrays where `predict` takes numbers, and both use the same formulas; this
 module only puts the axes in place.
@@ -47,7 +47,7 @@ def sweep(
     axes: Mapping[str, np.ndarray],
     devices: int = 1,
 ) -> np.ndarray:
-    """The headline figure for all combinations: one dimension for each of `axes`, in their order.
+    """The headline metric for all combinations: one dimension for each of `axes`, in their order.
 
     In the unit of the prediction (GB/s, GFLOP/s, GUOP/s). An axis is a parameter, "devices", "board.FIELD",
     "network.FIELD" or "bitstream.FIGURE" (SI units). Raises KeyError for an unknown axis or a missing
@@ -64,7 +64,7 @@ def sweep(
 
 
 def at(benchmark: str, described: Described, parameters: Mapping, points: Mapping, devices=1) -> np.ndarray:
-    """The headline figure at points whose coordinates are arrays that broadcast against each other."""
+    """The headline metric at points whose coordinates are arrays that broadcast against each other."""
     shape = np.broadcast_shapes(*(np.shape(values) for values in points.values()))
     whole = _evaluate if _table_elements(benchmark, parameters, points, shape) <= MOST_ELEMENTS else _in_parts
     return np.broadcast_to(whole(benchmark, described, parameters, points, devices), shape)

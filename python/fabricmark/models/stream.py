@@ -25,6 +25,7 @@ import numpy as np
 
 from fabricmark.models import Board, Prediction, _limits, _measured, _transfers
 from fabricmark.models.machine import Bitstream
+from fabricmark.written import percent
 
 STREAMS = {"copy": (1, 1), "scale": (1, 1), "add": (2, 1), "triad": (2, 1)}  # (read, written)
 ELEMENT_BYTES = {"half": 2, "float": 4, "double": 8}
@@ -162,7 +163,7 @@ def operation_prediction(
         bottleneck = "launch latency" if launch > moving else rate[1]
         explanation = "copy rate of the calibration, for arrays larger than the caches"
         if "efficiency" in figures:
-            explanation += f"; of that the kernel reaches {figures['efficiency']:.0%} (measured)"
+            explanation += f"; of that the kernel reaches {percent(figures['efficiency'])} (measured)"
     value = moved / seconds * board.devices
     return Prediction("bandwidth", axes, value / 1e9, "GB/s", limit / 1e9, bottleneck, explanation, phases)
 

@@ -1,1 +1,1 @@
-"""`fabricmark predict`: figures of a described system, over devices and any parameter."""
+"""`fabricmark predict`: metrics of a described system, over devices and any parameter."""

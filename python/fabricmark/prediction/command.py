@@ -8,10 +8,11 @@ import typer
 from fabricmark import choices, known, listing, paths, systems
 from fabricmark.errors import FabricmarkError
 from fabricmark.prediction import points, request, view
+from fabricmark.written import percent
 
 HELP = {
     "devices": "Numbers of devices: 16, 1,4,16 or 1..64 (powers of two; hpl and ptrans: squares).",
-    "set": "A parameter (size=2^27) or a figure of the system (network.latency=1us); may be repeated.",
+    "set": "A parameter (size=2^27) or a value of the system (network.latency=1us); may be repeated.",
     "sweep": "Values of one, as a:b[:step] or a:b:xFACTOR (default x2); may be repeated.",
     "scaling": "weak: sizes are those of one device; strong: of all together.",
 }
@@ -32,11 +33,11 @@ def predict(
     transport: Annotated[str | None, typer.Option(help="cpu, host, channels, accl-udp, ...")] = None,
     board: Annotated[str | None, typer.Option(help="Which of the system's kinds of devices.")] = None,
     scaling: Annotated[str, choices.one_of(points.SCALING, HELP["scaling"])] = points.WEAK,
-    profile: Annotated[str, choices.one_of(systems.PROFILES, "Which figures of the system.")] = "fitted",
+    profile: Annotated[str, choices.one_of(systems.PROFILES, "Which values of the system.")] = "fitted",
     csv_file: Annotated[Path | None, typer.Option("--csv", help="Write every prediction.")] = None,
     plot_file: Annotated[Path | None, typer.Option("--plot", help="Draw it: FILE.png or FILE.svg.")] = None,
 ) -> None:
-    """Predict a benchmark on a described system: figure, limit, bottleneck and time by phase."""
+    """Predict a benchmark on a described system: metric, limit, bottleneck and time by phase."""
     listing.check_benchmark(name)
     if scaling not in points.SCALING:
         raise FabricmarkError(f"there is no scaling {scaling}", f"use {' or '.join(points.SCALING)}")
@@ -67,17 +68,19 @@ def predict(
 
 
 def error_bar(asked: points.Asked, profile: str, system: str) -> tuple[list[str], float | None]:
-    """(what validation says of such predictions, the error that 90 % of its figures stay within).
+    """(what validation says of such predictions, the error that 90 % of its values stay within).
 
-    `system`: "" for one that no published figure can be of: then those of others count.
+    `system`: "" for one that no published value can be of: then those of others count.
     """
     from fabricmark import validation  # imported here: a refusal shall not wait for it
 
     if asked.system.board.device_class != "fpga":
-        return ["error bar: none, as the published figures are of FPGAs"], None
+        return ["error bar: none, as the published values are of FPGAs"], None
     found = validation.error_bar(asked.benchmark, system, asked.transport, profile)
     if found is None:
-        return [f"error bar: none, as there are no published figures of {asked.benchmark}"], None
+        return [f"error bar: none, as there are no published values of {asked.benchmark}"], None
     spread = found.spread
-    words = f"error bar: median {spread.median:.1%}, 90 % within {spread.p90:.1%} of {found.of}"
+    words = (
+        f"error bar: median {percent(spread.median, 1)}, 90 % within {percent(spread.p90, 1)} of {found.of}"
+    )
     return [words], spread.p90

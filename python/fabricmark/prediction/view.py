@@ -10,6 +10,7 @@ from fabricmark.errors import FabricmarkError
 from fabricmark.models import Prediction
 from fabricmark.prediction.points import Asked, Point, key_of
 from fabricmark.terminal import Column
+from fabricmark.written import percent
 
 MODELLED = "modelled"
 MOST_LINES = 7
@@ -20,15 +21,15 @@ FIELDS = ("name", "operation", "message_bytes", "value", "unit", "kind", "limit"
 
 
 def show(asked: Asked, points: Sequence[Point], about: Sequence[str]) -> None:
-    """Print the headline figure of every point, and a line for all that has to be known."""
+    """Print the headline metric of every point, and a line for all that has to be known."""
     out = terminal.console()
     over = f" over {asked.transport}" if asked.transport != "none" else ""
-    what = [f"{asked.benchmark} on {asked.system.name}{over}", MODELLED, _figure(points[0].headline)]
+    what = [f"{asked.benchmark} on {asked.system.name}{over}", MODELLED, _metric(points[0].headline)]
     terminal.title(out, what)
     axes, sizes = list(points[0].axes), list(points[0].sizes)
     columns = [Column(heading, right=True, key=True) for heading in ("devices", *axes)]
     columns += [Column(heading, right=True, once=len(points) > 1) for heading in sizes]
-    columns += [*terminal.numbers("figure"), Column("unit"), *terminal.numbers("limit")]
+    columns += [*terminal.numbers("value"), Column("unit"), *terminal.numbers("limit")]
     columns += [Column("bottleneck", once=True), Column("phases", prose=True)]
     rows = []
     for one in points:
@@ -61,7 +62,7 @@ def coordinate(name: str, value: object) -> str:
     return f"{value / factor:.4g} {unit}".strip()
 
 
-def _figure(found: Prediction) -> str:
+def _metric(found: Prediction) -> str:
     words = " ".join(str(value) for name, value in found.axes.items() if name in ("operation", "direction"))
     return f"{found.name.replace('_', ' ')} {words}".strip()
 
@@ -71,7 +72,7 @@ def _phases(phases: Mapping[str, float]) -> terminal.Cell:
     if not whole:
         return terminal.NOTHING
     shares = ((name, _seconds(time), time / whole) for name, time in phases.items() if time)
-    return terminal.items(f"{name} {text} ({share:.0%})" for name, text, share in shares)
+    return terminal.items(f"{name} {text} ({percent(share)})" for name, text, share in shares)
 
 
 def _seconds(time: float) -> str:
@@ -116,7 +117,7 @@ def check_picture(file: Path) -> None:
 
 
 def save_plot(asked: Asked, points: Sequence[Point], error: float | None, file: Path) -> None:
-    """Draw the headline figure over the axis with the most values, one line for each of the others."""
+    """Draw the headline metric over the axis with the most values, one line for each of the others."""
     from fabricmark.reporting import pictures
 
     drawn = plot(asked, points, error)
@@ -136,16 +137,16 @@ def plot(asked: Asked, points: Sequence[Point], error: float | None):
             key = tuple((name, value) for name, value in place.items() if name != along)
             lines.setdefault(key, []).append((float(place[along]), one.headline))
     if not lines:
-        raise FabricmarkError("there is no figure to plot", "choose another system or transport")
+        raise FabricmarkError("there is no value to plot", "choose another system or transport")
     series = []
     for place, (key, line) in enumerate(list(lines.items())[:MOST_LINES]):
         x, y = [at for at, _ in line], [found.value for _, found in line]
         words = ", ".join(f"{name} {coordinate(name, value)}" for name, value in key if len(lines) > 1)
-        words = words or "figure"
+        words = words or "value"
         series.append(Series(f"{words} ({MODELLED})", x, y, "line", place))
         if error is not None and len(lines) == 1:
             for side, factor in (("less", 1 - error), ("more", 1 + error)):
-                name = f"{error:.0%} {side}: what 90 % of the published figures stay within"
+                name = f"{percent(error)} {side}: what 90 % of the published values stay within"
                 series.append(Series(name, x, [value * factor for value in y], "dashed", None))
         if all(found.limit is not None for _, found in line) and place == 0:
             limits = [found.limit for _, found in line]
@@ -158,8 +159,8 @@ def plot(asked: Asked, points: Sequence[Point], error: float | None):
     ticks = [(float(count), str(count)) for count in counts if len(counts) <= MOST_TICKS]
     left_out = "" if len(lines) <= MOST_LINES else f"{len(lines) - MOST_LINES} more lines are not drawn."
     return Plot(
-        "prediction", f"{asked.benchmark} on {asked.system.name}{over}: {_figure(found)}", along,
-        f"{_figure(found)} [{found.unit}]", series, _is_wide(across, LOG_FROM_RATIO),
+        "prediction", f"{asked.benchmark} on {asked.system.name}{over}: {_metric(found)}", along,
+        f"{_metric(found)} [{found.unit}]", series, _is_wide(across, LOG_FROM_RATIO),
         _is_wide(every, LOG_FROM_RATIO), ticks, left_out=left_out,
     )  # fmt: skip
 

@@ -3,18 +3,18 @@
 from collections.abc import Sequence
 
 from fabricmark.reporting import families
-from fabricmark.reporting.groups import Figure, Group
+from fabricmark.reporting.groups import Group, Metric
 from fabricmark.reporting.plots import Plot, Series, slug
 
 MOST_ROWS = 24
 
 
-def share(figure: Figure, reference: float | None) -> float | None:
+def share(metric: Metric, reference: float | None) -> float | None:
     """Best as a share of the reference in per cent, 100 being the reference itself, also for times."""
-    best = figure.row.best
+    best = metric.row.best
     if not reference or best <= 0 or reference <= 0:
         return None
-    return 100 * (best / reference if figure.measurement.better == "higher" else reference / best)
+    return 100 * (best / reference if metric.measurement.better == "higher" else reference / best)
 
 
 def plots(groups: Sequence[Group]) -> list[Plot]:
@@ -22,18 +22,18 @@ def plots(groups: Sequence[Group]) -> list[Plot]:
     several = len(groups) > 1
     entries = []
     for group in groups:
-        for figure, points in group.condensed:
-            of_model, of_limit = share(figure, figure.row.modelled), share(figure, figure.row.limit)
+        for metric, points in group.condensed:
+            of_model, of_limit = share(metric, metric.row.modelled), share(metric, metric.row.limit)
             if of_model is None and of_limit is None:
                 continue
-            what = families.axes_text(figure.measurement.axes) or families.words(figure.measurement.name)
+            what = families.axes_text(metric.measurement.axes) or families.words(metric.measurement.name)
             what += f" (best of {points})" if points > 1 else ""
             entries.append((f"{what}, {group.label}" if several else what, of_model, of_limit))
     if not entries:
         return []
     shown = entries[:MOST_ROWS]
     left = (
-        f"{len(entries) - MOST_ROWS} further figures are in the table only."
+        f"{len(entries) - MOST_ROWS} further metrics are in the table only."
         if len(entries) > MOST_ROWS
         else ""
     )

@@ -1,4 +1,4 @@
-"""Figures over a numeric axis: bandwidth and latency over message size, or anything over a parameter.
+"""Metrics over a numeric axis: bandwidth and latency over message size, or anything over a parameter.
 
 Rates of kernels over a parameter are also drawn per rank and replication, which makes runs of different
 devices comparable, as Fig. 4.13 of Meyer 2024 does.
@@ -10,10 +10,10 @@ from math import ceil
 
 from fabricmark import report, scaling
 from fabricmark.reporting import families, scales
-from fabricmark.reporting.groups import Figure, Group, field_text
+from fabricmark.reporting.groups import Group, Metric, field_text
 from fabricmark.reporting.plots import MOST_SERIES, MOST_TICKS, Plot, Series, slug, thinned, wants_log
 
-MOST_PANELS = 24  # a benchmark, figure and axis
+MOST_PANELS = 24  # a benchmark, metric and axis
 MOST_POINTS = 400  # a series
 MOST_LIMITS = 2  # lines of the same grey cannot be told apart
 PARAMETER = "parameter "
@@ -22,10 +22,10 @@ NORMALISED = "per rank and replication"
 
 @dataclass(frozen=True)
 class Point:
-    """A figure with everything that tells it from the others of its plot."""
+    """A metric with everything that tells it from the others of its plot."""
 
     coordinates: Mapping[str, object]
-    figure: Figure
+    metric: Metric
 
     def text(self, names: Sequence[str]) -> str:
         """`exchange, 2 ranks`: the named coordinates that this point has."""
@@ -39,21 +39,21 @@ class Point:
 
 
 def points_of(groups: Sequence[Group]) -> dict[tuple[str, str], list[Point]]:
-    """{(figure's name, unit): its points over all groups of one benchmark}."""
+    """{(metric's name, unit): its points over all groups of one benchmark}."""
     found: dict[tuple[str, str], list[Point]] = {}
     for group in groups:
-        for figure in group.figures:
-            entry = figure.measurement
+        for metric in group.metrics:
+            entry = metric.measurement
             axes = {f"axis {axis}": value for axis, value in entry.axes.items()}
             coordinates = {**axes, "kind": entry.kind, **group.coordinates}
-            found.setdefault((entry.name, entry.unit), []).append(Point(coordinates, figure))
+            found.setdefault((entry.name, entry.unit), []).append(Point(coordinates, metric))
     return found
 
 
 def normalised(groups: Sequence[Group]) -> dict[tuple[str, str], list[Point]]:
     """The rates of kernels per rank and replication, as `points_of`; nothing where all runs have as many.
 
-    Emulated figures are left out: their clock says nothing about hardware.
+    Emulated metrics are left out: their clock says nothing about hardware.
     """
     found: dict[tuple[str, str], list[Point]] = {}
     counts = set()
@@ -65,10 +65,10 @@ def normalised(groups: Sequence[Group]) -> dict[tuple[str, str], list[Point]]:
         counts.add(parts)
         for (name, unit), points in points_of([group]).items():
             for point in points:
-                entry = point.figure.measurement
+                entry = point.metric.measurement
                 if scaling.is_of_kernel(entry) and entry.kind != "emulated":
                     shared = replace(
-                        point, figure=replace(point.figure, row=shared_row(point.figure.row, parts))
+                        point, metric=replace(point.metric, row=shared_row(point.metric.row, parts))
                     )
                     found.setdefault((f"{name} {NORMALISED}", unit), []).append(shared)
     return found if len(counts) > 1 else {}
@@ -203,15 +203,15 @@ def measured_and_modelled(axis: str, title: str, line: Sequence[Point], colour: 
     hover = [
         f"{families.value_text(bare(axis), place)}: best {scales.text(row.best, row.unit)}, "
         f"median {scales.text(row.median, row.unit)}"
-        for place, row in ((point.coordinates[axis], point.figure.row) for point in line)
+        for place, row in ((point.coordinates[axis], point.metric.row) for point in line)
     ]
-    best = [point.figure.row.best for point in line]
-    kind = line[0].figure.row.kind
+    best = [point.metric.row.best for point in line]
+    kind = line[0].metric.row.kind
     drawn = [Series(f"{title} ({kind})", x, best, "line", colour, hover)]
     modelled = [
-        (place, point.figure.row.modelled)
+        (place, point.metric.row.modelled)
         for place, point in zip(x, line, strict=True)
-        if point.figure.row.modelled is not None
+        if point.metric.row.modelled is not None
     ]
     if len(modelled) > 1:
         places, values = zip(*modelled, strict=True)
@@ -221,7 +221,7 @@ def measured_and_modelled(axis: str, title: str, line: Sequence[Point], colour: 
 
 def limit_line(axis: str, line: Sequence[Point]) -> Series | None:
     """The physical limit along a line; None where there is none."""
-    known = [(p.coordinates[axis], p.figure.row.limit) for p in line if p.figure.row.limit is not None]
+    known = [(p.coordinates[axis], p.metric.row.limit) for p in line if p.metric.row.limit is not None]
     if len(known) < 2:
         return None
     places, values = zip(*known, strict=True)

@@ -7,7 +7,7 @@ from fabricmark.reporting.groups import Group
 from fabricmark.reporting.tables import text
 
 MOST_DETAILED = 16  # groups of a benchmark
-MOST_ROWS_OF_FIGURES = 1500  # of all groups of a benchmark together
+MOST_ROWS_OF_METRICS = 1500  # of all groups of a benchmark together
 
 
 def listed(values: Iterable[object], most: int = 6) -> str:
@@ -21,9 +21,9 @@ def of_groups(groups: Sequence[Group]) -> str:
     """One folded part a group, those with a wrong result first."""
     ordered = sorted(groups, key=lambda group: group.verdict() == "valid")
     shown: list[str] = []
-    budget = MOST_ROWS_OF_FIGURES
+    budget = MOST_ROWS_OF_METRICS
     for group in ordered[:MOST_DETAILED]:
-        budget -= len(group.figures)
+        budget -= len(group.metrics)
         shown.append(of_group(group, budget >= 0))
     if len(groups) > MOST_DETAILED:
         words = f"{len(groups) - MOST_DETAILED} further groups are in the result files only."
@@ -33,7 +33,7 @@ def of_groups(groups: Sequence[Group]) -> str:
     return f"<details><summary><h3>Runs in detail</h3></summary>{''.join(shown)}</details>"
 
 
-def of_group(group: Group, with_figures: bool) -> str:
+def of_group(group: Group, with_metrics: bool) -> str:
     """All of one group."""
     run = group.runs[0].document
     environment = run["environment"]
@@ -47,7 +47,7 @@ def of_group(group: Group, with_figures: bool) -> str:
     ]
     parts = [f"<p>{text(line)}</p>" for line in group.hints]
     parts.append(tables.verdicts(group))
-    parts.append(tables.all_figures(group) if with_figures else "")
+    parts.append(tables.all_metrics(group) if with_metrics else "")
     parts.append(tables.pairs(f"Parameters of {group.name}", run["parameters"].items()))
     parts.append(tables.pairs(f"Environment of {group.name}", facts))
     parts.append(tables.pairs(f"Variables of {group.name}", environment["variables"].items()))

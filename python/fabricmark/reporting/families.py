@@ -1,4 +1,4 @@
-"""Measurements that belong together: one figure taken at many sizes is a curve, not as many figures."""
+"""Measurements that belong together: one metric taken at many sizes is a curve, not as many metrics."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
@@ -20,7 +20,7 @@ def distinct(values: Iterable[object]) -> list:
 
 
 def swept_axes(measurements: Sequence[Measurement]) -> dict[tuple[str, str], set[str]]:
-    """{(name, unit): the numeric axes along which that figure was taken at three values or more}."""
+    """{(name, unit): the numeric axes along which that metric was taken at three values or more}."""
     values: dict[tuple[str, str], dict[str, list]] = {}
     for measurement in measurements:
         seen = values.setdefault((measurement.name, measurement.unit), {})
@@ -37,7 +37,7 @@ def swept_axes(measurements: Sequence[Measurement]) -> dict[tuple[str, str], set
 
 
 def condensed(measurements: Sequence[Measurement]) -> list[tuple[Measurement, int]]:
-    """Single figures as they are; of each curve its best point. With the number of points it stands for."""
+    """Single metrics as they are; of each curve its best point. With the number of points it stands for."""
     swept = swept_axes(measurements)
     families: dict[tuple, list[Measurement]] = {}
     for measurement in measurements:

@@ -1,4 +1,4 @@
-"""Runs with the same settings form a group, whose figures are merged; a group has a short, unique label."""
+"""Runs with the same settings form a group, whose metrics are merged; a group has a short, unique label."""
 
 import dataclasses
 import json
@@ -18,8 +18,8 @@ VERDICTS_FROM_WORST = (INVALID, "incomplete", "not checked", "valid")
 
 
 @dataclass(frozen=True)
-class Figure:
-    """One figure of a group: best of all runs and median of their medians; `of_runs`: each run's own."""
+class Metric:
+    """One metric of a group: best of all runs and median of their medians; `of_runs`: each run's own."""
 
     measurement: Measurement
     row: report.Row
@@ -40,7 +40,7 @@ class Group:
 
     fields: Mapping[str, object]
     runs: list[Result]
-    figures: list[Figure]
+    metrics: list[Metric]
     hints: list[str]
     known: Known | None = None
     coordinates: dict[str, object] = dataclasses.field(default_factory=dict)
@@ -66,13 +66,13 @@ class Group:
     @cached_property
     def several_names(self) -> bool:
         """Whether the axes alone do not tell the metrics apart."""
-        return len({figure.measurement.name for figure in self.figures}) > 1
+        return len({metric.measurement.name for metric in self.metrics}) > 1
 
     @cached_property
-    def condensed(self) -> list[tuple[Figure, int]]:
-        """Single figures, and of each curve its best point with the number of points it stands for."""
-        by_identity = {id(figure.measurement): figure for figure in self.figures}
-        chosen = families.condensed([figure.measurement for figure in self.figures])
+    def condensed(self) -> list[tuple[Metric, int]]:
+        """Single metrics, and of each curve its best point with the number of points it stands for."""
+        by_identity = {id(metric.measurement): metric for metric in self.metrics}
+        chosen = families.condensed([metric.measurement for metric in self.metrics])
         return [(by_identity[id(measurement)], points) for measurement, points in chosen]
 
 
@@ -121,7 +121,7 @@ def field_text(name: str, value: object) -> str:
 
 
 def merged(measurements: Sequence[Measurement]) -> Measurement:
-    """The same figure of several runs as one: extremes of all, median and mean of the runs' own."""
+    """The same metric of several runs as one: extremes of all, median and mean of the runs' own."""
     if len(measurements) == 1:
         return measurements[0]
     choose = max if measurements[0].better == "higher" else min
@@ -137,24 +137,24 @@ def merged(measurements: Sequence[Measurement]) -> Measurement:
 
 def _group(settings: Mapping[str, object], runs: list[Result], devices: Devices) -> Group:
     found = devices.of(runs[0])
-    by_figure: dict[tuple, list[Measurement]] = {}
+    by_metric: dict[tuple, list[Measurement]] = {}
     for run in runs:
         for entry in run.measurements:
             key = (entry.name, tuple(entry.axes.items()), entry.unit, entry.kind)
-            by_figure.setdefault(key, []).append(entry)
-    alike = list(by_figure.values())
+            by_metric.setdefault(key, []).append(entry)
+    alike = list(by_metric.values())
     measurements = [merged(entries) for entries in alike]
     rows = report.rows(measurements, report.predictions(runs[0], found))
-    figures = [
-        Figure(measurement, row, entries)
+    metrics = [
+        Metric(measurement, row, entries)
         for measurement, row, entries in zip(measurements, rows, alike, strict=True)
     ]
     notes = [line.plain for run in runs for line in report.hints(run, found, rows)]
-    return Group(settings, runs, figures, list(dict.fromkeys(notes)), found)
+    return Group(settings, runs, metrics, list(dict.fromkeys(notes)), found)
 
 
 def make(loaded: Sequence[Result]) -> list[Group]:
-    """Groups by benchmark, in the order of the files. The time of a figure's model is paid once a group."""
+    """Groups by benchmark, in the order of the files. The time of a metric's model is paid once a group."""
     devices = Devices()
     ambiguous = same_names(loaded)
     by_settings: dict[tuple[str, str], list[Result]] = {}

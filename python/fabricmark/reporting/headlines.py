@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fabricmark import report
 from fabricmark.models._sweep import HEADLINES
 from fabricmark.reporting import families
-from fabricmark.reporting.groups import Figure, Group, field_text, worst_verdict
+from fabricmark.reporting.groups import Group, Metric, field_text, worst_verdict
 
 
 @dataclass(frozen=True)
@@ -22,43 +22,43 @@ class Headline:
     kind: str
     group: Group
     groups: int
-    figure: Figure
+    metric: Metric
     verdict: str
 
 
-def metric_of(group: Group) -> Figure | None:
+def metric_of(group: Group) -> Metric | None:
     """The best point of a group's headline metric; of an unknown benchmark its first rate."""
-    found = [figure for figure, _ in group.condensed]
+    found = [metric for metric, _ in group.condensed]
     name, axes = HEADLINES.get(group.benchmark, (None, {}))
     chosen = [
-        figure
-        for figure in found
-        if figure.measurement.name == name and axes.items() <= dict(figure.measurement.axes).items()
+        metric
+        for metric in found
+        if metric.measurement.name == name and axes.items() <= dict(metric.measurement.axes).items()
     ]
-    chosen = chosen or [figure for figure in found if figure.measurement.better == "higher"][:1] or found[:1]
+    chosen = chosen or [metric for metric in found if metric.measurement.better == "higher"][:1] or found[:1]
     return best(chosen) if chosen else None
 
 
-def best(figures: Sequence[Figure]) -> Figure:
+def best(metrics: Sequence[Metric]) -> Metric:
     """The largest rate or the shortest time."""
-    sign = 1 if figures[0].measurement.better == "higher" else -1
-    return max(figures, key=lambda figure: sign * figure.row.best)
+    sign = 1 if metrics[0].measurement.better == "higher" else -1
+    return max(metrics, key=lambda metric: sign * metric.row.best)
 
 
 def make(groups: Sequence[Group]) -> list[Headline]:
     """Headlines in the order of the groups; a valid group stands for its device before one that is not."""
-    by_device: dict[tuple, list[tuple[Group, Figure]]] = {}
+    by_device: dict[tuple, list[tuple[Group, Metric]]] = {}
     for group in groups:
-        figure = metric_of(group)
-        if figure is not None:
+        metric = metric_of(group)
+        if metric is not None:
             device = group.runs[0].device
-            key = (group.benchmark, device["name"], device["platform"], group.fields["host"], figure.row.kind)
-            by_device.setdefault(key, []).append((group, figure))
+            key = (group.benchmark, device["name"], device["platform"], group.fields["host"], metric.row.kind)
+            by_device.setdefault(key, []).append((group, metric))
     made = []
     for (benchmark, device, _, _, kind), found in by_device.items():
         candidates = [entry for entry in found if entry[0].verdict() == "valid"] or found
-        chosen = best([figure for _, figure in candidates])
-        group = next(group for group, figure in candidates if figure is chosen)
+        chosen = best([metric for _, metric in candidates])
+        group = next(group for group, metric in candidates if metric is chosen)
         verdicts = Counter(run.verdict() for other, _ in found for run in other.runs)
         made.append(Headline(benchmark, device, kind, group, len(found), chosen, worst_verdict(verdicts)))
     return made
@@ -73,12 +73,12 @@ def run_text(entry: Headline) -> str:
 
 def reason(entry: Headline) -> str | None:
     """Why a headline is better than its limit; None where it is not."""
-    above = report.reason_above(entry.group.known, [entry.figure.row])
+    above = report.reason_above(entry.group.known, [entry.metric.row])
     return None if above is None else f"{entry.benchmark}, {above}"
 
 
-def metric_text(figure: Figure) -> str:
+def metric_text(metric: Metric) -> str:
     """`bandwidth, triad`."""
-    entry = figure.measurement
+    entry = metric.measurement
     where = families.axes_text(entry.axes)
     return f"{families.words(entry.name)}, {where}" if where else families.words(entry.name)

@@ -12,7 +12,7 @@ from fabricmark.results import Result
 
 STANDARD_OUTPUT = Path("-")
 RUN = ("benchmark", "kernel", "class", "device", "host", "ranks", "started")
-FIGURES = ("kind", "unit", "best", "median", "minimum", "maximum", "modelled", "error", "limit")
+METRIC_COLUMNS = ("kind", "unit", "best", "median", "minimum", "maximum", "modelled", "error", "limit")
 LAST = ("efficiency", "bottleneck", "verdict", "file")
 
 
@@ -24,7 +24,7 @@ def table(loaded: Sequence[Result]) -> tuple[list[str], Iterator[list[object]]]:
     axes = list(
         dict.fromkeys(axis for result in loaded for entry in result.measurements for axis in entry.axes)
     )
-    headings = [*RUN, "metric", *(f"axis {axis}" for axis in axes), *FIGURES, *LAST]
+    headings = [*RUN, "metric", *(f"axis {axis}" for axis in axes), *METRIC_COLUMNS, *LAST]
     return headings, _rows(loaded, axes)
 
 
@@ -77,7 +77,7 @@ def _cell(heading: str, value: object) -> str:
         return ""
     if isinstance(value, float):
         shares = {"error": True, "efficiency": False}
-        return report.percent(value, shares[heading]) if heading in shares else report.figure(value)
+        return report.percent(value, shares[heading]) if heading in shares else report.number(value)
     return printable(value).replace("\\", "\\\\").replace("|", "\\|")
 
 

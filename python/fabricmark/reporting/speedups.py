@@ -38,8 +38,8 @@ def lines(groups: Sequence[Group]) -> list[Line]:
     found: dict[tuple, dict[int, float]] = {}
     for group in groups:
         rest = tuple(item for item in group.coordinates.items() if item[0] not in ("ranks", "launch"))
-        for figure, points in group.condensed:
-            entry = figure.measurement
+        for metric, points in group.condensed:
+            entry = metric.measurement
             if entry.kind == "emulated" or entry.better != "higher" or points > 1 or entry.best <= 0:
                 continue
             key = (entry.name, tuple(entry.axes.items()), entry.unit, entry.kind, rest)
@@ -178,9 +178,9 @@ def table(scaling: Scaling) -> str:
     for entry in scaling.document["series"]:
         for place, ranks in enumerate(entry["ranks"]):
             share = entry["efficiency"][place]
-            figures = [entry["best"][place], entry["median"][place], entry["speed_up"][place]]
-            figures += [entry[key][place] for key in NORMALISED]
-            shown = [report.figure(value) for value in figures]
+            values = [entry["best"][place], entry["median"][place], entry["speed_up"][place]]
+            values += [entry[key][place] for key in NORMALISED]
+            shown = [report.number(value) for value in values]
             shown.insert(3, tables.percent(None if share is None else 100 * share))
             cells = [tables.cell(_operation(entry), "th", scope="row"), tables.cell(entry["mode"])]
             cells += [tables.cell(entry["kind"]), tables.cell(ranks, classes="n")]

@@ -8,7 +8,7 @@ from fabricmark import report
 from fabricmark.errors import printable
 from fabricmark.judgement import INVALID
 from fabricmark.reporting import families
-from fabricmark.reporting.groups import Figure, Group
+from fabricmark.reporting.groups import Group, Metric
 from fabricmark.reporting.headlines import Headline, metric_text, run_text
 from fabricmark.reporting.plots import slug
 
@@ -35,7 +35,7 @@ def cell(value: object, kind: str = "td", classes: str = "", scope: str = "") ->
 
 def numbers(values: Iterable[float | None]) -> str:
     """Cells of values."""
-    return "".join(cell(report.figure(value), classes="n") for value in values)
+    return "".join(cell(report.number(value), classes="n") for value in values)
 
 
 def table(caption: str, headings: Sequence[str], rows: Iterable[str], numeric: Sequence[int] = ()) -> str:
@@ -87,15 +87,15 @@ def power(group: Group) -> tuple[str, float, float] | None:
     return None
 
 
-def power_cells(figure: Figure, sampled: tuple[str, float, float] | None) -> str:
+def power_cells(metric: Metric, sampled: tuple[str, float, float] | None) -> str:
     """Watts, joules a repetition, metric per watt (rates only); absent rather than zero."""
     if sampled is None:
         return cell(report.NOTHING, classes="n") * 3
     source, watts, joules = sampled
     per_watt = report.NOTHING
-    if figure.measurement.better == "higher" and watts > 0 and figure.row.kind != "emulated":
-        per_watt = f"{report.figure(figure.row.best / watts)} {figure.row.unit}/W"
-    shown = (f"{report.figure(watts)} ({source})", report.figure(joules), per_watt)
+    if metric.measurement.better == "higher" and watts > 0 and metric.row.kind != "emulated":
+        per_watt = f"{report.number(metric.row.best / watts)} {metric.row.unit}/W"
+    shown = (f"{report.number(watts)} ({source})", report.number(joules), per_watt)
     return "".join(cell(value, classes="n") for value in shown)
 
 
@@ -105,12 +105,12 @@ def headlines(found: Sequence[Headline]) -> str:
     several = len(devices) > 1
     rows = []
     for entry in found:
-        row = entry.figure.row
+        row = entry.metric.row
         link = f'<th scope="row"><a href="#{anchor(entry.benchmark)}">{text(entry.benchmark)}</a></th>'
         cells = [cell(entry.device)] if several else []
         cells += [run_cell(run_text(entry))]
-        cells += [cell(metric_text(entry.figure)), cell(row.kind, classes=row.kind)]
-        cells += [cell(report.figure(row.best), classes="n big"), cell(row.unit), bar(row.efficiency)]
+        cells += [cell(metric_text(entry.metric)), cell(row.kind, classes=row.kind)]
+        cells += [cell(report.number(row.best), classes="n big"), cell(row.unit), bar(row.efficiency)]
         cells += [cell(signed(row.error), classes="n"), verdict_cell(entry.verdict)]
         rows.append(f"<tr>{link}{''.join(cells)}</tr>")
     headings = ["benchmark"] + ["device"] * several + ["run", "metric", "kind", "best", "unit", "efficiency"]
@@ -145,10 +145,10 @@ def summary(groups: Sequence[Group]) -> str:
     caption = f"{groups[0].benchmark}: {len(groups)} groups of runs" if several else groups[0].name
     shown = table(caption, headings, rows[:MOST_ROWS_OF_ONE], numeric)
     derived = {
-        metric_text(figure): figure.measurement.derived
+        metric_text(metric): metric.measurement.derived
         for group in groups
-        for figure in group.figures
-        if figure.measurement.derived
+        for metric in group.metrics
+        if metric.measurement.derived
     }
     shown += "".join(f"<p>{text(f'{name}: {formula}')}</p>" for name, formula in derived.items())
     if len(rows) > MOST_ROWS_OF_ONE:
@@ -157,9 +157,9 @@ def summary(groups: Sequence[Group]) -> str:
     return shown
 
 
-def summary_row(group: Group, figure: Figure, points: int, several: bool, with_power: bool) -> str:
+def summary_row(group: Group, metric: Metric, points: int, several: bool, with_power: bool) -> str:
     """One metric of the summary."""
-    row, entry = figure.row, figure.measurement
+    row, entry = metric.row, metric.measurement
     what = families.axes_text(entry.axes) or families.words(entry.name)
     if group.several_names and entry.axes:
         what = f"{families.words(entry.name)}, {what}"
@@ -171,7 +171,7 @@ def summary_row(group: Group, figure: Figure, points: int, several: bool, with_p
     cells += [numbers((row.best, row.median, row.modelled)), cell(signed(row.error), classes="n")]
     cells += [numbers((row.limit,)), cell(row.unit), bar(row.efficiency), cell(row.bottleneck)]
     cells += [verdict_cell(group.verdict())]
-    return f"<tr>{''.join(cells)}{power_cells(figure, power(group)) if with_power else ''}</tr>"
+    return f"<tr>{''.join(cells)}{power_cells(metric, power(group)) if with_power else ''}</tr>"
 
 
 def verdicts(group: Group) -> str:
@@ -211,13 +211,13 @@ def _plain(value: object) -> str:
     return "not set" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def all_figures(group: Group) -> str:
+def all_metrics(group: Group) -> str:
     """Each metric of curves too, with its extremes."""
     rows = []
-    for figure in group.figures[:MOST_ROWS]:
-        entry, row = figure.measurement, figure.row
+    for metric in group.metrics[:MOST_ROWS]:
+        entry, row = metric.measurement, metric.row
         shown = (row.best, row.median, entry.minimum, entry.maximum, row.modelled, row.limit)
-        cells = [cell(metric_text(figure), "th", scope="row"), cell(row.kind)]
+        cells = [cell(metric_text(metric), "th", scope="row"), cell(row.kind)]
         rows.append(f"<tr>{''.join(cells)}{numbers(shown)}{cell(row.unit)}{cell(row.bottleneck)}</tr>")
     headings = ["metric", "kind", "best", "median", "minimum", "maximum", "modelled", "limit", "unit"]
     return table(f"All metrics of {group.name}", [*headings, "bottleneck"], rows, range(2, 8))

@@ -1,4 +1,4 @@
-"""`fabricmark systems`: which systems are known, each figure with its source, and whether a file is right."""
+"""`fabricmark systems`: which systems are known, each value with its source, and whether a file is right."""
 
 from pathlib import Path
 from typing import Annotated
@@ -38,12 +38,12 @@ def show_command(
             help="A name of `fabricmark systems list`, or a file (default: all).",
         ),
     ] = None,
-    profile: Annotated[str | None, choices.one_of(PROFILES, "Only the figures of this profile.")] = None,
+    profile: Annotated[str | None, choices.one_of(PROFILES, "Only the values of this profile.")] = None,
     fitted: Annotated[
-        bool, typer.Option("--fitted", help="Only fitted figures, with the reasoning.")
+        bool, typer.Option("--fitted", help="Only fitted values, with the reasoning.")
     ] = False,
 ) -> None:
-    """Show every figure with its source: published, fitted, and from what."""
+    """Show every value with its source: published, fitted, and from what."""
     if profile is not None and profile not in PROFILES:
         raise FabricmarkError(f"there is no profile {profile}", f"use one of {', '.join(PROFILES)}")
     if fitted and profile == "published":
@@ -55,13 +55,13 @@ def show_command(
     if name is not None:
         terminal.say(terminal.console(), f"{entries[0].name}: {entries[0].summary} ({entries[0].path})")
     if profile is None:
-        headings = ["figure", "published", "fitted", "source or reasoning"]
+        headings = ["quantity", "published", "fitted", "source or reasoning"]
         rows = [_both(figure) for figure in figures]
     else:
-        headings = ["figure", "value", "source or reasoning"]
+        headings = ["quantity", "value", "source or reasoning"]
         rows = [_one(figure, profile) for figure in figures if figure.of(profile) is not None]
     _show(headings, rows)
-    print(f"{len(rows)} figures" + (", all fitted" if fitted else ""))
+    print(f"{len(rows)} quantities" + (", all fitted" if fitted else ""))
 
 
 @app.command("check")
@@ -72,7 +72,7 @@ def check_command(
     for path in places:
         kind = catalogue.kind_of(path)
         entry = catalogue.entry(kind, path)
-        print(printable(f"{path}: correct ({kind}, {len(entry.figures)} figures)"))
+        print(printable(f"{path}: correct ({kind}, {len(entry.figures)} quantities)"))
 
 
 def _both(figure: Figure) -> list[str]:

@@ -54,5 +54,5 @@ def error_bar(benchmark: str, system: str, transport: str, profile: str = "fitte
         if found is not None:
             where = f"on {system}" if "system" in wanted else "on other systems"
             over = f" over {transport}" if "transport" in wanted and transport != "none" else ""
-            return ErrorBar(f"{found.rows} published figures of {benchmark}{over} {where}", found)
+            return ErrorBar(f"{found.rows} published values of {benchmark}{over} {where}", found)
     return None

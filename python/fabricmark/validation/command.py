@@ -11,6 +11,7 @@ from fabricmark import choices, paths, systems, terminal
 from fabricmark.errors import FabricmarkError, printable
 from fabricmark.terminal import Column
 from fabricmark.validation import distribution, fit_view, outcomes, tables
+from fabricmark.written import percent
 
 BY = "benchmark,system,transport"
 CSV_COLUMNS = (
@@ -21,7 +22,7 @@ CSV_COLUMNS = (
 
 def validate(
     data: Annotated[Path | None, typer.Option(help="CSV with the columns of data/published.")] = None,
-    profile: Annotated[str, choices.one_of(systems.PROFILES, "Which figures of the systems.")] = "fitted",
+    profile: Annotated[str, choices.one_of(systems.PROFILES, "Which values of the systems.")] = "fitted",
     by: Annotated[str, typer.Option(help=f"Columns to group by: {', '.join(distribution.GROUPS)}.")] = BY,
     csv_file: Annotated[
         Path | None, typer.Option("--csv", help="Write every row and its prediction.")
@@ -30,7 +31,7 @@ def validate(
         bool, typer.Option("--fit", help="Fit the parameters of the systems to the rows, and print them.")
     ] = False,
 ) -> None:
-    """Predict published figures and print how far off the predictions are."""
+    """Predict published values and print how far off the predictions are."""
     columns = _columns(by)
     if profile not in systems.PROFILES:
         raise FabricmarkError(f"there is no profile {profile}", f"use one of {', '.join(systems.PROFILES)}")
@@ -48,7 +49,7 @@ def validate(
     _show(found, columns)
     for bar, errors, kept in distribution.against_bars(found):
         verdict = "kept" if kept else "missed"
-        print(f"{bar.name}: {_percents(errors)}; bar {bar.median:.0%}, {bar.p90:.0%}: {verdict}")
+        print(f"{bar.name}: {_percents(errors)}; bar {percent(bar.median)}, {percent(bar.p90)}: {verdict}")
     for line in distribution.unpredicted(found):
         print(f"not predicted, counts as 100 %: {printable(line)}")
     print(f"{_percents(total)} rows {total.rows}")
@@ -66,7 +67,7 @@ def _columns(by: str) -> list[str]:
 
 
 def _percents(errors: distribution.Spread) -> str:
-    return f"median {errors.median:.1%} p90 {errors.p90:.1%}".replace("%", " %")
+    return f"median {percent(errors.median, 1)} p90 {percent(errors.p90, 1)}"
 
 
 def _show(found: list[outcomes.Outcome], by: list[str]) -> None:
@@ -77,7 +78,7 @@ def _show(found: list[outcomes.Outcome], by: list[str]) -> None:
     rows = []
     for key, errors in distribution.grouped(found, by).items():
         shares = (errors.median, errors.p90, errors.largest)
-        rows.append([*map(str, key), str(errors.rows), *(f"{share:.1%}" for share in shares)])
+        rows.append([*map(str, key), str(errors.rows), *(percent(share, 1) for share in shares)])
     terminal.show(out, columns, rows)
 
 
