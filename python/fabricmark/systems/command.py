@@ -39,9 +39,7 @@ def show_command(
         ),
     ] = None,
     profile: Annotated[str | None, choices.one_of(PROFILES, "Only the values of this profile.")] = None,
-    fitted: Annotated[
-        bool, typer.Option("--fitted", help="Only fitted values, with the reasoning.")
-    ] = False,
+    fitted: Annotated[bool, typer.Option("--fitted", help="Only fitted values, with the reasoning.")] = False,
 ) -> None:
     """Show every value with its source: published, fitted, and from what."""
     if profile is not None and profile not in PROFILES:
