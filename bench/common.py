@@ -26,13 +26,13 @@ class Settings:
 
 @dataclass(frozen=True)
 class Row:
-    """One line of the table: what was compared, the figure, its spread, and the bar that it should reach.
+    """One line of the table: what was compared, the value, its spread, and the bar that it should reach.
 
     `counts`: False for a line that is only shown beside another.
     """
 
     what: str
-    figure: float
+    value: float
     spread: str
     bar: str
     reached: bool
@@ -51,7 +51,7 @@ def fastest_counts(what: str, ours: list[Contender], peer: Contender, bar: float
     The bar is for the fastest of them; the others are shown beside it.
     """
     rows = [ratio_row(what.format(one.name), ratio(one, peer), bar, pairs) for one in ours]
-    best_row = max(rows, key=lambda row: row.figure)
+    best_row = max(rows, key=lambda row: row.value)
     fastest = ours[rows.index(best_row)].name
     beside = f"{best_row.bar} on {fastest}"
     return [
@@ -99,7 +99,7 @@ def runtime_variables(runtime: str) -> dict[str, str]:
 
 
 def best(result: dict, operation: str, name: str | None = None) -> float:
-    """Best figure of an operation in a result document; of this name, where an operation has several."""
+    """Best value of an operation in a result document; of this name, where an operation has several."""
     return next(
         m["best"]
         for m in result["measurements"]

@@ -9,16 +9,16 @@ from dataclasses import dataclass, field
 
 @dataclass
 class Contender:
-    """Something that yields one figure each time it is run, larger being better."""
+    """Something that yields one value each time it is run, larger being better."""
 
     name: str
     run: Callable[[], float]
-    figures: list[float] = field(default_factory=list)
+    values: list[float] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
 class Ratio:
-    """Figure of a contender over its peer's, pair by pair."""
+    """Value of a contender over its peer's, pair by pair."""
 
     median: float
     smallest: float
@@ -30,10 +30,10 @@ def interleave(contenders: list[Contender], pairs: int) -> None:
     for i in range(pairs):
         turn = i % len(contenders)
         for contender in contenders[turn:] + contenders[:turn]:
-            contender.figures.append(contender.run())
+            contender.values.append(contender.run())
 
 
 def ratio(contender: Contender, peer: Contender) -> Ratio:
-    """Ratio of figures of the same round."""
-    ratios = [ours / theirs for ours, theirs in zip(contender.figures, peer.figures, strict=True)]
+    """Ratio of values of the same round."""
+    ratios = [ours / theirs for ours, theirs in zip(contender.values, peer.values, strict=True)]
     return Ratio(statistics.median(ratios), min(ratios), max(ratios))

@@ -45,7 +45,7 @@ def print_rows(rows: list[Row]) -> None:
         table.add_column(heading)
     for row in rows:
         verdict = ("reached" if row.reached else "MISSED") if row.counts else "-"
-        table.add_row(row.what, f"{row.figure:.3f}", row.spread, row.bar, verdict)
+        table.add_row(row.what, f"{row.value:.3f}", row.spread, row.bar, verdict)
     Console(width=140).print(table)
 
 

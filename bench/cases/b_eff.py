@@ -29,7 +29,7 @@ def b_eff_rates(variables: dict[str, str], *options: str) -> dict[int, float]:
 
 
 class Curve:
-    """Runs one command a round and hands its figures out size by size."""
+    """Runs one command a round and hands its values out size by size."""
 
     def __init__(self, measure):
         self.measure = measure
@@ -40,7 +40,7 @@ class Curve:
         return 0.0
 
     def contender(self, name: str, size: int) -> Contender:
-        return Contender(name, lambda: 0.0, [figures[size] for figures in self.rounds])
+        return Contender(name, lambda: 0.0, [values[size] for values in self.rounds])
 
 
 def rows(what: str, ours: Curve, peer: Curve, sizes: tuple[int, ...], bar: float, pairs: int) -> list[Row]:

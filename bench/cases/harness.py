@@ -12,7 +12,7 @@ BAR_SECONDS = 5e-6
 
 
 def compare(settings: Settings) -> list[Row]:
-    """One row; the figure is in microseconds."""
+    """One row; the value is in microseconds."""
     kernels = {"FABRICMARK_KERNELS": str(ROOT / "bench" / "kernels")}
     seconds = []
     for _ in range(settings.pairs):
@@ -22,7 +22,7 @@ def compare(settings: Settings) -> list[Row]:
     return [
         Row(
             what="harness, microseconds per repetition of one rank",
-            figure=middle * 1e6,
+            value=middle * 1e6,
             spread=f"{min(seconds) * 1e6:.3f} to {max(seconds) * 1e6:.3f}, {settings.pairs} runs",
             bar="< 5",
             reached=middle < BAR_SECONDS,

@@ -94,7 +94,7 @@ def wall_row(runtime: str, shares: list[float]) -> Row:
     middle = statistics.median(shares)
     return Row(
         what=f"HPL double, n = {SIZE}, 2 ranks, on {runtime}: wall time / inputs + timed part + check",
-        figure=middle,
+        value=middle,
         spread=f"{min(shares):.3f} to {max(shares):.3f}, {len(shares)} runs",
         bar=f"<= {WALL_BAR:.2f}",
         reached=middle <= WALL_BAR,
@@ -120,7 +120,7 @@ def hidden_row(runtime: str, shares: list[float]) -> Row:
     middle = statistics.median(shares)
     return Row(
         what=f"HPL double, n = {SIZE}, {HIDDEN_RANKS} ranks, on {runtime}: exchange hidden, worst rank",
-        figure=middle,
+        value=middle,
         spread=f"{min(shares):.3f} to {max(shares):.3f}, {len(shares)} runs",
         bar=f">= {HIDDEN_BAR:.2f}",
         reached=middle >= HIDDEN_BAR,

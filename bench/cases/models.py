@@ -74,7 +74,7 @@ def compare(settings: Settings) -> list[Row]:
     return rows
 
 
-def _row(what: str, figures: list[float], bar: str, reached) -> Row:
-    middle = statistics.median(figures)
-    spread = f"{min(figures):.2f} to {max(figures):.2f}, {len(figures)} runs"
+def _row(what: str, values: list[float], bar: str, reached) -> Row:
+    middle = statistics.median(values)
+    spread = f"{min(values):.2f} to {max(values):.2f}, {len(values)} runs"
     return Row(what, middle, spread, bar, reached(middle))

@@ -35,7 +35,7 @@ def run_suite(runtime: str, folder: Path) -> list[Path]:
 
 
 def errors(files: list[Path], devices: known.Devices) -> tuple[list[float], list[float]]:
-    """(error of each figure, of each figure that the report's tables show), as shares; prints the latter."""
+    """(error of each value, of each value that the report's tables show), as shares; prints the latter."""
     everything, shown = [], []
     for file in files:
         result = results.load(file)
@@ -64,7 +64,7 @@ def row(what: str, found: list[float]) -> Row:
 
 
 def compare(settings: Settings) -> list[Row]:
-    """Two rows for each runtime: all figures of the result files, and those of the report's tables."""
+    """Two rows for each runtime: all values of the result files, and those of the report's tables."""
     rows = []
     for runtime in settings.runtimes:
         with tempfile.TemporaryDirectory() as place, patch.dict(os.environ):

@@ -41,7 +41,7 @@ def compare(settings: Settings) -> list[Row]:
     def run_peer() -> float:
         found = hpcc.run_for_table(LOG_SIZE)
         for scope, (name, times, _) in SCOPES.items():
-            peers[scope].figures.append(times * found[name])
+            peers[scope].values.append(times * found[name])
         return 0.0
 
     interleave([Contender("hpcc", run_peer), *(one for several in ours.values() for one in several)], pairs)

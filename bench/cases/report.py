@@ -30,7 +30,7 @@ def write_results(folder: Path) -> None:
 
 
 def compare(settings: Settings) -> list[Row]:
-    """One row; the figure is in seconds."""
+    """One row; the value is in seconds."""
     seconds = []
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
@@ -47,7 +47,7 @@ def compare(settings: Settings) -> list[Row]:
     return [
         Row(
             what=f"report, seconds for a page of {FILES} result files ({megabytes:.0f} MB)",
-            figure=middle,
+            value=middle,
             spread=f"{min(seconds):.2f} to {max(seconds):.2f}, {len(seconds)} runs",
             bar=f"< {BAR_SECONDS:.0f}",
             reached=middle < BAR_SECONDS,

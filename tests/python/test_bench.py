@@ -14,10 +14,10 @@ def bench(monkeypatch):
         sys.modules.pop(name)
 
 
-def contender(name, *figures):
+def contender(name, *values):
     from pairs import Contender
 
-    return Contender(name, lambda: 0.0, list(figures))
+    return Contender(name, lambda: 0.0, list(values))
 
 
 @pytest.mark.parametrize("bar, reached", [(0.7, True), (0.9, False)])
@@ -31,7 +31,7 @@ def test_the_bar_counts_for_the_faster_runtime(bar, reached):
     assert rows[1].reached is reached
     assert rows[1].bar == f">= {bar:.2f}, faster runtime"
     assert rows[0].bar == f">= {bar:.2f} on fast"
-    assert (rows[1].figure, rows[1].spread) == (0.8, "0.800 to 0.900, 3 pairs")
+    assert (rows[1].value, rows[1].spread) == (0.8, "0.800 to 0.900, 3 pairs")
 
 
 def test_contenders_take_turns():
@@ -78,7 +78,7 @@ PTRANS_n=100
 """
 
 
-def test_figures_of_hpcc():
+def test_metrics_of_hpcc():
     import hpcc
 
     found = hpcc.summary(HPCC_OUTPUT)
@@ -150,7 +150,7 @@ def test_too_much_wall_time_is_a_miss(shares, reached):
     from cases import hpl
 
     row = hpl.wall_row("system", shares)
-    assert (row.figure, row.reached, row.bar) == (shares[1], reached, "<= 1.50")
+    assert (row.value, row.reached, row.bar) == (shares[1], reached, "<= 1.50")
     assert row.counts
 
 
@@ -181,7 +181,7 @@ def test_rows_of_hpl_and_ptrans(monkeypatch):
         monkeypatch.setattr(case.hpcc, "run", lambda _: HPCC_OUTPUT)
     monkeypatch.setattr(hpl, "run_result_on_two_ranks", lambda *_: hpl_result())
     double, single, wall = hpl.compare_rates(settings)
-    assert (double.figure, double.reached, double.bar) == (
+    assert (double.value, double.reached, double.bar) == (
         pytest.approx(90 / 158), False, ">= 0.60, faster runtime",
     )  # fmt: skip
     assert "HPL double, n = 8192" in double.what and "float" in single.what and not single.reached
@@ -189,7 +189,7 @@ def test_rows_of_hpl_and_ptrans(monkeypatch):
     measured = {"name": "bandwidth", "axes": {"operation": "transpose"}, "median": 2.16, "best": 9.0}
     monkeypatch.setattr(ptrans, "run_result_on_two_ranks", lambda *_: {"measurements": [measured]})
     (row,) = ptrans.compare(settings)
-    assert (row.figure, row.reached) == (pytest.approx(1.5), True)
+    assert (row.value, row.reached) == (pytest.approx(1.5), True)
     measured["median"] = 2.15
     assert not ptrans.compare(settings)[0].reached
 
