@@ -7,8 +7,9 @@ MAKEFLAGS += --no-print-directory
 PYTHON ?= python3
 # Which OpenCL runtime `make run` measures on; empty: the system's and those installed in .runtimes/.
 RUNTIME ?=
-# Options of every program of `make run`: fewer repetitions than their own, each of which is checked.
-RUN_OPTIONS ?= -- --repetitions 5
+# Options of every program of `make run`: fewer repetitions than their own, each of which is checked, and fewer
+# still where a machine takes long for one.
+RUN_OPTIONS ?= -- --repetitions 5 --max-time 5
 # Where `make install` puts programs, kernels, systems and the command.
 PREFIX ?= /usr/local
 # Further options of `make bench`.
@@ -88,8 +89,8 @@ run: setup  ## measure every device found, alone and on 2 ranks, and print the r
 	if ! rmdir $$folder 2>/dev/null; then $(FABRICMARK) report $$folder --html $$folder/report.html || status=$$?; fi; \
 	exit $$status
 
-test: build  ## unit tests and Python tests
-test-full: build  ## the same with the tests that take long
+test: setup-also-dev build  ## unit tests and Python tests
+test-full: setup-also-dev build  ## the same with the tests that take long
 test: selection := not full
 test-full: selection := full or not full
 test test-full:
@@ -106,7 +107,7 @@ install: build  ## programs, kernels, systems and the command, below PREFIX
 bench: setup-also-bench build  ## this project's programs against plain references, in turns (BENCH_OPTIONS=...)
 	@$(WITH_OPENCL); .venv/bin/python bench/run.py $(BENCH_OPTIONS)
 
-format: setup  ## rewrite C++, OpenCL and Python sources in the project's format
+format: setup-also-dev  ## rewrite C++, OpenCL and Python sources in the project's format
 	@$(CXX_FILES) | $(IN_VENV) xargs -0 -r clang-format -i
 	@.venv/bin/ruff check --quiet --fix . || true
 	@.venv/bin/ruff format .
@@ -115,7 +116,7 @@ format: setup  ## rewrite C++, OpenCL and Python sources in the project's format
 TIDY_WARNINGS := unknown-warning-option deprecated-declarations
 
 # The preset's git_state writes the one header that clang-tidy needs and no checkout has.
-lint: setup  ## formats, ruff and clang-tidy; changes nothing
+lint: setup-also-dev  ## formats, ruff and clang-tidy; changes nothing
 	@$(call configure,lint); status=0; \
 	echo "lint: clang-format"; $(CXX_FILES) | $(IN_VENV) xargs -0 -r clang-format --dry-run --Werror || status=1; \
 	echo "lint: ruff"; .venv/bin/ruff check . || status=1; .venv/bin/ruff format --check . || status=1; \

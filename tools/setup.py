@@ -234,13 +234,27 @@ def base_python() -> str:
     return getattr(sys, "_base_executable", None) or sys.executable
 
 
-def fingerprint(from_pypi: list[str]) -> str:
+def requirements(groups: set[str]) -> list[Path]:
+    """What `make run` needs of Python packages; with the group "dev" also what tests and lint need."""
+    names = ["requirements.txt", *(["requirements-dev.txt"] if "dev" in groups else [])]
+    return [path for path in (ROOT / name for name in names) if path.exists()]
+
+
+def fingerprint(files: list[Path], from_pypi: list[str]) -> str:
     """Hash of what .venv is made from: its place (its scripts name it), the Python behind it, contents."""
     parts = [str(VENV), os.path.realpath(venv_python()), *from_pypi]
-    for path in (*sorted(ROOT.glob("requirements*.txt")), ROOT / "pyproject.toml", Path(__file__).resolve()):
+    for path in (*files, ROOT / "pyproject.toml", Path(__file__).resolve()):
         if path.exists():
             parts += [path.name, path.read_text(encoding="utf-8")]
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()
+
+
+def stamped() -> dict[str, str]:
+    """What the stamp says of a finished .venv: its `place`, and the hash of each group that it holds."""
+    try:
+        return dict(line.split(" ", 1) for line in STAMP.read_text().splitlines() if " " in line)
+    except OSError:
+        return {}
 
 
 def venv_python() -> str:
@@ -252,7 +266,7 @@ def is_usable() -> bool:
     if UNFINISHED.exists() or not os.access(venv_python(), os.X_OK):
         return False
     check = f"import sys, pip; print(sys.version_info >= {OLDEST_PYTHON}, sys.prefix)"
-    moved = STAMP.exists() and STAMP.read_text().split("\n")[1:2] != [str(VENV)]
+    moved = STAMP.exists() and stamped().get("place") != str(VENV)
     return not moved and run(venv_python(), "-c", check) == (True, f"True {VENV}\n")
 
 
@@ -273,29 +287,34 @@ def make_venv() -> None:
 
 def pip_install(*arguments: str) -> None:
     pip = [venv_python(), "-m", "pip", "--quiet", "--no-input", "--disable-pip-version-check"]
-    succeeded, output = run_logged(*pip, "install", *arguments)
+    # Python compiles what it imports; compiling all beforehand takes half of pip's time.
+    succeeded, output = run_logged(*pip, "install", "--no-compile", *arguments)
     if not succeeded:
         raise failure(
             "pip", output, "connect to the network or name a mirror in PIP_INDEX_URL, then run again"
         )
 
 
-def prepare_python(from_pypi: list[str]) -> None:
+def prepare_python(groups: set[str], from_pypi: list[str]) -> None:
     """Makes or updates .venv: pinned requirements, then this project itself as an editable install."""
-    finished = STAMP.exists() and not UNFINISHED.exists() and os.access(venv_python(), os.X_OK)
-    if finished and STAMP.read_text().split("\n")[0] == fingerprint(from_pypi):
+    files = requirements(groups)
+    group = "dev" if "dev" in groups else "run"
+    now = fingerprint(files, from_pypi)
+    finished = not UNFINISHED.exists() and os.access(venv_python(), os.X_OK)
+    if finished and stamped().get(group) == now:
         return
     if not is_usable():
         make_venv()
-    requirements = ROOT / "requirements-dev.txt"
     if from_pypi:
         say(f"pip install {' '.join(from_pypi)} (the system has none, or an older one)")
-    say(f"pip install -r {requirements.name}")
-    pip_install("-r", str(requirements), *from_pypi)
+    say(f"pip install -r {files[-1].name}")
+    pip_install("-r", str(files[-1]), *from_pypi)
     say("pip install this project (editable)")
     # No isolation: pip would otherwise fetch the build backend anew, unpinned and from the network.
     pip_install("--no-build-isolation", "--no-deps", "--editable", str(ROOT))
-    STAMP.write_text(f"{fingerprint(from_pypi)}\n{VENV}\n")
+    # The packages of tests come on top of those of runs.
+    held = {"place": str(VENV), "run": fingerprint(requirements(set()), from_pypi), group: now}
+    STAMP.write_text("".join(f"{name} {value}\n" for name, value in held.items()))
     UNFINISHED.unlink(missing_ok=True)
 
 
@@ -345,7 +364,7 @@ def forget_moved_builds() -> None:
 
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="setup.py", description=__doc__.split("\n\n")[0])
-    parser.add_argument("--also", choices=("bench",), help="also what such targets of make need")
+    parser.add_argument("--also", choices=("bench", "dev"), help="also what such targets of make need")
     parser.add_argument("--skip-system", action="store_true", help="make .venv only, check nothing else")
     parser.add_argument("--environment", action="store_true", help="only print shell variables for OpenCL")
     options = parser.parse_args(arguments)
@@ -359,7 +378,7 @@ def main(arguments: list[str] | None = None) -> int:
         LOG.unlink(missing_ok=True)
         forget_moved_builds()
         groups = {"build", options.also} - {None}
-        prepare_python([] if options.skip_system else prepare_system(groups))
+        prepare_python(groups, [] if options.skip_system else prepare_system(groups))
         if not options.skip_system:
             prepare_opencl()
     except Problem as problem:

@@ -11,6 +11,7 @@ import os
 import socket
 import subprocess
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from fabricmark import paths, results, runtimes
@@ -22,6 +23,7 @@ from fabricmark.schemas import first_fault
 SCHEMA = "fabricmark-calibration/3"
 SCHEMA_FILE = "calibration-3"
 LONGEST_SECONDS = 300
+RECENT = timedelta(minutes=10)
 PASSES = 2  # of a first measurement: others follow at other times
 REMEDY = "run `fabricmark calibrate --again`"
 
@@ -92,7 +94,10 @@ def find_here(device: Mapping) -> dict | None:
 
 
 def merged(known: Mapping, now: Mapping) -> dict:
-    """A calibration with the larger of each rate of two of the same machine; of all else what `now` says."""
+    """A calibration with the larger of each rate of two of the same machine; of all else what `now` says.
+
+    `now` may be a part of one.
+    """
 
     def best(old: object, new: object, key: str = "") -> object:
         if isinstance(new, Mapping):
@@ -104,7 +109,8 @@ def merged(known: Mapping, now: Mapping) -> dict:
         is_rate = key.endswith("_per_second") and isinstance(old, int | float)
         return max(old, new) if is_rate else new
 
-    return {**best(known, now), "passes": known["passes"] + now["passes"]}
+    passes = known.get("passes", 0) + now.get("passes", 0)
+    return {**known, **best(known, now), "passes": passes}
 
 
 def _place(entry: Mapping) -> tuple:
@@ -112,15 +118,27 @@ def _place(entry: Mapping) -> tuple:
     return tuple((key, value) for key, value in entry.items() if not key.endswith("_per_second"))
 
 
-def measure(runtime: str, device: Mapping, passes: int = PASSES, afresh: bool = False) -> dict:
+def is_recent(document: Mapping | None) -> bool:
+    """Whether a calibration was measured, or measured again, a short while ago."""
+    if document is None:
+        return False
+    return datetime.now(UTC) - datetime.fromisoformat(document["created"]) < RECENT
+
+
+def measure(
+    runtime: str, device: Mapping, passes: int = PASSES, afresh: bool = False, parts: Sequence[str] = ()
+) -> dict:
     """Run fm_calibrate on one device, keep the best of this and what was known, and cache it.
 
-    `afresh`: forget what was known. Raises FabricmarkError (3) when the program is not built or fails,
+    `afresh`: forget what was known. `parts`: measure these alone, where the others are known.
+    Raises FabricmarkError (3) when the program is not built or fails,
     (2) when the cache cannot be written.
     """
     program = paths.program("calibrate")
     command = [str(program), "--platform", str(device["platform_index"])]
     command += ["--device", str(device["device_index"]), "--passes", str(passes), "--json", "-"]
+    for part in parts if find_here(device) is not None else ():
+        command += ["--only", part]
     environment = runtimes.environment(runtime, os.environ)
     try:
         done = subprocess.run(
@@ -133,17 +151,24 @@ def measure(runtime: str, device: Mapping, passes: int = PASSES, afresh: bool = 
         document = json.loads(done.stdout) if done.returncode == 0 else None
     except (ValueError, RecursionError):
         document = None
+    if not afresh:
+        document = _with_known(document)
     fault = first_fault(SCHEMA_FILE, document)
     if fault:
         said = (done.stderr.strip().splitlines() or [f"{fault[0]}: {fault[1]}"])[-1]
         cause = f"calibration of {device['name']} failed (exit code {done.returncode}): {said}"
         raise FabricmarkError(cause, f"run {program} by hand", ENVIRONMENT)
-    host, about = document["host"], document["device"]
-    known = None if afresh else find(host["cpu"], about["name"], about["driver"])
-    if known is not None:
-        document = merged(known, document)
     paths.write_atomically(file_for(document), json.dumps(document, indent=2) + "\n")
     return document
+
+
+def _with_known(measured: object) -> object:
+    """What was measured now, merged with what is known of the same machine; nonsense stays as it is."""
+    try:
+        known = find(measured["host"]["cpu"], measured["device"]["name"], measured["device"]["driver"])
+        return measured if known is None else merged(known, measured)
+    except (TypeError, KeyError, AttributeError, ValueError):
+        return measured
 
 
 def ensure(runtime: str, device: Mapping, again: bool = False) -> tuple[dict, bool]:

@@ -15,8 +15,8 @@ namespace fabricmark::calibrate {
 namespace {
 
 constexpr std::size_t kChains = 12;  // hide the latency of two units at once
-constexpr int kRounds = 200000;
-constexpr int kRuns = 3;
+constexpr int kChainRounds = 200000;
+constexpr int kArithmeticRuns = 3;
 
 // Twelve chains of multiply-adds that do not depend on each other; what they end at keeps them alive.
 #define FM_MULTIPLY_ADDS(NAME, TARGET, VECTOR, SET, FMADD)                              \
@@ -24,7 +24,7 @@ constexpr int kRuns = 3;
     VECTOR chains[kChains];                                                             \
     const VECTOR factor = SET(start);                                                   \
     for (std::size_t i = 0; i < kChains; ++i) chains[i] = SET(start);                   \
-    for (int round = 0; round < kRounds; ++round) {                                     \
+    for (int round = 0; round < kChainRounds; ++round) {                                \
       _Pragma("GCC unroll 12") for (std::size_t i = 0; i < kChains; ++i) {              \
         chains[i] = FMADD(chains[i], factor, factor);                                   \
       }                                                                                 \
@@ -60,11 +60,11 @@ std::vector<ArithmeticRate> host_arithmetic() {
   std::vector<double> ends(static_cast<std::size_t>(threads));
   std::vector<ArithmeticRate> found;
   for (const Way& way : ways) {
-    for (int run = 0; way.is_usable && run < kRuns; ++run) {
+    for (int run = 0; way.is_usable && run < kArithmeticRuns; ++run) {
       // Zero stays zero: no overflow, no denormal numbers.
       const double seconds = seconds_together(
           threads, [&](int thread) { ends[static_cast<std::size_t>(thread)] = way.work(0.0); });
-      const double rate = 2.0 * way.lanes * kChains * kRounds * threads / seconds;
+      const double rate = 2.0 * way.lanes * kChains * kChainRounds * threads / seconds;
       if (found.empty() || found.back().data_type != way.data_type) found.push_back({way.data_type, 0});
       found.back().flops_per_second = std::max(found.back().flops_per_second, rate);
     }

@@ -24,7 +24,7 @@ constexpr std::uint64_t kLargest = std::uint64_t{1} << 30;
 constexpr std::uint64_t kUncached = std::uint64_t{1} << 28;  // above a core's share of any last-level cache
 constexpr std::size_t kCopyBytes = kUncached;
 constexpr double kMovedBytes = 64e6;  // by each thread in a run on a small working set
-constexpr int kRuns = 2;
+constexpr int kMemoryRuns = 2;
 constexpr int kCopies = 4;
 constexpr std::size_t kLine = 16;           // floats of a line of the caches
 constexpr std::size_t kApart = 17 * kLine;  // streams do not begin in the same set of a cache
@@ -95,7 +95,7 @@ double rate(std::uint64_t bytes, std::size_t streams, int threads, device::HostA
       const Part part{own, streams == 3 ? own + stride : nullptr, own + (streams - 1) * stride, count};
       for (int round = 0; round < rounds; ++round) move(part);
     };
-    for (int run = 0; run < kRuns; ++run) {
+    for (int run = 0; run < kMemoryRuns; ++run) {
       best = std::max(best, moved * rounds * threads / seconds_together(threads, work));
     }
   }

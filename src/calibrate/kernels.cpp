@@ -12,7 +12,7 @@ namespace fabricmark::calibrate {
 
 namespace {
 
-constexpr int kRuns = 4;
+constexpr int kKernelRuns = 4;
 constexpr int kAccumulators = 12;  // hide the latency of two units at once
 constexpr std::size_t kGpuGroup = 256;
 constexpr std::size_t kGpuGroupsPerUnit = 16;
@@ -125,7 +125,7 @@ cl::Buffer zeros(const device::Device& device, std::size_t bytes) {
 /// Best seconds of a kernel whose arguments are set.
 double kernel_seconds(const device::Device& device, const cl::Kernel& kernel) {
   const cl::CommandQueue queue = device.queue();
-  return best_seconds(kRuns, [&] {
+  return best_seconds(kKernelRuns, [&] {
     queue.enqueueNDRangeKernel(kernel, cl::NullRange, global_size(device), local_size(device));
     queue.finish();
   });
@@ -199,7 +199,7 @@ std::vector<MemoryRate> device_memory(const device::Device& device) {
       kernel.setArg(4, static_cast<cl_uint>(streams == 3));
       double seconds = 0;
       for (const std::size_t items : item_counts(device, vectors)) {
-        const double taken = best_seconds(kRuns, [&] {
+        const double taken = best_seconds(kKernelRuns, [&] {
           for (int i = 0; i < launches; ++i) {
             queue.enqueueNDRangeKernel(kernel, cl::NullRange, cl::NDRange(items), local_size(device));
           }

@@ -9,7 +9,7 @@ namespace fabricmark::harness {
 
 namespace {
 
-using Json = nlohmann::json;
+using Json = nlohmann::ordered_json;
 
 /// The documents of all ranks in their order.
 std::vector<Json> gather(Ranks& ranks, const Json& own) {

@@ -22,6 +22,7 @@ namespace {
 struct Texts {
   std::string platform, device, kernel_file, bitstream, save_bitstream, board, json, fault, delay;
   double min_time = 0;
+  double max_time = 0;
 };
 
 void add_common(CLI::App& app, Options& options, Texts& texts) {
@@ -40,6 +41,9 @@ void add_common(CLI::App& app, Options& options, Texts& texts) {
       ->check(CLI::Range(1, 100000000));
   app.add_option("--warmup", options.warmup, "repetitions before counting")->check(CLI::Range(0, 1000000));
   app.add_option("--min-time", texts.min_time, "repeat until so many seconds were timed")
+      ->check(CLI::Range(0.0, 1e6));
+  app.add_option("--max-time", texts.max_time,
+                 "fewer repetitions, but two, once these have taken so many seconds with their checks")
       ->check(CLI::Range(0.0, 1e6));
   app.add_option("--json", texts.json, "write the result file, - for standard output");
   app.add_flag("--timeline", options.timeline, "record start and end of every kernel");
@@ -157,6 +161,13 @@ void read_texts(const Texts& texts, const CLI::App& app, Options& options) {
   if (app.count("--min-time") > 0) {
     if (!std::isfinite(texts.min_time)) throw bad_use("--min-time is not a number", "give seconds like 0.5");
     options.min_time_seconds = texts.min_time;
+  }
+  if (app.count("--max-time") > 0) {
+    if (!std::isfinite(texts.max_time)) throw bad_use("--max-time is not a number", "give seconds like 10");
+    options.max_time_seconds = texts.max_time;
+  }
+  if (options.min_time_seconds && options.max_time_seconds) {
+    throw bad_use("--min-time and --max-time exclude each other", "give one of them");
   }
   if (!std::isfinite(options.timeout_seconds)) {
     throw bad_use("--timeout is not a number", "give seconds like 60");

@@ -28,6 +28,7 @@ struct Options {
   int repetitions = 0;  ///< 0: as many as the benchmark asks for
   int warmup = 1;
   std::optional<double> min_time_seconds;
+  std::optional<double> max_time_seconds;
   std::optional<std::string> json;  ///< file name, or "-" for standard output
   bool timeline = false;
   bool skip_validation = false;

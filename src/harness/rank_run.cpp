@@ -20,6 +20,9 @@ namespace fabricmark::harness {
 
 namespace {
 
+/// Of which --max-time leaves none out: one alone would show no spread.
+constexpr int kFewestRepetitions = 2;
+
 /// The cores that this process may use, as a text to compare between ranks.
 std::string affinity_text() {
   cpu_set_t cores;
@@ -72,6 +75,7 @@ RankRun::RankRun(Ranks& ranks, const RunSetup& setup)
   result_.mpi_library = ranks.library();
   result_.warmup = options_.warmup;
   result_.min_time_seconds = options_.min_time_seconds;
+  result_.max_time_seconds = options_.max_time_seconds;
   result_.validated = !options_.skip_validation;
   result_.with_timeline = options_.timeline;
 }
@@ -240,14 +244,18 @@ void RankRun::repeat(Laps& laps) {
     counts ? sampler_->resume() : sampler_->pause();
   });
   int counted = 0;
+  Laps::Clock::time_point started;
   for (int repetition = -options_.warmup;; ++repetition) {
     if (repetition == 0) {
+      started = Laps::Clock::now();
       if (sampler_) sampler_->start();
       laps.start_counting();
     }
     counted = std::max(repetition, 0);
-    const bool is_enough = repetition >= options_.repetitions &&
-                           (!options_.min_time_seconds || laps.total_seconds() >= *options_.min_time_seconds);
+    const bool is_enough =
+        (repetition >= options_.repetitions &&
+         (!options_.min_time_seconds || laps.total_seconds() >= *options_.min_time_seconds)) ||
+        (repetition >= kFewestRepetitions && is_over(started));
     // One exchange decides for all ranks: go on (0), enough (1, said by the root), or somebody has failed.
     const std::int64_t state = ranks_.largest(ranks_.is_root() && is_enough ? 1 : 0);
     if (state >= kRankFailed) give_up_together(ranks_, std::nullopt);
@@ -265,6 +273,11 @@ void RankRun::repeat(Laps& laps) {
   }
   if (sampler_) power_ = sampler_->stop();
   result_.repetitions = counted;
+}
+
+bool RankRun::is_over(Laps::Clock::time_point started) const {
+  const std::chrono::duration<double> elapsed = Laps::Clock::now() - started;
+  return options_.max_time_seconds && elapsed.count() >= *options_.max_time_seconds;
 }
 
 // Only what the benchmark times counts as work: inputs and checks lie outside the timeline and the energy.
@@ -320,6 +333,10 @@ void RankRun::collect(const Samples& samples) {
   result_.metrics = benchmark_->metrics();
   result_.notes = benchmark_->notes();
   result_.notes.insert(result_.notes.end(), kernel_remarks_.begin(), kernel_remarks_.end());
+  if (result_.repetitions < options_.repetitions) {
+    result_.notes.push_back(fmt::format("{} of {} repetitions: --max-time had passed", result_.repetitions,
+                                        options_.repetitions));
+  }
   result_.lap_names = samples.names;
   for (const std::vector<double>& seconds : samples.seconds) {
     result_.seconds.push_back(ranks_.gather_numbers(seconds));

@@ -44,6 +44,8 @@ class RankRun {
   /// Throws Error (bad use) where the user's kernels cannot be called as the suite's are.
   void check_signatures(const cl::Program& own, const device::Definitions& definitions);
   void repeat(Laps& laps);
+  /// Whether --max-time has passed since the first counted repetition began.
+  [[nodiscard]] bool is_over(Laps::Clock::time_point started) const;
   void one_repetition(Laps& laps, int repetition);
   [[nodiscard]] bool injects_here() const;
   void keep_verdicts(std::vector<Verdict> found, int repetition);

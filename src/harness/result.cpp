@@ -246,6 +246,7 @@ std::string to_json(const Result& result) {
       {"count", result.repetitions},
       {"warmup", result.warmup},
       {"min_time_seconds", result.min_time_seconds ? Json(*result.min_time_seconds) : Json(nullptr)}};
+  if (result.max_time_seconds) document["repetitions"]["max_time_seconds"] = *result.max_time_seconds;
   document["measurements"] = Json::array();
   for (const Metric& metric : result.metrics)
     document["measurements"].push_back(measurement_json(result, metric));

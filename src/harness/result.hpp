@@ -52,6 +52,7 @@ struct Result {
   int repetitions = 0;
   int warmup = 0;
   std::optional<double> min_time_seconds;
+  std::optional<double> max_time_seconds;
   bool validated = true;
 
   std::vector<Metric> metrics;  ///< with the work of all ranks

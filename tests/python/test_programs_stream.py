@@ -149,6 +149,17 @@ def test_min_time_goes_on_until_enough_was_timed(stream):
     assert timed >= 0.05
 
 
+def test_max_time_leaves_repetitions_out_but_two(stream):
+    several = ("--size", "1000", "--repetitions", "1000000")
+    for seconds, fewest in (("0", 2), ("0.2", 3)):
+        done = stream.valid(*several, "--ranks", "2", "--max-time", seconds)
+        counted = done.document["repetitions"]["count"]
+        assert fewest <= counted < 1000000 and (seconds != "0" or counted == 2)
+        assert done.document["repetitions"]["max_time_seconds"] == float(seconds)
+        samples = [m["samples"]["per_rank"] for m in done.document["measurements"]]
+        assert {len(one) for ranks in samples for one in ranks} == {counted}
+
+
 def test_an_injected_delay_is_in_every_sample(stream):
     done = stream.valid(*SHORT, "--ranks", "2", "--inject-delay", "0.005")
     for entry in done.document["measurements"]:

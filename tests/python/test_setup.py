@@ -75,7 +75,8 @@ class Machine:
         (self.root / "tools").mkdir(parents=True)
         for name in ("setup.py", "packages.toml"):
             shutil.copy(REPOSITORY / "tools" / name, self.root / "tools")
-        (self.root / "requirements-dev.txt").write_text("pytest==1\n")
+        (self.root / "requirements.txt").write_text("numpy==1\n")
+        (self.root / "requirements-dev.txt").write_text("-r requirements.txt\npytest==1\n")
         (self.root / "pyproject.toml").write_text("[project]\n")
         (self.root / "python" / "fabricmark").mkdir(parents=True)
         (self.root / "python" / "fabricmark" / "runtimes.py").write_text("VERSION = 1\n")
@@ -149,8 +150,8 @@ def test_first_run_makes_the_environment_and_the_second_does_nothing(machine, ca
     code, commands = machine.setup()
     assert code == 0
     assert commands[0] == "python -m venv ROOT/.venv"
-    assert commands[1].endswith("install -r ROOT/requirements-dev.txt")
-    assert commands[2].endswith("install --no-build-isolation --no-deps --editable ROOT")
+    assert commands[1].endswith("install --no-compile -r ROOT/requirements.txt")
+    assert commands[2].endswith("install --no-compile --no-build-isolation --no-deps --editable ROOT")
     assert len(commands) == 3
     capsys.readouterr()
     started = time.monotonic()
@@ -329,7 +330,7 @@ def test_a_broken_environment_is_made_again(machine, damage):
         (venv / "fabricmark-setup.unfinished").touch()
     elif damage == "moved":
         stamp = venv / "fabricmark-setup.stamp"
-        stamp.write_text("hash of the files there\n/elsewhere/.venv\n")
+        stamp.write_text("place /elsewhere/.venv\nrun hash of the files there\n")
     else:
         shutil.rmtree(venv)
         venv.mkdir()
@@ -339,13 +340,24 @@ def test_a_broken_environment_is_made_again(machine, damage):
 
 
 def test_changed_requirements_are_installed_into_the_environment_there_is(machine):
-    machine.setup()
-    (machine.root / "requirements-dev.txt").write_text("pytest==2\n")
-    code, commands = machine.setup()
+    machine.setup("--also", "dev")
+    (machine.root / "requirements-dev.txt").write_text("-r requirements.txt\npytest==2\n")
+    assert machine.setup() == (0, [])
+    code, commands = machine.setup("--also", "dev")
     assert code == 0
     assert not any("-m venv" in command for command in commands)
     assert len(installs(commands)) == 2
+    assert machine.setup("--also", "dev") == (0, [])
+
+
+def test_tests_need_more_packages_than_runs(machine):
+    machine.setup()
+    code, commands = machine.setup("--also", "dev")
+    assert code == 0
+    assert installs(commands)[0].endswith("-r ROOT/requirements-dev.txt")
+    # Both kinds of targets find their packages now.
     assert machine.setup() == (0, [])
+    assert machine.setup("--also", "dev") == (0, [])
 
 
 def test_builds_of_another_place_are_removed(machine):

@@ -3,10 +3,11 @@
 import dataclasses
 import json
 import re
+from datetime import UTC, datetime, timedelta
 
 import pytest
 import samples
-from fabricmark import launch, listing, paths, results, systems
+from fabricmark import calibration, launch, listing, paths, results, systems
 from fabricmark.errors import FabricmarkError
 from fabricmark.systems import here, short_runs, text
 
@@ -206,13 +207,22 @@ def test_quick_measures_what_runs_by_default(machine):
     file = measured(machine, "--quick")
     runs = [one["words"] for one in machine.started()]
     assert runs and all(words[words.index("--variant") + 1] == "base" for words in runs)
-    repetitions = {words[words.index("--repetitions") + 1] for words in runs}
-    assert repetitions == {str(short_runs.QUICK_REPETITIONS)}
+    assert all(tuple(words[words.index("--repetitions") :][:4]) == short_runs.QUICK for words in runs)
     assert systems.load(file).bitstreams
     machine.write("one.json", samples.result())
     assert "no kernel like this" not in machine.run("report", "results").stdout
     machine.write("one.json", samples.result(variant="throughput"))
     assert "no kernel like this was measured here" in machine.run("report", "results").stdout
+
+
+def test_quick_takes_limits_that_were_just_measured(machine):
+    path = calibration.file_for(samples.calibration())
+    path.parent.mkdir(parents=True)
+    for age, measurements in ((timedelta(minutes=1), 0), (timedelta(hours=1), 1)):
+        then = datetime.now(UTC) - age
+        path.write_text(json.dumps({**samples.calibration(), "created": then.isoformat()}))
+        measured(machine, "--quick", "--again")
+        assert len(machine.started("fm_calibrate")) == measurements
 
 
 def test_somebody_elses_file_stays(machine, one_error_line):

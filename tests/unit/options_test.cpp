@@ -25,7 +25,8 @@ TEST(Options, HaveDefaults) {
   EXPECT_EQ(given.repetitions, 0) << "the benchmark decides";
   EXPECT_EQ(given.warmup, 1);
   EXPECT_EQ(given.memory, "buffer");
-  EXPECT_FALSE(given.json || given.fault || given.delay || given.min_time_seconds || given.timeline);
+  EXPECT_FALSE(given.json || given.fault || given.delay || given.min_time_seconds || given.max_time_seconds ||
+               given.timeline);
   EXPECT_TRUE(given.parameters.empty() && given.selection.mapping.empty());
 }
 
@@ -42,6 +43,14 @@ TEST(Options, AreReadWithTheKernelsParameters) {
   EXPECT_EQ(given.json, "-");
   EXPECT_TRUE(given.timeline);
   EXPECT_EQ(given.ranks, 3);
+}
+
+TEST(Options, TakeOneLimitOfTime) {
+  EXPECT_EQ(options({"--max-time", "2.5"}).max_time_seconds, 2.5);
+  EXPECT_TRUE(mentions(message_of([] {
+                         parse({"--max-time", "1", "--min-time", "1"});
+                       }),
+                       "exclude each other"));
 }
 
 TEST(Options, ReadTheMappingFromTheEnvironment) {

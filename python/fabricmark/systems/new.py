@@ -30,7 +30,8 @@ def new_command(
         int, typer.Option(min=1, max=100, help="How often to repeat the short runs, apart in time.")
     ] = short_runs.PASSES,
     quick: Annotated[
-        bool, typer.Option("--quick", help="One pass, of the kernels that run by default alone.")
+        bool,
+        typer.Option("--quick", help="One pass, of few repetitions and the kernels that run by default."),
     ] = False,
 ) -> None:
     """Measure this machine: its limits, what each kernel reaches of them, messages between ranks."""
@@ -112,8 +113,10 @@ def measure(runtime: str, device: Mapping, target: Path, host: str, passes: int,
     def say(line: str) -> None:
         print(printable(f"  {line}"), flush=True)
 
-    say("limits (fm_calibrate)")
-    limits = calibration.measure(runtime, device)
+    limits = calibration.find_here(device)
+    if limits is None or not (quick and calibration.is_recent(limits)):
+        say("limits (fm_calibrate)")
+        limits = calibration.measure(runtime, device)
     board = calibration.board(limits)
     cpu = limits["host"]["cpu"]
     has_launcher = launch.find_launcher(os.environ) is not None
@@ -121,11 +124,12 @@ def measure(runtime: str, device: Mapping, target: Path, host: str, passes: int,
     if not found.bitstreams:
         cause = f"no short run on {device['name']} was valid"
         raise FabricmarkError(cause, "`fabricmark run all` says what is wrong", ENVIRONMENT)
-    say("limits once more: the best of all measurements counts")
-    try:
-        calibration.measure(runtime, device, passes=1)
-    except FabricmarkError as error:
-        say(f"left out: {error}")
+    if not quick:
+        say("limits once more: the best of all measurements counts")
+        try:
+            calibration.measure(runtime, device, passes=1)
+        except FabricmarkError as error:
+            say(f"left out: {error}")
     stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%S%f")
     board_id = here.key(cpu, device["name"], device["driver"]) + stamp
     about = f"{device['name']}, driver {device['driver']}, on {host} ({cpu})"

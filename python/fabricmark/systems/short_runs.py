@@ -24,7 +24,7 @@ from fabricmark.progress import Steps
 from fabricmark.results import Result
 
 REPETITIONS = 5
-QUICK_REPETITIONS = 3
+QUICK = ("--repetitions", "3", "--max-time", "2")
 PASSES = 2
 RANKS = (1, 2)
 MESSAGES = "b_eff"  # the benchmark whose transport cpu measures the hosts' MPI
@@ -90,7 +90,7 @@ class Kernels:
     job: Job
     variant: str
     runs: Sequence[tuple[dict, int]]
-    repetitions: int = REPETITIONS
+    repeating: Sequence[str] = ("--repetitions", str(REPETITIONS))
 
 
 def measure(
@@ -142,7 +142,7 @@ def _planned(
     runtime: str, device: Mapping, place: Path, say: Callable[[str], None], quick: bool = False
 ) -> list[Kernels]:
     """The short runs of every benchmark whose model says some."""
-    repetitions = QUICK_REPETITIONS if quick else REPETITIONS
+    repeating = {"repeating": QUICK} if quick else {}
     found = []
     for name in listing.benchmark_names():
         model = models.find(name)
@@ -153,7 +153,7 @@ def _planned(
             for variant in variants(kernel, device["class"])[: 1 if quick else None]:
                 job = Job(name, runtime, device, 1, None, place, ("--variant", variant))
                 runs = plan(model, kernel, device["class"], variant)
-                found.append(Kernels(model, job, variant, runs, repetitions))
+                found.append(Kernels(model, job, variant, runs, **repeating))
         except KeyError as error:
             say(f"left out: {name}: {kernel.path} has no parameter {error}")
     return found
@@ -165,7 +165,7 @@ def _finished(
     """The valid ones of a kernel's runs, as they come."""
     job = kernels.job
     for number, (chosen, ranks) in enumerate(kernels.runs):
-        words = (*job.extra, *options(chosen), "--repetitions", str(kernels.repetitions))
+        words = (*job.extra, *options(chosen), *kernels.repeating)
         several = {"mpi": ranks} if has_launcher else {"ranks": ranks}
         one = replace(job, extra=words, **(several if ranks > 1 else {}))
         about = f"fm_{job.benchmark} {' '.join(words)}" + (f" on {ranks} ranks" if ranks > 1 else "")

@@ -11,8 +11,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr double kMicro = 1e-6;
-
 /// Boards that the source xrt reads already.
 bool is_xrt_board(const fs::path& chip) {
   const std::vector<fs::path> parts = entries_of(chip / "device");

@@ -16,8 +16,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr double kMicro = 1e-6;
-
 /// Packages and their memory. Not "core" and "uncore", which are parts of a package, nor "psys", which holds
 /// packages: what is reported can be added up. Empty: not one of these.
 std::string domain_name(const fs::path& zone) {

@@ -7,6 +7,9 @@
 
 namespace fabricmark::harness::power {
 
+/// Linux gives power and energy in millionths.
+inline constexpr double kMicro = 1e-6;
+
 /// The folder that the environment variable names, else the usual one.
 std::filesystem::path folder_from(const char* variable, const char* usual);
 

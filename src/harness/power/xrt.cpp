@@ -9,7 +9,6 @@ namespace fabricmark::harness::power {
 namespace fs = std::filesystem;
 
 Source open_xrt() {
-  constexpr double kMicro = 1e-6;
   constexpr double kUpdateSeconds = 1;  // the driver keeps a value for cache_expire_secs, 1 unless set
   Source source{"xrt", kUpdateSeconds};
   for (const fs::path& board : entries_of(folder_from("FABRICMARK_XRT", "/sys/bus/pci/drivers/xocl"))) {
