@@ -100,7 +100,7 @@ test test-full:
 	echo; $(call ctest_closing_line,$(LOGS)/ctest.log); $(call pytest_closing_line,$(LOGS)/pytest.log); \
 	exit $$status
 
-install: build  ## programs, kernels, systems and the command, below PREFIX
+install: programs  ## programs, kernels, systems and the command, below PREFIX
 	@mkdir -p $(LOGS); $(IN_VENV) cmake --install build/release --prefix "$(abspath $(PREFIX))" >$(LOGS)/install.log || { cat $(LOGS)/install.log; exit 1; }; \
 	tail -n 1 $(LOGS)/install.log
 
