@@ -7,6 +7,7 @@
 #include "benchmarks/gemm/execution.hpp"
 #include "benchmarks/gemm/inputs.hpp"
 #include "device/error.hpp"
+#include "harness/parallel.hpp"
 #include "harness/run.hpp"
 
 namespace fabricmark::gemm {
@@ -27,6 +28,7 @@ class TypedGemm : public harness::Benchmark {
   explicit TypedGemm(const harness::Context& context)
       : size_(context.parameters().count("size")),
         rank_(context.ranks().rank()),
+        threads_(harness::host_threads(context.ranks())),
         // As the device holds them.
         alpha_(static_cast<double>(static_cast<Out>(context.parameters().number("alpha")))),
         beta_(static_cast<double>(static_cast<Out>(context.parameters().number("beta")))),
@@ -51,11 +53,14 @@ class TypedGemm : public harness::Benchmark {
   void prepare(int repetition) override {
     repetition_ = repetition;
     const Inputs inputs(input_kind(is_exact_, size_, rank_, repetition));
-    for (std::size_t i = 0; i < size_; ++i) {
-      inputs.fill_row(Inputs::kA, i, a_.data() + i * shape_.depth);
-      inputs.fill_row(Inputs::kB, i, b_.data() + i * shape_.columns);
-      if (beta_ != 0) inputs.fill_row(Inputs::kC, i, c_.data() + i * shape_.columns);
-    }
+    harness::parallel_for(size_, threads_, harness::kWorthAThread / size_,
+                          [&](std::size_t start, std::size_t end) {
+                            for (std::size_t i = start; i < end; ++i) {
+                              inputs.fill_row(Inputs::kA, i, a_.data() + i * shape_.depth);
+                              inputs.fill_row(Inputs::kB, i, b_.data() + i * shape_.columns);
+                              if (beta_ != 0) inputs.fill_row(Inputs::kC, i, c_.data() + i * shape_.columns);
+                            }
+                          });
     std::fill_n(result_.data(), result_.size(), static_cast<Out>(kNan));
     execution_->poison();
   }
@@ -171,6 +176,7 @@ class TypedGemm : public harness::Benchmark {
 
   std::size_t size_;
   int rank_;
+  int threads_;
   double alpha_;
   double beta_;
   bool is_exact_;
