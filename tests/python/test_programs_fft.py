@@ -195,6 +195,18 @@ def test_a_fault_on_one_rank_of_mpi_is_found(fft):
     assert verdicts(done)["inverse transforms"]["worst"]["rank"] == 1
 
 
+@pytest.mark.parametrize("log_size, batch", [(8, 1024), (18, 1)])
+def test_what_several_threads_check_is_right_and_found(fft, log_size, batch):
+    words = ("--variant", "throughput", "--log-size", log_size, "--batch", batch, "--repetitions", 2)
+    check_points(fft.valid(*words), batch << log_size)
+    point, transform, rank = check_fault(fft.run(*words, "--inject-fault", "element:inverse"), "inverse")
+    assert point < 1 << log_size and transform < batch and rank == 0
+    done = fft.run(*words, "--inject-fault", "swapped#0")
+    assert {v["name"] for v in done.document["verdicts"] if v["status"] == "failed"} == {
+        "forward repetitions"
+    }
+
+
 # The stack, bad input ----------------------------------------------------------------------------------
 
 

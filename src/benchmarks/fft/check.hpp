@@ -2,12 +2,14 @@
 
 #include <cmath>
 #include <limits>
+#include <mutex>
 #include <string>
 #include <vector>
 
 #include "benchmarks/fft/reference.hpp"
 #include "harness/benchmark.hpp"
 #include "harness/element.hpp"
+#include "harness/parallel.hpp"
 
 namespace fabricmark::fft {
 
@@ -39,9 +41,23 @@ class Comparison {
       ++checked_;
       if (error <= error_) continue;
       error_ = error;
+      worst_index_ = (batch_index << log_size_) + first + i;
       worst_ = {"point " + std::to_string(first + i) + " of transform " + std::to_string(batch_index),
                 std::abs(reference[i]), std::abs(actual)};
     }
+  }
+
+  /// Another one of the same transforms that has seen nothing yet.
+  [[nodiscard]] Comparison empty() const { return Comparison(log_size_, direction_); }
+
+  /// Takes over what another comparison found; of places that are equally wrong the first stays.
+  void merge(const Comparison& other) {
+    checked_ += other.checked_;
+    distance_ = std::max(distance_, other.distance_);
+    if (other.error_ < error_ || (other.error_ == error_ && other.worst_index_ >= worst_index_)) return;
+    error_ = other.error_;
+    worst_index_ = other.worst_index_;
+    worst_ = other.worst_;
   }
 
   [[nodiscard]] std::vector<harness::Verdict> verdicts() const { return {transforms(), residual()}; }
@@ -74,6 +90,7 @@ class Comparison {
   double error_ = 0;
   double distance_ = 0;
   std::size_t checked_ = 0;
+  std::size_t worst_index_ = 0;
   harness::WorstPlace worst_;
 };
 
@@ -83,22 +100,53 @@ inline double root_mean_square(std::span<const std::complex<double>> points) {
   return std::sqrt(squares / static_cast<double>(points.size()));
 }
 
-/// A whole batch: `inputs` and `results` of batch x n points.
+/// Comparison::add() on several threads.
+template <typename T>
+void add_parts(Comparison<T>& comparison, std::span<const std::complex<T>> result,
+               std::span<const std::complex<double>> reference, double rms, std::size_t first,
+               std::size_t batch_index, int threads) {
+  if (threads == 1) return comparison.add(result, reference, rms, first, batch_index);
+  std::mutex merging;
+  harness::parallel_for(result.size(), threads, harness::kWorthAThread,
+                        [&](std::size_t begin, std::size_t end) {
+                          Comparison<T> part = comparison.empty();
+                          part.add(result.subspan(begin, end - begin), reference.subspan(begin, end - begin),
+                                   rms, first + begin, batch_index);
+                          const std::scoped_lock lock(merging);
+                          comparison.merge(part);
+                        });
+}
+
+/// A whole batch: `inputs` and `results` of batch x n points. Transforms side by side, and where these are
+/// fewer than the threads, each on several; a reference for each that is under way.
 template <typename T>
 std::vector<harness::Verdict> check_batch(std::span<const std::complex<T>> inputs,
                                           std::span<const std::complex<T>> results, std::size_t log_size,
-                                          Direction direction) {
+                                          Direction direction, int threads = 1) {
   const std::size_t points = std::size_t{1} << log_size;
-  Reference reference(points, direction);
+  const Threads shared = shared_threads(inputs.size() / points, threads);
   Comparison<T> comparison(log_size, direction);
-  for (std::size_t start = 0; start < inputs.size(); start += points) {
-    for (std::size_t i = 0; i < points; ++i) {
-      reference.points()[i] = {inputs[start + i].real(), inputs[start + i].imag()};
+  std::mutex merging;
+  const auto check_some = [&](std::size_t begin, std::size_t end) {
+    Reference reference(points, direction);
+    Comparison<T> own(log_size, direction);
+    for (std::size_t transform = begin; transform < end; ++transform) {
+      const std::span<const std::complex<T>> input = inputs.subspan(transform * points, points);
+      harness::parallel_for(points, shared.of_each, harness::kWorthAThread,
+                            [&](std::size_t first, std::size_t last) {
+                              for (std::size_t i = first; i < last; ++i) {
+                                reference.points()[i] = static_cast<std::complex<double>>(input[i]);
+                              }
+                            });
+      reference.transform();
+      add_parts<T>(own, results.subspan(transform * points, points), reference.points(),
+                   root_mean_square(reference.points()), 0, transform, shared.of_each);
     }
-    reference.transform();
-    comparison.add(results.subspan(start, points), reference.points(), root_mean_square(reference.points()),
-                   0, start / points);
-  }
+    const std::scoped_lock lock(merging);
+    comparison.merge(own);
+  };
+  harness::parallel_for(inputs.size() / points, shared.side_by_side,
+                        std::max<std::size_t>(1, harness::kWorthAThread >> log_size), check_some);
   return comparison.verdicts();
 }
 

@@ -16,14 +16,17 @@ std::vector<harness::Verdict> check_distributed(const harness::Ranks& ranks,
   const std::size_t points = std::size_t{1} << log_size;
   Reference reference(points, direction);
   const std::uint64_t seed = input_seed(repetition, direction);
-  for (std::size_t i = 0; i < points; ++i) {
-    reference.points()[i] = static_cast<std::complex<double>>(input_point<T>(seed, i));
-  }
+  const int threads = harness::host_threads(ranks);
+  harness::parallel_for(points, threads, harness::kWorthAThread, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      reference.points()[i] = static_cast<std::complex<double>>(input_point<T>(seed, i));
+    }
+  });
   reference.transform();
   Comparison<T> comparison(log_size, direction);
   const std::size_t first = static_cast<std::size_t>(ranks.rank()) * part.size();
-  comparison.add(part, reference.points().subspan(first, part.size()), root_mean_square(reference.points()),
-                 first, 0);
+  add_parts<T>(comparison, part, reference.points().subspan(first, part.size()),
+               root_mean_square(reference.points()), first, 0, threads);
   return comparison.verdicts();
 }
 

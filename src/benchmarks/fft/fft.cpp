@@ -11,6 +11,7 @@
 #include "benchmarks/fft/transform.hpp"
 #include "device/error.hpp"
 #include "fabric/transport.hpp"
+#include "harness/parallel.hpp"
 #include "harness/run.hpp"
 
 namespace fabricmark::fft {
@@ -48,6 +49,7 @@ class TypedFft : public harness::Benchmark {
       : ranks_(context.ranks()),
         log_size_(context.parameters().count("log_size")),
         is_distributed_(is_distributed(context)),
+        threads_(harness::host_threads(context.ranks())),
         points_(checked_points(context)),
         transform_(make_transform(context)),
         inputs_{context.host_array<std::complex<T>>(points_), context.host_array<std::complex<T>>(points_)},
@@ -57,8 +59,12 @@ class TypedFft : public harness::Benchmark {
   void prepare(int repetition) override {
     repetition_ = repetition;
     for (const Direction direction : kDirections) {
-      fill_input<T>(input(direction).span(), input_seed(repetition, direction), first_point());
-      std::ranges::fill(result(direction).span(), kPoison);
+      const std::uint64_t seed = input_seed(repetition, direction);
+      harness::parallel_for(
+          points_, threads_, harness::kWorthAThread, [&](std::size_t begin, std::size_t end) {
+            fill_input<T>(input(direction).span().subspan(begin, end - begin), seed, first_point() + begin);
+            std::ranges::fill(result(direction).span().subspan(begin, end - begin), kPoison);
+          });
     }
     transform_->poison();
   }
@@ -114,12 +120,9 @@ class TypedFft : public harness::Benchmark {
       const std::uint64_t seed = input_seed(repetition_, direction);
       if (is_distributed_) {
         // Every rank knows the whole input, so that no check depends on another rank's word.
-        verdict.add([&](std::size_t i) { return input_point<T>(seed, i); }, values, 0);
+        verdict.add([&](std::size_t i) { return input_point<T>(seed, i); }, values, 0, threads_);
       } else {
-        for (std::size_t start = 0; start < points_; start += points) {
-          const std::complex<T>* const from = input(direction).data() + start;
-          verdict.add([&](std::size_t i) { return from[i]; }, values.subspan(start, points), start / points);
-        }
+        add_batch<T>(verdict, input(direction).span(), values, log_size_, threads_);
       }
       verdicts.push_back(verdict.verdict());
     }
@@ -132,7 +135,7 @@ class TypedFft : public harness::Benchmark {
       const std::span<const std::complex<T>> values = result(direction).span();
       const std::vector<harness::Verdict> found =
           is_distributed_ ? check_distributed<T>(ranks_, values, log_size_, direction, repetition_)
-                          : check_batch<T>(input(direction).span(), values, log_size_, direction);
+                          : check_batch<T>(input(direction).span(), values, log_size_, direction, threads_);
       verdicts.insert(verdicts.end(), found.begin(), found.end());
     }
     return verdicts;
@@ -181,7 +184,9 @@ class TypedFft : public harness::Benchmark {
     const double points = std::exp2(context.parameters().integer("log_size"));
     const double bytes = static_cast<double>(batch) * points * sizeof(std::complex<T>);
     const Scratch scratch = batch_scratch(context, sizeof(std::complex<T>), batch);
-    context.require_memory({.host_bytes = kHostArrays * bytes + RandomSum<T>::bytes(points, points),
+    const int references = shared_threads(batch, harness::host_threads(context.ranks())).side_by_side;
+    const double checks = RandomSum<T>::bytes(points, points) + references * Reference::bytes(points);
+    context.require_memory({.host_bytes = kHostArrays * bytes + checks,
                             .device_bytes = kDeviceArrays * bytes + scratch.bytes,
                             .largest_buffer_bytes = scratch.largest},
                            parameter);
@@ -223,6 +228,7 @@ class TypedFft : public harness::Benchmark {
   harness::Ranks& ranks_;
   std::size_t log_size_;
   bool is_distributed_;
+  int threads_;  // for inputs and checks
   std::size_t points_;
   std::unique_ptr<Transform> transform_;
   std::array<device::HostArray<std::complex<T>>, 2> inputs_;   // [direction]

@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <mutex>
 #include <string>
 #include <vector>
 
 #include "benchmarks/fft/reference.hpp"
 #include "harness/benchmark.hpp"
 #include "harness/element.hpp"
+#include "harness/parallel.hpp"
 
 namespace fabricmark::fft {
 
@@ -41,14 +43,14 @@ class RandomSum {
 
   /// The error of a transform in eps times the root mean square of its points and of the factors times the
   /// root of their number: that of a typical point. `input(i)` gives a point of the input, `result` those of
-  /// the transform that have factors.
+  /// the transform that have factors. On so many threads.
   template <typename Input>
-  [[nodiscard]] double error(Input&& input, std::span<const std::complex<T>> result,
-                             Direction direction) const {
+  [[nodiscard]] double error(Input&& input, std::span<const std::complex<T>> result, Direction direction,
+                             int threads = 1) const {
     const Wide sign = direction == Direction::kForward ? 1 : -1;
     const std::complex<Wide> found =
-        sum(result.size(), sign, factors_, [&](std::size_t i) { return result[i]; });
-    const std::complex<Wide> expected = sum(transformed_.size(), sign, transformed_, input);
+        sum(result.size(), threads, sign, factors_, [&](std::size_t i) { return result[i]; });
+    const std::complex<Wide> expected = sum(transformed_.size(), threads, sign, transformed_, input);
     const double points = std::exp2(static_cast<double>(log_size_));
     const double unit = harness::kEpsilon<T> * std::sqrt(kInputVariance * points * squares_);
     const auto error = static_cast<double>(std::abs(found - expected) / unit);
@@ -65,11 +67,25 @@ class RandomSum {
 
   /// sum(factor number).
   template <typename Factor, typename Number>
-  static std::complex<Wide> sum(std::size_t count, Wide sign, const std::vector<Factor>& factors,
+  static std::complex<Wide> sum(std::size_t count, int threads, Wide sign, const std::vector<Factor>& factors,
                                 Number&& number) {
+    if (threads == 1) return sum_of_part(0, count, sign, factors, number);
+    std::complex<Wide> all = 0;
+    std::mutex adding;
+    harness::parallel_for(count, threads, harness::kWorthAThread, [&](std::size_t begin, std::size_t end) {
+      const std::complex<Wide> part = sum_of_part(begin, end, sign, factors, number);
+      const std::scoped_lock lock(adding);
+      all += part;
+    });
+    return all;
+  }
+
+  template <typename Factor, typename Number>
+  static std::complex<Wide> sum_of_part(std::size_t begin, std::size_t end, Wide sign,
+                                        const std::vector<Factor>& factors, Number&& number) {
     Wide re = 0;
     Wide im = 0;
-    for (std::size_t i = 0; i < count; ++i) {
+    for (std::size_t i = begin; i < end; ++i) {
       const auto value = number(i);
       const Wide value_re = value.real();
       const Wide value_im = sign * value.imag();
@@ -94,13 +110,14 @@ class SumVerdict {
   SumVerdict(const RandomSum<T>& sums, Direction direction) : sums_(sums), direction_(direction) {}
 
   template <typename Input>
-  void add(Input&& input, std::span<const std::complex<T>> result, std::size_t transform) {
-    const double error = sums_.error(input, result, direction_);
-    checked_ += result.size();
-    if (error <= error_) return;
-    error_ = error;
-    transform_ = transform;
+  void add(Input&& input, std::span<const std::complex<T>> result, std::size_t transform, int threads = 1) {
+    const double error = sums_.error(input, result, direction_, threads);
+    take(error, result.size(), transform);
   }
+  /// Another one of the same direction that has seen nothing yet.
+  [[nodiscard]] SumVerdict empty() const { return SumVerdict(sums_, direction_); }
+  /// Takes over what another one has found.
+  void merge(const SumVerdict& other) { take(other.error_, other.checked_, other.transform_); }
 
   [[nodiscard]] harness::Verdict verdict() const {
     harness::Verdict verdict;
@@ -114,11 +131,40 @@ class SumVerdict {
   }
 
  private:
+  void take(double error, std::size_t points, std::size_t transform) {
+    checked_ += points;
+    if (error < error_ || (error == error_ && transform >= transform_)) return;
+    error_ = error;
+    transform_ = transform;
+  }
+
   const RandomSum<T>& sums_;
   Direction direction_;
   double error_ = 0;
   std::size_t transform_ = 0;
   std::size_t checked_ = 0;
 };
+
+/// Adds every transform of a batch, on several threads.
+template <typename T>
+void add_batch(SumVerdict<T>& verdict, std::span<const std::complex<T>> inputs,
+               std::span<const std::complex<T>> results, std::size_t log_size, int threads) {
+  const std::size_t points = std::size_t{1} << log_size;
+  const std::size_t batch = inputs.size() / points;
+  const Threads shared = shared_threads(batch, threads);
+  std::mutex merging;
+  const auto add_some = [&](std::size_t begin, std::size_t end) {
+    SumVerdict<T> own = verdict.empty();
+    for (std::size_t transform = begin; transform < end; ++transform) {
+      const std::span<const std::complex<T>> input = inputs.subspan(transform * points, points);
+      own.add([&](std::size_t i) { return input[i]; }, results.subspan(transform * points, points), transform,
+              shared.of_each);
+    }
+    const std::scoped_lock lock(merging);
+    verdict.merge(own);
+  };
+  harness::parallel_for(batch, shared.side_by_side,
+                        std::max<std::size_t>(1, harness::kWorthAThread >> log_size), add_some);
+}
 
 }  // namespace fabricmark::fft
