@@ -16,7 +16,7 @@ class HostTransport : public Transport {
  public:
   /// Chunks of `chunk_bytes`; 0: messages go whole. `maps` false: in chunks on every device.
   HostTransport(const harness::Context& context, std::size_t chunk_bytes, bool maps = true,
-                Waiting waiting = Waiting::kAsks);
+                Waiting waiting = Waiting::kSpin);
   [[nodiscard]] std::string name() const override { return "host"; }
   [[nodiscard]] std::unique_ptr<MessageBuffer> allocate(std::size_t bytes) override;
   void exchange(std::span<const Message> sends, std::span<const Message> receives) override;
@@ -45,7 +45,7 @@ class HostTransport : public Transport {
   void exchange_mapped(std::span<const Message> sends, std::span<const Message> receives);
   void reserve(std::size_t outgoing_bytes, std::size_t incoming_bytes);
 
-  harness::Ranks& ranks_;
+  harness::Communicator& ranks_;
   const device::Device& device_;
   double timeout_;
   Waiting waiting_;

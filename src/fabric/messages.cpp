@@ -2,16 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <thread>
-
-#include "device/error.hpp"
-
 namespace fabricmark::fabric {
 
 namespace {
-constexpr unsigned kPollsPerLook = 256;  // polls between two looks at the clock
 constexpr std::size_t kLongMessage = std::size_t{32} << 10;
-constexpr std::chrono::microseconds kNap{50};
 }  // namespace
 
 Messages::~Messages() {
@@ -49,22 +43,14 @@ void Messages::wait_all() {
 }
 
 void Messages::check_deadline(std::size_t position) {
+  if (!patience_.is_over()) return;
   const Pending& pending = pending_[position];
-  if (waiting_ == Waiting::kSleeps) {
-    std::this_thread::sleep_for(kNap);
-  } else if (++polls_ % kPollsPerLook != 0) {
-    return;
-  }
-  const auto now = std::chrono::steady_clock::now();
-  if (!deadline_) deadline_ = now + std::chrono::duration_cast<std::chrono::steady_clock::duration>(timeout_);
-  ranks_.relax();
-  if (now < *deadline_) return;
-  throw environment_failure(fmt::format("no sign of a message of {} bytes {} rank {} in {} s", pending.bytes,
-                                        pending.is_receive ? "from" : "to", pending.peer, timeout_.count()),
-                            "see why that rank is stuck, or wait longer with --timeout");
+  throw harness::DeadlineError(fmt::format("no sign of a message of {} bytes {} rank {} in {} s",
+                                           pending.bytes, pending.is_receive ? "from" : "to", pending.peer,
+                                           timeout_.count()));
 }
 
-void exchange_host_messages(harness::Ranks& ranks, double timeout_seconds, Waiting waiting,
+void exchange_host_messages(harness::Communicator& ranks, double timeout_seconds, Waiting waiting,
                             std::span<const HostMessage> sends, std::span<const HostMessage> receives) {
   Messages messages(ranks, timeout_seconds, waiting);
   for (const HostMessage& message : receives) messages.receive(message.peer, message.bytes, message.tag);

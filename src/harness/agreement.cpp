@@ -2,11 +2,39 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <new>
 
 #include "device/opencl.hpp"
 
 namespace fabricmark::harness {
+
+namespace {
+
+Asked unpack(const std::string& packed) {
+  Asked asked;
+  std::size_t start = 0;
+  const auto next = [&] {
+    const std::size_t end = packed.find('\0', start);
+    const std::string text = packed.substr(start, end - start);
+    start = end + 1;
+    return text;
+  };
+  while (start < packed.size()) {
+    std::string name = next();
+    asked.emplace_back(std::move(name), next());
+  }
+  return asked;
+}
+
+Error differs(const std::string& name, const std::string& first, const std::string& second,
+              std::ptrdiff_t rank) {
+  return bad_use(fmt::format("the ranks were not asked the same: {} is {} on rank 0 and {} on rank {}", name,
+                             first, second, rank),
+                 "start all ranks with the same program and options");
+}
+
+}  // namespace
 
 std::optional<Failure> attempt(const std::function<void()>& action) {
   try {
@@ -14,6 +42,8 @@ std::optional<Failure> attempt(const std::function<void()>& action) {
     return std::nullopt;
   } catch (const PeerFailure&) {
     throw;
+  } catch (const DeadlineError& error) {
+    return Failure{error.code(), error.what(), /*is_deadline=*/true};
   } catch (const Error& error) {
     return Failure{error.code(), error.what()};
   } catch (const cl::Error& error) {
@@ -29,24 +59,24 @@ std::optional<Failure> attempt(const std::function<void()>& action) {
   }
 }
 
-void give_up_together(Ranks& ranks, const std::optional<Failure>& own) {
-  // The code travels as the first character, so that one exchange is enough.
-  const std::string text =
-      own ? fmt::format("{}{}", static_cast<int>(own->code), own->message) : std::string();
-  AgreedFailure agreed;
-  const std::vector<std::string> texts = ranks.gather_texts(text);
-  for (std::size_t rank = texts.size(); rank-- > 0;) {
-    if (texts[rank].empty()) continue;
-    agreed.code = static_cast<ExitCode>(texts[rank].front() - '0');
-    agreed.message = texts[rank].substr(1);
-    if (ranks.size() > 1) agreed.message += fmt::format(" (rank {})", rank);
+void require_same(Communicator& communicator, const Asked& own) {
+  std::string packed;
+  for (const auto& [name, value] : own) packed.append(name).append(1, '\0').append(value).append(1, '\0');
+  const std::vector<std::string> all = communicator.all_gather_texts(packed);
+  const auto other = std::ranges::find_if(all, [&](const std::string& text) { return text != all.front(); });
+  if (other == all.end()) return;
+  const Asked first = unpack(all.front());
+  const Asked second = unpack(*other);
+  const auto rank = other - all.begin();
+  for (const auto& [name, value] : first) {
+    const auto found = std::ranges::find(second, name, &Asked::value_type::first);
+    if (found != second.end() && found->second != value) throw differs(name, value, found->second, rank);
+    if (found == second.end()) throw differs(name, value, "nothing", rank);
   }
-  throw agreed;
-}
-
-void together(Ranks& ranks, const std::function<void()>& action) {
-  const std::optional<Failure> failure = attempt(action);
-  if (ranks.largest(failure ? kRankFailed : 0) >= kRankFailed) give_up_together(ranks, failure);
+  for (const auto& [name, value] : second) {
+    const auto found = std::ranges::find(first, name, &Asked::value_type::first);
+    if (found == first.end()) throw differs(name, "nothing", value, rank);
+  }
 }
 
 }  // namespace fabricmark::harness

@@ -3,32 +3,28 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
-#include "device/error.hpp"
-#include "harness/laps.hpp"
-#include "harness/ranks.hpp"
+#include "harness/communicator.hpp"
 
 namespace fabricmark::harness {
-
-/// What went wrong on this rank.
-struct Failure {
-  ExitCode code = ExitCode::kEnvironment;
-  std::string message;
-};
-
-/// All ranks know that at least one failed, and how the program ends. Thrown on every rank.
-struct AgreedFailure {
-  ExitCode code = ExitCode::kEnvironment;
-  std::string message;  ///< of the first rank that failed
-};
 
 /// Runs `action`; what it throws comes back as a value. A PeerFailure passes through.
 std::optional<Failure> attempt(const std::function<void()>& action);
 
-/// After a failure somewhere that every rank knows of: exchanges the reasons and throws AgreedFailure on all.
-[[noreturn]] void give_up_together(Ranks& ranks, const std::optional<Failure>& own);
+/// Runs `action` on all ranks and meets them again: none goes on where one has failed.
+template <typename Action>
+void collective_step(Communicator& communicator, Action&& action) {
+  action();
+  communicator.barrier();
+}
 
-/// Runs `action` on all ranks and meets them again; where one has failed, all throw AgreedFailure.
-void together(Ranks& ranks, const std::function<void()>& action);
+/// What a rank was asked: names and values.
+using Asked = std::vector<std::pair<std::string, std::string>>;
+
+/// Compares what all ranks were asked. Throws Error (bad use) with both values and the ranks, the same on
+/// all, where two differ. Collective.
+void require_same(Communicator& communicator, const Asked& own);
 
 }  // namespace fabricmark::harness

@@ -12,11 +12,11 @@
 #include "device/device.hpp"
 #include "device/memory.hpp"
 #include "device/replications.hpp"
+#include "harness/communicator.hpp"
 #include "harness/fault.hpp"
 #include "harness/kernel_spec.hpp"
 #include "harness/laps.hpp"
 #include "harness/parameters.hpp"
-#include "harness/ranks.hpp"
 
 namespace fabricmark::harness {
 
@@ -101,7 +101,7 @@ struct RunConditions {
 /// What a benchmark works with: nothing is global.
 class Context {
  public:
-  Context(const device::Device& device, const Parameters& parameters, Ranks& ranks,
+  Context(const device::Device& device, const Parameters& parameters, Communicator& ranks,
           device::Timeline& timeline, cl::Program program, const VariantSpec& variant,
           const RunConditions& conditions)
       : device_(device),
@@ -114,7 +114,7 @@ class Context {
 
   [[nodiscard]] const device::Device& device() const { return device_; }
   [[nodiscard]] const Parameters& parameters() const { return parameters_; }
-  [[nodiscard]] Ranks& ranks() const { return ranks_; }
+  [[nodiscard]] Communicator& ranks() const { return ranks_; }
   [[nodiscard]] const std::string& variant() const { return variant_.name; }
   [[nodiscard]] const RunConditions& conditions() const { return conditions_; }
   /// Where the times of kernels go, for what is not a kernel or what is made from them.
@@ -148,7 +148,7 @@ class Context {
  private:
   const device::Device& device_;
   const Parameters& parameters_;
-  Ranks& ranks_;
+  Communicator& ranks_;
   device::Timeline& timeline_;
   cl::Program program_;
   const VariantSpec& variant_;

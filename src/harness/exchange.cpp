@@ -12,10 +12,10 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 /// The documents of all ranks in their order.
-std::vector<Json> gather(Ranks& ranks, const Json& own) {
+std::vector<Json> gather(Communicator& ranks, const Json& own) {
   const std::vector<std::uint8_t> packed = Json::to_cbor(own);
   std::vector<Json> all;
-  for (const std::vector<std::byte>& bytes : ranks.gather_bytes(std::as_bytes(std::span(packed)))) {
+  for (const std::vector<std::byte>& bytes : ranks.all_gather(std::as_bytes(std::span(packed)))) {
     const auto* start = reinterpret_cast<const std::uint8_t*>(bytes.data());
     all.push_back(Json::from_cbor(start, start + bytes.size()));
   }
@@ -24,7 +24,7 @@ std::vector<Json> gather(Ranks& ranks, const Json& own) {
 
 }  // namespace
 
-std::vector<Result::Placement> gather_placement(Ranks& ranks, const Result::Placement& own) {
+std::vector<Result::Placement> gather_placement(Communicator& ranks, const Result::Placement& own) {
   std::vector<Result::Placement> all;
   for (const Json& place : gather(ranks, {own.host, own.device, own.device_index, own.compute_units})) {
     all.push_back({place[0], place[1], place[2], place[3]});
@@ -32,7 +32,7 @@ std::vector<Result::Placement> gather_placement(Ranks& ranks, const Result::Plac
   return all;
 }
 
-std::vector<Result::RankVerdict> gather_verdicts(Ranks& ranks, const std::vector<Verdict>& own) {
+std::vector<Result::RankVerdict> gather_verdicts(Communicator& ranks, const std::vector<Verdict>& own) {
   Json packed = Json::array();
   for (const Verdict& verdict : own) {
     Json worst;
@@ -54,7 +54,8 @@ std::vector<Result::RankVerdict> gather_verdicts(Ranks& ranks, const std::vector
   return all;
 }
 
-std::vector<Result::RankTimes> gather_timeline(Ranks& ranks, const std::vector<device::KernelTimes>& own) {
+std::vector<Result::RankTimes> gather_timeline(Communicator& ranks,
+                                               const std::vector<device::KernelTimes>& own) {
   Json packed = Json::array();
   for (const device::KernelTimes& times : own) {
     packed.push_back({times.operation, times.kernel, times.repetition, times.replication, times.queued,
@@ -71,7 +72,7 @@ std::vector<Result::RankTimes> gather_timeline(Ranks& ranks, const std::vector<d
   return all;
 }
 
-power::Reading gather_power(Ranks& ranks, const std::string& host, const power::Reading& own) {
+power::Reading gather_power(Communicator& ranks, const std::string& host, const power::Reading& own) {
   Json energies = Json::array();
   for (const power::Energy& entry : own.energies) {
     energies.push_back({entry.domain, entry.source, entry.joules, entry.seconds});

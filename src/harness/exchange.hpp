@@ -2,18 +2,19 @@
 
 #include <vector>
 
+#include "harness/communicator.hpp"
 #include "harness/power/sampler.hpp"
-#include "harness/ranks.hpp"
 #include "harness/result.hpp"
 
 namespace fabricmark::harness {
 
 /// These are collective; every rank gets all ranks' parts.
-std::vector<Result::Placement> gather_placement(Ranks& ranks, const Result::Placement& own);
-std::vector<Result::RankVerdict> gather_verdicts(Ranks& ranks, const std::vector<Verdict>& own);
-std::vector<Result::RankTimes> gather_timeline(Ranks& ranks, const std::vector<device::KernelTimes>& own);
+std::vector<Result::Placement> gather_placement(Communicator& ranks, const Result::Placement& own);
+std::vector<Result::RankVerdict> gather_verdicts(Communicator& ranks, const std::vector<Verdict>& own);
+std::vector<Result::RankTimes> gather_timeline(Communicator& ranks,
+                                               const std::vector<device::KernelTimes>& own);
 /// Names of domains and notes say which host they are of when there are several.
-power::Reading gather_power(Ranks& ranks, const std::string& host, const power::Reading& own);
+power::Reading gather_power(Communicator& ranks, const std::string& host, const power::Reading& own);
 
 /// For each check the verdict of the rank with the largest error, with the values checked on all ranks added
 /// up.

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <chrono>
+#include <csignal>
+#include <thread>
 
 #include "device/error.hpp"
 
@@ -19,14 +22,24 @@ constexpr std::array kKinds{
     NamedKind{"zeros", Fault::Kind::kZeros},     NamedKind{"stale", Fault::Kind::kStale},
     NamedKind{"lost", Fault::Kind::kLost},       NamedKind{"late", Fault::Kind::kLate},
     NamedKind{"swapped", Fault::Kind::kSwapped}, NamedKind{"blank", Fault::Kind::kBlank},
-    NamedKind{"half", Fault::Kind::kHalf},
+    NamedKind{"half", Fault::Kind::kHalf},       NamedKind{"throw", Fault::Kind::kThrow},
+    NamedKind{"hang", Fault::Kind::kHang},       NamedKind{"stop", Fault::Kind::kStop},
+    NamedKind{"kill", Fault::Kind::kKill},
 };
+constexpr std::array kSteps{"device", "kernels", "generate", "prepare", "timed", "validate", "result"};
 
 Error not_a_fault(const std::string& text) {
   return bad_use(
       "--inject-fault '" + text + "' is unknown",
       "use KIND[:TARGET][@RANK][#REPETITION] with the kind element, scale, zeros, stale, lost, late, blank, "
-      "half or swapped");
+      "half or swapped, or KIND:STEP@RANK with throw, hang, stop or kill");
+}
+
+void check_step(const Fault& fault, const std::string& text) {
+  if (fault.rank && !fault.repetition && std::ranges::find(kSteps, fault.target) != kSteps.end()) return;
+  throw bad_use("--inject-fault '" + text + "' does not name a step and a rank",
+                "use KIND:STEP@RANK with the step device, kernels, generate, prepare, timed, validate or "
+                "result");
 }
 
 /// Cuts the number behind `mark` off the end of `rest`; absent where there is no mark.
@@ -56,7 +69,30 @@ Fault parse_fault(const std::string& text) {
       std::ranges::find_if(kKinds, [&](const NamedKind& named) { return rest == named.name; });
   if (found == kKinds.end()) throw not_a_fault(text);
   fault.kind = found->kind;
+  if (is_failing_rank(fault)) check_step(fault, text);
   return fault;
+}
+
+bool is_failing_rank(const Fault& fault) {
+  return fault.kind == Fault::Kind::kThrow || fault.kind == Fault::Kind::kHang ||
+         fault.kind == Fault::Kind::kStop || fault.kind == Fault::Kind::kKill;
+}
+
+void fail_in_step(const std::optional<Fault>& fault, const std::string& step, int rank) {
+  if (!fault || !is_failing_rank(*fault) || fault->target != step || fault->rank != rank) return;
+  switch (fault->kind) {
+    case Fault::Kind::kStop:
+      raise(SIGSTOP);
+      return;
+    case Fault::Kind::kKill:
+      raise(SIGKILL);
+      return;
+    case Fault::Kind::kHang:
+      while (true) std::this_thread::sleep_for(std::chrono::seconds(1));
+    default:
+      throw environment_failure("this rank fails in the step '" + step + "', as --inject-fault says",
+                                "leave it out");
+  }
 }
 
 }  // namespace fabricmark::harness

@@ -22,16 +22,28 @@ struct Fault {
     kBlank,    ///< messages of nothing but zeros
     kHalf,     ///< messages of which only the first half of the bytes is moved
     kSwapped,  ///< messages to each other's receivers; of values, the first and the last quarter exchanged
+    kThrow,    ///< a rank that throws in a step
+    kHang,     ///< a rank that never leaves a step
+    kStop,     ///< a process that is stopped in a step (SIGSTOP)
+    kKill,     ///< a process that is killed in a step (SIGKILL)
   };
   Kind kind = Kind::kElement;
-  std::string target{};       ///< what is changed, in the benchmark's own names; empty: its first
+  /// What is changed, in the benchmark's own names, or the step of a rank that fails; empty: its first.
+  std::string target{};
   std::optional<int> rank{};  ///< the only rank that is changed; absent: all
   /// The only counted repetition that is changed, from 0; absent: of messages all, of values the last.
   std::optional<int> repetition{};
 };
 
-/// Reads KIND[:TARGET][@RANK][#REPETITION]. Throws Error (bad use) naming the kinds.
+/// Reads KIND[:TARGET][@RANK][#REPETITION], or of a rank that fails KIND:STEP@RANK. Throws Error (bad use)
+/// naming the kinds or the steps.
 Fault parse_fault(const std::string& text);
+
+/// True for a rank that fails, which shows in how the ranks end; false for a wrong result.
+bool is_failing_rank(const Fault& fault);
+
+/// To be called in each step on each rank: fails as the fault says where step and rank are its own.
+void fail_in_step(const std::optional<Fault>& fault, const std::string& step, int rank);
 
 /// Changes `values` as the fault says; `stale` holds what they were before. T multiplies with double.
 template <typename T>

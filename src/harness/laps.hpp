@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "harness/ranks.hpp"
+#include "harness/communicator.hpp"
 
 namespace fabricmark::harness {
 
@@ -29,29 +29,21 @@ struct Samples {
   std::vector<std::vector<double>> seconds;  ///< [name][repetition]
 };
 
-/// Another rank has failed: this one stops too, and says nothing of its own.
-class PeerFailure : public std::exception {
- public:
-  [[nodiscard]] const char* what() const noexcept override { return "another rank failed"; }
-};
-
-/// Stands for a failed rank in Ranks::largest, where a healthy one passes 0.
-inline constexpr std::int64_t kRankFailed = 1000;
-
 /// The stopwatch of a repetition. Every part starts and ends with a barrier, in which a failed rank shows: a
 /// rank that is done waits, so that what it does next, untimed, slows none on a device that they share.
 class Laps {
  public:
   using Clock = std::chrono::steady_clock;
 
-  Laps(Ranks& ranks, std::optional<Delay> delay) : ranks_(ranks), delay_(delay) {}
+  Laps(Communicator& ranks, std::optional<Delay> delay) : ranks_(ranks), delay_(delay) {}
 
   /// Runs and times `work`, which must wait for the device itself; returns the seconds. Where it does the
   /// same thing `times` times in a row, because once is too short for the clock, the sample is that of one.
   /// Throws PeerFailure when another rank has failed.
   template <typename Work>
   double time(std::string_view name, Work&& work, std::size_t times = 1) {
-    meet();
+    ranks_.barrier();
+    if (disturb_) disturb_();
     const Clock::time_point start = Clock::now();
     work();
     if (delay_) wait(start);
@@ -59,7 +51,7 @@ class Laps {
     const double seconds = all_seconds / static_cast<double>(times);
     total_seconds_ += counting_ ? all_seconds : 0;
     record(name, seconds);
-    meet();
+    ranks_.barrier();
     return seconds;
   }
 
@@ -73,6 +65,9 @@ class Laps {
   /// To be called with false when something begins that does not count, and with true when it has ended.
   void set_watch(std::function<void(bool)> watch) { watch_ = std::move(watch); }
 
+  /// To be called at the start of each timed part, before its clock: fails a rank on purpose.
+  void set_disturbance(std::function<void()> disturb) { disturb_ = std::move(disturb); }
+
   /// Until this is called, parts are run but not kept (warm-up).
   void start_counting() { counting_ = true; }
   [[nodiscard]] const Samples& samples() const { return samples_; }
@@ -80,15 +75,13 @@ class Laps {
   [[nodiscard]] double total_seconds() const { return total_seconds_; }
 
  private:
-  void meet() {
-    if (ranks_.largest(0) >= kRankFailed) throw PeerFailure();
-  }
   void record(std::string_view name, double seconds);
   void wait(Clock::time_point start) const;
 
-  Ranks& ranks_;
+  Communicator& ranks_;
   std::optional<Delay> delay_;
   std::function<void(bool)> watch_;
+  std::function<void()> disturb_;
   bool counting_ = false;
   double total_seconds_ = 0;
   Samples samples_;

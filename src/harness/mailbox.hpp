@@ -4,7 +4,7 @@
 #include <mutex>
 #include <span>
 
-#include "harness/ranks.hpp"
+#include "harness/communicator.hpp"
 
 namespace fabricmark::harness {
 
@@ -16,8 +16,8 @@ class Mailbox {
   Request send(int from, std::span<const std::byte> bytes, int tag);
   /// By the owner: says what it waits for.
   static Request receive(int from, std::span<std::byte> bytes, int tag);
-  /// By the owner for what it receives; by any rank for what it has sent. See Ranks::test. Messages of one
-  /// sender and tag go to the receives in the order in which these are tested.
+  /// By the owner for what it receives; by any rank for what it has sent. See Communicator::test. Messages of
+  /// one sender and tag go to the receives in the order in which these are tested.
   bool test(Request& request);
   /// By the same. The memory behind the message is free when this returns.
   void cancel(Request& request);

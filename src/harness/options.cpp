@@ -179,7 +179,7 @@ void read_texts(const Texts& texts, const CLI::App& app, Options& options) {
   if (options.kernel_file && options.bitstream) {
     throw bad_use("--kernel-file and --bitstream exclude each other", "give one of them");
   }
-  if (options.fault && options.skip_validation) {
+  if (options.fault && !is_failing_rank(*options.fault) && options.skip_validation) {
     throw bad_use("--inject-fault without validation shows nothing", "leave out --skip-validation");
   }
   if (options.json && *options.json != "-") check_writable(*options.json);
@@ -216,6 +216,11 @@ std::variant<Options, std::string> parse_options(const std::vector<std::string>&
     throw explain(error, program);
   }
   read_texts(texts, app, options);
+  for (const CLI::Option* option : app.get_options()) {
+    if (option->count() > 0) {
+      options.given.emplace_back(option->get_name(), fmt::format("{}", fmt::join(option->results(), " ")));
+    }
+  }
   for (const ParameterSpec& parameter : spec.parameters) {
     std::string name = "--" + parameter.name;
     std::ranges::replace(name, '_', '-');

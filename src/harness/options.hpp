@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -38,6 +39,8 @@ struct Options {
   power::Settings power;
   double timeout_seconds = 60;
   std::map<std::string, std::string> parameters;  ///< given ones by name, as texts
+  /// All that were given, as they were written, to compare with those of other ranks.
+  std::vector<std::pair<std::string, std::string>> given;
 };
 
 /// The options, or the text to print for --help and --version. Throws Error (bad use).

@@ -6,12 +6,12 @@
 #include <thread>
 #include <vector>
 
-#include "harness/ranks.hpp"
+#include "harness/communicator.hpp"
 
 namespace fabricmark::harness {
 
 /// How many threads a rank may use for work of the host that is not timed: its share of the cores.
-inline int host_threads(const Ranks& ranks) {
+inline int host_threads(const Communicator& ranks) {
   return std::max(1, static_cast<int>(std::thread::hardware_concurrency()) / ranks.local_size());
 }
 

@@ -35,7 +35,7 @@ std::string affinity_text() {
   return text;
 }
 
-device::FoundDevice choose_device(const Options& options, Ranks& ranks, device::Share& share) {
+device::FoundDevice choose_device(const Options& options, Communicator& ranks, device::Share& share) {
   const std::vector<device::FoundDevice> found = device::require_devices(options.selection);
   std::vector<std::size_t> places;
   for (int local = 0; local < ranks.local_size(); ++local) {
@@ -61,7 +61,7 @@ void check_data_type(const Parameters& parameters, const device::DeviceInfo& inf
 
 }  // namespace
 
-RankRun::RankRun(Ranks& ranks, const RunSetup& setup)
+RankRun::RankRun(Communicator& ranks, const RunSetup& setup)
     : ranks_(ranks),
       setup_(setup),
       options_(setup.options),
@@ -93,7 +93,7 @@ int RankRun::execute() {
 int RankRun::execute_steps() {
   const auto start = std::chrono::steady_clock::now();
   if (options_.list_devices) {
-    together(ranks_, [&] {
+    collective_step(ranks_, [&] {
       const std::vector<device::FoundDevice> found = device::require_devices(options_.selection);
       if (!ranks_.is_root()) return;
       const bool is_piped = options_.json && *options_.json == "-";
@@ -103,22 +103,29 @@ int RankRun::execute_steps() {
     return static_cast<int>(ExitCode::kValid);
   }
   begin("device", "opening the device");
+  collective_step(ranks_, [&] { check_fault(); });
   open_device();
-  together(ranks_, [&] { open_power(); });
-  together(ranks_, [&] { choose_parameters(); });
+  collective_step(ranks_, [&] { open_power(); });
+  collective_step(ranks_, [&] { choose_parameters(); });
   begin("kernels", "building the kernels");
-  together(ranks_, [&] {
+  collective_step(ranks_, [&] {
+    fail_in_step("kernels");
     const RunConditions conditions{.memory = device::memory_kind(options_.memory),
-                                   .fault = options_.fault,
+                                   .fault = spoils_results() ? options_.fault : std::nullopt,
                                    .timeout_seconds = options_.timeout_seconds,
                                    .repetition = &repetition_};
     context_.emplace(*device_, parameters_, ranks_, timeline_, build(), *variant_, conditions);
     benchmark_ = setup_.make(*context_);
   });
+  require_same(ranks_, resolved());
   begin("inputs", "making the inputs");
-  together(ranks_, [&] { benchmark_->generate(); });
+  collective_step(ranks_, [&] {
+    fail_in_step("generate");
+    benchmark_->generate();
+  });
   begin("repetitions", "measuring");
   Laps laps(ranks_, options_.delay);
+  if (options_.fault) laps.set_disturbance([this] { fail_in_step("timed"); });
   repeat(laps);
   begin("check", "checking the results");
   validate();
@@ -144,17 +151,23 @@ void RankRun::end_step() {
 }
 
 void RankRun::open_device() {
+  int thread_cap = 0;
   if (ranks_.kind() == "mpi") {
     const std::string own = affinity_text();
-    const std::vector<std::string> all = ranks_.gather_texts(own);
-    thread_cap_ = device::cap_runtime_threads(static_cast<int>(std::count(all.begin(), all.end(), own)));
+    const std::vector<std::string> all = ranks_.all_gather_texts(own);
+    thread_cap = device::cap_runtime_threads(static_cast<int>(std::count(all.begin(), all.end(), own)));
   }
-  together(ranks_, [&] {
+  collective_step(ranks_, [&] {
+    fail_in_step("device");
     device::Share share;
     const device::FoundDevice found = choose_device(options_, ranks_, share);
     device_.emplace(found, share);
     result_.device = found.info;
   });
+  // Defaults that depend on the cores have to be the same on all ranks.
+  const auto own_cores = static_cast<std::int64_t>(device_->info().compute_units);
+  fewest_cores_ =
+      ranks_.all_reduce_min(thread_cap > 0 ? std::min<std::int64_t>(own_cores, thread_cap) : own_cores);
 }
 
 void RankRun::open_power() {
@@ -192,8 +205,7 @@ void RankRun::choose_parameters() {
 
   DeviceFacts facts;
   facts.device_class = info.device_class;
-  facts.cores = static_cast<std::int64_t>(info.compute_units);
-  if (thread_cap_ > 0) facts.cores = std::min<std::int64_t>(facts.cores, thread_cap_);
+  facts.cores = fewest_cores_;
   if (board && board->banks) facts.banks = *board->banks;
   parameters_ = resolve(setup_.spec, variant, facts, options_.parameters, board, sidecar);
   check_data_type(parameters_, info);
@@ -201,6 +213,12 @@ void RankRun::choose_parameters() {
   if (options_.kernel_file && bitstream_.empty()) kernel_source_ = *options_.kernel_file;
   result_.variant = variant;
   result_.optimized = options_.kernel_file.has_value();
+}
+
+Asked RankRun::resolved() const {
+  Asked asked{{"the variant", variant_->name}, {"the kernel's digest", result_.kernel.digest}};
+  for (const auto& [name, value] : parameters_.all()) asked.emplace_back(name, to_text(value));
+  return asked;
 }
 
 cl::Program RankRun::build() {
@@ -238,7 +256,6 @@ void RankRun::check_signatures(const cl::Program& own, const device::Definitions
 }
 
 void RankRun::repeat(Laps& laps) {
-  std::optional<Failure> failure;
   laps.set_watch([this](bool counts) {
     if (!sampler_ || repetition_ < 0) return;
     counts ? sampler_->resume() : sampler_->pause();
@@ -256,20 +273,10 @@ void RankRun::repeat(Laps& laps) {
         (repetition >= options_.repetitions &&
          (!options_.min_time_seconds || laps.total_seconds() >= *options_.min_time_seconds)) ||
         (repetition >= kFewestRepetitions && is_over(started));
-    // One exchange decides for all ranks: go on (0), enough (1, said by the root), or somebody has failed.
-    const std::int64_t state = ranks_.largest(ranks_.is_root() && is_enough ? 1 : 0);
-    if (state >= kRankFailed) give_up_together(ranks_, std::nullopt);
-    if (state == 1) break;
+    // The root decides for all.
+    if (ranks_.all_reduce_max(ranks_.is_root() && is_enough ? 1 : 0) == 1) break;
     progress_.repetition(counted, options_.repetitions);
-    try {
-      failure = attempt([&] { one_repetition(laps, repetition); });
-    } catch (const PeerFailure&) {
-      give_up_together(ranks_, std::nullopt);
-    }
-    if (failure) {
-      ranks_.largest(kRankFailed);  // meets the others in their next exchange
-      give_up_together(ranks_, failure);
-    }
+    one_repetition(laps, repetition);
   }
   if (sampler_) power_ = sampler_->stop();
   result_.repetitions = counted;
@@ -284,6 +291,7 @@ bool RankRun::is_over(Laps::Clock::time_point started) const {
 void RankRun::one_repetition(Laps& laps, int repetition) {
   repetition_ = repetition;
   timeline_.start_repetition(repetition);
+  fail_in_step("prepare");
   benchmark_->prepare(repetition);
   const bool is_counted = repetition >= 0;
   if (timeline_.enabled()) timeline_.collect(false);
@@ -297,8 +305,28 @@ void RankRun::one_repetition(Laps& laps, int repetition) {
   if (timeline_.enabled()) timeline_.collect(false);
 }
 
+bool RankRun::spoils_results() const { return options_.fault && !is_failing_rank(*options_.fault); }
+
+void RankRun::fail_in_step(const std::string& step) const {
+  harness::fail_in_step(options_.fault, step, ranks_.rank());
+}
+
+void RankRun::check_fault() const {
+  if (!options_.fault) return;
+  if (options_.fault->rank && *options_.fault->rank >= ranks_.size()) {
+    throw bad_use(fmt::format("--inject-fault names rank {} of {}", *options_.fault->rank, ranks_.size()),
+                  "count ranks from 0");
+  }
+  const bool needs_process =
+      options_.fault->kind == Fault::Kind::kStop || options_.fault->kind == Fault::Kind::kKill;
+  if (needs_process && ranks_.kind() != "mpi") {
+    throw bad_use("--inject-fault can stop or kill only a rank that is a process",
+                  "start the ranks with mpirun, or use throw or hang");
+  }
+}
+
 bool RankRun::injects_here() const {
-  return options_.fault && (!options_.fault->rank || *options_.fault->rank == ranks_.rank());
+  return spoils_results() && (!options_.fault->rank || *options_.fault->rank == ranks_.rank());
 }
 
 void RankRun::keep_verdicts(std::vector<Verdict> found, int repetition) {
@@ -310,11 +338,8 @@ void RankRun::keep_verdicts(std::vector<Verdict> found, int repetition) {
 }
 
 void RankRun::validate() {
-  together(ranks_, [&] {
-    if (options_.fault && options_.fault->rank && *options_.fault->rank >= ranks_.size()) {
-      throw bad_use(fmt::format("--inject-fault names rank {} of {}", *options_.fault->rank, ranks_.size()),
-                    "count ranks from 0");
-    }
+  collective_step(ranks_, [&] {
+    fail_in_step("validate");
     if (options_.fault && options_.fault->repetition.value_or(0) >= result_.repetitions) {
       throw bad_use(fmt::format("--inject-fault names repetition {} of {}", *options_.fault->repetition,
                                 result_.repetitions),
@@ -327,6 +352,7 @@ void RankRun::validate() {
 }
 
 void RankRun::collect(const Samples& samples) {
+  fail_in_step("result");
   result_.parameters = parameters_;
   result_.parameters.set("memory", options_.memory);
   if (!context_->host_memory().empty()) result_.parameters.set("host_memory", context_->host_memory());
@@ -339,13 +365,9 @@ void RankRun::collect(const Samples& samples) {
   }
   result_.lap_names = samples.names;
   for (const std::vector<double>& seconds : samples.seconds) {
-    result_.seconds.push_back(ranks_.gather_numbers(seconds));
+    result_.seconds.push_back(ranks_.all_gather_numbers(seconds));
   }
-  for (Metric& metric : result_.metrics) {
-    double work = 0;
-    for (const std::vector<double>& share : ranks_.gather_numbers({metric.work})) work += share.at(0);
-    metric.work = work;
-  }
+  for (Metric& metric : result_.metrics) metric.work = ranks_.all_reduce_sum(metric.work);
   std::map<std::string, LapSeconds> laps;
   for (std::size_t i = 0; i < result_.lap_names.size(); ++i) {
     const Statistics seconds = statistics(slowest(result_.seconds[i]));
@@ -374,7 +396,7 @@ void RankRun::collect_verdicts() {
 
 void RankRun::publish() {
   progress_.clear();
-  together(ranks_, [&] {
+  collective_step(ranks_, [&] {
     if (ranks_.is_root()) harness::publish(result_, options_.json);
   });
 }

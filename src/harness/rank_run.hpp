@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "harness/agreement.hpp"
 #include "harness/benchmark.hpp"
 #include "harness/options.hpp"
 #include "harness/power/sampler.hpp"
@@ -27,9 +28,9 @@ struct RunSetup {
 /// One rank's way from the device to the result. Each step is taken by all ranks together.
 class RankRun {
  public:
-  RankRun(Ranks& ranks, const RunSetup& setup);
+  RankRun(Communicator& ranks, const RunSetup& setup);
 
-  /// Returns the exit code; throws AgreedFailure on all ranks when one of them cannot go on.
+  /// Returns the exit code. Throws when this rank cannot go on, and PeerFailure when another one cannot.
   int execute();
 
  private:
@@ -40,6 +41,7 @@ class RankRun {
   void open_device();
   void open_power();
   void choose_parameters();
+  [[nodiscard]] Asked resolved() const;
   cl::Program build();
   /// Throws Error (bad use) where the user's kernels cannot be called as the suite's are.
   void check_signatures(const cl::Program& own, const device::Definitions& definitions);
@@ -47,20 +49,23 @@ class RankRun {
   /// Whether --max-time has passed since the first counted repetition began.
   [[nodiscard]] bool is_over(Laps::Clock::time_point started) const;
   void one_repetition(Laps& laps, int repetition);
+  [[nodiscard]] bool spoils_results() const;
   [[nodiscard]] bool injects_here() const;
+  void check_fault() const;
+  void fail_in_step(const std::string& step) const;
   void keep_verdicts(std::vector<Verdict> found, int repetition);
   void validate();
   void collect(const Samples& samples);
   void collect_verdicts();
   void publish();
 
-  Ranks& ranks_;
+  Communicator& ranks_;
   const RunSetup& setup_;
   const Options& options_;
   Progress progress_;
   Result result_;
   std::chrono::steady_clock::time_point step_start_;
-  int thread_cap_ = 0;
+  std::int64_t fewest_cores_ = 1;  ///< that any rank's device has for it
   std::optional<device::Device> device_;
   Parameters parameters_;
   const VariantSpec* variant_ = nullptr;

@@ -5,13 +5,17 @@
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
+#include <functional>
 #include <iostream>
+#include <optional>
+#include <thread>
 
 #include "device/atomic_file.hpp"
 #include "device/error.hpp"
 #include "harness/agreement.hpp"
 #include "harness/options.hpp"
 #include "harness/rank_run.hpp"
+#include "harness/version.hpp"
 
 namespace fabricmark::harness {
 
@@ -24,15 +28,22 @@ void complain(const std::string& program, std::string message) {
   std::cerr << program << ": error: " << message << '\n';
 }
 
-/// Runs one rank to its end. Every rank returns the same code; the root speaks.
-int run_rank(Ranks& ranks, const RunSetup& setup) {
+/// Runs `body` on this rank and ends it with all others. Every rank returns the same code; one speaks.
+int run_to_the_end(Communicator& ranks, const std::string& program, const std::function<int()>& body) {
+  int code = 0;
+  std::optional<Failure> failure;
   try {
-    RankRun run(ranks, setup);
-    return run.execute();
-  } catch (const AgreedFailure& failure) {
-    if (ranks.is_root()) complain(setup.program_name, failure.message);
-    return static_cast<int>(failure.code);
+    failure = attempt([&] { code = body(); });
+  } catch (const PeerFailure&) {
+    // All that there is to say, the others say when they end.
   }
+  const Ending ending = ranks.end(failure);
+  if (ending.is_speaker && !ending.message.empty()) complain(program, ending.message);
+  if (!ending.is_orderly) {
+    if (!ending.is_speaker) std::this_thread::sleep_for(Communicator::kGrace);
+    abort_all_ranks(static_cast<int>(ending.code));
+  }
+  return ending.message.empty() ? code : static_cast<int>(ending.code);
 }
 
 /// Reads the options into `setup`; where there is nothing to run, returns the text to print instead.
@@ -51,33 +62,31 @@ std::optional<std::string> read_command(RunSetup& setup, const Program& program)
 
 /// Prepares the run on all ranks, whose command lines or files may differ; where there is nothing to run, the
 /// exit code.
-std::optional<int> prepare(Ranks& ranks, RunSetup& setup, const Program& program) {
+std::optional<int> prepare(Communicator& ranks, RunSetup& setup, const Program& program) {
   std::optional<std::string> text;
-  bool is_answered = false;
-  try {
-    together(ranks, [&] { text = read_command(setup, program); });
-    is_answered = ranks.largest(text ? 1 : 0) != 0;
-    if (is_answered) {
-      together(ranks, [&] {
-        if (text && ranks.is_root()) write_standard_output(*text);
-      });
-    }
-  } catch (const AgreedFailure& failure) {
-    if (ranks.is_root()) complain(setup.program_name, failure.message);
-    return static_cast<int>(failure.code);
-  }
-  if (!is_answered) return std::nullopt;
+  collective_step(ranks, [&] { text = read_command(setup, program); });
+  Asked asked{{"the program", setup.program_name}, {"the version", version()}};
+  asked.emplace_back("--help or --version", text ? "given" : "not given");
+  asked.insert(asked.end(), setup.options.given.begin(), setup.options.given.end());
+  require_same(ranks, asked);
+  ranks.set_timeout(setup.options.timeout_seconds);
+  if (!text) return std::nullopt;
+  collective_step(ranks, [&] {
+    if (ranks.is_root()) write_standard_output(*text);
+  });
   return static_cast<int>(ExitCode::kValid);
 }
 
 int run_under_launcher(RunSetup& setup, const Program& program, int* argc, char*** argv) {
-  std::unique_ptr<Ranks> ranks;
+  std::unique_ptr<Communicator> ranks;
   if (const std::optional<Failure> failure = attempt([&] { ranks = mpi_ranks(argc, argv); })) {
     if (is_first_process()) complain(setup.program_name, failure->message);
     return static_cast<int>(failure->code);
   }
-  if (const std::optional<int> ended = prepare(*ranks, setup, program)) return *ended;
-  return run_rank(*ranks, setup);
+  return run_to_the_end(*ranks, setup.program_name, [&] {
+    if (const std::optional<int> ended = prepare(*ranks, setup, program)) return *ended;
+    return RankRun(*ranks, setup).execute();
+  });
 }
 
 }  // namespace
@@ -90,11 +99,18 @@ int run_program(int argc, char** argv, const Program& program) {
   setup.program_name = std::filesystem::path(setup.command.at(0)).filename().string();
   setup.command[0] = setup.program_name;
   if (started_by_launcher()) return run_under_launcher(setup, program, &argc, &argv);
-  if (const std::optional<int> ended = prepare(*single_rank(), setup, program)) return *ended;
-  if (setup.options.ranks > 1) {
-    return run_in_process(setup.options.ranks, [&](Ranks& ranks) { return run_rank(ranks, setup); });
-  }
-  return run_rank(*single_rank(), setup);
+  const std::unique_ptr<Communicator> alone = single_rank();
+  std::optional<int> ended;
+  const int code = run_to_the_end(*alone, setup.program_name, [&] {
+    ended = prepare(*alone, setup, program);
+    if (!ended && setup.options.ranks == 1) ended = RankRun(*alone, setup).execute();
+    return ended.value_or(0);
+  });
+  if (ended || code != 0) return code;
+  return run_in_process(setup.options.ranks, [&](Communicator& ranks) {
+    ranks.set_timeout(setup.options.timeout_seconds);
+    return run_to_the_end(ranks, setup.program_name, [&] { return RankRun(ranks, setup).execute(); });
+  });
 }
 
 }  // namespace fabricmark::harness

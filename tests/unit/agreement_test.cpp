@@ -1,7 +1,9 @@
 #include "harness/agreement.hpp"
 
 #include <array>
+#include <atomic>
 #include <new>
+#include <thread>
 
 #include "device/opencl.hpp"
 #include "support.hpp"
@@ -31,59 +33,122 @@ TEST(Attempt, TurnsEveryExceptionIntoAFailureWithARemedy) {
 }
 
 TEST(Attempt, LetsAPeersFailurePass) {
-  EXPECT_THROW(attempt([] { throw PeerFailure(); }), PeerFailure);
+  EXPECT_THROW(attempt([] { throw PeerFailure(1, {}); }), PeerFailure);
 }
 
-/// What each of four ranks learns when `action(rank)` runs on all together.
-std::array<std::string, 4> learned(const std::function<void(int)>& action) {
-  std::array<std::string, 4> messages;
-  run_in_process(4, [&](Ranks& ranks) {
+TEST(Attempt, KnowsWhoWaitedInVain) {
+  EXPECT_TRUE(attempt([] { throw DeadlineError("no sign"); })->is_deadline);
+  EXPECT_FALSE(attempt([] { throw bad_use("cause", "remedy"); })->is_deadline);
+}
+
+/// How four ranks end when `action(rank)` runs on all: code and message; "!" where not all have come.
+std::array<std::string, 4> learned(const std::function<void(Communicator&)>& action) {
+  std::array<std::string, 4> endings;
+  std::atomic<int> speakers = 0;
+  run_in_process(4, [&](Communicator& ranks) {
+    std::optional<Failure> failure;
     try {
-      together(ranks, [&] { action(ranks.rank()); });
-    } catch (const AgreedFailure& failure) {
-      messages[static_cast<std::size_t>(ranks.rank())] =
-          std::to_string(static_cast<int>(failure.code)) + " " + failure.message;
+      failure = attempt([&] { collective_step(ranks, [&] { action(ranks); }); });
+    } catch (const PeerFailure&) {
     }
+    const Ending ending = ranks.end(failure);
+    if (ending.is_speaker) ++speakers;
+    endings[static_cast<std::size_t>(ranks.rank())] =
+        (ending.is_orderly ? "" : "!") + std::to_string(static_cast<int>(ending.code)) + " " + ending.message;
     return 0;
   });
-  return messages;
+  EXPECT_LE(speakers, 1);
+  return endings;
 }
 
-TEST(Together, GoesOnWhenNobodyFails) {
-  for (const std::string& message : learned([](int) {})) EXPECT_EQ(message, "");
+TEST(CollectiveStep, GoesOnWhenNobodyFails) {
+  for (const std::string& ending : learned([](Communicator&) {})) EXPECT_EQ(ending, "0 ");
 }
 
-TEST(Together, ThrowsTheSameFailureOnAllRanks) {
-  const auto messages = learned([](int rank) {
-    if (rank == 2) throw bad_use("cause", "remedy");
+TEST(CollectiveStep, EndsAllRanksWithTheWordsOfTheOneThatFailed) {
+  const auto endings = learned([](Communicator& ranks) {
+    if (ranks.rank() == 2) throw bad_use("cause", "remedy");
   });
-  for (const std::string& message : messages) EXPECT_EQ(message, "2 cause; remedy (rank 2)");
+  for (const std::string& ending : endings) EXPECT_EQ(ending, "2 cause; remedy (rank 2)");
 }
 
-TEST(Together, TakesTheFirstOfSeveralFailures) {
-  const auto messages = learned([](int rank) {
-    if (rank == 1) throw environment_failure("first", "remedy");
-    if (rank == 3) throw bad_use("second", "remedy");
+TEST(CollectiveStep, EndsRanksThatAreInAGather) {
+  const auto endings = learned([](Communicator& ranks) {
+    if (ranks.rank() == 3) throw bad_use("cause", "remedy");
+    ranks.all_gather_numbers({1});
   });
-  for (const std::string& message : messages) EXPECT_EQ(message, "3 first; remedy (rank 1)");
+  for (const std::string& ending : endings) EXPECT_EQ(ending, "2 cause; remedy (rank 3)");
 }
 
-TEST(Together, SaysNoRankWhereThereIsOnlyOne) {
-  const std::unique_ptr<Ranks> ranks = single_rank();
-  try {
-    together(*ranks, [] { throw bad_use("cause", "remedy"); });
-    FAIL();
-  } catch (const AgreedFailure& failure) {
-    EXPECT_EQ(failure.message, "cause; remedy");
+TEST(CollectiveStep, EndsRanksThatWaitForAMessage) {
+  const auto endings = learned([](Communicator& ranks) {
+    if (ranks.rank() == 0) throw bad_use("cause", "remedy");
+    std::array<std::byte, 4> memory{};
+    Request request = ranks.start_receive(0, memory, 0);
+    ranks.wait(request, 0, ranks.rank() == 1 ? Waiting::kSleep : Waiting::kYield);
+  });
+  for (const std::string& ending : endings) EXPECT_EQ(ending, "2 cause; remedy (rank 0)");
+}
+
+TEST(CollectiveStep, TakesTheFirstOfSeveralFailures) {
+  const auto endings = learned([](Communicator& ranks) {
+    if (ranks.rank() == 1) throw environment_failure("first", "remedy");
+    if (ranks.rank() == 3) throw bad_use("second", "remedy");
+  });
+  for (const std::string& ending : endings) EXPECT_EQ(ending, "3 first; remedy (rank 1)");
+}
+
+TEST(CollectiveStep, NamesTheRankThatDidNotCome) {
+  const auto endings = learned([&](Communicator& ranks) {
+    ranks.set_timeout(0.01);
+    if (ranks.rank() != 1) return;
+    // Looks at nothing until the others have ended.
+    std::this_thread::sleep_for(std::chrono::milliseconds(10) + Communicator::kStepMargin +
+                                Communicator::kGrace + std::chrono::seconds(1));
+  });
+  for (const std::size_t rank : {0U, 2U, 3U}) {
+    EXPECT_TRUE(endings[rank].starts_with("!3 rank 1 does not answer: ")) << endings[rank];
+    EXPECT_TRUE(mentions(endings[rank], "--timeout")) << endings[rank];
   }
 }
 
-TEST(Together, CanBeFollowedByMoreAfterASuccess) {
-  const int result = run_in_process(3, [](Ranks& ranks) {
-    for (int step = 0; step < 50; ++step) together(ranks, [] {});
-    return static_cast<int>(ranks.largest(ranks.rank()));
+TEST(CollectiveStep, SaysNoRankWhereThereIsOnlyOne) {
+  const std::unique_ptr<Communicator> ranks = single_rank();
+  const auto failure = attempt([&] { collective_step(*ranks, [] { throw bad_use("cause", "remedy"); }); });
+  EXPECT_EQ(ranks->end(failure).message, "cause; remedy");
+}
+
+TEST(Agree, PutsWhatFailedBeforeWhoWaited) {
+  const Failure waited{ExitCode::kEnvironment, "waited; remedy", true};
+  const Failure failed{ExitCode::kBadUse, "failed; remedy"};
+  EXPECT_EQ(agree({waited, failed, Failure{}}, 0).message, "failed; remedy (rank 1)");
+  EXPECT_EQ(agree({Failure{}, waited}, 0).message, "waited; remedy (rank 1)");
+  const Ending lost = agree({std::nullopt, waited, std::nullopt}, 1);
+  EXPECT_EQ(lost.message, "rank 0, 2 does not answer: waited; remedy (rank 1)");
+  EXPECT_TRUE(lost.is_speaker);
+  EXPECT_FALSE(lost.is_orderly);
+  EXPECT_EQ(lost.code, ExitCode::kEnvironment);
+}
+
+TEST(RequireSame, PassesWhereAllRanksWereAskedTheSame) {
+  run_in_process(3, [](Communicator& ranks) {
+    require_same(ranks, {{"--size", "1000"}, {"empty", ""}});
+    return 0;
   });
-  EXPECT_EQ(result, 2);
+}
+
+TEST(RequireSame, NamesBothValuesAndTheRanks) {
+  const auto said = [](const Asked& usual, const Asked& other) {
+    const auto endings =
+        learned([&](Communicator& ranks) { require_same(ranks, ranks.rank() == 2 ? other : usual); });
+    for (const std::string& ending : endings) EXPECT_EQ(ending, endings[0]);
+    return endings[0];
+  };
+  EXPECT_TRUE(mentions(said({{"--size", "1"}}, {{"--size", "2"}}), "--size is 1 on rank 0 and 2 on rank 2"));
+  EXPECT_TRUE(
+      mentions(said({}, {{"--timeline", "true"}}), "--timeline is nothing on rank 0 and true on rank 2"));
+  EXPECT_TRUE(
+      mentions(said({{"--timeline", "true"}}, {}), "--timeline is true on rank 0 and nothing on rank 2"));
 }
 
 }  // namespace

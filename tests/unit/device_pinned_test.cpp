@@ -102,7 +102,7 @@ TEST_F(PinnedMemoryOnDevice, IsWhatTheResultNames) {
   found.info.shares_host_memory = false;
   const Device gpu(found);
   const harness::Parameters parameters;
-  const std::unique_ptr<harness::Ranks> ranks = harness::single_rank();
+  const std::unique_ptr<harness::Communicator> ranks = harness::single_rank();
   Timeline timeline(false);
   const harness::VariantSpec variant;
   const harness::Context context(gpu, parameters, *ranks, timeline, cl::Program(), variant, {});

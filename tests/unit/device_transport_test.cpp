@@ -12,7 +12,7 @@ namespace fabricmark::fabric {
 
 namespace {
 
-using harness::Ranks;
+using harness::Communicator;
 using harness::run_in_process;
 using harness::RunConditions;
 using test::mentions;
@@ -29,13 +29,13 @@ RunConditions waiting(double seconds, device::MemoryKind memory = device::Memory
 /// What a benchmark on one rank works with, without a kernel.
 class Setting {
  public:
-  Setting(const device::FoundDevice& found, Ranks& ranks, const RunConditions& conditions)
+  Setting(const device::FoundDevice& found, Communicator& ranks, const RunConditions& conditions)
       : device_(found, share(found, ranks)),
         context_(device_, parameters_, ranks, timeline_, cl::Program(), variant_, conditions) {}
   [[nodiscard]] const harness::Context& context() const { return context_; }
 
  private:
-  static device::Share share(const device::FoundDevice& found, const Ranks& ranks) {
+  static device::Share share(const device::FoundDevice& found, const Communicator& ranks) {
     if (found.info.device_class != device::DeviceClass::kCpu) return {};
     return {ranks.rank(), ranks.size()};
   }
@@ -52,7 +52,7 @@ class OnRing : public device::test_support::OnDevice {
   /// Runs `body` on some ranks with a context each.
   template <typename Body>
   void on_ranks(int count, const RunConditions& conditions, Body&& body) const {
-    run_in_process(count, [&](Ranks& ranks) {
+    run_in_process(count, [&](Communicator& ranks) {
       try {
         const Setting setting(found_, ranks, conditions);
         body(setting.context(), ranks);
@@ -78,7 +78,7 @@ INSTANTIATE_TEST_SUITE_P(Shapes, HostRing,
 
 TEST_P(HostRing, CarriesOneMessageOfAnySizeEachWay) {
   const auto [count, chunk, maps] = GetParam();
-  on_ranks(count, waiting(kTimeout), [chunk = chunk, maps = maps](const auto& context, Ranks& ranks) {
+  on_ranks(count, waiting(kTimeout), [chunk = chunk, maps = maps](const auto& context, Communicator& ranks) {
     HostTransport transport(context, chunk, maps);
     for (const std::size_t bytes : {0UL, 1UL, 999UL, 1001UL, 4096UL, 65536UL, 100003UL}) {
       Ring ring(transport, ranks, {bytes});
@@ -92,7 +92,7 @@ TEST_P(HostRing, CarriesOneMessageOfAnySizeEachWay) {
 
 TEST_P(HostRing, CarriesSeveralMessagesOfDifferentSizesInOneExchange) {
   const auto [count, chunk, maps] = GetParam();
-  on_ranks(count, waiting(kTimeout), [chunk = chunk, maps = maps](const auto& context, Ranks& ranks) {
+  on_ranks(count, waiting(kTimeout), [chunk = chunk, maps = maps](const auto& context, Communicator& ranks) {
     HostTransport transport(context, chunk, maps);
     Ring ring(transport, ranks, {100003, 1, 0, 8192, 4099});
     for (std::uint32_t round = 1; round <= 5; ++round) {
@@ -104,7 +104,7 @@ TEST_P(HostRing, CarriesSeveralMessagesOfDifferentSizesInOneExchange) {
 }
 
 TEST_F(OnRing, ChunksOfOneByteArriveToo) {
-  on_ranks(2, waiting(kTimeout), [](const auto& context, Ranks& ranks) {
+  on_ranks(2, waiting(kTimeout), [](const auto& context, Communicator& ranks) {
     HostTransport transport(context, 1, false);
     Ring ring(transport, ranks, {2, 33});
     ring.prepare(1);
@@ -118,7 +118,7 @@ TEST_F(OnRing, EveryKindOfDeviceMemoryServes) {
        {device::MemoryKind::kBuffer, device::MemoryKind::kHostPointer, device::MemoryKind::kSvm}) {
     if (kind == device::MemoryKind::kSvm && !found_.info.has_svm) continue;
     for (const auto& [chunk, maps] : kWays) {
-      on_ranks(2, waiting(kTimeout, kind), [chunk, maps](const auto& context, Ranks& ranks) {
+      on_ranks(2, waiting(kTimeout, kind), [chunk, maps](const auto& context, Communicator& ranks) {
         HostTransport transport(context, chunk, maps);
         Ring ring(transport, ranks, {10007, 5});
         ring.prepare(1);
@@ -130,7 +130,7 @@ TEST_F(OnRing, EveryKindOfDeviceMemoryServes) {
 }
 
 TEST_F(OnRing, TheStepsOneByOneMakeAnExchange) {
-  on_ranks(3, waiting(kTimeout), [](const auto& context, Ranks& ranks) {
+  on_ranks(3, waiting(kTimeout), [](const auto& context, Communicator& ranks) {
     HostTransport transport(context, 0);
     Ring ring(transport, ranks, {1, 70001});
     for (std::uint32_t round = 1; round <= 3; ++round) {
@@ -147,7 +147,7 @@ TEST_F(OnRing, TheStepsOneByOneMakeAnExchange) {
 
 TEST_F(OnRing, AMessageThatDoesNotComeIsNamedWholeOrInChunks) {
   for (const auto& [chunk, maps] : kWays) {
-    on_ranks(2, waiting(kShortTimeout), [chunk, maps](const auto& context, Ranks& ranks) {
+    on_ranks(2, waiting(kShortTimeout), [chunk, maps](const auto& context, Communicator& ranks) {
       HostTransport transport(context, chunk, maps);
       Ring ring(transport, ranks, {2500});
       ring.prepare(1);
@@ -164,7 +164,7 @@ TEST_F(OnRing, AMessageThatDoesNotComeIsNamedWholeOrInChunks) {
 }
 
 TEST_F(OnRing, TransportsAreMadeByName) {
-  on_ranks(1, waiting(kTimeout), [](const auto& context, Ranks& ranks) {
+  on_ranks(1, waiting(kTimeout), [](const auto& context, Communicator& ranks) {
     for (const char* name : {"cpu", "host"}) {
       const std::unique_ptr<Transport> transport = make_transport(name, 100, context);
       EXPECT_EQ(transport->name(), name);
@@ -181,7 +181,7 @@ TEST_F(OnRing, TransportsAreMadeByName) {
 TEST_F(OnRing, FaultsOfMessagesAreMadeOnTheirRankOnly) {
   const auto is_faulty = [this](const char* text) {
     std::array<bool, 2> faulty{};
-    on_ranks(2, {.fault = harness::parse_fault(text)}, [&](const auto& context, Ranks& ranks) {
+    on_ranks(2, {.fault = harness::parse_fault(text)}, [&](const auto& context, Communicator& ranks) {
       const std::unique_ptr<Transport> transport = make_transport("cpu", 0, context);
       faulty[static_cast<std::size_t>(ranks.rank())] =
           dynamic_cast<FaultyTransport*>(transport.get()) != nullptr;

@@ -16,7 +16,7 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 template <typename Gather>
 auto on_root(int count, Gather&& gather) {
   decltype(gather(*single_rank())) result;
-  run_in_process(count, [&](Ranks& ranks) {
+  run_in_process(count, [&](Communicator& ranks) {
     auto all = gather(ranks);
     if (ranks.is_root()) result = std::move(all);
     return 0;
@@ -26,7 +26,7 @@ auto on_root(int count, Gather&& gather) {
 
 TEST(Exchange, KeepsEveryBitOfANumber) {
   const std::vector<double> errors{0.1, kNaN, -kInfinity, std::numeric_limits<double>::denorm_min()};
-  const auto all = on_root(4, [&](Ranks& ranks) {
+  const auto all = on_root(4, [&](Communicator& ranks) {
     Verdict verdict;
     verdict.name = "array a";
     verdict.error = errors[static_cast<std::size_t>(ranks.rank())];
@@ -54,7 +54,7 @@ TEST(Exchange, KeepsEveryBitOfANumber) {
 }
 
 TEST(Exchange, CarriesAnyDeviceName) {
-  const auto places = on_root(2, [](Ranks& ranks) {
+  const auto places = on_root(2, [](Communicator& ranks) {
     return gather_placement(ranks, {"host", "caf\xe9\xff \"x\"", ranks.rank(), 3});
   });
   ASSERT_EQ(places.size(), 2U);
@@ -64,7 +64,7 @@ TEST(Exchange, CarriesAnyDeviceName) {
 }
 
 TEST(Exchange, CarriesTimelinesOfDifferentLengths) {
-  const auto all = on_root(3, [](Ranks& ranks) {
+  const auto all = on_root(3, [](Communicator& ranks) {
     std::vector<device::KernelTimes> own(static_cast<std::size_t>(ranks.rank()));
     for (device::KernelTimes& times : own) times = {"triad", "stream", 4, 1, 0.1, 0.2, 0.3, 0.4};
     return gather_timeline(ranks, own);

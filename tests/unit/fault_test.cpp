@@ -42,6 +42,25 @@ TEST(Fault, RefusesWhatItDoesNotKnowAndListsTheKinds) {
   }
 }
 
+TEST(Fault, OfARankNamesAStepAndTheRank) {
+  const Fault fault = parse_fault("hang:timed@2");
+  EXPECT_TRUE(is_failing_rank(fault));
+  EXPECT_EQ(fault.target, "timed");
+  EXPECT_FALSE(is_failing_rank(parse_fault("element")));
+  for (const char* text : {"throw", "throw@1", "throw:timed", "hang:never@1", "stop:timed@1#0"}) {
+    EXPECT_TRUE(mentions(message_of([&] { parse_fault(text); }), "KIND:STEP@RANK")) << text;
+  }
+}
+
+TEST(Fault, OfARankIsMadeInItsStepOnItsRank) {
+  const std::optional<Fault> fault = parse_fault("throw:result@1");
+  fail_in_step(fault, "result", 0);
+  fail_in_step(fault, "timed", 1);
+  fail_in_step(std::nullopt, "result", 1);
+  EXPECT_TRUE(
+      mentions(message_of([&] { fail_in_step(fault, "result", 1); }, ExitCode::kEnvironment), "result"));
+}
+
 class Corrupt : public testing::Test {
  protected:
   std::vector<float> changed(Fault::Kind kind) {

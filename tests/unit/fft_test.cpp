@@ -15,8 +15,8 @@ namespace fabricmark::fft {
 
 namespace {
 
+using harness::Communicator;
 using harness::Fault;
-using harness::Ranks;
 using harness::run_in_process;
 using test::mentions;
 using test::message_of;
@@ -288,7 +288,7 @@ class AllToAll : public testing::TestWithParam<int> {
   }
 
   /// Number of wrong bytes that arrive at this rank in one exchange.
-  static std::size_t count_wrong(Ranks& ranks, fabric::Transport& transport) {
+  static std::size_t count_wrong(Communicator& ranks, fabric::Transport& transport) {
     const auto count = static_cast<std::size_t>(ranks.size());
     const auto outgoing = transport.allocate(count * kBlock);
     const auto incoming = transport.allocate(count * kBlock);
@@ -310,7 +310,7 @@ class AllToAll : public testing::TestWithParam<int> {
 INSTANTIATE_TEST_SUITE_P(Ranks, AllToAll, testing::Values(1, 2, 3, 4, 8));
 
 TEST_P(AllToAll, CarriesEveryBlockToItsPlace) {
-  run_in_process(GetParam(), [](Ranks& ranks) {
+  run_in_process(GetParam(), [](Communicator& ranks) {
     fabric::CpuTransport transport(ranks, 60);
     for (int round = 0; round < 5; ++round) EXPECT_EQ(count_wrong(ranks, transport), 0U) << ranks.rank();
     return 0;
@@ -321,7 +321,7 @@ TEST_P(AllToAll, ShowsWhatIsLateOrSwappedOnOneRank) {
   if (GetParam() == 1) return;  // a single message
   for (const Fault::Kind kind : {Fault::Kind::kLate, Fault::Kind::kSwapped}) {
     std::vector<std::size_t> wrong(static_cast<std::size_t>(GetParam()));
-    run_in_process(GetParam(), [&](Ranks& ranks) {
+    run_in_process(GetParam(), [&](Communicator& ranks) {
       auto transport = std::make_unique<fabric::CpuTransport>(ranks, 60);
       fabric::FaultyTransport faulty(std::make_unique<fabric::CpuTransport>(ranks, 60), Fault{.kind = kind});
       fabric::Transport& chosen = ranks.rank() == 1 ? static_cast<fabric::Transport&>(faulty) : *transport;
@@ -334,7 +334,7 @@ TEST_P(AllToAll, ShowsWhatIsLateOrSwappedOnOneRank) {
 }
 
 TEST_P(AllToAll, NamesALostMessage) {
-  run_in_process(GetParam(), [](Ranks& ranks) {
+  run_in_process(GetParam(), [](Communicator& ranks) {
     fabric::FaultyTransport transport(std::make_unique<fabric::CpuTransport>(ranks, 0.2),
                                       Fault{.kind = Fault::Kind::kLost});
     const std::string message = message_of([&] { count_wrong(ranks, transport); }, ExitCode::kEnvironment);

@@ -42,7 +42,7 @@ TEST(Delay, RefusesWhatIsNoTime) {
 }
 
 TEST(Laps, KeepOneSampleForEachPartAndRepetitionInTheOrderOfTheFirst) {
-  const std::unique_ptr<Ranks> ranks = single_rank();
+  const std::unique_ptr<Communicator> ranks = single_rank();
   Laps laps(*ranks, std::nullopt);
   laps.start_counting();
   for (int repetition = 0; repetition < 3; ++repetition) {
@@ -70,7 +70,7 @@ TEST(Laps, PauseWhatWatchesForWhatIsDoneAside) {
 }
 
 TEST(Laps, RunTheWarmUpWithoutCountingIt) {
-  const std::unique_ptr<Ranks> ranks = single_rank();
+  const std::unique_ptr<Communicator> ranks = single_rank();
   Laps laps(*ranks, std::nullopt);
   int runs = 0;
   laps.time("copy", [&] { ++runs; });
@@ -83,7 +83,7 @@ TEST(Laps, RunTheWarmUpWithoutCountingIt) {
 }
 
 TEST(Laps, AreLongerByAnInjectedDelay) {
-  const std::unique_ptr<Ranks> ranks = single_rank();
+  const std::unique_ptr<Communicator> ranks = single_rank();
   Laps laps(*ranks, Delay{.seconds = 0.005});
   laps.start_counting();
   laps.time("copy", [] {});
@@ -91,7 +91,7 @@ TEST(Laps, AreLongerByAnInjectedDelay) {
 }
 
 TEST(Laps, AreLongerByAShareOfTheirOwnTime) {
-  const std::unique_ptr<Ranks> ranks = single_rank();
+  const std::unique_ptr<Communicator> ranks = single_rank();
   Laps laps(*ranks, Delay{.share = 1});
   laps.start_counting();
   double spent = 0;
@@ -105,14 +105,17 @@ TEST(Laps, AreLongerByAShareOfTheirOwnTime) {
 
 TEST(Laps, EndOnAllRanksWhenOneHasFailed) {
   int stopped = 0;
-  run_in_process(2, [&](Ranks& ranks) {
-    if (ranks.rank() == 1) return static_cast<int>(ranks.largest(kRankFailed)) * 0;
+  run_in_process(2, [&](Communicator& ranks) {
+    if (ranks.rank() == 1) {
+      ranks.fail({ExitCode::kBadUse, "broken; mend it"});
+      return 0;
+    }
     Laps laps(ranks, std::nullopt);
     try {
       laps.time("copy", [] { ADD_FAILURE() << "the part must not start"; });
     } catch (const PeerFailure& failure) {
       ++stopped;
-      EXPECT_STREQ(failure.what(), "another rank failed");
+      EXPECT_STREQ(failure.what(), "broken; mend it (rank 1)");
     }
     return 0;
   });
@@ -121,7 +124,7 @@ TEST(Laps, EndOnAllRanksWhenOneHasFailed) {
 
 TEST(Laps, KeepARankThatIsDoneFromDisturbingTheOthers) {
   std::atomic<bool> is_done = false;
-  run_in_process(2, [&](Ranks& ranks) {
+  run_in_process(2, [&](Communicator& ranks) {
     Laps laps(ranks, std::nullopt);
     laps.time("copy", [&] {
       if (ranks.rank() == 0) return;
@@ -135,7 +138,7 @@ TEST(Laps, KeepARankThatIsDoneFromDisturbingTheOthers) {
 
 TEST(Laps, EndOnAllRanksWhenOneFailsWithinThePart) {
   int stopped = 0;
-  run_in_process(2, [&](Ranks& ranks) {
+  run_in_process(2, [&](Communicator& ranks) {
     Laps laps(ranks, std::nullopt);
     try {
       laps.time("copy", [&] {
@@ -144,7 +147,7 @@ TEST(Laps, EndOnAllRanksWhenOneFailsWithinThePart) {
     } catch (const PeerFailure&) {
       ++stopped;
     } catch (const std::runtime_error&) {
-      ranks.largest(kRankFailed);
+      ranks.fail({ExitCode::kEnvironment, "broken; mend it"});
     }
     return 0;
   });

@@ -144,7 +144,7 @@ TEST(Mailbox, GivesTheMemoryBackWhenAMessageIsGivenUp) {
 }
 
 TEST(SingleRank, SendsToItself) {
-  const std::unique_ptr<Ranks> ranks = single_rank();
+  const std::unique_ptr<Communicator> ranks = single_rank();
   const int sent_value = 77;
   int value = 0;
   Request wanted = ranks->start_receive(0, bytes_of(value), 2);
@@ -157,7 +157,7 @@ TEST(SingleRank, SendsToItself) {
 
 TEST(InProcessRanks, SendInBothDirectionsAtOnce) {
   std::array<int, 2> received{};
-  run_in_process(2, [&](Ranks& ranks) {
+  run_in_process(2, [&](Communicator& ranks) {
     const int own = 100 + ranks.rank();
     int& value = received[static_cast<std::size_t>(ranks.rank())];
     Request wanted = ranks.start_receive(1 - ranks.rank(), bytes_of(value), 0);
@@ -173,7 +173,7 @@ TEST(InProcessRanks, SendFromAllToAllManyTimes) {
   constexpr int kRanks = 8;
   constexpr int kRounds = 200;
   std::atomic<int> wrong = 0;
-  run_in_process(kRanks, [&](Ranks& ranks) {
+  run_in_process(kRanks, [&](Communicator& ranks) {
     std::array<int, kRanks> out{};
     std::array<int, kRanks> in{};
     for (int round = 0; round < kRounds; ++round) {

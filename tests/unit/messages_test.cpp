@@ -11,7 +11,7 @@ namespace fabricmark::fabric {
 
 namespace {
 
-using harness::Ranks;
+using harness::Communicator;
 using harness::run_in_process;
 using harness::single_rank;
 using test::mentions;
@@ -27,7 +27,7 @@ double seconds_of(const std::function<void()>& action) {
 }
 
 TEST(Messages, ThatDoNotArriveNameRankBytesAndDirection) {
-  const std::unique_ptr<Ranks> ranks = single_rank();
+  const std::unique_ptr<Communicator> ranks = single_rank();
   std::array<std::byte, 48> memory{};
   Messages messages(*ranks, kShort);
   const std::size_t position = messages.receive(0, memory, 0);
@@ -41,7 +41,7 @@ TEST(Messages, ThatDoNotArriveNameRankBytesAndDirection) {
 }
 
 TEST(Messages, ThatAreNotTakenNameRankBytesAndDirection) {
-  run_in_process(3, [](Ranks& ranks) {
+  run_in_process(3, [](Communicator& ranks) {
     if (ranks.rank() == 0) {
       const std::array<std::byte, 7> memory{};
       Messages messages(ranks, kShort);
@@ -55,7 +55,7 @@ TEST(Messages, ThatAreNotTakenNameRankBytesAndDirection) {
 }
 
 TEST(Messages, HaveOneDeadlineForAll) {
-  const std::unique_ptr<Ranks> ranks = single_rank();
+  const std::unique_ptr<Communicator> ranks = single_rank();
   std::array<std::byte, 4> memory{};
   Messages messages(*ranks, kShort);
   for (int tag = 0; tag < 20; ++tag) messages.receive(0, memory, tag);
@@ -66,7 +66,7 @@ TEST(Messages, HaveOneDeadlineForAll) {
 }
 
 TEST(Messages, ThatArePromptNeedNoTime) {
-  const std::unique_ptr<Ranks> ranks = single_rank();
+  const std::unique_ptr<Communicator> ranks = single_rank();
   const std::array<std::byte, 4> source{std::byte{1}, std::byte{2}, std::byte{3}, std::byte{4}};
   std::array<std::byte, 4> destination{};
   for (int round = 0; round < 1000; ++round) {
@@ -80,10 +80,10 @@ TEST(Messages, ThatArePromptNeedNoTime) {
 
 class MessagesWaited : public testing::TestWithParam<Waiting> {};
 INSTANTIATE_TEST_SUITE_P(ByAskingAndSleeping, MessagesWaited,
-                         testing::Values(Waiting::kAsks, Waiting::kSleeps));
+                         testing::Values(Waiting::kSpin, Waiting::kSleep));
 
 TEST_P(MessagesWaited, ArriveFromASlowRank) {
-  run_in_process(2, [](Ranks& ranks) {
+  run_in_process(2, [](Communicator& ranks) {
     int value = 5;
     const auto memory = std::as_writable_bytes(std::span(&value, 1));
     Messages messages(ranks, kLong, GetParam());
@@ -101,16 +101,16 @@ TEST_P(MessagesWaited, ArriveFromASlowRank) {
 }
 
 TEST(Messages, ThatARankSleepsOnHaveADeadlineToo) {
-  const std::unique_ptr<Ranks> ranks = single_rank();
+  const std::unique_ptr<Communicator> ranks = single_rank();
   std::array<std::byte, 4> memory{};
-  Messages messages(*ranks, kShort, Waiting::kSleeps);
+  Messages messages(*ranks, kShort, Waiting::kSleep);
   messages.receive(0, memory, 0);
   const std::string message = message_of([&] { messages.wait_all(); }, ExitCode::kEnvironment);
   EXPECT_TRUE(mentions(message, "4 bytes from rank 0 in 0.05 s")) << message;
 }
 
 TEST(Messages, MoveWhileBothRanksWaitForWhatTheySend) {
-  run_in_process(2, [](Ranks& ranks) {
+  run_in_process(2, [](Communicator& ranks) {
     const int own = ranks.rank();
     int value = -1;
     Messages messages(ranks, kLong);
@@ -123,7 +123,7 @@ TEST(Messages, MoveWhileBothRanksWaitForWhatTheySend) {
 }
 
 TEST(Messages, AreGivenUpWhenTheirListGoes) {
-  const std::unique_ptr<Ranks> ranks = single_rank();
+  const std::unique_ptr<Communicator> ranks = single_rank();
   std::array<int, 2> values{1, 2};
   int never = -1;
   {
@@ -142,7 +142,7 @@ TEST(Messages, AreGivenUpWhenTheirListGoes) {
 
 TEST(Messages, OfAnotherLengthNameTheSender) {
   std::atomic<int> refused = 0;
-  run_in_process(2, [&](Ranks& ranks) {
+  run_in_process(2, [&](Communicator& ranks) {
     std::array<std::byte, 12> memory{};
     Messages messages(ranks, kLong);
     if (ranks.rank() == 0) {

@@ -170,7 +170,7 @@ TEST(Sampler, LetsASlowSourceHoldUpNoOther) {
 TEST(GatheredPower, NamesTheHostOnlyWhenThereAreSeveral) {
   Reading both;
   Reading one;
-  run_in_process(3, [&](Ranks& ranks) {
+  run_in_process(3, [&](Communicator& ranks) {
     Reading own;
     if (ranks.rank() != 1) own.energies.push_back({"package-0", "rapl", 1.0 / 3, 2});
     if (ranks.rank() == 2) own.notes.emplace_back("power: a note");

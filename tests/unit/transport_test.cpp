@@ -12,8 +12,8 @@ namespace fabricmark::fabric {
 
 namespace {
 
+using harness::Communicator;
 using harness::Fault;
-using harness::Ranks;
 using harness::run_in_process;
 using test::mentions;
 using test::message_of;
@@ -26,7 +26,7 @@ class CpuRing : public testing::TestWithParam<int> {};
 INSTANTIATE_TEST_SUITE_P(Ranks, CpuRing, testing::Values(1, 2, 3, 4, 7));
 
 TEST_P(CpuRing, CarriesOneMessageOfAnySizeEachWay) {
-  run_in_process(GetParam(), [](Ranks& ranks) {
+  run_in_process(GetParam(), [](Communicator& ranks) {
     CpuTransport transport(ranks, kTimeout);
     for (const std::size_t bytes : {0UL, 1UL, 2UL, 13UL, 4096UL, 32767UL, 32768UL, 100003UL, 1UL << 20}) {
       Ring ring(transport, ranks, {bytes});
@@ -40,7 +40,7 @@ TEST_P(CpuRing, CarriesOneMessageOfAnySizeEachWay) {
 }
 
 TEST_P(CpuRing, CarriesSeveralMessagesInOneExchange) {
-  run_in_process(GetParam(), [](Ranks& ranks) {
+  run_in_process(GetParam(), [](Communicator& ranks) {
     CpuTransport transport(ranks, kTimeout);
     Ring ring(transport, ranks, {1, 65536, 0, 7, 40000, 1});
     for (std::uint32_t round = 1; round <= 20; ++round) {
@@ -53,7 +53,7 @@ TEST_P(CpuRing, CarriesSeveralMessagesInOneExchange) {
 }
 
 TEST(CpuTransport, CarriesMessagesOfARankAlone) {
-  const std::unique_ptr<Ranks> ranks = harness::single_rank();
+  const std::unique_ptr<Communicator> ranks = harness::single_rank();
   CpuTransport transport(*ranks, kTimeout);
   EXPECT_EQ(transport.name(), "cpu");
   Ring ring(transport, *ranks, {3, 100000});
@@ -63,12 +63,12 @@ TEST(CpuTransport, CarriesMessagesOfARankAlone) {
 }
 
 TEST(CpuTransport, SendsNothingAndReceivesNothing) {
-  const std::unique_ptr<Ranks> ranks = harness::single_rank();
+  const std::unique_ptr<Communicator> ranks = harness::single_rank();
   CpuTransport(*ranks, kShortTimeout).exchange({}, {});
 }
 
 TEST(CpuTransport, SaysWhichMessageDidNotArrive) {
-  const std::unique_ptr<Ranks> ranks = harness::single_rank();
+  const std::unique_ptr<Communicator> ranks = harness::single_rank();
   CpuTransport transport(*ranks, kShortTimeout);
   Ring ring(transport, *ranks, {5});
   const std::vector<Message> receives = ring.receives();
@@ -167,7 +167,7 @@ TEST(FaultyTransport, LeavesTheRestAsItIs) {
 /// over.
 std::array<long, 3> wrong_bytes(const Fault& fault, std::size_t bytes) {
   std::array<long, 3> wrong{};
-  run_in_process(3, [&](Ranks& ranks) {
+  run_in_process(3, [&](Communicator& ranks) {
     // Only rank 0 misses a message of rank 1; the others may take their time on a busy machine.
     const bool misses_one = fault.kind == Fault::Kind::kLost && ranks.rank() == 0;
     auto plain = std::make_unique<CpuTransport>(ranks, misses_one ? 10 * kShortTimeout : kTimeout);

@@ -215,7 +215,7 @@ class EffectiveBandwidth : public harness::Benchmark {
     touch("kernel_after");
   }
 
-  harness::Ranks& ranks_;
+  harness::Communicator& ranks_;
   std::optional<harness::Fault> fault_;
   std::unique_ptr<fabric::Transport> transport_;
   std::unique_ptr<fabric::HostTransport> steps_;  ///< whole messages without faults; null unless wanted

@@ -6,7 +6,7 @@
 
 namespace fabricmark::b_eff {
 
-Series::Series(fabric::Transport& transport, harness::Ranks& ranks, std::size_t largest_bytes,
+Series::Series(fabric::Transport& transport, harness::Communicator& ranks, std::size_t largest_bytes,
                std::size_t room_bytes)
     : transport_(transport),
       ranks_(ranks),

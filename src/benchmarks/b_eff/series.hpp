@@ -21,7 +21,7 @@ void spoil_bytes(std::span<std::byte> message, harness::Fault::Kind kind);
 /// one before has arrived.
 class Series {
  public:
-  Series(fabric::Transport& transport, harness::Ranks& ranks, std::size_t largest_bytes,
+  Series(fabric::Transport& transport, harness::Communicator& ranks, std::size_t largest_bytes,
          std::size_t room_bytes);
 
   /// Prepares `count` messages of `bytes` for this repetition: writes what is sent, poisons what is received.
@@ -54,7 +54,7 @@ class Series {
                      const std::string& step, harness::Verdict& verdict) const;
 
   fabric::Transport& transport_;
-  harness::Ranks& ranks_;
+  harness::Communicator& ranks_;
   std::size_t room_;  ///< bytes for each direction
   std::unique_ptr<fabric::MessageBuffer> outgoing_;
   std::unique_ptr<fabric::MessageBuffer> incoming_;

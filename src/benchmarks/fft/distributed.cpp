@@ -124,7 +124,7 @@ class Distributed : public Transform {
     swap_axes_.run(name(direction), {{items_, 1}});
   }
 
-  harness::Ranks& ranks_;
+  harness::Communicator& ranks_;
   Steps size_;
   Local local_;
   std::size_t bytes_;

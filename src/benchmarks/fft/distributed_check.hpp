@@ -3,14 +3,14 @@
 #include <vector>
 
 #include "benchmarks/fft/check.hpp"
-#include "harness/ranks.hpp"
+#include "harness/communicator.hpp"
 
 namespace fabricmark::fft {
 
 /// One vector of 2^log_size points, of which this rank has the part of its number: every rank transforms the
 /// whole input by itself, so that no check depends on another rank's word.
 template <typename T>
-std::vector<harness::Verdict> check_distributed(const harness::Ranks& ranks,
+std::vector<harness::Verdict> check_distributed(const harness::Communicator& ranks,
                                                 std::span<const std::complex<T>> part, std::size_t log_size,
                                                 Direction direction, int repetition) {
   const std::size_t points = std::size_t{1} << log_size;

@@ -225,7 +225,7 @@ class TypedFft : public harness::Benchmark {
     return results_[direction == Direction::kForward ? 0 : 1];
   }
 
-  harness::Ranks& ranks_;
+  harness::Communicator& ranks_;
   std::size_t log_size_;
   bool is_distributed_;
   int threads_;  // for inputs and checks

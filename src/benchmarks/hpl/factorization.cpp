@@ -56,7 +56,7 @@ Factorization::Factorization(const harness::Context& context, const Layout& layo
       inner_(context.replications(static_cast<int>(context.parameters().count("replications")), 3)),
       matrix_(context.buffer(matrix_elements(layout, packing) * packing.value_bytes, 0)),
       transport_(fabric::make_transport(context.parameters().text("transport"), kChunkBytes, context,
-                                        /*maps=*/true, fabric::Waiting::kSleeps)),
+                                        /*maps=*/true, fabric::Waiting::kSleep)),
       slot_elements_(slot_elements(layout, packing)),
       lower_(transport_->allocate(packing.left_elements(1) * packing.value_bytes)),
       upper_(transport_->allocate(packing.left_elements(1) * packing.value_bytes)),

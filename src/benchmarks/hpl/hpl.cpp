@@ -232,7 +232,7 @@ class TypedHpl : public harness::Benchmark {
   [[nodiscard]] std::optional<double> exchange_hidden() const {
     std::optional<double> least;
     const std::optional<double> own = execution_->exchange_hidden();
-    for (const auto& part : vectors_.ranks().gather_numbers({own.value_or(kNan)})) {
+    for (const auto& part : vectors_.ranks().all_gather_numbers({own.value_or(kNan)})) {
       if (!std::isnan(part.at(0))) least = std::min(least.value_or(1), part.at(0));
     }
     return least;

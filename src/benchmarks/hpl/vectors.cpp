@@ -47,7 +47,7 @@ void Vectors::add_rows(std::span<double> values, std::size_t width) const {
       rest = rest.subspan(length);
     }
   }
-  fabric::exchange_host_messages(ranks_, timeout_seconds_, fabric::Waiting::kSleeps, sends, receives);
+  fabric::exchange_host_messages(ranks_, timeout_seconds_, fabric::Waiting::kSleep, sends, receives);
   const double* next = arrived.data();
   for (const std::size_t block : owned) {
     double* const sums = values.data() + block / grid.rows * length;
@@ -77,24 +77,20 @@ std::vector<double> Vectors::rows_to_columns(std::span<double> values, std::size
       sends.push_back(message(sums, block, grid.rank_at(row, layout_.grid_column())));
     }
   }
-  fabric::exchange_host_messages(ranks_, timeout_seconds_, fabric::Waiting::kSleeps, sends, receives);
+  fabric::exchange_host_messages(ranks_, timeout_seconds_, fabric::Waiting::kSleep, sends, receives);
   return columns;
 }
 
 double Vectors::dot(std::span<const double> left, std::span<const double> right) const {
   const double own = speaks_for_column(layout_) ? hpl::dot(left.data(), right.data(), left.size()) : 0;
-  double sum = 0;
-  for (const auto& part : ranks_.gather_numbers({own})) sum += part.at(0);
-  return sum;
+  return ranks_.all_reduce_sum(own);
 }
 
 double Vectors::largest(std::span<const double> values) const {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   double own = 0;
   for (const double value : values) own = std::isnan(value) ? kInfinity : std::max(own, std::abs(value));
-  double largest = 0;
-  for (const auto& part : ranks_.gather_numbers({own})) largest = std::max(largest, part.at(0));
-  return largest;
+  return ranks_.all_reduce_max_number(own);
 }
 
 }  // namespace fabricmark::hpl

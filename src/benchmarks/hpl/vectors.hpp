@@ -4,19 +4,20 @@
 #include <vector>
 
 #include "benchmarks/hpl/local.hpp"
-#include "harness/ranks.hpp"
+#include "harness/communicator.hpp"
 
 namespace fabricmark::hpl {
 
 /// Vectors that are divided over the columns of the grid: every rank holds the elements of its own columns of
 /// the matrix, so that the ranks of a grid column hold the same. All calls are collective, and every rank
-/// gets the same results to the last bit. The messages are those of Ranks: no transport is tested here.
+/// gets the same results to the last bit. The messages are those of the communicator: no transport is tested
+/// here.
 class Vectors {
  public:
-  Vectors(harness::Ranks& ranks, const Layout& layout, double timeout_seconds)
+  Vectors(harness::Communicator& ranks, const Layout& layout, double timeout_seconds)
       : ranks_(ranks), layout_(layout), timeout_seconds_(timeout_seconds) {}
 
-  [[nodiscard]] harness::Ranks& ranks() const { return ranks_; }
+  [[nodiscard]] harness::Communicator& ranks() const { return ranks_; }
   [[nodiscard]] const Layout& layout() const { return layout_; }
   [[nodiscard]] double timeout_seconds() const { return timeout_seconds_; }
   /// Threads that this rank may use beside the others of its host.
@@ -41,7 +42,7 @@ class Vectors {
     return block % layout_.grid.columns == layout_.grid_column();
   }
 
-  harness::Ranks& ranks_;
+  harness::Communicator& ranks_;
   Layout layout_;
   double timeout_seconds_;
 };
