@@ -299,9 +299,8 @@ def prepare_python(groups: set[str], from_pypi: list[str]) -> None:
     """Makes or updates .venv: pinned requirements, then this project itself as an editable install."""
     files = requirements(groups)
     group = "dev" if "dev" in groups else "run"
-    now = fingerprint(files, from_pypi)
     finished = not UNFINISHED.exists() and os.access(venv_python(), os.X_OK)
-    if finished and stamped().get(group) == now:
+    if finished and stamped().get(group) == fingerprint(files, from_pypi):
         return
     if not is_usable():
         make_venv()
@@ -313,7 +312,8 @@ def prepare_python(groups: set[str], from_pypi: list[str]) -> None:
     # No isolation: pip would otherwise fetch the build backend anew, unpinned and from the network.
     pip_install("--no-build-isolation", "--no-deps", "--editable", str(ROOT))
     # The packages of tests come on top of those of runs.
-    held = {"place": str(VENV), "run": fingerprint(requirements(set()), from_pypi), group: now}
+    held = {"place": str(VENV), "run": fingerprint(requirements(set()), from_pypi)}
+    held[group] = fingerprint(files, from_pypi)
     STAMP.write_text("".join(f"{name} {value}\n" for name, value in held.items()))
     UNFINISHED.unlink(missing_ok=True)
 

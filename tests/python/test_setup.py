@@ -27,7 +27,7 @@ DPKG = 'for name in $DPKG_HAS; do [ "$name" != "$3" ] || printf "install ok inst
 PYTHON = """
 echo "python $*" >>"$RECORD"
 case "$*" in
-  "-m venv "*) mkdir -p "$3/bin"; cp "$0" "$3/bin/python"; printf '%s' "$FABRICMARK" >"$3/bin/fabricmark"
+  "-m venv "*) mkdir -p "$3/bin"; ln -s "$0" "$3/bin/python"; printf '%s' "$FABRICMARK" >"$3/bin/fabricmark"
                chmod +x "$3/bin/fabricmark" ;;
   "-c "*) echo "True ${0%/bin/python}" ;;
   *" install "*) [ -z "$PIP_FAILS" ] || { echo "$PIP_FAILS"; exit 1; } ;;
