@@ -90,6 +90,9 @@ class Communicator {
   [[nodiscard]] virtual std::string library() const { return {}; }
   [[nodiscard]] bool is_root() const { return rank() == 0; }
 
+  /// The first call on every rank of a run: learns which ranks share this host. Collective.
+  virtual void start() {}
+
   // Collectives: every rank makes them in the same order; no rank returns before all have called.
 
   /// The largest value of all ranks.

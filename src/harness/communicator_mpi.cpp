@@ -105,6 +105,8 @@ class World {
   World(const World&) = delete;
   World& operator=(const World&) = delete;
   ~World() {
+    // Where not all have started, others may never finalise; the launcher ends those that still wait.
+    if (!is_ready) return;
     end_process_after(std::chrono::seconds(10), static_cast<int>(ExitCode::kEnvironment));
     if (listening != MPI_REQUEST_NULL) {
       MPI_Cancel(&listening);
@@ -166,6 +168,7 @@ class World {
   std::int64_t next_context = 1;
   std::vector<std::optional<Failure>> words;  // [rank], of how it ends
 
+  bool is_ready = false;       // all ranks have started
   bool has_been_said = false;  // by the speaker of ranks that did not wait for this one
 
  private:
@@ -199,12 +202,14 @@ class MpiCommunicator : public Communicator {
       if (patience.is_over()) throw DeadlineError("not all ranks have started");
     }
     world_->listen();
-    find_local_ranks();
+    world_->is_ready = true;
   }
   MpiCommunicator(std::shared_ptr<World> world, std::vector<int> members, const Group& group)
       : world_(std::move(world)), members_(std::move(members)), rank_(group.own), context_(group.context) {
     find_local_ranks();
   }
+
+  void start() override { find_local_ranks(); }
 
   [[nodiscard]] int rank() const override { return rank_; }
   [[nodiscard]] int size() const override { return static_cast<int>(members_.size()); }

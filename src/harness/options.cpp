@@ -49,9 +49,10 @@ void add_common(CLI::App& app, Options& options, Texts& texts) {
   app.add_flag("--timeline", options.timeline, "record start and end of every kernel");
   app.add_flag("--skip-validation", options.skip_validation, "do not check the results");
   app.add_option("--inject-fault", texts.fault,
-                 "make a result wrong: KIND[:TARGET][@RANK][#REPETITION], see the documentation");
+                 "make a result wrong: KIND[:TARGET][@RANK][#REPETITION], or a rank fail: KIND:STEP@RANK; "
+                 "see the documentation");
   app.add_option("--inject-delay", texts.delay, "lengthen each timed part by seconds or by a share like 10%");
-  app.add_option("--timeout", options.timeout_seconds, "seconds to wait for a message of another rank")
+  app.add_option("--timeout", options.timeout_seconds, "seconds to wait for another rank")
       ->check(CLI::Range(0.001, 1e6));
   app.add_option("--memory", options.memory, "kind of device memory: buffer, host-pointer or svm");
 }

@@ -84,6 +84,7 @@ int run_under_launcher(RunSetup& setup, const Program& program, int* argc, char*
     return static_cast<int>(failure->code);
   }
   return run_to_the_end(*ranks, setup.program_name, [&] {
+    ranks->start();
     if (const std::optional<int> ended = prepare(*ranks, setup, program)) return *ended;
     return RankRun(*ranks, setup).execute();
   });

@@ -100,7 +100,7 @@ void send_large(Communicator& ranks) {
 
 int main(int argc, char** argv) {
   const auto ranks = harness::mpi_ranks(&argc, &argv);
-  ranks->barrier();
+  ranks->start();
   if (argc > 1 && std::strcmp(argv[1], "large") == 0) {
     send_large(*ranks);
   } else {
