@@ -16,7 +16,7 @@ constexpr std::size_t kLongest = 200;  // characters: more are no default, and n
 constexpr double kLargest = 0x1p53;    // whole numbers up to here are exact
 
 /// Numbers, names and signs. Throws std::invalid_argument where something else stands between them.
-std::vector<std::string> words(const std::string& text) {
+std::vector<std::string> tokens(const std::string& text) {
   static const std::regex pattern(R"( *((?:0|[1-9][0-9]*)(?:\.[0-9]+)?|[a-z][a-z0-9_]*|[-+*/^(),]) *)");
   if (text.size() > kLongest) throw std::invalid_argument("it is too long");
   std::vector<std::string> found;
@@ -97,7 +97,7 @@ double smallest(const double* values, int count) { return *std::min_element(valu
 
 void check_expression(const std::string& text, const std::vector<std::string>& names) {
   Grammar grammar(names);
-  for (const std::string& word : words(text)) grammar.take(word);
+  for (const std::string& word : tokens(text)) grammar.take(word);
   grammar.end();
 }
 
