@@ -76,7 +76,7 @@ def power_notes(done):
 
 
 def test_a_known_power_is_found(stream, counter, tmp_path):
-    done = stream.valid(*LONG, variables=counter)
+    done = stream.valid(*LONG, variables={**counter, "COLUMNS": "160"})
     (entry,) = done.document["energy"]
     assert (entry["domain"], entry["source"]) == ("package-0", "rapl")
     assert_known_power(entry, tmp_path)
