@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <regex>
 #include <stdexcept>
 
 namespace fabricmark::harness {
@@ -15,19 +14,40 @@ namespace {
 constexpr std::size_t kLongest = 200;  // characters: more are no default, and nesting needs stack
 constexpr double kLargest = 0x1p53;    // whole numbers up to here are exact
 
+bool is_digit(char letter) { return letter >= '0' && letter <= '9'; }
+bool is_letter(char letter) { return letter >= 'a' && letter <= 'z'; }
+bool is_of_name(char letter) { return is_letter(letter) || is_digit(letter) || letter == '_'; }
+
+/// Where the number, name or sign ends that begins at `start`; `start` where none does.
+std::size_t end_of_token(const std::string& text, std::size_t start) {
+  const auto skip = [&](std::size_t from, bool (*belongs)(char)) {
+    while (from < text.size() && belongs(text[from])) ++from;
+    return from;
+  };
+  if (start == text.size()) return start;
+  if (is_letter(text[start])) return skip(start, is_of_name);
+  if (!is_digit(text[start]))
+    return std::string("-+*/^(),").find(text[start]) != std::string::npos ? start + 1 : start;
+  // Without zeros in front, which other languages take for octal.
+  const std::size_t whole = text[start] == '0' ? start + 1 : skip(start, is_digit);
+  const bool has_fraction = whole + 1 < text.size() && text[whole] == '.' && is_digit(text[whole + 1]);
+  return has_fraction ? skip(whole + 1, is_digit) : whole;
+}
+
 /// Numbers, names and signs. Throws std::invalid_argument where something else stands between them.
 std::vector<std::string> tokens(const std::string& text) {
-  static const std::regex pattern(R"( *((?:0|[1-9][0-9]*)(?:\.[0-9]+)?|[a-z][a-z0-9_]*|[-+*/^(),]) *)");
   if (text.size() > kLongest) throw std::invalid_argument("it is too long");
+  const auto after_blanks = [&](std::size_t place) {
+    const std::size_t found = text.find_first_not_of(' ', place);
+    return found == std::string::npos ? text.size() : found;
+  };
   std::vector<std::string> found;
-  auto rest = text.begin();
-  std::smatch match;
-  while (rest != text.end()) {
-    if (!std::regex_search(rest, text.end(), match, pattern, std::regex_constants::match_continuous)) {
-      throw std::invalid_argument(fmt::format("its character {} cannot be used", rest - text.begin() + 1));
-    }
-    found.push_back(match[1]);
-    rest = match[0].second;
+  std::size_t start = after_blanks(0);
+  while (start < text.size() || found.empty()) {
+    const std::size_t end = end_of_token(text, start);
+    if (end == start) throw std::invalid_argument(fmt::format("its character {} cannot be used", start + 1));
+    found.push_back(text.substr(start, end - start));
+    start = after_blanks(end);
   }
   return found;
 }
@@ -69,7 +89,7 @@ class Grammar {
     if (!before_operand_) throw unexpected(word);
     after_function_ = is_function(word);
     before_operand_ = after_function_;
-    const bool is_number = word.front() >= '0' && word.front() <= '9';
+    const bool is_number = is_digit(word.front());
     if (!is_number && !after_function_ && std::ranges::find(names_, word) == names_.end()) {
       throw std::invalid_argument(fmt::format("{} is no whole parameter that stands before it", word));
     }
