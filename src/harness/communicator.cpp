@@ -89,11 +89,15 @@ std::vector<std::vector<double>> Communicator::all_gather_numbers(const std::vec
 
 void Communicator::wait(Request& request, int peer, Waiting waiting) {
   Patience patience(*this, waiting, timeout());
-  while (!test(request)) {
-    if (!patience.is_over()) continue;
-    cancel(request);
-    throw DeadlineError(
-        fmt::format("no sign of a message from or to rank {} in {} s", peer, timeout().count()));
+  try {
+    while (!test(request)) {
+      if (!patience.is_over()) continue;
+      throw DeadlineError(
+          fmt::format("no sign of a message from or to rank {} in {} s", peer, timeout().count()));
+    }
+  } catch (...) {
+    cancel(request);  // the memory behind it may go
+    throw;
   }
 }
 
