@@ -1,5 +1,7 @@
 #pragma once
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -121,12 +123,12 @@ class SumVerdict {
 
   [[nodiscard]] harness::Verdict verdict() const {
     harness::Verdict verdict;
-    verdict.name = std::string(name(direction_)) + " repetitions";
+    verdict.name = fmt::format("{} repetitions", name(direction_));
     verdict.measure = "largest error of a transform's random sum, in eps times the root mean square";
     verdict.error = error_;
     verdict.threshold = sums_.threshold();
     verdict.checked = checked_;
-    if (error_ > 0) verdict.worst = {{"the sum of transform " + std::to_string(transform_), 0, error_}};
+    if (error_ > 0) verdict.worst = {{fmt::format("the sum of transform {}", transform_), 0, error_}};
     return verdict;
   }
 
