@@ -236,8 +236,7 @@ def base_python() -> str:
 
 def requirements(groups: set[str]) -> list[Path]:
     """What `make run` needs of Python packages; with the group "dev" also what tests and lint need."""
-    names = ["requirements.txt", *(["requirements-dev.txt"] if "dev" in groups else [])]
-    return [path for path in (ROOT / name for name in names) if path.exists()]
+    return [ROOT / "requirements.txt", *([ROOT / "requirements-dev.txt"] if "dev" in groups else [])]
 
 
 def fingerprint(files: list[Path], from_pypi: list[str]) -> str:

@@ -118,10 +118,8 @@ def _place(entry: Mapping) -> tuple:
     return tuple((key, value) for key, value in entry.items() if not key.endswith("_per_second"))
 
 
-def is_recent(document: Mapping | None) -> bool:
+def is_recent(document: Mapping) -> bool:
     """Whether a calibration was measured, or measured again, a short while ago."""
-    if document is None:
-        return False
     return datetime.now(UTC) - datetime.fromisoformat(document["created"]) < RECENT
 
 

@@ -11,6 +11,7 @@
 #include <thread>
 #include <utility>
 
+#include "harness/agreement.hpp"
 #include "harness/mailbox.hpp"
 
 namespace fabricmark::harness {
@@ -23,6 +24,8 @@ constexpr std::chrono::microseconds kNap{50};
 std::string with_rank(const std::string& message, int rank) {
   return fmt::format("{} (rank {})", message, rank);
 }
+
+bool has_failed(const std::optional<Failure>& word) { return word && !word->message.empty(); }
 
 class SingleRank : public Communicator {
  public:
@@ -116,8 +119,24 @@ bool Patience::is_over() {
   return now >= deadline_;
 }
 
+std::optional<Failure> Communicator::words_at_end(const std::optional<Failure>& own) {
+  if (own) return own;
+  try {
+    return attempt([&] {
+      check();
+      barrier();
+    });
+  } catch (const PeerFailure&) {
+    return Failure{};
+  }
+}
+
+void throw_first_failure(const std::vector<std::optional<Failure>>& words) {
+  const auto found = std::ranges::find_if(words, has_failed);
+  if (found != words.end()) throw PeerFailure(static_cast<int>(found - words.begin()), **found);
+}
+
 Ending agree(const std::vector<std::optional<Failure>>& words, int own) {
-  const auto has_failed = [](const std::optional<Failure>& word) { return word && !word->message.empty(); };
   const auto first_come = std::ranges::find_if(words, [](const auto& word) { return word.has_value(); });
   Ending ending;
   ending.is_speaker = first_come - words.begin() == own;

@@ -138,6 +138,11 @@ class Communicator {
   /// where the ranks that have not come are named, and of equals the first rank's.
   virtual Ending end(const std::optional<Failure>& own) noexcept = 0;
 
+ protected:
+  /// What a rank says at its end: nothing where it has met all others without a failure of any; an empty
+  /// message where only others have failed.
+  std::optional<Failure> words_at_end(const std::optional<Failure>& own);
+
  private:
   std::chrono::duration<double> timeout_{60};
 };
@@ -159,6 +164,9 @@ class Patience {
   std::chrono::steady_clock::time_point deadline_{};
   unsigned looks_ = 0;
 };
+
+/// Throws PeerFailure for the first of these words, by rank, that are a failure.
+void throw_first_failure(const std::vector<std::optional<Failure>>& words);
 
 /// What the ranks that have come say: [rank], absent for a rank that has not come, and an empty message for
 /// one that has nothing to say. `own` is one of those that have come.

@@ -299,27 +299,15 @@ class MpiCommunicator : public Communicator {
 
   void check() override {
     world_->hear();
-    for (std::size_t rank = 0; rank < world_->words.size(); ++rank) {
-      const std::optional<Failure>& word = world_->words[rank];
-      if (word && !word->message.empty()) throw PeerFailure(static_cast<int>(rank), *word);
-    }
+    throw_first_failure(world_->words);
   }
 
   void fail(const Failure& cause) noexcept override { world_->say(cause); }
 
   Ending end(const std::optional<Failure>& own) noexcept override {
-    std::optional<Failure> failure = own;
-    if (!own) {
-      try {
-        failure = attempt([&] {
-          check();
-          barrier();
-        });
-        if (!failure) return {};
-      } catch (const PeerFailure&) {
-      }
-    }
-    world_->say(failure.value_or(Failure{}));
+    const std::optional<Failure> failure = words_at_end(own);
+    if (!failure) return {};
+    world_->say(*failure);
     const auto deadline = std::chrono::steady_clock::now() + kGrace;
     // What fails now leaves words out, whose ranks then count as missing.
     const auto later = attempt([&] {

@@ -1,5 +1,7 @@
 #include "harness/fault.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -76,6 +78,19 @@ Fault parse_fault(const std::string& text) {
 bool is_failing_rank(const Fault& fault) {
   return fault.kind == Fault::Kind::kThrow || fault.kind == Fault::Kind::kHang ||
          fault.kind == Fault::Kind::kStop || fault.kind == Fault::Kind::kKill;
+}
+
+void check_rank_of(const std::optional<Fault>& fault, int ranks, bool are_processes) {
+  if (!fault) return;
+  if (fault->rank && *fault->rank >= ranks) {
+    throw bad_use(fmt::format("--inject-fault names rank {} of {}", *fault->rank, ranks),
+                  "count ranks from 0");
+  }
+  const bool needs_process = fault->kind == Fault::Kind::kStop || fault->kind == Fault::Kind::kKill;
+  if (needs_process && !are_processes) {
+    throw bad_use("--inject-fault can stop or kill only a rank that is a process",
+                  "start the ranks with mpirun, or use throw or hang");
+  }
 }
 
 void fail_in_step(const std::optional<Fault>& fault, const std::string& step, int rank) {

@@ -42,6 +42,10 @@ Fault parse_fault(const std::string& text);
 /// True for a rank that fails, which shows in how the ranks end; false for a wrong result.
 bool is_failing_rank(const Fault& fault);
 
+/// Throws Error (bad use) where the fault names a rank that is not one of `ranks`, or would stop or kill one
+/// that is no process.
+void check_rank_of(const std::optional<Fault>& fault, int ranks, bool are_processes);
+
 /// To be called in each step on each rank: fails as the fault says where step and rank are its own.
 void fail_in_step(const std::optional<Fault>& fault, const std::string& step, int rank);
 

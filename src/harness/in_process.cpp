@@ -111,18 +111,9 @@ class InProcess : public Communicator {
   void fail(const Failure& cause) noexcept override { say(cause); }
 
   Ending end(const std::optional<Failure>& own) noexcept override {
-    std::optional<Failure> failure = own;
-    if (!own) {
-      try {
-        failure = attempt([&] {
-          check();
-          barrier();
-        });
-        if (!failure) return {};
-      } catch (const PeerFailure&) {
-      }
-    }
-    say(failure.value_or(Failure{}));
+    const std::optional<Failure> failure = words_at_end(own);
+    if (!failure) return {};
+    say(*failure);
     std::unique_lock lock(process_.mutex);
     process_.changed.wait_for(lock, kGrace, [&] {
       return std::ranges::all_of(process_.words, [](const auto& word) { return word.has_value(); });
@@ -148,10 +139,7 @@ class InProcess : public Communicator {
 
   [[noreturn]] void throw_failure() {
     const std::scoped_lock lock(process_.mutex);
-    for (std::size_t rank = 0; rank < process_.words.size(); ++rank) {
-      const std::optional<Failure>& word = process_.words[rank];
-      if (word && !word->message.empty()) throw PeerFailure(static_cast<int>(rank), *word);
-    }
+    throw_first_failure(process_.words);
     throw PeerFailure(0, Failure{});
   }
 

@@ -103,7 +103,7 @@ int RankRun::execute_steps() {
     return static_cast<int>(ExitCode::kValid);
   }
   begin("device", "opening the device");
-  collective_step(ranks_, [&] { check_fault(); });
+  collective_step(ranks_, [&] { check_rank_of(options_.fault, ranks_.size(), ranks_.kind() == "mpi"); });
   open_device();
   collective_step(ranks_, [&] { open_power(); });
   collective_step(ranks_, [&] { choose_parameters(); });
@@ -309,20 +309,6 @@ bool RankRun::spoils_results() const { return options_.fault && !is_failing_rank
 
 void RankRun::fail_in_step(const std::string& step) const {
   harness::fail_in_step(options_.fault, step, ranks_.rank());
-}
-
-void RankRun::check_fault() const {
-  if (!options_.fault) return;
-  if (options_.fault->rank && *options_.fault->rank >= ranks_.size()) {
-    throw bad_use(fmt::format("--inject-fault names rank {} of {}", *options_.fault->rank, ranks_.size()),
-                  "count ranks from 0");
-  }
-  const bool needs_process =
-      options_.fault->kind == Fault::Kind::kStop || options_.fault->kind == Fault::Kind::kKill;
-  if (needs_process && ranks_.kind() != "mpi") {
-    throw bad_use("--inject-fault can stop or kill only a rank that is a process",
-                  "start the ranks with mpirun, or use throw or hang");
-  }
 }
 
 bool RankRun::injects_here() const {

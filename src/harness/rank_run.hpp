@@ -51,7 +51,6 @@ class RankRun {
   void one_repetition(Laps& laps, int repetition);
   [[nodiscard]] bool spoils_results() const;
   [[nodiscard]] bool injects_here() const;
-  void check_fault() const;
   void fail_in_step(const std::string& step) const;
   void keep_verdicts(std::vector<Verdict> found, int repetition);
   void validate();

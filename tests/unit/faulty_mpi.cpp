@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <optional>
 #include <thread>
 
 namespace {
@@ -44,54 +45,35 @@ char next_call() {
   return fault.kind[0];
 }
 
+/// What a call returns that is dropped or fails; absent where it is made.
+std::optional<int> instead(char fault, MPI_Request* request) {
+  if (fault == 'f') return MPI_ERR_OTHER;
+  if (fault != 'd') return std::nullopt;
+  *request = MPI_REQUEST_NULL;
+  return MPI_SUCCESS;
+}
+
 }  // namespace
 
 extern "C" {
 
 int MPI_Isend(const void* data, int count, MPI_Datatype type, int to, int tag, MPI_Comm communicator,
               MPI_Request* request) {
-  switch (next_call()) {
-    case 'd':
-      *request = MPI_REQUEST_NULL;
-      return MPI_SUCCESS;
-    case 'f':
-      return MPI_ERR_OTHER;
-    case 't':
-      count /= 2;
-      break;
-    default:
-      break;
-  }
-  return PMPI_Isend(data, count, type, to, tag, communicator, request);
+  const char fault = next_call();
+  if (const auto code = instead(fault, request)) return *code;
+  return PMPI_Isend(data, fault == 't' ? count / 2 : count, type, to, tag, communicator, request);
 }
 
 int MPI_Irecv(void* data, int count, MPI_Datatype type, int from, int tag, MPI_Comm communicator,
               MPI_Request* request) {
-  switch (next_call()) {
-    case 'd':
-      *request = MPI_REQUEST_NULL;
-      return MPI_SUCCESS;
-    case 'f':
-      return MPI_ERR_OTHER;
-    case 't':
-      count /= 2;
-      break;
-    default:
-      break;
-  }
-  return PMPI_Irecv(data, count, type, from, tag, communicator, request);
+  const char fault = next_call();
+  if (const auto code = instead(fault, request)) return *code;
+  return PMPI_Irecv(data, fault == 't' ? count / 2 : count, type, from, tag, communicator, request);
 }
 
 int MPI_Comm_idup(MPI_Comm communicator, MPI_Comm* copy, MPI_Request* request) {
-  switch (next_call()) {
-    case 'd':
-      *request = MPI_REQUEST_NULL;
-      return MPI_SUCCESS;
-    case 'f':
-      return MPI_ERR_OTHER;
-    default:
-      return PMPI_Comm_idup(communicator, copy, request);
-  }
+  if (const auto code = instead(next_call(), request)) return *code;
+  return PMPI_Comm_idup(communicator, copy, request);
 }
 
 int MPI_Finalize() {
