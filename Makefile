@@ -9,7 +9,7 @@ PYTHON ?= python3
 RUNTIME ?=
 # Options of every program of `make run`: fewer repetitions than their own, each of which is checked, and fewer
 # still where a machine takes long for one.
-RUN_OPTIONS ?= -- --repetitions 5 --max-time 5
+RUN_OPTIONS ?= -- --repetitions 5 --max-time 3
 # Where `make install` puts programs, kernels, systems and the command.
 PREFIX ?= /usr/local
 # Further options of `make bench`.
@@ -39,7 +39,7 @@ define pytest_closing_line
 grep -hE '(passed|failed|error|no tests ran).* in [0-9.]+s' $(1) | tail -n 1 || echo "pytest ended without a verdict; see $(1)"
 endef
 
-.PHONY: help setup build programs first-table run install test test-full bench format lint sanitize clean
+.PHONY: help setup setup-build setup-beside build programs first-programs first-table run install test test-full bench format lint sanitize clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -47,6 +47,10 @@ help:  ## this list
 # Called by the targets below; quick and without network when nothing has changed.
 setup:
 	@"$(PYTHON)" tools/setup.py
+
+# What compiling needs: Debian's packages, or .venv where CMake and Ninja come from there.
+setup-build:
+	@"$(PYTHON)" tools/setup.py --build-only
 
 setup-also-%:
 	@"$(PYTHON)" tools/setup.py --also $*
@@ -59,10 +63,15 @@ programs: setup
 	@$(call configure,release); $(IN_VENV) cmake --build --preset release --target programs
 
 # On a fresh machine a table of STREAM comes before the other programs are compiled; its results are not kept.
+# Its programs are compiled while pip waits for the network.
 FIRST := build/first
-first-table: setup
+first-programs: setup-build
+	@$(call configure,release); $(IN_VENV) cmake --build --preset release --target fm_stream fm_calibrate
+setup-beside: setup-build
+	@"$(PYTHON)" tools/setup.py
+first-table:
 	@if [ ! -e build/release/bin/fm_stream ]; then \
-	    $(call configure,release); $(IN_VENV) cmake --build --preset release --target fm_stream fm_calibrate; \
+	    $(MAKE) -j2 setup-beside first-programs; \
 	    echo "run: a first table; the other programs are compiled after it"; \
 	    $(FABRICMARK) run stream $(if $(RUNTIME),--runtime $(RUNTIME)) --output $(FIRST) $(RUN_OPTIONS) || true; \
 	    rm -rf $(FIRST); \
@@ -76,7 +85,7 @@ NEW_FOLDER := mkdir -p results; folder=results/run-$$(date -u +%Y%m%dT%H%M%SZ); 
     for more in "" -2 -3 -4 -5 -6 -7 -8 -9; do mkdir "$$folder$$more" 2>/dev/null && echo "$$folder$$more" && exit; done; \
     echo "run: no folder $$folder can be made; free results/ for writing" >&2; exit 3
 
-run: setup  ## measure every device found, alone and on 2 ranks, and print the report (RUNTIME=system|intel-cpu|fpga-emulator|all)
+run:  ## measure every device found, alone and on 2 ranks, and print the report (RUNTIME=system|intel-cpu|fpga-emulator|all)
 	@$(MAKE) first-table
 	@$(MAKE) programs
 	@status=0; mkdir -p $(LOGS); folder=$$($(NEW_FOLDER)); \

@@ -353,9 +353,8 @@ def prepare_opencl() -> None:
 def forget_moved_builds() -> None:
     """Removes build folders that CMake made for another place: it would go on building the sources there."""
     for cache in ROOT.glob("build/*/CMakeCache.txt"):
-        home = re.search(
-            r"^CMAKE_HOME_DIRECTORY:INTERNAL=(.*)$", cache.read_text(errors="replace"), re.MULTILINE
-        )
+        text = cache.read_text(errors="replace")
+        home = re.search(r"^CMAKE_HOME_DIRECTORY:INTERNAL=(.*)$", text, re.MULTILINE)
         if home and not (os.path.exists(home.group(1)) and os.path.samefile(home.group(1), ROOT)):
             say(f"{cache.parent.relative_to(ROOT)} was made elsewhere: removing it")
             shutil.rmtree(cache.parent)
@@ -365,6 +364,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="setup.py", description=__doc__.split("\n\n")[0])
     parser.add_argument("--also", choices=("bench", "dev"), help="also what such targets of make need")
     parser.add_argument("--skip-system", action="store_true", help="make .venv only, check nothing else")
+    parser.add_argument("--build-only", action="store_true", help="only what compiling needs")
     parser.add_argument("--environment", action="store_true", help="only print shell variables for OpenCL")
     options = parser.parse_args(arguments)
     if options.environment:
@@ -377,7 +377,10 @@ def main(arguments: list[str] | None = None) -> int:
         LOG.unlink(missing_ok=True)
         forget_moved_builds()
         groups = {"build", options.also} - {None}
-        prepare_python(groups, [] if options.skip_system else prepare_system(groups))
+        from_pypi = [] if options.skip_system else prepare_system(groups)
+        if options.build_only and not from_pypi:
+            return 0
+        prepare_python(groups, from_pypi)
         if not options.skip_system:
             prepare_opencl()
     except Problem as problem:
@@ -387,9 +390,8 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"setup: error: {problem}", file=sys.stderr)
         return 3
     except OSError as error:
-        print(
-            f"setup: error: {error.strerror}: {error.filename}; correct that and run again", file=sys.stderr
-        )
+        cause = f"{error.strerror}: {error.filename}"
+        print(f"setup: error: {cause}; correct that and run again", file=sys.stderr)
         return 3
     except KeyboardInterrupt:
         return 130

@@ -24,7 +24,7 @@ from fabricmark.progress import Steps
 from fabricmark.results import Result
 
 REPETITIONS = 5
-QUICK = ("--repetitions", "3", "--max-time", "2")
+QUICK = ("--repetitions", "3", "--max-time", "1")
 PASSES = 2
 RANKS = (1, 2)
 MESSAGES = "b_eff"  # the benchmark whose transport cpu measures the hosts' MPI
