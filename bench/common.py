@@ -9,7 +9,7 @@ import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from fabricmark import runtimes
+from fabricmark.base import runtimes
 from pairs import Contender, Ratio, ratio
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -14,7 +14,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from common import Row, Settings
-from fabricmark import runtimes
+from fabricmark.base import runtimes
 from rich.console import Console
 from rich.table import Table
 

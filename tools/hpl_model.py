@@ -12,10 +12,10 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "python"))
 
 import numpy as np
-from fabricmark import paths
-from fabricmark.reporting.pictures import MARKERS
-from fabricmark.reporting.plots import GREY, PALETTE
-from fabricmark.written import percent
+from fabricmark.base import paths
+from fabricmark.base.written import percent
+from fabricmark.report.pictures import MARKERS
+from fabricmark.report.plots import GREY, PALETTE
 from published_hpl import NAMES, described, runs
 
 PICTURE = Path(__file__).resolve().parents[1] / "docs" / "hpl_model.svg"

@@ -337,7 +337,7 @@ def prepare_opencl() -> None:
     """Where no OpenCL platform is registered: Intel's CPU runtime from PyPI, which needs no root."""
     stamp = ROOT / ".runtimes" / FALLBACK_RUNTIME / "fabricmark-setup.stamp"
     # The pinned versions stand in runtimes.py: the command that installs them is asked again when it changes.
-    wanted = hashlib.sha256((ROOT / "python/fabricmark/runtimes.py").read_bytes()).hexdigest()
+    wanted = hashlib.sha256((ROOT / "python/fabricmark/base/runtimes.py").read_bytes()).hexdigest()
     known = fallback_library().exists() and stamp.exists() and stamp.read_text() == wanted
     if known or opencl_drivers():
         return

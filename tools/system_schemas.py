@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from fabricmark import paths
+from fabricmark.base import paths
 from fabricmark.systems import figure, keys, quantity
 from fabricmark.systems.build import TRANSPORTS
 

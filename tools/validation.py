@@ -11,12 +11,13 @@ from io import BytesIO
 from pathlib import Path
 
 import numpy as np
-from fabricmark import paths, validation
-from fabricmark.reporting.pictures import MARKERS
-from fabricmark.reporting.plots import GREY, PALETTE
-from fabricmark.validation import fit_view, splits, tables
-from fabricmark.validation.metrics import FACTORS
-from fabricmark.written import percent
+from fabricmark import validate
+from fabricmark.base import paths
+from fabricmark.base.written import percent
+from fabricmark.report.pictures import MARKERS
+from fabricmark.report.plots import GREY, PALETTE
+from fabricmark.validate import fit_view, splits, tables
+from fabricmark.validate.metrics import FACTORS
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 PICTURE, PAGE = DOCS / "validation.svg", DOCS / "validation.md"
@@ -70,7 +71,7 @@ def draw(axes, title: str, members) -> None:
         axes.plot(line, side * line, ":", color=GREY, linewidth=1)
     units = sorted({NAMES[FACTORS[one.figure.unit][0]] for one in members})
     unit = units[0] if len(units) == 1 else "unit of the row"
-    errors = validation.spread(members)
+    errors = validate.spread(members)
     about = f"{errors.rows} rows: median {percent(errors.median, 1)}, 90 % below {percent(errors.p90, 1)}"
     axes.set(xscale="log", yscale="log", xlim=line, ylim=line, title=f"{title}\n{about}")
     axes.set(xlabel=f"measured [{unit}]", ylabel=f"predicted [{unit}]")
@@ -94,7 +95,7 @@ def svg(found) -> bytes:
     return buffer.getvalue()
 
 
-def percents(errors: validation.Spread) -> list[str]:
+def percents(errors: validate.Spread) -> list[str]:
     return [str(errors.rows), *(percent(part, 1) for part in (errors.median, errors.p90, errors.largest))]
 
 
@@ -106,12 +107,12 @@ def table(head: list[str], rows: list[list[str]]) -> str:
 def errors_table(found) -> str:
     rows = [
         [*key, *percents(errors)]
-        for key, errors in validation.grouped(found, ("benchmark", "system", "transport")).items()
+        for key, errors in validate.grouped(found, ("benchmark", "system", "transport")).items()
     ]
     rows += [
-        [f"**{bar.name}**", "", "", *percents(errors)] for bar, errors, _ in validation.against_bars(found)
+        [f"**{bar.name}**", "", "", *percents(errors)] for bar, errors, _ in validate.against_bars(found)
     ]
-    rows.append(["**all**", "", "", *percents(validation.spread(found))])
+    rows.append(["**all**", "", "", *percents(validate.spread(found))])
     return table(["benchmark", "system", "transport", "rows", "median", "p90", "largest"], rows)
 
 
@@ -128,7 +129,7 @@ def fitted_table(entries) -> str:
 
 
 def splits_table(rows) -> str:
-    load = lru_cache(maxsize=None)(validation.loaded("fitted"))
+    load = lru_cache(maxsize=None)(validate.loaded("fitted"))
     lines, every = [], []
     for split in splits.splits(rows):
         found = splits.left_out(split, rows, load)
@@ -141,7 +142,7 @@ def splits_table(rows) -> str:
                 [
                     split.name,
                     "HPL on the U280: one row for two values",
-                    *percents(validation.spread(new)),
+                    *percents(validate.spread(new)),
                 ]
             )
     lines += split_lines("**all splits**", every)
@@ -149,7 +150,7 @@ def splits_table(rows) -> str:
 
 
 def split_lines(name: str, found) -> list[list[str]]:
-    return [[name, bar.name, *percents(errors)] for bar, errors, _ in validation.against_bars(found)]
+    return [[name, bar.name, *percents(errors)] for bar, errors, _ in validate.against_bars(found)]
 
 
 def page(text: str, tables: dict[str, str]) -> str:
@@ -173,8 +174,8 @@ def tables_of(numbered, found) -> dict[str, str]:
 
 
 def main() -> None:
-    numbered = validation.read()
-    found = validation.predict_rows(numbered)
+    numbered = validate.read()
+    found = validate.predict_rows(numbered)
     paths.write_atomically(PICTURE, svg(found))
     paths.write_atomically(PAGE, page(PAGE.read_text(encoding="utf-8"), tables_of(numbered, found)))
 

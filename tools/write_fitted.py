@@ -11,10 +11,11 @@ from collections.abc import Sequence
 from itertools import product
 from pathlib import Path
 
-from fabricmark import paths, published
+from fabricmark.base import paths
+from fabricmark.results import published
 from fabricmark.systems import files, lines
-from fabricmark.validation import fit, fit_view, tables
-from fabricmark.validation.parameters import GROUPS, Group, Parameter
+from fabricmark.validate import fit, fit_view, tables
+from fabricmark.validate.parameters import GROUPS, Group, Parameter
 
 FITTED = re.compile(r"fitted = (\"[^\"]*\"|[0-9.eE+-]+)")
 

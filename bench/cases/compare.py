@@ -13,10 +13,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from common import PROGRAMS, Row, Settings
-from fabricmark import ab, results
-from fabricmark.compare import Comparison
-from fabricmark.compare import Settings as Thresholds
-from fabricmark.compare import compare as fabricmark_compare
+from fabricmark import results
+from fabricmark.compare import ab
+from fabricmark.compare.comparison import Comparison
+from fabricmark.compare.comparison import Settings as Thresholds
+from fabricmark.compare.comparison import compare as fabricmark_compare
 
 ONLY_WHEN_NAMED = True
 COMPARISONS = 20

@@ -15,9 +15,10 @@ from pathlib import Path
 from unittest.mock import patch
 
 from common import Row, Settings, run_program
-from fabricmark import known, report, results
-from fabricmark.reporting import families
-from fabricmark.written import percent
+from fabricmark import results
+from fabricmark.base.written import percent
+from fabricmark.report import families, run_tables
+from fabricmark.systems import device_limits
 
 ONLY_WHEN_NAMED = True  # takes some minutes
 BAR_PERCENT = 20.0
@@ -34,13 +35,13 @@ def run_suite(runtime: str, folder: Path) -> list[Path]:
     return sorted(folder.glob("*.json"))
 
 
-def errors(files: list[Path], devices: known.Devices) -> tuple[list[float], list[float]]:
+def errors(files: list[Path], devices: device_limits.Devices) -> tuple[list[float], list[float]]:
     """(error of each value, of each value that the report's tables show), as shares; prints the latter."""
     everything, shown = [], []
     for file in files:
         result = results.load(file)
-        predicted = report.predictions(result, devices.of(result))
-        rows = report.rows(result.measurements, predicted)
+        predicted = run_tables.predictions(result, devices.of(result))
+        rows = run_tables.rows(result.measurements, predicted)
         of_tables = {id(measurement) for measurement, _ in families.condensed(result.measurements)}
         for row, measurement in zip(rows, result.measurements, strict=True):
             if row.kind != "measured":
@@ -70,7 +71,7 @@ def compare(settings: Settings) -> list[Row]:
         with tempfile.TemporaryDirectory() as place, patch.dict(os.environ):
             os.environ["FABRICMARK_SYSTEMS"] = str(Path(place) / "systems")
             files = run_suite(runtime, Path(place) / "results")
-            everything, shown = errors(files, known.Devices())
+            everything, shown = errors(files, device_limits.Devices())
         rows.append(row(f"all results on {runtime}", everything))
         rows.append(row(f"the report's tables on {runtime}", shown))
     return rows

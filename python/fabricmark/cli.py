@@ -8,37 +8,26 @@ from typing import Annotated, Any
 import typer
 from typer.exceptions import TyperException
 
-from fabricmark import (
-    __version__,
-    ab,
-    calibration,
-    campaign_run,
-    choices,
-    compare,
-    compare_view,
-    compare_words,
-    launch,
-    listing,
-    listing_view,
-    paths,
-    report,
-    resampling,
-    running,
-    runtimes,
-    scale_run,
-    terminal,
-)
-from fabricmark.errors import BAD_USE, ENVIRONMENT, FabricmarkError
-from fabricmark.prediction.command import predict
-from fabricmark.reporting import outputs
-from fabricmark.scale import MODES, SCOPES
+from fabricmark import __version__
+from fabricmark.base import choices, listing, paths, runtimes, terminal
+from fabricmark.base.errors import BAD_USE, ENVIRONMENT, FabricmarkError
+from fabricmark.base.terminal import Column
+from fabricmark.base.written import NOTHING
+from fabricmark.compare import ab, comparison, resampling
+from fabricmark.compare import view as compare_view
+from fabricmark.compare import words as compare_words
+from fabricmark.measure import calibrate, campaign_run, launch, listing_view, new_system, running, scale_run
+from fabricmark.measure.scale import MODES, SCOPES
+from fabricmark.predict.command import predict
+from fabricmark.report import outputs, run_tables
+from fabricmark.systems import calibration
 from fabricmark.systems import command as systems_command
-from fabricmark.terminal import Column
-from fabricmark.validation.command import validate
+from fabricmark.validate.command import validate
 
 INTERRUPTED = 130
 READER_GONE = 141  # what a shell says of a program that SIGPIPE ended
 NO_OUTPUT = "send the output elsewhere; results that are already in files are kept"
+STATISTIC = choices.one_of(list(resampling.LEVELS), "What stands for a run.")
 
 
 class OneLineErrors(typer.Typer):
@@ -172,10 +161,10 @@ def run_command(
     except KeyboardInterrupt:
         kept = f"{len(outcome.files)} finished results are in {output}"
         raise FabricmarkError("interrupted", kept, INTERRUPTED) from None
-    loaded, errors = report.load_all(outcome.files)
+    loaded, errors = run_tables.load_all(outcome.files)
     if loaded:
-        report.show(loaded)
-        outcome.exit_code = max(outcome.exit_code, report.exit_code(loaded))
+        run_tables.show(loaded)
+        outcome.exit_code = max(outcome.exit_code, run_tables.exit_code(loaded))
     for error in errors:
         outcome.exit_code = max(outcome.exit_code, ENVIRONMENT, fail(error))
     raise typer.Exit(outcome.exit_code)
@@ -231,7 +220,7 @@ def report_command(
     found = outputs.main(places, html, png, svg, csv, markdown)
     for error in found.errors:
         fail(error)
-    raise typer.Exit(BAD_USE if found.errors else report.exit_code(found.results))
+    raise typer.Exit(BAD_USE if found.errors else run_tables.exit_code(found.results))
 
 
 @app.command("calibrate")
@@ -245,7 +234,7 @@ def calibrate_command(
         for device in listing.devices(runtime_name):
             if device["emulated"]:
                 continue  # the times of an emulator say nothing about hardware
-            known, now = calibration.ensure(runtime_name, device, again)
+            known, now = calibrate.ensure(runtime_name, device, again)
             board = calibration.board(known)
             rates = (
                 board.memory_bytes_per_second,
@@ -255,7 +244,7 @@ def calibrate_command(
             # Floats, and the largest table: what most programs are about.
             rates += (board.flops_per_second.get("float"),)
             rates += (board.updates_per_second[-1][1] if board.updates_per_second else None,)
-            shown = [report.NOTHING if rate is None else f"{rate / 1e9:.4g}" for rate in rates]
+            shown = [NOTHING if rate is None else f"{rate / 1e9:.4g}" for rate in rates]
             state = "measured now" if now else "known"
             rows.append([runtime_name, board.name, *shown, f"{board.launch_seconds * 1e6:.3g}", state])
     if not rows:
@@ -294,19 +283,19 @@ def compare_command(
         ),
     ],
     threshold: Annotated[str, typer.Option(help="Differences up to this share do not matter.")] = "5%",
-    statistic: Annotated[str, choices.statistic()] = "median",
+    statistic: Annotated[str, STATISTIC] = "median",
     ignore: Annotated[str, typer.Option(help="Conditions that may differ: device,size,...")] = "",
     seed: Annotated[int, typer.Option(min=0, help="Seed of the resampling.")] = resampling.SEED,
     json_file: Annotated[Path | None, typer.Option("--json", help="Also write the comparison here.")] = None,
 ) -> None:
     """Compare runs of two sides; exit code 1 when a metric got worse."""
-    settings = compare.Settings(
+    settings = comparison.Settings(
         threshold=compare_words.share(threshold, "--threshold"),
         statistic=compare_words.statistic(statistic),
         ignore=compare_words.ignored(ignore),
         seed=seed,
     )
-    found = compare.compare(*compare_words.load_sides(words), settings)
+    found = comparison.compare(*compare_words.load_sides(words), settings)
     raise typer.Exit(compare_view.finish(found, json_file))
 
 
@@ -319,7 +308,7 @@ def ab_command(
         list[str] | None, typer.Option(help="Only this metric: NAME[,axis=value]; may be repeated.")
     ] = None,
     min_effect: Annotated[str, typer.Option(help="Differences up to this share do not matter.")] = "2%",
-    statistic: Annotated[str, choices.statistic()] = "median",
+    statistic: Annotated[str, STATISTIC] = "median",
     ignore: Annotated[str, typer.Option(help="Conditions that may differ: size,vector_width,...")] = "",
     until_clear: Annotated[bool, typer.Option("--until-clear", help="Add pairs until it is clear.")] = False,
     max_pairs: Annotated[
@@ -331,7 +320,7 @@ def ab_command(
     json_file: Annotated[Path | None, typer.Option("--json", help="Also write the comparison here.")] = None,
 ) -> None:
     """Run two commands in turns and compare them pair by pair; exit code 1 when a metric got worse."""
-    settings = compare.Settings(
+    settings = comparison.Settings(
         threshold=compare_words.share(min_effect, "--min-effect"),
         statistic=compare_words.statistic(statistic),
         ignore=compare_words.ignored(ignore),
@@ -350,6 +339,7 @@ def ab_command(
     raise typer.Exit(code)
 
 
+systems_command.app.command("new")(new_system.new_command)
 app.add_typer(systems_command.app, name="systems")
 app.command("validate")(validate)
 app.command("predict")(predict)

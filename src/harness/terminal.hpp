@@ -8,7 +8,7 @@
 namespace fabricmark::harness {
 
 /// Columns of standard output: what COLUMNS says, else the terminal, else 130, as in
-/// python/fabricmark/terminal.py.
+/// python/fabricmark/base/terminal.py.
 std::size_t terminal_width();
 
 /// Columns that a UTF-8 text takes, where each character takes one.

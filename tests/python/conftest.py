@@ -12,7 +12,7 @@ from unittest.mock import patch
 
 import pytest
 import samples
-from fabricmark import calibration
+from fabricmark.systems import calibration
 from stream_program import devices, on_a_device
 
 # A test run started in the background may ignore interrupts, and what it starts would inherit that.

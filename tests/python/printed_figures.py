@@ -2,7 +2,7 @@
 
 from functools import lru_cache
 
-from fabricmark import published
+from fabricmark.results import published
 
 BOARD_IDS = {
     "520N": "520n",

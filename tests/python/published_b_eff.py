@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from fabricmark import published
-from fabricmark.published import Figure
+from fabricmark.results import published
+from fabricmark.results.published import Figure
 
 
 @dataclass(frozen=True)

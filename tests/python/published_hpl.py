@@ -3,10 +3,11 @@
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from fabricmark import published, systems
+from fabricmark import systems
 from fabricmark.models import Board, hpl
 from fabricmark.models.machine import Bitstream, Network
-from fabricmark.published import Figure
+from fabricmark.results import published
+from fabricmark.results.published import Figure
 
 # Name of a row's bitstream: system, transport and width of its blocks.
 NAMES = {

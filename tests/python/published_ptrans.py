@@ -3,9 +3,10 @@
 from dataclasses import replace
 from functools import lru_cache
 
-from fabricmark import published, systems
+from fabricmark import systems
 from fabricmark.models import ptrans
-from fabricmark.published import Figure
+from fabricmark.results import published
+from fabricmark.results.published import Figure
 
 TIMES = {"calc_time": "calculation", "transfer_time": "transfer", "total_time": "total"}
 

@@ -7,9 +7,9 @@ import subprocess
 import time
 
 import pytest
-from fabricmark import ab
-from fabricmark.errors import FabricmarkError
-from fabricmark.schemas import first_fault
+from fabricmark.base.errors import FabricmarkError
+from fabricmark.base.schema import first_fault
+from fabricmark.compare import ab
 
 # Takes --factor F (times longer), --spread S, --exit N, --size N, --quirk (another size, unasked), --variant
 # and --kernel-file F (a file that says "slow" takes 10 % longer); the machine's mood drifts slowly.

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 import samples
-from fabricmark import calibration
-from fabricmark.errors import FabricmarkError
+from fabricmark.base.errors import FabricmarkError
+from fabricmark.measure import calibrate
+from fabricmark.systems import calibration
 
 WORDS = ["--platform", "0", "--device", "0", "--passes", "2", "--json", "-"]
 # As it was before arithmetic and random updates were measured.
@@ -28,18 +29,18 @@ def here(place, monkeypatch):
 
 
 def test_measured_once(here):
-    first, now = calibration.ensure("system", samples.DEVICE)
-    again, later = calibration.ensure("system", samples.DEVICE)
+    first, now = calibrate.ensure("system", samples.DEVICE)
+    again, later = calibrate.ensure("system", samples.DEVICE)
     assert (now, later) == (True, False)
     assert first == again == samples.calibration()
     started = here.started("fm_calibrate")
     assert [entry["words"] for entry in started] == [WORDS]
-    calibration.ensure("system", samples.DEVICE, again=True)
+    calibrate.ensure("system", samples.DEVICE, again=True)
     assert len(here.started("fm_calibrate")) == 2
 
 
 def test_key(here):
-    calibration.ensure("system", samples.DEVICE)
+    calibrate.ensure("system", samples.DEVICE)
     assert calibration.find(samples.CPU, "sample-cpu", "1.0") is not None
     assert calibration.find("another CPU", "sample-cpu", "1.0") is None
     assert calibration.find(samples.CPU, "another", "1.0") is None
@@ -48,20 +49,20 @@ def test_key(here):
 
 
 def test_another_host_does_not_count(here, monkeypatch):
-    calibration.ensure("system", samples.DEVICE)
+    calibrate.ensure("system", samples.DEVICE)
     monkeypatch.setattr(calibration, "processor", lambda: "another CPU")
     assert calibration.find_here(samples.DEVICE) is None
 
 
 @pytest.mark.parametrize("damage", ["", "{", '{"schema": "fabricmark-calibration/9"}', OLD, '"x"'])
 def test_a_damaged_cache_is_measured_again(here, damage):
-    calibration.ensure("system", samples.DEVICE)
+    calibrate.ensure("system", samples.DEVICE)
     path = calibration.file_for(samples.calibration())
     path.write_text(damage)
     with pytest.raises(FabricmarkError):
         calibration.load(path)
     assert calibration.find(samples.CPU, "sample-cpu", "1.0") is None
-    assert calibration.ensure("system", samples.DEVICE)[1] is True
+    assert calibrate.ensure("system", samples.DEVICE)[1] is True
     assert calibration.load(path) == samples.calibration()
     assert [entry.name for entry in path.parent.iterdir()] == [path.name]  # no temporary files stay
 
@@ -72,7 +73,7 @@ def test_a_program_that_says_nonsense(here, monkeypatch):
     for said in (json.dumps(document), "no JSON", ""):
         monkeypatch.setenv("FAKE_CALIBRATION", said)
         with pytest.raises(FabricmarkError, match="calibration of sample-cpu failed") as caught:
-            calibration.measure("system", samples.DEVICE)
+            calibrate.measure("system", samples.DEVICE)
         assert caught.value.exit_code == 3
     assert not calibration.folder().exists()
 
@@ -81,7 +82,7 @@ def test_cache_that_cannot_be_written(here, monkeypatch):
     (here.folder / "file").write_text("")
     monkeypatch.setenv("FABRICMARK_CACHE", str(here.folder / "file"))
     with pytest.raises(FabricmarkError, match="cannot write"):
-        calibration.measure("system", samples.DEVICE)
+        calibrate.measure("system", samples.DEVICE)
 
 
 def test_processor_of_this_host():

@@ -5,8 +5,8 @@ import re
 import pytest
 from campaign_support import TWELVE, files, write
 from conftest import REPOSITORY
-from fabricmark import campaign
-from fabricmark.errors import FabricmarkError
+from fabricmark.base.errors import FabricmarkError
+from fabricmark.measure import campaign
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 

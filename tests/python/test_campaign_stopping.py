@@ -7,7 +7,7 @@ import signal
 import pytest
 from campaign_support import ALL_TWELVE, files, is_alive, start, started, wait_for, write
 from conftest import REPOSITORY
-from fabricmark import lock
+from fabricmark.measure import lock
 
 
 def test_killed_half_way_and_resumed(place):

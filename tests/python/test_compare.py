@@ -5,11 +5,11 @@ import json
 import numpy as np
 import pytest
 from compare_samples import document, latency, load, loaded, own_kernel, side, started, write
-from fabricmark import compare, compare_metrics, resampling
-from fabricmark.compare import Settings
-from fabricmark.errors import FabricmarkError
-from fabricmark.resampling import Sides
-from fabricmark.schemas import first_fault
+from fabricmark.base.errors import FabricmarkError
+from fabricmark.base.schema import first_fault
+from fabricmark.compare import comparison, metrics, resampling
+from fabricmark.compare.comparison import Settings
+from fabricmark.compare.resampling import Sides
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -17,7 +17,7 @@ OPERATIONS = ("copy", "scale", "add", "triad")
 
 
 def verdicts(base, new, chosen=None):
-    found = compare.compare(loaded(base, "base"), loaded(new, "new"), chosen or Settings())
+    found = comparison.compare(loaded(base, "base"), loaded(new, "new"), chosen or Settings())
     return [row.verdict for row in found.rows]
 
 
@@ -82,7 +82,7 @@ def test_pairs_take_a_shared_drift_out():
     base = [document(random, 2 * i, mood[i], operations=OPERATIONS) for i in range(10)]
     new = [document(random, 2 * i + 1, mood[i] * 1.1, operations=OPERATIONS) for i in range(10)]
     assert verdicts(base, new) == ["worse"] * 4
-    found = compare.compare(loaded(base), loaded(new[:-1]), Settings())  # no pairs: the drift counts
+    found = comparison.compare(loaded(base), loaded(new[:-1]), Settings())  # no pairs: the drift counts
     assert not found.rows[0].paired and {row.verdict for row in found.rows} == {"unclear"}
 
 
@@ -92,7 +92,9 @@ def test_many_metrics_raise_no_false_alarm():
     for _ in range(20):
         groups = [[runs(random, 6, 0.08, 0.02) for _ in range(2)] for _ in range(30)]
         judged = [
-            compare.judge(resampling.estimate(Sides(*pair, False), "median"), 6, Settings(), len(groups))[0]
+            comparison.judge(resampling.estimate(Sides(*pair, False), "median"), 6, Settings(), len(groups))[
+                0
+            ]
             for pair in groups
         ]
         alarms += bool({"worse", "better"} & set(judged))
@@ -102,7 +104,7 @@ def test_many_metrics_raise_no_false_alarm():
 def test_tiny_differences_are_the_same_however_sure():
     random = np.random.default_rng(6)
     base, new = (side(random, 20, f, first=i, within=0.001) for i, f in enumerate((1.0, 1.02)))
-    found = compare.compare(loaded(base), loaded(new), Settings())
+    found = comparison.compare(loaded(base), loaded(new), Settings())
     assert found.rows[0].interval[1] < 1 and found.rows[0].verdict == "same"
     assert verdicts(base, new, Settings(threshold=0.01)) == ["worse"]
 
@@ -112,7 +114,7 @@ def test_tiny_differences_are_the_same_however_sure():
 ])  # fmt: skip
 def test_better_respects_the_sense(make, factor, verdict):
     random = np.random.default_rng(8)
-    found = compare.compare(
+    found = comparison.compare(
         loaded(side(random, 8, make=make)), loaded(side(random, 8, factor, first=1, make=make)), Settings()
     )
     row = found.rows[0]
@@ -125,7 +127,7 @@ def test_better_respects_the_sense(make, factor, verdict):
 def test_one_run_a_side_is_unclear_up_to_the_stated_factor():
     random = np.random.default_rng(9)
     for factor, verdict in ((1.0, "unclear"), (1.5, "unclear"), (0.6, "unclear"), (2.5, "worse")):
-        found = compare.compare([load(document(random))], [load(document(random, 5, factor))], Settings())
+        found = comparison.compare([load(document(random))], [load(document(random, 5, factor))], Settings())
         assert found.rows[0].verdict == verdict
         assert any("spread between runs is unknown" in line for line in found.warnings)
 
@@ -138,15 +140,15 @@ def test_few_and_scattered_runs_are_unclear():
 def test_the_same_seed_gives_the_same_numbers():
     random = np.random.default_rng(11)
     base, new = loaded(side(random, 5, between=0.1)), loaded(side(random, 6, between=0.1))
-    intervals = [compare.compare(base, new, Settings(seed=s)).rows[0].interval for s in (1, 1, 2)]
+    intervals = [comparison.compare(base, new, Settings(seed=s)).rows[0].interval for s in (1, 1, 2)]
     assert intervals[0] == intervals[1] != intervals[2]
 
 
 def test_runs_of_one_side_after_the_other_are_pointed_out():
     random = np.random.default_rng(12)
-    late = compare.compare(loaded(side(random, 5)), loaded(side(random, 5, first=100)), Settings())
+    late = comparison.compare(loaded(side(random, 5)), loaded(side(random, 5, first=100)), Settings())
     assert any("older" in line for line in late.warnings) and not late.rows[0].paired
-    turns = compare.compare(loaded(side(random, 5)), loaded(side(random, 5, first=1)), Settings())
+    turns = comparison.compare(loaded(side(random, 5)), loaded(side(random, 5, first=1)), Settings())
     assert not turns.warnings and turns.rows[0].paired
 
 
@@ -157,7 +159,7 @@ def test_conditions_that_differ_are_refused_and_named(place):
         made["parameters"]["size"] = 7
         made["environment"]["device"]["name"] = "other"
     with pytest.raises(FabricmarkError, match=r"triad: device differs \(sample-cpu / other\), size differs"):
-        compare.compare(loaded(base), loaded(new), Settings())
+        comparison.compare(loaded(base), loaded(new), Settings())
     assert len(verdicts(base, new, Settings(ignore=("device", "size")))) == 1
     write(place.folder / "a", base)
     write(place.folder / "b", new + side(random, 3, first=1, operations=("copy",)))
@@ -171,12 +173,12 @@ def test_another_kernel_on_either_side_is_what_is_compared(place, one_error_line
     base, new = side(random, 6), side(random, 6, 1.3, first=1)
     for made in new:
         own_kernel(made, "mine.cl", "1")
-    found = compare.compare(loaded(base), loaded(new), Settings())
+    found = comparison.compare(loaded(base), loaded(new), Settings())
     assert [row.verdict for row in found.rows] == ["worse"]
     assert found.allowed == ["class (base / optimized)", "kernel (the suite's / mine.cl (11111111))"]
     for made in base:
         own_kernel(made, "mine.cl", "2")
-    found = compare.compare(loaded(base), loaded(new), Settings())
+    found = comparison.compare(loaded(base), loaded(new), Settings())
     assert found.allowed == ["kernel (mine.cl (22222222) / mine.cl (11111111))"]
     own_kernel(new[0], "other.cl", "3")  # two kernels on one side: which of them is meant?
     write(place.folder / "a", base)
@@ -189,7 +191,7 @@ def test_kinds_are_never_mixed(place, one_error_line):
     random = np.random.default_rng(14)
     base, new = side(random, 3), side(random, 3, first=1, kind="emulated")
     with pytest.raises(FabricmarkError, match="measured and emulated metrics are never compared"):
-        compare.compare(loaded(base), loaded(new), Settings())
+        comparison.compare(loaded(base), loaded(new), Settings())
     write(place.folder / "a", base)
     write(place.folder / "b", new)
     one_error_line(place.run("compare", "a", "b"), 2)
@@ -253,10 +255,10 @@ def test_as_many_runs_as_are_said_to_be_needed_would_make_it_clear():
 
 def test_values_that_are_not_above_zero_have_no_ratio():
     random = np.random.default_rng(18)
-    metric = compare_metrics.collect(loaded(side(random, 2)), {"stream": ()})
+    metric = metrics.collect(loaded(side(random, 2)), {"stream": ()})
     (one,) = metric.values()
-    one.runs[0] = compare_metrics.Run(started(0), np.array([0.0]))
-    assert "above zero" in compare.compare_metric(one, one, Settings(), 1).cause
+    one.runs[0] = metrics.Run(started(0), np.array([0.0]))
+    assert "above zero" in comparison.compare_metric(one, one, Settings(), 1).cause
 
 
 FUZZ = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow], database=None)
@@ -273,7 +275,7 @@ def test_any_samples_give_a_finite_ordered_interval(base, new, statistic):
     if len(base) == len(new):
         again = resampling.estimate(Sides(*sides, True), statistic)
         assert np.isfinite([*again.interval(0.99)]).all()
-    verdict, _ = compare.judge(found, min(len(base), len(new)), Settings(), 3)
+    verdict, _ = comparison.judge(found, min(len(base), len(new)), Settings(), 3)
     assert verdict in ("same", "better", "worse", "unclear")
 
 

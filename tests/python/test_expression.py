@@ -6,7 +6,7 @@ import shutil
 
 import pytest
 from conftest import REPOSITORY
-from fabricmark import expression, kernel_toml
+from fabricmark.base import expression, kernel_toml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from stream_program import KERNELS, on_a_device

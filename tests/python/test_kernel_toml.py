@@ -3,8 +3,8 @@
 import pytest
 import samples
 from conftest import REPOSITORY
-from fabricmark import kernel_toml
-from fabricmark.errors import FabricmarkError
+from fabricmark.base import kernel_toml
+from fabricmark.base.errors import FabricmarkError
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 

@@ -6,10 +6,15 @@ import json
 
 import pytest
 import samples
-from fabricmark import calibration, models, paths, refine, report, results
-from fabricmark.launch import Job
+from fabricmark import models, results
+from fabricmark.base import paths
+from fabricmark.base.written import percent
+from fabricmark.measure import calibrate, refine
+from fabricmark.measure.launch import Job
 from fabricmark.models import Prediction, _limits, b_eff, fft, gemm, host_transfer, ptrans, stream
 from fabricmark.models._limits import Limits
+from fabricmark.report import run_tables
+from fabricmark.systems import calibration, device_limits
 
 MIB = 2**20
 BOARD = calibration.board(samples.calibration())
@@ -115,7 +120,7 @@ def test_merging_keeps_the_maxima():
     now["host_memory"][0]["bytes_per_second"] = 77e9
     now["launch_seconds"] = 5e-5
     now["link"]["to_device_bytes_per_second"] = 1e9
-    found = calibration.merged(known, now)
+    found = calibrate.merged(known, now)
     assert [entry["bytes_per_second"] for entry in found["host_copy"]] == [99e9, 50e9]
     assert found["host_memory"][0]["bytes_per_second"] == 77e9
     assert found["host_memory"][1:] == known["host_memory"][::-1][1:]
@@ -133,8 +138,8 @@ def test_a_further_measurement_is_merged_and_a_new_one_is_not(place, monkeypatch
     fast = samples.calibration()
     fast["peak"][0]["flops_per_second"] = 999e9
     keep(fast)
-    assert calibration.measure("system", samples.DEVICE)["peak"][0]["flops_per_second"] == 999e9
-    again = calibration.ensure("system", samples.DEVICE, again=True)[0]
+    assert calibrate.measure("system", samples.DEVICE)["peak"][0]["flops_per_second"] == 999e9
+    again = calibrate.ensure("system", samples.DEVICE, again=True)[0]
     assert again["peak"][0]["flops_per_second"] == 200e9
 
 
@@ -153,16 +158,16 @@ def test_a_row_above_its_limit_has_a_reason(place, factor):
     path = place.write("one.json", samples.result())
     done = place.run("report", path)
     result = results.load(path)
-    known = report.of_result(result)
-    rows = report.rows(result.measurements, report.predictions(result, known))
+    known = device_limits.of_result(result)
+    rows = run_tables.rows(result.measurements, run_tables.predictions(result, known))
     above = [
-        row for row in rows if row.efficiency is not None and row.efficiency > report.CREDIBLE_EFFICIENCY
+        row for row in rows if row.efficiency is not None and row.efficiency > run_tables.CREDIBLE_EFFICIENCY
     ]
     assert bool(above) == (factor > 1)
     assert ("above the limit: " in done.stdout) == bool(above)
-    reason = report.reason_above(known, rows)
+    reason = run_tables.reason_above(known, rows)
     for row in above:
-        assert f"{row.operation} {report.percent(row.efficiency)}" in reason and "2 measurements" in reason
+        assert f"{row.operation} {percent(row.efficiency)}" in reason and "2 measurements" in reason
 
 
 def test_limits_are_measured_again_after_a_faster_run(place, monkeypatch):

@@ -7,9 +7,12 @@ import statistics
 import numpy as np
 import pytest
 import samples
-from fabricmark import calibration, models, paths, report, results, systems
+from fabricmark import models, results, systems
+from fabricmark.base import paths
 from fabricmark.models import b_eff
 from fabricmark.models._fit import fit_latency_bandwidth
+from fabricmark.report import run_tables
+from fabricmark.systems import calibration, device_limits
 from published_b_eff import curves
 
 SIZES = 2.0 ** np.arange(21)
@@ -253,8 +256,8 @@ def test_the_report_gives_the_model_its_measurements(place):
     paths.write_atomically(calibration.file_for(known), json.dumps(known))
     for transport, word in (("cpu", "memory bandwidth"), ("host", "message")):
         result = results.load(place.write(f"{transport}.json", samples.b_eff(transport=transport)))
-        predicted = report.predictions(result, report.of_result(result))
-        shown = report.rows(result.measurements, predicted)
+        predicted = run_tables.predictions(result, device_limits.of_result(result))
+        shown = run_tables.rows(result.measurements, predicted)
         longest = [row for row in shown if row.operation == "exchange 1 MiB" and row.unit == "GB/s"]
         assert [row.bottleneck for row in longest] == [word]
         assert longest[0].modelled > longest[0].best / 2

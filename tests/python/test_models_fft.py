@@ -4,8 +4,8 @@ import dataclasses
 
 import pytest
 import samples
-from fabricmark import calibration
 from fabricmark.models import fft
+from fabricmark.systems import calibration
 from published_fft import RUNS
 
 CLAIM = 0.85  # section 3.2.3: "a high efficiency of more than 85% for all FPGA"

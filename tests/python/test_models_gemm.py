@@ -4,8 +4,8 @@ import dataclasses
 
 import pytest
 import samples
-from fabricmark import calibration
 from fabricmark.models import gemm
+from fabricmark.systems import calibration
 from published_gemm import PAC_RUN, RUNS
 
 CLAIM = 0.018  # section 3.2.4: "not more than 1.8 %"

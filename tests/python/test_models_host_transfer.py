@@ -6,8 +6,9 @@ import itertools
 import numpy as np
 import pytest
 import samples
-from fabricmark import calibration, models, results
+from fabricmark import models, results
 from fabricmark.models import host_transfer
+from fabricmark.systems import calibration
 
 MIB = 2**20
 LINK = {"link_gb_per_s": 32.0}

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 import samples
 from conftest import REPOSITORY
-from fabricmark import calibration, systems
+from fabricmark import systems
 from fabricmark.models import _grid, hpl
+from fabricmark.systems import calibration
 from hypothesis import given
 from hypothesis import strategies as st
 from published_hpl import CYGNUS, NAMES, described, ratio, runs

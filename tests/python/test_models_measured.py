@@ -4,12 +4,14 @@ import dataclasses
 
 import pytest
 import samples
-from fabricmark import calibration, kernel_toml, listing, models
+from fabricmark import models
+from fabricmark.base import kernel_toml, listing
+from fabricmark.measure import short_runs
 from fabricmark.models import _host_transfer_measured, _measured, _transfers
 from fabricmark.models._measured import Run
 from fabricmark.models.machine import Bitstream, Curve, Network, Times
 from fabricmark.results import Measurement
-from fabricmark.systems import measured_keys, short_runs
+from fabricmark.systems import calibration, measured_keys
 from fabricmark.systems.system import OF_BOARD
 
 BOARD = calibration.board(samples.calibration())

@@ -5,8 +5,8 @@ import dataclasses
 import numpy as np
 import pytest
 import samples
-from fabricmark import calibration
 from fabricmark.models import Board, ptrans
+from fabricmark.systems import calibration
 from published_ptrans import described, figures, modelled, predictions
 
 CLAIM = 0.09  # largest error, of the one run on the HACC; nothing of PTRANS was fitted to it

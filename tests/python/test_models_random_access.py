@@ -4,8 +4,8 @@ import dataclasses
 
 import pytest
 import samples
-from fabricmark import calibration
 from fabricmark.models import Board, random_access
+from fabricmark.systems import calibration
 from published_random_access import RUNS, SCALED
 
 SINGLE, MANY, BUFFERED_MANY, BUFFERED = RUNS

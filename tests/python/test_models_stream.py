@@ -4,8 +4,9 @@ import dataclasses
 
 import pytest
 import samples
-from fabricmark import calibration, models
+from fabricmark import models
 from fabricmark.models import stream
+from fabricmark.systems import calibration
 from published_stream import RUNS
 
 OPERATIONS = ("copy", "scale", "add", "triad")

@@ -5,8 +5,9 @@ import subprocess
 
 import pytest
 import samples
-from fabricmark import lock, paths
-from fabricmark.errors import FabricmarkError
+from fabricmark.base import paths
+from fabricmark.base.errors import FabricmarkError
+from fabricmark.measure import lock
 
 PRECIOUS = "not to be lost\n"
 

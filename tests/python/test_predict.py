@@ -8,8 +8,8 @@ import re
 import pytest
 from conftest import REPOSITORY
 from described import rewrite
-from fabricmark.errors import FabricmarkError
-from fabricmark.prediction import request
+from fabricmark.base.errors import FabricmarkError
+from fabricmark.predict import request
 
 TABLE_4_10 = {(1, 3072): 0.18, (64, 8 * 3072): 8.48, (1, 24576): 0.86, (64, 8 * 24576): 48.78}  # TFLOP/s
 

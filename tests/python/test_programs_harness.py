@@ -10,7 +10,7 @@ import subprocess
 import time
 
 import pytest
-from fabricmark.schemas import first_fault, validator
+from fabricmark.base.schema import first_fault, validator
 from stream_program import KERNELS, OPERATIONS, PROGRAM, SHORT, one_error, only_error
 
 pytestmark = pytest.mark.programs

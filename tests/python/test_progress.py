@@ -3,7 +3,7 @@
 import json
 
 import samples
-from fabricmark import progress
+from fabricmark.base import progress
 from test_terminal import on_a_terminal
 
 GPU = {**samples.DEVICE, "name": "Sample GPU", "class": "gpu", "platform_index": 1}

@@ -1,8 +1,8 @@
 """data/published: what is there is read as told, and a bad row is refused with its line and a remedy."""
 
 import pytest
-from fabricmark import published
-from fabricmark.errors import FabricmarkError
+from fabricmark.base.errors import FabricmarkError
+from fabricmark.results import published
 
 FIGURES = published.load()
 HEAD = ",".join(published.COLUMNS)

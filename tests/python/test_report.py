@@ -8,7 +8,10 @@ import subprocess
 import pytest
 import samples
 from compare_samples import own_kernel
-from fabricmark import calibration, models, paths, report, results
+from fabricmark import models, results
+from fabricmark.base import paths, written
+from fabricmark.report import run_tables
+from fabricmark.systems import calibration, device_limits
 from rich.console import Console
 
 EMULATOR = {**samples.DEVICE, "name": "emulated board", "class": "emulator", "emulated": True}
@@ -24,13 +27,13 @@ def calibrated(place):
 def rows(place, document):
     """{operation: Row} of a document."""
     result = results.load(place.write("one.json", document))
-    predicted = report.predictions(result, report.of_result(result))
-    return {entry.operation: entry for entry in (report.row(m, predicted) for m in result.measurements)}
+    predicted = run_tables.predictions(result, device_limits.of_result(result))
+    return {entry.operation: entry for entry in (run_tables.row(m, predicted) for m in result.measurements)}
 
 
 def text(place, document, width=120):
     console = Console(file=io.StringIO(), width=width)
-    report.show([results.load(place.write("one.json", document))], console)
+    run_tables.show([results.load(place.write("one.json", document))], console)
     return console.file.getvalue()
 
 
@@ -127,7 +130,7 @@ def test_a_time_is_better_when_it_is_shorter():
     prediction = models.Prediction("latency", {}, 2.0, "us", 1.0, "-", "")
     entry = {**samples.measurement(), "name": "latency", "axes": {}, "unit": "us", "better": "lower"}
     measured = results._measurement({**entry, "best": 4.0})
-    assert report.row(measured, [prediction]).efficiency == pytest.approx(0.25)
+    assert run_tables.row(measured, [prediction]).efficiency == pytest.approx(0.25)
 
 
 @pytest.mark.parametrize(
@@ -191,7 +194,7 @@ def test_narrow_terminals(place):
     "value, shown", [(None, "-"), (0.0, "0"), (48.123, "48.12"), (1e-9, "1.000e-09"), (4387.2, "4387")]
 )
 def test_numbers(value, shown):
-    assert report.number(value) == shown
+    assert written.number(value) == shown
 
 
 def test_svg(place):

@@ -7,9 +7,11 @@ from html.parser import HTMLParser
 
 import pytest
 import samples
-from fabricmark import calibration, models, paths
-from fabricmark.reporting import details, outputs, page, pictures, tables
-from fabricmark.reporting.plots import Plot, Series
+from fabricmark import models
+from fabricmark.base import paths
+from fabricmark.report import details, outputs, page, pictures, tables
+from fabricmark.report.plots import Plot, Series
+from fabricmark.systems import calibration
 
 HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(2)> $x_$ & \x1b[2J"
 

@@ -5,10 +5,12 @@ import json
 import pytest
 import samples
 from compare_samples import own_kernel
-from fabricmark import calibration, paths, results
-from fabricmark.reporting import bars, curves, families, gantt, groups, plots, speedups
-from fabricmark.reporting import samples as sample_plots
-from fabricmark.reporting.inputs import Scaling
+from fabricmark import results
+from fabricmark.base import paths
+from fabricmark.report import bars, curves, families, gantt, groups, plots, speedups
+from fabricmark.report import samples as sample_plots
+from fabricmark.report.inputs import Scaling
+from fabricmark.systems import calibration
 
 KINDS = ("measured", "modelled")
 EMULATOR = {**samples.DEVICE, "name": "emulated board", "class": "emulator", "emulated": True}

@@ -1,7 +1,7 @@
 """Axes of plots: where their ticks stand and how they are written."""
 
 import pytest
-from fabricmark.reporting import scales
+from fabricmark.report import scales
 
 
 @pytest.mark.parametrize(

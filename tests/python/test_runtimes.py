@@ -3,8 +3,8 @@
 import sys
 
 import pytest
-from fabricmark import runtimes
-from fabricmark.errors import FabricmarkError
+from fabricmark.base import runtimes
+from fabricmark.base.errors import FabricmarkError
 
 
 @pytest.fixture

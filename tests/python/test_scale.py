@@ -6,7 +6,7 @@ import pytest
 import samples
 from campaign_support import is_alive, start, wait_for
 from conftest import REPOSITORY
-from fabricmark.schemas import first_fault
+from fabricmark.base.schema import first_fault
 from test_campaign_mpi import FORKING_LAUNCHER, launched, with_launcher
 
 SIZE = """

@@ -1,9 +1,11 @@
 """The metrics of `fabricmark scale`: speed-up, efficiency, normalised as published."""
 
 import pytest
-from fabricmark import kernel_toml, scale, scaling
-from fabricmark.errors import FabricmarkError
-from fabricmark.scaling import Design
+from fabricmark.base import kernel_toml
+from fabricmark.base.errors import FabricmarkError
+from fabricmark.measure import scale
+from fabricmark.results import scaling
+from fabricmark.results.scaling import Design
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -6,8 +6,8 @@ import json
 import pytest
 import samples
 from fabricmark import results
-from fabricmark.errors import FabricmarkError
-from fabricmark.schemas import first_fault, validator
+from fabricmark.base.errors import FabricmarkError
+from fabricmark.base.schema import first_fault, validator
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator

@@ -77,8 +77,8 @@ class Machine:
         (self.root / "requirements.txt").write_text("numpy==1\n")
         (self.root / "requirements-dev.txt").write_text("-r requirements.txt\npytest==1\n")
         (self.root / "pyproject.toml").write_text("[project]\n")
-        (self.root / "python" / "fabricmark").mkdir(parents=True)
-        (self.root / "python" / "fabricmark" / "runtimes.py").write_text("VERSION = 1\n")
+        (self.root / "python" / "fabricmark" / "base").mkdir(parents=True)
+        (self.root / "python" / "fabricmark" / "base" / "runtimes.py").write_text("VERSION = 1\n")
         for name, package in PACKAGES.items():
             self.put_on_shelf(name, package)
             shutil.copytree(folder / "shelf" / name, self.system, dirs_exist_ok=True)
@@ -219,7 +219,7 @@ def test_user_without_opencl_gets_intels_runtime(machine):
     assert code == 0
     assert commands[-1] == "fabricmark runtimes install intel-cpu"
     assert machine.setup() == (0, [])
-    (machine.root / "python" / "fabricmark" / "runtimes.py").write_text("VERSION = 2\n")
+    (machine.root / "python" / "fabricmark" / "base" / "runtimes.py").write_text("VERSION = 2\n")
     assert machine.setup() == (0, ["fabricmark runtimes install intel-cpu"])
 
 

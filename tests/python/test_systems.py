@@ -5,8 +5,9 @@ import re
 
 import pytest
 from conftest import REPOSITORY
-from fabricmark import published, systems
-from fabricmark.errors import FabricmarkError
+from fabricmark import systems
+from fabricmark.base.errors import FabricmarkError
+from fabricmark.results import published
 from fabricmark.systems import catalogue, files, lines
 
 SYSTEMS = REPOSITORY / "systems"
@@ -124,7 +125,7 @@ def test_parameters(place):
 
 
 def test_parameters_are_those_of_the_kernels():
-    from fabricmark import kernel_toml
+    from fabricmark.base import kernel_toml
 
     for path in (SYSTEMS / "bitstreams").glob("*.toml"):
         for name, one in systems.bitstreams(path).items():

@@ -7,8 +7,8 @@ import tomllib
 
 import pytest
 from conftest import REPOSITORY
-from fabricmark.errors import FabricmarkError
-from fabricmark.schemas import first_fault, validator
+from fabricmark.base.errors import FabricmarkError
+from fabricmark.base.schema import first_fault, validator
 from fabricmark.systems import catalogue, files
 from wrong_systems import CHANGES
 

@@ -7,9 +7,11 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 import samples
-from fabricmark import calibration, launch, listing, paths, results, systems
-from fabricmark.errors import FabricmarkError
-from fabricmark.systems import here, short_runs, text
+from fabricmark import results, systems
+from fabricmark.base import listing, paths
+from fabricmark.base.errors import FabricmarkError
+from fabricmark.measure import launch, short_runs
+from fabricmark.systems import calibration, local_machine, text
 
 EMULATOR = {**samples.DEVICE, "name": "emulated board", "class": "emulator", "emulated": True}
 
@@ -116,7 +118,7 @@ def test_the_newest_file_counts(machine):
         "two",
         FAKE_CALIBRATION=json.dumps({**samples.calibration(), "device_copy_bytes_per_second": 1e9}),
     )
-    found = here.find(samples.CPU, "sample-cpu", "1.0")
+    found = local_machine.find(samples.CPU, "sample-cpu", "1.0")
     assert found.path.stem == "two" and not found.faults
 
 
@@ -153,7 +155,7 @@ def test_a_second_device_joins_the_first(machine):
     file = measured(machine, FAKE_DEVICES=json.dumps([samples.DEVICE, other]), FAKE_CALIBRATION=calibration)
     assert len(systems.load(file).boards) == 2
     for name in ("sample-cpu", "other-cpu"):
-        assert here.find(samples.CPU, name, "1.0").system.board.name == name
+        assert local_machine.find(samples.CPU, name, "1.0").system.board.name == name
 
 
 def test_an_interrupted_measurement_leaves_the_old_file(machine, monkeypatch):
@@ -241,7 +243,7 @@ def test_any_name_of_a_device_fits_into_a_file(machine, name):
         "FAKE_CALIBRATION": json.dumps(samples.calibration(device)),
     }
     assert systems.load(measured(machine, **variables)).bitstreams
-    assert here.find(samples.CPU, name, "1.0").system is not None
+    assert local_machine.find(samples.CPU, name, "1.0").system is not None
 
 
 @pytest.mark.parametrize(
@@ -261,8 +263,9 @@ def test_real_programs(tmp_path, monkeypatch):
     """Real kernels at tiny sizes: they tell figures of each, and curves of messages."""
     monkeypatch.setenv("FABRICMARK_SYSTEMS", str(tmp_path / "systems"))
     monkeypatch.setenv("FABRICMARK_CACHE", str(tmp_path / "cache"))
-    from fabricmark import calibration, models
+    from fabricmark import models
     from fabricmark.models import _b_eff_measured, gemm, ptrans
+    from fabricmark.systems import calibration
 
     found = [one for one in listing.devices("system") if one["class"] == "cpu" and not one["emulated"]]
     if not found:

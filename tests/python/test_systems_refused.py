@@ -7,7 +7,7 @@ import tomllib
 import pytest
 from conftest import REPOSITORY
 from fabricmark import systems
-from fabricmark.errors import BAD_USE, FabricmarkError
+from fabricmark.base.errors import BAD_USE, FabricmarkError
 from fabricmark.systems import catalogue
 from hypothesis import given, settings
 from hypothesis import strategies as st

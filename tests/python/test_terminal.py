@@ -13,9 +13,10 @@ import termios
 import pytest
 import samples
 from conftest import REPOSITORY
-from fabricmark import report, results, terminal
-from fabricmark.reporting import families
-from fabricmark.terminal import Column
+from fabricmark import results
+from fabricmark.base import terminal, written
+from fabricmark.base.terminal import Column
+from fabricmark.report import families
 from rich.console import Console
 
 WIDTHS = (80, 100, 140)
@@ -43,7 +44,7 @@ def check_whole(text, loaded, width):
         assert result.device["name"] in text and result.benchmark in there
         for measurement, _ in families.condensed(result.measurements):
             for value in (measurement.best, measurement.median):
-                assert report.number(value) in there
+                assert written.number(value) in there
             assert measurement.unit in text and families.words(measurement.name) in text
             for axis, value in measurement.axes.items():
                 assert families.cell_text(axis, value) in text
@@ -118,8 +119,8 @@ def test_comparisons_are_whole(place, width):
     assert done.returncode == 0, done.stderr
     there = words_of(done.stdout)
     for row in json.loads((place.folder / "found.json").read_text())["metrics"]:
-        interval = " to ".join(report.number(value) for value in row["interval"])
-        for word in (report.number(row["base"]), f"{row['ratio']:.3f}", interval, row["verdict"]):
+        interval = " to ".join(written.number(value) for value in row["interval"])
+        for word in (written.number(row["base"]), f"{row['ratio']:.3f}", interval, row["verdict"]):
             assert word in there
     assert all(len(line) <= width for line in done.stdout.splitlines())
 
@@ -133,7 +134,7 @@ def test_scaling_is_whole(place, width):
     for entry in json.loads(file.read_text())["series"]:
         assert entry["operation"] in there and entry["unit"] in there
         for key in ("best", "median", "speed_up", "per_replication"):
-            assert all(report.number(value) in there for value in entry[key] if value is not None)
+            assert all(written.number(value) in there for value in entry[key] if value is not None)
     assert all(len(line) <= width for line in done.stdout.splitlines() if "summary" not in line)
 
 

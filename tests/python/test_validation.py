@@ -6,9 +6,10 @@ from functools import lru_cache
 
 import pytest
 from conftest import REPOSITORY
-from fabricmark import published, validation
-from fabricmark.errors import FabricmarkError
-from fabricmark.validation import distribution, outcomes
+from fabricmark import validate
+from fabricmark.base.errors import FabricmarkError
+from fabricmark.results import published
+from fabricmark.validate import distribution, outcomes
 
 ROWS = outcomes.read()
 HEAD = ",".join(published.COLUMNS)
@@ -18,7 +19,7 @@ load = lru_cache(maxsize=None)(outcomes.loaded("fitted"))
 
 @pytest.fixture(scope="module", name="found")
 def found_outcomes():
-    return validation.predict_rows(ROWS, load=load)
+    return validate.predict_rows(ROWS, load=load)
 
 
 def spread_of(changed, **wanted):
@@ -28,22 +29,22 @@ def spread_of(changed, **wanted):
         for line, row in ROWS
         if row.role == "calibration" or all(getattr(row, name) == value for name, value in wanted.items())
     ]
-    return validation.spread(validation.predict_rows(chosen, load=lambda *key: changed(load(*key))))
+    return validate.spread(validate.predict_rows(chosen, load=lambda *key: changed(load(*key))))
 
 
 def test_every_row_of_the_given_file_is_predicted(found):
     assert len(found) == len([row for _, row in ROWS if row.role == "test"]) == 382
-    assert validation.unpredicted(found) == []
+    assert validate.unpredicted(found) == []
 
 
 def test_the_bars_are_kept(found):
-    names = [bar.name for bar, errors, kept in validation.against_bars(found) if kept]
+    names = [bar.name for bar, errors, kept in validate.against_bars(found) if kept]
     assert names == ["all but b_eff over the host", "b_eff over the host"]
 
 
 def test_bars_notice_what_is_missed(found):
     worse = [replace(one, predicted=one.figure.value * 1.2) for one in found]
-    assert [kept for _, _, kept in validation.against_bars(worse)] == [False, False]
+    assert [kept for _, _, kept in validate.against_bars(worse)] == [False, False]
 
 
 def test_error_of_a_row(found):
@@ -97,12 +98,12 @@ def test_a_wrong_figure_makes_the_errors_grow(change, rows):
 
 
 def test_distribution_counts_every_row(found):
-    groups = validation.grouped(found, ("benchmark", "transport"))
+    groups = validate.grouped(found, ("benchmark", "transport"))
     assert sum(errors.rows for errors in groups.values()) == len(found)
     assert groups["hpl", "channels"].rows == 21
-    (whole,) = validation.grouped(found, ()).values()
-    assert whole == validation.spread(found)
-    assert validation.spread([]) is None
+    (whole,) = validate.grouped(found, ()).values()
+    assert whole == validate.spread(found)
+    assert validate.spread([]) is None
 
 
 def test_lines_are_named_in_ranges():
@@ -111,16 +112,16 @@ def test_lines_are_named_in_ranges():
 
 
 def test_error_bar_is_that_of_the_nearest_rows(found):
-    bar = validation.error_bar("hpl", "noctua1", "channels")
+    bar = validate.error_bar("hpl", "noctua1", "channels")
     same = [one for one in found if (one.figure.benchmark, one.figure.transport) == ("hpl", "channels")]
-    assert bar.spread == validation.spread(same)
+    assert bar.spread == validate.spread(same)
     assert bar.of == "21 published values of hpl over channels on noctua1"
-    other = validation.error_bar("hpl", "cygnus", "channels")
+    other = validate.error_bar("hpl", "cygnus", "channels")
     assert other.spread == bar.spread
     assert other.of == "21 published values of hpl over channels on other systems"
-    assert validation.error_bar("fft", "hacc", "none").of.endswith("on other systems")
-    assert validation.error_bar("hpl", "noctua2", "accl-udp").of.startswith("77 published values")
-    assert validation.error_bar("host_transfer", "noctua1", "none") is None
+    assert validate.error_bar("fft", "hacc", "none").of.endswith("on other systems")
+    assert validate.error_bar("hpl", "noctua2", "accl-udp").of.startswith("77 published values")
+    assert validate.error_bar("host_transfer", "noctua1", "none") is None
 
 
 @pytest.fixture(name="written")
@@ -200,7 +201,7 @@ def test_other_bad_use(place, written, one_error_line):
 def test_published_values_alone_are_worse_but_there(found):
     """The profile without any fit: its errors are shown, never mixed with those of the other."""
     try:
-        alone = validation.predict_rows(ROWS, "published")
+        alone = validate.predict_rows(ROWS, "published")
     except FabricmarkError as error:
         pytest.fail(str(error))
-    assert validation.spread(alone).median > validation.spread(found).median
+    assert validate.spread(alone).median > validate.spread(found).median

@@ -7,11 +7,11 @@ from functools import lru_cache
 
 import pytest
 from conftest import REPOSITORY
-from fabricmark import validation
-from fabricmark.validation import fit, fit_view, outcomes, splits, tables
-from fabricmark.validation.distribution import BARS
-from fabricmark.validation.parameters import GROUPS, Group, Parameter
-from fabricmark.written import percent
+from fabricmark import validate
+from fabricmark.base.written import percent
+from fabricmark.validate import fit, fit_view, outcomes, splits, tables
+from fabricmark.validate.distribution import BARS
+from fabricmark.validate.parameters import GROUPS, Group, Parameter
 
 ROWS = tables.with_tables(row for _, row in outcomes.read())
 CALIBRATION = [row for row in ROWS if row.role == "calibration"]
@@ -105,7 +105,7 @@ def left_out_rows():
 
 def assert_within_bars(found):
     for bar in BARS:
-        errors = validation.spread(one for one in found if bar.is_of(one))
+        errors = validate.spread(one for one in found if bar.is_of(one))
         if errors is not None:
             assert errors.median <= WORSE * bar.median, (bar.name, errors)
             assert errors.p90 <= WORSE * bar.p90, (bar.name, errors)
@@ -113,7 +113,7 @@ def assert_within_bars(found):
 
 def test_all_rows_that_had_no_part_in_a_fit(left_out):
     found = [one for outcomes_of_split in left_out.values() for one in outcomes_of_split]
-    assert validation.unpredicted(found) == []
+    assert validate.unpredicted(found) == []
     assert len(found) > 400
     assert_within_bars(found)
 
@@ -142,7 +142,7 @@ def test_a_parameter_too_many_would_be_noticed():
     """One figure for a device count fits its rows, and says nothing of others: left out, it is far off."""
     split = next(one for one in SPLITS if one.name == "without 16 devices")
     found = splits.left_out(split, ROWS, lambda *key: slower_with_many(load(*key)))
-    errors = validation.spread(one for one in found if BARS[0].is_of(one))
+    errors = validate.spread(one for one in found if BARS[0].is_of(one))
     assert errors.p90 > WORSE * BARS[0].p90
 
 
@@ -175,7 +175,7 @@ def tool_that_writes_the_page():
 def test_the_page_has_the_tables_of_today(tool, fitted, left_out):
     """`.venv/bin/python tools/validation.py` writes them."""
     text = tool.PAGE.read_text(encoding="utf-8")
-    found = validation.predict_rows(outcomes.read(), load=load)
+    found = validate.predict_rows(outcomes.read(), load=load)
     tables = {"errors": tool.errors_table(found), "fitted": tool.fitted_table(fitted)}
     assert tool.page(text, tables) == text
     wrong = {"errors": tables["errors"].replace("hpl", "hpcg")}
@@ -188,5 +188,5 @@ def test_the_picture_has_every_benchmark(tool):
     picture = tool.PICTURE.read_text(encoding="utf-8")
     for name in {row.benchmark for row in ROWS}:
         assert f"{name}, noctua1" in picture
-    drawn = tool.svg(validation.predict_rows(outcomes.read(), load=load))
+    drawn = tool.svg(validate.predict_rows(outcomes.read(), load=load))
     assert drawn.startswith(b"<?xml") and b"b_eff over the host" in drawn

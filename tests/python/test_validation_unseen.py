@@ -4,9 +4,10 @@ from functools import lru_cache
 from math import isqrt
 
 import pytest
-from fabricmark import published, validation
-from fabricmark.published import Figure
-from fabricmark.validation import outcomes, runs
+from fabricmark import validate
+from fabricmark.results import published
+from fabricmark.results.published import Figure
+from fabricmark.validate import outcomes, runs
 
 load = lru_cache(maxsize=None)(outcomes.loaded("fitted"))
 EMPTY = Figure(
@@ -23,7 +24,7 @@ def row(benchmark, system, board, metric, unit, **more):
 
 def predicted(one):
     """The prediction of a row, in its unit."""
-    (found,) = validation.predict_rows([(2, one)], load=load)
+    (found,) = validate.predict_rows([(2, one)], load=load)
     assert found.reason == ""
     return found.predicted
 
@@ -139,7 +140,7 @@ def test_boards_by_less_than_their_id():
         predicted(row("hpl", "cygnus", name, "lu_gflops", "GFLOP/s", **of)) for name in ("520n", "520n_100g")
     }
     assert len(rates) == 1
-    (found,) = validation.predict_rows([(2, row("gemm", "noctua2", "h200", "gflops", "GFLOP/s"))], load=load)
+    (found,) = validate.predict_rows([(2, row("gemm", "noctua2", "h200", "gflops", "GFLOP/s"))], load=load)
     assert (found.predicted, found.error) == (None, 1)
     assert "has no board h200, but 520n" in found.reason
 
@@ -167,13 +168,13 @@ def test_curves_of_the_given_file_are_inputs():
         for power in range(21)
     ]  # fmt: skip
     given = [(line, one) for line, one in enumerate([test, *curve], 2)]
-    (found,) = validation.predict_rows(given, load=load)
+    (found,) = validate.predict_rows(given, load=load)
     assert found.predicted < before / 2
 
 
 def test_metrics_and_units_that_nothing_has():
     def reason(**more):
-        (found,) = validation.predict_rows([(2, Figure(**{**EMPTY.__dict__, **more}))], load=load)
+        (found,) = validate.predict_rows([(2, Figure(**{**EMPTY.__dict__, **more}))], load=load)
         assert found.predicted is None
         return found.reason
 

@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 from conftest import REPOSITORY, Place, one_error_line
-from fabricmark import listing
+from fabricmark.base import listing
 from wrong_inputs import prepare, table
 
 TABLE = table()

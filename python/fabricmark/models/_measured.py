@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fabricmark import kernel_toml
+from fabricmark.base import kernel_toml
 from fabricmark.models import Board
 from fabricmark.models._fit import fit_latency_bandwidth
 from fabricmark.models.machine import Bitstream, Curve, Network, Times

@@ -8,10 +8,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import ceil
 
+from fabricmark.base.written import percent
 from fabricmark.models import Board, Prediction, _limits
 from fabricmark.models._measured import Run, efficiency, figures_of
 from fabricmark.models.machine import Bitstream
-from fabricmark.written import percent
 
 ARITHMETIC = "peak FLOP/s"
 MEMORY = "memory bandwidth"

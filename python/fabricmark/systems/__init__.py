@@ -7,7 +7,7 @@ there is one. docs/systems.md describes the files.
 
 from pathlib import Path
 
-from fabricmark.errors import FabricmarkError
+from fabricmark.base.errors import FabricmarkError
 from fabricmark.models import Board
 from fabricmark.models.machine import Bitstream, Network
 from fabricmark.systems import build, files

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from fabricmark.errors import FabricmarkError
+from fabricmark.base.errors import FabricmarkError
 from fabricmark.systems import build, files
 from fabricmark.systems.figure import Figure
 

@@ -5,17 +5,15 @@ from typing import Annotated
 
 import typer
 
-from fabricmark import choices, terminal
-from fabricmark.errors import FabricmarkError, printable
+from fabricmark.base import choices, terminal
+from fabricmark.base.errors import FabricmarkError, printable
+from fabricmark.base.terminal import NOTHING, Column
 from fabricmark.systems import PROFILES, catalogue, files
 from fabricmark.systems.figure import Figure
-from fabricmark.systems.new import new_command
-from fabricmark.terminal import NOTHING, Column
 
 PROSE = ("what it is", "source or reasoning", "published", "fitted", "value")
 
 app = typer.Typer(help="Systems, boards, networks and bitstreams as data.", no_args_is_help=False)
-app.command("new")(new_command)
 
 
 @app.command("list")

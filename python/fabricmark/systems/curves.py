@@ -7,8 +7,8 @@ from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
 
-from fabricmark import published
 from fabricmark.models.machine import Curve, Times
+from fabricmark.results import published
 from fabricmark.systems import quantity
 from fabricmark.systems.figure import RANGES, Fault
 

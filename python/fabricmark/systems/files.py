@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from fabricmark import paths
-from fabricmark.errors import FabricmarkError
+from fabricmark.base import paths
+from fabricmark.base.errors import FabricmarkError
 from fabricmark.systems import figure, keys, lines
 from fabricmark.systems.figure import Fault, Figure
 

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 
-from fabricmark.errors import printable
+from fabricmark.base.errors import printable
 from fabricmark.models import Board
 from fabricmark.models.machine import Bitstream, Curve
 from fabricmark.systems import measured_keys

@@ -1,0 +1,40 @@
+"""What may be chosen: shown in the help of an option, and completed by the shell."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import typer
+
+from fabricmark.base import listing, runtimes
+from fabricmark.base.errors import FabricmarkError
+
+Names = Callable[[], Sequence[str]]
+
+
+def completed(names: Names) -> Callable[[str], list[str]]:
+    """What completes a word: the names that begin with it; none where they cannot be found out."""
+
+    def complete(incomplete: str) -> list[str]:
+        try:
+            return [name for name in names() if name.startswith(incomplete)]
+        except (FabricmarkError, OSError):
+            return []
+
+    return complete
+
+
+def one_of(names: Sequence[str], meaning: str, *flags: str, or_more: str = "") -> Any:
+    """An option with a fixed set of values; `or_more`: what else it takes, as its help shows it."""
+    shown = "|".join([*names, *([or_more] if or_more else [])])
+    return typer.Option(*flags, metavar=f"[{shown}]", autocompletion=completed(lambda: names), help=meaning)
+
+
+def runtime(meaning: str, every: bool = False) -> Any:
+    """--runtime; `every`: also all of them."""
+    return one_of([*runtimes.names(), *(["all"] if every else [])], meaning)
+
+
+def benchmark(meaning: str, *more: str) -> Any:
+    """An argument that is a benchmark or one of `more`."""
+    names = completed(lambda: [*listing.benchmark_names(), *more])
+    return typer.Argument(autocompletion=names, help=meaning)

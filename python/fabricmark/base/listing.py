@@ -1,0 +1,61 @@
+"""What there is: benchmarks (from the folders) and devices (from the programs themselves)."""
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+from fabricmark.base import kernel_toml, paths, runtimes
+from fabricmark.base.errors import ENVIRONMENT, FabricmarkError
+
+DEVICE_KEYS = ("name", "driver", "class", "platform", "platform_index", "device_index", "emulated")
+LONGEST_LISTING_SECONDS = 120
+
+
+def benchmark_names() -> list[str]:
+    """Folders of kernels/ with a kernel.toml; a new benchmark needs no other registration."""
+    return sorted(file.parent.name for file in (paths.root() / "kernels").glob("*/kernel.toml"))
+
+
+def check_benchmark(name: str) -> None:
+    """Raises FabricmarkError (2) for a benchmark that does not exist."""
+    known = benchmark_names()
+    if name not in known:
+        raise FabricmarkError(f"there is no benchmark {name!r}", f"use one of {', '.join(known)}")
+
+
+def kernel_path(name: str) -> Path:
+    return paths.root() / "kernels" / name / "kernel.toml"
+
+
+def kernel(name: str) -> kernel_toml.Kernel:
+    """The kernels and parameters of a benchmark. Raises FabricmarkError (2)."""
+    check_benchmark(name)
+    return kernel_toml.load(kernel_path(name))
+
+
+def devices(runtime: str, program: str = "stream") -> list[dict]:
+    """The devices that one runtime offers, as `fm_<program> --list-devices` reports them.
+
+    An empty list when there is none. Raises FabricmarkError (3) when the program is not built or fails.
+    """
+    path = paths.program(program)
+    command = [str(path), "--list-devices", "--json", "-"]
+    environment = runtimes.environment(runtime, os.environ)
+    try:
+        done = subprocess.run(
+            command, env=environment, capture_output=True, timeout=LONGEST_LISTING_SECONDS, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        cause = f"{path} --list-devices: {error}"
+        raise FabricmarkError(cause, "check the OpenCL runtime with `clinfo`", ENVIRONMENT) from error
+    if done.returncode == 3:
+        return []
+    try:
+        found = json.loads(done.stdout)["devices"] if done.returncode == 0 else None
+        if all(key in device for device in found for key in DEVICE_KEYS):
+            return found
+    except (ValueError, KeyError, TypeError):
+        pass
+    cause = f"{path} --list-devices ended with {done.returncode} and no list of devices"
+    raise FabricmarkError(cause, "build again with `make build`", ENVIRONMENT)

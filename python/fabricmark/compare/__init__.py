@@ -1,0 +1,1 @@
+"""`fabricmark compare` and `ab`: whether one side's runs are as fast as the other's."""

@@ -1,0 +1,1 @@
+"""What starts programs: `fabricmark run`, campaigns, `scale`, calibration and `systems new`."""

@@ -1,0 +1,162 @@
+"""Running a campaign: every point once, a result file each, and going on where the last time ended."""
+
+import os
+import socket
+import sys
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from fabricmark import results
+from fabricmark.base import listing, paths, runtimes
+from fabricmark.base.errors import ENVIRONMENT, FabricmarkError
+from fabricmark.base.progress import Steps
+from fabricmark.measure import campaign, campaign_table, launch, lock, running, stopping
+from fabricmark.measure.campaign import Campaign, Point
+from fabricmark.report import run_tables
+from fabricmark.results import Result
+
+
+@dataclass
+class Progress:
+    """What became of the points so far; `exit_code` is the worst, of results that were there too."""
+
+    points: int
+    run: int = 0
+    there: int = 0
+    failed: int = 0
+    invalid_there: int = 0
+    exit_code: int = 0
+    files: list[Path] = field(default_factory=list)
+
+    def summary(self) -> str:
+        """`12 points: 6 run, 6 already there, 0 failed`; each point counts once."""
+        invalid = f" ({self.invalid_there} of them INVALID)" if self.invalid_there else ""
+        counts = f"{self.run} run, {self.there} already there{invalid}, {self.failed} failed"
+        left = self.points - self.run - self.there - self.failed
+        count = "1 point" if self.points == 1 else f"{self.points} points"
+        return f"{count}: {counts}{f', {left} left' if left else ''}"
+
+
+def is_campaign(name: str) -> bool:
+    """Whether `fabricmark run NAME` means a campaign file; a benchmark's name never does."""
+    if name.endswith(".toml"):
+        return True
+    return name != "all" and os.path.isfile(name) and name not in listing.benchmark_names()
+
+
+def main(file: Path, output: Path, again: bool) -> int:
+    """`fabricmark run FILE.toml`: run what is left, show the report and the summary; the worst exit code.
+
+    Raises FabricmarkError: 2 for a bad file, 3 where nothing can run, 128 + its number after a signal.
+    """
+    loaded = campaign.load(file)
+    progress = Progress(len(loaded.points))
+    folder = output / loaded.name
+    try:
+        with stopping.on_signals():
+            run(loaded, folder, again, progress)
+    except KeyboardInterrupt as stop:
+        code = getattr(stop, "exit_code", 130)
+        remedy = "results are kept, the same command goes on with what is left"
+        raise FabricmarkError(f"interrupted, {progress.summary()}", remedy, code) from None
+    shown, errors = run_tables.load_all(progress.files)
+    if shown:
+        campaign_table.show(loaded, shown)
+    for error in errors:
+        print(f"fabricmark: error: {error}", file=sys.stderr)
+    print(progress.summary(), flush=True)
+    return max(progress.exit_code, ENVIRONMENT if errors else 0)
+
+
+def run(todo: Campaign, folder: Path, again: bool, progress: Progress) -> None:
+    """Run what has no result in `folder` yet, or everything `again`; one line on standard error a point.
+
+    `progress` is filled as it goes. A point that fails does not keep the others from running.
+    Raises FabricmarkError (3) when a program is not built, a runtime has no device or another process runs
+    this campaign.
+    """
+    for benchmark in dict.fromkeys(point.benchmark for point in todo.points):
+        paths.program(benchmark)
+    with lock.exclusive(folder, f"the campaign {todo.name}") as held:
+        there = {} if again else {p: found for p in todo.points if (found := finished(folder, p))}
+        missing = [point for point in todo.points if point not in there]
+        usable = {name: _usable(name) for name in dict.fromkeys(p.runtime for p in missing)}
+        with Steps(progress.points, len(missing)) as steps:
+            for point in todo.points:
+                steps.begin(point.label())
+                if point in there:
+                    _note(progress, there[point])
+                    said = "already there"
+                else:
+                    said = _run_point(point, usable[point.runtime], folder, held, progress)
+                steps.end(f"{point.label()}: {said}", counts=point not in there)
+
+
+def finished(folder: Path, point: Point, name: str = "") -> Result | None:
+    """A point's whole result, valid or not; None when there is none: never run, killed, failed or damaged."""
+    try:
+        result = results.load(folder / (name or point.file_name))
+    except FabricmarkError:
+        return None
+    is_whole = result.document["run"]["exit_code"] in (0, 1) and result.benchmark == point.benchmark
+    return result if is_whole else None
+
+
+def _note(progress: Progress, result: Result) -> None:
+    """Count a result that was there."""
+    code = result.document["run"]["exit_code"]
+    progress.there += 1
+    progress.invalid_there += code
+    progress.exit_code = max(progress.exit_code, code)
+    progress.files.append(result.path)
+
+
+def _usable(wanted: str | None) -> str:
+    """The runtime itself, installed; for None the first that has a device. Raises FabricmarkError (3)."""
+    if wanted is not None:
+        return running.chosen_runtimes(wanted)[0]
+    for name in runtimes.installed_names():
+        if listing.devices(name):
+            return name
+    raise FabricmarkError("no OpenCL device found", running.NO_DEVICE, ENVIRONMENT)
+
+
+def _run_point(point: Point, runtime: str, folder: Path, held: int, progress: Progress) -> str:
+    """Run one point and put its result in place; what to say of it."""
+    final = folder / point.file_name
+    unfinished = folder / f".{point.file_name}"  # the name of a killed run is never taken for a result
+    for old in folder.glob(f".{point.file_name}*"):
+        old.unlink(missing_ok=True)
+    started = time.monotonic()
+    try:
+        job = point.job(runtime, folder)
+        code, _ = launch.start(job, unfinished, quiet=True, keep_open=(held,))
+        result = finished(folder, point, unfinished.name)
+        if result is not None:
+            code = max(code, result.document["run"]["exit_code"])
+        elif code <= 1:
+            cause = f"fm_{point.benchmark} ended with {code} but wrote no whole result"
+            raise FabricmarkError(cause, "build again with `make build`", ENVIRONMENT)
+    except FabricmarkError as error:
+        print(f"fabricmark: error: {error}", file=sys.stderr)
+        code = error.exit_code
+    progress.exit_code = max(progress.exit_code, code)
+    seconds = time.monotonic() - started
+    if code > 1:
+        progress.failed += 1
+        unfinished.unlink(missing_ok=True)
+        return f"failed (exit code {code}), {seconds:.1f} s"
+    os.replace(unfinished, final)
+    progress.files.append(final)
+    progress.failed += code
+    progress.run += 1 - code
+    calibrate_if_new(runtime, results.load(final))
+    return f"failed (INVALID result), {seconds:.1f} s" if code else f"{seconds:.1f} s"
+
+
+def calibrate_if_new(runtime: str, result: Result) -> None:
+    """Measure the limits of the device a result came from, if it is one of this host's and not known."""
+    if result.document["environment"]["host"]["name"] == socket.gethostname():
+        job = launch.Job(result.benchmark, runtime, result.device, 1, None, result.path.parent)
+        running.calibrate_if_new(job)

@@ -1,0 +1,183 @@
+"""Command lines of the programs: which launcher, which environment. Never through a shell."""
+
+import contextlib
+import ctypes
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from fabricmark.base import paths, runtimes
+from fabricmark.base.errors import ENVIRONMENT, FabricmarkError
+
+SECONDS_TO_END = 10
+MOST_RANKS = 1024  # in one process, as the programs have it
+MOST_PROCESSES = 1_048_576
+PR_SET_PDEATHSIG = 1  # linux/prctl.h
+
+
+@dataclass(frozen=True)
+class Job:
+    """One run of one program on one device."""
+
+    benchmark: str
+    runtime: str
+    device: Mapping | None
+    ranks: int
+    mpi: int | None
+    output: Path
+    extra: tuple[str, ...] = ()
+    hosts: tuple[str, ...] = ()  # where the MPI processes go; empty: where the launcher puts them
+    ranks_per_host: int | None = None
+
+    def result_path(self, now: datetime) -> Path:
+        """results/<benchmark>-<device>-<ranks>r-<time>.json: sorted by name it is sorted by time."""
+        name = self.device["name"] if self.device else "chosen-device"
+        short = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:40].rstrip("-") or "device"
+        ranks = self.mpi if self.mpi is not None else self.ranks
+        kind = "mpi" if self.mpi is not None else "r"
+        place = f"{self.device['platform_index']}.{self.device['device_index']}-" if self.device else ""
+        stamp = now.strftime("%Y%m%dT%H%M%S%fZ")
+        return self.output / f"{self.benchmark}-{stamp}-{self.runtime}-{place}{short}-{ranks}{kind}.json"
+
+
+def find_launcher(environment: Mapping[str, str]) -> str | None:
+    """srun inside a Slurm allocation (outside it would wait for one), else mpirun; None: there is neither."""
+    path = environment.get("PATH", os.defpath)
+    srun = shutil.which("srun", path=path) if "SLURM_JOB_ID" in environment else None
+    return srun or shutil.which("mpirun", path=path) or shutil.which("mpiexec", path=path)
+
+
+def launcher(job: Job, environment: Mapping[str, str]) -> list[str]:
+    """Start of the command line that starts the MPI processes of a job.
+
+    Raises FabricmarkError (3) when there is no launcher.
+    """
+    found = find_launcher(environment)
+    if found is None:
+        remedy = "install Open MPI (openmpi-bin) or use --ranks for ranks in one process"
+        raise FabricmarkError("no MPI launcher (mpirun or srun) in PATH", remedy, ENVIRONMENT)
+    hosts, per_host = ",".join(job.hosts), job.ranks_per_host
+    if Path(found).name == "srun":  # passes the whole environment on
+        command = [found, f"--ntasks={job.mpi}"]
+        command += [f"--nodes={len(job.hosts)}", f"--nodelist={hosts}"] if hosts else []
+        return command + ([f"--ntasks-per-node={per_host}"] if per_host else [])
+    if not is_open_mpi(found, environment):
+        command = [found, *(["-hosts", hosts] if hosts else [])]
+        return [*command, *(["-ppn", str(per_host)] if per_host else []), "-n", str(job.mpi)]
+    # Ranks may outnumber the cores, and a rank bound to one core would run its kernels on that one only.
+    command = [found, "--oversubscribe", "--bind-to", "none"]
+    command += ["--allow-run-as-root"] if os.geteuid() == 0 else []
+    command += ["--host", hosts] if hosts else []
+    command += ["--map-by", f"ppr:{per_host}:node"] if per_host else []
+    for variable in runtimes.variables(job.runtime):  # other hosts get only the variables that are named
+        command += ["-x", variable]
+    return [*command, "-n", str(job.mpi)]
+
+
+def is_open_mpi(mpirun: str, environment: Mapping[str, str]) -> bool:
+    """Whether this mpirun is Open MPI's: other launchers refuse its options."""
+    try:
+        done = subprocess.run(
+            [mpirun, "--version"], env=environment, capture_output=True, timeout=30, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise FabricmarkError(
+            f"{mpirun} --version: {error}", "repair the MPI installation", ENVIRONMENT
+        ) from error
+    return b"Open MPI" in done.stdout + done.stderr or b"OpenRTE" in done.stdout + done.stderr
+
+
+def command_line(job: Job, result: Path, environment: Mapping[str, str]) -> list[str]:
+    """The whole command line of a job; its result file goes to `result`.
+
+    Raises FabricmarkError: 2 when both kinds of ranks are asked for, 3 when something is not there.
+    """
+    if job.mpi is not None and job.ranks != 1:
+        raise FabricmarkError("both --ranks and --mpi", "choose ranks in one process or MPI processes")
+    program = [str(paths.program(job.benchmark))]
+    if job.device is not None:
+        program += ["--platform", str(job.device["platform_index"])]
+        program += ["--device", str(job.device["device_index"])]
+    if job.mpi is not None:
+        program = [*launcher(job, environment), *program]
+    elif job.ranks != 1:
+        program += ["--ranks", str(job.ranks)]
+    return [*program, "--json", str(result), *job.extra]
+
+
+def start(
+    job: Job, result: Path | None = None, quiet: bool = False, keep_open: Sequence[int] = ()
+) -> tuple[int, Path]:
+    """Run a job to its end: (exit code 0 to 3, path of its result file, which may not exist).
+
+    `result`: where the file goes (default: named by time). The program's own output goes to the terminal,
+    with `quiet` only its errors. `keep_open`: descriptors it holds while it lives, such as that of a lock.
+    Raises FabricmarkError (3), also when a signal ended it.
+    """
+    environment = runtimes.environment(job.runtime, os.environ)
+    if job.mpi is not None and sys.stdout.isatty():  # MPI's launcher hides the terminal from the program
+        environment.setdefault("COLUMNS", str(shutil.get_terminal_size().columns))
+    result = (result or job.result_path(datetime.now(UTC))).absolute()
+    paths.make_folder(result.parent)
+    command = command_line(job, result, environment)
+    try:
+        process = _start_program(command, environment, quiet, keep_open)
+    except OSError as error:
+        raise FabricmarkError(
+            f"cannot start {command[0]}: {error.strerror}", "run `make build`", ENVIRONMENT
+        ) from error
+    code = _wait(process)
+    if code < 0:
+        cause = f"fm_{job.benchmark} was ended by signal {-code} ({signal.strsignal(-code)})"
+        raise FabricmarkError(cause, "look for a lack of memory or a broken driver", ENVIRONMENT)
+    # mpirun has codes of its own, for example 134 when a rank aborted.
+    return (code if code <= ENVIRONMENT else ENVIRONMENT), result
+
+
+def _start_program(
+    command: Sequence[str], environment: Mapping[str, str], quiet: bool, keep_open: Sequence[int]
+) -> subprocess.Popen:
+    """Start a program in a process group of its own, which also ends when this process is killed."""
+    output = subprocess.DEVNULL if quiet else None
+    set_option = getattr(ctypes.CDLL(None), "prctl", None)
+    parent = os.getpid()
+
+    def end_with_parent() -> None:  # between fork and exec: nothing here may allocate much or lock
+        if set_option is not None:
+            set_option(PR_SET_PDEATHSIG, signal.SIGTERM)
+            if os.getppid() != parent:
+                os._exit(ENVIRONMENT)
+
+    # A group in the background must not read from the terminal: it would be stopped.
+    return subprocess.Popen(
+        command, env=environment, stdin=subprocess.DEVNULL, stdout=output, pass_fds=tuple(keep_open),
+        process_group=0, preexec_fn=end_with_parent,
+    )  # fmt: skip
+
+
+def _wait(process: subprocess.Popen) -> int:
+    """Wait for the end; on Ctrl-C (or any other exception) the program's whole group ends before we do."""
+    try:
+        return process.wait()
+    except BaseException:
+        _signal_group(process, signal.SIGTERM)
+        try:
+            process.wait(SECONDS_TO_END)
+        except subprocess.TimeoutExpired:
+            pass
+        finally:
+            _signal_group(process, signal.SIGKILL)  # also what a launcher may have left behind
+            process.wait()
+        raise
+
+
+def _signal_group(process: subprocess.Popen, number: int) -> None:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, number)

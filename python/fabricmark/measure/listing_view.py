@@ -1,0 +1,60 @@
+"""`fabricmark list`: benchmarks, parameters and devices as tables."""
+
+from fabricmark.base import listing, runtimes, terminal
+from fabricmark.base.errors import ENVIRONMENT, FabricmarkError
+from fabricmark.base.terminal import Column
+from fabricmark.measure import running
+
+
+def show_benchmarks() -> None:
+    """The benchmarks. Raises FabricmarkError (2) for a damaged kernel.toml."""
+    out = terminal.console()
+    found = [(name, listing.kernel(name)) for name in listing.benchmark_names()]
+    columns = (
+        Column("benchmark", key=True),
+        Column("what it measures", prose=True),
+        Column("kernels", prose=True),
+    )
+    terminal.show(out, columns, [[name, one.summary, terminal.items(one.variants)] for name, one in found])
+    terminal.say(out, "`fabricmark list NAME` shows parameters, `fabricmark list --devices` devices")
+
+
+def show_benchmark(name: str) -> None:
+    """The kernels and parameters of one. Raises FabricmarkError (2)."""
+    kernel = listing.kernel(name)
+    out = terminal.console()
+    terminal.say(out, f"{name}: {kernel.summary}")
+    columns = [Column(heading, key=heading == "kernel") for heading in ("kernel", "file", "style")]
+    variants = [[key, table["file"], table.get("style", "")] for key, table in kernel.variants.items()]
+    terminal.show(out, columns, variants)
+    out.print()
+    rows = [
+        [
+            entry.option,
+            terminal.items(entry.allowed().split(", ")),
+            terminal.items(entry.defaults()),
+            entry.unit,
+            entry.stage,
+            entry.meaning,
+        ]
+        for entry in kernel.parameters.values()
+    ]
+    columns = [Column("option", key=True), Column("values", prose=True), Column("default", prose=True)]
+    columns += [Column("unit"), Column("stage"), Column("meaning", prose=True)]
+    terminal.show(out, columns, rows)
+
+
+def show_devices() -> None:
+    """The devices of every runtime. Raises FabricmarkError (3) where there is none."""
+    rows: list[list[str]] = []
+    for runtime in runtimes.installed_names():
+        for device in listing.devices(runtime):
+            index = f"{device['platform_index']}:{device['device_index']}"
+            rows.append(
+                [runtime, index, device["class"], device["name"], device["platform"], device["driver"]]
+            )
+    if not rows:
+        raise FabricmarkError("no OpenCL device found", running.NO_DEVICE, ENVIRONMENT)
+    keys = [Column(heading, key=True) for heading in ("runtime", "platform:device")]
+    more = [Column(heading) for heading in ("class", "name", "platform", "driver")]
+    terminal.show(terminal.console(), [*keys, *more], rows)

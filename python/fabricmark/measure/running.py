@@ -1,0 +1,119 @@
+"""`fabricmark run`: which jobs there are to do, and doing them one after the other."""
+
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from fabricmark.base import listing, runtimes
+from fabricmark.base.errors import ENVIRONMENT, FabricmarkError, printable
+from fabricmark.base.progress import Steps
+from fabricmark.measure import calibrate, launch, refine
+from fabricmark.measure.launch import Job
+from fabricmark.systems import calibration
+
+NO_DEVICE = (
+    "install an OpenCL platform (for example pocl-opencl-icd) or `fabricmark runtimes install intel-cpu`"
+)
+
+
+INFORMATIVE = ("--help", "--version", "--list-devices")  # the program answers and measures nothing
+
+
+@dataclass
+class Outcome:
+    """What became of a series of jobs: the worst exit code and the result files, in order."""
+
+    exit_code: int = 0
+    files: list[Path] = field(default_factory=list)
+
+
+def chosen_runtimes(wanted: str | None) -> list[str]:
+    """Runtimes to run on.
+
+    None or `all`: every installed one. A runtime from PyPI that is named gets installed when it is not there.
+    Raises FabricmarkError: 2 for an unknown name, 3 when there is no device or the installation fails.
+    """
+    if wanted in (None, "all"):
+        return runtimes.installed_names()
+    if wanted not in runtimes.names():
+        raise FabricmarkError(
+            f"there is no runtime {wanted!r}", f"use one of {', '.join([*runtimes.names(), 'all'])}"
+        )
+    if wanted != runtimes.SYSTEM:
+        runtimes.install(wanted)
+    return [wanted]
+
+
+def chooses_device(extra: Sequence[str]) -> bool:
+    """Whether the options for the program choose the device themselves."""
+    return any(word.split("=")[0] in ("--platform", "--device", "--list-devices") for word in extra)
+
+
+def jobs(
+    names: Sequence[str], runtime: str | None, ranks: int, mpi: int | None, output: Path, extra: Sequence[str]
+) -> Iterator[Job]:
+    """One job for each benchmark and device; one for each benchmark when `extra` chooses the device.
+
+    Raises FabricmarkError: 2 when `extra` names a result file itself, 3 when no runtime has a device.
+    """
+    if any(word.split("=")[0] == "--json" for word in extra):
+        raise FabricmarkError("--json is set by `fabricmark run`", "choose a folder with --output")
+    found = False
+    for runtime_name in chosen_runtimes(runtime):
+        devices = [None] if chooses_device(extra) else listing.devices(runtime_name)
+        for device in devices:
+            for name in names:
+                found = True
+                yield Job(name, runtime_name, device, ranks, mpi, output, tuple(extra))
+    if not found:
+        raise FabricmarkError("no OpenCL device found", NO_DEVICE, ENVIRONMENT)
+
+
+def calibrate_if_new(job: Job) -> None:
+    """Measure a device's limits before its first run; a run does not fail because that failed."""
+    device = job.device
+    if device is None or device["emulated"] or device["class"] not in ("cpu", "gpu"):
+        return
+    try:
+        if calibration.find_here(device) is None:
+            print(f"measuring the limits of {printable(device['name'])} once", file=sys.stderr)
+            calibrate.measure(job.runtime, device)
+    except FabricmarkError as error:
+        print(f"fabricmark: warning: {error}", file=sys.stderr)
+
+
+def run_all(todo: Sequence[Job], outcome: Outcome) -> None:
+    """Do all jobs and note the worst exit code; one that fails does not keep the others from running.
+
+    `outcome` is filled as it goes, so that Ctrl-C leaves what was finished.
+    """
+    with Steps(len(todo), shared=True) as steps:
+        for job in todo:
+            calibrate_if_new(job)
+            steps.begin(_label(job), announced=True)
+            try:
+                _run_one(job, outcome)
+            except FabricmarkError as error:
+                steps.say(f"fabricmark: error: {error}")
+                outcome.exit_code = max(outcome.exit_code, error.exit_code)
+            steps.end()
+
+
+def _run_one(job: Job, outcome: Outcome) -> None:
+    """Run a job and note its exit code and file. Raises FabricmarkError (3) where there is no result."""
+    code, file = launch.start(job)
+    outcome.exit_code = max(outcome.exit_code, code)
+    if file.is_file():
+        outcome.files.append(file)
+        refine.after(job, file)
+    elif code == 0 and not any(word in INFORMATIVE for word in job.extra):
+        cause = f"fm_{job.benchmark} reported success but wrote no {file}"
+        raise FabricmarkError(cause, "build again with `make build`", ENVIRONMENT)
+
+
+def _label(job: Job) -> str:
+    """`hpl on sample-cpu, 2 ranks`."""
+    ranks = job.mpi if job.mpi is not None else job.ranks
+    device = f" on {job.device['name']}" if job.device is not None else ""
+    return f"{job.benchmark}{device}, {ranks} rank{'' if ranks == 1 else 's'}"

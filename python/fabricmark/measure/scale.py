@@ -1,0 +1,205 @@
+"""What `fabricmark scale` is asked for: numbers of ranks, and what the scaled parameter is set to on each."""
+
+import itertools
+import math
+import tomllib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from fabricmark.base import kernel_toml, listing, paths, runtimes
+from fabricmark.base.errors import ENVIRONMENT, FabricmarkError
+from fabricmark.base.kernel_toml import Parameter
+from fabricmark.measure import running
+from fabricmark.measure.launch import MOST_PROCESSES
+
+MODES = {"weak": ("weak",), "strong": ("strong",), "both": ("weak", "strong")}
+SCOPES = ("per-rank", "total")
+SIZES = ("size", "batch", "log_size")  # what is scaled where nobody says: the first that a benchmark has
+LOGARITHM = "log_"  # how parameters begin that are logarithms, to the base of two
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is asked for. `value`: of the scaled parameter as given, None: the program's default.
+
+    `scope`: whether the program takes the parameter `per-rank` or as the `total` of all ranks. `multiple`: of
+    what a value that a root is taken for is kept a whole multiple.
+    """
+
+    benchmark: str
+    ranks: tuple[int, ...]
+    modes: tuple[str, ...]
+    mpi: bool
+    parameter: Parameter | None
+    scope: str
+    value: int | None
+    runtime: str
+    extra: tuple[str, ...]  # options for the program, without that parameter
+    folder: Path
+    multiple: int = 1
+
+
+def parse_ranks(text: str) -> tuple[int, ...]:
+    """`1,2,4` as ascending numbers. Raises FabricmarkError (2)."""
+    words = [word.strip() for word in text.split(",")]
+    if not all(word.isascii() and word.isdigit() and len(word) < 8 for word in words):
+        raise FabricmarkError(f"--devices {text!r} is not a list of numbers", "write it like 1,2,4")
+    numbers = sorted({int(word) for word in words})
+    if numbers[0] < 1 or numbers[-1] > MOST_PROCESSES:
+        raise FabricmarkError(f"--devices {text!r}: out of range", f"use numbers from 1 to {MOST_PROCESSES}")
+    return tuple(numbers)
+
+
+def take_value(words: Sequence[str], parameter: Parameter | None) -> tuple[int | None, tuple[str, ...]]:
+    """(the parameter's value among a program's options, the other options). Raises FabricmarkError (2)."""
+    option = None if parameter is None else parameter.option
+    found: str | None = None
+    rest: list[str] = []
+    left = iter(words)
+    for word in left:
+        name, equals, value = word.partition("=")
+        if name == "--json":
+            raise FabricmarkError("--json is set by `fabricmark scale`", "choose a folder with --output")
+        if name == option:
+            found = value if equals else next(left, "")
+        elif name == "--ranks":
+            raise FabricmarkError("--ranks is set by `fabricmark scale`", "choose them with --devices")
+        else:
+            rest.append(word)
+    if found is None:
+        return None, tuple(rest)
+    number = kernel_toml.whole_number(found)
+    if number is None:
+        raise FabricmarkError(f"{option} {found!r} is not a whole number", "give one, like 65536 or 2^16")
+    return number, tuple(rest)
+
+
+def chosen_parameter(benchmark: str, name: str | None, modes: Sequence[str]) -> Parameter | None:
+    """The parameter to scale; by default the first of SIZES it has. Raises FabricmarkError (2)."""
+    known = listing.kernel(benchmark).parameters
+    usual = next((size for size in SIZES if size in known), SIZES[0])
+    parameter = known.get(name or usual)
+    if parameter is None and (name is not None or "strong" in modes):
+        cause = f"{benchmark} has no parameter {name or usual}"
+        raise FabricmarkError(cause, f"use --parameter with one of {', '.join(known)}, or weak scaling")
+    if parameter is not None and parameter.type != "int":
+        raise FabricmarkError(
+            f"the parameter {parameter.name} is no whole number", "choose another --parameter"
+        )
+    return parameter
+
+
+def default_value(benchmark: str, parameter: Parameter, runtime: str, extra: Sequence[str]) -> int | None:
+    """The parameter's default on the devices of a runtime; None where it is not certain."""
+    kernel = listing.kernel(benchmark)
+    of_variants = {name for table in kernel.variants.values() for name in table.get("defaults", {})}
+    chosen = any(word.partition("=")[0] in ("--board", "--bitstream", "--kernel-file") for word in extra)
+    classes = {device["class"] for device in listing.devices(runtime)}
+    if parameter.name in of_variants or chosen or len(classes) != 1:
+        return None
+    known: dict[str, object] = dict.fromkeys(of_variants)
+    for other in kernel.parameters.values():
+        value = take_value(extra, other)[0] if other.type == "int" else None
+        if value is not None:
+            known[other.name] = value
+    default = kernel_toml.on_device(kernel.parameters, classes.pop(), known)[parameter.name]
+    return default if isinstance(default, int) and not isinstance(default, bool) else None
+
+
+def follows_ranks(mode: str, scope: str) -> bool:
+    """Whether the value that the program gets depends on the number of ranks."""
+    return (mode, scope) in (("weak", "total"), ("strong", "per-rank"))
+
+
+def block(benchmark: str, parameter: Parameter | None, runtime: str, extra: Sequence[str]) -> int:
+    """Of what a scaled parameter is kept a whole multiple; 1 where nothing is asked or certain.
+
+    Raises FabricmarkError (2) for an option that is no whole number.
+    """
+    if parameter is None or not parameter.rounded_to:
+        return 1
+    other = listing.kernel(benchmark).parameters[parameter.rounded_to]
+    given, _ = take_value(extra, other)
+    found = given if given is not None else default_value(benchmark, other, runtime, extra)
+    return max(found or 1, 1)
+
+
+def setting(request: Request, mode: str, ranks: int) -> int | None:
+    """What the parameter is set to: weak keeps a rank's share, strong the total. None: nothing to set.
+
+    Raises FabricmarkError (2) when the total cannot be divided or the result is out of the parameter's range.
+    """
+    parameter, value = request.parameter, request.value
+    follows = follows_ranks(mode, request.scope)
+    if parameter is None or (value is None and not follows):
+        return None
+    if value is None:
+        remedy = f"give it: `-- {parameter.option} N`"
+        raise FabricmarkError(f"{mode} scaling needs to know {parameter.name}, whose default varies", remedy)
+    if follows and parameter.name.startswith(LOGARITHM):
+        value = _shifted(value, mode, ranks, parameter)
+    elif follows and parameter.dimensions > 1:
+        value = _rooted(value, mode, ranks, parameter.dimensions, request.multiple)
+    elif mode == "strong" and request.scope == "per-rank":
+        if value % ranks:
+            step = math.lcm(*request.ranks)
+            cause = f"{parameter.name} {value} cannot be divided by {ranks} ranks"
+            remedy = f"give a multiple of {step}, such as {max(value // step, 1) * step}"
+            raise FabricmarkError(cause, f"{remedy}, after ` -- {parameter.option}`")
+        value //= ranks
+    elif mode == "weak" and request.scope == "total":
+        value *= ranks
+    kernel_toml.check_value(f"{mode} scaling on {ranks} ranks: {parameter.name}", parameter, value, "value")
+    return value
+
+
+def _rooted(value: int, mode: str, ranks: int, dimensions: int, multiple: int) -> int:
+    """A width grown (weak) or shrunk (strong) with the root of the ranks, as the data grow with its power.
+
+    Where that root is no whole number, or does not divide the width: the nearest whole multiple.
+    """
+    root = round(ranks ** (1 / dimensions))
+    is_whole = root**dimensions == ranks
+    if is_whole and mode == "weak":
+        return value * root
+    if is_whole and value % root == 0:
+        return value // root
+    scaled = value * ranks ** ((1 if mode == "weak" else -1) / dimensions)
+    return max(round(scaled / multiple), 1) * multiple
+
+
+def _shifted(value: int, mode: str, ranks: int, parameter: Parameter) -> int:
+    """A logarithm divided among the ranks (strong) or grown with them (weak). Raises FabricmarkError (2)."""
+    if ranks & (ranks - 1):
+        cause = f"{parameter.name} is a logarithm, and {ranks} ranks are no power of two"
+        raise FabricmarkError(cause, "use --devices like 1,2,4,8")
+    steps = ranks.bit_length() - 1
+    return value - steps if mode == "strong" else value + steps
+
+
+def usable_runtime(wanted: str | None) -> str:
+    """The runtime named, or the first that has a device. Raises FabricmarkError (2 or 3)."""
+    if wanted == "all":
+        raise FabricmarkError(
+            "scaling is measured on one runtime", f"use one of {', '.join(runtimes.names())}"
+        )
+    for name in running.chosen_runtimes(wanted):
+        if listing.devices(name):
+            return name
+    raise FabricmarkError("no OpenCL device found", running.NO_DEVICE, ENVIRONMENT)
+
+
+def board_banks(words: Sequence[str]) -> int | None:
+    """The number of banks in the board file among a program's options. Raises FabricmarkError (2)."""
+    given = [word.partition("=")[2] for word in words if word.startswith("--board=")]
+    given += [after for word, after in itertools.pairwise(words) if word == "--board"]
+    if not given:
+        return None
+    try:
+        banks = tomllib.loads(paths.content(Path(given[-1])).decode("utf-8")).get("banks")
+    except (OSError, ValueError, RecursionError) as error:
+        raise FabricmarkError(f"{given[-1]}: cannot be read: {error}", "correct that board file") from error
+    if banks is not None and (not isinstance(banks, int) or isinstance(banks, bool) or banks < 1):
+        raise FabricmarkError(f"{given[-1]}: banks: {banks} is no number of banks", "write it like banks = 4")
+    return banks

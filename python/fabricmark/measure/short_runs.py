@@ -1,0 +1,246 @@
+"""Short runs of every benchmark on one device, and the figures of its kernels that they tell.
+
+The models say which runs (`short_runs`), at other sizes than the defaults, and what they tell
+(`processor_figures`). Every run is validated as any run is; one that fails is left out and said.
+"""
+
+import itertools
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import ModuleType
+
+from fabricmark import models, results
+from fabricmark.base import listing
+from fabricmark.base.errors import FabricmarkError
+from fabricmark.base.kernel_toml import Kernel
+from fabricmark.base.progress import Steps
+from fabricmark.measure import launch
+from fabricmark.measure.launch import Job
+from fabricmark.models import Board, _b_eff_measured
+from fabricmark.models._measured import Run
+from fabricmark.models.machine import Bitstream, Curve, Network
+from fabricmark.results import Result
+
+REPETITIONS = 5
+QUICK = ("--repetitions", "3", "--max-time", "1")
+PASSES = 2
+RANKS = (1, 2)
+MESSAGES = "b_eff"  # the benchmark whose transport cpu measures the hosts' MPI
+SINGLE = "single-work-item"
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What short runs told. `sources`: of each curve and each bitstream, which runs and when."""
+
+    curves: tuple[tuple[Curve, str], ...]
+    bitstreams: tuple[tuple[Bitstream, str], ...]
+
+
+@dataclass(frozen=True)
+class Finished:
+    """A short run that was valid, and its options in words."""
+
+    run: Run
+    result: Result
+    words: str
+
+
+def options(chosen: Mapping[str, object]) -> tuple[str, ...]:
+    """Parameters as options of a program."""
+    found: list[str] = []
+    for name, given in chosen.items():
+        text = str(given).lower() if isinstance(given, bool) else str(given)
+        found += ["--" + name.replace("_", "-"), text]
+    return tuple(found)
+
+
+def variants(kernel: Kernel, device_class: str) -> list[str]:
+    """Kernels that a CPU or GPU can take; a GPU runs no single work-item in reasonable time."""
+    usable = [name for name in kernel.variants if name in ("base", "throughput")]
+    if device_class == "gpu":
+        several = [name for name in usable if kernel.variants[name].get("style") != SINGLE]
+        return several or usable
+    return usable
+
+
+def plan(model: ModuleType, kernel: Kernel, device_class: str, variant: str) -> list[tuple[dict, int]]:
+    """(options, ranks) of the runs of one kernel: all on one rank, and on two the largest or all.
+
+    The other kernels than the first, which runs by default on few devices, run on one rank only, and only
+    what differs where the model says so (`short_runs_of_others`).
+    """
+    is_first = variant == variants(kernel, device_class)[0]
+    asked = model.short_runs if is_first else getattr(model, "short_runs_of_others", model.short_runs)
+    runs = asked(kernel.parameters, device_class)
+    found = [(chosen, 1) for chosen in runs]
+    if is_first:
+        by_ranks = getattr(model, "FIGURES_BY_RANKS", False)
+        found += [(chosen, ranks) for ranks in RANKS[1:] for chosen in (runs if by_ranks else runs[-1:])]
+    return found
+
+
+@dataclass(frozen=True)
+class Kernels:
+    """Short runs of one benchmark's variant: its model, its job and (options, ranks) of each run."""
+
+    model: ModuleType
+    job: Job
+    variant: str
+    runs: Sequence[tuple[dict, int]]
+    repeating: Sequence[str] = ("--repetitions", str(REPETITIONS))
+
+
+def measure(
+    runtime: str,
+    device: Mapping,
+    board: Board,
+    has_launcher: bool,
+    say: Callable[[str], None],
+    passes: int = PASSES,
+    quick: bool = False,
+) -> Measured:
+    """Run everything on a device, so many times. Raises FabricmarkError (3) when a program is not built.
+
+    `quick`: only the kernels that run by default, with fewer repetitions.
+
+    A machine that others share is faster in one minute than in the next: the figures are those of all passes
+    together.
+    """
+    done: dict[tuple[str, str], list[Finished]] = {}
+    with tempfile.TemporaryDirectory(prefix="fabricmark-") as place:
+        planned = _planned(runtime, device, Path(place), say, quick)
+        with Steps(passes * len(planned)) as steps:
+            for number, kernels in itertools.product(range(1, passes + 1), planned):
+                about = f"{kernels.job.benchmark}, {kernels.variant} kernel"
+                started = time.monotonic()
+                steps.begin(about)
+                found = list(_finished(kernels, board, has_launcher, say))
+                done.setdefault((kernels.job.benchmark, kernels.variant), []).extend(found)
+                steps.end()
+                ran = f"{len(found)} of {len(kernels.runs)} runs, {time.monotonic() - started:.1f} s"
+                with steps.aside():
+                    say(f"[{steps.number}/{steps.total}] pass {number}, {about}: {ran}{steps.left()}")
+    curves = _curves([one for (name, _), several in done.items() if name == MESSAGES for one in several])
+    network = Network("host", "host", curves=tuple(curve for curve, _ in curves)) if curves else None
+    bitstreams: list[tuple[Bitstream, str]] = []
+    firsts: dict[str, list[Finished]] = {}  # of each benchmark's first kernel
+    for kernels in planned:
+        name, variant = kernels.job.benchmark, kernels.variant
+        members = [replace(one, run=replace(one.run, network=network)) for one in done[name, variant]]
+        shared = hasattr(kernels.model, "short_runs_of_others") and name in firsts
+        bitstreams += _bitstreams(
+            kernels.model, name, variant, device, members, firsts[name] if shared else []
+        )
+        firsts.setdefault(name, members)
+    return Measured(tuple(curves), tuple(bitstreams))
+
+
+def _planned(
+    runtime: str, device: Mapping, place: Path, say: Callable[[str], None], quick: bool = False
+) -> list[Kernels]:
+    """The short runs of every benchmark whose model says some."""
+    repeating = {"repeating": QUICK} if quick else {}
+    found = []
+    for name in listing.benchmark_names():
+        model = models.find(name)
+        if model is None or not hasattr(model, "short_runs"):
+            continue
+        kernel = listing.kernel(name)
+        try:
+            for variant in variants(kernel, device["class"])[: 1 if quick else None]:
+                job = Job(name, runtime, device, 1, None, place, ("--variant", variant))
+                runs = plan(model, kernel, device["class"], variant)
+                found.append(Kernels(model, job, variant, runs, **repeating))
+        except KeyError as error:
+            say(f"left out: {name}: {kernel.path} has no parameter {error}")
+    return found
+
+
+def _finished(
+    kernels: Kernels, board: Board, has_launcher: bool, say: Callable[[str], None]
+) -> Iterator[Finished]:
+    """The valid ones of a kernel's runs, as they come."""
+    job = kernels.job
+    for number, (chosen, ranks) in enumerate(kernels.runs):
+        words = (*job.extra, *options(chosen), *kernels.repeating)
+        several = {"mpi": ranks} if has_launcher else {"ranks": ranks}
+        one = replace(job, extra=words, **(several if ranks > 1 else {}))
+        about = f"fm_{job.benchmark} {' '.join(words)}" + (f" on {ranks} ranks" if ranks > 1 else "")
+        target = job.output / f"{job.benchmark}-{words[1]}-{number}.json"
+        try:
+            code, path = launch.start(one, target, quiet=True)
+            if code != 0 or not path.is_file():
+                say(f"left out: {about}: exit code {code}")
+                continue
+            result = results.load(path)
+            path.unlink()  # else a later pass that fails would find it
+        except FabricmarkError as error:
+            say(f"left out: {about}: {error}")
+            continue
+        if any(entry.kind != "measured" for entry in result.measurements):
+            say(f"left out: {about}: not measured")
+            continue
+        parameters = {**result.document["parameters"], "variant": result.document["run"]["variant"]}
+        yield Finished(Run(parameters, board, result.ranks, result.measurements), result, about)
+
+
+def _curves(done: Sequence[Finished]) -> list[tuple[Curve, str]]:
+    """Messages between the hosts' memories, as b_eff with transport cpu measured them, by ranks."""
+    groups: dict[int, list[Finished]] = {}
+    for one in done:
+        if one.run.parameters.get("transport") == "cpu":
+            groups.setdefault(one.run.ranks, []).append(one)
+    known = [
+        (_b_eff_measured.message_curve([one.run for one in members]), source(members))
+        for members in groups.values()
+    ]
+    return [(curve, about) for curve, about in known if curve is not None]
+
+
+def source(done: Sequence[Finished]) -> str:
+    """When, where and by which runs a figure was measured."""
+    first = done[0].result.document
+    counted = Counter(one.words for one in done)
+    runs = "; ".join(f"{count} x {words}" if count > 1 else words for words, count in counted.items())
+    return f"measured {first['run']['started'][:16]}Z on {first['environment']['host']['name']}: {runs}"
+
+
+def _bitstreams(
+    model: ModuleType, name: str, variant: str, device: Mapping, done: Sequence[Finished],
+    others: Sequence[Finished] = (),
+) -> list[tuple[Bitstream, str]]:  # fmt: skip
+    """The kernel with its figures; one for each number of ranks where these differ. Empty without figures.
+
+    `others`: of another kernel, whose curves this one has, too, where it has none of its own.
+    """
+    groups = {"": list(done)}
+    if getattr(model, "FIGURES_BY_RANKS", False):
+        groups = {f"-{ranks}r": [one for one in done if one.run.ranks == ranks] for ranks in RANKS}
+    found = []
+    for ending, members in groups.items():
+        if not members:
+            continue
+        runs = [one.run for one in members]
+        figures = {key: float(value) for key, value in model.processor_figures(runs).items()}
+        alike = [one for one in others if one.run.ranks == runs[0].ranks]
+        curves = {}
+        if hasattr(model, "processor_curves"):
+            curves = {
+                **model.processor_curves([one.run for one in alike]),
+                **model.processor_curves(runs),
+            }
+        if not figures and not curves:
+            continue
+        # The largest on the fewest ranks: several ranks on a device have only a part of its cores each.
+        last = min(reversed(runs), key=lambda one: one.ranks)
+        parameters = {key: value for key, value in last.parameters.items() if key != "variant"}
+        parameters |= {"ranks": last.ranks} if ending else {}
+        label = f"{name}-{variant}{ending}"
+        one = Bitstream(label, name, device["name"], variant, "none", parameters, None, figures, curves)
+        found.append((one, source([*members, *alike])))
+    return found

@@ -1,0 +1,341 @@
+"""One point after the other: parameters, board, network and bitstream for the model, and what it predicts.
+
+Parameters come from --set and --sweep, else from the system's bitstream, else from kernel.toml's defaults for
+an FPGA (or the class of the system's device). Figures of the system itself are named as its files name them:
+`board.memory.bank_bandwidth`, `network.latency`, `bitstream.clock`.
+"""
+
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from math import isqrt
+
+from fabricmark import models
+from fabricmark.base import kernel_toml, listing
+from fabricmark.base.errors import FabricmarkError
+from fabricmark.base.kernel_toml import Parameter
+from fabricmark.models import Prediction
+from fabricmark.models._sweep import HEADLINES
+from fabricmark.models.machine import HOST
+from fabricmark.predict import request
+from fabricmark.systems import System, keys, quantity
+
+EXCHANGING = ("b_eff", "hpl", "ptrans")
+PREFERRED = ("channels", "host", "cpu")
+PLACES: Mapping[str, Mapping[str, keys.Key]] = {
+    "board": keys.BOARD,
+    "network": keys.NETWORK,
+    "bitstream": keys.BITSTREAM,
+}
+WEAK, STRONG = "weak", "strong"
+SCALING = (WEAK, STRONG)
+SIZES = ("size", "log_size", "batch", "largest")
+WITHOUT_BITSTREAM = ("b_eff", "host_transfer")  # host code alone
+SHARED = ("hpl", "ptrans", "random_access", "stream")  # whose problem can be that of all devices together
+
+
+@dataclass(frozen=True)
+class Asked:
+    """All that a prediction needs to know; `given`: values of parameters, `figures`: of the system."""
+
+    benchmark: str
+    system: System
+    transport: str
+    scaling: str
+    given: Mapping[str, object] = field(default_factory=dict)
+    figures: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Point:
+    """Predictions for so many devices at these values of the axes. `sizes`: of the problem, as run."""
+
+    devices: int
+    axes: Mapping[str, object]
+    sizes: Mapping[str, object]
+    headline: Prediction
+    predictions: Sequence[Prediction]
+
+
+def transport_of(benchmark: str, system: System, wanted: str | None) -> str:
+    """The transport: as wanted, else the fastest that the system has. Raises FabricmarkError (2)."""
+    known = [name for name in PREFERRED if name in system.networks]
+    known += sorted(set(system.networks) - set(known))
+    if benchmark not in EXCHANGING:
+        if wanted not in (None, "none"):
+            raise FabricmarkError(f"{benchmark} exchanges nothing over {wanted}", "leave out --transport")
+        return "none"
+    if wanted is None:
+        usable = [name for name in known if benchmark == "b_eff" or has_bitstream(benchmark, system, name)]
+        return usable[0] if usable else "none"
+    if wanted != "none" and wanted not in known:
+        remedy = f"use one of {', '.join(known)}" if known else "it has no network: predict one device"
+        raise FabricmarkError(f"{system.name} has no transport {wanted}", remedy)
+    return wanted
+
+
+def has_bitstream(benchmark: str, system: System, transport: str) -> bool:
+    return system.board.device_class != "fpga" or system.bitstream(benchmark, transport) is not None
+
+
+def number(name: str, text: str, asked: "Asked") -> object:
+    """The value of a parameter or of a figure of the system. Raises FabricmarkError (2)."""
+    key = key_of(name)
+    if key is not None:
+        return _figure(name, text, key)
+    parameter = parameters(asked.benchmark).get(name)
+    if parameter is None:
+        known = ", ".join(sorted(parameters(asked.benchmark)))
+        remedy = f"use one of {known}, or a figure such as board.memory.bank_bandwidth"
+        raise FabricmarkError(f"{asked.benchmark} has no parameter {name}", remedy)
+    value: object = text
+    try:
+        if parameter.type == "int":
+            whole = kernel_toml.whole_number(text)
+            value = whole if whole is not None else int(float(text)) if float(text).is_integer() else text
+        elif parameter.type == "float":
+            value = float(text)
+        elif parameter.type == "bool":
+            value = {"true": True, "false": False}.get(text, text)
+    except (ValueError, OverflowError):
+        raise FabricmarkError(f"{name}={text} is no {parameter.type}", "correct the value") from None
+    kernel_toml.check_value(name, parameter, value, "value")
+    return value
+
+
+def key_of(name: str) -> keys.Key | None:
+    """The key of a system file that a dotted name means. Raises FabricmarkError (2) for an unknown one."""
+    place, dot, rest = name.partition(".")
+    if not dot:
+        return None
+    key = PLACES.get(place, {}).get(rest)
+    if key is None or not key.field:
+        known = sorted(one for one, key in PLACES.get(place, {}).items() if key.field)
+        remedy = f"use one of {', '.join(known)}" if known else "begin with board, network or bitstream"
+        raise FabricmarkError(f"{name} is no figure that a model reads", remedy)
+    return key
+
+
+def _figure(name: str, text: str, key: keys.Key) -> float:
+    try:
+        value = float(text) if key.dimension in keys.PLAIN else quantity.parse(text, key.dimension)
+    except ValueError as error:
+        raise FabricmarkError(f"{name}={text}: {error}", "correct the value") from None
+    may_be_nothing = key.dimension == "seconds"
+    if not 0 <= value < float("inf") or (value == 0 and not may_be_nothing):
+        raise FabricmarkError(f"{name}={text}: without it nothing moves", "write a number above 0")
+    return value
+
+
+@lru_cache(maxsize=16)
+def parameters(benchmark: str) -> Mapping[str, Parameter]:
+    """Those of kernel.toml. Raises FabricmarkError (2)."""
+    return listing.kernel(benchmark).parameters
+
+
+def axis(sweep: request.Sweep, asked: Asked) -> list:
+    """The values of an axis. Raises FabricmarkError (2)."""
+    whole = (
+        "." not in sweep.name and getattr(parameters(asked.benchmark).get(sweep.name), "type", "") == "int"
+    )
+    first, last = (number(sweep.name, text, asked) for text in (sweep.first, sweep.last))
+    if not isinstance(first, int | float) or isinstance(first, bool):
+        raise FabricmarkError(f"{sweep.name} is no number", "use --set")
+    step = None
+    if sweep.step:
+        key = key_of(sweep.name)
+        step = _figure(sweep.name, sweep.step, key) if key else _plain(sweep)
+    return request.values(first, last, step, sweep.factor, whole, sweep.name)
+
+
+def _plain(sweep: request.Sweep) -> float:
+    try:
+        return float(sweep.step)
+    except ValueError:
+        raise FabricmarkError(f"--sweep {sweep.name}: step {sweep.step!r}", "write a number") from None
+
+
+def predict(asked: Asked, counts: Sequence[int], axes: Mapping[str, Sequence]) -> list[Point]:
+    """All points, the devices outermost. Raises FabricmarkError (2)."""
+    if asked.scaling == STRONG and asked.benchmark not in SHARED:
+        cause = f"{asked.benchmark} has a problem of its own on each device"
+        raise FabricmarkError(cause, "use --scaling weak")
+    most = asked.system.most_devices
+    if counts[-1] > most:
+        raise FabricmarkError(f"{asked.system.name} has no {counts[-1]} devices", f"use at most {most}")
+    found = []
+    for devices in counts:
+        for values in itertools.product(*axes.values()):
+            place = dict(zip(axes, values, strict=True))
+            found.append(point(asked, devices, place))
+    return found
+
+
+def point(asked: Asked, devices: int, place: Mapping[str, object]) -> Point:
+    """The predictions of one point. Raises FabricmarkError (2) where the system cannot run it."""
+    figures = {**asked.figures, **{name: value for name, value in place.items() if "." in name}}
+    given = {**asked.given, **{name: value for name, value in place.items() if "." not in name}}
+    system = changed(asked.system, asked.benchmark, asked.transport, figures)
+    bitstream = system.bitstream(asked.benchmark, asked.transport, **_chosen(system, asked, given))
+    needs_one = asked.benchmark not in WITHOUT_BITSTREAM
+    if bitstream is None and system.board.device_class == "fpga" and needs_one:
+        with_one = {one.benchmark for one in system.bitstreams}
+        remedy = f"it has {', '.join(sorted(with_one))}" if with_one else "add one to its file"
+        over = f" over {asked.transport}" if asked.transport != "none" else ""
+        raise FabricmarkError(f"{system.name} has no bitstream of {asked.benchmark}{over}", remedy)
+    board = system.board_with(bitstream, devices)
+    run = run_parameters(asked, given, bitstream, board.device_class, devices)
+    run = fitting(run, given, asked.benchmark, board.memory_bytes, devices)
+    network = system.networks.get(asked.transport)
+    _check(asked, run, board, network, devices)
+    predictions = _modelled(asked, run, board, devices, network=network, bitstream=bitstream)
+    sizes = {name: run[name] for name in SIZES if name in run and name not in place}
+    return Point(devices, place, sizes, _headline(asked.benchmark, predictions), predictions)
+
+
+def _modelled(asked: Asked, run: Mapping, board, devices: int, **more: object) -> list[Prediction]:
+    """What the benchmark's model says. Raises FabricmarkError (2) where there is none or it says nothing."""
+    about = f"{asked.benchmark} on {asked.system.name}"
+    model = models.find(asked.benchmark)
+    if model is None:
+        raise FabricmarkError(
+            f"{asked.benchmark} has no model", f"use one of {', '.join(models.names())}, or measure it"
+        )
+    try:
+        found = models.within_limits(model.predict(run, board, devices, **more), board)
+    except (KeyError, ValueError) as error:
+        cause = f"{about}: no model without {error.args[0] if error.args else error}"
+        raise FabricmarkError(cause, "set it, or use another system") from error
+    except (LookupError, TypeError, AttributeError, ArithmeticError) as error:
+        cause = f"{about}: its model cannot use these values ({type(error).__name__}: {error})"
+        raise FabricmarkError(cause, "set others, or use another system") from error
+    if not found:
+        raise FabricmarkError(f"{asked.benchmark}: nothing to predict", "measure it with fabricmark run")
+    return found
+
+
+def _headline(benchmark: str, predictions: Sequence[Prediction]) -> Prediction:
+    """What stands for the benchmark in one number; of one that names none, its first prediction."""
+    if benchmark not in HEADLINES:
+        return predictions[0]
+    name, axes = HEADLINES[benchmark]
+    shown = [one for one in predictions if one.name == name and axes.items() <= dict(one.axes).items()]
+    if not shown:
+        raise FabricmarkError(f"{benchmark}: nothing to predict", "measure it with fabricmark run")
+    return shown[-1]
+
+
+def _chosen(system: System, asked: Asked, given: Mapping) -> dict[str, object]:
+    """Given parameters that choose between the bitstreams of a benchmark: where one has exactly these."""
+    fitting = [one for one in system.bitstreams if one.benchmark == asked.benchmark]
+    return {
+        name: value
+        for name, value in given.items()
+        if any(one.parameters.get(name) == value for one in fitting)
+    }
+
+
+def run_parameters(asked: Asked, given: Mapping, bitstream, device_class: str, devices: int) -> dict:
+    """What the model takes: defaults, the bitstream's, those given; the problem grown with the devices."""
+    board = asked.system.board
+    stated = {**({} if bitstream is None else bitstream.parameters), **given}
+    known = {"cores": board.cores, "banks": board.banks, **stated}
+    found = kernel_toml.on_device(parameters(asked.benchmark), device_class, known)
+    if bitstream is not None:
+        found |= {"variant": bitstream.variant, **bitstream.parameters}
+    found.setdefault("variant", "base" if device_class == "fpga" else "throughput")
+    if asked.benchmark == "b_eff" and asked.transport != "channels":
+        found["chunk_bytes"] = 0  # the base version: whole messages
+    found |= {**given, "transport": asked.transport}
+    for name, parameter in parameters(asked.benchmark).items():
+        if parameter.stage == "run" and parameter.type == "int" and name in ("size", "log_size"):
+            found[name] = grown(found[name], parameter, asked.scaling, devices, found)
+    return found
+
+
+def fitting(run: dict, given: Mapping, benchmark: str, memory_bytes: float | None, devices: int) -> dict:
+    """The parameters with a default size, not one that is given, halved until a device can hold it."""
+    footprint = getattr(models.find(benchmark), "footprint_bytes", None)
+    chosen = [name for name in ("batch", "size", "log_size") if name in run]
+    if footprint is None or memory_bytes is None or not chosen or set(chosen) & set(given):
+        return run
+    name = chosen[0]
+    while footprint(run, devices) > memory_bytes and run[name] > 1:
+        run = {**run, name: run[name] - 1 if name == "log_size" else run[name] // 2}
+    return run
+
+
+def grown(value: int, parameter: Parameter, scaling: str, devices: int, known: Mapping) -> int:
+    """The size for so many devices: weak scaling keeps what one device has, strong scaling the whole.
+
+    `value` is that of one device. Rounded to whole blocks where kernel.toml says so.
+    """
+    total = parameter.scope == "total"
+    if total == (scaling == STRONG) or devices == 1:
+        return value
+    if parameter.name.startswith("log_"):
+        return value - (devices - 1).bit_length()
+    scaled = value * devices ** ((1 if scaling == WEAK else -1) / parameter.dimensions)
+    multiple = known.get(parameter.rounded_to) or 1
+    return max(1, round(scaled / multiple)) * multiple
+
+
+def changed(system: System, benchmark: str, transport: str, figures: Mapping[str, float]) -> System:
+    """The system with other figures, named as its files name them. Raises FabricmarkError (2)."""
+    for name, value in figures.items():
+        place, _, rest = name.partition(".")
+        target = PLACES[place][rest].field
+        if place == "board":
+            system = replace(system, board=_with(system.board, target, value, rest))
+        elif place == "network":
+            if transport not in system.networks:
+                raise FabricmarkError(f"{name}: there is no network to change", "leave it out")
+            moved = _with(system.networks[transport], target, value, rest)
+            system = replace(system, networks={**system.networks, transport: moved})
+        else:
+            streams = tuple(
+                _of_bitstream(one, target, value) if one.benchmark == benchmark else one
+                for one in system.bitstreams
+            )
+            system = replace(system, bitstreams=streams)
+    return system
+
+
+def _with(described, target: str, value: float, rest: str):
+    """A board or network with one field or figure changed."""
+    if target == "flops_per_second":
+        kind = rest.partition(".")[2]
+        return replace(described, flops_per_second={**described.flops_per_second, kind: value})
+    if target.startswith("figures."):
+        return replace(described, figures={**described.figures, target.partition(".")[2]: value})
+    return replace(described, **{target: value})
+
+
+def _of_bitstream(one, target: str, value: float):
+    if target == "kernel_hz":
+        return replace(one, kernel_hz=value)
+    return replace(one, figures={**one.figures, target: value})
+
+
+def _check(asked: Asked, run: Mapping, board, network, devices: int) -> None:
+    """Raises FabricmarkError (2) for what does not fit the system."""
+    if asked.benchmark == "b_eff" and network is None:
+        raise FabricmarkError(
+            f"{asked.system.name} has no network", "use another system, or add one to its file"
+        )
+    if devices > 1 and asked.benchmark in EXCHANGING and network is None and board.device_class == "fpga":
+        remedy = "use one device, or another system"
+        raise FabricmarkError(f"{asked.system.name} has no network for {devices} devices", remedy)
+    is_torus = network is not None and network.kind != HOST and asked.benchmark in request.SQUARES
+    if is_torus and isqrt(devices) ** 2 != devices:
+        cause = f"{asked.benchmark} over {asked.transport} needs a square grid of devices, not {devices}"
+        raise FabricmarkError(cause, f"use {isqrt(devices) ** 2} or {(isqrt(devices) + 1) ** 2}")
+    footprint = getattr(models.find(asked.benchmark), "footprint_bytes", None)
+    if footprint is None or board.memory_bytes is None:
+        return
+    needed = footprint(run, devices)
+    if needed > board.memory_bytes:
+        have, wants = (f"{amount / 2**30:.3g} GiB" for amount in (board.memory_bytes, needed))
+        cause = f"{asked.benchmark} on {devices} devices needs {wants} of a device's {have}"
+        raise FabricmarkError(cause, "set a smaller size")

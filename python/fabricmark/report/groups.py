@@ -1,0 +1,188 @@
+"""Runs with the same settings form a group, whose metrics are merged; a group has a short, unique label."""
+
+import dataclasses
+import json
+import statistics
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from fabricmark import results
+from fabricmark.report import families, run_tables
+from fabricmark.results import Measurement, Result
+from fabricmark.results.judgement import INVALID
+from fabricmark.systems.device_limits import Devices, Known
+
+VERDICTS_FROM_WORST = (INVALID, "incomplete", "not checked", "valid")
+
+
+@dataclass(frozen=True)
+class Metric:
+    """One metric of a group: best of all runs and median of their medians; `of_runs`: each run's own."""
+
+    measurement: Measurement
+    row: run_tables.Row
+    of_runs: Sequence[Measurement]
+
+    @cached_property
+    def values(self) -> list[float]:
+        """Of all repetitions of all runs; empty where the raw samples do not say."""
+        return [value for entry in self.of_runs for value in results.values(entry) or []]
+
+
+@dataclass
+class Group:
+    """Runs that differ in nothing but when they ran.
+
+    `coordinates`: what tells the group from its benchmark's others. `known`: of their device.
+    """
+
+    fields: Mapping[str, object]
+    runs: list[Result]
+    metrics: list[Metric]
+    hints: list[str]
+    known: Known | None = None
+    coordinates: dict[str, object] = dataclasses.field(default_factory=dict)
+
+    @property
+    def benchmark(self) -> str:
+        return self.runs[0].benchmark
+
+    @cached_property
+    def label(self) -> str:
+        """`throughput kernel, 2 ranks`: as short as it can be without meaning two groups."""
+        return ", ".join(field_text(*entry) for entry in self.coordinates.items())
+
+    @property
+    def name(self) -> str:
+        """`stream, 2 ranks`."""
+        return f"{self.benchmark}, {self.label}"
+
+    def verdict(self) -> str:
+        """The runs' common verdict, or the worst with how many runs had it."""
+        return worst_verdict(Counter(run.verdict() for run in self.runs))
+
+    @cached_property
+    def several_names(self) -> bool:
+        """Whether the axes alone do not tell the metrics apart."""
+        return len({metric.measurement.name for metric in self.metrics}) > 1
+
+    @cached_property
+    def condensed(self) -> list[tuple[Metric, int]]:
+        """Single metrics, and of each curve its best point with the number of points it stands for."""
+        by_identity = {id(metric.measurement): metric for metric in self.metrics}
+        chosen = families.condensed([metric.measurement for metric in self.metrics])
+        return [(by_identity[id(measurement)], points) for measurement, points in chosen]
+
+
+def worst_verdict(counts: Counter[str]) -> str:
+    """The common verdict of runs, or the worst with how many of them had it."""
+    worst = min(counts, key=VERDICTS_FROM_WORST.index)
+    return worst if len(counts) == 1 else f"{worst} in {counts[worst]} of {counts.total()}"
+
+
+def same_names(loaded: Sequence[Result]) -> set[str]:
+    """Files of own kernels that stand for several contents."""
+    digests: dict[str, set[str]] = {}
+    for kernel in filter(None, (result.own_kernel for result in loaded)):
+        digests.setdefault(kernel.file, set()).add(kernel.digest)
+    return {file for file, found in digests.items() if len(found) > 1}
+
+
+def fields(result: Result, ambiguous: Collection[str] = ()) -> dict[str, object]:
+    """What may tell runs of one benchmark apart, most telling first. `ambiguous`: see `same_names`."""
+    run, ranks = result.document["run"], result.document["environment"]["ranks"]
+    kind = "" if ranks["kind"] == "single" else f" ({ranks['kind']})"
+    own = result.own_kernel
+    named = {
+        "kernel": result.kernel_name(with_digest=own is not None and own.file in ambiguous),
+        "class": run["class"],
+        "device": result.device["name"],
+        "platform": result.device["platform"],
+        "host": result.document["environment"]["host"]["name"],
+        "ranks": ranks["count"],
+        "launch": kind.strip(" ()"),
+        "version": run["version"],
+        "sources": run["git"],
+    }
+    return named | {f"parameter {key}": value for key, value in result.document["parameters"].items()}
+
+
+def field_text(name: str, value: object) -> str:
+    """One word or two of a label."""
+    if name == "class":
+        return f"{value} run"
+    if name == "ranks":
+        return "1 rank" if value == 1 else f"{value} ranks"
+    if name.startswith("parameter "):
+        return f"{families.words(name.removeprefix('parameter '))} {families.number_text(value)}"
+    return str(value) if name in ("kernel", "device", "platform", "host", "launch") else f"{name} {value}"
+
+
+def merged(measurements: Sequence[Measurement]) -> Measurement:
+    """The same metric of several runs as one: extremes of all, median and mean of the runs' own."""
+    if len(measurements) == 1:
+        return measurements[0]
+    choose = max if measurements[0].better == "higher" else min
+    return dataclasses.replace(
+        measurements[0],
+        best=choose(entry.best for entry in measurements),
+        median=statistics.median(entry.median for entry in measurements),
+        mean=statistics.fmean(entry.mean for entry in measurements),
+        minimum=min(entry.minimum for entry in measurements),
+        maximum=max(entry.maximum for entry in measurements),
+    )
+
+
+def _group(settings: Mapping[str, object], runs: list[Result], devices: Devices) -> Group:
+    found = devices.of(runs[0])
+    by_metric: dict[tuple, list[Measurement]] = {}
+    for run in runs:
+        for entry in run.measurements:
+            key = (entry.name, tuple(entry.axes.items()), entry.unit, entry.kind)
+            by_metric.setdefault(key, []).append(entry)
+    alike = list(by_metric.values())
+    measurements = [merged(entries) for entries in alike]
+    rows = run_tables.rows(measurements, run_tables.predictions(runs[0], found))
+    metrics = [
+        Metric(measurement, row, entries)
+        for measurement, row, entries in zip(measurements, rows, alike, strict=True)
+    ]
+    notes = [line.plain for run in runs for line in run_tables.hints(run, found, rows)]
+    return Group(settings, runs, metrics, list(dict.fromkeys(notes)), found)
+
+
+def make(loaded: Sequence[Result]) -> list[Group]:
+    """Groups by benchmark, in the order of the files. The time of a metric's model is paid once a group."""
+    devices = Devices()
+    ambiguous = same_names(loaded)
+    by_settings: dict[tuple[str, str], list[Result]] = {}
+    for result in loaded:
+        key = (result.benchmark, json.dumps(fields(result, ambiguous), sort_keys=True))
+        by_settings.setdefault(key, []).append(result)
+    made = [_group(fields(runs[0], ambiguous), runs, devices) for runs in by_settings.values()]
+    for benchmark in dict.fromkeys(group.benchmark for group in made):
+        assign_coordinates([group for group in made if group.benchmark == benchmark])
+    return sorted(made, key=lambda group: group.benchmark)
+
+
+def assign_coordinates(groups: Sequence[Group]) -> None:
+    """Give each group the fields that tell it from the others, leaving out fields that tell nothing more."""
+    names = list(dict.fromkeys(name for group in groups for name in group.fields))
+    plain = [name for name in names if not name.startswith("parameter ")]
+    varied = {name: len({json.dumps(group.fields.get(name)) for group in groups}) for name in names}
+    parameters = [name for name in names if name.startswith("parameter ")]
+    parameters.sort(key=lambda name: (-varied[name], name != "parameter size", name))
+    chosen: list[str] = []
+    parts = 1
+    for name in plain + parameters:
+        if varied[name] == 1:
+            continue
+        tried = [*chosen, name]
+        split = len({json.dumps([group.fields.get(key) for key in tried]) for group in groups})
+        if split > parts:
+            chosen, parts = tried, split
+    for group in groups:
+        wanted = chosen or ["kernel", "device"]
+        group.coordinates = {key: group.fields[key] for key in wanted if key in group.fields}

@@ -1,0 +1,83 @@
+"""One line for each benchmark and device: what the report says before anything else."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from fabricmark.models._sweep import HEADLINES
+from fabricmark.report import families, run_tables
+from fabricmark.report.groups import Group, Metric, field_text, worst_verdict
+
+
+@dataclass(frozen=True)
+class Headline:
+    """The headline metric of a benchmark on a device: that of the best of its groups of runs.
+
+    `verdict`: the worst of all these groups. `group`: the best one, of `groups`.
+    """
+
+    benchmark: str
+    device: str
+    kind: str
+    group: Group
+    groups: int
+    metric: Metric
+    verdict: str
+
+
+def metric_of(group: Group) -> Metric | None:
+    """The best point of a group's headline metric; of an unknown benchmark its first rate."""
+    found = [metric for metric, _ in group.condensed]
+    name, axes = HEADLINES.get(group.benchmark, (None, {}))
+    chosen = [
+        metric
+        for metric in found
+        if metric.measurement.name == name and axes.items() <= dict(metric.measurement.axes).items()
+    ]
+    chosen = chosen or [metric for metric in found if metric.measurement.better == "higher"][:1] or found[:1]
+    return best(chosen) if chosen else None
+
+
+def best(metrics: Sequence[Metric]) -> Metric:
+    """The largest rate or the shortest time."""
+    sign = 1 if metrics[0].measurement.better == "higher" else -1
+    return max(metrics, key=lambda metric: sign * metric.row.best)
+
+
+def make(groups: Sequence[Group]) -> list[Headline]:
+    """Headlines in the order of the groups; a valid group stands for its device before one that is not."""
+    by_device: dict[tuple, list[tuple[Group, Metric]]] = {}
+    for group in groups:
+        metric = metric_of(group)
+        if metric is not None:
+            device = group.runs[0].device
+            key = (group.benchmark, device["name"], device["platform"], group.fields["host"], metric.row.kind)
+            by_device.setdefault(key, []).append((group, metric))
+    made = []
+    for (benchmark, device, _, _, kind), found in by_device.items():
+        candidates = [entry for entry in found if entry[0].verdict() == "valid"] or found
+        chosen = best([metric for _, metric in candidates])
+        group = next(group for group, metric in candidates if metric is chosen)
+        verdicts = Counter(run.verdict() for other, _ in found for run in other.runs)
+        made.append(Headline(benchmark, device, kind, group, len(found), chosen, worst_verdict(verdicts)))
+    return made
+
+
+def run_text(entry: Headline) -> str:
+    """`2 ranks (best of 3)`: what beside the device tells the run from others."""
+    told = [field_text(*item) for item in entry.group.coordinates.items() if item[0] != "device"]
+    told = told or [field_text("kernel", entry.group.fields["kernel"])]
+    return ", ".join(told) + (f" (best of {entry.groups})" if entry.groups > 1 else "")
+
+
+def reason(entry: Headline) -> str | None:
+    """Why a headline is better than its limit; None where it is not."""
+    above = run_tables.reason_above(entry.group.known, [entry.metric.row])
+    return None if above is None else f"{entry.benchmark}, {above}"
+
+
+def metric_text(metric: Metric) -> str:
+    """`bandwidth, triad`."""
+    entry = metric.measurement
+    where = families.axes_text(entry.axes)
+    return f"{families.words(entry.name)}, {where}" if where else families.words(entry.name)

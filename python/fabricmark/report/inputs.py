@@ -1,0 +1,88 @@
+"""The files of a report: results of runs, and summaries of `fabricmark scale`."""
+
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from fabricmark import results
+from fabricmark.base.errors import FabricmarkError, printable
+from fabricmark.base.schema import first_fault
+from fabricmark.results import Result, scaling
+
+
+@dataclass(frozen=True)
+class Scaling:
+    """One scaling.json, already checked."""
+
+    path: Path
+    document: Mapping
+
+    def files(self) -> set[Path]:
+        """The result files that it sums up."""
+        return {
+            (self.path.parent / name).resolve()
+            for entry in self.document["series"]
+            for name in entry["files"]
+        }
+
+
+@dataclass
+class Inputs:
+    """What could be read, and one error for each file that could not."""
+
+    results: list[Result] = field(default_factory=list)
+    scalings: list[Scaling] = field(default_factory=list)
+    errors: list[FabricmarkError] = field(default_factory=list)
+
+
+def find(places: Sequence[Path]) -> list[Path]:
+    """Result files, and the scaling.json of folders that hold one. Raises FabricmarkError (2).
+
+    A folder that has only folders of results, as `make run` and campaigns leave it, stands for the newest.
+    """
+    places = [_with_results(place) for place in places]
+    sums = [place / results.SCALING_FILE for place in places]
+    files = [*results.find_files(places), *(path for path in sums if path.is_file())]
+    return list(dict.fromkeys(files))
+
+
+def _with_results(place: Path) -> Path:
+    newest = results.newest_below(place)
+    if newest is None:
+        return place
+    print(printable(f"no results directly in {place}; this is its newest folder: {newest}"), file=sys.stderr)
+    return newest
+
+
+def read(files: Sequence[Path]) -> Inputs:
+    """Every readable file; a damaged one does not hide the others."""
+    found = Inputs()
+    for file in files:
+        try:
+            document = results.read_json(file, results.REMEDY)
+            if _is_scaling(document):
+                found.scalings.append(_scaling(file, document))
+            else:
+                found.results.append(results.checked(file, document))
+        except FabricmarkError as error:
+            found.errors.append(error)
+    return found
+
+
+def _is_scaling(document: object) -> bool:
+    family = scaling.SCHEMA.rpartition("/")[0] + "/"
+    schema = document.get("schema") if isinstance(document, dict) else None
+    return isinstance(schema, str) and schema.startswith(family)
+
+
+def _scaling(file: Path, document: Mapping) -> Scaling:
+    results.check_version(file, document, scaling.SCHEMA)
+    fault = first_fault("scaling-1", document)
+    if fault:
+        raise FabricmarkError(f"{file}: {fault[0]}: {fault[1]}", results.REMEDY)
+    for entry in document["series"]:
+        lengths = {len(value) for value in entry.values() if isinstance(value, list)}
+        if len(lengths) != 1:
+            raise FabricmarkError(f"{file}: {entry['name']}: lists of different lengths", results.REMEDY)
+    return Scaling(file, document)

@@ -1,0 +1,58 @@
+"""`fabricmark report`: what is printed and which files are written."""
+
+import gc
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from fabricmark.base.errors import FabricmarkError
+from fabricmark.report import groups, inputs, page, pictures, rows, run_tables
+
+
+@contextmanager
+def without_collector() -> Iterator[None]:
+    """All that is read is kept to the end: looking for garbage takes a quarter of the time, in vain."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+@without_collector()
+def main(
+    places: Sequence[Path], html: Path | None, png: Path | None, svg: Path | None,
+    csv: Path | None = None, markdown: Path | None = None,
+) -> inputs.Inputs:  # fmt: skip
+    """Print the report of all files and write what is asked for. Raises FabricmarkError (2 or 3)."""
+    texts = {csv: rows.as_csv, markdown: rows.as_markdown}
+    texts = {file: write_text for file, write_text in texts.items() if file is not None}
+    if csv is not None and csv == markdown:
+        raise FabricmarkError(f"--csv and --markdown both to {csv}", "choose two places")
+    found = inputs.read(inputs.find(places))
+    if found.results:
+        if rows.STANDARD_OUTPUT not in texts:
+            run_tables.show(found.results)
+        for file, write_text in texts.items():
+            rows.save(found.results, file, write_text)
+        if svg is not None:
+            run_tables.save_svg(found.results, svg)
+    if (html is not None or png is not None) and (found.results or found.scalings):
+        write(found, html, png)
+    return found
+
+
+def write(found: inputs.Inputs, html: Path | None, png: Path | None) -> None:
+    """The page and the pictures of everything that was read."""
+    grouped = groups.make(found.results)
+    plots = page.all_plots(grouped, found.scalings)
+    if html is not None:
+        page.save(page.Report(grouped, plots, found), html)
+        print(f"page: {html}")
+    if png is not None:
+        drawn = [plot for kinds in plots.values() for entries in kinds.values() for plot in entries]
+        written, left = pictures.save_all(drawn, png)
+        more = f", {left} plots left out" if left else ""
+        print(f"pictures: {len(written)} in {png}{more}")

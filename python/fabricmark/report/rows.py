@@ -1,0 +1,94 @@
+"""Every metric of every run as a row: `report --csv` and `report --markdown`."""
+
+import csv
+import io
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+from fabricmark.base import paths
+from fabricmark.base.errors import printable
+from fabricmark.base.written import NOTHING, number, percent
+from fabricmark.report import run_tables
+from fabricmark.results import Result
+from fabricmark.systems import device_limits
+
+STANDARD_OUTPUT = Path("-")
+RUN = ("benchmark", "kernel", "class", "device", "host", "ranks", "started")
+METRIC_COLUMNS = ("kind", "unit", "best", "median", "minimum", "maximum", "modelled", "error", "limit")
+LAST = ("efficiency", "bottleneck", "verdict", "file")
+
+
+def table(loaded: Sequence[Result]) -> tuple[list[str], Iterator[list[object]]]:
+    """(headings, rows): numbers in `unit`, error and efficiency as shares, None where there is nothing.
+
+    Axes are columns `axis NAME`, those of all metrics; modelled and limit stand beside measured metrics only.
+    """
+    axes = list(
+        dict.fromkeys(axis for result in loaded for entry in result.measurements for axis in entry.axes)
+    )
+    headings = [*RUN, "metric", *(f"axis {axis}" for axis in axes), *METRIC_COLUMNS, *LAST]
+    return headings, _rows(loaded, axes)
+
+
+def _rows(loaded: Sequence[Result], axes: Sequence[str]) -> Iterator[list[object]]:
+    devices = device_limits.Devices()
+    for result in loaded:
+        run, environment = result.document["run"], result.document["environment"]
+        about = [
+            run["benchmark"], result.kernel_name(with_digest=True), run["class"], result.device["name"],
+            environment["host"]["name"], environment["ranks"]["count"], run["started"],
+        ]  # fmt: skip
+        predicted = run_tables.predictions(result, devices.of(result))
+        for entry, row in zip(
+            result.measurements, run_tables.rows(result.measurements, predicted), strict=True
+        ):
+            yield [
+                *about, entry.name, *(entry.axes.get(axis) for axis in axes), entry.kind, entry.unit,
+                entry.best, entry.median, entry.minimum, entry.maximum, row.modelled, row.error, row.limit,
+                row.efficiency, None if row.bottleneck == NOTHING else row.bottleneck,
+                result.verdict(), result.path,
+            ]  # fmt: skip
+
+
+def as_csv(loaded: Sequence[Result]) -> str:
+    """Comma-separated, numbers with nine digits, nothing where there is nothing."""
+    headings, rows = table(loaded)
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(headings)
+    writer.writerows([_plain(value) for value in row] for row in rows)
+    return text.getvalue()
+
+
+def _plain(value: object) -> str:
+    if value is None:
+        return ""
+    return f"{value:.9g}" if isinstance(value, float) else printable(value)
+
+
+def as_markdown(loaded: Sequence[Result]) -> str:
+    """A table as GitHub and others show it, numbers with four digits; empty columns are left out."""
+    headings, found = table(loaded)
+    rows = list(found)
+    kept = [place for place in range(len(headings)) if any(row[place] is not None for row in rows)]
+    lines = [[headings[place] for place in kept], ["---"] * len(kept)]
+    lines += [[_cell(headings[place], row[place]) for place in kept] for row in rows]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def _cell(heading: str, value: object) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, float):
+        shares = {"error": True, "efficiency": False}
+        return percent(value, shares[heading]) if heading in shares else number(value)
+    return printable(value).replace("\\", "\\\\").replace("|", "\\|")
+
+
+def save(loaded: Sequence[Result], file: Path, write: Callable[[Sequence[Result]], str]) -> None:
+    """Write a file, or to standard output for `-`. Raises FabricmarkError (2) when it cannot be written."""
+    if file == STANDARD_OUTPUT:
+        sys.stdout.write(write(loaded))
+    else:
+        paths.write_atomically(file, write(loaded))

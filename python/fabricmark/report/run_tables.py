@@ -1,0 +1,336 @@
+"""The report: what was found beside what a model and physics allow, one table a run.
+
+Measured, emulated and modelled metrics are never mixed: each row says its kind, and an emulated row has
+neither model nor limit nor efficiency, because its wall clock says nothing about hardware.
+"""
+
+import dataclasses
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.console import Console
+from rich.text import Text
+
+from fabricmark import models, results
+from fabricmark.base import paths, terminal
+from fabricmark.base.errors import FabricmarkError, printable
+from fabricmark.base.terminal import NOTHING, Column
+from fabricmark.base.written import number, percent
+from fabricmark.models import Prediction
+from fabricmark.report import families
+from fabricmark.results import Measurement, Result
+from fabricmark.results.judgement import INVALID
+from fabricmark.systems.device_limits import Devices, Known
+
+MOST_TABLES = 100
+# A picture of rich would ask a server for its font.
+WEB_FONT = re.compile(r',\s*url\("https?://[^"]*"\) format\("[^"]*"\)')
+CREDIBLE_EFFICIENCY = 1.05  # limits are measured, too; beyond that a reason stands beside it
+KIND_STYLES = {"measured": "green", "emulated": "magenta", "modelled": "cyan"}
+VERDICT_STYLES = {"valid": "green", INVALID: "bold red"}
+METRIC_COLUMNS = (
+    Column("kind", once=True),
+    *terminal.numbers("best", "median", "modelled", "error", "limit"),
+    Column("unit", once=True),
+    *terminal.numbers("efficiency"),
+    Column("bottleneck", once=True),
+    Column("verdict", once=True),
+)
+# What a heading or a kind means, below the tables that have it.
+MEANINGS = {
+    "points": "points: of a curve; the row is its best one.",
+    "best": "best, median: of the repetitions; in each the slowest rank counts.",
+    "error": "error: modelled / best - 1.",
+    "limit": "limit: the most that the memory or cache that holds the data, the link or the arithmetic units "
+    "did when they were measured by themselves.",
+    "efficiency": "efficiency: best / limit.",
+    "measured": "measured: this device's time.",
+    "emulated": "emulated: functional run, its time says nothing about hardware.",
+    "modelled kind": "modelled: computed.",
+}
+FOOTNOTE = " ".join(MEANINGS.values())  # of the page, which has all columns
+
+
+@dataclasses.dataclass(frozen=True)
+class Row:
+    """One line of the report, values in `unit`; None where one does not apply."""
+
+    operation: str
+    kind: str
+    unit: str
+    best: float
+    median: float
+    modelled: float | None
+    limit: float | None
+    efficiency: float | None
+    bottleneck: str
+
+    @property
+    def error(self) -> float | None:
+        """Of the model: modelled / best - 1; None without a model."""
+        return None if self.modelled is None or self.best <= 0 else self.modelled / self.best - 1
+
+
+def load_all(files: Sequence[Path]) -> tuple[list[Result], list[FabricmarkError]]:
+    """Every readable result, and one error for each damaged file."""
+    loaded: list[Result] = []
+    errors: list[FabricmarkError] = []
+    for file in files:
+        try:
+            loaded.append(results.load(file))
+        except FabricmarkError as error:
+            errors.append(error)
+    return loaded, errors
+
+
+def exit_code(loaded: Sequence[Result]) -> int:
+    """1 where a result is wrong, as the programs say it, else 0."""
+    return int(any(result.verdict() == INVALID for result in loaded))
+
+
+def predictions(result: Result, known: Known | None) -> list[Prediction]:
+    """What the benchmark's model says of this run; empty without limits, a model or a parameter it needs."""
+    model = models.find(result.benchmark)
+    if model is None or known is None:
+        return []
+    parameters = {**result.document["parameters"], "variant": result.document["run"]["variant"]}
+    try:
+        more = known.arguments(result.benchmark, parameters, result.ranks)
+        board = known.board
+        found = model.predict(parameters, board, result.ranks, measurements=result.measurements, **more)
+        return models.within_limits(found, board)
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError):
+        # A model that does not know these parameters has nothing to say; the measurement stands alone.
+        return []
+
+
+def row(measurement: Measurement, predicted: Sequence[Prediction]) -> Row:
+    """A measurement beside its prediction; only measured metrics are compared."""
+    return rows([measurement], predicted)[0]
+
+
+def rows(measurements: Sequence[Measurement], predicted: Sequence[Prediction]) -> list[Row]:
+    """Each measurement beside its prediction, where it has one."""
+    known = {(entry.name, frozenset(entry.axes.items()), entry.unit): entry for entry in reversed(predicted)}
+    return [
+        _row(entry, known.get((entry.name, frozenset(entry.axes.items()), entry.unit)))
+        for entry in measurements
+    ]
+
+
+def _row(measurement: Measurement, match: Prediction | None) -> Row:
+    words = " ".join(families.value_text(axis, value) for axis, value in measurement.axes.items())
+    plain = (
+        words or families.words(measurement.name),
+        measurement.kind,
+        measurement.unit,
+        measurement.best,
+        measurement.median,
+    )
+    if measurement.kind != "measured" or match is None:
+        return Row(*plain, None, None, None, NOTHING)
+    efficiency = None
+    if match.limit and measurement.best > 0:
+        higher = measurement.better == "higher"
+        efficiency = measurement.best / match.limit if higher else match.limit / measurement.best
+    return Row(*plain, match.value, match.limit, efficiency, match.bottleneck)
+
+
+def title(result: Result) -> list[str]:
+    """`stream, base kernel`, `on <device>`, `2 ranks (mpi)`, and whether the kernel was the user's own."""
+    run = result.document["run"]
+    ranks = result.document["environment"]["ranks"]
+    count = "1 rank" if ranks["count"] == 1 else f"{ranks['count']} ranks ({ranks['kind']})"
+    own = ["optimized run"] if run["class"] == "optimized" else []
+    return [
+        f"{run['benchmark']}, {result.kernel_name(with_digest=True)}",
+        *own,
+        f"on {result.device['name']}",
+        count,
+    ]
+
+
+def keys(chosen: Sequence[tuple[Measurement, int]]) -> tuple[list[Column], list[list[terminal.Cell]]]:
+    """(columns, cells of each row) of what tells metrics with the same axes apart.
+
+    `chosen`: each with the number of points of a curve that it stands for.
+    """
+    axes = list(chosen[0][0].axes)
+    columns = [Column(name, key=True, once=True) for name in ("metric", *map(families.words, axes))]
+    cells: list[list[terminal.Cell]] = []
+    for measurement, points in chosen:
+        values = [families.cell_text(axis, measurement.axes[axis]) for axis in axes]
+        cells.append([families.words(measurement.name), *values, str(points) if points > 1 else ""])
+    return [*columns, Column("points", right=True, once=True)], cells
+
+
+def cells(entry: Row, verdict: str) -> list[terminal.Cell]:
+    """A row as METRIC_COLUMNS have it."""
+    return [
+        Text(entry.kind, style=KIND_STYLES[entry.kind]),
+        *(number(value) for value in (entry.best, entry.median, entry.modelled)),
+        percent(entry.error, signed=True),
+        number(entry.limit),
+        entry.unit,
+        percent(entry.efficiency),
+        entry.bottleneck,
+        Text(verdict, style=VERDICT_STYLES.get(verdict, "yellow")),
+    ]
+
+
+def failures(result: Result) -> list[Text]:
+    """One line for each failed check (what, how far off, where) and for what the numbers do not bear out."""
+    lines = [Text(printable(f"invalid: {reason}"), style="red") for reason in result.contradictions]
+    for verdict in result.document["verdicts"]:
+        if verdict["status"] != "failed":
+            continue
+        worst = verdict["worst"]
+        where = ""
+        if worst is not None:
+            found = f"{worst['actual']} instead of {worst['expected']}"
+            where = f", worst at {worst['place']} of rank {worst['rank']}: {found}"
+        error = f"{verdict['measure']} {verdict['error']} above {verdict['threshold']}"
+        lines.append(Text(printable(f"failed: {verdict['name']}: {error}{where}"), style="red"))
+    return lines
+
+
+def hints(result: Result, known: Known | None, rows: Sequence[Row]) -> list[Text]:
+    """What the reader should know: the run's own notes, and why there is no model where there is none."""
+    lines = [Text(printable(f"note: {note}"), style="dim") for note in result.document["notes"]]
+    device = result.device
+    if known is None and not device["emulated"] and device["class"] in ("cpu", "gpu"):
+        lines.append(Text("no limits known for this device: run `fabricmark systems new`", style="dim"))
+    if known is not None and known.system is None:
+        perfect = "modelled as if every kernel reached the limits: run `fabricmark systems new`"
+        lines.append(Text(perfect, style="dim"))
+    elif known is not None and not device["emulated"] and not known.has_kernel(result):
+        unknown = "no kernel like this was measured here: `fabricmark systems new --again` measures all"
+        lines.append(Text(unknown, style="dim"))
+    if known is not None:
+        lines += [Text(f"warning: {fault}", style="yellow") for fault in known.faults]
+    reason = reason_above(known, rows)
+    return [*lines, Text(printable(reason), style="yellow")] if reason else lines
+
+
+def reason_above(known: Known | None, rows: Sequence[Row]) -> str | None:
+    """Which rows are better than their limit by more than limits are exact, and why; None without any."""
+    above = [
+        f"{entry.operation} {percent(entry.efficiency)}"
+        for entry in rows
+        if entry.efficiency is not None and entry.efficiency > CREDIBLE_EFFICIENCY
+    ]
+    if not above:
+        return None
+    limits = None if known is None else known.board.limits
+    if limits is None:
+        why = (
+            "it follows from copies of large arrays: `fabricmark calibrate` measures memory, caches and links"
+        )
+    else:
+        times = f"{limits.passes} measurements, the last at {limits.created[:16]}Z"
+        why = f"it is the best of {times}; the machine was faster during this run"
+    return f"above the limit: {', '.join(above)}: {why}"
+
+
+@dataclasses.dataclass(frozen=True)
+class Judged:
+    """A run as tables: {axes: (columns, rows)}, the kinds of its metrics, and what has to be known."""
+
+    tables: dict[tuple[str, ...], tuple[list[Column], list[list[terminal.Cell]]]]
+    kinds: set[str]
+    hints: list[Text]
+
+
+def judged(result: Result, known: Known | None) -> Judged:
+    """A run beside model and limits, of each curve the best point; a table for each set of axes."""
+    chosen = families.condensed(result.measurements)
+    found = rows([measurement for measurement, _ in chosen], predictions(result, known))
+    alike: dict[tuple[str, ...], list[int]] = {}
+    for place, (measurement, _) in enumerate(chosen):
+        alike.setdefault(tuple(measurement.axes), []).append(place)
+    tables = {}
+    for axes, places in alike.items():
+        columns, names = keys([chosen[place] for place in places])
+        values = [cells(found[place], result.verdict()) for place in places]
+        lines = [[*name, *value] for name, value in zip(names, values, strict=True)]
+        tables[axes] = ([*columns, *METRIC_COLUMNS], lines)
+    named = [
+        dataclasses.replace(entry, operation=full_name(measurement)) if measurement.axes else entry
+        for entry, (measurement, _) in zip(found, chosen, strict=True)
+    ]
+    kinds = {"modelled kind" if entry.kind == "modelled" else entry.kind for entry in found}
+    return Judged(tables, kinds, hints(result, known, named))
+
+
+def section(result: Result, known: Known | None, out: Console) -> set[str]:
+    """Print everything about one run; the headings and kinds that it has."""
+    found = judged(result, known)
+    terminal.title(out, title(result))
+    there = set(found.kinds)
+    for columns, lines in found.tables.values():
+        there |= terminal.show(out, columns, lines)
+    for line in [*failures(result), *energy(result), *found.hints]:
+        terminal.say(out, line)
+    out.print()
+    return there
+
+
+def footnote(out: Console, there: set[str]) -> None:
+    """What the headings and kinds mean that are there."""
+    terminal.say(out, " ".join(words for name, words in MEANINGS.items() if name in there), "dim")
+
+
+def full_name(measurement: Measurement) -> str:
+    """Name and place, for example `bandwidth exchange 1 MiB`."""
+    places = (families.value_text(axis, value) for axis, value in measurement.axes.items())
+    return " ".join([families.words(measurement.name), *places])
+
+
+def energy(result: Result) -> list[Text]:
+    """One line for each domain whose power was sampled."""
+    return [
+        Text(
+            printable(
+                f"power: {entry['domain']} ({entry['source']}): {entry['watts']:.4g} W, "
+                f"{entry['joules_per_repetition']:.4g} J a repetition"
+            )
+        )
+        for entry in result.document.get("energy", [])
+    ]
+
+
+def selection(loaded: Sequence[Result]) -> list[Result]:
+    """What a terminal shows of many runs: those with something wrong first, the others as far as they fit."""
+    if len(loaded) <= MOST_TABLES:
+        return list(loaded)
+    order = sorted(range(len(loaded)), key=lambda number: loaded[number].verdict() == "valid")
+    return [loaded[number] for number in sorted(order[:MOST_TABLES])]
+
+
+def show(loaded: Sequence[Result], console: Console | None = None) -> None:
+    """Print the report of all results."""
+    out = console or terminal.console()
+    devices = Devices()
+    shown = selection(loaded)
+    there: set[str] = set()
+    for result in shown:
+        there |= section(result, devices.of(result), out)
+    footnote(out, there)
+    left_out(out, len(loaded) - len(shown))
+
+
+def left_out(out: Console, runs: int) -> None:
+    """Say how many runs the terminal does not show."""
+    if runs:
+        left = f"{runs} further runs are not shown here; `--html FILE` makes a page of all"
+        terminal.say(out, left, "yellow")
+
+
+def save_svg(loaded: Sequence[Result], path: Path) -> None:
+    """Save the report as a picture. Raises FabricmarkError (2) when the place cannot be written."""
+    with open("/dev/null", "w", encoding="utf-8") as nowhere:
+        console = Console(record=True, width=terminal.PIPED_COLUMNS, file=nowhere, force_terminal=True)
+        show(loaded, console)
+        picture = console.export_svg(title="fabricmark report")
+        paths.write_atomically(path, WEB_FONT.sub("", picture))

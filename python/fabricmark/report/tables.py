@@ -1,0 +1,223 @@
+"""The page's tables as HTML. Whatever comes from a file or a driver passes through `text`."""
+
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from html import escape
+
+from fabricmark.base.errors import printable
+from fabricmark.base.written import NOTHING, number
+from fabricmark.report import families
+from fabricmark.report.groups import Group, Metric
+from fabricmark.report.headlines import Headline, metric_text, run_text
+from fabricmark.report.plots import slug
+from fabricmark.results.judgement import INVALID
+
+MOST_ROWS = 3000
+LONGEST_LINE = 30
+MOST_ROWS_OF_ONE = 500  # benchmark
+# A user's own meter knows best, then the device's, then the host's. Domains of one source can be added up.
+SOURCES = ("command", "xrt", "nvml", "rapl", "hwmon")
+VERDICT_CLASSES = {"valid": "good", INVALID: "bad"}
+
+
+@lru_cache(maxsize=1 << 16, typed=True)
+def text(value: object) -> str:
+    """A value as text: no markup, no control characters."""
+    return escape(printable(value))
+
+
+def cell(value: object, kind: str = "td", classes: str = "", scope: str = "") -> str:
+    attributes = "".join(
+        f' {name}="{text(given)}"' for name, given in (("class", classes), ("scope", scope)) if given
+    )
+    return f"<{kind}{attributes}>{text(value)}</{kind}>"
+
+
+def numbers(values: Iterable[float | None]) -> str:
+    """Cells of values."""
+    return "".join(cell(number(value), classes="n") for value in values)
+
+
+def table(caption: str, headings: Sequence[str], rows: Iterable[str], numeric: Sequence[int] = ()) -> str:
+    """A table in a frame that scrolls by itself on narrow screens. `numeric`: columns that hold numbers."""
+    head = "".join(
+        cell(name, "th", "n" if i in numeric else "", scope="col") for i, name in enumerate(headings)
+    )
+    return (
+        f'<div class="frame" tabindex="0" role="region" aria-label="{text(caption)}"><table>'
+        f"<caption>{text(caption)}</caption><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody>"
+        "</table></div>"
+    )
+
+
+def percent(value: float | None) -> str:
+    return NOTHING if value is None else f"{value:.0f} %"
+
+
+def signed(value: float | None) -> str:
+    """An error: `+3 %`."""
+    return NOTHING if value is None else f"{100 * value:+.0f} %"
+
+
+def bar(share: float | None) -> str:
+    """A share as a number over a bar, whose cell marks 100 %."""
+    if share is None:
+        return cell(NOTHING, classes="n")
+    return f'<td class="n bar" style="--w:{min(100 * share, 125):.0f}">{percent(100 * share)}</td>'
+
+
+def verdict_cell(verdict: str) -> str:
+    return cell(verdict, classes=VERDICT_CLASSES.get(verdict.split()[0], "doubt"))
+
+
+def power(group: Group) -> tuple[str, float, float] | None:
+    """(source, watts, joules a repetition) over a source's domains, averaged over the runs; None without."""
+    found: dict[str, list[tuple[float, float]]] = {}
+    for run in group.runs:
+        sums: dict[str, tuple[float, float]] = {}
+        for entry in run.document.get("energy", []):
+            watts, joules = sums.get(entry["source"], (0.0, 0.0))
+            sums[entry["source"]] = (watts + entry["watts"], joules + entry["joules_per_repetition"])
+        for source, pair in sums.items():
+            found.setdefault(source, []).append(pair)
+    for source in SOURCES:
+        if source in found:
+            pairs = found[source]
+            return source, *(sum(column) / len(pairs) for column in zip(*pairs, strict=True))
+    return None
+
+
+def power_cells(metric: Metric, sampled: tuple[str, float, float] | None) -> str:
+    """Watts, joules a repetition, metric per watt (rates only); absent rather than zero."""
+    if sampled is None:
+        return cell(NOTHING, classes="n") * 3
+    source, watts, joules = sampled
+    per_watt = NOTHING
+    if metric.measurement.better == "higher" and watts > 0 and metric.row.kind != "emulated":
+        per_watt = f"{number(metric.row.best / watts)} {metric.row.unit}/W"
+    shown = (f"{number(watts)} ({source})", number(joules), per_watt)
+    return "".join(cell(value, classes="n") for value in shown)
+
+
+def headlines(found: Sequence[Headline]) -> str:
+    """One line for each benchmark and device; a single device stands in the caption."""
+    devices = list(dict.fromkeys(entry.device for entry in found))
+    several = len(devices) > 1
+    rows = []
+    for entry in found:
+        row = entry.metric.row
+        link = f'<th scope="row"><a href="#{anchor(entry.benchmark)}">{text(entry.benchmark)}</a></th>'
+        cells = [cell(entry.device)] if several else []
+        cells += [run_cell(run_text(entry))]
+        cells += [cell(metric_text(entry.metric)), cell(row.kind, classes=row.kind)]
+        cells += [cell(number(row.best), classes="n big"), cell(row.unit), bar(row.efficiency)]
+        cells += [cell(signed(row.error), classes="n"), verdict_cell(entry.verdict)]
+        rows.append(f"<tr>{link}{''.join(cells)}</tr>")
+    headings = ["benchmark"] + ["device"] * several + ["run", "metric", "kind", "best", "unit", "efficiency"]
+    headings += ["error", "verdict"]
+    caption = "The best of each benchmark " + ("and device" if several else f"on {devices[0]}")
+    numeric = [headings.index(name) for name in ("best", "efficiency", "error")]
+    return table(caption, headings, rows, numeric)
+
+
+def run_cell(label: str) -> str:
+    """What tells runs apart: in one line where it is short."""
+    return cell(label, classes="w" if len(label) <= LONGEST_LINE else "")
+
+
+def anchor(benchmark: str) -> str:
+    """Where a benchmark's part of the page begins."""
+    return f"of-{slug(benchmark)}"
+
+
+def summary(groups: Sequence[Group]) -> str:
+    """One benchmark: what was measured beside what is modelled and possible."""
+    with_power = any(run.document.get("energy") for group in groups for run in group.runs)
+    several = len(groups) > 1
+    headings = ["run"] * several + ["metric", "kind", "best", "median", "modelled", "error", "limit", "unit"]
+    headings += ["efficiency", "bottleneck", "verdict"]
+    headings += ["power [W]", "J/repetition", "per watt"] if with_power else []
+    rows = [summary_row(group, *entry, several, with_power) for group in groups for entry in group.condensed]
+    numeric = [
+        headings.index(name) for name in ("best", "median", "modelled", "error", "limit", "efficiency")
+    ]
+    numeric += range(len(headings) - 3, len(headings)) if with_power else []
+    caption = f"{groups[0].benchmark}: {len(groups)} groups of runs" if several else groups[0].name
+    shown = table(caption, headings, rows[:MOST_ROWS_OF_ONE], numeric)
+    derived = {
+        metric_text(metric): metric.measurement.derived
+        for group in groups
+        for metric in group.metrics
+        if metric.measurement.derived
+    }
+    shown += "".join(f"<p>{text(f'{name}: {formula}')}</p>" for name, formula in derived.items())
+    if len(rows) > MOST_ROWS_OF_ONE:
+        left = len(rows) - MOST_ROWS_OF_ONE
+        shown += f'<p class="left">{left} further rows are left out; give fewer files to see them.</p>'
+    return shown
+
+
+def summary_row(group: Group, metric: Metric, points: int, several: bool, with_power: bool) -> str:
+    """One metric of the summary."""
+    row, entry = metric.row, metric.measurement
+    what = families.axes_text(entry.axes) or families.words(entry.name)
+    if group.several_names and entry.axes:
+        what = f"{families.words(entry.name)}, {what}"
+    what += f" (best of {points})" if points > 1 else ""
+    what += " (derived)" if entry.derived else ""
+    runs = "" if len(group.runs) == 1 else f" ({len(group.runs)} runs)"
+    cells = [run_cell(group.label + runs)] if several else []
+    cells += [cell(what, "th", scope="row"), cell(row.kind, classes=row.kind)]
+    cells += [numbers((row.best, row.median, row.modelled)), cell(signed(row.error), classes="n")]
+    cells += [numbers((row.limit,)), cell(row.unit), bar(row.efficiency), cell(row.bottleneck)]
+    cells += [verdict_cell(group.verdict())]
+    return f"<tr>{''.join(cells)}{power_cells(metric, power(group)) if with_power else ''}</tr>"
+
+
+def verdicts(group: Group) -> str:
+    """Every check of the group's runs that is not like another."""
+    rows: list[str] = []
+    for run in group.runs:
+        for entry in run.document["verdicts"]:
+            worst = entry["worst"]
+            where = NOTHING
+            if worst is not None:
+                where = (
+                    f"{worst['place']} of rank {worst['rank']}: {worst['actual']}, not {worst['expected']}"
+                )
+            style = {"passed": "good", "failed": "bad", "skipped": "doubt"}[entry["status"]]
+            shown = [
+                entry["measure"],
+                *(_number(entry[key]) for key in ("error", "threshold")),
+                entry["checked"],
+            ]
+            cells = [cell(entry["name"], "th", scope="row"), cell(entry["status"], classes=style)]
+            rows.append(f"<tr>{''.join([*cells, *map(cell, shown), cell(where)])}</tr>")
+    headings = ["check", "status", "measure", "error", "threshold", "values", "worst"]
+    return table(f"Checks of {group.name}", headings, dict.fromkeys(rows)) if rows else ""
+
+
+def _number(value: object) -> str:
+    return f"{value:.3g}" if isinstance(value, float) else NOTHING if value is None else str(value)
+
+
+def pairs(caption: str, entries: Iterable[tuple[str, object]]) -> str:
+    """A table of names and values."""
+    rows = [f"<tr>{cell(name, 'th', scope='row')}{cell(_plain(value))}</tr>" for name, value in entries]
+    return table(caption, ["name", "value"], rows)
+
+
+def _plain(value: object) -> str:
+    return "not set" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def all_metrics(group: Group) -> str:
+    """Each metric of curves too, with its extremes."""
+    rows = []
+    for metric in group.metrics[:MOST_ROWS]:
+        entry, row = metric.measurement, metric.row
+        shown = (row.best, row.median, entry.minimum, entry.maximum, row.modelled, row.limit)
+        cells = [cell(metric_text(metric), "th", scope="row"), cell(row.kind)]
+        rows.append(f"<tr>{''.join(cells)}{numbers(shown)}{cell(row.unit)}{cell(row.bottleneck)}</tr>")
+    headings = ["metric", "kind", "best", "median", "minimum", "maximum", "modelled", "limit", "unit"]
+    return table(f"All metrics of {group.name}", [*headings, "bottleneck"], rows, range(2, 8))

@@ -1,0 +1,69 @@
+"""Whether a result is valid, judged from its numbers: what a file says of itself is not taken on trust."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
+
+from fabricmark import models
+from fabricmark.base import units
+
+if TYPE_CHECKING:
+    from fabricmark.results import Result
+
+INVALID = "INVALID"
+
+
+def verdict(result: Result) -> str:
+    """`valid`, `INVALID` (a check failed or a number contradicts the file), `not checked` or `incomplete`."""
+    run = result.document["run"]
+    statuses = {check["status"] for check in result.document["verdicts"]}
+    if "failed" in statuses or run["exit_code"] == 1 or result.contradictions:
+        return INVALID
+    if not run["complete"] or run["exit_code"] != 0:
+        return "incomplete"
+    return "valid" if statuses == {"passed"} else "not checked"
+
+
+def contradictions(result: Result) -> list[str]:
+    """Why the numbers of a file do not bear out what it says of itself, a sentence each."""
+    found = [reason for check in result.document["verdicts"] for reason in _of_check(check)]
+    return found + list(_of_derived(result))
+
+
+def _of_check(check: Mapping) -> Iterable[str]:
+    if check["status"] != "passed":
+        return
+    error, threshold, name = check["error"], check["threshold"], check["name"]
+    if error is None or threshold is None:
+        yield f"{name}: said to have passed without an error and a threshold"
+    elif not abs(error) <= threshold:
+        yield f"{name}: said to have passed, but {check['measure']} {error:g} is above {threshold:g}"
+    if check["checked"] < 1:
+        yield f"{name}: said to have passed, but no value was compared"
+
+
+def _of_derived(result: Result) -> Iterable[str]:
+    """Metrics without samples: those that follow from others are worked out again, others need samples."""
+    derived = [entry for entry in result.measurements if not entry.per_rank]
+    if not derived:
+        return
+    if len(derived) == len(result.measurements):
+        yield "no metric has samples"
+        return
+    rule = getattr(models.find(result.benchmark), "derived", None)
+    try:
+        known = rule([entry for entry in result.measurements if entry.per_rank]) if rule else {}
+    except (LookupError, ValueError, ArithmeticError):
+        known = {}
+    for entry in derived:
+        expected = known.get((entry.name, *entry.axes.values()))
+        if expected is None:
+            if units.is_time_or_rate(entry.unit):
+                yield f"{entry.label}: has no samples and does not follow from the other metrics"
+            continue
+        for key, value in zip(("best", "median"), expected, strict=True):
+            if not math.isclose(getattr(entry, key), value, rel_tol=units.RELATIVE_TOLERANCE):
+                said = f"{key} is given as {getattr(entry, key):.6g} {entry.unit}"
+                yield f"{entry.label}: {said}, but the other metrics make {value:.6g} {entry.unit}"

@@ -1,0 +1,91 @@
+"""What is known of the device of a result: its limits, and what `systems new` wrote of the machine."""
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from fabricmark.base.errors import FabricmarkError
+from fabricmark.models import Board
+from fabricmark.results import Result
+from fabricmark.systems import calibration, local_machine
+from fabricmark.systems.system import System
+
+
+@dataclass(frozen=True)
+class Known:
+    """Limits of the devices of one run. `system`: the file of this machine, None where it has none.
+
+    `faults`: files of systems that could not be read.
+    """
+
+    board: Board
+    system: System | None = None
+    faults: tuple[FabricmarkError, ...] = ()
+
+    def arguments(self, benchmark: str, parameters: Mapping, ranks: int) -> dict:
+        """What else than the board a model's `predict` gets."""
+        return local_machine.for_run(self.system, benchmark, parameters, ranks)
+
+    def has_kernel(self, result: Result) -> bool:
+        """Whether short runs of the kernel of a result say what it makes of the limits."""
+        variant = result.document["run"]["variant"]
+        return (
+            self.system is not None
+            and local_machine.bitstream(self.system, result.benchmark, variant, result.ranks) is not None
+        )
+
+
+class Devices:
+    """What is known of the devices of many results; each is looked up once."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[str, str, str], Known | None] = {}
+
+    def of(self, result: Result) -> Known | None:
+        """None for emulators and devices that were neither measured nor calibrated."""
+        device = result.device
+        if device["emulated"] or device["class"] not in ("cpu", "gpu"):
+            return None
+        key = (result.document["environment"]["host"]["cpu"], device["name"], device["driver"])
+        if key not in self._known:
+            self._known[key] = _find(key)
+        known = self._known[key]
+        return None if known is None else dataclasses.replace(known, board=_of_run(result, known.board))
+
+
+def _find(key: tuple[str, str, str]) -> Known | None:
+    found = local_machine.find(*key)
+    if found.system is not None:
+        system = with_limits(found.system)
+        return Known(system.board, system, found.faults)
+    limits = calibration.find(*key)
+    return None if limits is None else Known(calibration.board(limits), None, found.faults)
+
+
+def with_limits(system: System) -> System:
+    """A system of `systems new` with the best limits ever measured of its device; others as they are.
+
+    The rates for the models stay those of the time of its short runs.
+    """
+    digest = local_machine.digest(system.board_id)
+    document = calibration.find_digest(digest) if digest else None
+    if document is None:
+        return system
+    return dataclasses.replace(
+        system, board=dataclasses.replace(system.board, limits=calibration.limits(document))
+    )
+
+
+def _of_run(result: Result, board: Board) -> Board:
+    """One board for each of the devices that the ranks used."""
+    placement = result.document["environment"]["ranks"]["placement"]
+    # Ranks on one host's CPU share its memory, whatever part of the device each has.
+    whole_host = result.device["class"] == "cpu"
+    used = {(rank["host"], None if whole_host else rank["device_index"]) for rank in placement}
+    hosts = {rank["host"] for rank in placement}
+    return dataclasses.replace(board, devices=len(used), hosts=len(hosts))
+
+
+def of_result(result: Result) -> Known | None:
+    """What is known of the device of one result."""
+    return Devices().of(result)

@@ -1,0 +1,105 @@
+"""`fabricmark validate`: options in, a table of errors out."""
+
+import csv
+import io
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fabricmark import systems
+from fabricmark.base import choices, paths, terminal
+from fabricmark.base.errors import FabricmarkError, printable
+from fabricmark.base.terminal import Column
+from fabricmark.base.written import percent
+from fabricmark.validate import distribution, fit_view, outcomes, tables
+
+BY = "benchmark,system,transport"
+CSV_COLUMNS = (
+    "line", "benchmark", "system", "board", "transport", "devices", "nodes", "matrix_width_printed", "metric",
+    "message_bytes", "measured", "predicted", "unit", "error", "bottleneck", "reason",
+)  # fmt: skip
+
+
+def validate(
+    data: Annotated[Path | None, typer.Option(help="CSV with the columns of data/published.")] = None,
+    profile: Annotated[str, choices.one_of(systems.PROFILES, "Which values of the systems.")] = "fitted",
+    by: Annotated[str, typer.Option(help=f"Columns to group by: {', '.join(distribution.GROUPS)}.")] = BY,
+    csv_file: Annotated[
+        Path | None, typer.Option("--csv", help="Write every row and its prediction.")
+    ] = None,
+    fitted: Annotated[
+        bool, typer.Option("--fit", help="Fit the parameters of the systems to the rows, and print them.")
+    ] = False,
+) -> None:
+    """Predict published values and print how far off the predictions are."""
+    columns = _columns(by)
+    if profile not in systems.PROFILES:
+        raise FabricmarkError(f"there is no profile {profile}", f"use one of {', '.join(systems.PROFILES)}")
+    rows = outcomes.read(data)
+    if fitted:
+        given = [row for _, row in rows]
+        fit_view.show(tables.with_tables(given) if data is None else given)
+    found = outcomes.predict_rows(rows, profile)
+    total = distribution.spread(found)
+    if total is None:
+        name = data or "the published file"
+        raise FabricmarkError(f"{name} has no row with the role test", "give rows to predict the role test")
+    if csv_file is not None:
+        paths.write_atomically(csv_file, table_csv(found))
+    _show(found, columns)
+    for bar, errors, kept in distribution.against_bars(found):
+        verdict = "kept" if kept else "missed"
+        print(f"{bar.name}: {_percents(errors)}; bar {percent(bar.median)}, {percent(bar.p90)}: {verdict}")
+    for line in distribution.unpredicted(found):
+        print(f"not predicted, counts as 100 %: {printable(line)}")
+    print(f"{_percents(total)} rows {total.rows}")
+
+
+def _columns(by: str) -> list[str]:
+    """The columns of --by. Raises FabricmarkError (2)."""
+    columns = [column.strip() for column in by.split(",")]
+    for column in columns:
+        if column not in distribution.GROUPS:
+            raise FabricmarkError(
+                f"--by {column!r} is no column to group by", f"use some of {','.join(distribution.GROUPS)}"
+            )
+    return columns
+
+
+def _percents(errors: distribution.Spread) -> str:
+    return f"median {percent(errors.median, 1)} p90 {percent(errors.p90, 1)}"
+
+
+def _show(found: list[outcomes.Outcome], by: list[str]) -> None:
+    out = terminal.console()
+    terminal.title(out, ["Relative error of the predictions"])
+    columns = [Column(name, key=True) for name in by]
+    columns += terminal.numbers("rows", "median", "p90", "largest")
+    rows = []
+    for key, errors in distribution.grouped(found, by).items():
+        shares = (errors.median, errors.p90, errors.largest)
+        rows.append([*map(str, key), str(errors.rows), *(percent(share, 1) for share in shares)])
+    terminal.show(out, columns, rows)
+
+
+def table_csv(found: list[outcomes.Outcome]) -> str:
+    """Every row beside its prediction, in the unit of the row."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(CSV_COLUMNS)
+    for one in found:
+        known = {
+            "line": one.line,
+            "measured": f"{one.figure.value:.6g}",
+            "predicted": "" if one.predicted is None else f"{one.predicted:.6g}",
+            "error": f"{one.error:.4f}",
+            "bottleneck": one.bottleneck,
+            "reason": one.reason,
+        }
+        writer.writerow([_cell(known.get(name, getattr(one.figure, name, ""))) for name in CSV_COLUMNS])
+    return text.getvalue()
+
+
+def _cell(value: object) -> object:
+    return "" if value is None else value

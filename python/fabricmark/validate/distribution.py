@@ -1,0 +1,95 @@
+"""How the errors are spread: overall, by columns of the rows, and beside the bars that they must keep."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from fabricmark.validate.outcomes import Outcome
+
+GROUPS = ("benchmark", "system", "transport", "board", "devices", "metric")
+HIGH = 90  # percentile
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Relative errors of some rows: 0.05 is 5 %."""
+
+    rows: int
+    median: float
+    p90: float
+    largest: float
+
+
+@dataclass(frozen=True)
+class Bar:
+    """What the errors of some rows must not exceed; `name` says of which."""
+
+    name: str
+    median: float
+    p90: float
+    is_of: Callable[[Outcome], bool]
+
+
+def _is_over_host(outcome: Outcome) -> bool:
+    return outcome.figure.benchmark == "b_eff" and outcome.figure.transport not in ("channels", "none")
+
+
+# b_eff over the host waits for drivers and operating systems, which no equation has.
+BARS = (
+    Bar("all but b_eff over the host", 0.05, 0.15, lambda outcome: not _is_over_host(outcome)),
+    Bar("b_eff over the host", 0.10, 0.30, _is_over_host),
+)
+
+
+def spread(found: Iterable[Outcome]) -> Spread | None:
+    """Median, 90th percentile and largest of the errors; None for no rows."""
+    errors = [outcome.error for outcome in found]
+    if not errors:
+        return None
+    median, high = np.percentile(errors, (50, HIGH))
+    return Spread(len(errors), float(median), float(high), max(errors))
+
+
+def grouped(found: Sequence[Outcome], columns: Sequence[str]) -> dict[tuple, Spread]:
+    """The spread of each group of rows that have the same in these columns, in the order of the rows."""
+    groups: dict[tuple, list[Outcome]] = {}
+    for outcome in found:
+        groups.setdefault(tuple(getattr(outcome.figure, column) for column in columns), []).append(outcome)
+    return {key: spread(members) for key, members in sorted(groups.items())}
+
+
+def against_bars(found: Sequence[Outcome]) -> list[tuple[Bar, Spread, bool]]:
+    """Each bar that has rows, their spread, and whether they keep it."""
+    kept = []
+    for bar in BARS:
+        errors = spread(outcome for outcome in found if bar.is_of(outcome))
+        if errors is not None:
+            kept.append((bar, errors, errors.median <= bar.median and errors.p90 <= bar.p90))
+    return kept
+
+
+def unpredicted(found: Sequence[Outcome]) -> list[str]:
+    """What cannot be predicted, a line for each reason and kind of rows."""
+    groups: dict[tuple, list[int]] = {}
+    for outcome in found:
+        if outcome.predicted is None:
+            row = outcome.figure
+            key = (row.benchmark, row.system, row.transport, outcome.reason)
+            groups.setdefault(key, []).append(outcome.line)
+    return [
+        f"{benchmark} on {system}, transport {transport}: {reason} (line{_lines(lines)})"
+        for (benchmark, system, transport, reason), lines in groups.items()
+    ]
+
+
+def _lines(lines: Sequence[int]) -> str:
+    """ "s 3, 5 to 9" for lines 3, 5, 6, 7, 8, 9."""
+    parts: list[list[int]] = []
+    for line in lines:
+        if parts and parts[-1][-1] == line - 1:
+            parts[-1].append(line)
+        else:
+            parts.append([line])
+    words = [str(part[0]) if len(part) == 1 else f"{part[0]} to {part[-1]}" for part in parts]
+    return ("s " if len(lines) > 1 else " ") + ", ".join(words)

@@ -1,0 +1,161 @@
+"""Every row of a published file predicted, and how far off."""
+
+import os
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from operator import attrgetter
+from pathlib import Path
+from types import ModuleType
+
+from fabricmark import models, systems
+from fabricmark.base.errors import FabricmarkError
+from fabricmark.models import Prediction
+from fabricmark.models.machine import Curve
+from fabricmark.results import published
+from fabricmark.results.published import Figure
+from fabricmark.systems import System
+from fabricmark.systems.curves import of_rows
+from fabricmark.validate.metrics import prediction_of, value_of
+from fabricmark.validate.runs import NotPredicted, kind_of_device, largest_message, run_of
+
+TEST = "test"
+NOT_PREDICTED = 1.0  # relative error of a row that has no prediction
+# What rows of one run have in common.
+OF_RUN = attrgetter(
+    "benchmark", "system", "board", "transport", "devices", "nodes", "matrix_width_printed", "block",
+    "replications", "dtype",
+)  # fmt: skip
+Load = Callable[[str, str | None], System]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A row and its prediction, in the unit of the row; `reason`: why there is none."""
+
+    line: int
+    figure: Figure
+    predicted: float | None
+    reason: str = ""
+    bottleneck: str = ""
+
+    @property
+    def error(self) -> float:
+        """|predicted / measured - 1|; 1 where nothing is predicted."""
+        return NOT_PREDICTED if self.predicted is None else abs(self.predicted / self.figure.value - 1)
+
+
+def loaded(profile: str) -> Load:
+    """Systems by name as systems/*.toml have them in a profile."""
+    return lambda name, board: systems.load(name, profile, board)
+
+
+@cache
+def _model(benchmark: str) -> ModuleType | None:
+    """The model of a benchmark, looked up once: a fit asks thousands of times."""
+    return models.find(benchmark)
+
+
+def once(known: dict, key: tuple, make: Callable):
+    """What `make` gives, made once for a key. Raises NotPredicted, each time for the same reason."""
+    if key not in known:
+        try:
+            known[key] = make()
+        except NotPredicted as reason:
+            known[key] = str(reason)
+    if isinstance(known[key], str):
+        raise NotPredicted(known[key])
+    return known[key]
+
+
+class Predictor:
+    """Predicts rows; runs that several rows share are worked out once.
+
+    `load`: the system of a name and one of its boards (None: its first); raises FabricmarkError.
+    `calibration`: rows that are inputs: the hosts' MPI curves, which take the place of the systems' own of
+    the same devices and nodes and stand beside the others.
+    """
+
+    def __init__(self, load: Load, calibration: Iterable[Figure] = ()) -> None:
+        self._load, self._calibration = load, tuple(calibration)
+        self._systems: dict[tuple[str, str], System | str] = {}
+        self._runs: dict[tuple, list[Prediction] | str] = {}
+
+    def outcome(self, line: int, row: Figure) -> Outcome:
+        """A row beside its prediction, or why it has none."""
+        try:
+            found = prediction_of(row, self._predictions(row))
+            return Outcome(line, row, value_of(row, found), "", found.bottleneck)
+        except NotPredicted as reason:
+            return Outcome(line, row, None, str(reason))
+
+    def system(self, name: str, board: str) -> System:
+        """The system of a row. Raises NotPredicted."""
+
+        def found() -> System:
+            try:
+                return self._with_curves(self._found(name, board))
+            except FabricmarkError as error:
+                raise NotPredicted(str(error)) from error
+
+        return once(self._systems, (name, board), found)
+
+    def _found(self, name: str, board: str) -> System:
+        first = self._load(name, None)
+        kind = kind_of_device(board, first.boards or (first.board_id,))
+        return first if kind in (None, first.board_id) else self._load(name, kind)
+
+    def _with_curves(self, system: System) -> System:
+        given = of_rows(self._calibration, system.name)
+        if not given:
+            return system
+        networks = {
+            transport: replace(network, curves=joined(network.curves, given))
+            if network.kind == "host"
+            else network
+            for transport, network in system.networks.items()
+        }
+        return replace(system, networks=networks)
+
+    def _predictions(self, row: Figure) -> list[Prediction]:
+        run = (*OF_RUN(row), largest_message(row))
+        return once(self._runs, run, lambda: self._predict(row))
+
+    def _predict(self, row: Figure) -> list[Prediction]:
+        run = run_of(row, self.system(row.system, row.board))
+        model = _model(run.benchmark)
+        if model is None:
+            raise NotPredicted(f"there is no model of {run.benchmark}")
+        try:
+            return model.predict(
+                run.parameters, run.board, run.devices, network=run.network, bitstream=run.bitstream
+            )
+        except KeyError as error:
+            raise NotPredicted(f"nothing says the parameter {error.args[0]}") from error
+        except (TypeError, ValueError, ArithmeticError) as error:
+            raise NotPredicted(str(error)) from error
+
+
+def joined(own: Sequence[Curve], given: Sequence[Curve]) -> tuple[Curve, ...]:
+    """A network's curves, where given ones take the place of those of the same devices and nodes."""
+    places = {(one.devices, one.nodes) for one in given}
+    return (*(one for one in own if (one.devices, one.nodes) not in places), *given)
+
+
+def read(path: Path | None = None) -> list[tuple[int, Figure]]:
+    """(line, row) of a published file. Raises FabricmarkError (2) in one line with line and remedy."""
+    chosen = published.folder() / published.HPCC_FPGA if path is None else path
+    if path is not None and not os.path.isfile(path):
+        raise FabricmarkError(
+            f"there is no file {path}", "name a CSV file with the columns of data/published"
+        )
+    return published.numbered(chosen)
+
+
+def predict_rows(
+    rows: Sequence[tuple[int, Figure]], profile: str = "fitted", load: Load | None = None
+) -> list[Outcome]:
+    """All rows with the role test, predicted; those with the role calibration are inputs."""
+    calibration = [row for _, row in rows if row.role == "calibration"]
+    predictor = Predictor(load or loaded(profile), calibration)
+    return [predictor.outcome(line, row) for line, row in rows if row.role == TEST]

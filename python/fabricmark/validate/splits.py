@@ -1,0 +1,66 @@
+"""Cross-validation: rows are left out, the others are fitted, and what was left out is predicted.
+
+Left out are the rows of one device count (1, 2, 4 and 16 in the given file), and every second matrix size: a
+parameter that only such rows determine shows itself here.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from fabricmark.results.published import Figure
+from fabricmark.validate import fit
+from fabricmark.validate.outcomes import Load, Outcome, Predictor
+from fabricmark.validate.parameters import GROUPS
+
+
+@dataclass(frozen=True)
+class Split:
+    """`leaves_out`: whether a row has no part in the fit."""
+
+    name: str
+    leaves_out: Callable[[Figure], bool]
+
+
+def splits(rows: Sequence[Figure]) -> list[Split]:
+    """One for each device count of the test rows, and every second matrix size of each benchmark."""
+    tests = [row for row in rows if row.role == "test"]
+    found = [
+        Split(f"without {count} device{'s' if count > 1 else ''}", _of_devices(count))
+        for count in sorted({row.devices for row in tests})
+    ]
+    widths: dict[str, set[int]] = {}
+    for row in tests:
+        if row.matrix_width_printed is not None:
+            widths.setdefault(row.benchmark, set()).add(row.matrix_width_printed)
+    left = {name: set(sorted(all_widths)[::2]) for name, all_widths in widths.items() if len(all_widths) > 1}
+    found.append(
+        Split(
+            "without every second matrix size",
+            lambda row: row.matrix_width_printed in left.get(row.benchmark, ()),
+        )
+    )
+    return found
+
+
+def _of_devices(count: int) -> Callable[[Figure], bool]:
+    return lambda row: row.devices == count
+
+
+def left_out(split: Split, rows: Sequence[Figure], load: Load) -> list[Outcome]:
+    """The rows that a split leaves out, predicted with what the others are fitted to.
+
+    The hosts' MPI curves of all runs stay: they are inputs.
+    """
+    kept = [row for row in rows if row.role != "test" or not split.leaves_out(row)]
+    values = fit.fit(kept, load)
+    calibration = [row for row in rows if row.role == "calibration"]
+    predictor = Predictor(fit.with_values(load, values), calibration)
+    return [predictor.outcome(0, row) for row in rows if row.role == "test" and split.leaves_out(row)]
+
+
+def is_new(split: Split, row: Figure, rows: Sequence[Figure]) -> bool:
+    """Whether a split leaves fewer rows than the figures that a row's prediction is fitted with: a bitstream
+    that is new to the fit, with guesses or figures of others in place of its own."""
+    own = [group for group in GROUPS if group.takes(row)]
+    kept = [one for one in rows if one.role == "test" and not split.leaves_out(one)]
+    return any(len(fit.rows_of(group, kept)) < len(group.parameters) for group in own)
