@@ -13,7 +13,7 @@ from pathlib import Path
 
 from fabricmark.base import paths
 from fabricmark.results import published
-from fabricmark.systems import files, lines
+from fabricmark.systems import files, key_lines
 from fabricmark.validate import fit, fit_view, tables
 from fabricmark.validate.parameters import GROUPS, Group, Parameter
 
@@ -51,7 +51,7 @@ def file_of(bitstream: str, candidates: Sequence[Path]) -> Path:
 def write(path: Path, table: tuple[str, ...], name: str, number: str, reason: str) -> None:
     """Put a fitted number into its line, or a new line at the end of its table."""
     text = path.read_text()
-    rows, known = text.split("\n"), lines.of_keys(text)
+    rows, known = text.split("\n"), key_lines.of_keys(text)
     key = (*table, *name.split("."))
     if key in known:
         row = rows[known[key] - 1]

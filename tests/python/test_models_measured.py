@@ -194,7 +194,7 @@ def test_transfers_are_those_of_the_largest_runs_of_all_passes():
 def test_a_curve_lies_between_its_sizes():
     times = _measured.means([{4: 1.0, 16: 3.0}, {4: 4.0, 16: 12.0}])
     assert times == Times((4.0, 16.0), (pytest.approx(2.0), pytest.approx(6.0)))
-    seconds = _measured.between(times.bytes, times.seconds, [1, 4, 8, 16, 32])
+    seconds = _measured.interpolated_seconds(times.bytes, times.seconds, [1, 4, 8, 16, 32])
     assert list(seconds) == pytest.approx([2.0, 2.0, 12**0.5, 6.0, 12.0])
 
 

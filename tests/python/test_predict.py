@@ -9,7 +9,7 @@ import pytest
 from conftest import REPOSITORY
 from described import rewrite
 from fabricmark.base.errors import FabricmarkError
-from fabricmark.predict import request
+from fabricmark.predict import options
 
 TABLE_4_10 = {(1, 3072): 0.18, (64, 8 * 3072): 8.48, (1, 24576): 0.86, (64, 8 * 24576): 48.78}  # TFLOP/s
 
@@ -68,7 +68,7 @@ def test_ranges_stand_for_squares_or_powers_of_two(predict):
      ("3..9", "b_eff", (4, 8)), ("1..2,5", "gemm", (1, 2, 5))],
 )  # fmt: skip
 def test_device_counts(text, benchmark, expected):
-    assert request.device_counts(text, benchmark) == expected
+    assert options.device_counts(text, benchmark) == expected
 
 
 @pytest.mark.parametrize(
@@ -77,16 +77,16 @@ def test_device_counts(text, benchmark, expected):
      ("a=10:40:15", True, [10, 25, 40]), ("a=0.1:0.3:0.1", False, [0.1, 0.2, 0.3])],
 )  # fmt: skip
 def test_values_of_an_axis(text, whole, expected):
-    (one,) = request.sweeps([text])
+    (one,) = options.sweeps([text])
     step = float(one.step) if one.step else None
-    assert request.values(float(one.first), float(one.last), step, one.factor, whole, "a") == expected
+    assert options.values(float(one.first), float(one.last), step, one.factor, whole, "a") == expected
 
 
 def test_too_many_points_are_refused():
     with pytest.raises(FabricmarkError, match="more than 4096 values"):
-        request.values(1, 1e6, 1.0, 0.0, True, "size")
+        options.values(1, 1e6, 1.0, 0.0, True, "size")
     with pytest.raises(FabricmarkError, match="5000 points"):
-        request.check_points(range(50), {"size": range(100)})
+        options.check_points(range(50), {"size": range(100)})
 
 
 def test_weak_and_strong(predict, tmp_path):

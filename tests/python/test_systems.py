@@ -8,7 +8,7 @@ from conftest import REPOSITORY
 from fabricmark import systems
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.results import published
-from fabricmark.systems import catalogue, files, lines
+from fabricmark.systems import catalogue, files, key_lines
 
 SYSTEMS = REPOSITORY / "systems"
 FILES = sorted(SYSTEMS.rglob("*.toml"))
@@ -260,7 +260,7 @@ def test_a_folder_that_nobody_may_read_holds_nothing(copied, monkeypatch):
 def test_lines_of_keys():
     text = '# c\na = 1\n[t] # [x]\n"b c" = "# = ]"\nd.e = { f = [1,\n 2], g = """x\ny""" }\n'
     text += "[[l]]\nh = 1\n[[l]]\nh = 2\n[l.m]\nn = '''\n[no]\n'''\n'o' = 1979-05-27 07:32:00\n"
-    known = lines.of_keys(text)
+    known = key_lines.of_keys(text)
     assert known == {
         ("a",): 2, ("t",): 3, ("t", "b c"): 4, ("t", "d"): 5, ("t", "d", "e"): 5, ("t", "d", "e", "f"): 5,
         ("t", "d", "e", "f", 0): 5, ("t", "d", "e", "f", 1): 6, ("t", "d", "e", "g"): 6, ("l",): 8,

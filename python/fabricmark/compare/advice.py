@@ -7,7 +7,7 @@ from fabricmark.compare.comparison import Row, Settings
 from fabricmark.compare.resampling import MOST_RUNS
 
 
-def lines(rows: Sequence[Row], settings: Settings) -> list[str]:
+def for_unclear(rows: Sequence[Row], settings: Settings) -> list[str]:
     """What to do about the unclear metrics of a comparison; empty where all are clear."""
     unclear = [row for row in rows if row.verdict == "unclear"]
     if not unclear:

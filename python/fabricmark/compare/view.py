@@ -40,7 +40,7 @@ def show(found: Comparison, console: Console | None = None) -> None:
         out.print(Text(printable(f"differs and may: {', '.join(found.allowed)}")), soft_wrap=True)
     terminal.show(out, COLUMNS, [_cells(row) for row in found.rows])
     terminal.say(out, summary(found))
-    for line in advice.lines(found.rows, found.settings):
+    for line in advice.for_unclear(found.rows, found.settings):
         out.print(Text(printable(line)), soft_wrap=True)
 
 

@@ -39,7 +39,7 @@ def figures(runs: Sequence[Run]) -> dict[str, float]:
                     sizes, times = curves.setdefault(MAPPED if mapped else step, ([], []))
                     sizes.append(DIRECTIONS * size)
                     times.append(seconds)
-    return _measured.lines(curves)
+    return _measured.fit_curves(curves)
 
 
 def line(sizes, bitstream: Bitstream | None, board: Board, ranks: int, name: str) -> Modelled | None:

@@ -6,7 +6,7 @@ copies inside and outside of the caches; a benchmark's module says which, in `pr
 no such law is a curve (`Bitstream.curves`), from `processor_curves`.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -110,7 +110,7 @@ def line_seconds(moved_bytes, figures: Mapping[str, float], name: str):
     )
 
 
-def line_figures(moved_bytes, seconds, name: str, cached_bytes: float) -> tuple[dict[str, float], float]:
+def fit_curve(moved_bytes, seconds, name: str, cached_bytes: float) -> tuple[dict[str, float], float]:
     """(the three figures of a measured curve, its error in the mean square) with this size of the caches."""
     from scipy.optimize import nnls
 
@@ -131,7 +131,7 @@ def line_figures(moved_bytes, seconds, name: str, cached_bytes: float) -> tuple[
     return {key: float(value) for key, value in figures.items()}, error
 
 
-def lines(curves: Mapping[str, tuple[Sequence[float], Sequence[float]]]) -> dict[str, float]:
+def fit_curves(curves: Mapping[str, tuple[Sequence[float], Sequence[float]]]) -> dict[str, float]:
     """Figures of several curves {name: (bytes, seconds)} with one size of the caches, which fits best.
 
     Curves of fewer than three sizes are left out.
@@ -144,7 +144,7 @@ def lines(curves: Mapping[str, tuple[Sequence[float], Sequence[float]]]) -> dict
         found = {"cached_bytes": cached_bytes}
         errors = 0.0
         for name, (moved, seconds) in usable.items():
-            figures, error = line_figures(moved, seconds, name, cached_bytes)
+            figures, error = fit_curve(moved, seconds, name, cached_bytes)
             found |= figures
             errors += error
         return errors, found
@@ -152,7 +152,7 @@ def lines(curves: Mapping[str, tuple[Sequence[float], Sequence[float]]]) -> dict
     return min((fitted(cached) for cached in CACHED_BYTES), key=lambda entry: entry[0])[1]
 
 
-def between(known_bytes: Sequence[float], seconds: Sequence[float], moved_bytes) -> np.ndarray:
+def interpolated_seconds(known_bytes: Sequence[float], seconds: Sequence[float], moved_bytes) -> np.ndarray:
     """Time for these sizes [s]: between measured sizes along a line of both logarithms.
 
     Below the smallest as that one, above the largest at its rate.
@@ -175,23 +175,13 @@ def means(curves: Iterable[Mapping[float, float]]) -> Times:
 
 def curve_seconds(curve: Curve, message_bytes) -> np.ndarray:
     """Time of one exchange of these sizes [s]."""
-    return between(curve.message_bytes, curve.seconds, message_bytes)
+    return interpolated_seconds(curve.message_bytes, curve.seconds, message_bytes)
 
 
 def message_seconds(network: Network | None, message_bytes, ranks: int, board: Board) -> np.ndarray | None:
     """Time in which every rank exchanges such messages with both neighbours [s]; None without a curve."""
     curve = None if network is None else network.curve(ranks, board.hosts)
     return None if curve is None else curve_seconds(curve, message_bytes)
-
-
-def attained(runs: Sequence[Run], bound: Callable[[Run], float], rate: Callable[[Run], tuple | None]) -> list:
-    """(time at the limit, measured time) of each run [s]; `rate`: (work, work per second) or None."""
-    pairs = []
-    for run in runs:
-        found = rate(run)
-        if found is not None:
-            pairs.append((bound(run), found[0] / found[1]))
-    return pairs
 
 
 def crowding(bitstream: Bitstream, board: Board, ranks: int) -> float:

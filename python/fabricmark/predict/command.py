@@ -9,7 +9,7 @@ from fabricmark import systems
 from fabricmark.base import choices, listing, paths
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.base.written import percent
-from fabricmark.predict import points, request, view
+from fabricmark.predict import options, points, view
 from fabricmark.systems import device_limits
 
 HELP = {
@@ -47,40 +47,40 @@ def predict(
         view.check_picture(plot_file)
     found = device_limits.with_limits(systems.load(system, profile, board))
     over = points.transport_of(name, found, transport)
-    asked = points.Asked(name, found, over, scaling)
-    given = {key: points.number(key, text, asked) for key, text in request.settings(settings or []).items()}
+    request = points.PredictionRequest(name, found, over, scaling)
+    given = {key: points.number(key, text, request) for key, text in options.settings(settings or []).items()}
     of_system = {key: value for key, value in given.items() if "." in key}
     of_benchmark = {key: value for key, value in given.items() if "." not in key}
-    asked = points.Asked(name, found, over, scaling, of_benchmark, of_system)
-    axes = {one.name: points.axis(one, asked) for one in request.sweeps(sweep or [])}
+    request = points.PredictionRequest(name, found, over, scaling, of_benchmark, of_system)
+    axes = {one.name: points.axis(one, request) for one in options.sweeps(sweep or [])}
     for key in set(axes) & set(given):
         raise FabricmarkError(f"{key} is set and swept", "leave out one of them")
-    counts = request.device_counts(devices, name)
-    request.check_points(counts, axes)
-    predicted = points.predict(asked, counts, axes)
-    is_known = system in systems.names() and not asked.figures and not any("." in key for key in axes)
-    about, error = error_bar(asked, profile, system if is_known else "")
-    if request.which(devices, name):
-        about.insert(0, f"devices {devices}: {request.which(devices, name)}")
-    view.show(asked, predicted, about)
+    counts = options.device_counts(devices, name)
+    options.check_points(counts, axes)
+    predicted = points.predict(request, counts, axes)
+    is_known = system in systems.names() and not request.overrides and not any("." in key for key in axes)
+    about, error = error_bar(request, profile, system if is_known else "")
+    if options.which(devices, name):
+        about.insert(0, f"devices {devices}: {options.which(devices, name)}")
+    view.show(request, predicted, about)
     if csv_file is not None:
-        paths.write_atomically(csv_file, view.table_csv(asked, predicted, error))
+        paths.write_atomically(csv_file, view.table_csv(request, predicted, error))
     if plot_file is not None:
-        view.save_plot(asked, predicted, error, plot_file)
+        view.save_plot(request, predicted, error, plot_file)
 
 
-def error_bar(asked: points.Asked, profile: str, system: str) -> tuple[list[str], float | None]:
+def error_bar(request: points.PredictionRequest, profile: str, system: str) -> tuple[list[str], float | None]:
     """(what validation says of such predictions, the error that 90 % of its values stay within).
 
     `system`: "" for one that no published value can be of: then those of others count.
     """
     from fabricmark import validate  # imported here: a refusal shall not wait for it
 
-    if asked.system.board.device_class != "fpga":
+    if request.system.board.device_class != "fpga":
         return ["error bar: none, as the published values are of FPGAs"], None
-    found = validate.error_bar(asked.benchmark, system, asked.transport, profile)
+    found = validate.error_bar(request.benchmark, system, request.transport, profile)
     if found is None:
-        return [f"error bar: none, as there are no published values of {asked.benchmark}"], None
+        return [f"error bar: none, as there are no published values of {request.benchmark}"], None
     spread = found.spread
     words = (
         f"error bar: median {percent(spread.median, 1)}, 90 % within {percent(spread.p90, 1)} of {found.of}"

@@ -18,7 +18,7 @@ from fabricmark.base.kernel_toml import Parameter
 from fabricmark.models import Prediction
 from fabricmark.models._sweep import HEADLINES
 from fabricmark.models.machine import HOST
-from fabricmark.predict import request
+from fabricmark.predict import options
 from fabricmark.systems import System, keys, quantity
 
 EXCHANGING = ("b_eff", "hpl", "ptrans")
@@ -36,15 +36,15 @@ SHARED = ("hpl", "ptrans", "random_access", "stream")  # whose problem can be th
 
 
 @dataclass(frozen=True)
-class Asked:
-    """All that a prediction needs to know; `given`: values of parameters, `figures`: of the system."""
+class PredictionRequest:
+    """All that a prediction needs to know; `given`: values of parameters, `overrides`: of the system."""
 
     benchmark: str
     system: System
     transport: str
     scaling: str
     given: Mapping[str, object] = field(default_factory=dict)
-    figures: Mapping[str, float] = field(default_factory=dict)
+    overrides: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -79,16 +79,16 @@ def has_bitstream(benchmark: str, system: System, transport: str) -> bool:
     return system.board.device_class != "fpga" or system.bitstream(benchmark, transport) is not None
 
 
-def number(name: str, text: str, asked: "Asked") -> object:
+def number(name: str, text: str, request: "PredictionRequest") -> object:
     """The value of a parameter or of a figure of the system. Raises FabricmarkError (2)."""
     key = key_of(name)
     if key is not None:
         return _figure(name, text, key)
-    parameter = parameters(asked.benchmark).get(name)
+    parameter = parameters(request.benchmark).get(name)
     if parameter is None:
-        known = ", ".join(sorted(parameters(asked.benchmark)))
+        known = ", ".join(sorted(parameters(request.benchmark)))
         remedy = f"use one of {known}, or a figure such as board.memory.bank_bandwidth"
-        raise FabricmarkError(f"{asked.benchmark} has no parameter {name}", remedy)
+        raise FabricmarkError(f"{request.benchmark} has no parameter {name}", remedy)
     value: object = text
     try:
         if parameter.type == "int":
@@ -134,73 +134,75 @@ def parameters(benchmark: str) -> Mapping[str, Parameter]:
     return listing.kernel(benchmark).parameters
 
 
-def axis(sweep: request.Sweep, asked: Asked) -> list:
+def axis(sweep: options.Sweep, request: PredictionRequest) -> list:
     """The values of an axis. Raises FabricmarkError (2)."""
     whole = (
-        "." not in sweep.name and getattr(parameters(asked.benchmark).get(sweep.name), "type", "") == "int"
+        "." not in sweep.name and getattr(parameters(request.benchmark).get(sweep.name), "type", "") == "int"
     )
-    first, last = (number(sweep.name, text, asked) for text in (sweep.first, sweep.last))
+    first, last = (number(sweep.name, text, request) for text in (sweep.first, sweep.last))
     if not isinstance(first, int | float) or isinstance(first, bool):
         raise FabricmarkError(f"{sweep.name} is no number", "use --set")
     step = None
     if sweep.step:
         key = key_of(sweep.name)
         step = _figure(sweep.name, sweep.step, key) if key else _plain(sweep)
-    return request.values(first, last, step, sweep.factor, whole, sweep.name)
+    return options.values(first, last, step, sweep.factor, whole, sweep.name)
 
 
-def _plain(sweep: request.Sweep) -> float:
+def _plain(sweep: options.Sweep) -> float:
     try:
         return float(sweep.step)
     except ValueError:
         raise FabricmarkError(f"--sweep {sweep.name}: step {sweep.step!r}", "write a number") from None
 
 
-def predict(asked: Asked, counts: Sequence[int], axes: Mapping[str, Sequence]) -> list[Point]:
+def predict(request: PredictionRequest, counts: Sequence[int], axes: Mapping[str, Sequence]) -> list[Point]:
     """All points, the devices outermost. Raises FabricmarkError (2)."""
-    if asked.scaling == STRONG and asked.benchmark not in SHARED:
-        cause = f"{asked.benchmark} has a problem of its own on each device"
+    if request.scaling == STRONG and request.benchmark not in SHARED:
+        cause = f"{request.benchmark} has a problem of its own on each device"
         raise FabricmarkError(cause, "use --scaling weak")
-    most = asked.system.most_devices
+    most = request.system.most_devices
     if counts[-1] > most:
-        raise FabricmarkError(f"{asked.system.name} has no {counts[-1]} devices", f"use at most {most}")
+        raise FabricmarkError(f"{request.system.name} has no {counts[-1]} devices", f"use at most {most}")
     found = []
     for devices in counts:
         for values in itertools.product(*axes.values()):
             place = dict(zip(axes, values, strict=True))
-            found.append(point(asked, devices, place))
+            found.append(point(request, devices, place))
     return found
 
 
-def point(asked: Asked, devices: int, place: Mapping[str, object]) -> Point:
+def point(request: PredictionRequest, devices: int, place: Mapping[str, object]) -> Point:
     """The predictions of one point. Raises FabricmarkError (2) where the system cannot run it."""
-    figures = {**asked.figures, **{name: value for name, value in place.items() if "." in name}}
-    given = {**asked.given, **{name: value for name, value in place.items() if "." not in name}}
-    system = changed(asked.system, asked.benchmark, asked.transport, figures)
-    bitstream = system.bitstream(asked.benchmark, asked.transport, **_chosen(system, asked, given))
-    needs_one = asked.benchmark not in WITHOUT_BITSTREAM
+    overrides = {**request.overrides, **{name: value for name, value in place.items() if "." in name}}
+    given = {**request.given, **{name: value for name, value in place.items() if "." not in name}}
+    system = with_overrides(request.system, request.benchmark, request.transport, overrides)
+    bitstream = system.bitstream(request.benchmark, request.transport, **_chosen(system, request, given))
+    needs_one = request.benchmark not in WITHOUT_BITSTREAM
     if bitstream is None and system.board.device_class == "fpga" and needs_one:
         with_one = {one.benchmark for one in system.bitstreams}
         remedy = f"it has {', '.join(sorted(with_one))}" if with_one else "add one to its file"
-        over = f" over {asked.transport}" if asked.transport != "none" else ""
-        raise FabricmarkError(f"{system.name} has no bitstream of {asked.benchmark}{over}", remedy)
+        over = f" over {request.transport}" if request.transport != "none" else ""
+        raise FabricmarkError(f"{system.name} has no bitstream of {request.benchmark}{over}", remedy)
     board = system.board_with(bitstream, devices)
-    run = run_parameters(asked, given, bitstream, board.device_class, devices)
-    run = fitting(run, given, asked.benchmark, board.memory_bytes, devices)
-    network = system.networks.get(asked.transport)
-    _check(asked, run, board, network, devices)
-    predictions = _modelled(asked, run, board, devices, network=network, bitstream=bitstream)
+    run = run_parameters(request, given, bitstream, board.device_class, devices)
+    run = shrink_to_memory(run, given, request.benchmark, board.memory_bytes, devices)
+    network = system.networks.get(request.transport)
+    _check(request, run, board, network, devices)
+    predictions = _modelled(request, run, board, devices, network=network, bitstream=bitstream)
     sizes = {name: run[name] for name in SIZES if name in run and name not in place}
-    return Point(devices, place, sizes, _headline(asked.benchmark, predictions), predictions)
+    return Point(devices, place, sizes, _headline(request.benchmark, predictions), predictions)
 
 
-def _modelled(asked: Asked, run: Mapping, board, devices: int, **more: object) -> list[Prediction]:
+def _modelled(
+    request: PredictionRequest, run: Mapping, board, devices: int, **more: object
+) -> list[Prediction]:
     """What the benchmark's model says. Raises FabricmarkError (2) where there is none or it says nothing."""
-    about = f"{asked.benchmark} on {asked.system.name}"
-    model = models.find(asked.benchmark)
+    about = f"{request.benchmark} on {request.system.name}"
+    model = models.find(request.benchmark)
     if model is None:
         raise FabricmarkError(
-            f"{asked.benchmark} has no model", f"use one of {', '.join(models.names())}, or measure it"
+            f"{request.benchmark} has no model", f"use one of {', '.join(models.names())}, or measure it"
         )
     try:
         found = models.within_limits(model.predict(run, board, devices, **more), board)
@@ -211,7 +213,7 @@ def _modelled(asked: Asked, run: Mapping, board, devices: int, **more: object) -
         cause = f"{about}: its model cannot use these values ({type(error).__name__}: {error})"
         raise FabricmarkError(cause, "set others, or use another system") from error
     if not found:
-        raise FabricmarkError(f"{asked.benchmark}: nothing to predict", "measure it with fabricmark run")
+        raise FabricmarkError(f"{request.benchmark}: nothing to predict", "measure it with fabricmark run")
     return found
 
 
@@ -226,9 +228,9 @@ def _headline(benchmark: str, predictions: Sequence[Prediction]) -> Prediction:
     return shown[-1]
 
 
-def _chosen(system: System, asked: Asked, given: Mapping) -> dict[str, object]:
+def _chosen(system: System, request: PredictionRequest, given: Mapping) -> dict[str, object]:
     """Given parameters that choose between the bitstreams of a benchmark: where one has exactly these."""
-    fitting = [one for one in system.bitstreams if one.benchmark == asked.benchmark]
+    fitting = [one for one in system.bitstreams if one.benchmark == request.benchmark]
     return {
         name: value
         for name, value in given.items()
@@ -236,25 +238,29 @@ def _chosen(system: System, asked: Asked, given: Mapping) -> dict[str, object]:
     }
 
 
-def run_parameters(asked: Asked, given: Mapping, bitstream, device_class: str, devices: int) -> dict:
+def run_parameters(
+    request: PredictionRequest, given: Mapping, bitstream, device_class: str, devices: int
+) -> dict:
     """What the model takes: defaults, the bitstream's, those given; the problem grown with the devices."""
-    board = asked.system.board
+    board = request.system.board
     stated = {**({} if bitstream is None else bitstream.parameters), **given}
     known = {"cores": board.cores, "banks": board.banks, **stated}
-    found = kernel_toml.on_device(parameters(asked.benchmark), device_class, known)
+    found = kernel_toml.on_device(parameters(request.benchmark), device_class, known)
     if bitstream is not None:
         found |= {"variant": bitstream.variant, **bitstream.parameters}
     found.setdefault("variant", "base" if device_class == "fpga" else "throughput")
-    if asked.benchmark == "b_eff" and asked.transport != "channels":
+    if request.benchmark == "b_eff" and request.transport != "channels":
         found["chunk_bytes"] = 0  # the base version: whole messages
-    found |= {**given, "transport": asked.transport}
-    for name, parameter in parameters(asked.benchmark).items():
+    found |= {**given, "transport": request.transport}
+    for name, parameter in parameters(request.benchmark).items():
         if parameter.stage == "run" and parameter.type == "int" and name in ("size", "log_size"):
-            found[name] = grown(found[name], parameter, asked.scaling, devices, found)
+            found[name] = scale_size(found[name], parameter, request.scaling, devices, found)
     return found
 
 
-def fitting(run: dict, given: Mapping, benchmark: str, memory_bytes: float | None, devices: int) -> dict:
+def shrink_to_memory(
+    run: dict, given: Mapping, benchmark: str, memory_bytes: float | None, devices: int
+) -> dict:
     """The parameters with a default size, not one that is given, halved until a device can hold it."""
     footprint = getattr(models.find(benchmark), "footprint_bytes", None)
     chosen = [name for name in ("batch", "size", "log_size") if name in run]
@@ -266,7 +272,7 @@ def fitting(run: dict, given: Mapping, benchmark: str, memory_bytes: float | Non
     return run
 
 
-def grown(value: int, parameter: Parameter, scaling: str, devices: int, known: Mapping) -> int:
+def scale_size(value: int, parameter: Parameter, scaling: str, devices: int, known: Mapping) -> int:
     """The size for so many devices: weak scaling keeps what one device has, strong scaling the whole.
 
     `value` is that of one device. Rounded to whole blocks where kernel.toml says so.
@@ -281,9 +287,9 @@ def grown(value: int, parameter: Parameter, scaling: str, devices: int, known: M
     return max(1, round(scaled / multiple)) * multiple
 
 
-def changed(system: System, benchmark: str, transport: str, figures: Mapping[str, float]) -> System:
-    """The system with other figures, named as its files name them. Raises FabricmarkError (2)."""
-    for name, value in figures.items():
+def with_overrides(system: System, benchmark: str, transport: str, overrides: Mapping[str, float]) -> System:
+    """The system with other values, named as its files name them. Raises FabricmarkError (2)."""
+    for name, value in overrides.items():
         place, _, rest = name.partition(".")
         target = PLACES[place][rest].field
         if place == "board":
@@ -318,24 +324,24 @@ def _of_bitstream(one, target: str, value: float):
     return replace(one, figures={**one.figures, target: value})
 
 
-def _check(asked: Asked, run: Mapping, board, network, devices: int) -> None:
+def _check(request: PredictionRequest, run: Mapping, board, network, devices: int) -> None:
     """Raises FabricmarkError (2) for what does not fit the system."""
-    if asked.benchmark == "b_eff" and network is None:
+    if request.benchmark == "b_eff" and network is None:
         raise FabricmarkError(
-            f"{asked.system.name} has no network", "use another system, or add one to its file"
+            f"{request.system.name} has no network", "use another system, or add one to its file"
         )
-    if devices > 1 and asked.benchmark in EXCHANGING and network is None and board.device_class == "fpga":
+    if devices > 1 and request.benchmark in EXCHANGING and network is None and board.device_class == "fpga":
         remedy = "use one device, or another system"
-        raise FabricmarkError(f"{asked.system.name} has no network for {devices} devices", remedy)
-    is_torus = network is not None and network.kind != HOST and asked.benchmark in request.SQUARES
+        raise FabricmarkError(f"{request.system.name} has no network for {devices} devices", remedy)
+    is_torus = network is not None and network.kind != HOST and request.benchmark in options.SQUARES
     if is_torus and isqrt(devices) ** 2 != devices:
-        cause = f"{asked.benchmark} over {asked.transport} needs a square grid of devices, not {devices}"
+        cause = f"{request.benchmark} over {request.transport} needs a square grid of devices, not {devices}"
         raise FabricmarkError(cause, f"use {isqrt(devices) ** 2} or {(isqrt(devices) + 1) ** 2}")
-    footprint = getattr(models.find(asked.benchmark), "footprint_bytes", None)
+    footprint = getattr(models.find(request.benchmark), "footprint_bytes", None)
     if footprint is None or board.memory_bytes is None:
         return
     needed = footprint(run, devices)
     if needed > board.memory_bytes:
         have, wants = (f"{amount / 2**30:.3g} GiB" for amount in (board.memory_bytes, needed))
-        cause = f"{asked.benchmark} on {devices} devices needs {wants} of a device's {have}"
+        cause = f"{request.benchmark} on {devices} devices needs {wants} of a device's {have}"
         raise FabricmarkError(cause, "set a smaller size")

@@ -10,7 +10,7 @@ from fabricmark.base.errors import FabricmarkError
 from fabricmark.base.terminal import Column
 from fabricmark.base.written import percent
 from fabricmark.models import Prediction
-from fabricmark.predict.points import Asked, Point, key_of
+from fabricmark.predict.points import Point, PredictionRequest, key_of
 
 MODELLED = "modelled"
 MOST_LINES = 7
@@ -20,11 +20,11 @@ UNITS = {"bytes_per_second": ("GB/s", 1e9), "hertz": ("MHz", 1e6), "bytes": ("B"
 FIELDS = ("name", "operation", "message_bytes", "value", "unit", "kind", "limit", "bottleneck", "error_bar")
 
 
-def show(asked: Asked, points: Sequence[Point], about: Sequence[str]) -> None:
+def show(request: PredictionRequest, points: Sequence[Point], about: Sequence[str]) -> None:
     """Print the headline metric of every point, and a line for all that has to be known."""
     out = terminal.console()
-    over = f" over {asked.transport}" if asked.transport != "none" else ""
-    what = [f"{asked.benchmark} on {asked.system.name}{over}", MODELLED, _metric(points[0].headline)]
+    over = f" over {request.transport}" if request.transport != "none" else ""
+    what = [f"{request.benchmark} on {request.system.name}{over}", MODELLED, _metric(points[0].headline)]
     terminal.title(out, what)
     axes, sizes = list(points[0].axes), list(points[0].sizes)
     columns = [Column(heading, right=True, key=True) for heading in ("devices", *axes)]
@@ -82,7 +82,7 @@ def _seconds(time: float) -> str:
     return f"{time / 1e-9:.3g} ns"
 
 
-def table_csv(asked: Asked, points: Sequence[Point], error: float | None) -> str:
+def table_csv(request: PredictionRequest, points: Sequence[Point], error: float | None) -> str:
     """Every prediction of every point; phases in seconds, each in a column of its own."""
     axes, sizes = list(points[0].axes), list(points[0].sizes)
     phases = list(dict.fromkeys(name for one in points for found in one.predictions for name in found.phases))
@@ -94,7 +94,7 @@ def table_csv(asked: Asked, points: Sequence[Point], error: float | None) -> str
         for found in one.predictions:
             operation = found.axes.get("operation", found.axes.get("direction", ""))
             size = found.axes.get("message_bytes", found.axes.get("bytes", ""))
-            row = [asked.benchmark, asked.system.name, asked.transport, one.devices, *one.axes.values()]
+            row = [request.benchmark, request.system.name, request.transport, one.devices, *one.axes.values()]
             row += list(one.sizes.values())
             row += [found.name, operation, size, found.value, found.unit, MODELLED, found.limit]
             row += [found.bottleneck, error, *(found.phases.get(name) for name in phases)]
@@ -116,15 +116,15 @@ def check_picture(file: Path) -> None:
         )
 
 
-def save_plot(asked: Asked, points: Sequence[Point], error: float | None, file: Path) -> None:
+def save_plot(request: PredictionRequest, points: Sequence[Point], error: float | None, file: Path) -> None:
     """Draw the headline metric over the axis with the most values, one line for each of the others."""
     from fabricmark.report import pictures
 
-    drawn = plot(asked, points, error)
+    drawn = plot(request, points, error)
     paths.write_atomically(file, pictures.picture(drawn, file.suffix.removeprefix(".")))
 
 
-def plot(asked: Asked, points: Sequence[Point], error: float | None):
+def plot(request: PredictionRequest, points: Sequence[Point], error: float | None):
     """What `save_plot` draws. Raises FabricmarkError (2) where one value is not drawn."""
     from fabricmark.report.plots import LOG_FROM_RATIO, Plot, Series
 
@@ -154,12 +154,12 @@ def plot(asked: Asked, points: Sequence[Point], error: float | None):
     every = [value for one in series for value in one.y]
     across = [value for one in series for value in one.x]
     found = points[0].headline
-    over = f" over {asked.transport}" if asked.transport != "none" else ""
+    over = f" over {request.transport}" if request.transport != "none" else ""
     counts = sorted({place["devices"] for place in places}) if along == "devices" else []
     ticks = [(float(count), str(count)) for count in counts if len(counts) <= MOST_TICKS]
     left_out = "" if len(lines) <= MOST_LINES else f"{len(lines) - MOST_LINES} more lines are not drawn."
     return Plot(
-        "prediction", f"{asked.benchmark} on {asked.system.name}{over}: {_metric(found)}", along,
+        "prediction", f"{request.benchmark} on {request.system.name}{over}: {_metric(found)}", along,
         f"{_metric(found)} [{found.unit}]", series, _is_wide(across, LOG_FROM_RATIO),
         _is_wide(every, LOG_FROM_RATIO), ticks, left_out=left_out,
     )  # fmt: skip

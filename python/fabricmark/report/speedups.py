@@ -33,7 +33,7 @@ class Line:
         ]
 
 
-def lines(groups: Sequence[Group]) -> list[Line]:
+def speed_up_lines(groups: Sequence[Group]) -> list[Line]:
     """Rates of one benchmark's groups that differ in ranks and in what follows from them."""
     found: dict[tuple, dict[int, float]] = {}
     for group in groups:
@@ -65,7 +65,7 @@ def plots(groups: Sequence[Group]) -> list[Plot]:
     """Speed-up and efficiency of one benchmark; nothing where all runs had the same number of ranks."""
     changed = changed_with_ranks(groups)
     note = f"Beside the ranks, these differ: {', '.join(changed)}." if changed else ""
-    return from_lines(f"{groups[0].benchmark}:", lines(groups), note)
+    return from_lines(f"{groups[0].benchmark}:", speed_up_lines(groups), note)
 
 
 def changed_with_ranks(groups: Sequence[Group]) -> list[str]:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from fabricmark.base import paths
 from fabricmark.base.errors import FabricmarkError
-from fabricmark.systems import figure, keys, lines
+from fabricmark.systems import figure, keys
 from fabricmark.systems.figure import Fault, Figure
 
 FOLDERS = {"system": "", "board": "boards", "network": "networks", "bitstreams": "bitstreams"}
@@ -103,8 +103,10 @@ def parse(path: Path) -> dict:
 
 def refused(path: Path, fault: Fault) -> FabricmarkError:
     """The one line of a fault: file, line, key, cause and remedy."""
+    from fabricmark.systems import key_lines  # imported here: only a refusal needs it
+
     try:
-        known = lines.of_keys(text_of(path))
+        known = key_lines.of_keys(text_of(path))
     except (RecursionError, ValueError, FabricmarkError):
         known = {}
     at = fault.path

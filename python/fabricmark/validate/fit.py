@@ -24,7 +24,7 @@ UNPREDICTED = 3.0  # residual of a row that a value makes unpredictable
 Values = Mapping[Parameter, float]
 
 
-def changed(system: System, values: Values) -> System:
+def system_with(system: System, values: Values) -> System:
     """The system with other figures where `values` has some of its board, networks or bitstreams."""
     for parameter, value in values.items():
         if parameter.board != system.board_id:
@@ -65,7 +65,7 @@ SETTERS: Mapping[str, Callable[[System, Parameter, float], System]] = {
 
 def with_values(load: Load, values: Values) -> Load:
     """Systems as `load` finds them, with these figures instead."""
-    return lambda name, board: changed(load(name, board), values)
+    return lambda name, board: system_with(load(name, board), values)
 
 
 def rows_of(group: Group, rows: Iterable[Figure]) -> list[Figure]:

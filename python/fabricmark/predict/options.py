@@ -1,4 +1,4 @@
-"""What is asked for: device counts, values that are set, values to sweep over."""
+"""The options of `fabricmark predict`: device counts, values that are set, values to sweep over."""
 
 import math
 import re
@@ -15,7 +15,7 @@ DIGITS = 12
 
 @dataclass(frozen=True)
 class Sweep:
-    """One axis: its name as given, and its values as texts for `points.Figures.number`."""
+    """One axis: its name as given, and its values as texts for `points.number`."""
 
     name: str
     first: str
