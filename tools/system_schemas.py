@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from fabricmark.base import paths
-from fabricmark.systems import figure, keys, quantity
+from fabricmark.systems import keys, quantity, sourced_value
 from fabricmark.systems.build import TRANSPORTS
 
 WHAT = {
@@ -27,7 +27,7 @@ TEXT = {"type": "string", "pattern": "\\S"}
 POINTS = {"type": "array", "minItems": 1, "items": {"type": "number", "exclusiveMinimum": 0}}
 CURVES = "of transfers that were measured: DIRECTION_METHOD_MEMORY_BUFFERS = times of one by size"
 PLAIN = {
-    keys.COUNT: {"type": "integer", "minimum": 0, "maximum": figure.MOST_COUNT},
+    keys.COUNT: {"type": "integer", "minimum": 0, "maximum": sourced_value.MOST_COUNT},
     keys.NUMBER: {"type": "number", "minimum": 0},
     keys.SHARE: {"type": "number", "minimum": 0, "maximum": 1},
 }
@@ -42,7 +42,7 @@ def number(dimension: str) -> dict:
 
 
 def definitions() -> dict:
-    """A schema of a figure for each dimension."""
+    """A schema of a value for each dimension."""
     found = {}
     for dimension in (*keys.PLAIN, *quantity.UNITS):
         parts = {"value": number(dimension), "fitted": number(dimension), "source": TEXT, "inferred": TEXT}
@@ -59,7 +59,7 @@ def definitions() -> dict:
 
 
 def table(kind: str, more: Mapping[str, dict]) -> dict:
-    """The schema of one table: texts, figures, figures in groups, and what its kind has beside them."""
+    """The schema of one table: texts, values, values in groups, and what its kind has beside them."""
     properties: dict[str, dict] = {}
     required = []
     for name, (needed, meaning) in keys.TEXTS[kind].items():
@@ -67,7 +67,7 @@ def table(kind: str, more: Mapping[str, dict]) -> dict:
         properties[name] = {"description": meaning, **allowed}
         required += [name] if needed else []
     properties |= more
-    for name, key in keys.FIGURES.get(kind, {}).items():
+    for name, key in keys.VALUES.get(kind, {}).items():
         group, _, single = name.rpartition(".")
         place = properties
         if group:
@@ -82,11 +82,11 @@ def table(kind: str, more: Mapping[str, dict]) -> dict:
 
 
 def _needed(kind: str) -> list[str]:
-    return [name for name, key in keys.FIGURES.get(kind, {}).items() if key.required and "." not in name]
+    return [name for name, key in keys.VALUES.get(kind, {}).items() if key.required and "." not in name]
 
 
 def extras(kind: str) -> dict[str, dict]:
-    """Keys that are neither texts nor figures."""
+    """Keys that are neither texts nor values."""
     names = {"type": "array", "items": TEXT}
     by_transport = {"enum": list(TRANSPORTS[1:])}
     if kind == "system":
@@ -152,7 +152,7 @@ def key_tables() -> str:
         rows = [f"### {TITLES.get(kind, kind)}", "", "| key | written as | meaning |", "|---|---|---|"]
         for name, (needed, meaning) in keys.TEXTS[kind].items():
             rows.append(f"| `{name}` | text{', required' if needed else ''} | {meaning} |")
-        for name, key in keys.FIGURES.get(kind, {}).items():
+        for name, key in keys.VALUES.get(kind, {}).items():
             example = quantity.EXAMPLES.get(key.dimension)
             form = f'"{example}"' if example else key.dimension
             rows.append(f"| `{name}` | {form}{', required' if key.required else ''} | {key.meaning} |")

@@ -33,8 +33,8 @@ def panels(found):
     """The outcomes of each picture: over the host alone, as its bar is another; the others by unit."""
     groups = {"b_eff over the host": [], "other bandwidths": [], "operations": [], "times and updates": []}
     for one in found:
-        kind = FACTORS[one.figure.unit][0]
-        if one.figure.benchmark == "b_eff" and one.figure.transport == "host":
+        kind = FACTORS[one.row.unit][0]
+        if one.row.benchmark == "b_eff" and one.row.transport == "host":
             groups["b_eff over the host"].append(one)
         elif kind == "B/s":
             groups["other bandwidths"].append(one)
@@ -46,7 +46,7 @@ def panels(found):
 
 
 def label(one) -> str:
-    row = one.figure
+    row = one.row
     unit = f" [{NAMES[FACTORS[row.unit][0]]}]" if row.unit in ("s", "GUOP/s") else ""
     over = f", {row.transport}" if row.transport != "none" else ""
     return f"{row.benchmark}, {row.system}{over}{unit}"
@@ -57,9 +57,9 @@ def draw(axes, title: str, members) -> None:
     ends = []
     for number, name in enumerate(labels):
         points = [one for one in members if label(one) == name and one.predicted]
-        kind, factor = FACTORS[points[0].figure.unit]
+        kind, factor = FACTORS[points[0].row.unit]
         scale = factor / UNITS[kind]
-        measured = [one.figure.value * scale for one in points]
+        measured = [one.row.value * scale for one in points]
         predicted = [one.predicted * scale for one in points]
         colour, marker = PALETTE[number % len(PALETTE)], MARKERS[number % len(MARKERS)]
         axes.plot(measured, predicted, marker, color=colour, markersize=4, alpha=0.7, label=name)
@@ -69,7 +69,7 @@ def draw(axes, title: str, members) -> None:
     axes.plot(line, line, "-", color=GREY, linewidth=1)
     for side in (1 - band, 1 + band):
         axes.plot(line, side * line, ":", color=GREY, linewidth=1)
-    units = sorted({NAMES[FACTORS[one.figure.unit][0]] for one in members})
+    units = sorted({NAMES[FACTORS[one.row.unit][0]] for one in members})
     unit = units[0] if len(units) == 1 else "unit of the row"
     errors = validate.spread(members)
     about = f"{errors.rows} rows: median {percent(errors.median, 1)}, 90 % below {percent(errors.p90, 1)}"
@@ -134,10 +134,10 @@ def splits_table(rows) -> str:
     for split in splits.splits(rows):
         found = splits.left_out(split, rows, load)
         every += found
-        known = [one for one in found if not splits.is_new(split, one.figure, rows)]
+        known = [one for one in found if not splits.is_new(split, one.row, rows)]
         lines += split_lines(split.name, known)
         if len(known) < len(found):
-            new = [one for one in found if splits.is_new(split, one.figure, rows)]
+            new = [one for one in found if splits.is_new(split, one.row, rows)]
             lines.append(
                 [
                     split.name,

@@ -2,7 +2,7 @@
 
     .venv/bin/python tools/write_fitted.py
 
-Only the numbers after `fitted =` change, and the sentence of a figure that is new; a test of the validation
+Only the numbers after `fitted =` change, and the sentence of a value that is new; a test of the validation
 compares files and fit.
 """
 
@@ -70,7 +70,7 @@ def write(path: Path, table: tuple[str, ...], name: str, number: str, reason: st
     paths.write_atomically(path, "\n".join(rows))
 
 
-def reason_of(group: Group, rows: list[published.Figure]) -> str:
+def reason_of(group: Group, rows: list[published.PublishedValue]) -> str:
     devices = ", ".join(str(count) for count in sorted({row.devices for row in rows}))
     printed = sum(row.source == tables.SOURCE for row in rows)
     beside = f" and {printed} of {tables.TABLE}" if printed else ""

@@ -5,7 +5,7 @@ from functools import lru_cache
 
 import numpy as np
 from fabricmark.results import published
-from fabricmark.results.published import Figure
+from fabricmark.results.published import PublishedValue
 
 
 @dataclass(frozen=True)
@@ -21,20 +21,20 @@ class Published:
 
 
 @lru_cache
-def _figures() -> list[Figure]:
+def _figures() -> list[PublishedValue]:
     return [figure for figure in published.load() if figure.benchmark == "b_eff"]
 
 
 def curves(transport: str) -> list[Published]:
     """All runs over this transport."""
-    runs: dict[str, list[Figure]] = {}
+    runs: dict[str, list[PublishedValue]] = {}
     for figure in _figures():
         if figure.transport == transport:
             runs.setdefault(figure.source, []).append(figure)
     return [_curve(run) for run in runs.values() if any(figure.metric == "b_eff" for figure in run)]
 
 
-def _curve(run: list[Figure]) -> Published:
+def _curve(run: list[PublishedValue]) -> Published:
     points = {figure.message_bytes: figure.value for figure in run if figure.metric == "bandwidth"}
     return Published(
         system=run[0].system,

@@ -7,7 +7,7 @@ from fabricmark import systems
 from fabricmark.models import Board, hpl
 from fabricmark.models.machine import Bitstream, Network
 from fabricmark.results import published
-from fabricmark.results.published import Figure
+from fabricmark.results.published import PublishedValue
 
 # Name of a row's bitstream: system, transport and width of its blocks.
 NAMES = {
@@ -28,9 +28,11 @@ class Described:
     network: Network
     bitstream: Bitstream
 
-    def changed(self, board=None, network=None, figures=None) -> "Described":
-        """The same with other fields or figures."""
-        bitstream = replace(self.bitstream, figures={**self.bitstream.figures, **(figures or {})})
+    def changed(self, board=None, network=None, model_parameters=None) -> "Described":
+        """The same with other fields or parameters."""
+        bitstream = replace(
+            self.bitstream, model_parameters={**self.bitstream.model_parameters, **(model_parameters or {})}
+        )
         return Described(
             replace(self.board, **(board or {})), replace(self.network, **(network or {})), bitstream
         )
@@ -58,9 +60,9 @@ def described(name: str, profile: str = "fitted") -> Described:
     return Described(loaded.board_with(bitstream, 1), loaded.networks[transport], bitstream)
 
 
-def runs() -> dict[str, list[Figure]]:
+def runs() -> dict[str, list[PublishedValue]]:
     """All runs by bitstream."""
-    found: dict[str, list[Figure]] = {name: [] for name in NAMES}
+    found: dict[str, list[PublishedValue]] = {name: [] for name in NAMES}
     known = {key: name for name, key in NAMES.items()}
     for figure in published.load():
         if figure.benchmark == "hpl":
@@ -68,6 +70,6 @@ def runs() -> dict[str, list[Figure]]:
     return found
 
 
-def ratio(figure: Figure, by: Described) -> float:
+def ratio(figure: PublishedValue, by: Described) -> float:
     """Modelled over measured."""
     return by.predict(figure.matrix_width, figure.devices, figure.nodes).value / figure.value

@@ -6,12 +6,12 @@ from functools import lru_cache
 from fabricmark import systems
 from fabricmark.models import ptrans
 from fabricmark.results import published
-from fabricmark.results.published import Figure
+from fabricmark.results.published import PublishedValue
 
 TIMES = {"calc_time": "calculation", "transfer_time": "transfer", "total_time": "total"}
 
 
-def figures() -> list[Figure]:
+def figures() -> list[PublishedValue]:
     return [figure for figure in published.load() if figure.benchmark == "ptrans"]
 
 
@@ -23,18 +23,20 @@ def described(system: str, transport: str):
     return loaded.board_with(bitstream, 1), loaded.networks[transport], bitstream
 
 
-def predictions(figure: Figure, board=None, network=None, figures=None):
-    """All predictions of a run, with other fields or figures where given."""
+def predictions(figure: PublishedValue, board=None, network=None, model_parameters=None):
+    """All predictions of a run, with other fields or parameters where given."""
     known, wired, bitstream = described(figure.system, figure.transport)
     known = replace(known, devices=figure.devices, hosts=figure.nodes, **(board or {}))
-    bitstream = replace(bitstream, figures={**bitstream.figures, **(figures or {})})
+    bitstream = replace(
+        bitstream, model_parameters={**bitstream.model_parameters, **(model_parameters or {})}
+    )
     parameters = {"variant": "base", "transport": figure.transport, **bitstream.parameters}
     parameters["size"] = figure.matrix_width
     wired = replace(wired, **(network or {}))
     return ptrans.predict(parameters, known, figure.devices, network=wired, bitstream=bitstream)
 
 
-def modelled(figure: Figure, **changes) -> float:
+def modelled(figure: PublishedValue, **changes) -> float:
     """What the model says of a published time [s]."""
     operation = TIMES[figure.metric]
     return next(

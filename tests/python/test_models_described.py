@@ -87,7 +87,7 @@ def test_a_figure_in_a_copied_file_moves_its_phase_as_the_equation_says(copied, 
     before = phases(system, benchmark, transport)
     by = run(benchmark, transport, system).described
     fields = {**vars(by.board), **(vars(by.network) if by.network else {})}
-    fields |= by.bitstream.figures if by.bitstream else {}
+    fields |= by.bitstream.model_parameters if by.bitstream else {}
     below = ""
     if name == STREAMS:
         below = f"[bitstreams.{by.bitstream.name}]"

@@ -44,9 +44,9 @@ def test_each_bitstream(name):
 CHANGES = {
     "kernel clock": ("520N IEC", {"board": {"kernel_hz": 190e6}}),
     "memory": ("520N PCIe", {"board": {"bank_bytes_per_second": 30e9}}),
-    "efficiency": ("520N IEC", {"figures": {"multiply_efficiency": 0.75}}),
-    "panels": ("520N IEC", {"figures": {"panel_efficiency": 0.6}}),
-    "banks": ("520N PCIe", {"figures": {"matrix_banks": 4}}),
+    "efficiency": ("520N IEC", {"model_parameters": {"multiply_efficiency": 0.75}}),
+    "panels": ("520N IEC", {"model_parameters": {"panel_efficiency": 0.6}}),
+    "banks": ("520N PCIe", {"model_parameters": {"matrix_banks": 4}}),
     "link": ("520N IEC", {"network": {"clock_hz": 5e6}}),
     "copies": ("520N PCIe", {"board": {"staging_bytes_per_second": 0.8e9}}),
 }

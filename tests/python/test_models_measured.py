@@ -95,14 +95,14 @@ def made_up(name, chosen, ranks):
 def short_runs_of(name, ranks):
     model = models.find(name)
     todo = short_runs.plan(model, listing.kernel(name), "cpu", "base")
-    if getattr(model, "FIGURES_BY_RANKS", False):
+    if getattr(model, "PARAMETERS_BY_RANKS", False):
         todo = [entry for entry in todo if entry[1] == ranks]
     return model, [made_up(name, *entry) for entry in todo]
 
 
 def found_figures(name, ranks):
     model, runs = short_runs_of(name, ranks)
-    return model.processor_figures(runs)
+    return model.fit_parameters(runs)
 
 
 @pytest.mark.parametrize("ranks", [1, 2])
@@ -111,7 +111,7 @@ def test_defaults_are_predicted_from_other_sizes(name, ranks):
     model, runs = short_runs_of(name, ranks)
     curves = model.processor_curves(runs) if name in CURVES else {}
     expected = made_up(name, {}, ranks)
-    again = predicted(name, expected.parameters, ranks, model.processor_figures(runs), ranks, curves)
+    again = predicted(name, expected.parameters, ranks, model.fit_parameters(runs), ranks, curves)
     known = {(one.name, frozenset(one.axes.items()), one.unit): one.value for one in again}
     assert expected.measurements
     for entry in expected.measurements:
@@ -186,9 +186,9 @@ def transfer_run(size, ranks, rate):
 def test_transfers_are_those_of_the_largest_runs_of_all_passes():
     one_pass = [(256, 1, 20.0), (512, 1, 8.0), (512, 2, 14.0)]
     next_pass = [(256, 1, 30.0), (512, 1, 12.0), (512, 2, 18.0)]
-    found = _transfers.processor_figures([transfer_run(*run) for run in (*one_pass, *next_pass)])
+    found = _transfers.fit_parameters([transfer_run(*run) for run in (*one_pass, *next_pass)])
     assert found == {"to_device_bytes_per_second": 10e9, "to_device_limit_bytes_per_second": 16e9}
-    assert _transfers.processor_figures([]) == {}
+    assert _transfers.fit_parameters([]) == {}
 
 
 def test_a_curve_lies_between_its_sizes():

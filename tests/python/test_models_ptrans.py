@@ -30,7 +30,7 @@ def test_published_times(metric):
 
 CHANGES = {
     "channels": ("calc_time", "channels", {"network": {"clock_hz": 100e6}}),
-    "efficiency": ("calc_time", "channels", {"figures": {"channel_efficiency": 0.8}}),
+    "efficiency": ("calc_time", "channels", {"model_parameters": {"channel_efficiency": 0.8}}),
     "memory": ("calc_time", "channels", {"board": {"bank_bytes_per_second": 10e9}}),
     "kernel clock": ("calc_time", "channels", {"board": {"kernel_hz": 100e6}}),
     "order": ("calc_time", "host", {"network": {"ordering_bytes_per_second": 3e9}}),

@@ -194,7 +194,7 @@ REFUSED = {
     "setting": (["hpl", "--system", "cygnus", "--set", "size"], "no name and value"),
     "twice": (["hpl", "--system", "cygnus", "--set", "size=1", "--set", "size=2"], "given twice"),
     "both": (["hpl", "--system", "cygnus", "--set", "size=1", "--sweep", "size=1:2"], "set and swept"),
-    "figure": (["hpl", "--system", "cygnus", "--set", "network.foo=1us"], "no figure"),
+    "key": (["hpl", "--system", "cygnus", "--set", "network.foo=1us"], "no value"),
     "unit": (["hpl", "--system", "cygnus", "--set", "network.latency=1"], "has no unit"),
     "negative": (["hpl", "--system", "cygnus", "--set", "network.latency=-1us"], "negative"),
     "nothing": (["hpl", "--system", "cygnus", "--set", "board.memory.banks=0"], "above 0"),

@@ -62,7 +62,7 @@ BAD = {
     "unknown benchmark": (("hpl,", "hpk,"), "line 3: benchmark 'hpk' is unknown; use one of b_eff, fft"),
     "unknown unit": (("GFLOP/s", "GFLOPS"), "line 3: unit 'GFLOPS' is unknown; use one of B/s"),
     "unknown scaling": (("strong", "weak"), "line 3: scaling 'weak' is unknown; use one of nothing, strong"),
-    "no source": (("a.txt", ""), "line 3: source is empty; say where the figure is from"),
+    "no source": (("a.txt", ""), "line 3: source is empty; say where the value is from"),
     "no devices": ((",4,2,", ",,2,"), "line 3: devices '' is no positive whole number; correct it"),
     "half a block": (("256", "25.6"), "line 3: block '25.6' is no positive whole number; correct it"),
     "nothing measured": (("1.5e2", "0"), "line 3: value '0' is no positive number; correct it"),
@@ -128,7 +128,7 @@ def test_both_files_tell_of_the_same_runs():
 
 BAD_PRINTED = {
     "unknown type": (("float", "flaot"), "line 2: dtype 'flaot' is unknown; use one of nothing, half"),
-    "no table": (("Table 9.9", ""), "line 2: table is empty; say where the figure is from"),
+    "no table": (("Table 9.9", ""), "line 2: table is empty; say where the value is from"),
     "no value": (("1.5e2", "n/a"), "line 2: value 'n/a' is no positive number; correct it"),
     "half a matrix": (("4096", "40.96"), "line 2: size '40.96' is no positive whole number; correct it"),
     "a value missing": ((",section 9", ""), "line 2: not 13 values; put commas between them"),

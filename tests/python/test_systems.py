@@ -67,7 +67,7 @@ def test_every_system_and_each_of_its_kinds_of_devices(name, profile):
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}/{path.stem}")
 def test_every_figure_has_a_source_or_a_reasoning(path):
-    found = catalogue.entry(catalogue.kind_of(path), path).figures
+    found = catalogue.entry(catalogue.kind_of(path), path).sourced
     assert found
     for figure in found:
         assert figure.value is not None or figure.fitted is not None
@@ -79,7 +79,7 @@ def test_every_figure_has_a_source_or_a_reasoning(path):
 
 def test_a_source_that_names_no_document_would_be_found(copied):
     change(copied / "boards" / "520n.toml", "Meyer 2024, section 3.2.2", "the vendor")
-    figures = catalogue.entry("board", copied / "boards" / "520n.toml").figures
+    figures = catalogue.entry("board", copied / "boards" / "520n.toml").sourced
     assert any(not DOCUMENTS.search(one.source) for one in figures if one.value is not None)
 
 
@@ -102,7 +102,7 @@ SYNTHESES = [
 @pytest.mark.parametrize("file, name, logic, dsps, megahertz", SYNTHESES)
 def test_syntheses(file, name, logic, dsps, megahertz):
     entry = catalogue.entry("bitstreams", SYSTEMS / "bitstreams" / f"{file}.toml")
-    known = {figure.place.partition(": ")[2]: figure.value for figure in entry.figures}
+    known = {figure.place.partition(": ")[2]: figure.value for figure in entry.sourced}
     resources = [known[f"bitstreams.{name}.resources.{one}"] for one in ("logic", "dsps")]
     assert resources == [logic, dsps]
     assert systems.bitstreams(file, "published")[name].kernel_hz == pytest.approx(megahertz * 1e6)
@@ -155,7 +155,7 @@ def test_figures_of_the_tables_and_sections():
     assert (cygnus.most_devices, cygnus.networks["channels"].link_bytes_per_second) == (64, 12.5e9)
     switched = systems.network("accl_tcp_switched", "published")
     assert (switched.kind, switched.switch_seconds, switched.start_seconds) == ("packet", 1e-6, 0.24e-6)
-    leaf = systems.network("ethernet_40g_leaf_spine").figures
+    leaf = systems.network("ethernet_40g_leaf_spine").model_parameters
     assert leaf["node_seconds"] + 2 * leaf["cable_seconds"] == pytest.approx(1.328e-6)
 
 
@@ -164,7 +164,7 @@ def test_profiles():
     assert fitted.networks["channels"].latency_seconds > 1.25 * strict.networks["channels"].latency_seconds
     assert (strict.board.burst_seconds, strict.board.launch_seconds) == (0.0, 0.0)
     assert fitted.board.burst_seconds == 110e-9
-    assert "multiply_efficiency" not in strict.bitstream("hpl", "host").figures
+    assert "multiply_efficiency" not in strict.bitstream("hpl", "host").model_parameters
     with pytest.raises(FabricmarkError, match="no profile guessed; use one of fitted, published"):
         systems.load("noctua1", "guessed")
 
@@ -229,7 +229,7 @@ def test_another_boards_bitstreams_keep_their_own_clock():
     cygnus = systems.load("cygnus").bitstream("hpl", "channels")
     noctua = systems.load("noctua1").bitstream("hpl", "channels")
     assert (cygnus.kernel_hz, noctua.kernel_hz) == (225e6, 244e6)
-    assert (cygnus.parameters, cygnus.figures) == (noctua.parameters, noctua.figures)
+    assert (cygnus.parameters, cygnus.model_parameters) == (noctua.parameters, noctua.model_parameters)
     assert cygnus.board == "520n_100g"
 
 

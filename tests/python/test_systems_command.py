@@ -18,7 +18,7 @@ FILES = sorted(SYSTEMS.rglob("*.toml"))
 BEYOND_A_SCHEMA = {
     "absurd bandwidth", "no bandwidth", "no banks", "no links", "like itself", "like nothing", "twice",
     "cable to nowhere", "unknown board", "unknown bitstreams", "another's bitstreams", "path as a name",
-    "too many devices", "no such rows", "no such CSV", "CSV elsewhere", "missing source", "missing figure",
+    "too many devices", "no such rows", "no such CSV", "CSV elsewhere", "missing source", "missing value",
     "missing class", "no benchmark", "broken TOML", "not closed", "key twice",
     "more transfers than times", "transfers not ascending",
 }  # fmt: skip
@@ -60,7 +60,7 @@ def test_every_fitted_figure_of_all_files_by_one_command(command, monkeypatch, t
     places = {
         figure.place
         for entry in catalogue.everything()
-        for figure in entry.figures
+        for figure in entry.sourced
         if figure.fitted is not None
     }
     assert len(places) > 40
@@ -153,7 +153,7 @@ def test_the_examples_of_the_page_are_right(monkeypatch, tmp_path):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(example(page, name))
     found = catalogue.entry("system", tmp_path / "my_cluster.toml")
-    assert len(found.figures) > 20
+    assert len(found.sourced) > 20
     (tmp_path / "networks" / "my_mpi.toml").unlink()
     with pytest.raises(FabricmarkError, match=r"line 16: devices\[0\].networks.host: my_mpi is no network"):
         catalogue.entry("system", tmp_path / "my_cluster.toml")

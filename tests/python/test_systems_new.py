@@ -58,12 +58,12 @@ def test_the_file_is_a_system(machine):
     assert (
         base.parameters["size"] == samples.SIZE
         and base.variant == "base"
-        and 0.1 < base.figures["efficiency"] < 1.2
+        and 0.1 < base.model_parameters["efficiency"] < 1.2
     )
-    assert base.figures["to_device_bytes_per_second"] > 1e9
+    assert base.model_parameters["to_device_bytes_per_second"] > 1e9
     # Every figure says that it was measured, when and by which run.
-    assert system.figures
-    for figure in system.figures:
+    assert system.sourced
+    for figure in system.sourced:
         assert re.match(
             r"measured 2026-11-21T01:02Z on \S+( by fm_calibrate|: (2 x )?fm_stream --variant)",
             figure.source,
@@ -286,9 +286,9 @@ def test_real_programs(tmp_path, monkeypatch):
     assert [curve.devices for curve, _ in made.curves] == [1, 2], said
     names = {one.name for one, _ in made.bitstreams}
     assert {"gemm-base", "ptrans-base", "ptrans-throughput", "b_eff-base-1r", "b_eff-base-2r"} <= names, said
-    assert all(one.figures for one, _ in made.bitstreams)
+    assert all(one.model_parameters for one, _ in made.bitstreams)
     messages = next(one for one, _ in made.bitstreams if one.name == "b_eff-base-1r")
-    assert _b_eff_measured.LINES[0] + "_start_seconds" in messages.figures
+    assert _b_eff_measured.LINES[0] + "_start_seconds" in messages.model_parameters
 
 
 def test_figures_are_those_of_all_passes(machine, monkeypatch):
@@ -312,7 +312,11 @@ def test_figures_are_those_of_all_passes(machine, monkeypatch):
     def efficiency(name, *words):
         loaded.clear()
         file = measured(machine, name, "--again", *words)
-        return systems.load(file.parent / f"{name}.toml").bitstream("stream", "none").figures["efficiency"]
+        return (
+            systems.load(file.parent / f"{name}.toml")
+            .bitstream("stream", "none")
+            .model_parameters["efficiency"]
+        )
 
     runs = 10**6
     monkeypatch.setattr(short_runs.results, "load", second_pass(slower))

@@ -65,9 +65,7 @@ def test_a_fitted_bandwidth_is_none_that_was_published(copied):
         path.read_text().replace('{ value = "19.2 GB/s",', '{ fitted = "19.2 GB/s", inferred = "a guess",', 1)
     )
     assert systems.load(copied / SYSTEM).board.bank_bytes_per_second == 19.2e9
-    with pytest.raises(
-        FabricmarkError, match=r"line \d+: memory.bank_bandwidth: no published figure.*fitted"
-    ):
+    with pytest.raises(FabricmarkError, match=r"line \d+: memory.bank_bandwidth: no published value.*fitted"):
         systems.load(copied / SYSTEM, "published")
 
 
@@ -108,8 +106,8 @@ def check(folder, original, text):
     path.write_bytes(text.encode("utf-8", "surrogatepass"))
     try:
         found = catalogue.entry(catalogue.kind_of(path), path)
-        assert found.figures is not None
-        for one in found.figures:
+        assert found.sourced is not None
+        for one in found.sourced:
             assert one.source or one.inferred
         return True
     except FabricmarkError as error:
@@ -164,14 +162,14 @@ def test_spoiled_files_for_a_minute(folder):
 ))  # fmt: skip
 @settings(max_examples=100, deadline=None, database=None)
 def test_any_value_as_a_figure(value):
-    from fabricmark.systems import figure, keys
+    from fabricmark.systems import keys, sourced_value
 
     for dimension in ("count", "share", "number", "seconds", "bytes_per_second"):
         try:
-            read = figure.read(value, keys.Key(dimension, "", ""), "file: key", ("key",), "somewhere")
+            read = sourced_value.read(value, keys.Key(dimension, "", ""), "file: key", ("key",), "somewhere")
             assert read.of("fitted") is not None
             assert 0 <= read.of("fitted") < float("inf")
-        except figure.Fault as fault:
+        except sourced_value.Fault as fault:
             assert fault.cause and fault.remedy
 
 

@@ -43,14 +43,14 @@ def test_the_bars_are_kept(found):
 
 
 def test_bars_notice_what_is_missed(found):
-    worse = [replace(one, predicted=one.figure.value * 1.2) for one in found]
+    worse = [replace(one, predicted=one.row.value * 1.2) for one in found]
     assert [kept for _, _, kept in validate.against_bars(worse)] == [False, False]
 
 
 def test_error_of_a_row(found):
     one = found[0]
-    assert replace(one, predicted=1.25 * one.figure.value).error == pytest.approx(0.25)
-    assert replace(one, predicted=0.75 * one.figure.value).error == pytest.approx(0.25)
+    assert replace(one, predicted=1.25 * one.row.value).error == pytest.approx(0.25)
+    assert replace(one, predicted=0.75 * one.row.value).error == pytest.approx(0.25)
     assert replace(one, predicted=None).error == 1
 
 
@@ -113,7 +113,7 @@ def test_lines_are_named_in_ranges():
 
 def test_error_bar_is_that_of_the_nearest_rows(found):
     bar = validate.error_bar("hpl", "noctua1", "channels")
-    same = [one for one in found if (one.figure.benchmark, one.figure.transport) == ("hpl", "channels")]
+    same = [one for one in found if (one.row.benchmark, one.row.transport) == ("hpl", "channels")]
     assert bar.spread == validate.spread(same)
     assert bar.of == "21 published values of hpl over channels on noctua1"
     other = validate.error_bar("hpl", "cygnus", "channels")

@@ -121,11 +121,11 @@ def test_all_rows_that_had_no_part_in_a_fit(left_out):
 @pytest.mark.parametrize("split", SPLITS, ids=lambda split: split.name)
 def test_rows_that_had_no_part_in_this_fit(left_out, split):
     """Each split alone, but for HPL of the U280: without one device one row is left for its two figures."""
-    found = [one for one in left_out[split.name] if not splits.is_new(split, one.figure, ROWS)]
+    found = [one for one in left_out[split.name] if not splits.is_new(split, one.row, ROWS)]
     new = {
-        (one.figure.benchmark, one.figure.board)
+        (one.row.benchmark, one.row.board)
         for one in left_out[split.name]
-        if splits.is_new(split, one.figure, ROWS)
+        if splits.is_new(split, one.row, ROWS)
     }
     assert new == ({("hpl", "u280_ddr")} if split.name == "without 1 device" else set())
     assert_within_bars(found)
@@ -133,7 +133,7 @@ def test_rows_that_had_no_part_in_this_fit(left_out, split):
 
 def test_hpl_on_four_boards_of_the_hacc(left_out):
     """Table 4.8, beside the given rows: left out with those of four devices, and of one device alone."""
-    (found,) = [one for one in left_out["without 4 devices"] if one.figure.source == tables.SOURCE]
+    (found,) = [one for one in left_out["without 4 devices"] if one.row.source == tables.SOURCE]
     assert (found.figure.system, found.figure.devices, found.figure.matrix_width) == ("hacc", 4, 49152)
     assert found.error < 0.05
 

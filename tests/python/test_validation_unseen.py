@@ -6,11 +6,11 @@ from math import isqrt
 import pytest
 from fabricmark import validate
 from fabricmark.results import published
-from fabricmark.results.published import Figure
+from fabricmark.results.published import PublishedValue
 from fabricmark.validate import outcomes, runs
 
 load = lru_cache(maxsize=None)(outcomes.loaded("fitted"))
-EMPTY = Figure(
+EMPTY = PublishedValue(
     "gemm", "noctua1", "520n", "none", 1, 1, "test", None, "", None, None, "", "gflops", None, 1.0,
     "GFLOP/s", "made up",
 )  # fmt: skip
@@ -19,7 +19,7 @@ EMPTY = Figure(
 def row(benchmark, system, board, metric, unit, **more):
     """A row with nothing but what it must have, and `more`."""
     names = {"benchmark": benchmark, "system": system, "board": board, "metric": metric, "unit": unit}
-    return Figure(**{**EMPTY.__dict__, **names, **more})
+    return PublishedValue(**{**EMPTY.__dict__, **names, **more})
 
 
 def predicted(one):
@@ -116,11 +116,11 @@ def test_what_a_row_names_decides():
     """Block and replications choose the bitstream; what none has is put in place of the nearest one's."""
     of = {"transport": "host", "matrix_width_printed": 8192}
     hpl = row("hpl", "noctua1", "520n", "lu_gflops", "GFLOP/s", **of)
-    rates = [predicted(Figure(**{**hpl.__dict__, "block": block})) for block in (256, 512, 128)]
+    rates = [predicted(PublishedValue(**{**hpl.__dict__, "block": block})) for block in (256, 512, 128)]
     assert len(set(rates)) == 3
     assert predicted(hpl) == rates[1]
     gemm = row("gemm", "noctua1", "520n", "gflops", "GFLOP/s")
-    fewer = Figure(**{**gemm.__dict__, "replications": 4})
+    fewer = PublishedValue(**{**gemm.__dict__, "replications": 4})
     assert predicted(fewer) == pytest.approx(predicted(gemm) * 4 / 5, rel=1e-3)
 
 
@@ -174,7 +174,7 @@ def test_curves_of_the_given_file_are_inputs():
 
 def test_metrics_and_units_that_nothing_has():
     def reason(**more):
-        (found,) = validate.predict_rows([(2, Figure(**{**EMPTY.__dict__, **more}))], load=load)
+        (found,) = validate.predict_rows([(2, PublishedValue(**{**EMPTY.__dict__, **more}))], load=load)
         assert found.predicted is None
         return found.reason
 

@@ -76,7 +76,7 @@ CHANGES = {
         "{ value = 4,",
         "{ valeu = 4,",
         "banks =",
-        "valeu is no part of a figure",
+        "valeu is no part of a value",
     ),
     "quoted count": (
         BOARD,
@@ -125,7 +125,7 @@ CHANGES = {
         ', inferred = "from Copy and Triad in Table 3.6 of Meyer 2024"',
         "",
         "burst_latency",
-        "no reasoning for the fitted figure; add inferred =",
+        "no reasoning for the fitted value; add inferred =",
     ),
     "source alone": (
         BOARD,
@@ -141,7 +141,7 @@ CHANGES = {
         "memory = 3",
         "no table; write",
     ),
-    "missing figure": (
+    "missing value": (
         BOARD,
         "banks =",
         "# banks =",

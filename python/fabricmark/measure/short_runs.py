@@ -1,7 +1,7 @@
-"""Short runs of every benchmark on one device, and the figures of its kernels that they tell.
+"""Short runs of every benchmark on one device, and the values of its kernels that they tell.
 
 The models say which runs (`short_runs`), at other sizes than the defaults, and what they tell
-(`processor_figures`). Every run is validated as any run is; one that fails is left out and said.
+(`fit_parameters`). Every run is validated as any run is; one that fails is left out and said.
 """
 
 import itertools
@@ -79,7 +79,7 @@ def plan(model: ModuleType, kernel: Kernel, device_class: str, variant: str) -> 
     runs = asked(kernel.parameters, device_class)
     found = [(chosen, 1) for chosen in runs]
     if is_first:
-        by_ranks = getattr(model, "FIGURES_BY_RANKS", False)
+        by_ranks = getattr(model, "PARAMETERS_BY_RANKS", False)
         found += [(chosen, ranks) for ranks in RANKS[1:] for chosen in (runs if by_ranks else runs[-1:])]
     return found
 
@@ -108,7 +108,7 @@ def measure(
 
     `quick`: only the kernels that run by default, with fewer repetitions.
 
-    A machine that others share is faster in one minute than in the next: the figures are those of all passes
+    A machine that others share is faster in one minute than in the next: the values are those of all passes
     together.
     """
     done: dict[tuple[str, str], list[Finished]] = {}
@@ -203,7 +203,7 @@ def _curves(done: Sequence[Finished]) -> list[tuple[Curve, str]]:
 
 
 def source(done: Sequence[Finished]) -> str:
-    """When, where and by which runs a figure was measured."""
+    """When, where and by which runs a value was measured."""
     first = done[0].result.document
     counted = Counter(one.words for one in done)
     runs = "; ".join(f"{count} x {words}" if count > 1 else words for words, count in counted.items())
@@ -214,19 +214,19 @@ def _bitstreams(
     model: ModuleType, name: str, variant: str, device: Mapping, done: Sequence[Finished],
     others: Sequence[Finished] = (),
 ) -> list[tuple[Bitstream, str]]:  # fmt: skip
-    """The kernel with its figures; one for each number of ranks where these differ. Empty without figures.
+    """The kernel with its values; one for each number of ranks where these differ. Empty without values.
 
     `others`: of another kernel, whose curves this one has, too, where it has none of its own.
     """
     groups = {"": list(done)}
-    if getattr(model, "FIGURES_BY_RANKS", False):
+    if getattr(model, "PARAMETERS_BY_RANKS", False):
         groups = {f"-{ranks}r": [one for one in done if one.run.ranks == ranks] for ranks in RANKS}
     found = []
     for ending, members in groups.items():
         if not members:
             continue
         runs = [one.run for one in members]
-        figures = {key: float(value) for key, value in model.processor_figures(runs).items()}
+        fitted = {key: float(value) for key, value in model.fit_parameters(runs).items()}
         alike = [one for one in others if one.run.ranks == runs[0].ranks]
         curves = {}
         if hasattr(model, "processor_curves"):
@@ -234,13 +234,13 @@ def _bitstreams(
                 **model.processor_curves([one.run for one in alike]),
                 **model.processor_curves(runs),
             }
-        if not figures and not curves:
+        if not fitted and not curves:
             continue
         # The largest on the fewest ranks: several ranks on a device have only a part of its cores each.
         last = min(reversed(runs), key=lambda one: one.ranks)
         parameters = {key: value for key, value in last.parameters.items() if key != "variant"}
         parameters |= {"ranks": last.ranks} if ending else {}
         label = f"{name}-{variant}{ending}"
-        one = Bitstream(label, name, device["name"], variant, "none", parameters, None, figures, curves)
+        one = Bitstream(label, name, device["name"], variant, "none", parameters, None, fitted, curves)
         found.append((one, source([*members, *alike])))
     return found

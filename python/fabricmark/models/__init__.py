@@ -8,7 +8,7 @@ and is made of pure functions in SI units (seconds, bytes, hertz in the names). 
 program and of its kernel, `variant` among them. `board`: of a calibration (this very machine) or of
 systems/*.toml. `measurements`: those of the run itself, for a fit of the measured curve, or for parts of a
 sum that no calibration knows; the explanation then says so. `network`, `bitstream`: of a described system
-(models/machine.py); they hold every figure that is not the board's. Where a program derives metrics from
+(models/machine.py); they hold every value that is not the board's. Where a program derives metrics from
 others, the model also offers `derived` (models/_derived.py), so that a report can check them.
 """
 
@@ -97,7 +97,7 @@ class Board:
 
 @dataclass(frozen=True)
 class Prediction:
-    """One modelled figure, named like the measurement that it belongs to (`name` and `axes`).
+    """One modelled metric, named like the measurement that it belongs to (`name` and `axes`).
 
     `value` and `limit` are in `unit`; None where no model or no limit is known, and `explanation` says why.
     `phases`: time of each phase [s], where the model tells them apart.

@@ -22,8 +22,8 @@ BANDWIDTH = "memory bandwidth"
 SOURCE = "start + bytes at the rates of short runs with other chunks"
 
 
-def figures(runs: Sequence[Run]) -> dict[str, float]:
-    """Figures of runs over the host with one number of ranks: of steps, whole and mapped exchanges."""
+def fit(runs: Sequence[Run]) -> dict[str, float]:
+    """Parameters of runs over the host with one number of ranks: of steps, whole and mapped exchanges."""
     curves: dict[str, tuple[list, list]] = {}
     for run in runs:
         if run.parameters.get("transport") == "cpu":
@@ -43,8 +43,8 @@ def figures(runs: Sequence[Run]) -> dict[str, float]:
 
 
 def line(sizes, bitstream: Bitstream | None, board: Board, ranks: int, name: str) -> Modelled | None:
-    """Times of a step or exchange by its figures; None where the kernel has none of this name."""
-    known = _measured.figures_of(bitstream)
+    """Times of a step or exchange by its parameters; None where the kernel has none of this name."""
+    known = _measured.model_parameters_of(bitstream)
     if bitstream is None or f"{name}_start_seconds" not in known:
         return None
     seconds = _measured.line_seconds(DIRECTIONS * np.asarray(sizes, dtype=float), known, name)
@@ -56,7 +56,7 @@ def line(sizes, bitstream: Bitstream | None, board: Board, ranks: int, name: str
 def over_host(
     sizes, parameters: Mapping, bitstream: Bitstream | None, board: Board, ranks: int
 ) -> Modelled | None:
-    """Whole exchanges, and longer ones than a chunk from mapped memory; None where no figures say."""
+    """Whole exchanges, and longer ones than a chunk from mapped memory; None where no parameters say."""
     whole = line(sizes, bitstream, board, ranks, EXCHANGE)
     chunk = parameters.get("chunk_bytes", 0)
     is_long = (np.asarray(sizes) > chunk) & (chunk > 0)

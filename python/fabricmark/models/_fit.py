@@ -68,7 +68,7 @@ def _two_not_negative(columns):
 
 @dataclass(frozen=True)
 class Modelled:
-    """Time of one exchange of each size, what it is lost to, and where the figures are from."""
+    """Time of one exchange of each size, what it is lost to, and where its parameters are from."""
 
     seconds: np.ndarray
     words: list[str]

@@ -44,7 +44,7 @@ def curves(runs: Sequence[Run]) -> dict[str, Times]:
     return {name: _measured.means(several) for name, several in found.items()}
 
 
-def figures(runs: Sequence[Run]) -> dict[str, float]:
+def fit(runs: Sequence[Run]) -> dict[str, float]:
     """The rate of the kernel in the pipeline of the overlap test; empty where no run tells."""
     known = curves(runs)
     kernels = []
@@ -91,7 +91,7 @@ def pipeline(parameters: Mapping, bitstream: Bitstream | None, board: Board, ran
 
     A CPU's steps share the cores of a rank, on a GPU all three go on at the same time.
     """
-    known = _measured.figures_of(bitstream)
+    known = _measured.model_parameters_of(bitstream)
     if bitstream is None or "kernel_bytes_per_second" not in known:
         return []
     copies = _copies_seconds(parameters, bitstream.curves)

@@ -1,4 +1,4 @@
-"""Figures of HPL's kernels on a CPU or GPU from short runs: the inverse of its model."""
+"""Parameters of HPL's kernels on a CPU or GPU from short runs: the inverse of its model."""
 
 from collections.abc import Sequence
 from math import ceil
@@ -9,7 +9,7 @@ from fabricmark.models import _transfers, hpl
 from fabricmark.models._measured import Run, shares
 
 
-def figures(runs: Sequence[Run]) -> dict[str, float]:
+def fit(runs: Sequence[Run]) -> dict[str, float]:
     """panel_efficiency, multiply_efficiency, solve_efficiency and the transfers; empty where no run tells.
 
     Runs of two sizes tell panels (n^2) and multiplications (n^3) apart.
@@ -36,4 +36,4 @@ def figures(runs: Sequence[Run]) -> dict[str, float]:
     found = {"panel_efficiency": panel, "multiply_efficiency": multiply}
     if solves:
         found["solve_efficiency"] = float(np.median(solves))
-    return {**found, **_transfers.processor_figures(runs)}
+    return {**found, **_transfers.fit_parameters(runs)}

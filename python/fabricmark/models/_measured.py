@@ -1,9 +1,9 @@
-"""What short runs on a machine tell of its kernels: a few figures each, found by the inverse of the models.
+"""What short runs on a machine tell of its kernels: a few parameters each, by the inverse of the models.
 
 A processor's kernel has no clock and no datasheet: what it makes of the calibrated limits is measured at some
-sizes and holds for others. The figures (`Bitstream.figures`) are an efficiency, times to start, and rates of
-copies inside and outside of the caches; a benchmark's module says which, in `processor_figures`. What follows
-no such law is a curve (`Bitstream.curves`), from `processor_curves`.
+sizes and holds for others. The parameters (`Bitstream.model_parameters`) are an efficiency, times to start,
+and rates of copies inside and outside of the caches; a benchmark's module says which, in `fit_parameters`.
+What follows no such law is a curve (`Bitstream.curves`), from `processor_curves`.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -23,7 +23,7 @@ PRIOR = 0.1  # weight of one common slowdown beside that of one run
 
 @dataclass(frozen=True)
 class Run:
-    """A run that figures come from: as `predict` gets it, and what was measured.
+    """A run that parameters come from: as `predict` gets it, and what was measured.
 
     `network`: what is known already of the messages between its ranks.
     """
@@ -35,7 +35,7 @@ class Run:
     network: Network | None = None
 
     def best(self, name: str, unit: str, **axes: object) -> float | None:
-        """Best of a figure, None where the run did not measure it."""
+        """Best of a metric, None where the run did not measure it."""
         for entry in self.measurements:
             if entry.name == name and entry.unit == unit and dict(entry.axes) == axes:
                 return entry.best if entry.best > 0 else None
@@ -53,9 +53,9 @@ def smaller(parameters: Mapping, name: str, device_class: str) -> list[dict]:
     return [{name: max(1, whole // 2)}, {name: max(1, whole * 3 // 4)}]
 
 
-def figures_of(bitstream: Bitstream | None) -> Mapping[str, float]:
-    """Figures of a kernel; empty where nothing was measured."""
-    return {} if bitstream is None else bitstream.figures
+def model_parameters_of(bitstream: Bitstream | None) -> Mapping[str, float]:
+    """Parameters of a kernel's model; empty where nothing was measured."""
+    return {} if bitstream is None else bitstream.model_parameters
 
 
 def efficiency(pairs: Sequence[tuple[float, float]], name: str = "") -> dict[str, float]:
@@ -96,22 +96,22 @@ def shares(parts: Sequence[Sequence[float]], seconds: Sequence[float]) -> np.nda
     return 1 / (least + nnls(matrix, wanted - matrix.sum(axis=1) * least)[0])
 
 
-def line_seconds(moved_bytes, figures: Mapping[str, float], name: str):
-    """Time of a copy [s] by three figures of this name: its start, and rates inside and outside the caches.
+def line_seconds(moved_bytes, fitted: Mapping[str, float], name: str):
+    """Time of a copy [s] by three parameters of this name: a start, and rates inside and outside the caches.
 
     Raises KeyError where they were not measured.
     """
     moved = np.asarray(moved_bytes, dtype=float)
-    inside = np.minimum(moved, figures["cached_bytes"])
+    inside = np.minimum(moved, fitted["cached_bytes"])
     return (
-        figures[f"{name}_start_seconds"]
-        + inside / figures[f"{name}_cached_bytes_per_second"]
-        + (moved - inside) / figures[f"{name}_memory_bytes_per_second"]
+        fitted[f"{name}_start_seconds"]
+        + inside / fitted[f"{name}_cached_bytes_per_second"]
+        + (moved - inside) / fitted[f"{name}_memory_bytes_per_second"]
     )
 
 
 def fit_curve(moved_bytes, seconds, name: str, cached_bytes: float) -> tuple[dict[str, float], float]:
-    """(the three figures of a measured curve, its error in the mean square) with this size of the caches."""
+    """(the three parameters of a measured curve, its mean square error) with this size of the caches."""
     from scipy.optimize import nnls
 
     moved, times = np.asarray(moved_bytes, dtype=float), np.asarray(seconds, dtype=float)
@@ -123,16 +123,16 @@ def fit_curve(moved_bytes, seconds, name: str, cached_bytes: float) -> tuple[dic
     start, cached, memory = found / scale
     fastest = float(np.max(moved / times))
     cached = cached or memory or 1 / fastest
-    figures = {
+    fitted = {
         f"{name}_start_seconds": start,
         f"{name}_cached_bytes_per_second": 1 / cached,
         f"{name}_memory_bytes_per_second": 1 / (memory or cached),
     }
-    return {key: float(value) for key, value in figures.items()}, error
+    return {key: float(value) for key, value in fitted.items()}, error
 
 
 def fit_curves(curves: Mapping[str, tuple[Sequence[float], Sequence[float]]]) -> dict[str, float]:
-    """Figures of several curves {name: (bytes, seconds)} with one size of the caches, which fits best.
+    """Parameters of several curves {name: (bytes, seconds)} with one size of the caches, which fits best.
 
     Curves of fewer than three sizes are left out.
     """
@@ -144,8 +144,8 @@ def fit_curves(curves: Mapping[str, tuple[Sequence[float], Sequence[float]]]) ->
         found = {"cached_bytes": cached_bytes}
         errors = 0.0
         for name, (moved, seconds) in usable.items():
-            figures, error = fit_curve(moved, seconds, name, cached_bytes)
-            found |= figures
+            own, error = fit_curve(moved, seconds, name, cached_bytes)
+            found |= own
             errors += error
         return errors, found
 

@@ -95,7 +95,7 @@ def copy_seconds(direction: str, moved_bytes, board: Board, neighbours=False):
     By DMA: latency (more from a page on) + bytes x (1 / rate + 1 / staging), longer by `neighbour_factor`
     where the node's other devices copy, too. Short ones word by word: bytes / programmed rate, but not less
     than a fixed time. Source: the published rows of b_eff over the host (data/published); the documents
-    give none of these figures.
+    give none of these parameters.
     """
     moved = np.asarray(moved_bytes, dtype=float)
     to_device = direction == _transfers.TO_DEVICE

@@ -1,7 +1,7 @@
 """Processors whose limits are calibrated: the slower of arithmetic and memory (a roofline).
 
 What a kernel makes of the limit is measured by `fabricmark systems new` (`_measured`): an efficiency, and a
-time to start that the calibration does not know. A kernel without these figures is taken as perfect.
+time to start that the calibration does not know. A kernel without these parameters is taken as perfect.
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,7 +10,7 @@ from math import ceil
 
 from fabricmark.base.written import percent
 from fabricmark.models import Board, Prediction, _limits
-from fabricmark.models._measured import Run, efficiency, figures_of
+from fabricmark.models._measured import Run, efficiency, model_parameters_of
 from fabricmark.models.machine import Bitstream
 
 ARITHMETIC = "peak FLOP/s"
@@ -70,15 +70,15 @@ def parts_seconds(work: Work, board: Board, ranks_here: int, part: float = 1.0) 
 
 
 def seconds(
-    work: Work, board: Board, ranks_here: int, part: float = 1.0, figures: Mapping[str, float] | None = None
+    work: Work, board: Board, ranks_here: int, part: float = 1.0, fitted: Mapping[str, float] | None = None
 ) -> tuple[float, str]:
     """(time of all ranks of one device [s], what it is lost to) on `part` of the device.
 
-    `figures`: efficiency and start_seconds of the kernel where they were measured.
+    `fitted`: efficiency and start_seconds of the kernel where they were measured.
     Raises KeyError where the device's rate for this type of numbers was not calibrated.
     """
     parts = parts_seconds(work, board, ranks_here, part)
-    measured = figures or {}
+    measured = fitted or {}
     reached = measured.get("efficiency", 1.0)
     parts[work.limited_by] /= reached
     slowest = max(parts, key=parts.__getitem__)
@@ -104,12 +104,12 @@ def limit_of(work: Work, amount: float, board: Board, ranks_here: int) -> tuple[
     return amount / least, limiting
 
 
-def processor_figures(
+def fit_parameters(
     runs: Sequence[Run], name: str, axes: Sequence[Mapping], unit: str, work_of
 ) -> dict[str, float]:
     """Efficiency and start of a kernel from runs, the inverse of `prediction`.
 
-    `axes`: of the figures that tell; `work_of(run)`: the Work of one rank.
+    `axes`: of the parameters that tell; `work_of(run)`: the Work of one rank.
     """
     pairs = []
     for run in runs:
@@ -141,13 +141,13 @@ def prediction(
     if part is None:
         explanation = "no model: nothing calibrated says how fast one work-item runs on this device"
         return Prediction(name, axes, None, unit, limit, limiting, explanation)
-    figures = figures_of(bitstream)
+    fitted = model_parameters_of(bitstream)
     launch = parameters.get("replications", 1) * board.launch_seconds
-    busy, bottleneck = seconds(work, board, ranks_here, part, figures)
+    busy, bottleneck = seconds(work, board, ranks_here, part, fitted)
     explanation = "the slower of arithmetic and memory as calibrated, on the cores that the kernel uses"
-    if "efficiency" in figures:
-        explanation += f"; of that the kernel reaches {percent(figures['efficiency'])} (measured)"
-    starting = launch + figures.get("start_seconds", 0.0)
+    if "efficiency" in fitted:
+        explanation += f"; of that the kernel reaches {percent(fitted['efficiency'])} (measured)"
+    starting = launch + fitted.get("start_seconds", 0.0)
     return Prediction(
         name,
         axes,

@@ -1,4 +1,4 @@
-"""A benchmark's headline metric over grids of parameters, devices and a described system's figures, at once.
+"""A benchmark's headline metric over grids of parameters, devices and a described system's values, at once.
 
 Each model's `headline` takes arrays where `predict` takes numbers, and both use the same formulas; this
 module only puts the axes in place.
@@ -50,7 +50,7 @@ def sweep(
     """The headline metric for all combinations: one dimension for each of `axes`, in their order.
 
     In the unit of the prediction (GB/s, GFLOP/s, GUOP/s). An axis is a parameter, "devices", "board.FIELD",
-    "network.FIELD" or "bitstream.FIGURE" (SI units). Raises KeyError for an unknown axis or a missing
+    "network.FIELD" or "bitstream.PARAMETER" (SI units). Raises KeyError for an unknown axis or a missing
     parameter, ValueError for a device that is no FPGA: processors are predicted one by one.
     """
     if described.board.device_class != "fpga":
@@ -110,7 +110,7 @@ def _evaluate(benchmark: str, described: Described, parameters: Mapping, points:
         elif place == "network" and network is not None and field in OF_NETWORK:
             network = replace(network, **{field: values})
         elif place == "bitstream" and bitstream is not None:
-            bitstream = replace(bitstream, figures={**bitstream.figures, field: values})
+            bitstream = replace(bitstream, model_parameters={**bitstream.model_parameters, field: values})
         elif field:
             raise KeyError(name)
         elif name != DEVICES:  # cubes of whole numbers would overflow

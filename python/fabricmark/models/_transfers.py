@@ -6,7 +6,7 @@ from math import inf
 from statistics import mean
 
 from fabricmark.models import Board, Prediction
-from fabricmark.models._measured import Run, figures_of
+from fabricmark.models._measured import Run, model_parameters_of
 from fabricmark.models.machine import Bitstream
 
 TO_DEVICE = "to_device"
@@ -74,11 +74,11 @@ def predictions(
         "host_to_device": board.host_to_device_bytes_per_second,
         "device_to_host": board.device_to_host_bytes_per_second,
     }
-    figures = figures_of(bitstream)
+    fitted = model_parameters_of(bitstream)
     found = []
     for operation, direction in LAPS.items():
-        one = figures.get(f"{direction}_bytes_per_second", known[operation])
-        most = figures.get(f"{direction}_limit_bytes_per_second")
+        one = fitted.get(f"{direction}_bytes_per_second", known[operation])
+        most = fitted.get(f"{direction}_limit_bytes_per_second")
         if one is not None:
             shown = _prediction(operation, one, most, board, ranks)
             known_limit = limit(direction, array_bytes * -(-ranks // board.hosts), board)
@@ -97,12 +97,12 @@ def _prediction(operation: str, one: float, most: float | None, board: Board, ra
     return Prediction("bandwidth", axes, value / 1e9, "GB/s", limit / 1e9, "transfer", explanation)
 
 
-def processor_figures(runs: Sequence[Run]) -> dict[str, float]:
+def fit_parameters(runs: Sequence[Run]) -> dict[str, float]:
     """Rates of one rank's transfers and of all ranks together; of several passes, the largest amounts last.
 
     `<direction>_bytes_per_second`; `<direction>_limit_bytes_per_second` where several numbers of ranks ran.
     """
-    figures = {}
+    fitted = {}
     for operation, direction in LAPS.items():
         measured = [
             (run.ranks, run.parameters, rate * 1e9)
@@ -116,7 +116,7 @@ def processor_figures(runs: Sequence[Run]) -> dict[str, float]:
         }
         if rates:
             fewest = min(rates)
-            figures[f"{direction}_bytes_per_second"] = rates[fewest] / fewest
+            fitted[f"{direction}_bytes_per_second"] = rates[fewest] / fewest
             if len(rates) > 1:
-                figures[f"{direction}_limit_bytes_per_second"] = max(rates.values())
-    return figures
+                fitted[f"{direction}_limit_bytes_per_second"] = max(rates.values())
+    return fitted

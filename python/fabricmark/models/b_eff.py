@@ -36,7 +36,7 @@ from fabricmark.models.machine import HOST, Bitstream, Network
 
 derived = _derived.effective_bandwidth
 COPIES_OVER_HOST = 3  # on a CPU: read, message, write
-FIGURES_BY_RANKS = True  # a start takes longer where it wakes the cores of a whole device
+PARAMETERS_BY_RANKS = True  # a start takes longer where it wakes the cores of a whole device
 WORDS = {
     "kernel": "kernel start",
     "read": "read from the device",
@@ -71,7 +71,7 @@ def circuit_seconds(message_bytes, network: Network, messages=1, channels=2):
 def circuit_bytes_per_second(message_bytes, network: Network):
     """Bandwidth b_L over direct channels (Meyer 2024, eq. 4.4).
 
-    The text calls it that of one pair of kernels; the published figures of a board with two pairs, which use
+    The text calls it that of one pair of kernels; the published values of a board with two pairs, which use
     all four channels, are those of this equation as it stands.
     """
     return DIRECTIONS * np.asarray(message_bytes) / circuit_seconds(message_bytes, network)
@@ -214,7 +214,7 @@ def effective_prediction(rates, modelled: Modelled, limits: Sequence[float | Non
 def step_predictions(
     sizes, board: Board, ranks: int, measurements: Sequence, bitstream: Bitstream | None = None
 ) -> list[Prediction]:
-    """Each of the five steps alone: by its figures; as calibrated (kernels, copies on a host); else a fit."""
+    """Each of the five steps alone: by its parameters; as calibrated (kernels, host copies); else a fit."""
     starts = 1 if _transfers.is_host_memory(board) else -(-ranks // board.devices)
     launch = np.full(len(sizes), starts * board.launch_seconds)
     steps = {
@@ -244,7 +244,7 @@ def step_predictions(
 
 
 def short_runs(parameters: Mapping, device_class: str) -> list[dict]:
-    """Options of the runs that the figures come from, the largest last; `parameters`: of kernel.toml."""
+    """Options of the runs that are fitted, the largest last; `parameters`: of kernel.toml."""
     return [
         {"transport": "cpu", "largest": 22},
         {"transport": "host", "chunk_bytes": 0, "largest": 19},
@@ -252,9 +252,9 @@ def short_runs(parameters: Mapping, device_class: str) -> list[dict]:
     ]
 
 
-def processor_figures(runs: Sequence[Run]) -> dict[str, float]:
-    """Figures of short runs over the host with one number of ranks: starts and rates."""
-    return _b_eff_measured.figures(runs)
+def fit_parameters(runs: Sequence[Run]) -> dict[str, float]:
+    """Parameters of short runs over the host with one number of ranks: starts and rates."""
+    return _b_eff_measured.fit(runs)
 
 
 def described(sizes, parameters: Mapping, board: Board, network: Network) -> tuple[Modelled, list[dict]]:

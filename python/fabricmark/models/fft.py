@@ -50,12 +50,12 @@ def fpga_rate(parameters: Mapping, board: Board, ranks, bitstream=None) -> tuple
     """
     if board.kernel_hz is None:
         raise ValueError("kernel_hz")
-    figures = {} if bitstream is None else bitstream.figures
+    fitted = {} if bitstream is None else bitstream.model_parameters
     memory_hz = interface_hz(board, VALUE_BYTES[parameters["data_type"]])
     working = np.minimum(parameters["replications"] * np.ceil(ranks / board.devices), bank_pairs(board))
     clock = np.minimum(board.kernel_hz, memory_hz)
     rate = pipeline_flops_per_second(parameters["log_size"], clock, working)
-    return rate * figures.get("pipeline_efficiency", 1.0), memory_hz
+    return rate * fitted.get("pipeline_efficiency", 1.0), memory_hz
 
 
 def bank_pairs(board: Board):
@@ -136,19 +136,19 @@ def processor_predictions(
 
 
 def short_runs(parameters: Mapping, device_class: str) -> list[dict]:
-    """Options of the runs that the figures come from, the largest last; `parameters`: of kernel.toml."""
+    """Options of the runs that are fitted, the largest last; `parameters`: of kernel.toml."""
     log_size, batch = (default(parameters, name, device_class) for name in ("log_size", "batch"))
     return [{"log_size": max(3, log_size - less), "batch": 2 * batch} for less in (2, 1)]
 
 
-def processor_figures(runs: Sequence[Run]) -> dict[str, float]:
-    """Figures of a kernel on a CPU or GPU from short runs: efficiency, start, transfers."""
+def fit_parameters(runs: Sequence[Run]) -> dict[str, float]:
+    """Parameters of a kernel's model on a CPU or GPU from short runs: efficiency, start, transfers."""
     axes = [{"operation": operation} for operation in OPERATIONS]
     return {
-        **_roofline.processor_figures(
+        **_roofline.fit_parameters(
             runs, "performance", axes, "GFLOP/s", lambda run: processor_work(run.parameters, run.ranks)
         ),
-        **_transfers.processor_figures(runs),
+        **_transfers.fit_parameters(runs),
     }
 
 

@@ -123,17 +123,17 @@ def processor_prediction(
 
 
 def short_runs(parameters: Mapping, device_class: str) -> list[dict]:
-    """Options of the runs that the figures come from, the largest last; `parameters`: of kernel.toml."""
+    """Options of the runs that are fitted, the largest last; `parameters`: of kernel.toml."""
     return smaller(parameters, "size", device_class)
 
 
-def processor_figures(runs: Sequence[Run]) -> dict[str, float]:
-    """Figures of a kernel on a CPU or GPU from short runs: efficiency, start, transfers."""
+def fit_parameters(runs: Sequence[Run]) -> dict[str, float]:
+    """Parameters of a kernel's model on a CPU or GPU from short runs: efficiency, start, transfers."""
     return {
-        **_roofline.processor_figures(
+        **_roofline.fit_parameters(
             runs, "performance", [OPERATION], "GFLOP/s", lambda run: processor_work(run.parameters)
         ),
-        **_transfers.processor_figures(runs),
+        **_transfers.fit_parameters(runs),
     }
 
 

@@ -9,9 +9,9 @@ where the host waits for every copy (Karl 2021, section I.6):
 - A GPU moves pinned memory at the link's rate (`link_gb_per_s`); the calibration does not know that rate.
 - CPU: a transfer is a copy in the host's memory, each byte read and written; both directions share it.
 
-Where short runs of other sizes were made on the machine, their figures count (_host_transfer_measured). Else
-the latency is what the smallest transfers of the same run took beyond their bytes, so that part of the curve
-is a fit; without measurements it is the calibrated start of a kernel.
+Where short runs of other sizes were made on the machine, their parameters count (_host_transfer_measured).
+Else the latency is what the smallest transfers of the same run took beyond their bytes, so that part of the
+curve is a fit; without measurements it is the calibrated start of a kernel.
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,7 +24,7 @@ from fabricmark.models.machine import Bitstream, Times
 derived = _derived.overlap_speed_up
 BOTH = "both"
 MIGRATIONS = ("migrate", "sub-buffer")
-FIGURES_BY_RANKS = True  # a start takes longer where it wakes the cores of a whole device
+PARAMETERS_BY_RANKS = True  # a start takes longer where it wakes the cores of a whole device
 # Below this share of the link it is the copy into the driver's memory that takes the time.
 SHARE_OF_A_BUSY_LINK = 0.5
 
@@ -123,7 +123,7 @@ def measured_latency(
 
 
 def short_runs(parameters: Mapping, device_class: str) -> list[dict]:
-    """Options of the runs that the figures come from, the largest last; `parameters`: of kernel.toml."""
+    """Options of the runs that are fitted, the largest last; `parameters`: of kernel.toml."""
     smallest, largest = (default(parameters, name, device_class) for name in ("smallest", "largest"))
     piece = default(parameters, "overlap_bytes", device_class) * 3 // 4
     return [{"smallest": smallest + 1, "largest": largest + 1, "overlap_bytes": piece}]
@@ -138,9 +138,9 @@ def short_runs_of_others(parameters: Mapping, device_class: str) -> list[dict]:
     return [{"directions": "to_device,from_device", **kind, **sizes}]
 
 
-def processor_figures(runs: Sequence[Run]) -> dict[str, float]:
+def fit_parameters(runs: Sequence[Run]) -> dict[str, float]:
     """The rate of the overlap test's kernel, of short runs with one number of ranks."""
-    return _host_transfer_measured.figures(runs)
+    return _host_transfer_measured.fit(runs)
 
 
 def processor_curves(runs: Sequence[Run]) -> dict[str, Times]:
@@ -152,7 +152,7 @@ def prediction(
     axes: Mapping, parameters: Mapping, board: Board, ranks: int, measurements: Sequence = (),
     bitstream: Bitstream | None = None,
 ) -> Prediction:  # fmt: skip
-    """One transfer of `bytes` on each rank; the figure is the sum over the ranks."""
+    """One transfer of `bytes` on each rank; the metric is the sum over the ranks."""
     ranks_here = -(-ranks // board.devices)
     limit = limit_bytes_per_second(axes, parameters, board, ranks)
     limit_gb = None if limit is None else limit / 1e9
@@ -211,7 +211,7 @@ def described_predictions(parameters: Mapping, board: Board) -> list[Prediction]
 def predict(
     parameters: Mapping, board: Board, ranks: int, *, measurements=(), network=None, bitstream=None
 ) -> list[Prediction]:
-    """Every transfer that the run measured, and where figures are known the pipeline of the overlap test.
+    """Every transfer that the run measured, and where parameters are known the pipeline of the overlap test.
 
     `parameters`: those of the result file (link_gb_per_s). An FPGA of a described system has no measurements:
     its copies of each size (smallest, largest, step). Raises KeyError when a measurement lacks an axis.

@@ -12,7 +12,7 @@ put together here from what section 4.1.3 says of the kernels: all have the same
 those of the communication phase work on g x g elements a cycle, the matrix multiplications on g x g x g.
 
 - FPGA: kernels at the clock of the board; multiplications load three blocks and store one, with the latency
-  of a burst for each row (those of the three loads and the store overlap). Of the bitstream's figures
+  of a burst for each row (those of the three loads and the store overlap). Of the bitstream's parameters
   "multiply_efficiency" and "panel_efficiency" correct both kinds of kernels; "matrix_banks": memory banks
   that hold the matrix (all, where the bitstream does not say: one without interleaving, section 4.2.3).
 - Exchange: over direct links blocks stream from kernel to kernel, so that a link only counts where it is
@@ -28,7 +28,7 @@ from math import ceil
 import numpy as np
 
 from fabricmark.models import Board, Prediction, _derived, _grid, _host_path, _network, _roofline, _transfers
-from fabricmark.models._measured import Run, figures_of, smaller
+from fabricmark.models._measured import Run, model_parameters_of, smaller
 from fabricmark.models.machine import DIRECT, HOST, Bitstream, Network
 
 derived = _derived.hpl_performance
@@ -174,7 +174,7 @@ def exchange_seconds(
     return float(sum(used)[0]) / _host_path.DIRECTIONS
 
 
-def fpga_steps(parameters: Mapping, board: Board, ranks_here: int, figures: Mapping | None = None) -> Steps:
+def fpga_steps(parameters: Mapping, board: Board, ranks_here: int, fitted: Mapping | None = None) -> Steps:
     """A block on an FPGA: multiplications load and store, then multiply.
 
     t = (b^3 / (g^3 f) + 4 b^2 bytes r / memory + b bursts) / efficiency + latency. Raises ValueError for a
@@ -182,21 +182,21 @@ def fpga_steps(parameters: Mapping, board: Board, ranks_here: int, figures: Mapp
     """
     if board.kernel_hz is None:
         raise ValueError("kernel_hz")
-    figures = figures or {}
+    fitted = fitted or {}
     block, replications = parameters["block_size"], parameters["replications"] * ranks_here
     steps = kernel_steps(block, parameters["register_block"], board.kernel_hz)
     row_bytes = block * ELEMENT_BYTES[parameters["data_type"]]
-    memory = figures.get("matrix_banks", board.banks) * board.bank_bytes_per_second
+    memory = fitted.get("matrix_banks", board.banks) * board.bank_bytes_per_second
     loading = MULTIPLY_BLOCKS * block * row_bytes * replications / memory
     bursts = np.ceil(row_bytes / board.burst_bytes) if board.burst_bytes else 1
     waiting = block * bursts * board.burst_seconds
-    of_panels = figures.get("panel_efficiency", 1.0)
-    multiply = (steps.multiply + loading + waiting) / figures.get("multiply_efficiency", 1.0)
+    of_panels = fitted.get("panel_efficiency", 1.0)
+    multiply = (steps.multiply + loading + waiting) / fitted.get("multiply_efficiency", 1.0)
     return replace(
         steps,
         lu=steps.lu / of_panels,
         panel=steps.panel / of_panels,
-        multiply=multiply + figures.get("multiply_seconds", 0.0),
+        multiply=multiply + fitted.get("multiply_seconds", 0.0),
         multipliers=parameters["replications"],
     )
 
@@ -220,8 +220,8 @@ def with_exchange(steps: Steps, grid: tuple, block_bytes, board: Board, network:
 
 def described_steps(parameters: Mapping, board: Board, ranks, grid: tuple, network, bitstream) -> Steps:
     """All times of a block on an FPGA of a described system."""
-    figures = {} if bitstream is None else bitstream.figures
-    steps = fpga_steps(parameters, board, np.ceil(ranks / board.devices), figures)
+    fitted = {} if bitstream is None else bitstream.model_parameters
+    steps = fpga_steps(parameters, board, np.ceil(ranks / board.devices), fitted)
     if network is None:
         return replace(steps, latency=KERNELS * board.launch_seconds)
     block_bytes = parameters["block_size"] ** 2 * ELEMENT_BYTES[parameters["data_type"]]
@@ -250,15 +250,15 @@ def processor_steps(
 ) -> Steps | None:
     """A block on a rank's share of a CPU or GPU at its calibrated arithmetic; None where that is unknown.
 
-    With the figures panel_efficiency and multiply_efficiency of the kernels where they were measured.
+    With the parameters panel_efficiency and multiply_efficiency of the kernels where they were measured.
     """
     part = _roofline.share(parameters, board, ranks_here)
     if part is None:
         return None
     rate = board.flops_per_second[parameters["data_type"]] * part / ranks_here
     whole = 2 * parameters["block_size"] ** 3 / rate
-    panel = whole / figures_of(bitstream).get("panel_efficiency", 1.0)
-    multiply = whole / figures_of(bitstream).get("multiply_efficiency", 1.0)
+    panel = whole / model_parameters_of(bitstream).get("panel_efficiency", 1.0)
+    multiply = whole / model_parameters_of(bitstream).get("multiply_efficiency", 1.0)
     # Left and top in turn.
     return Steps(lu=LU_SHARE * panel, panel=2 * PANEL_SHARE * panel, multiply=multiply)
 
@@ -274,15 +274,15 @@ def processor_phases(
 
 
 def short_runs(parameters: Mapping, device_class: str) -> list[dict]:
-    """Options of the runs that the figures come from, the largest last; `parameters`: of kernel.toml."""
+    """Options of the runs that are fitted, the largest last; `parameters`: of kernel.toml."""
     return smaller(parameters, "size", device_class)
 
 
-def processor_figures(runs: Sequence[Run]) -> dict[str, float]:
-    """Figures of the kernels on a CPU or GPU from short runs of two sizes."""
+def fit_parameters(runs: Sequence[Run]) -> dict[str, float]:
+    """Parameters of the kernels' models on a CPU or GPU from short runs of two sizes."""
     from fabricmark.models import _hpl_measured  # which is the inverse of this module
 
-    return _hpl_measured.figures(runs)
+    return _hpl_measured.fit(runs)
 
 
 def limit_flops_per_second(parameters: Mapping, board: Board, ranks: int) -> float:
@@ -375,7 +375,7 @@ def predict(
     spent = found.by_name(overlap)
     solving = solve_seconds(size, element_bytes, board, ceil(ranks / board.devices))
     if solving is not None:
-        solving /= figures_of(bitstream).get("solve_efficiency", 1.0)
+        solving /= model_parameters_of(bitstream).get("solve_efficiency", 1.0)
         rates.append(("performance", LU_AND_SOLVE, hpl_flops(size), seconds + solving))
     alone = [] if solving is None else [solve_prediction(solving)]
     return [

@@ -58,7 +58,7 @@ class Network:
     curves: tuple[Curve, ...] = ()
     self_bytes_per_second: float | None = None
     ordering_bytes_per_second: float | None = None
-    figures: Mapping[str, float] = field(default_factory=dict)
+    model_parameters: Mapping[str, float] = field(default_factory=dict)
 
     def curve(self, devices: int, nodes: int) -> Curve | None:
         """The curve of the most similar run; None without any.
@@ -86,7 +86,7 @@ class Bitstream:
     """A synthesised kernel, or one that a CPU's or GPU's runtime compiles, with what only runs tell of it.
 
     `parameters`: as in kernel.toml. `kernel_hz`: None where no clock of its own is known (CPU, GPU).
-    `figures`: fitted numbers in SI units by name. Those that the models read:
+    `model_parameters`: fitted numbers in SI units by name. Those that the models read:
     hpl: "multiply_efficiency", "panel_efficiency" (rates of the kernels over a register block each cycle);
     fft: "pipeline_efficiency" (rate over eq. 3.1); ptrans: "channel_efficiency" (rate over the channels'),
     "start_seconds" (of all kernels). Fields of a Board stand in for the board's (System.board_with), for
@@ -101,5 +101,5 @@ class Bitstream:
     transport: str
     parameters: Mapping[str, object]
     kernel_hz: float | None = None
-    figures: Mapping[str, float] = field(default_factory=dict)
+    model_parameters: Mapping[str, float] = field(default_factory=dict)
     curves: Mapping[str, Times] = field(default_factory=dict)

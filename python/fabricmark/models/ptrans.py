@@ -22,7 +22,7 @@ from math import ceil, lcm
 import numpy as np
 
 from fabricmark.models import Board, Prediction, _grid, _host_path, _limits, _network, _roofline, _transfers
-from fabricmark.models._measured import Run, efficiency, figures_of, smaller
+from fabricmark.models._measured import Run, efficiency, model_parameters_of, smaller
 from fabricmark.models.machine import HOST, Bitstream, Network
 
 ELEMENT_BYTES = {"float": 4, "double": 8}
@@ -95,15 +95,15 @@ def kernel_seconds(part_bytes, parameters: Mapping, board: Board, ranks_here=1) 
 
 def described_times(parameters: Mapping, board: Board, ranks, network: Network, bitstream) -> Times:
     """An FPGA of a described system (HPCC FPGA's calc_time)."""
-    figures = {} if bitstream is None else bitstream.figures
+    fitted = {} if bitstream is None else bitstream.model_parameters
     part = np.asarray(parameters["size"], dtype=float) ** 2 * ELEMENT_BYTES[parameters["data_type"]] / ranks
     launch = parameters["replications"] * board.launch_seconds
-    start = launch + figures.get("start_seconds", 0.0)
+    start = launch + fitted.get("start_seconds", 0.0)
     if network.kind != HOST:  # exchange, addition and memory go on at the same time
         if board.kernel_hz is None:
             raise ValueError("kernel_hz")
         rate = channels_bytes_per_second(parameters, board, network)
-        exchange = part / (rate * figures.get("channel_efficiency", 1.0)) + _network.hop_seconds(network)
+        exchange = part / (rate * fitted.get("channel_efficiency", 1.0)) + _network.hop_seconds(network)
         memory = MATRICES * part / board.memory_bytes_per_second
         return Times(start, exchange, memory, _roofline.MEMORY, together=True)
     copies = sum(
@@ -186,9 +186,9 @@ def exchange_seconds(
         return None
     read, message, _ = found[0]
     seconds = write + (message if sent_bytes else 0) + (0 if parameters["transport"] == "cpu" else read)
-    figures = figures_of(bitstream)
-    busy = float(seconds[0]) / figures.get("exchange_efficiency", 1.0)
-    return busy + figures.get("exchange_start_seconds", 0.0)
+    fitted = model_parameters_of(bitstream)
+    busy = float(seconds[0]) / fitted.get("exchange_efficiency", 1.0)
+    return busy + fitted.get("exchange_start_seconds", 0.0)
 
 
 def addition_seconds(
@@ -207,7 +207,7 @@ def addition_seconds(
         if share is None:
             return None
         work = _roofline.Work(part / element_bytes, MATRICES * part, parameters["data_type"])
-        busy, word = _roofline.seconds(work, board, ranks_here, share, figures_of(bitstream))
+        busy, word = _roofline.seconds(work, board, ranks_here, share, model_parameters_of(bitstream))
         return busy + launch, _roofline.LAUNCH if launch > busy else word
     busy, computing = kernel_seconds(part, parameters, board, ranks_here)
     word = KERNEL if busy == computing else _roofline.MEMORY
@@ -228,12 +228,12 @@ def undescribed_times(
 
 
 def short_runs(parameters: Mapping, device_class: str) -> list[dict]:
-    """Options of the runs that the figures come from, the largest last; `parameters`: of kernel.toml."""
+    """Options of the runs that are fitted, the largest last; `parameters`: of kernel.toml."""
     return smaller(parameters, "size", device_class)
 
 
-def processor_figures(runs: Sequence[Run]) -> dict[str, float]:
-    """Figures of a kernel on a CPU or GPU from short runs: efficiency and start, and those of the exchange.
+def fit_parameters(runs: Sequence[Run]) -> dict[str, float]:
+    """Parameters of a kernel's model on a CPU or GPU from short runs: efficiency, start, exchange.
 
     exchange_efficiency, exchange_start_seconds: against the way over the host as it was calibrated.
     """
@@ -253,7 +253,7 @@ def processor_figures(runs: Sequence[Run]) -> dict[str, float]:
     return {
         **efficiency(kernels),
         **efficiency(exchanges, EXCHANGE),
-        **_transfers.processor_figures(runs),
+        **_transfers.fit_parameters(runs),
     }
 
 

@@ -170,28 +170,28 @@ def processor_prediction(
         explanation = "no model: nothing calibrated says how fast one work-item or the network is"
         return Prediction("updates", AXES, None, "GUOP/s", limit / 1e9, RANDOM, explanation)
     numbers = UPDATES_PER_WORD * table_bytes / WORD_BYTES
-    figures = _measured.figures_of(bitstream)
-    launch = parameters.get("replications", 1) * board.launch_seconds + figures.get("start_seconds", 0.0)
-    busy = numbers / (rate * part) / figures.get("efficiency", 1.0)
-    generating = generating_seconds(parameters, ranks, figures.get("number_seconds", 0.0))
+    fitted = _measured.model_parameters_of(bitstream)
+    launch = parameters.get("replications", 1) * board.launch_seconds + fitted.get("start_seconds", 0.0)
+    busy = numbers / (rate * part) / fitted.get("efficiency", 1.0)
+    generating = generating_seconds(parameters, ranks, fitted.get("number_seconds", 0.0))
     bottleneck = RANDOM if busy >= generating else "generation of numbers"
     busy = max(busy, generating)
     bottleneck = _roofline.LAUNCH if launch > busy else bottleneck
     explanation = "calibrated independent updates, on the cores that the kernel uses"
-    if figures:
+    if fitted:
         explanation += "; kernel as short runs of it were"
     value = numbers / (busy + launch) * board.devices
     return Prediction("updates", AXES, value / 1e9, "GUOP/s", limit / 1e9, bottleneck, explanation)
 
 
 def short_runs(parameters: Mapping, device_class: str) -> list[dict]:
-    """Options of the runs that the figures come from, the largest last; `parameters`: of kernel.toml."""
+    """Options of the runs that are fitted, the largest last; `parameters`: of kernel.toml."""
     log_size = _measured.default(parameters, "log_size", device_class)
     return [{"log_size": max(8, log_size - less)} for less in (3, 1)]
 
 
-def processor_figures(runs: Sequence[_measured.Run]) -> dict[str, float]:
-    """Figures of a kernel on a CPU or GPU from short runs.
+def fit_parameters(runs: Sequence[_measured.Run]) -> dict[str, float]:
+    """Parameters of a kernel's model on a CPU or GPU from short runs.
 
     Base kernel: number_seconds of a core, with the largest tables; else efficiency and start. And transfers.
     """
@@ -212,7 +212,7 @@ def processor_figures(runs: Sequence[_measured.Run]) -> dict[str, float]:
     if is_base and numbers and runs[0].board.cores is not None:
         largest = max(size for size, _ in numbers)  # nearest to tables that no cache holds
         found = {"number_seconds": float(median(seconds for size, seconds in numbers if size == largest))}
-    return {**found, **_transfers.processor_figures(runs)}
+    return {**found, **_transfers.fit_parameters(runs)}
 
 
 def footprint_bytes(parameters: Mapping, ranks: int) -> float:

@@ -156,25 +156,25 @@ def operation_prediction(
         if rate is None:
             explanation = "no model: nothing calibrated says how fast one work-item runs on this device"
             return Prediction("bandwidth", axes, None, "GB/s", limit / 1e9, "-", explanation)
-        figures = _measured.figures_of(bitstream)
-        launch = replications * board.launch_seconds + figures.get("start_seconds", 0.0)
-        moving = moved / rate[0] / figures.get("efficiency", 1.0)
+        fitted = _measured.model_parameters_of(bitstream)
+        launch = replications * board.launch_seconds + fitted.get("start_seconds", 0.0)
+        moving = moved / rate[0] / fitted.get("efficiency", 1.0)
         seconds = launch + moving
         bottleneck = "launch latency" if launch > moving else rate[1]
         explanation = "copy rate of the calibration, for arrays larger than the caches"
-        if "efficiency" in figures:
-            explanation += f"; of that the kernel reaches {percent(figures['efficiency'])} (measured)"
+        if "efficiency" in fitted:
+            explanation += f"; of that the kernel reaches {percent(fitted['efficiency'])} (measured)"
     value = moved / seconds * board.devices
     return Prediction("bandwidth", axes, value / 1e9, "GB/s", limit / 1e9, bottleneck, explanation, phases)
 
 
 def short_runs(parameters: Mapping, device_class: str) -> list[dict]:
-    """Options of the runs that the figures come from, the largest last; `parameters`: of kernel.toml."""
+    """Options of the runs that are fitted, the largest last; `parameters`: of kernel.toml."""
     return _measured.smaller(parameters, "size", device_class)
 
 
-def processor_figures(runs: Sequence[_measured.Run]) -> dict[str, float]:
-    """Figures of a kernel on a CPU or GPU from short runs: efficiency, start, transfers."""
+def fit_parameters(runs: Sequence[_measured.Run]) -> dict[str, float]:
+    """Parameters of a kernel's model on a CPU or GPU from short runs: efficiency, start, transfers."""
     pairs = []
     for run in runs:
         ranks_here = ceil(run.ranks / run.board.devices)
@@ -186,7 +186,7 @@ def processor_figures(runs: Sequence[_measured.Run]) -> dict[str, float]:
                 moved = run.parameters["size"] * sum(streams) * ELEMENT_BYTES[run.parameters["data_type"]]
                 taken = moved * ranks_here * run.board.devices / (rate * 1e9)
                 pairs.append((moved * ranks_here / found[0], taken - replications * run.board.launch_seconds))
-    return {**_measured.efficiency(pairs), **_transfers.processor_figures(runs)}
+    return {**_measured.efficiency(pairs), **_transfers.fit_parameters(runs)}
 
 
 def footprint_bytes(parameters: Mapping, ranks: int) -> float:

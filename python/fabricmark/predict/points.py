@@ -1,7 +1,7 @@
 """One point after the other: parameters, board, network and bitstream for the model, and what it predicts.
 
 Parameters come from --set and --sweep, else from the system's bitstream, else from kernel.toml's defaults for
-an FPGA (or the class of the system's device). Figures of the system itself are named as its files name them:
+an FPGA (or the class of the system's device). Values of the system itself are named as its files name them:
 `board.memory.bank_bandwidth`, `network.latency`, `bitstream.clock`.
 """
 
@@ -80,14 +80,14 @@ def has_bitstream(benchmark: str, system: System, transport: str) -> bool:
 
 
 def number(name: str, text: str, request: "PredictionRequest") -> object:
-    """The value of a parameter or of a figure of the system. Raises FabricmarkError (2)."""
+    """The value of a parameter or of a value of the system. Raises FabricmarkError (2)."""
     key = key_of(name)
     if key is not None:
         return _figure(name, text, key)
     parameter = parameters(request.benchmark).get(name)
     if parameter is None:
         known = ", ".join(sorted(parameters(request.benchmark)))
-        remedy = f"use one of {known}, or a figure such as board.memory.bank_bandwidth"
+        remedy = f"use one of {known}, or a value such as board.memory.bank_bandwidth"
         raise FabricmarkError(f"{request.benchmark} has no parameter {name}", remedy)
     value: object = text
     try:
@@ -113,7 +113,7 @@ def key_of(name: str) -> keys.Key | None:
     if key is None or not key.field:
         known = sorted(one for one, key in PLACES.get(place, {}).items() if key.field)
         remedy = f"use one of {', '.join(known)}" if known else "begin with board, network or bitstream"
-        raise FabricmarkError(f"{name} is no figure that a model reads", remedy)
+        raise FabricmarkError(f"{name} is no value that a model reads", remedy)
     return key
 
 
@@ -309,19 +309,21 @@ def with_overrides(system: System, benchmark: str, transport: str, overrides: Ma
 
 
 def _with(described, target: str, value: float, rest: str):
-    """A board or network with one field or figure changed."""
+    """A board or network with one field or value changed."""
     if target == "flops_per_second":
         kind = rest.partition(".")[2]
         return replace(described, flops_per_second={**described.flops_per_second, kind: value})
-    if target.startswith("figures."):
-        return replace(described, figures={**described.figures, target.partition(".")[2]: value})
+    if target.startswith("model_parameters."):
+        return replace(
+            described, model_parameters={**described.model_parameters, target.partition(".")[2]: value}
+        )
     return replace(described, **{target: value})
 
 
 def _of_bitstream(one, target: str, value: float):
     if target == "kernel_hz":
         return replace(one, kernel_hz=value)
-    return replace(one, figures={**one.figures, target: value})
+    return replace(one, model_parameters={**one.model_parameters, target: value})
 
 
 def _check(request: PredictionRequest, run: Mapping, board, network, devices: int) -> None:

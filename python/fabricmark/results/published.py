@@ -1,4 +1,4 @@
-"""Figures that others published, in data/published: what the models are tested against."""
+"""Values that others published, in data/published: what the models are tested against."""
 
 import csv
 import io
@@ -42,8 +42,8 @@ RESTORE = "restore the file from the repository"
 
 
 @dataclass(frozen=True)
-class Figure:
-    """One published figure, in `unit`; columns as data/published/README.md tells them, None where empty."""
+class PublishedValue:
+    """One published value, in `unit`; columns as data/published/README.md tells them, None where empty."""
 
     benchmark: str
     system: str
@@ -78,7 +78,7 @@ class Figure:
         Raises ValueError for other benchmarks.
         """
         if self.matrix_width_printed is None or self.benchmark not in ("hpl", "ptrans"):
-            raise ValueError(f"a figure of {self.benchmark} has no matrix over all devices")
+            raise ValueError(f"a value of {self.benchmark} has no matrix over all devices")
         width = self.grid_width
         if self.benchmark == "hpl":
             return self.matrix_width_printed * width
@@ -87,7 +87,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class Printed:
-    """One figure of a table of Meyer 2024, in `unit`, as data/published/README.md tells the columns.
+    """One value of a table of Meyer 2024, in `unit`, as data/published/README.md tells the columns.
 
     `size`: elements of one array (stream), words of the table (random_access) or width of the whole matrix,
     where the text says it. `system`: empty for a board alone.
@@ -113,19 +113,21 @@ def folder() -> Path:
     return paths.root() / "data" / "published"
 
 
-def load(path: Path | None = None) -> list[Figure]:
-    """All figures of a file, by default of HPCC FPGA's. Raises FabricmarkError (2) with line and remedy."""
+def load(path: Path | None = None) -> list[PublishedValue]:
+    """All values of a file, by default of HPCC FPGA's. Raises FabricmarkError (2) with line and remedy."""
     path = folder() / HPCC_FPGA if path is None else path
-    return [_figure(place, row) for place, row in _rows(path, COLUMNS)]
+    return [_published_value(place, row) for place, row in _rows(path, COLUMNS)]
 
 
-def numbered(path: Path) -> list[tuple[int, Figure]]:
-    """(line, figure) of a file like HPCC FPGA's. Raises FabricmarkError (2) with line and remedy."""
-    return [(int(place.rpartition(" ")[2]), _figure(place, row)) for place, row in _rows(path, COLUMNS)]
+def numbered(path: Path) -> list[tuple[int, PublishedValue]]:
+    """(line, value) of a file like HPCC FPGA's. Raises FabricmarkError (2) with line and remedy."""
+    return [
+        (int(place.rpartition(" ")[2]), _published_value(place, row)) for place, row in _rows(path, COLUMNS)
+    ]
 
 
 def printed(path: Path | None = None) -> list[Printed]:
-    """All figures of the dissertation's tables. Raises FabricmarkError (2) with line and remedy."""
+    """All values of the dissertation's tables. Raises FabricmarkError (2) with line and remedy."""
     path = folder() / DISSERTATION if path is None else path
     return [_printed(place, row) for place, row in _rows(path, PRINTED_COLUMNS)]
 
@@ -156,15 +158,15 @@ def _check(place: str, row: Mapping, words: Mapping[str, Sequence[str]], filled:
             raise FabricmarkError(cause, f"use one of {', '.join(word or 'nothing' for word in known)}")
     for column in filled:
         if not row[column]:
-            raise FabricmarkError(f"{place}: {column} is empty", "say where the figure is from")
+            raise FabricmarkError(f"{place}: {column} is empty", "say where the value is from")
 
 
-def _figure(place: str, row: Mapping) -> Figure:
-    """The figure of one row. Raises FabricmarkError (2) naming the column."""
+def _published_value(place: str, row: Mapping) -> PublishedValue:
+    """The value of one row. Raises FabricmarkError (2) naming the column."""
     _check(place, row, WORDS, MUST_HAVE)
     counts = {column: _count(place, column, row[column], False) for column in ("devices", "nodes")}
     counts |= {column: _count(place, column, row[column], True) for column in COUNTS}
-    return Figure(**{**row, **counts, "value": _value(place, row["value"])})
+    return PublishedValue(**{**row, **counts, "value": _value(place, row["value"])})
 
 
 def _printed(place: str, row: Mapping) -> Printed:

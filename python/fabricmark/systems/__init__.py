@@ -1,7 +1,7 @@
 """Systems as data: boards, networks, bitstreams and the systems made of them, from systems/*.toml.
 
-A figure is published (`value` with its `source`), fitted (`fitted` with the reasoning, `inferred`), or both.
-The profile "published" takes what a document prints and nothing else; "fitted" takes the fitted figure where
+A value is published (`value` with its `source`), fitted (`fitted` with the reasoning, `inferred`), or both.
+The profile "published" takes what a document prints and nothing else; "fitted" takes the fitted value where
 there is one. docs/systems.md describes the files.
 """
 
@@ -11,12 +11,12 @@ from fabricmark.base.errors import FabricmarkError
 from fabricmark.models import Board
 from fabricmark.models.machine import Bitstream, Network
 from fabricmark.systems import build, files
-from fabricmark.systems.figure import PROFILES, Figure
 from fabricmark.systems.files import user_folder
+from fabricmark.systems.sourced_value import PROFILES, SourcedValue
 from fabricmark.systems.system import System
 
 __all__ = [
-    "PROFILES", "Figure", "System", "bitstreams", "board", "load", "names", "network", "user_folder",
+    "PROFILES", "SourcedValue", "System", "bitstreams", "board", "load", "names", "network", "user_folder",
 ]  # fmt: skip
 
 

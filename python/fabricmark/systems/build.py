@@ -7,9 +7,9 @@ from pathlib import Path
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.models import Board
 from fabricmark.models.machine import Bitstream, Curve, Network
-from fabricmark.systems import curves, files, keys
-from fabricmark.systems.figure import Fault, Figure
+from fabricmark.systems import curves, files, keys, sourced_value
 from fabricmark.systems.files import Table
+from fabricmark.systems.sourced_value import Fault, SourcedValue
 from fabricmark.systems.system import OF_BOARD, System
 
 TRANSPORTS = ("none", "cpu", "host", "channels", "accl-udp", "accl-tcp", "accl-rdma", "mpi")
@@ -57,36 +57,36 @@ def _reference(kind: str, name: object, at: tuple, source: Source) -> Path:
                     str(error.args[0])) from error  # fmt: skip
 
 
-def values(figures: Mapping[str, Figure], known: Mapping[str, keys.Key], profile: str) -> dict:
+def numbers(sourced: Mapping[str, SourcedValue], known: Mapping[str, keys.Key], profile: str) -> dict:
     """Numbers by field of the models' objects; what has none in this profile is left out."""
     found: dict = {}
-    for name, one in figures.items():
+    for name, one in sourced.items():
         number, field = one.of(profile), known[name].field
         if number is None or not field:
             continue
         if field == "flops_per_second":
             found.setdefault(field, {})[name.partition(".")[2]] = number
-        elif field.startswith("figures."):
-            found.setdefault("figures", {})[field.partition(".")[2]] = number
+        elif field.startswith("model_parameters."):
+            found.setdefault("model_parameters", {})[field.partition(".")[2]] = number
         else:
             found[field] = number
     return found
 
 
 def needed(found: Mapping, known: Mapping[str, keys.Key], at: tuple = ()) -> None:
-    """Raises Fault for a required figure that the profile has not, or that is 0."""
+    """Raises Fault for a required value that the profile has not, or that is 0."""
     for name, key in known.items():
         if key.required and key.field not in found:
-            cause = "no published figure, which the profile published asks for"
+            cause = "no published value, which the profile published asks for"
             raise Fault((*at, *name.split(".")), cause, "use the profile fitted")
         if key.required and not found[key.field]:
             raise Fault((*at, *name.split(".")), "is 0", f"write at least 1: {key.meaning}")
 
 
-def board(path: Path, source: Source) -> tuple[Board, tuple[Figure, ...]]:
-    """A board and its figures."""
+def board(path: Path, source: Source) -> tuple[Board, tuple[SourcedValue, ...]]:
+    """A board and its values."""
     table = checked("board", path, source, ("random_updates",))
-    found = values(table.figures, keys.BOARD, source.profile)
+    found = numbers(table.sourced, keys.BOARD, source.profile)
     try:
         needed(found, keys.BOARD)
         device_class = _word(table.texts["class"], keys.CLASSES, ("class",))
@@ -95,20 +95,20 @@ def board(path: Path, source: Source) -> tuple[Board, tuple[Figure, ...]]:
         raise files.refused(path, fault) from fault
     if updates:
         found["updates_per_second"] = updates
-    capacity = table.figures.get("memory.bank_capacity")
+    capacity = table.sourced.get("memory.bank_capacity")
     if capacity is not None and capacity.of(source.profile) is not None:
         found["memory_bytes"] = capacity.of(source.profile) * found["banks"]
     made = Board(name=table.texts["name"], device_class=device_class, **found)
-    return made, (*table.figures.values(), *more)
+    return made, (*table.sourced.values(), *more)
 
 
-def _updates(table: Table, place: str, profile: str) -> tuple[tuple, tuple[Figure, ...]]:
+def _updates(table: Table, place: str, profile: str) -> tuple[tuple, tuple[SourcedValue, ...]]:
     """[[random_updates]]: rate by size of the table. Raises Fault."""
     raw = table.rest.get("random_updates", [])
     if not isinstance(raw, list):
         raise Fault(("random_updates",), "no list", "write [[random_updates]] with table and rate")
     known = {"table": keys.Key("bytes", "", ""), "rate": keys.Key("updates_per_second", "", "")}
-    pairs, all_figures = [], []
+    pairs, all_values = [], []
     for number, one in enumerate(raw):
         at = ("random_updates", number)
         if not isinstance(one, dict) or set(one) - {"source"} != set(known):
@@ -116,24 +116,24 @@ def _updates(table: Table, place: str, profile: str) -> tuple[tuple, tuple[Figur
         given = table.texts.get("source", "")
         source = one.get("source", given)
         if not isinstance(source, str):
-            raise Fault((*at, "source"), "no text", "say in words where the figure is from")
+            raise Fault((*at, "source"), "no text", "say in words where the value is from")
         parts = [
-            files.figure.read(
+            sourced_value.read(
                 one[name], key, f"{place}: random_updates[{number}].{name}", (*at, name), source
             )
             for name, key in known.items()
         ]
         pair = tuple(part.of(profile) for part in parts)
-        all_figures += parts
+        all_values += parts
         if None not in pair:
             pairs.append(pair)
-    return tuple(sorted(pairs)), tuple(all_figures)
+    return tuple(sorted(pairs)), tuple(all_values)
 
 
-def network(path: Path, source: Source) -> tuple[Network, tuple[Figure, ...]]:
-    """A network, the curves of its hosts, and its figures."""
+def network(path: Path, source: Source) -> tuple[Network, tuple[SourcedValue, ...]]:
+    """A network, the curves of its hosts, and its values."""
     table = checked("network", path, source, ("curves",))
-    found = values(table.figures, keys.NETWORK, source.profile)
+    found = numbers(table.sourced, keys.NETWORK, source.profile)
     try:
         kind = _word(table.texts["kind"], keys.KINDS, ("kind",))
         measured: tuple[Curve, ...] = ()
@@ -147,7 +147,7 @@ def network(path: Path, source: Source) -> tuple[Network, tuple[Figure, ...]]:
     if "width_bytes" in found:
         found["width_bytes"] = int(found["width_bytes"])
     made = Network(name=table.texts["name"], kind=kind, curves=measured, **found)
-    return made, tuple(table.figures.values())
+    return made, tuple(table.sourced.values())
 
 
 def _word(word: str, known: tuple[str, ...], at: tuple) -> str:
@@ -156,8 +156,10 @@ def _word(word: str, known: tuple[str, ...], at: tuple) -> str:
     return word
 
 
-def bitstreams(path: Path, source: Source) -> tuple[str, dict[str, tuple[Bitstream, tuple[Figure, ...]]]]:
-    """The board's id and all bitstreams of a file, each with its figures."""
+def bitstreams(
+    path: Path, source: Source
+) -> tuple[str, dict[str, tuple[Bitstream, tuple[SourcedValue, ...]]]]:
+    """The board's id and all bitstreams of a file, each with its values."""
     raw = files.parse(path)
     try:
         top = files.table(raw, "bitstreams", (), files.place(path), ("bitstreams",))
@@ -171,7 +173,7 @@ def bitstreams(path: Path, source: Source) -> tuple[str, dict[str, tuple[Bitstre
             tables[name] = _entry(name, entry, tables, path, top.texts.get("source", ""), source)
         made = {}
         for name, table in tables.items():
-            made[name] = (_bitstream(name, table, board_id, source.profile), tuple(table.figures.values()))
+            made[name] = (_bitstream(name, table, board_id, source.profile), tuple(table.sourced.values()))
         return board_id, made
     except Fault as fault:
         raise files.refused(path, fault) from fault
@@ -229,7 +231,7 @@ def _parameters(table: Table, at: tuple, given: str) -> None:
 
 
 def _bitstream(name: str, table: Table, board_id: str, profile: str) -> Bitstream:
-    found = values(table.figures, keys.BITSTREAM, profile)
+    found = numbers(table.sourced, keys.BITSTREAM, profile)
     clock = found.pop("kernel_hz", None)
     return Bitstream(
         name,
@@ -276,29 +278,29 @@ def system(path: Path, profile: str, board_id: str | None = None) -> System:
 
 def alone(board_id: str, source: Source) -> System:
     """One board by itself, with all bitstreams that are made for it."""
-    made, figures = board(files.find("board", board_id), source)
+    made, sourced = board(files.find("board", board_id), source)
     streams: list[Bitstream] = []
     for path in files.listed("bitstreams").values():
         if files.parse(path).get("board") == board_id:
             entries = bitstreams(path, source)[1]
             streams += [stream for stream, _ in entries.values()]
-            figures += tuple(one for _, parts in entries.values() for one in parts)
+            sourced += tuple(one for _, parts in entries.values() for one in parts)
     summary = f"{made.name} by itself"
-    return System(board_id, summary, made, board_id, 1, 1, {}, tuple(streams), figures, (board_id,))
+    return System(board_id, summary, made, board_id, 1, 1, {}, tuple(streams), sourced, (board_id,))
 
 
 def _devices(path: Path, top: Table, tables: list[Table], place: int, source: Source) -> System:
     """The system as one of its [[devices]] has it. Raises Fault."""
     table, at = tables[place], ("devices", place)
-    made_board, figures = board(_reference("board", table.texts["board"], (*at, "board"), source), source)
-    found = values(table.figures, keys.DEVICES, source.profile)
+    made_board, sourced = board(_reference("board", table.texts["board"], (*at, "board"), source), source)
+    found = numbers(table.sourced, keys.DEVICES, source.profile)
     needed(found, keys.DEVICES, at)
     changed = {name: number for name, number in found.items() if name in OF_BOARD}
     made_board = replace(made_board, **changed)
     if found["most_devices"] > MOST_DEVICES:
         raise Fault((*at, "most"), "too many devices", f"at most {MOST_DEVICES}")
     networks, more = _networks(table, at, source)
-    figures = (*table.figures.values(), *figures, *more)
+    sourced = (*table.sourced.values(), *sourced, *more)
     streams: list[Bitstream] = []
     names = table.rest.get("bitstreams", [])
     if not isinstance(names, list):
@@ -309,23 +311,23 @@ def _devices(path: Path, top: Table, tables: list[Table], place: int, source: So
         if of_board != table.texts["board"]:
             raise Fault(where, f"{name} is for the board {of_board}", f"name one for {table.texts['board']}")
         streams += [stream for stream, _ in entries.values()]
-        figures += tuple(one for _, parts in entries.values() for one in parts)
+        sourced += tuple(one for _, parts in entries.values() for one in parts)
     return System(
         path.stem, top.texts["summary"], made_board, table.texts["board"], found["devices_per_node"],
-        found["most_devices"], networks, tuple(streams), figures, tuple(one.texts["board"] for one in tables),
+        found["most_devices"], networks, tuple(streams), sourced, tuple(one.texts["board"] for one in tables),
     )  # fmt: skip
 
 
-def _networks(table: Table, at: tuple, source: Source) -> tuple[dict[str, Network], tuple[Figure, ...]]:
+def _networks(table: Table, at: tuple, source: Source) -> tuple[dict[str, Network], tuple[SourcedValue, ...]]:
     """[devices.networks]: transport = id of a network. Raises Fault."""
     raw = table.rest.get("networks", {})
     if not isinstance(raw, dict):
         raise Fault((*at, "networks"), "no table", "write [devices.networks] with TRANSPORT = NETWORK")
-    networks, figures = {}, ()
+    networks, sourced = {}, ()
     for transport, name in raw.items():
         where = (*at, "networks", transport)
         if transport not in TRANSPORTS[1:]:
             raise Fault(where, f"{transport} is no transport", f"use one of {', '.join(TRANSPORTS[1:])}")
         networks[transport], more = network(_reference("network", name, where, source), source)
-        figures += more
-    return networks, figures
+        sourced += more
+    return networks, sourced

@@ -1,4 +1,4 @@
-"""All files of systems and their figures: what `fabricmark systems list`, `show` and `check` tell."""
+"""All files of systems and their values: what `fabricmark systems list`, `show` and `check` tell."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from pathlib import Path
 
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.systems import build, files
-from fabricmark.systems.figure import Figure
+from fabricmark.systems.sourced_value import SourcedValue
 
 KINDS = ("system", "board", "network", "bitstreams")
 CURVES = "measured curves"
@@ -14,13 +14,13 @@ CURVES = "measured curves"
 
 @dataclass(frozen=True)
 class Entry:
-    """One file: its kind, its id, what it is, and its figures, which may come from the files it is like."""
+    """One file: its kind, its id, what it is, and its values, which may come from the files it is like."""
 
     kind: str
     name: str
     path: Path
     summary: str
-    figures: tuple[Figure, ...]
+    sourced: tuple[SourcedValue, ...]
 
 
 def kind_of(path: Path) -> str:
@@ -54,19 +54,19 @@ def entry(kind: str, path: Path, profile: str = "fitted") -> Entry:
     if kind == "system":
         system = build.system(path, profile)
         boards = [build.system(path, profile, board) for board in system.boards[1:]]
-        figures = unique(figure for one in (system, *boards) for figure in one.figures)
-        return Entry(kind, path.stem, path, system.summary, figures)
+        sourced = unique(value for one in (system, *boards) for value in one.sourced)
+        return Entry(kind, path.stem, path, system.summary, sourced)
     if kind == "board":
-        made, figures = build.board(path, source)
-        return Entry(kind, path.stem, path, made.name, figures)
+        made, sourced = build.board(path, source)
+        return Entry(kind, path.stem, path, made.name, sourced)
     if kind == "network":
-        network, figures = build.network(path, source)
+        network, sourced = build.network(path, source)
         count = len(network.curves)
         more = f", {count} {CURVES}" if count else ""
-        return Entry(kind, path.stem, path, network.name + more, figures)
+        return Entry(kind, path.stem, path, network.name + more, sourced)
     board, entries = build.bitstreams(path, source)
-    figures = tuple(figure for _, parts in entries.values() for figure in parts)
-    return Entry(kind, path.stem, path, f"{len(entries)} for {board}", figures)
+    sourced = tuple(value for _, parts in entries.values() for value in parts)
+    return Entry(kind, path.stem, path, f"{len(entries)} for {board}", sourced)
 
 
 def everything(kinds: Iterable[str] = KINDS) -> list[Entry]:
@@ -87,6 +87,6 @@ def named(name: str) -> Entry:
     raise FabricmarkError(f"there is no {name}", "see `fabricmark systems list`, or name a file")
 
 
-def unique(figures: Iterable[Figure]) -> tuple[Figure, ...]:
-    """Each figure once, by its place."""
-    return tuple({figure.place: figure for figure in figures}.values())
+def unique(sourced: Iterable[SourcedValue]) -> tuple[SourcedValue, ...]:
+    """Each value once, by its place."""
+    return tuple({value.place: value for value in sourced}.values())

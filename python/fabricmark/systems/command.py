@@ -9,7 +9,7 @@ from fabricmark.base import choices, terminal
 from fabricmark.base.errors import FabricmarkError, printable
 from fabricmark.base.terminal import NOTHING, Column
 from fabricmark.systems import PROFILES, catalogue, files
-from fabricmark.systems.figure import Figure
+from fabricmark.systems.sourced_value import SourcedValue
 
 PROSE = ("what it is", "source or reasoning", "published", "fitted", "value")
 
@@ -45,17 +45,17 @@ def show_command(
     if fitted and profile == "published":
         raise FabricmarkError("--fitted and the profile published", "leave out one of them")
     entries = [catalogue.named(name)] if name is not None else catalogue.everything()
-    figures = catalogue.unique(figure for entry in entries for figure in entry.figures)
+    sourced = catalogue.unique(value for entry in entries for value in entry.sourced)
     if fitted:
-        figures = tuple(figure for figure in figures if figure.fitted is not None)
+        sourced = tuple(value for value in sourced if value.fitted is not None)
     if name is not None:
         terminal.say(terminal.console(), f"{entries[0].name}: {entries[0].summary} ({entries[0].path})")
     if profile is None:
         headings = ["quantity", "published", "fitted", "source or reasoning"]
-        rows = [_both(figure) for figure in figures]
+        rows = [_both(value) for value in sourced]
     else:
         headings = ["quantity", "value", "source or reasoning"]
-        rows = [_one(figure, profile) for figure in figures if figure.of(profile) is not None]
+        rows = [_one(value, profile) for value in sourced if value.of(profile) is not None]
     _show(headings, rows)
     print(f"{len(rows)} quantities" + (", all fitted" if fitted else ""))
 
@@ -68,19 +68,19 @@ def check_command(
     for path in places:
         kind = catalogue.kind_of(path)
         entry = catalogue.entry(kind, path)
-        print(printable(f"{path}: correct ({kind}, {len(entry.figures)} quantities)"))
+        print(printable(f"{path}: correct ({kind}, {len(entry.sourced)} quantities)"))
 
 
-def _both(figure: Figure) -> list[str]:
-    reasons = [figure.source] if figure.source else []
-    reasons += [f"inferred: {figure.inferred}"] if figure.fitted is not None else []
-    return [figure.place, figure.value_text or NOTHING, figure.fitted_text or NOTHING, "; ".join(reasons)]
+def _both(value: SourcedValue) -> list[str]:
+    reasons = [value.source] if value.source else []
+    reasons += [f"inferred: {value.inferred}"] if value.fitted is not None else []
+    return [value.place, value.value_text or NOTHING, value.fitted_text or NOTHING, "; ".join(reasons)]
 
 
-def _one(figure: Figure, profile: str) -> list[str]:
-    if profile == "published" or figure.fitted is None:
-        return [figure.place, figure.value_text, figure.source]
-    return [figure.place, figure.fitted_text, f"inferred: {figure.inferred}"]
+def _one(value: SourcedValue, profile: str) -> list[str]:
+    if profile == "published" or value.fitted is None:
+        return [value.place, value.value_text, value.source]
+    return [value.place, value.fitted_text, f"inferred: {value.inferred}"]
 
 
 def _show(headings: list[str], rows: list[list[str]]) -> None:

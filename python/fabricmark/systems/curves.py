@@ -10,7 +10,7 @@ from pathlib import Path
 from fabricmark.models.machine import Curve, Times
 from fabricmark.results import published
 from fabricmark.systems import quantity
-from fabricmark.systems.figure import RANGES, Fault
+from fabricmark.systems.sourced_value import RANGES, Fault
 
 KEYS = ("from", "system", "transport", "source")
 OWN_KEYS = ("devices", "nodes", "message_bytes", "seconds", "source")
@@ -19,7 +19,9 @@ DIRECTIONS = 2  # each rank sends to both neighbours
 MOST_POINTS = 1000
 
 
-def of_rows(rows: Iterable[published.Figure], system: str, transport: str = "cpu") -> tuple[Curve, ...]:
+def of_rows(
+    rows: Iterable[published.PublishedValue], system: str, transport: str = "cpu"
+) -> tuple[Curve, ...]:
     """The hosts' curves of a system among published rows: those with the role calibration.
 
     A row's bandwidth is the sum over all devices in both directions, so that an exchange of one size takes
@@ -44,7 +46,7 @@ def of_rows(rows: Iterable[published.Figure], system: str, transport: str = "cpu
 
 
 @lru_cache(maxsize=8)
-def _rows(path: Path, changed: int) -> tuple[published.Figure, ...]:
+def _rows(path: Path, changed: int) -> tuple[published.PublishedValue, ...]:
     return tuple(row for row in published.load(path) if row.role == "calibration")
 
 

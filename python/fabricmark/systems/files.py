@@ -10,8 +10,8 @@ from pathlib import Path
 
 from fabricmark.base import paths
 from fabricmark.base.errors import FabricmarkError
-from fabricmark.systems import figure, keys
-from fabricmark.systems.figure import Fault, Figure
+from fabricmark.systems import keys, sourced_value
+from fabricmark.systems.sourced_value import Fault, SourcedValue
 
 FOLDERS = {"system": "", "board": "boards", "network": "networks", "bitstreams": "bitstreams"}
 ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
@@ -21,10 +21,10 @@ SCHEMA_PAGE = "docs/systems.md has all keys"
 
 @dataclass(frozen=True)
 class Table:
-    """A checked table: texts and figures by key; `rest`: what the kind of file has beside them."""
+    """A checked table: texts and values by key; `rest`: what the kind of file has beside them."""
 
     texts: Mapping[str, str]
-    figures: Mapping[str, Figure]
+    sourced: Mapping[str, SourcedValue]
     rest: Mapping[str, object] = field(default_factory=dict)
 
 
@@ -65,7 +65,7 @@ def find(kind: str, name: str, near: Path | None = None) -> Path:
 
 
 def place(path: Path) -> str:
-    """File as it is named in figures: with its folder, where that is one of a kind."""
+    """File as it is named in values: with its folder, where that is one of a kind."""
     return f"{path.parent.name}/{path.name}" if path.parent.name in FOLDERS.values() else path.name
 
 
@@ -127,21 +127,21 @@ def unknown_key(path: tuple, name: str, known: list[str]) -> Fault:
 def table(
     raw: object, kind: str, at: tuple, file: str, rest: tuple[str, ...] = (), source: str = ""
 ) -> Table:
-    """Check a table of a kind (of `keys.TEXTS`, `keys.FIGURES`), without what it has to have. Raises Fault.
+    """Check a table of a kind (of `keys.TEXTS`, `keys.VALUES`), without what it has to have. Raises Fault.
 
     `at`: its path in the file. `rest`: keys that the caller checks. `source`: of the enclosing table.
     """
     if not isinstance(raw, dict):
         raise Fault(at, "no table", f"write keys and values; {SCHEMA_PAGE}")
-    texts, known = keys.TEXTS[kind], _figures(kind)
+    texts, known = keys.TEXTS[kind], _keys(kind)
     groups = {name.split(".")[0] for name in known if "." in name}
     own = {name: _text(raw[name], (*at, name)) for name in texts if name in raw}
     source = own.get("source", source)
-    found: dict[str, Figure] = {}
+    found: dict[str, SourcedValue] = {}
     for name, value in raw.items():
         path = (*at, name)
         if name in known:
-            found[name] = figure.read(value, known[name], f"{file}: {_dotted(path)}", path, source)
+            found[name] = sourced_value.read(value, known[name], f"{file}: {_dotted(path)}", path, source)
         elif name in groups:
             found |= _group(value, name, known, path, file, source)
         elif name not in texts and name not in rest:
@@ -150,12 +150,14 @@ def table(
     return Table(own, found, {name: raw[name] for name in rest if name in raw})
 
 
-def _figures(kind: str) -> Mapping[str, keys.Key]:
-    return keys.FIGURES.get(kind, {})
+def _keys(kind: str) -> Mapping[str, keys.Key]:
+    return keys.VALUES.get(kind, {})
 
 
-def _group(raw: object, group: str, known: Mapping, at: tuple, file: str, source: str) -> dict[str, Figure]:
-    """Figures of a table in the table, such as memory."""
+def _group(
+    raw: object, group: str, known: Mapping, at: tuple, file: str, source: str
+) -> dict[str, SourcedValue]:
+    """Values of a table in the table, such as memory."""
     if not isinstance(raw, dict):
         raise Fault(at, "no table", f"write [{group}] and its keys below")
     source = _text(raw["source"], (*at, "source")) if "source" in raw else source
@@ -165,19 +167,19 @@ def _group(raw: object, group: str, known: Mapping, at: tuple, file: str, source
         path = (*at, name)
         if name in names:
             key = f"{group}.{name}"
-            found[key] = figure.read(value, known[key], f"{file}: {_dotted(path)}", path, source)
+            found[key] = sourced_value.read(value, known[key], f"{file}: {_dotted(path)}", path, source)
         elif name != "source":
             raise unknown_key(path, name, [*names, "source"])
     return found
 
 
 def require(checked: Table, kind: str, at: tuple) -> None:
-    """Raises Fault for a text or figure that has to be there."""
+    """Raises Fault for a text or value that has to be there."""
     for name, (needed, meaning) in keys.TEXTS[kind].items():
         if needed and name not in checked.texts:
             raise Fault((*at, name), "missing", f"add it: {meaning}")
-    for name, key in _figures(kind).items():
-        if key.required and name not in checked.figures:
+    for name, key in _keys(kind).items():
+        if key.required and name not in checked.sourced:
             raise Fault((*at, *name.split(".")), "missing", f"add it: {key.meaning}")
 
 
@@ -187,7 +189,7 @@ def merged(base: Table, own: Table) -> Table:
     rest = {**base.rest, **own.rest}
     if isinstance(base.rest.get("parameters"), dict) and isinstance(own.rest.get("parameters"), dict):
         rest["parameters"] = {**base.rest["parameters"], **own.rest["parameters"]}
-    return Table({**inherited, **own.texts}, {**base.figures, **own.figures}, rest)
+    return Table({**inherited, **own.texts}, {**base.sourced, **own.sourced}, rest)
 
 
 def _text(raw: object, path: tuple) -> str:

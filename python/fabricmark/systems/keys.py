@@ -19,7 +19,7 @@ RATE = "bytes_per_second"
 
 @dataclass(frozen=True)
 class Key:
-    """One figure. `dimension`: of `quantity.UNITS`, or a kind of plain number.
+    """One value. `dimension`: of `quantity.UNITS`, or a kind of plain number.
 
     `field`: of the Board, Network or System that takes it; "" where nothing but `systems show` does.
     `required`: without it the file is of no use.
@@ -91,18 +91,20 @@ NETWORK = {
     "start_latency": Key("seconds", "start_seconds", "to issue one message"),
     "self_bandwidth": Key(RATE, "self_bytes_per_second", "of a rank to itself, where no curve says"),
     "ordering_bandwidth": Key(RATE, "ordering_bytes_per_second", "at which a host orders a matrix's blocks"),
-    "node_latency": Key("seconds", "figures.node_seconds", "of a device's own network modules"),
-    "cable_latency": Key("seconds", "figures.cable_seconds", "of one cable with its transceivers"),
-    "switch_ports": Key(COUNT, "figures.switch_ports", "of one switch"),
-    "frame": Key("bytes", "figures.frame_bytes", "payload of one frame"),
-    "frame_overhead": Key("bytes", "figures.frame_overhead_bytes", "headers, gap and preamble of a frame"),
-    "copy_bandwidth": Key(
-        RATE, "figures.copy_bytes_per_second", "where a message is copied in device memory"
+    "node_latency": Key("seconds", "model_parameters.node_seconds", "of a device's own network modules"),
+    "cable_latency": Key("seconds", "model_parameters.cable_seconds", "of one cable with its transceivers"),
+    "switch_ports": Key(COUNT, "model_parameters.switch_ports", "of one switch"),
+    "frame": Key("bytes", "model_parameters.frame_bytes", "payload of one frame"),
+    "frame_overhead": Key(
+        "bytes", "model_parameters.frame_overhead_bytes", "headers, gap and preamble of a frame"
     ),
-    "copy_latency": Key("seconds", "figures.copy_seconds", "of such a copy"),
+    "copy_bandwidth": Key(
+        RATE, "model_parameters.copy_bytes_per_second", "where a message is copied in device memory"
+    ),
+    "copy_latency": Key("seconds", "model_parameters.copy_seconds", "of such a copy"),
 }
 
-# Figures of a bitstream that stand in for the board's: the synthesis decides them, too.
+# Values of a bitstream that stand in for the board's: the synthesis decides them, too.
 OF_BOARD = {
     name: replace(BOARD[f"memory.{name}"], required=False)
     for name in (
@@ -136,7 +138,7 @@ DEVICES = {
     "most": Key(COUNT, "most_devices", "devices of the whole system", required=True),
 }
 
-FIGURES: Mapping[str, Mapping[str, Key]] = {
+VALUES: Mapping[str, Mapping[str, Key]] = {
     "board": BOARD,
     "network": NETWORK,
     "bitstream": BITSTREAM,
@@ -144,42 +146,42 @@ FIGURES: Mapping[str, Mapping[str, Key]] = {
 }
 CLASSES = ("fpga", "cpu", "gpu")
 KINDS = ("direct", "packet", "host")
-# Texts beside the figures: whether required, and meaning.
+# Texts beside the values: whether required, and meaning.
 TEXTS: Mapping[str, Mapping[str, tuple[bool, str]]] = {
     "board": {
         "name": (True, "as people call it"),
         "class": (True, f"one of {', '.join(CLASSES)}"),
         "summary": (False, "what else there is to say"),
-        "source": (False, "of all figures here that have none of their own"),
+        "source": (False, "of all values here that have none of their own"),
         "like": (False, "id of a board from which all is taken that is not here"),
     },
     "network": {
         "name": (True, "as people call it"),
         "kind": (True, "direct (circuits), packet (an engine on the board) or host (PCI Express and MPI)"),
         "summary": (False, "what else there is to say"),
-        "source": (False, "of all figures here that have none of their own"),
+        "source": (False, "of all values here that have none of their own"),
         "like": (False, "id of a network from which all is taken that is not here"),
     },
     "bitstreams": {
         "board": (True, "id of the board for which they were made"),
         "summary": (False, "what else there is to say"),
-        "source": (False, "of all figures here that have none of their own"),
+        "source": (False, "of all values here that have none of their own"),
     },
     "bitstream": {
         "benchmark": (True, "for example stream"),
         "variant": (False, "of kernel.toml; base where it is not given"),
         "transport": (False, "for example channels; none where it exchanges nothing"),
-        "source": (False, "of all figures here that have none of their own"),
+        "source": (False, "of all values here that have none of their own"),
         "inferred": (False, "why a bitstream of another board or document stands for this one"),
         "like": (False, "name of an earlier one in this file, or FILE/NAME, from which all else is taken"),
     },
     "system": {
         "name": (True, "as people call it"),
         "summary": (True, "what it is, in one sentence"),
-        "source": (False, "of all figures here that have none of their own"),
+        "source": (False, "of all values here that have none of their own"),
     },
     "devices": {
         "board": (True, "id of a board"),
-        "source": (False, "of all figures here that have none of their own"),
+        "source": (False, "of all values here that have none of their own"),
     },
 }

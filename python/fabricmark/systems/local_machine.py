@@ -1,4 +1,4 @@
-"""This machine as a system: which file describes it, and which of its figures are for a run.
+"""This machine as a system: which file describes it, and which of its values are for a run.
 
 A measured device is known by the host's processor, its own name and its driver, as a calibration is. The id
 of its board begins with a key made of the three, so that a file of another machine is never taken.

@@ -1,4 +1,4 @@
-"""Keys of figures that `fabricmark systems new` measures of kernels that a device's runtime compiles.
+"""Keys of values that `fabricmark systems new` measures of kernels that a device's runtime compiles.
 
 Their names end in what they are: an efficiency, seconds, or bytes a second; the models take them by these
 names (models/_measured.py).
@@ -34,7 +34,7 @@ MEANINGS = {
 
 
 def dimension(name: str) -> str:
-    """Of the figure of this name, as in keys.py: a dimension of `quantity.UNITS`, or "number"."""
+    """Of the value of this name, as in keys.py: a dimension of `quantity.UNITS`, or "number"."""
     for ending in ("bytes_per_second", "seconds", "bytes"):
         if name.endswith(ending):
             return ending

@@ -5,7 +5,7 @@ from dataclasses import dataclass, fields, replace
 
 from fabricmark.models import Board
 from fabricmark.models.machine import Bitstream, Network
-from fabricmark.systems.figure import Figure
+from fabricmark.systems.sourced_value import SourcedValue
 
 OF_BOARD = {field.name for field in fields(Board)}
 
@@ -25,7 +25,7 @@ class System:
     most_devices: int
     networks: Mapping[str, Network]
     bitstreams: tuple[Bitstream, ...]
-    figures: tuple[Figure, ...] = ()
+    sourced: tuple[SourcedValue, ...] = ()
     boards: tuple[str, ...] = ()
 
     def nodes(self, devices: int) -> int:
@@ -47,6 +47,8 @@ class System:
         and hosts as the run uses."""
         changed: dict = {"devices": devices, "hosts": self.nodes(devices)}
         if bitstream is not None:
-            changed |= {name: number for name, number in bitstream.figures.items() if name in OF_BOARD}
+            changed |= {
+                name: number for name, number in bitstream.model_parameters.items() if name in OF_BOARD
+            }
             changed["kernel_hz"] = bitstream.kernel_hz
         return replace(self.board, **changed)

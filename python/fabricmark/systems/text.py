@@ -94,7 +94,7 @@ def bitstreams(board_id: str, summary: str, entries: Sequence[tuple[Bitstream, s
         lines += ["", f"[bitstreams.{entry.name}]", f'benchmark = "{entry.benchmark}"']
         lines += [f'variant = "{entry.variant}"', f"source = {words(source)}", f"parameters = {{ {table} }}"]
         lines += [f"[bitstreams.{entry.name}.measured]"]
-        for name, number in entry.figures.items():
+        for name, number in entry.model_parameters.items():
             lines.append(f"{name} = {quantity(number, measured_keys.dimension(name))}")
         if entry.curves:
             lines.append(f"[bitstreams.{entry.name}.curves]")

@@ -1,4 +1,4 @@
-"""The proof that the models predict: published figures beside what systems/*.toml and the models say.
+"""The proof that the models predict: published values beside what systems/*.toml and the models say.
 
 A row with the role `test` is predicted from its system, bitstream, network and size; its relative error is
 |predicted / measured - 1|, and one that cannot be predicted counts as 100 % and is named. Rows with the role

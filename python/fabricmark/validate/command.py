@@ -91,13 +91,13 @@ def table_csv(found: list[outcomes.Outcome]) -> str:
     for one in found:
         known = {
             "line": one.line,
-            "measured": f"{one.figure.value:.6g}",
+            "measured": f"{one.row.value:.6g}",
             "predicted": "" if one.predicted is None else f"{one.predicted:.6g}",
             "error": f"{one.error:.4f}",
             "bottleneck": one.bottleneck,
             "reason": one.reason,
         }
-        writer.writerow([_cell(known.get(name, getattr(one.figure, name, ""))) for name in CSV_COLUMNS])
+        writer.writerow([_cell(known.get(name, getattr(one.row, name, ""))) for name in CSV_COLUMNS])
     return text.getvalue()
 
 

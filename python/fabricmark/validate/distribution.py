@@ -32,7 +32,7 @@ class Bar:
 
 
 def _is_over_host(outcome: Outcome) -> bool:
-    return outcome.figure.benchmark == "b_eff" and outcome.figure.transport not in ("channels", "none")
+    return outcome.row.benchmark == "b_eff" and outcome.row.transport not in ("channels", "none")
 
 
 # b_eff over the host waits for drivers and operating systems, which no equation has.
@@ -55,7 +55,7 @@ def grouped(found: Sequence[Outcome], columns: Sequence[str]) -> dict[tuple, Spr
     """The spread of each group of rows that have the same in these columns, in the order of the rows."""
     groups: dict[tuple, list[Outcome]] = {}
     for outcome in found:
-        groups.setdefault(tuple(getattr(outcome.figure, column) for column in columns), []).append(outcome)
+        groups.setdefault(tuple(getattr(outcome.row, column) for column in columns), []).append(outcome)
     return {key: spread(members) for key, members in sorted(groups.items())}
 
 
@@ -74,7 +74,7 @@ def unpredicted(found: Sequence[Outcome]) -> list[str]:
     groups: dict[tuple, list[int]] = {}
     for outcome in found:
         if outcome.predicted is None:
-            row = outcome.figure
+            row = outcome.row
             key = (row.benchmark, row.system, row.transport, outcome.reason)
             groups.setdefault(key, []).append(outcome.line)
     return [

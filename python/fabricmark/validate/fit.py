@@ -1,4 +1,4 @@
-"""Fitting what no document prints: few physical figures, each of a board, a network or a bitstream.
+"""Fitting what no document prints: few physical values, each of a board, a network or a bitstream.
 
 A group of parameters is fitted to all rows that depend on them, over all device counts and sizes together:
 least squares of ln(predicted / measured) with a soft loss, so that single odd rows count less. The groups
@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from fabricmark.base.errors import FabricmarkError
-from fabricmark.results.published import Figure
+from fabricmark.results.published import PublishedValue
 from fabricmark.systems import System
 from fabricmark.validate.outcomes import Load, Predictor
 from fabricmark.validate.parameters import GROUPS, Group, Parameter
@@ -25,7 +25,7 @@ Values = Mapping[Parameter, float]
 
 
 def system_with(system: System, values: Values) -> System:
-    """The system with other figures where `values` has some of its board, networks or bitstreams."""
+    """The system with other values where `values` has some of its board, networks or bitstreams."""
     for parameter, value in values.items():
         if parameter.board != system.board_id:
             continue
@@ -51,8 +51,8 @@ def _bitstream(system: System, parameter: Parameter, value: float) -> System:
     names = [one.name for one in system.bitstreams]
     moved = list(system.bitstreams)
     for place in (names.index(owner) for owner in parameter.owners if owner in names):
-        figures = {**moved[place].figures, **dict.fromkeys(parameter.fields, value)}
-        moved[place] = replace(moved[place], figures=figures)
+        changed = {**moved[place].model_parameters, **dict.fromkeys(parameter.fields, value)}
+        moved[place] = replace(moved[place], model_parameters=changed)
     return replace(system, bitstreams=tuple(moved))
 
 
@@ -64,17 +64,17 @@ SETTERS: Mapping[str, Callable[[System, Parameter, float], System]] = {
 
 
 def with_values(load: Load, values: Values) -> Load:
-    """Systems as `load` finds them, with these figures instead."""
+    """Systems as `load` finds them, with these values instead."""
     return lambda name, board: system_with(load(name, board), values)
 
 
-def rows_of(group: Group, rows: Iterable[Figure]) -> list[Figure]:
+def rows_of(group: Group, rows: Iterable[PublishedValue]) -> list[PublishedValue]:
     """The rows with the role test that a group is fitted to."""
     return [row for row in rows if row.role == "test" and group.takes(row)]
 
 
 def residuals(
-    rows: Sequence[Figure], calibration: Sequence[Figure], load: Load, values: Values
+    rows: Sequence[PublishedValue], calibration: Sequence[PublishedValue], load: Load, values: Values
 ) -> np.ndarray:
     """ln(predicted / measured) of each row."""
     predictor = Predictor(with_values(load, values), calibration)
@@ -88,9 +88,13 @@ def residuals(
 
 
 def fit_group(
-    group: Group, rows: Sequence[Figure], calibration: Sequence[Figure], load: Load, known: Values
+    group: Group,
+    rows: Sequence[PublishedValue],
+    calibration: Sequence[PublishedValue],
+    load: Load,
+    known: Values,
 ) -> dict[Parameter, float]:
-    """The group's parameters fitted to these rows, with `known` figures of others."""
+    """The group's parameters fitted to these rows, with `known` values of others."""
     from scipy.optimize import least_squares  # imported here: predictions shall not wait for it
 
     start = np.log([parameter.start for parameter in group.parameters])
@@ -104,7 +108,9 @@ def fit_group(
     return dict(zip(group.parameters, (float(value) for value in np.exp(found.x)), strict=True))
 
 
-def fit(rows: Iterable[Figure], load: Load, groups: Sequence[Group] = GROUPS) -> dict[Parameter, float]:
+def fit(
+    rows: Iterable[PublishedValue], load: Load, groups: Sequence[Group] = GROUPS
+) -> dict[Parameter, float]:
     """All fitted parameters from published rows; rounded to what systems/*.toml write.
 
     A group without rows (in a split of the cross-validation) takes what others of its kind came to.
@@ -126,7 +132,9 @@ def fit(rows: Iterable[Figure], load: Load, groups: Sequence[Group] = GROUPS) ->
     return values
 
 
-def _must_be_predictable(rows: Sequence[Figure], calibration: Sequence[Figure], load: Load) -> None:
+def _must_be_predictable(
+    rows: Sequence[PublishedValue], calibration: Sequence[PublishedValue], load: Load
+) -> None:
     """Raises FabricmarkError (2) with the reason: without predictions a fit would hand back its start."""
     predictor = Predictor(load, calibration)
     for row in rows:
@@ -137,7 +145,7 @@ def _must_be_predictable(rows: Sequence[Figure], calibration: Sequence[Figure], 
 
 
 def _like_others(parameter: Parameter, values: Values) -> float:
-    """Geometric mean of the same figure of other boards and bitstreams; where none has it, its start."""
+    """Geometric mean of the same value of other boards and bitstreams; where none has it, its start."""
     alike = [value for other, value in values.items() if other.names == parameter.names]
     return float(np.exp(np.mean(np.log(alike)))) if alike else parameter.start
 
@@ -147,8 +155,8 @@ def rounded(value: float) -> float:
     return float(f"{value:.4g}")
 
 
-def current(group: Group, rows: Iterable[Figure], load: Load) -> dict[Parameter, float | None]:
-    """What the system of the group's rows has now; None where its files have no such figure."""
+def current(group: Group, rows: Iterable[PublishedValue], load: Load) -> dict[Parameter, float | None]:
+    """What the system of the group's rows has now; None where its files have no such value."""
     first = rows_of(group, rows)[0]
     system = load(first.system, first.board)
     return {parameter: GETTERS[parameter.kind](system, parameter) for parameter in group.parameters}
@@ -164,7 +172,7 @@ def _of_network(system: System, parameter: Parameter) -> float | None:
 
 def _of_bitstream(system: System, parameter: Parameter) -> float | None:
     first = next(one for one in system.bitstreams if one.name == parameter.owners[0])
-    return first.figures.get(parameter.fields[0])
+    return first.model_parameters.get(parameter.fields[0])
 
 
 GETTERS: Mapping[str, Callable[[System, Parameter], float | None]] = {
@@ -184,7 +192,7 @@ class Support:
 
 
 def support(
-    parameter: Parameter, group: Group, rows: Iterable[Figure], load: Load, values: Values
+    parameter: Parameter, group: Group, rows: Iterable[PublishedValue], load: Load, values: Values
 ) -> Support:
     """The rows of its group whose prediction moves by more than 0.1 % when the parameter moves by 10 %."""
     rows = list(rows)

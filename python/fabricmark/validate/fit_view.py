@@ -5,7 +5,7 @@ from functools import lru_cache
 
 from fabricmark.base import terminal
 from fabricmark.base.terminal import Column
-from fabricmark.results.published import Figure
+from fabricmark.results.published import PublishedValue
 from fabricmark.systems import keys
 from fabricmark.validate import fit
 from fabricmark.validate.outcomes import loaded
@@ -29,7 +29,7 @@ def quantity(parameter: Parameter, value: float | None) -> str:
     return f"{value / factor:.4g} {unit}".strip()
 
 
-def entries(rows: Sequence[Figure]) -> list[tuple[Parameter, float | None, float, fit.Support]]:
+def entries(rows: Sequence[PublishedValue]) -> list[tuple[Parameter, float | None, float, fit.Support]]:
     """(parameter, value in the files, value of a fit to these rows, rows that determine it)."""
     load = lru_cache(maxsize=None)(loaded("fitted"))
     values = fit.fit(rows, load)
@@ -51,7 +51,7 @@ COLUMNS = (
 )
 
 
-def show(rows: Sequence[Figure]) -> None:
+def show(rows: Sequence[PublishedValue]) -> None:
     """Print the parameters of each board: key, value in the files, value of the fit, its rows."""
     shown = []
     for parameter, now, value, support in entries(rows):

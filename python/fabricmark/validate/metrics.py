@@ -5,7 +5,7 @@ from dataclasses import replace
 from math import exp, log
 
 from fabricmark.models import Prediction
-from fabricmark.results.published import Figure
+from fabricmark.results.published import PublishedValue
 from fabricmark.validate.runs import NotPredicted
 
 # Name and operation of the prediction by benchmark and metric of a row (data/published/README.md).
@@ -32,7 +32,7 @@ FACTORS = {
 }  # fmt: skip
 
 
-def prediction_of(row: Figure, predictions: Sequence[Prediction]) -> Prediction:
+def prediction_of(row: PublishedValue, predictions: Sequence[Prediction]) -> Prediction:
     """The prediction that a row measures. Raises NotPredicted."""
     wanted = PREDICTED.get((row.benchmark, row.metric))
     if wanted is None:
@@ -64,7 +64,7 @@ def _of_size(message_bytes: int, found: Sequence[Prediction]) -> list[Prediction
     return [replace(sizes[after], axes={**sizes[after].axes, "message_bytes": message_bytes}, value=value)]
 
 
-def value_of(row: Figure, found: Prediction) -> float:
+def value_of(row: PublishedValue, found: Prediction) -> float:
     """The prediction in the unit of the row. Raises NotPredicted where it is of another kind."""
     kind, factor = FACTORS[found.unit]
     row_kind, row_factor = FACTORS[row.unit]

@@ -13,7 +13,7 @@ from fabricmark.base.errors import FabricmarkError
 from fabricmark.models import Prediction
 from fabricmark.models.machine import Curve
 from fabricmark.results import published
-from fabricmark.results.published import Figure
+from fabricmark.results.published import PublishedValue
 from fabricmark.systems import System
 from fabricmark.systems.curves import of_rows
 from fabricmark.validate.metrics import prediction_of, value_of
@@ -34,7 +34,7 @@ class Outcome:
     """A row and its prediction, in the unit of the row; `reason`: why there is none."""
 
     line: int
-    figure: Figure
+    row: PublishedValue
     predicted: float | None
     reason: str = ""
     bottleneck: str = ""
@@ -42,7 +42,7 @@ class Outcome:
     @property
     def error(self) -> float:
         """|predicted / measured - 1|; 1 where nothing is predicted."""
-        return NOT_PREDICTED if self.predicted is None else abs(self.predicted / self.figure.value - 1)
+        return NOT_PREDICTED if self.predicted is None else abs(self.predicted / self.row.value - 1)
 
 
 def loaded(profile: str) -> Load:
@@ -76,12 +76,12 @@ class Predictor:
     the same devices and nodes and stand beside the others.
     """
 
-    def __init__(self, load: Load, calibration: Iterable[Figure] = ()) -> None:
+    def __init__(self, load: Load, calibration: Iterable[PublishedValue] = ()) -> None:
         self._load, self._calibration = load, tuple(calibration)
         self._systems: dict[tuple[str, str], System | str] = {}
         self._runs: dict[tuple, list[Prediction] | str] = {}
 
-    def outcome(self, line: int, row: Figure) -> Outcome:
+    def outcome(self, line: int, row: PublishedValue) -> Outcome:
         """A row beside its prediction, or why it has none."""
         try:
             found = prediction_of(row, self._predictions(row))
@@ -117,11 +117,11 @@ class Predictor:
         }
         return replace(system, networks=networks)
 
-    def _predictions(self, row: Figure) -> list[Prediction]:
+    def _predictions(self, row: PublishedValue) -> list[Prediction]:
         run = (*OF_RUN(row), largest_message(row))
         return once(self._runs, run, lambda: self._predict(row))
 
-    def _predict(self, row: Figure) -> list[Prediction]:
+    def _predict(self, row: PublishedValue) -> list[Prediction]:
         run = run_of(row, self.system(row.system, row.board))
         model = _model(run.benchmark)
         if model is None:
@@ -142,7 +142,7 @@ def joined(own: Sequence[Curve], given: Sequence[Curve]) -> tuple[Curve, ...]:
     return (*(one for one in own if (one.devices, one.nodes) not in places), *given)
 
 
-def read(path: Path | None = None) -> list[tuple[int, Figure]]:
+def read(path: Path | None = None) -> list[tuple[int, PublishedValue]]:
     """(line, row) of a published file. Raises FabricmarkError (2) in one line with line and remedy."""
     chosen = published.folder() / published.HPCC_FPGA if path is None else path
     if path is not None and not os.path.isfile(path):
@@ -153,7 +153,7 @@ def read(path: Path | None = None) -> list[tuple[int, Figure]]:
 
 
 def predict_rows(
-    rows: Sequence[tuple[int, Figure]], profile: str = "fitted", load: Load | None = None
+    rows: Sequence[tuple[int, PublishedValue]], profile: str = "fitted", load: Load | None = None
 ) -> list[Outcome]:
     """All rows with the role test, predicted; those with the role calibration are inputs."""
     calibration = [row for _, row in rows if row.role == "calibration"]

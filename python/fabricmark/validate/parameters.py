@@ -1,10 +1,10 @@
-"""Which figures are fitted, and to which rows; their values are in systems/*.toml."""
+"""Which values are fitted, and to which rows; their values are in systems/*.toml."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from fabricmark.results.published import Figure
+from fabricmark.results.published import PublishedValue
 from fabricmark.systems import keys
 
 KNOWN: Mapping[str, Mapping[str, keys.Key]] = {
@@ -23,7 +23,7 @@ RANGES = {
 
 @dataclass(frozen=True)
 class Parameter:
-    """A figure that is fitted, in SI units.
+    """A value that is fitted, in SI units.
 
     `kind`: board, network or bitstream; `board`: id of the board that it is of or that uses it; `owners`: the
     network's transport or the names of the bitstreams that share it. `names`: its keys in systems/*.toml;
@@ -44,7 +44,7 @@ class Parameter:
     @property
     def fields(self) -> tuple[str, ...]:
         """What the models call it."""
-        return tuple(KNOWN[self.kind][name].field.removeprefix("figures.") for name in self.names)
+        return tuple(KNOWN[self.kind][name].field.removeprefix("model_parameters.") for name in self.names)
 
     @property
     def start(self) -> float:
@@ -70,13 +70,13 @@ class Group:
 
     name: str
     parameters: tuple[Parameter, ...]
-    takes: Callable[[Figure], bool]
+    takes: Callable[[PublishedValue], bool]
 
 
-def rows(benchmark: str, board: str, **more: object) -> Callable[[Figure], bool]:
+def rows(benchmark: str, board: str, **more: object) -> Callable[[PublishedValue], bool]:
     """Rows of a benchmark on a board that have also `more` in their columns; a tuple: one of these."""
 
-    def takes(row: Figure) -> bool:
+    def takes(row: PublishedValue) -> bool:
         same = row.benchmark == benchmark and row.board == board
         return same and all(
             getattr(row, column) in (wanted if isinstance(wanted, tuple) else (wanted,))

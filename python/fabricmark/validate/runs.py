@@ -1,4 +1,4 @@
-"""A published figure as a run: which system, bitstream, network and parameters predict it.
+"""A published value as a run: which system, bitstream, network and parameters predict it.
 
 Columns that a row leaves empty take what the system's bitstream has, or what the runs of Meyer 2024 had
 (`USUAL`). What the row names but no bitstream has, for example another block size, is put in place of the
@@ -11,7 +11,7 @@ from math import isqrt, log2
 
 from fabricmark.models import Board
 from fabricmark.models.machine import Bitstream, Network
-from fabricmark.results.published import Figure
+from fabricmark.results.published import PublishedValue
 from fabricmark.systems import System
 
 # Sizes of the runs where a row has none (Meyer 2024, sections 4.2.2 to 4.2.4): of one device, but for
@@ -63,7 +63,7 @@ def kind_of_device(row_board: str, known: tuple[str, ...]) -> str | None:
     return alike[0]
 
 
-def bitstream_of(system: System, row: Figure) -> Bitstream | None:
+def bitstream_of(system: System, row: PublishedValue) -> Bitstream | None:
     """The bitstream of a row: with all that the row names, else the one that has most of it.
 
     None where the benchmark needs none (b_eff over the host) or the system has none.
@@ -80,7 +80,7 @@ def bitstream_of(system: System, row: Figure) -> Bitstream | None:
     return None
 
 
-def transport_of(row: Figure) -> str:
+def transport_of(row: PublishedValue) -> str:
     """That of the row; one device alone, of which a row says none, still has the kernels for the host."""
     return (
         "host" if row.transport == "none" and row.benchmark in ("hpl", "ptrans", "b_eff") else row.transport
@@ -93,7 +93,7 @@ def _fewer(names: tuple[str, ...]) -> list[tuple[str, ...]]:
     return [tuple(ordered[:count]) for count in range(len(ordered), -1, -1)]
 
 
-def check(row: Figure) -> None:
+def check(row: PublishedValue) -> None:
     """Raises NotPredicted for what no model is for: an unknown type of numbers, sizes beyond all systems."""
     if row.dtype and row.dtype not in ELEMENT_BYTES:
         raise NotPredicted(f"the dtype {row.dtype} is unknown")
@@ -104,7 +104,7 @@ def check(row: Figure) -> None:
         raise NotPredicted(f"a matrix wider than {MOST_WIDTH}")
 
 
-def run_of(row: Figure, system: System) -> Run:
+def run_of(row: PublishedValue, system: System) -> Run:
     """The run of a row on its system. Raises NotPredicted."""
     check(row)
     bitstream = bitstream_of(system, row)
@@ -123,7 +123,7 @@ def run_of(row: Figure, system: System) -> Run:
     return Run(row.benchmark, parameters, board, row.devices, network, bitstream)
 
 
-def _size(row: Figure, parameters: Mapping) -> dict[str, object]:
+def _size(row: PublishedValue, parameters: Mapping) -> dict[str, object]:
     """How large the problem is, as the model of the benchmark calls it."""
     sizes: Mapping[str, Callable[[], dict[str, object]]] = {
         "stream": lambda: {"size": USUAL["stream_bytes"] // ELEMENT_BYTES[parameters["data_type"]]},
@@ -140,13 +140,13 @@ def _size(row: Figure, parameters: Mapping) -> dict[str, object]:
     return sizes[row.benchmark]()
 
 
-def largest_message(row: Figure) -> int:
+def largest_message(row: PublishedValue) -> int:
     """Power of two that the sizes of b_eff go up to: 20, or more where a row is of a longer message."""
     return max(20, ((row.message_bytes or 1) - 1).bit_length())
 
 
-def matrix_width(row: Figure) -> int:
-    """n of the whole matrix, in any number of devices (`Figure.matrix_width` wants a square).
+def matrix_width(row: PublishedValue) -> int:
+    """n of the whole matrix, in any number of devices (`PublishedValue.matrix_width` wants a square).
 
     HPL prints that of one device, PTRANS the root of the devices times the whole.
     """

@@ -7,7 +7,7 @@ parameter that only such rows determine shows itself here.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from fabricmark.results.published import Figure
+from fabricmark.results.published import PublishedValue
 from fabricmark.validate import fit
 from fabricmark.validate.outcomes import Load, Outcome, Predictor
 from fabricmark.validate.parameters import GROUPS
@@ -18,10 +18,10 @@ class Split:
     """`leaves_out`: whether a row has no part in the fit."""
 
     name: str
-    leaves_out: Callable[[Figure], bool]
+    leaves_out: Callable[[PublishedValue], bool]
 
 
-def splits(rows: Sequence[Figure]) -> list[Split]:
+def splits(rows: Sequence[PublishedValue]) -> list[Split]:
     """One for each device count of the test rows, and every second matrix size of each benchmark."""
     tests = [row for row in rows if row.role == "test"]
     found = [
@@ -42,11 +42,11 @@ def splits(rows: Sequence[Figure]) -> list[Split]:
     return found
 
 
-def _of_devices(count: int) -> Callable[[Figure], bool]:
+def _of_devices(count: int) -> Callable[[PublishedValue], bool]:
     return lambda row: row.devices == count
 
 
-def left_out(split: Split, rows: Sequence[Figure], load: Load) -> list[Outcome]:
+def left_out(split: Split, rows: Sequence[PublishedValue], load: Load) -> list[Outcome]:
     """The rows that a split leaves out, predicted with what the others are fitted to.
 
     The hosts' MPI curves of all runs stay: they are inputs.
@@ -58,9 +58,9 @@ def left_out(split: Split, rows: Sequence[Figure], load: Load) -> list[Outcome]:
     return [predictor.outcome(0, row) for row in rows if row.role == "test" and split.leaves_out(row)]
 
 
-def is_new(split: Split, row: Figure, rows: Sequence[Figure]) -> bool:
-    """Whether a split leaves fewer rows than the figures that a row's prediction is fitted with: a bitstream
-    that is new to the fit, with guesses or figures of others in place of its own."""
+def is_new(split: Split, row: PublishedValue, rows: Sequence[PublishedValue]) -> bool:
+    """Whether a split leaves fewer rows than the values that a row's prediction is fitted with: a bitstream
+    that is new to the fit, with guesses or values of others in place of its own."""
     own = [group for group in GROUPS if group.takes(row)]
     kept = [one for one in rows if one.role == "test" and not split.leaves_out(one)]
     return any(len(fit.rows_of(group, kept)) < len(group.parameters) for group in own)

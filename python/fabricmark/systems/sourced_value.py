@@ -1,4 +1,4 @@
-"""One figure of a system file, and the fault that a file is refused for."""
+"""One value of a system file, and the fault that a file is refused for."""
 
 import math
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ class Fault(Exception):
 
 
 @dataclass(frozen=True)
-class Figure:
+class SourcedValue:
     """One number of a system file. `value` and `fitted` in SI units of `dimension` ("count", "number" and
     "share" are plain numbers).
 
@@ -50,8 +50,8 @@ class Figure:
         return self.value if profile == "published" or self.fitted is None else self.fitted
 
 
-def read(raw: object, key: Key, place: str, path: tuple, source: str) -> Figure:
-    """The figure of a key: an inline table, or what is written in its place where the table has a source.
+def read(raw: object, key: Key, place: str, path: tuple, source: str) -> SourcedValue:
+    """The value of a key: an inline table, or what is written in its place where the table has a source.
 
     `source`: that of the enclosing table, "" for none. Raises Fault.
     """
@@ -59,19 +59,19 @@ def read(raw: object, key: Key, place: str, path: tuple, source: str) -> Figure:
         raw = {"value": raw}
     for part in raw:
         if part not in PARTS:
-            raise Fault((*path, part), f"{part} is no part of a figure", f"use {', '.join(PARTS)}")
+            raise Fault((*path, part), f"{part} is no part of a value", f"use {', '.join(PARTS)}")
     for part in ("source", "inferred"):
         if part in raw and not (isinstance(raw[part], str) and raw[part].strip()):
-            raise Fault((*path, part), f"{part} is no text", "say in words where the figure is from")
+            raise Fault((*path, part), f"{part} is no text", "say in words where the value is from")
     if "value" not in raw and "fitted" not in raw:
         raise Fault(path, "neither value nor fitted", 'write { value = "...", source = "..." }')
     source = str(raw.get("source", source))
     if "value" in raw and not source:
         raise Fault(path, "no source", 'add source = "document, table or section"')
     if "fitted" in raw and "inferred" not in raw:
-        raise Fault(path, "no reasoning for the fitted figure", 'add inferred = "from what, and how"')
+        raise Fault(path, "no reasoning for the fitted value", 'add inferred = "from what, and how"')
     numbers = {part: _number(raw[part], key, (*path, part)) for part in ("value", "fitted") if part in raw}
-    return Figure(
+    return SourcedValue(
         place,
         key.dimension,
         numbers.get("value"),
