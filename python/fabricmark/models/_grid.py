@@ -1,4 +1,4 @@
-"""Matrices whose blocks are dealt out over a grid of P x Q ranks like cards (src/harness/grid.hpp)."""
+"""The block-cyclic distribution of a matrix over a grid of P x Q ranks, as ScaLAPACK has it."""
 
 from math import isqrt
 
@@ -27,6 +27,6 @@ def shapes(ranks, rows=0) -> tuple:
     return tuple(found[:, side].reshape(pairs[0].shape) for side in (0, 1))
 
 
-def most_dealt(blocks, parts: int):
-    """Blocks of the part that has most of them."""
+def most_blocks(blocks, parts: int):
+    """Blocks of the part that has most of them, the first (numroc of process 0 with blocks of 1)."""
     return np.ceil(np.asarray(blocks) / parts)

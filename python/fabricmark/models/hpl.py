@@ -1,4 +1,4 @@
-"""HPL: LU decomposition of a matrix that is dealt out in blocks over a grid of devices.
+"""HPL: LU decomposition of a matrix that is block-cyclic over a grid of devices.
 
 Meyer 2024, section 4.1.3. Each iteration has a communication phase (the LU block, then the left and
 top blocks at the same time, with their exchange) and an update phase (matrix multiplications of the inner
@@ -127,7 +127,7 @@ def iteration_seconds(remaining, grid: tuple, steps: Steps) -> Phases:
 
     Left and top kernels run at the same time; a device exchanges its left and its top blocks.
     """
-    rows, columns = _grid.most_dealt(remaining, grid[0]), _grid.most_dealt(remaining, grid[1])
+    rows, columns = _grid.most_blocks(remaining, grid[0]), _grid.most_blocks(remaining, grid[1])
     longest, inner = np.maximum(rows, columns), rows * columns
     first = np.where(inner > 0, rows + columns - 1, 0)
     waiting = np.maximum(steps.link - steps.panel, 0.0)

@@ -1,4 +1,4 @@
-"""PTRANS: C = B + A^T of matrices that are dealt out in blocks over a grid of devices.
+"""PTRANS: C = B + A^T of matrices that are block-cyclic over a grid of devices.
 
 Meyer 2024, section 4.1.2: equations 4.5 and 4.6, and the peak over direct channels.
 

@@ -83,7 +83,7 @@ def number(name: str, text: str, request: "PredictionRequest") -> object:
     """The value of a parameter or of a value of the system. Raises FabricmarkError (2)."""
     key = key_of(name)
     if key is not None:
-        return _figure(name, text, key)
+        return _system_value(name, text, key)
     parameter = parameters(request.benchmark).get(name)
     if parameter is None:
         known = ", ".join(sorted(parameters(request.benchmark)))
@@ -117,7 +117,7 @@ def key_of(name: str) -> keys.Key | None:
     return key
 
 
-def _figure(name: str, text: str, key: keys.Key) -> float:
+def _system_value(name: str, text: str, key: keys.Key) -> float:
     try:
         value = float(text) if key.dimension in keys.PLAIN else quantity.parse(text, key.dimension)
     except ValueError as error:
@@ -145,7 +145,7 @@ def axis(sweep: options.Sweep, request: PredictionRequest) -> list:
     step = None
     if sweep.step:
         key = key_of(sweep.name)
-        step = _figure(sweep.name, sweep.step, key) if key else _plain(sweep)
+        step = _system_value(sweep.name, sweep.step, key) if key else _plain(sweep)
     return options.values(first, last, step, sweep.factor, whole, sweep.name)
 
 
