@@ -1,32 +1,32 @@
-// What the harness costs a repetition: a benchmark that does nothing, run like any other. It times itself
+// What the runtime costs a repetition: a benchmark that does nothing, run like any other. It times itself
 // from its first to its last repetition and says so in a note of its result.
 #include <chrono>
 #include <string>
 
-#include "harness/run.hpp"
+#include "runtime/run.hpp"
 
 namespace {
 
 using Clock = std::chrono::steady_clock;
 
-class Empty : public fabricmark::harness::Benchmark {
+class Empty : public fabricmark::runtime::Benchmark {
  public:
   static constexpr const char* name = "empty";
-  explicit Empty(const fabricmark::harness::Context& /*context*/) {}
+  explicit Empty(const fabricmark::runtime::Context& /*context*/) {}
 
   void prepare(int /*repetition*/) override {}
-  void execute(fabricmark::harness::Laps& laps) override {
+  void execute(fabricmark::runtime::Laps& laps) override {
     laps.time("nothing", [] {});
     last_ = Clock::now();
     if (repetitions_ == 0) first_ = last_;
     ++repetitions_;
   }
-  std::vector<fabricmark::harness::Verdict> validate() override {
+  std::vector<fabricmark::runtime::Verdict> validate() override {
     return {{.name = "repetitions", .error = repetitions_ > 1 ? 0.0 : 1.0, .checked = 1}};
   }
-  [[nodiscard]] std::vector<fabricmark::harness::Metric> metrics() const override {
+  [[nodiscard]] std::vector<fabricmark::runtime::Metric> metrics() const override {
     return {
-        {.name = "empty lap", .lap = "nothing", .unit = "s", .better = fabricmark::harness::Better::kLower}};
+        {.name = "empty lap", .lap = "nothing", .unit = "s", .better = fabricmark::runtime::Better::kLower}};
   }
   [[nodiscard]] std::vector<std::string> notes() const override {
     const std::chrono::duration<double> elapsed = last_ - first_;
@@ -41,4 +41,4 @@ class Empty : public fabricmark::harness::Benchmark {
 
 }  // namespace
 
-int main(int argc, char** argv) { return fabricmark::harness::run<Empty>(argc, argv); }
+int main(int argc, char** argv) { return fabricmark::runtime::run<Empty>(argc, argv); }

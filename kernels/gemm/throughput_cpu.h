@@ -5,6 +5,7 @@
 #define TILE_VALUE_BYTES GEMM_VALUE_BYTES
 #define TILE_FMA GEMM_FMA
 #include "common/tile_cpu.h"
+#include "gemm/pack_rows.h"
 
 // packed: [tile of rows][depth / WIDTH][TILE_ROWS][WIDTH]. Each work-item packs one tile of rows.
 ONE_ITEM __kernel void pack_a(__global const GEMM_INPUT* restrict a, __global tile_vector* restrict packed,
@@ -18,9 +19,7 @@ ONE_ITEM __kernel void pack_a(__global const GEMM_INPUT* restrict a, __global ti
   }
 }
 
-// packed: [tile of columns][depth][TILE_VECTORS]. Each work-item packs PACK_ROWS rows of b: so few that all
-// their pages are known to the processor.
-#define PACK_ROWS 64
+// packed: [tile of columns][depth][TILE_VECTORS]. Each work-item packs PACK_ROWS rows of b.
 ONE_ITEM __kernel void pack_b(__global const GEMM_INPUT* restrict b, __global tile_vector* restrict packed,
                               const uint columns, const uint depth) {
   const uint start = (uint)get_global_id(0) * PACK_ROWS;

@@ -5,11 +5,11 @@
 // BLOCK_SIZE need not be a multiple of TILE_ROWS: a panel's last tile goes on into the rows after the matrix,
 // which the host adds.
 #include "common/tile_cpu.h"
+#include "hpl/panel_tiles.h"
 
 #define CHUNKS (BLOCK_SIZE / WIDTH)  // vectors of a row of a block
 #define COLUMN_TILES_OF_BLOCK (BLOCK_SIZE / TILE_COLUMNS)
 #define ROW_TILES_OF_BLOCK ((BLOCK_SIZE + TILE_ROWS - 1) / TILE_ROWS)
-#define PANEL_TILES 4  // tiles of rows that a work-item of left updates at a time
 
 #define LOWER_ROW(row) (lower + (row) / TILE_ROWS * CHUNKS * TILE_ROWS + (row) % TILE_ROWS)
 #define LOWER(row, chunk) LOWER_ROW(row)[(chunk)*TILE_ROWS]

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "base/atomic_file.hpp"
+#include "base/error.hpp"
 #include "calibrate/document.hpp"
-#include "device/atomic_file.hpp"
-#include "device/error.hpp"
-#include "harness/agreement.hpp"
+#include "runtime/agreement.hpp"
 
 namespace {
 
@@ -44,7 +44,7 @@ int main(int argc, char** argv) {
   fabricmark::device::Selection selection;
   if (!platform.empty()) selection.platform = platform;
   if (!device.empty()) selection.device = device;
-  const auto failure = fabricmark::harness::attempt([&] {
+  const auto failure = fabricmark::runtime::attempt([&] {
     const std::string text = fabricmark::calibrate::document(selection, parts, passes);
     file == "-" ? fabricmark::write_standard_output(text) : fabricmark::write_atomically(file, text);
   });

@@ -7,13 +7,13 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "base/host.hpp"
+#include "base/statistics.hpp"
 #include "calibrate/host.hpp"
 #include "calibrate/kernels.hpp"
 #include "calibrate/timing.hpp"
 #include "device/memory.hpp"
 #include "device/program.hpp"
-#include "harness/host.hpp"
-#include "harness/statistics.hpp"
 
 namespace fabricmark::calibrate {
 
@@ -80,7 +80,7 @@ double launch_seconds(const device::Device& device) {
       queue.finish();
     }));
   }
-  return harness::statistics(seconds).median;
+  return statistics(seconds).median;
 }
 
 /// The most that the link to the device's memory carries in one direction, from memory that it reaches
@@ -189,11 +189,11 @@ const std::vector<std::string>& part_names() {
 
 std::string document(const device::Selection& selection, const std::vector<std::string>& parts, int passes) {
   const std::vector<device::FoundDevice> found = device::require_devices(selection);
-  const harness::Host& host = harness::describe_host();
+  const Host& host = describe_host();
   const device::Device device(found.front());
   Json document;
   document["schema"] = "fabricmark-calibration/3";
-  document["created"] = harness::time_now();
+  document["created"] = time_now();
   document["passes"] = passes;
   document["host"] = {{"name", host.name}, {"cpu", host.cpu}, {"logical_cores", host.logical_cores}};
   document["device"] = {{"platform", device.info().platform},

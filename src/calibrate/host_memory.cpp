@@ -3,11 +3,11 @@
 #include <cstddef>
 #include <cstring>
 
+#include "base/host.hpp"
 #include "calibrate/host.hpp"
 #include "calibrate/timing.hpp"
 #include "device/device.hpp"
 #include "device/memory.hpp"
-#include "harness/host.hpp"
 #if defined(__x86_64__)
 #include <emmintrin.h>
 #define FM_WIDEST __attribute__((target_clones("avx512f", "avx2", "default")))
@@ -116,8 +116,7 @@ std::vector<std::uint64_t> working_sets(std::uint64_t smallest, std::uint64_t ca
 
 std::vector<MemoryRate> host_memory() {
   const int threads = device::usable_cores();
-  const auto sets =
-      working_sets(kSmallest, harness::last_level_cache_bytes(), harness::describe_host().memory_bytes);
+  const auto sets = working_sets(kSmallest, last_level_cache_bytes(), describe_host().memory_bytes);
   if (sets.empty()) return {};
   static device::HostArray<float> memory;  // of all passes: it takes long to get
   if (memory.size() == 0) {

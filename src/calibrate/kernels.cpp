@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "base/host.hpp"
 #include "calibrate/timing.hpp"
 #include "device/memory.hpp"
 #include "device/program.hpp"
-#include "harness/host.hpp"
 
 namespace fabricmark::calibrate {
 
@@ -182,7 +182,7 @@ std::vector<MemoryRate> device_memory(const device::Device& device) {
   if (!is_gpu(device)) definitions["FM_CPU"] = "1";
   cl::Kernel kernel = build(device, kMove, "move", definitions);
   const std::vector<std::uint64_t> sets =
-      working_sets(kSmallest, static_cast<std::uint64_t>(harness::last_cache_bytes(device.info())),
+      working_sets(kSmallest, static_cast<std::uint64_t>(device::last_cache_bytes(device.info())),
                    std::min(device.info().global_memory_bytes, 8 * device.info().max_allocation_bytes));
   if (sets.empty()) return {};
   const std::size_t most = sets.back() / 2;

@@ -9,7 +9,8 @@
 #include <thread>
 #include <utility>
 
-#include "device/error.hpp"
+#include "base/error.hpp"
+#include "base/host.hpp"
 #include "device/folders.hpp"
 
 namespace fabricmark::device {
@@ -233,6 +234,10 @@ int cap_runtime_threads(int sharers) {
     setenv(name, text.c_str(), /*overwrite=*/0);
   }
   return cap;
+}
+
+double last_cache_bytes(const DeviceInfo& info) {
+  return static_cast<double>(info.is_in_host_memory() ? last_level_cache_bytes() : info.cache_bytes);
 }
 
 }  // namespace fabricmark::device

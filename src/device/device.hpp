@@ -35,9 +35,17 @@ struct DeviceInfo {
   bool has_double = false;
   bool has_svm = false;
   bool shares_host_memory = false;
+  /// True where the device's memory is the host's, and its copies run on the host's cores.
+  [[nodiscard]] bool is_in_host_memory() const {
+    return device_class == DeviceClass::kCpu || device_class == DeviceClass::kEmulator;
+  }
   /// True where the wall clock says nothing about hardware (Intel's FPGA emulator).
   [[nodiscard]] bool emulated() const { return device_class == DeviceClass::kEmulator; }
 };
+
+/// Bytes of the last-level cache in front of a device's memory; 0 where nothing says. A CPU's runtime knows
+/// less of its caches than the system does.
+double last_cache_bytes(const DeviceInfo& info);
 
 /// Which devices may be used. A filter is an index or a part of the name, in any case.
 struct Selection {

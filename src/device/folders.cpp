@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "device/error.hpp"
+#include "base/error.hpp"
 #include "device/program.hpp"
 
 namespace fabricmark::device {

@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "device/error.hpp"
+#include "base/error.hpp"
 
 namespace fabricmark::device {
 

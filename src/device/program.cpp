@@ -10,8 +10,8 @@
 #include <set>
 #include <sstream>
 
-#include "device/atomic_file.hpp"
-#include "device/error.hpp"
+#include "base/atomic_file.hpp"
+#include "base/error.hpp"
 #include "device/folders.hpp"
 
 namespace fabricmark::device {

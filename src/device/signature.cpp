@@ -5,7 +5,7 @@
 #include <optional>
 #include <utility>
 
-#include "device/error.hpp"
+#include "base/error.hpp"
 
 namespace fabricmark::device {
 

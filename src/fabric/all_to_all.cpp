@@ -4,7 +4,7 @@
 
 namespace fabricmark::fabric {
 
-void all_to_all(Transport& transport, const harness::Communicator& ranks, MessageBuffer& outgoing,
+void all_to_all(Transport& transport, const runtime::Communicator& ranks, MessageBuffer& outgoing,
                 MessageBuffer& incoming, std::size_t block_bytes) {
   std::vector<Message> sends;
   std::vector<Message> receives;

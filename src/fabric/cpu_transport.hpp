@@ -2,21 +2,21 @@
 
 #include "fabric/messages.hpp"
 #include "fabric/transport.hpp"
-#include "harness/communicator.hpp"
+#include "runtime/communicator.hpp"
 
 namespace fabricmark::fabric {
 
 /// Messages between the host memories of ranks: what MPI does, without any device.
 class CpuTransport : public Transport {
  public:
-  CpuTransport(harness::Communicator& ranks, double timeout_seconds, Waiting waiting = Waiting::kSpin)
+  CpuTransport(runtime::Communicator& ranks, double timeout_seconds, Waiting waiting = Waiting::kSpin)
       : ranks_(ranks), timeout_(timeout_seconds), waiting_(waiting) {}
   [[nodiscard]] std::string name() const override { return "cpu"; }
   [[nodiscard]] std::unique_ptr<MessageBuffer> allocate(std::size_t bytes) override;
   void exchange(std::span<const Message> sends, std::span<const Message> receives) override;
 
  private:
-  harness::Communicator& ranks_;
+  runtime::Communicator& ranks_;
   double timeout_;
   Waiting waiting_;
 };

@@ -40,13 +40,13 @@ void FaultyTransport::exchange(std::span<const Message> sends, std::span<const M
     return transport_->exchange(sends, receives);
   }
   std::vector<Message> spoiled(sends.begin(), sends.end());
-  const bool halves_receives = kind_ == harness::Fault::Kind::kHalf && is_everywhere_;
+  const bool halves_receives = kind_ == runtime::Fault::Kind::kHalf && is_everywhere_;
   if (spoiled.empty() && !halves_receives) return transport_->exchange(sends, receives);
   switch (kind_) {
-    case harness::Fault::Kind::kLost:
+    case runtime::Fault::Kind::kLost:
       spoiled.pop_back();
       break;
-    case harness::Fault::Kind::kLate:
+    case runtime::Fault::Kind::kLate:
       // Messages of a series lie one behind the other: the one before was sent earlier.
       if (spoiled.back().offset >= spoiled.back().bytes) {
         spoiled.back().offset -= spoiled.back().bytes;
@@ -55,14 +55,14 @@ void FaultyTransport::exchange(std::span<const Message> sends, std::span<const M
         spoiled.back().offset = spoiled[spoiled.size() - 2].offset;
       }
       break;
-    case harness::Fault::Kind::kSwapped:
+    case runtime::Fault::Kind::kSwapped:
       std::swap(spoiled.front().offset, spoiled.back().offset);
       std::swap(spoiled.front().buffer, spoiled.back().buffer);
       break;
-    case harness::Fault::Kind::kBlank:
+    case runtime::Fault::Kind::kBlank:
       send_copies(spoiled, [](std::size_t) { return std::size_t{0}; });
       break;
-    case harness::Fault::Kind::kHalf:
+    case runtime::Fault::Kind::kHalf:
       if (is_everywhere_) return transport_->exchange(halved(sends), halved(receives));
       send_copies(spoiled, [](std::size_t bytes) { return bytes / 2; });
       break;

@@ -17,7 +17,7 @@ namespace fabricmark::fabric {
 class FaultyTransport : public Transport {
  public:
   /// `repetition` is the one under way; looked at where the fault is in one only.
-  FaultyTransport(std::unique_ptr<Transport> transport, const harness::Fault& fault,
+  FaultyTransport(std::unique_ptr<Transport> transport, const runtime::Fault& fault,
                   const int* repetition = nullptr)
       : transport_(std::move(transport)),
         kind_(fault.kind),
@@ -36,7 +36,7 @@ class FaultyTransport : public Transport {
   void send_copies(std::vector<Message>& messages, Count&& count);
 
   std::unique_ptr<Transport> transport_;
-  harness::Fault::Kind kind_;
+  runtime::Fault::Kind kind_;
   bool is_everywhere_;
   std::optional<int> only_in_;
   const int* repetition_;

@@ -4,7 +4,7 @@
 #include <numeric>
 #include <thread>
 
-#include "device/error.hpp"
+#include "base/error.hpp"
 
 namespace fabricmark::fabric {
 
@@ -90,7 +90,7 @@ class Mapping {
 
 }  // namespace
 
-HostTransport::HostTransport(const harness::Context& context, std::size_t chunk_bytes, bool maps,
+HostTransport::HostTransport(const runtime::Context& context, std::size_t chunk_bytes, bool zero_copy,
                              Waiting waiting)
     : ranks_(context.ranks()),
       device_(context.device()),
@@ -98,8 +98,8 @@ HostTransport::HostTransport(const harness::Context& context, std::size_t chunk_
       waiting_(waiting),
       memory_(context.conditions().memory),
       chunk_bytes_(chunk_bytes),
-      maps_(maps),
-      shares_memory_(device_.info().device_class == device::DeviceClass::kCpu || device_.info().emulated()),
+      zero_copy_(zero_copy),
+      shares_memory_(device_.info().is_in_host_memory()),
       reads_(device_.queue()),
       writes_(device_.queue()) {}
 
@@ -182,7 +182,7 @@ void HostTransport::exchange(std::span<const Message> sends, std::span<const Mes
   const auto is_long = [&](const Message& message) { return message.bytes > chunk_bytes_; };
   const bool in_chunks =
       chunk_bytes_ > 0 && (std::ranges::any_of(sends, is_long) || std::ranges::any_of(receives, is_long));
-  if (in_chunks && maps_ && shares_memory_) return exchange_mapped(sends, receives);
+  if (in_chunks && zero_copy_ && shares_memory_) return exchange_mapped(sends, receives);
   if (in_chunks) return exchange_in_chunks(sends, receives);
   read_step(sends);
   message_step(sends, receives);

@@ -14,8 +14,8 @@ namespace fabricmark::fabric {
 /// from mapped memory without any copy.
 class HostTransport : public Transport {
  public:
-  /// Chunks of `chunk_bytes`; 0: messages go whole. `maps` false: in chunks on every device.
-  HostTransport(const harness::Context& context, std::size_t chunk_bytes, bool maps = true,
+  /// Chunks of `chunk_bytes`; 0: messages go whole. `zero_copy` false: in chunks on every device.
+  HostTransport(const runtime::Context& context, std::size_t chunk_bytes, bool zero_copy = true,
                 Waiting waiting = Waiting::kSpin);
   [[nodiscard]] std::string name() const override { return "host"; }
   [[nodiscard]] std::unique_ptr<MessageBuffer> allocate(std::size_t bytes) override;
@@ -45,13 +45,13 @@ class HostTransport : public Transport {
   void exchange_mapped(std::span<const Message> sends, std::span<const Message> receives);
   void reserve(std::size_t outgoing_bytes, std::size_t incoming_bytes);
 
-  harness::Communicator& ranks_;
+  runtime::Communicator& ranks_;
   const device::Device& device_;
   double timeout_;
   Waiting waiting_;
   device::MemoryKind memory_;
   std::size_t chunk_bytes_;
-  bool maps_;
+  bool zero_copy_;
   bool shares_memory_;  ///< the device's memory is the host's, and its copies run on the host's cores
   cl::CommandQueue reads_;
   cl::CommandQueue writes_;

@@ -45,12 +45,12 @@ void Messages::wait_all() {
 void Messages::check_deadline(std::size_t position) {
   if (!patience_.is_over()) return;
   const Pending& pending = pending_[position];
-  throw harness::DeadlineError(fmt::format("no sign of a message of {} bytes {} rank {} in {} s",
+  throw runtime::DeadlineError(fmt::format("no sign of a message of {} bytes {} rank {} in {} s",
                                            pending.bytes, pending.is_receive ? "from" : "to", pending.peer,
                                            timeout_.count()));
 }
 
-void exchange_host_messages(harness::Communicator& ranks, double timeout_seconds, Waiting waiting,
+void exchange_host_messages(runtime::Communicator& ranks, double timeout_seconds, Waiting waiting,
                             std::span<const HostMessage> sends, std::span<const HostMessage> receives) {
   Messages messages(ranks, timeout_seconds, waiting);
   for (const HostMessage& message : receives) messages.receive(message.peer, message.bytes, message.tag);

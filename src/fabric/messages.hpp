@@ -4,15 +4,15 @@
 #include <span>
 #include <vector>
 
-#include "harness/communicator.hpp"
+#include "runtime/communicator.hpp"
 
 namespace fabricmark::fabric {
 
-using harness::Waiting;
+using runtime::Waiting;
 
 /// One message between host memories that is under way.
 struct Pending {
-  harness::Request request;
+  runtime::Request request;
   int peer = 0;
   std::size_t bytes = 0;
   bool is_receive = false;
@@ -21,7 +21,7 @@ struct Pending {
 /// Messages under way between the host memories of ranks, with one deadline for all.
 class Messages {
  public:
-  Messages(harness::Communicator& ranks, double timeout_seconds, Waiting waiting = Waiting::kSpin)
+  Messages(runtime::Communicator& ranks, double timeout_seconds, Waiting waiting = Waiting::kSpin)
       : ranks_(ranks), timeout_(timeout_seconds), patience_(ranks, waiting, timeout_) {}
   ~Messages();
   Messages(const Messages&) = delete;
@@ -39,9 +39,9 @@ class Messages {
   void check_deadline(std::size_t position);
 
  private:
-  harness::Communicator& ranks_;
+  runtime::Communicator& ranks_;
   std::chrono::duration<double> timeout_;
-  harness::Patience patience_;
+  runtime::Patience patience_;
   std::vector<Pending> pending_;
 };
 
@@ -53,7 +53,7 @@ struct HostMessage {
 };
 
 /// Sends and receives all; returns when they have left and arrived. Throws as Messages::wait.
-void exchange_host_messages(harness::Communicator& ranks, double timeout_seconds, Waiting waiting,
+void exchange_host_messages(runtime::Communicator& ranks, double timeout_seconds, Waiting waiting,
                             std::span<const HostMessage> sends, std::span<const HostMessage> receives);
 
 }  // namespace fabricmark::fabric

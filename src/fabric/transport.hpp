@@ -6,7 +6,7 @@
 #include <string>
 
 #include "fabric/messages.hpp"
-#include "harness/benchmark.hpp"
+#include "runtime/benchmark.hpp"
 
 namespace fabricmark::fabric {
 
@@ -54,15 +54,15 @@ class Transport {
 
 /// The transport of this name: "cpu" or "host" (device, host, MPI, host, device). A message longer than
 /// `chunk_bytes` goes over the host in chunks whose copies and transfers overlap, or where the device's
-/// memory is the host's and `maps` is set, without copies; 0: always whole. `waiting`: kSleep where messages
-/// are under way while the device computes. Wrapped to make the fault of the
-/// context's conditions, where that is one of messages. Throws Error (bad use) for another name.
+/// memory is the host's and `zero_copy` is set, without copies; 0: always whole. `waiting`: kSleep where
+/// messages are under way while the device computes. Wrapped to make the fault of the context's conditions,
+/// where that is one of messages. Throws Error (bad use) for another name.
 std::unique_ptr<Transport> make_transport(const std::string& name, std::size_t chunk_bytes,
-                                          const harness::Context& context, bool maps = true,
+                                          const runtime::Context& context, bool zero_copy = true,
                                           Waiting waiting = Waiting::kSpin);
 
 /// True for faults that a transport makes, not the benchmark: a lost, late, blank or half message, or swapped
 /// ones where the fault names no target.
-bool is_message_fault(const harness::Fault& fault);
+bool is_message_fault(const runtime::Fault& fault);
 
 }  // namespace fabricmark::fabric

@@ -129,5 +129,5 @@ def test_what_is_looked_at(tmp_path):
 
 def test_the_project_is_looked_at_as_a_whole():
     names = set(read_all(REPOSITORY))
-    assert {"Makefile", "src/harness/result.cpp", "kernels/stream/base.cl", "bench/run.py"} <= names
+    assert {"Makefile", "src/runtime/result.cpp", "kernels/stream/base.cl", "bench/run.py"} <= names
     assert len(names) > 100

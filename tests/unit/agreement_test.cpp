@@ -1,4 +1,4 @@
-#include "harness/agreement.hpp"
+#include "runtime/agreement.hpp"
 
 #include <array>
 #include <atomic>
@@ -8,7 +8,7 @@
 #include "device/opencl.hpp"
 #include "support.hpp"
 
-namespace fabricmark::harness {
+namespace fabricmark::runtime {
 
 namespace {
 
@@ -153,4 +153,4 @@ TEST(RequireSame, NamesBothValuesAndTheRanks) {
 
 }  // namespace
 
-}  // namespace fabricmark::harness
+}  // namespace fabricmark::runtime

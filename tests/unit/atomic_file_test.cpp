@@ -1,4 +1,4 @@
-#include "device/atomic_file.hpp"
+#include "base/atomic_file.hpp"
 
 #include <signal.h>
 #include <sys/stat.h>

@@ -13,8 +13,8 @@ using test::mentions;
 using test::message_of;
 
 /// What kernel.toml gives, for a small device.
-harness::Parameters settings() {
-  harness::Parameters parameters;
+runtime::Parameters settings() {
+  runtime::Parameters parameters;
   parameters.set("smallest", std::int64_t{12});
   parameters.set("largest", std::int64_t{16});
   parameters.set("step", std::int64_t{2});
@@ -25,8 +25,8 @@ harness::Parameters settings() {
   return parameters;
 }
 
-harness::Parameters with(const std::string& name, const harness::Value& value) {
-  harness::Parameters parameters = settings();
+runtime::Parameters with(const std::string& name, const runtime::Value& value) {
+  runtime::Parameters parameters = settings();
   parameters.set(name, value);
   return parameters;
 }
@@ -94,7 +94,7 @@ TEST(Cases, LeaveOutMigrationsWhereDeviceAndHostShareTheirMemory) {
 }
 
 TEST(Cases, HaveSizesFromTheSmallestByStepsUpToTheLargest) {
-  harness::Parameters parameters = with("largest", std::int64_t{17});
+  runtime::Parameters parameters = with("largest", std::int64_t{17});
   parameters.set("directions", std::string("to_device"));
   parameters.set("methods", std::string("blocking"));
   parameters.set("memories", std::string("pinned"));
@@ -138,7 +138,7 @@ TEST(Cases, RefuseAWordThatComesTwice) {
 }
 
 TEST(Cases, RefuseToMeasureNothing) {
-  harness::Parameters parameters = with("largest", std::int64_t{12});
+  runtime::Parameters parameters = with("largest", std::int64_t{12});
   parameters.set("directions", std::string("both"));
   EXPECT_TRUE(mentions(message_of([&] { make_cases(parameters, false); }), "4096"));
 }

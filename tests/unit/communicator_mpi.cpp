@@ -4,13 +4,13 @@
 #include <iostream>
 #include <numeric>
 
-#include "harness/communicator.hpp"
+#include "runtime/communicator.hpp"
 
 namespace {
 
 using namespace fabricmark;
-using harness::Communicator;
-using harness::Request;
+using runtime::Communicator;
+using runtime::Request;
 
 int wrong = 0;
 
@@ -54,8 +54,8 @@ void check_ring(Communicator& ranks, int tag) {
   int received = -1;
   Request receive = ranks.start_receive(from, std::as_writable_bytes(std::span(&received, 1)), tag);
   Request send = ranks.start_send(to, std::as_bytes(std::span(&own, 1)), tag);
-  ranks.wait(receive, from, harness::Waiting::kSleep);
-  ranks.wait(send, to, harness::Waiting::kYield);
+  ranks.wait(receive, from, runtime::Waiting::kSleep);
+  ranks.wait(send, to, runtime::Waiting::kYield);
   expect(received == from + 100 * tag, "a ring of messages", ranks);
 }
 
@@ -84,10 +84,10 @@ void send_large(Communicator& ranks) {
   if (ranks.rank() == 0) {
     std::iota(memory.begin(), memory.end(), 1);
     Request request = ranks.start_send(1, std::as_bytes(std::span(memory)), 0);
-    ranks.wait(request, 1, harness::Waiting::kYield);
+    ranks.wait(request, 1, runtime::Waiting::kYield);
   } else if (ranks.rank() == 1) {
     Request request = ranks.start_receive(0, std::as_writable_bytes(std::span(memory)), 0);
-    ranks.wait(request, 0, harness::Waiting::kYield);
+    ranks.wait(request, 0, runtime::Waiting::kYield);
     for (std::size_t i = 0; i < words; ++i) {
       if (memory[i] == i + 1) continue;
       expect(false, "a message of 3 GiB", ranks);
@@ -99,7 +99,7 @@ void send_large(Communicator& ranks) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const auto ranks = harness::mpi_ranks(&argc, &argv);
+  const auto ranks = runtime::mpi_ranks(&argc, &argv);
   ranks->start();
   if (argc > 1 && std::strcmp(argv[1], "large") == 0) {
     send_large(*ranks);
@@ -109,7 +109,7 @@ int main(int argc, char** argv) {
     check_ring(*ranks, 0);
     check_split(*ranks);
   }
-  const harness::Ending ending = ranks->end(std::nullopt);
+  const runtime::Ending ending = ranks->end(std::nullopt);
   expect(ending.is_orderly && ending.message.empty(), "the end", *ranks);
   return wrong == 0 ? 0 : 1;
 }

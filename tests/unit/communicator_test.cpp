@@ -1,11 +1,11 @@
-#include "harness/communicator.hpp"
+#include "runtime/communicator.hpp"
 
 #include <atomic>
 #include <cmath>
 
 #include "support.hpp"
 
-namespace fabricmark::harness {
+namespace fabricmark::runtime {
 
 namespace {
 
@@ -173,4 +173,4 @@ TEST(InProcessRanks, SayWhenTheyAreNotInTheSameStep) {
 
 }  // namespace
 
-}  // namespace fabricmark::harness
+}  // namespace fabricmark::runtime

@@ -5,7 +5,7 @@
 
 #include "device/memory.hpp"
 #include "device_support.hpp"
-#include "harness/benchmark.hpp"
+#include "runtime/benchmark.hpp"
 
 namespace fabricmark::device {
 
@@ -101,17 +101,17 @@ TEST_F(PinnedMemoryOnDevice, IsWhatTheResultNames) {
   found.info.device_class = DeviceClass::kGpu;
   found.info.shares_host_memory = false;
   const Device gpu(found);
-  const harness::Parameters parameters;
-  const std::unique_ptr<harness::Communicator> ranks = harness::single_rank();
+  const runtime::Parameters parameters;
+  const std::unique_ptr<runtime::Communicator> ranks = runtime::single_rank();
   Timeline timeline(false);
-  const harness::VariantSpec variant;
-  const harness::Context context(gpu, parameters, *ranks, timeline, cl::Program(), variant, {});
+  const runtime::VariantSpec variant;
+  const runtime::Context context(gpu, parameters, *ranks, timeline, cl::Program(), variant, {});
   EXPECT_EQ(context.host_memory(), "");
   EXPECT_TRUE(context.host_array<int>(100).is_pinned());
   EXPECT_EQ(context.host_memory(), "pinned");
   EXPECT_FALSE(context.host_array<std::byte>(found_.info.max_allocation_bytes * 2).is_pinned());
   EXPECT_EQ(context.host_memory(), "pageable") << "one that is slower decides";
-  const harness::Context of_a_cpu(device(), parameters, *ranks, timeline, cl::Program(), variant, {});
+  const runtime::Context of_a_cpu(device(), parameters, *ranks, timeline, cl::Program(), variant, {});
   if (found_.info.device_class != DeviceClass::kCpu) return;
   EXPECT_FALSE(of_a_cpu.host_array<int>(100).is_pinned());
   EXPECT_EQ(of_a_cpu.host_memory(), "");

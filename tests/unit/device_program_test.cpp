@@ -1,7 +1,7 @@
 #include "device/program.hpp"
 #include "device/signature.hpp"
 
-#include "device/atomic_file.hpp"
+#include "base/atomic_file.hpp"
 #include "device/memory.hpp"
 #include "device_support.hpp"
 

@@ -12,9 +12,9 @@ namespace fabricmark::fabric {
 
 namespace {
 
-using harness::Communicator;
-using harness::run_in_process;
-using harness::RunConditions;
+using runtime::Communicator;
+using runtime::run_in_process;
+using runtime::RunConditions;
 using test::mentions;
 using test::message_of;
 using test_support::Ring;
@@ -32,7 +32,7 @@ class Setting {
   Setting(const device::FoundDevice& found, Communicator& ranks, const RunConditions& conditions)
       : device_(found, share(found, ranks)),
         context_(device_, parameters_, ranks, timeline_, cl::Program(), variant_, conditions) {}
-  [[nodiscard]] const harness::Context& context() const { return context_; }
+  [[nodiscard]] const runtime::Context& context() const { return context_; }
 
  private:
   static device::Share share(const device::FoundDevice& found, const Communicator& ranks) {
@@ -41,10 +41,10 @@ class Setting {
   }
 
   device::Device device_;
-  harness::Parameters parameters_;
+  runtime::Parameters parameters_;
   device::Timeline timeline_{false};
-  harness::VariantSpec variant_;
-  harness::Context context_;
+  runtime::VariantSpec variant_;
+  runtime::Context context_;
 };
 
 class OnRing : public device::test_support::OnDevice {
@@ -77,30 +77,32 @@ INSTANTIATE_TEST_SUITE_P(Shapes, HostRing,
                                           testing::Bool()));
 
 TEST_P(HostRing, CarriesOneMessageOfAnySizeEachWay) {
-  const auto [count, chunk, maps] = GetParam();
-  on_ranks(count, waiting(kTimeout), [chunk = chunk, maps = maps](const auto& context, Communicator& ranks) {
-    HostTransport transport(context, chunk, maps);
-    for (const std::size_t bytes : {0UL, 1UL, 999UL, 1001UL, 4096UL, 65536UL, 100003UL}) {
-      Ring ring(transport, ranks, {bytes});
-      ring.prepare(1);
-      EXPECT_TRUE(bytes == 0 || ring.count_wrong() > 0) << "nothing has arrived yet";
-      ring.exchange();
-      EXPECT_EQ(ring.count_wrong(), 0U) << bytes << " bytes";
-    }
-  });
+  const auto [count, chunk, zero_copy] = GetParam();
+  on_ranks(count, waiting(kTimeout),
+           [chunk = chunk, zero_copy = zero_copy](const auto& context, Communicator& ranks) {
+             HostTransport transport(context, chunk, zero_copy);
+             for (const std::size_t bytes : {0UL, 1UL, 999UL, 1001UL, 4096UL, 65536UL, 100003UL}) {
+               Ring ring(transport, ranks, {bytes});
+               ring.prepare(1);
+               EXPECT_TRUE(bytes == 0 || ring.count_wrong() > 0) << "nothing has arrived yet";
+               ring.exchange();
+               EXPECT_EQ(ring.count_wrong(), 0U) << bytes << " bytes";
+             }
+           });
 }
 
 TEST_P(HostRing, CarriesSeveralMessagesOfDifferentSizesInOneExchange) {
-  const auto [count, chunk, maps] = GetParam();
-  on_ranks(count, waiting(kTimeout), [chunk = chunk, maps = maps](const auto& context, Communicator& ranks) {
-    HostTransport transport(context, chunk, maps);
-    Ring ring(transport, ranks, {100003, 1, 0, 8192, 4099});
-    for (std::uint32_t round = 1; round <= 5; ++round) {
-      ring.prepare(round);
-      ring.exchange();
-      EXPECT_EQ(ring.count_wrong(), 0U) << "round " << round;
-    }
-  });
+  const auto [count, chunk, zero_copy] = GetParam();
+  on_ranks(count, waiting(kTimeout),
+           [chunk = chunk, zero_copy = zero_copy](const auto& context, Communicator& ranks) {
+             HostTransport transport(context, chunk, zero_copy);
+             Ring ring(transport, ranks, {100003, 1, 0, 8192, 4099});
+             for (std::uint32_t round = 1; round <= 5; ++round) {
+               ring.prepare(round);
+               ring.exchange();
+               EXPECT_EQ(ring.count_wrong(), 0U) << "round " << round;
+             }
+           });
 }
 
 TEST_F(OnRing, ChunksOfOneByteArriveToo) {
@@ -117,9 +119,9 @@ TEST_F(OnRing, EveryKindOfDeviceMemoryServes) {
   for (const auto kind :
        {device::MemoryKind::kBuffer, device::MemoryKind::kHostPointer, device::MemoryKind::kSvm}) {
     if (kind == device::MemoryKind::kSvm && !found_.info.has_svm) continue;
-    for (const auto& [chunk, maps] : kWays) {
-      on_ranks(2, waiting(kTimeout, kind), [chunk, maps](const auto& context, Communicator& ranks) {
-        HostTransport transport(context, chunk, maps);
+    for (const auto& [chunk, zero_copy] : kWays) {
+      on_ranks(2, waiting(kTimeout, kind), [chunk, zero_copy](const auto& context, Communicator& ranks) {
+        HostTransport transport(context, chunk, zero_copy);
         Ring ring(transport, ranks, {10007, 5});
         ring.prepare(1);
         ring.exchange();
@@ -146,9 +148,9 @@ TEST_F(OnRing, TheStepsOneByOneMakeAnExchange) {
 }
 
 TEST_F(OnRing, AMessageThatDoesNotComeIsNamedWholeOrInChunks) {
-  for (const auto& [chunk, maps] : kWays) {
-    on_ranks(2, waiting(kShortTimeout), [chunk, maps](const auto& context, Communicator& ranks) {
-      HostTransport transport(context, chunk, maps);
+  for (const auto& [chunk, zero_copy] : kWays) {
+    on_ranks(2, waiting(kShortTimeout), [chunk, zero_copy](const auto& context, Communicator& ranks) {
+      HostTransport transport(context, chunk, zero_copy);
       Ring ring(transport, ranks, {2500});
       ring.prepare(1);
       ranks.barrier();
@@ -157,7 +159,7 @@ TEST_F(OnRing, AMessageThatDoesNotComeIsNamedWholeOrInChunks) {
           message_of([&] { transport.exchange({}, receives); }, ExitCode::kEnvironment);
       const std::string peer = "from rank " + std::to_string(1 - ranks.rank());
       EXPECT_TRUE(mentions(message, peer)) << message;
-      EXPECT_TRUE(mentions(message, chunk == 0 || maps ? "2500 bytes" : "1000 bytes")) << message;
+      EXPECT_TRUE(mentions(message, chunk == 0 || zero_copy ? "2500 bytes" : "1000 bytes")) << message;
       ranks.barrier();
     });
   }
@@ -181,7 +183,7 @@ TEST_F(OnRing, TransportsAreMadeByName) {
 TEST_F(OnRing, FaultsOfMessagesAreMadeOnTheirRankOnly) {
   const auto is_faulty = [this](const char* text) {
     std::array<bool, 2> faulty{};
-    on_ranks(2, {.fault = harness::parse_fault(text)}, [&](const auto& context, Communicator& ranks) {
+    on_ranks(2, {.fault = runtime::parse_fault(text)}, [&](const auto& context, Communicator& ranks) {
       const std::unique_ptr<Transport> transport = make_transport("cpu", 0, context);
       faulty[static_cast<std::size_t>(ranks.rank())] =
           dynamic_cast<FaultyTransport*>(transport.get()) != nullptr;

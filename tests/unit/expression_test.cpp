@@ -1,12 +1,12 @@
 // Expressions: what tests/expressions.json says of them, which the Python tests hold too.
-#include "harness/expression.hpp"
+#include "base/expression.hpp"
 
 #include <nlohmann/json.hpp>
 #include <random>
 
 #include "support.hpp"
 
-namespace fabricmark::harness {
+namespace fabricmark::runtime {
 
 namespace {
 
@@ -68,4 +68,4 @@ TEST(Expression, OfRandomWordsIsRefusedOrHasAValue) {
 
 }  // namespace
 
-}  // namespace fabricmark::harness
+}  // namespace fabricmark::runtime

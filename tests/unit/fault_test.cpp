@@ -1,10 +1,10 @@
-#include "harness/fault.hpp"
+#include "runtime/fault.hpp"
 
 #include <limits>
 
 #include "support.hpp"
 
-namespace fabricmark::harness {
+namespace fabricmark::runtime {
 
 namespace {
 
@@ -94,4 +94,4 @@ TEST_F(Corrupt, RefusesFaultsOfMessages) {
 
 }  // namespace
 
-}  // namespace fabricmark::harness
+}  // namespace fabricmark::runtime

@@ -8,16 +8,16 @@
 #include "fabric/all_to_all.hpp"
 #include "fabric/cpu_transport.hpp"
 #include "fabric/faulty_transport.hpp"
-#include "harness/fault.hpp"
+#include "runtime/fault.hpp"
 #include "support.hpp"
 
 namespace fabricmark::fft {
 
 namespace {
 
-using harness::Communicator;
-using harness::Fault;
-using harness::run_in_process;
+using runtime::Communicator;
+using runtime::Fault;
+using runtime::run_in_process;
 using test::mentions;
 using test::message_of;
 
@@ -46,7 +46,7 @@ class FftCheck : public testing::Test {
     }
   }
 
-  [[nodiscard]] std::vector<harness::Verdict> check(const Points& results) const {
+  [[nodiscard]] std::vector<runtime::Verdict> check(const Points& results) const {
     return check_batch<T>(inputs_, results, log_size_, direction_);
   }
 
@@ -58,9 +58,9 @@ class FftCheck : public testing::Test {
     const std::vector<T> stale(values.size(), std::numeric_limits<T>::quiet_NaN());
     if (kind == Fault::Kind::kElement) {
       const auto largest = std::max_element(values.begin(), values.end()) - values.begin();
-      harness::corrupt<T>(values.subspan(largest, 1), {}, kind, 10 * harness::kEpsilon<T>);
+      runtime::corrupt<T>(values.subspan(largest, 1), {}, kind, 10 * device::kEpsilon<T>);
     } else {
-      harness::corrupt<T>(values, stale, kind, harness::kEpsilon<T>);
+      runtime::corrupt<T>(values, stale, kind, device::kEpsilon<T>);
     }
     return results;
   }
@@ -82,7 +82,7 @@ TYPED_TEST(FftCheck, PassesRightResults) {
   for (const std::size_t log_size : kLogSizes) {
     for (const Direction direction : kDirections) {
       this->make(log_size, 2, direction);
-      for (const harness::Verdict& verdict : this->check(this->results_)) {
+      for (const runtime::Verdict& verdict : this->check(this->results_)) {
         EXPECT_TRUE(verdict.passed()) << verdict.name << " of 2^" << log_size << ": " << verdict.error;
         EXPECT_EQ(verdict.checked, std::size_t{2} << log_size);
         EXPECT_LT(verdict.error, verdict.threshold / 8) << "rounding alone";
@@ -95,7 +95,7 @@ TYPED_TEST(FftCheck, FindsEveryFaultInOneTransformAndSaysWhere) {
   for (const std::size_t log_size : kLogSizes) {
     this->make(log_size, 2, log_size % 2 == 0 ? Direction::kForward : Direction::kInverse);
     for (const Fault::Kind kind : kFaults) {
-      const std::vector<harness::Verdict> verdicts = this->check(this->spoiled(kind, 1));
+      const std::vector<runtime::Verdict> verdicts = this->check(this->spoiled(kind, 1));
       EXPECT_FALSE(verdicts[0].passed()) << "fault " << static_cast<int>(kind) << " of 2^" << log_size;
       EXPECT_TRUE(mentions(verdicts[0].worst->place, "of transform 1")) << verdicts[0].worst->place;
       EXPECT_FALSE(verdicts[1].passed()) << "fault " << static_cast<int>(kind) << " of 2^" << log_size;
@@ -121,8 +121,8 @@ TYPED_TEST(FftCheck, FindsAWrongDirectionAScaleAndAnotherTransform) {
 TYPED_TEST(FftCheck, FindsASingleNaN) {
   this->make(6, 3, Direction::kForward);
   this->results_.back() = {0, std::numeric_limits<TypeParam>::quiet_NaN()};
-  const std::vector<harness::Verdict> verdicts = this->check(this->results_);
-  for (const harness::Verdict& verdict : verdicts) EXPECT_FALSE(verdict.passed()) << verdict.name;
+  const std::vector<runtime::Verdict> verdicts = this->check(this->results_);
+  for (const runtime::Verdict& verdict : verdicts) EXPECT_FALSE(verdict.passed()) << verdict.name;
   EXPECT_EQ(verdicts[0].worst->place, "point 63 of transform 2");
 }
 
@@ -132,7 +132,7 @@ template <typename T>
 class FftSums : public FftCheck<T> {
  protected:
   /// The verdict on the batch, or on one part of its only transform.
-  [[nodiscard]] harness::Verdict sums(const typename FftCheck<T>::Points& results, std::size_t first,
+  [[nodiscard]] runtime::Verdict sums(const typename FftCheck<T>::Points& results, std::size_t first,
                                       std::size_t count) const {
     const std::size_t points = std::size_t{1} << this->log_size_;
     const RandomSum<T> random(this->log_size_, first, count);
@@ -143,7 +143,7 @@ class FftSums : public FftCheck<T> {
     }
     return verdict.verdict();
   }
-  [[nodiscard]] harness::Verdict sums(const typename FftCheck<T>::Points& results) const {
+  [[nodiscard]] runtime::Verdict sums(const typename FftCheck<T>::Points& results) const {
     return sums(results, 0, std::size_t{1} << this->log_size_);
   }
 };
@@ -153,7 +153,7 @@ TYPED_TEST(FftSums, PassRightResults) {
   for (const std::size_t log_size : kLogSizes) {
     for (const Direction direction : kDirections) {
       this->make(log_size, 2, direction);
-      const harness::Verdict verdict = this->sums(this->results_);
+      const runtime::Verdict verdict = this->sums(this->results_);
       EXPECT_LT(verdict.error, verdict.threshold / 2) << verdict.name << " of 2^" << log_size;
       EXPECT_EQ(verdict.checked, std::size_t{2} << log_size);
       const std::size_t part = std::size_t{1} << (log_size - 1);
@@ -167,7 +167,7 @@ TYPED_TEST(FftSums, FindOneWrongTransformOfABatchAndSayWhich) {
     this->make(log_size, 3, log_size % 2 == 0 ? Direction::kForward : Direction::kInverse);
     for (const Fault::Kind kind : kFaults) {
       if (kind == Fault::Kind::kElement) continue;  // 1000 eps of one point are for the full check
-      const harness::Verdict verdict = this->sums(this->spoiled(kind, 1));
+      const runtime::Verdict verdict = this->sums(this->spoiled(kind, 1));
       EXPECT_FALSE(verdict.passed()) << "fault " << static_cast<int>(kind) << " of 2^" << log_size;
       EXPECT_TRUE(mentions(verdict.worst->place, "transform 1")) << verdict.worst->place;
     }
@@ -232,7 +232,7 @@ TEST(Steps, AreRowsTimesColumns) {
 
 /// Half a unit in the last place of a number up to 1, and what the wider computation may be wrong by.
 template <typename T>
-constexpr double kRounding = 0.5001 * harness::kEpsilon<T> / 2;
+constexpr double kRounding = 0.5001 * device::kEpsilon<T> / 2;
 
 template <typename T>
 void expect_exact(std::pair<T, T> found, long double index, long double points) {

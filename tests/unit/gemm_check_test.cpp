@@ -1,7 +1,7 @@
 #include "benchmarks/gemm/check.hpp"
 #include "benchmarks/gemm/column_check.hpp"
 #include "benchmarks/gemm/inputs.hpp"
-#include "harness/fault.hpp"
+#include "runtime/fault.hpp"
 #include "support.hpp"
 
 namespace fabricmark::gemm {
@@ -19,7 +19,7 @@ class GemmCheck : public testing::Test {
   static constexpr double kBeta = 2;
 
   void SetUp() override {
-    constexpr int kBits = std::is_same_v<Out, harness::Half> ? 11 : std::numeric_limits<Out>::digits;
+    constexpr int kBits = std::is_same_v<Out, device::Half> ? 11 : std::numeric_limits<Out>::digits;
     const Inputs inputs({.size = kSize, .value_bits = kBits, .input_bits = kBits});
     for (auto* matrix : {&a_, &b_, &c_, &result_}) matrix->assign(kSize * kStride, static_cast<Out>(0.0));
     for (std::size_t i = 0; i < kSize; ++i) {
@@ -60,7 +60,7 @@ class GemmCheck : public testing::Test {
   }
 
   /// The check of every repetition.
-  [[nodiscard]] harness::Verdict columns() const {
+  [[nodiscard]] runtime::Verdict columns() const {
     const Product<Out, Out> checked = product(a_);
     return ColumnCheck<Out, Out>(checked, 17).verdict();
   }
@@ -69,30 +69,30 @@ class GemmCheck : public testing::Test {
   std::vector<Out> a_, b_, c_, result_;
 };
 
-using Types = testing::Types<float, double, harness::Half>;
+using Types = testing::Types<float, double, device::Half>;
 TYPED_TEST_SUITE(GemmCheck, Types);
 
 TYPED_TEST(GemmCheck, PassesARightResultWithoutAnyError) {
-  const std::vector<harness::Verdict> verdicts = check(this->product(this->a_));
+  const std::vector<runtime::Verdict> verdicts = check(this->product(this->a_));
   ASSERT_EQ(verdicts.size(), 3U);
   EXPECT_EQ(verdicts[0].checked, this->kSize * this->kSize);
   EXPECT_EQ(verdicts[1].checked, this->kSize * kSpotRows);
-  for (const harness::Verdict& verdict : verdicts) {
+  for (const runtime::Verdict& verdict : verdicts) {
     EXPECT_EQ(verdict.error, 0) << verdict.name;
     EXPECT_TRUE(verdict.passed());
   }
 }
 
 TYPED_TEST(GemmCheck, FindsEveryKindOfFault) {
-  using Kind = harness::Fault::Kind;
+  using Kind = runtime::Fault::Kind;
   const std::vector<TypeParam> right = this->dense();
   for (const Kind kind : {Kind::kElement, Kind::kScale, Kind::kZeros, Kind::kStale, Kind::kSwapped}) {
     std::vector<TypeParam> values = right;
     const std::vector<TypeParam> stale(values.size(), static_cast<TypeParam>(1.0));
-    harness::corrupt<TypeParam>(values, stale, kind, 10 * harness::kEpsilon<TypeParam>);
+    runtime::corrupt<TypeParam>(values, stale, kind, 10 * device::kEpsilon<TypeParam>);
     this->spread(values);
     EXPECT_FALSE(this->columns().passed()) << static_cast<int>(kind);
-    const std::vector<harness::Verdict> verdicts = check(this->product(this->a_));
+    const std::vector<runtime::Verdict> verdicts = check(this->product(this->a_));
     EXPECT_FALSE(verdicts[0].passed()) << static_cast<int>(kind);
     if (kind == Kind::kElement) {
       EXPECT_EQ(verdicts[0].worst->place, "c[35,0]");
@@ -104,8 +104,8 @@ TYPED_TEST(GemmCheck, FindsEveryKindOfFault) {
 
 TYPED_TEST(GemmCheck, FindsASingleNaN) {
   this->result_[69 * this->kStride + 69] = static_cast<TypeParam>(std::numeric_limits<double>::quiet_NaN());
-  const std::vector<harness::Verdict> verdicts = check(this->product(this->a_));
-  for (const harness::Verdict& verdict : verdicts) EXPECT_FALSE(verdict.passed()) << verdict.name;
+  const std::vector<runtime::Verdict> verdicts = check(this->product(this->a_));
+  for (const runtime::Verdict& verdict : verdicts) EXPECT_FALSE(verdict.passed()) << verdict.name;
   EXPECT_EQ(verdicts[0].worst->place, "c[69,69]");
   EXPECT_EQ(verdicts[1].worst->place, "c[69,69]");
 }
@@ -117,7 +117,7 @@ TYPED_TEST(GemmCheck, FindsATransposedA) {
       transposed[i * this->kStride + j] = this->a_[j * this->kStride + i];
     }
   }
-  const std::vector<harness::Verdict> verdicts = check(this->product(transposed));
+  const std::vector<runtime::Verdict> verdicts = check(this->product(transposed));
   EXPECT_FALSE(verdicts[0].passed());
   EXPECT_FALSE(verdicts[1].passed());
 }
@@ -136,8 +136,8 @@ TYPED_TEST(GemmCheck, OfEachRepetitionPassesARightResultAndFindsEveryWrongElemen
       const double size_of = std::max(1.0, std::abs(static_cast<double>(right)));
       element = static_cast<TypeParam>(static_cast<double>(right) +
                                        most * std::exp2(std::ceil(std::log2(size_of))) *
-                                           harness::kEpsilon<TypeParam>);
-      const harness::Verdict verdict = this->columns();
+                                           device::kEpsilon<TypeParam>);
+      const runtime::Verdict verdict = this->columns();
       EXPECT_EQ(verdict.error, 1) << "one column";
       ASSERT_TRUE(verdict.worst);
       if (rounding == Rounding::kNone) {

@@ -3,7 +3,7 @@
 #include <set>
 
 #include "benchmarks/gemm/inputs.hpp"
-#include "harness/element.hpp"
+#include "device/element.hpp"
 #include "support.hpp"
 
 namespace fabricmark::gemm {
@@ -59,8 +59,8 @@ TEST(ExactInputs, AreHeldByTheTypeOfTheInputs) {
     const Inputs inputs = inputs_of(type, 300);
     for (std::size_t i = 0; i < 300; ++i) {
       for (std::size_t j = 0; j < 300; ++j) {
-        ASSERT_EQ(static_cast<double>(harness::Half(inputs.a(i, j))), inputs.a(i, j)) << type.name;
-        ASSERT_EQ(static_cast<double>(harness::Half(inputs.b(i, j))), inputs.b(i, j)) << type.name;
+        ASSERT_EQ(static_cast<double>(device::Half(inputs.a(i, j))), inputs.a(i, j)) << type.name;
+        ASSERT_EQ(static_cast<double>(device::Half(inputs.b(i, j))), inputs.b(i, j)) << type.name;
       }
     }
   }

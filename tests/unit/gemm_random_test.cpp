@@ -31,14 +31,14 @@ class RandomPart {
   }
 
   /// The check's error and threshold where inputs have so many digits, and all else is right.
-  [[nodiscard]] harness::Verdict verdict(int digits) {
+  [[nodiscard]] runtime::Verdict verdict(int digits) {
     const std::vector<double> found = digits == 24 ? sums_ : product(digits);
     for (std::size_t i = 0; i < found.size(); ++i) result_[i] = static_cast<float>(found[i]);
     return compared();
   }
 
   /// The same of sums in float, one product after the other.
-  [[nodiscard]] harness::Verdict honest() {
+  [[nodiscard]] runtime::Verdict honest() {
     std::ranges::fill(result_, 0.0F);
     for (std::size_t i = 0; i < side_; ++i) {
       for (std::size_t k = 0; k < size_; ++k) {
@@ -50,7 +50,7 @@ class RandomPart {
   }
 
   /// What each repetition's check says of the last result; of whole products only.
-  [[nodiscard]] harness::Verdict of_repetition() const {
+  [[nodiscard]] runtime::Verdict of_repetition() const {
     const Product<float, float> whole = described();
     return ColumnCheck<float, float>(whole, 17).verdict();
   }
@@ -66,7 +66,7 @@ class RandomPart {
             .c = {},
             .result = {result_.data(), side_}};
   }
-  [[nodiscard]] harness::Verdict compared() const {
+  [[nodiscard]] runtime::Verdict compared() const {
     const Product<float, float> part = described();
     Comparison<float, float> comparison(part);
     for (std::size_t i = 0; i < sums_.size(); ++i) comparison.add(i / side_, i % side_, sums_[i]);
@@ -100,7 +100,7 @@ INSTANTIATE_TEST_SUITE_P(Sizes, RandomInFewerDigits,
 
 TEST_P(RandomInFewerDigits, AreFoundAndSumsInFloatAreNot) {
   RandomPart part(GetParam().size, GetParam().side);
-  const harness::Verdict honest = part.honest();
+  const runtime::Verdict honest = part.honest();
   EXPECT_LT(honest.error, honest.threshold / 2);
   EXPECT_TRUE(part.verdict(24).passed());
   for (const int digits : {8, 11, GetParam().most_digits}) {

@@ -1,10 +1,10 @@
-#include "harness/host.hpp"
+#include "base/host.hpp"
 
 #include <cstdlib>
 
 #include "support.hpp"
 
-namespace fabricmark::harness {
+namespace fabricmark::runtime {
 
 namespace {
 
@@ -43,4 +43,4 @@ TEST(Host, IsDescribed) {
 
 }  // namespace
 
-}  // namespace fabricmark::harness
+}  // namespace fabricmark::runtime

@@ -8,18 +8,18 @@ namespace {
 
 /// The verdict of that name with the largest error of all ranks.
 template <typename T>
-harness::Verdict worst(const Factored<T>& whole, const std::string& name, int repetition = 0,
+runtime::Verdict worst(const Factored<T>& whole, const std::string& name, int repetition = 0,
                        std::size_t groups = Probes<T>::kQuick, const Shape& shape = {1, 1, 32}) {
-  std::vector<harness::Verdict> all(shape.rows * shape.columns);
+  std::vector<runtime::Verdict> all(shape.rows * shape.columns);
   on_ranks(shape, whole.size(), [&](const Vectors& vectors) {
     const std::vector<T> factors = whole.factors(vectors.layout());
-    for (const harness::Verdict& verdict : Probes<T>(vectors, factors.data(), repetition).check(groups)) {
+    for (const runtime::Verdict& verdict : Probes<T>(vectors, factors.data(), repetition).check(groups)) {
       if (verdict.name == name) all[static_cast<std::size_t>(vectors.layout().rank)] = verdict;
     }
   });
-  harness::Verdict sum = *std::ranges::max_element(all, {}, &harness::Verdict::error);
+  runtime::Verdict sum = *std::ranges::max_element(all, {}, &runtime::Verdict::error);
   sum.checked = 0;
-  for (const harness::Verdict& verdict : all) sum.checked += verdict.checked;
+  for (const runtime::Verdict& verdict : all) sum.checked += verdict.checked;
   return sum;
 }
 
@@ -51,7 +51,7 @@ TYPED_TEST(HplPrecision, PassesFactorsThatAreRoundedOftenWithRoom) {
   for (const std::size_t size : {2U, 3U, 16U, 61U, 200U, 600U}) {
     for (const int repetition : {0, 1}) {
       const Factored<TypeParam> whole(size, {}, repetition);
-      const harness::Verdict found = worst(whole, "precision", repetition);
+      const runtime::Verdict found = worst(whole, "precision", repetition);
       EXPECT_LT(found.error, 0.8 * found.threshold) << "n = " << size;
       EXPECT_TRUE(found.checked > 0 || size < 16) << size;
     }
@@ -64,7 +64,7 @@ TYPED_TEST(HplPrecision, FindsProductsOfFewerDigits) {
     // Of float: 18, 16 and 14 digits, TF32 and half, bfloat16.
     for (const int fewer : {6, 8, 10, 13, 16}) {
       if (size < 600 && fewer < 8) continue;
-      const harness::Verdict found = worst(Factored<TypeParam>(size, {kDigits - fewer}), "precision");
+      const runtime::Verdict found = worst(Factored<TypeParam>(size, {kDigits - fewer}), "precision");
       EXPECT_FALSE(found.passed()) << kDigits - fewer << " digits, n = " << size << ": " << found.error;
     }
   }
@@ -75,7 +75,7 @@ TYPED_TEST(HplPrecision, FindsAFewProductsOfFewerDigitsOnEveryGrid) {
   const Digits of_one_panel{std::numeric_limits<TypeParam>::digits - 13, 320, 352};
   const Factored<TypeParam> whole(kSize, of_one_panel);
   for (const Shape& shape : {Shape{1, 1, 32}, {2, 2, 32}, {1, 3, 100}}) {
-    const harness::Verdict found = worst(whole, "precision", 0, Probes<TypeParam>::kQuick, shape);
+    const runtime::Verdict found = worst(whole, "precision", 0, Probes<TypeParam>::kQuick, shape);
     EXPECT_FALSE(found.passed()) << shape << ": " << found.error;
     EXPECT_TRUE(found.worst) << "a band of rows or a column";
   }

@@ -26,11 +26,11 @@ TEST(HplGroups, ShareNoTwoColumnsInBothPartitions) {
   }
 }
 
-/// What the ranks find in factors, as the harness puts it together.
+/// What the ranks find in factors, as the runtime puts it together.
 template <typename T>
-std::map<std::string, harness::Verdict> verdicts(const Factored<T>& whole, const Shape& shape,
-                                                 const harness::Fault* fault = nullptr) {
-  std::vector<std::vector<harness::Verdict>> all(shape.rows * shape.columns);
+std::map<std::string, runtime::Verdict> verdicts(const Factored<T>& whole, const Shape& shape,
+                                                 const runtime::Fault* fault = nullptr) {
+  std::vector<std::vector<runtime::Verdict>> all(shape.rows * shape.columns);
   on_ranks(shape, whole.size(), [&](const Vectors& vectors) {
     const Layout& layout = vectors.layout();
     std::vector<T> factors = whole.factors(layout);
@@ -40,9 +40,9 @@ std::map<std::string, harness::Verdict> verdicts(const Factored<T>& whole, const
     }
     all[static_cast<std::size_t>(layout.rank)] = Probes<T>(vectors, factors.data()).check();
   });
-  std::map<std::string, harness::Verdict> worst;
-  for (const std::vector<harness::Verdict>& found : all) {
-    for (const harness::Verdict& verdict : found) {
+  std::map<std::string, runtime::Verdict> worst;
+  for (const std::vector<runtime::Verdict>& found : all) {
+    for (const runtime::Verdict& verdict : found) {
       const auto [entry, is_new] = worst.try_emplace(verdict.name, verdict);
       if (is_new) continue;
       const std::size_t checked = entry->second.checked + verdict.checked;
@@ -94,7 +94,7 @@ TYPED_TEST(HplProbes, FindEveryElementThatIsOffByAThousandEpsilons) {
       if (size < 0.05) continue;
       whole.factor(i, j) *= 1 + 1000 * std::numeric_limits<TypeParam>::epsilon();
       const auto found = verdicts(whole, {1, 1, 4});
-      const harness::Verdict& verdict = found.at(i == j ? "diagonal of U" : "factors");
+      const runtime::Verdict& verdict = found.at(i == j ? "diagonal of U" : "factors");
       EXPECT_FALSE(verdict.passed()) << i << ", " << j << ": " << verdict.error;
       // An element of U is in the products of its column, one of L in those of its row.
       const std::string& place = verdict.worst->place;
@@ -125,7 +125,7 @@ TYPED_TEST(HplProbes, FindEveryFaultOnOneRankOrAll) {
   for (const char* text : {"element", "element:l", "element:u", "element:diagonal", "element@3", "scale",
                            "zeros", "stale", "swapped:factors", "scale@1", "zeros@0", "stale@2",
                            "zeros:block", "stale:block", "swapped:block", "stale:block@3", "scale:block@0"}) {
-    harness::Fault fault = harness::parse_fault(text);
+    runtime::Fault fault = runtime::parse_fault(text);
     const auto found = verdicts(whole, {2, 2, 8}, &fault);
     const bool is_diagonal = fault.target == "diagonal";
     EXPECT_FALSE(found.at(is_diagonal ? "diagonal of U" : "factors").passed()) << text;
@@ -149,7 +149,7 @@ TEST(HplFaults, NeedAnElementOrTwoBlocks) {
   const std::vector<double> matrix = whole.matrix(layout);
   FactorFault<double> fault(layout, factors, matrix);
   const auto make = [&](const char* text) {
-    return test::message_of([&] { fault.make(harness::parse_fault(text)); }, ExitCode::kBadUse);
+    return test::message_of([&] { fault.make(runtime::parse_fault(text)); }, ExitCode::kBadUse);
   };
   EXPECT_TRUE(test::mentions(make("swapped:block"), "less than two blocks"));
   EXPECT_TRUE(test::mentions(make("element:elsewhere"), "no element of elsewhere"));

@@ -20,9 +20,9 @@ System system_of(const Vectors& vectors, const Matrix<T>& matrix) {
   return system;
 }
 
-std::map<std::string, harness::Verdict> by_name(const std::vector<harness::Verdict>& verdicts) {
-  std::map<std::string, harness::Verdict> named;
-  for (const harness::Verdict& verdict : verdicts) named[verdict.name] = verdict;
+std::map<std::string, runtime::Verdict> by_name(const std::vector<runtime::Verdict>& verdicts) {
+  std::map<std::string, runtime::Verdict> named;
+  for (const runtime::Verdict& verdict : verdicts) named[verdict.name] = verdict;
   return named;
 }
 
@@ -45,7 +45,7 @@ TYPED_TEST(HplSolve, FindsOnesOnAnyGrid) {
         const std::vector<TypeParam> factors = whole.factors(vectors.layout());
         std::vector<double> x = system.right_side;
         TriangularSolver<TypeParam>(vectors, factors.data()).solve(x);
-        for (const harness::Verdict& verdict : check_solution(vectors, system, {x, this->kEpsilon})) {
+        for (const runtime::Verdict& verdict : check_solution(vectors, system, {x, this->kEpsilon})) {
           EXPECT_TRUE(verdict.passed()) << shape << ", " << verdict.name << ": " << verdict.error;
           EXPECT_EQ(verdict.checked, real_columns(vectors.layout()));
         }
@@ -77,8 +77,8 @@ TYPED_TEST(HplSolve, IsWrongWhenAnyFactorIsFarOff) {
 }
 
 /// The verdicts of a solution of zeros, for which no system has to be solved.
-std::map<std::string, harness::Verdict> verdicts_of_zeros(std::size_t size) {
-  std::map<std::string, harness::Verdict> named;
+std::map<std::string, runtime::Verdict> verdicts_of_zeros(std::size_t size) {
+  std::map<std::string, runtime::Verdict> named;
   on_ranks({1, 1, 64}, size, [&](const Vectors& vectors) {
     const Matrix<float> matrix(vectors);
     const std::vector<double> zeros(vectors.layout().local_columns());
@@ -89,7 +89,7 @@ std::map<std::string, harness::Verdict> verdicts_of_zeros(std::size_t size) {
 }
 
 TEST(HplSolution, OfZerosPassesTheSourcesResidualAndNoOther) {
-  std::map<std::string, harness::Verdict> named = verdicts_of_zeros(4096);
+  std::map<std::string, runtime::Verdict> named = verdicts_of_zeros(4096);
   EXPECT_TRUE(named.at("residual").passed()) << named.at("residual").error;
   EXPECT_FALSE(named.at("scaled residual").passed());
   EXPECT_FALSE(named.at("forward error").passed());
@@ -129,7 +129,7 @@ TEST(HplRefinement, ReachesDoubleAccuracyFromFloatFactors) {
         const Refinement refinement = refine(vectors, system, x);
         EXPECT_LE(refinement.iterations, 4);
         EXPECT_LE(refinement.norms.scaled(kEpsilon, size), 1.0 / static_cast<double>(size));
-        for (const harness::Verdict& verdict : check_solution(vectors, system, {x, kEpsilon})) {
+        for (const runtime::Verdict& verdict : check_solution(vectors, system, {x, kEpsilon})) {
           EXPECT_TRUE(verdict.passed()) << verdict.name << ": " << verdict.error << ", n = " << size;
         }
       });

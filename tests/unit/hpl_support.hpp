@@ -93,7 +93,7 @@ inline std::ostream& operator<<(std::ostream& out, const Shape& shape) {
 
 /// Calls `body` on every rank of the grid, each a thread.
 inline void on_ranks(const Shape& shape, std::size_t size, const std::function<void(const Vectors&)>& body) {
-  harness::run_in_process(static_cast<int>(shape.rows * shape.columns), [&](harness::Communicator& ranks) {
+  runtime::run_in_process(static_cast<int>(shape.rows * shape.columns), [&](runtime::Communicator& ranks) {
     constexpr double kTimeout = 20;
     const Layout layout{
         .size = size, .block = shape.block, .grid = {shape.rows, shape.columns}, .rank = ranks.rank()};

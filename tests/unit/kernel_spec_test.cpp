@@ -1,10 +1,10 @@
-#include "harness/kernel_spec.hpp"
+#include "runtime/kernel_spec.hpp"
 
 #include <random>
 
 #include "support.hpp"
 
-namespace fabricmark::harness {
+namespace fabricmark::runtime {
 
 namespace {
 
@@ -294,4 +294,4 @@ TEST(KernelsFolder, FollowsTheEnvironment) {
 
 }  // namespace
 
-}  // namespace fabricmark::harness
+}  // namespace fabricmark::runtime

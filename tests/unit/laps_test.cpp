@@ -1,11 +1,11 @@
-#include "harness/laps.hpp"
+#include "runtime/laps.hpp"
 
 #include <atomic>
 #include <stdexcept>
 
 #include "support.hpp"
 
-namespace fabricmark::harness {
+namespace fabricmark::runtime {
 
 namespace {
 
@@ -156,4 +156,4 @@ TEST(Laps, EndOnAllRanksWhenOneFailsWithinThePart) {
 
 }  // namespace
 
-}  // namespace fabricmark::harness
+}  // namespace fabricmark::runtime

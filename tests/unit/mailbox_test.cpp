@@ -1,4 +1,4 @@
-#include "harness/mailbox.hpp"
+#include "runtime/mailbox.hpp"
 
 #include <algorithm>
 #include <array>
@@ -7,7 +7,7 @@
 
 #include "support.hpp"
 
-namespace fabricmark::harness {
+namespace fabricmark::runtime {
 
 namespace {
 
@@ -200,4 +200,4 @@ TEST(InProcessRanks, SendFromAllToAllManyTimes) {
 
 }  // namespace
 
-}  // namespace fabricmark::harness
+}  // namespace fabricmark::runtime

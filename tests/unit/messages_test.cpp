@@ -11,9 +11,9 @@ namespace fabricmark::fabric {
 
 namespace {
 
-using harness::Communicator;
-using harness::run_in_process;
-using harness::single_rank;
+using runtime::Communicator;
+using runtime::run_in_process;
+using runtime::single_rank;
 using test::mentions;
 using test::message_of;
 

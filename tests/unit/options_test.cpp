@@ -1,8 +1,8 @@
-#include "harness/options.hpp"
+#include "runtime/options.hpp"
 
 #include "support.hpp"
 
-namespace fabricmark::harness {
+namespace fabricmark::runtime {
 
 namespace {
 
@@ -113,4 +113,4 @@ TEST(Options, RefuseAResultFileThatCannotBeWrittenBeforeTheRun) {
 
 }  // namespace
 
-}  // namespace fabricmark::harness
+}  // namespace fabricmark::runtime

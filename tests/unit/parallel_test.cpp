@@ -1,10 +1,10 @@
-#include "harness/parallel.hpp"
+#include "base/parallel.hpp"
 
 #include <gtest/gtest.h>
 
 #include <stdexcept>
 
-namespace fabricmark::harness {
+namespace fabricmark::runtime {
 
 namespace {
 
@@ -29,4 +29,4 @@ TEST(ParallelFor, ThrowsWhatAnyPartThrows) {
 
 }  // namespace
 
-}  // namespace fabricmark::harness
+}  // namespace fabricmark::runtime

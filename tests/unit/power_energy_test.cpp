@@ -1,9 +1,9 @@
 // Energy from samples: pure arithmetic, to the last bit where the samples allow it.
-#include "harness/power/energy.hpp"
+#include "power/energy.hpp"
 
 #include "support.hpp"
 
-namespace fabricmark::harness::power {
+namespace fabricmark::power {
 
 namespace {
 
@@ -56,4 +56,4 @@ TEST(Energy, SkipsOverSamplesThatAreMissing) {
 
 }  // namespace
 
-}  // namespace fabricmark::harness::power
+}  // namespace fabricmark::power

@@ -2,11 +2,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "harness/power/sampler.hpp"
-#include "harness/power/words.hpp"
+#include "base/subprocess.hpp"
+#include "power/sampler.hpp"
 #include "power_support.hpp"
 
-namespace fabricmark::harness::power {
+namespace fabricmark::power {
 
 namespace {
 
@@ -172,15 +172,15 @@ TEST(Command, IsRefusedWhenItFailsOrPrintsNoNumber) {
 TEST(Command, IsEndedWhenItHangs) {
   const auto start = std::chrono::steady_clock::now();
   for (const char* command : {"sleep 60", "sh -c 'sleep 60 & sleep 60'", "sh -c 'exec >&-; sleep 60'"}) {
-    EXPECT_TRUE(mentions(run_words(split_words(command), 0.1).failure, "did not end")) << command;
+    EXPECT_TRUE(mentions(run_command(split_words(command), 0.1).failure, "did not end")) << command;
   }
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(10));
 }
 
 TEST(Command, MayPrintMoreThanAnyPipeHolds) {
-  EXPECT_EQ(run_words(split_words("head -c 1000000 /dev/zero"), 10).failure, "");
+  EXPECT_EQ(run_command(split_words("head -c 1000000 /dev/zero"), 10).failure, "");
 }
 
 }  // namespace
 
-}  // namespace fabricmark::harness::power
+}  // namespace fabricmark::power

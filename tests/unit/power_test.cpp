@@ -3,11 +3,10 @@
 #include <cmath>
 #include <thread>
 
-#include "harness/exchange.hpp"
-#include "harness/power/sampler.hpp"
+#include "power/sampler.hpp"
 #include "power_support.hpp"
 
-namespace fabricmark::harness::power {
+namespace fabricmark::power {
 
 namespace {
 
@@ -167,28 +166,6 @@ TEST(Sampler, LetsASlowSourceHoldUpNoOther) {
   EXPECT_NEAR(reading.energies[1].watts(), 20, 0.2);
 }
 
-TEST(GatheredPower, NamesTheHostOnlyWhenThereAreSeveral) {
-  Reading both;
-  Reading one;
-  run_in_process(3, [&](Communicator& ranks) {
-    Reading own;
-    if (ranks.rank() != 1) own.energies.push_back({"package-0", "rapl", 1.0 / 3, 2});
-    if (ranks.rank() == 2) own.notes.emplace_back("power: a note");
-    const Reading two_hosts = gather_power(ranks, ranks.rank() == 2 ? "b" : "a", own);
-    const Reading one_host = gather_power(ranks, "a", ranks.is_root() ? own : Reading());
-    if (ranks.is_root()) both = two_hosts;
-    if (ranks.is_root()) one = one_host;
-    return 0;
-  });
-  ASSERT_EQ(both.energies.size(), 2U);
-  EXPECT_EQ(both.energies[0].domain, "a: package-0");
-  EXPECT_EQ(both.energies[1].domain, "b: package-0");
-  EXPECT_EQ(both.energies[1].joules, 1.0 / 3);
-  EXPECT_EQ(both.notes, (std::vector<std::string>{"b: power: a note"}));
-  ASSERT_EQ(one.energies.size(), 1U);
-  EXPECT_EQ(one.energies[0].domain, "package-0");
-}
-
 }  // namespace
 
-}  // namespace fabricmark::harness::power
+}  // namespace fabricmark::power

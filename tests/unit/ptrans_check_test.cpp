@@ -4,13 +4,13 @@
 
 #include <set>
 
-#include "harness/fault.hpp"
+#include "runtime/fault.hpp"
 
 namespace fabricmark::ptrans {
 
 namespace {
 
-using harness::Fault;
+using runtime::Fault;
 
 /// C of a 10 x 10 matrix in blocks of 4 on rank 1 of two, as a right program makes it.
 template <typename T>
@@ -23,7 +23,7 @@ class Part {
     });
   }
   [[nodiscard]] Layout layout() const { return {plan_.blocks, kSize, kBlock}; }
-  [[nodiscard]] harness::Verdict verdict(int threads = 1) const {
+  [[nodiscard]] runtime::Verdict verdict(int threads = 1) const {
     const auto source = [&](std::size_t number) { return opposite(plan_.blocks[number]); };
     return check<T>("elements", inputs, layout(), c, source, threads);
   }
@@ -51,7 +51,7 @@ TYPED_TEST_SUITE(PtransCheck, Types);
 
 TYPED_TEST(PtransCheck, ARightResultIsOffByHalfAnEpsilonAndPaddingIsNotLookedAt) {
   const Part<TypeParam> part;
-  const harness::Verdict verdict = part.verdict();
+  const runtime::Verdict verdict = part.verdict();
   EXPECT_TRUE(verdict.passed());
   EXPECT_LE(verdict.error, 0.5);
   EXPECT_EQ(verdict.checked, 40U) << "columns 4 to 7";
@@ -117,7 +117,7 @@ TYPED_TEST(PtransCheck, ABlockThatDidNotArriveIsFoundAndPlaced) {
   for (const TypeParam wrong : {TypeParam{0}, std::numeric_limits<TypeParam>::quiet_NaN()}) {
     std::vector<TypeParam> spoiled = arrived;
     spoiled[16 + 5] = wrong;
-    const harness::Verdict verdict = check_exchange<TypeParam>(inputs, layout, spoiled);
+    const runtime::Verdict verdict = check_exchange<TypeParam>(inputs, layout, spoiled);
     EXPECT_EQ(verdict.error, 1);
     EXPECT_EQ(verdict.worst->place, "a[9,5]");
   }
@@ -144,7 +144,7 @@ TYPED_TEST(PtransCheck, OneElementThatIsNotRightIsFoundAndPlaced) {
                                    std::numeric_limits<TypeParam>::quiet_NaN()}) {
       Part<TypeParam> part;
       part.c[place] *= factor;
-      const harness::Verdict verdict = part.verdict();
+      const runtime::Verdict verdict = part.verdict();
       EXPECT_FALSE(verdict.passed()) << place << ", " << factor;
       ASSERT_TRUE(verdict.worst);
       const std::size_t row = place / 16 * 4 + place % 16 / 4;
@@ -161,7 +161,7 @@ TYPED_TEST(PtransCheck, EveryFaultOfValuesIsFound) {
     std::vector<TypeParam> values;
     for (const std::size_t place : part.places()) values.push_back(part.c[place]);
     const std::vector<TypeParam> stale(values.size(), std::numeric_limits<TypeParam>::quiet_NaN());
-    harness::corrupt<TypeParam>(values, stale, kind, 10 * std::numeric_limits<TypeParam>::epsilon());
+    runtime::corrupt<TypeParam>(values, stale, kind, 10 * std::numeric_limits<TypeParam>::epsilon());
     std::size_t next = 0;
     for (const std::size_t place : part.places()) part.c[place] = values[next++];
     EXPECT_FALSE(part.verdict().passed());

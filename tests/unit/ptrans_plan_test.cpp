@@ -12,7 +12,7 @@ namespace fabricmark::ptrans {
 
 namespace {
 
-using harness::Fault;
+using runtime::Fault;
 
 /// Plans of all ranks, and exchanges by them.
 class Exchange {

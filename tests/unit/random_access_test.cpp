@@ -137,7 +137,7 @@ class Check : public testing::Test {
   /// Whether the share of wrong items passes, and what is wrong with them.
   [[nodiscard]] std::vector<bool> passed(bool may_lose_updates) const {
     std::vector<bool> passed;
-    for (const harness::Verdict& verdict : check(scope_, actual_, expected_, may_lose_updates)) {
+    for (const runtime::Verdict& verdict : check(scope_, actual_, expected_, may_lose_updates)) {
       EXPECT_EQ(verdict.checked, actual_.size());
       EXPECT_EQ(verdict.worst.has_value(), verdict.error > 0) << verdict.name;
       passed.push_back(verdict.passed());

@@ -1,7 +1,7 @@
-#include "harness/kernel_spec.hpp"
+#include "runtime/kernel_spec.hpp"
 #include "support.hpp"
 
-namespace fabricmark::harness {
+namespace fabricmark::runtime {
 
 namespace {
 
@@ -311,4 +311,4 @@ TEST(BuildDefinitions, SwitchOnTheExtensionOfTheDataType) {
 
 }  // namespace
 
-}  // namespace fabricmark::harness
+}  // namespace fabricmark::runtime

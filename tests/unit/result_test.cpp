@@ -1,11 +1,11 @@
-#include "harness/result.hpp"
+#include "runtime/result.hpp"
 
 #include <limits>
 #include <nlohmann/json.hpp>
 
 #include "support.hpp"
 
-namespace fabricmark::harness {
+namespace fabricmark::runtime {
 
 namespace {
 
@@ -141,4 +141,4 @@ TEST(ResultJson, HasATimelineOnlyOnRequestAndFromZero) {
 
 }  // namespace
 
-}  // namespace fabricmark::harness
+}  // namespace fabricmark::runtime

@@ -1,8 +1,8 @@
-#include "harness/statistics.hpp"
+#include "base/statistics.hpp"
 
 #include "support.hpp"
 
-namespace fabricmark::harness {
+namespace fabricmark::runtime {
 
 namespace {
 
@@ -36,4 +36,4 @@ TEST(Slowest, IsTheLargestTimeOfEachRepetition) {
 
 }  // namespace
 
-}  // namespace fabricmark::harness
+}  // namespace fabricmark::runtime

@@ -1,13 +1,13 @@
 #include <random>
 
+#include "benchmarks/common/parts.hpp"
 #include "benchmarks/stream/problem.hpp"
-#include "harness/parts.hpp"
 #include "support.hpp"
 
 namespace fabricmark::stream {
 
-using harness::divide;
-using harness::Part;
+using common::divide;
+using common::Part;
 
 namespace {
 
@@ -58,12 +58,12 @@ constexpr std::size_t kMany = 100000;
 
 template <typename T>
 class Input : public testing::Test {};
-using Types = testing::Types<float, double, harness::Half>;
+using Types = testing::Types<float, double, device::Half>;
 TYPED_TEST_SUITE(Input, Types);
 
 TYPED_TEST(Input, IsFrom1To2AndUsesEveryBitOfTheSignificand) {
   const std::vector<TypeParam> values = input<TypeParam>(kA, 3, 0, kMany);
-  for (double bit = 0.5; bit >= harness::kEpsilon<TypeParam>; bit /= 2) {
+  for (double bit = 0.5; bit >= device::kEpsilon<TypeParam>; bit /= 2) {
     std::size_t set = 0;
     for (const TypeParam value : values) {
       const auto number = static_cast<double>(value);
@@ -77,7 +77,7 @@ TYPED_TEST(Input, IsFrom1To2AndUsesEveryBitOfTheSignificand) {
 
 TYPED_TEST(Input, IsAnotherInEveryRepetitionArrayAndRank) {
   // By chance as many are alike as the type has few bits.
-  const auto most = static_cast<std::size_t>(2 * kMany * harness::kEpsilon<TypeParam>) + 3;
+  const auto most = static_cast<std::size_t>(2 * kMany * device::kEpsilon<TypeParam>) + 3;
   const std::vector<TypeParam> one = input<TypeParam>(kA, 0, 0, kMany);
   for (const int other : {-3, -1, 1, 2, 10, 64, 1024}) {
     EXPECT_LE(equal(one, input<TypeParam>(kA, other, 0, kMany)), most) << other;
@@ -113,13 +113,13 @@ class Check : public testing::Test {
       results_[kB][i] = scaled(results_[kC][i]);
     }
   }
-  [[nodiscard]] std::array<harness::Verdict, kArrays> verdicts(std::size_t start = 0) const {
+  [[nodiscard]] std::array<runtime::Verdict, kArrays> verdicts(std::size_t start = 0) const {
     return check<T>({a_, b_, {results_[kA], results_[kB], results_[kC]}}, start);
   }
   /// The arrays whose check fails, and that each of these names the element that is worst.
   [[nodiscard]] std::string failed() const {
     std::string names;
-    for (const harness::Verdict& verdict : verdicts()) {
+    for (const runtime::Verdict& verdict : verdicts()) {
       EXPECT_EQ(verdict.checked, kCount);
       EXPECT_EQ(verdict.worst.has_value(), verdict.error > 0);
       if (!verdict.passed()) names += verdict.name.back();
@@ -136,18 +136,18 @@ class Check : public testing::Test {
 TYPED_TEST_SUITE(Check, Types);
 
 TYPED_TEST(Check, PassesRightValuesWithAndWithoutFusedMultiplyAdd) {
-  for (const harness::Verdict& verdict : this->verdicts()) EXPECT_EQ(verdict.error, 0) << verdict.name;
+  for (const runtime::Verdict& verdict : this->verdicts()) EXPECT_EQ(verdict.error, 0) << verdict.name;
   this->run([](TypeParam a, TypeParam b) { return separate_triad(a, b); });
   EXPECT_EQ(this->failed(), "");
 }
 
 TYPED_TEST(Check, FindsEveryKindOfFaultInEveryArrayAlone) {
-  using Kind = harness::Fault::Kind;
+  using Kind = runtime::Fault::Kind;
   for (const Array array : {kA, kB, kC}) {
     for (const Kind kind : {Kind::kElement, Kind::kScale, Kind::kZeros, Kind::kStale, Kind::kSwapped}) {
       const std::vector<TypeParam> right = this->results_[array];
-      harness::corrupt<TypeParam>(this->results_[array], array == kB ? this->b_ : this->a_, kind,
-                                  harness::kEpsilon<TypeParam>);
+      runtime::corrupt<TypeParam>(this->results_[array], array == kB ? this->b_ : this->a_, kind,
+                                  device::kEpsilon<TypeParam>);
       if (kind == Kind::kSwapped) {  // by chance some elements are alike
         EXPECT_NE(this->failed().find(kArrayNames[array]), std::string::npos);
       } else {
@@ -170,7 +170,7 @@ TYPED_TEST(Check, FindsASingleNaNAmongRightValues) {
 
 TYPED_TEST(Check, FindsACopyThatLosesTheLastBit) {
   auto& c = this->results_[kC][17];
-  c = static_cast<TypeParam>(static_cast<double>(c) * (1 + harness::kEpsilon<TypeParam>));
+  c = static_cast<TypeParam>(static_cast<double>(c) * (1 + device::kEpsilon<TypeParam>));
   EXPECT_EQ(this->failed(), "c");
 }
 
@@ -199,7 +199,7 @@ TEST_F(CheckOfDouble, FindsFloat) {
 
 using CheckOfFloat = Check<float>;
 TEST_F(CheckOfFloat, FindsHalf) {
-  run(narrowed<float, harness::Half>);
+  run(narrowed<float, device::Half>);
   EXPECT_EQ(failed(), "abc");
 }
 

@@ -9,7 +9,7 @@
 #include <iterator>
 #include <string>
 
-#include "device/error.hpp"
+#include "base/error.hpp"
 
 namespace fabricmark::test {
 

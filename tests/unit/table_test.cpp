@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-#include "harness/result.hpp"
+#include "runtime/result.hpp"
 #include "support.hpp"
 
-namespace fabricmark::harness {
+namespace fabricmark::runtime {
 
 namespace {
 
@@ -113,4 +113,4 @@ TEST(Devices, HaveTheirNamesWholeInEightyColumns) {
 
 }  // namespace
 
-}  // namespace fabricmark::harness
+}  // namespace fabricmark::runtime

@@ -4,7 +4,7 @@
 
 #include "benchmarks/b_eff/content.hpp"
 #include "fabric/transport.hpp"
-#include "harness/communicator.hpp"
+#include "runtime/communicator.hpp"
 
 namespace fabricmark::fabric::test_support {
 
@@ -13,7 +13,7 @@ class Ring {
  public:
   static constexpr std::size_t kGuardBytes = 64;  // behind the messages; nothing may write there
 
-  Ring(Transport& transport, harness::Communicator& ranks, const std::vector<std::size_t>& sizes)
+  Ring(Transport& transport, runtime::Communicator& ranks, const std::vector<std::size_t>& sizes)
       : transport_(transport), ranks_(ranks), sizes_(sizes) {
     for (const std::size_t bytes : sizes) room_ += 2 * bytes;
     outgoing_ = transport.allocate(room_ + kGuardBytes);
@@ -77,7 +77,7 @@ class Ring {
   }
 
   Transport& transport_;
-  harness::Communicator& ranks_;
+  runtime::Communicator& ranks_;
   std::vector<std::size_t> sizes_;
   std::size_t room_ = 0;
   std::uint32_t round_ = 0;

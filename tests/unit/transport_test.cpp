@@ -12,9 +12,9 @@ namespace fabricmark::fabric {
 
 namespace {
 
-using harness::Communicator;
-using harness::Fault;
-using harness::run_in_process;
+using runtime::Communicator;
+using runtime::Fault;
+using runtime::run_in_process;
 using test::mentions;
 using test::message_of;
 using test_support::Ring;
@@ -53,7 +53,7 @@ TEST_P(CpuRing, CarriesSeveralMessagesInOneExchange) {
 }
 
 TEST(CpuTransport, CarriesMessagesOfARankAlone) {
-  const std::unique_ptr<Communicator> ranks = harness::single_rank();
+  const std::unique_ptr<Communicator> ranks = runtime::single_rank();
   CpuTransport transport(*ranks, kTimeout);
   EXPECT_EQ(transport.name(), "cpu");
   Ring ring(transport, *ranks, {3, 100000});
@@ -63,12 +63,12 @@ TEST(CpuTransport, CarriesMessagesOfARankAlone) {
 }
 
 TEST(CpuTransport, SendsNothingAndReceivesNothing) {
-  const std::unique_ptr<Communicator> ranks = harness::single_rank();
+  const std::unique_ptr<Communicator> ranks = runtime::single_rank();
   CpuTransport(*ranks, kShortTimeout).exchange({}, {});
 }
 
 TEST(CpuTransport, SaysWhichMessageDidNotArrive) {
-  const std::unique_ptr<Communicator> ranks = harness::single_rank();
+  const std::unique_ptr<Communicator> ranks = runtime::single_rank();
   CpuTransport transport(*ranks, kShortTimeout);
   Ring ring(transport, *ranks, {5});
   const std::vector<Message> receives = ring.receives();
@@ -235,10 +235,10 @@ TEST(FaultyTransport, HalvesEveryMessageOfTheFaultyRanks) {
 
 TEST(MessageFaults, AreThoseOfTransports) {
   for (const char* text : {"lost", "late", "swapped", "blank", "half", "lost@1"}) {
-    EXPECT_TRUE(is_message_fault(harness::parse_fault(text))) << text;
+    EXPECT_TRUE(is_message_fault(runtime::parse_fault(text))) << text;
   }
   for (const char* text : {"element", "scale", "zeros", "stale", "swapped:c"}) {
-    EXPECT_FALSE(is_message_fault(harness::parse_fault(text))) << text;
+    EXPECT_FALSE(is_message_fault(runtime::parse_fault(text))) << text;
   }
 }
 

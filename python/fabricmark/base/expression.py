@@ -1,7 +1,7 @@
 """Defaults of kernel.toml that follow from other numbers, such as max(1, 2^(26 - log_size)).
 
 Numbers, names, + - * / and ^ (from the right), parentheses, max(...) and min(...); no signs. The programs
-take and make the same (src/harness/expression.hpp).
+take and make the same (src/base/expression.hpp).
 """
 
 import ast

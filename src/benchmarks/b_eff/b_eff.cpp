@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/error.hpp"
 #include "benchmarks/b_eff/series.hpp"
-#include "device/error.hpp"
 #include "fabric/host_transport.hpp"
-#include "harness/run.hpp"
+#include "runtime/run.hpp"
 
 namespace fabricmark::b_eff {
 
@@ -23,10 +23,10 @@ std::string lap_name(const std::string& operation, std::size_t bytes) {
   return operation + "/" + std::to_string(bytes);
 }
 
-class EffectiveBandwidth : public harness::Benchmark {
+class EffectiveBandwidth : public runtime::Benchmark {
  public:
   static constexpr const char* name = "b_eff";
-  explicit EffectiveBandwidth(const harness::Context& context)
+  explicit EffectiveBandwidth(const runtime::Context& context)
       : ranks_(context.ranks()),
         fault_(context.conditions().fault),
         transport_(fabric::make_transport(context.parameters().text("transport"),
@@ -47,7 +47,7 @@ class EffectiveBandwidth : public harness::Benchmark {
     verdicts_[0].name = "messages to the right";
     verdicts_[1].name = "messages to the left";
     of_steps_.name = "steps over the host";
-    for (harness::Verdict* verdict : {&verdicts_[0], &verdicts_[1], &of_steps_})
+    for (runtime::Verdict* verdict : {&verdicts_[0], &verdicts_[1], &of_steps_})
       verdict->measure = "wrong bytes";
     if (fault_ && !fault_->target.empty()) check_target();
   }
@@ -62,7 +62,7 @@ class EffectiveBandwidth : public harness::Benchmark {
     prepare_verdicts();
   }
 
-  void execute(harness::Laps& laps) override {
+  void execute(runtime::Laps& laps) override {
     for (const std::size_t bytes : sizes_) {
       const std::size_t count = messages(bytes);
       series_.prepare(bytes, count, 2 * prepared_);
@@ -79,25 +79,25 @@ class EffectiveBandwidth : public harness::Benchmark {
   }
 
   /// Faults are made while messages are exchanged, by the transport or above.
-  void inject(const harness::Fault& /*fault*/) override {}
+  void inject(const runtime::Fault& /*fault*/) override {}
 
-  std::vector<harness::Verdict> validate_repetition() override {
-    std::vector<harness::Verdict> found{verdicts_.begin(), verdicts_.end()};
+  std::vector<runtime::Verdict> validate_repetition() override {
+    std::vector<runtime::Verdict> found{verdicts_.begin(), verdicts_.end()};
     if (steps_) found.push_back(of_steps_);
     return found;
   }
 
   /// The last messages again: they still stand where they arrived.
-  std::vector<harness::Verdict> validate() override {
+  std::vector<runtime::Verdict> validate() override {
     prepare_verdicts();
     series_.check(verdicts_);
     return {verdicts_.begin(), verdicts_.end()};
   }
 
-  [[nodiscard]] std::vector<harness::Metric> metrics() const override {
-    std::vector<harness::Metric> metrics;
+  [[nodiscard]] std::vector<runtime::Metric> metrics() const override {
+    std::vector<runtime::Metric> metrics;
     for (const std::size_t bytes : sizes_) {
-      harness::Metric bandwidth = harness::bandwidth("exchange", message_bytes(bytes));
+      runtime::Metric bandwidth = runtime::bandwidth("exchange", message_bytes(bytes));
       bandwidth.lap = lap_name("exchange", bytes);
       bandwidth.axes.push_back({"message_bytes", static_cast<std::int64_t>(bytes)});
       metrics.push_back(bandwidth);
@@ -110,13 +110,13 @@ class EffectiveBandwidth : public harness::Benchmark {
     return metrics;
   }
 
-  [[nodiscard]] std::vector<harness::DerivedMetric> derive(
-      const std::map<std::string, harness::LapSeconds>& laps) const override {
-    harness::DerivedMetric effective{.name = "effective_bandwidth", .unit = "GB/s"};
+  [[nodiscard]] std::vector<runtime::DerivedMetric> derive(
+      const std::map<std::string, runtime::LapSeconds>& laps) const override {
+    runtime::DerivedMetric effective{.name = "effective_bandwidth", .unit = "GB/s"};
     effective.formula =
         "mean over all message sizes of the bandwidth, both directions and all ranks (eq. 4.1)";
     for (const std::size_t bytes : sizes_) {
-      const harness::LapSeconds& seconds = laps.at(lap_name("exchange", bytes));
+      const runtime::LapSeconds& seconds = laps.at(lap_name("exchange", bytes));
       const double gigabytes = message_bytes(bytes) * ranks_.size() * 1e-9;
       effective.best += gigabytes / seconds.best / static_cast<double>(sizes_.size());
       effective.median += gigabytes / seconds.median / static_cast<double>(sizes_.size());
@@ -130,11 +130,11 @@ class EffectiveBandwidth : public harness::Benchmark {
   }
   /// Bytes that a rank sends in one exchange, in both directions.
   static double message_bytes(std::size_t bytes) { return static_cast<double>(kDirections * bytes); }
-  [[nodiscard]] harness::Metric latency(const std::string& operation, std::size_t bytes) const {
-    harness::Metric metric{.name = "latency", .lap = lap_name(operation, bytes), .unit = "us"};
+  [[nodiscard]] runtime::Metric latency(const std::string& operation, std::size_t bytes) const {
+    runtime::Metric metric{.name = "latency", .lap = lap_name(operation, bytes), .unit = "us"};
     metric.axes = {{"operation", operation}, {"message_bytes", static_cast<std::int64_t>(bytes)}};
     metric.scale = 1e6;
-    metric.better = harness::Better::kLower;
+    metric.better = runtime::Better::kLower;
     return metric;
   }
   [[nodiscard]] bool is_faulty_rank() const { return !fault_->rank || *fault_->rank == ranks_.rank(); }
@@ -144,7 +144,7 @@ class EffectiveBandwidth : public harness::Benchmark {
   }
 
   void check_target() const {
-    using Kind = harness::Fault::Kind;
+    using Kind = runtime::Fault::Kind;
     const bool is_value = fault_->kind == Kind::kElement || fault_->kind == Kind::kScale ||
                           fault_->kind == Kind::kZeros || fault_->kind == Kind::kStale;
     constexpr std::array kSteps{"kernel", "read", "message", "write"};
@@ -156,7 +156,7 @@ class EffectiveBandwidth : public harness::Benchmark {
   }
 
   void prepare_verdicts() {
-    for (harness::Verdict* verdict : {&verdicts_[0], &verdicts_[1], &of_steps_}) {
+    for (runtime::Verdict* verdict : {&verdicts_[0], &verdicts_[1], &of_steps_}) {
       verdict->checked = 0;
       verdict->error = 0;
       verdict->worst.reset();
@@ -177,7 +177,7 @@ class EffectiveBandwidth : public harness::Benchmark {
 
   /// What an exchange over the host consists of, with a kernel before and after (section 5.1.2, Fig. 5.2).
   /// Each message has its place in the staging memories too, so that all of them can be compared.
-  void time_steps(harness::Laps& laps, std::size_t bytes, std::size_t count) {
+  void time_steps(runtime::Laps& laps, std::size_t bytes, std::size_t count) {
     const auto time = [&](const char* step, auto&& work) {
       laps.time(
           lap_name(step, bytes),
@@ -215,8 +215,8 @@ class EffectiveBandwidth : public harness::Benchmark {
     touch("kernel_after");
   }
 
-  harness::Communicator& ranks_;
-  std::optional<harness::Fault> fault_;
+  runtime::Communicator& ranks_;
+  std::optional<runtime::Fault> fault_;
   std::unique_ptr<fabric::Transport> transport_;
   std::unique_ptr<fabric::HostTransport> steps_;  ///< whole messages without faults; null unless wanted
   Series series_;
@@ -227,8 +227,8 @@ class EffectiveBandwidth : public harness::Benchmark {
   std::uint32_t prepared_ = 0;  ///< repetitions, the warm-up's too
   std::uint32_t touches_ = 0;
   bool is_spoiled_ = false;  ///< the fault is to be made in this repetition, above the transport
-  std::array<harness::Verdict, kDirections> verdicts_;
-  harness::Verdict of_steps_;
+  std::array<runtime::Verdict, kDirections> verdicts_;
+  runtime::Verdict of_steps_;
 };
 
 }  // namespace
@@ -236,5 +236,5 @@ class EffectiveBandwidth : public harness::Benchmark {
 }  // namespace fabricmark::b_eff
 
 int main(int argc, char** argv) {
-  return fabricmark::harness::run<fabricmark::b_eff::EffectiveBandwidth>(argc, argv);
+  return fabricmark::runtime::run<fabricmark::b_eff::EffectiveBandwidth>(argc, argv);
 }

@@ -6,7 +6,7 @@
 
 namespace fabricmark::b_eff {
 
-Series::Series(fabric::Transport& transport, harness::Communicator& ranks, std::size_t largest_bytes,
+Series::Series(fabric::Transport& transport, runtime::Communicator& ranks, std::size_t largest_bytes,
                std::size_t room_bytes)
     : transport_(transport),
       ranks_(ranks),
@@ -62,9 +62,9 @@ std::array<fabric::Message, kDirections> Series::receives(std::size_t place) con
 
 void Series::exchange(std::size_t place) { transport_.exchange(sends(place), receives(place)); }
 
-void Series::check(std::array<harness::Verdict, kDirections>& verdicts) {
+void Series::check(std::array<runtime::Verdict, kDirections>& verdicts) {
   for (std::size_t direction = 0; direction < kDirections; ++direction) {
-    harness::Verdict& verdict = verdicts[direction];
+    runtime::Verdict& verdict = verdicts[direction];
     const std::span<std::byte> used = view(*incoming_, direction);
     if (is_staged(*incoming_)) incoming_->read(offset(direction, 0), used);
     for (std::size_t place = 0; place < count_; ++place) {
@@ -75,7 +75,7 @@ void Series::check(std::array<harness::Verdict, kDirections>& verdicts) {
 }
 
 void Series::check_staged(std::span<const std::byte> staged, bool are_received, const std::string& step,
-                          harness::Verdict& verdict) const {
+                          runtime::Verdict& verdict) const {
   for (std::size_t place = 0; place < count_; ++place) {
     for (std::size_t direction = 0; direction < kDirections; ++direction) {
       const std::span<const std::byte> message =
@@ -87,7 +87,7 @@ void Series::check_staged(std::span<const std::byte> staged, bool are_received, 
 }
 
 void Series::check_message(std::span<const std::byte> message, int sender, std::size_t direction,
-                           std::size_t place, const std::string& step, harness::Verdict& verdict) const {
+                           std::size_t place, const std::string& step, runtime::Verdict& verdict) const {
   const Content content{static_cast<std::uint32_t>(sender), static_cast<std::uint32_t>(direction),
                         repetition_, static_cast<std::uint32_t>(place), static_cast<std::uint32_t>(bytes_)};
   std::size_t wrong = 0;
@@ -101,15 +101,15 @@ void Series::check_message(std::span<const std::byte> message, int sender, std::
       static_cast<double>(content.at(first)), static_cast<double>(message[first])};
 }
 
-void spoil_bytes(std::span<std::byte> message, harness::Fault::Kind kind) {
+void spoil_bytes(std::span<std::byte> message, runtime::Fault::Kind kind) {
   switch (kind) {
-    case harness::Fault::Kind::kElement:
+    case runtime::Fault::Kind::kElement:
       message[message.size() / 2] ^= std::byte{1};
       break;
-    case harness::Fault::Kind::kScale:
+    case runtime::Fault::Kind::kScale:
       for (std::byte& byte : message) byte ^= std::byte{0x55};
       break;
-    case harness::Fault::Kind::kZeros:
+    case runtime::Fault::Kind::kZeros:
       std::ranges::fill(message, std::byte{0});
       break;
     default:
@@ -118,7 +118,7 @@ void spoil_bytes(std::span<std::byte> message, harness::Fault::Kind kind) {
   }
 }
 
-void Series::spoil(std::size_t direction, harness::Fault::Kind kind) {
+void Series::spoil(std::size_t direction, runtime::Fault::Kind kind) {
   std::vector<std::byte> message(bytes_);
   incoming_->read(offset(direction, 0), message);
   spoil_bytes(message, kind);

@@ -14,14 +14,14 @@ namespace fabricmark::b_eff {
 inline constexpr std::size_t kDirections = 2;
 
 /// Makes the bytes of a message wrong as the fault says.
-void spoil_bytes(std::span<std::byte> message, harness::Fault::Kind kind);
+void spoil_bytes(std::span<std::byte> message, runtime::Fault::Kind kind);
 
 /// Messages of one size in a row, to both neighbours at once. Each has a place of its own in the buffers,
 /// which is poisoned before and compared byte by byte after, outside of the timing; the next is sent when the
 /// one before has arrived.
 class Series {
  public:
-  Series(fabric::Transport& transport, harness::Communicator& ranks, std::size_t largest_bytes,
+  Series(fabric::Transport& transport, runtime::Communicator& ranks, std::size_t largest_bytes,
          std::size_t room_bytes);
 
   /// Prepares `count` messages of `bytes` for this repetition: writes what is sent, poisons what is received.
@@ -32,12 +32,12 @@ class Series {
   [[nodiscard]] std::array<fabric::Message, kDirections> sends(std::size_t place) const;
   [[nodiscard]] std::array<fabric::Message, kDirections> receives(std::size_t place) const;
   /// Compares all received bytes and adds to the verdict of each direction.
-  void check(std::array<harness::Verdict, kDirections>& verdicts);
+  void check(std::array<runtime::Verdict, kDirections>& verdicts);
   /// Compares messages that lie as `sends` or `receives` of each place, one place behind the other.
   void check_staged(std::span<const std::byte> staged, bool are_received, const std::string& step,
-                    harness::Verdict& verdict) const;
+                    runtime::Verdict& verdict) const;
   /// Spoils the first received message of a direction, after it arrived.
-  void spoil(std::size_t direction, harness::Fault::Kind kind);
+  void spoil(std::size_t direction, runtime::Fault::Kind kind);
   /// Bytes of the messages of one place, and of all.
   [[nodiscard]] std::size_t place_bytes() const { return kDirections * bytes_; }
   [[nodiscard]] std::size_t all_bytes() const { return count_ * place_bytes(); }
@@ -51,10 +51,10 @@ class Series {
   std::span<std::byte> view(fabric::MessageBuffer& buffer, std::size_t direction);
   [[nodiscard]] int neighbour(std::size_t direction) const;
   void check_message(std::span<const std::byte> message, int sender, std::size_t direction, std::size_t place,
-                     const std::string& step, harness::Verdict& verdict) const;
+                     const std::string& step, runtime::Verdict& verdict) const;
 
   fabric::Transport& transport_;
-  harness::Communicator& ranks_;
+  runtime::Communicator& ranks_;
   std::size_t room_;  ///< bytes for each direction
   std::unique_ptr<fabric::MessageBuffer> outgoing_;
   std::unique_ptr<fabric::MessageBuffer> incoming_;

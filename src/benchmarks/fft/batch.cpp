@@ -7,17 +7,17 @@
 #include <cmath>
 #include <tuple>
 
+#include "base/error.hpp"
+#include "benchmarks/common/stack.hpp"
 #include "benchmarks/fft/tables.hpp"
-#include "device/error.hpp"
-#include "harness/stack.hpp"
 
 namespace fabricmark::fft {
 
 namespace {
 
-std::vector<harness::Part> divide_batch(const harness::Context& context, std::size_t batch) {
-  std::vector<harness::Part> parts = harness::divide(batch, 1, context.parameters().count("replications"));
-  std::erase_if(parts, [](const harness::Part& part) { return part.count == 0; });
+std::vector<common::Part> divide_batch(const runtime::Context& context, std::size_t batch) {
+  std::vector<common::Part> parts = common::divide(batch, 1, context.parameters().count("replications"));
+  std::erase_if(parts, [](const common::Part& part) { return part.count == 0; });
   return parts;
 }
 
@@ -25,7 +25,7 @@ cl_uint is_inverse(Direction direction) { return direction == Direction::kInvers
 
 class Base : public Batch {
  public:
-  Base(const harness::Context& context, std::size_t complex_bytes) : Batch(context, complex_bytes, 0) {}
+  Base(const runtime::Context& context, std::size_t complex_bytes) : Batch(context, complex_bytes, 0) {}
 
  private:
   void start(Direction direction) override {
@@ -39,12 +39,12 @@ class Base : public Batch {
 };
 
 /// Work-items that share a part of the batch: none is without a transform.
-std::size_t items_of(const harness::Context& context, const harness::Part& part) {
+std::size_t items_of(const runtime::Context& context, const common::Part& part) {
   return std::min(cpu_items(context), part.count);
 }
 
 /// Bytes of one work-item's scratch memory: its work areas and a transposed transform.
-std::size_t item_bytes(const harness::Context& context, std::size_t complex_bytes) {
+std::size_t item_bytes(const runtime::Context& context, std::size_t complex_bytes) {
   const std::size_t log_size = context.parameters().count("log_size");
   return work_area_bytes(context, steps(log_size).rows) + (complex_bytes << log_size);
 }
@@ -52,7 +52,7 @@ std::size_t item_bytes(const harness::Context& context, std::size_t complex_byte
 /// The four-step form for CPUs: work-items share the batch; each has scratch memory of its own.
 class FourStep : public Batch {
  public:
-  FourStep(const harness::Context& context, std::size_t complex_bytes)
+  FourStep(const runtime::Context& context, std::size_t complex_bytes)
       : Batch(context, complex_bytes, 0),
         twiddles_(of_type(complex_bytes,
                           [&](auto zero) {
@@ -62,7 +62,7 @@ class FourStep : public Batch {
           const Steps size = steps(log_size());
           return filled_buffer(context, between_steps<decltype(zero)>(size, 0, size.columns));
         })) {
-    for (const harness::Part& part : parts()) {
+    for (const common::Part& part : parts()) {
       items_.push_back(items_of(context, part));
       scratch_.push_back(context.buffer(items_.back() * item_bytes(context, complex_bytes)));
     }
@@ -93,7 +93,7 @@ class FourStep : public Batch {
 /// One start of the kernel for each stage, to and fro between the output and scratch memory.
 class Stages : public Batch {
  public:
-  Stages(const harness::Context& context, std::size_t complex_bytes)
+  Stages(const runtime::Context& context, std::size_t complex_bytes)
       : Batch(context, complex_bytes, 1), twiddles_(of_type(complex_bytes, [&](auto zero) {
           return filled_buffer(context, twiddles<decltype(zero)>(std::size_t{1} << log_size()));
         })) {
@@ -138,7 +138,7 @@ class Stages : public Batch {
 
 }  // namespace
 
-Batch::Batch(const harness::Context& context, std::size_t complex_bytes, std::size_t entry)
+Batch::Batch(const runtime::Context& context, std::size_t complex_bytes, std::size_t entry)
     : log_size_(context.parameters().count("log_size")),
       transform_bytes_(complex_bytes << log_size_),
       parts_(divide_batch(context, context.parameters().count("batch"))),
@@ -186,9 +186,9 @@ void Batch::read_output(void* points) {
   });
 }
 
-Scratch batch_scratch(const harness::Context& context, std::size_t complex_bytes, std::size_t batch) {
+Scratch batch_scratch(const runtime::Context& context, std::size_t complex_bytes, std::size_t batch) {
   const auto transform = static_cast<double>(complex_bytes << context.parameters().count("log_size"));
-  const std::vector<harness::Part> parts = divide_batch(context, batch);
+  const std::vector<common::Part> parts = divide_batch(context, batch);
   Scratch scratch;
   scratch.largest = static_cast<double>(parts.front().count) * transform;  // input or output
   if (context.variant() == "base") return scratch;
@@ -197,7 +197,7 @@ Scratch batch_scratch(const harness::Context& context, std::size_t complex_bytes
     scratch.bytes += static_cast<double>(batch) * transform;
     return scratch;
   }
-  for (const harness::Part& part : parts) {
+  for (const common::Part& part : parts) {
     const auto bytes = static_cast<double>(items_of(context, part) * item_bytes(context, complex_bytes));
     scratch.bytes += bytes;
     scratch.largest = std::max(scratch.largest, bytes);
@@ -205,7 +205,7 @@ Scratch batch_scratch(const harness::Context& context, std::size_t complex_bytes
   return scratch;
 }
 
-std::unique_ptr<Transform> make_base(const harness::Context& context, std::size_t complex_bytes) {
+std::unique_ptr<Transform> make_base(const runtime::Context& context, std::size_t complex_bytes) {
   constexpr std::size_t kBuffers = 5;  // of one transform, in local memory: reordering, delays, twiddles
   const std::size_t log_size = context.parameters().count("log_size");
   const device::DeviceInfo& device = context.device().info();
@@ -216,13 +216,13 @@ std::unique_ptr<Transform> make_base(const harness::Context& context, std::size_
         "use a smaller --log-size or --variant throughput");
   }
   constexpr std::size_t kOnStack = 2;  // transforms in size: delays, and the twiddles of all stages
-  harness::require_stack(context, kOnStack * complex_bytes << log_size, "log_size");
+  common::require_stack(context, kOnStack * complex_bytes << log_size, "log_size");
   return std::make_unique<Base>(context, complex_bytes);
 }
-std::unique_ptr<Transform> make_four_step(const harness::Context& context, std::size_t complex_bytes) {
+std::unique_ptr<Transform> make_four_step(const runtime::Context& context, std::size_t complex_bytes) {
   return std::make_unique<FourStep>(context, complex_bytes);
 }
-std::unique_ptr<Transform> make_stages(const harness::Context& context, std::size_t complex_bytes) {
+std::unique_ptr<Transform> make_stages(const runtime::Context& context, std::size_t complex_bytes) {
   return std::make_unique<Stages>(context, complex_bytes);
 }
 

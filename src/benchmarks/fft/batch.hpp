@@ -2,8 +2,8 @@
 
 #include <vector>
 
+#include "benchmarks/common/parts.hpp"
 #include "benchmarks/fft/transform.hpp"
-#include "harness/parts.hpp"
 
 namespace fabricmark::fft {
 
@@ -18,7 +18,7 @@ class Batch : public Transform {
 
  protected:
   /// The kernel of the variant's entry point number `entry`.
-  Batch(const harness::Context& context, std::size_t complex_bytes, std::size_t entry);
+  Batch(const runtime::Context& context, std::size_t complex_bytes, std::size_t entry);
 
   /// Sets the arguments behind input and output, and starts the kernels on all parts.
   virtual void start(Direction direction) = 0;
@@ -27,7 +27,7 @@ class Batch : public Transform {
 
   [[nodiscard]] device::Replications& kernels() { return kernels_; }
   /// Transforms of each replication that has any.
-  [[nodiscard]] const std::vector<harness::Part>& parts() const { return parts_; }
+  [[nodiscard]] const std::vector<common::Part>& parts() const { return parts_; }
   [[nodiscard]] const device::Buffer& input(std::size_t part) const { return input_[part]; }
   [[nodiscard]] const device::Buffer& output(std::size_t part) const { return output_[part]; }
   [[nodiscard]] std::size_t log_size() const { return log_size_; }
@@ -37,14 +37,14 @@ class Batch : public Transform {
 
   std::size_t log_size_;
   std::size_t transform_bytes_;
-  std::vector<harness::Part> parts_;
+  std::vector<common::Part> parts_;
   device::Replications kernels_;
   std::vector<device::Buffer> input_, output_;  // [part]
 };
 
 /// A device buffer that holds these numbers.
 template <typename T>
-device::Buffer filled_buffer(const harness::Context& context, const std::vector<T>& numbers) {
+device::Buffer filled_buffer(const runtime::Context& context, const std::vector<T>& numbers) {
   device::Buffer buffer = context.buffer(numbers.size() * sizeof(T));
   const cl::CommandQueue queue = context.device().queue();
   buffer.write(queue, numbers.data(), buffer.bytes());
@@ -60,12 +60,12 @@ device::Buffer of_type(std::size_t complex_bytes, Make&& make) {
 }
 
 /// Work-items that share a CPU's work: one for each core of the device.
-inline std::size_t cpu_items(const harness::Context& context) {
+inline std::size_t cpu_items(const runtime::Context& context) {
   return std::max<std::size_t>(context.device().info().compute_units, 1);
 }
 
 /// Bytes of a CPU work-item's two work areas for `rows` points of all lanes.
-inline std::size_t work_area_bytes(const harness::Context& context, std::size_t rows) {
+inline std::size_t work_area_bytes(const runtime::Context& context, std::size_t rows) {
   constexpr std::size_t kPlanes = 4;
   return kPlanes * rows * context.parameters().count("vector_bytes");
 }

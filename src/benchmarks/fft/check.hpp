@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "base/parallel.hpp"
 #include "benchmarks/fft/reference.hpp"
-#include "harness/benchmark.hpp"
-#include "harness/element.hpp"
-#include "harness/parallel.hpp"
+#include "device/element.hpp"
+#include "runtime/benchmark.hpp"
 
 namespace fabricmark::fft {
 
@@ -35,7 +35,7 @@ class Comparison {
     for (std::size_t i = 0; i < result.size(); ++i) {
       const std::complex<double> actual(result[i].real(), result[i].imag());
       const double distance = std::sqrt(std::norm(actual - reference[i]));  // faster than abs()
-      double error = distance / (rms * harness::kEpsilon<T>);
+      double error = distance / (rms * device::kEpsilon<T>);
       if (std::isnan(error)) error = std::numeric_limits<double>::infinity();
       distance_ = std::max(distance_, std::isnan(distance) ? error : distance);
       ++checked_;
@@ -60,22 +60,22 @@ class Comparison {
     worst_ = other.worst_;
   }
 
-  [[nodiscard]] std::vector<harness::Verdict> verdicts() const { return {transforms(), residual()}; }
+  [[nodiscard]] std::vector<runtime::Verdict> verdicts() const { return {transforms(), residual()}; }
 
  private:
-  [[nodiscard]] harness::Verdict residual() const {
+  [[nodiscard]] runtime::Verdict residual() const {
     const auto log_size = static_cast<double>(log_size_);
-    harness::Verdict verdict;
+    runtime::Verdict verdict;
     verdict.name = std::string(name(direction_)) + " residual";
     verdict.measure = "largest error of transforms scaled by 1 / sqrt(n), over eps log2 n";
-    verdict.error = distance_ / std::exp2(log_size / 2) / (harness::kEpsilon<T> * log_size);
+    verdict.error = distance_ / std::exp2(log_size / 2) / (device::kEpsilon<T> * log_size);
     verdict.threshold = kResidualThreshold;
     verdict.checked = checked_;
     return verdict;
   }
 
-  [[nodiscard]] harness::Verdict transforms() const {
-    harness::Verdict verdict;
+  [[nodiscard]] runtime::Verdict transforms() const {
+    runtime::Verdict verdict;
     verdict.name = std::string(name(direction_)) + " transforms";
     verdict.measure = "largest error in eps times the transform's root mean square";
     verdict.error = error_;
@@ -91,7 +91,7 @@ class Comparison {
   double distance_ = 0;
   std::size_t checked_ = 0;
   std::size_t worst_index_ = 0;
-  harness::WorstPlace worst_;
+  runtime::WorstPlace worst_;
 };
 
 inline double root_mean_square(std::span<const std::complex<double>> points) {
@@ -107,20 +107,19 @@ void add_parts(Comparison<T>& comparison, std::span<const std::complex<T>> resul
                std::size_t batch_index, int threads) {
   if (threads == 1) return comparison.add(result, reference, rms, first, batch_index);
   std::mutex merging;
-  harness::parallel_for(result.size(), threads, harness::kWorthAThread,
-                        [&](std::size_t begin, std::size_t end) {
-                          Comparison<T> part = comparison.empty();
-                          part.add(result.subspan(begin, end - begin), reference.subspan(begin, end - begin),
-                                   rms, first + begin, batch_index);
-                          const std::scoped_lock lock(merging);
-                          comparison.merge(part);
-                        });
+  parallel_for(result.size(), threads, kWorthAThread, [&](std::size_t begin, std::size_t end) {
+    Comparison<T> part = comparison.empty();
+    part.add(result.subspan(begin, end - begin), reference.subspan(begin, end - begin), rms, first + begin,
+             batch_index);
+    const std::scoped_lock lock(merging);
+    comparison.merge(part);
+  });
 }
 
 /// A whole batch: `inputs` and `results` of batch x n points. Transforms side by side, and where these are
 /// fewer than the threads, each on several; a reference for each that is under way.
 template <typename T>
-std::vector<harness::Verdict> check_batch(std::span<const std::complex<T>> inputs,
+std::vector<runtime::Verdict> check_batch(std::span<const std::complex<T>> inputs,
                                           std::span<const std::complex<T>> results, std::size_t log_size,
                                           Direction direction, int threads = 1) {
   const std::size_t points = std::size_t{1} << log_size;
@@ -132,12 +131,11 @@ std::vector<harness::Verdict> check_batch(std::span<const std::complex<T>> input
     Comparison<T> own(log_size, direction);
     for (std::size_t transform = begin; transform < end; ++transform) {
       const std::span<const std::complex<T>> input = inputs.subspan(transform * points, points);
-      harness::parallel_for(points, shared.of_each, harness::kWorthAThread,
-                            [&](std::size_t first, std::size_t last) {
-                              for (std::size_t i = first; i < last; ++i) {
-                                reference.points()[i] = static_cast<std::complex<double>>(input[i]);
-                              }
-                            });
+      parallel_for(points, shared.of_each, kWorthAThread, [&](std::size_t first, std::size_t last) {
+        for (std::size_t i = first; i < last; ++i) {
+          reference.points()[i] = static_cast<std::complex<double>>(input[i]);
+        }
+      });
       reference.transform();
       add_parts<T>(own, results.subspan(transform * points, points), reference.points(),
                    root_mean_square(reference.points()), 0, transform, shared.of_each);
@@ -145,8 +143,8 @@ std::vector<harness::Verdict> check_batch(std::span<const std::complex<T>> input
     const std::scoped_lock lock(merging);
     comparison.merge(own);
   };
-  harness::parallel_for(inputs.size() / points, shared.side_by_side,
-                        std::max<std::size_t>(1, harness::kWorthAThread >> log_size), check_some);
+  parallel_for(inputs.size() / points, shared.side_by_side,
+               std::max<std::size_t>(1, kWorthAThread >> log_size), check_some);
   return comparison.verdicts();
 }
 

@@ -7,9 +7,9 @@
 #include <bit>
 #include <tuple>
 
+#include "base/error.hpp"
 #include "benchmarks/fft/batch.hpp"
 #include "benchmarks/fft/tables.hpp"
-#include "device/error.hpp"
 #include "fabric/all_to_all.hpp"
 
 namespace fabricmark::fft {
@@ -24,7 +24,7 @@ struct Local {
   std::size_t columns = 0;
 };
 
-Local local_part(const harness::Context& context) {
+Local local_part(const runtime::Context& context) {
   const auto ranks = static_cast<std::size_t>(context.ranks().size());
   const Steps size = steps(context.parameters().count("log_size"));
   return {size.rows / ranks, size.columns / ranks};
@@ -32,7 +32,7 @@ Local local_part(const harness::Context& context) {
 
 class Distributed : public Transform {
  public:
-  Distributed(const harness::Context& context, std::size_t complex_bytes)
+  Distributed(const runtime::Context& context, std::size_t complex_bytes)
       : ranks_(context.ranks()),
         size_(steps(context.parameters().count("log_size"))),
         local_(local_part(context)),
@@ -124,7 +124,7 @@ class Distributed : public Transform {
     swap_axes_.run(name(direction), {{items_, 1}});
   }
 
-  harness::Communicator& ranks_;
+  runtime::Communicator& ranks_;
   Steps size_;
   Local local_;
   std::size_t bytes_;
@@ -137,13 +137,13 @@ class Distributed : public Transform {
 
 }  // namespace
 
-std::size_t local_points(const harness::Context& context) {
+std::size_t local_points(const runtime::Context& context) {
   const std::size_t points = std::size_t{1} << context.parameters().count("log_size");
   if (context.parameters().text("scope") == "batched") return points * context.parameters().count("batch");
   return points / static_cast<std::size_t>(context.ranks().size());
 }
 
-std::unique_ptr<Transform> make_distributed(const harness::Context& context, std::size_t complex_bytes) {
+std::unique_ptr<Transform> make_distributed(const runtime::Context& context, std::size_t complex_bytes) {
   const bool is_cpu = context.device().info().device_class == device::DeviceClass::kCpu;
   if (context.variant() == "base" || !is_cpu || !is_four_step(context)) {
     throw bad_use("one vector over all ranks is transformed by the four-step throughput kernel on a CPU only",

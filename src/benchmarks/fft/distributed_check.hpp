@@ -3,21 +3,21 @@
 #include <vector>
 
 #include "benchmarks/fft/check.hpp"
-#include "harness/communicator.hpp"
+#include "runtime/communicator.hpp"
 
 namespace fabricmark::fft {
 
 /// One vector of 2^log_size points, of which this rank has the part of its number: every rank transforms the
 /// whole input by itself, so that no check depends on another rank's word.
 template <typename T>
-std::vector<harness::Verdict> check_distributed(const harness::Communicator& ranks,
+std::vector<runtime::Verdict> check_distributed(const runtime::Communicator& ranks,
                                                 std::span<const std::complex<T>> part, std::size_t log_size,
                                                 Direction direction, int repetition) {
   const std::size_t points = std::size_t{1} << log_size;
   Reference reference(points, direction);
   const std::uint64_t seed = input_seed(repetition, direction);
-  const int threads = harness::host_threads(ranks);
-  harness::parallel_for(points, threads, harness::kWorthAThread, [&](std::size_t begin, std::size_t end) {
+  const int threads = runtime::host_threads(ranks);
+  parallel_for(points, threads, kWorthAThread, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
       reference.points()[i] = static_cast<std::complex<double>>(input_point<T>(seed, i));
     }

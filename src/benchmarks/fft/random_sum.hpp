@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
+#include "base/parallel.hpp"
 #include "benchmarks/fft/reference.hpp"
-#include "harness/benchmark.hpp"
-#include "harness/element.hpp"
-#include "harness/parallel.hpp"
+#include "device/element.hpp"
+#include "runtime/benchmark.hpp"
 
 namespace fabricmark::fft {
 
@@ -29,7 +29,7 @@ class RandomSum {
       : log_size_(log_size), factors_(count) {
     Reference reference(std::size_t{1} << log_size, Direction::kForward);
     std::ranges::fill(reference.points(), 0);
-    fill_input<float>(factors_, harness::kRandomStep, first);
+    fill_input<float>(factors_, kRandomStep, first);
     for (std::size_t i = 0; i < count; ++i) {
       reference.points()[first + i] = factors_[i];
       squares_ += std::norm(std::complex<double>(factors_[i]));
@@ -54,7 +54,7 @@ class RandomSum {
         sum(result.size(), threads, sign, factors_, [&](std::size_t i) { return result[i]; });
     const std::complex<Wide> expected = sum(transformed_.size(), threads, sign, transformed_, input);
     const double points = std::exp2(static_cast<double>(log_size_));
-    const double unit = harness::kEpsilon<T> * std::sqrt(kInputVariance * points * squares_);
+    const double unit = device::kEpsilon<T> * std::sqrt(kInputVariance * points * squares_);
     const auto error = static_cast<double>(std::abs(found - expected) / unit);
     return std::isnan(error) ? std::numeric_limits<double>::infinity() : error;
   }
@@ -74,7 +74,7 @@ class RandomSum {
     if (threads == 1) return sum_of_part(0, count, sign, factors, number);
     std::complex<Wide> all = 0;
     std::mutex adding;
-    harness::parallel_for(count, threads, harness::kWorthAThread, [&](std::size_t begin, std::size_t end) {
+    parallel_for(count, threads, kWorthAThread, [&](std::size_t begin, std::size_t end) {
       const std::complex<Wide> part = sum_of_part(begin, end, sign, factors, number);
       const std::scoped_lock lock(adding);
       all += part;
@@ -121,8 +121,8 @@ class SumVerdict {
   /// Takes over what another one has found.
   void merge(const SumVerdict& other) { take(other.error_, other.checked_, other.transform_); }
 
-  [[nodiscard]] harness::Verdict verdict() const {
-    harness::Verdict verdict;
+  [[nodiscard]] runtime::Verdict verdict() const {
+    runtime::Verdict verdict;
     verdict.name = fmt::format("{} repetitions", name(direction_));
     verdict.measure = "largest error of a transform's random sum, in eps times the root mean square";
     verdict.error = error_;
@@ -165,8 +165,7 @@ void add_batch(SumVerdict<T>& verdict, std::span<const std::complex<T>> inputs,
     const std::scoped_lock lock(merging);
     verdict.merge(own);
   };
-  harness::parallel_for(batch, shared.side_by_side,
-                        std::max<std::size_t>(1, harness::kWorthAThread >> log_size), add_some);
+  parallel_for(batch, shared.side_by_side, std::max<std::size_t>(1, kWorthAThread >> log_size), add_some);
 }
 
 }  // namespace fabricmark::fft

@@ -3,7 +3,7 @@
 #include <memory>
 
 #include "benchmarks/fft/vectors.hpp"
-#include "harness/benchmark.hpp"
+#include "runtime/benchmark.hpp"
 
 namespace fabricmark::fft {
 
@@ -31,21 +31,21 @@ struct Scratch {
   double bytes = 0;
   double largest = 0;
 };
-Scratch batch_scratch(const harness::Context& context, std::size_t complex_bytes, std::size_t batch);
+Scratch batch_scratch(const runtime::Context& context, std::size_t complex_bytes, std::size_t batch);
 
 /// `complex_bytes` a point.
-std::unique_ptr<Transform> make_base(const harness::Context& context, std::size_t complex_bytes);
-std::unique_ptr<Transform> make_four_step(const harness::Context& context, std::size_t complex_bytes);
-std::unique_ptr<Transform> make_stages(const harness::Context& context, std::size_t complex_bytes);
+std::unique_ptr<Transform> make_base(const runtime::Context& context, std::size_t complex_bytes);
+std::unique_ptr<Transform> make_four_step(const runtime::Context& context, std::size_t complex_bytes);
+std::unique_ptr<Transform> make_stages(const runtime::Context& context, std::size_t complex_bytes);
 /// One vector over all ranks. Throws Error (bad use) where it cannot be divided.
-std::unique_ptr<Transform> make_distributed(const harness::Context& context, std::size_t complex_bytes);
+std::unique_ptr<Transform> make_distributed(const runtime::Context& context, std::size_t complex_bytes);
 
 /// Whether the throughput kernel takes the form of CPUs.
-inline bool is_four_step(const harness::Context& context) {
+inline bool is_four_step(const runtime::Context& context) {
   return context.parameters().text("form") == "four-step";
 }
 
 /// Points of this rank.
-std::size_t local_points(const harness::Context& context);
+std::size_t local_points(const runtime::Context& context);
 
 }  // namespace fabricmark::fft

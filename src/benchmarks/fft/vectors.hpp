@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <span>
 
-#include "harness/random_bits.hpp"
+#include "base/random_bits.hpp"
 
 namespace fabricmark::fft {
 
@@ -18,7 +18,7 @@ inline const char* name(Direction direction) {
 inline std::uint64_t input_seed(int repetition, Direction direction) {
   const std::uint64_t which = 2 * static_cast<std::uint64_t>(static_cast<std::uint32_t>(repetition)) +
                               (direction == Direction::kForward ? 0 : 1);
-  return harness::mixed_bits((which + 1) * harness::kRandomStep);
+  return mixed_bits((which + 1) * kRandomStep);
 }
 
 /// A point of an input: both parts from -1/2 to 1/2, with all digits in use; it depends on seed and index
@@ -26,13 +26,13 @@ inline std::uint64_t input_seed(int repetition, Direction direction) {
 template <typename T>
 std::complex<T> input_point(std::uint64_t seed, std::uint64_t index) {
   if constexpr (std::is_same_v<T, float>) {
-    const std::uint64_t bits = harness::mixed_bits(seed + (index + 1) * harness::kRandomStep);
+    const std::uint64_t bits = mixed_bits(seed + (index + 1) * kRandomStep);
     constexpr float kScale = 0x1p-32F;
     return {static_cast<float>(static_cast<std::int32_t>(bits >> 32U)) * kScale,
             static_cast<float>(static_cast<std::int32_t>(bits)) * kScale};
   } else {
     const auto part = [&](std::uint64_t place) {
-      const std::uint64_t bits = harness::mixed_bits(seed + (place + 1) * harness::kRandomStep);
+      const std::uint64_t bits = mixed_bits(seed + (place + 1) * kRandomStep);
       return static_cast<T>(static_cast<std::int64_t>(bits)) * 0x1p-64;
     };
     return {part(2 * index), part(2 * index + 1)};

@@ -1,6 +1,6 @@
 // The single work-item kernel: each replication runs over its own rows of blocks.
+#include "benchmarks/common/stack.hpp"
 #include "benchmarks/gemm/execution.hpp"
-#include "harness/stack.hpp"
 
 namespace fabricmark::gemm {
 
@@ -8,7 +8,7 @@ namespace {
 
 class BaseExecution : public Execution {
  public:
-  BaseExecution(const harness::Context& context, const Shape& shape, const ElementBytes& bytes)
+  BaseExecution(const runtime::Context& context, const Shape& shape, const ElementBytes& bytes)
       : Execution(context, shape, bytes) {
     const std::size_t block = shape.row_block;
     for (std::size_t i = 0; i < parts().size(); ++i) {
@@ -24,15 +24,15 @@ class BaseExecution : public Execution {
 
 }  // namespace
 
-Shape base_shape(const harness::Context& context, const ElementBytes& bytes) {
+Shape base_shape(const runtime::Context& context, const ElementBytes& bytes) {
   const std::size_t block = context.parameters().count("block_size");
   constexpr std::size_t kLocalBlocks = 3;  // of A, B and the sums
-  harness::require_stack(context, kLocalBlocks * block * block * bytes.value, "block_size");
+  common::require_stack(context, kLocalBlocks * block * block * bytes.value, "block_size");
   const std::size_t padded = (context.parameters().count("size") + block - 1) / block * block;
   return {.rows = padded, .columns = padded, .depth = padded, .row_block = block};
 }
 
-std::unique_ptr<Execution> make_base(const harness::Context& context, const Shape& shape,
+std::unique_ptr<Execution> make_base(const runtime::Context& context, const Shape& shape,
                                      const ElementBytes& bytes) {
   return std::make_unique<BaseExecution>(context, shape, bytes);
 }

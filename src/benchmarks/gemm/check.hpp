@@ -8,8 +8,8 @@
 
 #include "benchmarks/gemm/inputs.hpp"
 #include "benchmarks/gemm/product.hpp"
-#include "harness/benchmark.hpp"
-#include "harness/element.hpp"
+#include "device/element.hpp"
+#include "runtime/benchmark.hpp"
 
 namespace fabricmark::gemm {
 
@@ -80,7 +80,7 @@ inline double threshold(std::size_t size, Rounding rounding) {
 template <typename T>
 constexpr double kSmallest = std::numeric_limits<T>::min();
 template <>
-inline constexpr double kSmallest<harness::Half> = 0x1p-14;
+inline constexpr double kSmallest<device::Half> = 0x1p-14;
 
 /// Compares results with what they should be; keeps the worst.
 template <typename In, typename Out>
@@ -98,7 +98,7 @@ class Comparison {
     if (std::isnan(difference)) difference = std::numeric_limits<double>::infinity();
     const double scale =
         error_scale(product_.size, product_.rounding, product_.alpha, static_cast<double>(scaled), addend);
-    const double error = difference / (harness::kEpsilon<Out> * scale + kSmallest<Out>);
+    const double error = difference / (device::kEpsilon<Out> * scale + kSmallest<Out>);
     largest_difference_ = std::max(largest_difference_, difference);
     squares_ += expected * expected;
     ++checked_;
@@ -107,8 +107,8 @@ class Comparison {
     worst_ = {"c[" + std::to_string(row) + "," + std::to_string(column) + "]", expected, actual};
   }
 
-  [[nodiscard]] harness::Verdict verdict(const std::string& name) const {
-    harness::Verdict verdict;
+  [[nodiscard]] runtime::Verdict verdict(const std::string& name) const {
+    runtime::Verdict verdict;
     verdict.name = name;
     verdict.measure = product_.rounding == Rounding::kOfSums
                           ? "largest error in eps (|alpha| sqrt(n) / 3 + |beta C|)"
@@ -122,11 +122,11 @@ class Comparison {
 
   /// The source's residual (Meyer 2024, section 3.1.5). With the largest difference over a norm of all
   /// elements, n^2 is in the denominator: from n = 4096 on, float results times 1.5 pass.
-  [[nodiscard]] harness::Verdict residual() const {
-    harness::Verdict verdict;
+  [[nodiscard]] runtime::Verdict residual() const {
+    runtime::Verdict verdict;
     verdict.name = "residual";
     verdict.measure = "largest |C - C'| / (eps n ||C'||)";
-    const double norm = harness::kEpsilon<Out> * static_cast<double>(product_.size) * std::sqrt(squares_);
+    const double norm = device::kEpsilon<Out> * static_cast<double>(product_.size) * std::sqrt(squares_);
     verdict.error = largest_difference_ == 0 ? 0 : largest_difference_ / norm;
     verdict.threshold = 1;
     verdict.checked = checked_;
@@ -139,7 +139,7 @@ class Comparison {
   double largest_difference_ = 0;
   double squares_ = 0;
   std::size_t checked_ = 0;
-  harness::WorstPlace worst_;
+  runtime::WorstPlace worst_;
 };
 
 /// All elements against a product by OpenBLAS in double precision, made tile by tile to need little memory.
@@ -190,7 +190,7 @@ Comparison<In, Out> compare_rows(const Product<In, Out>& product) {
 }
 
 template <typename In, typename Out>
-std::vector<harness::Verdict> check(const Product<In, Out>& product) {
+std::vector<runtime::Verdict> check(const Product<In, Out>& product) {
   const Comparison<In, Out> all = compare_all(product);
   return {all.verdict("elements"), compare_rows(product).verdict("spot rows"), all.residual()};
 }

@@ -21,10 +21,10 @@ class ColumnCheck {
   /// `seed`: of the factors; another one for each repetition.
   ColumnCheck(const Product<In, Out>& product, std::uint64_t seed) : product_(product), seed_(seed) {}
 
-  [[nodiscard]] harness::Verdict verdict() const {
+  [[nodiscard]] runtime::Verdict verdict() const {
     const std::vector<bool> is_wrong =
         product_.rounding == Rounding::kNone ? wrong_columns_exactly() : wrong_columns();
-    harness::Verdict verdict;
+    runtime::Verdict verdict;
     verdict.name = "repetitions";
     verdict.measure = "columns whose random sum is wrong";
     verdict.error = static_cast<double>(std::ranges::count(is_wrong, true));
@@ -39,7 +39,7 @@ class ColumnCheck {
   using Whole = std::uint64_t;  // modulo 2^64
 
   [[nodiscard]] std::uint64_t bits(std::size_t row) const {
-    return harness::mixed_bits(seed_ + (row + 1) * harness::kRandomStep);
+    return mixed_bits(seed_ + (row + 1) * kRandomStep);
   }
 
   static Whole whole(double value) { return static_cast<Whole>(static_cast<std::int64_t>(value)); }
@@ -108,7 +108,7 @@ class ColumnCheck {
     for (std::size_t j = 0; j < size; ++j) {
       // Errors of random inputs are independent of each other; those of a scaling may have all one sign.
       const double allowed = (is_random ? std::sqrt(scale[j]) : scale[j]) *
-                             threshold(size, product_.rounding) * harness::kEpsilon<Out>;
+                             threshold(size, product_.rounding) * device::kEpsilon<Out>;
       const double smallest = static_cast<double>(size) * kSmallest<Out>;
       is_wrong[j] = !(std::abs(found[j] - expected[j]) <= allowed + smallest);
     }
@@ -116,7 +116,7 @@ class ColumnCheck {
   }
 
   /// The worst element of a column that is wrong.
-  [[nodiscard]] harness::WorstPlace worst_of(std::size_t column) const {
+  [[nodiscard]] runtime::WorstPlace worst_of(std::size_t column) const {
     Comparison<In, Out> comparison(product_);
     for (std::size_t i = 0; i < product_.size; ++i) {
       long double sum = 0;
@@ -126,7 +126,7 @@ class ColumnCheck {
       comparison.add(i, column, sum);
     }
     return comparison.verdict("").worst.value_or(
-        harness::WorstPlace{"column " + std::to_string(column) + " of c", 0, 0});
+        runtime::WorstPlace{"column " + std::to_string(column) + " of c", 0, 0});
   }
 
   const Product<In, Out>& product_;

@@ -5,16 +5,16 @@ namespace fabricmark::gemm {
 namespace {
 
 /// The parts with rows in them; late ones may be empty.
-std::vector<harness::Part> divide_rows(const harness::Context& context, const Shape& shape) {
-  std::vector<harness::Part> parts =
-      harness::divide(shape.rows, shape.row_block, context.parameters().count("replications"));
-  std::erase_if(parts, [](const harness::Part& part) { return part.count == 0; });
+std::vector<common::Part> divide_rows(const runtime::Context& context, const Shape& shape) {
+  std::vector<common::Part> parts =
+      common::divide(shape.rows, shape.row_block, context.parameters().count("replications"));
+  std::erase_if(parts, [](const common::Part& part) { return part.count == 0; });
   return parts;
 }
 
 }  // namespace
 
-Execution::Execution(const harness::Context& context, const Shape& shape, const ElementBytes& bytes)
+Execution::Execution(const runtime::Context& context, const Shape& shape, const ElementBytes& bytes)
     : shape_(shape),
       bytes_(bytes),
       alpha_(context.parameters().number("alpha")),

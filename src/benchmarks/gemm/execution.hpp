@@ -3,8 +3,8 @@
 #include <memory>
 #include <vector>
 
-#include "harness/benchmark.hpp"
-#include "harness/parts.hpp"
+#include "benchmarks/common/parts.hpp"
+#include "runtime/benchmark.hpp"
 
 namespace fabricmark::gemm {
 
@@ -43,11 +43,11 @@ class Execution {
   void read_result(void* result);
 
  protected:
-  Execution(const harness::Context& context, const Shape& shape, const ElementBytes& bytes);
+  Execution(const runtime::Context& context, const Shape& shape, const ElementBytes& bytes);
 
   [[nodiscard]] const Shape& shape() const { return shape_; }
   /// Rows of the replications that have any.
-  [[nodiscard]] const std::vector<harness::Part>& parts() const { return parts_; }
+  [[nodiscard]] const std::vector<common::Part>& parts() const { return parts_; }
   [[nodiscard]] device::Replications& kernels() { return kernels_; }
   [[nodiscard]] const device::Buffer& a(std::size_t part) const { return a_[part]; }
   [[nodiscard]] const device::Buffer& b() const { return b_; }
@@ -62,7 +62,7 @@ class Execution {
   double alpha_;
   double beta_;
   bool is_double_;
-  std::vector<harness::Part> parts_;
+  std::vector<common::Part> parts_;
   device::Replications kernels_;
   device::Buffer b_;
   std::vector<device::Buffer> a_, c_, result_;  // [part]
@@ -70,14 +70,14 @@ class Execution {
 
 /// The padded shape that the context's variant needs. Throws Error (bad use) for parameters that the device
 /// cannot run.
-Shape base_shape(const harness::Context& context, const ElementBytes& bytes);
-Shape throughput_shape(const harness::Context& context, const ElementBytes& bytes);
+Shape base_shape(const runtime::Context& context, const ElementBytes& bytes);
+Shape throughput_shape(const runtime::Context& context, const ElementBytes& bytes);
 /// Elements of the buffers that the throughput kernels pack A and B into: of the type of C.
-std::size_t packed_elements(const harness::Context& context, const Shape& shape);
+std::size_t packed_elements(const runtime::Context& context, const Shape& shape);
 
-std::unique_ptr<Execution> make_base(const harness::Context& context, const Shape& shape,
+std::unique_ptr<Execution> make_base(const runtime::Context& context, const Shape& shape,
                                      const ElementBytes& bytes);
-std::unique_ptr<Execution> make_throughput(const harness::Context& context, const Shape& shape,
+std::unique_ptr<Execution> make_throughput(const runtime::Context& context, const Shape& shape,
                                            const ElementBytes& bytes);
 
 }  // namespace fabricmark::gemm

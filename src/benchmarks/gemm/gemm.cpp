@@ -2,13 +2,13 @@
 // section 3.1.5).
 #include <fmt/format.h>
 
+#include "base/error.hpp"
+#include "base/parallel.hpp"
 #include "benchmarks/gemm/check.hpp"
 #include "benchmarks/gemm/column_check.hpp"
 #include "benchmarks/gemm/execution.hpp"
 #include "benchmarks/gemm/inputs.hpp"
-#include "device/error.hpp"
-#include "harness/parallel.hpp"
-#include "harness/run.hpp"
+#include "runtime/run.hpp"
 
 namespace fabricmark::gemm {
 
@@ -18,17 +18,17 @@ namespace {
 template <typename T>
 constexpr int kBits = std::numeric_limits<T>::digits;
 template <>
-inline constexpr int kBits<harness::Half> = 11;
+inline constexpr int kBits<device::Half> = 11;
 
 /// A and B of type In, arithmetic and C of type Out. One repetition writes A, B and C to the device,
 /// multiplies and reads the result, which is NaN before; every repetition has other matrices.
 template <typename In, typename Out>
-class TypedGemm : public harness::Benchmark {
+class TypedGemm : public runtime::Benchmark {
  public:
-  explicit TypedGemm(const harness::Context& context)
+  explicit TypedGemm(const runtime::Context& context)
       : size_(context.parameters().count("size")),
         rank_(context.ranks().rank()),
-        threads_(harness::host_threads(context.ranks())),
+        threads_(runtime::host_threads(context.ranks())),
         // As the device holds them.
         alpha_(static_cast<double>(static_cast<Out>(context.parameters().number("alpha")))),
         beta_(static_cast<double>(static_cast<Out>(context.parameters().number("beta")))),
@@ -53,30 +53,29 @@ class TypedGemm : public harness::Benchmark {
   void prepare(int repetition) override {
     repetition_ = repetition;
     const Inputs inputs(input_kind(is_exact_, size_, rank_, repetition));
-    harness::parallel_for(size_, threads_, harness::kWorthAThread / size_,
-                          [&](std::size_t start, std::size_t end) {
-                            for (std::size_t i = start; i < end; ++i) {
-                              inputs.fill_row(Inputs::kA, i, a_.data() + i * shape_.depth);
-                              inputs.fill_row(Inputs::kB, i, b_.data() + i * shape_.columns);
-                              if (beta_ != 0) inputs.fill_row(Inputs::kC, i, c_.data() + i * shape_.columns);
-                            }
-                          });
+    parallel_for(size_, threads_, kWorthAThread / size_, [&](std::size_t start, std::size_t end) {
+      for (std::size_t i = start; i < end; ++i) {
+        inputs.fill_row(Inputs::kA, i, a_.data() + i * shape_.depth);
+        inputs.fill_row(Inputs::kB, i, b_.data() + i * shape_.columns);
+        if (beta_ != 0) inputs.fill_row(Inputs::kC, i, c_.data() + i * shape_.columns);
+      }
+    });
     std::fill_n(result_.data(), result_.size(), static_cast<Out>(kNan));
     execution_->poison();
   }
 
-  void execute(harness::Laps& laps) override {
+  void execute(runtime::Laps& laps) override {
     laps.time("host_to_device", [&] { execution_->write_inputs(a_.data(), b_.data(), c_.data()); });
     laps.time("gemm", [&] { execution_->run(); });
     laps.time("device_to_host", [&] { execution_->read_result(result_.data()); });
   }
 
-  void inject(const harness::Fault& fault) override {
+  void inject(const runtime::Fault& fault) override {
     if (!fault.target.empty() && fault.target != "c") {
       throw bad_use(fmt::format("--inject-fault names the matrix '{}'", fault.target), "use c");
     }
     std::vector<Out> values = without_padding(result_);
-    if (fault.kind == harness::Fault::Kind::kElement) {
+    if (fault.kind == runtime::Fault::Kind::kElement) {
       // Random ones: one that counts, as a small one is no larger than the others' rounding errors.
       const auto size_of = [](Out value) { return std::abs(static_cast<double>(value)); };
       const std::size_t place =
@@ -84,10 +83,10 @@ class TypedGemm : public harness::Benchmark {
               ? values.size() / 2
               : static_cast<std::size_t>(std::ranges::max_element(values, {}, size_of) - values.begin());
       constexpr double kOfElement = 10;  // the element becomes 1 + 1000 eps times itself
-      harness::corrupt<Out>(std::span(values).subspan(place, 1), {}, fault.kind,
-                            kOfElement * harness::kEpsilon<Out>);
+      runtime::corrupt<Out>(std::span(values).subspan(place, 1), {}, fault.kind,
+                            kOfElement * device::kEpsilon<Out>);
     } else {
-      harness::corrupt<Out>(values, without_padding(c_), fault.kind, harness::kEpsilon<Out>);
+      runtime::corrupt<Out>(values, without_padding(c_), fault.kind, device::kEpsilon<Out>);
     }
     for (std::size_t i = 0; i < size_; ++i) {
       std::copy_n(values.data() + i * size_, size_, result_.data() + i * shape_.columns);
@@ -96,32 +95,32 @@ class TypedGemm : public harness::Benchmark {
     execution_->read_result(result_.data());
   }
 
-  std::vector<harness::Verdict> validate_repetition() override {
+  std::vector<runtime::Verdict> validate_repetition() override {
     const auto seed = static_cast<std::uint64_t>(static_cast<std::uint32_t>(repetition_));
-    return {ColumnCheck<In, Out>(product(), harness::mixed_bits(seed)).verdict()};
+    return {ColumnCheck<In, Out>(product(), mixed_bits(seed)).verdict()};
   }
 
-  std::vector<harness::Verdict> validate() override { return check(product()); }
+  std::vector<runtime::Verdict> validate() override { return check(product()); }
 
-  [[nodiscard]] std::vector<harness::Metric> metrics() const override {
+  [[nodiscard]] std::vector<runtime::Metric> metrics() const override {
     const auto n = static_cast<double>(size_);
     return {{"performance",
              {{"operation", "gemm"}},
              "gemm",
              "GFLOP/s",
              1e-9,
-             harness::Better::kHigher,
+             runtime::Better::kHigher,
              2 * n * n * n,
              "FLOP"},
-            harness::bandwidth("host_to_device", n * n * (2 * sizeof(In) + sizeof(Out))),
-            harness::bandwidth("device_to_host", n * n * sizeof(Out))};
+            runtime::bandwidth("host_to_device", n * n * (2 * sizeof(In) + sizeof(Out))),
+            runtime::bandwidth("device_to_host", n * n * sizeof(Out))};
   }
 
  private:
   static constexpr ElementBytes kBytes{.input = sizeof(In), .value = sizeof(Out)};
   static constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
-  static Shape checked_shape(const harness::Context& context) {
+  static Shape checked_shape(const runtime::Context& context) {
     const Shape shape =
         context.variant() == "base" ? base_shape(context, kBytes) : throughput_shape(context, kBytes);
     const auto bytes = [](std::size_t elements, std::size_t size) {
@@ -190,11 +189,11 @@ class TypedGemm : public harness::Benchmark {
   int repetition_ = 0;
 };
 
-std::unique_ptr<harness::Benchmark> make(const harness::Context& context) {
+std::unique_ptr<runtime::Benchmark> make(const runtime::Context& context) {
   const std::string& type = context.parameters().text("data_type");
-  if (type == "half") return std::make_unique<TypedGemm<harness::Half, harness::Half>>(context);
+  if (type == "half") return std::make_unique<TypedGemm<device::Half, device::Half>>(context);
   if (type == "double") return std::make_unique<TypedGemm<double, double>>(context);
-  if (type == "mixed") return std::make_unique<TypedGemm<harness::Half, float>>(context);
+  if (type == "mixed") return std::make_unique<TypedGemm<device::Half, float>>(context);
   return std::make_unique<TypedGemm<float, float>>(context);
 }
 
@@ -203,5 +202,5 @@ std::unique_ptr<harness::Benchmark> make(const harness::Context& context) {
 }  // namespace fabricmark::gemm
 
 int main(int argc, char** argv) {
-  return fabricmark::harness::run_program(argc, argv, {"gemm", fabricmark::gemm::make});
+  return fabricmark::runtime::run_program(argc, argv, {"gemm", fabricmark::gemm::make});
 }

@@ -8,7 +8,7 @@
 #include <numbers>
 #include <vector>
 
-#include "harness/random_bits.hpp"
+#include "base/random_bits.hpp"
 
 namespace fabricmark::gemm {
 
@@ -59,8 +59,8 @@ class Inputs {
     for (const std::uint64_t matrix : {kA, kB, kC}) {
       const std::uint64_t repetition = static_cast<std::uint32_t>(kind.repetition);
       const std::uint64_t rank = static_cast<std::uint32_t>(kind.rank);
-      const std::uint64_t own = harness::mixed_bits((rank << 32U | repetition) * harness::kRandomStep);
-      seeds_[matrix] = harness::mixed_bits(own + matrix * harness::kRandomStep);
+      const std::uint64_t own = mixed_bits((rank << 32U | repetition) * kRandomStep);
+      seeds_[matrix] = mixed_bits(own + matrix * kRandomStep);
     }
     place_wide_elements();
   }
@@ -189,7 +189,7 @@ class Inputs {
   }
   [[nodiscard]] std::uint64_t bits(Matrix matrix, std::size_t line, std::size_t place) const {
     const std::uint64_t index = static_cast<std::uint64_t>(line) * (kind_.size + 1) + place + 1;
-    return harness::mixed_bits(seeds_[matrix] + index * harness::kRandomStep);
+    return mixed_bits(seeds_[matrix] + index * kRandomStep);
   }
 
   InputKind kind_;

@@ -2,7 +2,7 @@
 
 #include <cblas.h>
 
-#include "harness/blas_memory.hpp"
+#include "base/blas_memory.hpp"
 
 namespace fabricmark::gemm {
 
@@ -11,7 +11,7 @@ void multiply(const std::vector<double>& left, const std::vector<double>& right,
   const auto rows = static_cast<blasint>(extent.rows);
   const auto columns = static_cast<blasint>(extent.columns);
   const auto depth = static_cast<blasint>(extent.depth);
-  harness::require_blas_memory(openblas_get_num_threads());
+  require_blas_memory(openblas_get_num_threads());
   cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, rows, columns, depth, 1.0, left.data(), depth,
               right.data(), columns, 0.0, sums.data(), columns);
 }

@@ -1,15 +1,14 @@
 // The ND-range kernels. On a CPU A and B are packed first, which is part of the time; on a GPU one kernel
 // does all.
+#include "benchmarks/common/tiles.hpp"
 #include "benchmarks/gemm/execution.hpp"
-#include "harness/tiles.hpp"
+#include "kernels/gemm/pack_rows.h"
 
 namespace fabricmark::gemm {
 
 namespace {
 
-constexpr std::size_t kPackRows = 64;  // PACK_ROWS in the kernel
-
-bool packs(const harness::Context& context) {
+bool packs(const runtime::Context& context) {
   return context.device().info().device_class == device::DeviceClass::kCpu;
 }
 
@@ -17,20 +16,20 @@ std::size_t whole(std::size_t count, std::size_t unit) { return (count + unit - 
 
 class CpuExecution : public Execution {
  public:
-  CpuExecution(const harness::Context& context, const Shape& shape, const ElementBytes& bytes)
+  CpuExecution(const runtime::Context& context, const Shape& shape, const ElementBytes& bytes)
       : Execution(context, shape, bytes),
         pack_a_(context.replications(static_cast<int>(parts().size()), 1)),
         pack_b_(context.replications(1, 2)),
         packed_b_(context.buffer(shape.b_elements() * bytes.value)) {
-    const harness::Parameters& parameters = context.parameters();
+    const runtime::Parameters& parameters = context.parameters();
     const std::size_t tile_columns =
-        parameters.count("tile_vectors") * harness::vector_width(context, bytes.value);
+        parameters.count("tile_vectors") * common::vector_width(context, bytes.value);
     b().set_argument(pack_b_.kernel(0), 0);
     packed_b_.set_argument(pack_b_.kernel(0), 1);
     pack_b_.kernel(0).setArg(2, static_cast<cl_uint>(shape.columns));
     pack_b_.kernel(0).setArg(3, static_cast<cl_uint>(shape.depth));
     for (std::size_t i = 0; i < parts().size(); ++i) {
-      const harness::Part& part = parts()[i];
+      const common::Part& part = parts()[i];
       packed_a_.push_back(context.buffer(part.count * shape.depth * bytes.value));
       cl::Kernel& pack = pack_a_.kernel(static_cast<int>(i));
       a(i).set_argument(pack, 0);
@@ -52,7 +51,7 @@ class CpuExecution : public Execution {
   }
 
   void run() override {
-    start(pack_b_, {{whole(shape().depth, kPackRows) / kPackRows, 1}});
+    start(pack_b_, {{whole(shape().depth, PACK_ROWS) / PACK_ROWS, 1}});
     start(pack_a_, pack_geometries_);
     start(kernels(), geometries_);
   }
@@ -75,13 +74,13 @@ class CpuExecution : public Execution {
 
 class GpuExecution : public Execution {
  public:
-  GpuExecution(const harness::Context& context, const Shape& shape, const ElementBytes& bytes)
+  GpuExecution(const runtime::Context& context, const Shape& shape, const ElementBytes& bytes)
       : Execution(context, shape, bytes) {
-    const harness::Parameters& parameters = context.parameters();
+    const runtime::Parameters& parameters = context.parameters();
     const std::size_t side = parameters.count("group_side");
     const std::size_t columns = shape.columns / (side * parameters.count("tile_vectors"));
     for (std::size_t i = 0; i < parts().size(); ++i) {
-      const harness::Part& part = parts()[i];
+      const common::Part& part = parts()[i];
       set_arguments(i, a(i), b());
       cl::Kernel& kernel = kernels().kernel(static_cast<int>(i));
       kernel.setArg(6, static_cast<cl_uint>(part.count));
@@ -99,19 +98,19 @@ class GpuExecution : public Execution {
 
 }  // namespace
 
-Shape throughput_shape(const harness::Context& context, const ElementBytes& bytes) {
-  const harness::Parameters& parameters = context.parameters();
+Shape throughput_shape(const runtime::Context& context, const ElementBytes& bytes) {
+  const runtime::Parameters& parameters = context.parameters();
   const std::size_t size = parameters.count("size");
   const std::size_t tile_rows = parameters.count("tile_rows");
   const std::size_t tile_vectors = parameters.count("tile_vectors");
   if (packs(context)) {
-    const std::size_t width = harness::vector_width(context, bytes.value);
+    const std::size_t width = common::vector_width(context, bytes.value);
     return {.rows = whole(size, tile_rows),
             .columns = whole(size, tile_vectors * width),
             .depth = whole(size, width),
             .row_block = tile_rows};
   }
-  harness::check_group(context, bytes.value);
+  common::check_group(context, bytes.value);
   const std::size_t side = parameters.count("group_side");
   return {.rows = whole(size, side * tile_rows),
           .columns = whole(size, side * tile_vectors),
@@ -119,12 +118,12 @@ Shape throughput_shape(const harness::Context& context, const ElementBytes& byte
           .row_block = side * tile_rows};
 }
 
-std::size_t packed_elements(const harness::Context& context, const Shape& shape) {
+std::size_t packed_elements(const runtime::Context& context, const Shape& shape) {
   const bool is_packed = context.variant() == "throughput" && packs(context);
   return is_packed ? shape.a_elements() + shape.b_elements() : 0;
 }
 
-std::unique_ptr<Execution> make_throughput(const harness::Context& context, const Shape& shape,
+std::unique_ptr<Execution> make_throughput(const runtime::Context& context, const Shape& shape,
                                            const ElementBytes& bytes) {
   if (packs(context)) return std::make_unique<CpuExecution>(context, shape, bytes);
   return std::make_unique<GpuExecution>(context, shape, bytes);

@@ -6,7 +6,7 @@
 #include <bit>
 #include <charconv>
 
-#include "device/error.hpp"
+#include "base/error.hpp"
 #include "device/memory.hpp"
 
 namespace fabricmark::host_transfer {
@@ -14,7 +14,7 @@ namespace fabricmark::host_transfer {
 namespace {
 
 /// The words of a list parameter; each once, because a case that is there twice would be counted twice.
-std::vector<std::string> words(const harness::Parameters& parameters, const std::string& parameter) {
+std::vector<std::string> words(const runtime::Parameters& parameters, const std::string& parameter) {
   const std::string& list = parameters.text(parameter);
   std::vector<std::string> found;
   for (std::size_t start = 0; start <= list.size();) {
@@ -30,7 +30,7 @@ std::vector<std::string> words(const harness::Parameters& parameters, const std:
 }
 
 /// The same where each word must be among `known`.
-std::vector<std::string> choose(const harness::Parameters& parameters, const std::string& parameter,
+std::vector<std::string> choose(const runtime::Parameters& parameters, const std::string& parameter,
                                 const std::vector<std::string>& known) {
   std::vector<std::string> chosen = words(parameters, parameter);
   for (const std::string& word : chosen) {
@@ -43,7 +43,7 @@ std::vector<std::string> choose(const harness::Parameters& parameters, const std
   return chosen;
 }
 
-std::vector<std::size_t> buffer_counts(const harness::Parameters& parameters) {
+std::vector<std::size_t> buffer_counts(const runtime::Parameters& parameters) {
   constexpr std::size_t kMost = 256;
   std::vector<std::size_t> counts;
   for (const std::string& word : words(parameters, "buffers")) {
@@ -61,7 +61,7 @@ std::vector<std::size_t> buffer_counts(const harness::Parameters& parameters) {
 
 }  // namespace
 
-std::vector<Case> make_cases(const harness::Parameters& parameters, bool shares_host_memory) {
+std::vector<Case> make_cases(const runtime::Parameters& parameters, bool shares_host_memory) {
   const auto directions = choose(parameters, "directions", {"to_device", "from_device", "both"});
   const auto methods = choose(parameters, "methods", {"queued", "blocking", "migrate", "sub-buffer"});
   const auto memories = choose(parameters, "memories", {"pageable", "page-aligned", "pinned"});

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/parameters.hpp"
+#include "runtime/parameters.hpp"
 
 namespace fabricmark::host_transfer {
 
@@ -31,6 +31,6 @@ struct Case {
 /// numbers of buffers; migrations, which move nothing on devices that share the host's memory, are left out
 /// there. Throws Error (bad use) for words that the lists do not know or that come twice, and when no case
 /// is left.
-std::vector<Case> make_cases(const harness::Parameters& parameters, bool shares_host_memory);
+std::vector<Case> make_cases(const runtime::Parameters& parameters, bool shares_host_memory);
 
 }  // namespace fabricmark::host_transfer

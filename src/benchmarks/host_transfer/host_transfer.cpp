@@ -12,7 +12,7 @@
 #include "benchmarks/host_transfer/cases.hpp"
 #include "benchmarks/host_transfer/overlap.hpp"
 #include "benchmarks/host_transfer/rig.hpp"
-#include "harness/run.hpp"
+#include "runtime/run.hpp"
 
 namespace fabricmark::host_transfer {
 
@@ -38,10 +38,6 @@ double host_copy_rate(std::size_t bytes) {
 /// The target of a fault that loses copies of the pipeline instead of those of the transfers.
 constexpr std::string_view kPipeline = "pipeline";
 
-bool shares_host_memory(const device::DeviceInfo& info) {
-  return info.device_class == device::DeviceClass::kCpu || info.emulated();
-}
-
 /// NVIDIA's OpenCL (driver 580) crashes when a sub-buffer is migrated; nothing outside the driver can catch
 /// that.
 bool leave_out_parts(const device::DeviceInfo& info, std::vector<Case>& cases) {
@@ -49,17 +45,17 @@ bool leave_out_parts(const device::DeviceInfo& info, std::vector<Case>& cases) {
   return std::erase_if(cases, [](const Case& one) { return one.method == "sub-buffer"; }) > 0;
 }
 
-class HostTransfer : public harness::Benchmark {
+class HostTransfer : public runtime::Benchmark {
  public:
-  explicit HostTransfer(const harness::Context& context)
+  explicit HostTransfer(const runtime::Context& context)
       : link_bytes_per_second_(context.parameters().number("link_gb_per_s") * 1e9),
-        shares_memory_(shares_host_memory(context.device().info())),
+        shares_memory_(context.device().info().is_in_host_memory()),
         fault_(context.conditions().fault),
         is_faulty_rank_(fault_ && (!fault_->rank || *fault_->rank == context.ranks().rank())),
         cases_(make_cases(context.parameters(), shares_memory_)),
         leaves_out_parts_(leave_out_parts(context.device().info(), cases_)),
         overlap_bytes_(context.parameters().count("overlap_bytes")) {
-    const bool is_known = !fault_ || (fault_->kind == harness::Fault::Kind::kLost &&
+    const bool is_known = !fault_ || (fault_->kind == runtime::Fault::Kind::kLost &&
                                       (fault_->target.empty() || fault_->target == kPipeline));
     if (!is_known) {
       throw bad_use("host_transfer can only lose copies", "use --inject-fault lost or lost:pipeline");
@@ -82,7 +78,7 @@ class HostTransfer : public harness::Benchmark {
     found_ = Found();
   }
 
-  void execute(harness::Laps& laps) override {
+  void execute(runtime::Laps& laps) override {
     constexpr std::uint32_t kStride = 1U << 20;  // marks of two repetitions do not meet on any page
     const std::uint32_t value = static_cast<std::uint32_t>(repetition_) * kStride + 1;
     for (const Case& one : cases_) {
@@ -104,22 +100,22 @@ class HostTransfer : public harness::Benchmark {
   }
 
   /// Copies were left out all along.
-  void inject(const harness::Fault& /*fault*/) override {}
+  void inject(const runtime::Fault& /*fault*/) override {}
 
   /// What execute found; counted once, though the last repetition is asked about twice.
-  std::vector<harness::Verdict> validate() override {
-    std::vector<harness::Verdict> verdicts;
-    for (harness::Verdict* one : {&found_.arrived, &found_.rate, &found_.bytes, &found_.pipeline}) {
+  std::vector<runtime::Verdict> validate() override {
+    std::vector<runtime::Verdict> verdicts;
+    for (runtime::Verdict* one : {&found_.arrived, &found_.rate, &found_.bytes, &found_.pipeline}) {
       verdicts.push_back(*one);
       one->checked = 0;
     }
     return verdicts;
   }
 
-  [[nodiscard]] std::vector<harness::Metric> metrics() const override {
-    std::vector<harness::Metric> metrics;
+  [[nodiscard]] std::vector<runtime::Metric> metrics() const override {
+    std::vector<runtime::Metric> metrics;
     for (const Case& one : cases_) {
-      harness::Metric metric = harness::bandwidth(one.direction, static_cast<double>(one.bytes));
+      runtime::Metric metric = runtime::bandwidth(one.direction, static_cast<double>(one.bytes));
       metric.lap = one.name();
       metric.axes = {{"direction", one.direction},
                      {"method", one.method},
@@ -129,20 +125,20 @@ class HostTransfer : public harness::Benchmark {
       metrics.push_back(metric);
     }
     for (const char* order : {"serial", "overlapped"}) {
-      harness::Metric metric{.name = "pipeline_time", .lap = std::string("pipeline/") + order, .unit = "ms"};
+      runtime::Metric metric{.name = "pipeline_time", .lap = std::string("pipeline/") + order, .unit = "ms"};
       metric.axes = {{"order", order}};
       metric.scale = 1e3;
-      metric.better = harness::Better::kLower;
+      metric.better = runtime::Better::kLower;
       metrics.push_back(metric);
     }
     return metrics;
   }
 
-  [[nodiscard]] std::vector<harness::DerivedMetric> derive(
-      const std::map<std::string, harness::LapSeconds>& laps) const override {
-    const harness::LapSeconds& serial = laps.at("pipeline/serial");
-    const harness::LapSeconds& overlapped = laps.at("pipeline/overlapped");
-    harness::DerivedMetric speed_up{.name = "overlap_speed_up", .unit = "x"};
+  [[nodiscard]] std::vector<runtime::DerivedMetric> derive(
+      const std::map<std::string, runtime::LapSeconds>& laps) const override {
+    const runtime::LapSeconds& serial = laps.at("pipeline/serial");
+    const runtime::LapSeconds& overlapped = laps.at("pipeline/overlapped");
+    runtime::DerivedMetric speed_up{.name = "overlap_speed_up", .unit = "x"};
     speed_up.formula = "time of write, execute, read piece by piece over that with the steps overlapped";
     speed_up.best = serial.best / overlapped.best;
     speed_up.median = serial.median / overlapped.median;
@@ -162,7 +158,7 @@ class HostTransfer : public harness::Benchmark {
   }
 
  private:
-  void require_memory(const harness::Context& context) const {
+  void require_memory(const runtime::Context& context) const {
     double device_bytes = 0;
     double largest = 0;
     for (const Case& one : cases_) {
@@ -184,7 +180,7 @@ class HostTransfer : public harness::Benchmark {
            fault_->repetition.value_or(repetition_) == repetition_;
   }
 
-  static void note(harness::Verdict& verdict, std::size_t wrong, std::size_t checked,
+  static void note(runtime::Verdict& verdict, std::size_t wrong, std::size_t checked,
                    const std::string& place) {
     if (wrong > 0 && !verdict.worst) verdict.worst = {place, 0, static_cast<double>(wrong)};
     verdict.error += static_cast<double>(wrong);
@@ -214,7 +210,7 @@ class HostTransfer : public harness::Benchmark {
 
   double link_bytes_per_second_;
   bool shares_memory_;
-  std::optional<harness::Fault> fault_;
+  std::optional<runtime::Fault> fault_;
   bool is_faulty_rank_;
   std::vector<Case> cases_;
   bool leaves_out_parts_;
@@ -224,12 +220,12 @@ class HostTransfer : public harness::Benchmark {
   std::map<std::size_t, double> host_rates_;
   /// The verdicts on one repetition.
   struct Found {
-    harness::Verdict arrived{.name = "copies that arrived", .measure = "pages without their mark"};
+    runtime::Verdict arrived{.name = "copies that arrived", .measure = "pages without their mark"};
     // Twice the limit: caches and turbo clocks let a small copy beat the rate of the moment it was
     // measured.
-    harness::Verdict rate{.name = "rates", .threshold = 2, .measure = "largest rate over the link's limit"};
-    harness::Verdict bytes{.name = "bytes", .measure = "wrong bytes"};
-    harness::Verdict pipeline{.name = "write, execute, read", .measure = "wrong words"};
+    runtime::Verdict rate{.name = "rates", .threshold = 2, .measure = "largest rate over the link's limit"};
+    runtime::Verdict bytes{.name = "bytes", .measure = "wrong bytes"};
+    runtime::Verdict pipeline{.name = "write, execute, read", .measure = "wrong words"};
   };
   Found found_;
   int repetition_ = 0;
@@ -241,9 +237,9 @@ class HostTransfer : public harness::Benchmark {
 
 int main(int argc, char** argv) {
   using fabricmark::host_transfer::HostTransfer;
-  const auto make = [](const fabricmark::harness::Context& context) {
+  const auto make = [](const fabricmark::runtime::Context& context) {
     return std::make_unique<HostTransfer>(context);
   };
   constexpr int kRepetitions = 50;  // mean and deviation of 50, as in the source
-  return fabricmark::harness::run_program(argc, argv, {"host_transfer", make, kRepetitions});
+  return fabricmark::runtime::run_program(argc, argv, {"host_transfer", make, kRepetitions});
 }

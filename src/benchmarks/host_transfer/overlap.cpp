@@ -11,7 +11,7 @@ constexpr std::size_t kReads = 2;
 constexpr std::size_t kIncrement = 2;  // entry point of the kernel file
 }  // namespace
 
-Overlap::Overlap(const harness::Context& context, std::size_t piece_bytes)
+Overlap::Overlap(const runtime::Context& context, std::size_t piece_bytes)
     : bytes_(piece_bytes / sizeof(cl_uint) * sizeof(cl_uint)),
       source_(context.device(), kPieces * bytes_),
       target_(context.device(), kPieces * bytes_),

@@ -3,7 +3,7 @@
 #include <array>
 #include <vector>
 
-#include "harness/benchmark.hpp"
+#include "runtime/benchmark.hpp"
 
 namespace fabricmark::host_transfer {
 
@@ -13,7 +13,7 @@ class Overlap {
  public:
   static constexpr std::size_t kPieces = 8;
 
-  Overlap(const harness::Context& context, std::size_t piece_bytes);
+  Overlap(const runtime::Context& context, std::size_t piece_bytes);
   void prepare(std::uint32_t value);
   /// With `lose_one` the last piece is not written.
   void run_serial(bool lose_one);

@@ -4,8 +4,8 @@
 #include <cstring>
 #include <utility>
 
-#include "harness/parallel.hpp"
-#include "harness/random_bits.hpp"
+#include "base/parallel.hpp"
+#include "base/random_bits.hpp"
 
 namespace fabricmark::host_transfer {
 
@@ -36,11 +36,11 @@ std::size_t count_different(const std::byte* found, const std::byte* wanted, std
 device::HostArray<std::byte> random_bytes(std::size_t bytes, int threads) {
   device::HostArray<std::byte> random(bytes);
   auto* const words = reinterpret_cast<std::uint32_t*>(random.data());
-  harness::parallel_for(bytes / sizeof(std::uint32_t), threads, harness::kWorthAThread,
-                        [&](std::size_t start, std::size_t end) {
-                          for (std::size_t i = start; i < end; ++i)
-                            words[i] = harness::mixed_bits_32(static_cast<std::uint32_t>(i));
-                        });
+  parallel_for(bytes / sizeof(std::uint32_t), threads, kWorthAThread,
+               [&](std::size_t start, std::size_t end) {
+                 for (std::size_t i = start; i < end; ++i)
+                   words[i] = mixed_bits_32(static_cast<std::uint32_t>(i));
+               });
   return random;
 }
 
@@ -48,7 +48,7 @@ cl_uint pages(std::size_t bytes) { return static_cast<cl_uint>(bytes / kPageByte
 
 }  // namespace
 
-Rig::Rig(const harness::Context& context, const std::vector<Case>& cases)
+Rig::Rig(const runtime::Context& context, const std::vector<Case>& cases)
     : touch_(context.replications(1, 0)),
       count_(context.replications(1, 1)),
       wrong_(context.device(), sizeof(cl_uint)),
@@ -60,7 +60,7 @@ Rig::Rig(const harness::Context& context, const std::vector<Case>& cases)
     *memory = device::HostArray<std::byte>(largest + kPageBytes);
     std::fill(memory->span().begin(), memory->span().end(), std::byte{1});
   }
-  contents_ = random_bytes(largest + (windows_ + 1) * kPageBytes, harness::host_threads(context.ranks()));
+  contents_ = random_bytes(largest + (windows_ + 1) * kPageBytes, runtime::host_threads(context.ranks()));
   source_pinned_ = device::PinnedMemory(context.device(), largest);
   target_pinned_ = device::PinnedMemory(context.device(), largest);
   std::memset(source_pinned_.data(), 1, largest);

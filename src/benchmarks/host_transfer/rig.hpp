@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "benchmarks/host_transfer/cases.hpp"
-#include "harness/benchmark.hpp"
+#include "runtime/benchmark.hpp"
 
 namespace fabricmark::host_transfer {
 
@@ -14,7 +14,7 @@ namespace fabricmark::host_transfer {
 /// before the first timed part.
 class Rig {
  public:
-  Rig(const harness::Context& context, const std::vector<Case>& cases);
+  Rig(const runtime::Context& context, const std::vector<Case>& cases);
 
   /// Gives the source of a case contents that its destination cannot have, and makes both differ in a word of
   /// each page, by which the copy is known when it has arrived: the touch kernel on the device's side, the

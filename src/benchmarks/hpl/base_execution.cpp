@@ -1,6 +1,6 @@
 // The single work-item kernels: one each for lu, left and top, and `replications` for the inner blocks.
+#include "benchmarks/common/stack.hpp"
 #include "benchmarks/hpl/factorization.hpp"
-#include "harness/stack.hpp"
 
 namespace fabricmark::hpl {
 
@@ -8,7 +8,7 @@ namespace {
 
 class BaseFactorization : public Factorization {
  public:
-  BaseFactorization(const harness::Context& context, const Layout& layout, const Packing& packing)
+  BaseFactorization(const runtime::Context& context, const Layout& layout, const Packing& packing)
       : Factorization(context, layout, packing) {}
 
  protected:
@@ -33,14 +33,14 @@ class BaseFactorization : public Factorization {
 
 }  // namespace
 
-Packing base_packing(const harness::Context& context, std::size_t bytes) {
+Packing base_packing(const runtime::Context& context, std::size_t bytes) {
   const std::size_t block = context.parameters().count("block_size");
   constexpr std::size_t kBlocks = 3;  // of the inner kernel: of both panels, and the products
-  harness::require_stack(context, kBlocks * block * block * bytes, "block_size");
+  common::require_stack(context, kBlocks * block * block * bytes, "block_size");
   return {.block = block, .value_bytes = bytes, .unit = block * block};
 }
 
-std::unique_ptr<Execution> make_base(const harness::Context& context, const Layout& layout) {
+std::unique_ptr<Execution> make_base(const runtime::Context& context, const Layout& layout) {
   return std::make_unique<BaseFactorization>(context, layout, base_packing(context, value_bytes(context)));
 }
 

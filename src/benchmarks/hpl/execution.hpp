@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "benchmarks/hpl/layout.hpp"
-#include "harness/benchmark.hpp"
+#include "runtime/benchmark.hpp"
 
 namespace fabricmark::hpl {
 
@@ -31,10 +31,10 @@ class Execution {
 };
 
 /// What an execution needs on the device: all buffers, and the largest of them. `host_bytes` is 0.
-harness::MemoryNeed device_need(const harness::Context& context, const Layout& layout);
+runtime::MemoryNeed device_need(const runtime::Context& context, const Layout& layout);
 
 /// Both throw Error (bad use) for a layout or device that the kernels are not for.
-std::unique_ptr<Execution> make_base(const harness::Context& context, const Layout& layout);
-std::unique_ptr<Execution> make_throughput(const harness::Context& context, const Layout& layout);
+std::unique_ptr<Execution> make_base(const runtime::Context& context, const Layout& layout);
+std::unique_ptr<Execution> make_throughput(const runtime::Context& context, const Layout& layout);
 
 }  // namespace fabricmark::hpl

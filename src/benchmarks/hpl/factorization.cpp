@@ -28,11 +28,11 @@ std::size_t slot_elements(const Layout& layout, const Packing& packing) {
 
 }  // namespace
 
-std::size_t value_bytes(const harness::Context& context) {
+std::size_t value_bytes(const runtime::Context& context) {
   return context.parameters().text("data_type") == "double" ? sizeof(double) : sizeof(float);
 }
 
-harness::MemoryNeed device_need(const harness::Context& context, const Layout& layout) {
+runtime::MemoryNeed device_need(const runtime::Context& context, const Layout& layout) {
   const std::size_t bytes = value_bytes(context);
   const Packing packing =
       context.variant() == "base" ? base_packing(context, bytes) : throughput_packing(context, bytes);
@@ -43,7 +43,7 @@ harness::MemoryNeed device_need(const harness::Context& context, const Layout& l
           .largest_buffer_bytes = static_cast<double>(std::max(matrix, panels))};
 }
 
-Factorization::Factorization(const harness::Context& context, const Layout& layout, const Packing& packing)
+Factorization::Factorization(const runtime::Context& context, const Layout& layout, const Packing& packing)
     : layout_(layout),
       packing_(packing),
       looks_ahead_(context.parameters().flag("lookahead")),
@@ -56,7 +56,7 @@ Factorization::Factorization(const harness::Context& context, const Layout& layo
       inner_(context.replications(static_cast<int>(context.parameters().count("replications")), 3)),
       matrix_(context.buffer(matrix_elements(layout, packing) * packing.value_bytes, 0)),
       transport_(fabric::make_transport(context.parameters().text("transport"), kChunkBytes, context,
-                                        /*maps=*/true, fabric::Waiting::kSleep)),
+                                        /*zero_copy=*/true, fabric::Waiting::kSleep)),
       slot_elements_(slot_elements(layout, packing)),
       lower_(transport_->allocate(packing.left_elements(1) * packing.value_bytes)),
       upper_(transport_->allocate(packing.left_elements(1) * packing.value_bytes)),
@@ -124,8 +124,8 @@ void Factorization::communicate(const Step& step) {
     exchange(step, inverses);
   }
   Events updated = factorized;
-  if (step.updates_left()) start_left(step, updated);
-  if (step.updates_top()) start_top(step, updated);
+  if (step.updates_left()) updated.push_back(start_left(step, updated));
+  if (step.updates_top()) updated.push_back(start_top(step, updated));
   wait(updated);
   const Deliveries panels = panel_deliveries(layout_, step.iteration);
   if (panels.empty()) return;
@@ -156,7 +156,7 @@ Factorization::Events Factorization::start_lu(const Step& step) {
   return {lu_.start("lu", 0, prepare_lu(kernel, 6), next_column_)};
 }
 
-void Factorization::start_left(const Step& step, Events& updated) {
+cl::Event Factorization::start_left(const Step& step, const Events& before) {
   cl::Kernel& kernel = left_.kernel(0);
   matrix_.set_argument(kernel, 0);
   upper_->device_memory()->set_argument(kernel, 1);
@@ -164,11 +164,11 @@ void Factorization::start_left(const Step& step, Events& updated) {
   kernel.setArg(3, panel_start(step));
   set_place(kernel, 4, step.below.begin, step.column());
   Events after = next_column_;
-  after.insert(after.end(), updated.begin(), updated.end());
-  updated.push_back(left_.start("left", 0, prepare_left(kernel, 7, step.below.count()), after));
+  after.insert(after.end(), before.begin(), before.end());
+  return left_.start("left", 0, prepare_left(kernel, 7, step.below.count()), after);
 }
 
-void Factorization::start_top(const Step& step, Events& updated) {
+cl::Event Factorization::start_top(const Step& step, const Events& before) {
   cl::Kernel& kernel = top_.kernel(0);
   matrix_.set_argument(kernel, 0);
   lower_->device_memory()->set_argument(kernel, 1);
@@ -176,8 +176,8 @@ void Factorization::start_top(const Step& step, Events& updated) {
   kernel.setArg(3, panel_start(step));
   set_place(kernel, 4, step.row(), step.right.begin);
   Events after = next_row_;
-  after.insert(after.end(), updated.begin(), updated.end());
-  updated.push_back(top_.start("top", 0, prepare_top(kernel, 7, step.right.count()), after));
+  after.insert(after.end(), before.begin(), before.end());
+  return top_.start("top", 0, prepare_top(kernel, 7, step.right.count()), after);
 }
 
 Factorization::Events Factorization::start_inner(const Step& step, const Rectangle& blocks,

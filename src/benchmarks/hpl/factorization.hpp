@@ -39,7 +39,7 @@ class Factorization : public Execution {
   [[nodiscard]] std::optional<double> exchange_hidden() const override;
 
  protected:
-  Factorization(const harness::Context& context, const Layout& layout, const Packing& packing);
+  Factorization(const runtime::Context& context, const Layout& layout, const Packing& packing);
   void poison(device::Buffer& buffer);
 
   /// What follows the arguments that all kinds of kernel share (see the kernels), and with how many
@@ -61,8 +61,8 @@ class Factorization : public Execution {
   void communicate(const Step& step);
   void update(const Step& step);
   Events start_lu(const Step& step);
-  void start_left(const Step& step, Events& after);
-  void start_top(const Step& step, Events& after);
+  cl::Event start_left(const Step& step, const Events& before);
+  cl::Event start_top(const Step& step, const Events& before);
   Events start_inner(const Step& step, const Rectangle& blocks, std::size_t items_per_launch,
                      const Events& after);
   void exchange(const Step& step, const Deliveries& deliveries);
@@ -86,10 +86,10 @@ class Factorization : public Execution {
 };
 
 /// The packing of a variant's kernels. Throw Error (bad use) for a block or device that these are not for.
-Packing base_packing(const harness::Context& context, std::size_t value_bytes);
-Packing throughput_packing(const harness::Context& context, std::size_t value_bytes);
+Packing base_packing(const runtime::Context& context, std::size_t value_bytes);
+Packing throughput_packing(const runtime::Context& context, std::size_t value_bytes);
 
 /// Bytes of an element of the matrix.
-std::size_t value_bytes(const harness::Context& context);
+std::size_t value_bytes(const runtime::Context& context);
 
 }  // namespace fabricmark::hpl

@@ -2,19 +2,19 @@
 
 #include <fmt/format.h>
 
+#include "benchmarks/common/block_cyclic.hpp"
 #include "fabric/transport.hpp"
-#include "harness/grid.hpp"
 
 namespace fabricmark::hpl {
 
 namespace {
 
-void check_message_fault(const harness::Fault& fault, const harness::Grid& grid) {
+void check_message_fault(const runtime::Fault& fault, const common::Grid& grid) {
   if (!fault.target.empty()) {
     throw bad_use(fmt::format("--inject-fault names '{}', but spoils messages", fault.target),
                   "leave out the target");
   }
-  if (fault.kind == harness::Fault::Kind::kSwapped && (grid.rows == 1 || grid.columns == 1)) {
+  if (fault.kind == runtime::Fault::Kind::kSwapped && (grid.rows == 1 || grid.columns == 1)) {
     throw bad_use(fmt::format("a rank of a grid of {} x {} sends the same to all", grid.rows, grid.columns),
                   "use a grid of 2 x 2 or more");
   }
@@ -25,12 +25,12 @@ void check_message_fault(const harness::Fault& fault, const harness::Grid& grid)
 
 }  // namespace
 
-bool is_of_solution(const harness::Fault& fault) { return fault.target == "x" || fault.target == "refined"; }
+bool is_of_solution(const runtime::Fault& fault) { return fault.target == "x" || fault.target == "refined"; }
 
-void check_fault(const harness::Context& context, const harness::Grid& grid) {
-  using Kind = harness::Fault::Kind;
+void check_fault(const runtime::Context& context, const common::Grid& grid) {
+  using Kind = runtime::Fault::Kind;
   if (!context.conditions().fault) return;
-  const harness::Fault& fault = *context.conditions().fault;
+  const runtime::Fault& fault = *context.conditions().fault;
   if (fabric::is_message_fault(fault)) return check_message_fault(fault, grid);
   const std::string& target = fault.target;
   const bool is_element = fault.kind == Kind::kElement;

@@ -4,11 +4,11 @@
 #include <string>
 #include <vector>
 
+#include "base/error.hpp"
 #include "benchmarks/hpl/inputs.hpp"
 #include "benchmarks/hpl/local.hpp"
-#include "device/error.hpp"
-#include "harness/benchmark.hpp"
-#include "harness/element.hpp"
+#include "device/element.hpp"
+#include "runtime/benchmark.hpp"
 
 namespace fabricmark::hpl {
 
@@ -16,10 +16,10 @@ namespace fabricmark::hpl {
 inline constexpr double kThousand = 1000;
 
 /// True for faults of x or of the refined x.
-bool is_of_solution(const harness::Fault& fault);
+bool is_of_solution(const runtime::Fault& fault);
 
 /// Throws Error (bad use) where the run's fault is one that HPL does not have, or not on this grid.
-void check_fault(const harness::Context& context, const harness::Grid& grid);
+void check_fault(const runtime::Context& context, const common::Grid& grid);
 
 /// Makes the factors of one rank wrong. Targets: u (the first), l, diagonal: one element there; factors: all
 /// of the rank's; block: one block, or two blocks exchanged.
@@ -29,22 +29,22 @@ class FactorFault {
   FactorFault(const Layout& layout, std::span<T> factors, std::span<const T> matrix, int repetition = 0)
       : layout_(layout), inputs_(layout.size, repetition), factors_(factors), matrix_(matrix) {}
 
-  void make(const harness::Fault& fault) {
-    if (fault.kind == harness::Fault::Kind::kElement) {
+  void make(const runtime::Fault& fault) {
+    if (fault.kind == runtime::Fault::Kind::kElement) {
       make_in_element(fault);
     } else if (fault.target == "block") {
       make_in_block(fault.kind);
     } else {
-      harness::corrupt<T>(factors_, matrix_, fault.kind, harness::kEpsilon<T>);
+      runtime::corrupt<T>(factors_, matrix_, fault.kind, device::kEpsilon<T>);
     }
   }
 
  private:
-  void make_in_element(const harness::Fault& fault) {
+  void make_in_element(const runtime::Fault& fault) {
     const std::string target = fault.target.empty() ? "u" : fault.target;
     T* const element = find(target);
     if (element != nullptr) {
-      *element = static_cast<T>(static_cast<double>(*element) * (1 + kThousand * harness::kEpsilon<T>));
+      *element = static_cast<T>(static_cast<double>(*element) * (1 + kThousand * device::kEpsilon<T>));
     } else if (fault.rank || layout_.grid.rows * layout_.grid.columns == 1) {
       throw bad_use("the rank has no element of " + target,
                     "choose another target or rank, or a larger --size");
@@ -71,7 +71,7 @@ class FactorFault {
     return found;
   }
 
-  void make_in_block(harness::Fault::Kind kind) {
+  void make_in_block(runtime::Fault::Kind kind) {
     const std::size_t block_rows = layout_.local_rows() / layout_.block;
     const std::size_t block_columns = layout_.local_columns() / layout_.block;
     const std::size_t blocks = block_rows * block_columns;
@@ -80,11 +80,11 @@ class FactorFault {
     const std::size_t last = blocks / 2;
     std::vector<T> values = block(factors_, last);
     std::vector<T> other = block(factors_, last - 1);
-    if (kind == harness::Fault::Kind::kSwapped) {
+    if (kind == runtime::Fault::Kind::kSwapped) {
       std::swap(values, other);
       put(last - 1, other);
     } else {
-      harness::corrupt<T>(values, block(matrix_, last), kind, harness::kEpsilon<T>);
+      runtime::corrupt<T>(values, block(matrix_, last), kind, device::kEpsilon<T>);
     }
     put(last, values);
   }

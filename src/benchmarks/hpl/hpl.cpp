@@ -4,15 +4,15 @@
 
 #include <algorithm>
 
+#include "base/error.hpp"
 #include "benchmarks/hpl/execution.hpp"
 #include "benchmarks/hpl/faults.hpp"
 #include "benchmarks/hpl/matrix.hpp"
 #include "benchmarks/hpl/probes.hpp"
 #include "benchmarks/hpl/solution.hpp"
 #include "benchmarks/hpl/triangular.hpp"
-#include "device/error.hpp"
 #include "fabric/transport.hpp"
-#include "harness/run.hpp"
+#include "runtime/run.hpp"
 
 namespace fabricmark::hpl {
 
@@ -21,9 +21,9 @@ namespace {
 /// The matrix is of type T. One repetition writes it to the device, factorises it there, and solves on the
 /// host; everything that holds a result is NaN before.
 template <typename T>
-class TypedHpl : public harness::Benchmark {
+class TypedHpl : public runtime::Benchmark {
  public:
-  explicit TypedHpl(const harness::Context& context)
+  explicit TypedHpl(const runtime::Context& context)
       : fault_(context.conditions().fault),
         refines_(context.parameters().text("refinement") == "gmres"),
         layout_(checked_layout(context)),
@@ -53,59 +53,59 @@ class TypedHpl : public harness::Benchmark {
     execution_->poison();
   }
 
-  void execute(harness::Laps& laps) override {
+  void execute(runtime::Laps& laps) override {
     laps.time("host_to_device", [&] { execution_->write_matrix(values_.data()); });
     laps.time("lu", [&] { execution_->factorize(); });
     laps.time("solve", [&] { read_and_solve(); });
     if (refines_) laps.time("refine", [&] { improve(); });
   }
 
-  void inject(const harness::Fault& fault) override {
+  void inject(const runtime::Fault& fault) override {
     if (is_of_solution(fault)) {
       const bool is_refined = fault.target == "refined";
       const std::span<double> x = std::span(is_refined ? refined_ : x_).first(real_columns(layout_));
       const std::vector<double> before(x.size(), kNan);
-      const double epsilon = is_refined ? harness::kEpsilon<double> : harness::kEpsilon<T>;
-      harness::corrupt<double>(x, before, fault.kind, kThousand / 100 * epsilon);
+      const double epsilon = is_refined ? device::kEpsilon<double> : device::kEpsilon<T>;
+      runtime::corrupt<double>(x, before, fault.kind, kThousand / 100 * epsilon);
     } else if (!fabric::is_message_fault(fault)) {
       FactorFault<T>(layout_, factors_.span(), values_.span(), repetition_).make(fault);
     }
   }
 
-  std::vector<harness::Verdict> validate_repetition() override {
+  std::vector<runtime::Verdict> validate_repetition() override {
     if (fault_ && fault_->repetition == repetition_) take_spoiled_factors();
     return check(Probes<T>::kQuick);
   }
-  std::vector<harness::Verdict> validate() override {
+  std::vector<runtime::Verdict> validate() override {
     if (fault_ && !fault_->repetition) take_spoiled_factors();
     return check(Groups::kMost);
   }
 
-  [[nodiscard]] std::vector<harness::Metric> metrics() const override {
+  [[nodiscard]] std::vector<runtime::Metric> metrics() const override {
     const double share = 1.0 / vectors_.ranks().size();
     const auto bytes = static_cast<double>(layout_.elements() * sizeof(T));
-    std::vector<harness::Metric> metrics{{"performance",
+    std::vector<runtime::Metric> metrics{{"performance",
                                           {{"operation", "lu"}},
                                           "lu",
                                           "GFLOP/s",
                                           1e-9,
-                                          harness::Better::kHigher,
+                                          runtime::Better::kHigher,
                                           lu_operations() * share,
                                           "FLOP"},
                                          {"time", {{"operation", "solve"}}, "solve", "s"},
-                                         harness::bandwidth("host_to_device", bytes)};
-    metrics[1].better = harness::Better::kLower;
+                                         runtime::bandwidth("host_to_device", bytes)};
+    metrics[1].better = runtime::Better::kLower;
     if (!refines_) return metrics;
     metrics.push_back({"time", {{"operation", "refine"}}, "refine", "s"});
-    metrics.back().better = harness::Better::kLower;
+    metrics.back().better = runtime::Better::kLower;
     return metrics;
   }
 
-  [[nodiscard]] std::vector<harness::DerivedMetric> derive(
-      const std::map<std::string, harness::LapSeconds>& laps) const override {
-    harness::LapSeconds seconds{laps.at("lu").best + laps.at("solve").best,
+  [[nodiscard]] std::vector<runtime::DerivedMetric> derive(
+      const std::map<std::string, runtime::LapSeconds>& laps) const override {
+    runtime::LapSeconds seconds{laps.at("lu").best + laps.at("solve").best,
                                 laps.at("lu").median + laps.at("solve").median};
-    std::vector<harness::DerivedMetric> metrics{rate("lu+solve", seconds)};
+    std::vector<runtime::DerivedMetric> metrics{rate("lu+solve", seconds)};
     metrics[0].formula = "HPL's count: (2/3 n^3 + 3/2 n^2) / (lu + solve)";
     if (refines_) {
       seconds.best += laps.at("refine").best;
@@ -115,7 +115,7 @@ class TypedHpl : public harness::Benchmark {
       const auto iterations = static_cast<double>(refinement_.iterations);
       metrics.push_back(
           {.name = "refinement_iterations", .unit = "iterations", .best = iterations, .median = iterations});
-      metrics.back().better = harness::Better::kLower;
+      metrics.back().better = runtime::Better::kLower;
       metrics.back().formula = "of GMRES in the last repetition; HPL-MxP allows 50";
     }
     if (const std::optional<double> hidden = exchange_hidden()) {
@@ -142,14 +142,14 @@ class TypedHpl : public harness::Benchmark {
   static constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
   static constexpr bool kIsDouble = std::is_same_v<T, double>;
 
-  static Layout checked_layout(const harness::Context& context) {
-    const harness::Parameters& parameters = context.parameters();
+  static Layout checked_layout(const runtime::Context& context) {
+    const runtime::Parameters& parameters = context.parameters();
     const Layout layout{.size = parameters.count("size"),
                         .block = parameters.count("block_size"),
-                        .grid = harness::make_grid(context.ranks().size(), parameters.count("grid_rows")),
+                        .grid = common::make_grid(context.ranks().size(), parameters.count("grid_rows")),
                         .rank = context.ranks().rank()};
     check_fault(context, layout.grid);
-    harness::MemoryNeed need = device_need(context, layout);
+    runtime::MemoryNeed need = device_need(context, layout);
     constexpr double kVectors = kRestart + 12;
     const double vectors = kVectors * static_cast<double>(layout.local_columns()) * sizeof(double);
     const bool keeps_exact = !kIsDouble && parameters.text("refinement") != "none";
@@ -182,16 +182,16 @@ class TypedHpl : public harness::Benchmark {
     if (refines_) improve();
   }
 
-  std::vector<harness::Verdict> check(std::size_t most_groups) {
-    std::vector<harness::Verdict> verdicts = check_solution(vectors_, system_, {x_, harness::kEpsilon<T>});
+  std::vector<runtime::Verdict> check(std::size_t most_groups) {
+    std::vector<runtime::Verdict> verdicts = check_solution(vectors_, system_, {x_, device::kEpsilon<T>});
     Probes<T> probes(vectors_, factors_.data(), repetition_);
-    for (harness::Verdict& verdict :
+    for (runtime::Verdict& verdict :
          probes.check(layout_.size > Groups::kMost ? most_groups : Groups::kMost)) {
       verdicts.push_back(std::move(verdict));
     }
     if (!refines_) return verdicts;
-    constexpr double kDouble = harness::kEpsilon<double>;
-    for (harness::Verdict& verdict :
+    constexpr double kDouble = device::kEpsilon<double>;
+    for (runtime::Verdict& verdict :
          check_solution(vectors_, exact_system_, {refined_, kDouble, "refined "})) {
       verdicts.push_back(std::move(verdict));
     }
@@ -218,8 +218,8 @@ class TypedHpl : public harness::Benchmark {
     const auto n = static_cast<double>(layout_.size);
     return 2 * n * n * n / 3;
   }
-  [[nodiscard]] harness::DerivedMetric rate(const std::string& operation,
-                                            const harness::LapSeconds& seconds) const {
+  [[nodiscard]] runtime::DerivedMetric rate(const std::string& operation,
+                                            const runtime::LapSeconds& seconds) const {
     const auto n = static_cast<double>(layout_.size);
     const double operations = 1e-9 * (lu_operations() + 3 * n * n / 2);
     return {.name = "performance",
@@ -238,7 +238,7 @@ class TypedHpl : public harness::Benchmark {
     return least;
   }
 
-  std::optional<harness::Fault> fault_;
+  std::optional<runtime::Fault> fault_;
   int repetition_ = 0;  ///< whose matrix this is
   bool refines_;
   Layout layout_;
@@ -255,7 +255,7 @@ class TypedHpl : public harness::Benchmark {
   Refinement refinement_;
 };
 
-std::unique_ptr<harness::Benchmark> make(const harness::Context& context) {
+std::unique_ptr<runtime::Benchmark> make(const runtime::Context& context) {
   if (context.parameters().text("data_type") == "double") return std::make_unique<TypedHpl<double>>(context);
   return std::make_unique<TypedHpl<float>>(context);
 }
@@ -266,5 +266,5 @@ std::unique_ptr<harness::Benchmark> make(const harness::Context& context) {
 
 int main(int argc, char** argv) {
   constexpr int kRepetitions = 3;
-  return fabricmark::harness::run_program(argc, argv, {"hpl", fabricmark::hpl::make, kRepetitions});
+  return fabricmark::runtime::run_program(argc, argv, {"hpl", fabricmark::hpl::make, kRepetitions});
 }

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "harness/random_bits.hpp"
+#include "base/random_bits.hpp"
 
 namespace fabricmark::hpl {
 
@@ -22,7 +22,7 @@ class Inputs {
  public:
   explicit Inputs(std::size_t size, int repetition = 0)
       : size_(size),
-        seed_(harness::mixed_bits(kSeed + static_cast<std::uint64_t>(repetition))),
+        seed_(mixed_bits(kSeed + static_cast<std::uint64_t>(repetition))),
         shift_(shift_of(size)) {}
 
   /// One row of the matrix.
@@ -47,13 +47,13 @@ class Inputs {
     friend class Inputs;
     Row(std::uint64_t seed, unsigned shift) : seed_(seed), shift_(shift) {}
     [[nodiscard]] std::uint64_t bits(std::size_t column) const {
-      return harness::mixed_bits(seed_ + (column + 1) * harness::kRandomStep);
+      return mixed_bits(seed_ + (column + 1) * kRandomStep);
     }
     [[nodiscard]] double ordinary(std::size_t column) const { return fraction(bits(column)) - 0.5; }
     [[nodiscard]] double stretch() const { return static_cast<double>(std::uint64_t{1} << shift_); }
     /// Where the large element of a part of the row stands; may be beyond the last column.
     [[nodiscard]] std::size_t large_column(std::size_t part) const {
-      const std::uint64_t place = harness::mixed_bits(~seed_ + (part + 1) * harness::kRandomStep);
+      const std::uint64_t place = mixed_bits(~seed_ + (part + 1) * kRandomStep);
       return (part << shift_) + (place & ((std::uint64_t{1} << shift_) - 1));
     }
     std::uint64_t seed_;
@@ -61,7 +61,7 @@ class Inputs {
   };
 
   [[nodiscard]] Row row(std::size_t row) const {
-    return {harness::mixed_bits(seed_ + (row + 1) * harness::kRandomStep), shift_};
+    return {mixed_bits(seed_ + (row + 1) * kRandomStep), shift_};
   }
   [[nodiscard]] double diagonal(std::size_t row) const {
     return largest_row_sum() * (1 + fraction(Inputs::row(row).bits(row)));

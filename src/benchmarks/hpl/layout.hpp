@@ -2,27 +2,28 @@
 
 #include <cstddef>
 
-#include "harness/grid.hpp"
+#include "benchmarks/common/block_cyclic.hpp"
 
 namespace fabricmark::hpl {
 
-/// Where the elements of the matrix lie: square blocks of `block` elements, dealt out over the grid. A rank
-/// holds its blocks as one row-major matrix of local_rows() x local_columns() elements, in the order of their
-/// global positions. The matrix is padded to whole blocks, with ones on the diagonal and zeros elsewhere.
+/// Where the elements of the matrix lie: square blocks of `block` elements, block-cyclic over the grid. A
+/// rank holds its blocks as one row-major matrix of local_rows() x local_columns() elements, in the order of
+/// their global positions. The matrix is padded to whole blocks, with ones on the diagonal and zeros
+/// elsewhere.
 struct Layout {
   std::size_t size = 0;   ///< n, rows and columns of the whole matrix
   std::size_t block = 1;  ///< b
-  harness::Grid grid;
+  common::Grid grid;
   int rank = 0;
 
   [[nodiscard]] std::size_t blocks() const { return (size + block - 1) / block; }
   [[nodiscard]] std::size_t grid_row() const { return grid.row_of(rank); }
   [[nodiscard]] std::size_t grid_column() const { return grid.column_of(rank); }
   [[nodiscard]] std::size_t local_rows() const {
-    return harness::dealt(blocks(), grid_row(), grid.rows) * block;
+    return common::owned_blocks(blocks(), grid_row(), grid.rows) * block;
   }
   [[nodiscard]] std::size_t local_columns() const {
-    return harness::dealt(blocks(), grid_column(), grid.columns) * block;
+    return common::owned_blocks(blocks(), grid_column(), grid.columns) * block;
   }
   [[nodiscard]] std::size_t elements() const { return local_rows() * local_columns(); }
   /// The global row of a local one; at or above `size` in the padding.

@@ -9,7 +9,8 @@ namespace fabricmark::hpl {
 /// How many of the rank's columns lie left of a global column: as they are in global order, its first ones.
 inline std::size_t columns_below(const Layout& layout, std::size_t column) {
   const std::size_t block = column / layout.block;
-  const std::size_t whole = harness::dealt(block, layout.grid_column(), layout.grid.columns) * layout.block;
+  const std::size_t whole =
+      common::owned_blocks(block, layout.grid_column(), layout.grid.columns) * layout.block;
   return whole + (block % layout.grid.columns == layout.grid_column() ? column % layout.block : 0);
 }
 
@@ -34,6 +35,6 @@ void for_each_run(const Layout& layout, std::size_t first, std::size_t end, Use&
 }
 
 /// True where this rank is the one of its column of the grid that speaks for the column's part of a vector.
-inline bool speaks_for_column(const Layout& layout) { return layout.grid_row() == 0; }
+inline bool is_column_root(const Layout& layout) { return layout.grid_row() == 0; }
 
 }  // namespace fabricmark::hpl

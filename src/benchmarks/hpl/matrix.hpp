@@ -2,10 +2,10 @@
 
 #include <cmath>
 
+#include "base/parallel.hpp"
 #include "benchmarks/hpl/dot.hpp"
 #include "benchmarks/hpl/inputs.hpp"
 #include "benchmarks/hpl/vectors.hpp"
-#include "harness/parallel.hpp"
 
 namespace fabricmark::hpl {
 
@@ -101,12 +101,11 @@ class Matrix {
     const Layout& layout = vectors_.layout();
     constexpr std::size_t kLeast = std::size_t{1} << 18;  // elements of a thread
     const std::size_t least = kLeast / std::max<std::size_t>(1, layout.local_columns()) + 1;
-    harness::parallel_for(layout.local_rows(), vectors_.threads(), least,
-                          [&](std::size_t begin, std::size_t end) {
-                            auto own = body;
-                            std::vector<double> room;
-                            for (std::size_t r = begin; r < end; ++r) own(r, room);
-                          });
+    parallel_for(layout.local_rows(), vectors_.threads(), least, [&](std::size_t begin, std::size_t end) {
+      auto own = body;
+      std::vector<double> room;
+      for (std::size_t r = begin; r < end; ++r) own(r, room);
+    });
   }
 
   /// The sum of `term(elements, first, count)` of the parts of a row on both sides of the diagonal.

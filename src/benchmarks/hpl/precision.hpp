@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/benchmark.hpp"
+#include "runtime/benchmark.hpp"
 
 namespace fabricmark::hpl {
 
@@ -45,7 +45,7 @@ class Precision {
   }
   /// `name(column)` says which it is.
   template <typename Name>
-  harness::Verdict verdict(Name&& name) {
+  runtime::Verdict verdict(Name&& name) {
     constexpr std::size_t kLeast = 64;
     judge(all_, [] { return std::string("all rows of the rank"); });
     for (std::size_t column = 0; column < columns_.size(); ++column) {
@@ -79,7 +79,7 @@ class Precision {
   Sum all_;
   std::size_t first_row_ = 0;
   std::size_t last_row_ = 0;
-  harness::Verdict verdict_;
+  runtime::Verdict verdict_;
 };
 
 }  // namespace fabricmark::hpl

@@ -5,8 +5,8 @@
 #include <optional>
 #include <vector>
 
+#include "base/random_bits.hpp"
 #include "benchmarks/hpl/local.hpp"
-#include "harness/random_bits.hpp"
 
 namespace fabricmark::hpl {
 
@@ -34,7 +34,7 @@ class Groups {
   }
   /// A random sign, so that errors of equal sign do not cancel.
   [[nodiscard]] double sign(std::size_t column) const {
-    const std::uint64_t bits = harness::mixed_bits(2 * column + static_cast<std::uint64_t>(partition_) + 1);
+    const std::uint64_t bits = mixed_bits(2 * column + static_cast<std::uint64_t>(partition_) + 1);
     return (bits & 1U) == 0 ? 1 : -1;
   }
 
@@ -50,11 +50,11 @@ class Samples {
   static constexpr std::size_t kMost = 64;
 
   Samples(std::size_t size, int repetition) : count_(std::min(size, kMost)) {
-    const std::uint64_t seed = harness::mixed_bits(static_cast<std::uint64_t>(repetition) + 1);
+    const std::uint64_t seed = mixed_bits(static_cast<std::uint64_t>(repetition) + 1);
     for (std::size_t number = 0; number < count_; ++number) {
       const std::size_t first = number * size / count_;
       const std::size_t end = (number + 1) * size / count_;
-      const std::uint64_t bits = harness::mixed_bits(seed + (number + 1) * harness::kRandomStep);
+      const std::uint64_t bits = mixed_bits(seed + (number + 1) * kRandomStep);
       columns_.push_back(first + bits % (end - first));
     }
   }

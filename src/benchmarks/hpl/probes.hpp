@@ -9,7 +9,7 @@
 #include "benchmarks/hpl/precision.hpp"
 #include "benchmarks/hpl/probe_vectors.hpp"
 #include "benchmarks/hpl/tile.hpp"
-#include "harness/element.hpp"
+#include "device/element.hpp"
 
 namespace fabricmark::hpl {
 
@@ -37,7 +37,7 @@ class Probes {
   static constexpr std::size_t kQuick = 32;
 
   /// Collective; each rank judges the rows whose diagonal it holds.
-  [[nodiscard]] std::vector<harness::Verdict> check(std::size_t most_groups = Groups::kMost) {
+  [[nodiscard]] std::vector<runtime::Verdict> check(std::size_t most_groups = Groups::kMost) {
     elements_ = {.name = "factors",
                  .measure = "largest |A v - L U v| in eps times the terms' root of squares"};
     diagonal_ = {.name = "diagonal of U", .measure = "largest relative error in eps"};
@@ -94,15 +94,15 @@ class Probes {
       diagonals.push_back(matrix_.diagonal(layout_.global_column(c)));
     }
     constexpr std::size_t kLeastRows = 64;
-    harness::parallel_for(
-        layout_.local_rows(), vectors_.threads(), kLeastRows, [&](std::size_t begin, std::size_t end) {
-          std::vector<T> line(diagonals.size());
-          std::vector<double> room;
-          for (std::size_t r = begin; r < end && layout_.global_row(r) < layout_.size; ++r) {
-            matrix_.off_diagonals(layout_.global_row(r), line.data(), room);
-            add_row(probes, r, line.data(), diagonals, lines);
-          }
-        });
+    parallel_for(layout_.local_rows(), vectors_.threads(), kLeastRows,
+                 [&](std::size_t begin, std::size_t end) {
+                   std::vector<T> line(diagonals.size());
+                   std::vector<double> room;
+                   for (std::size_t r = begin; r < end && layout_.global_row(r) < layout_.size; ++r) {
+                     matrix_.off_diagonals(layout_.global_row(r), line.data(), room);
+                     add_row(probes, r, line.data(), diagonals, lines);
+                   }
+                 });
   }
 
   void add_row(const ProbeVectors& probes, std::size_t r, const T* line, const std::vector<double>& diagonals,
@@ -193,8 +193,8 @@ class Probes {
         [] {});
   }
   template <typename Place>
-  static void judge_one(harness::Verdict& verdict, double difference, double scale, Place&& place) {
-    const double error = std::abs(difference) / (harness::kEpsilon<T> * scale);
+  static void judge_one(runtime::Verdict& verdict, double difference, double scale, Place&& place) {
+    const double error = std::abs(difference) / (device::kEpsilon<T> * scale);
     ++verdict.checked;
     if (error <= verdict.error) return;
     verdict.error = std::isnan(error) ? std::numeric_limits<double>::infinity() : error;
@@ -211,7 +211,7 @@ class Probes {
             const std::size_t column = samples_.column(number);
             if (column == row || std::abs(elements.off_diagonal(column)) > Inputs::kOrdinary) continue;
             const double difference = lines.differences[r * lines.width + start + number];
-            precision.add(row, number, difference / (harness::kEpsilon<T> * std::sqrt(kVariance)));
+            precision.add(row, number, difference / (device::kEpsilon<T> * std::sqrt(kVariance)));
           }
         },
         [&] { precision.end_block(); });
@@ -226,9 +226,9 @@ class Probes {
   Inputs inputs_;
   Samples samples_;
   const T* factors_;
-  harness::Verdict elements_;
-  harness::Verdict diagonal_;
-  harness::Verdict precision_;
+  runtime::Verdict elements_;
+  runtime::Verdict diagonal_;
+  runtime::Verdict precision_;
 };
 
 }  // namespace fabricmark::hpl

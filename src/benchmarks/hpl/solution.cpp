@@ -11,7 +11,7 @@ namespace fabricmark::hpl {
 
 double forward_threshold(std::size_t size) { return 2 * probe_threshold(size); }
 
-std::vector<harness::Verdict> check_solution(const Vectors& vectors, const System& system,
+std::vector<runtime::Verdict> check_solution(const Vectors& vectors, const System& system,
                                              const Solution& solution) {
   const Layout& layout = vectors.layout();
   const std::size_t real = real_columns(layout);
@@ -19,7 +19,7 @@ std::vector<harness::Verdict> check_solution(const Vectors& vectors, const Syste
   std::vector<double> difference;
   const ResidualNorms norms = residual(vectors, system, solution.x, difference);
 
-  harness::Verdict forward{.name = solution.prefix + "forward error", .measure = "largest |x - 1| in eps"};
+  runtime::Verdict forward{.name = solution.prefix + "forward error", .measure = "largest |x - 1| in eps"};
   forward.threshold = forward_threshold(layout.size);
   forward.checked = real;
   double distance = 0;
@@ -31,12 +31,12 @@ std::vector<harness::Verdict> check_solution(const Vectors& vectors, const Syste
   }
   forward.error = distance / solution.epsilon;
 
-  harness::Verdict seed{.name = solution.prefix + "residual", .threshold = 1};
+  runtime::Verdict seed{.name = solution.prefix + "residual", .threshold = 1};
   seed.measure = "largest |x - 1| / (eps n ||b||)";
   seed.checked = real;
   seed.error = forward.error / (static_cast<double>(layout.size) * norms.right_side);
 
-  harness::Verdict scaled{.name = solution.prefix + "scaled residual", .threshold = kHplThreshold};
+  runtime::Verdict scaled{.name = solution.prefix + "scaled residual", .threshold = kHplThreshold};
   scaled.measure = "||A x - b|| / (eps (||A|| ||x|| + ||b||) n)";
   scaled.checked = real;
   scaled.error = norms.scaled(solution.epsilon, layout.size);

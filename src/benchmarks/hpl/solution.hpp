@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "benchmarks/hpl/gmres.hpp"
-#include "harness/benchmark.hpp"
+#include "runtime/benchmark.hpp"
 
 namespace fabricmark::hpl {
 
@@ -28,7 +28,7 @@ struct Solution {
 /// Its text prints ||x||, and what its program computes is the distance from ones, which the norm of b makes
 /// small: in float, x = 0 passes from n = 4096 on. It is here for comparison with published values. "scaled
 /// residual" is HPL's, and "forward error" the largest |x - 1|. Collective.
-std::vector<harness::Verdict> check_solution(const Vectors& vectors, const System& system,
+std::vector<runtime::Verdict> check_solution(const Vectors& vectors, const System& system,
                                              const Solution& solution);
 
 }  // namespace fabricmark::hpl

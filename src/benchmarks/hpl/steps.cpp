@@ -29,14 +29,14 @@ std::vector<int> column_peers(const Layout& layout) {
 
 Step make_step(const Layout& layout, std::size_t iteration) {
   const std::size_t blocks = layout.blocks();
-  const harness::Grid& grid = layout.grid;
+  const common::Grid& grid = layout.grid;
   return {.iteration = iteration,
           .is_in_row = iteration % grid.rows == layout.grid_row(),
           .is_in_column = iteration % grid.columns == layout.grid_column(),
-          .below = {harness::dealt(iteration + 1, layout.grid_row(), grid.rows),
-                    harness::dealt(blocks, layout.grid_row(), grid.rows)},
-          .right = {harness::dealt(iteration + 1, layout.grid_column(), grid.columns),
-                    harness::dealt(blocks, layout.grid_column(), grid.columns)}};
+          .below = {common::owned_blocks(iteration + 1, layout.grid_row(), grid.rows),
+                    common::owned_blocks(blocks, layout.grid_row(), grid.rows)},
+          .right = {common::owned_blocks(iteration + 1, layout.grid_column(), grid.columns),
+                    common::owned_blocks(blocks, layout.grid_column(), grid.columns)}};
 }
 
 Update divide_update(const Layout& layout, std::size_t iteration, bool looks_ahead) {
@@ -93,7 +93,7 @@ Deliveries panel_deliveries(const Layout& layout, std::size_t iteration) {
     }
   }
   if (!has_inner(layout.rank)) return deliveries;
-  const harness::Grid& grid = layout.grid;
+  const common::Grid& grid = layout.grid;
   if (!step.is_in_column) {
     const int peer = grid.rank_at(layout.grid_row(), iteration % grid.columns);
     deliveries.receives.push_back({Content::kLeft, peer});

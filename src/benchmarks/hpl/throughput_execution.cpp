@@ -1,19 +1,18 @@
 // The ND-range kernels: of a CPU, on packed panels, and of a GPU, in local memory.
 #include <fmt/format.h>
 
+#include "base/error.hpp"
+#include "benchmarks/common/tiles.hpp"
 #include "benchmarks/hpl/factorization.hpp"
-#include "device/error.hpp"
-#include "harness/tiles.hpp"
+#include "kernels/hpl/panel_tiles.h"
 
 namespace fabricmark::hpl {
 
 namespace {
 
-constexpr std::size_t kPanelTiles = 4;  // PANEL_TILES in the kernel
-
 std::size_t divide_up(std::size_t count, std::size_t unit) { return (count + unit - 1) / unit; }
 
-bool is_cpu(const harness::Context& context) {
+bool is_cpu(const runtime::Context& context) {
   return context.device().info().device_class == device::DeviceClass::kCpu;
 }
 
@@ -24,7 +23,7 @@ void set_numbers(cl::Kernel& kernel, cl_uint index, const std::vector<std::size_
 /// What both have in common: they go over tiles, and work-items or work-groups over several of these.
 class ThroughputFactorization : public Factorization {
  public:
-  ThroughputFactorization(const harness::Context& context, const Layout& layout, const Packing& packing)
+  ThroughputFactorization(const runtime::Context& context, const Layout& layout, const Packing& packing)
       : Factorization(context, layout, packing),
         block_(layout.block),
         scratch_(context.buffer(packing.scratch_elements * packing.value_bytes)) {}
@@ -83,7 +82,7 @@ class ThroughputFactorization : public Factorization {
 
 class CpuFactorization : public ThroughputFactorization {
  public:
-  CpuFactorization(const harness::Context& context, const Layout& layout, const Packing& packing)
+  CpuFactorization(const runtime::Context& context, const Layout& layout, const Packing& packing)
       : ThroughputFactorization(context, layout, packing),
         tiling_{.rows = packing.tile_rows,
                 .columns = context.parameters().count("tile_vectors") * packing.unit,
@@ -95,7 +94,7 @@ class CpuFactorization : public ThroughputFactorization {
   device::Geometry prepare_left(cl::Kernel& kernel, cl_uint index, std::size_t blocks) override {
     const std::size_t tiles = divide_up(blocks * block(), tiling_.rows);
     set_numbers(kernel, index, {tiles});
-    return geometry(divide_up(tiles, kPanelTiles));
+    return geometry(divide_up(tiles, PANEL_TILES));
   }
 
  private:
@@ -104,10 +103,10 @@ class CpuFactorization : public ThroughputFactorization {
 
 class GpuFactorization : public ThroughputFactorization {
  public:
-  GpuFactorization(const harness::Context& context, const Layout& layout, const Packing& packing)
+  GpuFactorization(const runtime::Context& context, const Layout& layout, const Packing& packing)
       : ThroughputFactorization(context, layout, packing), tiling_(tiling_of(context)) {}
 
-  static Tiling tiling_of(const harness::Context& context) {
+  static Tiling tiling_of(const runtime::Context& context) {
     const std::size_t side = context.parameters().count("group_side");
     return {.rows = side * context.parameters().count("tile_rows"),
             .columns = side * context.parameters().count("tile_vectors"),
@@ -135,17 +134,17 @@ void check_multiple(std::size_t block, std::size_t unit, const std::string& what
 
 }  // namespace
 
-Packing throughput_packing(const harness::Context& context, std::size_t bytes) {
-  const harness::Parameters& parameters = context.parameters();
+Packing throughput_packing(const runtime::Context& context, std::size_t bytes) {
+  const runtime::Parameters& parameters = context.parameters();
   const std::size_t block = parameters.count("block_size");
   Packing packing{.block = block, .value_bytes = bytes, .scratch_elements = block * block};
   if (is_cpu(context)) {
     packing.tile_rows = parameters.count("tile_rows");
-    packing.unit = harness::vector_width(context, bytes);
+    packing.unit = common::vector_width(context, bytes);
     check_multiple(block, parameters.count("tile_vectors") * packing.unit, "the columns of a tile");
     return packing;
   }
-  harness::check_group(context, bytes);
+  common::check_group(context, bytes);
   const std::size_t side = parameters.count("group_side");
   check_multiple(block, side * parameters.count("tile_rows"), "the rows of a work-group");
   check_multiple(block, side * parameters.count("tile_vectors"), "the columns of a work-group");
@@ -153,7 +152,7 @@ Packing throughput_packing(const harness::Context& context, std::size_t bytes) {
   return packing;
 }
 
-std::unique_ptr<Execution> make_throughput(const harness::Context& context, const Layout& layout) {
+std::unique_ptr<Execution> make_throughput(const runtime::Context& context, const Layout& layout) {
   const Packing packing = throughput_packing(context, value_bytes(context));
   if (is_cpu(context)) return std::make_unique<CpuFactorization>(context, layout, packing);
   return std::make_unique<GpuFactorization>(context, layout, packing);

@@ -4,7 +4,7 @@
 
 #include <mutex>
 
-#include "harness/blas_memory.hpp"
+#include "base/blas_memory.hpp"
 
 namespace fabricmark::hpl {
 
@@ -12,7 +12,7 @@ void Tile::subtract_product(const Extent& extent, const double* right, double* r
   const auto rows = static_cast<blasint>(extent.rows);
   const auto columns = static_cast<blasint>(extent.columns);
   const auto width = static_cast<blasint>(extent.width);
-  harness::require_blas_memory(openblas_get_num_threads());
+  require_blas_memory(openblas_get_num_threads());
   cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, rows, width, columns, -1.0, values_.data(), columns,
               right, width, 1.0, result, width);
 }

@@ -23,7 +23,7 @@ fabric::HostMessage message(std::span<double> values, std::size_t block, int pee
 int Vectors::threads() const { return std::max(1, device::usable_cores() / ranks_.local_size()); }
 
 void Vectors::add_rows(std::span<double> values, std::size_t width) const {
-  const harness::Grid& grid = layout_.grid;
+  const common::Grid& grid = layout_.grid;
   const std::size_t length = layout_.block * width;
   const std::size_t own_column = layout_.grid_column();
   std::vector<fabric::HostMessage> sends;
@@ -59,7 +59,7 @@ void Vectors::add_rows(std::span<double> values, std::size_t width) const {
 
 std::vector<double> Vectors::rows_to_columns(std::span<double> values, std::size_t width) const {
   add_rows(values, width);
-  const harness::Grid& grid = layout_.grid;
+  const common::Grid& grid = layout_.grid;
   const std::size_t length = layout_.block * width;
   std::vector<double> columns(layout_.local_columns() * width);
   std::vector<fabric::HostMessage> sends;
@@ -82,7 +82,7 @@ std::vector<double> Vectors::rows_to_columns(std::span<double> values, std::size
 }
 
 double Vectors::dot(std::span<const double> left, std::span<const double> right) const {
-  const double own = speaks_for_column(layout_) ? hpl::dot(left.data(), right.data(), left.size()) : 0;
+  const double own = is_column_root(layout_) ? hpl::dot(left.data(), right.data(), left.size()) : 0;
   return ranks_.all_reduce_sum(own);
 }
 

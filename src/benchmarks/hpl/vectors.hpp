@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "benchmarks/hpl/local.hpp"
-#include "harness/communicator.hpp"
+#include "runtime/communicator.hpp"
 
 namespace fabricmark::hpl {
 
@@ -14,10 +14,10 @@ namespace fabricmark::hpl {
 /// here.
 class Vectors {
  public:
-  Vectors(harness::Communicator& ranks, const Layout& layout, double timeout_seconds)
+  Vectors(runtime::Communicator& ranks, const Layout& layout, double timeout_seconds)
       : ranks_(ranks), layout_(layout), timeout_seconds_(timeout_seconds) {}
 
-  [[nodiscard]] harness::Communicator& ranks() const { return ranks_; }
+  [[nodiscard]] runtime::Communicator& ranks() const { return ranks_; }
   [[nodiscard]] const Layout& layout() const { return layout_; }
   [[nodiscard]] double timeout_seconds() const { return timeout_seconds_; }
   /// Threads that this rank may use beside the others of its host.
@@ -42,7 +42,7 @@ class Vectors {
     return block % layout_.grid.columns == layout_.grid_column();
   }
 
-  harness::Communicator& ranks_;
+  runtime::Communicator& ranks_;
   Layout layout_;
   double timeout_seconds_;
 };

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "base/parallel.hpp"
 #include "benchmarks/ptrans/inputs.hpp"
 #include "benchmarks/ptrans/plan.hpp"
-#include "harness/benchmark.hpp"
-#include "harness/parallel.hpp"
+#include "runtime/benchmark.hpp"
 
 namespace fabricmark::ptrans {
 
@@ -43,12 +43,12 @@ class Layout {
   /// several threads where `threads` says so, each with blocks of its own.
   template <typename Action>
   void for_each(Action&& action, int threads = 1) const {
-    harness::parallel_for(count(), threads, kLeast / (block_size_ * block_size_) + 1,
-                          [&](std::size_t begin, std::size_t end) {
-                            for (std::size_t number = begin; number < end; ++number) {
-                              for_each_of(extent(number), action);
-                            }
-                          });
+    parallel_for(count(), threads, kLeast / (block_size_ * block_size_) + 1,
+                 [&](std::size_t begin, std::size_t end) {
+                   for (std::size_t number = begin; number < end; ++number) {
+                     for_each_of(extent(number), action);
+                   }
+                 });
   }
   template <typename Action>
   void for_each_of(const Extent& extent, Action&& action) const {
@@ -104,7 +104,7 @@ class RowCheck {
   RowCheck(const Inputs<T>& inputs, const Layout& layout, std::span<const T> c)
       : inputs_(inputs), layout_(layout), c_(c), terms_(layout.block_size()) {}
 
-  void check(std::size_t number, const Block& from, harness::Verdict& own) {
+  void check(std::size_t number, const Block& from, runtime::Verdict& own) {
     const Layout::Extent extent = layout_.extent(number);
     for (std::size_t i = 0; i < extent.rows; ++i) {
       if (from == opposite(layout_.block(number))) {
@@ -132,7 +132,7 @@ class RowCheck {
     }
   }
   /// First all at once, without a division: nearly all rows have no larger error than known. NaN is larger.
-  void judge(const Layout::Extent& extent, std::size_t i, harness::Verdict& own) const {
+  void judge(const Layout::Extent& extent, std::size_t i, runtime::Verdict& own) const {
     const T* const c = c_.data() + extent.place + i * layout_.block_size();
     const double limit = own.error * kEps;
     std::size_t smaller = 0;
@@ -160,13 +160,13 @@ class RowCheck {
 /// for block number `number`. A sum of two numbers is right to half a place, half an epsilon relative to it;
 /// one epsilon is allowed, for arithmetic that cuts off instead of rounding.
 template <typename T, typename Source>
-harness::Verdict check(const std::string& name, const Inputs<T>& inputs, const Layout& layout,
+runtime::Verdict check(const std::string& name, const Inputs<T>& inputs, const Layout& layout,
                        std::span<const T> c, Source&& source, int threads = 1) {
-  harness::Verdict verdict{.name = name, .threshold = 1, .measure = "largest error in eps |B + A^T|"};
+  runtime::Verdict verdict{.name = name, .threshold = 1, .measure = "largest error in eps |B + A^T|"};
   std::mutex mutex;
-  harness::parallel_for(layout.count(), threads, 1, [&](std::size_t begin, std::size_t end) {
+  parallel_for(layout.count(), threads, 1, [&](std::size_t begin, std::size_t end) {
     RowCheck<T> rows(inputs, layout, c);
-    harness::Verdict own;
+    runtime::Verdict own;
     for (std::size_t number = begin; number < end; ++number) rows.check(number, source(number), own);
     const std::scoped_lock lock(mutex);
     verdict.checked += own.checked;
@@ -179,8 +179,8 @@ harness::Verdict check(const std::string& name, const Inputs<T>& inputs, const L
 
 /// Blocks of A that an exchange has brought, in the order of `layout`: every element as it was sent.
 template <typename T>
-harness::Verdict check_exchange(const Inputs<T>& inputs, const Layout& layout, std::span<const T> arrived) {
-  harness::Verdict verdict{.name = "exchange", .measure = "elements of A that did not arrive as they were"};
+runtime::Verdict check_exchange(const Inputs<T>& inputs, const Layout& layout, std::span<const T> arrived) {
+  runtime::Verdict verdict{.name = "exchange", .measure = "elements of A that did not arrive as they were"};
   layout.for_each([&](std::size_t row, std::size_t column, std::size_t place) {
     const T expected = inputs.a(row, column);
     ++verdict.checked;

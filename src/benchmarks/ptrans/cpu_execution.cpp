@@ -7,7 +7,7 @@ namespace {
 
 class CpuExecution : public StagedExecution {
  public:
-  CpuExecution(const harness::Context& context, const Plan& plan, std::size_t block_bytes)
+  CpuExecution(const runtime::Context& context, const Plan& plan, std::size_t block_bytes)
       : StagedExecution(context, plan, block_bytes),
         a_(transport().allocate(not_empty(own_bytes()))),
         incoming_(transport().allocate(not_empty(arrived_bytes()))),
@@ -56,7 +56,7 @@ class CpuExecution : public StagedExecution {
 
 }  // namespace
 
-std::unique_ptr<Execution> make_cpu_execution(const harness::Context& context, const Plan& plan,
+std::unique_ptr<Execution> make_cpu_execution(const runtime::Context& context, const Plan& plan,
                                               std::size_t block_bytes) {
   return std::make_unique<CpuExecution>(context, plan, block_bytes);
 }

@@ -4,18 +4,18 @@
 
 namespace fabricmark::ptrans {
 
-Distribution Distribution::pq(const harness::Grid& grid, std::size_t edge) {
+Distribution Distribution::pq(const common::Grid& grid, std::size_t edge) {
   return {false, grid, static_cast<int>(grid.rows * grid.columns), edge};
 }
 
 Distribution Distribution::diagonal(int ranks, std::size_t edge) { return {true, {}, ranks, edge}; }
 
-Distribution Distribution::of(const harness::Context& context) {
+Distribution Distribution::of(const runtime::Context& context) {
   const std::size_t block = context.parameters().count("block_size");
   const std::size_t edge = (context.parameters().count("size") + block - 1) / block;
   const int ranks = context.ranks().size();
   if (context.parameters().text("distribution") == "diagonal") return diagonal(ranks, edge);
-  return pq(harness::make_grid(ranks, context.parameters().count("grid_rows")), edge);
+  return pq(common::make_grid(ranks, context.parameters().count("grid_rows")), edge);
 }
 
 int Distribution::owner(std::size_t row, std::size_t column) const {
@@ -23,7 +23,8 @@ int Distribution::owner(std::size_t row, std::size_t column) const {
 }
 
 std::size_t Distribution::most_blocks() const {
-  if (!is_diagonal_) return harness::dealt(edge_, 0, grid_.rows) * harness::dealt(edge_, 0, grid_.columns);
+  if (!is_diagonal_)
+    return common::owned_blocks(edge_, 0, grid_.rows) * common::owned_blocks(edge_, 0, grid_.columns);
   // One more of the main diagonal, and of the pairs of an incomplete deal one block or two.
   constexpr std::size_t kMore = 3;
   return std::min(edge_ * edge_, edge_ * edge_ / static_cast<std::size_t>(ranks_) + kMore);
@@ -44,19 +45,19 @@ int Distribution::partner(int rank) const {
 }
 
 int Distribution::diagonal_owner(std::size_t row, std::size_t column) const {
-  const auto dealt_to = [&](std::size_t card) {
-    return static_cast<int>(card % static_cast<std::size_t>(ranks_));
+  const auto owner_of = [&](std::size_t number) {
+    return static_cast<int>(number % static_cast<std::size_t>(ranks_));
   };
   const std::size_t distance = (column + edge_ - row) % edge_;
-  if (distance == 0) return dealt_to(row);  // opposite itself
+  if (distance == 0) return owner_of(row);  // opposite itself
   // Of two blocks opposite each other, one is on a diagonal below edge / 2; in the middle diagonal of an even
   // number, one is in the upper half.
   const bool is_middle = 2 * distance == edge_;
   const bool is_first = is_middle ? row < column : 2 * distance < edge_;
   if (!is_first) return partner(diagonal_owner(column, row));
-  // The pairs are dealt out like cards, along one diagonal after the other. The owner of a pair's first block
+  // The pairs go to the ranks in turn, along one diagonal after the other. The owner of a pair's first block
   // goes through all ranks, so that each gets as many first as second blocks.
-  return dealt_to((distance - 1) * edge_ + row);
+  return owner_of((distance - 1) * edge_ + row);
 }
 
 }  // namespace fabricmark::ptrans

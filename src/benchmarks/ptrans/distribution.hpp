@@ -2,8 +2,8 @@
 
 #include <cstddef>
 
-#include "harness/benchmark.hpp"
-#include "harness/grid.hpp"
+#include "benchmarks/common/block_cyclic.hpp"
+#include "runtime/benchmark.hpp"
 
 namespace fabricmark::ptrans {
 
@@ -11,14 +11,14 @@ namespace fabricmark::ptrans {
 class Distribution {
  public:
   /// The PQ distribution of `edge` x `edge` blocks: block-cyclic over a grid of ranks.
-  static Distribution pq(const harness::Grid& grid, std::size_t edge);
+  static Distribution pq(const common::Grid& grid, std::size_t edge);
   /// Along the block diagonals, over any number of ranks, so that every rank exchanges with one other only
   /// (Meyer 2024, Figure 4.3): ranks are couples, 0 and 1, 2 and 3, and so on, and where one of a
   /// couple has a block, the other has the block opposite the main diagonal. The last of an odd number of
   /// ranks has both, and exchanges nothing.
   static Distribution diagonal(int ranks, std::size_t edge);
   /// What the context's parameters ask for. Throws Error (bad use) for a grid that the ranks do not fill.
-  static Distribution of(const harness::Context& context);
+  static Distribution of(const runtime::Context& context);
 
   [[nodiscard]] std::size_t edge() const { return edge_; }
   [[nodiscard]] int ranks() const { return ranks_; }
@@ -29,13 +29,13 @@ class Distribution {
   [[nodiscard]] bool exchanges() const;
 
  private:
-  Distribution(bool is_diagonal, const harness::Grid& grid, int ranks, std::size_t edge)
+  Distribution(bool is_diagonal, const common::Grid& grid, int ranks, std::size_t edge)
       : is_diagonal_(is_diagonal), grid_(grid), ranks_(ranks), edge_(edge) {}
   [[nodiscard]] int diagonal_owner(std::size_t row, std::size_t column) const;
   [[nodiscard]] int partner(int rank) const;
 
   bool is_diagonal_;
-  harness::Grid grid_;
+  common::Grid grid_;
   int ranks_;
   std::size_t edge_;
 };

@@ -4,7 +4,7 @@
 #include <span>
 
 #include "benchmarks/ptrans/plan.hpp"
-#include "harness/benchmark.hpp"
+#include "runtime/benchmark.hpp"
 
 namespace fabricmark::ptrans {
 
@@ -35,11 +35,11 @@ class Execution {
 };
 
 /// Over the transport "host": A lies on the device, and its blocks go to other devices over the hosts.
-std::unique_ptr<Execution> make_host_execution(const harness::Context& context, const Plan& plan,
+std::unique_ptr<Execution> make_host_execution(const runtime::Context& context, const Plan& plan,
                                                std::size_t block_bytes);
 /// Over the transport "cpu", as the base version of Meyer 2024 (section 4.1.2.1): A lies on the host;
 /// the hosts exchange its blocks and write all that the kernels need to the device.
-std::unique_ptr<Execution> make_cpu_execution(const harness::Context& context, const Plan& plan,
+std::unique_ptr<Execution> make_cpu_execution(const runtime::Context& context, const Plan& plan,
                                               std::size_t block_bytes);
 
 }  // namespace fabricmark::ptrans

@@ -4,18 +4,18 @@
 
 #include <algorithm>
 
-#include "device/error.hpp"
+#include "base/error.hpp"
 #include "fabric/transport.hpp"
 
 namespace fabricmark::ptrans {
 
-bool can_make(const Plan& plan, const harness::Fault& fault) {
+bool can_make(const Plan& plan, const runtime::Fault& fault) {
   if (!fabric::is_message_fault(fault)) return !plan.blocks.empty();
   return std::ranges::any_of(plan.rounds, [&](const Round& round) {
     switch (fault.kind) {
-      case harness::Fault::Kind::kSwapped:
+      case runtime::Fault::Kind::kSwapped:
         return round.sends.size() > 1;
-      case harness::Fault::Kind::kLate:
+      case runtime::Fault::Kind::kLate:
         // Instead of the last block goes the one before it in memory, or in the exchange.
         return round.sends.size() > 1 || (round.sends.size() == 1 && round.sends.back().place > 0);
       default:
@@ -24,8 +24,8 @@ bool can_make(const Plan& plan, const harness::Fault& fault) {
   });
 }
 
-void require_possible(const harness::Context& context, const Distribution& distribution) {
-  const std::optional<harness::Fault>& fault = context.conditions().fault;
+void require_possible(const runtime::Context& context, const Distribution& distribution) {
+  const std::optional<runtime::Fault>& fault = context.conditions().fault;
   if (!fault) return;
   const bool is_of_messages = fabric::is_message_fault(*fault);
   if (!fault->target.empty() && (is_of_messages || fault->target != "c")) {
@@ -33,7 +33,7 @@ void require_possible(const harness::Context& context, const Distribution& distr
                   is_of_messages ? "leave out the target, as in lost@1" : "use c");
   }
   for (int rank = fault->rank.value_or(0); rank <= fault->rank.value_or(distribution.ranks() - 1); ++rank) {
-    if (rank >= distribution.ranks()) return;  // refused by the harness
+    if (rank >= distribution.ranks()) return;  // refused by the runtime
     if (can_make(make_plan(distribution, rank, context.parameters().count("round_blocks")), *fault)) return;
   }
   const std::string who = fault->rank ? fmt::format("rank {}", *fault->rank) : "no rank";

@@ -1,16 +1,16 @@
 #pragma once
 
 #include "benchmarks/ptrans/plan.hpp"
-#include "harness/benchmark.hpp"
+#include "runtime/benchmark.hpp"
 
 namespace fabricmark::ptrans {
 
 /// True where a rank with this plan can make the fault: a rank without messages cannot lose one, and where
 /// only one leaves at a time there are no two to swap.
-bool can_make(const Plan& plan, const harness::Fault& fault);
+bool can_make(const Plan& plan, const runtime::Fault& fault);
 
 /// Throws Error (bad use) where the run's fault could not be made by any rank that it names: such a run would
 /// be valid and prove nothing.
-void require_possible(const harness::Context& context, const Distribution& distribution);
+void require_possible(const runtime::Context& context, const Distribution& distribution);
 
 }  // namespace fabricmark::ptrans

@@ -7,7 +7,7 @@ namespace {
 
 class HostExecution : public StagedExecution {
  public:
-  HostExecution(const harness::Context& context, const Plan& plan, std::size_t block_bytes)
+  HostExecution(const runtime::Context& context, const Plan& plan, std::size_t block_bytes)
       : StagedExecution(context, plan, block_bytes),
         a_(transport().allocate(not_empty(own_bytes()))),
         arrived_(transport().allocate(not_empty(arrived_bytes()))) {}
@@ -33,7 +33,7 @@ class HostExecution : public StagedExecution {
 
 }  // namespace
 
-std::unique_ptr<Execution> make_host_execution(const harness::Context& context, const Plan& plan,
+std::unique_ptr<Execution> make_host_execution(const runtime::Context& context, const Plan& plan,
                                                std::size_t block_bytes) {
   return std::make_unique<HostExecution>(context, plan, block_bytes);
 }

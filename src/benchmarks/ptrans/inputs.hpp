@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "harness/random_bits.hpp"
+#include "base/random_bits.hpp"
 
 namespace fabricmark::ptrans {
 
@@ -20,8 +20,8 @@ class Inputs {
  public:
   explicit Inputs(std::size_t size, int repetition = 0, Step step = Step::kWhole)
       : size_(size),
-        seed_(harness::mixed_bits(kSeed + 2 * static_cast<std::uint64_t>(repetition) +
-                                  (step == Step::kWhole ? 1 : 0))) {}
+        seed_(mixed_bits(kSeed + 2 * static_cast<std::uint64_t>(repetition) +
+                         (step == Step::kWhole ? 1 : 0))) {}
 
   [[nodiscard]] T a(std::size_t row, std::size_t column) const { return of_a(bits(column, row)); }
   [[nodiscard]] T b(std::size_t row, std::size_t column) const { return number(bits(row, column)); }
@@ -42,7 +42,7 @@ class Inputs {
 
   /// One round of SplitMix64 on the place.
   [[nodiscard]] std::uint64_t bits(std::size_t row, std::size_t column) const {
-    return harness::mixed_bits(seed_ + (row * size_ + column + 1) * harness::kRandomStep);
+    return mixed_bits(seed_ + (row * size_ + column + 1) * kRandomStep);
   }
   /// Other bits from the same, of which an element of B shows only the first.
   static T of_a(std::uint64_t bits) { return number(bits * kOther); }

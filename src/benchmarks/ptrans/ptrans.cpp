@@ -1,4 +1,4 @@
-// PTRANS: C = B + A^T of one matrix whose blocks are dealt out over all ranks (Meyer 2024, section
+// PTRANS: C = B + A^T of one matrix whose blocks lie block-cyclically on all ranks (Meyer 2024, section
 // 4.1.2).
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 #include "benchmarks/ptrans/execution.hpp"
 #include "benchmarks/ptrans/faults.hpp"
 #include "fabric/transport.hpp"
-#include "harness/run.hpp"
+#include "runtime/run.hpp"
 
 namespace fabricmark::ptrans {
 
@@ -18,9 +18,9 @@ namespace {
 /// In one repetition C, which is NaN before, is made as a whole; before that, its parts are timed one by one,
 /// from other inputs.
 template <typename T>
-class TypedPtrans : public harness::Benchmark {
+class TypedPtrans : public runtime::Benchmark {
  public:
-  explicit TypedPtrans(const harness::Context& context)
+  explicit TypedPtrans(const runtime::Context& context)
       : size_(context.parameters().count("size")),
         block_elements_(context.parameters().count("block_size") * context.parameters().count("block_size")),
         times_parts_(context.parameters().flag("parts")),
@@ -43,7 +43,7 @@ class TypedPtrans : public harness::Benchmark {
     write_inputs(times_parts_ ? Step::kParts : Step::kWhole);
   }
 
-  void execute(harness::Laps& laps) override {
+  void execute(runtime::Laps& laps) override {
     if (times_parts_) {
       if (has_exchange_lap()) laps.time("exchange", [&] { execution_->exchange(); });
       laps.time("kernels", [&] { execution_->transpose(); });
@@ -56,7 +56,7 @@ class TypedPtrans : public harness::Benchmark {
     laps.time("transpose", [&] { execution_->run(); });
   }
 
-  void inject(const harness::Fault& fault) override {
+  void inject(const runtime::Fault& fault) override {
     if (fabric::is_message_fault(fault)) return;  // the transport makes it
     std::vector<T> values;
     execution_->read_c(bytes());
@@ -64,14 +64,14 @@ class TypedPtrans : public harness::Benchmark {
     if (values.empty()) return;
     const std::vector<T> stale(values.size(), kNan);
     constexpr double kOfElement = 10;  // the element becomes 1 + 1000 eps times itself
-    harness::corrupt<T>(values, stale, fault.kind, kOfElement * std::numeric_limits<T>::epsilon());
+    runtime::corrupt<T>(values, stale, fault.kind, kOfElement * std::numeric_limits<T>::epsilon());
     auto next = values.begin();
     layout_.for_each([&](auto, auto, auto place) { blocks_[place] = *next++; });
     execution_->write_c(bytes());
   }
 
-  std::vector<harness::Verdict> validate_repetition() override {
-    std::vector<harness::Verdict> verdicts = validate();
+  std::vector<runtime::Verdict> validate_repetition() override {
+    std::vector<runtime::Verdict> verdicts = validate();
     if (!times_parts_) return verdicts;
     const Inputs<T> inputs(size_, repetition_, Step::kParts);
     verdicts.push_back(
@@ -82,7 +82,7 @@ class TypedPtrans : public harness::Benchmark {
     return verdicts;
   }
 
-  std::vector<harness::Verdict> validate() override {
+  std::vector<runtime::Verdict> validate() override {
     fill(kNan);
     execution_->read_c(bytes());
     const auto source = [&](std::size_t number) { return opposite(plan_.blocks[number]); };
@@ -90,25 +90,25 @@ class TypedPtrans : public harness::Benchmark {
                      std::as_const(blocks_).span(), source, threads_)};
   }
 
-  [[nodiscard]] std::vector<harness::Metric> metrics() const override {
+  [[nodiscard]] std::vector<runtime::Metric> metrics() const override {
     // Of the matrix without padding; a rank's part of it.
     const auto elements = static_cast<double>(layout_.elements());
-    std::vector<harness::Metric> metrics{harness::bandwidth("transpose", elements * sizeof(T)),
+    std::vector<runtime::Metric> metrics{runtime::bandwidth("transpose", elements * sizeof(T)),
                                          {"performance",
                                           {{"operation", "transpose"}},
                                           "transpose",
                                           "GFLOP/s",
                                           1e-9,
-                                          harness::Better::kHigher,
+                                          runtime::Better::kHigher,
                                           elements,
                                           "FLOP"}};
     if (!times_parts_) return metrics;
     constexpr double kMatrices = 3;  // A and B are read, C is written
-    metrics.push_back(harness::bandwidth("kernels", kMatrices * elements * sizeof(T)));
+    metrics.push_back(runtime::bandwidth("kernels", kMatrices * elements * sizeof(T)));
     if (has_exchange_lap()) {
       const std::size_t moved = is_over_cpu_ ? plan_.blocks.size() : plan_.arriving;
       metrics.push_back(
-          harness::bandwidth("exchange", static_cast<double>(moved * block_elements_ * sizeof(T))));
+          runtime::bandwidth("exchange", static_cast<double>(moved * block_elements_ * sizeof(T))));
     }
     return metrics;
   }
@@ -116,7 +116,7 @@ class TypedPtrans : public harness::Benchmark {
  private:
   static constexpr T kNan = std::numeric_limits<T>::quiet_NaN();
 
-  Plan checked_plan(const harness::Context& context) const {
+  Plan checked_plan(const runtime::Context& context) const {
     const std::size_t round_blocks = context.parameters().count("round_blocks");
     const auto others = static_cast<std::size_t>(distribution_.ranks() - 1);
     const std::size_t most = distribution_.most_blocks();
@@ -185,7 +185,7 @@ class TypedPtrans : public harness::Benchmark {
   device::HostArray<T> parts_a_;
 };
 
-std::unique_ptr<harness::Benchmark> make(const harness::Context& context) {
+std::unique_ptr<runtime::Benchmark> make(const runtime::Context& context) {
   if (context.parameters().text("data_type") == "double") {
     return std::make_unique<TypedPtrans<double>>(context);
   }
@@ -197,5 +197,5 @@ std::unique_ptr<harness::Benchmark> make(const harness::Context& context) {
 }  // namespace fabricmark::ptrans
 
 int main(int argc, char** argv) {
-  return fabricmark::harness::run_program(argc, argv, {"ptrans", fabricmark::ptrans::make});
+  return fabricmark::runtime::run_program(argc, argv, {"ptrans", fabricmark::ptrans::make});
 }

@@ -7,16 +7,14 @@ namespace {
 constexpr std::size_t kStaying = kSlots;  // the slot of the kernels on blocks that stay
 
 /// A device whose memory is the host's sends blocks of any size from there, without a copy.
-std::size_t chunk_bytes(const harness::Context& context) {
+std::size_t chunk_bytes(const runtime::Context& context) {
   constexpr std::size_t kChunkBytes = std::size_t{256} << 10U;
-  const device::DeviceInfo& info = context.device().info();
-  const bool is_in_host = info.device_class == device::DeviceClass::kCpu || info.emulated();
-  return is_in_host ? 1 : kChunkBytes;
+  return context.device().info().is_in_host_memory() ? 1 : kChunkBytes;
 }
 
 }  // namespace
 
-StagedExecution::StagedExecution(const harness::Context& context, const Plan& plan, std::size_t block_bytes)
+StagedExecution::StagedExecution(const runtime::Context& context, const Plan& plan, std::size_t block_bytes)
     : plan_(plan),
       block_bytes_(block_bytes),
       transposition_(context, plan, block_bytes, kSlots + 1),

@@ -18,7 +18,7 @@ class StagedExecution : public Execution {
   void transpose() override;
 
  protected:
-  StagedExecution(const harness::Context& context, const Plan& plan, std::size_t block_bytes);
+  StagedExecution(const runtime::Context& context, const Plan& plan, std::size_t block_bytes);
 
   /// Brings the blocks that stay to the device, and those of a round from the other ranks.
   virtual void deliver_staying() = 0;

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
-#include "device/error.hpp"
-#include "harness/parts.hpp"
-#include "harness/stack.hpp"
+#include "base/error.hpp"
+#include "benchmarks/common/parts.hpp"
+#include "benchmarks/common/stack.hpp"
 
 namespace fabricmark::ptrans {
 
@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kItemBytes = std::size_t{256} << 10U;  // least work that is worth a work-item of a CPU
 
-std::size_t group_items(const harness::Context& context) {
+std::size_t group_items(const runtime::Context& context) {
   const std::size_t items = context.parameters().count("tile_size") * context.parameters().count("tile_rows");
   const device::DeviceInfo& info = context.device().info();
   if (items <= info.max_work_group_size) return items;
@@ -26,7 +26,7 @@ std::size_t group_items(const harness::Context& context) {
 
 }  // namespace
 
-Transposition::Transposition(const harness::Context& context, const Plan& plan, std::size_t block_bytes,
+Transposition::Transposition(const runtime::Context& context, const Plan& plan, std::size_t block_bytes,
                              std::size_t slots)
     : bytes_(plan.blocks.size() * block_bytes),
       b_(context.buffer(not_empty(bytes_))),
@@ -34,7 +34,7 @@ Transposition::Transposition(const harness::Context& context, const Plan& plan, 
       tasks_(context.buffer(not_empty(plan.tasks.size() * sizeof(Task)))) {
   if (context.variant() == "base") {
     constexpr std::size_t kLocalBlocks = 2;  // of A and the sums
-    harness::require_stack(context, kLocalBlocks * block_bytes, "block_size");
+    common::require_stack(context, kLocalBlocks * block_bytes, "block_size");
   } else if (context.device().info().device_class == device::DeviceClass::kCpu) {
     block_items_ = 1;
     blocks_per_item_ = std::max<std::size_t>(1, kItemBytes / block_bytes);
@@ -70,7 +70,7 @@ void Transposition::start(const std::string& operation, std::size_t slot, const 
   device::Replications& kernels = kernels_[slot];
   std::vector<device::Geometry> geometries;
   const auto replications = static_cast<std::size_t>(kernels.count());
-  for (const harness::Part& part : harness::divide(count, 1, replications)) {
+  for (const common::Part& part : common::divide(count, 1, replications)) {
     cl::Kernel& kernel = kernels.kernel(static_cast<int>(geometries.size()));
     source.set_argument(kernel, 0);
     kernel.setArg(4, static_cast<cl_uint>(first + part.start));

@@ -4,7 +4,7 @@
 #include <cstddef>
 
 #include "benchmarks/ptrans/plan.hpp"
-#include "harness/benchmark.hpp"
+#include "runtime/benchmark.hpp"
 
 namespace fabricmark::ptrans {
 
@@ -15,7 +15,7 @@ inline std::size_t not_empty(std::size_t bytes) { return std::max<std::size_t>(b
 class Transposition {
  public:
   /// Kernels in as many slots. Throws Error (bad use) for parameters that the device cannot run.
-  Transposition(const harness::Context& context, const Plan& plan, std::size_t block_bytes,
+  Transposition(const runtime::Context& context, const Plan& plan, std::size_t block_bytes,
                 std::size_t slots);
 
   /// Starts the tasks from `first` on, with the blocks of A in `source`, and returns at once. `operation`

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "harness/parallel.hpp"
+#include "base/parallel.hpp"
 
 namespace fabricmark::random_access {
 
@@ -29,7 +29,7 @@ class Span {
   std::vector<std::uint64_t> basis_;
 };
 
-harness::WorstPlace place_of(const WrongItem& wrong, std::span<const std::uint64_t> actual) {
+runtime::WorstPlace place_of(const WrongItem& wrong, std::span<const std::uint64_t> actual) {
   const std::uint64_t is = actual[wrong.item];
   return {"table[" + std::to_string(wrong.item) + "]", static_cast<double>(is ^ wrong.difference),
           static_cast<double>(is)};
@@ -55,10 +55,11 @@ void apply_updates(const Scope& scope, std::span<std::uint64_t> items, int threa
       });
     }
   };
-  harness::parallel_for(std::size_t{1} << log_parts, threads, 1, apply);
+  parallel_for(std::size_t{1} << log_parts, threads, 1, apply);
 }
 
-std::vector<WrongItem> wrong_otherwise(const Scope& scope, const std::vector<WrongItem>& wrong) {
+std::vector<WrongItem> not_explained_by_lost_updates(const Scope& scope,
+                                                     const std::vector<WrongItem>& wrong) {
   if (wrong.empty()) return {};
   std::vector<bool> is_wrong(scope.part_items());
   for (const WrongItem& item : wrong) is_wrong[item.item] = true;
@@ -80,7 +81,7 @@ std::vector<WrongItem> wrong_otherwise(const Scope& scope, const std::vector<Wro
   return others;
 }
 
-std::vector<harness::Verdict> check(const Scope& scope, std::span<const std::uint64_t> actual,
+std::vector<runtime::Verdict> check(const Scope& scope, std::span<const std::uint64_t> actual,
                                     std::span<const std::uint64_t> expected, bool may_lose_updates) {
   // More than the accepted share fail as they are: whatever they hold, the table is wrong.
   const std::size_t most_examined = std::max<std::size_t>(
@@ -92,12 +93,12 @@ std::vector<harness::Verdict> check(const Scope& scope, std::span<const std::uin
     ++wrong;
     if (examined.size() < most_examined) examined.push_back({i, actual[i] ^ expected[i]});
   }
-  const std::vector<WrongItem> others = wrong_otherwise(scope, examined);
-  harness::Verdict share{.name = "table", .measure = "share of wrong items", .checked = actual.size()};
+  const std::vector<WrongItem> others = not_explained_by_lost_updates(scope, examined);
+  runtime::Verdict share{.name = "table", .measure = "share of wrong items", .checked = actual.size()};
   share.threshold = may_lose_updates ? kAcceptedShare : 0;
   share.error = static_cast<double>(wrong) / static_cast<double>(actual.size());
   if (!examined.empty()) share.worst = place_of(examined.front(), actual);
-  harness::Verdict whole{.name = "whole updates", .checked = actual.size()};
+  runtime::Verdict whole{.name = "whole updates", .checked = actual.size()};
   whole.measure = "items wrong by more than lost updates";
   whole.error = static_cast<double>(others.size());
   if (!others.empty()) whole.worst = place_of(others.front(), actual);

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "benchmarks/random_access/scope.hpp"
-#include "harness/benchmark.hpp"
+#include "runtime/benchmark.hpp"
 
 namespace fabricmark::random_access {
 
@@ -23,12 +23,12 @@ struct WrongItem {
 
 /// Those of `wrong` whose difference is no exclusive-or of some of their own updates, so that more has
 /// happened to them than that updates were lost.
-std::vector<WrongItem> wrong_otherwise(const Scope& scope, const std::vector<WrongItem>& wrong);
+std::vector<WrongItem> not_explained_by_lost_updates(const Scope& scope, const std::vector<WrongItem>& wrong);
 
 /// Compares the rank's items with what they should be. All must be right or, with `may_lose_updates`, all but
 /// the accepted share; and these may lack updates but not be wrong in another way. Every wrong item is looked
 /// at, unless they are more than that share.
-std::vector<harness::Verdict> check(const Scope& scope, std::span<const std::uint64_t> actual,
+std::vector<runtime::Verdict> check(const Scope& scope, std::span<const std::uint64_t> actual,
                                     std::span<const std::uint64_t> expected, bool may_lose_updates);
 
 }  // namespace fabricmark::random_access

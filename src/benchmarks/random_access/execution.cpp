@@ -5,12 +5,12 @@
 
 namespace fabricmark::random_access {
 
-Plan plan_base(const harness::Parameters& parameters) {
+Plan plan_base(const runtime::Parameters& parameters) {
   return {.log_stretches = static_cast<int>(parameters.integer("log_rngs")),
           .may_lose_updates = parameters.count("buffer_size") > 1 || parameters.flag("ignore_dependence")};
 }
 
-Plan plan_throughput(const harness::Parameters& parameters, std::size_t max_work_group_size) {
+Plan plan_throughput(const runtime::Parameters& parameters, std::size_t max_work_group_size) {
   const auto log_items = static_cast<int>(parameters.integer("log_work_items"));
   const std::size_t items = std::size_t{1} << log_items;
   const std::size_t group = std::min(parameters.count("work_group_size"), max_work_group_size);
@@ -19,7 +19,7 @@ Plan plan_throughput(const harness::Parameters& parameters, std::size_t max_work
           .may_lose_updates = items > 1 && !parameters.flag("atomic")};
 }
 
-Execution::Execution(const harness::Context& context, const Scope& scope, const Plan& plan)
+Execution::Execution(const runtime::Context& context, const Scope& scope, const Plan& plan)
     : geometry_(plan.geometry),
       log_stretches_(plan.log_stretches),
       kernels_(context.replications(static_cast<int>(context.parameters().integer("replications")))) {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "benchmarks/random_access/scope.hpp"
-#include "harness/benchmark.hpp"
+#include "runtime/benchmark.hpp"
 
 namespace fabricmark::random_access {
 
@@ -17,13 +17,13 @@ struct Plan {
   device::Geometry geometry{};
   bool may_lose_updates = false;
 };
-Plan plan_base(const harness::Parameters& parameters);
-Plan plan_throughput(const harness::Parameters& parameters, std::size_t max_work_group_size);
+Plan plan_base(const runtime::Parameters& parameters);
+Plan plan_throughput(const runtime::Parameters& parameters, std::size_t max_work_group_size);
 
 /// A rank's items on the device, one part for each replication, and the kernel that updates them.
 class Execution {
  public:
-  Execution(const harness::Context& context, const Scope& scope, const Plan& plan);
+  Execution(const runtime::Context& context, const Scope& scope, const Plan& plan);
 
   /// Copies where the stretches of the scope's updates start to the device; before each run of other ones.
   void write_starts(const Scope& scope);

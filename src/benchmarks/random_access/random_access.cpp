@@ -7,13 +7,13 @@
 #include <cmath>
 #include <limits>
 
+#include "base/error.hpp"
+#include "base/host.hpp"
+#include "base/parallel.hpp"
+#include "base/random_bits.hpp"
 #include "benchmarks/random_access/check.hpp"
 #include "benchmarks/random_access/execution.hpp"
-#include "device/error.hpp"
-#include "harness/host.hpp"
-#include "harness/parallel.hpp"
-#include "harness/random_bits.hpp"
-#include "harness/run.hpp"
+#include "runtime/run.hpp"
 
 namespace fabricmark::random_access {
 
@@ -34,20 +34,20 @@ static_assert(sizeof(FaultyItem) == sizeof(std::uint64_t));
 
 /// One repetition writes the table to the device, updates it and reads it back. Each has a table and updates
 /// that no other one has.
-class RandomAccess : public harness::Benchmark {
+class RandomAccess : public runtime::Benchmark {
  public:
   static constexpr const char* name = "random_access";
 
-  explicit RandomAccess(const harness::Context& context)
+  explicit RandomAccess(const runtime::Context& context)
       : is_global_(context.parameters().text("scope") == "global"),
         rank_(context.ranks().rank()),
         ranks_(context.ranks().size()),
-        threads_(harness::host_threads(context.ranks())),
+        threads_(runtime::host_threads(context.ranks())),
         scope_(scope(context)),
         first_item_(static_cast<std::uint64_t>(context.ranks().rank()) * scope_.part_items()),
         plan_(plan(context)),
         is_base_(context.variant() == "base"),
-        cache_bytes_(harness::last_cache_bytes(context.device().info())),
+        cache_bytes_(device::last_cache_bytes(context.device().info())),
         execution_(context, scope_, plan_),
         initial_(context.host_array<std::uint64_t>(scope_.part_items())),
         results_(context.host_array<std::uint64_t>(scope_.part_items())),
@@ -56,37 +56,36 @@ class RandomAccess : public harness::Benchmark {
   void prepare(int repetition) override {
     scope_ = make_scope(is_global_, scope_.log_part, rank_, ranks_, repetition);
     execution_.write_starts(scope_);
-    const std::uint64_t key = harness::mixed_bits(static_cast<std::uint64_t>(repetition));
-    harness::parallel_for(
-        initial_.size(), threads_, harness::kWorthAThread, [&](std::size_t start, std::size_t end) {
-          for (std::size_t i = start; i < end; ++i) {
-            initial_[i] = harness::mixed_bits(key + (first_item_ + i) * harness::kRandomStep);
-            results_[i] = ~initial_[i];  // wrong everywhere, until it is read
-          }
-        });
+    const std::uint64_t key = mixed_bits(static_cast<std::uint64_t>(repetition));
+    parallel_for(initial_.size(), threads_, kWorthAThread, [&](std::size_t start, std::size_t end) {
+      for (std::size_t i = start; i < end; ++i) {
+        initial_[i] = mixed_bits(key + (first_item_ + i) * kRandomStep);
+        results_[i] = ~initial_[i];  // wrong everywhere, until it is read
+      }
+    });
     is_expected_ = false;
   }
 
-  void execute(harness::Laps& laps) override {
+  void execute(runtime::Laps& laps) override {
     laps.time("host_to_device", [&] { execution_.write(initial_.span()); });
     laps.time("update", [&] { execution_.run(); });
     laps.time("device_to_host", [&] { execution_.read(results_.span()); });
   }
 
-  void inject(const harness::Fault& fault) override {
+  void inject(const runtime::Fault& fault) override {
     if (!fault.target.empty() && fault.target != "table") {
       throw bad_use(fmt::format("--inject-fault names '{}'", fault.target), "use table");
     }
     const auto items = [](device::HostArray<std::uint64_t>& array) {
       return std::span<FaultyItem>(reinterpret_cast<FaultyItem*>(array.data()), array.size());
     };
-    harness::corrupt<FaultyItem>(items(results_), items(initial_), fault.kind,
+    runtime::corrupt<FaultyItem>(items(results_), items(initial_), fault.kind,
                                  10 * std::numeric_limits<double>::epsilon());
     execution_.write(results_.span());
     execution_.read(results_.span());
   }
 
-  std::vector<harness::Verdict> validate() override {
+  std::vector<runtime::Verdict> validate() override {
     if (!is_expected_) {
       std::ranges::copy(initial_.span(), expected_.data());
       apply_updates(scope_, expected_.span(), threads_);
@@ -95,9 +94,9 @@ class RandomAccess : public harness::Benchmark {
     return check(scope_, results_.span(), expected_.span(), plan_.may_lose_updates);
   }
 
-  [[nodiscard]] std::vector<harness::Metric> metrics() const override {
+  [[nodiscard]] std::vector<runtime::Metric> metrics() const override {
     const auto items = static_cast<double>(scope_.part_items());
-    harness::Metric updates{.name = "updates",
+    runtime::Metric updates{.name = "updates",
                             .axes = {{"operation", "update"}},
                             .lap = "update",
                             .unit = "GUOP/s",
@@ -105,8 +104,8 @@ class RandomAccess : public harness::Benchmark {
     updates.work = 4 * items;
     updates.work_unit = "updates";
     const double bytes = items * sizeof(std::uint64_t);
-    return {updates, harness::bandwidth("host_to_device", bytes),
-            harness::bandwidth("device_to_host", bytes)};
+    return {updates, runtime::bandwidth("host_to_device", bytes),
+            runtime::bandwidth("device_to_host", bytes)};
   }
 
   [[nodiscard]] std::vector<std::string> notes() const override {
@@ -125,7 +124,7 @@ class RandomAccess : public harness::Benchmark {
   }
 
  private:
-  static Scope scope(const harness::Context& context) {
+  static Scope scope(const runtime::Context& context) {
     const bool is_global = context.parameters().text("scope") == "global";
     const int ranks = context.ranks().size();
     if (is_global && !std::has_single_bit(static_cast<unsigned>(ranks))) {
@@ -136,8 +135,8 @@ class RandomAccess : public harness::Benchmark {
                       context.ranks().rank(), ranks);
   }
 
-  static Plan plan(const harness::Context& context) {
-    const harness::Parameters& parameters = context.parameters();
+  static Plan plan(const runtime::Context& context) {
+    const runtime::Parameters& parameters = context.parameters();
     const Plan plan = context.variant() == "base"
                           ? plan_base(parameters)
                           : plan_throughput(parameters, context.device().info().max_work_group_size);
@@ -173,5 +172,5 @@ class RandomAccess : public harness::Benchmark {
 }  // namespace fabricmark::random_access
 
 int main(int argc, char** argv) {
-  return fabricmark::harness::run<fabricmark::random_access::RandomAccess>(argc, argv);
+  return fabricmark::runtime::run<fabricmark::random_access::RandomAccess>(argc, argv);
 }

@@ -7,7 +7,7 @@ namespace {
 
 class BaseExecution : public Execution {
  public:
-  BaseExecution(const harness::Context& context, std::size_t element_bytes)
+  BaseExecution(const runtime::Context& context, std::size_t element_bytes)
       : Execution(context, base_block(context.parameters()), element_bytes),
         block_(base_block(context.parameters())) {}
 
@@ -22,9 +22,9 @@ class BaseExecution : public Execution {
 
 }  // namespace
 
-std::size_t base_block(const harness::Parameters& parameters) { return parameters.count("buffer_size"); }
+std::size_t base_block(const runtime::Parameters& parameters) { return parameters.count("buffer_size"); }
 
-std::unique_ptr<Execution> make_base(const harness::Context& context, std::size_t element_bytes) {
+std::unique_ptr<Execution> make_base(const runtime::Context& context, std::size_t element_bytes) {
   return std::make_unique<BaseExecution>(context, element_bytes);
 }
 

@@ -2,7 +2,7 @@
 
 namespace fabricmark::stream {
 
-Execution::Execution(const harness::Context& context, std::size_t block_elements, std::size_t element_bytes)
+Execution::Execution(const runtime::Context& context, std::size_t block_elements, std::size_t element_bytes)
     : element_bytes_(element_bytes),
       parts_(divide(context.parameters().count("size"), block_elements,
                     context.parameters().count("replications"))),

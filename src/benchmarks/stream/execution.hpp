@@ -4,14 +4,14 @@
 #include <string>
 #include <vector>
 
+#include "benchmarks/common/parts.hpp"
 #include "benchmarks/stream/problem.hpp"
-#include "harness/benchmark.hpp"
-#include "harness/parts.hpp"
+#include "runtime/benchmark.hpp"
 
 namespace fabricmark::stream {
 
-using harness::divide;
-using harness::Part;
+using common::divide;
+using common::Part;
 
 /// result = scalar * first (+ second): what the four operations have in common.
 struct Operation {
@@ -51,7 +51,7 @@ class Execution {
   [[nodiscard]] std::size_t padded_elements() const;
 
  protected:
-  Execution(const harness::Context& context, std::size_t block_elements, std::size_t element_bytes);
+  Execution(const runtime::Context& context, std::size_t block_elements, std::size_t element_bytes);
   /// How a kernel is started on a part that is not empty, and how often it repeats its unit of work there.
   [[nodiscard]] virtual device::Geometry geometry(const Part& part) const = 0;
   [[nodiscard]] virtual cl_uint units(const Part& part) const = 0;
@@ -65,10 +65,10 @@ class Execution {
 };
 
 /// The execution for the context's variant.
-std::unique_ptr<Execution> make_base(const harness::Context& context, std::size_t element_bytes);
-std::unique_ptr<Execution> make_throughput(const harness::Context& context, std::size_t element_bytes);
+std::unique_ptr<Execution> make_base(const runtime::Context& context, std::size_t element_bytes);
+std::unique_ptr<Execution> make_throughput(const runtime::Context& context, std::size_t element_bytes);
 /// Elements to which the arrays are padded, as these executions need it.
-std::size_t base_block(const harness::Parameters& parameters);
-std::size_t throughput_block(const harness::Parameters& parameters);
+std::size_t base_block(const runtime::Parameters& parameters);
+std::size_t throughput_block(const runtime::Parameters& parameters);
 
 }  // namespace fabricmark::stream

@@ -8,9 +8,9 @@
 #include <span>
 #include <string>
 
-#include "harness/benchmark.hpp"
-#include "harness/element.hpp"
-#include "harness/random_bits.hpp"
+#include "base/random_bits.hpp"
+#include "device/element.hpp"
+#include "runtime/benchmark.hpp"
 
 namespace fabricmark::stream {
 
@@ -30,12 +30,12 @@ T number(std::uint32_t bits) {
 }
 template <>
 inline double number<double>(std::uint32_t bits) {
-  const std::uint64_t all = static_cast<std::uint64_t>(bits) << 32U | harness::mixed_bits_32(~bits);
+  const std::uint64_t all = static_cast<std::uint64_t>(bits) << 32U | mixed_bits_32(~bits);
   return std::bit_cast<double>(0x3FF0000000000000U | all >> 12U);
 }
 template <>
-inline harness::Half number<harness::Half>(std::uint32_t bits) {
-  return harness::Half::of_bits(static_cast<cl_half>(0x3C00U | bits >> 22U));
+inline device::Half number<device::Half>(std::uint32_t bits) {
+  return device::Half::of_bits(static_cast<cl_half>(0x3C00U | bits >> 22U));
 }
 
 /// Fills `values` with the input a or b of one repetition; `first_index` is the index of values[0] over all
@@ -44,10 +44,10 @@ template <typename T>
 void make_input(Array array, int repetition, std::uint64_t first_index, std::span<T> values) {
   const std::uint64_t which =
       static_cast<std::uint64_t>(static_cast<std::uint32_t>(repetition)) << 2U | array;
-  const auto key = static_cast<std::uint32_t>(harness::mixed_bits(which * harness::kRandomStep) >> 32U);
+  const auto key = static_cast<std::uint32_t>(mixed_bits(which * kRandomStep) >> 32U);
   const auto start = static_cast<std::uint32_t>(first_index) ^ static_cast<std::uint32_t>(first_index >> 32U);
   for (std::size_t i = 0; i < values.size(); ++i) {
-    values[i] = number<T>(harness::mixed_bits_32((start + static_cast<std::uint32_t>(i)) ^ key));
+    values[i] = number<T>(mixed_bits_32((start + static_cast<std::uint32_t>(i)) ^ key));
   }
 }
 
@@ -92,7 +92,7 @@ struct Arrays {
 /// scale. A copy is a copy.
 template <typename T>
 constexpr double threshold(Array array) {
-  return array == kC ? 0 : harness::kEpsilon<T>;
+  return array == kC ? 0 : device::kEpsilon<T>;
 }
 
 /// What element `i` should be: c as a is, unless a is wrong; b what scale makes of c.
@@ -111,14 +111,14 @@ std::array<double, kArrays> expected(const Arrays<T>& arrays, std::size_t i) {
 /// Adds element `i` to the verdicts.
 template <typename T>
 void check_element(const Arrays<T>& arrays, std::size_t i, std::size_t place,
-                   std::array<harness::Verdict, kArrays>& verdicts) {
+                   std::array<runtime::Verdict, kArrays>& verdicts) {
   const std::array<double, kArrays> should_be = expected(arrays, i);
   for (const Array array : {kA, kB, kC}) {
     const auto is = static_cast<double>(arrays.results[array][i]);
     if (is == should_be[array]) continue;
     double error = std::abs(is - should_be[array]) / should_be[array];
     if (std::isnan(error)) error = std::numeric_limits<double>::infinity();
-    harness::Verdict& verdict = verdicts[array];
+    runtime::Verdict& verdict = verdicts[array];
     if (error <= verdict.error) continue;
     verdict.error = error;
     verdict.worst = {std::string(kArrayNames[array]) + "[" + std::to_string(place) + "]", should_be[array],
@@ -130,8 +130,8 @@ void check_element(const Arrays<T>& arrays, std::size_t i, std::size_t place,
 /// a = b + 3 c; c = a; b = 3 c. So a depends on what add has left in c, c is what copy made of a, and b what
 /// scale made of c. `start` is the place of the first element, for the places that are named.
 template <typename T>
-std::array<harness::Verdict, kArrays> check(const Arrays<T>& arrays, std::size_t start = 0) {
-  std::array<harness::Verdict, kArrays> verdicts;
+std::array<runtime::Verdict, kArrays> check(const Arrays<T>& arrays, std::size_t start = 0) {
+  std::array<runtime::Verdict, kArrays> verdicts;
   for (const Array array : {kA, kB, kC}) {
     verdicts[array].name = std::string("array ") + kArrayNames[array];
     verdicts[array].threshold = threshold<T>(array);

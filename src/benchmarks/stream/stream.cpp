@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <mutex>
 
+#include "base/error.hpp"
+#include "base/host.hpp"
+#include "base/parallel.hpp"
 #include "benchmarks/stream/execution.hpp"
 #include "benchmarks/stream/problem.hpp"
-#include "device/error.hpp"
-#include "harness/host.hpp"
-#include "harness/parallel.hpp"
-#include "harness/run.hpp"
+#include "runtime/run.hpp"
 
 namespace fabricmark::stream {
 
@@ -20,14 +20,14 @@ namespace {
 /// Before each operation the array that it is to write is poisoned, so that none can have been done by
 /// another.
 template <typename T>
-class TypedStream : public harness::Benchmark {
+class TypedStream : public runtime::Benchmark {
  public:
-  explicit TypedStream(const harness::Context& context)
+  explicit TypedStream(const runtime::Context& context)
       : size_(context.parameters().count("size")),
         first_index_(static_cast<std::uint64_t>(context.ranks().rank()) * size_),
-        threads_(harness::host_threads(context.ranks())),
+        threads_(runtime::host_threads(context.ranks())),
         execution_(make_execution(context)),
-        cache_bytes_(harness::last_cache_bytes(context.device().info())),
+        cache_bytes_(device::last_cache_bytes(context.device().info())),
         inputs_{context.host_array<T>(execution_->padded_elements()),
                 context.host_array<T>(execution_->padded_elements())},
         results_{context.host_array<T>(execution_->padded_elements()),
@@ -35,18 +35,16 @@ class TypedStream : public harness::Benchmark {
                  context.host_array<T>(execution_->padded_elements())} {}
 
   void prepare(int repetition) override {
-    harness::parallel_for(inputs_[kA].size(), threads_, harness::kWorthAThread,
-                          [&](std::size_t start, std::size_t end) {
-                            for (const Array array : {kA, kB}) {
-                              make_input<T>(array, repetition, first_index_ + start,
-                                            inputs_[array].span().subspan(start, end - start));
-                            }
-                            for (device::HostArray<T>& result : results_)
-                              poison(result.span().subspan(start, end - start));
-                          });
+    parallel_for(inputs_[kA].size(), threads_, kWorthAThread, [&](std::size_t start, std::size_t end) {
+      for (const Array array : {kA, kB}) {
+        make_input<T>(array, repetition, first_index_ + start,
+                      inputs_[array].span().subspan(start, end - start));
+      }
+      for (device::HostArray<T>& result : results_) poison(result.span().subspan(start, end - start));
+    });
   }
 
-  void execute(harness::Laps& laps) override {
+  void execute(runtime::Laps& laps) override {
     laps.time("host_to_device", [&] {
       for (const Array array : {kA, kB}) execution_->write(array, inputs_[array].data());
       execution_->write(kC, results_[kC].data());
@@ -58,7 +56,7 @@ class TypedStream : public harness::Benchmark {
     laps.time("device_to_host", [&] { read_back(); });
   }
 
-  void inject(const harness::Fault& fault) override {
+  void inject(const runtime::Fault& fault) override {
     const auto* const name = std::ranges::find(kArrayNames, fault.target.empty() ? "a" : fault.target);
     if (name == kArrayNames.end()) {
       throw bad_use(fmt::format("--inject-fault names the array '{}'", fault.target), "use a, b or c");
@@ -69,19 +67,19 @@ class TypedStream : public harness::Benchmark {
     device::HostArray<T> before(size_);
     poison(before.span());
     if (array != kC) std::ranges::copy(inputs_[array].span().first(size_), before.data());
-    harness::corrupt<T>(values.span().first(size_), before.span(), fault.kind, harness::kEpsilon<T>);
+    runtime::corrupt<T>(values.span().first(size_), before.span(), fault.kind, device::kEpsilon<T>);
     execution_->write(array, values.data());
     read_back();
   }
 
-  std::vector<harness::Verdict> validate() override {
+  std::vector<runtime::Verdict> validate() override {
     const auto all = [](const device::HostArray<T>& array) { return array.span(); };
     const Arrays<T> arrays{
         all(inputs_[kA]), all(inputs_[kB]), {all(results_[kA]), all(results_[kB]), all(results_[kC])}};
-    std::array<harness::Verdict, kArrays> verdicts = check(arrays.part(0, 0));
+    std::array<runtime::Verdict, kArrays> verdicts = check(arrays.part(0, 0));
     std::mutex one_at_a_time;
-    harness::parallel_for(size_, threads_, harness::kWorthAThread, [&](std::size_t start, std::size_t end) {
-      const std::array<harness::Verdict, kArrays> found = check(arrays.part(start, end - start), start);
+    parallel_for(size_, threads_, kWorthAThread, [&](std::size_t start, std::size_t end) {
+      const std::array<runtime::Verdict, kArrays> found = check(arrays.part(start, end - start), start);
       const std::scoped_lock lock(one_at_a_time);
       for (const Array array : {kA, kB, kC}) {
         const std::size_t checked = verdicts[array].checked + found[array].checked;
@@ -92,16 +90,16 @@ class TypedStream : public harness::Benchmark {
     return {verdicts.begin(), verdicts.end()};
   }
 
-  [[nodiscard]] std::vector<harness::Metric> metrics() const override {
+  [[nodiscard]] std::vector<runtime::Metric> metrics() const override {
     const auto array_bytes = static_cast<double>(size_ * sizeof(T));
-    std::vector<harness::Metric> metrics;
+    std::vector<runtime::Metric> metrics;
     constexpr std::size_t kCopy = 2;  // STREAM's own order
     for (std::size_t i = 0; i < kOperations.size(); ++i) {
       const Operation& operation = kOperations[(kCopy + i) % kOperations.size()];
-      metrics.push_back(harness::bandwidth(operation.name, operation.streams() * array_bytes));
+      metrics.push_back(runtime::bandwidth(operation.name, operation.streams() * array_bytes));
     }
-    metrics.push_back(harness::bandwidth("host_to_device", kArrays * array_bytes));
-    metrics.push_back(harness::bandwidth("device_to_host", kArrays * array_bytes));
+    metrics.push_back(runtime::bandwidth("host_to_device", kArrays * array_bytes));
+    metrics.push_back(runtime::bandwidth("device_to_host", kArrays * array_bytes));
     return metrics;
   }
 
@@ -116,7 +114,7 @@ class TypedStream : public harness::Benchmark {
   }
 
  private:
-  static std::unique_ptr<Execution> make_execution(const harness::Context& context) {
+  static std::unique_ptr<Execution> make_execution(const runtime::Context& context) {
     const bool is_base = context.variant() == "base";
     const std::size_t block =
         is_base ? base_block(context.parameters()) : throughput_block(context.parameters());
@@ -148,9 +146,9 @@ class TypedStream : public harness::Benchmark {
   std::array<device::HostArray<T>, kArrays> results_;
 };
 
-std::unique_ptr<harness::Benchmark> make(const harness::Context& context) {
+std::unique_ptr<runtime::Benchmark> make(const runtime::Context& context) {
   const std::string& type = context.parameters().text("data_type");
-  if (type == "half") return std::make_unique<TypedStream<harness::Half>>(context);
+  if (type == "half") return std::make_unique<TypedStream<device::Half>>(context);
   if (type == "double") return std::make_unique<TypedStream<double>>(context);
   return std::make_unique<TypedStream<float>>(context);
 }
@@ -160,5 +158,5 @@ std::unique_ptr<harness::Benchmark> make(const harness::Context& context) {
 }  // namespace fabricmark::stream
 
 int main(int argc, char** argv) {
-  return fabricmark::harness::run_program(argc, argv, {"stream", fabricmark::stream::make});
+  return fabricmark::runtime::run_program(argc, argv, {"stream", fabricmark::stream::make});
 }

@@ -7,7 +7,7 @@ namespace {
 
 class ThroughputExecution : public Execution {
  public:
-  ThroughputExecution(const harness::Context& context, std::size_t element_bytes)
+  ThroughputExecution(const runtime::Context& context, std::size_t element_bytes)
       : Execution(context, throughput_block(context.parameters()), element_bytes),
         vector_width_(context.parameters().count("vector_width")),
         vectors_per_item_(context.parameters().count("vectors_per_item")),
@@ -30,11 +30,11 @@ class ThroughputExecution : public Execution {
 
 }  // namespace
 
-std::size_t throughput_block(const harness::Parameters& parameters) {
+std::size_t throughput_block(const runtime::Parameters& parameters) {
   return parameters.count("vector_width");
 }
 
-std::unique_ptr<Execution> make_throughput(const harness::Context& context, std::size_t element_bytes) {
+std::unique_ptr<Execution> make_throughput(const runtime::Context& context, std::size_t element_bytes) {
   return std::make_unique<ThroughputExecution>(context, element_bytes);
 }
 

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace fabricmark {
+
+/// The computer that a process runs on.
+struct Host {
+  std::string name;
+  std::string cpu;
+  int logical_cores = 1;
+  int sockets = 1;
+  int numa_nodes = 1;
+  std::uint64_t memory_bytes = 0;
+  std::uint64_t last_level_cache_bytes = 0;  ///< see the function of this name
+  std::string operating_system;
+  std::string kernel;
+};
+
+/// Read once, with hwloc where it knows.
+const Host& describe_host();
+
+/// hwloc's version, such as "2.9.0".
+std::string hwloc_version();
+
+/// Memory that can be had without swapping; sizes in bytes.
+std::uint64_t available_memory_bytes();
+/// Bytes of all last-level caches that this process's cores reach; 0 where the system does not say. A cache
+/// counts for 32 MiB for each of its cores at most: no processor has more (AMD EPYC 72F3 has as much), so one
+/// that is said to have more belongs to a host that a virtual machine has a few cores of.
+std::uint64_t last_level_cache_bytes();
+
+/// UTC, "2026-11-21T01:02:03Z".
+std::string time_now();
+
+}  // namespace fabricmark

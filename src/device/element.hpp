@@ -1,0 +1,34 @@
+#pragma once
+
+#include <CL/cl_half.h>
+
+#include <limits>
+
+namespace fabricmark::device {
+
+/// An IEEE half-precision number in host memory; g++ 12 has no such type for C++.
+class Half {
+ public:
+  Half() = default;
+  explicit Half(double value) : bits_(cl_half_from_float(static_cast<float>(value), CL_HALF_RTE)) {}
+  explicit operator double() const { return cl_half_to_float(bits_); }
+  static Half of_bits(cl_half bits) {
+    Half half;
+    half.bits_ = bits;
+    return half;
+  }
+  friend bool operator==(Half left, Half right) {
+    return static_cast<double>(left) == static_cast<double>(right);
+  }
+
+ private:
+  cl_half bits_;
+};
+
+/// Distance from 1 to the next number of the type.
+template <typename T>
+constexpr double kEpsilon = std::numeric_limits<T>::epsilon();
+template <>
+inline constexpr double kEpsilon<Half> = 0x1p-10;
+
+}  // namespace fabricmark::device

@@ -1,0 +1,194 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "device/device.hpp"
+#include "device/memory.hpp"
+#include "device/replications.hpp"
+#include "runtime/communicator.hpp"
+#include "runtime/fault.hpp"
+#include "runtime/kernel_spec.hpp"
+#include "runtime/laps.hpp"
+#include "runtime/parameters.hpp"
+
+namespace fabricmark::runtime {
+
+/// The element of a result that is furthest from what it should be.
+struct WorstPlace {
+  std::string place;  ///< such as "a[17]"
+  double expected = 0;
+  double actual = 0;
+};
+
+/// What one check of the results found on this rank.
+struct Verdict {
+  std::string name;
+  double error = 0;
+  double threshold = 0;
+  std::string measure = "largest relative error";
+  std::size_t checked = 0;  ///< number of values that were compared
+  std::optional<WorstPlace> worst{};
+  std::optional<int> repetition{};  ///< in which the error was found; set by the runtime
+  /// NaN errors fail: only an error that is known to be small enough passes.
+  [[nodiscard]] bool passed() const { return error <= threshold; }
+};
+
+enum class Better { kHigher, kLower };
+
+/// One coordinate of a metric: a text, or a number that plots can use.
+struct Axis {
+  std::string name;
+  std::variant<std::string, std::int64_t> value;
+};
+
+/// How the samples of one timed part become a metric. With work, its value is work / seconds * scale (a
+/// rate); without, seconds * scale (a time).
+struct Metric {
+  std::string name;          ///< such as "bandwidth"
+  std::vector<Axis> axes{};  ///< such as {"operation", "triad"} or {"message_bytes", 1024}
+  std::string lap;           ///< name of the timed part
+  std::string unit;
+  double scale = 1;
+  Better better = Better::kHigher;
+  double work = 0;  ///< of this rank; summed over the ranks
+  std::string work_unit{};
+};
+
+/// A rate in GB/s (1e9 bytes per second) of the timed part `operation`, which moves `bytes` on this rank.
+inline Metric bandwidth(const std::string& operation, double bytes) {
+  return {"bandwidth", {{"operation", operation}}, operation, "GB/s", 1e-9, Better::kHigher, bytes, "B"};
+}
+
+/// Seconds of a timed part over all repetitions, the slowest rank counting in each.
+struct LapSeconds {
+  double best = 0;
+  double median = 0;
+};
+
+/// A metric that is computed from several timed parts and has no samples of its own.
+struct DerivedMetric {
+  std::string name;
+  std::vector<Axis> axes{};
+  std::string unit;
+  Better better = Better::kHigher;
+  double best = 0;
+  double median = 0;
+  std::string formula{};  ///< how it is computed, in words
+};
+
+/// Bytes that a benchmark needs on this rank, to be refused early when there are not so many.
+struct MemoryNeed {
+  double host_bytes = 0;
+  double device_bytes = 0;
+  double largest_buffer_bytes = 0;
+};
+
+/// What the command line says of a run beside the kernel's parameters.
+struct RunConditions {
+  device::MemoryKind memory = device::MemoryKind::kBuffer;
+  std::optional<Fault> fault;       ///< to be made by the benchmark or by its transport
+  double timeout_seconds = 60;      ///< how long a rank waits for a message
+  const int* repetition = nullptr;  ///< the one under way, negative in the warm-up; null: none is counted
+};
+
+/// What a benchmark works with: nothing is global.
+class Context {
+ public:
+  Context(const device::Device& device, const Parameters& parameters, Communicator& ranks,
+          device::Timeline& timeline, cl::Program program, const VariantSpec& variant,
+          const RunConditions& conditions)
+      : device_(device),
+        parameters_(parameters),
+        ranks_(ranks),
+        timeline_(timeline),
+        program_(std::move(program)),
+        variant_(variant),
+        conditions_(conditions) {}
+
+  [[nodiscard]] const device::Device& device() const { return device_; }
+  [[nodiscard]] const Parameters& parameters() const { return parameters_; }
+  [[nodiscard]] Communicator& ranks() const { return ranks_; }
+  [[nodiscard]] const std::string& variant() const { return variant_.name; }
+  [[nodiscard]] const RunConditions& conditions() const { return conditions_; }
+  /// Where the times of kernels go, for what is not a kernel or what is made from them.
+  [[nodiscard]] device::Timeline& timeline() const { return timeline_; }
+
+  /// `count` concurrent copies of the variant's entry point number `entry`.
+  [[nodiscard]] device::Replications replications(int count, std::size_t entry = 0) const {
+    return {device_, program_, variant_.entry_points.at(entry), count, timeline_};
+  }
+  /// A device buffer of the kind of memory that --memory asks for, in a bank where banks can be chosen.
+  [[nodiscard]] device::Buffer buffer(std::size_t bytes, int bank = -1) const {
+    return {device_, bytes, conditions_.memory, bank};
+  }
+  /// Host memory for copies to and from the device, of the kind that is fastest there.
+  template <typename T>
+  [[nodiscard]] device::HostArray<T> host_array(std::size_t count) const {
+    device::HostArray<T> array(device_, count);
+    (array.is_pinned() ? host_memory_->is_pinned : host_memory_->is_pageable) = true;
+    return array;
+  }
+  /// "pinned" or "pageable" where any array is; empty where there is none, or where there is no choice.
+  [[nodiscard]] std::string host_memory() const {
+    if (!device::wants_pinned_memory(device_.info())) return {};
+    if (host_memory_->is_pageable) return "pageable";
+    return host_memory_->is_pinned ? "pinned" : "";
+  }
+  /// Throws Error (bad use) when the host or the device has less memory than all ranks need; `size_parameter`
+  /// is the setting that the message tells to reduce, with the power `exponent` of which the need grows.
+  void require_memory(const MemoryNeed& need, const std::string& size_parameter, double exponent = 1) const;
+
+ private:
+  const device::Device& device_;
+  const Parameters& parameters_;
+  Communicator& ranks_;
+  device::Timeline& timeline_;
+  cl::Program program_;
+  const VariantSpec& variant_;
+  RunConditions conditions_;
+  struct HostMemoryUse {
+    bool is_pinned = false;
+    bool is_pageable = false;
+  };
+  std::shared_ptr<HostMemoryUse> host_memory_ = std::make_shared<HostMemoryUse>();  ///< of all arrays
+};
+
+/// One benchmark on one rank. The runtime owns repetition, warm-up, barriers, statistics, files and exit
+/// codes.
+class Benchmark {
+ public:
+  virtual ~Benchmark() = default;
+  Benchmark() = default;
+  Benchmark(const Benchmark&) = delete;
+  Benchmark& operator=(const Benchmark&) = delete;
+
+  /// What is the same in all repetitions; once, not timed.
+  virtual void generate() {}
+  /// Before each repetition (negative in the warm-up), not timed: makes inputs that no other repetition has,
+  /// and poisons outputs and scratch memory, so that a kernel that keeps an earlier result is found.
+  virtual void prepare(int repetition) = 0;
+  /// One repetition: its timed parts go through `laps`.
+  virtual void execute(Laps& laps) = 0;
+  /// Makes the results of the last repetition wrong on purpose. Throws Error (bad use) for an unknown target.
+  virtual void inject(const Fault& fault);
+  /// Checks the results of the repetition before, after each counted one; at least one verdict. Cheaper than
+  /// validate() where that takes much longer than the repetition, but any wrong part of a result must show.
+  virtual std::vector<Verdict> validate_repetition() { return validate(); }
+  /// Checks the results of the last repetition in full; at least one verdict.
+  virtual std::vector<Verdict> validate() = 0;
+  [[nodiscard]] virtual std::vector<Metric> metrics() const = 0;
+  /// Metrics of several timed parts; `laps` holds those of all ranks by name. Called on every rank.
+  [[nodiscard]] virtual std::vector<DerivedMetric> derive(
+      const std::map<std::string, LapSeconds>& laps) const;
+  /// Remarks that a reader of the results needs.
+  [[nodiscard]] virtual std::vector<std::string> notes() const { return {}; }
+};
+
+}  // namespace fabricmark::runtime

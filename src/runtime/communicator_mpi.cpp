@@ -1,0 +1,506 @@
+// Ranks that are MPI processes; the only file that speaks MPI. All is made of messages between two ranks,
+// none of which blocks: so every wait has a deadline and sees the failure of another rank.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
+#include <string_view>
+#include <thread>
+#include <utility>
+
+#include "runtime/agreement.hpp"
+#include "runtime/communicator.hpp"
+
+#ifdef FABRICMARK_WITH_MPI
+#include <mpi.h>
+#endif
+
+namespace fabricmark::runtime {
+
+namespace {
+
+/// The number in an environment variable, or 0.
+int count_in(const char* name) {
+  const char* text = std::getenv(name);
+  int count = 0;
+  if (text != nullptr) std::from_chars(text, text + std::strlen(text), count);
+  return count;
+}
+
+}  // namespace
+
+bool started_by_launcher() {
+  // Open MPI, MPICH and Intel MPI (Hydra), and Slurm's srun with a process management interface.
+  if (std::getenv("OMPI_COMM_WORLD_SIZE") != nullptr || std::getenv("PMI_SIZE") != nullptr) return true;
+  return std::getenv("PMIX_RANK") != nullptr ||
+         (std::getenv("PMI_RANK") != nullptr && count_in("SLURM_NTASKS") > 1);
+}
+
+bool is_first_process() {
+  return count_in("OMPI_COMM_WORLD_RANK") == 0 && count_in("PMI_RANK") == 0 && count_in("PMIX_RANK") == 0;
+}
+
+#ifdef FABRICMARK_WITH_MPI
+
+namespace {
+
+constexpr std::size_t kLongestPiece = std::size_t{1} << 30;  // MPI's lengths are int
+constexpr std::size_t kLongestWords =
+    3800;  // of a failure; so short that they leave at once with any library
+enum ControlTag { kHeaderTag, kPayloadTag, kWordsTag, kControlTags };
+
+void check_mpi(int code, const char* action) {
+  if (code == MPI_SUCCESS) return;
+  char text[MPI_MAX_ERROR_STRING] = "";
+  int length = 0;
+  if (MPI_Error_string(code, text, &length) != MPI_SUCCESS) length = 0;
+  throw environment_failure(
+      fmt::format("MPI could not {} ({})", action, std::string(text, static_cast<std::size_t>(length))),
+      "start all ranks with the same options, and check the hosts and the network of this job");
+}
+
+/// Ends the process where MPI itself does not: another rank may be gone while all finalise.
+void end_process_after(std::chrono::seconds limit, int exit_code) {
+  std::thread([limit, exit_code] {
+    std::this_thread::sleep_for(limit);
+    _exit(exit_code);
+  }).detach();
+}
+
+// A request is a pointer in Open MPI and an integer in MPICH; no valid one of either is all zeros in memory.
+Request pack(MPI_Request inner) {
+  Request request;
+  static_assert(sizeof(inner) <= sizeof(request.handle));
+  std::memcpy(&request.handle, &inner, sizeof(inner));
+  return request;
+}
+MPI_Request unpack(const Request& request) {
+  MPI_Request inner = MPI_REQUEST_NULL;
+  std::memcpy(&inner, &request.handle, sizeof(inner));
+  return inner;
+}
+
+/// The process among all others, behind its communicators.
+class World {
+ public:
+  World(int* argc, char*** argv) {
+    int provided = MPI_THREAD_SINGLE;
+    check_mpi(MPI_Init_thread(argc, argv, MPI_THREAD_FUNNELED, &provided), "start");
+    check_mpi(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN), "return its errors");
+    if (provided < MPI_THREAD_FUNNELED) {
+      throw environment_failure("this MPI library cannot be used by a program with threads",
+                                "use one that was built with support for them");
+    }
+    check_mpi(MPI_Comm_rank(MPI_COMM_WORLD, &rank), "tell the rank");
+    check_mpi(MPI_Comm_size(MPI_COMM_WORLD, &size), "tell the number of ranks");
+    words.resize(static_cast<std::size_t>(size));
+    int* bound = nullptr;
+    int is_known = 0;
+    check_mpi(MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &bound, &is_known), "tell its largest tag");
+    if (is_known != 0) largest_tag = *bound;
+  }
+  World(const World&) = delete;
+  World& operator=(const World&) = delete;
+  ~World() {
+    // Where not all have started, others may never finalise; the launcher ends those that still wait.
+    if (!is_ready) return;
+    end_process_after(std::chrono::seconds(10), static_cast<int>(ExitCode::kEnvironment));
+    if (listening != MPI_REQUEST_NULL) {
+      MPI_Cancel(&listening);
+      MPI_Request_free(&listening);
+    }
+    MPI_Finalize();
+  }
+
+  /// Waits for the next words of any rank.
+  void listen() {
+    heard.resize(kLongestWords + 2);
+    check_mpi(MPI_Irecv(heard.data(), static_cast<int>(heard.size()), MPI_BYTE, MPI_ANY_SOURCE, kWordsTag,
+                        control, &listening),
+              "receive a message");
+  }
+
+  /// Looks whether a rank has said anything.
+  void hear() {
+    while (listening != MPI_REQUEST_NULL) {
+      int is_done = 0;
+      MPI_Status status;
+      check_mpi(MPI_Test(&listening, &is_done, &status), "receive a message");
+      if (is_done == 0) return;
+      int length = 0;
+      check_mpi(MPI_Get_count(&status, MPI_BYTE, &length), "receive a message");
+      if (length == 0) has_been_said = true;
+      if (status.MPI_SOURCE >= 0 && length >= 2) {
+        Failure& failure = words[static_cast<std::size_t>(status.MPI_SOURCE)].emplace();
+        failure.code = static_cast<ExitCode>(heard[0]);
+        failure.is_deadline = heard[1] != 0;
+        failure.message.assign(heard.data() + 2, static_cast<std::size_t>(length) - 2);
+      }
+      listen();
+    }
+  }
+
+  /// Tells all ranks how this one ends; an empty message says only that it has come.
+  void say(const Failure& cause) {
+    if (words[static_cast<std::size_t>(rank)]) return;
+    words[static_cast<std::size_t>(rank)] = cause;
+    said = {static_cast<char>(cause.code), static_cast<char>(cause.is_deadline ? 1 : 0)};
+    said += cause.message.substr(0, kLongestWords);
+    send_to_all(said);
+  }
+
+  /// Tells ranks that come later, such as a stopped one that goes on, that another one has spoken.
+  void say_that_it_has_been_said() { send_to_all({}); }
+
+  [[nodiscard]] bool all_have_said() {
+    int have_left = 1;
+    MPI_Testall(static_cast<int>(leaving.size()), leaving.data(), &have_left, MPI_STATUSES_IGNORE);
+    return have_left != 0 && std::ranges::all_of(words, [](const auto& word) { return word.has_value(); });
+  }
+
+  int rank = 0;
+  int size = 1;
+  int largest_tag = 32767;           // what the standard promises
+  MPI_Comm control = MPI_COMM_NULL;  // collectives and failures, apart from all other messages
+  std::int64_t next_context = 1;
+  std::vector<std::optional<Failure>> words;  // [rank], of how it ends
+
+  bool is_ready = false;       // all ranks have started
+  bool has_been_said = false;  // by the speaker of ranks that did not wait for this one
+
+ private:
+  void send_to_all(std::string_view text) {
+    for (int to = 0; to < size; ++to) {
+      MPI_Request request = MPI_REQUEST_NULL;
+      // Whom it does not reach has a deadline.
+      if (to != rank) {
+        MPI_Isend(text.data(), static_cast<int>(text.size()), MPI_BYTE, to, kWordsTag, control, &request);
+      }
+      if (request != MPI_REQUEST_NULL) leaving.push_back(request);
+    }
+  }
+
+  MPI_Request listening = MPI_REQUEST_NULL;
+  std::vector<char> heard;
+  std::string said;
+  std::vector<MPI_Request> leaving;
+};
+
+class MpiCommunicator : public Communicator {
+ public:
+  MpiCommunicator(int* argc, char*** argv)
+      : world_(std::make_shared<World>(argc, argv)), rank_(world_->rank) {
+    for (int rank = 0; rank < world_->size; ++rank) members_.push_back(rank);
+    MPI_Request request = MPI_REQUEST_NULL;
+    check_mpi(MPI_Comm_idup(MPI_COMM_WORLD, &world_->control, &request), "make a communicator");
+    Request packed = pack(request);
+    Patience patience(*this, Waiting::kSpin, limit());
+    while (!test(packed)) {
+      if (patience.is_over()) throw DeadlineError("not all ranks have started");
+    }
+    world_->listen();
+    world_->is_ready = true;
+  }
+  MpiCommunicator(std::shared_ptr<World> world, std::vector<int> members, const Group& group)
+      : world_(std::move(world)), members_(std::move(members)), rank_(group.own), context_(group.context) {
+    find_local_ranks();
+  }
+
+  void start() override { find_local_ranks(); }
+
+  [[nodiscard]] int rank() const override { return rank_; }
+  [[nodiscard]] int size() const override { return static_cast<int>(members_.size()); }
+  [[nodiscard]] int local_rank() const override { return local_rank_; }
+  [[nodiscard]] int local_size() const override { return local_size_; }
+  [[nodiscard]] std::string kind() const override { return "mpi"; }
+
+  [[nodiscard]] std::string library() const override {
+    char text[MPI_MAX_LIBRARY_VERSION_STRING];
+    int length = 0;
+    check_mpi(MPI_Get_library_version(text, &length), "tell its version");
+    const std::string version(text, static_cast<std::size_t>(length));
+    return version.substr(0, version.find_first_of(",\n"));
+  }
+
+  /// By dissemination (Hensgen, Finkel and Manber, "Two algorithms for barrier synchronization", 1988): after
+  /// round k a rank knows the largest value of the 2^(k + 1) ranks up to itself.
+  std::int64_t all_reduce_max(std::int64_t value) override {
+    Patience patience(*this, Waiting::kSpin, limit());
+    ++step_;
+    for (int distance = 1; distance < size(); distance *= 2) {
+      const Header sent{.step = step_, .kind = 'm', .distance = distance, .number = value};
+      Header received;
+      exchange({rank_ + distance, std::as_bytes(std::span(&sent, 1)), rank_ - distance,
+                std::as_writable_bytes(std::span(&received, 1)), kHeaderTag},
+               patience);
+      check_step(received, sent, rank_ - distance);
+      value = std::max(value, received.number);
+    }
+    return value;
+  }
+
+  /// By doubling (Bruck and others, "Efficient algorithms for all-to-all communications in multiport
+  /// message-passing systems", 1997): before each round a rank knows the blocks of itself and of the ranks
+  /// after it.
+  std::vector<std::vector<std::byte>> all_gather(std::span<const std::byte> bytes) override {
+    Patience patience(*this, Waiting::kSpin, limit());
+    ++step_;
+    std::vector<std::vector<std::byte>> known{{bytes.begin(), bytes.end()}};
+    for (int distance = 1; distance < size(); distance *= 2) exchange_blocks(known, distance, patience);
+    std::vector<std::vector<std::byte>> all(known.size());
+    for (std::size_t i = 0; i < known.size(); ++i) {
+      all[(static_cast<std::size_t>(rank_) + i) % known.size()] = std::move(known[i]);
+    }
+    return all;
+  }
+
+  std::unique_ptr<Communicator> split(int color, int key) override {
+    const Group group = agree_on_group(*this, color, key, world_->next_context);
+    std::vector<int> members;
+    for (const int rank : group.members) members.push_back(in_world(rank));
+    auto part = std::make_unique<MpiCommunicator>(world_, members, group);
+    part->set_timeout(timeout().count());
+    return part;
+  }
+
+  Request start_send(int to, std::span<const std::byte> bytes, int tag) override {
+    return start_pieces(MPI_COMM_WORLD, to, bytes, tag_in_context(tag, context_, world_->largest_tag));
+  }
+  Request start_receive(int from, std::span<std::byte> bytes, int tag) override {
+    return start_pieces(MPI_COMM_WORLD, from, bytes, tag_in_context(tag, context_, world_->largest_tag));
+  }
+
+  bool test(Request& request) override {
+    while (request.handle != 0) {
+      if (!test_piece(request)) return false;
+      if (request.rest.empty()) break;
+      std::vector<Request> rest = std::move(request.rest);
+      request = std::move(rest.back());
+      rest.pop_back();
+      request.rest = std::move(rest);
+    }
+    return true;
+  }
+
+  void cancel(Request& request) override {
+    for (Request& piece : request.rest) cancel(piece);
+    if (request.handle != 0) {
+      MPI_Request inner = unpack(request);
+      if (inner != MPI_REQUEST_NULL) {
+        MPI_Cancel(&inner);
+        MPI_Request_free(&inner);
+      }
+    }
+    request = {};
+  }
+
+  void check() override {
+    world_->hear();
+    throw_first_failure(world_->words);
+  }
+
+  void fail(const Failure& cause) noexcept override { world_->say(cause); }
+
+  Ending end(const std::optional<Failure>& own) noexcept override {
+    const std::optional<Failure> failure = words_at_end(own);
+    if (!failure) return {};
+    world_->say(*failure);
+    const auto deadline = std::chrono::steady_clock::now() + kGrace;
+    // What fails now leaves words out, whose ranks then count as missing.
+    const auto later = attempt([&] {
+      constexpr int kFewestLooks = 10;  // what is on its way already is heard too
+      for (int look = 0; look < kFewestLooks || !world_->all_have_said(); ++look) {
+        world_->hear();
+        if (std::chrono::steady_clock::now() >= deadline) break;
+        std::this_thread::sleep_for(std::chrono::microseconds(100));
+      }
+    });
+    Ending ending = agree(world_->words, world_->rank);
+    if (world_->has_been_said) ending.is_speaker = false;
+    if (ending.is_speaker && !ending.is_orderly) world_->say_that_it_has_been_said();
+    return ending;
+  }
+
+ private:
+  /// The first message of a round; what it does not say the same as the receiver is an error.
+  struct Header {
+    std::uint64_t step = 0;
+    char kind = 0;
+    int distance = 0;
+    std::int64_t number = 0;  ///< of a reduction the value, of a gather the number of lengths that follow
+  };
+  /// To one rank and from another at once; ranks may be beyond the first or last one.
+  struct Round {
+    int to = 0;
+    std::span<const std::byte> sent;
+    int from = 0;
+    std::span<std::byte> received;
+    ControlTag tag = kHeaderTag;
+  };
+
+  [[nodiscard]] std::chrono::duration<double> limit() const { return timeout() + kStepMargin; }
+  [[nodiscard]] int in_world(int rank) const {
+    return members_[static_cast<std::size_t>((rank + size()) % size())];
+  }
+
+  void find_local_ranks() {
+    char name[MPI_MAX_PROCESSOR_NAME];
+    int length = 0;
+    check_mpi(MPI_Get_processor_name(name, &length), "tell the host's name");
+    const std::string own(name, static_cast<std::size_t>(length));
+    const std::vector<std::string> all = all_gather_texts(own);
+    local_rank_ = static_cast<int>(std::count(all.begin(), all.begin() + rank_, own));
+    local_size_ = static_cast<int>(std::count(all.begin(), all.end(), own));
+  }
+
+  static void check_step(const Header& received, const Header& sent, int from) {
+    if (received.step != sent.step || received.kind != sent.kind || received.distance != sent.distance) {
+      throw out_of_step(from);
+    }
+  }
+
+  void exchange_blocks(std::vector<std::vector<std::byte>>& known, int distance, Patience& patience) {
+    const auto count = static_cast<std::size_t>(std::min(distance, size() - distance));
+    std::vector<std::uint64_t> lengths;
+    std::vector<std::byte> payload;
+    for (std::size_t i = 0; i < count; ++i) {
+      lengths.push_back(known[i].size());
+      payload.insert(payload.end(), known[i].begin(), known[i].end());
+    }
+    const Header own{.step = step_, .kind = 'g', .distance = distance, .number = static_cast<int>(count)};
+    std::vector<std::byte> sent(sizeof(Header) + count * sizeof(std::uint64_t));
+    std::memcpy(sent.data(), &own, sizeof(own));
+    std::memcpy(sent.data() + sizeof(own), lengths.data(), count * sizeof(std::uint64_t));
+    std::vector<std::byte> received(sent.size());
+    const int to = rank_ - distance;
+    const int from = rank_ + distance;
+    exchange({to, sent, from, received, kHeaderTag}, patience);
+    Header header;
+    std::memcpy(&header, received.data(), sizeof(header));
+    check_step(header, own, from);
+    std::memcpy(lengths.data(), received.data() + sizeof(own), count * sizeof(std::uint64_t));
+    std::uint64_t total = 0;
+    for (const std::uint64_t length : lengths) total += length;
+    std::vector<std::byte> arriving(total);
+    exchange({to, payload, from, arriving, kPayloadTag}, patience);
+    auto start = arriving.cbegin();
+    for (const std::uint64_t length : lengths) {
+      known.emplace_back(start, start + static_cast<std::ptrdiff_t>(length));
+      start += static_cast<std::ptrdiff_t>(length);
+    }
+  }
+
+  void exchange(const Round& round, Patience& patience) {
+    struct Pair {
+      explicit Pair(MpiCommunicator& communicator) : owner(communicator) {}
+      ~Pair() {
+        owner.cancel(receive);
+        owner.cancel(send);
+      }
+      Pair(const Pair&) = delete;
+      Pair& operator=(const Pair&) = delete;
+      MpiCommunicator& owner;
+      Request receive;
+      Request send;
+    };
+    const int tag = static_cast<int>(context_ * kControlTags) + round.tag;
+    Pair pair(*this);
+    pair.receive = start_pieces(world_->control, round.from, round.received, tag);
+    pair.send = start_pieces(world_->control, round.to, round.sent, tag);
+    const auto finish = [&](Request& request, int peer) {
+      while (!test(request)) {
+        if (patience.is_over()) {
+          throw DeadlineError(fmt::format("no sign of rank {} in {} s", in_world(peer), limit().count()));
+        }
+      }
+    };
+    finish(pair.receive, round.from);
+    finish(pair.send, round.to);
+  }
+
+  /// Bytes that are const are sent, others received.
+  template <typename Byte>
+  Request start_pieces(MPI_Comm communicator, int peer, std::span<Byte> bytes, int tag) {
+    Request first = start_piece(communicator, peer, bytes.first(std::min(bytes.size(), kLongestPiece)), tag);
+    for (std::size_t start = kLongestPiece; start < bytes.size(); start += kLongestPiece) {
+      const std::size_t length = std::min(bytes.size() - start, kLongestPiece);
+      first.rest.push_back(start_piece(communicator, peer, bytes.subspan(start, length), tag));
+    }
+    return first;
+  }
+
+  template <typename Byte>
+  Request start_piece(MPI_Comm communicator, int peer, std::span<Byte> bytes, int tag) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    const int length = static_cast<int>(bytes.size());
+    constexpr bool kSends = std::is_const_v<Byte>;
+    if constexpr (kSends) {
+      check_mpi(MPI_Isend(bytes.data(), length, MPI_BYTE, in_world(peer), tag, communicator, &request),
+                "send a message");
+    } else {
+      check_mpi(MPI_Irecv(bytes.data(), length, MPI_BYTE, in_world(peer), tag, communicator, &request),
+                "receive a message");
+    }
+    Request packed = pack(request);
+    if (!kSends) packed.wanted = bytes.size();
+    return packed;
+  }
+
+  static bool test_piece(Request& request) {
+    MPI_Request inner = unpack(request);
+    int is_done = 0;
+    MPI_Status status;
+    const int code = MPI_Test(&inner, &is_done, &status);
+    if (code == MPI_SUCCESS && is_done == 0) return false;
+    request.handle = 0;
+    const std::optional<std::size_t> wanted = std::exchange(request.wanted, std::nullopt);
+    check_mpi(code, "deliver a message");
+    if (!wanted) return true;
+    int arrived = 0;
+    check_mpi(MPI_Get_count(&status, MPI_BYTE, &arrived), "deliver a message");
+    if (std::cmp_not_equal(arrived, *wanted)) {
+      throw other_length(status.MPI_SOURCE, static_cast<std::size_t>(arrived), *wanted);
+    }
+    return true;
+  }
+
+  std::shared_ptr<World> world_;
+  std::vector<int> members_;  // ranks of MPI_COMM_WORLD
+  int rank_;
+  std::int64_t context_ = 0;
+  std::uint64_t step_ = 0;  // collectives so far
+  int local_rank_ = 0;
+  int local_size_ = 1;
+};
+
+}  // namespace
+
+std::unique_ptr<Communicator> mpi_ranks(int* argc, char*** argv) {
+  return std::make_unique<MpiCommunicator>(argc, argv);
+}
+
+void abort_all_ranks(int exit_code) {
+  int initialized = 0;
+  MPI_Initialized(&initialized);
+  if (initialized != 0) {
+    end_process_after(std::chrono::seconds(5), exit_code);
+    MPI_Abort(MPI_COMM_WORLD, exit_code);
+  }
+  _exit(exit_code);
+}
+
+#else
+
+std::unique_ptr<Communicator> mpi_ranks(int* /*argc*/, char*** /*argv*/) {
+  throw environment_failure("a launcher started several processes but this program was built without MPI",
+                            "install an MPI library and build again, or use --ranks N");
+}
+
+void abort_all_ranks(int exit_code) { _exit(exit_code); }
+
+#endif
+
+}  // namespace fabricmark::runtime

@@ -1,0 +1,127 @@
+// Structured data between ranks, packed in a binary form of JSON that keeps every bit of a number.
+#include "runtime/exchange.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+namespace nlohmann {
+
+template <typename T>
+struct adl_serializer<std::optional<T>> {
+  static void to_json(json& packed, const std::optional<T>& value) {
+    packed = value ? json(*value) : json(nullptr);
+  }
+  static void from_json(const json& packed, std::optional<T>& value) {
+    value = packed.is_null() ? std::nullopt : std::optional<T>(packed.get<T>());
+  }
+};
+
+}  // namespace nlohmann
+
+namespace fabricmark::device {
+
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(KernelTimes, operation, kernel, repetition, replication, queued, submitted,
+                                   started, ended)
+
+}  // namespace fabricmark::device
+
+namespace fabricmark::power {
+
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Energy, domain, source, joules, seconds)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Reading, energies, notes)
+
+}  // namespace fabricmark::power
+
+namespace fabricmark::runtime {
+
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(WorstPlace, place, expected, actual)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Verdict, name, error, threshold, measure, checked, worst, repetition)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Result::Placement, host, device, device_index, compute_units)
+
+namespace {
+
+/// What all ranks have, in their order.
+template <typename T>
+std::vector<T> gather(Communicator& ranks, const T& own) {
+  const std::vector<std::uint8_t> packed = nlohmann::json::to_cbor(nlohmann::json(own));
+  std::vector<T> all;
+  for (const std::vector<std::byte>& bytes : ranks.all_gather(std::as_bytes(std::span(packed)))) {
+    const auto* start = reinterpret_cast<const std::uint8_t*>(bytes.data());
+    all.push_back(nlohmann::json::from_cbor(start, start + bytes.size()).template get<T>());
+  }
+  return all;
+}
+
+}  // namespace
+
+std::vector<Result::Placement> gather_placement(Communicator& ranks, const Result::Placement& own) {
+  return gather(ranks, own);
+}
+
+std::vector<Result::RankVerdict> gather_verdicts(Communicator& ranks, const std::vector<Verdict>& own) {
+  std::vector<Result::RankVerdict> all;
+  int rank = 0;
+  for (const std::vector<Verdict>& verdicts : gather(ranks, own)) {
+    for (const Verdict& verdict : verdicts) all.push_back({verdict, rank});
+    ++rank;
+  }
+  return all;
+}
+
+std::vector<Result::RankTimes> gather_timeline(Communicator& ranks,
+                                               const std::vector<device::KernelTimes>& own) {
+  std::vector<Result::RankTimes> all;
+  int rank = 0;
+  for (const std::vector<device::KernelTimes>& several : gather(ranks, own)) {
+    for (const device::KernelTimes& times : several) all.push_back({times, rank});
+    ++rank;
+  }
+  return all;
+}
+
+power::Reading gather_power(Communicator& ranks, const std::string& host, const power::Reading& own) {
+  const std::vector<std::string> hosts = gather(ranks, host);
+  const bool is_one_host = std::ranges::all_of(hosts, [&](const auto& other) { return other == hosts[0]; });
+  power::Reading together;
+  std::size_t rank = 0;
+  for (const power::Reading& part : gather(ranks, own)) {
+    const std::string prefix = is_one_host ? "" : hosts[rank] + ": ";
+    for (power::Energy entry : part.energies) {
+      entry.domain.insert(0, prefix);
+      together.energies.push_back(entry);
+    }
+    for (const std::string& note : part.notes) together.notes.push_back(prefix + note);
+    ++rank;
+  }
+  return together;
+}
+
+namespace {
+
+/// A failed check is worse than a passed one, whatever their errors: their thresholds may differ. NaN is the
+/// worst error.
+bool is_worse(const Verdict& one, const Verdict& other) {
+  if (one.passed() != other.passed()) return other.passed();
+  return std::isnan(one.error) ? !std::isnan(other.error) : one.error > other.error;
+}
+
+}  // namespace
+
+std::vector<Result::RankVerdict> worst_verdicts(const std::vector<Result::RankVerdict>& all) {
+  std::vector<Result::RankVerdict> worst;
+  for (const Result::RankVerdict& entry : all) {
+    const auto known = std::ranges::find_if(
+        worst, [&](const Result::RankVerdict& other) { return other.verdict.name == entry.verdict.name; });
+    if (known == worst.end()) {
+      worst.push_back(entry);
+      continue;
+    }
+    const std::size_t checked = known->verdict.checked + entry.verdict.checked;
+    if (is_worse(entry.verdict, known->verdict)) *known = entry;
+    known->verdict.checked = checked;
+  }
+  return worst;
+}
+
+}  // namespace fabricmark::runtime

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <vector>
+
+#include "power/sampler.hpp"
+#include "runtime/communicator.hpp"
+#include "runtime/result.hpp"
+
+namespace fabricmark::runtime {
+
+/// These are collective; every rank gets all ranks' parts.
+std::vector<Result::Placement> gather_placement(Communicator& ranks, const Result::Placement& own);
+std::vector<Result::RankVerdict> gather_verdicts(Communicator& ranks, const std::vector<Verdict>& own);
+std::vector<Result::RankTimes> gather_timeline(Communicator& ranks,
+                                               const std::vector<device::KernelTimes>& own);
+/// Names of domains and notes say which host they are of when there are several.
+power::Reading gather_power(Communicator& ranks, const std::string& host, const power::Reading& own);
+
+/// For each check the verdict of the rank with the largest error, with the values checked on all ranks added
+/// up.
+std::vector<Result::RankVerdict> worst_verdicts(const std::vector<Result::RankVerdict>& all);
+
+}  // namespace fabricmark::runtime

@@ -1,0 +1,86 @@
+#include "runtime/mailbox.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <thread>
+
+namespace fabricmark::runtime {
+
+/// Either side's view of a message; a request's handle points to one.
+struct Mailbox::Message {
+  int from = 0;
+  int tag = 0;
+  std::size_t size = 0;
+  const std::byte* source = nullptr;  // sent message
+  std::byte* destination = nullptr;   // wanted message
+  Mailbox* home = nullptr;            // where a sent message is posted; null for a wanted one
+  std::atomic<bool> taken = false;
+};
+
+Request Mailbox::send(int from, std::span<const std::byte> bytes, int tag) {
+  auto* message = new Message;
+  message->from = from;
+  message->tag = tag;
+  message->size = bytes.size();
+  message->source = bytes.data();
+  message->home = this;
+  const std::scoped_lock lock(mutex_);
+  posted_.push_back(message);
+  return {reinterpret_cast<std::uintptr_t>(message)};
+}
+
+Request Mailbox::receive(int from, std::span<std::byte> bytes, int tag) {
+  auto* message = new Message;
+  message->from = from;
+  message->tag = tag;
+  message->size = bytes.size();
+  message->destination = bytes.data();
+  return {reinterpret_cast<std::uintptr_t>(message)};
+}
+
+bool Mailbox::test(Request& request) {
+  auto* own = reinterpret_cast<Message*>(request.handle);
+  if (own == nullptr) return true;
+  if (own->home != nullptr) {
+    if (!own->taken.load(std::memory_order_acquire)) return false;
+    delete own;
+    request = {};
+    return true;
+  }
+  Message* sent = nullptr;
+  {
+    const std::scoped_lock lock(mutex_);
+    const auto found = std::ranges::find_if(posted_, [&](const Message* message) {
+      return message->from == own->from && message->tag == own->tag;
+    });
+    if (found == posted_.end()) return false;
+    sent = *found;
+    posted_.erase(found);
+  }
+  const std::size_t arrived = sent->size;
+  // Not memcpy, which takes no null pointers even for no bytes.
+  std::copy_n(sent->source, std::min(arrived, own->size), own->destination);
+  sent->taken.store(true, std::memory_order_release);  // the sender deletes it from here on
+  const int from = own->from;
+  const std::size_t wanted = own->size;
+  delete own;
+  request = {};
+  if (arrived != wanted) throw other_length(from, arrived, wanted);
+  return true;
+}
+
+void Mailbox::cancel(Request& request) {
+  auto* own = reinterpret_cast<Message*>(request.handle);
+  if (own == nullptr) return;
+  bool is_taken = false;
+  if (own->home != nullptr) {
+    const std::scoped_lock lock(own->home->mutex_);
+    is_taken = own->home->posted_.remove(own) == 0;
+  }
+  // A receiver that has just taken it out of the list still reads from it: wait until it has said so.
+  while (is_taken && !own->taken.load(std::memory_order_acquire)) std::this_thread::yield();
+  delete own;
+  request = {};
+}
+
+}  // namespace fabricmark::runtime

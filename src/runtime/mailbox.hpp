@@ -1,0 +1,31 @@
+#pragma once
+
+#include <list>
+#include <mutex>
+#include <span>
+
+#include "runtime/communicator.hpp"
+
+namespace fabricmark::runtime {
+
+/// Messages to one rank of this process. A message is copied once, from the sender's memory to the
+/// receiver's, by the receiver.
+class Mailbox {
+ public:
+  /// By the sender: posts a message to the rank that this mailbox belongs to.
+  Request send(int from, std::span<const std::byte> bytes, int tag);
+  /// By the owner: says what it waits for.
+  static Request receive(int from, std::span<std::byte> bytes, int tag);
+  /// By the owner for what it receives; by any rank for what it has sent. See Communicator::test. Messages of
+  /// one sender and tag go to the receives in the order in which these are tested.
+  bool test(Request& request);
+  /// By the same. The memory behind the message is free when this returns.
+  void cancel(Request& request);
+
+ private:
+  struct Message;
+  std::mutex mutex_;
+  std::list<Message*> posted_;
+};
+
+}  // namespace fabricmark::runtime

@@ -1,0 +1,233 @@
+#include "runtime/options.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <numeric>
+#include <utility>
+
+#include "base/error.hpp"
+#include "base/version.hpp"
+#include "device/memory.hpp"
+
+namespace fabricmark::runtime {
+
+namespace {
+
+/// What CLI11 stores texts in before they are read further.
+struct Texts {
+  std::string platform, device, kernel_file, bitstream, save_bitstream, board, json, fault, delay;
+  double min_time = 0;
+  double max_time = 0;
+};
+
+void add_common(CLI::App& app, Options& options, Texts& texts) {
+  app.add_option("--variant", options.variant, "kind of kernel: base or throughput (default: by device)");
+  app.add_option("--kernel-file", texts.kernel_file,
+                 "your own kernel (.cl) or bitstream with the same signature");
+  app.add_option("--bitstream", texts.bitstream,
+                 "load this bitstream; FILE.toml says what it was built with");
+  app.add_option("--save-bitstream", texts.save_bitstream, "write the built program and its sidecar");
+  app.add_option("--board", texts.board, "board file with banks and parameters");
+  app.add_option("--platform", texts.platform, "OpenCL platform: index or part of its name");
+  app.add_option("--device", texts.device, "device: index or part of its name");
+  app.add_flag("--list-devices", options.list_devices, "show the devices and stop");
+  app.add_option("--ranks", options.ranks, "ranks inside this process")->check(CLI::Range(1, 1024));
+  app.add_option("--repetitions", options.repetitions, "counted repetitions (default: as the benchmark asks)")
+      ->check(CLI::Range(1, 100000000));
+  app.add_option("--warmup", options.warmup, "repetitions before counting")->check(CLI::Range(0, 1000000));
+  app.add_option("--min-time", texts.min_time, "repeat until so many seconds were timed")
+      ->check(CLI::Range(0.0, 1e6));
+  app.add_option("--max-time", texts.max_time,
+                 "fewer repetitions, but two, once these have taken so many seconds with their checks")
+      ->check(CLI::Range(0.0, 1e6));
+  app.add_option("--json", texts.json, "write the result file, - for standard output");
+  app.add_flag("--timeline", options.timeline, "record start and end of every kernel");
+  app.add_flag("--skip-validation", options.skip_validation, "do not check the results");
+  app.add_option("--inject-fault", texts.fault,
+                 "make a result wrong: KIND[:TARGET][@RANK][#REPETITION], or a rank fail: KIND:STEP@RANK; "
+                 "see the documentation");
+  app.add_option("--inject-delay", texts.delay, "lengthen each timed part by seconds or by a share like 10%");
+  app.add_option("--timeout", options.timeout_seconds, "seconds to wait for another rank")
+      ->check(CLI::Range(0.001, 1e6));
+  app.add_option("--memory", options.memory, "kind of device memory: buffer, host-pointer or svm");
+}
+
+void add_power(CLI::App& app, power::Settings& settings) {
+  app.add_option("--power", settings.source, "sample power while measuring: " + power::source_names());
+  app.add_option("--power-interval", settings.interval_ms, "milliseconds between two samples of power")
+      ->check(CLI::Range(1, 3600000));
+  app.add_option("--power-command", settings.command, "a command that prints watts; see docs/power.md");
+}
+
+std::string parameter_help(const ParameterSpec& spec) {
+  std::vector<std::string> defaults;
+  for (const auto& [name, value] : spec.defaults) {
+    defaults.push_back(name.empty() ? to_text(value) : name + ": " + to_text(value));
+  }
+  return fmt::format("{} [{}]", spec.meaning, fmt::join(defaults, ", "));
+}
+
+/// Letters to insert, remove or change to make one word the other (Levenshtein's distance).
+std::size_t distance(const std::string& from, const std::string& to) {
+  std::vector<std::size_t> row(to.size() + 1);
+  std::iota(row.begin(), row.end(), 0);
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    std::size_t diagonal = std::exchange(row[0], i + 1);
+    for (std::size_t j = 0; j < to.size(); ++j) {
+      const std::size_t changed = diagonal + (from[i] == to[j] ? 0 : 1);
+      diagonal = std::exchange(row[j + 1], std::min({changed, row[j + 1] + 1, row[j] + 1}));
+    }
+  }
+  return row.back();
+}
+
+/// "--size" for "--sise"; empty where no option is near.
+std::string nearest_option(const CLI::App& app, const std::string& given) {
+  std::string nearest;
+  std::size_t smallest = std::max<std::size_t>(2, given.size() / 4) + 1;
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_lnames()) {
+      const std::size_t found = distance("--" + name, given);
+      if (found < smallest) {
+        smallest = found;
+        nearest = "--" + name;
+      }
+    }
+  }
+  return nearest;
+}
+
+/// What CLI11 could not place: the first unknown option, else the first word that belongs to none.
+Error not_expected(const CLI::App& app, const std::string& program) {
+  const std::string help = "see " + program + " --help";
+  const std::vector<std::string> words = app.remaining();
+  const auto option =
+      std::ranges::find_if(words, [](const std::string& word) { return word.starts_with('-'); });
+  if (option == words.end()) {
+    return bad_use("the word '" + (words.empty() ? "" : words.front()) + "' belongs to no option", help);
+  }
+  const std::string name = option->substr(0, option->find('='));
+  const std::string nearest = nearest_option(app, name);
+  return bad_use("unknown option '" + name + "'",
+                 nearest.empty() ? help : "did you mean " + nearest + "? Else " + help);
+}
+
+/// CLI11's messages, in one line and with a remedy.
+Error explain(const CLI::ParseError& error, const std::string& program) {
+  std::string cause = error.what();
+  std::ranges::replace(cause, '\n', ' ');
+  return bad_use(cause, "see " + program + " --help");
+}
+
+void check_writable(const std::string& path) {
+  namespace fs = std::filesystem;
+  std::error_code ignored;
+  fs::path folder = fs::absolute(path).parent_path();
+  while (!folder.empty() && !fs::exists(folder, ignored)) folder = folder.parent_path();
+  if (fs::is_directory(path, ignored) || !fs::is_directory(folder, ignored) ||
+      access(folder.c_str(), W_OK) != 0) {
+    throw bad_use("cannot write '" + path + "'", "name a file in a folder that you may write to");
+  }
+}
+
+std::optional<std::string> if_given(const std::string& text) {
+  return text.empty() ? std::nullopt : std::optional<std::string>(text);
+}
+
+void read_texts(const Texts& texts, const CLI::App& app, Options& options) {
+  // An empty text, such as an unset variable of a script, must not pass as "not given", and CLI11 takes the
+  // next option for a value that is missing.
+  for (const CLI::Option* option : app.get_options()) {
+    if (option->count() == 0 || option->get_items_expected_max() == 0) continue;
+    const auto text = option->as<std::string>();
+    if (text.empty() || text.starts_with("--")) {
+      throw bad_use(option->get_name() + " is given without a value", "give one, or leave the option out");
+    }
+  }
+  options.selection.platform = if_given(texts.platform);
+  options.selection.device = if_given(texts.device);
+  if (const char* mapping = std::getenv("FPGA_MAPPING"); mapping != nullptr && *mapping != '\0') {
+    options.selection.mapping = device::parse_mapping(mapping);
+  }
+  if (!texts.kernel_file.empty()) options.kernel_file = texts.kernel_file;
+  if (!texts.bitstream.empty()) options.bitstream = texts.bitstream;
+  if (!texts.save_bitstream.empty()) options.save_bitstream = texts.save_bitstream;
+  if (!texts.board.empty()) options.board = texts.board;
+  options.json = if_given(texts.json);
+  if (app.count("--min-time") > 0) {
+    if (!std::isfinite(texts.min_time)) throw bad_use("--min-time is not a number", "give seconds like 0.5");
+    options.min_time_seconds = texts.min_time;
+  }
+  if (app.count("--max-time") > 0) {
+    if (!std::isfinite(texts.max_time)) throw bad_use("--max-time is not a number", "give seconds like 10");
+    options.max_time_seconds = texts.max_time;
+  }
+  if (options.min_time_seconds && options.max_time_seconds) {
+    throw bad_use("--min-time and --max-time exclude each other", "give one of them");
+  }
+  if (!std::isfinite(options.timeout_seconds)) {
+    throw bad_use("--timeout is not a number", "give seconds like 60");
+  }
+  if (app.count("--inject-fault") > 0) options.fault = parse_fault(texts.fault);
+  if (app.count("--inject-delay") > 0) options.delay = parse_delay(texts.delay);
+  device::memory_kind(options.memory);
+  power::check(options.power);
+  if (options.kernel_file && options.bitstream) {
+    throw bad_use("--kernel-file and --bitstream exclude each other", "give one of them");
+  }
+  if (options.fault && !is_failing_rank(*options.fault) && options.skip_validation) {
+    throw bad_use("--inject-fault without validation shows nothing", "leave out --skip-validation");
+  }
+  if (options.json && *options.json != "-") check_writable(*options.json);
+  if (options.save_bitstream) check_writable(options.save_bitstream->string());
+}
+
+}  // namespace
+
+std::variant<Options, std::string> parse_options(const std::vector<std::string>& arguments,
+                                                 const std::string& program, const KernelSpec& spec) {
+  CLI::App app(spec.summary, program);
+  app.set_version_flag("--version", program + " " + version());
+  app.get_formatter()->column_width(34);
+  Options options;
+  Texts texts;
+  add_common(app, options, texts);
+  add_power(app, options.power);
+  std::map<std::string, std::string> given;
+  for (const ParameterSpec& parameter : spec.parameters) {
+    std::string name = "--" + parameter.name;
+    std::ranges::replace(name, '_', '-');
+    app.add_option(name, given[parameter.name], parameter_help(parameter))->group("Parameters of the kernel");
+  }
+  try {
+    // CLI11 takes the arguments from the back.
+    app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
+  } catch (const CLI::CallForHelp&) {
+    return app.help();
+  } catch (const CLI::CallForVersion&) {
+    return program + " " + version() + "\n";
+  } catch (const CLI::ExtrasError&) {
+    throw not_expected(app, program);
+  } catch (const CLI::ParseError& error) {
+    throw explain(error, program);
+  }
+  read_texts(texts, app, options);
+  for (const CLI::Option* option : app.get_options()) {
+    if (option->count() > 0) {
+      options.given.emplace_back(option->get_name(), fmt::format("{}", fmt::join(option->results(), " ")));
+    }
+  }
+  for (const ParameterSpec& parameter : spec.parameters) {
+    std::string name = "--" + parameter.name;
+    std::ranges::replace(name, '_', '-');
+    if (app.count(name) > 0) options.parameters[parameter.name] = given[parameter.name];
+  }
+  return options;
+}
+
+}  // namespace fabricmark::runtime

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "device/device.hpp"
+#include "power/source.hpp"
+#include "runtime/fault.hpp"
+#include "runtime/kernel_spec.hpp"
+#include "runtime/laps.hpp"
+
+namespace fabricmark::runtime {
+
+/// What every program understands, whatever it measures.
+struct Options {
+  device::Selection selection;
+  bool list_devices = false;
+  std::string variant;  ///< empty: by device class
+  std::optional<std::filesystem::path> kernel_file;
+  std::optional<std::filesystem::path> bitstream;
+  std::optional<std::filesystem::path> save_bitstream;
+  std::optional<std::filesystem::path> board;
+  int ranks = 1;
+  int repetitions = 0;  ///< 0: as many as the benchmark asks for
+  int warmup = 1;
+  std::optional<double> min_time_seconds;
+  std::optional<double> max_time_seconds;
+  std::optional<std::string> json;  ///< file name, or "-" for standard output
+  bool timeline = false;
+  bool skip_validation = false;
+  std::optional<Fault> fault;
+  std::optional<Delay> delay;
+  std::string memory = "buffer";
+  power::Settings power;
+  double timeout_seconds = 60;
+  std::map<std::string, std::string> parameters;  ///< given ones by name, as texts
+  /// All that were given, as they were written, to compare with those of other ranks.
+  std::vector<std::pair<std::string, std::string>> given;
+};
+
+/// The options, or the text to print for --help and --version. Throws Error (bad use).
+std::variant<Options, std::string> parse_options(const std::vector<std::string>& arguments,
+                                                 const std::string& program, const KernelSpec& spec);
+
+}  // namespace fabricmark::runtime

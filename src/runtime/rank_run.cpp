@@ -1,0 +1,390 @@
+#include "runtime/rank_run.hpp"
+
+#include <fmt/format.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include "base/atomic_file.hpp"
+#include "base/error.hpp"
+#include "base/host.hpp"
+#include "base/statistics.hpp"
+#include "device/signature.hpp"
+#include "runtime/agreement.hpp"
+#include "runtime/exchange.hpp"
+#include "runtime/publish.hpp"
+
+namespace fabricmark::runtime {
+
+namespace {
+
+/// Of which --max-time leaves none out: one alone would show no spread.
+constexpr int kFewestRepetitions = 2;
+
+/// The cores that this process may use, as a text to compare between ranks.
+std::string affinity_text() {
+  cpu_set_t cores;
+  CPU_ZERO(&cores);
+  sched_getaffinity(0, sizeof(cores), &cores);
+  std::string text = describe_host().name + ":";
+  for (std::size_t core = 0; core < CPU_SETSIZE; ++core) {
+    if (CPU_ISSET(core, &cores)) text += std::to_string(core) + ",";
+  }
+  return text;
+}
+
+device::FoundDevice choose_device(const Options& options, Communicator& ranks, device::Share& share) {
+  const std::vector<device::FoundDevice> found = device::require_devices(options.selection);
+  std::vector<std::size_t> places;
+  for (int local = 0; local < ranks.local_size(); ++local) {
+    places.push_back(device::mapped_device(options.selection, found.size(), local));
+  }
+  const auto own = places.begin() + ranks.local_rank();
+  // Processes are kept apart by a cap on their threads; ranks of one process by parts of the device.
+  if (ranks.kind() == "in-process" && found[*own].info.device_class == device::DeviceClass::kCpu) {
+    share.index = static_cast<int>(std::count(places.begin(), own, *own));
+    share.count = static_cast<int>(std::count(places.begin(), places.end(), *own));
+  }
+  return found[*own];
+}
+
+void check_data_type(const Parameters& parameters, const device::DeviceInfo& info) {
+  if (!parameters.has("data_type")) return;
+  const std::string& type = parameters.text("data_type");
+  if ((type == "half" && !info.has_half) || (type == "double" && !info.has_double)) {
+    throw bad_use(fmt::format("{} has no arithmetic of the type {}", info.name, type),
+                  "use --data-type float or another device");
+  }
+}
+
+}  // namespace
+
+RankRun::RankRun(Communicator& ranks, const RunSetup& setup)
+    : ranks_(ranks),
+      setup_(setup),
+      options_(setup.options),
+      progress_(ranks.is_root()),
+      timeline_(setup.options.timeline) {
+  result_.program = setup.program_name;
+  result_.benchmark = setup.spec.benchmark;
+  result_.command = setup.command;
+  result_.started = time_now();
+  result_.ranks_kind = ranks.kind();
+  result_.mpi_library = ranks.library();
+  result_.warmup = options_.warmup;
+  result_.min_time_seconds = options_.min_time_seconds;
+  result_.max_time_seconds = options_.max_time_seconds;
+  result_.validated = !options_.skip_validation;
+  result_.with_timeline = options_.timeline;
+}
+
+int RankRun::execute() {
+  try {
+    return execute_steps();
+  } catch (...) {
+    // Commands may still be under way on the device: what they read and write has to outlive them.
+    static_cast<void>(benchmark_.release());  // NOLINT(bugprone-unused-return-value)
+    throw;
+  }
+}
+
+int RankRun::execute_steps() {
+  const auto start = std::chrono::steady_clock::now();
+  if (options_.list_devices) {
+    collective_step(ranks_, [&] {
+      const std::vector<device::FoundDevice> found = device::require_devices(options_.selection);
+      if (!ranks_.is_root()) return;
+      const bool is_piped = options_.json && *options_.json == "-";
+      if (options_.json && !is_piped) write_atomically(*options_.json, devices_json(found));
+      write_standard_output(is_piped ? devices_json(found) : devices_table(found));
+    });
+    return static_cast<int>(ExitCode::kValid);
+  }
+  begin("device", "opening the device");
+  collective_step(ranks_, [&] { check_rank_of(options_.fault, ranks_.size(), ranks_.kind() == "mpi"); });
+  open_device();
+  collective_step(ranks_, [&] { open_power(); });
+  collective_step(ranks_, [&] { choose_parameters(); });
+  begin("kernels", "building the kernels");
+  collective_step(ranks_, [&] {
+    fail_in_step("kernels");
+    const RunConditions conditions{.memory = device::memory_kind(options_.memory),
+                                   .fault = spoils_results() ? options_.fault : std::nullopt,
+                                   .timeout_seconds = options_.timeout_seconds,
+                                   .repetition = &repetition_};
+    context_.emplace(*device_, parameters_, ranks_, timeline_, build(), *variant_, conditions);
+    benchmark_ = setup_.make(*context_);
+  });
+  require_same(ranks_, resolved());
+  begin("inputs", "making the inputs");
+  collective_step(ranks_, [&] {
+    fail_in_step("generate");
+    benchmark_->generate();
+  });
+  begin("repetitions", "measuring");
+  Laps laps(ranks_, options_.delay);
+  if (options_.fault) laps.set_disturbance([this] { fail_in_step("timed"); });
+  repeat(laps);
+  begin("check", "checking the results");
+  validate();
+  begin("result", "collecting the results");
+  collect(laps.samples());
+  end_step();
+  result_.duration_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  publish();
+  return result_.exit_code;
+}
+
+void RankRun::begin(const std::string& step, const std::string& words) {
+  end_step();
+  result_.steps.push_back({.name = step});
+  step_start_ = std::chrono::steady_clock::now();
+  progress_.step(words);
+}
+
+void RankRun::end_step() {
+  if (result_.steps.empty()) return;
+  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - step_start_;
+  result_.steps.back().seconds = elapsed.count();
+}
+
+void RankRun::open_device() {
+  int thread_cap = 0;
+  if (ranks_.kind() == "mpi") {
+    const std::string own = affinity_text();
+    const std::vector<std::string> all = ranks_.all_gather_texts(own);
+    thread_cap = device::cap_runtime_threads(static_cast<int>(std::count(all.begin(), all.end(), own)));
+  }
+  collective_step(ranks_, [&] {
+    fail_in_step("device");
+    device::Share share;
+    const device::FoundDevice found = choose_device(options_, ranks_, share);
+    device_.emplace(found, share);
+    result_.device = found.info;
+  });
+  // Defaults that depend on the cores have to be the same on all ranks.
+  const auto own_cores = static_cast<std::int64_t>(device_->info().compute_units);
+  fewest_cores_ =
+      ranks_.all_reduce_min(thread_cap > 0 ? std::min<std::int64_t>(own_cores, thread_cap) : own_cores);
+}
+
+void RankRun::open_power() {
+  if (ranks_.local_rank() != 0 || options_.power.source == "off") return;
+  sampler_.emplace(power::open_sources(options_.power),
+                   std::chrono::milliseconds(options_.power.interval_ms));
+}
+
+void RankRun::choose_parameters() {
+  std::optional<Overrides> board;
+  std::optional<Overrides> sidecar;
+  const device::DeviceInfo& info = device_->info();
+  if (options_.board) board = load_board(*options_.board, setup_.spec.benchmark);
+  if (options_.bitstream) bitstream_ = *options_.bitstream;
+  if (options_.kernel_file && options_.kernel_file->extension() != ".cl") bitstream_ = *options_.kernel_file;
+  if (!bitstream_.empty()) sidecar = load_sidecar(bitstream_, setup_.spec);
+
+  std::string variant = options_.variant;
+  if (sidecar && sidecar->variant) {
+    if (!variant.empty() && variant != *sidecar->variant) {
+      throw bad_use(fmt::format("the bitstream holds the variant {} ('{}') but the command line says {}",
+                                *sidecar->variant, sidecar->origin, variant),
+                    "drop --variant");
+    }
+    variant = *sidecar->variant;
+  }
+  if (variant.empty()) {
+    // Base kernels are designs for FPGAs; a GPU would run them on one of its thousands of lanes.
+    const std::string preferred = info.device_class == device::DeviceClass::kGpu ? "throughput" : "base";
+    const bool has_it = std::ranges::any_of(setup_.spec.variants,
+                                            [&](const VariantSpec& spec) { return spec.name == preferred; });
+    variant = has_it ? preferred : setup_.spec.variants.front().name;
+  }
+  variant_ = &setup_.spec.variant(variant);
+
+  DeviceFacts facts;
+  facts.device_class = info.device_class;
+  facts.cores = fewest_cores_;
+  if (board && board->banks) facts.banks = *board->banks;
+  parameters_ = resolve(setup_.spec, variant, facts, options_.parameters, board, sidecar);
+  check_data_type(parameters_, info);
+  kernel_source_ = setup_.spec.folder / variant_->file;
+  if (options_.kernel_file && bitstream_.empty()) kernel_source_ = *options_.kernel_file;
+  result_.variant = variant;
+  result_.optimized = options_.kernel_file.has_value();
+}
+
+Asked RankRun::resolved() const {
+  Asked asked{{"the variant", variant_->name}, {"the kernel's digest", result_.kernel.digest}};
+  for (const auto& [name, value] : parameters_.all()) asked.emplace_back(name, to_text(value));
+  return asked;
+}
+
+cl::Program RankRun::build() {
+  if (!bitstream_.empty()) {
+    const std::string binary = device::bitstream_content(bitstream_);
+    result_.kernel = {bitstream_.filename().string(), device::content_digest(binary), "bitstream"};
+    return device::load_bitstream(*device_, bitstream_, binary);
+  }
+  const std::string source = device::expand_includes(kernel_source_, setup_.spec.folder.parent_path());
+  result_.kernel = {kernel_source_.filename().string(), device::content_digest(source),
+                    options_.kernel_file ? "file" : "shipped"};
+  const device::Definitions definitions = build_definitions(setup_.spec, parameters_, device_->info());
+  const device::BuiltProgram built =
+      device::build_from_source(*device_, source, kernel_source_.filename().string(), definitions);
+  if (options_.kernel_file) check_signatures(built.program, definitions);
+  if (options_.save_bitstream && ranks_.is_root()) {
+    const std::string binary = device::program_binary(built.program);
+    write_atomically(*options_.save_bitstream, binary);
+    write_atomically(options_.save_bitstream->string() + ".toml",
+                     sidecar_text(setup_.spec, variant_->name, parameters_, binary));
+  }
+  return built.program;
+}
+
+void RankRun::check_signatures(const cl::Program& own, const device::Definitions& definitions) {
+  const std::filesystem::path file = setup_.spec.folder / variant_->file;
+  const std::string source = device::expand_includes(file, setup_.spec.folder.parent_path());
+  const device::BuiltProgram shipped =
+      device::build_from_source(*device_, source, file.filename().string(), definitions);
+  for (const std::string& entry : variant_->entry_points) {
+    const std::vector<std::string> remarks =
+        device::check_signature(own, shipped.program, entry, result_.kernel.file, file.string());
+    kernel_remarks_.insert(kernel_remarks_.end(), remarks.begin(), remarks.end());
+  }
+}
+
+void RankRun::repeat(Laps& laps) {
+  laps.set_watch([this](bool counts) {
+    if (!sampler_ || repetition_ < 0) return;
+    counts ? sampler_->resume() : sampler_->pause();
+  });
+  int counted = 0;
+  Laps::Clock::time_point started;
+  for (int repetition = -options_.warmup;; ++repetition) {
+    if (repetition == 0) {
+      started = Laps::Clock::now();
+      if (sampler_) sampler_->start();
+      laps.start_counting();
+    }
+    counted = std::max(repetition, 0);
+    const bool is_enough =
+        (repetition >= options_.repetitions &&
+         (!options_.min_time_seconds || laps.total_seconds() >= *options_.min_time_seconds)) ||
+        (repetition >= kFewestRepetitions && is_over(started));
+    // The root decides for all.
+    if (ranks_.all_reduce_max(ranks_.is_root() && is_enough ? 1 : 0) == 1) break;
+    progress_.repetition(counted, options_.repetitions);
+    one_repetition(laps, repetition);
+  }
+  if (sampler_) power_ = sampler_->stop();
+  result_.repetitions = counted;
+}
+
+bool RankRun::is_over(Laps::Clock::time_point started) const {
+  const std::chrono::duration<double> elapsed = Laps::Clock::now() - started;
+  return options_.max_time_seconds && elapsed.count() >= *options_.max_time_seconds;
+}
+
+// Only what the benchmark times counts as work: inputs and checks lie outside the timeline and the energy.
+void RankRun::one_repetition(Laps& laps, int repetition) {
+  repetition_ = repetition;
+  timeline_.start_repetition(repetition);
+  fail_in_step("prepare");
+  benchmark_->prepare(repetition);
+  const bool is_counted = repetition >= 0;
+  if (timeline_.enabled()) timeline_.collect(false);
+  if (sampler_ && is_counted) sampler_->resume();
+  benchmark_->execute(laps);
+  if (sampler_ && is_counted) sampler_->pause();
+  if (timeline_.enabled()) timeline_.collect(is_counted);
+  if (!is_counted || !result_.validated) return;
+  if (injects_here() && options_.fault->repetition == repetition) benchmark_->inject(*options_.fault);
+  keep_verdicts(benchmark_->validate_repetition(), repetition);
+  if (timeline_.enabled()) timeline_.collect(false);
+}
+
+bool RankRun::spoils_results() const { return options_.fault && !is_failing_rank(*options_.fault); }
+
+void RankRun::fail_in_step(const std::string& step) const {
+  runtime::fail_in_step(options_.fault, step, ranks_.rank());
+}
+
+bool RankRun::injects_here() const {
+  return spoils_results() && (!options_.fault->rank || *options_.fault->rank == ranks_.rank());
+}
+
+void RankRun::keep_verdicts(std::vector<Verdict> found, int repetition) {
+  for (Verdict& verdict : found) {
+    verdict.repetition = repetition;
+    verdicts_.push_back({std::move(verdict), ranks_.rank()});
+  }
+  verdicts_ = worst_verdicts(verdicts_);
+}
+
+void RankRun::validate() {
+  collective_step(ranks_, [&] {
+    fail_in_step("validate");
+    if (options_.fault && options_.fault->repetition.value_or(0) >= result_.repetitions) {
+      throw bad_use(fmt::format("--inject-fault names repetition {} of {}", *options_.fault->repetition,
+                                result_.repetitions),
+                    "count repetitions from 0");
+    }
+    if (injects_here() && !options_.fault->repetition) benchmark_->inject(*options_.fault);
+    if (result_.validated) keep_verdicts(benchmark_->validate(), result_.repetitions - 1);
+  });
+  collect_verdicts();
+}
+
+void RankRun::collect(const Samples& samples) {
+  fail_in_step("result");
+  result_.parameters = parameters_;
+  result_.parameters.set("memory", options_.memory);
+  if (!context_->host_memory().empty()) result_.parameters.set("host_memory", context_->host_memory());
+  result_.metrics = benchmark_->metrics();
+  result_.notes = benchmark_->notes();
+  result_.notes.insert(result_.notes.end(), kernel_remarks_.begin(), kernel_remarks_.end());
+  if (result_.repetitions < options_.repetitions) {
+    result_.notes.push_back(fmt::format("{} of {} repetitions: --max-time had passed", result_.repetitions,
+                                        options_.repetitions));
+  }
+  result_.lap_names = samples.names;
+  for (const std::vector<double>& seconds : samples.seconds) {
+    result_.seconds.push_back(ranks_.all_gather_numbers(seconds));
+  }
+  for (Metric& metric : result_.metrics) metric.work = ranks_.all_reduce_sum(metric.work);
+  std::map<std::string, LapSeconds> laps;
+  for (std::size_t i = 0; i < result_.lap_names.size(); ++i) {
+    const Statistics seconds = statistics(slowest(result_.seconds[i]));
+    laps[result_.lap_names[i]] = {.best = seconds.minimum, .median = seconds.median};
+  }
+  result_.derived = benchmark_->derive(laps);
+  const Result::Placement own{describe_host().name, device_->info().name, device_->info().device_index,
+                              device_->info().compute_units};
+  result_.placement = gather_placement(ranks_, own);
+  const power::Reading all_power = gather_power(ranks_, own.host, power_);
+  result_.energy = all_power.energies;
+  result_.notes.insert(result_.notes.end(), all_power.notes.begin(), all_power.notes.end());
+  if (timeline_.enabled()) result_.timeline = gather_timeline(ranks_, timeline_.entries());
+}
+
+void RankRun::collect_verdicts() {
+  std::vector<Verdict> verdicts;
+  for (Result::RankVerdict& entry : verdicts_) verdicts.push_back(std::move(entry.verdict));
+  result_.verdicts = worst_verdicts(gather_verdicts(ranks_, verdicts));
+  const bool all_passed = std::ranges::all_of(
+      result_.verdicts, [](const Result::RankVerdict& entry) { return entry.verdict.passed(); });
+  // A benchmark that checks nothing has proven nothing.
+  const bool is_valid = !result_.validated || (all_passed && !result_.verdicts.empty());
+  result_.exit_code = static_cast<int>(is_valid ? ExitCode::kValid : ExitCode::kInvalidResult);
+}
+
+void RankRun::publish() {
+  progress_.clear();
+  collective_step(ranks_, [&] {
+    if (ranks_.is_root()) runtime::publish(result_, options_.json);
+  });
+}
+
+}  // namespace fabricmark::runtime

@@ -1,0 +1,83 @@
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/progress.hpp"
+#include "power/sampler.hpp"
+#include "runtime/agreement.hpp"
+#include "runtime/benchmark.hpp"
+#include "runtime/options.hpp"
+#include "runtime/result.hpp"
+
+namespace fabricmark::runtime {
+
+/// What all ranks of a run have in common.
+struct RunSetup {
+  std::string program_name;
+  std::vector<std::string> command;
+  KernelSpec spec;
+  Options options;
+  std::function<std::unique_ptr<Benchmark>(const Context&)> make;
+};
+
+/// One rank's way from the device to the result. Each step is taken by all ranks together.
+class RankRun {
+ public:
+  RankRun(Communicator& ranks, const RunSetup& setup);
+
+  /// Returns the exit code. Throws when this rank cannot go on, and PeerFailure when another one cannot.
+  int execute();
+
+ private:
+  int execute_steps();
+  /// Ends the step before it; `words` are what a person sees of it.
+  void begin(const std::string& step, const std::string& words);
+  void end_step();
+  void open_device();
+  void open_power();
+  void choose_parameters();
+  [[nodiscard]] Asked resolved() const;
+  cl::Program build();
+  /// Throws Error (bad use) where the user's kernels cannot be called as the suite's are.
+  void check_signatures(const cl::Program& own, const device::Definitions& definitions);
+  void repeat(Laps& laps);
+  /// Whether --max-time has passed since the first counted repetition began.
+  [[nodiscard]] bool is_over(Laps::Clock::time_point started) const;
+  void one_repetition(Laps& laps, int repetition);
+  [[nodiscard]] bool spoils_results() const;
+  [[nodiscard]] bool injects_here() const;
+  void fail_in_step(const std::string& step) const;
+  void keep_verdicts(std::vector<Verdict> found, int repetition);
+  void validate();
+  void collect(const Samples& samples);
+  void collect_verdicts();
+  void publish();
+
+  Communicator& ranks_;
+  const RunSetup& setup_;
+  const Options& options_;
+  Progress progress_;
+  Result result_;
+  std::chrono::steady_clock::time_point step_start_;
+  std::int64_t fewest_cores_ = 1;  ///< that any rank's device has for it
+  std::optional<device::Device> device_;
+  Parameters parameters_;
+  const VariantSpec* variant_ = nullptr;
+  std::filesystem::path kernel_source_;  ///< empty where a bitstream is loaded
+  std::filesystem::path bitstream_;
+  std::vector<std::string> kernel_remarks_;  ///< on the arguments of the user's kernels
+  device::Timeline timeline_;
+  std::optional<Context> context_;
+  std::unique_ptr<Benchmark> benchmark_;
+  std::optional<power::Sampler> sampler_;      ///< on one rank of a host
+  power::Reading power_;                       ///< of this host, when sampler_ has stopped
+  int repetition_ = 0;                         ///< the one under way; negative in the warm-up
+  std::vector<Result::RankVerdict> verdicts_;  ///< of this rank, the worst of all repetitions
+};
+
+}  // namespace fabricmark::runtime

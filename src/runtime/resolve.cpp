@@ -1,0 +1,307 @@
+// From texts and defaults to checked, typed parameters.
+#include <fmt/format.h>
+#include <muParser.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+
+#include "base/error.hpp"
+#include "base/expression.hpp"
+#include "runtime/kernel_spec.hpp"
+
+namespace fabricmark::runtime {
+
+namespace {
+
+using Type = ParameterSpec::Type;
+
+std::string option_name(const std::string& parameter) {
+  std::string name = "--" + parameter;
+  std::ranges::replace(name, '_', '-');
+  return name;
+}
+
+std::string expected(const ParameterSpec& spec) {
+  if (!spec.values.empty()) {
+    std::vector<std::string> texts;
+    std::ranges::transform(spec.values, std::back_inserter(texts), to_text);
+    return fmt::format("one of {}", fmt::join(texts, ", "));
+  }
+  if (spec.minimum && spec.maximum) {
+    return fmt::format("{} from {:.17g} to {:.17g}",
+                       spec.type == Type::kInteger ? "a whole number" : "a number", *spec.minimum,
+                       *spec.maximum);
+  }
+  switch (spec.type) {
+    case Type::kInteger:
+      return "a whole number";
+    case Type::kNumber:
+      return "a number";
+    case Type::kFlag:
+      return "true or false";
+    case Type::kText:
+      return "a text";
+  }
+  return "a value";
+}
+
+/// A value with where it came from, for messages.
+struct Sourced {
+  Value value;
+  std::string origin;
+};
+
+Error refused(const ParameterSpec& spec, const std::string& given, const std::string& origin) {
+  return bad_use(fmt::format("{} = {} ({}) cannot be used", spec.name, given, origin),
+                 "give " + expected(spec));
+}
+
+std::optional<std::int64_t> parse_integer(const std::string& text) {
+  std::int64_t number = 0;
+  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (failure != std::errc{}) return std::nullopt;
+  const std::string rest(end, text.data() + text.size());
+  if (rest.empty()) return number;
+  int shift = 0;
+  if (rest == "Ki") shift = 10;
+  if (rest == "Mi") shift = 20;
+  if (rest == "Gi") shift = 30;
+  if (shift != 0) {
+    if (number < 0 || number > (std::numeric_limits<std::int64_t>::max() >> shift)) return std::nullopt;
+    return number << shift;
+  }
+  if (number == 2 && rest.starts_with('^')) {
+    const std::optional<std::int64_t> exponent = parse_integer(rest.substr(1));
+    if (exponent && *exponent >= 0 && *exponent < 63) return std::int64_t{1} << *exponent;
+  }
+  return std::nullopt;
+}
+
+Value parse_text(const ParameterSpec& spec, const std::string& text) {
+  const std::string origin = option_name(spec.name);
+  switch (spec.type) {
+    case Type::kInteger:
+      if (const auto number = parse_integer(text)) return *number;
+      break;
+    case Type::kNumber: {
+      double number = 0;
+      const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
+      if (failure == std::errc{} && end == text.data() + text.size() && std::isfinite(number)) return number;
+      break;
+    }
+    case Type::kFlag:
+      if (text == "true") return true;
+      if (text == "false") return false;
+      break;
+    case Type::kText:
+      return text;
+  }
+  throw refused(spec, "'" + text + "'", origin);
+}
+
+/// A default in words, "cores", "banks" or an expression of these and of the parameters before, as its
+/// number: where only some values are allowed, the largest of these that is not above it.
+Value evaluated(const ParameterSpec& spec, const Value& value, const DeviceFacts& facts,
+                const Parameters& before) {
+  const auto* text = std::get_if<std::string>(&value);
+  if (spec.type != Type::kInteger || text == nullptr) return value;
+  std::map<std::string, double> known;
+  for (const auto& [name, number] : before.all()) {
+    if (const auto* integer = std::get_if<std::int64_t>(&number)) known[name] = static_cast<double>(*integer);
+  }
+  known["cores"] = static_cast<double>(facts.cores);
+  known["banks"] = static_cast<double>(facts.banks);
+  Value number;
+  try {
+    number = evaluate(*text, known);
+  } catch (const std::invalid_argument& error) {
+    throw bad_use(fmt::format("{}: its default '{}' has no value: {}", spec.name, *text, error.what()),
+                  fmt::format("give {}", option_name(spec.name)));
+  }
+  std::optional<Value> largest;
+  for (const Value& allowed : spec.values) {
+    if (allowed <= number && (!largest || *largest < allowed)) largest = allowed;
+  }
+  return largest.value_or(number);
+}
+
+const Value* for_class(const std::map<std::string, Value>& values, device::DeviceClass device_class) {
+  auto found = values.find(device::class_name(device_class));
+  // The emulator runs FPGA designs: without a default of its own it takes theirs.
+  if (found == values.end() && device_class == device::DeviceClass::kEmulator) found = values.find("fpga");
+  if (found == values.end()) found = values.find("");
+  return found == values.end() ? nullptr : &found->second;
+}
+
+bool has_type(const Value& value, Type type) {
+  switch (type) {
+    case Type::kInteger:
+      return std::holds_alternative<std::int64_t>(value);
+    case Type::kNumber:
+      return std::holds_alternative<double>(value);
+    case Type::kFlag:
+      return std::holds_alternative<bool>(value);
+    case Type::kText:
+      return std::holds_alternative<std::string>(value);
+  }
+  return false;
+}
+
+void check(const ParameterSpec& spec, Sourced& sourced) {
+  // TOML writes 2 where 2.0 is meant.
+  if (spec.type == Type::kNumber && std::holds_alternative<std::int64_t>(sourced.value)) {
+    sourced.value = static_cast<double>(std::get<std::int64_t>(sourced.value));
+  }
+  const std::string given = to_text(sourced.value);
+  if (!has_type(sourced.value, spec.type)) throw refused(spec, given, sourced.origin);
+  if (!spec.values.empty() && std::ranges::find(spec.values, sourced.value) == spec.values.end()) {
+    throw refused(spec, given, sourced.origin);
+  }
+  double number = 0;
+  if (const auto* integer = std::get_if<std::int64_t>(&sourced.value)) number = static_cast<double>(*integer);
+  if (const auto* real = std::get_if<double>(&sourced.value)) number = *real;
+  if ((spec.minimum && number < *spec.minimum) || (spec.maximum && number > *spec.maximum)) {
+    throw refused(spec, given, sourced.origin);
+  }
+}
+
+/// Some kinds of kernel allow less than the parameter's range.
+void check_largest(const ParameterSpec& spec, const VariantSpec& variant, const Sourced& sourced) {
+  const auto largest = variant.largest.find(spec.name);
+  const auto* integer = std::get_if<std::int64_t>(&sourced.value);
+  if (largest == variant.largest.end() || integer == nullptr) return;
+  if (static_cast<double>(*integer) <= largest->second) return;
+  throw bad_use(fmt::format("{} = {} ({}) is more than the variant {} takes", spec.name, *integer,
+                            sourced.origin, variant.name),
+                fmt::format("give {:.17g} or less, or another --variant", largest->second));
+}
+
+Sourced default_value(const ParameterSpec& spec, const VariantSpec& variant, const DeviceFacts& facts,
+                      const Parameters& before) {
+  if (const auto own = variant.defaults.find(spec.name); own != variant.defaults.end()) {
+    if (const Value* value = for_class(own->second, facts.device_class)) {
+      return {evaluated(spec, *value, facts, before), "default of the variant " + variant.name};
+    }
+  }
+  const Value* value = for_class(spec.defaults, facts.device_class);
+  if (value == nullptr) {
+    throw bad_use(
+        fmt::format("{} has no default for {} devices", spec.name, device::class_name(facts.device_class)),
+        fmt::format("give {}", option_name(spec.name)));
+  }
+  return {evaluated(spec, *value, facts, before), "default"};
+}
+
+double modulo(double left, double right) { return right == 0 ? left : std::fmod(left, right); }
+
+void check_constraints(const KernelSpec& spec, const Parameters& parameters) {
+  for (const ConstraintSpec& constraint : spec.constraints) {
+    mu::Parser parser;
+    parser.DefineOprt("%", modulo, mu::prMUL_DIV);
+    std::vector<std::string> used;
+    try {
+      for (const auto& [name, value] : parameters.all()) {
+        if (const auto* integer = std::get_if<std::int64_t>(&value)) {
+          parser.DefineConst(name, static_cast<double>(*integer));
+          if (constraint.expression.find(name) != std::string::npos)
+            used.push_back(fmt::format("{} = {}", name, *integer));
+        } else if (const auto* number = std::get_if<double>(&value)) {
+          parser.DefineConst(name, *number);
+          if (constraint.expression.find(name) != std::string::npos)
+            used.push_back(fmt::format("{} = {}", name, *number));
+        } else if (const auto* flag = std::get_if<bool>(&value)) {
+          parser.DefineConst(name, *flag ? 1 : 0);
+        }
+      }
+      parser.SetExpr(constraint.expression);
+      if (parser.Eval() != 0) continue;
+    } catch (const mu::Parser::exception_type& error) {
+      throw bad_use(fmt::format("the constraint '{}' of {} cannot be evaluated: {}", constraint.expression,
+                                spec.benchmark, error.GetMsg()),
+                    "correct it in kernel.toml");
+    }
+    throw bad_use(fmt::format("{} does not hold with {}", constraint.expression, fmt::join(used, ", ")),
+                  constraint.meaning);
+  }
+}
+
+void refuse_unknown(const KernelSpec& spec, const Overrides& overrides) {
+  for (const auto& [name, value] : overrides.parameters) {
+    if (spec.find(name) == nullptr) {
+      throw bad_use(fmt::format("'{}' sets the parameter {}, which {} does not have", overrides.origin, name,
+                                spec.benchmark),
+                    "remove it, or correct its name");
+    }
+  }
+}
+
+}  // namespace
+
+std::string to_text(const Value& value) {
+  if (const auto* integer = std::get_if<std::int64_t>(&value)) return std::to_string(*integer);
+  if (const auto* number = std::get_if<double>(&value)) return fmt::format("{}", *number);
+  if (const auto* flag = std::get_if<bool>(&value)) return *flag ? "true" : "false";
+  return std::get<std::string>(value);
+}
+
+Parameters resolve(const KernelSpec& spec, const std::string& variant, const DeviceFacts& facts,
+                   const std::map<std::string, std::string>& command_line,
+                   const std::optional<Overrides>& board, const std::optional<Overrides>& sidecar) {
+  const VariantSpec& variant_spec = spec.variant(variant);
+  if (board) refuse_unknown(spec, *board);
+  if (sidecar) refuse_unknown(spec, *sidecar);
+  Parameters parameters;
+  for (const ParameterSpec& parameter : spec.parameters) {
+    std::optional<Sourced> chosen;
+    if (board && board->parameters.contains(parameter.name)) {
+      chosen = Sourced{board->parameters.at(parameter.name), board->origin};
+    }
+    const bool is_built_in = sidecar && parameter.stage == ParameterSpec::Stage::kBuild;
+    if (is_built_in) {
+      if (!sidecar->parameters.contains(parameter.name)) {
+        throw bad_use(fmt::format("the sidecar '{}' does not say {}", sidecar->origin, parameter.name),
+                      "add the value the bitstream was built with");
+      }
+      chosen = Sourced{sidecar->parameters.at(parameter.name), sidecar->origin};
+    }
+    if (const auto given = command_line.find(parameter.name); given != command_line.end()) {
+      const Value value = parse_text(parameter, given->second);
+      if (is_built_in && value != chosen->value) {
+        throw bad_use(
+            fmt::format("the bitstream was built with {} = {} ('{}') but the command line says {}",
+                        parameter.name, to_text(chosen->value), sidecar->origin, to_text(value)),
+            fmt::format("drop {} or give a bitstream built with that value", option_name(parameter.name)));
+      }
+      chosen = Sourced{value, option_name(parameter.name)};
+    }
+    if (!chosen) chosen = default_value(parameter, variant_spec, facts, parameters);
+    check(parameter, *chosen);
+    check_largest(parameter, variant_spec, *chosen);
+    parameters.set(parameter.name, chosen->value);
+  }
+  check_constraints(spec, parameters);
+  return parameters;
+}
+
+device::Definitions build_definitions(const KernelSpec& spec, const Parameters& parameters,
+                                      const device::DeviceInfo& info) {
+  device::Definitions definitions;
+  for (const ParameterSpec& parameter : spec.parameters) {
+    if (parameter.stage != ParameterSpec::Stage::kBuild) continue;
+    std::string name = parameter.name;
+    std::ranges::transform(name, name.begin(),
+                           [](unsigned char letter) { return static_cast<char>(std::toupper(letter)); });
+    const Value& value = parameters.value(parameter.name);
+    definitions[name] =
+        std::holds_alternative<bool>(value) ? (std::get<bool>(value) ? "1" : "0") : to_text(value);
+    if (name == "DATA_TYPE" && definitions[name] == "half") definitions["FM_NEEDS_HALF"] = "1";
+    if (name == "DATA_TYPE" && definitions[name] == "double") definitions["FM_NEEDS_DOUBLE"] = "1";
+  }
+  if (info.device_class == device::DeviceClass::kCpu) definitions["FM_CPU"] = "1";
+  return definitions;
+}
+
+}  // namespace fabricmark::runtime

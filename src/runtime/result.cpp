@@ -1,0 +1,272 @@
+#include "runtime/result.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+
+#include "base/host.hpp"
+#include "base/statistics.hpp"
+#include "base/version.hpp"
+
+namespace fabricmark::runtime {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// JSON has no infinities and no NaN; they are written as texts so that they are not lost.
+Json number(double value) {
+  if (std::isnan(value)) return "nan";
+  if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
+  return value;
+}
+
+Json steps_json(const Result& result) {
+  Json steps = Json::array();
+  for (const Result::Step& step : result.steps) {
+    steps.push_back({{"name", step.name}, {"seconds", step.seconds}});
+  }
+  return steps;
+}
+
+Json optional_text(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
+
+Json device_json(const device::DeviceInfo& info) {
+  return {{"platform", info.platform},
+          {"platform_version", info.platform_version},
+          {"name", info.name},
+          {"vendor", info.vendor},
+          {"driver", info.driver},
+          {"class", device::class_name(info.device_class)},
+          {"platform_index", info.platform_index},
+          {"device_index", info.device_index},
+          {"compute_units", info.compute_units},
+          {"global_memory_bytes", info.global_memory_bytes},
+          {"max_allocation_bytes", info.max_allocation_bytes},
+          {"local_memory_bytes", info.local_memory_bytes},
+          {"emulated", info.emulated()}};
+}
+
+/// Variables that change what is measured; null where unset, so that their absence is on record too.
+Json variables_json() {
+  Json variables = Json::object();
+  for (const char* name : {"FPGA_MAPPING", "OCL_ICD_VENDORS", "OCL_ICD_FILENAMES", "POCL_MAX_PTHREAD_COUNT",
+                           "CL_CONFIG_CPU_TBB_NUM_WORKERS", "CL_CONFIG_CPU_EMULATE_DEVICES",
+                           "OMP_NUM_THREADS", "FABRICMARK_KERNELS", "FABRICMARK_POWERCAP", "FABRICMARK_HWMON",
+                           "FABRICMARK_XRT", "FABRICMARK_NVML", "SLURM_JOB_ID"}) {
+    const char* value = std::getenv(name);
+    variables[name] = value == nullptr ? Json(nullptr) : Json(value);
+  }
+  return variables;
+}
+
+Json environment_json(const Result& result) {
+  const Host& host = describe_host();
+  Json placement = Json::array();
+  for (std::size_t rank = 0; rank < result.placement.size(); ++rank) {
+    const Result::Placement& place = result.placement[rank];
+    placement.push_back({{"rank", rank},
+                         {"host", place.host},
+                         {"device_index", place.device_index},
+                         {"device", place.device},
+                         {"compute_units", place.compute_units}});
+  }
+  return {{"host",
+           {{"name", host.name},
+            {"cpu", host.cpu},
+            {"logical_cores", host.logical_cores},
+            {"sockets", host.sockets},
+            {"numa_nodes", host.numa_nodes},
+            {"last_level_cache_bytes", host.last_level_cache_bytes},
+            {"memory_bytes", host.memory_bytes},
+            {"operating_system", host.operating_system},
+            {"kernel", host.kernel}}},
+          {"ranks",
+           {{"count", result.placement.size()},
+            {"kind", result.ranks_kind},
+            {"mpi_library", optional_text(result.mpi_library)},
+            {"placement", placement}}},
+          {"device", device_json(result.device)},
+          {"toolchain", {{"compiler", compiler()}, {"build_type", build_type()}, {"hwloc", hwloc_version()}}},
+          {"variables", variables_json()}};
+}
+
+const std::vector<std::vector<double>>& samples_of(const Result& result, const Metric& metric) {
+  const auto found = std::ranges::find(result.lap_names, metric.lap);
+  return result.seconds.at(static_cast<std::size_t>(found - result.lap_names.begin()));
+}
+
+Json axes_json(const std::vector<Axis>& axes) {
+  Json object = Json::object();
+  for (const Axis& axis : axes) std::visit([&](const auto& value) { object[axis.name] = value; }, axis.value);
+  return object;
+}
+
+const char* better_name(Better better) { return better == Better::kHigher ? "higher" : "lower"; }
+
+const char* kind_name(const Result& result) { return result.device.emulated() ? "emulated" : "measured"; }
+
+/// A derived metric has a best and a median but no samples; the other statistics repeat the median.
+Json derived_json(const Result& result, const DerivedMetric& metric) {
+  return {{"name", metric.name},
+          {"axes", axes_json(metric.axes)},
+          {"unit", metric.unit},
+          {"better", better_name(metric.better)},
+          {"kind", kind_name(result)},
+          {"best", number(metric.best)},
+          {"median", number(metric.median)},
+          {"mean", number(metric.median)},
+          {"minimum", number(std::min(metric.best, metric.median))},
+          {"maximum", number(std::max(metric.best, metric.median))},
+          {"standard_deviation", 0.0},
+          {"work", nullptr},
+          {"derived", metric.formula},
+          {"samples", {{"unit", "s"}, {"per_rank", Json::array()}}}};
+}
+
+Json measurement_json(const Result& result, const Metric& metric) {
+  const std::vector<double> values = values_of(result, metric);
+  const Statistics summary = statistics(values);
+  const Json work =
+      metric.work > 0 ? Json{{"amount", metric.work}, {"unit", metric.work_unit}} : Json(nullptr);
+  return {{"name", metric.name},
+          {"axes", axes_json(metric.axes)},
+          {"unit", metric.unit},
+          {"better", better_name(metric.better)},
+          {"kind", kind_name(result)},
+          {"best", number(best_of(values, metric.better))},
+          {"median", number(summary.median)},
+          {"mean", number(summary.mean)},
+          {"minimum", number(summary.minimum)},
+          {"maximum", number(summary.maximum)},
+          {"standard_deviation", number(summary.standard_deviation)},
+          {"work", work},
+          {"samples", {{"unit", "s"}, {"per_rank", samples_of(result, metric)}}}};
+}
+
+Json verdict_json(const Result::RankVerdict& entry, bool validated) {
+  const Verdict& verdict = entry.verdict;
+  if (!validated) {
+    return {{"name", "validation"}, {"status", "skipped"}, {"error", nullptr}, {"threshold", nullptr},
+            {"measure", "none"},    {"checked", 0},        {"worst", nullptr}};
+  }
+  Json worst = nullptr;
+  if (verdict.worst) {
+    worst = {{"rank", entry.rank},
+             {"place", verdict.worst->place},
+             {"expected", number(verdict.worst->expected)},
+             {"actual", number(verdict.worst->actual)}};
+  }
+  Json document{{"name", verdict.name},
+                {"status", verdict.passed() ? "passed" : "failed"},
+                {"error", number(verdict.error)},
+                {"threshold", number(verdict.threshold)},
+                {"measure", verdict.measure},
+                {"checked", verdict.checked},
+                {"worst", worst}};
+  if (verdict.repetition) document["repetition"] = *verdict.repetition;
+  return document;
+}
+
+Json timeline_json(const Result& result) {
+  double first = 0;
+  for (const Result::RankTimes& entry : result.timeline) {
+    if (first == 0 || entry.times.queued < first) first = entry.times.queued;
+  }
+  Json timeline = Json::array();
+  for (const auto& [times, rank] : result.timeline) {
+    timeline.push_back({{"rank", rank},
+                        {"repetition", times.repetition},
+                        {"operation", times.operation},
+                        {"replication", times.replication},
+                        {"kernel", times.kernel},
+                        {"queued", times.queued - first},
+                        {"submitted", times.submitted - first},
+                        {"started", times.started - first},
+                        {"ended", times.ended - first}});
+  }
+  return timeline;
+}
+
+Json energy_json(const Result& result) {
+  Json energy = Json::array();
+  for (const power::Energy& entry : result.energy) {
+    energy.push_back({{"domain", entry.domain},
+                      {"source", entry.source},
+                      {"joules", entry.joules},
+                      {"seconds", entry.seconds},
+                      {"watts", entry.watts()},
+                      {"joules_per_repetition", entry.joules / result.repetitions}});
+  }
+  return energy;
+}
+
+}  // namespace
+
+std::vector<double> values_of(const Result& result, const Metric& metric) {
+  std::vector<double> values = slowest(samples_of(result, metric));
+  for (double& value : values)
+    value = metric.work > 0 ? metric.work / value * metric.scale : value * metric.scale;
+  return values;
+}
+
+double best_of(const std::vector<double>& values, Better better) {
+  if (values.empty()) return 0;
+  return better == Better::kHigher ? *std::ranges::max_element(values) : *std::ranges::min_element(values);
+}
+
+std::string to_json(const Result& result) {
+  Json document;
+  document["schema"] = "fabricmark-result/1";
+  document["run"] = {
+      {"program", result.program},
+      {"benchmark", result.benchmark},
+      {"variant", result.variant},
+      {"version", version()},
+      {"git", git_state()},
+      {"class", result.optimized ? "optimized" : "base"},
+      {"kernel",
+       {{"file", result.kernel.file}, {"digest", result.kernel.digest}, {"origin", result.kernel.origin}}},
+      {"complete", result.validated},
+      {"started", result.started},
+      {"duration_seconds", result.duration_seconds},
+      {"steps", steps_json(result)},
+      {"command", result.command},
+      {"exit_code", result.exit_code}};
+  document["environment"] = environment_json(result);
+  Json parameters = Json::object();
+  for (const auto& parameter : result.parameters.all()) {
+    std::visit([&](const auto& typed) { parameters[parameter.first] = typed; }, parameter.second);
+  }
+  document["parameters"] = parameters;
+  document["repetitions"] = {
+      {"count", result.repetitions},
+      {"warmup", result.warmup},
+      {"min_time_seconds", result.min_time_seconds ? Json(*result.min_time_seconds) : Json(nullptr)}};
+  if (result.max_time_seconds) document["repetitions"]["max_time_seconds"] = *result.max_time_seconds;
+  document["measurements"] = Json::array();
+  for (const Metric& metric : result.metrics)
+    document["measurements"].push_back(measurement_json(result, metric));
+  for (const DerivedMetric& metric : result.derived)
+    document["measurements"].push_back(derived_json(result, metric));
+  document["verdicts"] = Json::array();
+  for (const auto& entry : result.verdicts)
+    document["verdicts"].push_back(verdict_json(entry, result.validated));
+  if (!result.validated) document["verdicts"].push_back(verdict_json({}, false));
+  if (result.with_timeline) document["timeline"] = timeline_json(result);
+  if (!result.energy.empty()) document["energy"] = energy_json(result);
+  document["notes"] = result.notes;
+  // Names of devices and files come from outside; what is not UTF-8 in them must not cost the result.
+  return document.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+std::string devices_json(const std::vector<device::FoundDevice>& devices) {
+  Json list = Json::array();
+  for (const device::FoundDevice& found : devices) list.push_back(device_json(found.info));
+  return Json{{"devices", list}}.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace fabricmark::runtime

@@ -1,0 +1,94 @@
+#pragma once
+
+#include <map>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "base/terminal.hpp"
+#include "device/device.hpp"
+#include "device/replications.hpp"
+#include "power/energy.hpp"
+#include "runtime/benchmark.hpp"
+#include "runtime/options.hpp"
+
+namespace fabricmark::runtime {
+
+/// Everything about a run that a result file says, on the root rank. The format is
+/// python/fabricmark/schemas/.
+struct Result {
+  std::string program;
+  std::string benchmark;
+  std::string variant;
+  bool optimized = false;
+  struct Kernel {
+    std::string file;    ///< name without its folder
+    std::string digest;  ///< of the source with its includes, or of the bitstream
+    std::string origin;  ///< "shipped", "file" (the user's source) or "bitstream"
+  };
+  Kernel kernel;
+  std::string started;
+  double duration_seconds = 0;
+  struct Step {
+    std::string name;
+    double seconds = 0;
+  };
+  std::vector<Step> steps;  ///< of the run, in order, on the root
+  std::vector<std::string> command;
+  int exit_code = 0;
+
+  std::string ranks_kind;
+  std::string mpi_library;
+  struct Placement {
+    std::string host;
+    std::string device;
+    int device_index = 0;
+    std::uint64_t compute_units = 0;
+  };
+  std::vector<Placement> placement;  ///< [rank]
+  device::DeviceInfo device;
+
+  Parameters parameters;
+  int repetitions = 0;
+  int warmup = 0;
+  std::optional<double> min_time_seconds;
+  std::optional<double> max_time_seconds;
+  bool validated = true;
+
+  std::vector<Metric> metrics;  ///< with the work of all ranks
+  std::vector<DerivedMetric> derived;
+  std::vector<std::string> lap_names;
+  std::vector<std::vector<std::vector<double>>> seconds;  ///< [lap][rank][repetition]
+  struct RankVerdict {
+    Verdict verdict;
+    int rank = 0;
+  };
+  std::vector<RankVerdict> verdicts;  ///< the worst rank's of each check
+  struct RankTimes {
+    device::KernelTimes times;
+    int rank = 0;
+  };
+  std::vector<RankTimes> timeline;
+  bool with_timeline = false;
+  std::vector<power::Energy> energy;  ///< over the counted repetitions; empty where nothing can be read
+  std::vector<std::string> notes;
+};
+
+/// One value of a metric per repetition, in its unit: the slowest rank counts.
+std::vector<double> values_of(const Result& result, const Metric& metric);
+
+/// The largest or the smallest value, "best" by the metric's sense.
+double best_of(const std::vector<double>& values, Better better);
+
+std::string to_json(const Result& result);
+
+/// The table that a person reads, for lines of `width` columns; names and numbers that are longer are left
+/// whole.
+std::string to_table(const Result& result, std::size_t width);
+
+/// `--list-devices` as a table and as JSON.
+std::string devices_table(const std::vector<device::FoundDevice>& devices,
+                          std::size_t width = terminal_width());
+std::string devices_json(const std::vector<device::FoundDevice>& devices);
+
+}  // namespace fabricmark::runtime

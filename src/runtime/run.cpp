@@ -1,0 +1,117 @@
+#include "runtime/run.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+#include <functional>
+#include <iostream>
+#include <optional>
+#include <thread>
+
+#include "base/atomic_file.hpp"
+#include "base/error.hpp"
+#include "base/version.hpp"
+#include "runtime/agreement.hpp"
+#include "runtime/options.hpp"
+#include "runtime/rank_run.hpp"
+
+namespace fabricmark::runtime {
+
+namespace {
+
+void complain(const std::string& program, std::string message) {
+  // Arguments and file names in it may hold line breaks; the message stays one line.
+  std::ranges::replace_if(
+      message, [](unsigned char letter) { return std::iscntrl(letter) != 0; }, ' ');
+  std::cerr << program << ": error: " << message << '\n';
+}
+
+/// Runs `body` on this rank and ends it with all others. Every rank returns the same code; one speaks.
+int run_to_the_end(Communicator& ranks, const std::string& program, const std::function<int()>& body) {
+  int code = 0;
+  std::optional<Failure> failure;
+  try {
+    failure = attempt([&] { code = body(); });
+  } catch (const PeerFailure&) {
+    // All that there is to say, the others say when they end.
+  }
+  const Ending ending = ranks.end(failure);
+  if (ending.is_speaker && !ending.message.empty()) complain(program, ending.message);
+  if (!ending.is_orderly) {
+    if (!ending.is_speaker) std::this_thread::sleep_for(Communicator::kGrace);
+    abort_all_ranks(static_cast<int>(ending.code));
+  }
+  return ending.message.empty() ? code : static_cast<int>(ending.code);
+}
+
+/// Reads the options into `setup`; where there is nothing to run, returns the text to print instead.
+std::optional<std::string> read_command(RunSetup& setup, const Program& program) {
+  setup.spec = load_kernel_spec(kernels_folder() / program.benchmark / "kernel.toml");
+  const std::vector<std::string> arguments(setup.command.begin() + 1, setup.command.end());
+  auto parsed = parse_options(arguments, setup.program_name, setup.spec);
+  if (const auto* text = std::get_if<std::string>(&parsed)) return *text;
+  setup.options = std::get<Options>(std::move(parsed));
+  if (setup.options.repetitions == 0) setup.options.repetitions = program.repetitions;
+  if (started_by_launcher() && setup.options.ranks > 1) {
+    throw bad_use("--ranks and a launcher exclude each other", "leave out one of them");
+  }
+  return std::nullopt;
+}
+
+/// Prepares the run on all ranks, whose command lines or files may differ; where there is nothing to run, the
+/// exit code.
+std::optional<int> prepare(Communicator& ranks, RunSetup& setup, const Program& program) {
+  std::optional<std::string> text;
+  collective_step(ranks, [&] { text = read_command(setup, program); });
+  Asked asked{{"the program", setup.program_name}, {"the version", version()}};
+  asked.emplace_back("--help or --version", text ? "given" : "not given");
+  asked.insert(asked.end(), setup.options.given.begin(), setup.options.given.end());
+  require_same(ranks, asked);
+  ranks.set_timeout(setup.options.timeout_seconds);
+  if (!text) return std::nullopt;
+  collective_step(ranks, [&] {
+    if (ranks.is_root()) write_standard_output(*text);
+  });
+  return static_cast<int>(ExitCode::kValid);
+}
+
+int run_under_launcher(RunSetup& setup, const Program& program, int* argc, char*** argv) {
+  std::unique_ptr<Communicator> ranks;
+  if (const std::optional<Failure> failure = attempt([&] { ranks = mpi_ranks(argc, argv); })) {
+    if (is_first_process()) complain(setup.program_name, failure->message);
+    return static_cast<int>(failure->code);
+  }
+  return run_to_the_end(*ranks, setup.program_name, [&] {
+    ranks->start();
+    if (const std::optional<int> ended = prepare(*ranks, setup, program)) return *ended;
+    return RankRun(*ranks, setup).execute();
+  });
+}
+
+}  // namespace
+
+int run_program(int argc, char** argv, const Program& program) {
+  occupy_closed_streams();
+  RunSetup setup;
+  setup.make = program.make;
+  setup.command.assign(argv, argv + argc);
+  setup.program_name = std::filesystem::path(setup.command.at(0)).filename().string();
+  setup.command[0] = setup.program_name;
+  if (started_by_launcher()) return run_under_launcher(setup, program, &argc, &argv);
+  const std::unique_ptr<Communicator> alone = single_rank();
+  std::optional<int> ended;
+  const int code = run_to_the_end(*alone, setup.program_name, [&] {
+    ended = prepare(*alone, setup, program);
+    if (!ended && setup.options.ranks == 1) ended = RankRun(*alone, setup).execute();
+    return ended.value_or(0);
+  });
+  if (ended || code != 0) return code;
+  return run_in_process(setup.options.ranks, [&](Communicator& ranks) {
+    ranks.set_timeout(setup.options.timeout_seconds);
+    return run_to_the_end(ranks, setup.program_name, [&] { return RankRun(ranks, setup).execute(); });
+  });
+}
+
+}  // namespace fabricmark::runtime
