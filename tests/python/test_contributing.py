@@ -58,8 +58,9 @@ def build_example(tree):
     options += ["-DCMAKE_BUILD_TYPE=", "-DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON"]
     configured = run("cmake", "-S", tree, "-B", tree / "build/release", *options, cwd=tree)
     assert configured.returncode == 0, configured.stderr
-    for library in (ROOT / "build" / "release" / "src").glob("*/*.a"):
-        shutil.copy(library, tree / "build/release/src" / library.parent.name / library.name)
+    built = ROOT / "build" / "release"
+    for library in built.glob("src/**/*.a"):
+        shutil.copy(library, tree / "build/release" / library.relative_to(built))
     listed = run("ninja", "-t", "commands", "fm_fill", cwd=tree / "build/release")
     assert listed.returncode == 0, listed.stdout
     own = [line for line in listed.stdout.splitlines() if "fill/fill.cpp.o" in line]

@@ -88,6 +88,19 @@ def _imported(file: Path) -> list[str]:
     return [name for name in names if name.split(".")[0] == PACKAGE.name]
 
 
+def includes(*folders: Path) -> dict[str, set[str]]:
+    """The files of src/ that each of its files includes; the folders hold src/, and paths begin with it."""
+    found: dict[str, set[str]] = {}
+    for folder in folders:
+        for file in sorted((folder / "src").rglob("*.[ch]pp")):
+            named = re.findall(r'^#include "([^"]+)"', file.read_text(encoding="utf-8"), re.MULTILINE)
+            known = {
+                f"src/{name}" for name in named if any((place / "src" / name).exists() for place in folders)
+            }
+            found[file.relative_to(folder).as_posix()] = known
+    return found
+
+
 @pytest.fixture
 def python_rooms() -> dict[str, list[str]]:
     return rooms(PAGE.read_text(encoding="utf-8"), "Rooms of the Python package")
@@ -120,3 +133,30 @@ def test_a_page_that_points_up_or_says_too_much_is_found(python_rooms):
     assert any("base/ uses report/, which stands in no row below" in fault for fault in faults(up, used))
     more = {**python_rooms, "compare/": [*python_rooms["compare/"], "systems/"]}
     assert faults(more, used) == ["the page: compare/ uses systems/, but no file does"]
+
+
+@pytest.fixture
+def source_rooms() -> dict[str, list[str]]:
+    return rooms(PAGE.read_text(encoding="utf-8"), "Rooms of the C++ sources")
+
+
+def test_the_sources_include_down_only(source_rooms):
+    used = includes(REPOSITORY)
+    assert len(used) > 150 and sum(map(len, used.values())) > 400
+    assert faults(source_rooms, used) == []
+
+
+@pytest.mark.parametrize(
+    ("file", "included", "fault"),
+    [
+        ("base/up.hpp", "device/device.hpp", "src/base/ may not use src/device/"),
+        ("runtime/up.cpp", "fabric/transport.hpp", "src/runtime/ may not use src/fabric/"),
+        ("power/side.cpp", "device/device.hpp", "src/power/ may not use src/device/"),
+        ("attic/new.cpp", "base/error.hpp", "src/attic/new.cpp: in no room"),
+    ],
+)
+def test_an_include_that_goes_up_is_found(source_rooms, tmp_path, file, included, fault):
+    (tmp_path / "src" / file).parent.mkdir(parents=True)
+    (tmp_path / "src" / file).write_text(f'#include "{included}"\n')
+    found = faults(source_rooms, includes(REPOSITORY, tmp_path))
+    assert len(found) == 1 and fault in found[0]

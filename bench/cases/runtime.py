@@ -1,4 +1,4 @@
-"""What the harness costs a repetition of one rank: a benchmark that does nothing."""
+"""What the runtime costs a repetition of one rank: a benchmark that does nothing."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def compare(settings: Settings) -> list[Row]:
     middle = statistics.median(seconds)
     return [
         Row(
-            what="harness, microseconds per repetition of one rank",
+            what="runtime, microseconds per repetition of one rank",
             value=middle * 1e6,
             spread=f"{min(seconds) * 1e6:.3f} to {max(seconds) * 1e6:.3f}, {settings.pairs} runs",
             bar="< 5",
