@@ -1,14 +1,16 @@
 """Stands in for fm_stream and fm_calibrate: notes how it was started, writes what the real ones would.
 
 FAKE_DEVICES: JSON list of devices (default one). FAKE_EXIT: exit code of a run. FAKE_SILENT: write no file.
-FAKE_SLEEP: seconds before the second run's end. FAKE_SIGNAL: kill yourself. FAKE_DELAY: seconds of every run.
+FAKE_SLEEP: seconds before the second run's end. FAKE_SIGNAL: signal that ends a run.
+FAKE_WORDS: what a run says on standard error. FAKE_LEAVES: file for
+the id of a process that it leaves behind. FAKE_DELAY: seconds of every run.
 FAKE_EXIT_FOR: JSON, exit code by a word of the command line. FAKE_RANKS: number of MPI ranks.
 FAKE_KIND: kind of time. FAKE_DEVICE_EACH: no two ranks share a device.
 """
 
 import json
 import os
-import signal
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -41,8 +43,12 @@ def main():
     if Path(sys.argv[0]).name == "fm_calibrate":
         print(os.environ.get("FAKE_CALIBRATION", json.dumps(samples.calibration())))
         return 0
+    if "FAKE_LEAVES" in os.environ:
+        left = subprocess.Popen(["sleep", "60"])
+        Path(os.environ["FAKE_LEAVES"]).write_text(str(left.pid))
+    print(os.environ.get("FAKE_WORDS", ""), file=sys.stderr, end="", flush=True)
     if "FAKE_SIGNAL" in os.environ:
-        os.kill(os.getpid(), signal.SIGKILL)
+        os.kill(os.getpid(), int(os.environ["FAKE_SIGNAL"]))
     # The first run ends at once, a later one can be interrupted.
     runs = sum('"--json", "/' in line for line in log.read_text().splitlines())
     if runs > 1:

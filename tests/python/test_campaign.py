@@ -86,7 +86,7 @@ def test_exit_codes(place):
 
 @pytest.mark.parametrize("name", ["FAKE_SILENT", "FAKE_SIGNAL"])
 def test_programs_that_leave_nothing(place, name):
-    done = place.run("run", str(write(place)), **{name: "1"})
+    done = place.run("run", str(write(place)), **{name: "9"})
     assert done.returncode == 3
     assert done.stdout.splitlines()[-1] == "12 points: 0 run, 0 already there, 12 failed"
     assert files(place) == []

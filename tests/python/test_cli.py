@@ -182,9 +182,28 @@ def test_the_worst_exit_code_counts_and_the_rest_still_runs(place):
 
 
 def test_a_program_that_crashes(place):
-    done = place.run("run", "stream", FAKE_SIGNAL="1")
+    done = place.run("run", "stream", FAKE_SIGNAL="9")
     assert done.returncode == 3
     assert "fm_stream was ended by signal 9 (Killed)" in done.stderr
+
+
+@pytest.mark.parametrize("quiet", [False, True])
+def test_a_program_that_aborts_has_the_last_word(place, quiet):
+    """What it says is passed on as it is, and its last line stands in the error."""
+    said = "terminate called after throwing an instance of 'std::bad_alloc'\n  what():  no room \u00e4\n\n"
+    words = ("scale", "stream", "--devices", "1", "--in-process") if quiet else ("run", "stream")
+    done = place.run(*words, FAKE_SIGNAL="6", FAKE_WORDS=said)
+    assert done.returncode == 3
+    assert said in done.stderr
+    assert "error: fm_stream was ended by signal 6 (Aborted): what(): no room ä" in done.stderr
+
+
+def test_a_program_that_leaves_something_running(place):
+    """What holds its standard error open after its end keeps nobody waiting."""
+    noted = place.folder / "left"
+    done = place.run("run", "stream", FAKE_LEAVES=str(noted))
+    assert done.returncode == 0, done.stderr
+    os.kill(int(noted.read_text()), signal.SIGKILL)  # raises where it has ended
 
 
 def test_success_without_a_result_is_an_error(place):

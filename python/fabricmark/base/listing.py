@@ -5,7 +5,7 @@ import os
 import subprocess
 from pathlib import Path
 
-from fabricmark.base import kernel_toml, paths, runtimes
+from fabricmark.base import ended, kernel_toml, paths, runtimes
 from fabricmark.base.errors import ENVIRONMENT, FabricmarkError
 
 DEVICE_KEYS = ("name", "driver", "class", "platform", "platform_index", "device_index", "emulated")
@@ -57,5 +57,6 @@ def devices(runtime: str, program: str = "stream") -> list[dict]:
             return found
     except (ValueError, KeyError, TypeError):
         pass
-    cause = f"{path} --list-devices ended with {done.returncode} and no list of devices"
+    said = ended.words(done.returncode, done.stderr.decode("utf-8", "replace"))
+    cause = f"{path} --list-devices {said if done.returncode else 'gave no list of devices'}"
     raise FabricmarkError(cause, "build again with `make build`", ENVIRONMENT)

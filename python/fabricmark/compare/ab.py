@@ -3,7 +3,6 @@
 import os
 import re
 import shlex
-import signal
 import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -11,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from fabricmark import results
-from fabricmark.base import paths, runtimes
+from fabricmark.base import ended, paths, runtimes
 from fabricmark.base.errors import ENVIRONMENT, FabricmarkError, printable
 from fabricmark.base.progress import Steps
 from fabricmark.compare import command_lines, resampling
@@ -99,16 +98,13 @@ def run_one(words: Sequence[str], file: Path, environment: Mapping[str, str]) ->
     except OSError as error:
         cause = f"cannot start {words[0]}: {error.strerror}"
         raise FabricmarkError(cause, "run `make build`", ENVIRONMENT) from error
-    code, said = done.returncode, done.stderr
+    code = done.returncode
     if code == 0 and file.is_file():
         return results.load(file)
     if code == 0:
         cause = f"{Path(words[0]).name} reported success but wrote no {file}"
         raise FabricmarkError(cause, "build again with `make build`", ENVIRONMENT)
-    if code < 0:
-        said = f"ended by signal {-code} ({signal.strsignal(-code)})"
-    lines = [line for line in said.strip().splitlines() if line.strip()]
-    cause = f"{Path(words[0]).name} ended with {code}: {lines[-1] if lines else 'no message'}"
+    cause = f"{Path(words[0]).name} {ended.words(code, done.stderr)}"
     raise FabricmarkError(cause, "run it by hand", code if 0 < code <= ENVIRONMENT else ENVIRONMENT)
 
 

@@ -10,7 +10,7 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 
-from fabricmark.base import paths, runtimes
+from fabricmark.base import ended, paths, runtimes
 from fabricmark.base.errors import ENVIRONMENT, FabricmarkError
 from fabricmark.base.schema import first_fault
 from fabricmark.systems import calibration
@@ -80,8 +80,8 @@ def measure(
         document = _with_known(document)
     fault = first_fault(calibration.SCHEMA_FILE, document)
     if fault:
-        said = (done.stderr.strip().splitlines() or [f"{fault[0]}: {fault[1]}"])[-1]
-        cause = f"calibration of {device['name']} failed (exit code {done.returncode}): {said}"
+        said = ended.words(done.returncode, done.stderr) if done.returncode else f"{fault[0]}: {fault[1]}"
+        cause = f"calibration of {device['name']} failed: {program.name} {said}"
         raise FabricmarkError(cause, f"run {program} by hand", ENVIRONMENT)
     paths.write_atomically(calibration.file_for(document), json.dumps(document, indent=2) + "\n")
     return document
