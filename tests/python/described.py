@@ -64,7 +64,7 @@ def run(benchmark: str, transport: str, system: str | Path = "noctua1") -> Run:
 
 
 def rewrite(file: Path, key: str, text: str, below: str = "") -> None:
-    """Gives a key of a system file another figure, where `below` stands above it. It has to be there."""
+    """Gives a key of a system file another value, where `below` stands above it. It has to be there."""
     lines = file.read_text().splitlines()
     start = lines.index(below) + 1 if below else 0
     place = next(at for at in range(start, len(lines)) if re.match(rf"{re.escape(key)} = ", lines[at]))

@@ -21,26 +21,26 @@ class Published:
 
 
 @lru_cache
-def _figures() -> list[PublishedValue]:
-    return [figure for figure in published.load() if figure.benchmark == "b_eff"]
+def _rows() -> list[PublishedValue]:
+    return [row for row in published.load() if row.benchmark == "b_eff"]
 
 
 def curves(transport: str) -> list[Published]:
     """All runs over this transport."""
     runs: dict[str, list[PublishedValue]] = {}
-    for figure in _figures():
-        if figure.transport == transport:
-            runs.setdefault(figure.source, []).append(figure)
-    return [_curve(run) for run in runs.values() if any(figure.metric == "b_eff" for figure in run)]
+    for row in _rows():
+        if row.transport == transport:
+            runs.setdefault(row.source, []).append(row)
+    return [_curve(run) for run in runs.values() if any(row.metric == "b_eff" for row in run)]
 
 
 def _curve(run: list[PublishedValue]) -> Published:
-    points = {figure.message_bytes: figure.value for figure in run if figure.metric == "bandwidth"}
+    points = {row.message_bytes: row.value for row in run if row.metric == "bandwidth"}
     return Published(
         system=run[0].system,
         devices=run[0].devices,
         nodes=run[0].nodes,
         sizes=list(points),
         rates=np.array(list(points.values())),
-        effective=next(figure.value for figure in run if figure.metric == "b_eff"),
+        effective=next(row.value for row in run if row.metric == "b_eff"),
     )

@@ -64,12 +64,12 @@ def runs() -> dict[str, list[PublishedValue]]:
     """All runs by bitstream."""
     found: dict[str, list[PublishedValue]] = {name: [] for name in NAMES}
     known = {key: name for name, key in NAMES.items()}
-    for figure in published.load():
-        if figure.benchmark == "hpl":
-            found[known[figure.system, figure.transport, figure.block]].append(figure)
+    for row in published.load():
+        if row.benchmark == "hpl":
+            found[known[row.system, row.transport, row.block]].append(row)
     return found
 
 
-def ratio(figure: PublishedValue, by: Described) -> float:
+def ratio(row: PublishedValue, by: Described) -> float:
     """Modelled over measured."""
-    return by.predict(figure.matrix_width, figure.devices, figure.nodes).value / figure.value
+    return by.predict(row.matrix_width, row.devices, row.nodes).value / row.value

@@ -11,8 +11,8 @@ from fabricmark.results.published import PublishedValue
 TIMES = {"calc_time": "calculation", "transfer_time": "transfer", "total_time": "total"}
 
 
-def figures() -> list[PublishedValue]:
-    return [figure for figure in published.load() if figure.benchmark == "ptrans"]
+def rows() -> list[PublishedValue]:
+    return [row for row in published.load() if row.benchmark == "ptrans"]
 
 
 @lru_cache
@@ -23,24 +23,24 @@ def described(system: str, transport: str):
     return loaded.board_with(bitstream, 1), loaded.networks[transport], bitstream
 
 
-def predictions(figure: PublishedValue, board=None, network=None, model_parameters=None):
+def predictions(row: PublishedValue, board=None, network=None, model_parameters=None):
     """All predictions of a run, with other fields or parameters where given."""
-    known, wired, bitstream = described(figure.system, figure.transport)
-    known = replace(known, devices=figure.devices, hosts=figure.nodes, **(board or {}))
+    known, wired, bitstream = described(row.system, row.transport)
+    known = replace(known, devices=row.devices, hosts=row.nodes, **(board or {}))
     bitstream = replace(
         bitstream, model_parameters={**bitstream.model_parameters, **(model_parameters or {})}
     )
-    parameters = {"variant": "base", "transport": figure.transport, **bitstream.parameters}
-    parameters["size"] = figure.matrix_width
+    parameters = {"variant": "base", "transport": row.transport, **bitstream.parameters}
+    parameters["size"] = row.matrix_width
     wired = replace(wired, **(network or {}))
-    return ptrans.predict(parameters, known, figure.devices, network=wired, bitstream=bitstream)
+    return ptrans.predict(parameters, known, row.devices, network=wired, bitstream=bitstream)
 
 
-def modelled(figure: PublishedValue, **changes) -> float:
+def modelled(row: PublishedValue, **changes) -> float:
     """What the model says of a published time [s]."""
-    operation = TIMES[figure.metric]
+    operation = TIMES[row.metric]
     return next(
         one.value
-        for one in predictions(figure, **changes)
+        for one in predictions(row, **changes)
         if one.axes == {"operation": operation} and one.unit == "s"
     )

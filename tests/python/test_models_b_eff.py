@@ -209,13 +209,13 @@ def test_without_sub_steps_the_rest_is_a_fit(place):
 
 
 def test_memory_that_host_and_device_share_is_mapped_where_asked_and_for_long_messages_only():
-    def figure(size, maps, one):
+    def value(size, maps, one):
         parameters = host_parameters(262144, map_memory=maps)
         return found(b_eff.predict(parameters, one, 2), size=size).value
 
-    assert figure(MIB, True, board()) > 1.5 * figure(MIB, False, board())
-    assert figure(262144, True, board()) == figure(262144, False, board())
-    assert figure(MIB, True, gpu()) == figure(MIB, False, gpu())
+    assert value(MIB, True, board()) > 1.5 * value(MIB, False, board())
+    assert value(262144, True, board()) == value(262144, False, board())
+    assert value(MIB, True, gpu()) == value(MIB, False, gpu())
     assert b_eff.mapped_seconds(1e-3, 1e-5) == pytest.approx(1.02e-3)
 
 

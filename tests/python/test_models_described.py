@@ -1,4 +1,4 @@
-"""Models on described systems: figures of the files move predictions as the equations say."""
+"""Models on described systems: values of the files move predictions as the equations say."""
 
 import ast
 
@@ -98,14 +98,14 @@ def test_a_figure_in_a_copied_file_moves_its_phase_as_the_equation_says(copied, 
     assert after[phase] == pytest.approx(expected(before, fields), rel=1e-6)
     assert after[phase] > before[phase]
     if benchmark in ("hpl", "gemm") or key in ("page_latency", "programmed_latency"):
-        return  # several phases have this figure
+        return  # several phases have this value
     untouched = [other for other in before if other != phase]
     assert all(after[other] == pytest.approx(before[other]) for other in untouched)
 
 
 @pytest.mark.parametrize("benchmark, transport", RUNS)
 def test_grids_have_what_predict_says(benchmark, transport):
-    """The vectorised figure at random points of an own grid is that of the scalar model."""
+    """The vectorised value at random points of an own grid is that of the scalar model."""
     one, random = run(benchmark, transport), np.random.default_rng(5)
     axes = {"devices": np.array([1, 4, 9, 16]), "board.bank_bytes_per_second": np.geomspace(1e9, 1e11, 5)}
     axes["board.launch_seconds"] = np.array([0.0, 1e-5, 1e-3])
@@ -144,7 +144,7 @@ def test_what_no_grid_has_is_refused():
         _sweep.sweep("stream", processor, one.parameters, {"size": np.ones(2)})
 
 
-# Figures that a faster system has more of, and those that it has less of; of board and network.
+# Values that a faster system has more of, and those that it has less of; of board and network.
 FASTER = {
     "board.bank_bytes_per_second": (1e9, 1e12), "board.kernel_hz": (5e7, 1e9), "board.memory_hz": (5e7, 1e9),
     "board.host_to_device_bytes_per_second": (1e8, 1e11),
@@ -167,7 +167,7 @@ SLOWER = {
 
 @pytest.mark.parametrize("benchmark, transport", RUNS)
 def test_more_bandwidth_is_never_slower_and_more_latency_never_faster(benchmark, transport):
-    """10 000 random systems for each figure, and what of them the benchmark depends on at all."""
+    """10 000 random systems for each value, and what of them the benchmark depends on at all."""
     count, random = 10_000, np.random.default_rng(11)
     one = run(benchmark, transport)
     by = one.described

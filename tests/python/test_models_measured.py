@@ -1,4 +1,4 @@
-"""Figures of kernels from short runs: what the models find is what the runs were made with."""
+"""Values of kernels from short runs: what the models find is what the runs were made with."""
 
 import dataclasses
 
@@ -59,9 +59,9 @@ def defaults(name):
 
 def as_measured(entry):
     better = "lower" if entry.unit in ("s", "ms", "us") else "higher"
-    figures = dict.fromkeys(("best", "median", "mean", "minimum", "maximum"), entry.value)
+    values = dict.fromkeys(("best", "median", "mean", "minimum", "maximum"), entry.value)
     return Measurement(
-        entry.name, entry.axes, entry.unit, better, "measured", **figures, work_amount=None, samples_unit="s",
+        entry.name, entry.axes, entry.unit, better, "measured", **values, work_amount=None, samples_unit="s",
         per_rank=[],
     )  # fmt: skip
 
@@ -74,9 +74,9 @@ def transfers(parameters):
             yield as_measured(models.Prediction("bandwidth", axes, 1.0, "GB/s", None, "", ""))
 
 
-def predicted(name, parameters, ranks, figures, own_ranks=1, curves=None):
+def predicted(name, parameters, ranks, values, own_ranks=1, curves=None):
     curves = CURVES.get(name, {}) if curves is None else curves
-    bitstream = Bitstream(name, name, "", "base", "none", {"ranks": own_ranks}, None, figures, curves)
+    bitstream = Bitstream(name, name, "", "base", "none", {"ranks": own_ranks}, None, values, curves)
     asked = tuple(transfers(parameters)) if name == "host_transfer" else ()
     return models.find(name).predict(
         parameters, BOARD, ranks, measurements=asked, network=NETWORK, bitstream=bitstream
@@ -84,7 +84,7 @@ def predicted(name, parameters, ranks, figures, own_ranks=1, curves=None):
 
 
 def made_up(name, chosen, ranks):
-    """A short run as a machine with the true figures would have done it."""
+    """A short run as a machine with the true values would have done it."""
     parameters = {**defaults(name), **chosen}
     if ranks > 1 and "replications" in parameters:
         parameters["replications"] = 1
@@ -100,7 +100,7 @@ def short_runs_of(name, ranks):
     return model, [made_up(name, *entry) for entry in todo]
 
 
-def found_figures(name, ranks):
+def found_parameters(name, ranks):
     model, runs = short_runs_of(name, ranks)
     return model.fit_parameters(runs)
 
@@ -129,22 +129,22 @@ def test_the_runs_are_not_the_defaults(name):
 
 @pytest.mark.parametrize("name", sorted(TRUTH))
 def test_every_figure_has_a_key_and_moves_a_prediction(name):
-    """No figure is written that nothing reads, and none replaces a board's by its name."""
-    figures = found_figures(name, 2)
-    assert set(figures) <= set(measured_keys.MEANINGS)
-    assert not set(figures) & OF_BOARD
+    """No value is written that nothing reads, and none replaces a board's by its name."""
+    values = found_parameters(name, 2)
+    assert set(values) <= set(measured_keys.MEANINGS)
+    assert not set(values) & OF_BOARD
     ranks = 2
     parameters = defaults(name) | ({"replications": 1} if "replications" in defaults(name) else {})
     parameters |= {"buffers": "1,4"} if name == "host_transfer" else {}
     truth = TRUTH[name]
     before = [one.value for one in predicted(name, parameters, ranks, truth, ranks)]
     alone = [one.value for one in predicted(name, parameters, 1, truth, 1)]
-    for figure in figures:
-        changed = {**truth, figure: truth[figure] * 2 + (1e-3 if truth[figure] == 0 else 0)}
+    for value in values:
+        changed = {**truth, value: truth[value] * 2 + (1e-3 if truth[value] == 0 else 0)}
         after = [one.value for one in predicted(name, parameters, ranks, changed, ranks)]
         assert (
             after != before or [one.value for one in predicted(name, parameters, 1, changed, 1)] != alone
-        ), figure
+        ), value
 
 
 def test_a_doubled_efficiency_halves_the_time():

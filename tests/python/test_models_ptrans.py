@@ -7,7 +7,7 @@ import pytest
 import samples
 from fabricmark.models import Board, ptrans
 from fabricmark.systems import calibration
-from published_ptrans import described, figures, modelled, predictions
+from published_ptrans import described, modelled, predictions, rows
 
 CLAIM = 0.09  # largest error, of the one run on the HACC; nothing of PTRANS was fitted to it
 CPU = {"variant": "throughput", "size": 4096, "block_size": 256, "data_type": "double", "replications": 1}
@@ -16,8 +16,8 @@ CPU |= {"transport": "host", "grid_rows": 0}
 
 def errors(metric, transport=None, **changes):
     """|modelled / measured - 1| of the runs."""
-    chosen = [one for one in figures() if one.metric == metric and transport in (None, one.transport)]
-    return [abs(modelled(figure, **changes) / figure.value - 1) for figure in chosen]
+    chosen = [one for one in rows() if one.metric == metric and transport in (None, one.transport)]
+    return [abs(modelled(row, **changes) / row.value - 1) for row in chosen]
 
 
 @pytest.mark.parametrize("metric", ["total_time", "transfer_time", "calc_time"])
@@ -47,23 +47,23 @@ def test_the_comparison_notices_a_wrong_figure(metric, transport, change):
 
 def test_the_published_bandwidth_follows_from_the_times():
     """Table 4.8: 293.45 GB/s on 16 boards over direct channels: bytes of one matrix over calc_time."""
-    figure = next(f for f in figures() if (f.devices, f.metric, f.scaling) == (16, "calc_time", ""))
-    assert 4 * figure.matrix_width**2 / figure.value / 1e9 == pytest.approx(293.45, rel=1e-3)
-    found = next(one for one in predictions(figure) if one.axes == {"operation": "transpose"})
+    row = next(f for f in rows() if (f.devices, f.metric, f.scaling) == (16, "calc_time", ""))
+    assert 4 * row.matrix_width**2 / row.value / 1e9 == pytest.approx(293.45, rel=1e-3)
+    found = next(one for one in predictions(row) if one.axes == {"operation": "transpose"})
     assert found.value == pytest.approx(293.45, rel=0.02)
     assert found.value <= found.limit == pytest.approx(320)  # i r 32 B 156.25 MHz
-    assert sum(found.phases.values()) > 4 * figure.matrix_width**2 / found.value / 1e9  # they overlap
+    assert sum(found.phases.values()) > 4 * row.matrix_width**2 / found.value / 1e9  # they overlap
 
 
 def test_more_channels_than_the_memory_can_feed():
     """Four channels of 100 Gb/s want more than the memory has (eq. 4.6)."""
-    figure = next(f for f in figures() if (f.devices, f.metric, f.transport) == (1, "calc_time", "channels"))
+    row = next(f for f in rows() if (f.devices, f.metric, f.transport) == (1, "calc_time", "channels"))
     fast = {"network": {"clock_hz": 390.625e6}, "board": {"kernel_hz": 500e6}}
-    found = next(one for one in predictions(figure, **fast) if one.axes == {"operation": "transpose"})
+    found = next(one for one in predictions(row, **fast) if one.axes == {"operation": "transpose"})
     assert found.bottleneck == "memory bandwidth"
     assert found.limit == pytest.approx(4 * 19.2 / 3)
     kernel = {**fast, "board": {"kernel_hz": 100e6}}
-    found = next(one for one in predictions(figure, **kernel) if one.axes == {"operation": "transpose"})
+    found = next(one for one in predictions(row, **kernel) if one.axes == {"operation": "transpose"})
     assert found.limit == pytest.approx(4 * 32 * 0.1)
 
 

@@ -4,21 +4,21 @@ import pytest
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.results import published
 
-FIGURES = published.load()
+ROWS = published.load()
 HEAD = ",".join(published.COLUMNS)
 ROW = "hpl,here,board,host,4,2,test,1024,strong,256,2,float,lu_gflops,,1.5e2,GFLOP/s,a.txt"
 
 
 def of(benchmark):
-    return [figure for figure in FIGURES if figure.benchmark == benchmark]
+    return [row for row in ROWS if row.benchmark == benchmark]
 
 
 def test_every_row_is_there():
-    assert len(FIGURES) == 514
+    assert len(ROWS) == 514
     assert {name: len(of(name)) for name in ("b_eff", "hpl", "ptrans", "stream")} == {
         "b_eff": 352, "hpl": 77, "ptrans": 33, "stream": 36,
     }  # fmt: skip
-    assert {figure.role for figure in of("hpl")} == {"test"}
+    assert {row.role for row in of("hpl")} == {"test"}
 
 
 def test_widths_of_the_whole_matrix():
@@ -29,14 +29,14 @@ def test_widths_of_the_whole_matrix():
     with pytest.raises(ValueError, match="no matrix"):
         _ = of("gemm")[0].matrix_width
     with pytest.raises(ValueError, match="no square"):
-        _ = next(figure for figure in FIGURES if figure.devices == 2).grid_width
+        _ = next(row for row in ROWS if row.devices == 2).grid_width
 
 
 def test_ptrans_times_add_up():
     """The sum of transfer and calculation is the total, run by run."""
     runs = {}
-    for figure in of("ptrans"):
-        runs.setdefault(figure.source, {})[figure.metric] = figure.value
+    for row in of("ptrans"):
+        runs.setdefault(row.source, {})[row.metric] = row.value
     assert len(runs) == 11
     for times in runs.values():
         assert times["transfer_time"] + times["calc_time"] == pytest.approx(times["total_time"], rel=1e-3)
@@ -53,9 +53,9 @@ def written_file(tmp_path):
 
 
 def test_one_row(written):
-    (figure,) = published.load(written(HEAD, ROW))
-    assert (figure.devices, figure.block, figure.message_bytes, figure.value) == (4, 256, None, 150)
-    assert (figure.scaling, figure.dtype, figure.matrix_width) == ("strong", "float", 2048)
+    (row,) = published.load(written(HEAD, ROW))
+    assert (row.devices, row.block, row.message_bytes, row.value) == (4, 256, None, 150)
+    assert (row.scaling, row.dtype, row.matrix_width) == ("strong", "float", 2048)
 
 
 BAD = {
@@ -96,7 +96,7 @@ PRINTED_ROW = "Table 9.9,gemm,520n,,none,1,1,4096,float,performance,1.5e2,GFLOP/
 
 
 def test_every_figure_of_the_dissertation_is_there():
-    tables = [figure.table for figure in published.printed()]
+    tables = [row.table for row in published.printed()]
     assert {name: tables.count(name) for name in sorted(set(tables))} == {
         "Table 3.10": 48, "Table 3.11": 50, "Table 3.12": 24, "Table 3.6": 68, "Table 3.7": 6,
         "Table 4.10": 4, "Table 4.8": 27,
@@ -110,17 +110,13 @@ def test_both_files_tell_of_the_same_runs():
         for one in published.printed()
         if one.table == "Table 4.8" and one.system == "noctua1" and one.board == "520n"
     }
-    runs = [figure for figure in FIGURES if figure.devices == 16]
+    runs = [row for row in ROWS if row.devices == 16]
     largest = {
-        figure.transport: figure.value / 16
-        for figure in runs
-        if figure.benchmark == "b_eff" and figure.message_bytes == 2**20
+        row.transport: row.value / 16
+        for row in runs
+        if row.benchmark == "b_eff" and row.message_bytes == 2**20
     }
-    gflops = {
-        figure.transport: figure.value
-        for figure in runs
-        if figure.benchmark == "hpl" and figure.scaling == ""
-    }
+    gflops = {row.transport: row.value for row in runs if row.benchmark == "hpl" and row.scaling == ""}
     for transport in ("host", "channels"):
         assert printed["b_eff", transport, "bandwidth"] * 1e9 == pytest.approx(largest[transport], rel=0.01)
         assert printed["hpl", transport, "performance"] == pytest.approx(gflops[transport], rel=1e-4)

@@ -1,4 +1,4 @@
-"""What systems/*.toml give the models, figure by figure against the documents' tables."""
+"""What systems/*.toml give the models, value by value against the documents' tables."""
 
 import dataclasses
 import re
@@ -69,18 +69,18 @@ def test_every_system_and_each_of_its_kinds_of_devices(name, profile):
 def test_every_figure_has_a_source_or_a_reasoning(path):
     found = catalogue.entry(catalogue.kind_of(path), path).sourced
     assert found
-    for figure in found:
-        assert figure.value is not None or figure.fitted is not None
-        if figure.value is not None:
-            assert DOCUMENTS.search(figure.source), figure
-        if figure.fitted is not None:
-            assert len(figure.inferred.split()) >= 3, figure
+    for one in found:
+        assert one.value is not None or one.fitted is not None
+        if one.value is not None:
+            assert DOCUMENTS.search(one.source), one
+        if one.fitted is not None:
+            assert len(one.inferred.split()) >= 3, one
 
 
 def test_a_source_that_names_no_document_would_be_found(copied):
     change(copied / "boards" / "520n.toml", "Meyer 2024, section 3.2.2", "the vendor")
-    figures = catalogue.entry("board", copied / "boards" / "520n.toml").sourced
-    assert any(not DOCUMENTS.search(one.source) for one in figures if one.value is not None)
+    values = catalogue.entry("board", copied / "boards" / "520n.toml").sourced
+    assert any(not DOCUMENTS.search(one.source) for one in values if one.value is not None)
 
 
 # (file, bitstream, logic, DSPs, MHz): one line of each table, and both ends of the long ones.
@@ -102,7 +102,7 @@ SYNTHESES = [
 @pytest.mark.parametrize("file, name, logic, dsps, megahertz", SYNTHESES)
 def test_syntheses(file, name, logic, dsps, megahertz):
     entry = catalogue.entry("bitstreams", SYSTEMS / "bitstreams" / f"{file}.toml")
-    known = {figure.place.partition(": ")[2]: figure.value for figure in entry.sourced}
+    known = {one.place.partition(": ")[2]: one.value for one in entry.sourced}
     resources = [known[f"bitstreams.{name}.resources.{one}"] for one in ("logic", "dsps")]
     assert resources == [logic, dsps]
     assert systems.bitstreams(file, "published")[name].kernel_hz == pytest.approx(megahertz * 1e6)

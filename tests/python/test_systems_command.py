@@ -58,10 +58,7 @@ def test_every_fitted_figure_of_all_files_by_one_command(command, monkeypatch, t
     monkeypatch.setenv("FABRICMARK_SYSTEMS", str(tmp_path / "own"))
     shown = command("show", "--fitted").stdout
     places = {
-        figure.place
-        for entry in catalogue.everything()
-        for figure in entry.sourced
-        if figure.fitted is not None
+        value.place for entry in catalogue.everything() for value in entry.sourced if value.fitted is not None
     }
     assert len(places) > 40
     assert f"{len(places)} quantities, all fitted" in shown

@@ -1,4 +1,4 @@
-"""`systems new`: the files of this machine, and the report that takes its figures from them."""
+"""`systems new`: the files of this machine, and the report that takes its values from them."""
 
 import dataclasses
 import json
@@ -37,7 +37,7 @@ def measured(machine, *words, **variables):
 
 
 def modelled(machine, operation="triad", document=None):
-    """The report's prediction of a run, in words: the figure, or - ."""
+    """The report's prediction of a run, in words: the value, or - ."""
     machine.write("one.json", document or samples.result())
     shown = machine.run("report", "results")
     lines = [re.split(" {2,}", line.strip()) for line in shown.stdout.splitlines()]
@@ -61,12 +61,12 @@ def test_the_file_is_a_system(machine):
         and 0.1 < base.model_parameters["efficiency"] < 1.2
     )
     assert base.model_parameters["to_device_bytes_per_second"] > 1e9
-    # Every figure says that it was measured, when and by which run.
+    # Every value says that it was measured, when and by which run.
     assert system.sourced
-    for figure in system.sourced:
+    for one in system.sourced:
         assert re.match(
             r"measured 2026-11-21T01:02Z on \S+( by fm_calibrate|: (2 x )?fm_stream --variant)",
-            figure.source,
+            one.source,
         )
     assert machine.run("systems", "check", file).returncode == 0
 
@@ -107,8 +107,8 @@ def test_another_machines_file_is_not_taken(machine, change):
         document["environment"]["host"]["cpu"] = "another CPU"
     else:
         document["environment"]["device"][change] = "another"
-    figure, shown = modelled(machine, document=document)
-    assert figure == "-" and "run `fabricmark systems new`" in shown
+    value, shown = modelled(machine, document=document)
+    assert value == "-" and "run `fabricmark systems new`" in shown
 
 
 def test_the_newest_file_counts(machine):
@@ -126,9 +126,9 @@ def test_a_damaged_file_is_named(machine):
     file = measured(machine)
     part = next((file.parent / "bitstreams").glob("*.toml"))
     part.write_text(part.read_text().replace("GB/s", "GByte/s"))
-    figure, shown = modelled(machine)
+    value, shown = modelled(machine)
     assert "warning:" in shown and part.name in shown.replace("\n", "")
-    assert figure == "49.75"  # of the calibration
+    assert value == "49.75"  # of the calibration
     file.write_text("name = ")
     _, shown = modelled(machine)
     assert file.name in shown.replace("\n", "")
@@ -260,7 +260,7 @@ def test_quantities(number, dimension, written):
 
 @pytest.mark.programs
 def test_real_programs(tmp_path, monkeypatch):
-    """Real kernels at tiny sizes: they tell figures of each, and curves of messages."""
+    """Real kernels at tiny sizes: they tell values of each, and curves of messages."""
     monkeypatch.setenv("FABRICMARK_SYSTEMS", str(tmp_path / "systems"))
     monkeypatch.setenv("FABRICMARK_CACHE", str(tmp_path / "cache"))
     from fabricmark import models

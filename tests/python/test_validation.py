@@ -176,7 +176,7 @@ def test_an_unknown_system_counts_as_wholly_wrong(place, written):
 SPOILED = {
     "a word": (("host,", "hots,"), "line 2: transport 'hots' is unknown"),
     "no devices": ((",4,2,", ",x,2,"), "line 2: devices 'x' is no positive whole number"),
-    "no figure": (("1.5e2", "fast"), "line 2: value 'fast' is no positive number"),
+    "no value": (("1.5e2", "fast"), "line 2: value 'fast' is no positive number"),
     "cut off": ((",GFLOP/s,a.txt", ""), "line 2: not 17 values"),
 }
 ROW = "hpl,noctua1,520n,host,4,2,test,1024,,512,5,float,lu_gflops,,1.5e2,GFLOP/s,a.txt"

@@ -1,4 +1,4 @@
-"""The fitted figures are what a fit gives, no single device count or size decides one, and they hold for rows
+"""The fitted values are what a fit gives, no single device count or size decides one, and they hold for rows
 that were left out."""
 
 import importlib.util
@@ -53,7 +53,7 @@ def test_a_parameter_of_a_single_run_would_be_noticed():
 
 
 def test_a_fit_finds_what_made_the_rows():
-    """Rows made with other figures than those of the files give these figures back."""
+    """Rows made with other values than those of the files give these values back."""
     group = next(one for one in GROUPS if one.name == "hpl over channels")
     true = dict(zip(group.parameters, (0.5, 0.8), strict=True))
     predictor = outcomes.Predictor(fit.with_values(load, true), CALIBRATION)
@@ -73,7 +73,7 @@ def test_single_odd_rows_do_not_move_a_fit():
 
 
 def test_what_no_row_determines_is_taken_from_its_like():
-    """Without the rows of one device nothing says how HPL's kernels do on the U280: others' figures do."""
+    """Without the rows of one device nothing says how HPL's kernels do on the U280: others' values do."""
     rows = [row for row in ROWS if row.benchmark != "hpl" or row.system == "noctua1"]
     groups = [group for group in GROUPS if group.name.startswith("hpl")]
     values = fit.fit(rows, load, groups)
@@ -120,7 +120,7 @@ def test_all_rows_that_had_no_part_in_a_fit(left_out):
 
 @pytest.mark.parametrize("split", SPLITS, ids=lambda split: split.name)
 def test_rows_that_had_no_part_in_this_fit(left_out, split):
-    """Each split alone, but for HPL of the U280: without one device one row is left for its two figures."""
+    """Each split alone, but for HPL of the U280: without one device one row is left for its two values."""
     found = [one for one in left_out[split.name] if not splits.is_new(split, one.row, ROWS)]
     new = {
         (one.row.benchmark, one.row.board)
@@ -134,12 +134,12 @@ def test_rows_that_had_no_part_in_this_fit(left_out, split):
 def test_hpl_on_four_boards_of_the_hacc(left_out):
     """Table 4.8, beside the given rows: left out with those of four devices, and of one device alone."""
     (found,) = [one for one in left_out["without 4 devices"] if one.row.source == tables.SOURCE]
-    assert (found.figure.system, found.figure.devices, found.figure.matrix_width) == ("hacc", 4, 49152)
+    assert (found.row.system, found.row.devices, found.row.matrix_width) == ("hacc", 4, 49152)
     assert found.error < 0.05
 
 
 def test_a_parameter_too_many_would_be_noticed():
-    """One figure for a device count fits its rows, and says nothing of others: left out, it is far off."""
+    """One value for a device count fits its rows, and says nothing of others: left out, it is far off."""
     split = next(one for one in SPLITS if one.name == "without 16 devices")
     found = splits.left_out(split, ROWS, lambda *key: slower_with_many(load(*key)))
     errors = validate.spread(one for one in found if BARS[0].is_of(one))
@@ -147,7 +147,7 @@ def test_a_parameter_too_many_would_be_noticed():
 
 
 def slower_with_many(system):
-    """A system whose kernels do half as much from 16 devices on, as if a figure were of that count alone."""
+    """A system whose kernels do half as much from 16 devices on, as if a value were of that count alone."""
 
     class Odd(type(system)):
         def board_with(self, bitstream, devices):

@@ -1,4 +1,4 @@
-"""Figures that no fit had a part in: other systems and device counts, and rows that leave columns empty."""
+"""Values that no fit had a part in: other systems and device counts, and rows that leave columns empty."""
 
 from functools import lru_cache
 from math import isqrt
