@@ -13,9 +13,8 @@ from fabricmark.base import choices, listing, paths, runtimes, terminal
 from fabricmark.base.errors import BAD_USE, ENVIRONMENT, FabricmarkError
 from fabricmark.base.terminal import Column
 from fabricmark.base.written import NOTHING
-from fabricmark.compare import ab, comparison, resampling
+from fabricmark.compare import ab, arguments, comparison, resampling
 from fabricmark.compare import view as compare_view
-from fabricmark.compare import words as compare_words
 from fabricmark.measure import calibrate, campaign_run, launch, listing_view, new_system, running, scale_run
 from fabricmark.measure.scale import MODES, SCOPES
 from fabricmark.predict.command import predict
@@ -290,12 +289,12 @@ def compare_command(
 ) -> None:
     """Compare runs of two sides; exit code 1 when a metric got worse."""
     settings = comparison.Settings(
-        threshold=compare_words.share(threshold, "--threshold"),
-        statistic=compare_words.statistic(statistic),
-        ignore=compare_words.ignored(ignore),
+        threshold=arguments.share(threshold, "--threshold"),
+        statistic=arguments.statistic(statistic),
+        ignore=arguments.ignored(ignore),
         seed=seed,
     )
-    found = comparison.compare(*compare_words.load_sides(words), settings)
+    found = comparison.compare(*arguments.load_sides(words), settings)
     raise typer.Exit(compare_view.finish(found, json_file))
 
 
@@ -321,9 +320,9 @@ def ab_command(
 ) -> None:
     """Run two commands in turns and compare them pair by pair; exit code 1 when a metric got worse."""
     settings = comparison.Settings(
-        threshold=compare_words.share(min_effect, "--min-effect"),
-        statistic=compare_words.statistic(statistic),
-        ignore=compare_words.ignored(ignore),
+        threshold=arguments.share(min_effect, "--min-effect"),
+        statistic=arguments.statistic(statistic),
+        ignore=arguments.ignored(ignore),
         seed=seed,
     )
     planned = ab.plan(

@@ -12,7 +12,7 @@ from fabricmark import results
 from fabricmark.report import families, run_tables
 from fabricmark.results import Measurement, Result
 from fabricmark.results.judgement import INVALID
-from fabricmark.systems.device_limits import Devices, Known
+from fabricmark.systems.device_limits import DeviceLimits, Devices
 
 VERDICTS_FROM_WORST = (INVALID, "incomplete", "not checked", "valid")
 
@@ -42,7 +42,7 @@ class Group:
     runs: list[Result]
     metrics: list[Metric]
     hints: list[str]
-    known: Known | None = None
+    known: DeviceLimits | None = None
     coordinates: dict[str, object] = dataclasses.field(default_factory=dict)
 
     @property

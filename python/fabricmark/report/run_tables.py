@@ -21,7 +21,7 @@ from fabricmark.models import Prediction
 from fabricmark.report import families
 from fabricmark.results import Measurement, Result
 from fabricmark.results.judgement import INVALID
-from fabricmark.systems.device_limits import Devices, Known
+from fabricmark.systems.device_limits import DeviceLimits, Devices
 
 MOST_TABLES = 100
 # A picture of rich would ask a server for its font.
@@ -89,7 +89,7 @@ def exit_code(loaded: Sequence[Result]) -> int:
     return int(any(result.verdict() == INVALID for result in loaded))
 
 
-def predictions(result: Result, known: Known | None) -> list[Prediction]:
+def predictions(result: Result, known: DeviceLimits | None) -> list[Prediction]:
     """What the benchmark's model says of this run; empty without limits, a model or a parameter it needs."""
     model = models.find(result.benchmark)
     if model is None or known is None:
@@ -195,7 +195,7 @@ def failures(result: Result) -> list[Text]:
     return lines
 
 
-def hints(result: Result, known: Known | None, rows: Sequence[Row]) -> list[Text]:
+def hints(result: Result, known: DeviceLimits | None, rows: Sequence[Row]) -> list[Text]:
     """What the reader should know: the run's own notes, and why there is no model where there is none."""
     lines = [Text(printable(f"note: {note}"), style="dim") for note in result.document["notes"]]
     device = result.device
@@ -213,7 +213,7 @@ def hints(result: Result, known: Known | None, rows: Sequence[Row]) -> list[Text
     return [*lines, Text(printable(reason), style="yellow")] if reason else lines
 
 
-def reason_above(known: Known | None, rows: Sequence[Row]) -> str | None:
+def reason_above(known: DeviceLimits | None, rows: Sequence[Row]) -> str | None:
     """Which rows are better than their limit by more than limits are exact, and why; None without any."""
     above = [
         f"{entry.operation} {percent(entry.efficiency)}"
@@ -242,7 +242,7 @@ class Judged:
     hints: list[Text]
 
 
-def judged(result: Result, known: Known | None) -> Judged:
+def judged(result: Result, known: DeviceLimits | None) -> Judged:
     """A run beside model and limits, of each curve the best point; a table for each set of axes."""
     chosen = families.condensed(result.measurements)
     found = rows([measurement for measurement, _ in chosen], predictions(result, known))
@@ -263,7 +263,7 @@ def judged(result: Result, known: Known | None) -> Judged:
     return Judged(tables, kinds, hints(result, known, named))
 
 
-def section(result: Result, known: Known | None, out: Console) -> set[str]:
+def section(result: Result, known: DeviceLimits | None, out: Console) -> set[str]:
     """Print everything about one run; the headings and kinds that it has."""
     found = judged(result, known)
     terminal.title(out, title(result))

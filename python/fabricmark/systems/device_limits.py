@@ -12,7 +12,7 @@ from fabricmark.systems.system import System
 
 
 @dataclass(frozen=True)
-class Known:
+class DeviceLimits:
     """Limits of the devices of one run. `system`: the file of this machine, None where it has none.
 
     `faults`: files of systems that could not be read.
@@ -39,9 +39,9 @@ class Devices:
     """What is known of the devices of many results; each is looked up once."""
 
     def __init__(self) -> None:
-        self._known: dict[tuple[str, str, str], Known | None] = {}
+        self._known: dict[tuple[str, str, str], DeviceLimits | None] = {}
 
-    def of(self, result: Result) -> Known | None:
+    def of(self, result: Result) -> DeviceLimits | None:
         """None for emulators and devices that were neither measured nor calibrated."""
         device = result.device
         if device["emulated"] or device["class"] not in ("cpu", "gpu"):
@@ -53,13 +53,13 @@ class Devices:
         return None if known is None else dataclasses.replace(known, board=_of_run(result, known.board))
 
 
-def _find(key: tuple[str, str, str]) -> Known | None:
+def _find(key: tuple[str, str, str]) -> DeviceLimits | None:
     found = local_machine.find(*key)
     if found.system is not None:
         system = with_limits(found.system)
-        return Known(system.board, system, found.faults)
+        return DeviceLimits(system.board, system, found.faults)
     limits = calibration.find(*key)
-    return None if limits is None else Known(calibration.board(limits), None, found.faults)
+    return None if limits is None else DeviceLimits(calibration.board(limits), None, found.faults)
 
 
 def with_limits(system: System) -> System:
@@ -86,6 +86,6 @@ def _of_run(result: Result, board: Board) -> Board:
     return dataclasses.replace(board, devices=len(used), hosts=len(hosts))
 
 
-def of_result(result: Result) -> Known | None:
+def of_result(result: Result) -> DeviceLimits | None:
     """What is known of the device of one result."""
     return Devices().of(result)
