@@ -87,7 +87,7 @@ def test_what_nothing_foresees_is_one_line_and_a_traceback_on_request(wrong, mon
         wrong(["list", "stream"], FABRICMARK_DEBUG="1")
 
 
-PROGRAMS = sorted(path.name for path in (REPOSITORY / "src" / "benchmarks").iterdir() if path.is_dir())
+PROGRAMS = sorted(path.parent.name for path in (REPOSITORY / "kernels").glob("*/kernel.toml"))
 WRONG_OPTIONS = (
     ["--nothing"],
     ["--repetitions", "-1"],
