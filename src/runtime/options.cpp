@@ -42,8 +42,10 @@ void add_common(CLI::App& app, Options& options, Texts& texts) {
   app.add_option("--warmup", options.warmup, "repetitions before counting")->check(CLI::Range(0, 1000000));
   app.add_option("--min-time", texts.min_time, "repeat until so many seconds were timed")
       ->check(CLI::Range(0.0, 1e6));
-  app.add_option("--max-time", texts.max_time,
-                 "fewer repetitions, but two, once these have taken so many seconds with their checks")
+  app.add_option(
+         "--max-time", texts.max_time,
+         "fewer repetitions, but two, once these have taken so many seconds with their checks (default: "
+         "20, unless --repetitions or --min-time is given)")
       ->check(CLI::Range(0.0, 1e6));
   app.add_option("--json", texts.json, "write the result file, - for standard output");
   app.add_flag("--timeline", options.timeline, "record start and end of every kernel");
@@ -166,6 +168,9 @@ void read_texts(const Texts& texts, const CLI::App& app, Options& options) {
   if (app.count("--max-time") > 0) {
     if (!std::isfinite(texts.max_time)) throw bad_use("--max-time is not a number", "give seconds like 10");
     options.max_time_seconds = texts.max_time;
+  } else if (app.count("--repetitions") == 0 && !options.min_time_seconds) {
+    constexpr double kLongEnough = 20;  // a large size is to end in a minute
+    options.max_time_seconds = kLongEnough;
   }
   if (options.min_time_seconds && options.max_time_seconds) {
     throw bad_use("--min-time and --max-time exclude each other", "give one of them");

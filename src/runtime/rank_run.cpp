@@ -346,8 +346,9 @@ void RankRun::collect(const Samples& samples) {
   result_.notes = benchmark_->notes();
   result_.notes.insert(result_.notes.end(), kernel_remarks_.begin(), kernel_remarks_.end());
   if (result_.repetitions < options_.repetitions) {
-    result_.notes.push_back(fmt::format("{} of {} repetitions: --max-time had passed", result_.repetitions,
-                                        options_.repetitions));
+    result_.notes.push_back(fmt::format("{} of {} repetitions: --max-time {:g} had passed",
+                                        result_.repetitions, options_.repetitions,
+                                        options_.max_time_seconds.value_or(0)));
   }
   result_.lap_names = samples.names;
   for (const std::vector<double>& seconds : samples.seconds) {

@@ -25,8 +25,8 @@ TEST(Options, HaveDefaults) {
   EXPECT_EQ(given.repetitions, 0) << "the benchmark decides";
   EXPECT_EQ(given.warmup, 1);
   EXPECT_EQ(given.memory, "buffer");
-  EXPECT_FALSE(given.json || given.fault || given.delay || given.min_time_seconds || given.max_time_seconds ||
-               given.timeline);
+  EXPECT_FALSE(given.json || given.fault || given.delay || given.min_time_seconds || given.timeline);
+  EXPECT_EQ(given.max_time_seconds, 20);
   EXPECT_TRUE(given.parameters.empty() && given.selection.mapping.empty());
 }
 
@@ -47,6 +47,8 @@ TEST(Options, AreReadWithTheKernelsParameters) {
 
 TEST(Options, TakeOneLimitOfTime) {
   EXPECT_EQ(options({"--max-time", "2.5"}).max_time_seconds, 2.5);
+  EXPECT_FALSE(options({"--repetitions", "3"}).max_time_seconds) << "as many as are asked for";
+  EXPECT_FALSE(options({"--min-time", "3"}).max_time_seconds);
   EXPECT_TRUE(mentions(message_of([] {
                          parse({"--max-time", "1", "--min-time", "1"});
                        }),

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/parallel.hpp"
 #include "benchmarks/gemm/inputs.hpp"
 #include "benchmarks/gemm/product.hpp"
 #include "device/element.hpp"
@@ -144,7 +145,7 @@ class Comparison {
 
 /// All elements against a product by OpenBLAS in double precision, made tile by tile to need little memory.
 template <typename In, typename Out>
-Comparison<In, Out> compare_all(const Product<In, Out>& product) {
+Comparison<In, Out> compare_all(const Product<In, Out>& product, int threads) {
   Comparison<In, Out> comparison(product);
   const std::size_t size = product.size;
   const std::size_t tile = std::min(kCheckedTile, size);
@@ -153,14 +154,18 @@ Comparison<In, Out> compare_all(const Product<In, Out>& product) {
   std::vector<double> sums(tile * tile);
   for (std::size_t row = 0; row < size; row += tile) {
     const std::size_t rows = std::min(tile, size - row);
-    for (std::size_t i = 0; i < rows; ++i) {
-      for (std::size_t k = 0; k < size; ++k) left[i * size + k] = product.a(row + i, k);
-    }
+    parallel_for(rows, threads, kWorthAThread / size, [&](std::size_t start, std::size_t end) {
+      for (std::size_t i = start; i < end; ++i) {
+        for (std::size_t k = 0; k < size; ++k) left[i * size + k] = product.a(row + i, k);
+      }
+    });
     for (std::size_t column = 0; column < size; column += tile) {
       const std::size_t columns = std::min(tile, size - column);
-      for (std::size_t k = 0; k < size; ++k) {
-        for (std::size_t j = 0; j < columns; ++j) right[k * columns + j] = product.b(k, column + j);
-      }
+      parallel_for(size, threads, kWorthAThread / columns, [&](std::size_t start, std::size_t end) {
+        for (std::size_t k = start; k < end; ++k) {
+          for (std::size_t j = 0; j < columns; ++j) right[k * columns + j] = product.b(k, column + j);
+        }
+      });
       multiply(left, right, sums, {rows, columns, size});
       for (std::size_t i = 0; i < rows; ++i) {
         for (std::size_t j = 0; j < columns; ++j) comparison.add(row + i, column + j, sums[i * columns + j]);
@@ -189,9 +194,10 @@ Comparison<In, Out> compare_rows(const Product<In, Out>& product) {
   return comparison;
 }
 
+/// `threads`: of the host, that share in it.
 template <typename In, typename Out>
-std::vector<runtime::Verdict> check(const Product<In, Out>& product) {
-  const Comparison<In, Out> all = compare_all(product);
+std::vector<runtime::Verdict> check(const Product<In, Out>& product, int threads = 1) {
+  const Comparison<In, Out> all = compare_all(product, threads);
   return {all.verdict("elements"), compare_rows(product).verdict("spot rows"), all.residual()};
 }
 

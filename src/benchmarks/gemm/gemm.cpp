@@ -97,10 +97,10 @@ class TypedGemm : public runtime::Benchmark {
 
   std::vector<runtime::Verdict> validate_repetition() override {
     const auto seed = static_cast<std::uint64_t>(static_cast<std::uint32_t>(repetition_));
-    return {ColumnCheck<In, Out>(product(), mixed_bits(seed)).verdict()};
+    return {ColumnCheck<In, Out>(product(), mixed_bits(seed), threads_).verdict()};
   }
 
-  std::vector<runtime::Verdict> validate() override { return check(product()); }
+  std::vector<runtime::Verdict> validate() override { return check(product(), threads_); }
 
   [[nodiscard]] std::vector<runtime::Metric> metrics() const override {
     const auto n = static_cast<double>(size_);
