@@ -12,7 +12,6 @@ import pytest
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 PACKAGES = tomllib.loads((REPOSITORY / "tools" / "packages.toml").read_text())
-BUILD = [name for name, package in PACKAGES.items() if package.get("group", "build") == "build"]
 
 APT = """
 echo "apt-get $*" >>"$RECORD"
@@ -384,7 +383,7 @@ def test_every_package_can_be_looked_for():
     for name, package in PACKAGES.items():
         assert any(key in package for key in ("tool", "header", "library", "module")), name
         assert "==" in package.get("pypi", "=="), f"{name}: not pinned"
-    assert len(BUILD) > 10 and os.access(REPOSITORY / "tools" / "setup.py", os.X_OK)
+    assert os.access(REPOSITORY / "tools" / "setup.py", os.X_OK)
 
 
 @pytest.mark.parametrize("has_cmake", [True, False])
