@@ -12,6 +12,7 @@ from unittest.mock import patch
 
 import pytest
 import samples
+from fabricmark.base import paths
 from fabricmark.systems import calibration
 from stream_program import devices, on_a_device
 
@@ -123,6 +124,14 @@ def place(tmp_path, monkeypatch):
         monkeypatch.setenv(name, made.environment[name])
     monkeypatch.setattr(calibration, "processor", lambda: samples.CPU)  # the sample host
     return made
+
+
+@pytest.fixture
+def calibrated(place):
+    """A place that knows the limits of the sample device."""
+    document = samples.calibration()
+    paths.write_atomically(calibration.file_for(document), json.dumps(document))
+    return place
 
 
 def one_error_line(done, code):

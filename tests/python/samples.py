@@ -1,5 +1,7 @@
 """Sample documents for the tests: what the programs would write, made from raw times."""
 
+import copy
+import math
 import statistics
 
 CPU = "Sample CPU"
@@ -39,8 +41,16 @@ def measurement(operation="triad", per_rank=((0.01, 0.012, 0.011),), kind="measu
         "maximum": max(rates),
         "standard_deviation": statistics.pstdev(rates),
         "work": {"amount": amount, "unit": "B"},
-        "samples": {"unit": "s", "per_rank": [list(times) for times in per_rank]},
+        "samples": {"kind": kind, "unit": "s", "per_rank": [list(times) for times in per_rank]},
     }
+
+
+def of_version_1(document):
+    """The same as programs wrote it before schema 2: samples do not say of which kind of time they are."""
+    old = copy.deepcopy({**document, "schema": "fabricmark-result/1"})
+    for entry in old["measurements"]:
+        del entry["samples"]["kind"]
+    return old
 
 
 def verdict(status="passed"):
@@ -67,7 +77,7 @@ def result(
         for rank in range(ranks)
     ]
     return {
-        "schema": "fabricmark-result/1",
+        "schema": "fabricmark-result/2",
         "run": {
             "program": "fm_stream",
             "benchmark": "stream",
@@ -222,8 +232,17 @@ def metric(
         "maximum": max(values),
         "standard_deviation": statistics.pstdev(values),
         "work": {"amount": work, "unit": "B"} if work else None,
-        "samples": {"unit": "s", "per_rank": [list(times) for times in per_rank]},
+        "samples": {"kind": kind, "unit": "s", "per_rank": [list(times) for times in per_rank]},
     }
+
+
+def with_inner(inner=((1e-6, 3e-6, 2e-6), (4e-6, 2e-6, 3e-6))):
+    """A latency [us] on one rank from all single times [s] of each repetition."""
+    entry = metric("latency", {"operation": "exchange"}, per_rank=[[statistics.fmean(one) for one in inner]])
+    every = sorted(time * 1e6 for times in inner for time in times)
+    picked = {f"p{share}": every[math.ceil(share * len(every) / 100) - 1] for share in (50, 90, 99)}
+    samples = {**entry["samples"], "inner": [[list(times) for times in inner]]}
+    return {**entry, "percentiles": {**picked, "largest": every[-1]}, "samples": samples}
 
 
 def derived(best, median, name="effective_bandwidth", unit="GB/s", kind="measured"):
@@ -237,7 +256,7 @@ def derived(best, median, name="effective_bandwidth", unit="GB/s", kind="measure
         "derived": "mean over the sizes of the best",
     }
     values = {"best": best, "median": median, "mean": median, "minimum": median, "maximum": best}
-    samples = {"unit": "s", "per_rank": []}
+    samples = {"kind": kind, "unit": "s", "per_rank": []}
     return {**plain, **values, "standard_deviation": 0.0, "work": None, "samples": samples}
 
 

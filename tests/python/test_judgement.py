@@ -15,7 +15,7 @@ def with_derived(**changes):
     """STREAM whose Triad has no samples: said to follow from others."""
     document = samples.result(operations=("copy", "triad"))
     document["measurements"][1].update(
-        derived="as fast as light", work=None, samples={"unit": "s", "per_rank": []}
+        derived="as fast as light", work=None, samples={"kind": "measured", "unit": "s", "per_rank": []}
     )
     document["measurements"][1].update(changes)
     return document

@@ -83,7 +83,7 @@ def test_the_command_and_its_remarks_are_on_record(plain):
 def test_json_on_standard_output_is_nothing_but_json(stream):
     done = stream.start(*SHORT, "--json", "-")
     assert done.code == 0 and done.errors == ""
-    assert first_fault("result-1", json.loads(done.output)) is None
+    assert first_fault("result-2", json.loads(done.output)) is None
 
 
 def test_a_device_file_is_written_to_and_not_replaced(stream):
@@ -100,7 +100,7 @@ def test_a_device_file_is_written_to_and_not_replaced(stream):
         os.close(write_end)
         document = json.loads(reader.read())
     assert process.wait(timeout=60) == 0
-    assert first_fault("result-1", document) is None
+    assert first_fault("result-2", document) is None
 
 
 def test_progress_is_silent_when_piped_and_there_on_a_terminal(stream, plain):
@@ -182,7 +182,7 @@ def test_twenty_kills_leave_no_file_or_a_whole_one(stream, seed):
         if path.exists():
             document = json.loads(path.read_text())
             assert len(document.pop("timeline")) == 4 * 2000
-            assert first_fault("result-1", document) is None
+            assert first_fault("result-2", document) is None
     assert cut_in_writing > 0, "no kill came while a file was written"
 
 
@@ -190,8 +190,8 @@ def test_twenty_kills_leave_no_file_or_a_whole_one(stream, seed):
 
 
 def test_listed_devices_are_as_the_schema_says(found):
-    device_schema = validator("result-1").schema["properties"]["environment"]["properties"]["device"]
-    checker = validator("result-1").evolve(schema=device_schema)
+    device_schema = validator("result-2").schema["properties"]["environment"]["properties"]["device"]
+    checker = validator("result-2").evolve(schema=device_schema)
     for device in found:
         checker.validate(device)
 

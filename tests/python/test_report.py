@@ -17,13 +17,6 @@ from rich.console import Console
 EMULATOR = {**samples.DEVICE, "name": "emulated board", "class": "emulator", "emulated": True}
 
 
-@pytest.fixture
-def calibrated(place):
-    document = samples.calibration()
-    paths.write_atomically(calibration.file_for(document), json.dumps(document))
-    return place
-
-
 def rows(place, document):
     """{operation: Row} of a document."""
     result = results.load(place.write("one.json", document))
@@ -224,8 +217,8 @@ def test_a_damaged_file_does_not_hide_the_others(place, one_error_line):
 
 
 def test_a_newer_version(place, one_error_line):
-    place.write("a.json", {**samples.result(), "schema": "fabricmark-result/2"})
-    assert "newer version (fabricmark-result/2); update" in one_error_line(place.run("report", "results"), 2)
+    place.write("a.json", {**samples.result(), "schema": "fabricmark-result/3"})
+    assert "newer version (fabricmark-result/3); update" in one_error_line(place.run("report", "results"), 2)
 
 
 def test_nothing_to_report(place, one_error_line):

@@ -16,13 +16,6 @@ from fabricmark.systems import calibration
 HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(2)> $x_$ & \x1b[2J"
 
 
-@pytest.fixture
-def calibrated(place):
-    document = samples.calibration()
-    paths.write_atomically(calibration.file_for(document), json.dumps(document))
-    return place
-
-
 def everything(place):
     """One file of every kind that a report can meet."""
     for ranks in (1, 2, 4):

@@ -1,26 +1,15 @@
 """What the report draws: numeric axes become curves, kinds stay apart, and what is left out is said."""
 
-import json
-
 import pytest
 import samples
 from compare_samples import own_kernel
 from fabricmark import results
-from fabricmark.base import paths
 from fabricmark.report import bars, curves, families, gantt, groups, plots, speedups
 from fabricmark.report import samples as sample_plots
 from fabricmark.report.inputs import Scaling
-from fabricmark.systems import calibration
 
 KINDS = ("measured", "modelled")
 EMULATOR = {**samples.DEVICE, "name": "emulated board", "class": "emulator", "emulated": True}
-
-
-@pytest.fixture
-def calibrated(place):
-    document = samples.calibration()
-    paths.write_atomically(calibration.file_for(document), json.dumps(document))
-    return place
 
 
 def grouped(place, *documents):
@@ -151,7 +140,7 @@ def test_emulated_curves_have_no_model(calibrated):
     documents = [sized(power) for power in range(12, 17)]
     for document in documents:
         document["environment"]["device"] = EMULATOR
-        document["measurements"][0]["kind"] = "emulated"
+        document["measurements"][0]["kind"] = document["measurements"][0]["samples"]["kind"] = "emulated"
     (plot,) = curves.plots(grouped(calibrated, *documents))
     assert [(s.name, s.style) for s in plot.series] == [("triad (emulated)", "line")]
 

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-NAMES = ("result-1", "calibration-3", "kernel-1", "compare-1")
+NAMES = ("result-2", "calibration-3", "kernel-1", "compare-1")
 FUZZ = settings(
     max_examples=150,
     deadline=None,
@@ -53,7 +53,7 @@ def test_the_check_of_descriptions_notices():
     "document", [samples.result(), samples.result(ranks=2), samples.result(status="failed")]
 )
 def test_samples_are_valid(document):
-    assert first_fault("result-1", document) is None
+    assert first_fault("result-2", document) is None
 
 
 def test_optional_parts_are_accepted():
@@ -67,13 +67,13 @@ def test_optional_parts_are_accepted():
         | {"joules_per_repetition": 0.3}
     ]
     document["verdicts"][0].update(error="inf", threshold="nan")
-    assert first_fault("result-1", document) is None
+    assert first_fault("result-2", document) is None
 
 
 def test_files_from_before_the_kernel_was_noted_are_read():
     document = samples.result()
     del document["run"]["kernel"]
-    assert first_fault("result-1", document) is None
+    assert first_fault("result-2", document) is None
 
 
 def test_a_derived_figure_needs_no_samples(tmp_path):
@@ -98,6 +98,9 @@ BROKEN = {
     "object as parameter": (("parameters", "size"), {}),
     "bool for an integer": (("environment", "ranks", "count"), True),
     "verdict": (("verdicts", 0, "status"), "perhaps"),
+    "kind of the samples": (("measurements", 0, "samples", "kind"), "modelled"),
+    "inner samples": (("measurements", 0, "samples", "inner"), []),
+    "percentiles": (("measurements", 0, "percentiles"), {"p50": 1.0}),
 }
 
 
@@ -108,7 +111,7 @@ def test_broken_documents_are_refused_by_key(path, value):
     for step in path[:-1]:
         node = node[step]
     node[path[-1]] = value
-    key, sentence = first_fault("result-1", document)
+    key, sentence = first_fault("result-2", document)
     assert str(path[0]) in key + sentence
     assert len(sentence) < 200
 
@@ -117,7 +120,7 @@ def test_broken_documents_are_refused_by_key(path, value):
 def test_every_top_level_key_is_required(key):
     document = samples.result()
     del document[key]
-    assert key in first_fault("result-1", document)[1]
+    assert key in first_fault("result-2", document)[1]
 
 
 def load(tmp_path, text):
@@ -145,10 +148,12 @@ def refused(tmp_path, text):
         ('{"schema": NaN}', "not finite"),
         ('{"schema": 1e999}', "not finite"),
         ('{"schema": ' + "9" * 5000 + "}", "too large"),
-        ('{"schema": "fabricmark-result/2"}', "newer version"),
+        ('{"schema": "fabricmark-result/3"}', "newer version"),
+        ('{"schema": "fabricmark-result/0"}', "no version fabricmark-result/0"),
         ('{"schema": "fabricmark-calibration/3"}', "not a fabricmark-result file"),
         ('{"schema": "fabricmark-result/x"}', "no version fabricmark-result/x"),
         ('{"schema": "fabricmark-result/1"}', "required property"),
+        ('{"schema": "fabricmark-result/2"}', "required property"),
     ],
 )
 def test_damaged_files_have_a_clear_cause(tmp_path, text, cause):
@@ -192,7 +197,7 @@ def test_a_latency_is_its_own_value(tmp_path):
     document["measurements"] = [
         {**samples.measurement(), "name": "latency", "unit": "us", "better": "lower", "work": None}
         | {"best": 2.0, "median": 3.0, "mean": 3.0, "minimum": 2.0, "maximum": 4.0}
-        | {"samples": {"unit": "s", "per_rank": [times]}}
+        | {"samples": {"kind": "measured", "unit": "s", "per_rank": [times]}}
     ]
     assert results.values(load(tmp_path, json.dumps(document)).measurements[0]) == pytest.approx([3, 2, 4])
     document["measurements"][0]["best"] = 4.0
@@ -214,7 +219,18 @@ def places(node, path=()):
         yield from places(child, (*path, key))
 
 
-PLACES = [path for path in places(samples.result(operations=("copy",))) if path]
+def of_all_kinds():
+    """A document with everything that a measurement can have."""
+    document = samples.result(operations=("copy",))
+    document["measurements"] += [
+        samples.measurement("triad", kind="modelled"),
+        samples.with_inner(((1e-6, 3e-6, 2e-6), (4e-6, 2e-6, 3e-6))),
+    ]
+    return document
+
+
+DOCUMENTS = [of_all_kinds(), samples.of_version_1(samples.result(operations=("copy",)))]
+PLACES = [(number, path) for number, one in enumerate(DOCUMENTS) for path in places(one) if path]
 
 
 def load_or_refuse(tmp_path, text):
@@ -236,8 +252,9 @@ def test_random_text_is_refused_cleanly(tmp_path, text):
 
 @FUZZ
 @given(st.sampled_from(PLACES), JSON_VALUES, st.booleans())
-def test_mutated_results_are_refused_cleanly(tmp_path, path, value, remove):
-    document = copy.deepcopy(samples.result(operations=("copy",)))
+def test_mutated_results_are_refused_cleanly(tmp_path, place, value, remove):
+    number, path = place
+    document = copy.deepcopy(DOCUMENTS[number])
     node = document
     for step in path[:-1]:
         node = node[step]
@@ -251,5 +268,5 @@ def test_mutated_results_are_refused_cleanly(tmp_path, path, value, remove):
 @FUZZ
 @given(st.integers(0, 2000), st.integers(0, 60), st.text(max_size=5))
 def test_damaged_text_is_refused_cleanly(tmp_path, start, length, insertion):
-    text = json.dumps(samples.result(operations=("copy",)))
+    text = json.dumps(of_all_kinds())
     load_or_refuse(tmp_path, text[:start] + insertion + text[start + length :])

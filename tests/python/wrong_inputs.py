@@ -26,9 +26,9 @@ CONTENTS = {
     "surrogate": b'{"schema": "\\ud800"}',
     "zeros": b"\0" * 4096,
     "long": b"9" * 6_000,
-    "no-end": b'{"schema": "fabricmark-result/1", "run": {"a": [1, 2',
-    "nan": b'{"schema": "fabricmark-result/1", "run": NaN}',
-    "infinite": b'{"schema": "fabricmark-result/1", "run": 1e999}',
+    "no-end": b'{"schema": "fabricmark-result/2", "run": {"a": [1, 2',
+    "nan": b'{"schema": "fabricmark-result/2", "run": NaN}',
+    "infinite": b'{"schema": "fabricmark-result/2", "run": 1e999}',
     "unicode": "schema = \"\u202e\u0000\U0001f600\"".encode(),
 }  # fmt: skip
 READERS = {
@@ -57,7 +57,7 @@ def changed(*path, to):
 
 # Documents that are nearly results.
 NEARLY = {
-    "newer": changed("schema", to="fabricmark-result/2"),
+    "newer": changed("schema", to="fabricmark-result/3"),
     "other kind": changed("schema", to="fabricmark-campaign/1"),
     "no run": changed("run", to=None),
     "exit code": changed("run", "exit_code", to=-1),

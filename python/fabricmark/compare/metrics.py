@@ -116,8 +116,10 @@ def refusals(base: Mapping[str, Metric], new: Mapping[str, Metric]) -> list[Refu
                 if other_key not in ours and identity_of(other.benchmark, other.measurement) == name
             ]  # fmt: skip
             if not alike:
-                cause = f"{metric.label}: only in the {side} runs with these conditions"
-                found[metric.label] = Refusal(cause, "run it for both sides")
+                kind = metric.measurement.kind
+                name = metric.label if kind == "measured" else f"{metric.label} ({kind})"
+                cause = f"{name}: only in the {side} runs with these conditions"
+                found[name] = Refusal(cause, "run it for both sides")
             elif side == "base":  # the other side's line would say the same
                 nearest = min((_differences(metric, other) for other in alike), key=len)
                 found[metric.label] = _refusal(metric, nearest)

@@ -182,11 +182,12 @@ def _finished(
         except FabricmarkError as error:
             say(f"left out: {about}: {error}")
             continue
-        if any(entry.kind != "measured" for entry in result.measurements):
+        measured = [entry for entry in result.measurements if entry.kind == "measured"]
+        if not measured:
             say(f"left out: {about}: not measured")
             continue
         parameters = {**result.document["parameters"], "variant": result.document["run"]["variant"]}
-        yield Finished(Run(parameters, board, result.ranks, result.measurements), result, about)
+        yield Finished(Run(parameters, board, result.ranks, measured), result, about)
 
 
 def _curves(done: Sequence[Finished]) -> list[tuple[Curve, str]]:

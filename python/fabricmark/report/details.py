@@ -47,7 +47,7 @@ def of_group(group: Group, with_metrics: bool) -> str:
     ]
     parts = [f"<p>{text(line)}</p>" for line in group.hints]
     parts.append(tables.verdicts(group))
-    parts.append(tables.all_metrics(group) if with_metrics else "")
+    parts.append(tables.all_metrics(group) + tables.percentiles(group) if with_metrics else "")
     parts.append(tables.pairs(f"Parameters of {group.name}", run["parameters"].items()))
     parts.append(tables.pairs(f"Environment of {group.name}", facts))
     parts.append(tables.pairs(f"Variables of {group.name}", environment["variables"].items()))

@@ -54,7 +54,7 @@ def timeline(group: Group, run: Result, left: list[str]) -> Plot:
             continue
         series.append(
             Series(
-                f"{operation} ({run.measurements[0].kind if run.measurements else 'measured'})",
+                f"{operation} ({'emulated' if run.device['emulated'] else 'measured'})",
                 [1e3 * (event["ended"] - event["started"]) for event in mine],
                 [rows[row_of(event, apart)] for event in mine],
                 "bars",

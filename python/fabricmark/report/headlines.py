@@ -25,9 +25,16 @@ class Headline:
     verdict: str
 
 
-def metric_of(group: Group) -> Metric | None:
-    """The best point of a group's headline metric; of an unknown benchmark its first rate."""
-    found = [metric for metric, _ in group.condensed]
+def metrics_of(group: Group) -> list[Metric]:
+    """A group's headline metric, one of each kind of time."""
+    kinds: dict[str, list[Metric]] = {}
+    for metric, _ in group.condensed:
+        kinds.setdefault(metric.row.kind, []).append(metric)
+    return [_metric_of(group, found) for found in kinds.values()]
+
+
+def _metric_of(group: Group, found: Sequence[Metric]) -> Metric:
+    """The best point of the headline metric among metrics of one kind; without it the first rate."""
     name, axes = HEADLINES.get(group.benchmark, (None, {}))
     chosen = [
         metric
@@ -35,7 +42,7 @@ def metric_of(group: Group) -> Metric | None:
         if metric.measurement.name == name and axes.items() <= dict(metric.measurement.axes).items()
     ]
     chosen = chosen or [metric for metric in found if metric.measurement.better == "higher"][:1] or found[:1]
-    return best(chosen) if chosen else None
+    return best(chosen)
 
 
 def best(metrics: Sequence[Metric]) -> Metric:
@@ -48,9 +55,8 @@ def make(groups: Sequence[Group]) -> list[Headline]:
     """Headlines in the order of the groups; a valid group stands for its device before one that is not."""
     by_device: dict[tuple, list[tuple[Group, Metric]]] = {}
     for group in groups:
-        metric = metric_of(group)
-        if metric is not None:
-            device = group.runs[0].device
+        device = group.runs[0].device
+        for metric in metrics_of(group):
             key = (group.benchmark, device["name"], device["platform"], group.fields["host"], metric.row.kind)
             by_device.setdefault(key, []).append((group, metric))
     made = []

@@ -3,7 +3,7 @@
 import csv
 import io
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from fabricmark.base import paths
@@ -11,6 +11,7 @@ from fabricmark.base.errors import printable
 from fabricmark.base.written import NOTHING, number, percent
 from fabricmark.report import run_tables
 from fabricmark.results import Result
+from fabricmark.results.inner import PERCENTILES
 from fabricmark.systems import device_limits
 
 STANDARD_OUTPUT = Path("-")
@@ -23,15 +24,18 @@ def table(loaded: Sequence[Result]) -> tuple[list[str], Iterator[list[object]]]:
     """(headings, rows): numbers in `unit`, error and efficiency as shares, None where there is nothing.
 
     Axes are columns `axis NAME`, those of all metrics; modelled and limit stand beside measured metrics only.
+    Percentiles of inner samples are columns where any metric has them.
     """
-    axes = list(
-        dict.fromkeys(axis for result in loaded for entry in result.measurements for axis in entry.axes)
-    )
-    headings = [*RUN, "metric", *(f"axis {axis}" for axis in axes), *METRIC_COLUMNS, *LAST]
-    return headings, _rows(loaded, axes)
+    every = [entry for result in loaded for entry in result.measurements]
+    percentiles = PERCENTILES if any(entry.percentiles for entry in every) else ()
+    axes = list(dict.fromkeys(axis for entry in every for axis in entry.axes))
+    headings = [*RUN, "metric", *(f"axis {axis}" for axis in axes), *METRIC_COLUMNS, *percentiles, *LAST]
+    return headings, _rows(loaded, axes, percentiles)
 
 
-def _rows(loaded: Sequence[Result], axes: Sequence[str]) -> Iterator[list[object]]:
+def _rows(
+    loaded: Sequence[Result], axes: Sequence[str], percentiles: Iterable[str]
+) -> Iterator[list[object]]:
     devices = device_limits.Devices()
     for result in loaded:
         run, environment = result.document["run"], result.document["environment"]
@@ -46,6 +50,7 @@ def _rows(loaded: Sequence[Result], axes: Sequence[str]) -> Iterator[list[object
             yield [
                 *about, entry.name, *(entry.axes.get(axis) for axis in axes), entry.kind, entry.unit,
                 entry.best, entry.median, entry.minimum, entry.maximum, row.modelled, row.error, row.limit,
+                *((entry.percentiles or {}).get(name) for name in percentiles),
                 row.efficiency, None if row.bottleneck == NOTHING else row.bottleneck,
                 result.verdict(), result.path,
             ]  # fmt: skip

@@ -1,7 +1,8 @@
 """The report: what was found beside what a model and physics allow, one table a run.
 
-Measured, emulated and modelled metrics are never mixed: each row says its kind, and an emulated row has
-neither model nor limit nor efficiency, because its wall clock says nothing about hardware.
+Measured, emulated and modelled metrics are never mixed: each row says its kind, and only a measured one has
+model, limit and efficiency. An emulator's wall clock says nothing about hardware, and a modelled time nothing
+about this device.
 """
 
 import dataclasses
@@ -98,7 +99,8 @@ def predictions(result: Result, known: DeviceLimits | None) -> list[Prediction]:
     try:
         more = known.arguments(result.benchmark, parameters, result.ranks)
         board = known.board
-        found = model.predict(parameters, board, result.ranks, measurements=result.measurements, **more)
+        measured = [entry for entry in result.measurements if entry.kind == "measured"]
+        found = model.predict(parameters, board, result.ranks, measurements=measured, **more)
         return models.within_limits(found, board)
     except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError):
         # A model that does not know these parameters has nothing to say; the measurement stands alone.
@@ -198,13 +200,13 @@ def failures(result: Result) -> list[Text]:
 def hints(result: Result, known: DeviceLimits | None, rows: Sequence[Row]) -> list[Text]:
     """What the reader should know: the run's own notes, and why there is no model where there is none."""
     lines = [Text(printable(f"note: {note}"), style="dim") for note in result.document["notes"]]
-    device = result.device
-    if known is None and not device["emulated"] and device["class"] in ("cpu", "gpu"):
+    is_measured = any(entry.kind == "measured" for entry in rows)
+    if known is None and is_measured and result.device["class"] in ("cpu", "gpu"):
         lines.append(Text("no limits known for this device: run `fabricmark systems new`", style="dim"))
-    if known is not None and known.system is None:
+    if known is not None and is_measured and known.system is None:
         perfect = "modelled as if every kernel reached the limits: run `fabricmark systems new`"
         lines.append(Text(perfect, style="dim"))
-    elif known is not None and not device["emulated"] and not known.has_kernel(result):
+    elif known is not None and is_measured and not known.has_kernel(result):
         unknown = "no kernel like this was measured here: `fabricmark systems new --again` measures all"
         lines.append(Text(unknown, style="dim"))
     if known is not None:

@@ -57,16 +57,18 @@ def by_operation(group: Group, key: tuple[str, str], metrics: Sequence[Metric]) 
     shown = metrics[: 2 * MOST_SERIES]
     each = MOST_POINTS // len(shown)
     series, rows = [], []
+    several_kinds = len({metric.measurement.kind for metric in shown}) > 1
     for row, metric in enumerate(shown):
         entry = metric.measurement
         name = families.axes_text(entry.axes) or families.words(entry.name)
+        row_name = f"{name} ({entry.kind})" if several_kinds else name
         points = numbered(metric.values, each)
         step = HEIGHT / max(1, len(metric.values) - 1)
         y = [row - HEIGHT / 2 + number * step if len(metric.values) > 1 else row for number, _ in points]
         values = [value for _, value in points]
         spots = [(statistics.median(values), row, spot(name, metric))]
         series.append(Series(f"{name} ({entry.kind})", values, y, "points", 0, spots=spots))
-        rows.append(name)
+        rows.append(row_name)
     left = left_out(shown, sum(len(entry.x) for entry in series))
     if len(metrics) > len(shown):
         left = f"{len(metrics) - len(shown)} further metrics are left out. {left}".strip()

@@ -10,6 +10,7 @@ from fabricmark.report import families
 from fabricmark.report.groups import Group, Metric
 from fabricmark.report.headlines import Headline, metric_text, run_text
 from fabricmark.report.plots import slug
+from fabricmark.results.inner import PERCENTILES
 from fabricmark.results.judgement import INVALID
 
 MOST_ROWS = 3000
@@ -93,7 +94,7 @@ def power_cells(metric: Metric, sampled: tuple[str, float, float] | None) -> str
         return cell(NOTHING, classes="n") * 3
     source, watts, joules = sampled
     per_watt = NOTHING
-    if metric.measurement.better == "higher" and watts > 0 and metric.row.kind != "emulated":
+    if metric.measurement.better == "higher" and watts > 0 and metric.row.kind == "measured":
         per_watt = f"{number(metric.row.best / watts)} {metric.row.unit}/W"
     shown = (f"{number(watts)} ({source})", number(joules), per_watt)
     return "".join(cell(value, classes="n") for value in shown)
@@ -221,3 +222,16 @@ def all_metrics(group: Group) -> str:
         rows.append(f"<tr>{''.join(cells)}{numbers(shown)}{cell(row.unit)}{cell(row.bottleneck)}</tr>")
     headings = ["metric", "kind", "best", "median", "minimum", "maximum", "modelled", "limit", "unit"]
     return table(f"All metrics of {group.name}", [*headings, "bottleneck"], rows, range(2, 8))
+
+
+def percentiles(group: Group) -> str:
+    """Of every single time of parts that repeat the same thing, a row a run; nothing where none was kept."""
+    rows = []
+    for metric in group.metrics:
+        for entry in metric.of_runs:
+            if entry.percentiles:
+                cells = [cell(metric_text(metric), "th", scope="row"), cell(entry.kind)]
+                cells.append(numbers(entry.percentiles[name] for name in PERCENTILES))
+                rows.append(f"<tr>{''.join(cells)}{cell(entry.unit)}</tr>")
+    headings = ["metric", "kind", *PERCENTILES, "unit"]
+    return table(f"Single times of {group.name}", headings, rows[:MOST_ROWS], range(2, 6)) if rows else ""

@@ -11,9 +11,9 @@ from pathlib import Path
 from fabricmark.base import paths, units
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.base.schema import first_fault
-from fabricmark.results import judgement
+from fabricmark.results import inner, judgement
+from fabricmark.results.versions import OLDEST, SCHEMA, upgraded
 
-SCHEMA = "fabricmark-result/1"
 REMEDY = "run the benchmark again or leave this file out"
 SCALING_FILE = "scaling.json"  # of `fabricmark scale`, beside the result files it sums up
 LARGEST_INTEGER = 2**64
@@ -25,6 +25,7 @@ class Measurement:
     """One metric; values in `unit`, `per_rank` samples (ranks x repetitions) in `samples_unit`.
 
     `derived`: how it follows from other metrics, in words; it has no samples of its own then.
+    `percentiles`: p50, p90, p99 and largest of the inner samples [unit]; None where these were not kept.
     """
 
     name: str
@@ -41,6 +42,7 @@ class Measurement:
     samples_unit: str
     per_rank: list[list[float]]
     derived: str | None = None
+    percentiles: Mapping[str, float] | None = None
 
     @property
     def label(self) -> str:
@@ -65,7 +67,7 @@ class OwnKernel:
 
 @dataclass(frozen=True)
 class Result:
-    """One result file; `document` is the whole of it, already checked."""
+    """One result file; `document` is the whole of it: checked, and in the newest version of the format."""
 
     path: Path
     document: Mapping
@@ -136,17 +138,18 @@ def read_json(path: Path, remedy: str) -> object:
         raise FabricmarkError(f"{path}: not valid JSON: {error}", remedy) from error
 
 
-def check_version(path: Path, document: object, expected: str) -> None:
-    """Raises FabricmarkError (2) when the document is of another kind or of a newer version."""
+def check_version(path: Path, document: object, expected: str, oldest: int | None = None) -> None:
+    """Raises FabricmarkError (2) when the document is of another kind or version; from `oldest` on all do."""
     family, _, version = expected.rpartition("/")
     found = document.get("schema") if isinstance(document, dict) else None
     if not isinstance(found, str) or not found.startswith(family + "/"):
         raise FabricmarkError(f'{path}: not a {family} file (no "schema": "{expected}")', REMEDY)
     number = found.removeprefix(family + "/")
+    known = [str(each) for each in range(oldest or int(version), int(version) + 1)]
     if number.isascii() and number.isdigit() and len(number) < 10 and int(number) > int(version):
         remedy = f"update fabricmark, which reads {expected}"
         raise FabricmarkError(f"{path}: written by a newer version ({found})", remedy)
-    if number != version:
+    if number not in known:
         raise FabricmarkError(f"{path}: there is no version {found}", REMEDY)
 
 
@@ -157,13 +160,15 @@ def load(path: Path) -> Result:
 
 def checked(path: Path, document: object) -> Result:
     """The result in an already parsed document. Raises FabricmarkError (2) naming file, cause and remedy."""
-    check_version(path, document, SCHEMA)
-    fault = first_fault("result-1", document)
+    check_version(path, document, SCHEMA, OLDEST)
+    document = upgraded(document)
+    fault = first_fault("result-2", document)
     if fault:
         raise FabricmarkError(f"{path}: {fault[0]}: {fault[1]}", REMEDY)
     measurements = [_measurement(entry) for entry in document["measurements"]]
-    for measurement in measurements:
-        fault_found = inconsistency(measurement, document["environment"]["ranks"]["count"])
+    for measurement, entry in zip(measurements, document["measurements"], strict=True):
+        ranks = document["environment"]["ranks"]["count"]
+        fault_found = inconsistency(measurement, ranks) or inner.inconsistency(entry)
         if fault_found:
             raise FabricmarkError(f"{path}: {measurement.label}: {fault_found}", REMEDY)
     return Result(path, document, measurements)
@@ -177,7 +182,7 @@ def _measurement(entry: Mapping) -> Measurement:
     per_rank = [[float(sample) for sample in rank] for rank in samples["per_rank"]]
     return Measurement(
         **plain, **numbers, work_amount=work, samples_unit=samples["unit"], per_rank=per_rank,
-        derived=entry.get("derived"),
+        derived=entry.get("derived"), percentiles=entry.get("percentiles"),
     )  # fmt: skip
 
 
@@ -205,8 +210,10 @@ def inconsistency(measurement: Measurement, ranks: int) -> str | None:
     lengths = {len(samples) for samples in measurement.per_rank}
     if len(lengths) != 1:
         return "the ranks have different numbers of samples"
-    if measurement.kind != "modelled" and len(measurement.per_rank) != ranks:
+    if len(measurement.per_rank) != ranks:
         return f"samples of {len(measurement.per_rank)} ranks, but the run had {ranks}"
+    if min(measurement.seconds()) <= 0:
+        return "a repetition took no time on any rank"
     repetitions = values(measurement)
     if repetitions is None:
         return None

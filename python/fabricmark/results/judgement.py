@@ -52,13 +52,9 @@ def _of_derived(result: Result) -> Iterable[str]:
     if len(derived) == len(result.measurements):
         yield "no metric has samples"
         return
-    rule = getattr(models.find(result.benchmark), "derived", None)
-    try:
-        known = rule([entry for entry in result.measurements if entry.per_rank]) if rule else {}
-    except (LookupError, ValueError, ArithmeticError):
-        known = {}
+    known = {kind: _worked_out(result, kind) for kind in {entry.kind for entry in derived}}
     for entry in derived:
-        expected = known.get((entry.name, *entry.axes.values()))
+        expected = known[entry.kind].get((entry.name, *entry.axes.values()))
         if expected is None:
             if units.is_time_or_rate(entry.unit):
                 yield f"{entry.label}: has no samples and does not follow from the other metrics"
@@ -67,3 +63,16 @@ def _of_derived(result: Result) -> Iterable[str]:
             if not math.isclose(getattr(entry, key), value, rel_tol=units.RELATIVE_TOLERANCE):
                 said = f"{key} is given as {getattr(entry, key):.6g} {entry.unit}"
                 yield f"{entry.label}: {said}, but the other metrics make {value:.6g} {entry.unit}"
+
+
+def _worked_out(result: Result, kind: str) -> Mapping[tuple, tuple[float, float]]:
+    """The metrics that follow from those of one kind of time; times of different kinds make no metric."""
+    rule = getattr(models.find(result.benchmark), "derived", None)
+    try:
+        return (
+            rule([entry for entry in result.measurements if entry.per_rank and entry.kind == kind])
+            if rule
+            else {}
+        )
+    except (LookupError, ValueError, ArithmeticError):
+        return {}

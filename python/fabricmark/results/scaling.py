@@ -91,8 +91,10 @@ def _add(entry: Series, measurement: Measurement, run: Run, design: Design) -> N
     # An emulator's clock says nothing about hardware, and so nothing about how hardware scales.
     is_real = entry.kind != "emulated"
     entry.speed_up.append(gained if is_real else None)
-    # Ranks on one device share what it has: ideal scaling would ask more of it than there is.
+    # Ranks on one device share what it has: ideal scaling would ask more of it than there is. A modelled
+    # time is that of a described system, whatever this one has.
     has_own = entry.devices[-1] == run.ranks and entry.devices[0] == entry.ranks[0]
+    has_own = has_own or entry.kind == "modelled"
     entry.efficiency.append(efficiency if is_real and has_own else None)
     replications = run.result.document["parameters"].get("replications")
     if not (is_real and is_of_kernel(measurement)):
