@@ -12,6 +12,7 @@
 #include "device/device.hpp"
 #include "device/memory.hpp"
 #include "device/replications.hpp"
+#include "runtime/clock.hpp"
 #include "runtime/communicator.hpp"
 #include "runtime/fault.hpp"
 #include "runtime/kernel_spec.hpp"
@@ -59,6 +60,9 @@ struct Metric {
   Better better = Better::kHigher;
   double work = 0;  ///< of this rank; summed over the ranks
   std::string work_unit{};
+  /// Of which time of its part: that of the wall clock (measured, or emulated on an emulator) where it says
+  /// nothing; kModelled: what was charged there.
+  std::optional<TimeKind> kind{};
 };
 
 /// A rate in GB/s (1e9 bytes per second) of the timed part `operation`, which moves `bytes` on this rank.
@@ -70,6 +74,9 @@ inline Metric bandwidth(const std::string& operation, double bytes) {
 struct LapSeconds {
   double best = 0;
   double median = 0;
+  /// The same of what was charged there; zero where nothing was.
+  double modelled_best = 0;
+  double modelled_median = 0;
 };
 
 /// A metric that is computed from several timed parts and has no samples of its own.
@@ -81,6 +88,8 @@ struct DerivedMetric {
   double best = 0;
   double median = 0;
   std::string formula{};  ///< how it is computed, in words
+  /// Of the times that it is computed from, as in Metric; never of several kinds at once.
+  std::optional<TimeKind> kind{};
 };
 
 /// Bytes that a benchmark needs on this rank, to be refused early when there are not so many.
@@ -119,6 +128,8 @@ class Context {
   [[nodiscard]] const RunConditions& conditions() const { return conditions_; }
   /// Where the times of kernels go, for what is not a kernel or what is made from them.
   [[nodiscard]] device::Timeline& timeline() const { return timeline_; }
+  /// The clock of this rank for what is modelled: what is charged in a timed part is its modelled time.
+  [[nodiscard]] ChargedClock& charged_clock() const { return *charged_clock_; }
 
   /// `count` concurrent copies of the variant's entry point number `entry`.
   [[nodiscard]] device::Replications replications(int count, std::size_t entry = 0) const {
@@ -158,6 +169,7 @@ class Context {
     bool is_pageable = false;
   };
   std::shared_ptr<HostMemoryUse> host_memory_ = std::make_shared<HostMemoryUse>();  ///< of all arrays
+  std::shared_ptr<ChargedClock> charged_clock_ = std::make_shared<ChargedClock>();
 };
 
 /// One benchmark on one rank. The runtime owns repetition, warm-up, barriers, statistics, files and exit

@@ -80,6 +80,24 @@ std::vector<Result::RankTimes> gather_timeline(Communicator& ranks,
   return all;
 }
 
+void gather_samples(Communicator& ranks, const Samples& own, Result& result) {
+  result.lap_names = own.names;
+  for (const auto& seconds : own.seconds) result.seconds.push_back(ranks.all_gather_numbers(seconds));
+  if (ranks.all_reduce_max(own.are_modelled() ? 1 : 0) == 1) {
+    for (const auto& seconds : own.modelled_seconds) {
+      result.modelled_seconds.push_back(ranks.all_gather_numbers(seconds));
+    }
+  }
+  for (const std::vector<std::vector<double>>& of_lap : own.inner_seconds) {
+    std::vector<Result::PerRank> all(of_lap.empty() ? 0 : static_cast<std::size_t>(ranks.size()));
+    for (const std::vector<double>& of_repetition : of_lap) {
+      const Result::PerRank of_ranks = ranks.all_gather_numbers(of_repetition);
+      for (std::size_t rank = 0; rank < all.size(); ++rank) all[rank].push_back(of_ranks[rank]);
+    }
+    result.inner_seconds.push_back(std::move(all));
+  }
+}
+
 power::Reading gather_power(Communicator& ranks, const std::string& host, const power::Reading& own) {
   const std::vector<std::string> hosts = gather(ranks, host);
   const bool is_one_host = std::ranges::all_of(hosts, [&](const auto& other) { return other == hosts[0]; });

@@ -25,23 +25,49 @@ Delay parse_delay(const std::string& text) {
   return is_share ? Delay{.share = number / 100} : Delay{.seconds = number};
 }
 
-void Laps::record(std::string_view name, double seconds) {
-  if (!counting_) return;
+bool Samples::are_modelled() const {
+  return std::ranges::any_of(modelled_seconds, [](const std::vector<double>& of_part) {
+    return std::ranges::any_of(of_part, [](double each) { return each > 0; });
+  });
+}
+
+std::size_t Laps::place_of(std::string_view name) {
   const auto found = std::ranges::find(samples_.names, name);
-  const auto index = static_cast<std::size_t>(found - samples_.names.begin());
+  const auto place = static_cast<std::size_t>(found - samples_.names.begin());
   if (found == samples_.names.end()) {
     samples_.names.emplace_back(name);
     samples_.seconds.emplace_back();
+    samples_.modelled_seconds.emplace_back();
+    samples_.inner_seconds.emplace_back();
   }
-  samples_.seconds[index].push_back(seconds);
+  return place;
 }
 
-void Laps::wait(Clock::time_point start) const {
+Elapsed Laps::record(std::string_view name, const Elapsed& all, std::size_t times) {
+  const auto count = static_cast<double>(times);
+  Elapsed one{all.wall_seconds / count};
+  if (all.modelled_seconds) one.modelled_seconds = *all.modelled_seconds / count;
+  if (!counting_) return one;
+  total_seconds_ += all.wall_seconds;
+  const std::size_t place = place_of(name);
+  samples_.seconds[place].push_back(one.wall_seconds);
+  samples_.modelled_seconds[place].push_back(one.modelled_seconds.value_or(0));
+  return one;
+}
+
+void Laps::record_inner(std::string_view name, std::vector<double> ends, double end) {
+  if (!counting_) return;
+  if (!ends.empty()) ends.back() = end;
+  double before = start_;
+  for (double& seconds : ends) seconds -= std::exchange(before, seconds);
+  samples_.inner_seconds[place_of(name)].push_back(std::move(ends));
+}
+
+void Laps::wait() const {
   // A busy wait: a sleep would add the scheduler's own delay.
-  const Clock::time_point now = Clock::now();
-  const std::chrono::duration<double> elapsed = now - start;
-  const std::chrono::duration<double> extra(delay_->seconds + delay_->share * elapsed.count());
-  while (Clock::now() - now < extra) {
+  const double now = wall_.seconds();
+  const double extra = delay_->seconds + delay_->share * (now - start_);
+  while (wall_.seconds() - now < extra) {
   }
 }
 

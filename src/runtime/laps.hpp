@@ -1,7 +1,6 @@
 #pragma once
 
-#include <chrono>
-#include <exception>
+#include <cstddef>
 #include <functional>
 #include <optional>
 #include <string>
@@ -9,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/clock.hpp"
 #include "runtime/communicator.hpp"
 
 namespace fabricmark::runtime {
@@ -25,34 +25,58 @@ Delay parse_delay(const std::string& text);
 
 /// Seconds of each timed part in each counted repetition, on this rank.
 struct Samples {
-  std::vector<std::string> names;            ///< in the order of the first repetition
-  std::vector<std::vector<double>> seconds;  ///< [name][repetition]
+  std::vector<std::string> names;                     ///< in the order of the first repetition
+  std::vector<std::vector<double>> seconds;           ///< [name][repetition], by the wall clock
+  std::vector<std::vector<double>> modelled_seconds;  ///< [name][repetition], 0 where nothing was charged
+  /// [name][repetition][place], by the wall clock; empty but for parts of `time_each`, when these are kept.
+  std::vector<std::vector<std::vector<double>>> inner_seconds;
+
+  /// Whether the charged clock moved in any part.
+  [[nodiscard]] bool are_modelled() const;
 };
 
 /// The stopwatch of a repetition. Every part starts and ends with a barrier, in which a failed rank shows: a
 /// rank that is done waits, so that what it does next, untimed, slows none on a device that they share.
 class Laps {
  public:
-  using Clock = std::chrono::steady_clock;
+  /// `charged`: the clock of this rank whose time is modelled; null where nothing is. It has to outlive this.
+  Laps(Communicator& ranks, std::optional<Delay> delay, const ChargedClock* charged = nullptr)
+      : ranks_(ranks), delay_(delay), charged_(charged) {}
 
-  Laps(Communicator& ranks, std::optional<Delay> delay) : ranks_(ranks), delay_(delay) {}
-
-  /// Runs and times `work`, which must wait for the device itself; returns the seconds. Where it does the
-  /// same thing `times` times in a row, because once is too short for the clock, the sample is that of one.
-  /// Throws PeerFailure when another rank has failed.
+  /// Runs and times `work`, which must wait for the device itself. Where it does the same thing `times` times
+  /// in a row, because once is too short for the clock, the sample is that of one. Throws PeerFailure when
+  /// another rank has failed.
   template <typename Work>
-  double time(std::string_view name, Work&& work, std::size_t times = 1) {
+  Elapsed time(std::string_view name, Work&& work, std::size_t times = 1) {
+    const Elapsed all = run(std::forward<Work>(work));
+    const Elapsed one = record(name, all, times);
     ranks_.barrier();
-    if (disturb_) disturb_();
-    const Clock::time_point start = Clock::now();
-    work();
-    if (delay_) wait(start);
-    const double all_seconds = std::chrono::duration<double>(Clock::now() - start).count();
-    const double seconds = all_seconds / static_cast<double>(times);
-    total_seconds_ += counting_ ? all_seconds : 0;
-    record(name, seconds);
+    return one;
+  }
+
+  /// The same for a part that does `body(place)` for each place from 0 to count - 1, where each is a sample
+  /// of its own when these are kept. That costs a look at the clock between two of them; else there is none.
+  template <typename Body>
+  Elapsed time_each(std::string_view name, std::size_t count, Body&& body) {
+    if (!keeps_inner_) {
+      return time(
+          name,
+          [&] {
+            for (std::size_t place = 0; place < count; ++place) body(place);
+          },
+          count);
+    }
+    std::vector<double> ends(count);
+    const Elapsed all = run([&] {
+      for (std::size_t place = 0; place < count; ++place) {
+        body(place);
+        ends[place] = wall_.seconds();
+      }
+    });
+    const Elapsed one = record(name, all, count);
+    record_inner(name, std::move(ends), start_ + all.wall_seconds);
     ranks_.barrier();
-    return seconds;
+    return one;
   }
 
   /// Runs `work` between two parts: what is not measured, and counts for no energy either.
@@ -68,20 +92,45 @@ class Laps {
   /// To be called at the start of each timed part, before its clock: fails a rank on purpose.
   void set_disturbance(std::function<void()> disturb) { disturb_ = std::move(disturb); }
 
+  /// Has `time_each` keep the time of every place, not only their mean.
+  void keep_inner_samples() { keeps_inner_ = true; }
   /// Until this is called, parts are run but not kept (warm-up).
   void start_counting() { counting_ = true; }
   [[nodiscard]] const Samples& samples() const { return samples_; }
-  /// Seconds of all counted parts so far.
+  /// Seconds of all counted parts so far, by the wall clock.
   [[nodiscard]] double total_seconds() const { return total_seconds_; }
 
  private:
-  void record(std::string_view name, double seconds);
-  void wait(Clock::time_point start) const;
+  /// Both clocks over `work`, from a barrier on.
+  template <typename Work>
+  Elapsed run(Work&& work) {
+    ranks_.barrier();
+    if (disturb_) disturb_();
+    const double charged = charged_ != nullptr ? charged_->seconds() : 0;
+    start_ = wall_.seconds();
+    work();
+    if (delay_) wait();
+    Elapsed all{wall_.seconds() - start_};
+    if (charged_ != nullptr && charged_->seconds() > charged) {
+      all.modelled_seconds = charged_->seconds() - charged;
+    }
+    return all;
+  }
+  [[nodiscard]] std::size_t place_of(std::string_view name);
+  /// Keeps one of `times` that took `all` together, and returns it.
+  Elapsed record(std::string_view name, const Elapsed& all, std::size_t times);
+  /// `ends`: when each place was done; the last one's is `end`, so that all add up to the part.
+  void record_inner(std::string_view name, std::vector<double> ends, double end);
+  void wait() const;
 
   Communicator& ranks_;
   std::optional<Delay> delay_;
+  const ChargedClock* charged_;
+  WallClock wall_;
+  double start_ = 0;  ///< of the part under way
   std::function<void(bool)> watch_;
   std::function<void()> disturb_;
+  bool keeps_inner_ = false;
   bool counting_ = false;
   double total_seconds_ = 0;
   Samples samples_;

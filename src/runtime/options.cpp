@@ -49,6 +49,8 @@ void add_common(CLI::App& app, Options& options, Texts& texts) {
       ->check(CLI::Range(0.0, 1e6));
   app.add_option("--json", texts.json, "write the result file, - for standard output");
   app.add_flag("--timeline", options.timeline, "record start and end of every kernel");
+  app.add_flag("--inner-samples", options.inner_samples,
+               "keep the time of every single message, not only the mean of many in a row");
   app.add_flag("--skip-validation", options.skip_validation, "do not check the results");
   app.add_option("--inject-fault", texts.fault,
                  "make a result wrong: KIND[:TARGET][@RANK][#REPETITION], or a rank fail: KIND:STEP@RANK; "

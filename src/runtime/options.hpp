@@ -32,6 +32,7 @@ struct Options {
   std::optional<double> max_time_seconds;
   std::optional<std::string> json;  ///< file name, or "-" for standard output
   bool timeline = false;
+  bool inner_samples = false;  ///< of parts that repeat the same thing
   bool skip_validation = false;
   std::optional<Fault> fault;
   std::optional<Delay> delay;

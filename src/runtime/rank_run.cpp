@@ -124,7 +124,8 @@ int RankRun::execute_steps() {
     benchmark_->generate();
   });
   begin("repetitions", "measuring");
-  Laps laps(ranks_, options_.delay);
+  Laps laps(ranks_, options_.delay, &context_->charged_clock());
+  if (options_.inner_samples) laps.keep_inner_samples();
   if (options_.fault) laps.set_disturbance([this] { fail_in_step("timed"); });
   repeat(laps);
   begin("check", "checking the results");
@@ -261,10 +262,10 @@ void RankRun::repeat(Laps& laps) {
     counts ? sampler_->resume() : sampler_->pause();
   });
   int counted = 0;
-  Laps::Clock::time_point started;
+  std::chrono::steady_clock::time_point started;
   for (int repetition = -options_.warmup;; ++repetition) {
     if (repetition == 0) {
-      started = Laps::Clock::now();
+      started = std::chrono::steady_clock::now();
       if (sampler_) sampler_->start();
       laps.start_counting();
     }
@@ -282,8 +283,8 @@ void RankRun::repeat(Laps& laps) {
   result_.repetitions = counted;
 }
 
-bool RankRun::is_over(Laps::Clock::time_point started) const {
-  const std::chrono::duration<double> elapsed = Laps::Clock::now() - started;
+bool RankRun::is_over(std::chrono::steady_clock::time_point started) const {
+  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - started;
   return options_.max_time_seconds && elapsed.count() >= *options_.max_time_seconds;
 }
 
@@ -350,17 +351,20 @@ void RankRun::collect(const Samples& samples) {
                                         result_.repetitions, options_.repetitions,
                                         options_.max_time_seconds.value_or(0)));
   }
-  result_.lap_names = samples.names;
-  for (const std::vector<double>& seconds : samples.seconds) {
-    result_.seconds.push_back(ranks_.all_gather_numbers(seconds));
-  }
+  gather_samples(ranks_, samples, result_);
   for (Metric& metric : result_.metrics) metric.work = ranks_.all_reduce_sum(metric.work);
   std::map<std::string, LapSeconds> laps;
   for (std::size_t i = 0; i < result_.lap_names.size(); ++i) {
     const Statistics seconds = statistics(slowest(result_.seconds[i]));
-    laps[result_.lap_names[i]] = {.best = seconds.minimum, .median = seconds.median};
+    LapSeconds& lap = laps[result_.lap_names[i]];
+    lap = {.best = seconds.minimum, .median = seconds.median};
+    if (result_.modelled_seconds.empty()) continue;
+    const Statistics modelled = statistics(slowest(result_.modelled_seconds[i]));
+    lap.modelled_best = modelled.minimum;
+    lap.modelled_median = modelled.median;
   }
   result_.derived = benchmark_->derive(laps);
+  check_kinds(result_);
   const Result::Placement own{describe_host().name, device_->info().name, device_->info().device_index,
                               device_->info().compute_units};
   result_.placement = gather_placement(ranks_, own);

@@ -47,7 +47,7 @@ class RankRun {
   void check_signatures(const cl::Program& own, const device::Definitions& definitions);
   void repeat(Laps& laps);
   /// Whether --max-time has passed since the first counted repetition began.
-  [[nodiscard]] bool is_over(Laps::Clock::time_point started) const;
+  [[nodiscard]] bool is_over(std::chrono::steady_clock::time_point started) const;
   void one_repetition(Laps& laps, int repetition);
   [[nodiscard]] bool spoils_results() const;
   [[nodiscard]] bool injects_here() const;

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
+#include "base/error.hpp"
 #include "base/host.hpp"
 #include "base/statistics.hpp"
 #include "base/version.hpp"
@@ -94,9 +95,14 @@ Json environment_json(const Result& result) {
           {"variables", variables_json()}};
 }
 
-const std::vector<std::vector<double>>& samples_of(const Result& result, const Metric& metric) {
+std::size_t lap_of(const Result& result, const Metric& metric) {
   const auto found = std::ranges::find(result.lap_names, metric.lap);
-  return result.seconds.at(static_cast<std::size_t>(found - result.lap_names.begin()));
+  return static_cast<std::size_t>(found - result.lap_names.begin());
+}
+
+const Result::PerRank& samples_of(const Result& result, const Metric& metric) {
+  const bool is_modelled = kind_of(result, metric.kind) == TimeKind::kModelled;
+  return (is_modelled ? result.modelled_seconds : result.seconds).at(lap_of(result, metric));
 }
 
 Json axes_json(const std::vector<Axis>& axes) {
@@ -107,15 +113,14 @@ Json axes_json(const std::vector<Axis>& axes) {
 
 const char* better_name(Better better) { return better == Better::kHigher ? "higher" : "lower"; }
 
-const char* kind_name(const Result& result) { return result.device.emulated() ? "emulated" : "measured"; }
-
 /// A derived metric has a best and a median but no samples; the other statistics repeat the median.
 Json derived_json(const Result& result, const DerivedMetric& metric) {
+  const char* kind = name_of(kind_of(result, metric.kind));
   return {{"name", metric.name},
           {"axes", axes_json(metric.axes)},
           {"unit", metric.unit},
           {"better", better_name(metric.better)},
-          {"kind", kind_name(result)},
+          {"kind", kind},
           {"best", number(metric.best)},
           {"median", number(metric.median)},
           {"mean", number(metric.median)},
@@ -124,7 +129,33 @@ Json derived_json(const Result& result, const DerivedMetric& metric) {
           {"standard_deviation", 0.0},
           {"work", nullptr},
           {"derived", metric.formula},
-          {"samples", {{"unit", "s"}, {"per_rank", Json::array()}}}};
+          {"samples", {{"kind", kind}, {"unit", "s"}, {"per_rank", Json::array()}}}};
+}
+
+/// The value below or at which so many percent of the sorted values lie: one of them (nearest rank).
+double percentile(const std::vector<double>& sorted, std::size_t percent) {
+  return sorted[std::max<std::size_t>((percent * sorted.size() + 99) / 100, 1) - 1];
+}
+
+/// Adds every single time of a part to a metric that is such a time, and their percentiles over all ranks and
+/// repetitions, in the metric's unit. Rates repeat what stands there.
+void add_inner(Json& measurement, const Result& result, const Metric& metric) {
+  const std::size_t lap = lap_of(result, metric);
+  const bool is_wall_time = metric.work <= 0 && kind_of(result, metric.kind) != TimeKind::kModelled;
+  if (!is_wall_time || lap >= result.inner_seconds.size()) return;
+  std::vector<double> all;
+  for (const Result::PerRank& of_rank : result.inner_seconds[lap]) {
+    for (const std::vector<double>& of_repetition : of_rank) {
+      all.insert(all.end(), of_repetition.begin(), of_repetition.end());
+    }
+  }
+  if (all.empty()) return;
+  std::ranges::sort(all);
+  measurement["percentiles"] = {{"p50", percentile(all, 50) * metric.scale},
+                                {"p90", percentile(all, 90) * metric.scale},
+                                {"p99", percentile(all, 99) * metric.scale},
+                                {"largest", all.back() * metric.scale}};
+  measurement["samples"]["inner"] = result.inner_seconds[lap];
 }
 
 Json measurement_json(const Result& result, const Metric& metric) {
@@ -132,19 +163,22 @@ Json measurement_json(const Result& result, const Metric& metric) {
   const Statistics summary = statistics(values);
   const Json work =
       metric.work > 0 ? Json{{"amount", metric.work}, {"unit", metric.work_unit}} : Json(nullptr);
-  return {{"name", metric.name},
-          {"axes", axes_json(metric.axes)},
-          {"unit", metric.unit},
-          {"better", better_name(metric.better)},
-          {"kind", kind_name(result)},
-          {"best", number(best_of(values, metric.better))},
-          {"median", number(summary.median)},
-          {"mean", number(summary.mean)},
-          {"minimum", number(summary.minimum)},
-          {"maximum", number(summary.maximum)},
-          {"standard_deviation", number(summary.standard_deviation)},
-          {"work", work},
-          {"samples", {{"unit", "s"}, {"per_rank", samples_of(result, metric)}}}};
+  const char* kind = name_of(kind_of(result, metric.kind));
+  Json measurement{{"name", metric.name},
+                   {"axes", axes_json(metric.axes)},
+                   {"unit", metric.unit},
+                   {"better", better_name(metric.better)},
+                   {"kind", kind},
+                   {"best", number(best_of(values, metric.better))},
+                   {"median", number(summary.median)},
+                   {"mean", number(summary.mean)},
+                   {"minimum", number(summary.minimum)},
+                   {"maximum", number(summary.maximum)},
+                   {"standard_deviation", number(summary.standard_deviation)},
+                   {"work", work},
+                   {"samples", {{"kind", kind}, {"unit", "s"}, {"per_rank", samples_of(result, metric)}}}};
+  add_inner(measurement, result, metric);
+  return measurement;
 }
 
 Json verdict_json(const Result::RankVerdict& entry, bool validated) {
@@ -206,6 +240,35 @@ Json energy_json(const Result& result) {
 
 }  // namespace
 
+TimeKind kind_of(const Result& result, const std::optional<TimeKind>& own) {
+  return own.value_or(result.device.emulated() ? TimeKind::kEmulated : TimeKind::kMeasured);
+}
+
+void check_kinds(const Result& result) {
+  const auto check = [&](const std::string& name, const std::optional<TimeKind>& kind, bool has_modelled) {
+    if (kind == TimeKind::kModelled && !has_modelled) {
+      throw environment_failure(fmt::format("'{}' is a modelled metric, but nothing was charged", name),
+                                "charge the context's clock in every repetition of its timed part");
+    }
+    if (kind == TimeKind::kMeasured && result.device.emulated()) {
+      throw environment_failure(fmt::format("'{}' is said to be measured on an emulator", name),
+                                "leave its kind out: wall times are emulated there");
+    }
+  };
+  for (const Metric& metric : result.metrics) {
+    const std::size_t lap = lap_of(result, metric);
+    bool has_modelled = lap < result.modelled_seconds.size();
+    if (has_modelled) {
+      const std::vector<double> seconds = slowest(result.modelled_seconds[lap]);
+      has_modelled = std::ranges::all_of(seconds, [](double each) { return each > 0; });
+    }
+    check(metric.name, metric.kind, has_modelled);
+  }
+  for (const DerivedMetric& metric : result.derived) {
+    check(metric.name, metric.kind, !result.modelled_seconds.empty());
+  }
+}
+
 std::vector<double> values_of(const Result& result, const Metric& metric) {
   std::vector<double> values = slowest(samples_of(result, metric));
   for (double& value : values)
@@ -220,7 +283,7 @@ double best_of(const std::vector<double>& values, Better better) {
 
 std::string to_json(const Result& result) {
   Json document;
-  document["schema"] = "fabricmark-result/1";
+  document["schema"] = "fabricmark-result/2";
   document["run"] = {
       {"program", result.program},
       {"benchmark", result.benchmark},

@@ -58,7 +58,11 @@ struct Result {
   std::vector<Metric> metrics;  ///< with the work of all ranks
   std::vector<DerivedMetric> derived;
   std::vector<std::string> lap_names;
-  std::vector<std::vector<std::vector<double>>> seconds;  ///< [lap][rank][repetition]
+  using PerRank = std::vector<std::vector<double>>;  ///< [rank][repetition]
+  std::vector<PerRank> seconds;                      ///< [lap], by the wall clock
+  std::vector<PerRank> modelled_seconds;             ///< [lap]; empty where no rank charged anything
+  /// [lap][rank][repetition][place]; empty for laps whose single times were not kept.
+  std::vector<std::vector<PerRank>> inner_seconds;
   struct RankVerdict {
     Verdict verdict;
     int rank = 0;
@@ -74,7 +78,14 @@ struct Result {
   std::vector<std::string> notes;
 };
 
-/// One value of a metric per repetition, in its unit: the slowest rank counts.
+/// The kind of a metric that says none is that of the device's wall clock.
+TimeKind kind_of(const Result& result, const std::optional<TimeKind>& own);
+
+/// Throws Error (environment) where a metric says a kind of time that its part does not have: a modelled one
+/// where nothing was charged in some repetition, a measured one where the wall clock is an emulator's.
+void check_kinds(const Result& result);
+
+/// One value of a metric per repetition, in its unit, of its kind of time: the slowest rank counts.
 std::vector<double> values_of(const Result& result, const Metric& metric);
 
 /// The largest or the smallest value, "best" by the metric's sense.

@@ -27,6 +27,19 @@ std::string axes_text(const AnyMetric& metric) {
   return text.empty() ? metric.name : text;
 }
 
+/// The kinds of all metrics, each once, in their order; without metrics that of the wall clock.
+std::vector<std::string> kinds_of(const Result& result) {
+  std::vector<std::string> kinds;
+  const auto add = [&](const std::optional<TimeKind>& kind) {
+    const std::string name = name_of(kind_of(result, kind));
+    if (std::ranges::find(kinds, name) == kinds.end()) kinds.push_back(name);
+  };
+  for (const Metric& metric : result.metrics) add(metric.kind);
+  for (const DerivedMetric& metric : result.derived) add(metric.kind);
+  if (kinds.empty()) add(std::nullopt);
+  return kinds;
+}
+
 /// Whose results they are, with what settings.
 std::string heading(const Result& result, std::size_t width) {
   // Runs of different kernels of the user's must not look alike.
@@ -35,29 +48,32 @@ std::string heading(const Result& result, std::size_t width) {
   const std::size_t ranks = result.placement.size();
   std::vector<std::string> settings;
   for (const auto& [name, value] : result.parameters.all()) settings.push_back(name + "=" + to_text(value));
-  return packed(
-             {fmt::format("{} {} ({}, {})", result.benchmark, kernel, result.optimized ? "optimized" : "base",
-                          result.device.emulated() ? "emulated" : "measured"),
-              fmt::format("on {},", result.device.name),
-              fmt::format("{} rank{}", ranks, ranks == 1 ? "" : "s")},
-             width, 2) +
+  return packed({fmt::format("{} {} ({}, {})", result.benchmark, kernel,
+                             result.optimized ? "optimized" : "base", fmt::join(kinds_of(result), " and ")),
+                 fmt::format("on {},", result.device.name),
+                 fmt::format("{} rank{}", ranks, ranks == 1 ? "" : "s")},
+                width, 2) +
          packed(settings, width, 2);
 }
 
-enum Field { kName, kBest, kMedian, kDeviation, kUnit, kFields };
+enum Field { kName, kKind, kBest, kMedian, kDeviation, kUnit, kFields };
 using Row = std::array<std::string, kFields>;
 
 std::vector<Row> rows_of(const Result& result) {
-  std::vector<Row> rows{{"", "best", "median", "deviation", "unit"}};
+  const bool with_kind = kinds_of(result).size() > 1;
+  const auto kind = [&](const auto& metric) -> std::string {
+    return with_kind ? name_of(kind_of(result, metric.kind)) : "";
+  };
+  std::vector<Row> rows{{"", with_kind ? "kind" : "", "best", "median", "deviation", "unit"}};
   for (const Metric& metric : result.metrics) {
     const std::vector<double> values = values_of(result, metric);
     const Statistics summary = statistics(values);
-    rows.push_back({axes_text(metric), fmt::format("{:.4g}", best_of(values, metric.better)),
+    rows.push_back({axes_text(metric), kind(metric), fmt::format("{:.4g}", best_of(values, metric.better)),
                     fmt::format("{:.4g}", summary.median), fmt::format("{:.2g}", summary.standard_deviation),
                     metric.unit});
   }
   for (const DerivedMetric& metric : result.derived) {
-    rows.push_back({axes_text(metric), fmt::format("{:.4g}", metric.best),
+    rows.push_back({axes_text(metric), kind(metric), fmt::format("{:.4g}", metric.best),
                     fmt::format("{:.4g}", metric.median), "", metric.unit});
   }
   return rows;
@@ -73,7 +89,8 @@ std::string metrics_table(const Result& result, std::size_t width) {
       widths.at(field) = std::max(widths.at(field), columns(row.at(field)));
     }
   }
-  std::size_t whole = kGap * (kFields - 1);
+  const bool with_kind = widths[kKind] > 0;
+  std::size_t whole = kGap * (kFields - (with_kind ? 1 : 2));
   for (const std::size_t each : widths) whole += each;
   const bool beside = whole <= width;
   std::string text;
@@ -83,6 +100,9 @@ std::string metrics_table(const Result& result, std::size_t width) {
       line += std::string(widths[kName] - columns(line), ' ');
     } else if (!line.empty()) {
       line += '\n';
+    }
+    if (with_kind) {
+      line += std::string(kGap, ' ') + row[kKind] + std::string(widths[kKind] - columns(row[kKind]), ' ');
     }
     for (const Field field : {kBest, kMedian, kDeviation}) {
       line += std::string(kGap + widths.at(field) - columns(row.at(field)), ' ') + row.at(field);
@@ -121,7 +141,9 @@ std::string energy_lines(const Result& result, const power::Energy& energy, cons
                                  fmt::format("{:.4g} J,", energy.joules),
                                  fmt::format("{:.4g} W,", energy.watts())};
   // The median: power is a mean over all repetitions, not over the best.
-  if (!result.metrics.empty() && result.metrics.front().better == Better::kHigher) {
+  // And of what was measured only: an emulator's rate over the host's watts is nothing.
+  if (!result.metrics.empty() && result.metrics.front().better == Better::kHigher &&
+      kind_of(result, result.metrics.front().kind) == TimeKind::kMeasured) {
     const Metric& metric = result.metrics.front();
     parts.push_back(per_repetition + ",");
     parts.push_back(fmt::format("{} {:.4g} {} per W", axes_text(metric),

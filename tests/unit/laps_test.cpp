@@ -1,8 +1,11 @@
 #include "runtime/laps.hpp"
 
 #include <atomic>
+#include <chrono>
+#include <cmath>
 #include <stdexcept>
 
+#include "runtime/exchange.hpp"
 #include "support.hpp"
 
 namespace fabricmark::runtime {
@@ -13,8 +16,8 @@ using test::mentions;
 using test::message_of;
 
 void spend(double seconds) {
-  const auto start = Laps::Clock::now();
-  while (Laps::Clock::now() - start < std::chrono::duration<double>(seconds)) {
+  const auto start = std::chrono::steady_clock::now();
+  while (std::chrono::steady_clock::now() - start < std::chrono::duration<double>(seconds)) {
   }
 }
 
@@ -96,11 +99,137 @@ TEST(Laps, AreLongerByAShareOfTheirOwnTime) {
   laps.start_counting();
   double spent = 0;
   laps.time("copy", [&] {
-    const auto start = Laps::Clock::now();
+    const auto start = std::chrono::steady_clock::now();
     spend(0.004);
-    spent = std::chrono::duration<double>(Laps::Clock::now() - start).count();
+    spent = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   });
   EXPECT_GE(laps.samples().seconds[0][0], 2 * spent);
+}
+
+TEST(Laps, HaveNoModelledTimeUnlessTheirClockIsCharged) {
+  const std::unique_ptr<Communicator> ranks = single_rank();
+  ChargedClock charged;
+  charged.charge(5);  // outside of any part
+  Laps laps(*ranks, std::nullopt, &charged);
+  laps.start_counting();
+  const Elapsed elapsed = laps.time("copy", [] { spend(0.002); });
+  EXPECT_FALSE(elapsed.modelled_seconds);
+  EXPECT_GE(elapsed.wall_seconds, 0.002);
+  EXPECT_FALSE(laps.samples().are_modelled());
+}
+
+TEST(Laps, KeepWallAndModelledTimeOfAPartApart) {
+  const std::unique_ptr<Communicator> ranks = single_rank();
+  ChargedClock charged;
+  Laps laps(*ranks, std::nullopt, &charged);
+  laps.start_counting();
+  const Elapsed all = laps.time(
+      "copy",
+      [&] {
+        for (int i = 0; i < 4; ++i) charged.charge(250);
+      },
+      4);
+  laps.time("triad", [] {});
+  EXPECT_EQ(all.modelled_seconds, 250.0);
+  EXPECT_LT(laps.samples().seconds[0][0], 250);
+  EXPECT_EQ(laps.samples().modelled_seconds, (std::vector<std::vector<double>>{{250}, {0}}));
+  EXPECT_TRUE(laps.samples().are_modelled());
+  EXPECT_LT(laps.total_seconds(), 250);
+}
+
+TEST(Laps, ChargedOnSomeRanksHaveTheSlowestRanksModelledTime) {
+  run_in_process(3, [](Communicator& ranks) {
+    ChargedClock charged;
+    Laps laps(ranks, std::nullopt, &charged);
+    laps.start_counting();
+    for (int repetition = 1; repetition <= 2; ++repetition) {
+      laps.time("copy", [&] {
+        if (ranks.rank() > 0) charged.charge(10.0 * ranks.rank() + repetition);
+      });
+    }
+    Result result;
+    gather_samples(ranks, laps.samples(), result);
+    Metric metric{.name = "time", .lap = "copy", .unit = "s", .kind = TimeKind::kModelled};
+    EXPECT_EQ(values_of(result, metric), (std::vector<double>{21, 22}));
+    metric.kind.reset();
+    for (const double value : values_of(result, metric)) EXPECT_LT(value, 10);
+    return 0;
+  });
+}
+
+TEST(Laps, OfUnchargedClocksGatherNoModelledTimes) {
+  run_in_process(2, [](Communicator& ranks) {
+    Laps laps(ranks, std::nullopt);
+    laps.start_counting();
+    laps.time("copy", [] {});
+    Result result;
+    gather_samples(ranks, laps.samples(), result);
+    EXPECT_TRUE(result.modelled_seconds.empty());
+    EXPECT_EQ(result.seconds.at(0).size(), 2U);
+    return 0;
+  });
+}
+
+TEST(Laps, OfManyTheSameAreTimedAsOneUnlessEachIsKept) {
+  const std::unique_ptr<Communicator> ranks = single_rank();
+  Laps laps(*ranks, std::nullopt);
+  laps.start_counting();
+  std::vector<std::size_t> places;
+  laps.time_each("copy", 3, [&](std::size_t place) { places.push_back(place); });
+  EXPECT_EQ(places, (std::vector<std::size_t>{0, 1, 2}));
+  EXPECT_EQ(laps.samples().seconds.at(0).size(), 1U);
+  EXPECT_TRUE(laps.samples().inner_seconds.at(0).empty());
+}
+
+TEST(Laps, KeepEveryInnerSampleOnRequest) {
+  run_in_process(2, [](Communicator& ranks) {
+    ChargedClock charged;
+    Laps laps(ranks, Delay{.seconds = 0.001}, &charged);
+    laps.keep_inner_samples();
+    const auto body = [&](std::size_t place) {
+      charged.charge(8);
+      if (place == 1) spend(0.002);
+    };
+    laps.time_each("copy", 3, body);  // the warm-up
+    laps.start_counting();
+    for (int repetition = 0; repetition < 2; ++repetition) {
+      EXPECT_EQ(laps.time_each("copy", 3, body).modelled_seconds, 8.0);
+    }
+    Result result;
+    gather_samples(ranks, laps.samples(), result);
+    const std::vector<Result::PerRank>& inner = result.inner_seconds.at(0);
+    EXPECT_EQ(inner.size(), 2U);
+    for (std::size_t rank = 0; rank < inner.size(); ++rank) {
+      EXPECT_EQ(inner[rank].size(), 2U);
+      for (std::size_t repetition = 0; repetition < inner[rank].size(); ++repetition) {
+        const std::vector<double>& times = inner[rank][repetition];
+        EXPECT_EQ(times.size(), 3U);
+        EXPECT_GE(times.at(1), 0.002);
+        EXPECT_GE(times.at(2), 0.001);  // the delay ends the part
+        EXPECT_NEAR((times[0] + times[1] + times[2]) / 3, result.seconds[0][rank][repetition], 1e-12);
+      }
+    }
+    return 0;
+  });
+}
+
+TEST(ChargedClock, RefusesWhatIsNoTime) {
+  ChargedClock clock;
+  for (const double seconds : {-1.0, std::nan(""), HUGE_VAL}) {
+    EXPECT_TRUE(
+        mentions(message_of([&] { clock.charge(seconds); }, ExitCode::kEnvironment), "a model charged"));
+  }
+  EXPECT_EQ(clock.seconds(), 0);
+  clock.charge(0.5);
+  clock.charge(0.25);
+  EXPECT_EQ(clock.seconds(), 0.75);
+}
+
+TEST(WallClock, MovesByItself) {
+  const WallClock clock;
+  const double start = clock.seconds();
+  spend(0.001);
+  EXPECT_GE(clock.seconds() - start, 0.001);
 }
 
 TEST(Laps, EndOnAllRanksWhenOneHasFailed) {

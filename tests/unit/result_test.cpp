@@ -56,7 +56,7 @@ TEST(Values, WithoutWorkAreTimes) {
 
 TEST(ResultJson, KeepsTheTypesOfParameters) {
   const Json document = Json::parse(to_json(sample()));
-  EXPECT_EQ(document["schema"], "fabricmark-result/1");
+  EXPECT_EQ(document["schema"], "fabricmark-result/2");
   EXPECT_TRUE(document["parameters"]["size"].is_number_integer());
   EXPECT_EQ(document["parameters"]["data_type"], "float");
   EXPECT_TRUE(document["parameters"]["share"].is_number_float());
@@ -87,6 +87,72 @@ TEST(ResultJson, MarksAnEmulatorsTimes) {
   const Json document = Json::parse(to_json(result));
   EXPECT_EQ(document["measurements"][0]["kind"], "emulated");
   EXPECT_EQ(document["environment"]["device"]["emulated"], true);
+}
+
+/// Triad in half of the time, as a model has it.
+Metric modelled_triad(Result& result) {
+  result.modelled_seconds = {{{0, 0}, {0, 0}}, {{0.25, 0.125}, {0, 0.5}}};
+  Metric metric = bandwidth("triad", 1e9);
+  metric.kind = TimeKind::kModelled;
+  return metric;
+}
+
+TEST(ResultJson, HasMetricsOfSeveralKindsSideBySide) {
+  Result result = sample();
+  result.metrics.push_back(modelled_triad(result));
+  result.derived = {{.name = "mean", .unit = "GB/s", .kind = TimeKind::kModelled}};
+  for (const bool is_emulated : {false, true}) {
+    if (is_emulated) result.device.device_class = device::DeviceClass::kEmulator;
+    const std::string wall = is_emulated ? "emulated" : "measured";
+    const Json entries = Json::parse(to_json(result))["measurements"];
+    ASSERT_EQ(entries.size(), 3U);
+    EXPECT_EQ(entries[0]["kind"], wall);
+    EXPECT_EQ(entries[0]["samples"]["kind"], wall);
+    EXPECT_EQ(entries[0]["samples"]["per_rank"], (Json{{0.5, 0.25}, {0.125, 1.0}}));
+    EXPECT_EQ(entries[1]["kind"], "modelled");
+    EXPECT_EQ(entries[1]["samples"]["kind"], "modelled");
+    EXPECT_EQ(entries[1]["samples"]["per_rank"], (Json{{0.25, 0.125}, {0.0, 0.5}}));
+    EXPECT_EQ(entries[1]["best"], 4.0);
+    EXPECT_EQ(entries[2]["kind"], "modelled");
+    EXPECT_EQ(entries[2]["samples"]["kind"], "modelled");
+    check_kinds(result);
+  }
+}
+
+TEST(Kinds, AreRefusedWhereTheirTimeIsNotThere) {
+  Result result = sample();
+  const Metric metric = modelled_triad(result);
+  const auto refusal = [&] { return test::message_of([&] { check_kinds(result); }, ExitCode::kEnvironment); };
+  result.metrics = {metric};
+  EXPECT_NO_THROW(check_kinds(result));
+  result.modelled_seconds[1] = {{0.25, 0}, {0, 0}};  // nothing in the second repetition
+  EXPECT_TRUE(test::mentions(refusal(), "'bandwidth' is a modelled metric, but nothing was charged"));
+  result.modelled_seconds.clear();
+  EXPECT_TRUE(test::mentions(refusal(), "nothing was charged"));
+  result.metrics.clear();
+  result.derived = {{.name = "mean", .unit = "GB/s", .kind = TimeKind::kModelled}};
+  EXPECT_TRUE(test::mentions(refusal(), "'mean' is a modelled metric"));
+  result.derived[0].kind = TimeKind::kMeasured;
+  EXPECT_NO_THROW(check_kinds(result));
+  result.device.device_class = device::DeviceClass::kEmulator;
+  EXPECT_TRUE(test::mentions(refusal(), "'mean' is said to be measured on an emulator"));
+}
+
+TEST(ResultJson, HasPercentilesOfInnerSamplesInTheMetricsUnit) {
+  Result result = sample();
+  Metric latency{.name = "latency", .lap = "triad", .unit = "us", .scale = 1e6, .better = Better::kLower};
+  Metric modelled = latency;
+  modelled.kind = TimeKind::kModelled;
+  result.modelled_seconds = {{{1, 1}, {1, 1}}, {{1, 1}, {1, 1}}};
+  result.metrics = {latency, modelled, bandwidth("triad", 1e9)};
+  result.inner_seconds = {{}, {{{4, 1}, {3, 2}}, {{10, 9}, {8, 7}}}};
+  const Json entries = Json::parse(to_json(result))["measurements"];
+  EXPECT_EQ(entries[0]["percentiles"], (Json{{"p50", 4e6}, {"p90", 10e6}, {"p99", 10e6}, {"largest", 10e6}}));
+  EXPECT_EQ(entries[0]["samples"]["inner"], Json(result.inner_seconds[1]));
+  for (const std::size_t other : {1U, 2U}) {
+    EXPECT_FALSE(entries[other].contains("percentiles"));
+    EXPECT_FALSE(entries[other]["samples"].contains("inner"));
+  }
 }
 
 TEST(ResultJson, WritesNaNAndInfinityAsTexts) {

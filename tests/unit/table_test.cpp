@@ -89,6 +89,21 @@ TEST(NarrowTable, HasNamesOnLinesOfTheirOwn) {
   EXPECT_TRUE(std::next(name)->ends_with("GB/s"));
 }
 
+TEST(KindsInTheTable, StandInTheHeadingAndInAColumnWhereTheyDiffer) {
+  Result result = sample();
+  EXPECT_EQ(to_table(result, 100).find("modelled"), std::string::npos);
+  result.metrics[1].kind = TimeKind::kModelled;
+  result.modelled_seconds = {{{0.5, 0.25}}};
+  const std::string text = to_table(result, 100);
+  EXPECT_NE(text.find("(base, measured and modelled)"), std::string::npos) << text;
+  EXPECT_NE(text.find("measured     1"), std::string::npos) << text;
+  EXPECT_NE(text.find("modelled     4"), std::string::npos) << text;
+  result.metrics.erase(result.metrics.begin());
+  const std::string alone = to_table(result, 100);
+  EXPECT_NE(alone.find("(base, modelled)"), std::string::npos) << alone;
+  EXPECT_EQ(alone.find("per W"), std::string::npos) << alone;  // the watts are of this host
+}
+
 TEST(TerminalWidth, IsWhatTheVariableSays) {
   setenv("COLUMNS", "97", 1);
   EXPECT_EQ(terminal_width(), 97U);

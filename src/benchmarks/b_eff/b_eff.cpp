@@ -66,12 +66,7 @@ class EffectiveBandwidth : public runtime::Benchmark {
     for (const std::size_t bytes : sizes_) {
       const std::size_t count = messages(bytes);
       series_.prepare(bytes, count, 2 * prepared_);
-      laps.time(
-          lap_name("exchange", bytes),
-          [&] {
-            for (std::size_t place = 0; place < count; ++place) series_.exchange(place);
-          },
-          count);
+      laps.time_each(lap_name("exchange", bytes), count, [&](std::size_t place) { series_.exchange(place); });
       if (bytes == sizes_.back() && spoils("")) series_.spoil(0, fault_->kind);
       series_.check(verdicts_);
       if (steps_) time_steps(laps, bytes, count);
@@ -179,12 +174,7 @@ class EffectiveBandwidth : public runtime::Benchmark {
   /// Each message has its place in the staging memories too, so that all of them can be compared.
   void time_steps(runtime::Laps& laps, std::size_t bytes, std::size_t count) {
     const auto time = [&](const char* step, auto&& work) {
-      laps.time(
-          lap_name(step, bytes),
-          [&] {
-            for (std::size_t place = 0; place < count; ++place) work(place);
-          },
-          count);
+      laps.time_each(lap_name(step, bytes), count, work);
     };
     series_.prepare(bytes, count, 2 * prepared_ + 1);
     const std::span<std::byte> sent = steps_->staged_sends(series_.all_bytes());
