@@ -211,6 +211,18 @@ Device::Device(const FoundDevice& found, Share share) : info_(found.info) {
   info_.compute_units = handle_.getInfo<CL_DEVICE_MAX_COMPUTE_UNITS>();
 }
 
+Device Device::none() {
+  Device device;
+  const Host& host = describe_host();
+  device.info_.platform = "none";
+  device.info_.name = host.cpu;
+  device.info_.compute_units = static_cast<std::uint64_t>(usable_cores());
+  device.info_.global_memory_bytes = host.memory_bytes;
+  device.info_.max_allocation_bytes = host.memory_bytes;
+  device.info_.shares_host_memory = true;
+  return device;
+}
+
 cl::CommandQueue Device::queue(bool profiling) const {
   const auto lock = setup_lock();
   return {context_, handle_, profiling ? cl::QueueProperties::Profiling : cl::QueueProperties::None};

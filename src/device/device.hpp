@@ -83,6 +83,10 @@ std::size_t mapped_device(const Selection& selection, std::size_t devices, int l
 class Device {
  public:
   explicit Device(const FoundDevice& found, Share share = {});
+  /// What stands for a device where none is needed and none was found: the host's processor, on the platform
+  /// "none". Nothing can be built for it, and it has no memory and no queues.
+  static Device none();
+  [[nodiscard]] bool exists() const { return handle_() != nullptr; }
 
   [[nodiscard]] const DeviceInfo& info() const { return info_; }
   [[nodiscard]] const cl::Context& context() const { return context_; }
@@ -91,6 +95,8 @@ class Device {
   [[nodiscard]] cl::CommandQueue queue(bool profiling = false) const;
 
  private:
+  Device() = default;
+
   DeviceInfo info_;
   cl::Device handle_;
   cl::Context context_;

@@ -35,8 +35,8 @@ std::string affinity_text() {
   return text;
 }
 
-device::FoundDevice choose_device(const Options& options, Communicator& ranks, device::Share& share) {
-  const std::vector<device::FoundDevice> found = device::require_devices(options.selection);
+device::FoundDevice choose_device(const Options& options, Communicator& ranks,
+                                  const std::vector<device::FoundDevice>& found, device::Share& share) {
   std::vector<std::size_t> places;
   for (int local = 0; local < ranks.local_size(); ++local) {
     places.push_back(device::mapped_device(options.selection, found.size(), local));
@@ -48,6 +48,12 @@ device::FoundDevice choose_device(const Options& options, Communicator& ranks, d
     share.count = static_cast<int>(std::count(places.begin(), places.end(), *own));
   }
   return found[*own];
+}
+
+/// Whether the user asks for a device: then one has to be there, whatever the code needs.
+bool asks_for_device(const Options& options) {
+  return options.selection.platform || options.selection.device || !options.selection.mapping.empty() ||
+         options.kernel_file || options.bitstream || options.save_bitstream;
 }
 
 void check_data_type(const Parameters& parameters, const device::DeviceInfo& info) {
@@ -115,7 +121,7 @@ int RankRun::execute_steps() {
                                    .timeout_seconds = options_.timeout_seconds,
                                    .repetition = &repetition_};
     context_.emplace(*device_, parameters_, ranks_, timeline_, build(), *variant_, conditions);
-    benchmark_ = setup_.make(*context_);
+    benchmark_ = execution_->make(*context_);
   });
   require_same(ranks_, resolved());
   begin("inputs", "making the inputs");
@@ -160,10 +166,20 @@ void RankRun::open_device() {
   }
   collective_step(ranks_, [&] {
     fail_in_step("device");
+    const bool may_go_without =
+        !asks_for_device(options_) && !std::ranges::all_of(setup_.executions, &ExecutionEntry::needs_device);
+    const std::vector<device::FoundDevice> found = may_go_without
+                                                       ? device::find_devices(options_.selection)
+                                                       : device::require_devices(options_.selection);
+    if (found.empty()) {
+      device_ = device::Device::none();
+      result_.device = device_->info();
+      return;
+    }
     device::Share share;
-    const device::FoundDevice found = choose_device(options_, ranks_, share);
-    device_.emplace(found, share);
-    result_.device = found.info;
+    const device::FoundDevice chosen = choose_device(options_, ranks_, found, share);
+    device_.emplace(chosen, share);
+    result_.device = chosen.info;
   });
   // Defaults that depend on the cores have to be the same on all ranks.
   const auto own_cores = static_cast<std::int64_t>(device_->info().compute_units);
@@ -209,11 +225,18 @@ void RankRun::choose_parameters() {
   facts.cores = fewest_cores_;
   if (board && board->banks) facts.banks = *board->banks;
   parameters_ = resolve(setup_.spec, variant, facts, options_.parameters, board, sidecar);
+  choose_execution();
   check_data_type(parameters_, info);
   kernel_source_ = setup_.spec.folder / variant_->file;
   if (options_.kernel_file && bitstream_.empty()) kernel_source_ = *options_.kernel_file;
   result_.variant = variant;
   result_.optimized = options_.kernel_file.has_value();
+}
+
+void RankRun::choose_execution() {
+  const std::string transport = parameters_.has("transport") ? parameters_.text("transport") : "";
+  execution_ = &choose(setup_.executions, variant_->name, transport);
+  if (execution_->needs_device && !device_->exists()) device::require_devices(options_.selection);
 }
 
 Asked RankRun::resolved() const {
@@ -231,6 +254,7 @@ cl::Program RankRun::build() {
   const std::string source = device::expand_includes(kernel_source_, setup_.spec.folder.parent_path());
   result_.kernel = {kernel_source_.filename().string(), device::content_digest(source),
                     options_.kernel_file ? "file" : "shipped"};
+  if (!device_->exists()) return {};
   const device::Definitions definitions = build_definitions(setup_.spec, parameters_, device_->info());
   const device::BuiltProgram built =
       device::build_from_source(*device_, source, kernel_source_.filename().string(), definitions);

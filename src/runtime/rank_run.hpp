@@ -1,7 +1,6 @@
 #pragma once
 
 #include <chrono>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -10,7 +9,7 @@
 #include "base/progress.hpp"
 #include "power/sampler.hpp"
 #include "runtime/agreement.hpp"
-#include "runtime/benchmark.hpp"
+#include "runtime/execution.hpp"
 #include "runtime/options.hpp"
 #include "runtime/result.hpp"
 
@@ -22,7 +21,7 @@ struct RunSetup {
   std::vector<std::string> command;
   KernelSpec spec;
   Options options;
-  std::function<std::unique_ptr<Benchmark>(const Context&)> make;
+  ExecutionTable executions;
 };
 
 /// One rank's way from the device to the result. Each step is taken by all ranks together.
@@ -41,6 +40,8 @@ class RankRun {
   void open_device();
   void open_power();
   void choose_parameters();
+  /// Finds the code for the parameters. Throws Error (environment) where a device is needed and none is open.
+  void choose_execution();
   [[nodiscard]] Asked resolved() const;
   cl::Program build();
   /// Throws Error (bad use) where the user's kernels cannot be called as the suite's are.
@@ -68,6 +69,7 @@ class RankRun {
   std::optional<device::Device> device_;
   Parameters parameters_;
   const VariantSpec* variant_ = nullptr;
+  const ExecutionEntry* execution_ = nullptr;
   std::filesystem::path kernel_source_;  ///< empty where a bitstream is loaded
   std::filesystem::path bitstream_;
   std::vector<std::string> kernel_remarks_;  ///< on the arguments of the user's kernels

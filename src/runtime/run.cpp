@@ -95,7 +95,7 @@ int run_under_launcher(RunSetup& setup, const Program& program, int* argc, char*
 int run_program(int argc, char** argv, const Program& program) {
   occupy_closed_streams();
   RunSetup setup;
-  setup.make = program.make;
+  setup.executions = program.executions;
   setup.command.assign(argv, argv + argc);
   setup.program_name = std::filesystem::path(setup.command.at(0)).filename().string();
   setup.command[0] = setup.program_name;

@@ -5,7 +5,7 @@ import re
 import statistics
 
 import pytest
-from stream_program import mpirun, on_a_device, one_error, only_error
+from stream_program import PROGRAM, Stream, mpirun, on_a_device, one_error, only_error
 
 pytestmark = pytest.mark.programs
 
@@ -118,6 +118,61 @@ def test_every_kind_of_device_memory_is_valid_or_refused_by_name(b_eff, memory):
             assert done.document["parameters"]["memory"] == memory
         else:
             assert memory == "svm" and "shared virtual memory" in only_error(done, codes=(2,))
+
+
+# Without a device -----------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def deviceless(tmp_path_factory):
+    """How to start fm_b_eff where OpenCL knows of no platform."""
+    folder = tmp_path_factory.mktemp("deviceless")
+    made = Stream(folder, PROGRAM.with_name("fm_b_eff"))
+    made.environment["OCL_ICD_VENDORS"] = str(folder)
+    for name in ("OCL_ICD_FILENAMES", "OPENCL_VENDOR_PATH"):
+        made.environment.pop(name, None)
+    return made
+
+
+@pytest.mark.parametrize("ranks, is_mpi", [(1, False), (2, False), (2, True)])
+def test_messages_between_host_memories_need_no_device(deviceless, ranks, is_mpi):
+    how = {"launcher": mpirun(ranks)} if is_mpi else {}
+    words = () if is_mpi else ("--ranks", ranks)
+    done = deviceless.valid(*SHORT, *WAYS["cpu"], *words, **how)
+    environment = done.document["environment"]
+    device = environment["device"]
+    assert (device["platform"], device["class"], device["emulated"]) == ("none", "cpu", False)
+    assert device["name"] == environment["host"]["cpu"]
+    placement = environment["ranks"]["placement"]
+    assert [place["device"] for place in placement] == [device["name"]] * ranks
+    assert done.document["run"]["kernel"]["origin"] == "shipped"
+
+
+def test_faults_are_found_without_a_device_too(deviceless):
+    for kind in ("element", "swapped"):
+        done = deviceless.run(*SHORT, *WAYS["cpu"], "--ranks", "3", "--inject-fault", f"{kind}@1")
+        assert done.code == 1 and failed(done)
+
+
+def test_a_board_file_says_that_no_device_is_needed(deviceless):
+    board = deviceless.new_file(".toml")
+    board.write_text('[parameters.b_eff]\ntransport = "cpu"\n')
+    done = deviceless.valid(*SHORT, "--board", board)
+    assert done.document["parameters"]["transport"] == "cpu"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        (),
+        ("--transport", "host"),
+        ("--transport", "cpu", "--device", "0"),
+        ("--transport", "cpu", "--platform", "Portable"),
+        ("--transport", "cpu", "--save-bitstream", "never.bin"),
+    ],
+)
+def test_what_needs_a_device_says_that_there_is_none(deviceless, words):
+    assert "no OpenCL device was found" in only_error(deviceless.run(*SHORT, *words), codes=(3,))
 
 
 # Figures --------------------------------------------------------------------------------------------------

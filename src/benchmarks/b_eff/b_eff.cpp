@@ -16,8 +16,27 @@ namespace fabricmark::b_eff {
 namespace {
 
 constexpr std::size_t kRoomBytes = std::size_t{4} << 20;  // for the messages of one timed part and direction
-constexpr std::size_t kMessagesCpu = 500;
-constexpr std::size_t kMessagesHost = 20;
+
+/// What differs between the transports.
+struct Way {
+  std::size_t messages = 0;  ///< in a row, where nothing else is asked for
+  bool has_steps = false;    ///< over the host, on a device
+};
+constexpr Way kOverCpu{.messages = 500, .has_steps = false};
+constexpr Way kOverHost{.messages = 20, .has_steps = true};
+
+/// What the steps over the host need, one by one: a transport of whole messages without faults, and a kernel
+/// before and after with the byte that it writes.
+struct Steps {
+  explicit Steps(const runtime::Context& context)
+      : transport(context, 0), kernels(context.replications(1)), touched(context.buffer(1)) {
+    touched.set_argument(kernels.kernel(0), 0);
+  }
+
+  fabric::HostTransport transport;
+  device::Replications kernels;
+  device::Buffer touched;
+};
 
 std::string lap_name(const std::string& operation, std::size_t bytes) {
   return operation + "/" + std::to_string(bytes);
@@ -25,23 +44,17 @@ std::string lap_name(const std::string& operation, std::size_t bytes) {
 
 class EffectiveBandwidth : public runtime::Benchmark {
  public:
-  static constexpr const char* name = "b_eff";
-  explicit EffectiveBandwidth(const runtime::Context& context)
+  EffectiveBandwidth(const runtime::Context& context, const Way& way)
       : ranks_(context.ranks()),
         fault_(context.conditions().fault),
         transport_(fabric::make_transport(context.parameters().text("transport"),
                                           context.parameters().count("chunk_bytes"), context,
                                           context.parameters().flag("map_memory"))),
         series_(*transport_, context.ranks(), std::size_t{1} << context.parameters().count("largest"),
-                kRoomBytes),
-        kernels_(context.replications(1)),
-        touched_(context.buffer(1)) {
-    const bool is_over_host = transport_->name() == "host";
-    if (is_over_host && context.parameters().flag("sub_steps")) {
-      steps_ = std::make_unique<fabric::HostTransport>(context, 0);
-    }
+                kRoomBytes) {
+    if (way.has_steps && context.parameters().flag("sub_steps")) steps_.emplace(context);
     most_messages_ = context.parameters().count("messages");
-    if (most_messages_ == 0) most_messages_ = is_over_host ? kMessagesHost : kMessagesCpu;
+    if (most_messages_ == 0) most_messages_ = way.messages;
     for (std::size_t i = 0; i <= context.parameters().count("largest"); ++i)
       sizes_.push_back(std::size_t{1} << i);
     verdicts_[0].name = "messages to the right";
@@ -51,8 +64,6 @@ class EffectiveBandwidth : public runtime::Benchmark {
       verdict->measure = "wrong bytes";
     if (fault_ && !fault_->target.empty()) check_target();
   }
-
-  void generate() override { touched_.set_argument(kernels_.kernel(0), 0); }
 
   /// Messages are made, and receive buffers poisoned, before each timed part.
   void prepare(int repetition) override {
@@ -161,8 +172,8 @@ class EffectiveBandwidth : public runtime::Benchmark {
   /// What the kernel has last written must be this call's value.
   void check_touched(cl_uchar value, const char* step) {
     std::byte found{};
-    touched_.read(kernels_.queue(0), &found, 1);
-    kernels_.queue(0).finish();
+    steps_->touched.read(steps_->kernels.queue(0), &found, 1);
+    steps_->kernels.queue(0).finish();
     if (spoils("kernel")) spoil_bytes({&found, 1}, fault_->kind);
     ++of_steps_.checked;
     if (found == std::byte{value}) return;
@@ -177,15 +188,15 @@ class EffectiveBandwidth : public runtime::Benchmark {
       laps.time_each(lap_name(step, bytes), count, work);
     };
     series_.prepare(bytes, count, 2 * prepared_ + 1);
-    const std::span<std::byte> sent = steps_->staged_sends(series_.all_bytes());
-    const std::span<std::byte> received = steps_->staged_receives(series_.all_bytes());
+    const std::span<std::byte> sent = steps_->transport.staged_sends(series_.all_bytes());
+    const std::span<std::byte> received = steps_->transport.staged_receives(series_.all_bytes());
     std::ranges::fill(sent, kPoison);
     std::ranges::fill(received, kPoison);
     const auto staged = [&](std::size_t place) { return place * series_.place_bytes(); };
     const auto touch = [&](const char* step) {
       const auto value = static_cast<cl_uchar>(++touches_ % 251 + 1);
-      kernels_.kernel(0).setArg(1, value);
-      time(step, [&](std::size_t) { kernels_.run(step, {{}}); });
+      steps_->kernels.kernel(0).setArg(1, value);
+      time(step, [&](std::size_t) { steps_->kernels.run(step, {{}}); });
       check_touched(value, step);
     };
     const auto check = [&](const std::string& step, std::span<std::byte> messages, bool are_received) {
@@ -193,13 +204,15 @@ class EffectiveBandwidth : public runtime::Benchmark {
       series_.check_staged(messages, are_received, step + ": ", of_steps_);
     };
     touch("kernel");
-    time("read", [&](std::size_t place) { steps_->read_step(series_.sends(place), staged(place)); });
+    time("read",
+         [&](std::size_t place) { steps_->transport.read_step(series_.sends(place), staged(place)); });
     check("read", sent, false);
     time("message", [&](std::size_t place) {
-      steps_->message_step(series_.sends(place), series_.receives(place), staged(place));
+      steps_->transport.message_step(series_.sends(place), series_.receives(place), staged(place));
     });
     check("message", received, true);
-    time("write", [&](std::size_t place) { steps_->write_step(series_.receives(place), staged(place)); });
+    time("write",
+         [&](std::size_t place) { steps_->transport.write_step(series_.receives(place), staged(place)); });
     if (spoils("write")) series_.spoil(0, fault_->kind);
     series_.check(verdicts_);
     touch("kernel_after");
@@ -208,10 +221,8 @@ class EffectiveBandwidth : public runtime::Benchmark {
   runtime::Communicator& ranks_;
   std::optional<runtime::Fault> fault_;
   std::unique_ptr<fabric::Transport> transport_;
-  std::unique_ptr<fabric::HostTransport> steps_;  ///< whole messages without faults; null unless wanted
   Series series_;
-  device::Replications kernels_;
-  device::Buffer touched_;
+  std::optional<Steps> steps_;  ///< where they are wanted
   std::size_t most_messages_ = 0;
   std::vector<std::size_t> sizes_;
   std::uint32_t prepared_ = 0;  ///< repetitions, the warm-up's too
@@ -221,10 +232,19 @@ class EffectiveBandwidth : public runtime::Benchmark {
   runtime::Verdict of_steps_;
 };
 
+/// An entry of the table: the benchmark over a transport.
+auto with(const Way& way) {
+  return [=](const runtime::Context& context) { return std::make_unique<EffectiveBandwidth>(context, way); };
+}
+
 }  // namespace
 
 }  // namespace fabricmark::b_eff
 
 int main(int argc, char** argv) {
-  return fabricmark::runtime::run<fabricmark::b_eff::EffectiveBandwidth>(argc, argv);
+  using namespace fabricmark::b_eff;
+  return fabricmark::runtime::run_program(
+      argc, argv,
+      {"b_eff",
+       {{"base", "cpu", with(kOverCpu), /*needs_device=*/false}, {"base", "host", with(kOverHost)}}});
 }

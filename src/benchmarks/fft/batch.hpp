@@ -3,12 +3,12 @@
 #include <vector>
 
 #include "benchmarks/common/parts.hpp"
-#include "benchmarks/fft/transform.hpp"
+#include "benchmarks/fft/execution.hpp"
 
 namespace fabricmark::fft {
 
 /// A batch of transforms, divided over the replications of a kernel.
-class Batch : public Transform {
+class Batch : public Execution {
  public:
   void write_input(const void* points) override;
   void write_output(const void* points) override;
@@ -41,6 +41,21 @@ class Batch : public Transform {
   device::Replications kernels_;
   std::vector<device::Buffer> input_, output_;  // [part]
 };
+
+/// Bytes on the device beside the input and output of a batch: all, and those of the largest buffer.
+struct Scratch {
+  double bytes = 0;
+  double largest = 0;
+};
+/// That of the parts of a batch.
+using ScratchOfBatch = Scratch (*)(const runtime::Context& context, std::size_t complex_bytes,
+                                   const std::vector<common::Part>& parts);
+/// Throws Error (bad use) where there is not the memory for a batch; where it is too little even for one
+/// transform, the message tells to make that smaller.
+void require_batch(const runtime::Context& context, const PointType& type, ScratchOfBatch scratch_of);
+
+/// As the kernels take it.
+inline cl_uint is_inverse(Direction direction) { return direction == Direction::kInverse ? 1 : 0; }
 
 /// A device buffer that holds these numbers.
 template <typename T>

@@ -9,8 +9,8 @@
 #include "base/parallel.hpp"
 #include "benchmarks/fft/check.hpp"
 #include "benchmarks/fft/distributed_check.hpp"
+#include "benchmarks/fft/execution.hpp"
 #include "benchmarks/fft/random_sum.hpp"
-#include "benchmarks/fft/transform.hpp"
 #include "fabric/transport.hpp"
 #include "runtime/run.hpp"
 
@@ -19,10 +19,6 @@ namespace fabricmark::fft {
 namespace {
 
 constexpr std::array<Direction, 2> kDirections{Direction::kForward, Direction::kInverse};
-
-bool is_distributed(const runtime::Context& context) {
-  return context.parameters().text("scope") == "distributed";
-}
 
 /// Faults of messages are made by the transport, on all of them: refuses early what it cannot make.
 void check_message_fault(const runtime::Context& context) {
@@ -45,13 +41,13 @@ void check_message_fault(const runtime::Context& context) {
 template <typename T>
 class TypedFft : public runtime::Benchmark {
  public:
-  explicit TypedFft(const runtime::Context& context)
+  TypedFft(const runtime::Context& context, MakeExecution make_execution)
       : ranks_(context.ranks()),
         log_size_(context.parameters().count("log_size")),
         is_distributed_(is_distributed(context)),
         threads_(runtime::host_threads(context.ranks())),
         points_(checked_points(context)),
-        transform_(make_transform(context)),
+        execution_(make_execution(context, {sizeof(std::complex<T>), host_bytes})),
         inputs_{context.host_array<std::complex<T>>(points_), context.host_array<std::complex<T>>(points_)},
         results_{context.host_array<std::complex<T>>(points_), context.host_array<std::complex<T>>(points_)} {
   }
@@ -65,19 +61,19 @@ class TypedFft : public runtime::Benchmark {
         std::ranges::fill(result(direction).span().subspan(begin, end - begin), kPoison);
       });
     }
-    transform_->poison();
+    execution_->poison();
   }
 
   void execute(runtime::Laps& laps) override {
-    laps.time("host_to_device", [&] { transform_->write_input(input(Direction::kForward).data()); });
+    laps.time("host_to_device", [&] { execution_->write_input(input(Direction::kForward).data()); });
     for (const Direction direction : kDirections) {
       if (direction == Direction::kInverse) {
         // Nothing of the forward transform is left on the device.
-        transform_->write_input(input(direction).data());
-        transform_->poison();
+        execution_->write_input(input(direction).data());
+        execution_->poison();
       }
-      laps.time(name(direction), [&] { transform_->run(direction); });
-      const auto read = [&] { transform_->read_output(result(direction).data()); };
+      laps.time(name(direction), [&] { execution_->run(direction); });
+      const auto read = [&] { execution_->read_output(result(direction).data()); };
       if (direction == Direction::kForward) {
         laps.time("device_to_host", read);
       } else {
@@ -103,8 +99,8 @@ class TypedFft : public runtime::Benchmark {
     } else {
       runtime::corrupt<T>(values, stale, fault.kind, device::kEpsilon<T>);
     }
-    transform_->write_output(changed.data());
-    transform_->read_output(changed.data());
+    execution_->write_output(changed.data());
+    execution_->read_output(changed.data());
   }
 
   std::vector<runtime::Verdict> validate_repetition() override {
@@ -164,53 +160,22 @@ class TypedFft : public runtime::Benchmark {
  private:
   static std::size_t checked_points(const runtime::Context& context) {
     check_message_fault(context);
-    const std::size_t batch = context.parameters().count("batch");
-    if (is_distributed(context)) {
-      require_distributed(context);
-    } else {
-      require_batch(context, 1, "log_size");
-      require_batch(context, batch, "batch");
-    }
     return local_points(context);
   }
 
   static constexpr T kNan = std::numeric_limits<T>::quiet_NaN();
   static constexpr std::complex<T> kPoison{kNan, kNan};
-  static constexpr double kHostArrays = 4;    // two inputs and two results
-  static constexpr double kDeviceArrays = 2;  // input and output
 
-  static void require_batch(const runtime::Context& context, std::size_t batch, const char* parameter) {
+  static double host_bytes(const runtime::Context& context, std::size_t batch) {
+    constexpr double kArrays = 4;  // two inputs and two results
     const double points = std::exp2(context.parameters().integer("log_size"));
-    const double bytes = static_cast<double>(batch) * points * sizeof(std::complex<T>);
-    const Scratch scratch = batch_scratch(context, sizeof(std::complex<T>), batch);
-    const int references = shared_threads(batch, runtime::host_threads(context.ranks())).side_by_side;
-    const double checks = RandomSum<T>::bytes(points, points) + references * Reference::bytes(points);
-    context.require_memory({.host_bytes = kHostArrays * bytes + checks,
-                            .device_bytes = kDeviceArrays * bytes + scratch.bytes,
-                            .largest_buffer_bytes = scratch.largest},
-                           parameter);
-  }
-
-  static void require_distributed(const runtime::Context& context) {
-    const double points = std::exp2(context.parameters().integer("log_size"));
-    const double bytes = points / context.ranks().size() * sizeof(std::complex<T>);
-    constexpr double kMore = 3;  // what is sent, what has arrived, and the twiddles between the steps
-    const double check = RandomSum<T>::bytes(points, points / context.ranks().size());
-    context.require_memory({.host_bytes = kHostArrays * bytes + check,
-                            .device_bytes = (kDeviceArrays + kMore) * bytes,
-                            .largest_buffer_bytes = bytes},
-                           "log_size");
-  }
-
-  static std::unique_ptr<Transform> make_transform(const runtime::Context& context) {
-    constexpr std::size_t kBytes = sizeof(std::complex<T>);
-    if (is_distributed(context)) return make_distributed(context, kBytes);
-    if (context.variant() == "base") return make_base(context, kBytes);
-    if (!is_four_step(context)) return make_stages(context, kBytes);
-    if (context.device().info().device_class != device::DeviceClass::kCpu) {
-      throw bad_use("form = four-step is for CPUs only", "use --form stages");
+    if (is_distributed(context)) {
+      const double own = points / context.ranks().size();
+      return kArrays * own * sizeof(std::complex<T>) + RandomSum<T>::bytes(points, own);
     }
-    return make_four_step(context, kBytes);
+    const int references = shared_threads(batch, runtime::host_threads(context.ranks())).side_by_side;
+    return kArrays * static_cast<double>(batch) * points * sizeof(std::complex<T>) +
+           RandomSum<T>::bytes(points, points) + references * Reference::bytes(points);
   }
 
   /// Number of this rank's first point among those of all.
@@ -229,16 +194,22 @@ class TypedFft : public runtime::Benchmark {
   bool is_distributed_;
   int threads_;  // for inputs and checks
   std::size_t points_;
-  std::unique_ptr<Transform> transform_;
+  std::unique_ptr<Execution> execution_;
   std::array<device::HostArray<std::complex<T>>, 2> inputs_;   // [direction]
   std::array<device::HostArray<std::complex<T>>, 2> results_;  // [direction]
   std::optional<RandomSum<T>> sums_;                           // made for the first check
   int repetition_ = 0;
 };
 
-std::unique_ptr<runtime::Benchmark> make(const runtime::Context& context) {
-  if (context.parameters().text("data_type") == "double") return std::make_unique<TypedFft<double>>(context);
-  return std::make_unique<TypedFft<float>>(context);
+std::unique_ptr<runtime::Benchmark> make(const runtime::Context& context, MakeExecution execution) {
+  const bool is_double = context.parameters().text("data_type") == "double";
+  if (is_double) return std::make_unique<TypedFft<double>>(context, execution);
+  return std::make_unique<TypedFft<float>>(context, execution);
+}
+
+/// An entry of the table: these executions for both types.
+auto with(MakeExecution execution) {
+  return [=](const runtime::Context& context) { return make(context, execution); };
 }
 
 }  // namespace
@@ -246,5 +217,8 @@ std::unique_ptr<runtime::Benchmark> make(const runtime::Context& context) {
 }  // namespace fabricmark::fft
 
 int main(int argc, char** argv) {
-  return fabricmark::runtime::run_program(argc, argv, {"fft", fabricmark::fft::make});
+  using namespace fabricmark::fft;
+  return fabricmark::runtime::run_program(
+      argc, argv,
+      {"fft", {{"base", "host", with(make_base)}, {"throughput", "host", with(make_throughput)}}});
 }

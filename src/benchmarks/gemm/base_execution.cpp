@@ -22,8 +22,6 @@ class BaseExecution : public Execution {
   void run() override { start(kernels(), std::vector<device::Geometry>(parts().size())); }
 };
 
-}  // namespace
-
 Shape base_shape(const runtime::Context& context, const ElementBytes& bytes) {
   const std::size_t block = context.parameters().count("block_size");
   constexpr std::size_t kLocalBlocks = 3;  // of A, B and the sums
@@ -32,8 +30,11 @@ Shape base_shape(const runtime::Context& context, const ElementBytes& bytes) {
   return {.rows = padded, .columns = padded, .depth = padded, .row_block = block};
 }
 
-std::unique_ptr<Execution> make_base(const runtime::Context& context, const Shape& shape,
-                                     const ElementBytes& bytes) {
+}  // namespace
+
+std::unique_ptr<Execution> make_base(const runtime::Context& context, const ElementBytes& bytes) {
+  const Shape shape = base_shape(context, bytes);
+  require_memory(context, shape, bytes, 0);
   return std::make_unique<BaseExecution>(context, shape, bytes);
 }
 

@@ -1,5 +1,9 @@
 #include "benchmarks/gemm/execution.hpp"
 
+#include <algorithm>
+
+#include "benchmarks/gemm/product.hpp"
+
 namespace fabricmark::gemm {
 
 namespace {
@@ -13,6 +17,23 @@ std::vector<common::Part> divide_rows(const runtime::Context& context, const Sha
 }
 
 }  // namespace
+
+void require_memory(const runtime::Context& context, const Shape& shape, const ElementBytes& bytes,
+                    std::size_t packed_elements) {
+  const auto bytes_of = [](std::size_t elements, std::size_t size) {
+    return static_cast<double>(elements) * static_cast<double>(size);
+  };
+  const double inputs = bytes_of(shape.a_elements() + shape.b_elements(), bytes.input);
+  const double values = bytes_of(2 * shape.c_elements(), bytes.value);
+  const double packed = bytes_of(packed_elements, bytes.value);
+  const double check = bytes_of(2 * kCheckedTile * shape.depth, sizeof(double));
+  const double faults = context.conditions().fault ? values : 0;
+  const std::size_t largest = std::max({shape.a_elements(), shape.b_elements(), shape.c_elements()});
+  context.require_memory({.host_bytes = inputs + values + check + faults,
+                          .device_bytes = inputs + values + packed,
+                          .largest_buffer_bytes = bytes_of(largest, bytes.value)},
+                         "size", 2);
+}
 
 Execution::Execution(const runtime::Context& context, const Shape& shape, const ElementBytes& bytes)
     : shape_(shape),

@@ -33,6 +33,7 @@ class Execution {
   Execution(const Execution&) = delete;
   Execution& operator=(const Execution&) = delete;
 
+  [[nodiscard]] const Shape& shape() const { return shape_; }
   /// result = alpha A B + beta C, once.
   virtual void run() = 0;
   /// Overwrites the result, and all else that a kernel may have left for its next start, with NaN.
@@ -45,7 +46,6 @@ class Execution {
  protected:
   Execution(const runtime::Context& context, const Shape& shape, const ElementBytes& bytes);
 
-  [[nodiscard]] const Shape& shape() const { return shape_; }
   /// Rows of the replications that have any.
   [[nodiscard]] const std::vector<common::Part>& parts() const { return parts_; }
   [[nodiscard]] device::Replications& kernels() { return kernels_; }
@@ -68,16 +68,16 @@ class Execution {
   std::vector<device::Buffer> a_, c_, result_;  // [part]
 };
 
-/// The padded shape that the context's variant needs. Throws Error (bad use) for parameters that the device
-/// cannot run.
-Shape base_shape(const runtime::Context& context, const ElementBytes& bytes);
-Shape throughput_shape(const runtime::Context& context, const ElementBytes& bytes);
-/// Elements of the buffers that the throughput kernels pack A and B into: of the type of C.
-std::size_t packed_elements(const runtime::Context& context, const Shape& shape);
+/// Throws Error (bad use) where there is not the memory for matrices of this shape and for `packed_elements`
+/// of the type of C beside them on the device.
+void require_memory(const runtime::Context& context, const Shape& shape, const ElementBytes& bytes,
+                    std::size_t packed_elements);
 
-std::unique_ptr<Execution> make_base(const runtime::Context& context, const Shape& shape,
-                                     const ElementBytes& bytes);
-std::unique_ptr<Execution> make_throughput(const runtime::Context& context, const Shape& shape,
-                                           const ElementBytes& bytes);
+/// The executions of the variants, in files of their names. Throw Error (bad use) for parameters that the
+/// device cannot run.
+using MakeExecution = std::unique_ptr<Execution> (*)(const runtime::Context& context,
+                                                     const ElementBytes& bytes);
+std::unique_ptr<Execution> make_base(const runtime::Context& context, const ElementBytes& bytes);
+std::unique_ptr<Execution> make_throughput(const runtime::Context& context, const ElementBytes& bytes);
 
 }  // namespace fabricmark::gemm

@@ -25,7 +25,7 @@ inline constexpr int kBits<device::Half> = 11;
 template <typename In, typename Out>
 class TypedGemm : public runtime::Benchmark {
  public:
-  explicit TypedGemm(const runtime::Context& context)
+  TypedGemm(const runtime::Context& context, MakeExecution make_execution)
       : size_(context.parameters().count("size")),
         rank_(context.ranks().rank()),
         threads_(runtime::host_threads(context.ranks())),
@@ -34,9 +34,8 @@ class TypedGemm : public runtime::Benchmark {
         beta_(static_cast<double>(static_cast<Out>(context.parameters().number("beta")))),
         is_exact_(context.parameters().text("inputs") == "exact"),
         rounding_(rounding()),
-        shape_(checked_shape(context)),
-        execution_(context.variant() == "base" ? make_base(context, shape_, kBytes)
-                                               : make_throughput(context, shape_, kBytes)),
+        execution_(make_execution(context, {.input = sizeof(In), .value = sizeof(Out)})),
+        shape_(execution_->shape()),
         a_(context.host_array<In>(shape_.a_elements())),
         b_(context.host_array<In>(shape_.b_elements())),
         c_(context.host_array<Out>(shape_.c_elements())),
@@ -117,27 +116,7 @@ class TypedGemm : public runtime::Benchmark {
   }
 
  private:
-  static constexpr ElementBytes kBytes{.input = sizeof(In), .value = sizeof(Out)};
   static constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-
-  static Shape checked_shape(const runtime::Context& context) {
-    const Shape shape =
-        context.variant() == "base" ? base_shape(context, kBytes) : throughput_shape(context, kBytes);
-    const auto bytes = [](std::size_t elements, std::size_t size) {
-      return static_cast<double>(elements) * static_cast<double>(size);
-    };
-    const double inputs = bytes(shape.a_elements() + shape.b_elements(), kBytes.input);
-    const double values = bytes(2 * shape.c_elements(), kBytes.value);
-    const double packed = bytes(packed_elements(context, shape), kBytes.value);
-    const double check = bytes(2 * kCheckedTile * shape.depth, sizeof(double));
-    const double faults = context.conditions().fault ? values : 0;
-    const std::size_t largest = std::max({shape.a_elements(), shape.b_elements(), shape.c_elements()});
-    context.require_memory({.host_bytes = inputs + values + check + faults,
-                            .device_bytes = inputs + values + packed,
-                            .largest_buffer_bytes = bytes(largest, kBytes.value)},
-                           "size", 2);
-    return shape;
-  }
 
   static InputKind input_kind(bool is_exact, std::size_t size, int rank, int repetition) {
     return {.is_exact = is_exact,
@@ -180,8 +159,8 @@ class TypedGemm : public runtime::Benchmark {
   double beta_;
   bool is_exact_;
   Rounding rounding_;
-  Shape shape_;
   std::unique_ptr<Execution> execution_;
+  Shape shape_;
   device::HostArray<In> a_;
   device::HostArray<In> b_;
   device::HostArray<Out> c_;
@@ -189,12 +168,17 @@ class TypedGemm : public runtime::Benchmark {
   int repetition_ = 0;
 };
 
-std::unique_ptr<runtime::Benchmark> make(const runtime::Context& context) {
+std::unique_ptr<runtime::Benchmark> make(const runtime::Context& context, MakeExecution execution) {
   const std::string& type = context.parameters().text("data_type");
-  if (type == "half") return std::make_unique<TypedGemm<device::Half, device::Half>>(context);
-  if (type == "double") return std::make_unique<TypedGemm<double, double>>(context);
-  if (type == "mixed") return std::make_unique<TypedGemm<device::Half, float>>(context);
-  return std::make_unique<TypedGemm<float, float>>(context);
+  if (type == "half") return std::make_unique<TypedGemm<device::Half, device::Half>>(context, execution);
+  if (type == "double") return std::make_unique<TypedGemm<double, double>>(context, execution);
+  if (type == "mixed") return std::make_unique<TypedGemm<device::Half, float>>(context, execution);
+  return std::make_unique<TypedGemm<float, float>>(context, execution);
+}
+
+/// An entry of the table: these executions for all types.
+auto with(MakeExecution execution) {
+  return [=](const runtime::Context& context) { return make(context, execution); };
 }
 
 }  // namespace
@@ -202,5 +186,7 @@ std::unique_ptr<runtime::Benchmark> make(const runtime::Context& context) {
 }  // namespace fabricmark::gemm
 
 int main(int argc, char** argv) {
-  return fabricmark::runtime::run_program(argc, argv, {"gemm", fabricmark::gemm::make});
+  using namespace fabricmark::gemm;
+  return fabricmark::runtime::run_program(
+      argc, argv, {"gemm", {{"base", "", with(make_base)}, {"throughput", "", with(make_throughput)}}});
 }

@@ -96,8 +96,6 @@ class GpuExecution : public Execution {
   std::vector<device::Geometry> geometries_;
 };
 
-}  // namespace
-
 Shape throughput_shape(const runtime::Context& context, const ElementBytes& bytes) {
   const runtime::Parameters& parameters = context.parameters();
   const std::size_t size = parameters.count("size");
@@ -118,13 +116,11 @@ Shape throughput_shape(const runtime::Context& context, const ElementBytes& byte
           .row_block = side * tile_rows};
 }
 
-std::size_t packed_elements(const runtime::Context& context, const Shape& shape) {
-  const bool is_packed = context.variant() == "throughput" && packs(context);
-  return is_packed ? shape.a_elements() + shape.b_elements() : 0;
-}
+}  // namespace
 
-std::unique_ptr<Execution> make_throughput(const runtime::Context& context, const Shape& shape,
-                                           const ElementBytes& bytes) {
+std::unique_ptr<Execution> make_throughput(const runtime::Context& context, const ElementBytes& bytes) {
+  const Shape shape = throughput_shape(context, bytes);
+  require_memory(context, shape, bytes, packs(context) ? shape.a_elements() + shape.b_elements() : 0);
   if (packs(context)) return std::make_unique<CpuExecution>(context, shape, bytes);
   return std::make_unique<GpuExecution>(context, shape, bytes);
 }

@@ -47,7 +47,7 @@ bool leave_out_parts(const device::DeviceInfo& info, std::vector<Case>& cases) {
 
 class HostTransfer : public runtime::Benchmark {
  public:
-  explicit HostTransfer(const runtime::Context& context)
+  HostTransfer(const runtime::Context& context, Overlap::WorkItems work_items)
       : link_bytes_per_second_(context.parameters().number("link_gb_per_s") * 1e9),
         shares_memory_(context.device().info().is_in_host_memory()),
         fault_(context.conditions().fault),
@@ -62,7 +62,7 @@ class HostTransfer : public runtime::Benchmark {
     }
     require_memory(context);
     rig_ = std::make_unique<Rig>(context, cases_);
-    overlap_ = std::make_unique<Overlap>(context, overlap_bytes_);
+    overlap_ = std::make_unique<Overlap>(context, work_items, overlap_bytes_);
   }
 
   void generate() override {
@@ -231,15 +231,21 @@ class HostTransfer : public runtime::Benchmark {
   int repetition_ = 0;
 };
 
+/// An entry of the table: the benchmark with kernels of these work-items.
+auto with(Overlap::WorkItems work_items) {
+  return [=](const runtime::Context& context) { return std::make_unique<HostTransfer>(context, work_items); };
+}
+
 }  // namespace
 
 }  // namespace fabricmark::host_transfer
 
 int main(int argc, char** argv) {
-  using fabricmark::host_transfer::HostTransfer;
-  const auto make = [](const fabricmark::runtime::Context& context) {
-    return std::make_unique<HostTransfer>(context);
-  };
+  using namespace fabricmark::host_transfer;
   constexpr int kRepetitions = 50;  // mean and deviation of 50, as in the source
-  return fabricmark::runtime::run_program(argc, argv, {"host_transfer", make, kRepetitions});
+  return fabricmark::runtime::run_program(argc, argv,
+                                          {"host_transfer",
+                                           {{"base", "", with(Overlap::WorkItems::kSingle)},
+                                            {"throughput", "", with(Overlap::WorkItems::kEachWord)}},
+                                           kRepetitions});
 }

@@ -11,11 +11,11 @@ constexpr std::size_t kReads = 2;
 constexpr std::size_t kIncrement = 2;  // entry point of the kernel file
 }  // namespace
 
-Overlap::Overlap(const runtime::Context& context, std::size_t piece_bytes)
+Overlap::Overlap(const runtime::Context& context, WorkItems work_items, std::size_t piece_bytes)
     : bytes_(piece_bytes / sizeof(cl_uint) * sizeof(cl_uint)),
       source_(context.device(), kPieces * bytes_),
       target_(context.device(), kPieces * bytes_),
-      work_items_(context.variant() == "throughput" ? bytes_ / sizeof(cl_uint) : 1),
+      work_items_(work_items == WorkItems::kEachWord ? bytes_ / sizeof(cl_uint) : 1),
       queues_{context.device().queue(), context.device().queue(), context.device().queue()} {
   std::memset(target_.data(), 0, target_.bytes());
   device::Replications kernels = context.replications(static_cast<int>(kPieces), kIncrement);

@@ -13,7 +13,10 @@ class Overlap {
  public:
   static constexpr std::size_t kPieces = 8;
 
-  Overlap(const runtime::Context& context, std::size_t piece_bytes);
+  /// The work-items of the kernel: a single one, or one for each word.
+  enum class WorkItems { kSingle, kEachWord };
+
+  Overlap(const runtime::Context& context, WorkItems work_items, std::size_t piece_bytes);
   void prepare(std::uint32_t value);
   /// With `lose_one` the last piece is not written.
   void run_serial(bool lose_one);

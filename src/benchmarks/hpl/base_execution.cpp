@@ -31,8 +31,6 @@ class BaseFactorization : public Factorization {
   }
 };
 
-}  // namespace
-
 Packing base_packing(const runtime::Context& context, std::size_t bytes) {
   const std::size_t block = context.parameters().count("block_size");
   constexpr std::size_t kBlocks = 3;  // of the inner kernel: of both panels, and the products
@@ -40,8 +38,13 @@ Packing base_packing(const runtime::Context& context, std::size_t bytes) {
   return {.block = block, .value_bytes = bytes, .unit = block * block};
 }
 
-std::unique_ptr<Execution> make_base(const runtime::Context& context, const Layout& layout) {
-  return std::make_unique<BaseFactorization>(context, layout, base_packing(context, value_bytes(context)));
+}  // namespace
+
+std::unique_ptr<Execution> make_base(const runtime::Context& context, const Layout& layout,
+                                     double host_bytes) {
+  const Packing packing = base_packing(context, value_bytes(context));
+  require_memory(context, layout, packing, host_bytes);
+  return std::make_unique<BaseFactorization>(context, layout, packing);
 }
 
 }  // namespace fabricmark::hpl

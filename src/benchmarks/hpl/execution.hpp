@@ -30,11 +30,14 @@ class Execution {
   [[nodiscard]] virtual std::optional<double> exchange_hidden() const = 0;
 };
 
-/// What an execution needs on the device: all buffers, and the largest of them. `host_bytes` is 0.
-runtime::MemoryNeed device_need(const runtime::Context& context, const Layout& layout);
-
-/// Both throw Error (bad use) for a layout or device that the kernels are not for.
-std::unique_ptr<Execution> make_base(const runtime::Context& context, const Layout& layout);
-std::unique_ptr<Execution> make_throughput(const runtime::Context& context, const Layout& layout);
+/// The executions of the variants, in files of their names. Throw Error (bad use) for a layout or device that
+/// the kernels are not for, and where there is not the memory: `host_bytes` are needed beside what the
+/// execution needs on the device.
+using MakeExecution = std::unique_ptr<Execution> (*)(const runtime::Context& context, const Layout& layout,
+                                                     double host_bytes);
+std::unique_ptr<Execution> make_base(const runtime::Context& context, const Layout& layout,
+                                     double host_bytes);
+std::unique_ptr<Execution> make_throughput(const runtime::Context& context, const Layout& layout,
+                                           double host_bytes);
 
 }  // namespace fabricmark::hpl

@@ -32,15 +32,16 @@ std::size_t value_bytes(const runtime::Context& context) {
   return context.parameters().text("data_type") == "double" ? sizeof(double) : sizeof(float);
 }
 
-runtime::MemoryNeed device_need(const runtime::Context& context, const Layout& layout) {
-  const std::size_t bytes = value_bytes(context);
-  const Packing packing =
-      context.variant() == "base" ? base_packing(context, bytes) : throughput_packing(context, bytes);
+void require_memory(const runtime::Context& context, const Layout& layout, const Packing& packing,
+                    double host_bytes) {
+  const std::size_t bytes = packing.value_bytes;
   const std::size_t matrix = matrix_elements(layout, packing) * bytes;
   const std::size_t panels = 2 * slot_elements(layout, packing) * bytes;
   const std::size_t others = (2 * packing.left_elements(1) + packing.scratch_elements) * bytes;
-  return {.device_bytes = static_cast<double>(matrix + 2 * panels + others),
-          .largest_buffer_bytes = static_cast<double>(std::max(matrix, panels))};
+  context.require_memory({.host_bytes = host_bytes,
+                          .device_bytes = static_cast<double>(matrix + 2 * panels + others),
+                          .largest_buffer_bytes = static_cast<double>(std::max(matrix, panels))},
+                         "size", 2);
 }
 
 Factorization::Factorization(const runtime::Context& context, const Layout& layout, const Packing& packing)

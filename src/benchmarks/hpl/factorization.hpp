@@ -85,9 +85,9 @@ class Factorization : public Execution {
   Events rest_[2];  // by parity of the iteration
 };
 
-/// The packing of a variant's kernels. Throw Error (bad use) for a block or device that these are not for.
-Packing base_packing(const runtime::Context& context, std::size_t value_bytes);
-Packing throughput_packing(const runtime::Context& context, std::size_t value_bytes);
+/// Throws Error (bad use) where there is not the memory for a factorisation, and for `host_bytes` beside it.
+void require_memory(const runtime::Context& context, const Layout& layout, const Packing& packing,
+                    double host_bytes);
 
 /// Bytes of an element of the matrix.
 std::size_t value_bytes(const runtime::Context& context);

@@ -23,13 +23,12 @@ namespace {
 template <typename T>
 class TypedHpl : public runtime::Benchmark {
  public:
-  explicit TypedHpl(const runtime::Context& context)
+  TypedHpl(const runtime::Context& context, MakeExecution make_execution)
       : fault_(context.conditions().fault),
         refines_(context.parameters().text("refinement") == "gmres"),
         layout_(checked_layout(context)),
+        execution_(make_execution(context, layout_, host_bytes(context, layout_))),
         vectors_(context.ranks(), layout_, context.conditions().timeout_seconds),
-        execution_(context.variant() == "base" ? make_base(context, layout_)
-                                               : make_throughput(context, layout_)),
         values_(context.host_array<T>(layout_.elements())),
         factors_(context.host_array<T>(layout_.elements())),
         exact_values_(refines_ && !kIsDouble ? layout_.elements() : 0),
@@ -149,15 +148,16 @@ class TypedHpl : public runtime::Benchmark {
                         .grid = common::make_grid(context.ranks().size(), parameters.count("grid_rows")),
                         .rank = context.ranks().rank()};
     check_fault(context, layout.grid);
-    runtime::MemoryNeed need = device_need(context, layout);
+    return layout;
+  }
+
+  static double host_bytes(const runtime::Context& context, const Layout& layout) {
     constexpr double kVectors = kRestart + 12;
     const double vectors = kVectors * static_cast<double>(layout.local_columns()) * sizeof(double);
-    const bool keeps_exact = !kIsDouble && parameters.text("refinement") != "none";
+    const bool keeps_exact = !kIsDouble && context.parameters().text("refinement") != "none";
     const double matrices =
         static_cast<double>(layout.elements()) * (2 * sizeof(T) + (keeps_exact ? sizeof(double) : 0));
-    need.host_bytes += matrices + vectors + Probes<T>::bytes(layout);
-    context.require_memory(need, "size", 2);
-    return layout;
+    return matrices + vectors + Probes<T>::bytes(layout);
   }
 
   /// Fills `values` with the matrix of the repetition, rounded to U, and makes the system whose solution is
@@ -242,8 +242,8 @@ class TypedHpl : public runtime::Benchmark {
   int repetition_ = 0;  ///< whose matrix this is
   bool refines_;
   Layout layout_;
-  Vectors vectors_;
   std::unique_ptr<Execution> execution_;
+  Vectors vectors_;
   device::HostArray<T> values_;
   device::HostArray<T> factors_;
   device::HostArray<double> exact_values_;  ///< where T is not double and the solution is refined
@@ -255,9 +255,15 @@ class TypedHpl : public runtime::Benchmark {
   Refinement refinement_;
 };
 
-std::unique_ptr<runtime::Benchmark> make(const runtime::Context& context) {
-  if (context.parameters().text("data_type") == "double") return std::make_unique<TypedHpl<double>>(context);
-  return std::make_unique<TypedHpl<float>>(context);
+std::unique_ptr<runtime::Benchmark> make(const runtime::Context& context, MakeExecution execution) {
+  const bool is_double = context.parameters().text("data_type") == "double";
+  if (is_double) return std::make_unique<TypedHpl<double>>(context, execution);
+  return std::make_unique<TypedHpl<float>>(context, execution);
+}
+
+/// An entry of the table: these executions for both types.
+auto with(MakeExecution execution) {
+  return [=](const runtime::Context& context) { return make(context, execution); };
 }
 
 }  // namespace
@@ -265,6 +271,11 @@ std::unique_ptr<runtime::Benchmark> make(const runtime::Context& context) {
 }  // namespace fabricmark::hpl
 
 int main(int argc, char** argv) {
+  using namespace fabricmark::hpl;
   constexpr int kRepetitions = 3;
-  return fabricmark::runtime::run_program(argc, argv, {"hpl", fabricmark::hpl::make, kRepetitions});
+  return fabricmark::runtime::run_program(
+      argc, argv,
+      {"hpl",
+       {{"base", "host", with(make_base)}, {"throughput", "host", with(make_throughput)}},
+       kRepetitions});
 }

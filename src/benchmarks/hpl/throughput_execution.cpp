@@ -132,8 +132,6 @@ void check_multiple(std::size_t block, std::size_t unit, const std::string& what
                 fmt::format("choose --block-size {}", divide_up(block, unit) * unit));
 }
 
-}  // namespace
-
 Packing throughput_packing(const runtime::Context& context, std::size_t bytes) {
   const runtime::Parameters& parameters = context.parameters();
   const std::size_t block = parameters.count("block_size");
@@ -152,8 +150,12 @@ Packing throughput_packing(const runtime::Context& context, std::size_t bytes) {
   return packing;
 }
 
-std::unique_ptr<Execution> make_throughput(const runtime::Context& context, const Layout& layout) {
+}  // namespace
+
+std::unique_ptr<Execution> make_throughput(const runtime::Context& context, const Layout& layout,
+                                           double host_bytes) {
   const Packing packing = throughput_packing(context, value_bytes(context));
+  require_memory(context, layout, packing, host_bytes);
   if (is_cpu(context)) return std::make_unique<CpuFactorization>(context, layout, packing);
   return std::make_unique<GpuFactorization>(context, layout, packing);
 }

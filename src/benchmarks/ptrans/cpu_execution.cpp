@@ -7,8 +7,9 @@ namespace {
 
 class CpuExecution : public StagedExecution {
  public:
-  CpuExecution(const runtime::Context& context, const Plan& plan, std::size_t block_bytes)
-      : StagedExecution(context, plan, block_bytes),
+  CpuExecution(const runtime::Context& context, const Plan& plan, std::size_t block_bytes,
+               const WorkItems& work_items)
+      : StagedExecution(context, plan, block_bytes, work_items),
         a_(transport().allocate(not_empty(own_bytes()))),
         incoming_(transport().allocate(not_empty(arrived_bytes()))),
         staying_(context.buffer(not_empty(own_bytes()))),
@@ -56,9 +57,9 @@ class CpuExecution : public StagedExecution {
 
 }  // namespace
 
-std::unique_ptr<Execution> make_cpu_execution(const runtime::Context& context, const Plan& plan,
-                                              std::size_t block_bytes) {
-  return std::make_unique<CpuExecution>(context, plan, block_bytes);
+std::unique_ptr<Execution> make_over_cpu(const runtime::Context& context, const Plan& plan,
+                                         std::size_t block_bytes, const WorkItems& work_items) {
+  return std::make_unique<CpuExecution>(context, plan, block_bytes, work_items);
 }
 
 }  // namespace fabricmark::ptrans

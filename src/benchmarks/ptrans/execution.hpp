@@ -4,6 +4,7 @@
 #include <span>
 
 #include "benchmarks/ptrans/plan.hpp"
+#include "benchmarks/ptrans/transposition.hpp"
 #include "runtime/benchmark.hpp"
 
 namespace fabricmark::ptrans {
@@ -34,12 +35,26 @@ class Execution {
   virtual void transpose() = 0;
 };
 
-/// Over the transport "host": A lies on the device, and its blocks go to other devices over the hosts.
-std::unique_ptr<Execution> make_host_execution(const runtime::Context& context, const Plan& plan,
-                                               std::size_t block_bytes);
+/// The executions of the transports, in files of their names. Over the transport "host": A lies on the
+/// device, and its blocks go to other devices over the hosts.
+std::unique_ptr<Execution> make_over_host(const runtime::Context& context, const Plan& plan,
+                                          std::size_t block_bytes, const WorkItems& work_items);
 /// Over the transport "cpu", as the base version of Meyer 2024 (section 4.1.2.1): A lies on the host;
 /// the hosts exchange its blocks and write all that the kernels need to the device.
-std::unique_ptr<Execution> make_cpu_execution(const runtime::Context& context, const Plan& plan,
-                                              std::size_t block_bytes);
+std::unique_ptr<Execution> make_over_cpu(const runtime::Context& context, const Plan& plan,
+                                         std::size_t block_bytes, const WorkItems& work_items);
+
+/// How the kernels of the variants are started, in files of their names. Throw Error (bad use) for parameters
+/// that the device cannot run.
+WorkItems base_work_items(const runtime::Context& context, std::size_t block_bytes);
+WorkItems throughput_work_items(const runtime::Context& context, std::size_t block_bytes);
+
+/// An entry of the table: a variant's kernels over a transport.
+struct Kind {
+  WorkItems (*work_items)(const runtime::Context& context, std::size_t block_bytes);
+  std::unique_ptr<Execution> (*make)(const runtime::Context& context, const Plan& plan,
+                                     std::size_t block_bytes, const WorkItems& work_items);
+  bool is_a_on_host = false;
+};
 
 }  // namespace fabricmark::ptrans

@@ -7,8 +7,9 @@ namespace {
 
 class HostExecution : public StagedExecution {
  public:
-  HostExecution(const runtime::Context& context, const Plan& plan, std::size_t block_bytes)
-      : StagedExecution(context, plan, block_bytes),
+  HostExecution(const runtime::Context& context, const Plan& plan, std::size_t block_bytes,
+                const WorkItems& work_items)
+      : StagedExecution(context, plan, block_bytes, work_items),
         a_(transport().allocate(not_empty(own_bytes()))),
         arrived_(transport().allocate(not_empty(arrived_bytes()))) {}
 
@@ -33,9 +34,9 @@ class HostExecution : public StagedExecution {
 
 }  // namespace
 
-std::unique_ptr<Execution> make_host_execution(const runtime::Context& context, const Plan& plan,
-                                               std::size_t block_bytes) {
-  return std::make_unique<HostExecution>(context, plan, block_bytes);
+std::unique_ptr<Execution> make_over_host(const runtime::Context& context, const Plan& plan,
+                                          std::size_t block_bytes, const WorkItems& work_items) {
+  return std::make_unique<HostExecution>(context, plan, block_bytes, work_items);
 }
 
 }  // namespace fabricmark::ptrans

@@ -20,17 +20,16 @@ namespace {
 template <typename T>
 class TypedPtrans : public runtime::Benchmark {
  public:
-  explicit TypedPtrans(const runtime::Context& context)
+  TypedPtrans(const runtime::Context& context, const Kind& kind)
       : size_(context.parameters().count("size")),
         block_elements_(context.parameters().count("block_size") * context.parameters().count("block_size")),
         times_parts_(context.parameters().flag("parts")),
-        is_over_cpu_(context.parameters().text("transport") == "cpu"),
+        is_a_on_host_(kind.is_a_on_host),
         distribution_(Distribution::of(context)),
         is_exchanging_(distribution_.exchanges()),
         plan_(checked_plan(context)),
         layout_(plan_.blocks, size_, context.parameters().count("block_size")),
-        execution_(is_over_cpu_ ? make_cpu_execution(context, plan_, block_elements_ * sizeof(T))
-                                : make_host_execution(context, plan_, block_elements_ * sizeof(T))),
+        execution_(make_execution(context, kind)),
         left_(left_by_exchange(plan_)),
         left_layout_(left_, size_, context.parameters().count("block_size")),
         threads_(std::max(1, device::usable_cores() / context.ranks().local_size())),
@@ -106,7 +105,7 @@ class TypedPtrans : public runtime::Benchmark {
     constexpr double kMatrices = 3;  // A and B are read, C is written
     metrics.push_back(runtime::bandwidth("kernels", kMatrices * elements * sizeof(T)));
     if (has_exchange_lap()) {
-      const std::size_t moved = is_over_cpu_ ? plan_.blocks.size() : plan_.arriving;
+      const std::size_t moved = is_a_on_host_ ? plan_.blocks.size() : plan_.arriving;
       metrics.push_back(
           runtime::bandwidth("exchange", static_cast<double>(moved * block_elements_ * sizeof(T))));
     }
@@ -125,7 +124,7 @@ class TypedPtrans : public runtime::Benchmark {
         bytes_of(round_blocks == 0 ? most : std::min(most, kSlots * round_blocks * others));
     const double faults = context.conditions().fault ? 2 * own : 0;
     const double parts = times_parts_ ? own + arriving : 0;
-    const double more = is_over_cpu_ ? own + arriving : 0;  // A and what arrives on the host
+    const double more = is_a_on_host_ ? own + arriving : 0;  // A and what arrives
     constexpr double kDeviceMatrices = 3;
     context.require_memory({.host_bytes = own + parts + more + faults,
                             .device_bytes = kDeviceMatrices * own + arriving,
@@ -134,10 +133,15 @@ class TypedPtrans : public runtime::Benchmark {
     require_possible(context, distribution_);
     return make_plan(distribution_, context.ranks().rank(), round_blocks);
   }
+  [[nodiscard]] std::unique_ptr<Execution> make_execution(const runtime::Context& context,
+                                                          const Kind& kind) const {
+    const std::size_t block_bytes = block_elements_ * sizeof(T);
+    return kind.make(context, plan_, block_bytes, kind.work_items(context, block_bytes));
+  }
   [[nodiscard]] double bytes_of(std::size_t blocks) const {
     return static_cast<double>(blocks) * static_cast<double>(block_elements_) * sizeof(T);
   }
-  [[nodiscard]] bool has_exchange_lap() const { return is_over_cpu_ || is_exchanging_; }
+  [[nodiscard]] bool has_exchange_lap() const { return is_a_on_host_ || is_exchanging_; }
 
   void fill(T value) { std::fill_n(blocks_.data(), blocks_.size(), value); }
   std::span<std::byte> bytes() { return std::as_writable_bytes(blocks_.span()); }
@@ -171,7 +175,7 @@ class TypedPtrans : public runtime::Benchmark {
   std::size_t size_;
   std::size_t block_elements_;
   bool times_parts_;
-  bool is_over_cpu_;
+  bool is_a_on_host_;
   Distribution distribution_;
   bool is_exchanging_;
   Plan plan_;
@@ -185,11 +189,18 @@ class TypedPtrans : public runtime::Benchmark {
   device::HostArray<T> parts_a_;
 };
 
-std::unique_ptr<runtime::Benchmark> make(const runtime::Context& context) {
-  if (context.parameters().text("data_type") == "double") {
-    return std::make_unique<TypedPtrans<double>>(context);
-  }
-  return std::make_unique<TypedPtrans<float>>(context);
+std::unique_ptr<runtime::Benchmark> make(const runtime::Context& context, const Kind& kind) {
+  const bool is_double = context.parameters().text("data_type") == "double";
+  if (is_double) return std::make_unique<TypedPtrans<double>>(context, kind);
+  return std::make_unique<TypedPtrans<float>>(context, kind);
+}
+
+/// Entries of the table: the kernels of a variant over a transport.
+auto over_cpu(WorkItems (*work_items)(const runtime::Context&, std::size_t)) {
+  return [=](const runtime::Context& context) { return make(context, {work_items, make_over_cpu, true}); };
+}
+auto over_host(WorkItems (*work_items)(const runtime::Context&, std::size_t)) {
+  return [=](const runtime::Context& context) { return make(context, {work_items, make_over_host, false}); };
 }
 
 }  // namespace
@@ -197,5 +208,11 @@ std::unique_ptr<runtime::Benchmark> make(const runtime::Context& context) {
 }  // namespace fabricmark::ptrans
 
 int main(int argc, char** argv) {
-  return fabricmark::runtime::run_program(argc, argv, {"ptrans", fabricmark::ptrans::make});
+  using namespace fabricmark::ptrans;
+  return fabricmark::runtime::run_program(argc, argv,
+                                          {"ptrans",
+                                           {{"base", "cpu", over_cpu(base_work_items)},
+                                            {"base", "host", over_host(base_work_items)},
+                                            {"throughput", "cpu", over_cpu(throughput_work_items)},
+                                            {"throughput", "host", over_host(throughput_work_items)}}});
 }

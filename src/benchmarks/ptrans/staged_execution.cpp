@@ -14,10 +14,11 @@ std::size_t chunk_bytes(const runtime::Context& context) {
 
 }  // namespace
 
-StagedExecution::StagedExecution(const runtime::Context& context, const Plan& plan, std::size_t block_bytes)
+StagedExecution::StagedExecution(const runtime::Context& context, const Plan& plan, std::size_t block_bytes,
+                                 const WorkItems& work_items)
     : plan_(plan),
       block_bytes_(block_bytes),
-      transposition_(context, plan, block_bytes, kSlots + 1),
+      transposition_(context, plan, block_bytes, work_items, kSlots + 1),
       transport_(
           fabric::make_transport(context.parameters().text("transport"), chunk_bytes(context), context)) {}
 

@@ -1,7 +1,6 @@
 #pragma once
 
 #include "benchmarks/ptrans/execution.hpp"
-#include "benchmarks/ptrans/transposition.hpp"
 #include "fabric/transport.hpp"
 
 namespace fabricmark::ptrans {
@@ -18,7 +17,8 @@ class StagedExecution : public Execution {
   void transpose() override;
 
  protected:
-  StagedExecution(const runtime::Context& context, const Plan& plan, std::size_t block_bytes);
+  StagedExecution(const runtime::Context& context, const Plan& plan, std::size_t block_bytes,
+                  const WorkItems& work_items);
 
   /// Brings the blocks that stay to the device, and those of a round from the other ranks.
   virtual void deliver_staying() = 0;

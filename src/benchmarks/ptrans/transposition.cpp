@@ -1,49 +1,16 @@
 #include "benchmarks/ptrans/transposition.hpp"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-
-#include "base/error.hpp"
 #include "benchmarks/common/parts.hpp"
-#include "benchmarks/common/stack.hpp"
 
 namespace fabricmark::ptrans {
 
-namespace {
-
-constexpr std::size_t kItemBytes = std::size_t{256} << 10U;  // least work that is worth a work-item of a CPU
-
-std::size_t group_items(const runtime::Context& context) {
-  const std::size_t items = context.parameters().count("tile_size") * context.parameters().count("tile_rows");
-  const device::DeviceInfo& info = context.device().info();
-  if (items <= info.max_work_group_size) return items;
-  throw bad_use(fmt::format("tile_size times tile_rows makes work-groups of {} work-items, and {} has no "
-                            "more than {}",
-                            items, info.name, info.max_work_group_size),
-                "choose a smaller tile_size or tile_rows");
-}
-
-}  // namespace
-
 Transposition::Transposition(const runtime::Context& context, const Plan& plan, std::size_t block_bytes,
-                             std::size_t slots)
-    : bytes_(plan.blocks.size() * block_bytes),
+                             const WorkItems& work_items, std::size_t slots)
+    : work_items_(work_items),
+      bytes_(plan.blocks.size() * block_bytes),
       b_(context.buffer(not_empty(bytes_))),
       c_(context.buffer(not_empty(bytes_))),
       tasks_(context.buffer(not_empty(plan.tasks.size() * sizeof(Task)))) {
-  if (context.variant() == "base") {
-    constexpr std::size_t kLocalBlocks = 2;  // of A and the sums
-    common::require_stack(context, kLocalBlocks * block_bytes, "block_size");
-  } else if (context.device().info().device_class == device::DeviceClass::kCpu) {
-    block_items_ = 1;
-    blocks_per_item_ = std::max<std::size_t>(1, kItemBytes / block_bytes);
-  } else {
-    const std::size_t tile = context.parameters().count("tile_size");
-    const std::size_t tiles = (context.parameters().count("block_size") + tile - 1) / tile;
-    group_items_ = group_items(context);
-    block_items_ = tiles * tiles * group_items_;
-  }
   for (std::size_t slot = 0; slot < slots; ++slot) {
     device::Replications& kernels = kernels_.emplace_back(
         context.replications(static_cast<int>(context.parameters().integer("replications"))));
@@ -61,8 +28,9 @@ Transposition::Transposition(const runtime::Context& context, const Plan& plan, 
 
 device::Geometry Transposition::geometry(std::size_t tasks) const {
   if (tasks == 0) return {0, 1};
-  if (block_items_ == 0) return {1, 1};
-  return {(tasks + blocks_per_item_ - 1) / blocks_per_item_ * block_items_, group_items_};
+  if (work_items_.of_block == 0) return {1, 1};
+  return {(tasks + work_items_.blocks_each - 1) / work_items_.blocks_each * work_items_.of_block,
+          work_items_.of_group};
 }
 
 void Transposition::start(const std::string& operation, std::size_t slot, const device::Buffer& source,

@@ -11,12 +11,19 @@ namespace fabricmark::ptrans {
 /// A buffer's bytes: OpenCL has no empty buffers, and a rank may have no block.
 inline std::size_t not_empty(std::size_t bytes) { return std::max<std::size_t>(bytes, 1); }
 
+/// How kernels are started on blocks.
+struct WorkItems {
+  std::size_t of_block = 0;  ///< 0: one work-item for all that is to do
+  std::size_t of_group = 1;
+  std::size_t blocks_each = 1;  ///< that the work-items of a block do one after the other
+};
+
 /// B and C on the device, and the kernels that make C from B and blocks of A.
 class Transposition {
  public:
-  /// Kernels in as many slots. Throws Error (bad use) for parameters that the device cannot run.
+  /// Kernels in as many slots.
   Transposition(const runtime::Context& context, const Plan& plan, std::size_t block_bytes,
-                std::size_t slots);
+                const WorkItems& work_items, std::size_t slots);
 
   /// Starts the tasks from `first` on, with the blocks of A in `source`, and returns at once. `operation`
   /// names them in the timeline; those of the same slot run one after the other.
@@ -35,11 +42,8 @@ class Transposition {
   [[nodiscard]] const cl::CommandQueue& queue() const { return kernels_.front().queue(0); }
   [[nodiscard]] device::Geometry geometry(std::size_t tasks) const;
 
-  std::size_t bytes_;  ///< of B and C
-  /// Work-items of a block and of a work-group; 0 of a block: one work-item for all that is to do.
-  std::size_t block_items_ = 0;
-  std::size_t group_items_ = 1;
-  std::size_t blocks_per_item_ = 1;
+  WorkItems work_items_;
+  std::size_t bytes_;                          ///< of B and C
   std::vector<device::Replications> kernels_;  // [slot]
   device::Buffer b_, c_, tasks_;
 };

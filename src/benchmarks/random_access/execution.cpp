@@ -2,32 +2,35 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 
 namespace fabricmark::random_access {
 
-Plan plan_base(const runtime::Parameters& parameters) {
-  return {.log_stretches = static_cast<int>(parameters.integer("log_rngs")),
-          .may_lose_updates = parameters.count("buffer_size") > 1 || parameters.flag("ignore_dependence")};
+namespace {
+
+Plan checked(const runtime::Context& context, const Plan& plan) {
+  const runtime::Parameters& parameters = context.parameters();
+  const double table_bytes = sizeof(std::uint64_t) * std::exp2(parameters.integer("log_size"));
+  const double starts_bytes = sizeof(std::uint64_t) * std::exp2(plan.log_stretches);
+  const auto replications = static_cast<double>(parameters.count("replications"));
+  constexpr double kHostTables = 3;  // initial, results and expected
+  context.require_memory({.host_bytes = kHostTables * table_bytes + starts_bytes,
+                          .device_bytes = table_bytes + replications * starts_bytes,
+                          .largest_buffer_bytes = std::max(table_bytes / replications, starts_bytes)},
+                         "log_size");
+  return plan;
 }
 
-Plan plan_throughput(const runtime::Parameters& parameters, std::size_t max_work_group_size) {
-  const auto log_items = static_cast<int>(parameters.integer("log_work_items"));
-  const std::size_t items = std::size_t{1} << log_items;
-  const std::size_t group = std::min(parameters.count("work_group_size"), max_work_group_size);
-  return {.log_stretches = log_items + std::countr_zero(parameters.count("lanes")),
-          .geometry = {items, std::min(items, std::bit_floor(group))},
-          .may_lose_updates = items > 1 && !parameters.flag("atomic")};
-}
+}  // namespace
 
 Execution::Execution(const runtime::Context& context, const Scope& scope, const Plan& plan)
-    : geometry_(plan.geometry),
-      log_stretches_(plan.log_stretches),
+    : plan_(checked(context, plan)),
       kernels_(context.replications(static_cast<int>(context.parameters().integer("replications")))) {
   const int log_replications = std::countr_zero(context.parameters().count("replications"));
   const int log_part = scope.log_part - log_replications;
   for (int i = 0; i < kernels_.count(); ++i) {
     parts_.push_back({context.buffer(sizeof(std::uint64_t) << log_part, i),
-                      context.buffer(sizeof(std::uint64_t) << log_stretches_, i)});
+                      context.buffer(sizeof(std::uint64_t) << plan.log_stretches, i)});
     cl::Kernel& kernel = kernels_.kernel(i);
     parts_.back().items.set_argument(kernel, 0);
     parts_.back().starts.set_argument(kernel, 1);
@@ -39,14 +42,16 @@ Execution::Execution(const runtime::Context& context, const Scope& scope, const 
 }
 
 void Execution::write_starts(const Scope& scope) {
-  const std::vector<std::uint64_t> all = stretch_starts(scope, log_stretches_);
+  const std::vector<std::uint64_t> all = stretch_starts(scope, plan_.log_stretches);
   kernels_.transfer([&](int i) {
     device::Buffer& starts = parts_[static_cast<std::size_t>(i)].starts;
     starts.write(kernels_.queue(i), all.data(), starts.bytes());
   });
 }
 
-void Execution::run() { kernels_.run("update", std::vector<device::Geometry>(parts_.size(), geometry_)); }
+void Execution::run() {
+  kernels_.run("update", std::vector<device::Geometry>(parts_.size(), plan_.geometry));
+}
 
 void Execution::write(std::span<const std::uint64_t> items) {
   kernels_.transfer([&](int i) {

@@ -16,15 +16,16 @@ struct Plan {
   int log_stretches = 0;
   device::Geometry geometry{};
   bool may_lose_updates = false;
+  const char* lost_with = "";  ///< the parameter of which a smaller value loses fewer updates
 };
-Plan plan_base(const runtime::Parameters& parameters);
-Plan plan_throughput(const runtime::Parameters& parameters, std::size_t max_work_group_size);
 
 /// A rank's items on the device, one part for each replication, and the kernel that updates them.
 class Execution {
  public:
+  /// Throws Error (bad use) where there is not the memory for the table.
   Execution(const runtime::Context& context, const Scope& scope, const Plan& plan);
 
+  [[nodiscard]] const Plan& plan() const { return plan_; }
   /// Copies where the stretches of the scope's updates start to the device; before each run of other ones.
   void write_starts(const Scope& scope);
   void run();
@@ -32,8 +33,7 @@ class Execution {
   void read(std::span<std::uint64_t> items);
 
  private:
-  device::Geometry geometry_;
-  int log_stretches_;
+  Plan plan_;
   device::Replications kernels_;
   struct Part {
     device::Buffer items;
@@ -41,5 +41,10 @@ class Execution {
   };
   std::vector<Part> parts_;
 };
+
+/// The executions of the variants, in files of their names.
+using MakeExecution = std::unique_ptr<Execution> (*)(const runtime::Context& context, const Scope& scope);
+std::unique_ptr<Execution> make_base(const runtime::Context& context, const Scope& scope);
+std::unique_ptr<Execution> make_throughput(const runtime::Context& context, const Scope& scope);
 
 }  // namespace fabricmark::random_access

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
 #include <limits>
 
 #include "base/error.hpp"
@@ -36,26 +35,22 @@ static_assert(sizeof(FaultyItem) == sizeof(std::uint64_t));
 /// that no other one has.
 class RandomAccess : public runtime::Benchmark {
  public:
-  static constexpr const char* name = "random_access";
-
-  explicit RandomAccess(const runtime::Context& context)
+  RandomAccess(const runtime::Context& context, MakeExecution make_execution)
       : is_global_(context.parameters().text("scope") == "global"),
         rank_(context.ranks().rank()),
         ranks_(context.ranks().size()),
         threads_(runtime::host_threads(context.ranks())),
         scope_(scope(context)),
         first_item_(static_cast<std::uint64_t>(context.ranks().rank()) * scope_.part_items()),
-        plan_(plan(context)),
-        is_base_(context.variant() == "base"),
         cache_bytes_(device::last_cache_bytes(context.device().info())),
-        execution_(context, scope_, plan_),
+        execution_(make_execution(context, scope_)),
         initial_(context.host_array<std::uint64_t>(scope_.part_items())),
         results_(context.host_array<std::uint64_t>(scope_.part_items())),
         expected_(scope_.part_items()) {}
 
   void prepare(int repetition) override {
     scope_ = make_scope(is_global_, scope_.log_part, rank_, ranks_, repetition);
-    execution_.write_starts(scope_);
+    execution_->write_starts(scope_);
     const std::uint64_t key = mixed_bits(static_cast<std::uint64_t>(repetition));
     parallel_for(initial_.size(), threads_, kWorthAThread, [&](std::size_t start, std::size_t end) {
       for (std::size_t i = start; i < end; ++i) {
@@ -67,9 +62,9 @@ class RandomAccess : public runtime::Benchmark {
   }
 
   void execute(runtime::Laps& laps) override {
-    laps.time("host_to_device", [&] { execution_.write(initial_.span()); });
-    laps.time("update", [&] { execution_.run(); });
-    laps.time("device_to_host", [&] { execution_.read(results_.span()); });
+    laps.time("host_to_device", [&] { execution_->write(initial_.span()); });
+    laps.time("update", [&] { execution_->run(); });
+    laps.time("device_to_host", [&] { execution_->read(results_.span()); });
   }
 
   void inject(const runtime::Fault& fault) override {
@@ -81,8 +76,8 @@ class RandomAccess : public runtime::Benchmark {
     };
     runtime::corrupt<FaultyItem>(items(results_), items(initial_), fault.kind,
                                  10 * std::numeric_limits<double>::epsilon());
-    execution_.write(results_.span());
-    execution_.read(results_.span());
+    execution_->write(results_.span());
+    execution_->read(results_.span());
   }
 
   std::vector<runtime::Verdict> validate() override {
@@ -91,7 +86,7 @@ class RandomAccess : public runtime::Benchmark {
       apply_updates(scope_, expected_.span(), threads_);
       is_expected_ = true;
     }
-    return check(scope_, results_.span(), expected_.span(), plan_.may_lose_updates);
+    return check(scope_, results_.span(), expected_.span(), execution_->plan().may_lose_updates);
   }
 
   [[nodiscard]] std::vector<runtime::Metric> metrics() const override {
@@ -115,10 +110,10 @@ class RandomAccess : public runtime::Benchmark {
       notes.push_back(fmt::format("the table of {:.3g} MB fits into the last-level cache ({:.3g} MB)",
                                   table_bytes / 1e6, cache_bytes_ / 1e6));
     }
-    if (plan_.may_lose_updates) {
+    if (execution_->plan().may_lose_updates) {
       notes.push_back(
           "updates that meet at an item may be lost: the fewer, the larger log_size and the smaller " +
-          std::string(is_base_ ? "buffer_size" : "log_work_items"));
+          std::string(execution_->plan().lost_with));
     }
     return notes;
   }
@@ -135,42 +130,32 @@ class RandomAccess : public runtime::Benchmark {
                       context.ranks().rank(), ranks);
   }
 
-  static Plan plan(const runtime::Context& context) {
-    const runtime::Parameters& parameters = context.parameters();
-    const Plan plan = context.variant() == "base"
-                          ? plan_base(parameters)
-                          : plan_throughput(parameters, context.device().info().max_work_group_size);
-    const double table_bytes = sizeof(std::uint64_t) * std::exp2(parameters.integer("log_size"));
-    const double starts_bytes = sizeof(std::uint64_t) * std::exp2(plan.log_stretches);
-    const auto replications = static_cast<double>(parameters.count("replications"));
-    constexpr double kHostTables = 3;  // initial, results and expected
-    context.require_memory({.host_bytes = kHostTables * table_bytes + starts_bytes,
-                            .device_bytes = table_bytes + replications * starts_bytes,
-                            .largest_buffer_bytes = std::max(table_bytes / replications, starts_bytes)},
-                           "log_size");
-    return plan;
-  }
-
   bool is_global_;
   int rank_;
   int ranks_;
   int threads_;
   Scope scope_;  ///< of the repetition
   std::uint64_t first_item_;
-  Plan plan_;
-  bool is_base_;
   double cache_bytes_;
-  Execution execution_;
+  std::unique_ptr<Execution> execution_;
   device::HostArray<std::uint64_t> initial_;
   device::HostArray<std::uint64_t> results_;
   device::HostArray<std::uint64_t> expected_;
   bool is_expected_ = false;  ///< expected_ is of this repetition
 };
 
+/// An entry of the table: the benchmark with this execution.
+auto with(MakeExecution execution) {
+  return [=](const runtime::Context& context) { return std::make_unique<RandomAccess>(context, execution); };
+}
+
 }  // namespace
 
 }  // namespace fabricmark::random_access
 
 int main(int argc, char** argv) {
-  return fabricmark::runtime::run<fabricmark::random_access::RandomAccess>(argc, argv);
+  using namespace fabricmark::random_access;
+  return fabricmark::runtime::run_program(
+      argc, argv,
+      {"random_access", {{"base", "", with(make_base)}, {"throughput", "", with(make_throughput)}}});
 }

@@ -8,8 +8,8 @@ namespace {
 class BaseExecution : public Execution {
  public:
   BaseExecution(const runtime::Context& context, std::size_t element_bytes)
-      : Execution(context, base_block(context.parameters()), element_bytes),
-        block_(base_block(context.parameters())) {}
+      : Execution(context, context.parameters().count("buffer_size"), element_bytes),
+        block_(context.parameters().count("buffer_size")) {}
 
  private:
   [[nodiscard]] device::Geometry geometry(const Part& /*part*/) const override { return {}; }
@@ -21,8 +21,6 @@ class BaseExecution : public Execution {
 };
 
 }  // namespace
-
-std::size_t base_block(const runtime::Parameters& parameters) { return parameters.count("buffer_size"); }
 
 std::unique_ptr<Execution> make_base(const runtime::Context& context, std::size_t element_bytes) {
   return std::make_unique<BaseExecution>(context, element_bytes);

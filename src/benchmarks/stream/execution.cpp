@@ -2,10 +2,26 @@
 
 namespace fabricmark::stream {
 
+namespace {
+
+std::vector<Part> checked_parts(const runtime::Context& context, std::size_t block_elements,
+                                std::size_t element_bytes) {
+  const std::vector<Part> parts =
+      divide(context.parameters().count("size"), block_elements, context.parameters().count("replications"));
+  const auto array_bytes = static_cast<double>((parts.back().start + parts.back().count) * element_bytes);
+  constexpr double kHostArrays = 5;  // two inputs and three results
+  context.require_memory({.host_bytes = kHostArrays * array_bytes,
+                          .device_bytes = kArrays * array_bytes,
+                          .largest_buffer_bytes = static_cast<double>(parts.front().count * element_bytes)},
+                         "size");
+  return parts;
+}
+
+}  // namespace
+
 Execution::Execution(const runtime::Context& context, std::size_t block_elements, std::size_t element_bytes)
     : element_bytes_(element_bytes),
-      parts_(divide(context.parameters().count("size"), block_elements,
-                    context.parameters().count("replications"))),
+      parts_(checked_parts(context, block_elements, element_bytes)),
       kernels_(context.replications(static_cast<int>(parts_.size()))) {
   for (std::size_t i = 0; i < parts_.size(); ++i) {
     if (parts_[i].count == 0) break;

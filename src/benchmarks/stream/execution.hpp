@@ -51,6 +51,8 @@ class Execution {
   [[nodiscard]] std::size_t padded_elements() const;
 
  protected:
+  /// The arrays are padded to whole blocks of `block_elements`. Throws Error (bad use) where there is not
+  /// the memory for them.
   Execution(const runtime::Context& context, std::size_t block_elements, std::size_t element_bytes);
   /// How a kernel is started on a part that is not empty, and how often it repeats its unit of work there.
   [[nodiscard]] virtual device::Geometry geometry(const Part& part) const = 0;
@@ -64,11 +66,10 @@ class Execution {
       buffers_;  // [replication], of the parts that are not empty
 };
 
-/// The execution for the context's variant.
+/// The executions of the variants, in files of their names.
+using MakeExecution = std::unique_ptr<Execution> (*)(const runtime::Context& context,
+                                                     std::size_t element_bytes);
 std::unique_ptr<Execution> make_base(const runtime::Context& context, std::size_t element_bytes);
 std::unique_ptr<Execution> make_throughput(const runtime::Context& context, std::size_t element_bytes);
-/// Elements to which the arrays are padded, as these executions need it.
-std::size_t base_block(const runtime::Parameters& parameters);
-std::size_t throughput_block(const runtime::Parameters& parameters);
 
 }  // namespace fabricmark::stream

@@ -22,11 +22,11 @@ namespace {
 template <typename T>
 class TypedStream : public runtime::Benchmark {
  public:
-  explicit TypedStream(const runtime::Context& context)
+  TypedStream(const runtime::Context& context, MakeExecution make_execution)
       : size_(context.parameters().count("size")),
         first_index_(static_cast<std::uint64_t>(context.ranks().rank()) * size_),
         threads_(runtime::host_threads(context.ranks())),
-        execution_(make_execution(context)),
+        execution_(make_execution(context, sizeof(T))),
         cache_bytes_(device::last_cache_bytes(context.device().info())),
         inputs_{context.host_array<T>(execution_->padded_elements()),
                 context.host_array<T>(execution_->padded_elements())},
@@ -114,21 +114,6 @@ class TypedStream : public runtime::Benchmark {
   }
 
  private:
-  static std::unique_ptr<Execution> make_execution(const runtime::Context& context) {
-    const bool is_base = context.variant() == "base";
-    const std::size_t block =
-        is_base ? base_block(context.parameters()) : throughput_block(context.parameters());
-    const std::size_t replications = context.parameters().count("replications");
-    const std::vector<Part> parts = divide(context.parameters().count("size"), block, replications);
-    const auto array_bytes = static_cast<double>((parts.back().start + parts.back().count) * sizeof(T));
-    constexpr double kHostArrays = 5;  // two inputs and three results
-    context.require_memory({.host_bytes = kHostArrays * array_bytes,
-                            .device_bytes = kArrays * array_bytes,
-                            .largest_buffer_bytes = static_cast<double>(parts.front().count * sizeof(T))},
-                           "size");
-    return is_base ? make_base(context, sizeof(T)) : make_throughput(context, sizeof(T));
-  }
-
   static void poison(std::span<T> values) {
     std::ranges::fill(values, static_cast<T>(std::numeric_limits<double>::quiet_NaN()));
   }
@@ -146,11 +131,16 @@ class TypedStream : public runtime::Benchmark {
   std::array<device::HostArray<T>, kArrays> results_;
 };
 
-std::unique_ptr<runtime::Benchmark> make(const runtime::Context& context) {
+std::unique_ptr<runtime::Benchmark> make(const runtime::Context& context, MakeExecution execution) {
   const std::string& type = context.parameters().text("data_type");
-  if (type == "half") return std::make_unique<TypedStream<device::Half>>(context);
-  if (type == "double") return std::make_unique<TypedStream<double>>(context);
-  return std::make_unique<TypedStream<float>>(context);
+  if (type == "half") return std::make_unique<TypedStream<device::Half>>(context, execution);
+  if (type == "double") return std::make_unique<TypedStream<double>>(context, execution);
+  return std::make_unique<TypedStream<float>>(context, execution);
+}
+
+/// An entry of the table: these executions for all types.
+auto with(MakeExecution execution) {
+  return [=](const runtime::Context& context) { return make(context, execution); };
 }
 
 }  // namespace
@@ -158,5 +148,7 @@ std::unique_ptr<runtime::Benchmark> make(const runtime::Context& context) {
 }  // namespace fabricmark::stream
 
 int main(int argc, char** argv) {
-  return fabricmark::runtime::run_program(argc, argv, {"stream", fabricmark::stream::make});
+  using namespace fabricmark::stream;
+  return fabricmark::runtime::run_program(
+      argc, argv, {"stream", {{"base", "", with(make_base)}, {"throughput", "", with(make_throughput)}}});
 }

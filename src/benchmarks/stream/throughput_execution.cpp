@@ -8,7 +8,7 @@ namespace {
 class ThroughputExecution : public Execution {
  public:
   ThroughputExecution(const runtime::Context& context, std::size_t element_bytes)
-      : Execution(context, throughput_block(context.parameters()), element_bytes),
+      : Execution(context, context.parameters().count("vector_width"), element_bytes),
         vector_width_(context.parameters().count("vector_width")),
         vectors_per_item_(context.parameters().count("vectors_per_item")),
         work_group_(std::min<std::size_t>(context.parameters().count("work_group_size"),
@@ -29,10 +29,6 @@ class ThroughputExecution : public Execution {
 };
 
 }  // namespace
-
-std::size_t throughput_block(const runtime::Parameters& parameters) {
-  return parameters.count("vector_width");
-}
 
 std::unique_ptr<Execution> make_throughput(const runtime::Context& context, std::size_t element_bytes) {
   return std::make_unique<ThroughputExecution>(context, element_bytes);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <tuple>
 
 #include "base/error.hpp"
@@ -30,9 +31,9 @@ Local local_part(const runtime::Context& context) {
   return {size.rows / ranks, size.columns / ranks};
 }
 
-class Distributed : public Transform {
+class DistributedExecution : public Execution {
  public:
-  Distributed(const runtime::Context& context, std::size_t complex_bytes)
+  DistributedExecution(const runtime::Context& context, std::size_t complex_bytes)
       : ranks_(context.ranks()),
         size_(steps(context.parameters().count("log_size"))),
         local_(local_part(context)),
@@ -135,6 +136,16 @@ class Distributed : public Transform {
   device::Buffer input_, output_, scratch_, twiddles_, between_;
 };
 
+void require_memory(const runtime::Context& context, const PointType& type) {
+  constexpr double kVectors = 5;  // input, output, what is sent, what has arrived, twiddles between the steps
+  const double points = std::exp2(context.parameters().integer("log_size"));
+  const double bytes = points / context.ranks().size() * static_cast<double>(type.bytes);
+  context.require_memory({.host_bytes = type.host_bytes(context, 1),
+                          .device_bytes = kVectors * bytes,
+                          .largest_buffer_bytes = bytes},
+                         "log_size");
+}
+
 }  // namespace
 
 std::size_t local_points(const runtime::Context& context) {
@@ -143,18 +154,21 @@ std::size_t local_points(const runtime::Context& context) {
   return points / static_cast<std::size_t>(context.ranks().size());
 }
 
-std::unique_ptr<Transform> make_distributed(const runtime::Context& context, std::size_t complex_bytes) {
+Error not_distributed() {
+  return bad_use("one vector over all ranks is transformed by the four-step throughput kernel on a CPU only",
+                 "use --variant throughput on a CPU, or --scope batched");
+}
+
+std::unique_ptr<Execution> make_distributed(const runtime::Context& context, const PointType& type) {
+  require_memory(context, type);
   const bool is_cpu = context.device().info().device_class == device::DeviceClass::kCpu;
-  if (context.variant() == "base" || !is_cpu || !is_four_step(context)) {
-    throw bad_use("one vector over all ranks is transformed by the four-step throughput kernel on a CPU only",
-                  "use --variant throughput on a CPU, or --scope batched");
-  }
+  if (!is_cpu || !is_four_step(context)) throw not_distributed();
   const auto ranks = static_cast<unsigned>(context.ranks().size());
   if (!std::has_single_bit(ranks)) {
     throw bad_use(fmt::format("a vector of 2^n points cannot be divided over {} ranks", ranks),
                   "use a power of two of them, such as 1, 2, 4 or 8");
   }
-  const std::size_t lanes = context.parameters().count("vector_bytes") / (complex_bytes / 2);
+  const std::size_t lanes = context.parameters().count("vector_bytes") / (type.bytes / 2);
   const Local local = local_part(context);
   const std::size_t log_size = context.parameters().count("log_size");
   const std::size_t least = std::min(lanes, std::max<std::size_t>(steps(log_size).columns, 2));
@@ -163,7 +177,7 @@ std::unique_ptr<Transform> make_distributed(const runtime::Context& context, std
                               log_size, ranks, ranks == 1 ? "" : "s", least),
                   "use a larger --log-size or a smaller --vector-bytes");
   }
-  return std::make_unique<Distributed>(context, complex_bytes);
+  return std::make_unique<DistributedExecution>(context, type.bytes);
 }
 
 }  // namespace fabricmark::fft

@@ -1,0 +1,86 @@
+// The throughput kernels of a CPU, on a batch.
+#include <algorithm>
+
+#include "base/error.hpp"
+#include "benchmarks/fft/batch.hpp"
+#include "benchmarks/fft/tables.hpp"
+
+namespace fabricmark::fft {
+
+namespace {
+
+/// Work-items that share a part of the batch: none is without a transform.
+std::size_t items_of(const runtime::Context& context, const common::Part& part) {
+  return std::min(cpu_items(context), part.count);
+}
+
+/// Bytes of one work-item's scratch memory: its work areas and a transposed transform.
+std::size_t item_bytes(const runtime::Context& context, std::size_t complex_bytes) {
+  const std::size_t log_size = context.parameters().count("log_size");
+  return work_area_bytes(context, steps(log_size).rows) + (complex_bytes << log_size);
+}
+
+/// The four-step form for CPUs: work-items share the batch; each has scratch memory of its own.
+class FourStepExecution : public Batch {
+ public:
+  FourStepExecution(const runtime::Context& context, std::size_t complex_bytes)
+      : Batch(context, complex_bytes, 0),
+        twiddles_(of_type(complex_bytes,
+                          [&](auto zero) {
+                            return filled_buffer(context, twiddles<decltype(zero)>(steps(log_size()).rows));
+                          })),
+        between_(of_type(complex_bytes, [&](auto zero) {
+          const Steps size = steps(log_size());
+          return filled_buffer(context, between_steps<decltype(zero)>(size, 0, size.columns));
+        })) {
+    for (const common::Part& part : parts()) {
+      items_.push_back(items_of(context, part));
+      scratch_.push_back(context.buffer(items_.back() * item_bytes(context, complex_bytes)));
+    }
+  }
+
+ private:
+  void start(Direction direction) override {
+    std::vector<device::Geometry> geometries;
+    for (std::size_t i = 0; i < parts().size(); ++i) {
+      cl::Kernel& kernel = kernels().kernel(static_cast<int>(i));
+      twiddles_.set_argument(kernel, 2);
+      between_.set_argument(kernel, 3);
+      scratch_[i].set_argument(kernel, 4);
+      kernel.setArg(5, static_cast<cl_uint>(parts()[i].count));
+      kernel.setArg(6, is_inverse(direction));
+      geometries.push_back({items_[i], 1});
+    }
+    kernels().run(name(direction), geometries);
+  }
+  device::Buffer* scratch(std::size_t part) override { return &scratch_[part]; }
+
+  device::Buffer twiddles_;
+  device::Buffer between_;
+  std::vector<std::size_t> items_;       // [part]
+  std::vector<device::Buffer> scratch_;  // [part]
+};
+
+Scratch four_step_scratch(const runtime::Context& context, std::size_t complex_bytes,
+                          const std::vector<common::Part>& parts) {
+  Scratch scratch;
+  scratch.bytes = static_cast<double>(complex_bytes << context.parameters().count("log_size"));  // tables
+  for (const common::Part& part : parts) {
+    const auto bytes = static_cast<double>(items_of(context, part) * item_bytes(context, complex_bytes));
+    scratch.bytes += bytes;
+    scratch.largest = std::max(scratch.largest, bytes);
+  }
+  return scratch;
+}
+
+}  // namespace
+
+std::unique_ptr<Execution> make_four_step(const runtime::Context& context, const PointType& type) {
+  require_batch(context, type, four_step_scratch);
+  if (context.device().info().device_class != device::DeviceClass::kCpu) {
+    throw bad_use("form = four-step is for CPUs only", "use --form stages");
+  }
+  return std::make_unique<FourStepExecution>(context, type.bytes);
+}
+
+}  // namespace fabricmark::fft

@@ -1,0 +1,73 @@
+// The throughput kernels of a GPU, on a batch.
+#include <algorithm>
+
+#include "benchmarks/fft/batch.hpp"
+#include "benchmarks/fft/tables.hpp"
+
+namespace fabricmark::fft {
+
+namespace {
+
+/// One start of the kernel for each stage, to and fro between the output and scratch memory.
+class StagesExecution : public Batch {
+ public:
+  StagesExecution(const runtime::Context& context, std::size_t complex_bytes)
+      : Batch(context, complex_bytes, 1), twiddles_(of_type(complex_bytes, [&](auto zero) {
+          return filled_buffer(context, twiddles<decltype(zero)>(std::size_t{1} << log_size()));
+        })) {
+    for (std::size_t i = 0; i < parts().size(); ++i) scratch_.push_back(context.buffer(output(i).bytes()));
+    for (std::size_t left = log_size(); left > 0; left -= log_radices_.back()) {
+      log_radices_.push_back(std::min<std::size_t>(left, 3));
+    }
+  }
+
+ private:
+  void start(Direction direction) override {
+    std::size_t log_done = 0;
+    const std::size_t stages = log_radices_.size();
+    for (std::size_t stage = 0; stage < stages; ++stage) {
+      std::vector<device::Geometry> geometries;
+      for (std::size_t i = 0; i < parts().size(); ++i) {
+        // The last stage writes to the output.
+        const bool to_output = (stages - stage) % 2 == 1;
+        const device::Buffer& other = to_output ? scratch_[i] : output(i);
+        cl::Kernel& kernel = kernels().kernel(static_cast<int>(i));
+        (stage == 0 ? input(i) : other).set_argument(kernel, 0);
+        (to_output ? output(i) : scratch_[i]).set_argument(kernel, 1);
+        twiddles_.set_argument(kernel, 2);
+        kernel.setArg(3, static_cast<cl_uint>(log_radices_[stage]));
+        kernel.setArg(4, static_cast<cl_uint>(log_done));
+        kernel.setArg(5, static_cast<cl_uint>(stage == 0 ? is_inverse(direction) : 0));
+        kernel.setArg(6, static_cast<cl_uint>(stage + 1 == stages ? is_inverse(direction) : 0));
+        const std::size_t butterflies = parts()[i].count << (log_size() - log_radices_[stage]);
+        // A power of two that divides their number.
+        geometries.push_back({butterflies, std::min<std::size_t>(butterflies & (~butterflies + 1), 64)});
+      }
+      kernels().run(name(direction), geometries);
+      log_done += log_radices_[stage];
+    }
+  }
+  device::Buffer* scratch(std::size_t part) override { return &scratch_[part]; }
+
+  device::Buffer twiddles_;
+  std::vector<device::Buffer> scratch_;  // [part]
+  std::vector<std::size_t> log_radices_;
+};
+
+Scratch stages_scratch(const runtime::Context& context, std::size_t complex_bytes,
+                       const std::vector<common::Part>& parts) {
+  const auto transform = static_cast<double>(complex_bytes << context.parameters().count("log_size"));
+  Scratch scratch;
+  scratch.bytes = transform;  // tables
+  for (const common::Part& part : parts) scratch.bytes += static_cast<double>(part.count) * transform;
+  return scratch;
+}
+
+}  // namespace
+
+std::unique_ptr<Execution> make_stages(const runtime::Context& context, const PointType& type) {
+  require_batch(context, type, stages_scratch);
+  return std::make_unique<StagesExecution>(context, type.bytes);
+}
+
+}  // namespace fabricmark::fft

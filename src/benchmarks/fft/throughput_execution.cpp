@@ -1,0 +1,11 @@
+// The throughput kernels: on one vector over all ranks or on a batch, in the form of a CPU or of a GPU.
+#include "benchmarks/fft/execution.hpp"
+
+namespace fabricmark::fft {
+
+std::unique_ptr<Execution> make_throughput(const runtime::Context& context, const PointType& type) {
+  if (is_distributed(context)) return make_distributed(context, type);
+  return is_four_step(context) ? make_four_step(context, type) : make_stages(context, type);
+}
+
+}  // namespace fabricmark::fft

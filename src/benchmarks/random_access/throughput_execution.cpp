@@ -1,0 +1,22 @@
+// The ND-range kernel: a stretch of the updates for each lane of each work-item.
+#include <algorithm>
+#include <bit>
+
+#include "benchmarks/random_access/execution.hpp"
+
+namespace fabricmark::random_access {
+
+std::unique_ptr<Execution> make_throughput(const runtime::Context& context, const Scope& scope) {
+  const runtime::Parameters& parameters = context.parameters();
+  const auto log_items = static_cast<int>(parameters.integer("log_work_items"));
+  const std::size_t items = std::size_t{1} << log_items;
+  const std::size_t group =
+      std::min<std::size_t>(parameters.count("work_group_size"), context.device().info().max_work_group_size);
+  const Plan plan{.log_stretches = log_items + std::countr_zero(parameters.count("lanes")),
+                  .geometry = {items, std::min(items, std::bit_floor(group))},
+                  .may_lose_updates = items > 1 && !parameters.flag("atomic"),
+                  .lost_with = "log_work_items"};
+  return std::make_unique<Execution>(context, scope, plan);
+}
+
+}  // namespace fabricmark::random_access

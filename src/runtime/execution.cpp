@@ -1,0 +1,27 @@
+#include "runtime/execution.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/error.hpp"
+
+namespace fabricmark::runtime {
+
+const ExecutionEntry& choose(const ExecutionTable& table, const std::string& variant,
+                             const std::string& transport) {
+  const auto found = std::ranges::find_if(table, [&](const ExecutionEntry& entry) {
+    return entry.variant.empty() || (entry.variant == variant && entry.transport == transport);
+  });
+  if (found != table.end()) return *found;
+  const auto name = [](const std::string& its_variant, const std::string& its_transport) {
+    return its_transport.empty() ? its_variant : its_variant + " with " + its_transport;
+  };
+  std::vector<std::string> pairs;
+  for (const ExecutionEntry& entry : table) pairs.push_back(name(entry.variant, entry.transport));
+  throw bad_use(fmt::format("there is no host code for the variant {}", name(variant, transport)),
+                fmt::format("choose {} (--variant{})", fmt::join(pairs, ", "),
+                            transport.empty() ? "" : ", --transport"));
+}
+
+}  // namespace fabricmark::runtime

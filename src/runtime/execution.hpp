@@ -1,0 +1,27 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "runtime/benchmark.hpp"
+
+namespace fabricmark::runtime {
+
+/// The host code for one variant of kernel.toml and one transport: a row of a benchmark's table.
+struct ExecutionEntry {
+  std::string variant;    ///< empty: whatever the variant and the transport
+  std::string transport;  ///< empty: the benchmark has none
+  std::function<std::unique_ptr<Benchmark>(const Context&)> make;
+  bool needs_device = true;
+};
+
+using ExecutionTable = std::vector<ExecutionEntry>;
+
+/// The entry for a variant and the value of the parameter `transport`, empty where the benchmark has no such
+/// parameter. Throws Error (bad use) that names the pairs of the table where there is none.
+const ExecutionEntry& choose(const ExecutionTable& table, const std::string& variant,
+                             const std::string& transport);
+
+}  // namespace fabricmark::runtime

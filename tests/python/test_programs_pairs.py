@@ -1,0 +1,102 @@
+"""Every variant of every kernel.toml with every transport is valid, or refused with the pairs that exist."""
+
+import re
+import shutil
+import tomllib
+
+import pytest
+from stream_program import KERNELS, PROGRAM, Stream, devices, only_error
+
+pytestmark = pytest.mark.programs
+
+FULL = pytest.mark.full
+TOMLS = {path.parent.name: tomllib.loads(path.read_text()) for path in sorted(KERNELS.glob("*/kernel.toml"))}
+# A benchmark that is not here runs with its own sizes.
+SMALL = {
+    "stream": ("--size", "1000"),
+    "random_access": ("--log-size", "10"),
+    "gemm": ("--size", "100"),
+    "fft": ("--log-size", "6", "--batch", "4"),
+    "hpl": ("--size", "256", "--block-size", "64"),
+    "ptrans": ("--size", "100", "--block-size", "32"),
+    "host_transfer": ("--largest", "14", "--overlap-bytes", "4096"),
+    "b_eff": ("--largest", "4", "--messages", "2"),
+}
+QUICK = {"stream", "ptrans", "b_eff"}  # of the others, test files of their own run both variants
+REFUSED = re.compile(r"there is no host code for the variant ([\w ]+); choose ([\w, ]+) \(--variant.*\)$")
+
+
+def transports(benchmark):
+    """Values of the benchmark's transport; an empty one where it has none."""
+    return TOMLS[benchmark]["parameters"].get("transport", {"values": [""]})["values"]
+
+
+def pairs(benchmark):
+    """Variant and transport as a message names them, with the words that ask for them."""
+    for variant in TOMLS[benchmark]["variants"]:
+        for way in transports(benchmark):
+            words = ("--variant", variant, *(("--transport", way) if way else ()))
+            yield f"{variant} with {way}" if way else variant, words
+
+
+def check_refused(done, name):
+    """One line that names the pair that is asked for, and all that there are; returns these."""
+    asked, offered = REFUSED.search(only_error(done, codes=(2,))).groups()
+    assert asked == name
+    return offered.split(", ")
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory):
+    """How to start the program of a benchmark; skips where there is no device."""
+    made = Stream(tmp_path_factory.mktemp("pairs"))
+    devices(made)
+
+    def named(benchmark):
+        made.program = PROGRAM.with_name(f"fm_{benchmark}")
+        return made
+
+    return named
+
+
+@pytest.fixture(scope="module")
+def extended(tmp_path_factory):
+    """A copy of kernels/ in which each benchmark has one variant more, and one transport where it has any."""
+    kernels = tmp_path_factory.mktemp("extended") / "kernels"
+    shutil.copytree(KERNELS, kernels)
+    for benchmark, toml in TOMLS.items():
+        base = toml["variants"]["base"]
+        path = kernels / benchmark / "kernel.toml"
+        text = re.sub(r"(\[parameters\.transport\]\n[^[]*values = \[)", r'\1"pigeon", ', path.read_text())
+        text += f'\n[variants.systolic]\nfile = "{base["file"]}"\n'
+        text += f'entry_points = {base["entry_points"]}\nstyle = "{base["style"]}"\n'
+        path.write_text(text)
+    return {"FABRICMARK_KERNELS": str(kernels)}
+
+
+@pytest.mark.parametrize("benchmark", [pytest.param(b, marks=[FULL] * (b not in QUICK)) for b in TOMLS])
+def test_every_pair_runs_or_is_refused_by_name(program, benchmark):
+    small = (*SMALL.get(benchmark, ()), "--repetitions", "1", "--warmup", "0")
+    for name, words in pairs(benchmark):
+        done = program(benchmark).run(*words, *small)
+        if done.code == 2:
+            assert name not in check_refused(done, name)
+            continue
+        assert (done.code, done.errors) == (0, ""), done.output
+        assert {verdict["status"] for verdict in done.document["verdicts"]} == {"passed"}
+
+
+@pytest.mark.parametrize("benchmark", TOMLS)
+def test_a_variant_or_transport_without_code_ends_with_the_pairs_that_there_are(program, extended, benchmark):
+    there = {name for name, _ in pairs(benchmark)}
+    ways = transports(benchmark)
+    made_up = {"systolic": ("--variant", "systolic")}
+    if ways[0]:
+        made_up = {
+            f"systolic with {ways[0]}": ("--variant", "systolic", "--transport", ways[0]),
+            "base with pigeon": ("--variant", "base", "--transport", "pigeon"),
+        }
+    for name, words in made_up.items():
+        done = program(benchmark).run(*words, *SMALL.get(benchmark, ()), variables=extended)
+        offered = check_refused(done, name)
+        assert offered and set(offered) <= there
