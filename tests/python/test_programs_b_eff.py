@@ -223,6 +223,16 @@ def test_latency_and_bandwidth_are_of_the_same_samples(plain):
         assert entry["best"] * rates[size]["best"] == pytest.approx(4 * size * 1e-3)
 
 
+def test_every_message_is_kept_on_request(b_eff, plain):
+    done = b_eff.valid("--ranks", 2, "--repetitions", 2, "--messages", 3, "--largest", 4, "--inner-samples")
+    for operation in ("exchange", *STEPS):
+        for entry in figures(done, "latency", operation).values():
+            shape = [[len(times) for times in rank] for rank in entry["samples"]["inner"]]
+            assert shape == [[3] * 2] * 2  # ranks, repetitions, messages
+            assert entry["percentiles"]["p50"] <= entry["percentiles"]["largest"]
+    assert all("inner" not in entry["samples"] for entry in plain.document["measurements"])
+
+
 def test_the_effective_bandwidth_is_the_mean_of_the_best(plain):
     (effective,) = [m for m in plain.document["measurements"] if m["name"] == "effective_bandwidth"]
     rates = figures(plain, "bandwidth").values()
