@@ -306,6 +306,10 @@ def test_figures_are_those_of_all_passes(machine, monkeypatch):
         halved = [dataclasses.replace(one, best=one.best / 2) for one in result.measurements]
         return dataclasses.replace(result, measurements=halved)
 
+    def modelled_too(result):
+        twins = [dataclasses.replace(one, kind="modelled", best=one.best * 9) for one in result.measurements]
+        return dataclasses.replace(result, measurements=[*twins, *result.measurements])
+
     def fails(result):
         raise FabricmarkError("broken", "try again")
 
@@ -325,6 +329,8 @@ def test_figures_are_those_of_all_passes(machine, monkeypatch):
     assert runs >= 3
     assert 0.5 * once < efficiency("slower") < 0.95 * once
     assert len(loaded) == 2 * runs
+    monkeypatch.setattr(short_runs.results, "load", second_pass(modelled_too))
+    assert efficiency("modelled") == pytest.approx(once), "only measured times describe this machine"
     monkeypatch.setattr(short_runs.results, "load", second_pass(fails))
     assert efficiency("failing") == pytest.approx(once)
     done = machine.run("systems", "new", "again", "--again")
