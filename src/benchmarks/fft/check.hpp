@@ -127,7 +127,7 @@ std::vector<runtime::Verdict> check_batch(std::span<const std::complex<T>> input
   Comparison<T> comparison(log_size, direction);
   std::mutex merging;
   const auto check_some = [&](std::size_t begin, std::size_t end) {
-    Reference reference(points, direction);
+    Reference reference(points, direction, shared.of_each);
     Comparison<T> own(log_size, direction);
     for (std::size_t transform = begin; transform < end; ++transform) {
       const std::span<const std::complex<T>> input = inputs.subspan(transform * points, points);

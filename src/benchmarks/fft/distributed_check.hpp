@@ -14,9 +14,9 @@ std::vector<runtime::Verdict> check_distributed(const runtime::Communicator& ran
                                                 std::span<const std::complex<T>> part, std::size_t log_size,
                                                 Direction direction, int repetition) {
   const std::size_t points = std::size_t{1} << log_size;
-  Reference reference(points, direction);
-  const std::uint64_t seed = input_seed(repetition, direction);
   const int threads = runtime::host_threads(ranks);
+  Reference reference(points, direction, threads);
+  const std::uint64_t seed = input_seed(repetition, direction);
   parallel_for(points, threads, kWorthAThread, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
       reference.points()[i] = static_cast<std::complex<double>>(input_point<T>(seed, i));

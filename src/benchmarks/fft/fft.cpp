@@ -106,7 +106,8 @@ class TypedFft : public runtime::Benchmark {
   std::vector<runtime::Verdict> validate_repetition() override {
     const std::size_t points = std::size_t{1} << log_size_;
     if (!sums_) {
-      sums_.emplace(log_size_, is_distributed_ ? first_point() : 0, is_distributed_ ? points_ : points);
+      sums_.emplace(log_size_, is_distributed_ ? first_point() : 0, is_distributed_ ? points_ : points,
+                    threads_);
     }
     std::vector<runtime::Verdict> verdicts;
     for (const Direction direction : kDirections) {

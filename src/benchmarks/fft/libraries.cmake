@@ -1,1 +1,1 @@
-target_link_libraries(fm_fft PRIVATE PkgConfig::fftw)
+target_link_libraries(fm_fft PRIVATE PkgConfig::fftw fftw3_threads)

@@ -25,9 +25,10 @@ template <typename T>
 class RandomSum {
  public:
   /// Factors for the `count` points from `first` on of transforms of 2^log_size; those of other points are 0.
-  RandomSum(std::size_t log_size, std::size_t first, std::size_t count)
+  /// `threads`: of the host, to make them.
+  RandomSum(std::size_t log_size, std::size_t first, std::size_t count, int threads = 1)
       : log_size_(log_size), factors_(count) {
-    Reference reference(std::size_t{1} << log_size, Direction::kForward);
+    Reference reference(std::size_t{1} << log_size, Direction::kForward, threads);
     std::ranges::fill(reference.points(), 0);
     fill_input<float>(factors_, kRandomStep, first);
     for (std::size_t i = 0; i < count; ++i) {

@@ -9,6 +9,7 @@ namespace fabricmark::fft {
 
 namespace {
 std::mutex planning;  // FFTW makes plans on one thread at a time, and ranks may be threads
+constexpr std::size_t kWorthThreads = std::size_t{1} << 20;  // points
 }  // namespace
 
 struct Reference::Plan {
@@ -17,8 +18,10 @@ struct Reference::Plan {
   fftw_plan plan = nullptr;
 };
 
-Reference::Reference(std::size_t points, Direction direction) : plan_(std::make_unique<Plan>()) {
+Reference::Reference(std::size_t points, Direction direction, int threads) : plan_(std::make_unique<Plan>()) {
   const std::scoped_lock lock(planning);
+  static const bool has_threads = fftw_init_threads() != 0;
+  if (has_threads) fftw_plan_with_nthreads(points < kWorthThreads ? 1 : threads);
   plan_->size = points;
   plan_->data = fftw_alloc_complex(points);
   if (plan_->data == nullptr) throw std::bad_alloc();

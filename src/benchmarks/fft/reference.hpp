@@ -12,7 +12,8 @@ namespace fabricmark::fft {
 /// Transforms of one size by FFTW in double precision, in place.
 class Reference {
  public:
-  Reference(std::size_t points, Direction direction);
+  /// `threads`: at work on one transform, where it is so long that they pay.
+  Reference(std::size_t points, Direction direction, int threads = 1);
   ~Reference();
   Reference(const Reference&) = delete;
   Reference& operator=(const Reference&) = delete;

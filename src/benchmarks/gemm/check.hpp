@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -108,6 +109,16 @@ class Comparison {
     worst_ = {"c[" + std::to_string(row) + "," + std::to_string(column) + "]", expected, actual};
   }
 
+  /// Takes over what another comparison of the same product found.
+  void merge(const Comparison& other) {
+    largest_difference_ = std::max(largest_difference_, other.largest_difference_);
+    squares_ += other.squares_;
+    checked_ += other.checked_;
+    if (other.error_ <= error_) return;
+    error_ = other.error_;
+    worst_ = other.worst_;
+  }
+
   [[nodiscard]] runtime::Verdict verdict(const std::string& name) const {
     runtime::Verdict verdict;
     verdict.name = name;
@@ -143,34 +154,39 @@ class Comparison {
   runtime::WorstPlace worst_;
 };
 
-/// All elements against a product by OpenBLAS in double precision, made tile by tile to need little memory.
+/// All elements against a product by OpenBLAS in double precision, made part by part to need little memory.
 template <typename In, typename Out>
 Comparison<In, Out> compare_all(const Product<In, Out>& product, int threads) {
   Comparison<In, Out> comparison(product);
   const std::size_t size = product.size;
-  const std::size_t tile = std::min(kCheckedTile, size);
-  std::vector<double> left(tile * size);
-  std::vector<double> right(size * tile);
-  std::vector<double> sums(tile * tile);
-  for (std::size_t row = 0; row < size; row += tile) {
-    const std::size_t rows = std::min(tile, size - row);
+  std::mutex merging;
+  std::vector<double> left(std::min(kCheckedRows, size) * size);
+  for (std::size_t row = 0; row < size; row += kCheckedRows) {
+    const std::size_t rows = std::min(kCheckedRows, size - row);
     parallel_for(rows, threads, kWorthAThread / size, [&](std::size_t start, std::size_t end) {
       for (std::size_t i = start; i < end; ++i) {
         for (std::size_t k = 0; k < size; ++k) left[i * size + k] = product.a(row + i, k);
       }
     });
-    for (std::size_t column = 0; column < size; column += tile) {
-      const std::size_t columns = std::min(tile, size - column);
-      parallel_for(size, threads, kWorthAThread / columns, [&](std::size_t start, std::size_t end) {
-        for (std::size_t k = start; k < end; ++k) {
+    const std::size_t parts = (size + kCheckedColumns - 1) / kCheckedColumns;
+    parallel_for(parts, threads, 1, [&](std::size_t start, std::size_t end) {
+      Comparison<In, Out> own(product);
+      std::vector<double> right(size * kCheckedColumns);
+      std::vector<double> sums(kCheckedRows * kCheckedColumns);
+      for (std::size_t column = start * kCheckedColumns; column < std::min(end * kCheckedColumns, size);
+           column += kCheckedColumns) {
+        const std::size_t columns = std::min(kCheckedColumns, size - column);
+        for (std::size_t k = 0; k < size; ++k) {
           for (std::size_t j = 0; j < columns; ++j) right[k * columns + j] = product.b(k, column + j);
         }
-      });
-      multiply(left, right, sums, {rows, columns, size});
-      for (std::size_t i = 0; i < rows; ++i) {
-        for (std::size_t j = 0; j < columns; ++j) comparison.add(row + i, column + j, sums[i * columns + j]);
+        multiply(left, right, sums, {rows, columns, size});
+        for (std::size_t i = 0; i < rows; ++i) {
+          for (std::size_t j = 0; j < columns; ++j) own.add(row + i, column + j, sums[i * columns + j]);
+        }
       }
-    }
+      const std::scoped_lock lock(merging);
+      comparison.merge(own);
+    });
   }
   return comparison;
 }

@@ -26,7 +26,8 @@ void require_memory(const runtime::Context& context, const Shape& shape, const E
   const double inputs = bytes_of(shape.a_elements() + shape.b_elements(), bytes.input);
   const double values = bytes_of(2 * shape.c_elements(), bytes.value);
   const double packed = bytes_of(packed_elements, bytes.value);
-  const double check = bytes_of(2 * kCheckedTile * shape.depth, sizeof(double));
+  const auto threads = static_cast<std::size_t>(runtime::host_threads(context.ranks()));
+  const double check = bytes_of((kCheckedRows + threads * kCheckedColumns) * shape.depth, sizeof(double));
   const double faults = context.conditions().fault ? values : 0;
   const std::size_t largest = std::max({shape.a_elements(), shape.b_elements(), shape.c_elements()});
   context.require_memory({.host_bytes = inputs + values + check + faults,
