@@ -13,7 +13,7 @@ from fabricmark.base.errors import printable
 
 @cache
 def validator(name: str) -> Draft202012Validator:
-    """Validator of schemas/<name>.schema.json, for example `result-1`."""
+    """Validator of schemas/<name>.schema.json, for example `result-2`."""
     text = files("fabricmark.schemas").joinpath(f"{name}.schema.json").read_text(encoding="utf-8")
     return Draft202012Validator(json.loads(text))
 
