@@ -11,6 +11,7 @@
 #include "base/error.hpp"
 #include "calibrate/document.hpp"
 #include "runtime/agreement.hpp"
+#include "runtime/result.hpp"
 
 namespace {
 
@@ -32,6 +33,8 @@ int main(int argc, char** argv) {
       ->check(CLI::Range(1, 1000));
   app.add_option("--only", parts, "measure this part alone; may be given several times")
       ->check(CLI::IsMember(fabricmark::calibrate::part_names()));
+  bool lists_devices = false;
+  app.add_flag("--list-devices", lists_devices, "list the devices as JSON, and measure nothing");
   app.add_option("--json", file, "file to write, - for standard output");
   try {
     app.parse(argc, argv);
@@ -45,7 +48,9 @@ int main(int argc, char** argv) {
   if (!platform.empty()) selection.platform = platform;
   if (!device.empty()) selection.device = device;
   const auto failure = fabricmark::runtime::attempt([&] {
-    const std::string text = fabricmark::calibrate::document(selection, parts, passes);
+    const std::string text =
+        lists_devices ? fabricmark::runtime::devices_json(fabricmark::device::require_devices(selection))
+                      : fabricmark::calibrate::document(selection, parts, passes);
     file == "-" ? fabricmark::write_standard_output(text) : fabricmark::write_atomically(file, text);
   });
   if (!failure) return static_cast<int>(fabricmark::ExitCode::kValid);

@@ -157,7 +157,8 @@ sys.exit(fake_program.main())
 
 def test_without_a_system_platform_the_installed_runtime_is_used(place):
     body = FALLBACK_ONLY.format(devices=json.dumps([samples.DEVICE]))
-    place.add_program(place.programs / "fm_stream", body)
+    for name in ("fm_stream", "fm_calibrate"):
+        place.add_program(place.programs / name, body)
     assert place.run("run", "stream").returncode == 3
     library = installed_runtime(place, "intel-cpu", "libintelocl.so")
     done = place.run("run", "stream")
@@ -255,7 +256,7 @@ def test_environment_errors(place, one_error_line):
     line = one_error_line(place.run("run", "stream", FABRICMARK_ROOT=str(place.folder)), 3)
     assert "holds no Fabricmark" in line
     line = one_error_line(place.run("run", "stream", FABRICMARK_PRESET="debug"), 3)
-    assert "fm_stream is not built; run `make build`" in line
+    assert "fm_calibrate is not built; run `make build`" in line
 
 
 def test_no_launcher(place):

@@ -1,12 +1,13 @@
 """What a real program does with outputs and disks that take nothing, and kernels that it cannot call."""
 
+import json
 import re
 import subprocess
 from pathlib import Path
 
 import pytest
 from fabricmark import results
-from stream_program import SHORT, TIME_OUT, Done, only_error
+from stream_program import PROGRAM, SHORT, TIME_OUT, Done, Stream, only_error
 
 pytestmark = pytest.mark.programs
 
@@ -111,3 +112,8 @@ def test_an_own_kernel_of_another_type_is_remarked_on(stream, tmp_path):
     done = stream.run(*SHORT, "--kernel-file", tmp_path / "mine.cl", "--variant", "base")
     assert done.code == 1
     assert any("argument 4 of the kernel 'stream'" in note for note in done.document["notes"])
+
+
+def test_the_calibration_lists_the_same_devices_as_a_benchmark(stream, found):
+    done = Stream(stream.folder, PROGRAM.with_name("fm_calibrate")).start("--list-devices")
+    assert done.code == 0 and json.loads(done.output)["devices"] == found

@@ -1,4 +1,4 @@
-"""What there is: benchmarks (from the folders) and devices (from the programs themselves)."""
+"""What there is: benchmarks (from the folders) and devices (from `fm_calibrate`)."""
 
 import json
 import os
@@ -34,12 +34,12 @@ def kernel(name: str) -> kernel_toml.Kernel:
     return kernel_toml.load(kernel_path(name))
 
 
-def devices(runtime: str, program: str = "stream") -> list[dict]:
-    """The devices that one runtime offers, as `fm_<program> --list-devices` reports them.
+def devices(runtime: str) -> list[dict]:
+    """The devices that one runtime offers, as `fm_calibrate --list-devices` reports them.
 
     An empty list when there is none. Raises FabricmarkError (3) when the program is not built or fails.
     """
-    path = paths.program(program)
+    path = paths.program("calibrate")
     command = [str(path), "--list-devices", "--json", "-"]
     environment = runtimes.environment(runtime, os.environ)
     try:
