@@ -28,10 +28,11 @@ void require_blas_memory(int threads) {
     if (memory == MAP_FAILED) {
       throw environment_failure(
           fmt::format(
-              "OpenBLAS needs {} MiB of address space for its products on {} threads, and the limit of {} "
-              "MiB leaves less",
-              bytes / kMegabyte, threads, limit.rlim_cur / kMegabyte),
-          "raise it with ulimit -v, or set OPENBLAS_NUM_THREADS=1");
+              "OpenBLAS needs {} MiB of address space for its products on {}, and the limit of {} MiB leaves "
+              "less",
+              bytes / kMegabyte, threads > 1 ? fmt::format("{} threads", threads) : "one thread",
+              limit.rlim_cur / kMegabyte),
+          threads > 1 ? "raise it with ulimit -v, or set OPENBLAS_NUM_THREADS=1" : "raise it with ulimit -v");
     }
     munmap(memory, bytes);
   }

@@ -1,7 +1,6 @@
 #include "runtime/rank_run.hpp"
 
 #include <fmt/format.h>
-#include <sched.h>
 
 #include <algorithm>
 #include <chrono>
@@ -13,6 +12,7 @@
 #include "base/statistics.hpp"
 #include "device/signature.hpp"
 #include "runtime/agreement.hpp"
+#include "runtime/device_choice.hpp"
 #include "runtime/exchange.hpp"
 #include "runtime/publish.hpp"
 
@@ -22,39 +22,6 @@ namespace {
 
 /// Of which --max-time leaves none out: one alone would show no spread.
 constexpr int kFewestRepetitions = 2;
-
-/// The cores that this process may use, as a text to compare between ranks.
-std::string affinity_text() {
-  cpu_set_t cores;
-  CPU_ZERO(&cores);
-  sched_getaffinity(0, sizeof(cores), &cores);
-  std::string text = describe_host().name + ":";
-  for (std::size_t core = 0; core < CPU_SETSIZE; ++core) {
-    if (CPU_ISSET(core, &cores)) text += std::to_string(core) + ",";
-  }
-  return text;
-}
-
-device::FoundDevice choose_device(const Options& options, Communicator& ranks,
-                                  const std::vector<device::FoundDevice>& found, device::Share& share) {
-  std::vector<std::size_t> places;
-  for (int local = 0; local < ranks.local_size(); ++local) {
-    places.push_back(device::mapped_device(options.selection, found.size(), local));
-  }
-  const auto own = places.begin() + ranks.local_rank();
-  // Processes are kept apart by a cap on their threads; ranks of one process by parts of the device.
-  if (ranks.kind() == "in-process" && found[*own].info.device_class == device::DeviceClass::kCpu) {
-    share.index = static_cast<int>(std::count(places.begin(), own, *own));
-    share.count = static_cast<int>(std::count(places.begin(), places.end(), *own));
-  }
-  return found[*own];
-}
-
-/// Whether the user asks for a device: then one has to be there, whatever the code needs.
-bool asks_for_device(const Options& options) {
-  return options.selection.platform || options.selection.device || !options.selection.mapping.empty() ||
-         options.kernel_file || options.bitstream || options.save_bitstream;
-}
 
 void check_data_type(const Parameters& parameters, const device::DeviceInfo& info) {
   if (!parameters.has("data_type")) return;

@@ -162,12 +162,10 @@ def test_a_process_without_memory_for_openblas_ends_all(programs, tmp_path_facto
     gemm.valid(*size, launcher=mpirun(2))  # a compiler without memory for the kernels would fail before
     limited = gemm.folder / "limited.sh"
     limited.write_text(
-        '#!/bin/bash\n[ "$OMPI_COMM_WORLD_RANK$PMI_RANK" = 1 ] && ulimit -v 850000\nexec "$@"\n'
+        '#!/bin/bash\n[ "$OMPI_COMM_WORLD_RANK$PMI_RANK" = 1 ] && ulimit -v 750000\nexec "$@"\n'
     )
     limited.chmod(0o755)
-    done, seconds = ended(
-        gemm, *size, launcher=[*mpirun(2), limited], variables={"OPENBLAS_NUM_THREADS": "2"}
-    )
+    done, seconds = ended(gemm, *size, launcher=[*mpirun(2), limited])
     line = one_error(done, codes=(3,))
     assert "OpenBLAS" in line and "(rank 1)" in line
     assert seconds < LONGEST

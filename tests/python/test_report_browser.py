@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 import samples
-from test_report_page import calibrated, everything  # noqa: F401
+from test_report_page import everything
 
 CHROMIUM = shutil.which("chromium", path="/usr/bin")
 OPTIONS = (
@@ -98,7 +98,7 @@ def all_eight(place):
         place.write(f"{number}.json", document)
 
 
-def test_nothing_leaves_the_page_whatever_is_clicked(calibrated):  # noqa: F811
+def test_nothing_leaves_the_page_whatever_is_clicked(calibrated):
     everything(calibrated)
     found, console, asked = opened(calibrated, saved(calibrated))
     assert (found["errors"], console) == ([], [])
@@ -116,7 +116,7 @@ def test_nothing_leaves_the_page_whatever_is_clicked(calibrated):  # noqa: F811
     assert found["pointed"] and not found["tipAfterEscape"]
 
 
-def test_a_leak_would_be_found(calibrated):  # noqa: F811
+def test_a_leak_would_be_found(calibrated):
     all_eight(calibrated)
     page = saved(calibrated, 0)
     found, _, _ = opened(calibrated, page.replace("<main>", f"<main>{BUTTON}"))
@@ -125,7 +125,7 @@ def test_a_leak_would_be_found(calibrated):  # noqa: F811
     assert found is None and asked == {"http://127.0.0.1:9/page"}
 
 
-def test_a_request_would_be_stopped(calibrated):  # noqa: F811
+def test_a_request_would_be_stopped(calibrated):
     calibrated.write("one.json", samples.b_eff())
     script = '<script>fetch("http://127.0.0.1:9/x")</script>'
     _, console, _ = opened(calibrated, saved(calibrated, 0).replace("</main>", f"</main>{script}"))
@@ -133,7 +133,7 @@ def test_a_request_would_be_stopped(calibrated):  # noqa: F811
 
 
 @pytest.mark.parametrize("width", [800, 1400])
-def test_headlines_come_first_and_nothing_is_cut(calibrated, width):  # noqa: F811
+def test_headlines_come_first_and_nothing_is_cut(calibrated, width):
     all_eight(calibrated)
     found, _, _ = opened(calibrated, saved(calibrated, 0), width=width)
     assert found["errors"] == [] and found["headlines"] == BENCHMARKS
@@ -143,13 +143,13 @@ def test_headlines_come_first_and_nothing_is_cut(calibrated, width):  # noqa: F8
 
 
 @pytest.mark.parametrize("options", [(), (DARK,)], ids=["light", "dark"])
-def test_axe_finds_nothing_serious(calibrated, axe, options):  # noqa: F811
+def test_axe_finds_nothing_serious(calibrated, axe, options):
     everything(calibrated)
     found, _, _ = opened(calibrated, saved(calibrated), *options, library=axe)
     assert found["errors"] == [] and serious(found) == []
 
 
-def test_axe_would_find_something(calibrated, axe):  # noqa: F811
+def test_axe_would_find_something(calibrated, axe):
     calibrated.write("one.json", samples.b_eff())
     calibrated.write("two.json", samples.gemm())
     page = saved(calibrated, 0).replace("<main>", f"<main>{BAD_LOOKS}")

@@ -157,6 +157,7 @@ class Comparison {
 /// All elements against a product by OpenBLAS in double precision, made part by part to need little memory.
 template <typename In, typename Out>
 Comparison<In, Out> compare_all(const Product<In, Out>& product, int threads) {
+  prepare_products(threads);
   Comparison<In, Out> comparison(product);
   const std::size_t size = product.size;
   std::mutex merging;

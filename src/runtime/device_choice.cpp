@@ -1,0 +1,42 @@
+#include "runtime/device_choice.hpp"
+
+#include <sched.h>
+
+#include <algorithm>
+
+#include "base/host.hpp"
+
+namespace fabricmark::runtime {
+
+std::string affinity_text() {
+  cpu_set_t cores;
+  CPU_ZERO(&cores);
+  sched_getaffinity(0, sizeof(cores), &cores);
+  std::string text = describe_host().name + ":";
+  for (std::size_t core = 0; core < CPU_SETSIZE; ++core) {
+    if (CPU_ISSET(core, &cores)) text += std::to_string(core) + ",";
+  }
+  return text;
+}
+
+device::FoundDevice choose_device(const Options& options, Communicator& ranks,
+                                  const std::vector<device::FoundDevice>& found, device::Share& share) {
+  std::vector<std::size_t> places;
+  for (int local = 0; local < ranks.local_size(); ++local) {
+    places.push_back(device::mapped_device(options.selection, found.size(), local));
+  }
+  const auto own = places.begin() + ranks.local_rank();
+  // Processes are kept apart by a cap on their threads; ranks of one process by parts of the device.
+  if (ranks.kind() == "in-process" && found[*own].info.device_class == device::DeviceClass::kCpu) {
+    share.index = static_cast<int>(std::count(places.begin(), own, *own));
+    share.count = static_cast<int>(std::count(places.begin(), places.end(), *own));
+  }
+  return found[*own];
+}
+
+bool asks_for_device(const Options& options) {
+  return options.selection.platform || options.selection.device || !options.selection.mapping.empty() ||
+         options.kernel_file || options.bitstream || options.save_bitstream;
+}
+
+}  // namespace fabricmark::runtime
