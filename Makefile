@@ -39,7 +39,7 @@ define pytest_closing_line
 grep -hE '(passed|failed|error|no tests ran).* in [0-9.]+s' $(1) | tail -n 1 || echo "pytest ended without a verdict; see $(1)"
 endef
 
-.PHONY: help setup setup-build setup-beside build programs first-programs first-table run install test test-full bench format lint sanitize clean
+.PHONY: help setup setup-build build programs first-programs first-table run install test test-full bench format lint sanitize clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -65,13 +65,11 @@ programs: setup
 # On a fresh machine a table of STREAM comes before the other programs are compiled; its results are not kept.
 # Its programs are compiled while pip waits for the network.
 FIRST := build/first
-first-programs: setup-build
+first-programs:
 	@$(call configure,release); $(IN_VENV) cmake --build --preset release --target fm_stream fm_calibrate
-setup-beside: setup-build
-	@"$(PYTHON)" tools/setup.py
 first-table:
 	@if [ ! -e build/release/bin/fm_stream ]; then \
-	    $(MAKE) -j2 setup-beside first-programs; \
+	    $(MAKE) setup-build; $(MAKE) -j2 setup first-programs; \
 	    echo "run: a first table; the other programs are compiled after it"; \
 	    $(FABRICMARK) run stream $(if $(RUNTIME),--runtime $(RUNTIME)) --output $(FIRST) $(RUN_OPTIONS) || true; \
 	    rm -rf $(FIRST); \

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <hwloc.h>
+#include <sched.h>
 #include <sys/utsname.h>
 
 #include <algorithm>
@@ -148,6 +149,13 @@ std::string time_now() {
   std::strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", &parts);
   constexpr long kNanosecondsPerMicrosecond = 1000;
   return fmt::format("{}.{:06}Z", text, now.tv_nsec / kNanosecondsPerMicrosecond);
+}
+
+int usable_cores() {
+  cpu_set_t cores;
+  CPU_ZERO(&cores);
+  if (sched_getaffinity(0, sizeof(cores), &cores) != 0) return 1;
+  return std::max(1, CPU_COUNT(&cores));
 }
 
 }  // namespace fabricmark

@@ -24,6 +24,9 @@ const Host& describe_host();
 /// hwloc's version, such as "2.9.0".
 std::string hwloc_version();
 
+/// Cores that this process may run on.
+int usable_cores();
+
 /// Memory that can be had without swapping; sizes in bytes.
 std::uint64_t available_memory_bytes();
 /// Bytes of all last-level caches that this process's cores reach; 0 where the system does not say. A cache

@@ -26,7 +26,7 @@ constexpr int kCopies = 8;
 constexpr int kLaunches = 200;
 
 Json measure_host_copy() {
-  const int cores = device::usable_cores();
+  const int cores = usable_cores();
   Json copies = Json::array();
   for (int threads = 1; threads <= cores;
        threads = threads < cores ? std::min(threads * 2, cores) : cores + 1) {

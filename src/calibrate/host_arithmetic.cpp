@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "base/host.hpp"
 #include "calibrate/host.hpp"
 #include "calibrate/timing.hpp"
-#include "device/device.hpp"
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
@@ -56,7 +56,7 @@ std::vector<ArithmeticRate> host_arithmetic() {
                       {"float", 8, floats_256, has_256},
                       {"double", 8, doubles_512, has_512},
                       {"double", 4, doubles_256, has_256}};
-  const int threads = device::usable_cores();
+  const int threads = usable_cores();
   std::vector<double> ends(static_cast<std::size_t>(threads));
   std::vector<ArithmeticRate> found;
   for (const Way& way : ways) {

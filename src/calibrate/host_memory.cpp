@@ -115,7 +115,7 @@ std::vector<std::uint64_t> working_sets(std::uint64_t smallest, std::uint64_t ca
 }
 
 std::vector<MemoryRate> host_memory() {
-  const int threads = device::usable_cores();
+  const int threads = usable_cores();
   const auto sets = working_sets(kSmallest, last_level_cache_bytes(), describe_host().memory_bytes);
   if (sets.empty()) return {};
   static device::HostArray<float> memory;  // of all passes: it takes long to get

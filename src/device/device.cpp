@@ -1,7 +1,5 @@
 #include "device/device.hpp"
 
-#include <sched.h>
-
 #include <algorithm>
 #include <cctype>
 #include <cstdlib>
@@ -226,13 +224,6 @@ Device Device::none() {
 cl::CommandQueue Device::queue(bool profiling) const {
   const auto lock = setup_lock();
   return {context_, handle_, profiling ? cl::QueueProperties::Profiling : cl::QueueProperties::None};
-}
-
-int usable_cores() {
-  cpu_set_t cores;
-  CPU_ZERO(&cores);
-  if (sched_getaffinity(0, sizeof(cores), &cores) != 0) return 1;
-  return std::max(1, CPU_COUNT(&cores));
 }
 
 int cap_runtime_threads(int sharers) {

@@ -106,7 +106,4 @@ class Device {
 /// before the first OpenCL call; a variable that the user has set is left alone. Returns the cap, 0 for none.
 int cap_runtime_threads(int sharers);
 
-/// Cores that this process may run on.
-int usable_cores();
-
 }  // namespace fabricmark::device

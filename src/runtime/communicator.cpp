@@ -11,6 +11,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/host.hpp"
 #include "runtime/agreement.hpp"
 #include "runtime/mailbox.hpp"
 
@@ -207,8 +208,6 @@ Error other_length(int from, std::size_t arrived, std::size_t wanted) {
 
 std::unique_ptr<Communicator> single_rank() { return std::make_unique<SingleRank>(); }
 
-int host_threads(const Communicator& ranks) {
-  return std::max(1, static_cast<int>(std::thread::hardware_concurrency()) / ranks.local_size());
-}
+int host_threads(const Communicator& ranks) { return std::max(1, usable_cores() / ranks.local_size()); }
 
 }  // namespace fabricmark::runtime

@@ -53,6 +53,18 @@ std::vector<T> gather(Communicator& ranks, const T& own) {
   return all;
 }
 
+/// Each of what all ranks have several of, with its rank.
+template <typename WithRank, typename T>
+std::vector<WithRank> gather_each(Communicator& ranks, const std::vector<T>& own) {
+  std::vector<WithRank> all;
+  int rank = 0;
+  for (const std::vector<T>& several : gather(ranks, own)) {
+    for (const T& one : several) all.push_back({one, rank});
+    ++rank;
+  }
+  return all;
+}
+
 }  // namespace
 
 std::vector<Result::Placement> gather_placement(Communicator& ranks, const Result::Placement& own) {
@@ -60,24 +72,12 @@ std::vector<Result::Placement> gather_placement(Communicator& ranks, const Resul
 }
 
 std::vector<Result::RankVerdict> gather_verdicts(Communicator& ranks, const std::vector<Verdict>& own) {
-  std::vector<Result::RankVerdict> all;
-  int rank = 0;
-  for (const std::vector<Verdict>& verdicts : gather(ranks, own)) {
-    for (const Verdict& verdict : verdicts) all.push_back({verdict, rank});
-    ++rank;
-  }
-  return all;
+  return gather_each<Result::RankVerdict>(ranks, own);
 }
 
 std::vector<Result::RankTimes> gather_timeline(Communicator& ranks,
                                                const std::vector<device::KernelTimes>& own) {
-  std::vector<Result::RankTimes> all;
-  int rank = 0;
-  for (const std::vector<device::KernelTimes>& several : gather(ranks, own)) {
-    for (const device::KernelTimes& times : several) all.push_back({times, rank});
-    ++rank;
-  }
-  return all;
+  return gather_each<Result::RankTimes>(ranks, own);
 }
 
 void gather_samples(Communicator& ranks, const Samples& own, Result& result) {

@@ -1,3 +1,4 @@
+#include "base/host.hpp"
 #include "device/device.hpp"
 #include "support.hpp"
 

@@ -106,16 +106,19 @@ class Comparison {
     ++checked_;
     if (error <= error_) return;
     error_ = error;
+    worst_index_ = row * product_.size + column;
     worst_ = {"c[" + std::to_string(row) + "," + std::to_string(column) + "]", expected, actual};
   }
 
-  /// Takes over what another comparison of the same product found.
+  /// Takes over what another comparison of the same product found; of elements that are equally wrong the
+  /// first stays.
   void merge(const Comparison& other) {
     largest_difference_ = std::max(largest_difference_, other.largest_difference_);
     squares_ += other.squares_;
     checked_ += other.checked_;
-    if (other.error_ <= error_) return;
+    if (other.error_ < error_ || (other.error_ == error_ && other.worst_index_ >= worst_index_)) return;
     error_ = other.error_;
+    worst_index_ = other.worst_index_;
     worst_ = other.worst_;
   }
 
@@ -151,6 +154,7 @@ class Comparison {
   double largest_difference_ = 0;
   double squares_ = 0;
   std::size_t checked_ = 0;
+  std::size_t worst_index_ = 0;
   runtime::WorstPlace worst_;
 };
 

@@ -34,7 +34,7 @@ class TypedHpl : public runtime::Benchmark {
         exact_values_(refines_ && !kIsDouble ? layout_.elements() : 0),
         x_(layout_.local_columns()),
         solver_(vectors_, factors_.data()) {
-    limit_blas_threads(std::max(1, device::usable_cores() / context.ranks().local_size()));
+    limit_blas_threads(runtime::host_threads(context.ranks()));
   }
 
   void prepare(int repetition) override {

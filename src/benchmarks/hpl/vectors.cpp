@@ -5,7 +5,6 @@
 #include <limits>
 
 #include "benchmarks/hpl/dot.hpp"
-#include "device/device.hpp"
 #include "fabric/messages.hpp"
 
 namespace fabricmark::hpl {
@@ -20,7 +19,7 @@ fabric::HostMessage message(std::span<double> values, std::size_t block, int pee
 
 }  // namespace
 
-int Vectors::threads() const { return std::max(1, device::usable_cores() / ranks_.local_size()); }
+int Vectors::threads() const { return runtime::host_threads(ranks_); }
 
 void Vectors::add_rows(std::span<double> values, std::size_t width) const {
   const common::Grid& grid = layout_.grid;

@@ -32,7 +32,7 @@ class TypedPtrans : public runtime::Benchmark {
         execution_(make_execution(context, kind)),
         left_(left_by_exchange(plan_)),
         left_layout_(left_, size_, context.parameters().count("block_size")),
-        threads_(std::max(1, device::usable_cores() / context.ranks().local_size())),
+        threads_(runtime::host_threads(context.ranks())),
         blocks_(context.host_array<T>(plan_.blocks.size() * block_elements_)),
         parts_c_(times_parts_ ? blocks_.size() : 0),
         parts_a_(times_parts_ ? left_.size() * block_elements_ : 0) {}
