@@ -2,6 +2,7 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <new>
 #include <string>
@@ -181,11 +182,15 @@ void Buffer::read(const cl::CommandQueue& queue, void* destination, std::size_t 
 
 void Buffer::fill(const cl::CommandQueue& queue, std::byte value) {
   const auto pattern = std::to_integer<cl_uchar>(value);
-  if (shared_ == nullptr) {
-    queue.enqueueFillBuffer(memory_, pattern, 0, bytes_);
-  } else {
+  // Not at once: from 2^31 bytes on, NVIDIA's runtime never ends or fails (issue 395 of pyopencl).
+  for (std::size_t start = 0; start < bytes_; start += kFilledBytes) {
+    const std::size_t bytes = std::min(kFilledBytes, bytes_ - start);
+    if (shared_ == nullptr) {
+      queue.enqueueFillBuffer(memory_, pattern, start, bytes);
+      continue;
+    }
     cl::detail::errHandler(
-        clEnqueueSVMMemFill(queue(), shared_, &pattern, sizeof(pattern), bytes_, 0, nullptr, nullptr),
+        clEnqueueSVMMemFill(queue(), shared_ + start, &pattern, sizeof(pattern), bytes, 0, nullptr, nullptr),
         "clEnqueueSVMMemFill");
   }
 }

@@ -11,6 +11,9 @@ namespace fabricmark::device {
 /// Memory pages are 4 KiB on every host of interest; runtimes copy arrays that do not start on one.
 inline constexpr std::size_t kPageBytes = 4096;
 
+/// Bytes of a buffer that are filled by one command.
+inline constexpr std::size_t kFilledBytes = std::size_t{128} << 20;
+
 /// Page-aligned bytes; throws std::bad_alloc. Used by HostArray and by buffers over host memory.
 void* allocate_pages(std::size_t bytes);
 void release_pages(void* pointer);

@@ -84,6 +84,18 @@ TEST_P(OnBuffer, HoldsNothingButNaNWhenPoisoned) {
   EXPECT_TRUE(std::ranges::all_of(output.span(), [](float value) { return std::isnan(value); }));
 }
 
+TEST_P(OnBuffer, IsPoisonedToItsEndWhereThatTakesSeveralCommands) {
+  constexpr std::size_t kMore = 1000;  // floats, behind the last whole command
+  Buffer buffer(device(), 2 * kFilledBytes + kMore * sizeof(float), memory_kind(GetParam()));
+  const std::vector<float> marks(kMore, 1);
+  for (const std::size_t place : {std::size_t{0}, kFilledBytes - kMore, 2 * kFilledBytes}) {
+    buffer.write(queue_, marks.data(), kMore * sizeof(float), place);
+  }
+  buffer.poison(queue_);
+  const HostArray<float> output = read(buffer);
+  EXPECT_TRUE(std::ranges::all_of(output.span(), [](float value) { return std::isnan(value); }));
+}
+
 TEST_P(OnBuffer, KeepsItsContentsWhenMigrated) {
   Buffer buffer = filled();
   buffer.migrate(queue_, /*to_host=*/false);
