@@ -1,5 +1,5 @@
-#include "benchmarks/gemm/check.hpp"
 #include "benchmarks/gemm/column_check.hpp"
+#include "benchmarks/gemm/full_check.hpp"
 #include "benchmarks/gemm/inputs.hpp"
 #include "runtime/fault.hpp"
 #include "support.hpp"
@@ -160,6 +160,73 @@ TYPED_TEST(GemmCheck, OfEachRepetitionFindsWhatIsNoNumberAndWhatAddsUpToNothing)
     this->result_ = right;
     std::swap(this->result_[3 * this->kStride + 4], this->result_[3 * this->kStride + 4 + apart]);
     EXPECT_FALSE(this->columns().passed()) << apart;
+  }
+}
+
+TYPED_TEST(GemmCheck, OfASampleOfRowsFindsWrongElementsInAndOutsideOfIt) {
+  constexpr std::size_t kLimit = 40;
+  constexpr std::uint64_t kSeed = 5;
+  const std::vector<std::size_t> sample = compared_rows(this->product(this->a_), kSeed, kLimit);
+  ASSERT_EQ(sample.size(), kLimit * kLimit * kLimit / (this->kSize * this->kSize));
+  const auto verdicts = [&] { return check(this->product(this->a_), kSeed, 2, kLimit); };
+  const std::vector<runtime::Verdict> right = verdicts();
+  ASSERT_EQ(right.size(), 4U);
+  EXPECT_EQ(right[0].name, "sampled elements");
+  EXPECT_EQ(right[0].checked, sample.size() * this->kSize);
+  EXPECT_EQ(right[2].checked, sample.size() * this->kSize);
+  EXPECT_EQ(right[3].checked, this->kSize * this->kSize);
+  for (const runtime::Verdict& verdict : right) EXPECT_TRUE(verdict.passed()) << verdict.name;
+  for (std::size_t row = 0; row < this->kSize; ++row) {
+    TypeParam& element = this->result_[row * this->kStride + 11];
+    const TypeParam before = element;
+    element = static_cast<TypeParam>(static_cast<double>(element) + 1);
+    ASSERT_NE(static_cast<double>(element), static_cast<double>(before));
+    const std::string place = "c[" + std::to_string(row) + ",11]";
+    const std::vector<runtime::Verdict> wrong = verdicts();
+    const bool is_sampled = std::ranges::count(sample, row) == 1;
+    EXPECT_EQ(wrong[0].passed(), !is_sampled) << place;
+    EXPECT_EQ(wrong[0].worst ? wrong[0].worst->place : "none", is_sampled ? place : "none");
+    EXPECT_FALSE(wrong[3].passed()) << place;
+    EXPECT_EQ(wrong[3].worst->place, place);
+    element = before;
+  }
+}
+
+TYPED_TEST(GemmCheck, EstimatesTheNormOfAllFromASample) {
+  constexpr std::size_t kLimit = 60;
+  for (std::size_t j = 0; j < this->kSize; ++j) this->result_[j] = static_cast<TypeParam>(0.0);  // row 0
+  const Product<TypeParam, TypeParam> product = this->product(this->a_);
+  const double of_all = check(product)[2].error;
+  EXPECT_GT(of_all, 0);
+  EXPECT_NEAR(check(product, 1, 1, kLimit)[2].error / of_all, 1, 0.05);
+}
+
+TYPED_TEST(GemmCheck, OfRoundedProductsComparesEveryElement) {
+  this->rounding_ = Rounding::kOfScaling;
+  const std::vector<runtime::Verdict> verdicts = check(this->product(this->a_), 1, 1, 8);
+  ASSERT_EQ(verdicts.size(), 3U) << "a random sum of rounded numbers would hide a wrong one";
+  EXPECT_EQ(verdicts[0].name, "elements");
+  EXPECT_EQ(verdicts[0].checked, this->kSize * this->kSize);
+}
+
+TEST(ComparedRows, AreAllUpToTheLimitAndBeyondItFromAllOverTheMatrix) {
+  Product<float, float> product;
+  product.size = 8192;
+  product.rounding = Rounding::kNone;
+  const std::vector<std::size_t> all = compared_rows(product, 3, kFullyCompared);
+  ASSERT_EQ(all.size(), 8192U);
+  for (std::size_t row = 0; row < all.size(); ++row) ASSERT_EQ(all[row], row);
+  for (const auto& [size, count] : {std::pair<std::size_t, std::size_t>{16384, 2048}, {20000, 1374}}) {
+    product.size = size;
+    const std::vector<std::size_t> some = compared_rows(product, 3, kFullyCompared);
+    ASSERT_EQ(some.size(), count);
+    EXPECT_EQ(some.front(), 0U);
+    EXPECT_EQ(some.back(), size - 1);
+    for (std::size_t i = 1; i < count; ++i) {
+      ASSERT_GT(some[i], some[i - 1]);
+      ASSERT_LT(some[i] - some[i - 1], 2 * size / count + 2) << "no block of rows is left out";
+    }
+    EXPECT_NE(compared_rows(product, 4, kFullyCompared), some) << "another repetition, other rows";
   }
 }
 

@@ -2,6 +2,7 @@
 #include "benchmarks/gemm/check.hpp"
 #include "benchmarks/gemm/column_check.hpp"
 #include "benchmarks/gemm/inputs.hpp"
+#include "benchmarks/gemm/product.hpp"
 #include "support.hpp"
 
 namespace fabricmark::gemm {

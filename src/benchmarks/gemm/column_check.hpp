@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "base/parallel.hpp"
 #include "benchmarks/gemm/check.hpp"
 
 namespace fabricmark::gemm {

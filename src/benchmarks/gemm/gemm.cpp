@@ -4,9 +4,9 @@
 
 #include "base/error.hpp"
 #include "base/parallel.hpp"
-#include "benchmarks/gemm/check.hpp"
 #include "benchmarks/gemm/column_check.hpp"
 #include "benchmarks/gemm/execution.hpp"
+#include "benchmarks/gemm/full_check.hpp"
 #include "benchmarks/gemm/inputs.hpp"
 #include "runtime/run.hpp"
 
@@ -59,7 +59,9 @@ class TypedGemm : public runtime::Benchmark {
         if (beta_ != 0) inputs.fill_row(Inputs::kC, i, c_.data() + i * shape_.columns);
       }
     });
-    std::fill_n(result_.data(), result_.size(), static_cast<Out>(kNan));
+    parallel_for(result_.size(), threads_, kWorthAThread, [&](std::size_t start, std::size_t end) {
+      std::ranges::fill(result_.span().subspan(start, end - start), static_cast<Out>(kNan));
+    });
     execution_->poison();
   }
 
@@ -95,11 +97,10 @@ class TypedGemm : public runtime::Benchmark {
   }
 
   std::vector<runtime::Verdict> validate_repetition() override {
-    const auto seed = static_cast<std::uint64_t>(static_cast<std::uint32_t>(repetition_));
-    return {ColumnCheck<In, Out>(product(), mixed_bits(seed), threads_).verdict()};
+    return {ColumnCheck<In, Out>(product(), check_seed(), threads_).verdict()};
   }
 
-  std::vector<runtime::Verdict> validate() override { return check(product(), threads_); }
+  std::vector<runtime::Verdict> validate() override { return check(product(), check_seed(), threads_); }
 
   [[nodiscard]] std::vector<runtime::Metric> metrics() const override {
     const auto n = static_cast<double>(size_);
@@ -125,6 +126,11 @@ class TypedGemm : public runtime::Benchmark {
             .input_bits = kBits<In>,
             .rank = rank,
             .repetition = repetition};
+  }
+
+  /// Of what the checks choose at random: another one in every repetition.
+  [[nodiscard]] std::uint64_t check_seed() const {
+    return mixed_bits(static_cast<std::uint32_t>(repetition_));
   }
 
   [[nodiscard]] Product<In, Out> product() const {
