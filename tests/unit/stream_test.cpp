@@ -88,11 +88,13 @@ TYPED_TEST(Input, IsAnotherInEveryRepetitionArrayAndRank) {
 }
 
 TYPED_TEST(Input, IsTheSameHoweverItIsCut) {
-  const std::vector<TypeParam> whole = input<TypeParam>(kB, 5, 1000, 3000);
-  std::vector<TypeParam> parts = input<TypeParam>(kB, 5, 1000, 1234);
-  const std::vector<TypeParam> rest = input<TypeParam>(kB, 5, 2234, 1766);
-  parts.insert(parts.end(), rest.begin(), rest.end());
-  EXPECT_EQ(equal(whole, parts), 3000U);
+  for (const std::uint64_t first : {std::uint64_t{1000}, (std::uint64_t{3} << 32U) - 2000}) {
+    const std::vector<TypeParam> whole = input<TypeParam>(kB, 5, first, 3000);
+    std::vector<TypeParam> parts = input<TypeParam>(kB, 5, first, 1234);
+    const std::vector<TypeParam> rest = input<TypeParam>(kB, 5, first + 1234, 1766);
+    parts.insert(parts.end(), rest.begin(), rest.end());
+    EXPECT_EQ(equal(whole, parts), 3000U);
+  }
 }
 
 /// One repetition on the host, with the same roundings as a device.
@@ -134,6 +136,36 @@ class Check : public testing::Test {
 };
 
 TYPED_TEST_SUITE(Check, Types);
+
+TYPED_TEST(Check, MakesTheInputsOfARepetitionOnceMore) {
+  constexpr std::size_t kMore = 20000;  // several times as many as are made at a time
+  this->a_ = input<TypeParam>(kA, 7, 100, kMore);
+  this->b_ = input<TypeParam>(kB, 7, 100, kMore);
+  for (std::vector<TypeParam>& result : this->results_) result.resize(kMore);
+  for (std::size_t i = 0; i < kMore; ++i) {
+    this->results_[kA][i] = this->results_[kC][i] = fused_triad(this->a_[i], this->b_[i]);
+    this->results_[kB][i] = scaled(this->results_[kC][i]);
+  }
+  const auto of = [&](int repetition) {
+    const auto& [a, b, c] = this->results_;
+    return check<TypeParam>({std::span(a), std::span(b), std::span(c)}, repetition, 100, 50);
+  };
+  for (const runtime::Verdict& verdict : of(7)) {
+    EXPECT_EQ(verdict.error, 0) << verdict.name;
+    EXPECT_EQ(verdict.checked, kMore);
+  }
+  EXPECT_FALSE(of(8)[kA].passed()) << "of another repetition";
+  for (const std::size_t place : {std::size_t{0}, std::size_t{8192}, kMore - 1}) {
+    TypeParam& element = this->results_[kB][place];
+    const TypeParam right = element;
+    element = static_cast<TypeParam>(0.0);
+    const std::array<runtime::Verdict, kArrays> found = of(7);
+    EXPECT_TRUE(found[kA].passed() && found[kC].passed());
+    ASSERT_FALSE(found[kB].passed());
+    EXPECT_EQ(found[kB].worst->place, "b[" + std::to_string(50 + place) + "]");
+    element = right;
+  }
+}
 
 TYPED_TEST(Check, PassesRightValuesWithAndWithoutFusedMultiplyAdd) {
   for (const runtime::Verdict& verdict : this->verdicts()) EXPECT_EQ(verdict.error, 0) << verdict.name;

@@ -9,8 +9,7 @@ std::vector<Part> checked_parts(const runtime::Context& context, std::size_t blo
   const std::vector<Part> parts =
       divide(context.parameters().count("size"), block_elements, context.parameters().count("replications"));
   const auto array_bytes = static_cast<double>((parts.back().start + parts.back().count) * element_bytes);
-  constexpr double kHostArrays = 5;  // two inputs and three results
-  context.require_memory({.host_bytes = kHostArrays * array_bytes,
+  context.require_memory({.host_bytes = kArrays * array_bytes,
                           .device_bytes = kArrays * array_bytes,
                           .largest_buffer_bytes = static_cast<double>(parts.front().count * element_bytes)},
                          "size");

@@ -18,7 +18,7 @@ namespace {
 
 /// One repetition writes the inputs to the device, runs the four operations and reads all three arrays back.
 /// Before each operation the array that it is to write is poisoned, so that none can have been done by
-/// another.
+/// another. The arrays on the host hold the inputs, then the results: the check makes the inputs once more.
 template <typename T>
 class TypedStream : public runtime::Benchmark {
  public:
@@ -28,26 +28,22 @@ class TypedStream : public runtime::Benchmark {
         threads_(runtime::host_threads(context.ranks())),
         execution_(make_execution(context, sizeof(T))),
         cache_bytes_(device::last_cache_bytes(context.device().info())),
-        inputs_{context.host_array<T>(execution_->padded_elements()),
-                context.host_array<T>(execution_->padded_elements())},
-        results_{context.host_array<T>(execution_->padded_elements()),
-                 context.host_array<T>(execution_->padded_elements()),
-                 context.host_array<T>(execution_->padded_elements())} {}
+        arrays_{context.host_array<T>(execution_->padded_elements()),
+                context.host_array<T>(execution_->padded_elements()),
+                context.host_array<T>(execution_->padded_elements())} {}
 
   void prepare(int repetition) override {
-    parallel_for(inputs_[kA].size(), threads_, kWorthAThread, [&](std::size_t start, std::size_t end) {
-      for (const Array array : {kA, kB}) {
-        make_input<T>(array, repetition, first_index_ + start,
-                      inputs_[array].span().subspan(start, end - start));
+    repetition_ = repetition;
+    parallel_for(arrays_[kA].size(), threads_, kWorthAThread, [&](std::size_t start, std::size_t end) {
+      for (const Array array : {kA, kB, kC}) {
+        fill_as_before(array, start, arrays_[array].span().subspan(start, end - start));
       }
-      for (device::HostArray<T>& result : results_) poison(result.span().subspan(start, end - start));
     });
   }
 
   void execute(runtime::Laps& laps) override {
     laps.time("host_to_device", [&] {
-      for (const Array array : {kA, kB}) execution_->write(array, inputs_[array].data());
-      execution_->write(kC, results_[kC].data());
+      for (const Array array : {kA, kB, kC}) execution_->write(array, arrays_[array].data());
     });
     for (const Operation& operation : kOperations) {
       execution_->poison(operation.result);
@@ -62,30 +58,29 @@ class TypedStream : public runtime::Benchmark {
       throw bad_use(fmt::format("--inject-fault names the array '{}'", fault.target), "use a, b or c");
     }
     const auto array = static_cast<Array>(name - kArrayNames.begin());
-    device::HostArray<T>& values = results_[array];
+    device::HostArray<T>& values = arrays_[array];
     // Padding is not part of the result.
     device::HostArray<T> before(size_);
-    poison(before.span());
-    if (array != kC) std::ranges::copy(inputs_[array].span().first(size_), before.data());
+    fill_as_before(array, 0, before.span());
     runtime::corrupt<T>(values.span().first(size_), before.span(), fault.kind, device::kEpsilon<T>);
     execution_->write(array, values.data());
     read_back();
   }
 
   std::vector<runtime::Verdict> validate() override {
-    const auto all = [](const device::HostArray<T>& array) { return array.span(); };
-    const Arrays<T> arrays{
-        all(inputs_[kA]), all(inputs_[kB]), {all(results_[kA]), all(results_[kB]), all(results_[kC])}};
-    std::array<runtime::Verdict, kArrays> verdicts = check(arrays.part(0, 0));
+    const auto found_in = [&](std::size_t start, std::size_t end) {
+      const auto part = [&](const device::HostArray<T>& array) {
+        return array.span().subspan(start, end - start);
+      };
+      const std::array results{part(arrays_[kA]), part(arrays_[kB]), part(arrays_[kC])};
+      return check<T>(results, repetition_, first_index_ + start, start);
+    };
+    std::array<runtime::Verdict, kArrays> verdicts = found_in(0, 0);
     std::mutex one_at_a_time;
     parallel_for(size_, threads_, kWorthAThread, [&](std::size_t start, std::size_t end) {
-      const std::array<runtime::Verdict, kArrays> found = check(arrays.part(start, end - start), start);
+      const std::array<runtime::Verdict, kArrays> found = found_in(start, end);
       const std::scoped_lock lock(one_at_a_time);
-      for (const Array array : {kA, kB, kC}) {
-        const std::size_t checked = verdicts[array].checked + found[array].checked;
-        if (found[array].error > verdicts[array].error) verdicts[array] = found[array];
-        verdicts[array].checked = checked;
-      }
+      merge(verdicts, found);
     });
     return {verdicts.begin(), verdicts.end()};
   }
@@ -114,12 +109,18 @@ class TypedStream : public runtime::Benchmark {
   }
 
  private:
-  static void poison(std::span<T> values) {
-    std::ranges::fill(values, static_cast<T>(std::numeric_limits<double>::quiet_NaN()));
+  /// What an array holds from element `start` on before a repetition: a and b inputs, c poison until add has
+  /// written it.
+  void fill_as_before(Array array, std::size_t start, std::span<T> values) const {
+    if (array == kC) {
+      std::ranges::fill(values, static_cast<T>(std::numeric_limits<double>::quiet_NaN()));
+    } else {
+      make_input<T>(array, repetition_, first_index_ + start, values);
+    }
   }
 
   void read_back() {
-    for (const Array array : {kA, kB, kC}) execution_->read(array, results_[array].data());
+    for (const Array array : {kA, kB, kC}) execution_->read(array, arrays_[array].data());
   }
 
   std::size_t size_;
@@ -127,8 +128,8 @@ class TypedStream : public runtime::Benchmark {
   int threads_;
   std::unique_ptr<Execution> execution_;
   double cache_bytes_;
-  std::array<device::HostArray<T>, 2> inputs_;  // of a and b; c is poison until add has written it
-  std::array<device::HostArray<T>, kArrays> results_;
+  std::array<device::HostArray<T>, kArrays> arrays_;
+  int repetition_ = 0;
 };
 
 std::unique_ptr<runtime::Benchmark> make(const runtime::Context& context, MakeExecution execution) {
