@@ -247,7 +247,7 @@ TYPED_TEST_SUITE(FftTables, Types);
 
 TYPED_TEST(FftTables, AreExactToTheLastDigit) {
   for (const std::size_t points : {8U, 1024U, 1U << 17}) {
-    const std::vector<TypeParam> table = twiddles<TypeParam>(points);
+    const auto table = twiddles<TypeParam>(points, 2);
     ASSERT_EQ(table.size(), 2 * points);
     for (std::size_t i = 0; i < points; ++i) {
       expect_exact<TypeParam>({table[2 * i], table[2 * i + 1]}, i, points);
@@ -258,12 +258,12 @@ TYPED_TEST(FftTables, AreExactToTheLastDigit) {
 
 TYPED_TEST(FftTables, BetweenTheStepsArePartsOfOne) {
   const Steps size = steps(9);
-  const std::vector<TypeParam> whole = between_steps<TypeParam>(size, 0, size.columns);
+  const auto whole = between_steps<TypeParam>(size, 0, size.columns, 2);
   const std::size_t planes = size.rows * size.columns;
   ASSERT_EQ(whole.size(), 2 * planes);
   constexpr std::size_t kCount = 4;
   for (std::size_t first = 0; first < size.columns; first += kCount) {
-    const std::vector<TypeParam> part = between_steps<TypeParam>(size, first, kCount);
+    const auto part = between_steps<TypeParam>(size, first, kCount);
     ASSERT_EQ(part.size(), 2 * size.rows * kCount);
     for (std::size_t row = 0; row < size.rows; ++row) {
       for (std::size_t column = 0; column < kCount; ++column) {

@@ -59,7 +59,7 @@ inline cl_uint is_inverse(Direction direction) { return direction == Direction::
 
 /// A device buffer that holds these numbers.
 template <typename T>
-device::Buffer filled_buffer(const runtime::Context& context, const std::vector<T>& numbers) {
+device::Buffer filled_buffer(const runtime::Context& context, const device::HostArray<T>& numbers) {
   device::Buffer buffer = context.buffer(numbers.size() * sizeof(T));
   const cl::CommandQueue queue = context.device().queue();
   buffer.write(queue, numbers.data(), buffer.bytes());

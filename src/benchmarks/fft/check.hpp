@@ -94,9 +94,15 @@ class Comparison {
   runtime::WorstPlace worst_;
 };
 
-inline double root_mean_square(std::span<const std::complex<double>> points) {
+inline double root_mean_square(std::span<const std::complex<double>> points, int threads = 1) {
   double squares = 0;
-  for (const std::complex<double>& point : points) squares += std::norm(point);
+  std::mutex adding;
+  parallel_for(points.size(), threads, kWorthAThread, [&](std::size_t begin, std::size_t end) {
+    double part = 0;
+    for (const std::complex<double>& point : points.subspan(begin, end - begin)) part += std::norm(point);
+    const std::scoped_lock lock(adding);
+    squares += part;
+  });
   return std::sqrt(squares / static_cast<double>(points.size()));
 }
 
@@ -138,7 +144,7 @@ std::vector<runtime::Verdict> check_batch(std::span<const std::complex<T>> input
       });
       reference.transform();
       add_parts<T>(own, results.subspan(transform * points, points), reference.points(),
-                   root_mean_square(reference.points()), 0, transform, shared.of_each);
+                   root_mean_square(reference.points(), shared.of_each), 0, transform, shared.of_each);
     }
     const std::scoped_lock lock(merging);
     comparison.merge(own);

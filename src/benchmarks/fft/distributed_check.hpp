@@ -26,7 +26,7 @@ std::vector<runtime::Verdict> check_distributed(const runtime::Communicator& ran
   Comparison<T> comparison(log_size, direction);
   const std::size_t first = static_cast<std::size_t>(ranks.rank()) * part.size();
   add_parts<T>(comparison, part, reference.points().subspan(first, part.size()),
-               root_mean_square(reference.points()), first, 0, threads);
+               root_mean_square(reference.points(), threads), first, 0, threads);
   return comparison.verdicts();
 }
 

@@ -53,7 +53,8 @@ class DistributedExecution : public Execution {
                     [&](auto zero) { return filled_buffer(context, twiddles<decltype(zero)>(size_.rows)); })),
         between_(of_type(complex_bytes, [&](auto zero) {
           const std::size_t first = static_cast<std::size_t>(ranks_.rank()) * local_.columns;
-          return filled_buffer(context, between_steps<decltype(zero)>(size_, first, local_.columns));
+          const int threads = runtime::host_threads(context.ranks());
+          return filled_buffer(context, between_steps<decltype(zero)>(size_, first, local_.columns, threads));
         })) {}
 
   void write_input(const void* points) override {

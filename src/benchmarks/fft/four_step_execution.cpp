@@ -31,7 +31,8 @@ class FourStepExecution : public Batch {
                           })),
         between_(of_type(complex_bytes, [&](auto zero) {
           const Steps size = steps(log_size());
-          return filled_buffer(context, between_steps<decltype(zero)>(size, 0, size.columns));
+          const int threads = runtime::host_threads(context.ranks());
+          return filled_buffer(context, between_steps<decltype(zero)>(size, 0, size.columns, threads));
         })) {
     for (const common::Part& part : parts()) {
       items_.push_back(items_of(context, part));

@@ -6,12 +6,13 @@
 #include <cmath>
 #include <limits>
 #include <mutex>
+#include <span>
 #include <string>
-#include <vector>
 
 #include "base/parallel.hpp"
 #include "benchmarks/fft/reference.hpp"
 #include "device/element.hpp"
+#include "device/memory.hpp"
 #include "runtime/benchmark.hpp"
 
 namespace fabricmark::fft {
@@ -27,21 +28,28 @@ class RandomSum {
   /// Factors for the `count` points from `first` on of transforms of 2^log_size; those of other points are 0.
   /// `threads`: of the host, to make them.
   RandomSum(std::size_t log_size, std::size_t first, std::size_t count, int threads = 1)
-      : log_size_(log_size), factors_(count) {
-    Reference reference(std::size_t{1} << log_size, Direction::kForward, threads);
-    std::ranges::fill(reference.points(), 0);
-    fill_input<float>(factors_, kRandomStep, first);
-    for (std::size_t i = 0; i < count; ++i) {
-      reference.points()[first + i] = factors_[i];
-      squares_ += std::norm(std::complex<double>(factors_[i]));
-    }
-    reference.transform();
-    transformed_.assign(reference.points().begin(), reference.points().end());
+      : log_size_(log_size),
+        factors_(count),
+        transformed_(std::size_t{1} << log_size, Direction::kForward, threads) {
+    const std::span<std::complex<double>> points = transformed_.points();
+    std::mutex adding;
+    parallel_for(points.size(), threads, kWorthAThread, [&](std::size_t begin, std::size_t end) {
+      std::ranges::fill(points.subspan(begin, end - begin), 0);
+      double squares = 0;
+      for (std::size_t i = std::max(begin, first); i < std::min(end, first + count); ++i) {
+        factors_[i - first] = input_point<float>(kRandomStep, i);
+        points[i] = factors_[i - first];
+        squares += std::norm(points[i]);
+      }
+      const std::scoped_lock lock(adding);
+      squares_ += squares;
+    });
+    transformed_.transform();
   }
 
   /// Bytes of host memory for n points of which a rank has `count`.
   static double bytes(double points, double count) {
-    return 2 * sizeof(std::complex<double>) * points + sizeof(std::complex<float>) * count;
+    return Reference::bytes(points) + sizeof(std::complex<float>) * count;
   }
 
   /// The error of a transform in eps times the root mean square of its points and of the factors times the
@@ -52,8 +60,8 @@ class RandomSum {
                              int threads = 1) const {
     const Wide sign = direction == Direction::kForward ? 1 : -1;
     const std::complex<Wide> found =
-        sum(result.size(), threads, sign, factors_, [&](std::size_t i) { return result[i]; });
-    const std::complex<Wide> expected = sum(transformed_.size(), threads, sign, transformed_, input);
+        sum(threads, sign, factors_.span(), [&](std::size_t i) { return result[i]; });
+    const std::complex<Wide> expected = sum(threads, sign, transformed_.points(), input);
     const double points = std::exp2(static_cast<double>(log_size_));
     const double unit = device::kEpsilon<T> * std::sqrt(kInputVariance * points * squares_);
     const auto error = static_cast<double>(std::abs(found - expected) / unit);
@@ -70,12 +78,11 @@ class RandomSum {
 
   /// sum(factor number).
   template <typename Factor, typename Number>
-  static std::complex<Wide> sum(std::size_t count, int threads, Wide sign, const std::vector<Factor>& factors,
-                                Number&& number) {
-    if (threads == 1) return sum_of_part(0, count, sign, factors, number);
+  static std::complex<Wide> sum(int threads, Wide sign, std::span<const Factor> factors, Number&& number) {
+    if (threads == 1) return sum_of_part(0, factors.size(), sign, factors, number);
     std::complex<Wide> all = 0;
     std::mutex adding;
-    parallel_for(count, threads, kWorthAThread, [&](std::size_t begin, std::size_t end) {
+    parallel_for(factors.size(), threads, kWorthAThread, [&](std::size_t begin, std::size_t end) {
       const std::complex<Wide> part = sum_of_part(begin, end, sign, factors, number);
       const std::scoped_lock lock(adding);
       all += part;
@@ -85,7 +92,7 @@ class RandomSum {
 
   template <typename Factor, typename Number>
   static std::complex<Wide> sum_of_part(std::size_t begin, std::size_t end, Wide sign,
-                                        const std::vector<Factor>& factors, Number&& number) {
+                                        std::span<const Factor> factors, Number&& number) {
     Wide re = 0;
     Wide im = 0;
     for (std::size_t i = begin; i < end; ++i) {
@@ -102,8 +109,8 @@ class RandomSum {
 
   std::size_t log_size_;
   double squares_ = 0;
-  std::vector<std::complex<float>> factors_;
-  std::vector<std::complex<double>> transformed_;
+  device::HostArray<std::complex<float>> factors_;
+  Reference transformed_;
 };
 
 /// The check of one repetition's transforms in one direction.

@@ -22,6 +22,7 @@ class Reference {
   static double bytes(double points) { return sizeof(std::complex<double>) * points; }
 
   [[nodiscard]] std::span<std::complex<double>> points();
+  [[nodiscard]] std::span<const std::complex<double>> points() const;
   void transform();
 
  private:

@@ -13,7 +13,9 @@ class StagesExecution : public Batch {
  public:
   StagesExecution(const runtime::Context& context, std::size_t complex_bytes)
       : Batch(context, complex_bytes, 1), twiddles_(of_type(complex_bytes, [&](auto zero) {
-          return filled_buffer(context, twiddles<decltype(zero)>(std::size_t{1} << log_size()));
+          const std::size_t points = std::size_t{1} << log_size();
+          return filled_buffer(context,
+                               twiddles<decltype(zero)>(points, runtime::host_threads(context.ranks())));
         })) {
     for (std::size_t i = 0; i < parts().size(); ++i) scratch_.push_back(context.buffer(output(i).bytes()));
     for (std::size_t left = log_size(); left > 0; left -= log_radices_.back()) {

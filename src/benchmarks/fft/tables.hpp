@@ -3,7 +3,10 @@
 #include <cmath>
 #include <cstddef>
 #include <numbers>
-#include <vector>
+#include <tuple>
+
+#include "base/parallel.hpp"
+#include "device/memory.hpp"
 
 namespace fabricmark::fft {
 
@@ -26,26 +29,32 @@ std::pair<T, T> twiddle(std::size_t index, std::size_t points) {
   return {static_cast<T>(std::cos(angle)), static_cast<T>(std::sin(angle))};
 }
 
-/// The twiddles of transforms of `points`: cosine and sine in turn.
+/// The twiddles of transforms of `points`: cosine and sine in turn. On so many threads.
 template <typename T>
-std::vector<T> twiddles(std::size_t points) {
-  std::vector<T> table(2 * points);
-  for (std::size_t i = 0; i < points; ++i) std::tie(table[2 * i], table[2 * i + 1]) = twiddle<T>(i, points);
+device::HostArray<T> twiddles(std::size_t points, int threads = 1) {
+  device::HostArray<T> table(2 * points);
+  parallel_for(points, threads, kWorthAThread, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      std::tie(table[2 * i], table[2 * i + 1]) = twiddle<T>(i, points);
+    }
+  });
   return table;
 }
 
 /// The twiddles between the steps for `count` columns from `first` on: all cosines row by row, then all
-/// sines.
+/// sines. On so many threads.
 template <typename T>
-std::vector<T> between_steps(const Steps& size, std::size_t first, std::size_t count) {
-  std::vector<T> table(2 * size.rows * count);
-  for (std::size_t row = 0; row < size.rows; ++row) {
-    for (std::size_t column = 0; column < count; ++column) {
-      const std::size_t place = row * count + column;
-      std::tie(table[place], table[size.rows * count + place]) =
-          twiddle<T>(row * (first + column), size.rows * size.columns);
+device::HostArray<T> between_steps(const Steps& size, std::size_t first, std::size_t count, int threads = 1) {
+  device::HostArray<T> table(2 * size.rows * count);
+  parallel_for(size.rows, threads, kWorthAThread / count + 1, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t row = begin; row < end; ++row) {
+      for (std::size_t column = 0; column < count; ++column) {
+        const std::size_t place = row * count + column;
+        std::tie(table[place], table[size.rows * count + place]) =
+            twiddle<T>(row * (first + column), size.rows * size.columns);
+      }
     }
-  }
+  });
   return table;
 }
 
