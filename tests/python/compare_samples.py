@@ -21,7 +21,7 @@ def document(
     made["run"]["started"] = started(at)
     for operation in operations:
         centre = 0.01 * factor * np.exp(between * random.normal())
-        times = centre * np.exp(within * random.normal(size=repetitions))
+        times = (centre * np.exp(within * random.normal(size=repetitions))).tolist()  # as JSON has them
         kinds = {"kind": kind["kind"]} if "kind" in kind else {}
         made["measurements"].append(samples.measurement(operation, (tuple(times),), **kinds))
     return made

@@ -6,7 +6,6 @@ import signal
 
 import pytest
 from campaign_support import ALL_TWELVE, files, is_alive, start, started, wait_for, write
-from conftest import REPOSITORY
 from fabricmark.measure import lock
 
 
@@ -80,16 +79,16 @@ AXES = ("vector_width", "replications", "size")
 
 
 @pytest.mark.programs
-def test_twelve_real_points_killed_half_way_and_resumed(place):
-    variables = {"FABRICMARK_ROOT": str(REPOSITORY), "FABRICMARK_CACHE": str(place.folder / "cache")}
+def test_twelve_real_points_killed_half_way_and_resumed(with_programs):
+    place = with_programs
     file = write(place, REAL)
-    process = start(place, "run", file, **variables)
+    process = start(place, "run", file)
     wait_for(lambda: len(files(place, "real")) >= 5)
     process.kill()
     process.communicate(timeout=60)
     there = len(files(place, "real"))
     assert 5 <= there < 12
-    done = place.run("run", str(file), **variables)
+    done = place.run("run", str(file))
     assert done.returncode == 0, done.stderr
     ran = [line for line in done.stderr.splitlines() if re.search(r": \d+\.\d s(, about .* left)?$", line)]
     assert len(ran) == 12 - int(re.search(r"(\d+) already there", done.stdout)[1])
@@ -102,4 +101,4 @@ def test_twelve_real_points_killed_half_way_and_resumed(place):
     }
     assert found == {(w, r, s) for w in (4, 16) for r in (1, 2) for s in (1024, 4096, 16384)}
     assert len(files(place, "real")) == 12
-    assert place.run("report", "results/real", **variables).returncode == 0
+    assert place.run("report", "results/real").returncode == 0

@@ -338,8 +338,8 @@ def test_the_real_program_writes_valid_results(place):
 
 @pytest.mark.programs
 @pytest.mark.skipif(shutil.which("mpirun") is None, reason="no mpirun")
-def test_the_real_program_under_mpirun(place):
+def test_the_real_program_under_mpirun(with_programs):
     words = ["--mpi", "2", "--", "--size", "65536", "--repetitions", "3"]
-    done = place.run("run", "stream", *words, FABRICMARK_ROOT=str(REPOSITORY))
+    done = with_programs.run("run", "stream", *words)
     assert done.returncode == 0, done.stderr
     assert "2 ranks (mpi)" in done.stdout

@@ -31,7 +31,8 @@ def run(prefix, tmp_path):
     """Runs an installed program in a folder of its own, with none of this clone's variables."""
     kept = ("PATH", "OCL_ICD_VENDORS", "OCL_ICD_FILENAMES")
     environment = {name: os.environ[name] for name in kept if name in os.environ}
-    environment |= {"HOME": str(tmp_path / "home"), "COLUMNS": "160"}
+    # One home for all, so that the device is measured once.
+    environment |= {"HOME": str(prefix.with_name("home")), "COLUMNS": "160"}
 
     def start(program, *words):
         command = [prefix / "bin" / program, *words]

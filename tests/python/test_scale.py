@@ -5,7 +5,6 @@ import json
 import pytest
 import samples
 from campaign_support import is_alive, start, wait_for
-from conftest import REPOSITORY
 from fabricmark.base.schema import first_fault
 from test_campaign_mpi import FORKING_LAUNCHER, launched, with_launcher
 
@@ -355,25 +354,23 @@ def test_signals(sized):
 
 
 @pytest.mark.programs
-def test_the_real_program(place):
-    variables = {"FABRICMARK_ROOT": str(REPOSITORY)}
+def test_the_real_program(with_programs):
     words = ["--devices", "1,2", "--mode", "both", "--in-process", "--", "--size", "65536"]
-    done = place.run("scale", "stream", *words, "--repetitions", "3", **variables)
+    done = with_programs.run("scale", "stream", *words, "--repetitions", "3")
     assert done.returncode == 0, done.stderr
-    _, document = summary(place)
+    _, document = summary(with_programs)
     values = {entry["mode"]: entry["values"] for entry in document["series"]}
     assert values == {"weak": [65536, 65536], "strong": [65536, 32768]}
 
 
 @pytest.mark.programs
 @pytest.mark.parametrize("benchmark", ["hpl", "ptrans"])
-def test_matrices_of_the_real_programs(place, benchmark):
-    variables = {"FABRICMARK_ROOT": str(REPOSITORY)}
+def test_matrices_of_the_real_programs(with_programs, benchmark):
     words = ["--devices", "1,2,4", "--mode", "both", "--in-process", "--", "--size", "256"]
     words += ["--block-size", "64", "--variant", "throughput", "--repetitions", "2"]
-    done = place.run("scale", benchmark, *words, **variables)
+    done = with_programs.run("scale", benchmark, *words)
     assert done.returncode == 0, done.stderr
-    _, document = summary(place)
+    _, document = summary(with_programs)
     values = {entry["mode"]: entry["values"] for entry in document["series"] if entry["ranks"] == [1, 2, 4]}
     assert values == {"weak": [256, 384, 512], "strong": [256, 256, 256]}
     # The exchange is there from two ranks on only.

@@ -63,15 +63,18 @@ def test_a_report_shows_every_name_and_number(place, width):
 
 
 @pytest.mark.programs
-def test_real_results_on_three_terminals(place):
-    variables = {"FABRICMARK_ROOT": str(REPOSITORY)}
-    for name, words in (("b_eff", ["--ranks", "2"]), ("host_transfer", []), ("gemm", [])):
-        size = [] if name != "gemm" else ["--size", "256"]
-        done = place.run("run", name, *words, "--", *size, "--repetitions", "2", COLUMNS="80", **variables)
+def test_real_results_on_three_terminals(with_programs):
+    runs = {
+        "b_eff": ["--ranks", "2", "--", "--messages", "2"],
+        "host_transfer": ["--", "--largest", "20"],
+        "gemm": ["--", "--size", "256"],
+    }
+    for name, words in runs.items():
+        done = with_programs.run("run", name, *words, "--repetitions", "2", COLUMNS="80")
         assert done.returncode == 0, done.stderr
-    loaded = [results.load(file) for file in sorted(place.results.glob("*.json"))]
+    loaded = [results.load(file) for file in sorted(with_programs.results.glob("*.json"))]
     for width in WIDTHS:
-        done = place.run("report", "results", COLUMNS=str(width), **variables)
+        done = with_programs.run("report", "results", COLUMNS=str(width))
         check_whole(done.stdout, loaded, width)
 
 

@@ -5,9 +5,6 @@
 #include "benchmarks/fft/check.hpp"
 #include "benchmarks/fft/random_sum.hpp"
 #include "benchmarks/fft/tables.hpp"
-#include "fabric/all_to_all.hpp"
-#include "fabric/cpu_transport.hpp"
-#include "fabric/faulty_transport.hpp"
 #include "runtime/fault.hpp"
 #include "support.hpp"
 
@@ -15,9 +12,7 @@ namespace fabricmark::fft {
 
 namespace {
 
-using runtime::Communicator;
 using runtime::Fault;
-using runtime::run_in_process;
 using test::mentions;
 using test::message_of;
 
@@ -275,74 +270,6 @@ TYPED_TEST(FftTables, BetweenTheStepsArePartsOfOne) {
       }
     }
   }
-}
-
-// All to all -----------------------------------------------------------------------------------------------
-
-class AllToAll : public testing::TestWithParam<int> {
- protected:
-  static constexpr std::size_t kBlock = 1000;
-
-  static std::byte content(int sender, int receiver, std::size_t i) {
-    return static_cast<std::byte>(31 * sender + 7 * receiver + static_cast<int>(i) + 1);
-  }
-
-  /// Number of wrong bytes that arrive at this rank in one exchange.
-  static std::size_t count_wrong(Communicator& ranks, fabric::Transport& transport) {
-    const auto count = static_cast<std::size_t>(ranks.size());
-    const auto outgoing = transport.allocate(count * kBlock);
-    const auto incoming = transport.allocate(count * kBlock);
-    std::vector<std::byte> bytes(count * kBlock);
-    incoming->write(0, bytes);
-    for (std::size_t i = 0; i < bytes.size(); ++i) {
-      bytes[i] = content(ranks.rank(), static_cast<int>(i / kBlock), i % kBlock);
-    }
-    outgoing->write(0, bytes);
-    fabric::all_to_all(transport, ranks, *outgoing, *incoming, kBlock);
-    incoming->read(0, bytes);
-    std::size_t wrong = 0;
-    for (std::size_t i = 0; i < bytes.size(); ++i) {
-      wrong += bytes[i] != content(static_cast<int>(i / kBlock), ranks.rank(), i % kBlock) ? 1 : 0;
-    }
-    return wrong;
-  }
-};
-INSTANTIATE_TEST_SUITE_P(Ranks, AllToAll, testing::Values(1, 2, 3, 4, 8));
-
-TEST_P(AllToAll, CarriesEveryBlockToItsPlace) {
-  run_in_process(GetParam(), [](Communicator& ranks) {
-    fabric::CpuTransport transport(ranks, 60);
-    for (int round = 0; round < 5; ++round) EXPECT_EQ(count_wrong(ranks, transport), 0U) << ranks.rank();
-    return 0;
-  });
-}
-
-TEST_P(AllToAll, ShowsWhatIsLateOrSwappedOnOneRank) {
-  if (GetParam() == 1) return;  // a single message
-  for (const Fault::Kind kind : {Fault::Kind::kLate, Fault::Kind::kSwapped}) {
-    std::vector<std::size_t> wrong(static_cast<std::size_t>(GetParam()));
-    run_in_process(GetParam(), [&](Communicator& ranks) {
-      auto transport = std::make_unique<fabric::CpuTransport>(ranks, 60);
-      fabric::FaultyTransport faulty(std::make_unique<fabric::CpuTransport>(ranks, 60), Fault{.kind = kind});
-      fabric::Transport& chosen = ranks.rank() == 1 ? static_cast<fabric::Transport&>(faulty) : *transport;
-      wrong[static_cast<std::size_t>(ranks.rank())] = count_wrong(ranks, chosen);
-      return 0;
-    });
-    const auto total = std::accumulate(wrong.begin(), wrong.end(), std::size_t{0});
-    EXPECT_EQ(total, (kind == Fault::Kind::kLate ? 1 : 2) * kBlock);
-  }
-}
-
-TEST_P(AllToAll, NamesALostMessage) {
-  run_in_process(GetParam(), [](Communicator& ranks) {
-    fabric::FaultyTransport transport(std::make_unique<fabric::CpuTransport>(ranks, 0.2),
-                                      Fault{.kind = Fault::Kind::kLost});
-    const std::string message = message_of([&] { count_wrong(ranks, transport); }, ExitCode::kEnvironment);
-    // The last block of a rank is for the one before it.
-    const std::string sender = std::to_string((ranks.rank() + 1) % ranks.size());
-    EXPECT_TRUE(mentions(message, "1000 bytes from rank " + sender)) << message;
-    return 0;
-  });
 }
 
 }  // namespace

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from fabricmark.base import listing, runtimes
+from fabricmark.base import listing, paths, runtimes
 from fabricmark.base.errors import ENVIRONMENT, FabricmarkError, printable
 from fabricmark.base.progress import Steps
 from fabricmark.measure import calibrate, launch, refine
@@ -90,7 +90,6 @@ def run_all(todo: Sequence[Job], outcome: Outcome) -> None:
     """
     with Steps(len(todo), shared=True) as steps:
         for job in todo:
-            calibrate_if_new(job)
             steps.begin(_label(job), announced=True)
             try:
                 _run_one(job, outcome)
@@ -102,6 +101,8 @@ def run_all(todo: Sequence[Job], outcome: Outcome) -> None:
 
 def _run_one(job: Job, outcome: Outcome) -> None:
     """Run a job and note its exit code and file. Raises FabricmarkError (3) where there is no result."""
+    paths.program(job.benchmark)  # a missing one is named before a device is measured for it
+    calibrate_if_new(job)
     code, file = launch.start(job)
     outcome.exit_code = max(outcome.exit_code, code)
     if file.is_file():
