@@ -113,6 +113,8 @@ Json measure_copies(const device::Device& device) {
   device::Buffer buffer(device, bytes);
   const cl::Buffer from(device.context(), CL_MEM_READ_WRITE, bytes);
   const cl::Buffer to(device.context(), CL_MEM_READ_WRITE, bytes);
+  device::ask_for_huge_pages(device, from, bytes);
+  device::ask_for_huge_pages(device, to, bytes);
   queue.enqueueWriteBuffer(from, CL_TRUE, 0, bytes, host.data());
   const auto rate = [&](double moved, const std::function<void()>& enqueue) {
     return moved / best_seconds(kCopies, [&] {

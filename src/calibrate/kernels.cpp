@@ -116,6 +116,7 @@ cl::Kernel build(const device::Device& device, const char* source, const std::st
 /// Memory of the device that has been written once: it is there.
 cl::Buffer zeros(const device::Device& device, std::size_t bytes) {
   cl::Buffer memory(device.context(), CL_MEM_READ_WRITE, bytes);
+  device::ask_for_huge_pages(device, memory, bytes);
   const cl::CommandQueue queue = device.queue();
   queue.enqueueFillBuffer(memory, cl_uint{0}, 0, bytes / sizeof(cl_uint) * sizeof(cl_uint));
   queue.finish();

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <memory>
 #include <new>
 #include <string>
 #include <utility>
@@ -60,6 +61,19 @@ void* allocate_pages(std::size_t bytes) {
 }
 
 void release_pages(void* pointer) { std::free(pointer); }
+
+void ask_for_huge_pages(const Device& device, const cl::Buffer& memory, std::size_t bytes) {
+  if (!device.info().is_in_host_memory() || bytes < 2 * kHugePageBytes) return;
+  const cl::CommandQueue queue = device.queue();
+  void* const mapped = queue.enqueueMapBuffer(memory, CL_TRUE, CL_MAP_WRITE_INVALIDATE_REGION, 0, bytes);
+  void* inner = mapped;
+  std::size_t left = bytes;
+  if (std::align(kHugePageBytes, kHugePageBytes, inner, left) != nullptr) {
+    madvise(inner, left / kHugePageBytes * kHugePageBytes, MADV_HUGEPAGE);
+  }
+  queue.enqueueUnmapMemObject(memory, mapped);
+  queue.finish();
+}
 
 MemoryKind memory_kind(const std::string& name) {
   if (name == "buffer") return MemoryKind::kBuffer;
@@ -156,6 +170,7 @@ Buffer::Buffer(const Device& device, std::size_t bytes, MemoryKind kind, int ban
       XilinxMemoryPointer pointer{placement.topology, nullptr, nullptr};
       memory_ = cl::Buffer(device.context(), CL_MEM_READ_WRITE | placement.flags, bytes,
                            placement.needs_topology ? static_cast<void*>(&pointer) : nullptr);
+      ask_for_huge_pages(device, memory_, bytes);
     }
   } catch (const cl::Error& error) {
     throw no_room(device, bytes, error_name(error.err()));

@@ -1,7 +1,12 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
 #include <numeric>
+#include <string>
 
 #include "device/memory.hpp"
 #include "device/program.hpp"
@@ -50,6 +55,34 @@ INSTANTIATE_TEST_SUITE_P(EachKind, OnBuffer, testing::Values("buffer", "host-poi
 TEST_P(OnBuffer, GivesBackWhatWasWritten) {
   const HostArray<float> output = read(filled());
   EXPECT_TRUE(std::equal(output.span().begin(), output.span().end(), input_.span().begin()));
+}
+
+/// What the system says of the pages around an address, such as "hg" for those that may be huge (proc(5)).
+std::string page_flags(const void* address) {
+  std::ifstream maps("/proc/self/smaps");
+  bool is_here = false;
+  for (std::string line; std::getline(maps, line);) {
+    std::uintptr_t start = 0;
+    std::uintptr_t end = 0;
+    if (std::sscanf(line.c_str(), "%zx-%zx ", &start, &end) == 2) {
+      const auto wanted = reinterpret_cast<std::uintptr_t>(address);
+      is_here = start <= wanted && wanted < end;
+    }
+    if (is_here && line.starts_with("VmFlags:")) return line + " ";
+  }
+  return "";
+}
+
+TEST_P(OnBuffer, AsksForHugePagesWhereItsMemoryIsTheHosts) {
+  constexpr std::size_t kBytes = std::size_t{16} << 20;
+  if (!device().info().is_in_host_memory() || std::string(GetParam()) == "svm") GTEST_SKIP();
+  if (!std::filesystem::exists("/sys/kernel/mm/transparent_hugepage/enabled")) GTEST_SKIP();
+  Buffer buffer(device(), kBytes, memory_kind(GetParam()));
+  std::byte* const mapped = buffer.map(queue_, true, kBytes);
+  const std::string flags = page_flags(mapped + kBytes / 2);
+  buffer.unmap(queue_, mapped);
+  queue_.finish();
+  EXPECT_TRUE(mentions(flags, " hg ")) << flags;
 }
 
 TEST_P(OnBuffer, CopiesPartOfItself) {
