@@ -17,8 +17,9 @@ from fabricmark.base import paths
 from fabricmark.systems import calibration
 from stream_program import devices, on_a_device
 
-# A test run started in the background may ignore interrupts, and what it starts would inherit that.
+# A test run started in the background or by nohup may ignore these, and what it starts would inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 HERE = Path(__file__).parent
 os.environ["FABRICMARK_SYSTEMS"] = str(HERE / "no-systems-of-the-user")  # for what runs outside of a Place
