@@ -10,7 +10,6 @@ import time
 
 import pytest
 import samples
-from conftest import REPOSITORY
 
 GPU = {**samples.DEVICE, "name": "Sample (R) GPU", "class": "gpu", "platform_index": 1, "device_index": 3}
 OPEN_MPI = """
@@ -328,12 +327,11 @@ def test_two_devices_of_one_name_keep_two_results(place):
 
 
 @pytest.mark.programs
-def test_the_real_program_writes_valid_results(place):
-    variables = {"FABRICMARK_ROOT": str(REPOSITORY)}
-    done = place.run("run", "stream", "--", "--size", "65536", "--repetitions", "3", **variables)
+def test_the_real_program_writes_valid_results(with_programs):
+    done = with_programs.run("run", "stream", "--", "--size", "65536", "--repetitions", "3")
     assert done.returncode == 0, done.stderr
     assert "triad" in done.stdout
-    assert place.run("report", "results", **variables).returncode == 0
+    assert with_programs.run("report", "results").returncode == 0
 
 
 @pytest.mark.programs
