@@ -111,11 +111,10 @@ Json measure_copies(const device::Device& device) {
   device::HostArray<std::byte> host(device, bytes);
   std::memset(host.data(), 3, bytes);
   device::Buffer buffer(device, bytes);
-  const cl::Buffer from(device.context(), CL_MEM_READ_WRITE, bytes);
-  const cl::Buffer to(device.context(), CL_MEM_READ_WRITE, bytes);
-  device::ask_for_huge_pages(device, from, bytes);
-  device::ask_for_huge_pages(device, to, bytes);
-  queue.enqueueWriteBuffer(from, CL_TRUE, 0, bytes, host.data());
+  device::Buffer from(device, bytes);
+  device::Buffer to(device, bytes);
+  from.write(queue, host.data(), bytes);
+  queue.finish();
   const auto rate = [&](double moved, const std::function<void()>& enqueue) {
     return moved / best_seconds(kCopies, [&] {
              enqueue();
@@ -124,8 +123,7 @@ Json measure_copies(const device::Device& device) {
   };
   const auto size = static_cast<double>(bytes);
   Json found;
-  found["device_copy_bytes_per_second"] =
-      rate(2 * size, [&] { queue.enqueueCopyBuffer(from, to, 0, 0, bytes); });
+  found["device_copy_bytes_per_second"] = rate(2 * size, [&] { from.copy_to(queue, to); });
   found["write_bytes_per_second"] = rate(size, [&] { buffer.write(queue, host.data(), bytes); });
   found["read_bytes_per_second"] = rate(size, [&] { buffer.read(queue, host.data(), bytes); });
   found["link"] = link_rates(device, buffer);

@@ -114,11 +114,10 @@ cl::Kernel build(const device::Device& device, const char* source, const std::st
 }
 
 /// Memory of the device that has been written once: it is there.
-cl::Buffer zeros(const device::Device& device, std::size_t bytes) {
-  cl::Buffer memory(device.context(), CL_MEM_READ_WRITE, bytes);
-  device::ask_for_huge_pages(device, memory, bytes);
+device::Buffer zeros(const device::Device& device, std::size_t bytes) {
+  device::Buffer memory(device, bytes);
   const cl::CommandQueue queue = device.queue();
-  queue.enqueueFillBuffer(memory, cl_uint{0}, 0, bytes / sizeof(cl_uint) * sizeof(cl_uint));
+  memory.fill(queue, std::byte{0});
   queue.finish();
   return memory;
 }
@@ -187,7 +186,7 @@ std::vector<MemoryRate> device_memory(const device::Device& device) {
                    std::min(device.info().global_memory_bytes, 8 * device.info().max_allocation_bytes));
   if (sets.empty()) return {};
   const std::size_t most = sets.back() / 2;
-  const cl::Buffer arrays[] = {zeros(device, most), zeros(device, most), zeros(device, most)};
+  const device::Buffer arrays[] = {zeros(device, most), zeros(device, most), zeros(device, most)};
   const cl::CommandQueue queue = device.queue();
   std::vector<MemoryRate> found;
   for (const std::uint64_t bytes : sets) {
@@ -195,7 +194,7 @@ std::vector<MemoryRate> device_memory(const device::Device& device) {
       const std::size_t vectors = bytes / streams / vector_bytes;
       const auto moved = static_cast<double>(vectors * vector_bytes * streams);
       const int launches = std::clamp(static_cast<int>(moved_in_a_run / moved), 1, 64);
-      for (cl_uint i = 0; i < 3; ++i) kernel.setArg(i, arrays[i]);
+      for (cl_uint i = 0; i < 3; ++i) arrays[i].set_argument(kernel, i);
       kernel.setArg(3, static_cast<cl_ulong>(vectors));
       kernel.setArg(4, static_cast<cl_uint>(streams == 3));
       double seconds = 0;
@@ -229,8 +228,8 @@ std::vector<RandomUpdates> random_updates(const device::Device& device) {
   const auto rounds = static_cast<cl_uint>(std::max<std::uint64_t>(wanted / (items * lanes), 1));
   std::vector<RandomUpdates> found;
   for (std::uint64_t bytes = kSmallest; bytes <= std::min(kLargest, room); bytes *= kStep) {
-    const cl::Buffer table = zeros(device, bytes);
-    kernel.setArg(0, table);
+    const device::Buffer table = zeros(device, bytes);
+    table.set_argument(kernel, 0);
     kernel.setArg(1, static_cast<cl_ulong>(bytes / sizeof(std::uint64_t) - 1));
     kernel.setArg(2, rounds);
     const auto updates = static_cast<double>(items * lanes * rounds);

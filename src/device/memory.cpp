@@ -38,6 +38,22 @@ Error no_room(const Device& device, std::size_t bytes, const std::string& why) {
       "choose a smaller size or another device");
 }
 
+/// For a buffer that nothing has touched yet. Where the device's memory is the host's, a runtime takes it in
+/// pages of 4 KiB; with huge ones, which the system grants or not, PoCL's kernels stream a tenth faster. No
+/// effect on other devices.
+void ask_for_huge_pages(const Device& device, const cl::Buffer& memory, std::size_t bytes) {
+  if (!device.info().is_in_host_memory() || bytes < 2 * kHugePageBytes) return;
+  const cl::CommandQueue queue = device.queue();
+  void* const mapped = queue.enqueueMapBuffer(memory, CL_TRUE, CL_MAP_WRITE_INVALIDATE_REGION, 0, bytes);
+  void* inner = mapped;
+  std::size_t left = bytes;
+  if (std::align(kHugePageBytes, kHugePageBytes, inner, left) != nullptr) {
+    madvise(inner, left / kHugePageBytes * kHugePageBytes, MADV_HUGEPAGE);
+  }
+  queue.enqueueUnmapMemObject(memory, mapped);
+  queue.finish();
+}
+
 void copy_shared(const cl::CommandQueue& queue, void* to, const void* from, std::size_t bytes,
                  cl::Event* event) {
   cl_event done = nullptr;
@@ -61,19 +77,6 @@ void* allocate_pages(std::size_t bytes) {
 }
 
 void release_pages(void* pointer) { std::free(pointer); }
-
-void ask_for_huge_pages(const Device& device, const cl::Buffer& memory, std::size_t bytes) {
-  if (!device.info().is_in_host_memory() || bytes < 2 * kHugePageBytes) return;
-  const cl::CommandQueue queue = device.queue();
-  void* const mapped = queue.enqueueMapBuffer(memory, CL_TRUE, CL_MAP_WRITE_INVALIDATE_REGION, 0, bytes);
-  void* inner = mapped;
-  std::size_t left = bytes;
-  if (std::align(kHugePageBytes, kHugePageBytes, inner, left) != nullptr) {
-    madvise(inner, left / kHugePageBytes * kHugePageBytes, MADV_HUGEPAGE);
-  }
-  queue.enqueueUnmapMemObject(memory, mapped);
-  queue.finish();
-}
 
 MemoryKind memory_kind(const std::string& name) {
   if (name == "buffer") return MemoryKind::kBuffer;
@@ -193,6 +196,10 @@ void Buffer::read(const cl::CommandQueue& queue, void* destination, std::size_t 
   } else {
     queue.enqueueReadBuffer(memory_, CL_FALSE, offset, bytes, destination, nullptr, event);
   }
+}
+
+void Buffer::copy_to(const cl::CommandQueue& queue, Buffer& other) const {
+  queue.enqueueCopyBuffer(memory_, other.memory_, 0, 0, bytes_);
 }
 
 void Buffer::fill(const cl::CommandQueue& queue, std::byte value) {

@@ -109,11 +109,6 @@ struct BankPlacement {
 /// programming guide (CL_CHANNEL_n_INTELFPGA), Xilinx UG1393 (XCL_MEM_TOPOLOGY). Not tested on FPGA hardware.
 BankPlacement bank_placement(const DeviceInfo& info, int bank);
 
-/// For a buffer that nothing has touched yet. Where the device's memory is the host's, a runtime takes it in
-/// pages of 4 KiB; with huge ones, which the system grants or not, PoCL's kernels stream a tenth faster. No
-/// effect on other devices.
-void ask_for_huge_pages(const Device& device, const cl::Buffer& memory, std::size_t bytes);
-
 /// Device memory of a fixed number of bytes. Copies are queued; the caller waits on the queue.
 class Buffer {
  public:
@@ -126,6 +121,8 @@ class Buffer {
              cl::Event* event = nullptr);
   void read(const cl::CommandQueue& queue, void* destination, std::size_t bytes, std::size_t offset = 0,
             cl::Event* event = nullptr) const;
+  /// Copies all bytes into a buffer of the same size; neither is SVM.
+  void copy_to(const cl::CommandQueue& queue, Buffer& other) const;
   /// Sets every byte to `value`.
   void fill(const cl::CommandQueue& queue, std::byte value);
   /// Sets every floating-point number to NaN, so that nothing that a kernel left can be used again.
