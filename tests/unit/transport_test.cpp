@@ -154,7 +154,7 @@ std::array<long, 3> wrong_bytes(const Fault& fault, std::size_t bytes) {
   run_in_process(3, [&](Communicator& ranks) {
     // Only rank 0 misses a message of rank 1; the others may take their time on a busy machine.
     const bool misses_one = fault.kind == Fault::Kind::kLost && ranks.rank() == 0;
-    auto plain = std::make_unique<CpuTransport>(ranks, misses_one ? 10 * kShortTimeout : kTimeout);
+    auto plain = std::make_unique<CpuTransport>(ranks, misses_one ? 20 * kShortTimeout : kTimeout);
     std::unique_ptr<Transport> transport = std::move(plain);
     if (fault.rank.value_or(ranks.rank()) == ranks.rank()) {
       transport = std::make_unique<FaultyTransport>(std::move(transport), fault);
