@@ -258,6 +258,14 @@ def test_environment_errors(place, one_error_line):
     assert "fm_calibrate is not built; run `make build`" in line
 
 
+def test_without_a_device_the_program_says_what_needs_one(place):
+    """Options may choose what needs none, as b_eff --transport cpu does."""
+    done = place.run("run", "stream", "--", "--transport", "cpu", FAKE_DEVICES="[]")
+    assert done.returncode == 0, done.stderr
+    (start,) = place.started()
+    assert start["words"][0] == "--json", "no device is chosen"
+
+
 def test_no_launcher(place):
     done = place.run("run", "stream", "--mpi", "2", PATH=str(place.folder))
     assert done.returncode == 3

@@ -55,19 +55,21 @@ def jobs(
 ) -> Iterator[Job]:
     """One job for each benchmark and device; one for each benchmark when `extra` chooses the device.
 
+    Without a device, options in `extra` may choose what needs none (b_eff --transport cpu): the program says.
     Raises FabricmarkError: 2 when `extra` names a result file itself, 3 when no runtime has a device.
     """
     if any(word.split("=")[0] == "--json" for word in extra):
         raise FabricmarkError("--json is set by `fabricmark run`", "choose a folder with --output")
-    found = False
-    for runtime_name in chosen_runtimes(runtime):
-        devices = [None] if chooses_device(extra) else listing.devices(runtime_name)
-        for device in devices:
-            for name in names:
-                found = True
-                yield Job(name, runtime_name, device, ranks, mpi, output, tuple(extra))
-    if not found:
+    of_device = [
+        (runtime_name, device)
+        for runtime_name in chosen_runtimes(runtime)
+        for device in ([None] if chooses_device(extra) else listing.devices(runtime_name))
+    ]
+    if not of_device and not extra:
         raise FabricmarkError("no OpenCL device found", NO_DEVICE, ENVIRONMENT)
+    for runtime_name, device in of_device or [(runtimes.SYSTEM, None)]:
+        for name in names:
+            yield Job(name, runtime_name, device, ranks, mpi, output, tuple(extra))
 
 
 def calibrate_if_new(job: Job) -> None:
