@@ -6,6 +6,8 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -13,7 +15,8 @@ from fabricmark.base import runtimes
 from pairs import Contender, Ratio, ratio
 
 ROOT = Path(__file__).resolve().parent.parent
-PROGRAMS = Path(os.environ.get("FABRICMARK_BUILD", ROOT / "build" / "release")) / "bin"
+OWN_BUILD = Path(os.environ.get("FABRICMARK_BUILD", ROOT / "build" / "release"))
+_build = OWN_BUILD
 
 
 @dataclass(frozen=True)
@@ -62,6 +65,26 @@ def fastest_counts(what: str, ours: list[Contender], peer: Contender, bar: float
     ]
 
 
+# Runs of one configuration, by its name: each gives rates by name, larger being better.
+OwnRuns = dict[str, Callable[[], dict[str, float]]]
+
+
+@contextmanager
+def programs_of(build: Path) -> Iterator[None]:
+    """Within it, `program` gives those of this build."""
+    global _build
+    before, _build = _build, build
+    try:
+        yield
+    finally:
+        _build = before
+
+
+def program(name: str) -> str:
+    """Path of a program of the build that is measured."""
+    return str(_build / "bin" / name)
+
+
 def mpirun(*command: str, ranks: int = 2) -> list[str]:
     """So many ranks, each on a core of its own where there are two."""
     root = ["--allow-run-as-root"] if os.geteuid() == 0 else []
@@ -77,19 +100,19 @@ def run_program(command: list[str], variables: dict[str, str] | None = None) -> 
     return done.stdout
 
 
-def run_result(program: str, options: list[str], variables: dict[str, str] | None = None) -> dict:
+def run_result(name: str, options: list[str], variables: dict[str, str] | None = None) -> dict:
     """The result document of a program of the suite."""
-    return json.loads(run_program([str(PROGRAMS / program), *options, "--json", "-"], variables))
+    return json.loads(run_program([program(name), *options, "--json", "-"], variables))
 
 
-def run_result_on_two_ranks(program: str, options: list[str], variables: dict[str, str]) -> dict:
+def run_result_on_two_ranks(name: str, options: list[str], variables: dict[str, str]) -> dict:
     """The same on two processes of MPI."""
-    return run_result_on_ranks(2, program, options, variables)
+    return run_result_on_ranks(2, name, options, variables)
 
 
-def run_result_on_ranks(ranks: int, program: str, options: list[str], variables: dict[str, str]) -> dict:
+def run_result_on_ranks(ranks: int, name: str, options: list[str], variables: dict[str, str]) -> dict:
     """The same on so many processes of MPI."""
-    command = [str(PROGRAMS / program), *options, "--json", "-"]
+    command = [program(name), *options, "--json", "-"]
     return json.loads(run_program(mpirun(*command, ranks=ranks), variables))
 
 

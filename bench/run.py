@@ -1,5 +1,7 @@
 """`make bench`: this project against its peers on this machine, in turns, as ratios with their spread.
 
+With `--against BUILD` against another build of itself, for instance that of the commit before.
+
 Exit code: 0 when every bar was reached, 1 when one was missed, 2 for bad use.
 """
 
@@ -13,6 +15,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
+import against
 from common import Row, Settings
 from fabricmark.base import runtimes
 from rich.console import Console
@@ -29,6 +32,9 @@ def parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("cases", nargs="*", help=f"of {', '.join(case_names())}; default: the quick ones")
     parser.add_argument("--pairs", type=int, default=7, help="rounds of every comparison")
+    parser.add_argument(
+        "--against", type=Path, metavar="BUILD", help="another build of this project, in turns"
+    )
     parser.add_argument("--runtime", action="append", help="OpenCL runtime; may be repeated")
     options = parser.parse_args()
     unknown = set(options.cases) - set(case_names())
@@ -53,11 +59,16 @@ def main() -> int:
     options = parse()
     chosen = options.runtime or [name for name in runtimes.installed_names() if name != "fpga-emulator"]
     settings = Settings(pairs=options.pairs, runtimes=chosen)
-    rows: list[Row] = []
-    for name in options.cases or case_names():
-        case = importlib.import_module(f"cases.{name}")
-        if name in options.cases or not getattr(case, "ONLY_WHEN_NAMED", False):
-            rows += case.compare(settings)
+    cases = {name: importlib.import_module(f"cases.{name}") for name in options.cases or case_names()}
+    cases = {
+        name: case
+        for name, case in cases.items()
+        if name in options.cases or not getattr(case, "ONLY_WHEN_NAMED", False)
+    }
+    if options.against:
+        rows = against.compare(cases, settings, options.against.resolve())
+    else:
+        rows = [row for case in cases.values() for row in case.compare(settings)]
     print_rows(rows)
     return 0 if all(row.reached for row in rows if row.counts) else 1
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from common import PROGRAMS, Row, Settings, mpirun, ratio_row, run_program, runtime_variables
+from common import OwnRuns, Row, Settings, mpirun, program, ratio_row, run_program, runtime_variables
 from pairs import Contender, interleave, ratio
 
 REPETITIONS = 20
@@ -16,14 +16,14 @@ HOST_BAR = 0.90  # within 10 % of whole messages, or faster
 
 def ring_rates() -> dict[int, float]:
     """Exchanges per second of the peer, by message size in bytes."""
-    text = run_program(mpirun(str(PROGRAMS / "bench_mpi_ring"), str(REPETITIONS)))
+    text = run_program(mpirun(program("bench_mpi_ring"), str(REPETITIONS)))
     return {int(size): 1e6 / microseconds for size, microseconds in json.loads(text).items()}
 
 
 def b_eff_rates(variables: dict[str, str], *options: str) -> dict[int, float]:
     """Exchanges per second of fm_b_eff, by message size in bytes; every run is validated."""
     fixed = ["--sub-steps", "false", "--repetitions", str(REPETITIONS), "--json", "-"]
-    text = run_program(mpirun(str(PROGRAMS / "fm_b_eff"), *options, *fixed), variables)
+    text = run_program(mpirun(program("fm_b_eff"), *options, *fixed), variables)
     latencies = [m for m in json.loads(text)["measurements"] if m["name"] == "latency"]
     return {m["axes"]["message_bytes"]: 1e6 / m["best"] for m in latencies}
 
@@ -49,6 +49,21 @@ def rows(what: str, ours: Curve, peer: Curve, sizes: tuple[int, ...], bar: float
         found = ratio(ours.contender("ours", size), peer.contender("peer", size))
         result.append(ratio_row(f"{what}, {size} B", found, bar, pairs))
     return result
+
+
+def own_runs(runtime: str) -> OwnRuns:
+    """Over the CPU, and over the host in chunks and whole; a rate for each size that has a bar."""
+    variables = runtime_variables(runtime)
+
+    def chosen(sizes: tuple[int, ...], *options: str) -> dict[str, float]:
+        found = b_eff_rates(variables, *options)
+        return {f"{size} B": found[size] for size in sizes}
+
+    return {
+        "cpu": lambda: chosen(CPU_SIZES, "--transport", "cpu"),
+        "host in chunks": lambda: chosen(HOST_SIZES, "--transport", "host"),
+        "host whole": lambda: chosen(HOST_SIZES, "--transport", "host", "--chunk-bytes", "0"),
+    }
 
 
 def compare(settings: Settings) -> list[Row]:

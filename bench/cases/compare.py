@@ -12,7 +12,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from common import PROGRAMS, Row, Settings
+from common import Row, Settings, program
 from fabricmark import results
 from fabricmark.compare import ab
 from fabricmark.compare.comparison import Comparison
@@ -57,8 +57,8 @@ def verdict(
     runtime: str,
 ) -> Verdicts:
     """One comparison of a program with itself, B delayed, by `ab`, and what `compare` says of its files."""
-    program = shlex.quote(str(PROGRAMS / "fm_stream"))
-    commands = [f"{program} {options}" + (f" --inject-delay {delay}" if delay else "") for delay in delays]
+    stream = shlex.quote(program("fm_stream"))
+    commands = [f"{stream} {options}" + (f" --inject-delay {delay}" if delay else "") for delay in delays]
     with tempfile.TemporaryDirectory() as folder:
         plan = ab.plan(commands, looks, metrics, Path(folder), runtime)
         found = ab.run_pairs(plan, Thresholds(threshold=threshold))

@@ -9,11 +9,12 @@ import json
 
 import hpcc
 from common import (
-    PROGRAMS,
+    OwnRuns,
     Row,
     Settings,
     best,
     fastest_counts,
+    program,
     run_program,
     run_result,
     run_result_on_two_ranks,
@@ -34,7 +35,7 @@ DISTRIBUTED_PAIRS = 3
 def fftw(log_size: int) -> float:
     """GFLOP/s of the peer's forward transforms, best of its repetitions."""
     batch = 2 ** (LOG_VALUES - log_size)
-    command = [str(PROGRAMS / "bench_fftw"), str(log_size), str(batch), str(REPETITIONS)]
+    command = [program("bench_fftw"), str(log_size), str(batch), str(REPETITIONS)]
     return json.loads(run_program(command))["forward"]
 
 
@@ -51,6 +52,14 @@ def distributed(log_size: int, runtime: str) -> float:
     options += ["--data-type", "double", "--repetitions", str(REPETITIONS)]
     result = run_result_on_two_ranks("fm_fft", options, runtime_variables(runtime))
     return best(result, "forward", "performance")
+
+
+def own_runs(runtime: str) -> OwnRuns:
+    """Batches of every size; one vector on two ranks of the length that hpcc would take."""
+    vector = hpcc.WIDTHS[LOG_TABLE][1]
+    runs: OwnRuns = {f"batches of 2^{s}": lambda s=s: {"forward": batched(s, runtime)} for s in LOG_SIZES}
+    runs[f"one vector of 2^{vector}, 2 ranks"] = lambda: {"forward": distributed(vector, runtime)}
+    return runs
 
 
 def compare_batched(settings: Settings) -> list[Row]:

@@ -7,7 +7,17 @@ from __future__ import annotations
 
 import json
 
-from common import PROGRAMS, Row, Settings, best, fastest_counts, run_program, run_result, runtime_variables
+from common import (
+    OwnRuns,
+    Row,
+    Settings,
+    best,
+    fastest_counts,
+    program,
+    run_program,
+    run_result,
+    runtime_variables,
+)
 from pairs import Contender, interleave
 
 SIZE = 2048
@@ -24,7 +34,7 @@ KERNELS = {
 
 def openblas(data_type: str) -> float:
     """GFLOP/s of the peer, best of its repetitions."""
-    command = [str(PROGRAMS / "bench_openblas_gemm"), str(SIZE), data_type, str(REPETITIONS)]
+    command = [program("bench_openblas_gemm"), str(SIZE), data_type, str(REPETITIONS)]
     return json.loads(run_program(command, PEER))["gemm"]
 
 
@@ -33,6 +43,14 @@ def fabricmark(variant: str, data_type: str, runtime: str) -> float:
     options = ["--variant", variant, "--data-type", data_type, "--size", str(SIZE)]
     options += [*KERNELS[variant, data_type][0], "--repetitions", str(REPETITIONS)]
     return best(run_result("fm_gemm", options, runtime_variables(runtime)), "gemm")
+
+
+def own_runs(runtime: str) -> OwnRuns:
+    """Each kernel and type."""
+    return {
+        f"{variant} {data_type}": lambda v=variant, t=data_type: {"gemm": fabricmark(v, t, runtime)}
+        for variant, data_type in KERNELS
+    }
 
 
 def compare(settings: Settings) -> list[Row]:

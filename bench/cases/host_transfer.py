@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from common import PROGRAMS, Row, Settings, ratio_row, run_program, run_result, runtime_variables
+from common import OwnRuns, Row, Settings, program, ratio_row, run_program, run_result, runtime_variables
 from pairs import Contender, interleave, ratio
 
 REPETITIONS = 20
@@ -17,7 +17,7 @@ OPTIONS = [
 
 def memcpy_rate() -> float:
     """GB/s of the peer, best of its repetitions."""
-    return json.loads(run_program([str(PROGRAMS / "bench_memcpy"), str(REPETITIONS)]))["memcpy"]
+    return json.loads(run_program([program("bench_memcpy"), str(REPETITIONS)]))["memcpy"]
 
 
 def transfer_rate(direction: str, runtime: str) -> float:
@@ -25,6 +25,12 @@ def transfer_rate(direction: str, runtime: str) -> float:
     variables = runtime_variables(runtime)
     result = run_result("fm_host_transfer", [*OPTIONS, "--directions", direction], variables)
     return next(m["best"] for m in result["measurements"] if m["name"] == "bandwidth")
+
+
+def own_runs(runtime: str) -> OwnRuns:
+    """Each direction."""
+    directions = ("to_device", "from_device")
+    return {one: lambda one=one: {"64 MiB": transfer_rate(one, runtime)} for one in directions}
 
 
 def compare(settings: Settings) -> list[Row]:

@@ -11,6 +11,7 @@ import time
 
 import hpcc
 from common import (
+    OwnRuns,
     Row,
     Settings,
     best,
@@ -61,6 +62,11 @@ def hidden_share(result: dict) -> float:
     result says. 0 where no rank exchanged anything, for then nothing was shown."""
     found = [m["best"] / 100 for m in result["measurements"] if m["name"] == "exchange_hidden"]
     return min(found, default=0.0)
+
+
+def own_runs(runtime: str) -> OwnRuns:
+    """Each type, on two ranks."""
+    return {f"{t}, 2 ranks": lambda t=t: {"lu+solve": Runs(t, runtime).rate()} for t in BARS}
 
 
 def compare_rates(settings: Settings) -> list[Row]:

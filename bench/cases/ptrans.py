@@ -6,7 +6,7 @@ hpcc reports the slowest of its repetitions, this project the best of its own; t
 from __future__ import annotations
 
 import hpcc
-from common import Row, Settings, fastest_counts, run_result_on_two_ranks, runtime_variables
+from common import OwnRuns, Row, Settings, fastest_counts, run_result_on_two_ranks, runtime_variables
 from pairs import Contender, interleave
 
 SIZE = 4096
@@ -28,6 +28,11 @@ def fabricmark(runtime: str) -> float:
     result = run_result_on_two_ranks("fm_ptrans", options, runtime_variables(runtime))
     wanted = ("bandwidth", {"operation": "transpose"})
     return next(m["median"] for m in result["measurements"] if (m["name"], m["axes"]) == wanted)
+
+
+def own_runs(runtime: str) -> OwnRuns:
+    """On two ranks."""
+    return {"2 ranks": lambda: {"transpose": fabricmark(runtime)}}
 
 
 def compare(settings: Settings) -> list[Row]:

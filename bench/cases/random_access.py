@@ -7,7 +7,7 @@ twice here.
 from __future__ import annotations
 
 import hpcc
-from common import Row, Settings, best, fastest_counts, run_result_on_two_ranks, runtime_variables
+from common import OwnRuns, Row, Settings, best, fastest_counts, run_result_on_two_ranks, runtime_variables
 from pairs import Contender, interleave
 
 LOG_SIZE = 22
@@ -25,6 +25,11 @@ def fabricmark(scope: str, runtime: str) -> float:
     options = ["--variant", "throughput", "--scope", scope, "--log-size", str(LOG_SIZE)]
     options += ["--repetitions", str(REPETITIONS)]
     return best(run_result_on_two_ranks("fm_random_access", options, runtime_variables(runtime)), "update")
+
+
+def own_runs(runtime: str) -> OwnRuns:
+    """Each scope, on two ranks."""
+    return {f"{s}, 2 ranks": lambda s=s: {"update": fabricmark(s, runtime)} for s in SCOPES}
 
 
 def compare(settings: Settings) -> list[Row]:

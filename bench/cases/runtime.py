@@ -5,19 +5,27 @@ from __future__ import annotations
 import re
 import statistics
 
-from common import ROOT, Row, Settings, run_result
+from common import ROOT, OwnRuns, Row, Settings, run_result
 
 REPETITIONS = 100_000
 BAR_SECONDS = 5e-6
 
 
+def seconds_per_repetition() -> float:
+    """Of a repetition in which nothing is done [s]."""
+    kernels = {"FABRICMARK_KERNELS": str(ROOT / "bench" / "kernels")}
+    result = run_result("bench_empty", ["--repetitions", str(REPETITIONS)], kernels)
+    return float(re.search(r"[\d.e-]+$", result["notes"][0]).group(0))
+
+
+def own_runs(_runtime: str) -> OwnRuns:
+    """Repetitions per second."""
+    return {"empty benchmark": lambda: {"repetitions": 1 / seconds_per_repetition()}}
+
+
 def compare(settings: Settings) -> list[Row]:
     """One row; the value is in microseconds."""
-    kernels = {"FABRICMARK_KERNELS": str(ROOT / "bench" / "kernels")}
-    seconds = []
-    for _ in range(settings.pairs):
-        result = run_result("bench_empty", ["--repetitions", str(REPETITIONS)], kernels)
-        seconds.append(float(re.search(r"[\d.e-]+$", result["notes"][0]).group(0)))
+    seconds = [seconds_per_repetition() for _ in range(settings.pairs)]
     middle = statistics.median(seconds)
     return [
         Row(

@@ -9,7 +9,17 @@ from __future__ import annotations
 import json
 import os
 
-from common import PROGRAMS, Row, Settings, best, ratio_row, run_program, run_result, runtime_variables
+from common import (
+    OwnRuns,
+    Row,
+    Settings,
+    best,
+    program,
+    ratio_row,
+    run_program,
+    run_result,
+    runtime_variables,
+)
 from pairs import Contender, interleave, ratio
 
 SIZE = 2**25
@@ -20,7 +30,7 @@ BARS = {"base": 0.90, "throughput": 0.95}
 def openmp_triad() -> float:
     """GB/s of the peer, best of its repetitions."""
     threads = {"OMP_NUM_THREADS": str(len(os.sched_getaffinity(0))), "OMP_PROC_BIND": "true"}
-    text = run_program([str(PROGRAMS / "bench_openmp_stream"), str(SIZE), str(REPETITIONS)], threads)
+    text = run_program([program("bench_openmp_stream"), str(SIZE), str(REPETITIONS)], threads)
     return json.loads(text)["triad"]
 
 
@@ -30,6 +40,11 @@ def fabricmark_triad(variant: str, runtime: str) -> float:
     if variant == "base":
         options += ["--replications", "2"]
     return best(run_result("fm_stream", options, runtime_variables(runtime)), "triad")
+
+
+def own_runs(runtime: str) -> OwnRuns:
+    """Each kind of kernel."""
+    return {f"{v} kernel": lambda v=v: {"triad": fabricmark_triad(v, runtime)} for v in BARS}
 
 
 def compare(settings: Settings) -> list[Row]:

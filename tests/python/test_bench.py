@@ -5,12 +5,14 @@ import sys
 import pytest
 from conftest import REPOSITORY
 
+MODULES = ("against", "common", "pairs", "hpcc", "cases")
+
 
 @pytest.fixture(autouse=True)
 def bench(monkeypatch):
     monkeypatch.syspath_prepend(str(REPOSITORY / "bench"))
     yield
-    for name in [name for name in sys.modules if name.split(".")[0] in ("common", "pairs", "hpcc", "cases")]:
+    for name in [name for name in sys.modules if name.split(".")[0] in MODULES]:
         sys.modules.pop(name)
 
 
@@ -211,3 +213,57 @@ def test_without_hpcc_its_rows_are_left_out_and_it_is_said(monkeypatch, capsys):
     monkeypatch.setattr(hpcc.shutil, "which", lambda name: None)
     assert hpcc.is_there() is False
     assert "rows left out" in capsys.readouterr().err
+
+
+def case_of(tmp_path, rates):
+    """A case that gives the rates of the build that is measured, one a run; and the other build's folder."""
+    import types
+
+    import common
+
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin/fm_stream").touch()
+    order = []
+
+    def measure():
+        side = "other" if common.program("x") == str(tmp_path / "bin/x") else "own"
+        order.append(side)
+        return {"triad": rates[side][order.count(side) - 1]}
+
+    return types.SimpleNamespace(own_runs=lambda runtime: {"base kernel": measure}), order
+
+
+@pytest.mark.parametrize(
+    "factor, spread, reached",
+    [(1.0, 0.01, True), (0.98, 0.01, True), (0.8, 0.01, False), (0.9, 0.3, True)],
+)
+def test_another_build_is_met_in_turns_and_only_a_clear_loss_is_missed(tmp_path, factor, spread, reached):
+    import against
+    from common import Settings
+
+    noise = [1 + spread * (-1) ** i for i in range(6)]
+    rates = {"own": [factor * x for x in noise], "other": [1.0] * 6}
+    case, order = case_of(tmp_path, rates)
+    (row,) = against.compare({"stream": case}, Settings(pairs=6, runtimes=["system"]), tmp_path)
+    assert row.what == "stream on system: base kernel, triad"
+    assert order[:4] == ["other", "own", "own", "other"]
+    assert row.reached is reached
+    assert row.value == pytest.approx(factor, rel=spread)
+
+
+def test_a_folder_without_programs_is_no_build(tmp_path):
+    import against
+    from common import Settings
+
+    with pytest.raises(SystemExit, match="has no bin/fm_stream"):
+        against.compare({}, Settings(pairs=1, runtimes=[]), tmp_path)
+
+
+def test_the_cases_say_what_they_run():
+    """Every program of the suite is met by one of them."""
+    import importlib
+
+    names = [path.stem for path in (REPOSITORY / "bench/cases").glob("*.py")]
+    cases = {name: importlib.import_module(f"cases.{name}") for name in names if name != "__init__"}
+    benchmarks = {path.name for path in (REPOSITORY / "src/benchmarks").iterdir()} - {"common"}
+    assert benchmarks <= {name for name, case in cases.items() if hasattr(case, "own_runs")}
