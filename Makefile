@@ -3,6 +3,8 @@ SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-print-directory
+# Without its files of bytecode Python would compile every package at each start, which costs a second.
+unexport PYTHONDONTWRITEBYTECODE
 
 PYTHON ?= python3
 # Which OpenCL runtime `make run` measures on; empty: the system's and those installed in .runtimes/.

@@ -25,7 +25,9 @@ NOT_RUN = {
     "fm_stream --power rapl": "needs counters that may be read; test_programs_power.py has stand-ins",
 }
 # What takes long: programs with the sizes that they have by default, fits, many runs.
-LONG = re.compile(r" (run|scale|ab) (?!--help)|(^|[ /])fm_(?!\w+ --help)|mpirun|validate --fit")
+LONG = re.compile(
+    r" (run|scale|ab) (?!--help)|(^|[ /])fm_(?!\w+ --help)|mpirun|validate --fit|calibrate --again"
+)
 
 
 def commands():

@@ -19,7 +19,9 @@ PROGRAMS = {
     "fft": ("--scope", "distributed", "--variant", "throughput", "--vector-bytes", "16", "--log-size", "10"),
 }
 TIME_OUT = 1
-LONGEST = 10  # s after a failure, or after --timeout
+# Of an end after a failure, or after --timeout [s], where others use the cores too; for an idle machine see
+# bench/cases/failures.py.
+LONGEST = 40
 
 
 @pytest.fixture(scope="module")
@@ -85,9 +87,9 @@ def check_together(programs, cases):
 
     with ThreadPoolExecutor(max_workers=4) as pool:
         for case, (done, seconds) in zip(cases, pool.map(run, cases), strict=True):
-            _, fault, rank, _, launcher = case
+            _, fault, rank, _, _ = case
             (check_killed if fault.startswith("kill") else check_lost)(done, rank)
-            assert seconds < TIME_OUT + LONGEST + (2 if launcher else 0), case  # mpirun itself takes a while
+            assert seconds < TIME_OUT + LONGEST, case
 
 
 def hanging(ranks, steps):
