@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from fabricmark import models, systems
-from fabricmark.models._sweep import HEADLINES, Described
+from fabricmark.models._sweep import Described
 from fabricmark.systems import System
 
 # One run of each benchmark and transport that the systems describe: its size, and what else it needs.
@@ -54,7 +54,7 @@ class Run:
 
     def headline(self, *args, **more):
         """The one prediction that stands for the benchmark."""
-        name, axes = HEADLINES[self.benchmark]
+        name, axes = models.traits(self.benchmark).headline
         found = self.predict(*args, **more)
         return next(one for one in found if (one.name, dict(one.axes)) == (name, dict(axes)))
 

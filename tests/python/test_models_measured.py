@@ -95,7 +95,7 @@ def made_up(name, chosen, ranks):
 def short_runs_of(name, ranks):
     model = models.find(name)
     todo = short_runs.plan(model, listing.kernel(name), "cpu", "base")
-    if getattr(model, "PARAMETERS_BY_RANKS", False):
+    if models.traits(name).by_ranks:
         todo = [entry for entry in todo if entry[1] == ranks]
     return model, [made_up(name, *entry) for entry in todo]
 

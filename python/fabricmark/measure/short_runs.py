@@ -20,7 +20,7 @@ from fabricmark.base.kernel_toml import Kernel
 from fabricmark.base.progress import Steps
 from fabricmark.measure import launch
 from fabricmark.measure.launch import Job
-from fabricmark.models import Board, _b_eff_measured
+from fabricmark.models import Board
 from fabricmark.models._measured import Run
 from fabricmark.models.machine import Bitstream, Curve, Network
 from fabricmark.results import Result
@@ -30,7 +30,6 @@ REPETITIONS = 5
 QUICK = ("--warmup", "0", "--repetitions", "3", "--max-time", "1")
 PASSES = 2
 RANKS = (1, 2)
-MESSAGES = "b_eff"  # the benchmark whose transport cpu measures the hosts' MPI
 SINGLE = "single-work-item"
 
 
@@ -80,8 +79,8 @@ def plan(model: ModuleType, kernel: Kernel, device_class: str, variant: str) -> 
     runs = asked(kernel.parameters, device_class)
     found = [(chosen, 1) for chosen in runs]
     if is_first:
-        by_ranks = getattr(model, "PARAMETERS_BY_RANKS", False)
-        found += [(chosen, ranks) for ranks in RANKS[1:] for chosen in (runs if by_ranks else runs[-1:])]
+        several = runs if models.traits(kernel.benchmark).by_ranks else runs[-1:]
+        found += [(chosen, ranks) for ranks in RANKS[1:] for chosen in several]
     return found
 
 
@@ -126,7 +125,7 @@ def measure(
                 ran = f"{len(found)} of {len(kernels.runs)} runs, {time.monotonic() - started:.1f} s"
                 with steps.aside():
                     say(f"[{steps.number}/{steps.total}] pass {number}, {about}: {ran}{steps.left()}")
-    curves = _curves([one for (name, _), several in done.items() if name == MESSAGES for one in several])
+    curves = _curves(done)
     network = Network("host", "host", curves=tuple(curve for curve, _ in curves)) if curves else None
     bitstreams: list[tuple[Bitstream, str]] = []
     firsts: dict[str, list[Finished]] = {}  # of each benchmark's first kernel
@@ -191,16 +190,16 @@ def _finished(
         yield Finished(Run(parameters, board, result.ranks, measured), result, about)
 
 
-def _curves(done: Sequence[Finished]) -> list[tuple[Curve, str]]:
-    """Messages between the hosts' memories, as b_eff with transport cpu measured them, by ranks."""
-    groups: dict[int, list[Finished]] = {}
-    for one in done:
-        if one.run.parameters.get("transport") == "cpu":
-            groups.setdefault(one.run.ranks, []).append(one)
-    known = [
-        (_b_eff_measured.message_curve([one.run for one in members]), source(members))
-        for members in groups.values()
-    ]
+def _curves(done: Mapping[tuple[str, str], Sequence[Finished]]) -> list[tuple[Curve, str]]:
+    """Messages between the hosts' memories by ranks: of a benchmark whose model makes curves of its runs over
+    transport cpu. `done`: runs by benchmark and variant."""
+    groups: dict[tuple, list[Finished]] = {}
+    for (name, _), several in done.items():
+        make = getattr(models.find(name), "message_curve", None)
+        for one in several if make else ():
+            if one.run.parameters.get("transport") == "cpu":
+                groups.setdefault((make, one.run.ranks), []).append(one)
+    known = [(make([one.run for one in same]), source(same)) for (make, _), same in groups.items()]
     return [(curve, about) for curve, about in known if curve is not None]
 
 
@@ -221,7 +220,7 @@ def _bitstreams(
     `others`: of another kernel, whose curves this one has, too, where it has none of its own.
     """
     groups = {"": list(done)}
-    if getattr(model, "PARAMETERS_BY_RANKS", False):
+    if models.traits(name).by_ranks:
         groups = {f"-{ranks}r": [one for one in done if one.run.ranks == ranks] for ranks in RANKS}
     found = []
     for ending, members in groups.items():

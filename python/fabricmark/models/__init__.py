@@ -10,10 +10,19 @@ systems/*.toml. `measurements`: those of the run itself, for a fit of the measur
 sum that no calibration knows; the explanation then says so. `network`, `bitstream`: of a described system
 (models/machine.py); they hold every value that is not the board's. Where a program derives metrics from
 others, the model also offers `derived` (models/_derived.py), so that a report can check them.
+
+What more a module may offer, each on its own:
+
+- `TRAITS`: what other code has to know of the benchmark (`Traits`).
+- `footprint_bytes(parameters, ranks)`: what one rank keeps in its device's memory.
+- `headline` and `table_elements`: for grids of many points (models/_sweep.py).
+- `short_runs`, `short_runs_of_others`, `fit_parameters`, `processor_curves`, `message_curve`: runs on a
+  machine and what they tell of its kernels (models/_measured.py).
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -113,6 +122,36 @@ class Prediction:
     phases: Mapping[str, float] = field(default_factory=dict)
 
 
+@dataclass(frozen=True)
+class Traits:
+    """What a benchmark is like: other code asks this and compares no names.
+
+    The defaults are those of one that works on each device alone.
+
+    `headline`: name and axes of the metric that stands for it in one number; None: the first.
+    `exchanges`: ranks send messages, over a transport. `to_itself`: a single rank does, too.
+    `on_grid`: ranks form a square grid, so that a range of devices means its squares.
+    `is_host_code`: no kernel has a part in it, unless it is over channels.
+    `is_shared`: the problem can be one of all devices together (strong scaling).
+    `preset`: parameters of a prediction, where no other values are given.
+    `by_ranks`: what short runs tell depends on the number of ranks, as where a start wakes a device's cores.
+    """
+
+    headline: tuple[str, Mapping] | None = None
+    exchanges: bool = False
+    to_itself: bool = False
+    on_grid: bool = False
+    is_host_code: bool = False
+    is_shared: bool = False
+    preset: Mapping[str, object] = field(default_factory=dict)
+    by_ranks: bool = False
+
+    def is_headline(self, entry) -> bool:
+        """Whether a prediction or a measurement is of the headline metric."""
+        name, axes = self.headline or (None, {})
+        return entry.name == name and axes.items() <= dict(entry.axes).items()
+
+
 def within_limits(predictions: Sequence[Prediction], board: Board) -> list[Prediction]:
     """The same where none is faster than its limit: the efficiencies that models use are measured, too.
 
@@ -130,9 +169,18 @@ def within_limits(predictions: Sequence[Prediction], board: Board) -> list[Predi
 
 def names() -> list[str]:
     """Benchmarks that have a model."""
-    return sorted(path.stem for path in Path(__file__).parent.glob("*.py") if not path.stem.startswith("_"))
+    return [name for path in sorted(Path(__file__).parent.glob("*.py")) if find(name := path.stem)]
 
 
+@cache
 def find(benchmark: str) -> ModuleType | None:
     """The model of a benchmark, or None where it has none."""
-    return import_module(f"{__name__}.{benchmark}") if benchmark in names() else None
+    if benchmark.startswith("_") or not (Path(__file__).parent / f"{benchmark}.py").is_file():
+        return None
+    module = import_module(f"{__name__}.{benchmark}")
+    return module if hasattr(module, "predict") else None
+
+
+def traits(benchmark: str) -> Traits:
+    """What the model of a benchmark says of it; the defaults where it says nothing or there is none."""
+    return getattr(find(benchmark), "TRAITS", Traits())

@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from fabricmark.models import Board, _transfers
+from fabricmark.models._measured import curve_seconds
 from fabricmark.models.machine import DIRECT, HOST, Curve, Network
 
 DIRECTIONS = 2
@@ -51,16 +52,6 @@ def link_seconds(message_bytes, network: Network, links):
     return moving + hop_seconds(network)
 
 
-def curve_seconds(message_bytes, curve: Curve):
-    """Measured time of an exchange [s]: between its sizes along a line of both logarithms; below the first
-    size as there, above the last one its bytes a second."""
-    asked = np.asarray(message_bytes, dtype=float)
-    sizes, seconds = np.asarray(curve.message_bytes), np.asarray(curve.seconds)
-    inside = np.clip(asked, sizes[0], sizes[-1])
-    found = np.exp(np.interp(np.log(inside), np.log(sizes), np.log(seconds)))
-    return found * np.maximum(asked / sizes[-1], 1.0)
-
-
 def exchange_seconds(message_bytes, network: Network, devices, nodes):
     """Time in which each host sends a message to both neighbours and receives theirs [s].
 
@@ -82,7 +73,7 @@ def exchange_seconds(message_bytes, network: Network, devices, nodes):
 
 def _seconds_of(message_bytes, network: Network, curve: Curve | None, alone: bool):
     if curve is not None:
-        return curve_seconds(message_bytes, curve)
+        return curve_seconds(curve, message_bytes)
     sent = DIRECTIONS * np.asarray(message_bytes, dtype=float)
     if alone and network.self_bytes_per_second is not None:
         return sent / network.self_bytes_per_second

@@ -1,7 +1,8 @@
 """A benchmark's headline metric over grids of parameters, devices and a described system's values, at once.
 
 Each model's `headline` takes arrays where `predict` takes numbers, and both use the same formulas; this
-module only puts the axes in place.
+module only puts the axes in place. Of a model that makes larger arrays on the way than the grid has points,
+`table_elements(parameters, points)` says how large.
 """
 
 from collections.abc import Mapping
@@ -14,17 +15,6 @@ from fabricmark.models import Board
 from fabricmark.models.machine import Bitstream, Network
 
 DEVICES = "devices"
-# What stands for a benchmark in one number: name and axes of the prediction.
-HEADLINES: Mapping[str, tuple[str, Mapping]] = {
-    "b_eff": ("effective_bandwidth", {}),
-    "fft": ("performance", {"operation": "forward"}),
-    "gemm": ("performance", {"operation": "gemm"}),
-    "host_transfer": ("bandwidth", {"direction": "to_device"}),
-    "hpl": ("performance", {"operation": "lu"}),
-    "ptrans": ("bandwidth", {"operation": "transpose"}),
-    "random_access": ("updates", {"operation": "update"}),
-    "stream": ("bandwidth", {"operation": "triad"}),
-}
 MOST_ELEMENTS = 4_000_000  # of a table on the way: larger grids are cut along their first axis
 OF_BOARD = {field.name for field in fields(Board)}
 OF_NETWORK = {field.name for field in fields(Network)}
@@ -71,13 +61,9 @@ def at(benchmark: str, described: Described, parameters: Mapping, points: Mappin
 
 
 def _table_elements(benchmark: str, parameters: Mapping, points: Mapping, shape: tuple) -> int:
-    """Elements of the largest array that a model makes on the way: HPL's blocks, b_eff's sizes, else none."""
-    if benchmark == "hpl":
-        known = {**parameters, **points}
-        size, block = np.max(known["size"]), np.min(known["block_size"])
-        others = [np.shape(values) for name, values in points.items() if name != "size"]
-        return int(np.prod(np.broadcast_shapes(*others), dtype=float) * np.ceil(size / block))
-    return int(np.prod(shape, dtype=float)) * (21 if benchmark == "b_eff" else 1)
+    """Elements of the largest array that a model makes on the way."""
+    count = getattr(models.find(benchmark), "table_elements", None)
+    return int(np.prod(shape, dtype=float)) if count is None else count(parameters, points)
 
 
 def _in_parts(benchmark: str, described: Described, parameters: Mapping, points: Mapping, devices):

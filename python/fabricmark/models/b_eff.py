@@ -21,7 +21,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from fabricmark.models import Board, Prediction, _b_eff_measured, _derived, _network, _transfers
+from fabricmark.models import Board, Prediction, Traits, _b_eff_measured, _derived, _network, _transfers
 from fabricmark.models._fit import Modelled, curve, fit_of, fitted
 from fabricmark.models._host_path import (
     DIRECTIONS,
@@ -35,8 +35,16 @@ from fabricmark.models._measured import Run
 from fabricmark.models.machine import HOST, Bitstream, Network
 
 derived = _derived.effective_bandwidth
+message_curve = _b_eff_measured.message_curve
 COPIES_OVER_HOST = 3  # on a CPU: read, message, write
-PARAMETERS_BY_RANKS = True  # a start takes longer where it wakes the cores of a whole device
+TRAITS = Traits(
+    headline=("effective_bandwidth", {}),
+    exchanges=True,
+    to_itself=True,
+    is_host_code=True,
+    preset={"chunk_bytes": 0},  # the base version: whole messages
+    by_ranks=True,
+)
 WORDS = {
     "kernel": "kernel start",
     "read": "read from the device",
@@ -320,6 +328,12 @@ def headline(parameters: Mapping, board: Board, ranks, *, network=None, bitstrea
     seconds = sum(_network.ring_seconds(sizes, one, wired, parameters["transport"], pairs))
     rates = DIRECTIONS * np.asarray(ranks)[..., np.newaxis] * sizes / seconds
     return np.mean(rates, axis=-1) / 1e9
+
+
+def table_elements(parameters: Mapping, points: Mapping) -> int:
+    """Of the table that `headline` makes: all sizes of each point."""
+    shape = np.broadcast_shapes(*map(np.shape, points.values()))
+    return int(np.prod(shape, dtype=float)) * len(message_sizes(parameters))
 
 
 def footprint_bytes(parameters: Mapping, ranks: int) -> float:

@@ -16,11 +16,12 @@ from math import ceil
 
 import numpy as np
 
-from fabricmark.models import Board, Prediction, _roofline, _transfers
+from fabricmark.models import Board, Prediction, Traits, _roofline, _transfers
 from fabricmark.models._measured import Run, default
 from fabricmark.models.machine import Bitstream
 
 OPERATIONS = ("forward", "inverse")
+TRAITS = Traits(("performance", {"operation": "forward"}))
 VALUE_BYTES = {"float": 8, "double": 16}  # of a complex number
 VALUES_PER_CYCLE = 8
 UNFUSED = 0.5  # a multiply-add counts as two operations, a plain addition as one

@@ -14,11 +14,12 @@ from math import ceil
 
 import numpy as np
 
-from fabricmark.models import Board, Prediction, _limits, _roofline, _transfers
+from fabricmark.models import Board, Prediction, Traits, _limits, _roofline, _transfers
 from fabricmark.models._measured import Run, smaller
 from fabricmark.models.machine import Bitstream
 
 OPERATION = {"operation": "gemm"}
+TRAITS = Traits(("performance", OPERATION))
 # Type of the numbers that are multiplied and added, and bytes of the stored ones.
 ARITHMETIC = {"half": "half", "float": "float", "double": "double", "mixed": "float"}
 ELEMENT_BYTES = {"half": 2, "float": 4, "double": 8, "mixed": 2}

@@ -17,14 +17,22 @@ curve is a fit; without measurements it is the calibrated start of a kernel.
 from collections.abc import Mapping, Sequence
 from math import inf
 
-from fabricmark.models import Board, Prediction, _derived, _host_transfer_measured, _network, _transfers
+from fabricmark.models import (
+    Board,
+    Prediction,
+    Traits,
+    _derived,
+    _host_transfer_measured,
+    _network,
+    _transfers,
+)
 from fabricmark.models._measured import Run, default
 from fabricmark.models.machine import Bitstream, Times
 
 derived = _derived.overlap_speed_up
 BOTH = "both"
 MIGRATIONS = ("migrate", "sub-buffer")
-PARAMETERS_BY_RANKS = True  # a start takes longer where it wakes the cores of a whole device
+TRAITS = Traits(("bandwidth", {"direction": "to_device"}), is_host_code=True, by_ranks=True)
 # Below this share of the link it is the copy into the driver's memory that takes the time.
 SHARE_OF_A_BUSY_LINK = 0.5
 

@@ -21,7 +21,17 @@ from math import ceil, lcm
 
 import numpy as np
 
-from fabricmark.models import Board, Prediction, _grid, _host_path, _limits, _network, _roofline, _transfers
+from fabricmark.models import (
+    Board,
+    Prediction,
+    Traits,
+    _grid,
+    _host_path,
+    _limits,
+    _network,
+    _roofline,
+    _transfers,
+)
 from fabricmark.models._measured import Run, efficiency, model_parameters_of, smaller
 from fabricmark.models.machine import HOST, Bitstream, Network
 
@@ -30,6 +40,7 @@ PIPELINES = 3  # read A; read B and add; write C
 MATRICES = 3  # A and B are read, C is written
 EXCHANGE = "exchange"
 KERNEL = "kernel width x frequency"
+TRAITS = Traits(("bandwidth", {"operation": "transpose"}), exchanges=True, on_grid=True, is_shared=True)
 
 
 @dataclass(frozen=True)

@@ -28,10 +28,11 @@ from statistics import median
 
 import numpy as np
 
-from fabricmark.models import Board, Prediction, _measured, _roofline, _transfers
+from fabricmark.models import Board, Prediction, Traits, _measured, _roofline, _transfers
 from fabricmark.models.machine import Bitstream
 
 AXES = {"operation": "update"}
+TRAITS = Traits(("updates", AXES), is_shared=True)
 WORD_BYTES = 8
 UPDATES_PER_WORD = 4
 RANDOM = "random updates"

@@ -24,11 +24,12 @@ from math import ceil
 import numpy as np
 
 from fabricmark.base.written import percent
-from fabricmark.models import Board, Prediction, _limits, _measured, _transfers
+from fabricmark.models import Board, Prediction, Traits, _limits, _measured, _transfers
 from fabricmark.models.machine import Bitstream
 
 STREAMS = {"copy": (1, 1), "scale": (1, 1), "add": (2, 1), "triad": (2, 1)}  # (read, written)
 ELEMENT_BYTES = {"half": 2, "float": 4, "double": 8}
+TRAITS = Traits(("bandwidth", {"operation": "triad"}), is_shared=True)
 
 
 def kernel_bytes_per_second(parameters: Mapping, element_bytes: int, kernel_hz: float | None) -> float:

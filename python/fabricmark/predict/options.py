@@ -5,10 +5,10 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from fabricmark import models
 from fabricmark.base.errors import FabricmarkError
 
 MOST_POINTS = 4096
-SQUARES = ("hpl", "ptrans")  # benchmarks of which 1..64 means square grids of devices
 RANGE = re.compile(r"(?P<first>[^:]+):(?P<last>[^:]+)(?::(?P<by>[^:]+))?")
 DIGITS = 12
 
@@ -27,10 +27,11 @@ class Sweep:
 def device_counts(text: str, benchmark: str) -> tuple[int, ...]:
     """Numbers of devices from `64`, `1,4,16` or `1..64`, ascending.
 
-    A range stands for its powers of two, for benchmarks on a grid (hpl, ptrans) for its squares. Raises
+    A range stands for its powers of two, for benchmarks on a grid for its squares. Raises
     FabricmarkError (2).
     """
     counts: set[int] = set()
+    squares = models.traits(benchmark).on_grid
     for word in text.split(","):
         first, dots, last = word.strip().partition("..")
         ends = [_count(end, text) for end in ((first, last) if dots else (first,))]
@@ -39,9 +40,9 @@ def device_counts(text: str, benchmark: str) -> tuple[int, ...]:
         elif ends[0] > ends[1]:
             raise FabricmarkError(f"--devices {text}: the range falls", "swap its two ends")
         else:
-            counts |= set(_between(*ends, benchmark in SQUARES))
+            counts |= set(_between(*ends, squares))
     if not counts:
-        kind = "square" if benchmark in SQUARES else "power of two"
+        kind = "square" if squares else "power of two"
         raise FabricmarkError(f"--devices {text}: no {kind} in that range", "name the numbers: 2,3,5")
     return tuple(sorted(counts))
 
@@ -56,7 +57,7 @@ def which(text: str, benchmark: str) -> str:
     """What a range was taken for, in words; "" where every number was named."""
     if ".." not in text:
         return ""
-    return "squares, for the grid" if benchmark in SQUARES else "powers of two"
+    return "squares, for the grid" if models.traits(benchmark).on_grid else "powers of two"
 
 
 def _count(word: str, text: str) -> int:

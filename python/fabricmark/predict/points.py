@@ -16,12 +16,10 @@ from fabricmark.base import kernel_toml, listing
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.base.kernel_toml import Parameter
 from fabricmark.models import Prediction
-from fabricmark.models._sweep import HEADLINES
 from fabricmark.models.machine import HOST
 from fabricmark.predict import options
 from fabricmark.systems import System, keys, quantity
 
-EXCHANGING = ("b_eff", "hpl", "ptrans")
 PREFERRED = ("channels", "host", "cpu")
 PLACES: Mapping[str, Mapping[str, keys.Key]] = {
     "board": keys.BOARD,
@@ -31,8 +29,6 @@ PLACES: Mapping[str, Mapping[str, keys.Key]] = {
 WEAK, STRONG = "weak", "strong"
 SCALING = (WEAK, STRONG)
 SIZES = ("size", "log_size", "batch", "largest")
-WITHOUT_BITSTREAM = ("b_eff", "host_transfer")  # host code alone
-SHARED = ("hpl", "ptrans", "random_access", "stream")  # whose problem can be that of all devices together
 
 
 @dataclass(frozen=True)
@@ -45,6 +41,10 @@ class PredictionRequest:
     scaling: str
     given: Mapping[str, object] = field(default_factory=dict)
     overrides: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def traits(self) -> models.Traits:
+        return models.traits(self.benchmark)
 
 
 @dataclass(frozen=True)
@@ -62,12 +62,13 @@ def transport_of(benchmark: str, system: System, wanted: str | None) -> str:
     """The transport: as wanted, else the fastest that the system has. Raises FabricmarkError (2)."""
     known = [name for name in PREFERRED if name in system.networks]
     known += sorted(set(system.networks) - set(known))
-    if benchmark not in EXCHANGING:
+    traits = models.traits(benchmark)
+    if not traits.exchanges:
         if wanted not in (None, "none"):
             raise FabricmarkError(f"{benchmark} exchanges nothing over {wanted}", "leave out --transport")
         return "none"
     if wanted is None:
-        usable = [name for name in known if benchmark == "b_eff" or has_bitstream(benchmark, system, name)]
+        usable = [name for name in known if traits.is_host_code or has_bitstream(benchmark, system, name)]
         return usable[0] if usable else "none"
     if wanted != "none" and wanted not in known:
         remedy = f"use one of {', '.join(known)}" if known else "it has no network: predict one device"
@@ -158,7 +159,7 @@ def _plain(sweep: options.Sweep) -> float:
 
 def predict(request: PredictionRequest, counts: Sequence[int], axes: Mapping[str, Sequence]) -> list[Point]:
     """All points, the devices outermost. Raises FabricmarkError (2)."""
-    if request.scaling == STRONG and request.benchmark not in SHARED:
+    if request.scaling == STRONG and not request.traits.is_shared:
         cause = f"{request.benchmark} has a problem of its own on each device"
         raise FabricmarkError(cause, "use --scaling weak")
     most = request.system.most_devices
@@ -178,8 +179,8 @@ def point(request: PredictionRequest, devices: int, place: Mapping[str, object])
     given = {**request.given, **{name: value for name, value in place.items() if "." not in name}}
     system = with_overrides(request.system, request.benchmark, request.transport, overrides)
     bitstream = system.bitstream(request.benchmark, request.transport, **_chosen(system, request, given))
-    needs_one = request.benchmark not in WITHOUT_BITSTREAM
-    if bitstream is None and system.board.device_class == "fpga" and needs_one:
+    needs_one = system.board.device_class == "fpga" and not request.traits.is_host_code
+    if bitstream is None and needs_one:
         with_one = {one.benchmark for one in system.bitstreams}
         remedy = f"it has {', '.join(sorted(with_one))}" if with_one else "add one to its file"
         over = f" over {request.transport}" if request.transport != "none" else ""
@@ -191,7 +192,7 @@ def point(request: PredictionRequest, devices: int, place: Mapping[str, object])
     _check(request, run, board, network, devices)
     predictions = _modelled(request, run, board, devices, network=network, bitstream=bitstream)
     sizes = {name: run[name] for name in SIZES if name in run and name not in place}
-    return Point(devices, place, sizes, _headline(request.benchmark, predictions), predictions)
+    return Point(devices, place, sizes, _headline(request, predictions), predictions)
 
 
 def _modelled(
@@ -217,14 +218,13 @@ def _modelled(
     return found
 
 
-def _headline(benchmark: str, predictions: Sequence[Prediction]) -> Prediction:
+def _headline(request: PredictionRequest, predictions: Sequence[Prediction]) -> Prediction:
     """What stands for the benchmark in one number; of one that names none, its first prediction."""
-    if benchmark not in HEADLINES:
+    if request.traits.headline is None:
         return predictions[0]
-    name, axes = HEADLINES[benchmark]
-    shown = [one for one in predictions if one.name == name and axes.items() <= dict(one.axes).items()]
+    shown = [one for one in predictions if request.traits.is_headline(one)]
     if not shown:
-        raise FabricmarkError(f"{benchmark}: nothing to predict", "measure it with fabricmark run")
+        raise FabricmarkError(f"{request.benchmark}: nothing to predict", "measure it with fabricmark run")
     return shown[-1]
 
 
@@ -249,9 +249,7 @@ def run_parameters(
     if bitstream is not None:
         found |= {"variant": bitstream.variant, **bitstream.parameters}
     found.setdefault("variant", "base" if device_class == "fpga" else "throughput")
-    if request.benchmark == "b_eff" and request.transport != "channels":
-        found["chunk_bytes"] = 0  # the base version: whole messages
-    found |= {**given, "transport": request.transport}
+    found |= {**request.traits.preset, **given, "transport": request.transport}
     for name, parameter in parameters(request.benchmark).items():
         if parameter.stage == "run" and parameter.type == "int" and name in ("size", "log_size"):
             found[name] = scale_size(found[name], parameter, request.scaling, devices, found)
@@ -328,14 +326,14 @@ def _of_bitstream(one, target: str, value: float):
 
 def _check(request: PredictionRequest, run: Mapping, board, network, devices: int) -> None:
     """Raises FabricmarkError (2) for what does not fit the system."""
-    if request.benchmark == "b_eff" and network is None:
+    if request.traits.to_itself and network is None:
         raise FabricmarkError(
             f"{request.system.name} has no network", "use another system, or add one to its file"
         )
-    if devices > 1 and request.benchmark in EXCHANGING and network is None and board.device_class == "fpga":
+    if devices > 1 and request.traits.exchanges and network is None and board.device_class == "fpga":
         remedy = "use one device, or another system"
         raise FabricmarkError(f"{request.system.name} has no network for {devices} devices", remedy)
-    is_torus = network is not None and network.kind != HOST and request.benchmark in options.SQUARES
+    is_torus = network is not None and network.kind != HOST and request.traits.on_grid
     if is_torus and isqrt(devices) ** 2 != devices:
         cause = f"{request.benchmark} over {request.transport} needs a square grid of devices, not {devices}"
         raise FabricmarkError(cause, f"use {isqrt(devices) ** 2} or {(isqrt(devices) + 1) ** 2}")

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from fabricmark.models._sweep import HEADLINES
+from fabricmark import models
 from fabricmark.report import families, run_tables
 from fabricmark.report.groups import Group, Metric, field_text, worst_verdict
 
@@ -35,12 +35,8 @@ def metrics_of(group: Group) -> list[Metric]:
 
 def _metric_of(group: Group, found: Sequence[Metric]) -> Metric:
     """The best point of the headline metric among metrics of one kind; without it the first rate."""
-    name, axes = HEADLINES.get(group.benchmark, (None, {}))
-    chosen = [
-        metric
-        for metric in found
-        if metric.measurement.name == name and axes.items() <= dict(metric.measurement.axes).items()
-    ]
+    traits = models.traits(group.benchmark)
+    chosen = [metric for metric in found if traits.is_headline(metric.measurement)]
     chosen = chosen or [metric for metric in found if metric.measurement.better == "higher"][:1] or found[:1]
     return best(chosen)
 

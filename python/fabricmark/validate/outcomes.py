@@ -3,10 +3,8 @@
 import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 from operator import attrgetter
 from pathlib import Path
-from types import ModuleType
 
 from fabricmark import models, systems
 from fabricmark.base.errors import FabricmarkError
@@ -48,12 +46,6 @@ class Outcome:
 def loaded(profile: str) -> Load:
     """Systems by name as systems/*.toml have them in a profile."""
     return lambda name, board: systems.load(name, profile, board)
-
-
-@cache
-def _model(benchmark: str) -> ModuleType | None:
-    """The model of a benchmark, looked up once: a fit asks thousands of times."""
-    return models.find(benchmark)
 
 
 def once(known: dict, key: tuple, make: Callable):
@@ -123,7 +115,7 @@ class Predictor:
 
     def _predict(self, row: PublishedValue) -> list[Prediction]:
         run = run_of(row, self.system(row.system, row.board))
-        model = _model(run.benchmark)
+        model = models.find(run.benchmark)
         if model is None:
             raise NotPredicted(f"there is no model of {run.benchmark}")
         try:
