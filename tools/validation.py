@@ -17,6 +17,7 @@ from fabricmark.base.written import percent
 from fabricmark.report.pictures import MARKERS
 from fabricmark.report.plots import GREY, PALETTE
 from fabricmark.validate import fit_view, splits, tables
+from fabricmark.validate.distribution import OVER_HOST
 from fabricmark.validate.metrics import FACTORS
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
@@ -30,12 +31,14 @@ NAMES = {"B/s": "GB/s", "FLOP/s": "GFLOP/s", "UOP/s": "10^6 updates/s", "s": "s"
 
 
 def panels(found):
-    """The outcomes of each picture: over the host alone, as its bar is another; the others by unit."""
-    groups = {"b_eff over the host": [], "other bandwidths": [], "operations": [], "times and updates": []}
+    """The outcomes of each picture: those with a bar of their own over the host; the others by unit."""
+    names = [bar.name for bar in OVER_HOST]
+    groups = {name: [] for name in (*names, "other bandwidths", "operations", "times and updates")}
     for one in found:
         kind = FACTORS[one.row.unit][0]
-        if one.row.benchmark == "b_eff" and one.row.transport == "host":
-            groups["b_eff over the host"].append(one)
+        own = [bar.name for bar in OVER_HOST if bar.is_of(one)]
+        if own:
+            groups[own[0]].append(one)
         elif kind == "B/s":
             groups["other bandwidths"].append(one)
         elif kind == "FLOP/s":

@@ -7,8 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from fabricmark import models
 from fabricmark.base import paths
 from fabricmark.base.errors import FabricmarkError
+from fabricmark.models import _published
 
 HPCC_FPGA = "hpcc_fpga_2021.csv"
 DISSERTATION = "meyer_2024.csv"
@@ -16,9 +18,8 @@ COLUMNS = (
     "benchmark", "system", "board", "transport", "devices", "nodes", "role", "matrix_width_printed",
     "scaling", "block", "replications", "dtype", "metric", "message_bytes", "value", "unit", "source",
 )  # fmt: skip
-BENCHMARKS = ("b_eff", "fft", "gemm", "hpl", "ptrans", "random_access", "stream")
 WORDS = {
-    "benchmark": BENCHMARKS,
+    "benchmark": _published.names(),
     "transport": ("cpu", "host", "channels", "none", "accl-udp", "accl-tcp", "accl-rdma", "mpi"),
     "role": ("calibration", "test"),
     "scaling": ("", "strong"),
@@ -31,7 +32,7 @@ PRINTED_COLUMNS = (
     "value", "unit", "section",
 )  # fmt: skip
 PRINTED_WORDS = {
-    "benchmark": BENCHMARKS,
+    "benchmark": WORDS["benchmark"],
     "transport": WORDS["transport"],
     "dtype": ("", "half", "float", "double", "integer"),
     "unit": (
@@ -64,25 +65,11 @@ class PublishedValue:
     source: str
 
     @property
-    def grid_width(self) -> int:
-        """P of the P x P devices. Raises ValueError where they are no square."""
-        width = math.isqrt(self.devices)
-        if width * width != self.devices:
-            raise ValueError(f"{self.devices} devices are no square")
-        return width
-
-    @property
     def matrix_width(self) -> int:
-        """n of the whole matrix: HPL prints that of one device, PTRANS sqrt(devices) times the whole.
-
-        Raises ValueError for other benchmarks.
-        """
-        if self.matrix_width_printed is None or self.benchmark not in ("hpl", "ptrans"):
+        """n of the matrix over all devices. Raises ValueError for a benchmark that has none."""
+        if self.matrix_width_printed is None or not models.traits(self.benchmark).on_grid:
             raise ValueError(f"a value of {self.benchmark} has no matrix over all devices")
-        width = self.grid_width
-        if self.benchmark == "hpl":
-            return self.matrix_width_printed * width
-        return self.matrix_width_printed // width
+        return _published.of(self.benchmark).size(self, {})["size"]
 
 
 @dataclass(frozen=True)

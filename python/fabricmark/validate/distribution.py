@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from fabricmark.models import _published
 from fabricmark.validate.outcomes import Outcome
 
 GROUPS = ("benchmark", "system", "transport", "board", "devices", "metric")
@@ -31,15 +32,26 @@ class Bar:
     is_of: Callable[[Outcome], bool]
 
 
-def _is_over_host(outcome: Outcome) -> bool:
-    return outcome.row.benchmark == "b_eff" and outcome.row.transport not in ("channels", "none")
+def _over_host(benchmark: str) -> Bar | None:
+    """The bar that a benchmark has of its own over the host."""
+    own = _published.of(benchmark).host_bar
+    if own is None:
+        return None
+
+    def is_of(outcome: Outcome) -> bool:
+        return outcome.row.benchmark == benchmark and outcome.row.transport not in ("channels", "none")
+
+    return Bar(f"{benchmark} over the host", *own, is_of)
 
 
-# b_eff over the host waits for drivers and operating systems, which no equation has.
-BARS = (
-    Bar("all but b_eff over the host", 0.05, 0.15, lambda outcome: not _is_over_host(outcome)),
-    Bar("b_eff over the host", 0.10, 0.30, _is_over_host),
+OVER_HOST = tuple(bar for name in _published.names() if (bar := _over_host(name)))
+OTHERS = Bar(
+    f"all but {', '.join(bar.name for bar in OVER_HOST)}",
+    0.05,
+    0.15,
+    lambda outcome: not any(bar.is_of(outcome) for bar in OVER_HOST),
 )
+BARS = (OTHERS, *OVER_HOST)
 
 
 def spread(found: Iterable[Outcome]) -> Spread | None:

@@ -1,28 +1,13 @@
 """Which prediction a published metric means, and its value in the unit of the row."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from math import exp, log
 
 from fabricmark.models import Prediction
 from fabricmark.results.published import PublishedValue
-from fabricmark.validate.runs import NotPredicted
+from fabricmark.validate.runs import NotPredicted, published_of
 
-# Name and operation of the prediction by benchmark and metric of a row (data/published/README.md).
-PREDICTED: Mapping[tuple[str, str], tuple[str, str | None]] = {
-    **{("stream", f"stream_{name}"): ("bandwidth", name) for name in ("copy", "scale", "add", "triad")},
-    ("stream", "stream_pci_write"): ("bandwidth", "host_to_device"),
-    ("stream", "stream_pci_read"): ("bandwidth", "device_to_host"),
-    ("gemm", "gflops"): ("performance", "gemm"),
-    ("fft", "fft_gflops"): ("performance", "forward"),
-    ("random_access", "guops"): ("updates", None),
-    ("hpl", "lu_gflops"): ("performance", "lu"),
-    ("ptrans", "transfer_time"): ("time", "transfer"),
-    ("ptrans", "calc_time"): ("time", "calculation"),
-    ("ptrans", "total_time"): ("time", "total"),
-    ("b_eff", "bandwidth"): ("bandwidth", "exchange"),
-    ("b_eff", "b_eff"): ("effective_bandwidth", None),
-}
 # Factor from a unit to that of its kind: B/s, FLOP/s, updates a second, s.
 FACTORS = {
     "B/s": ("B/s", 1.0), "MB/s": ("B/s", 1e6), "GB/s": ("B/s", 1e9),
@@ -34,7 +19,7 @@ FACTORS = {
 
 def prediction_of(row: PublishedValue, predictions: Sequence[Prediction]) -> Prediction:
     """The prediction that a row measures. Raises NotPredicted."""
-    wanted = PREDICTED.get((row.benchmark, row.metric))
+    wanted = published_of(row).metrics.get(row.metric)
     if wanted is None:
         raise NotPredicted(f"no model has the metric {row.metric} of {row.benchmark}")
     name, operation = wanted

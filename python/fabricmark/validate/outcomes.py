@@ -9,13 +9,14 @@ from pathlib import Path
 from fabricmark import models, systems
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.models import Prediction
+from fabricmark.models._published import largest_message
 from fabricmark.models.machine import Curve
 from fabricmark.results import published
 from fabricmark.results.published import PublishedValue
 from fabricmark.systems import System
 from fabricmark.systems.curves import of_rows
 from fabricmark.validate.metrics import prediction_of, value_of
-from fabricmark.validate.runs import NotPredicted, kind_of_device, largest_message, run_of
+from fabricmark.validate.runs import NotPredicted, kind_of_device, run_of
 
 TEST = "test"
 NOT_PREDICTED = 1.0  # relative error of a row that has no prediction
