@@ -13,7 +13,7 @@ from fabricmark.predict import options, points, view
 from fabricmark.systems import device_limits
 
 HELP = {
-    "devices": "Numbers of devices: 16, 1,4,16 or 1..64 (powers of two; hpl and ptrans: squares).",
+    "devices": "Numbers of devices: 16, 1,4,16 or 1..64 (powers of two; on a grid: squares).",
     "set": "A parameter (size=2^27) or a value of the system (network.latency=1us); may be repeated.",
     "sweep": "Values of one, as a:b[:step] or a:b:xFACTOR (default x2); may be repeated.",
     "scaling": "weak: sizes are those of one device; strong: of all together.",
