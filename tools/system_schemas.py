@@ -1,4 +1,4 @@
-"""Write the JSON Schemas of system files and the tables of docs/systems.md from the keys that are known.
+"""Write the JSON Schemas of systems, as files and as exported, and the tables of docs/systems.md, from keys.
 
     .venv/bin/python tools/system_schemas.py
 
@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from fabricmark.base import paths
-from fabricmark.systems import keys, quantity, sourced_value
+from fabricmark.systems import PROFILES, export, keys, quantity, sourced_value
 from fabricmark.systems.build import TRANSPORTS
 
 WHAT = {
@@ -145,6 +145,126 @@ def schema(kind: str) -> dict:
     }
 
 
+def described(meaning: str, of: dict) -> dict:
+    """A schema with what it means, as editors and the test of schemas want it."""
+    return {"description": meaning, **of}
+
+
+def exported_values(meaning: str, known: Mapping[str, keys.Key], more: Mapping[str, str]) -> dict:
+    """The schema of the values of a device, network or bitstream: numbers in the unit that the name says."""
+    properties, required = {}, []
+    for name, key in known.items():
+        of = {"$ref": f"#/$defs/{key.dimension}"}
+        properties[export.exported(name, key)] = described(more.get(name, key.meaning), of)
+        required += [key.field] if key.required else []
+    return described(
+        meaning,
+        {"type": "object", "properties": properties, "required": required, "additionalProperties": False},
+    )
+
+
+def exported_definitions() -> dict:
+    """A schema of an exported value for each dimension: ranges as in files, but times and sizes may be 0."""
+    found = {}
+    for dimension in (*keys.PLAIN, *sourced_value.RANGES):
+        number = PLAIN.get(dimension)
+        if number is None:
+            least, most = sourced_value.RANGES[dimension]
+            least = 0 if dimension in ("bytes", "seconds") else least  # where no file says them
+            number = {"type": "number", "minimum": least, "maximum": most}
+        kind = {"enum": list(export.KINDS)}
+        meaning = "; ".join(f"{name}: {meaning}" for name, meaning in export.KINDS.items())
+        parts = {"value": described("in the unit of the name", number), "kind": described(meaning, kind)}
+        found[dimension] = closed(parts)
+    return found
+
+
+def exported_points(sizes: str, meaning: str) -> dict:
+    """Times by size, as properties."""
+    return {sizes: described(meaning, POINTS), "seconds": described("time of each size", POINTS)}
+
+
+def exported_devices() -> dict:
+    capacity = {"memory.bank_capacity": "of all banks"}
+    updates = {
+        "table_bytes": described("size of the table", {"type": "number", "exclusiveMinimum": 0}),
+        "updates_per_second": described("of the whole device", {"type": "number", "exclusiveMinimum": 0}),
+    }
+    return {
+        "id": described("id of the board", TEXT),
+        "name": described("as people call it", TEXT),
+        "class": described("kind of device", {"enum": list(keys.CLASSES)}),
+        "values": exported_values("what the models take of it", export.DEVICE_VALUES, capacity),
+        "random_updates": described("rate by size", {"type": "array", "items": closed(updates)}),
+    }
+
+
+def exported_networks() -> dict:
+    count = {"type": "integer", "minimum": 1}
+    curve = {
+        "devices": described("of the run", count),
+        "nodes": described("of the run", count),
+        **exported_points("message_bytes", "sizes of the messages"),
+    }
+    return {
+        "id": described("id of the network", TEXT),
+        "name": described("as people call it", TEXT),
+        "kind": described("circuits, an engine on the board, or MPI", {"enum": list(keys.KINDS)}),
+        "values": exported_values("what the models take of it", export.NETWORK_VALUES, {}),
+        "curves": described("the hosts' MPI as measured", {"type": "array", "items": closed(curve)}),
+    }
+
+
+def exported_bitstreams() -> dict:
+    plain = {"type": ["integer", "number", "string", "boolean"]}
+    times = closed(exported_points("bytes", "sizes of the transfers"))
+    return {
+        "id": described("FILE/NAME", TEXT),
+        "device": described("id of the board that it is for", TEXT),
+        "benchmark": described("for example stream", TEXT),
+        "variant": described("of kernel.toml", TEXT),
+        "transport": described("none where it exchanges nothing", {"enum": list(TRANSPORTS)}),
+        "ranks": described("of the runs that measured it, where that matters", {"type": "integer"}),
+        "parameters": described("as in kernel.toml", {"type": "object", "additionalProperties": plain}),
+        "values": exported_values("what the models take of it", export.BITSTREAM_VALUES, {}),
+        "curves": described(CURVES, {"type": "object", "additionalProperties": times}),
+    }
+
+
+def exported_schema() -> dict:
+    """The JSON Schema of what `fabricmark systems export` writes."""
+    by_transport = {"enum": list(TRANSPORTS[1:])}
+    networks = {"type": "object", "propertyNames": by_transport, "additionalProperties": TEXT}
+    topology = {
+        "device": described("id of the board", TEXT),
+        "devices_per_node": described("in one node", {"type": "integer", "minimum": 1}),
+        "most_devices": described("of the whole system", {"type": "integer", "minimum": 1}),
+        "networks": described("ids by transport", networks),
+    }
+    parts = {
+        "schema": described("format and version", {"const": export.FORMAT}),
+        "name": described("NAME of the system", TEXT),
+        "summary": described("what it is, in one sentence", TEXT),
+        "profile": described("which values count", {"enum": list(PROFILES)}),
+    }
+    for name, meaning, one in (
+        ("devices", "kinds of devices; the first counts where nobody chooses", closed(exported_devices())),
+        ("networks", "how devices exchange", closed(exported_networks())),
+        ("topology", "of each kind of device: how many, and their networks", closed(topology)),
+        ("bitstreams", "of all devices", closed(exported_bitstreams(), "ranks")),
+    ):
+        least = {"minItems": 1} if name in ("devices", "topology") else {}
+        parts[name] = described(meaning, {"type": "array", **least, "items": one})
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": f"urn:fabricmark:{export.SCHEMA}",
+        "title": "exported system, version 1",
+        "description": "a system in SI units, as programs and other tools read it: fabricmark systems export",
+        **closed(parts),
+        "$defs": exported_definitions(),
+    }
+
+
 def key_tables() -> str:
     """All keys as tables in Markdown."""
     parts = []
@@ -169,12 +289,11 @@ def page(text: str) -> str:
 def written() -> dict[Path, str]:
     """Every file that this writes, with its content."""
     root = paths.root()
+    schemas = {**{f"{kind}-1": schema(kind) for kind in WHAT}, export.SCHEMA: exported_schema()}
+    folder = root / "python" / "fabricmark" / "schemas"
     found = {
-        root / "python" / "fabricmark" / "schemas" / f"{kind}-1.schema.json": json.dumps(
-            schema(kind), indent=2
-        )
-        + "\n"
-        for kind in WHAT
+        folder / f"{name}.schema.json": json.dumps(content, indent=2) + "\n"
+        for name, content in schemas.items()
     }
     docs = root / "docs" / "systems.md"
     found[docs] = page(docs.read_text())

@@ -235,6 +235,11 @@ systems show ..
 systems check {f}/none.toml
 systems check {f}
 systems list x
+systems export
+systems export nothing
+systems export {f}/none.toml
+systems export noctua1 --profile x
+systems export noctua1 --output {f}
 systems show cygnus --profile x
 systems new --nothing
 predict

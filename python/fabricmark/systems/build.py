@@ -15,6 +15,7 @@ from fabricmark.systems.system import OF_BOARD, System
 TRANSPORTS = ("none", "cpu", "host", "channels", "accl-udp", "accl-tcp", "accl-rdma", "mpi")
 MOST_LIKE = 8
 MOST_DEVICES = 2**20
+Synthesised = tuple[Bitstream, tuple[SourcedValue, ...]]
 
 
 @dataclass(frozen=True)
@@ -156,9 +157,7 @@ def _word(word: str, known: tuple[str, ...], at: tuple) -> str:
     return word
 
 
-def bitstreams(
-    path: Path, source: Source
-) -> tuple[str, dict[str, tuple[Bitstream, tuple[SourcedValue, ...]]]]:
+def bitstreams(path: Path, source: Source) -> tuple[str, dict[str, Synthesised]]:
     """The board's id and all bitstreams of a file, each with its values."""
     raw = files.parse(path)
     try:
@@ -279,14 +278,13 @@ def system(path: Path, profile: str, board_id: str | None = None) -> System:
 def alone(board_id: str, source: Source) -> System:
     """One board by itself, with all bitstreams that are made for it."""
     made, sourced = board(files.find("board", board_id), source)
-    streams: list[Bitstream] = []
-    for path in files.listed("bitstreams").values():
+    streams: dict[str, Synthesised] = {}
+    for name, path in files.listed("bitstreams").items():
         if files.parse(path).get("board") == board_id:
-            entries = bitstreams(path, source)[1]
-            streams += [stream for stream, _ in entries.values()]
-            sourced += tuple(one for _, parts in entries.values() for one in parts)
-    summary = f"{made.name} by itself"
-    return System(board_id, summary, made, board_id, 1, 1, {}, tuple(streams), sourced, (board_id,))
+            streams |= _with_ids(name, bitstreams(path, source)[1])
+    parts = {"": sourced, **{name: values for name, (_, values) in streams.items()}}
+    found = tuple(one for one, _ in streams.values())
+    return System(board_id, f"{made.name} by itself", made, board_id, 1, 1, {}, found, parts, (board_id,))
 
 
 def _devices(path: Path, top: Table, tables: list[Table], place: int, source: Source) -> System:
@@ -299,9 +297,9 @@ def _devices(path: Path, top: Table, tables: list[Table], place: int, source: So
     made_board = replace(made_board, **changed)
     if found["most_devices"] > MOST_DEVICES:
         raise Fault((*at, "most"), "too many devices", f"at most {MOST_DEVICES}")
-    networks, more = _networks(table, at, source)
-    sourced = (*table.sourced.values(), *sourced, *more)
-    streams: list[Bitstream] = []
+    networks, parts = _networks(table, at, source)
+    parts = {"": (*table.sourced.values(), *sourced), **parts}
+    streams: dict[str, Synthesised] = {}
     names = table.rest.get("bitstreams", [])
     if not isinstance(names, list):
         raise Fault((*at, "bitstreams"), "no list", 'write bitstreams = ["FILE"]')
@@ -310,24 +308,31 @@ def _devices(path: Path, top: Table, tables: list[Table], place: int, source: So
         of_board, entries = bitstreams(_reference("bitstreams", name, where, source), source)
         if of_board != table.texts["board"]:
             raise Fault(where, f"{name} is for the board {of_board}", f"name one for {table.texts['board']}")
-        streams += [stream for stream, _ in entries.values()]
-        sourced += tuple(one for _, parts in entries.values() for one in parts)
+        streams |= _with_ids(name, entries)
+    parts |= {name: values for name, (_, values) in streams.items()}
     return System(
         path.stem, top.texts["summary"], made_board, table.texts["board"], found["devices_per_node"],
-        found["most_devices"], networks, tuple(streams), sourced, tuple(one.texts["board"] for one in tables),
+        found["most_devices"], networks, tuple(one for one, _ in streams.values()), parts,
+        tuple(one.texts["board"] for one in tables), dict(table.rest.get("networks", {})),
     )  # fmt: skip
 
 
-def _networks(table: Table, at: tuple, source: Source) -> tuple[dict[str, Network], tuple[SourcedValue, ...]]:
-    """[devices.networks]: transport = id of a network. Raises Fault."""
+def _with_ids(file: str, entries: Mapping[str, Synthesised]) -> dict[str, Synthesised]:
+    """Bitstreams of a file by their ids, which no other file of a system has."""
+    return {f"{file}/{name}": one for name, one in entries.items()}
+
+
+def _networks(
+    table: Table, at: tuple, source: Source
+) -> tuple[dict[str, Network], dict[str, tuple[SourcedValue, ...]]]:
+    """[devices.networks], transport = id of a network: by transport, and their values by id. Raises Fault."""
     raw = table.rest.get("networks", {})
     if not isinstance(raw, dict):
         raise Fault((*at, "networks"), "no table", "write [devices.networks] with TRANSPORT = NETWORK")
-    networks, sourced = {}, ()
+    networks, parts = {}, {}
     for transport, name in raw.items():
         where = (*at, "networks", transport)
         if transport not in TRANSPORTS[1:]:
             raise Fault(where, f"{transport} is no transport", f"use one of {', '.join(TRANSPORTS[1:])}")
-        networks[transport], more = network(_reference("network", name, where, source), source)
-        sourced += more
-    return networks, sourced
+        networks[transport], parts[name] = network(_reference("network", name, where, source), source)
+    return networks, parts

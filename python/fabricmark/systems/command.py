@@ -1,14 +1,15 @@
-"""`fabricmark systems`: which systems are known, each value with its source, and whether a file is right."""
+"""`fabricmark systems`: which systems are known, each value with its source, checks of files, and export."""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from fabricmark.base import choices, terminal
+from fabricmark import systems
+from fabricmark.base import choices, paths, terminal
 from fabricmark.base.errors import FabricmarkError, printable
 from fabricmark.base.terminal import NOTHING, Column
-from fabricmark.systems import PROFILES, catalogue, files
+from fabricmark.systems import PROFILES, catalogue, export, files
 from fabricmark.systems.sourced_value import SourcedValue
 
 PROSE = ("what it is", "source or reasoning", "published", "fitted", "value")
@@ -58,6 +59,27 @@ def show_command(
         rows = [_one(value, profile) for value in sourced if value.of(profile) is not None]
     _show(headings, rows)
     print(f"{len(rows)} quantities" + (", all fitted" if fitted else ""))
+
+
+@app.command("export")
+def export_command(
+    name: Annotated[
+        str,
+        typer.Argument(
+            autocompletion=choices.completed(systems.names),
+            help="A system, a board by itself, or the file of a system.",
+        ),
+    ],
+    output: Annotated[Path | None, typer.Option(help="File to write (default: standard output).")] = None,
+    profile: Annotated[str, choices.one_of(PROFILES, "Which values count.")] = "fitted",
+) -> None:
+    """Write a system as JSON in SI units, which programs read with --system."""
+    content = export.text(name, profile)
+    if output is None:
+        print(content, end="")
+        return
+    paths.write_atomically(output, content)
+    print(printable(f"wrote {output}"))
 
 
 @app.command("check")

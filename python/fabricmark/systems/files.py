@@ -141,7 +141,8 @@ def table(
     for name, value in raw.items():
         path = (*at, name)
         if name in known:
-            found[name] = sourced_value.read(value, known[name], f"{file}: {_dotted(path)}", path, source)
+            place = f"{file}: {_dotted(path)}"
+            found[name] = sourced_value.read(value, known[name], place, path, source, name)
         elif name in groups:
             found |= _group(value, name, known, path, file, source)
         elif name not in texts and name not in rest:
@@ -167,7 +168,8 @@ def _group(
         path = (*at, name)
         if name in names:
             key = f"{group}.{name}"
-            found[key] = sourced_value.read(value, known[key], f"{file}: {_dotted(path)}", path, source)
+            place = f"{file}: {_dotted(path)}"
+            found[key] = sourced_value.read(value, known[key], place, path, source, key)
         elif name != "source":
             raise unknown_key(path, name, [*names, "source"])
     return found

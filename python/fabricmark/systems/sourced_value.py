@@ -34,6 +34,7 @@ class SourcedValue:
     "share" are plain numbers).
 
     `place`: file and key, for example "boards/520n.toml: memory.bank_bandwidth". The texts: as written.
+    `name`: the key in its table, as `keys.VALUES` has it.
     """
 
     place: str
@@ -44,13 +45,14 @@ class SourcedValue:
     inferred: str
     value_text: str = ""
     fitted_text: str = ""
+    name: str = ""
 
     def of(self, profile: str) -> float | None:
         """The number that counts in a profile; None where it has none."""
         return self.value if profile == "published" or self.fitted is None else self.fitted
 
 
-def read(raw: object, key: Key, place: str, path: tuple, source: str) -> SourcedValue:
+def read(raw: object, key: Key, place: str, path: tuple, source: str, name: str = "") -> SourcedValue:
     """The value of a key: an inline table, or what is written in its place where the table has a source.
 
     `source`: that of the enclosing table, "" for none. Raises Fault.
@@ -79,6 +81,7 @@ def read(raw: object, key: Key, place: str, path: tuple, source: str) -> Sourced
         source if "value" in raw else "",
         str(raw.get("inferred", "")),
         *(str(raw.get(part, "")) for part in ("value", "fitted")),
+        name,
     )
 
 

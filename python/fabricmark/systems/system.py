@@ -1,13 +1,13 @@
 """A system: its board, how many devices it has, its networks by transport, and its bitstreams."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 
 from fabricmark.models import Board
 from fabricmark.models.machine import Bitstream, Network
 from fabricmark.systems.sourced_value import SourcedValue
 
-OF_BOARD = {field.name for field in fields(Board)}
+OF_BOARD = {one.name for one in fields(Board)}
 
 
 @dataclass(frozen=True)
@@ -15,6 +15,8 @@ class System:
     """A machine: nodes with devices, its networks by transport, and its board's bitstreams.
 
     `boards`: ids of all its kinds of devices, of which `board_id` is the one that this is about.
+    `network_ids`: by transport. `parts`: the values of the devices (""), of each network and each bitstream
+    (FILE/NAME, in the order of `bitstreams`) by id; of several values of one key the first counts.
     """
 
     name: str
@@ -25,8 +27,14 @@ class System:
     most_devices: int
     networks: Mapping[str, Network]
     bitstreams: tuple[Bitstream, ...]
-    sourced: tuple[SourcedValue, ...] = ()
+    parts: Mapping[str, tuple[SourcedValue, ...]] = field(default_factory=dict)
     boards: tuple[str, ...] = ()
+    network_ids: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def sourced(self) -> tuple[SourcedValue, ...]:
+        """All values of all parts."""
+        return tuple(one for values in self.parts.values() for one in values)
 
     def nodes(self, devices: int) -> int:
         """Nodes that so many devices fill."""

@@ -1,0 +1,160 @@
+"""A system as one JSON document in SI units: what programs read with --system, and other tools.
+
+Its numbers are those that the models take; the schema is schemas/exported-system-1.schema.json, which
+tools/system_schemas.py makes from the same keys.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from fabricmark import systems
+from fabricmark.models import Board
+from fabricmark.models.machine import Bitstream, Network
+from fabricmark.systems import keys, local_machine
+from fabricmark.systems.keys import Key
+from fabricmark.systems.sourced_value import SourcedValue
+from fabricmark.systems.system import System
+
+SCHEMA = "exported-system-1"
+FORMAT = "fabricmark-exported-system/1"
+# What a value is: as a source says, of this machine, ours, or what stands for nothing said.
+PUBLISHED, MEASURED, FITTED, DEFAULT = "published", "measured", "fitted", "default"
+KINDS = {
+    PUBLISHED: "as its source says",
+    MEASURED: "by `fabricmark systems new`",
+    FITTED: "fitted to measured rows, or inferred",
+    DEFAULT: "no file says it",
+}
+FLOPS = "flops_per_second"
+DEVICE_VALUES = {name: key for name, key in keys.BOARD.items() if key.field or name == "memory.bank_capacity"}
+NETWORK_VALUES = keys.NETWORK
+BITSTREAM_VALUES = {name: key for name, key in keys.BITSTREAM.items() if key.field}
+
+
+def document(name_or_path: str | Path, profile: str = "fitted") -> dict:
+    """The exported system. Raises FabricmarkError (2) as `systems.load` does."""
+    first = systems.load(name_or_path, profile)
+    kinds = [first, *(systems.load(name_or_path, profile, board) for board in first.boards[1:])]
+    networks = {
+        name: _network(name, one.networks[transport], one.parts[name], profile)
+        for one in kinds
+        for transport, name in one.network_ids.items()
+    }
+    return {
+        "schema": FORMAT,
+        "name": first.name,
+        "summary": first.summary,
+        "profile": profile,
+        "devices": [_device(one, profile) for one in kinds],
+        "networks": list(networks.values()),
+        "topology": [_topology(one) for one in kinds],
+        "bitstreams": [entry for one in kinds for entry in _bitstreams(one, profile)],
+    }
+
+
+def text(name_or_path: str | Path, profile: str = "fitted") -> str:
+    """The file's content. Raises FabricmarkError (2) as `systems.load` does."""
+    return json.dumps(document(name_or_path, profile), indent=1, allow_nan=False) + "\n"
+
+
+def exported(name: str, key: Key) -> str:
+    """How a key of the files is called here: with its unit, as the models' objects have it."""
+    if name == "memory.bank_capacity":
+        return "memory_bytes"
+    if key.field == FLOPS:
+        return f"{name.rpartition('.')[2]}_{FLOPS}"
+    return key.field.removeprefix("model_parameters.")
+
+
+def _device(system: System, profile: str) -> dict:
+    kinds = _kinds(system.parts[""], DEVICE_VALUES, profile, local_machine.is_measured(system.board_id))
+    return {
+        "id": system.board_id,
+        "name": system.board.name,
+        "class": system.board.device_class,
+        "values": _values(system.board, DEVICE_VALUES, kinds),
+        "random_updates": [
+            {"table_bytes": size, "updates_per_second": rate}
+            for size, rate in system.board.updates_per_second
+        ],
+    }
+
+
+def _network(name: str, network: Network, sourced: tuple[SourcedValue, ...], profile: str) -> dict:
+    kinds = _kinds(sourced, NETWORK_VALUES, profile, local_machine.is_measured(name))
+    return {
+        "id": name,
+        "name": network.name,
+        "kind": network.kind,
+        "values": _values(network, NETWORK_VALUES, kinds),
+        "curves": [
+            {
+                "devices": curve.devices,
+                "nodes": curve.nodes,
+                "message_bytes": list(curve.message_bytes),
+                "seconds": list(curve.seconds),
+            }
+            for curve in network.curves
+        ],
+    }
+
+
+def _topology(system: System) -> dict:
+    return {
+        "device": system.board_id,
+        "devices_per_node": system.devices_per_node,
+        "most_devices": system.most_devices,
+        "networks": dict(system.network_ids),
+    }
+
+
+def _bitstreams(system: System, profile: str) -> Iterator[dict]:
+    ids = [name for name in system.parts if "/" in name]
+    measured = local_machine.is_measured(system.board_id)
+    for name, one in zip(ids, system.bitstreams, strict=True):
+        kinds = _kinds(system.parts[name], BITSTREAM_VALUES, profile, measured)
+        parameters = dict(one.parameters)
+        ranks = parameters.pop("ranks", None)  # of the run that measured it: no parameter of the kernel
+        yield {
+            "id": name,
+            "device": system.board_id,
+            "benchmark": one.benchmark,
+            "variant": one.variant,
+            "transport": one.transport,
+            **({"ranks": ranks} if ranks is not None else {}),
+            "parameters": parameters,
+            "values": _values(one, BITSTREAM_VALUES, kinds),
+            "curves": {
+                kind: {"bytes": list(times.bytes), "seconds": list(times.seconds)}
+                for kind, times in one.curves.items()
+            },
+        }
+
+
+def _kinds(
+    sourced: tuple[SourcedValue, ...], known: Mapping[str, Key], profile: str, is_measured: bool
+) -> dict[str, str]:
+    """What each value is, by its name here. Of several values of one key the first counts."""
+    found: dict[str, str] = {}
+    for one in sourced:
+        if one.name in known and one.of(profile) is not None:
+            is_fitted = profile != PUBLISHED and one.fitted is not None
+            kind = FITTED if is_fitted else MEASURED if is_measured else PUBLISHED
+            found.setdefault(exported(one.name, known[one.name]), kind)
+    return found
+
+
+def _values(
+    made: Board | Network | Bitstream, known: Mapping[str, Key], kinds: Mapping[str, str]
+) -> dict[str, dict]:
+    """The numbers that the models read from one of their objects, each with its kind."""
+    numbers = {**getattr(made, "model_parameters", {})}
+    for name, key in known.items():
+        if key.field == FLOPS:
+            number = getattr(made, FLOPS).get(name.rpartition(".")[2])
+        else:
+            number = getattr(made, exported(name, key), None)
+        if number is not None:
+            numbers[exported(name, key)] = number
+    return {name: {"value": number, "kind": kinds.get(name, DEFAULT)} for name, number in numbers.items()}
