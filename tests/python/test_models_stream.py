@@ -137,6 +137,7 @@ def test_models_are_found_by_listing():
     assert models.find("stream") is stream
     assert models.find("__init__") is None
     assert models.find("nothing") is None
+    assert models.find("../cli") is None
     assert models.find("machine") is None and "machine" not in models.names()
 
 

@@ -169,13 +169,18 @@ def within_limits(predictions: Sequence[Prediction], board: Board) -> list[Predi
 
 def names() -> list[str]:
     """Benchmarks that have a model."""
-    return [name for path in sorted(Path(__file__).parent.glob("*.py")) if find(name := path.stem)]
+    return sorted(filter(find, _modules()))
+
+
+@cache
+def _modules() -> set[str]:
+    return {path.stem for path in Path(__file__).parent.glob("*.py") if not path.stem.startswith("_")}
 
 
 @cache
 def find(benchmark: str) -> ModuleType | None:
     """The model of a benchmark, or None where it has none."""
-    if benchmark.startswith("_") or not (Path(__file__).parent / f"{benchmark}.py").is_file():
+    if benchmark not in _modules():
         return None
     module = import_module(f"{__name__}.{benchmark}")
     return module if hasattr(module, "predict") else None
