@@ -97,9 +97,7 @@ def every_command_takes_it(copy, kernels):
     """run, list, report, scale and predict, each in a process; the other programs are the built ones."""
     for name in ("fm_stream", "fm_calibrate"):
         (copy / "build/release/bin" / name).symlink_to(ROOT / "build/release/bin" / name)
-    own = {name: str(copy / name.lower()) for name in ("FABRICMARK_CACHE", "FABRICMARK_SYSTEMS")}
-    own |= {"FABRICMARK_ROOT": str(copy), "PYTHONPATH": str(copy / "python"), **kernels}
-    for words, said in {
+    said = {
         "list": "fill How fast a device fills memory base",
         "list fill": "floats to fill",
         "run fill --runtime system -- --platform 0 --device 0 --size 5000": "fill, base kernel, on",
@@ -107,8 +105,38 @@ def every_command_takes_it(copy, kernels):
         "scale fill --runtime system --devices 1,2 --in-process -- --size 5000": "speed-up",
         "predict fill --system cpu": "fill on cpu, modelled, bandwidth fill",
         "predict fill --system cygnus": "has no bitstream of fill; ",
-    }.items():
+    }
+    all_say(copy, said, **kernels)
+
+
+def all_say(copy, commands, **variables):
+    """Each command prints what it shall, and an error only with exit code 2."""
+    own = {name: str(copy / name.lower()) for name in ("FABRICMARK_CACHE", "FABRICMARK_SYSTEMS")}
+    own |= {"FABRICMARK_ROOT": str(copy), "PYTHONPATH": str(copy / "python"), **variables}
+    for words, said in commands.items():
         ended = run(sys.executable, "-m", "fabricmark", *words.split(), cwd=copy, **own)
         printed = ended.stdout + ended.stderr
         assert said in " ".join(printed.split()) and "Traceback" not in printed, printed
         assert ended.returncode == (2 if "fabricmark: error: " in printed else 0), printed
+
+
+def test_what_its_model_says_of_it_is_what_predict_goes_by(copy):
+    """On several devices: with the defaults of `Traits`, then as one whose ranks form a grid."""
+    place = "systems/bitstreams/520n_multi.toml"
+    table = '\n[bitstreams.fill]\nbenchmark = "fill"\nsource = "a test"\nclock = "300 MHz"\nparameters = {}\n'
+    (copy / place).write_text((ROOT / place).read_text() + table)
+    alone = {
+        "predict fill --system noctua1 --devices 1..9": "8 614.4 GB/s",
+        "predict fill --system noctua1 --devices 2 --scaling strong": "a problem of its own on each device",
+        "predict fill --system noctua1 --transport host": "fill exchanges nothing over host",
+    }
+    all_say(copy, alone)
+    model = copy / "python/fabricmark/models/fill.py"
+    traits = "exchanges=True, on_grid=True, is_shared=True"
+    text = model.read_text().replace("import Prediction", "import Prediction, Traits", 1)
+    model.write_text(f"{text}\n\nTRAITS = Traits({traits})\n")
+    on_grid = {
+        "predict fill --system noctua1 --devices 1..9 --scaling strong": "9 111111 691.2 GB/s",
+        "predict fill --system noctua1 --devices 5 --transport channels": "square grid of devices",
+    }
+    all_say(copy, on_grid)
