@@ -191,7 +191,7 @@ def scale_command(
     platform: Annotated[str | None, typer.Option(help="Only this OpenCL platform: text or index.")] = None,
     device: Annotated[str | None, typer.Option(help="Only this device: text or index.")] = None,
     banks: Annotated[
-        int | None, typer.Option(min=1, help="Memory banks of a device (default: as in --board).")
+        int | None, typer.Option(min=1, help="Memory banks of a device (default: as in --system).")
     ] = None,
     kernel_mhz: Annotated[float | None, typer.Option(help="Clock of the kernels, to normalise.")] = None,
     output: Annotated[Path, typer.Option(help="Folder for the folder of results.")] = Path("results"),

@@ -1,4 +1,4 @@
-// Reading kernel.toml, board files and sidecars; resolving them is in resolve.cpp.
+// Reading kernel.toml and sidecars; resolving them is in resolve.cpp.
 #include "runtime/kernel_spec.hpp"
 
 #include <fmt/format.h>
@@ -100,17 +100,6 @@ class Reader {
   fs::path file_;
   toml::table root_;
 };
-
-std::string content(const fs::path& file, const std::string& what) {
-  std::error_code ignored;
-  const bool is_file = fs::is_regular_file(file, ignored);  // a pipe would be waited for
-  std::ifstream stream;
-  if (is_file) stream.open(file, std::ios::binary);
-  if (!is_file || !stream) {
-    throw bad_use(fmt::format("cannot read the {} '{}'", what, file.string()), "check its name");
-  }
-  return {std::istreambuf_iterator<char>(stream), {}};
-}
 
 std::map<std::string, Value> class_values(const Reader& reader, const toml::node& node,
                                           const std::string& where) {
@@ -284,7 +273,7 @@ const ParameterSpec* KernelSpec::find(const std::string& name) const {
 }
 
 KernelSpec load_kernel_spec(const fs::path& file) {
-  KernelSpec spec = parse_kernel_spec(content(file, "kernel description"), file);
+  KernelSpec spec = parse_kernel_spec(file_text(file, "kernel description"), file);
   spec.folder = file.parent_path();
   return spec;
 }
@@ -332,23 +321,13 @@ fs::path kernels_folder() {
   return fs::is_directory(installed, ignored) ? installed : fs::path(FABRICMARK_SOURCE_KERNELS);
 }
 
-Overrides load_board(const fs::path& file, const std::string& benchmark) {
-  const Reader reader(content(file, "board file"), file);
-  reader.only(reader.root(), {"banks", "parameters"}, "");
-  Overrides board;
-  board.origin = file.string();
-  if (reader.root().contains("banks")) {
-    board.banks = reader.root()["banks"].value_exact<std::int64_t>();
-    if (!board.banks || *board.banks < 1) throw reader.wrong("banks", "the number of memory banks");
-  }
-  if (reader.root().contains("parameters")) {
-    const toml::table& all = reader.table(reader.root(), "parameters", "");
-    if (all.contains(benchmark)) {
-      const std::string where = "parameters." + benchmark + ".";
-      board.parameters = read_values(reader, reader.table(all, benchmark, "parameters."), where);
-    }
-  }
-  return board;
+std::string file_text(const fs::path& file, const std::string& what, const std::string& remedy) {
+  std::error_code ignored;
+  const bool is_file = fs::is_regular_file(file, ignored);  // a pipe would be waited for
+  std::ifstream stream;
+  if (is_file) stream.open(file, std::ios::binary);
+  if (!is_file || !stream) throw bad_use(fmt::format("cannot read the {} '{}'", what, file.string()), remedy);
+  return {std::istreambuf_iterator<char>(stream), {}};
 }
 
 Overrides load_sidecar(const fs::path& bitstream, const KernelSpec& spec) {
@@ -358,7 +337,7 @@ Overrides load_sidecar(const fs::path& bitstream, const KernelSpec& spec) {
     throw bad_use(fmt::format("the bitstream '{}' has no sidecar", bitstream.string()),
                   fmt::format("write its variant and build parameters to '{}'", file.string()));
   }
-  const Reader reader(content(file, "sidecar"), file);
+  const Reader reader(file_text(file, "sidecar"), file);
   reader.only(reader.root(), {"benchmark", "variant", "digest", "parameters"}, "");
   const std::string benchmark = reader.text(reader.root(), "benchmark", "");
   if (benchmark != spec.benchmark) {
@@ -367,7 +346,7 @@ Overrides load_sidecar(const fs::path& bitstream, const KernelSpec& spec) {
                   "give a bitstream of this benchmark");
   }
   if (reader.root().contains("digest") &&
-      reader.text(reader.root(), "digest", "") != device::content_digest(content(bitstream, "bitstream"))) {
+      reader.text(reader.root(), "digest", "") != device::content_digest(file_text(bitstream, "bitstream"))) {
     throw bad_use(fmt::format("the bitstream '{}' is damaged, or not the one that '{}' describes",
                               bitstream.string(), file.string()),
                   "build it again, or remove the digest from the sidecar of a bitstream that you trust");

@@ -68,10 +68,10 @@ std::filesystem::path kernels_folder();
 struct DeviceFacts {
   device::DeviceClass device_class = device::DeviceClass::kCpu;
   std::int64_t cores = 1;  ///< "cores": compute units of the device, or of this rank's part of it
-  std::int64_t banks = 1;  ///< "banks": memory banks, from the board file
+  std::int64_t banks = 1;  ///< "banks": memory banks, from the system file
 };
 
-/// A board file or a bitstream's sidecar: settings that come before the class's defaults.
+/// A system file or a bitstream's sidecar: settings that come before the class's defaults.
 struct Overrides {
   std::string origin;  ///< file name for messages
   std::optional<std::int64_t> banks;
@@ -79,8 +79,9 @@ struct Overrides {
   std::map<std::string, Value> parameters;
 };
 
-/// Reads a board file (`banks`, `[parameters.<benchmark>]`).
-Overrides load_board(const std::filesystem::path& file, const std::string& benchmark);
+/// Content of a regular file; `what` it is for the message. Throws Error (bad use).
+std::string file_text(const std::filesystem::path& file, const std::string& what,
+                      const std::string& remedy = "check its name");
 /// Reads the sidecar of a bitstream (`benchmark`, `variant`, `[parameters]`): the bitstream's name with
 /// .toml. With a `digest` there, a bitstream with other contents is refused: drivers crash on damaged ones.
 Overrides load_sidecar(const std::filesystem::path& bitstream, const KernelSpec& spec);
@@ -88,12 +89,12 @@ Overrides load_sidecar(const std::filesystem::path& bitstream, const KernelSpec&
 std::string sidecar_text(const KernelSpec& spec, const std::string& variant, const Parameters& parameters,
                          const std::string& bitstream);
 
-/// Values by precedence: command line (texts), sidecar, board, variant, device class. Checks types, ranges
+/// Values by precedence: command line (texts), sidecar, system, variant, device class. Checks types, ranges
 /// and constraints, and refuses a command line that disagrees with the sidecar on a build parameter. Throws
 /// Error (bad use) naming the parameter.
 Parameters resolve(const KernelSpec& spec, const std::string& variant, const DeviceFacts& facts,
                    const std::map<std::string, std::string>& command_line,
-                   const std::optional<Overrides>& board, const std::optional<Overrides>& sidecar);
+                   const std::optional<Overrides>& system, const std::optional<Overrides>& sidecar);
 
 /// -D definitions of the build-stage parameters: vector_width = 16 becomes VECTOR_WIDTH=16.
 device::Definitions build_definitions(const KernelSpec& spec, const Parameters& parameters,

@@ -20,7 +20,7 @@ namespace {
 
 /// What CLI11 stores texts in before they are read further.
 struct Texts {
-  std::string platform, device, kernel_file, bitstream, save_bitstream, board, json, fault, delay;
+  std::string platform, device, kernel_file, bitstream, save_bitstream, system, json, fault, delay;
   double min_time = 0;
   double max_time = 0;
 };
@@ -32,7 +32,10 @@ void add_common(CLI::App& app, Options& options, Texts& texts) {
   app.add_option("--bitstream", texts.bitstream,
                  "load this bitstream; FILE.toml says what it was built with");
   app.add_option("--save-bitstream", texts.save_bitstream, "write the built program and its sidecar");
-  app.add_option("--board", texts.board, "board file with banks and parameters");
+  app.add_option("--system", texts.system,
+                 "banks and a bitstream's parameters from a system: `fabricmark systems export`");
+  app.add_option("--bitstream-id", options.bitstream_id,
+                 "which bitstream of the system, where it has several");
   app.add_option("--platform", texts.platform, "OpenCL platform: index or part of its name");
   app.add_option("--device", texts.device, "device: index or part of its name");
   app.add_flag("--list-devices", options.list_devices, "show the devices and stop");
@@ -161,7 +164,7 @@ void read_texts(const Texts& texts, const CLI::App& app, Options& options) {
   if (!texts.kernel_file.empty()) options.kernel_file = texts.kernel_file;
   if (!texts.bitstream.empty()) options.bitstream = texts.bitstream;
   if (!texts.save_bitstream.empty()) options.save_bitstream = texts.save_bitstream;
-  if (!texts.board.empty()) options.board = texts.board;
+  if (!texts.system.empty()) options.system = texts.system;
   options.json = if_given(texts.json);
   if (app.count("--min-time") > 0) {
     if (!std::isfinite(texts.min_time)) throw bad_use("--min-time is not a number", "give seconds like 0.5");
@@ -186,6 +189,9 @@ void read_texts(const Texts& texts, const CLI::App& app, Options& options) {
   power::check(options.power);
   if (options.kernel_file && options.bitstream) {
     throw bad_use("--kernel-file and --bitstream exclude each other", "give one of them");
+  }
+  if (!options.bitstream_id.empty() && !options.system) {
+    throw bad_use("--bitstream-id without --system", "give the system that has the bitstream");
   }
   if (options.fault && !is_failing_rank(*options.fault) && options.skip_validation) {
     throw bad_use("--inject-fault without validation shows nothing", "leave out --skip-validation");

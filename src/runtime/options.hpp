@@ -24,7 +24,8 @@ struct Options {
   std::optional<std::filesystem::path> kernel_file;
   std::optional<std::filesystem::path> bitstream;
   std::optional<std::filesystem::path> save_bitstream;
-  std::optional<std::filesystem::path> board;
+  std::optional<std::filesystem::path> system;
+  std::string bitstream_id;  ///< of the system; empty: the only one of the benchmark
   int ranks = 1;
   int repetitions = 0;  ///< 0: as many as the benchmark asks for
   int warmup = 1;

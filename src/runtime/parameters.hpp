@@ -12,7 +12,7 @@ using Value = std::variant<std::int64_t, double, bool, std::string>;
 
 std::string to_text(const Value& value);
 
-/// The settings of a run by name, as resolved from the command line, the board and the device class.
+/// The settings of a run by name, as resolved from the command line, the system and the device class.
 class Parameters {
  public:
   void set(const std::string& name, Value value) { values_[name] = std::move(value); }

@@ -15,6 +15,7 @@
 #include "runtime/device_choice.hpp"
 #include "runtime/exchange.hpp"
 #include "runtime/publish.hpp"
+#include "runtime/system_file.hpp"
 
 namespace fabricmark::runtime {
 
@@ -161,10 +162,9 @@ void RankRun::open_power() {
 }
 
 void RankRun::choose_parameters() {
-  std::optional<Overrides> board;
+  std::optional<Overrides> system;
   std::optional<Overrides> sidecar;
   const device::DeviceInfo& info = device_->info();
-  if (options_.board) board = load_board(*options_.board, setup_.spec.benchmark);
   if (options_.bitstream) bitstream_ = *options_.bitstream;
   if (options_.kernel_file && options_.kernel_file->extension() != ".cl") bitstream_ = *options_.kernel_file;
   if (!bitstream_.empty()) sidecar = load_sidecar(bitstream_, setup_.spec);
@@ -178,6 +178,12 @@ void RankRun::choose_parameters() {
     }
     variant = *sidecar->variant;
   }
+  if (options_.system) {
+    const SystemChoice chosen = load_system(*options_.system, setup_.spec, options_.bitstream_id, variant);
+    remarks_.push_back(chosen.note());
+    system = chosen.overrides;
+    if (variant.empty()) variant = system->variant.value_or("");
+  }
   if (variant.empty()) {
     // Base kernels are designs for FPGAs; a GPU would run them on one of its thousands of lanes.
     const std::string preferred = info.device_class == device::DeviceClass::kGpu ? "throughput" : "base";
@@ -190,8 +196,8 @@ void RankRun::choose_parameters() {
   DeviceFacts facts;
   facts.device_class = info.device_class;
   facts.cores = fewest_cores_;
-  if (board && board->banks) facts.banks = *board->banks;
-  parameters_ = resolve(setup_.spec, variant, facts, options_.parameters, board, sidecar);
+  if (system) facts.banks = system->banks.value_or(1);
+  parameters_ = resolve(setup_.spec, variant, facts, options_.parameters, system, sidecar);
   choose_execution();
   check_data_type(parameters_, info);
   kernel_source_ = setup_.spec.folder / variant_->file;
@@ -243,7 +249,7 @@ void RankRun::check_signatures(const cl::Program& own, const device::Definitions
   for (const std::string& entry : variant_->entry_points) {
     const std::vector<std::string> remarks =
         device::check_signature(own, shipped.program, entry, result_.kernel.file, file.string());
-    kernel_remarks_.insert(kernel_remarks_.end(), remarks.begin(), remarks.end());
+    remarks_.insert(remarks_.end(), remarks.begin(), remarks.end());
   }
 }
 
@@ -336,7 +342,7 @@ void RankRun::collect(const Samples& samples) {
   if (!context_->host_memory().empty()) result_.parameters.set("host_memory", context_->host_memory());
   result_.metrics = benchmark_->metrics();
   result_.notes = benchmark_->notes();
-  result_.notes.insert(result_.notes.end(), kernel_remarks_.begin(), kernel_remarks_.end());
+  result_.notes.insert(result_.notes.end(), remarks_.begin(), remarks_.end());
   if (result_.repetitions < options_.repetitions) {
     result_.notes.push_back(fmt::format("{} of {} repetitions: --max-time {:g} had passed",
                                         result_.repetitions, options_.repetitions,

@@ -72,7 +72,7 @@ class RankRun {
   const ExecutionEntry* execution_ = nullptr;
   std::filesystem::path kernel_source_;  ///< empty where a bitstream is loaded
   std::filesystem::path bitstream_;
-  std::vector<std::string> kernel_remarks_;  ///< on the arguments of the user's kernels
+  std::vector<std::string> remarks_;  ///< for the notes: where parameters are from, the user's kernels
   device::Timeline timeline_;
   std::optional<Context> context_;
   std::unique_ptr<Benchmark> benchmark_;

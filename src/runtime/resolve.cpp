@@ -249,15 +249,15 @@ std::string to_text(const Value& value) {
 
 Parameters resolve(const KernelSpec& spec, const std::string& variant, const DeviceFacts& facts,
                    const std::map<std::string, std::string>& command_line,
-                   const std::optional<Overrides>& board, const std::optional<Overrides>& sidecar) {
+                   const std::optional<Overrides>& system, const std::optional<Overrides>& sidecar) {
   const VariantSpec& variant_spec = spec.variant(variant);
-  if (board) refuse_unknown(spec, *board);
+  if (system) refuse_unknown(spec, *system);
   if (sidecar) refuse_unknown(spec, *sidecar);
   Parameters parameters;
   for (const ParameterSpec& parameter : spec.parameters) {
     std::optional<Sourced> chosen;
-    if (board && board->parameters.contains(parameter.name)) {
-      chosen = Sourced{board->parameters.at(parameter.name), board->origin};
+    if (system && system->parameters.contains(parameter.name)) {
+      chosen = Sourced{system->parameters.at(parameter.name), system->origin};
     }
     const bool is_built_in = sidecar && parameter.stage == ParameterSpec::Stage::kBuild;
     if (is_built_in) {

@@ -47,7 +47,7 @@ def test_identity(place):
 
 
 def test_axes_and_options(place):
-    (place.folder / "board.toml").write_text("banks = 4\n")
+    (place.folder / "system.json").write_text("{}")
     text = """
 name = "axes"
 min_time = 1
@@ -58,14 +58,14 @@ platform = "Portable"
 device = [0, "cpu"]
 warmup = 0
 min_time = 2.5
-options = { variant = "base", board = "board.toml", timeline = true, skip_validation = false }
+options = { variant = "base", system = "system.json", timeline = true, skip_validation = false }
 matrix = { memory = ["buffer", "svm"] }
 """
     done = place.run("run", str(write(place, text)))
     assert done.returncode == 0, done.stderr
     words = [entry["words"] for entry in place.started()]
     assert len(words) == 8
-    common = ["--warmup=0", "--min-time=2.5", "--variant=base", f"--board={place.folder}/board.toml"]
+    common = ["--warmup=0", "--min-time=2.5", "--variant=base", f"--system={place.folder}/system.json"]
     assert words[0][2:] == [
         "--platform=Portable", "--device=0", *common, "--memory=buffer", "--timeline"
     ]  # fmt: skip
@@ -130,7 +130,7 @@ CHANGES = {
     "unknown kernel": (RUN, 'options = { variant = "bass" }\n', "there is no kernel 'bass'; use one of base"),
     "number as a switch": (RUN, "options = { timeline = 1 }\n", "options.timeline: 1 is not of type bool"),
     "switch as a text": (RUN, "options = { memory = true }\n", "options.memory: true is not of type str"),
-    "absent file": (RUN, 'options = { board = "b.toml" }\n', "options.board: there is no file b.toml"),
+    "absent file": (RUN, 'options = { system = "s.json" }\n', "options.system: there is no file s.json"),
     "huge integer": ("repetitions = 3", "repetitions = 0x" + "f" * 5000, "more than 64 bits"),
     "deep nesting": ("repetitions = 3", "a = " + "[" * 100000, "nested too deeply"),
     "deep keys": ("repetitions = 3", "a." * 5000 + "a = 1", "nested too deeply"),

@@ -1,10 +1,12 @@
 """The real fm_b_eff: valid on every ring and way of the messages, and each spoiled message is found."""
 
 import itertools
+import json
 import statistics
 
 import pytest
 from b_eff_program import SHORT, WAYS, failed
+from fabricmark.systems import export
 from stream_program import PROGRAM, Stream, mpirun, on_a_device, only_error
 
 pytestmark = pytest.mark.programs
@@ -134,10 +136,14 @@ def test_faults_are_found_without_a_device_too(deviceless):
         assert done.code == 1 and failed(done)
 
 
-def test_a_board_file_says_that_no_device_is_needed(deviceless):
-    board = deviceless.new_file(".toml")
-    board.write_text('[parameters.b_eff]\ntransport = "cpu"\n')
-    done = deviceless.valid(*SHORT, "--board", board)
+@pytest.mark.usefixtures("of_the_repository")
+def test_a_system_says_that_no_device_is_needed(deviceless):
+    system = export.document("noctua1")
+    entry = next(one for one in system["bitstreams"] if one["benchmark"] == "b_eff")
+    entry |= {"variant": "base", "transport": "cpu", "parameters": {}}
+    path = deviceless.new_file(".json")
+    path.write_text(json.dumps(system))
+    done = deviceless.valid(*SHORT, "--system", path)
     assert done.document["parameters"]["transport"] == "cpu"
 
 

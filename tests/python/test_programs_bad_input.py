@@ -1,8 +1,11 @@
 """Bad input to the real fm_stream: one line that says what to do, the right exit code everywhere, no hang."""
 
+import json
 import shutil
 
 import pytest
+from conftest import REPOSITORY
+from fabricmark.systems import export
 from stream_program import KERNELS, SHORT, Stream, devices, mpirun, one_error, only_error
 
 pytestmark = pytest.mark.programs
@@ -57,8 +60,18 @@ BAD = {
     "bitstream that is not there": Bad(["--bitstream", "{folder}/gone.bin"], "gone.bin"),
     "sidecar that is not TOML": Bad(["--bitstream", "{folder}/odd.bin"], "odd.bin.toml"),
     "kernel file and bitstream": Bad(["--kernel-file", "a.cl", "--bitstream", "b"], "--kernel-file"),
-    "board that is not there": Bad(["--board", "{folder}/none.toml"], "none.toml", mpi=True),
-    "board with an unknown parameter": Bad(["--board", "{folder}/board.toml"], "lanes"),
+    "system that is not there": Bad(["--system", "{folder}/none.json"], "none.json", mpi=True),
+    "system that is not JSON": Bad(["--system", "{folder}/odd.bin.toml"], "line 1 is not JSON"),
+    "system of another version": Bad(["--system", "{folder}/version.json"], "fabricmark-exported-system/1"),
+    "system with an unknown parameter": Bad(["--system", "{folder}/lanes.json"], "lanes"),
+    "system with several bitstreams": Bad(
+        ["--system", "{folder}/several.json"], "--bitstream-id one of 520n_multi/stream, 520n_single/stream"
+    ),
+    "unknown bitstream of a system": Bad(
+        ["--system", "{folder}/several.json", "--bitstream-id", "520n_multi/hpl_host"],
+        "no bitstream '520n_multi/hpl_host' of stream; use --bitstream-id with one of 520n_multi/stream, ",
+    ),
+    "bitstream of no system": Bad(["--bitstream-id", "520n_multi/stream"], "--bitstream-id without --system"),
     "result in place of a folder": Bad(["--json", "{folder}"], "cannot write"),
     "result below a file": Bad(["--json", "{folder}/alone.bin/r.json"], "cannot write", mpi=True),
     "result where only the system writes": Bad(["--json", "/proc/none/r.json"], "/proc/none/r.json"),
@@ -83,6 +96,18 @@ BAD = {
 NEEDS_RANKS = {"mapping to a device that is not there"}
 
 
+def exported_systems():
+    """One that has several bitstreams of stream, and two that are wrong."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("FABRICMARK_ROOT", str(REPOSITORY))
+        several, version, lanes = (export.document("noctua1") for _ in range(3))
+    version["schema"] = "fabricmark-exported-system/2"
+    lanes["bitstreams"] = lanes["bitstreams"][:1]
+    lanes["bitstreams"][0]["parameters"]["lanes"] = 4
+    names = ("several.json", "version.json", "lanes.json")
+    return dict(zip(names, map(json.dumps, (several, version, lanes)), strict=True))
+
+
 @pytest.fixture(scope="module")
 def stream(tmp_path_factory):
     made = Stream(tmp_path_factory.mktemp("bad"))
@@ -98,7 +123,7 @@ def stream(tmp_path_factory):
         "gone.bin.toml": sidecar + "unroll = 1\nvector_width = 16\n",
         "odd.bin": "contents",
         "odd.bin.toml": "benchmark = \n",
-        "board.toml": "[parameters.stream]\nlanes = 4\n",
+        **exported_systems(),
     }
     for name, content in files.items():
         (made.folder / name).write_text(content)

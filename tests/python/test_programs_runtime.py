@@ -10,7 +10,9 @@ import subprocess
 import time
 
 import pytest
+from fabricmark import systems
 from fabricmark.base.schema import first_fault, validator
+from fabricmark.systems import export
 from stream_program import KERNELS, OPERATIONS, PROGRAM, SHORT, one_error, only_error
 
 pytestmark = pytest.mark.programs
@@ -337,9 +339,14 @@ def test_a_users_kernel_that_does_not_compile_is_named(stream, own_kernel):
 
 
 @pytest.mark.parametrize("ranks", [1, 2])
-def test_a_board_file_sets_parameters_but_the_command_line_wins(stream, tmp_path, ranks):
-    board = tmp_path / "board.toml"
-    board.write_text("banks = 2\n[parameters.stream]\nvector_width = 4\nbuffer_size = 64\n")
-    done = stream.valid(*SHORT, "--board", board, "--buffer-size", "256", "--ranks", ranks)
-    assert done.document["parameters"]["vector_width"] == 4
-    assert done.document["parameters"]["buffer_size"] == 256
+@pytest.mark.usefixtures("of_the_repository")
+def test_a_system_sets_parameters_but_the_command_line_wins(stream, tmp_path, ranks):
+    path = tmp_path / "noctua1.json"
+    path.write_text(export.text("noctua1"))
+    known = systems.load("noctua1").bitstream("stream").parameters
+    assert known["buffer_size"] != 256
+    chosen = ("--bitstream-id", "520n_multi/stream", "--replications", "1")
+    done = stream.valid(*SHORT, "--system", path, *chosen, "--buffer-size", "256", "--ranks", ranks)
+    parameters = done.document["parameters"]
+    assert {name: parameters[name] for name in known} == known | {"buffer_size": 256, "replications": 1}
+    assert "system noctua1: 520n, bitstream 520n_multi/stream" in done.document["notes"]

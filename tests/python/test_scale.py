@@ -5,7 +5,10 @@ import json
 import pytest
 import samples
 from campaign_support import is_alive, start, wait_for
+from conftest import REPOSITORY
 from fabricmark.base.schema import first_fault
+from fabricmark.measure import scale
+from fabricmark.systems import export
 from test_campaign_mpi import FORKING_LAUNCHER, launched, with_launcher
 
 SIZE = """
@@ -125,9 +128,30 @@ def test_ranks_that_do_not_find_each_other(sized):
     assert "asked for 2 ranks, but weak-2.json is of 1" in done.stderr
 
 
+def export_systems(sized, *names):
+    """NAME.json of systems of the repository, in the folder where the commands run."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("FABRICMARK_ROOT", str(REPOSITORY))
+        for name in names:
+            (sized.folder / f"{name}.json").write_text(export.text(name))
+
+
+def test_banks_are_those_of_the_device_that_is_certain(sized, monkeypatch):
+    export_systems(sized, "520n", "noctua2")
+    monkeypatch.chdir(sized.folder)
+    for words, banks in (
+        ([], None),
+        (["--system=520n.json"], 4),
+        (["--system", "noctua2.json"], None),  # two kinds of devices
+        (["--system", "noctua2.json", "--bitstream-id", "u280_ddr_multi/stream"], 2),
+        (["--system", "noctua2.json", "--bitstream-id=520n_multi/stream"], 4),
+    ):
+        assert scale.system_banks(words) == banks
+
+
 def test_metrics_are_normalised(sized):
-    (sized.folder / "board.toml").write_text("banks = 4\n")
-    words = ["--kernel-mhz", "200", "--in-process", "--", "--board", "board.toml"]
+    export_systems(sized, "520n")
+    words = ["--kernel-mhz", "200", "--in-process", "--", "--system", "520n.json"]
     sized.run("scale", "stream", "--devices", "1,2", *words)
     _, document = summary(sized)
     assert (document["banks"], document["kernel_mhz"]) == (4, 200)
@@ -211,17 +235,14 @@ BAD = {
     "two runtimes": (["--devices", "1", "--runtime", "all"], "scaling is measured on one runtime"),
     "no clock": (["--devices", "1", "--kernel-mhz", "nan"], "--kernel-mhz nan is no clock"),
     "no banks": (["--devices", "1", "--banks", "0"], "--banks"),
-    "absent board": (["--devices", "1", "--", "--board=b.toml"], "b.toml: cannot be read"),
-    "odd board": (
-        ["--devices", "1", "--", "--board", "odd.toml"],
-        "odd.toml: banks: 0 is no number of banks",
-    ),
+    "absent system": (["--devices", "1", "--", "--system=s.json"], "s.json: cannot be read"),
+    "odd system": (["--devices", "1", "--", "--system", "odd.json"], "odd.json: the document: "),
 }
 
 
 @pytest.mark.parametrize("words, cause", BAD.values(), ids=BAD)
 def test_bad_use_is_one_line_before_the_first_run(sized, one_error_line, words, cause):
-    (sized.folder / "odd.toml").write_text("banks = 0\n")
+    (sized.folder / "odd.json").write_text("{}")
     assert cause in one_error_line(sized.run("scale", "stream", *words), 2)
     assert sized.started() == []
 

@@ -9,7 +9,7 @@ import shlex
 
 import samples
 
-# Contents that are no result, no campaign, no board, no system and no table, whatever a command expects.
+# Contents that are no result, no campaign, no system and no table, whatever a command expects.
 CONTENTS = {
     "empty": b"",
     "blank": b" \n\t\n",
@@ -35,13 +35,11 @@ READERS = {
     "report": ("report", "{file}"),
     "compare": ("compare", "--base", "{ok}", "--new", "{file}"),
     "campaign": ("run", "{file}"),
-    "board of scale": ("scale", "stream", "--devices", "1", "--", "--board", "{file}"),
+    "system of scale": ("scale", "stream", "--devices", "1", "--", "--system", "{file}"),
     "systems check": ("systems", "check", "{file}"),
     "predict": ("predict", "stream", "--system", "{file}"),
     "validate": ("validate", "--data", "{file}"),
 }
-# What is TOML, if of no use: the programs judge it.
-SOUND = {("board of scale", name) for name in ("empty", "blank", "deep-keys")}
 ENDINGS = {"report": ".json", "compare": ".json", "validate": ".csv"}  # any other: .toml
 
 
@@ -167,7 +165,7 @@ scale stream --devices 1 -- --size
 scale stream --devices 1 -- --size many
 scale stream --devices 1 -- --size=-3
 scale stream --devices 3 --mode strong -- --size 64
-scale stream --devices 1 -- --board {f}
+scale stream --devices 1 -- --system {f}
 scale stream --devices 1 --output {f}/empty.json
 report
 report {f}/none.json
@@ -345,8 +343,6 @@ def table():
     found = [(f"{number}: {' '.join(words)[:60]}", words) for number, words in enumerate(words_of_all, 1)]
     for reader, words in READERS.items():
         for content in CONTENTS:
-            if (reader, content) in SOUND:
-                continue
             file = f"{{f}}/{content}{ENDINGS.get(reader, '.toml')}"
             found.append((f"{reader}: {content}", [file if word == "{file}" else word for word in words]))
     for reader in ("report", "compare"):

@@ -1,7 +1,5 @@
 #include "runtime/kernel_spec.hpp"
 
-#include <random>
-
 #include "support.hpp"
 
 namespace fabricmark::runtime {
@@ -163,42 +161,13 @@ TEST(KernelSpec, NamesAFileThatCannotBeRead) {
   EXPECT_TRUE(mentions(message_of([&] { load_kernel_spec(folder.path()); }), folder.path().string()));
 }
 
-/// `text` with one to four random changes: bytes overwritten, inserted or removed, or a stretch doubled.
-std::string mutated(std::string text, std::mt19937& random) {
-  const auto below = [&](std::size_t limit) { return random() % std::max<std::size_t>(limit, 1); };
-  const std::string interesting = "[]{}=\"'#,.\n\\0x9e-_\xff";
-  for (std::size_t change = 1 + below(4); change > 0; --change) {
-    const std::size_t place = below(text.size());
-    const std::size_t length = std::min(below(40), text.size() - place);
-    switch (below(4)) {
-      case 0:
-        text.insert(place, 1, interesting[below(interesting.size())]);
-        break;
-      case 1:
-        text.erase(place, length);
-        break;
-      case 2:
-        if (place < text.size()) text[place] = static_cast<char>(below(256));
-        break;
-      default:
-        text.insert(below(text.size()), text.substr(place, length));
-        break;
-    }
-  }
-  return text;
-}
-
 TEST(KernelSpec, SurvivesRandomChangesOfItsText) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  constexpr int kTexts = 4000;  // these builds are an order of magnitude slower
-#else
-  constexpr int kTexts = 20000;
-#endif
+  constexpr int kTexts = test::kMutations;
   const std::string original = stream_text();
   std::mt19937 random(20261121);
   int refused = 0;
   for (int i = 0; i < kTexts; ++i) {
-    const std::string text = mutated(original, random);
+    const std::string text = test::mutated(original, random);
     try {
       parse(text);
     } catch (const Error& error) {
@@ -212,34 +181,6 @@ TEST(KernelSpec, SurvivesRandomChangesOfItsText) {
   }
   EXPECT_GT(refused, kTexts / 4) << "the changes change too little";
   EXPECT_LT(refused, kTexts) << "the changes change too much";
-}
-
-TEST(Board, GivesBanksAndTheParametersOfTheBenchmark) {
-  const test::TemporaryFolder folder;
-  const auto file =
-      folder.write("board.toml", "banks = 4\n[parameters.b]\np = 3\n[parameters.other]\nx = 'y'\n");
-  const Overrides board = load_board(file, "b");
-  EXPECT_EQ(board.banks, 4);
-  EXPECT_EQ(board.parameters.size(), 1U);
-  EXPECT_EQ(std::get<std::int64_t>(board.parameters.at("p")), 3);
-  EXPECT_TRUE(load_board(folder.write("empty.toml", ""), "b").parameters.empty());
-}
-
-TEST(Board, IsRefusedWithFileAndKey) {
-  const test::TemporaryFolder folder;
-  for (const auto& [text, key] :
-       std::vector<std::pair<const char*, const char*>>{{"banks = 0", "banks"},
-                                                        {"banks = '4'", "banks"},
-                                                        {"bank = 4", "bank"},
-                                                        {"parameters = 1", "parameters"},
-                                                        {"parameters = { b = 1 }", "parameters.b"},
-                                                        {"parameters = { b = { p = [] } }", "parameters.b.p"},
-                                                        {"banks = ", "line 1"}}) {
-    const auto file = folder.write("board.toml", text);
-    const std::string message = message_of([&] { load_board(file, "b"); });
-    EXPECT_TRUE(mentions(message, "board.toml") && mentions(message, key)) << message;
-  }
-  EXPECT_TRUE(mentions(message_of([&] { load_board(folder.path() / "none.toml", "b"); }), "none.toml"));
 }
 
 class Sidecar : public testing::Test {

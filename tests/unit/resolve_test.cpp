@@ -65,9 +65,9 @@ KernelSpec spec() { return parse_kernel_spec(kText, "kernel.toml"); }
 
 DeviceFacts on(DeviceClass device_class) { return {device_class, 6, 4}; }
 
-Parameters resolved(const Texts& command_line, const std::optional<Overrides>& board = {},
+Parameters resolved(const Texts& command_line, const std::optional<Overrides>& system = {},
                     const std::optional<Overrides>& sidecar = {}) {
-  return resolve(spec(), "base", on(DeviceClass::kCpu), command_line, board, sidecar);
+  return resolve(spec(), "base", on(DeviceClass::kCpu), command_line, system, sidecar);
 }
 
 Overrides overrides(std::map<std::string, Value> parameters) {
@@ -81,9 +81,9 @@ Overrides built(std::int64_t width) {
 
 TEST(Resolve, TakesTheCommandLineBeforeTheBoardBeforeTheDeviceClass) {
   EXPECT_EQ(resolved({}).integer("block"), 64);
-  const Overrides board = overrides({{"block", std::int64_t{128}}});
-  EXPECT_EQ(resolved({}, board).integer("block"), 128);
-  EXPECT_EQ(resolved({{"block", "256"}}, board).integer("block"), 256);
+  const Overrides system = overrides({{"block", std::int64_t{128}}});
+  EXPECT_EQ(resolved({}, system).integer("block"), 128);
+  EXPECT_EQ(resolved({{"block", "256"}}, system).integer("block"), 256);
 }
 
 TEST(Resolve, TakesTheVariantsDefaultsBeforeThoseOfTheParameter) {
@@ -140,7 +140,7 @@ TEST(Resolve, TakesDefaultsThatFollowFromParametersBefore) {
   EXPECT_EQ(resolve(follows, "base", on(DeviceClass::kCpu), {}, overrides({{"block", std::int64_t{4}}}), {})
                 .integer("copies"),
             8)
-      << "also of the board file";
+      << "also of the system";
 }
 
 TEST(Resolve, TellsADefaultWithoutAValue) {

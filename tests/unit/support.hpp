@@ -2,11 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <functional>
 #include <iterator>
+#include <random>
 #include <string>
 
 #include "base/error.hpp"
@@ -62,6 +64,37 @@ inline std::string message_of(const std::function<void()>& action, ExitCode code
 
 inline bool mentions(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
+}
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr int kMutations = 4000;  ///< of a text; these builds are an order of magnitude slower
+#else
+constexpr int kMutations = 20000;
+#endif
+
+/// `text` with one to four random changes: bytes overwritten, inserted or removed, or a stretch doubled.
+inline std::string mutated(std::string text, std::mt19937& random) {
+  const auto below = [&](std::size_t limit) { return random() % std::max<std::size_t>(limit, 1); };
+  const std::string interesting = "[]{}=\"'#,.\n\\0x9e-_\xff";
+  for (std::size_t change = 1 + below(4); change > 0; --change) {
+    const std::size_t place = below(text.size());
+    const std::size_t length = std::min(below(40), text.size() - place);
+    switch (below(4)) {
+      case 0:
+        text.insert(place, 1, interesting[below(interesting.size())]);
+        break;
+      case 1:
+        text.erase(place, length);
+        break;
+      case 2:
+        if (place < text.size()) text[place] = static_cast<char>(below(256));
+        break;
+      default:
+        text.insert(below(text.size()), text.substr(place, length));
+        break;
+    }
+  }
+  return text;
 }
 
 }  // namespace fabricmark::test

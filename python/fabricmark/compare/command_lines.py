@@ -20,10 +20,13 @@ CONDITIONS: Mapping[str, Sequence[str]] = {
     "--platform": DEVICE,
     "--device": DEVICE,
     "--ranks": ("ranks", "ranks-kind"),
-    "--board": (),
+    "--system": ("variant",),
+    "--bitstream-id": ("variant",),
 }
 # With these the defaults of the kernel's parameters change, too (not those of the problem).
-WITH_DEFAULTS = ("--bitstream", "--variant", "--platform", "--device", "--ranks", "--board")
+WITH_DEFAULTS = (
+    "--bitstream", "--variant", "--platform", "--device", "--ranks", "--system", "--bitstream-id",
+)  # fmt: skip
 
 
 def options(words: Sequence[str]) -> dict[str, str]:

@@ -17,11 +17,11 @@ MOST_POINTS = 100_000
 COUNTS = ("repetitions", "warmup", "min_time")
 PLACES = ("runtime", "platform", "device", "ranks", "mpi")  # each may be a list, an axis of the matrix
 SET_BY_RUN = (*PLACES, *COUNTS, "hosts", "ranks_per_host", "json", "list_devices", "help", "version")
-FILE_OPTIONS = ("kernel_file", "bitstream", "board")
+FILE_OPTIONS = ("kernel_file", "bitstream", "system")
 # What every program understands besides its parameters, and the type of the value.
 OPTIONS = {
     **dict.fromkeys(FILE_OPTIONS, (str,)),
-    **dict.fromkeys(("variant", "memory", "inject_fault"), (str,)),
+    **dict.fromkeys(("variant", "bitstream_id", "memory", "inject_fault"), (str,)),
     "inject_delay": (str, int, float),
     "timeout": (int, float),
     **dict.fromkeys(("timeline", "skip_validation"), (bool,)),

@@ -2,16 +2,16 @@
 
 import itertools
 import math
-import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from fabricmark.base import kernel_toml, listing, paths, runtimes
+from fabricmark.base import kernel_toml, listing, runtimes
 from fabricmark.base.errors import ENVIRONMENT, FabricmarkError
 from fabricmark.base.kernel_toml import Parameter
 from fabricmark.measure import running
 from fabricmark.measure.launch import MOST_PROCESSES
+from fabricmark.systems import export
 
 MODES = {"weak": ("weak",), "strong": ("strong",), "both": ("weak", "strong")}
 SCOPES = ("per-rank", "total")
@@ -94,7 +94,7 @@ def default_value(benchmark: str, parameter: Parameter, runtime: str, extra: Seq
     """The parameter's default on the devices of a runtime; None where it is not certain."""
     kernel = listing.kernel(benchmark)
     of_variants = {name for table in kernel.variants.values() for name in table.get("defaults", {})}
-    chosen = any(word.partition("=")[0] in ("--board", "--bitstream", "--kernel-file") for word in extra)
+    chosen = any(word.partition("=")[0] in ("--system", "--bitstream", "--kernel-file") for word in extra)
     classes = {device["class"] for device in listing.devices(runtime)}
     if parameter.name in of_variants or chosen or len(classes) != 1:
         return None
@@ -190,16 +190,20 @@ def usable_runtime(wanted: str | None) -> str:
     raise FabricmarkError("no OpenCL device found", running.NO_DEVICE, ENVIRONMENT)
 
 
-def board_banks(words: Sequence[str]) -> int | None:
-    """The number of banks in the board file among a program's options. Raises FabricmarkError (2)."""
-    given = [word.partition("=")[2] for word in words if word.startswith("--board=")]
-    given += [after for word, after in itertools.pairwise(words) if word == "--board"]
-    if not given:
+def system_banks(words: Sequence[str]) -> int | None:
+    """Memory banks of the device of the system among a program's options; None where it may be one of several
+    or nobody says it. Raises FabricmarkError (2)."""
+    file, bitstream = (_option(words, name) for name in ("--system", "--bitstream-id"))
+    if file is None:
         return None
-    try:
-        banks = tomllib.loads(paths.content(Path(given[-1])).decode("utf-8")).get("banks")
-    except (OSError, ValueError, RecursionError) as error:
-        raise FabricmarkError(f"{given[-1]}: cannot be read: {error}", "correct that board file") from error
-    if banks is not None and (not isinstance(banks, int) or isinstance(banks, bool) or banks < 1):
-        raise FabricmarkError(f"{given[-1]}: banks: {banks} is no number of banks", "write it like banks = 4")
-    return banks
+    system = export.load(Path(file))
+    wanted = {one["device"] for one in system["bitstreams"] if one["id"] == bitstream}
+    devices = [one for one in system["devices"] if not wanted or one["id"] in wanted]
+    return devices[0]["values"]["banks"]["value"] if len(devices) == 1 else None
+
+
+def _option(words: Sequence[str], name: str) -> str | None:
+    """The value of an option among a program's; the last one counts."""
+    given = [word.partition("=")[2] for word in words if word.startswith(f"{name}=")]
+    given += [after for word, after in itertools.pairwise(words) if word == name]
+    return given[-1] if given else None

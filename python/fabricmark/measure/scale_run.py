@@ -44,7 +44,7 @@ def main(
     value, extra = scale.take_value(words, scaled)
     if scope is None:
         scope = SCOPES[0] if scaled is None else scaled.scope
-    design = Design(banks if banks is not None else scale.board_banks(extra), kernel_mhz)
+    design = Design(banks if banks is not None else scale.system_banks(extra), kernel_mhz)
     usable = scale.usable_runtime(runtime)
     follows = any(scale.follows_ranks(each, scope) for each in MODES[mode])
     if value is None and scaled is not None and follows:

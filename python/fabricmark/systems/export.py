@@ -9,6 +9,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from fabricmark import systems
+from fabricmark.base import paths
+from fabricmark.base.errors import FabricmarkError
+from fabricmark.base.schema import first_fault
 from fabricmark.models import Board
 from fabricmark.models.machine import Bitstream, Network
 from fabricmark.systems import keys, local_machine
@@ -51,6 +54,21 @@ def document(name_or_path: str | Path, profile: str = "fitted") -> dict:
         "topology": [_topology(one) for one in kinds],
         "bitstreams": [entry for one in kinds for entry in _bitstreams(one, profile)],
     }
+
+
+def load(path: Path) -> dict:
+    """An exported system from its file. Raises FabricmarkError (2) naming file and key."""
+    remedy = "give what `fabricmark systems export NAME --output FILE` writes"
+    try:
+        found = json.loads(paths.content(path))
+    except OSError as error:
+        raise FabricmarkError(f"{path}: cannot be read: {error.strerror}", remedy) from error
+    except (ValueError, RecursionError) as error:
+        raise FabricmarkError(f"{path}: not valid JSON: {error}", remedy) from error
+    fault = first_fault(SCHEMA, found)
+    if fault:
+        raise FabricmarkError(f"{path}: {fault[0]}: {fault[1]}", remedy)
+    return found
 
 
 def text(name_or_path: str | Path, profile: str = "fitted") -> str:

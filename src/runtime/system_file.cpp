@@ -1,0 +1,178 @@
+// Reading systems that `fabricmark systems export` wrote; the schema is python/fabricmark/schemas/.
+#include "runtime/system_file.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "base/error.hpp"
+
+namespace fabricmark::runtime {
+
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+using Has = bool (Json::*)() const noexcept;
+
+constexpr const char* kFormat = "fabricmark-exported-system/1";
+constexpr const char* kRemedy = "give what `fabricmark systems export NAME --output FILE` writes";
+
+/// An exported system with messages that name the file and the place.
+class Document {
+ public:
+  explicit Document(fs::path file) : file_(std::move(file)) {
+    const std::string text = file_text(file_, "system file", kRemedy);
+    try {
+      root_ = Json::parse(text);
+    } catch (const Json::parse_error& error) {
+      const auto end = text.begin() + static_cast<std::ptrdiff_t>(std::min(error.byte, text.size()));
+      throw bad_use(
+          fmt::format("'{}' line {} is not JSON", file_.string(), 1 + std::count(text.begin(), end, '\n')),
+          kRemedy);
+    } catch (const Json::exception&) {  // a number that no type holds
+      throw wrong("a number");
+    }
+    const auto found = root_.is_object() ? root_.find("schema") : root_.end();
+    if (found == root_.end() || *found != kFormat) {
+      throw bad_use(fmt::format("'{}' is no {}", file_.string(), kFormat), kRemedy);
+    }
+  }
+
+  [[nodiscard]] const Json& root() const { return root_; }
+
+  [[nodiscard]] Error wrong(const std::string& place) const {
+    return bad_use(fmt::format("'{}': {} is missing or wrong", file_.string(), place), kRemedy);
+  }
+
+  [[nodiscard]] const Json& member(const Json& parent, const std::string& key, Has has,
+                                   const std::string& where) const {
+    const auto found = parent.is_object() ? parent.find(key) : parent.end();
+    if (found == parent.end() || !((*found).*has)()) throw wrong(where + key);
+    return *found;
+  }
+
+  [[nodiscard]] std::string text(const Json& parent, const std::string& key, const std::string& where) const {
+    return member(parent, key, &Json::is_string, where).get<std::string>();
+  }
+
+  [[nodiscard]] Value value(const Json& json, const std::string& place) const {
+    if (json.is_boolean()) return json.get<bool>();
+    if (json.is_string()) return json.get<std::string>();
+    if (json.is_number_float()) return json.get<double>();
+    if (!json.is_number_integer()) throw wrong(place);
+    const auto number = json.get<std::int64_t>();
+    if (json.is_number_unsigned() && number < 0) throw wrong(place);  // more than 63 bits
+    return number;
+  }
+
+ private:
+  fs::path file_;
+  Json root_;
+};
+
+struct Entry {
+  std::string id;
+  std::string variant;
+  std::string where;  ///< for messages
+  const Json* json = nullptr;
+};
+
+/// The bitstreams of a benchmark, in the order of the file.
+std::vector<Entry> bitstreams_of(const Document& document, const std::string& benchmark) {
+  std::vector<Entry> found;
+  const Json& all = document.member(document.root(), "bitstreams", &Json::is_array, "");
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const std::string where = fmt::format("bitstreams[{}].", i);
+    if (document.text(all[i], "benchmark", where) != benchmark) continue;
+    found.push_back(
+        {document.text(all[i], "id", where), document.text(all[i], "variant", where), where, &all[i]});
+  }
+  return found;
+}
+
+std::string ids(const std::vector<Entry>& entries) {
+  std::vector<std::string> names;
+  std::ranges::transform(entries, std::back_inserter(names), &Entry::id);
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+std::optional<Entry> choose(std::vector<Entry> entries, const fs::path& file, const KernelSpec& spec,
+                            const std::string& id, const std::string& variant) {
+  if (!id.empty()) {
+    const auto found = std::ranges::find(entries, id, &Entry::id);
+    if (found != entries.end()) return *found;
+    throw bad_use(fmt::format("'{}' has no bitstream '{}' of {}", file.string(), id, spec.benchmark),
+                  entries.empty() ? "leave out --bitstream-id: it has none of this benchmark"
+                                  : "use --bitstream-id with one of " + ids(entries));
+  }
+  std::erase_if(entries, [&](const Entry& entry) {
+    return (!variant.empty() && entry.variant != variant) ||
+           std::ranges::find(spec.variants, entry.variant, &VariantSpec::name) == spec.variants.end();
+  });
+  if (entries.size() > 1) {
+    throw bad_use(fmt::format("'{}' has several bitstreams of {}", file.string(), spec.benchmark),
+                  "choose with --bitstream-id one of " + ids(entries));
+  }
+  return entries.empty() ? std::nullopt : std::optional<Entry>(entries.front());
+}
+
+/// The parameters of a bitstream, its transport among them where the benchmark has that choice.
+std::map<std::string, Value> parameters_of(const Document& document, const Entry& entry,
+                                           const KernelSpec& spec) {
+  std::map<std::string, Value> found;
+  const std::string transport = document.text(*entry.json, "transport", entry.where);
+  if (transport != "none" && spec.find("transport") != nullptr) found["transport"] = transport;
+  const std::string where = entry.where + "parameters.";
+  for (const auto& [name, value] :
+       document.member(*entry.json, "parameters", &Json::is_object, entry.where).items()) {
+    found[name] = document.value(value, where + name);
+  }
+  return found;
+}
+
+std::int64_t banks_of(const Document& document, const Json& device, const std::string& where) {
+  const Json& values = document.member(device, "values", &Json::is_object, where);
+  const Json& banks = document.member(values, "banks", &Json::is_object, where + "values.");
+  const std::string place = where + "values.banks.";
+  const Value number =
+      document.value(document.member(banks, "value", &Json::is_number, place), place + "value");
+  const auto* whole = std::get_if<std::int64_t>(&number);
+  if (whole == nullptr || *whole < 1) throw document.wrong(place + "value");
+  return *whole;
+}
+
+}  // namespace
+
+std::string SystemChoice::note() const {
+  return fmt::format("system {}: {}, {}", system, device,
+                     bitstream.empty() ? "no bitstream of this benchmark" : "bitstream " + bitstream);
+}
+
+SystemChoice load_system(const fs::path& file, const KernelSpec& spec, const std::string& id,
+                         const std::string& variant) {
+  const Document document(file);
+  SystemChoice found;
+  found.system = document.text(document.root(), "name", "");
+  found.overrides.origin = file.string();
+  if (const auto entry = choose(bitstreams_of(document, spec.benchmark), file, spec, id, variant)) {
+    found.bitstream = entry->id;
+    found.device = document.text(*entry->json, "device", entry->where);
+    found.overrides.variant = entry->variant;
+    found.overrides.parameters = parameters_of(document, *entry, spec);
+    found.overrides.origin += ": " + entry->id;
+  }
+  const Json& devices = document.member(document.root(), "devices", &Json::is_array, "");
+  for (std::size_t i = 0; i < devices.size(); ++i) {
+    const std::string where = fmt::format("devices[{}].", i);
+    const std::string device = document.text(devices[i], "id", where);
+    if (!found.device.empty() && device != found.device) continue;
+    found.device = device;
+    found.overrides.banks = banks_of(document, devices[i], where);
+    return found;
+  }
+  throw document.wrong(found.device.empty() ? "devices" : "devices: the board " + found.device);
+}
+
+}  // namespace fabricmark::runtime

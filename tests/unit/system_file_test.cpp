@@ -1,0 +1,181 @@
+#include "runtime/system_file.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include "support.hpp"
+
+namespace fabricmark::runtime {
+
+namespace {
+
+using Json = nlohmann::json;
+using test::mentions;
+using test::message_of;
+
+KernelSpec spec(const std::string& benchmark) {
+  return load_kernel_spec(std::filesystem::path(FABRICMARK_TEST_KERNELS) / benchmark / "kernel.toml");
+}
+
+Json bitstream(const std::string& id, const std::string& benchmark, const Json& parameters) {
+  return {{"id", id},           {"device", "ring"},    {"benchmark", benchmark},
+          {"variant", "base"},  {"transport", "none"}, {"parameters", parameters},
+          {"values", Json{{}}}, {"curves", Json{{}}}};
+}
+
+/// As `fabricmark systems export` writes it, with what the programs do not read left out.
+Json system() {
+  Json made{{"schema", "fabricmark-exported-system/1"}, {"name", "mine"}};
+  for (const auto& [id, banks] : {std::pair("star", 4), std::pair("ring", 32)}) {
+    made["devices"].push_back(
+        {{"id", id}, {"values", {{"banks", {{"value", banks}, {"kind", "published"}}}}}});
+  }
+  made["bitstreams"] = {bitstream("a/stream", "stream", {{"vector_width", 8}, {"data_type", "float"}}),
+                        bitstream("a/gemm", "gemm", {{"block_size", 256}}),
+                        bitstream("b/gemm", "gemm", {{"block_size", 512}}),
+                        bitstream("a/ptrans", "ptrans", {{"block_size", 64}}),
+                        bitstream("a/b_eff", "b_eff", {{"channel_width", 8}})};
+  made["bitstreams"][3]["transport"] = "host";
+  made["bitstreams"][4]["variant"] = "channels";
+  return made;
+}
+
+class SystemFile : public testing::Test {
+ protected:
+  SystemChoice load(const std::string& benchmark, const std::string& id = "",
+                    const std::string& variant = "") {
+    return load_text(made_.dump(), benchmark, id, variant);
+  }
+  SystemChoice load_text(const std::string& text, const std::string& benchmark, const std::string& id = "",
+                         const std::string& variant = "") {
+    return load_system(folder_.write("system.json", text), spec(benchmark), id, variant);
+  }
+  std::string refused(const std::string& benchmark = "stream", const std::string& id = "") {
+    return message_of([&] { load(benchmark, id); });
+  }
+  test::TemporaryFolder folder_;
+  Json made_ = system();
+};
+
+TEST_F(SystemFile, GivesTheOnlyBitstreamOfTheBenchmarkAndTheBanksOfItsDevice) {
+  const SystemChoice found = load("stream");
+  EXPECT_EQ(found.note(), "system mine: ring, bitstream a/stream");
+  EXPECT_EQ(found.overrides.banks, 32);
+  EXPECT_EQ(found.overrides.variant, "base");
+  EXPECT_EQ(found.overrides.parameters, (std::map<std::string, Value>{{"vector_width", std::int64_t{8}},
+                                                                      {"data_type", std::string("float")}}));
+  const DeviceFacts facts{.device_class = device::DeviceClass::kFpga, .banks = *found.overrides.banks};
+  const Parameters parameters = resolve(spec("stream"), "base", facts, {}, found.overrides, {});
+  EXPECT_EQ(parameters.integer("vector_width"), 8);
+  EXPECT_EQ(parameters.integer("replications"), 32) << "one for each bank";
+}
+
+TEST_F(SystemFile, WithoutABitstreamGivesTheBanksOfTheFirstDevice) {
+  for (const char* benchmark : {"fft", "b_eff"}) {  // none, and none whose kind of kernel there is
+    const SystemChoice found = load(benchmark);
+    EXPECT_EQ(found.note(), "system mine: star, no bitstream of this benchmark");
+    EXPECT_EQ(found.overrides.banks, 4);
+    EXPECT_TRUE(found.overrides.parameters.empty() && !found.overrides.variant);
+  }
+  EXPECT_TRUE(load("stream", "", "throughput").bitstream.empty()) << "of another kind of kernel";
+}
+
+TEST_F(SystemFile, OfSeveralBitstreamsTheIdChooses) {
+  EXPECT_EQ(std::get<std::int64_t>(load("gemm", "b/gemm").overrides.parameters.at("block_size")), 512);
+  const std::string several = refused("gemm");
+  EXPECT_TRUE(
+      mentions(several, "several bitstreams of gemm; choose with --bitstream-id one of a/gemm, b/gemm"))
+      << several;
+  const std::string unknown = refused("gemm", "c/gemm");
+  EXPECT_TRUE(mentions(unknown, "'c/gemm' of gemm; use --bitstream-id with one of a/gemm, b/gemm"))
+      << unknown;
+  EXPECT_TRUE(mentions(refused("gemm", "a/stream"), "'a/stream' of gemm")) << "of another benchmark";
+  EXPECT_TRUE(mentions(refused("fft", "a/fft"), "leave out --bitstream-id"));
+  made_["bitstreams"][2]["variant"] = "throughput";
+  EXPECT_EQ(load("gemm", "", "throughput").bitstream, "b/gemm");
+}
+
+TEST_F(SystemFile, GivesTheTransportWhereTheBenchmarkHasThatChoice) {
+  EXPECT_EQ(std::get<std::string>(load("ptrans").overrides.parameters.at("transport")), "host");
+  made_["bitstreams"][0]["transport"] = "host";
+  EXPECT_FALSE(load("stream").overrides.parameters.contains("transport"));
+}
+
+TEST_F(SystemFile, AParameterThatTheBenchmarkHasNotIsRefusedWithFileAndBitstream) {
+  made_["bitstreams"][0]["parameters"]["lanes"] = 4;
+  const SystemChoice found = load("stream");
+  const std::string message =
+      message_of([&] { resolve(spec("stream"), "base", {}, {}, found.overrides, {}); });
+  EXPECT_TRUE(mentions(message, "system.json: a/stream' sets the parameter lanes")) << message;
+}
+
+TEST_F(SystemFile, IsRefusedWithFileAndPlace) {
+  struct Fault {
+    const char* pointer;
+    Json value;
+    const char* message;
+  };
+  for (const auto& [pointer, value, message] : std::vector<Fault>{
+           {"/schema", "fabricmark-exported-system/2", "is no fabricmark-exported-system/1"},
+           {"/schema", 1, "is no fabricmark-exported-system/1"},
+           {"/name", nullptr, "name is missing or wrong"},
+           {"/devices", Json::array(), "devices: the board ring"},
+           {"/devices/1/id", "tree", "devices: the board ring"},
+           {"/devices/1/values", 3, "devices[1].values is"},
+           {"/devices/1/values/banks/value", 0, "devices[1].values.banks.value"},
+           {"/devices/1/values/banks/value", 2.5, "devices[1].values.banks.value"},
+           {"/devices/1/values/banks/value", "4", "devices[1].values.banks.value"},
+           {"/devices/1/values/banks", 4, "devices[1].values.banks is"},
+           {"/bitstreams", "none", "bitstreams is"},
+           {"/bitstreams/0", 1, "bitstreams[0].benchmark"},
+           {"/bitstreams/0/id", 1, "bitstreams[0].id"},
+           {"/bitstreams/0/parameters/vector_width", Json::array(), "bitstreams[0].parameters.vector_width"},
+           {"/bitstreams/0/parameters/vector_width", 1ULL << 63U, "bitstreams[0].parameters.vector_width"}}) {
+    made_ = system();
+    made_[Json::json_pointer(pointer)] = value;
+    const std::string said = refused();
+    EXPECT_TRUE(mentions(said, "system.json") && mentions(said, message)) << said;
+    EXPECT_TRUE(mentions(said, "; give what `fabricmark systems export NAME --output FILE` writes")) << said;
+  }
+}
+
+TEST_F(SystemFile, ThatIsNoJsonIsRefusedWithItsLine) {
+  const auto said = [&](const std::string& text) { return message_of([&] { load_text(text, "stream"); }); };
+  EXPECT_TRUE(mentions(said("{\n\"schema\": 1,\n]"), "system.json' line 3 is not JSON"));
+  EXPECT_TRUE(mentions(said(""), "line 1 is not JSON"));
+  EXPECT_TRUE(mentions(said("banks = 4\n"), "line 1 is not JSON"));
+  EXPECT_TRUE(mentions(said("[1e999]"), "a number is missing or wrong"));
+  EXPECT_TRUE(mentions(said("[]"), "is no fabricmark-exported-system/1"));
+  EXPECT_TRUE(mentions(said(std::string(100000, '[')), "is not JSON"));
+  for (const auto& file : {folder_.path() / "none.json", folder_.path()}) {
+    const std::string none = message_of([&] { load_system(file, spec("stream"), "", ""); });
+    EXPECT_TRUE(mentions(none, "cannot read the system file '" + file.string())) << none;
+  }
+}
+
+TEST_F(SystemFile, SurvivesRandomChangesOfItsText) {
+  const std::string original = made_.dump(1);
+  const KernelSpec stream = spec("stream");
+  std::mt19937 random(20261123);
+  int refused = 0;
+  constexpr int kTexts = test::kMutations / 10;  // each is written to a file
+  for (int i = 0; i < kTexts; ++i) {
+    const std::string text = test::mutated(original, random);
+    const auto file = folder_.write("system.json", text);
+    try {
+      const SystemChoice found = load_system(file, stream, "", "");
+      ASSERT_GE(found.overrides.banks.value_or(0), 1) << text;
+    } catch (const Error& error) {
+      ++refused;
+      const std::string message = error.what();
+      ASSERT_TRUE(mentions(message, "system.json") && mentions(message, "; ")) << message;
+    } catch (const std::exception& error) {
+      FAIL() << error.what() << "\n" << text;
+    }
+  }
+  EXPECT_GT(refused, kTexts / 4) << "the changes change too little";
+  EXPECT_LT(refused, kTexts) << "the changes change too much";
+}
+
+}  // namespace
+
+}  // namespace fabricmark::runtime
