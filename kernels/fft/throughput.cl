@@ -4,12 +4,12 @@
 #include "fft/throughput_cpu.h"
 #include "fft/throughput_gpu.h"
 
-// Blocks of `length` points: out[inner][outer] = in[outer][inner].
+// Runs of `points` points: out[inner][outer] = in[outer][inner].
 __kernel void swap_axes(__global const fft_complex* restrict in, __global fft_complex* restrict out,
-                        const uint outer, const uint inner, const uint length) {
+                        const uint outer, const uint inner, const uint points) {
   const size_t blocks = (size_t)outer * inner;
   for (size_t block = get_global_id(0); block < blocks; block += get_global_size(0)) {
     const size_t from = block / inner, to = block % inner;
-    for (uint i = 0; i < length; ++i) out[(to * outer + from) * length + i] = in[block * length + i];
+    for (uint i = 0; i < points; ++i) out[(to * outer + from) * points + i] = in[block * points + i];
   }
 }

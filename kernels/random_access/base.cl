@@ -47,16 +47,16 @@ static inline ulong cycle(Generators* const state, const uint log_part, const ui
 
 FM_SINGLE_WORK_ITEM
 __kernel void random_access(__global ulong* restrict table, __global const ulong* restrict seeds,
-                            const ulong numbers_per_rng, const uint log_part, const uint log_table,
+                            const ulong numbers_each, const uint log_part, const uint log_table,
                             const ulong part) {
   Generators state;
   for (uint r = 0; r < RNGS; ++r) {
     state.number[r] = seeds[r];
-    state.left[r] = numbers_per_rng;
+    state.left[r] = numbers_each;
   }
   FM_UNROLL_FULLY
   for (uint i = 0; i < REGISTER_LENGTH; ++i) state.place[i] = 0;
-  state.unfinished = (long)(numbers_per_rng * RNGS);
+  state.unfinished = (long)(numbers_each * RNGS);
 
 #if BUFFER_SIZE == 1
 #if IGNORE_DEPENDENCE

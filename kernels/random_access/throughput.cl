@@ -92,7 +92,7 @@ static inline void update_own(Queue* const queue, __global ulong* const table, u
 }
 
 __kernel void random_access(__global ulong* restrict table, __global const ulong* restrict seeds,
-                            const ulong numbers_per_lane, const uint log_part, const uint log_table,
+                            const ulong numbers_each, const uint log_part, const uint log_table,
                             const ulong part) {
   const size_t first = get_global_id(0) * LANES;
   Queue queue;
@@ -101,10 +101,10 @@ __kernel void random_access(__global ulong* restrict table, __global const ulong
   if (log_part == log_table) {
     lanes number;
     for (uint k = 0; k < LANES; ++k) ((ulong*)&number)[k] = seeds[first + k];
-    update_all(&queue, table, number, numbers_per_lane, log_part);
+    update_all(&queue, table, number, numbers_each, log_part);
   } else {
     for (uint k = 0; k < LANES; ++k) {
-      update_own(&queue, table, seeds[first + k], numbers_per_lane, log_part, log_table, part);
+      update_own(&queue, table, seeds[first + k], numbers_each, log_part, log_table, part);
     }
   }
   for (uint k = 0; k < BUFFER_SIZE; ++k) {

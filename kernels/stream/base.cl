@@ -4,7 +4,7 @@
 //   copy  c = a          (scalar 1)         add    c = a + b       (scalar 1, second input)
 //   scale b = s c                           triad  a = s c + b     (second input)
 // A block of BUFFER_SIZE elements is loaded, added to and stored in three separate loops: each makes one long
-// burst in one direction, which is what a DDR or HBM bank likes. `blocks` counts whole blocks: the host pads.
+// burst in one direction, which is what a DDR or HBM bank likes. `units` counts whole blocks: the host pads.
 #include "common/dialect.h"
 
 typedef FM_VECTOR(DATA_TYPE, VECTOR_WIDTH) stream_vector;
@@ -14,9 +14,9 @@ typedef FM_VECTOR(DATA_TYPE, VECTOR_WIDTH) stream_vector;
 FM_SINGLE_WORK_ITEM
 __kernel void stream(__global const stream_vector* restrict first,
                      __global const stream_vector* restrict second, __global stream_vector* restrict result,
-                     const float scalar, const uint blocks, const uint use_second) {
+                     const float scalar, const uint units, const uint use_second) {
   const DATA_TYPE factor = (DATA_TYPE)scalar;
-  for (uint block = 0; block < blocks; ++block) {
+  for (uint block = 0; block < units; ++block) {
     stream_vector buffer[VECTORS_PER_BLOCK];
     const size_t start = (size_t)block * VECTORS_PER_BLOCK;
     FM_PIPELINE

@@ -1,7 +1,13 @@
 #include "device/replications.hpp"
 
-#include <algorithm>
+#include <fmt/format.h>
 
+#include <algorithm>
+#include <limits>
+#include <stdexcept>
+
+#include "base/error.hpp"
+#include "device/memory.hpp"
 #include "device/program.hpp"
 
 namespace fabricmark::device {
@@ -77,13 +83,62 @@ void Timeline::collect_host_spans() {
   }
 }
 
-Replications::Replications(const Device& device, const cl::Program& program, const std::string& entry,
+Replications::Replications(const Device& device, const cl::Program& program, const EntryPoint& entry,
                            int count, Timeline& timeline)
     : entry_(entry), timeline_(timeline) {
   for (int i = 0; i < count; ++i) {
-    kernels_.push_back(entry_point(program, entry));
+    kernels_.push_back(entry_point(program, entry.name));
     queues_.push_back(device.queue(timeline.enabled()));
   }
+  if (kernels_.empty()) return;
+  const auto taken = kernels_.front().getInfo<CL_KERNEL_NUM_ARGS>();
+  if (taken == entry.arguments.size()) return;
+  throw bad_use(fmt::format("the kernel '{}' takes {} arguments, and kernel.toml declares {}", entry.name,
+                            taken, entry.arguments.size()),
+                "declare all of them, in order, in [variants.NAME.arguments]");
+}
+
+void Replications::set(int replication, NamedArguments values) {
+  cl::Kernel& kernel = kernels_[static_cast<std::size_t>(replication)];
+  for (const auto& [name, value] : values) {
+    const auto found = std::ranges::find(entry_.arguments, name, &Argument::name);
+    if (found == entry_.arguments.end()) {
+      throw std::logic_error(fmt::format("the kernel '{}' has no argument '{}'", entry_.name, name));
+    }
+    set_one(kernel, static_cast<cl_uint>(found - entry_.arguments.begin()), *found, value);
+  }
+}
+
+void Replications::set_one(cl::Kernel& kernel, cl_uint index, const Argument& argument,
+                           const ArgumentValue& value) const {
+  const bool is_buffer = std::holds_alternative<const Buffer*>(value.held());
+  const bool is_real = std::holds_alternative<double>(value.held());
+  const bool takes_real = argument.kind == ArgumentKind::kFloat || argument.kind == ArgumentKind::kDouble;
+  if (is_buffer != (argument.kind == ArgumentKind::kBuffer) || (is_real && !takes_real)) {
+    throw std::logic_error(
+        fmt::format("the argument '{}' of the kernel '{}' is of another kind", argument.name, entry_.name));
+  }
+  if (is_buffer) return std::get<const Buffer*>(value.held())->set_argument(kernel, index);
+  if (takes_real) {
+    const double number =
+        is_real ? std::get<double>(value.held()) : static_cast<double>(std::get<std::uint64_t>(value.held()));
+    argument.kind == ArgumentKind::kDouble ? kernel.setArg(index, cl_double{number})
+                                           : kernel.setArg(index, static_cast<cl_float>(number));
+    return;
+  }
+  const std::uint64_t number = std::get<std::uint64_t>(value.held());
+  const auto set_as = [&](auto zero) {
+    using Type = decltype(zero);
+    if (number > std::numeric_limits<Type>::max()) {
+      throw bad_use(fmt::format("the argument '{}' of the kernel '{}' cannot be {}, only up to {}",
+                                argument.name, entry_.name, number, std::numeric_limits<Type>::max()),
+                    "choose a smaller size");
+    }
+    kernel.setArg(index, static_cast<Type>(number));
+  };
+  if (argument.kind == ArgumentKind::kUchar) return set_as(cl_uchar{});
+  if (argument.kind == ArgumentKind::kUint) return set_as(cl_uint{});
+  set_as(cl_ulong{});
 }
 
 void Replications::run(const std::string& operation, const std::vector<Geometry>& geometries) {
@@ -98,7 +153,8 @@ void Replications::start(const std::string& operation, const std::vector<Geometr
     if (timeline_.enabled()) {
       start(operation, i, geometry);
     } else {
-      enqueue(i, geometry, nullptr, nullptr);
+      start_on(queue(i), i, geometry, nullptr, nullptr);
+      queue(i).flush();
     }
   }
 }
@@ -106,17 +162,18 @@ void Replications::start(const std::string& operation, const std::vector<Geometr
 cl::Event Replications::start(const std::string& operation, int replication, const Geometry& geometry,
                               const std::vector<cl::Event>& after) {
   cl::Event event;
-  enqueue(replication, geometry, after.empty() ? nullptr : &after, &event);
-  if (timeline_.enabled()) timeline_.add(operation, entry_, replication, event);
+  start_on(queue(replication), replication, geometry, after.empty() ? nullptr : &after, &event);
+  queue(replication).flush();
+  if (timeline_.enabled()) timeline_.add(operation, entry_.name, replication, event);
   return event;
 }
 
-void Replications::enqueue(int replication, const Geometry& geometry, const std::vector<cl::Event>* after,
-                           cl::Event* event) {
-  queue(replication)
-      .enqueueNDRangeKernel(kernel(replication), cl::NullRange, cl::NDRange(geometry.global),
-                            cl::NDRange(geometry.local), after, event);
-  queue(replication).flush();
+void Replications::start_on(const cl::CommandQueue& queue, int replication, const Geometry& geometry,
+                            const std::vector<cl::Event>* after, cl::Event* done) const {
+  const cl::NDRange local =
+      geometry.local == Geometry::kAnyLocal ? cl::NullRange : cl::NDRange(geometry.local);
+  queue.enqueueNDRangeKernel(kernels_[static_cast<std::size_t>(replication)], cl::NullRange,
+                             cl::NDRange(geometry.global), local, after, done);
 }
 
 void Replications::transfer(const std::function<void(int)>& enqueue) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "device/arguments.hpp"
 #include "device/device.hpp"
 
 namespace fabricmark::device {
@@ -61,6 +62,7 @@ class Timeline {
 
 /// How many work-items a kernel is started with; a single work-item by default.
 struct Geometry {
+  static constexpr std::size_t kAnyLocal = 0;  ///< the runtime chooses the work-groups
   std::size_t global = 1;
   std::size_t local = 1;
 };
@@ -68,13 +70,15 @@ struct Geometry {
 /// `count` copies of a kernel that run at the same time, each on a queue of its own.
 class Replications {
  public:
-  Replications(const Device& device, const cl::Program& program, const std::string& entry, int count,
+  /// Throws Error (bad use) where the program has no such kernel, or one with another number of arguments.
+  Replications(const Device& device, const cl::Program& program, const EntryPoint& entry, int count,
                Timeline& timeline);
 
   [[nodiscard]] int count() const { return static_cast<int>(kernels_.size()); }
-  [[nodiscard]] cl::Kernel& kernel(int replication) {
-    return kernels_[static_cast<std::size_t>(replication)];
-  }
+  /// Sets arguments of one replication by their names; they stay until they are set again. Throws Error (bad
+  /// use) for a number that the declared type does not hold, and std::logic_error for a name that is not
+  /// declared or memory in place of a number.
+  void set(int replication, NamedArguments values);
   [[nodiscard]] const cl::CommandQueue& queue(int replication) const {
     return queues_[static_cast<std::size_t>(replication)];
   }
@@ -88,14 +92,15 @@ class Replications {
   /// Those of one replication run one after the other.
   cl::Event start(const std::string& operation, int replication, const Geometry& geometry,
                   const std::vector<cl::Event>& after = {});
+  /// The same on a queue other than its own, without a flush; `after` and `done` may be null.
+  void start_on(const cl::CommandQueue& queue, int replication, const Geometry& geometry,
+                const std::vector<cl::Event>* after, cl::Event* done) const;
   /// Calls `enqueue(replication)`, which queues copies, for all replications and waits for all.
   void transfer(const std::function<void(int)>& enqueue);
 
  private:
-  void enqueue(int replication, const Geometry& geometry, const std::vector<cl::Event>* after,
-               cl::Event* event);
-
-  std::string entry_;
+  void set_one(cl::Kernel& kernel, cl_uint index, const Argument& argument, const ArgumentValue& value) const;
+  EntryPoint entry_;
   std::vector<cl::Kernel> kernels_;
   std::vector<cl::CommandQueue> queues_;
   Timeline& timeline_;

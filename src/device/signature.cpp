@@ -11,7 +11,7 @@ namespace fabricmark::device {
 
 namespace {
 
-struct Argument {
+struct TakenArgument {
   std::string space;  ///< "global", "local", "constant"; empty for a value
   std::string type;   ///< as declared, such as "float4*"
   std::string name;
@@ -21,6 +21,24 @@ struct Argument {
 std::string without_zero(std::string text) {
   std::erase(text, '\0');
   return text;
+}
+
+std::string kind_name(ArgumentKind kind) {
+  switch (kind) {
+    case ArgumentKind::kBuffer:
+      return "buffer";
+    case ArgumentKind::kUchar:
+      return "uchar";
+    case ArgumentKind::kUint:
+      return "uint";
+    case ArgumentKind::kUlong:
+      return "ulong";
+    case ArgumentKind::kFloat:
+      return "float";
+    case ArgumentKind::kDouble:
+      return "double";
+  }
+  return "";
 }
 
 std::string space_name(cl_kernel_arg_address_qualifier space) {
@@ -37,8 +55,8 @@ std::string space_name(cl_kernel_arg_address_qualifier space) {
 }
 
 /// None where the runtime has not kept them.
-std::optional<std::vector<Argument>> arguments_of(const cl::Kernel& kernel) {
-  std::vector<Argument> arguments;
+std::optional<std::vector<TakenArgument>> arguments_of(const cl::Kernel& kernel) {
+  std::vector<TakenArgument> arguments;
   try {
     for (cl_uint i = 0; i < kernel.getInfo<CL_KERNEL_NUM_ARGS>(); ++i) {
       arguments.push_back({space_name(kernel.getArgInfo<CL_KERNEL_ARG_ADDRESS_QUALIFIER>(i)),
@@ -51,7 +69,7 @@ std::optional<std::vector<Argument>> arguments_of(const cl::Kernel& kernel) {
   return arguments;
 }
 
-std::string text_of(const Argument& argument) {
+std::string text_of(const TakenArgument& argument) {
   return (argument.space.empty() ? "" : argument.space + " ") + argument.type + " " + argument.name;
 }
 
@@ -87,12 +105,36 @@ std::optional<cl::Kernel> find(const cl::Program& program, const std::string& en
 
 std::string signature(const cl::Kernel& kernel) {
   const auto name = without_zero(kernel.getInfo<CL_KERNEL_FUNCTION_NAME>());
-  const std::optional<std::vector<Argument>> arguments = arguments_of(kernel);
+  const std::optional<std::vector<TakenArgument>> arguments = arguments_of(kernel);
   if (!arguments)
     return name + " with " + std::to_string(kernel.getInfo<CL_KERNEL_NUM_ARGS>()) + " arguments";
   std::string text;
-  for (const Argument& argument : *arguments) text += (text.empty() ? "" : ", ") + text_of(argument);
+  for (const TakenArgument& argument : *arguments) text += (text.empty() ? "" : ", ") + text_of(argument);
   return name + "(" + text + ")";
+}
+
+void check_declared(const cl::Program& program, const EntryPoint& entry, const std::string& name) {
+  const auto lock = setup_lock();
+  const std::optional<cl::Kernel> kernel = find(program, entry.name);
+  if (!kernel) return;
+  const auto wrong = [&](const std::string& found, const std::string& declared) {
+    return bad_use(
+        "the kernel '" + entry.name + "' of '" + name + "' " + found + ", kernel.toml declares " + declared,
+        "change [variants.NAME.arguments] to " + signature(*kernel));
+  };
+  const auto count = kernel->getInfo<CL_KERNEL_NUM_ARGS>();
+  if (count != entry.arguments.size())
+    throw wrong("takes " + std::to_string(count) + " arguments", std::to_string(entry.arguments.size()));
+  const std::optional<std::vector<TakenArgument>> taken = arguments_of(*kernel);
+  if (!taken) return;
+  for (std::size_t i = 0; i < taken->size(); ++i) {
+    const Argument& declared = entry.arguments[i];
+    const std::string type = (*taken)[i].space.empty() ? number_in((*taken)[i].type).type : "buffer";
+    const bool has_type = type.empty() || type == kind_name(declared.kind);
+    if ((*taken)[i].name == declared.name && has_type) continue;
+    throw wrong("has '" + text_of((*taken)[i]) + "' for argument " + std::to_string(i + 1),
+                "'" + kind_name(declared.kind) + " " + declared.name + "'");
+  }
 }
 
 std::vector<std::string> check_signature(const cl::Program& own, const cl::Program& shipped,
@@ -113,13 +155,13 @@ std::vector<std::string> check_signature(const cl::Program& own, const cl::Progr
                       " argument" + (number == 1 ? "" : "s"),
                   remedy);
   }
-  const std::optional<std::vector<Argument>> found = arguments_of(*given);
-  const std::optional<std::vector<Argument>> expected = arguments_of(*wanted);
+  const std::optional<std::vector<TakenArgument>> found = arguments_of(*given);
+  const std::optional<std::vector<TakenArgument>> expected = arguments_of(*wanted);
   std::vector<std::string> remarks;
   if (!found || !expected) return remarks;
   for (std::size_t i = 0; i < found->size(); ++i) {
-    const Argument& own_argument = (*found)[i];
-    const Argument& argument = (*expected)[i];
+    const TakenArgument& own_argument = (*found)[i];
+    const TakenArgument& argument = (*expected)[i];
     const std::string difference = "argument " + std::to_string(i + 1) + " of the kernel '" + entry +
                                    "' of '" + name + "' is '" + text_of(own_argument) + "'";
     const Number own_number = number_in(own_argument.type);

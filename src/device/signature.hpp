@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "device/arguments.hpp"
 #include "device/opencl.hpp"
 
 namespace fabricmark::device {
@@ -10,6 +11,11 @@ namespace fabricmark::device {
 /// A kernel as its source declares it, such as "stream(global float* first, uint blocks)"; with the number of
 /// its arguments alone where the runtime keeps no more.
 std::string signature(const cl::Kernel& kernel);
+
+/// Compares a kernel of the suite, from the file `name`, with what kernel.toml declares of it. Throws Error
+/// (bad use) for another number of arguments, and where the runtime keeps them for another name or type. A
+/// program that lacks the kernel, as one for another device class may, is left alone.
+void check_declared(const cl::Program& program, const EntryPoint& entry, const std::string& name);
 
 /// Compares a user's kernel `entry` of `own`, from the file `name`, with the suite's in `shipped`, from
 /// `shipped_name`. Throws Error (bad use), which gives the expected signature, where it is missing, takes

@@ -133,7 +133,8 @@ class Context {
 
   /// `count` concurrent copies of the variant's entry point number `entry`.
   [[nodiscard]] device::Replications replications(int count, std::size_t entry = 0) const {
-    return {device_, program_, variant_.entry_points.at(entry), count, timeline_};
+    return {device_, program_, entry_point(variant_, variant_.entry_points.at(entry), parameters_), count,
+            timeline_};
   }
   /// A device buffer of the kind of memory that --memory asks for, in a bank where banks can be chosen.
   [[nodiscard]] device::Buffer buffer(std::size_t bytes, int bank = -1) const {

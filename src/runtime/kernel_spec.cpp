@@ -5,6 +5,8 @@
 
 #include <toml++/toml.h>
 #include <algorithm>
+#include <array>
+#include <cctype>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
@@ -30,9 +32,12 @@ class Reader {
     try {
       root_ = toml::parse(text, file_.string());
     } catch (const toml::parse_error& error) {
-      throw bad_use(fmt::format("'{}' line {} is not TOML: {}", file_.string(), error.source().begin.line,
-                                std::string(error.description())),
-                    "correct that line");
+      std::string description(error.description());  // may quote the line's end
+      std::ranges::replace_if(
+          description, [](unsigned char c) { return std::iscntrl(c) != 0; }, ' ');
+      throw bad_use(
+          fmt::format("'{}' line {} is not TOML: {}", file_.string(), error.source().begin.line, description),
+          "correct that line");
     }
   }
 
@@ -215,6 +220,28 @@ void check_defaults(const Reader& reader, const KernelSpec& spec) {
   }
 }
 
+/// The table of arguments by entry point: lists of { name, kind, ... }.
+void read_arguments(const Reader& reader, const toml::table& all, const std::string& variant,
+                    VariantSpec& spec) {
+  constexpr std::array kKinds{"buffer", "uchar", "uint", "ulong", "float", "double", "real"};
+  for (const auto& [key, list] : all) {
+    const std::string entry(key.str());
+    const std::string where = variant + "arguments." + entry;
+    if (std::ranges::find(spec.entry_points, entry) == spec.entry_points.end())
+      throw reader.wrong(where, "arguments of an entry point");
+    if (!list.is_array()) throw reader.wrong(where, "a list of { name, kind }");
+    std::vector<ArgumentSpec>& arguments = spec.arguments[entry];
+    for (const toml::node& node : *list.as_array()) {
+      if (!node.is_table()) throw reader.wrong(where, "a list of { name, kind }");
+      const toml::table& table = *node.as_table();
+      reader.only(table, {"name", "kind", "access", "bank", "meaning"}, where + ".");
+      arguments.push_back({reader.text(table, "name", where + "."), reader.text(table, "kind", where + ".")});
+      if (std::ranges::find(kKinds, arguments.back().kind) == kKinds.end())
+        throw reader.wrong(where + ".kind", fmt::format("one of {}", fmt::join(kKinds, ", ")));
+    }
+  }
+}
+
 VariantSpec read_variant(const Reader& reader, const std::string& name, const toml::table& table) {
   const std::string where = "variants." + name + ".";
   reader.only(table, {"file", "entry_points", "style", "arguments", "defaults", "largest"}, where);
@@ -229,6 +256,8 @@ VariantSpec read_variant(const Reader& reader, const std::string& name, const to
     if (!text) throw reader.wrong(where + "entry_points", "a list of kernel names");
     spec.entry_points.push_back(*text);
   }
+  if (table.contains("arguments"))
+    read_arguments(reader, reader.table(table, "arguments", where), where, spec);
   if (table.contains("defaults")) {
     for (const auto& [parameter, node] : reader.table(table, "defaults", where)) {
       const std::string key(parameter.str());
@@ -270,6 +299,26 @@ const ParameterSpec* KernelSpec::find(const std::string& name) const {
   const auto found =
       std::ranges::find_if(parameters, [&](const ParameterSpec& spec) { return spec.name == name; });
   return found == parameters.end() ? nullptr : &*found;
+}
+
+device::EntryPoint entry_point(const VariantSpec& variant, const std::string& name,
+                               const Parameters& parameters) {
+  using Kind = device::ArgumentKind;
+  const bool is_double = parameters.has("data_type") && parameters.text("data_type") == "double";
+  const std::map<std::string, Kind> kinds{{"buffer", Kind::kBuffer},
+                                          {"uchar", Kind::kUchar},
+                                          {"uint", Kind::kUint},
+                                          {"ulong", Kind::kUlong},
+                                          {"float", Kind::kFloat},
+                                          {"double", Kind::kDouble},
+                                          {"real", is_double ? Kind::kDouble : Kind::kFloat}};
+  device::EntryPoint entry{.name = name, .arguments = {}};
+  const auto declared = variant.arguments.find(name);
+  if (declared == variant.arguments.end()) return entry;
+  for (const ArgumentSpec& argument : declared->second) {
+    entry.arguments.push_back({argument.name, kinds.at(argument.kind)});
+  }
+  return entry;
 }
 
 KernelSpec load_kernel_spec(const fs::path& file) {

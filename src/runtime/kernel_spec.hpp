@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "device/arguments.hpp"
 #include "device/device.hpp"
 #include "device/program.hpp"
 #include "runtime/parameters.hpp"
@@ -28,11 +29,19 @@ struct ParameterSpec {
   std::string meaning;
 };
 
+/// One argument of an entry point: its name and "buffer", "uchar", "uint", "ulong", "float", "double", or
+/// "real", which is double where the parameter data_type is, else float.
+struct ArgumentSpec {
+  std::string name;
+  std::string kind;
+};
+
 /// One kind of kernel: base, throughput, ...
 struct VariantSpec {
   std::string name;
   std::string file;
   std::vector<std::string> entry_points;
+  std::map<std::string, std::vector<ArgumentSpec>> arguments;    ///< by entry point; none where it is missing
   std::map<std::string, std::map<std::string, Value>> defaults;  ///< parameter -> device class or "" -> value
   std::map<std::string, double> largest;                         ///< parameter -> largest value of this kind
 };
@@ -63,6 +72,10 @@ KernelSpec parse_kernel_spec(const std::string& text, const std::filesystem::pat
 
 /// Folder of kernel.toml files: $FABRICMARK_KERNELS, the source tree's, or share/fabricmark/kernels.
 std::filesystem::path kernels_folder();
+
+/// An entry point with its arguments; `parameters` say what type "real" is.
+device::EntryPoint entry_point(const VariantSpec& variant, const std::string& name,
+                               const Parameters& parameters);
 
 /// What a default may refer to by name.
 struct DeviceFacts {

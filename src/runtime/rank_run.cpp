@@ -231,7 +231,12 @@ cl::Program RankRun::build() {
   const device::Definitions definitions = build_definitions(setup_.spec, parameters_, device_->info());
   const device::BuiltProgram built =
       device::build_from_source(*device_, source, kernel_source_.filename().string(), definitions);
-  if (options_.kernel_file) check_signatures(built.program, definitions);
+  if (options_.kernel_file) {
+    check_signatures(built.program, definitions);
+  } else {
+    for (const std::string& entry : variant_->entry_points)
+      device::check_declared(built.program, entry_point(*variant_, entry, parameters_), result_.kernel.file);
+  }
   if (options_.save_bitstream && ranks_.is_root()) {
     const std::string binary = device::program_binary(built.program);
     write_atomically(*options_.save_bitstream, binary);

@@ -178,11 +178,8 @@ file = "base.cl"
 entry_points = ["stream"]
 style = "single-work-item"
 
-[[variants.base.arguments]]
-name = "in1"
-kind = "buffer"
-access = "read"
-bank = "replication"
+[variants.base.arguments]
+stream = [{ name = "first", kind = "buffer", access = "read", bank = "replication" }]
 
 [parameters.vector_width]
 type = "int"

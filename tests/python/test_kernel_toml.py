@@ -77,6 +77,8 @@ CHANGES = {
     "unknown key": ('summary = "', 'sumary = "x"\nsummary = "', "'sumary' was unexpected"),
     "unknown variant": ("[variants.base]", "[variants.bass]", "bass"),
     "no entry points": ('entry_points = ["stream"]', "entry_points = []", "variants.base.entry_points"),
+    "kind of argument": ('kind = "buffer"', 'kind = "memory"', "variants.base.arguments.stream"),
+    "argument without a name": ('name = "first", ', "", "variants.base.arguments.stream"),
     "unknown type": ('type = "int"', 'type = "integer"', "parameters.vector_width.type"),
     "unknown stage": ('stage = "run"', 'stage = "later"', "parameters.replications.stage"),
     "default not allowed": (

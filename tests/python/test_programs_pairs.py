@@ -70,6 +70,7 @@ def extended(tmp_path_factory):
         text = re.sub(r"(\[parameters\.transport\]\n[^[]*values = \[)", r'\1"pigeon", ', path.read_text())
         text += f'\n[variants.systolic]\nfile = "{base["file"]}"\n'
         text += f'entry_points = {base["entry_points"]}\nstyle = "{base["style"]}"\n'
+        text += text[text.index("[variants.base.arguments]") :].split("\n\n")[0].replace("base", "systolic")
         path.write_text(text)
     return {"FABRICMARK_KERNELS": str(kernels)}
 

@@ -178,7 +178,7 @@ OWN = "log_part, log_table, part);\n    const bool is_free"
 REST = "k < BUFFER_SIZE; ++k) {\n    if"
 LANE_LOOP = "k < LANES; ++k) {\n      update_own"
 BROKEN = {
-    "half of the updates": ("base", "(long)(numbers_per_rng * RNGS);", "(long)numbers_per_rng * RNGS / 2;"),
+    "half of the updates": ("base", "(long)(numbers_each * RNGS);", "(long)numbers_each * RNGS / 2;"),
     "another polynomial": ("base", "= next_number(", "= 1 + next_number("),
     "the neighbour's part": ("base", OWN, OWN.replace("part)", "part ^ 1)")),
     "other bits of the number": (

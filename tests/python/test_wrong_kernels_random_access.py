@@ -99,8 +99,8 @@ WRONG = {
     "the item's own bits alone": update("throughput", "table[item] ^= own_item(update, log_part)"),
     # Some of the updates.
     "all but one update": wrong(
-        "base", ("state.left[r] = numbers_per_rng;", "state.left[r] = numbers_per_rng - (r == 1);"),
-        ("(long)(numbers_per_rng * RNGS)", "(long)(numbers_per_rng * RNGS) - 1"),
+        "base", ("state.left[r] = numbers_each;", "state.left[r] = numbers_each - (r == 1);"),
+        ("(long)(numbers_each * RNGS)", "(long)(numbers_each * RNGS) - 1"),
     ),
     "the first update twice": begin("throughput", "  table[own_item(seeds[0], log_part)] ^= seeds[0];"),
     "the end of the queue left out": wrong("throughput", (LAST, "}")),

@@ -4,6 +4,7 @@
 
 #include "device/memory.hpp"
 #include "device/program.hpp"
+#include "device/signature.hpp"
 #include "device_support.hpp"
 
 namespace fabricmark::device {
@@ -19,22 +20,54 @@ constexpr const char* kSpin =
     "  *x = value;\n"
     "}\n";
 
+const EntryPoint kEntry{"spin", {{"x", ArgumentKind::kBuffer}, {"steps", ArgumentKind::kUint}}};
+
 class OnReplications : public test_support::OnDevice {
  protected:
   /// Replications of the kernel, each with a value of its own.
   Replications prepared(int count, unsigned steps, Timeline& timeline) {
     program_ = build_from_source(device(), kSpin, "spin.cl", {}).program;
-    Replications kernels(device(), program_, "spin", count, timeline);
+    Replications kernels(device(), program_, kEntry, count, timeline);
     for (int i = 0; i < count; ++i) {
       buffers_.emplace_back(device(), sizeof(cl_ulong));
-      buffers_.back().set_argument(kernels.kernel(i), 0);
-      kernels.kernel(i).setArg(1, steps);
+      kernels.set(i, {{"x", buffers_.back()}, {"steps", steps}});
     }
     return kernels;
   }
   cl::Program program_;
   std::vector<Buffer> buffers_;
 };
+
+TEST_F(OnReplications, TakeArgumentsOfTheirNamesAndTypesOnly) {
+  Timeline timeline(false);
+  Replications kernels = prepared(1, 1, timeline);
+  EXPECT_THROW(kernels.set(0, {{"y", 1U}}), std::logic_error);
+  EXPECT_THROW(kernels.set(0, {{"steps", 1.0}}), std::logic_error);
+  EXPECT_THROW(kernels.set(0, {{"steps", buffers_[0]}}), std::logic_error);
+  EXPECT_THROW(kernels.set(0, {{"x", 1U}}), std::logic_error);
+  kernels.set(0, {{"steps", 0xFFFFFFFFUL}});
+  const std::string message = test::message_of([&] { kernels.set(0, {{"steps", 0x100000000UL}}); });
+  EXPECT_TRUE(test::mentions(message, "'steps' of the kernel 'spin' cannot be 4294967296")) << message;
+}
+
+TEST_F(OnReplications, AreRefusedWhereDeclaredAndBuiltArgumentsDiffer) {
+  prepared(1, 1, *std::make_unique<Timeline>(false));
+  const auto refused = [&](std::vector<Argument> arguments) {
+    return test::message_of([&] { check_declared(program_, {"spin", std::move(arguments)}, "spin.cl"); });
+  };
+  check_declared(program_, kEntry, "spin.cl");
+  check_declared(program_, {"elsewhere", {}}, "spin.cl");
+  EXPECT_TRUE(test::mentions(refused({{"x", ArgumentKind::kBuffer}}), "takes 2 arguments"));
+  EXPECT_TRUE(test::mentions(refused({kEntry.arguments[0], {"turns", ArgumentKind::kUint}}), "argument 2"));
+  EXPECT_TRUE(
+      test::mentions(refused({kEntry.arguments[0], {"steps", ArgumentKind::kUlong}}), "'ulong steps'"));
+  EXPECT_TRUE(test::mentions(refused({{"x", ArgumentKind::kUint}, kEntry.arguments[1]}), "argument 1"));
+  Timeline timeline(false);
+  const std::string message = test::message_of([&] {
+    Replications(device(), program_, {"spin", {}}, 1, timeline);
+  });
+  EXPECT_TRUE(test::mentions(message, "takes 2 arguments, and kernel.toml declares 0")) << message;
+}
 
 TEST_F(OnReplications, RunAtTheSameTime) {
   if (found_.info.compute_units < 2) GTEST_SKIP() << "a device with one compute unit";

@@ -44,6 +44,25 @@ TEST(KernelSpec, ReadsAllThatTheSmallestFileSays) {
   EXPECT_EQ(spec.constraints[0].expression, "p > 0");
 }
 
+TEST(KernelSpec, TellsTheArgumentsOfAnEntryPoint) {
+  const std::string text =
+      "[\"k\"]\narguments = { k = [{ name = \"m\", kind = \"buffer\", access = \"read\" }, "
+      "{ name = \"r\", kind = \"real\" }] }";
+  std::string whole = kSmallest;
+  whole.replace(whole.find("[\"k\"]"), 5, text);
+  const KernelSpec spec = parse(whole);
+  using Kind = device::ArgumentKind;
+  for (const auto& [type, kind] : {std::pair{"float", Kind::kFloat}, std::pair{"double", Kind::kDouble}}) {
+    Parameters parameters;
+    parameters.set("data_type", std::string(type));
+    const device::EntryPoint entry = entry_point(spec.variant("base"), "k", parameters);
+    ASSERT_EQ(entry.arguments.size(), 2U);
+    EXPECT_EQ(entry.arguments[0].name, "m");
+    EXPECT_EQ(entry.arguments[0].kind, Kind::kBuffer);
+    EXPECT_EQ(entry.arguments[1].kind, kind);
+  }
+}
+
 TEST(KernelSpec, KeepsTheOrderOfTheFile) {
   std::string text = kSmallest.substr(0, kSmallest.find("[[constraints]]"));
   for (const char* name : {"z", "a", "m"}) {
@@ -121,6 +140,16 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"[\"k\"]", "[\"k\"]\nlargest = { p = \"1\" }", "variants.base.largest.p"},
         Mistake{"[\"k\"]", "[\"k\"]\ndefaults = 1", "variants.base.defaults"},
         Mistake{"[\"k\"]", "[\"k\"]\ndefaults = { p = { tpu = 1 } }", "variants.base.defaults.p.tpu"},
+        Mistake{"[\"k\"]", "[\"k\"]\narguments = 1", "variants.base.arguments"},
+        Mistake{"[\"k\"]", "[\"k\"]\narguments = { j = [] }", "variants.base.arguments.j"},
+        Mistake{"[\"k\"]", "[\"k\"]\narguments = { k = 1 }", "variants.base.arguments.k"},
+        Mistake{"[\"k\"]", "[\"k\"]\narguments = { k = [1] }", "variants.base.arguments.k"},
+        Mistake{"[\"k\"]", "[\"k\"]\narguments = { k = [{ kind = \"uint\" }] }",
+                "variants.base.arguments.k.name"},
+        Mistake{"[\"k\"]", "[\"k\"]\narguments = { k = [{ name = \"n\" }] }",
+                "variants.base.arguments.k.kind"},
+        Mistake{"[\"k\"]", "[\"k\"]\narguments = { k = [{ name = \"n\", kind = \"int\" }] }",
+                "variants.base.arguments.k.kind"},
         Mistake{"type = \"int\"\n", "", "parameters.p.type"},
         Mistake{"type = \"int\"", "type = \"integer\"", "parameters.p.type"},
         Mistake{"stage = \"run\"\n", "", "parameters.p.stage"},

@@ -30,7 +30,7 @@ constexpr Way kOverHost{.messages = 20, .has_steps = true};
 struct Steps {
   explicit Steps(const runtime::Context& context)
       : transport(context, 0), kernels(context.replications(1)), touched(context.buffer(1)) {
-    touched.set_argument(kernels.kernel(0), 0);
+    kernels.set(0, {{"memory", touched}});
   }
 
   fabric::HostTransport transport;
@@ -195,7 +195,7 @@ class EffectiveBandwidth : public runtime::Benchmark {
     const auto staged = [&](std::size_t place) { return place * series_.place_bytes(); };
     const auto touch = [&](const char* step) {
       const auto value = static_cast<cl_uchar>(++touches_ % 251 + 1);
-      steps_->kernels.kernel(0).setArg(1, value);
+      steps_->kernels.set(0, {{"value", value}});
       time(step, [&](std::size_t) { steps_->kernels.run(step, {{}}); });
       check_touched(value, step);
     };

@@ -17,9 +17,7 @@ class BaseExecution : public Batch {
  private:
   void start(Direction direction) override {
     for (std::size_t i = 0; i < parts().size(); ++i) {
-      cl::Kernel& kernel = kernels().kernel(static_cast<int>(i));
-      kernel.setArg(2, static_cast<cl_uint>(parts()[i].count));
-      kernel.setArg(3, is_inverse(direction));
+      kernels().set(static_cast<int>(i), {{"batch", parts()[i].count}, {"inverse", is_inverse(direction)}});
     }
     kernels().run(name(direction), std::vector<device::Geometry>(parts().size()));
   }

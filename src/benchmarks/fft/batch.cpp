@@ -29,8 +29,7 @@ Batch::Batch(const runtime::Context& context, std::size_t complex_bytes, std::si
 
 void Batch::run(Direction direction) {
   for (std::size_t i = 0; i < parts_.size(); ++i) {
-    input_[i].set_argument(kernels_.kernel(static_cast<int>(i)), 0);
-    output_[i].set_argument(kernels_.kernel(static_cast<int>(i)), 1);
+    kernels_.set(static_cast<int>(i), {{"in", input_[i]}, {"out", output_[i]}});
   }
   start(direction);
 }

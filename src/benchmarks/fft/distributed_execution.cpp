@@ -77,52 +77,47 @@ class DistributedExecution : public Execution {
 
   void run(Direction direction) override {
     const auto ranks = static_cast<std::size_t>(ranks_.size());
-    const cl_uint inverse = direction == Direction::kInverse ? 1 : 0;
+    const cl_uint inverse = is_inverse(direction);
     swap(direction, input_, device(outgoing_), {local_.rows, ranks, local_.columns});
     exchange();
-    start(columns_step_, direction, [&](cl::Kernel& kernel) {
-      between_.set_argument(kernel, 3);
-      scratch_.set_argument(kernel, 4);
-      set_numbers(kernel, 5, {local_.columns, ranks, inverse});
-    });
+    columns_step_.set(0, {{"between_all", between_}, {"columns", local_.columns}, {"ranks", ranks}});
+    start(columns_step_, direction, inverse);
     exchange();
-    start(rows_step_, direction, [&](cl::Kernel& kernel) {
-      scratch_.set_argument(kernel, 3);
-      set_numbers(kernel, 4, {local_.rows, inverse});
-    });
+    rows_step_.set(0, {{"rows", local_.rows}});
+    start(rows_step_, direction, inverse);
     exchange();
     swap(direction, device(incoming_), output_, {ranks, local_.columns, local_.rows});
   }
 
  private:
+  /// Of an array of outer x inner runs of `points`, of which the first two are swapped.
+  struct Axes {
+    std::size_t outer = 1;
+    std::size_t inner = 1;
+    std::size_t points = 1;
+  };
   static constexpr std::size_t kChunkBytes = std::size_t{256} << 10;
 
   static device::Buffer& device(const std::unique_ptr<fabric::MessageBuffer>& buffer) {
     return *buffer->device_memory();
-  }
-  static void set_numbers(cl::Kernel& kernel, cl_uint index, const std::vector<std::size_t>& numbers) {
-    for (const std::size_t number : numbers) kernel.setArg(index++, static_cast<cl_uint>(number));
   }
   void exchange() {
     fabric::all_to_all(*transport_, ranks_, *outgoing_, *incoming_,
                        bytes_ / static_cast<std::size_t>(ranks_.size()));
   }
   /// From what has arrived to what will be sent.
-  template <typename SetArguments>
-  void start(device::Replications& step, Direction direction, SetArguments&& set_arguments) {
-    cl::Kernel& kernel = step.kernel(0);
-    device(incoming_).set_argument(kernel, 0);
-    device(outgoing_).set_argument(kernel, 1);
-    twiddles_.set_argument(kernel, 2);
-    set_arguments(kernel);
+  void start(device::Replications& step, Direction direction, cl_uint inverse) {
+    step.set(0, {{"in", device(incoming_)},
+                 {"out", device(outgoing_)},
+                 {"twiddles", twiddles_},
+                 {"scratch", scratch_},
+                 {"inverse", inverse}});
     step.run(name(direction), {{items_, 1}});
   }
-  void swap(Direction direction, const device::Buffer& from, const device::Buffer& to,
-            const std::vector<std::size_t>& axes) {
-    cl::Kernel& kernel = swap_axes_.kernel(0);
-    from.set_argument(kernel, 0);
-    to.set_argument(kernel, 1);
-    set_numbers(kernel, 2, axes);
+  void swap(Direction direction, const device::Buffer& from, const device::Buffer& to, const Axes& axes) {
+    swap_axes_.set(
+        0,
+        {{"in", from}, {"out", to}, {"outer", axes.outer}, {"inner", axes.inner}, {"points", axes.points}});
     swap_axes_.run(name(direction), {{items_, 1}});
   }
 

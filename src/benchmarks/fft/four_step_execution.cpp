@@ -44,12 +44,11 @@ class FourStepExecution : public Batch {
   void start(Direction direction) override {
     std::vector<device::Geometry> geometries;
     for (std::size_t i = 0; i < parts().size(); ++i) {
-      cl::Kernel& kernel = kernels().kernel(static_cast<int>(i));
-      twiddles_.set_argument(kernel, 2);
-      between_.set_argument(kernel, 3);
-      scratch_[i].set_argument(kernel, 4);
-      kernel.setArg(5, static_cast<cl_uint>(parts()[i].count));
-      kernel.setArg(6, is_inverse(direction));
+      kernels().set(static_cast<int>(i), {{"twiddles", twiddles_},
+                                          {"between_all", between_},
+                                          {"scratch", scratch_[i]},
+                                          {"batch", parts()[i].count},
+                                          {"inverse", is_inverse(direction)}});
       geometries.push_back({items_[i], 1});
     }
     kernels().run(name(direction), geometries);

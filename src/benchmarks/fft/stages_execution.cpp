@@ -33,14 +33,13 @@ class StagesExecution : public Batch {
         // The last stage writes to the output.
         const bool to_output = (stages - stage) % 2 == 1;
         const device::Buffer& other = to_output ? scratch_[i] : output(i);
-        cl::Kernel& kernel = kernels().kernel(static_cast<int>(i));
-        (stage == 0 ? input(i) : other).set_argument(kernel, 0);
-        (to_output ? output(i) : scratch_[i]).set_argument(kernel, 1);
-        twiddles_.set_argument(kernel, 2);
-        kernel.setArg(3, static_cast<cl_uint>(log_radices_[stage]));
-        kernel.setArg(4, static_cast<cl_uint>(log_done));
-        kernel.setArg(5, static_cast<cl_uint>(stage == 0 ? is_inverse(direction) : 0));
-        kernel.setArg(6, static_cast<cl_uint>(stage + 1 == stages ? is_inverse(direction) : 0));
+        kernels().set(static_cast<int>(i), {{"in", stage == 0 ? input(i) : other},
+                                            {"out", to_output ? output(i) : scratch_[i]},
+                                            {"twiddles", twiddles_},
+                                            {"log_radix", log_radices_[stage]},
+                                            {"log_done", log_done},
+                                            {"swap_in", stage == 0 ? is_inverse(direction) : 0},
+                                            {"swap_out", stage + 1 == stages ? is_inverse(direction) : 0}});
         const std::size_t butterflies = parts()[i].count << (log_size() - log_radices_[stage]);
         // A power of two that divides their number.
         geometries.push_back({butterflies, std::min<std::size_t>(butterflies & (~butterflies + 1), 64)});

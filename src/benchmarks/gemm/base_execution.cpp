@@ -13,9 +13,8 @@ class BaseExecution : public Execution {
     const std::size_t block = shape.row_block;
     for (std::size_t i = 0; i < parts().size(); ++i) {
       set_arguments(i, a(i), b());
-      cl::Kernel& kernel = kernels().kernel(static_cast<int>(i));
-      kernel.setArg(6, static_cast<cl_uint>(parts()[i].count / block));
-      kernel.setArg(7, static_cast<cl_uint>(shape.columns / block));
+      kernels().set(static_cast<int>(i),
+                    {{"block_rows", parts()[i].count / block}, {"blocks", shape.columns / block}});
     }
   }
 

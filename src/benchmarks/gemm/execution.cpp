@@ -41,7 +41,6 @@ Execution::Execution(const runtime::Context& context, const Shape& shape, const 
       bytes_(bytes),
       alpha_(context.parameters().number("alpha")),
       beta_(context.parameters().number("beta")),
-      is_double_(context.parameters().text("data_type") == "double"),
       parts_(divide_rows(context, shape)),
       kernels_(context.replications(static_cast<int>(parts_.size()))),
       b_(context.buffer(shape.b_elements() * bytes.input, 0)) {
@@ -54,19 +53,9 @@ Execution::Execution(const runtime::Context& context, const Shape& shape, const 
 }
 
 void Execution::set_arguments(std::size_t part, const device::Buffer& a, const device::Buffer& b) {
-  cl::Kernel& kernel = kernels_.kernel(static_cast<int>(part));
-  a.set_argument(kernel, 0);
-  b.set_argument(kernel, 1);
-  c_[part].set_argument(kernel, 2);
-  result_[part].set_argument(kernel, 3);
-  cl_uint index = 4;
-  for (const double scalar : {alpha_, beta_}) {
-    if (is_double_) {
-      kernel.setArg(index++, static_cast<cl_double>(scalar));
-    } else {
-      kernel.setArg(index++, static_cast<cl_float>(scalar));
-    }
-  }
+  kernels_.set(
+      static_cast<int>(part),
+      {{"a", a}, {"b", b}, {"c", c_[part]}, {"result", result_[part]}, {"alpha", alpha_}, {"beta", beta_}});
 }
 
 void Execution::start(device::Replications& kernels, const std::vector<device::Geometry>& geometries) {

@@ -61,7 +61,6 @@ class Execution {
   ElementBytes bytes_;
   double alpha_;
   double beta_;
-  bool is_double_;
   std::vector<common::Part> parts_;
   device::Replications kernels_;
   device::Buffer b_;

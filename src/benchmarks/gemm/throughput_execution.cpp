@@ -24,24 +24,16 @@ class CpuExecution : public Execution {
     const runtime::Parameters& parameters = context.parameters();
     const std::size_t tile_columns =
         parameters.count("tile_vectors") * common::vector_width(context, bytes.value);
-    b().set_argument(pack_b_.kernel(0), 0);
-    packed_b_.set_argument(pack_b_.kernel(0), 1);
-    pack_b_.kernel(0).setArg(2, static_cast<cl_uint>(shape.columns));
-    pack_b_.kernel(0).setArg(3, static_cast<cl_uint>(shape.depth));
+    pack_b_.set(0, {{"b", b()}, {"packed", packed_b_}, {"columns", shape.columns}, {"depth", shape.depth}});
     for (std::size_t i = 0; i < parts().size(); ++i) {
       const common::Part& part = parts()[i];
       packed_a_.push_back(context.buffer(part.count * shape.depth * bytes.value));
-      cl::Kernel& pack = pack_a_.kernel(static_cast<int>(i));
-      a(i).set_argument(pack, 0);
-      packed_a_[i].set_argument(pack, 1);
-      pack.setArg(2, static_cast<cl_uint>(shape.depth));
+      const int copy = static_cast<int>(i);
+      pack_a_.set(copy, {{"a", a(i)}, {"packed", packed_a_[i]}, {"depth", shape.depth}});
       pack_geometries_.push_back({part.count / shape.row_block, 1});
 
       set_arguments(i, packed_a_[i], packed_b_);
-      cl::Kernel& multiply = kernels().kernel(static_cast<int>(i));
-      multiply.setArg(6, static_cast<cl_uint>(part.count));
-      multiply.setArg(7, static_cast<cl_uint>(shape.columns));
-      multiply.setArg(8, static_cast<cl_uint>(shape.depth));
+      kernels().set(copy, {{"rows", part.count}, {"columns", shape.columns}, {"depth", shape.depth}});
       const std::size_t row_blocks = whole(part.count / shape.row_block, parameters.count("row_tiles"));
       const std::size_t column_blocks = whole(shape.columns / tile_columns, parameters.count("column_tiles"));
       geometries_.push_back(
@@ -82,10 +74,8 @@ class GpuExecution : public Execution {
     for (std::size_t i = 0; i < parts().size(); ++i) {
       const common::Part& part = parts()[i];
       set_arguments(i, a(i), b());
-      cl::Kernel& kernel = kernels().kernel(static_cast<int>(i));
-      kernel.setArg(6, static_cast<cl_uint>(part.count));
-      kernel.setArg(7, static_cast<cl_uint>(shape.columns));
-      kernel.setArg(8, static_cast<cl_uint>(shape.depth));
+      kernels().set(static_cast<int>(i),
+                    {{"rows", part.count}, {"columns", shape.columns}, {"depth", shape.depth}});
       geometries_.push_back({part.count / shape.row_block * columns * side * side, side * side});
     }
   }

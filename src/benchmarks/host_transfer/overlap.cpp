@@ -15,15 +15,13 @@ Overlap::Overlap(const runtime::Context& context, WorkItems work_items, std::siz
     : bytes_(piece_bytes / sizeof(cl_uint) * sizeof(cl_uint)),
       source_(context.device(), kPieces * bytes_),
       target_(context.device(), kPieces * bytes_),
+      kernels_(context.replications(static_cast<int>(kPieces), kIncrement)),
       work_items_(work_items == WorkItems::kEachWord ? bytes_ / sizeof(cl_uint) : 1),
       queues_{context.device().queue(), context.device().queue(), context.device().queue()} {
   std::memset(target_.data(), 0, target_.bytes());
-  device::Replications kernels = context.replications(static_cast<int>(kPieces), kIncrement);
   for (std::size_t i = 0; i < kPieces; ++i) {
     buffers_.emplace_back(context.device(), bytes_);
-    kernels_.push_back(kernels.kernel(static_cast<int>(i)));
-    buffers_[i].set_argument(kernels_[i], 0);
-    kernels_[i].setArg(1, static_cast<cl_uint>(bytes_ / sizeof(cl_uint)));
+    kernels_.set(static_cast<int>(i), {{"words", buffers_[i]}, {"count", bytes_ / sizeof(cl_uint)}});
   }
 }
 
@@ -35,8 +33,9 @@ void Overlap::prepare(std::uint32_t value) {
 }
 
 void Overlap::execute(std::size_t piece, const std::vector<cl::Event>* after, cl::Event* done) {
-  queues_[kKernels].enqueueNDRangeKernel(kernels_[piece], cl::NullRange, cl::NDRange(work_items_),
-                                         work_items_ == 1 ? cl::NDRange(1) : cl::NullRange, after, done);
+  const device::Geometry geometry{work_items_,
+                                  work_items_ == 1 ? std::size_t{1} : device::Geometry::kAnyLocal};
+  kernels_.start_on(queues_[kKernels], static_cast<int>(piece), geometry, after, done);
 }
 
 void Overlap::run_serial(bool lose_one) {

@@ -33,7 +33,7 @@ class Overlap {
   device::PinnedMemory source_;
   device::PinnedMemory target_;
   std::vector<device::Buffer> buffers_;
-  std::vector<cl::Kernel> kernels_;
+  device::Replications kernels_;  // one for each piece
   std::size_t work_items_;
   std::array<cl::CommandQueue, 3> queues_;  // writes, kernels, reads
 };

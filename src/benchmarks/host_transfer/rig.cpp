@@ -93,9 +93,7 @@ std::byte* Rig::host(const Case& one, device::HostArray<std::byte>& pageable,
 }
 
 void Rig::touch(device::Buffer& buffer, std::size_t bytes, std::uint32_t value) {
-  buffer.set_argument(touch_.kernel(0), 0);
-  touch_.kernel(0).setArg(1, pages(bytes));
-  touch_.kernel(0).setArg(2, static_cast<cl_uint>(value));
+  touch_.set(0, {{"words", buffer}, {"pages", pages(bytes)}, {"value", value}});
   touch_.run("touch", {{}});
 }
 
@@ -166,10 +164,7 @@ void Rig::transfer(const Case& one, bool lose_one) {
 }
 
 std::size_t Rig::count_on_device(device::Buffer& buffer, std::size_t bytes, std::uint32_t value) {
-  buffer.set_argument(count_.kernel(0), 0);
-  count_.kernel(0).setArg(1, pages(bytes));
-  count_.kernel(0).setArg(2, static_cast<cl_uint>(value));
-  wrong_.set_argument(count_.kernel(0), 3);
+  count_.set(0, {{"words", buffer}, {"pages", pages(bytes)}, {"value", value}, {"wrong", wrong_}});
   count_.run("count_wrong", {{}});
   cl_uint found = 0;
   wrong_.read(count_.queue(0), &found, sizeof(found));

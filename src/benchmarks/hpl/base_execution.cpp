@@ -12,21 +12,22 @@ class BaseFactorization : public Factorization {
       : Factorization(context, layout, packing) {}
 
  protected:
-  device::Geometry prepare_lu(cl::Kernel& /*kernel*/, cl_uint /*index*/) override { return {}; }
-  device::Geometry prepare_left(cl::Kernel& kernel, cl_uint index, std::size_t blocks) override {
-    kernel.setArg(index, static_cast<cl_uint>(blocks));
+  device::Geometry prepare_lu(device::Replications& /*kernel*/) override { return {}; }
+  device::Geometry prepare_left(device::Replications& kernel, std::size_t blocks) override {
+    kernel.set(0, {{"blocks", blocks}});
     return {};
   }
-  device::Geometry prepare_top(cl::Kernel& kernel, cl_uint index, std::size_t blocks) override {
-    return prepare_left(kernel, index, blocks);
+  device::Geometry prepare_top(device::Replications& kernel, std::size_t blocks) override {
+    return prepare_left(kernel, blocks);
   }
   [[nodiscard]] std::size_t items(const Rectangle& blocks) const override { return blocks.count(); }
-  device::Geometry prepare_inner(cl::Kernel& kernel, cl_uint index, const Rectangle& blocks,
+  device::Geometry prepare_inner(device::Replications& kernel, int copy, const Rectangle& blocks,
                                  std::size_t first, std::size_t count) override {
-    for (const std::size_t number :
-         {blocks.rows.begin, blocks.columns.begin, blocks.columns.count(), first, count}) {
-      kernel.setArg(index++, static_cast<cl_uint>(number));
-    }
+    kernel.set(copy, {{"row_begin", blocks.rows.begin},
+                      {"column_begin", blocks.columns.begin},
+                      {"width", blocks.columns.count()},
+                      {"first", first},
+                      {"count", count}});
     return {};
   }
 };

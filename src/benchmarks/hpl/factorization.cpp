@@ -149,36 +149,31 @@ void Factorization::update(const Step& step) {
 }
 
 Factorization::Events Factorization::start_lu(const Step& step) {
-  cl::Kernel& kernel = lu_.kernel(0);
-  matrix_.set_argument(kernel, 0);
-  lower_->device_memory()->set_argument(kernel, 1);
-  upper_->device_memory()->set_argument(kernel, 2);
-  set_place(kernel, 3, step.row(), step.column());
-  return {lu_.start("lu", 0, prepare_lu(kernel, 6), next_column_)};
+  lu_.set(0, {{"a", matrix_}, {"lower", *lower_->device_memory()}, {"upper", *upper_->device_memory()}});
+  set_place(lu_, 0, step.row(), step.column());
+  return {lu_.start("lu", 0, prepare_lu(lu_), next_column_)};
 }
 
 cl::Event Factorization::start_left(const Step& step, const Events& before) {
-  cl::Kernel& kernel = left_.kernel(0);
-  matrix_.set_argument(kernel, 0);
-  upper_->device_memory()->set_argument(kernel, 1);
-  left_panel_->device_memory()->set_argument(kernel, 2);
-  kernel.setArg(3, panel_start(step));
-  set_place(kernel, 4, step.below.begin, step.column());
+  left_.set(0, {{"a", matrix_},
+                {"upper", *upper_->device_memory()},
+                {"panel", *left_panel_->device_memory()},
+                {"panel_start", panel_start(step)}});
+  set_place(left_, 0, step.below.begin, step.column());
   Events after = next_column_;
   after.insert(after.end(), before.begin(), before.end());
-  return left_.start("left", 0, prepare_left(kernel, 7, step.below.count()), after);
+  return left_.start("left", 0, prepare_left(left_, step.below.count()), after);
 }
 
 cl::Event Factorization::start_top(const Step& step, const Events& before) {
-  cl::Kernel& kernel = top_.kernel(0);
-  matrix_.set_argument(kernel, 0);
-  lower_->device_memory()->set_argument(kernel, 1);
-  top_panel_->device_memory()->set_argument(kernel, 2);
-  kernel.setArg(3, panel_start(step));
-  set_place(kernel, 4, step.row(), step.right.begin);
+  top_.set(0, {{"a", matrix_},
+               {"lower", *lower_->device_memory()},
+               {"panel", *top_panel_->device_memory()},
+               {"panel_start", panel_start(step)}});
+  set_place(top_, 0, step.row(), step.right.begin);
   Events after = next_row_;
   after.insert(after.end(), before.begin(), before.end());
-  return top_.start("top", 0, prepare_top(kernel, 7, step.right.count()), after);
+  return top_.start("top", 0, prepare_top(top_, step.right.count()), after);
 }
 
 Factorization::Events Factorization::start_inner(const Step& step, const Rectangle& blocks,
@@ -193,16 +188,15 @@ Factorization::Events Factorization::start_inner(const Step& step, const Rectang
   std::size_t launch = 0;
   for (std::size_t first = 0; first < all; first += items_per_launch, ++launch) {
     const int copy = static_cast<int>(launch % copies);
-    cl::Kernel& kernel = inner_.kernel(copy);
-    matrix_.set_argument(kernel, 0);
-    left_panel_->device_memory()->set_argument(kernel, 1);
-    top_panel_->device_memory()->set_argument(kernel, 2);
-    kernel.setArg(3, panel_start(step));
-    kernel.setArg(4, panel_start(step));
-    set_place(kernel, 5, step.below.begin, step.right.begin);
+    inner_.set(copy, {{"a", matrix_},
+                      {"left_panel", *left_panel_->device_memory()},
+                      {"top_panel", *top_panel_->device_memory()},
+                      {"left_start", panel_start(step)},
+                      {"top_start", panel_start(step)}});
+    set_place(inner_, copy, step.below.begin, step.right.begin);
     const std::size_t count = std::min(items_per_launch, all - first);
     // The launches of a copy follow each other: only its first has to wait for others.
-    last[launch % copies] = inner_.start(kInner, copy, prepare_inner(kernel, 8, in_panels, first, count),
+    last[launch % copies] = inner_.start(kInner, copy, prepare_inner(inner_, copy, in_panels, first, count),
                                          launch < copies ? after : Events{});
   }
   return last;
@@ -238,15 +232,15 @@ fabric::Message Factorization::message(const Step& step, const Delivery& deliver
   return {};
 }
 
-void Factorization::set_place(cl::Kernel& kernel, cl_uint index, std::size_t block_row,
+void Factorization::set_place(device::Replications& kernels, int copy, std::size_t block_row,
                               std::size_t block_column) const {
-  kernel.setArg(index, static_cast<cl_uint>(block_row * layout_.block));
-  kernel.setArg(index + 1, static_cast<cl_uint>(block_column * layout_.block));
-  kernel.setArg(index + 2, static_cast<cl_uint>(layout_.local_columns()));
+  kernels.set(copy, {{"row", block_row * layout_.block},
+                     {"column", block_column * layout_.block},
+                     {"columns", layout_.local_columns()}});
 }
 
-cl_uint Factorization::panel_start(const Step& step) const {
-  return static_cast<cl_uint>((step.iteration % 2) * slot_elements_ / packing_.unit);
+std::size_t Factorization::panel_start(const Step& step) const {
+  return (step.iteration % 2) * slot_elements_ / packing_.unit;
 }
 
 void Factorization::wait(const Events& events) {

@@ -42,16 +42,15 @@ class Factorization : public Execution {
   Factorization(const runtime::Context& context, const Layout& layout, const Packing& packing);
   void poison(device::Buffer& buffer);
 
-  /// What follows the arguments that all kinds of kernel share (see the kernels), and with how many
-  /// work-items.
-  virtual device::Geometry prepare_lu(cl::Kernel& kernel, cl_uint index) = 0;
-  virtual device::Geometry prepare_left(cl::Kernel& kernel, cl_uint index, std::size_t blocks) = 0;
-  virtual device::Geometry prepare_top(cl::Kernel& kernel, cl_uint index, std::size_t blocks) = 0;
+  /// Set the arguments that not all kinds of kernel share, and say with how many work-items it is started.
+  virtual device::Geometry prepare_lu(device::Replications& kernel) = 0;
+  virtual device::Geometry prepare_left(device::Replications& kernel, std::size_t blocks) = 0;
+  virtual device::Geometry prepare_top(device::Replications& kernel, std::size_t blocks) = 0;
   /// The parts in which a rectangle of inner blocks is updated; its rows and columns are counted from the
   /// blocks that the panels begin with.
   [[nodiscard]] virtual std::size_t items(const Rectangle& blocks) const = 0;
   /// Those from number `first` on.
-  virtual device::Geometry prepare_inner(cl::Kernel& kernel, cl_uint index, const Rectangle& blocks,
+  virtual device::Geometry prepare_inner(device::Replications& kernel, int copy, const Rectangle& blocks,
                                          std::size_t first, std::size_t count) = 0;
 
  private:
@@ -67,8 +66,9 @@ class Factorization : public Execution {
                      const Events& after);
   void exchange(const Step& step, const Deliveries& deliveries);
   fabric::Message message(const Step& step, const Delivery& delivery);
-  void set_place(cl::Kernel& kernel, cl_uint index, std::size_t block_row, std::size_t block_column) const;
-  [[nodiscard]] cl_uint panel_start(const Step& step) const;
+  void set_place(device::Replications& kernels, int copy, std::size_t block_row,
+                 std::size_t block_column) const;
+  [[nodiscard]] std::size_t panel_start(const Step& step) const;
 
   Layout layout_;
   Packing packing_;

@@ -16,10 +16,6 @@ bool is_cpu(const runtime::Context& context) {
   return context.device().info().device_class == device::DeviceClass::kCpu;
 }
 
-void set_numbers(cl::Kernel& kernel, cl_uint index, const std::vector<std::size_t>& numbers) {
-  for (const std::size_t number : numbers) kernel.setArg(index++, static_cast<cl_uint>(number));
-}
-
 /// What both have in common: they go over tiles, and work-items or work-groups over several of these.
 class ThroughputFactorization : public Factorization {
  public:
@@ -45,11 +41,11 @@ class ThroughputFactorization : public Factorization {
   virtual const Tiling& tiling() const = 0;
   [[nodiscard]] std::size_t block() const { return block_; }
 
-  device::Geometry prepare_lu(cl::Kernel& kernel, cl_uint index) override {
-    scratch_.set_argument(kernel, index);
+  device::Geometry prepare_lu(device::Replications& kernel) override {
+    kernel.set(0, {{"block", scratch_}});
     return geometry(1);
   }
-  device::Geometry prepare_top(cl::Kernel& /*kernel*/, cl_uint /*index*/, std::size_t blocks) override {
+  device::Geometry prepare_top(device::Replications& /*kernel*/, std::size_t blocks) override {
     return geometry(blocks * block_ / tiling().columns);
   }
   [[nodiscard]] std::size_t items(const Rectangle& blocks) const override {
@@ -57,10 +53,14 @@ class ThroughputFactorization : public Factorization {
     return divide_up(all.rows.count(), tiling().item_rows) *
            divide_up(all.columns.count(), tiling().item_columns);
   }
-  device::Geometry prepare_inner(cl::Kernel& kernel, cl_uint index, const Rectangle& blocks,
+  device::Geometry prepare_inner(device::Replications& kernel, int copy, const Rectangle& blocks,
                                  std::size_t first, std::size_t count) override {
     const Rectangle all = tiles(blocks);
-    set_numbers(kernel, index, {all.rows.begin, all.rows.end, all.columns.begin, all.columns.end, first});
+    kernel.set(copy, {{"row_begin", all.rows.begin},
+                      {"row_end", all.rows.end},
+                      {"column_begin", all.columns.begin},
+                      {"column_end", all.columns.end},
+                      {"first", first}});
     return geometry(count);
   }
   [[nodiscard]] device::Geometry geometry(std::size_t items) const {
@@ -91,9 +91,9 @@ class CpuFactorization : public ThroughputFactorization {
 
  protected:
   [[nodiscard]] const Tiling& tiling() const override { return tiling_; }
-  device::Geometry prepare_left(cl::Kernel& kernel, cl_uint index, std::size_t blocks) override {
+  device::Geometry prepare_left(device::Replications& kernel, std::size_t blocks) override {
     const std::size_t tiles = divide_up(blocks * block(), tiling_.rows);
-    set_numbers(kernel, index, {tiles});
+    kernel.set(0, {{"tiles", tiles}});
     return geometry(divide_up(tiles, PANEL_TILES));
   }
 
@@ -115,9 +115,9 @@ class GpuFactorization : public ThroughputFactorization {
 
  protected:
   [[nodiscard]] const Tiling& tiling() const override { return tiling_; }
-  device::Geometry prepare_left(cl::Kernel& kernel, cl_uint index, std::size_t blocks) override {
+  device::Geometry prepare_left(device::Replications& kernel, std::size_t blocks) override {
     const std::size_t tiles = blocks * block() / tiling_.rows;
-    set_numbers(kernel, index, {tiles});
+    kernel.set(0, {{"tiles", tiles}});
     return geometry(tiles);
   }
 

@@ -15,9 +15,7 @@ Transposition::Transposition(const runtime::Context& context, const Plan& plan, 
     device::Replications& kernels = kernels_.emplace_back(
         context.replications(static_cast<int>(context.parameters().integer("replications"))));
     for (int i = 0; i < kernels.count(); ++i) {
-      b_.set_argument(kernels.kernel(i), 1);
-      c_.set_argument(kernels.kernel(i), 2);
-      tasks_.set_argument(kernels.kernel(i), 3);
+      kernels.set(i, {{"b", b_}, {"c", c_}, {"tasks", tasks_}});
     }
   }
   if (!plan.tasks.empty()) {
@@ -39,10 +37,8 @@ void Transposition::start(const std::string& operation, std::size_t slot, const 
   std::vector<device::Geometry> geometries;
   const auto replications = static_cast<std::size_t>(kernels.count());
   for (const common::Part& part : common::divide(count, 1, replications)) {
-    cl::Kernel& kernel = kernels.kernel(static_cast<int>(geometries.size()));
-    source.set_argument(kernel, 0);
-    kernel.setArg(4, static_cast<cl_uint>(first + part.start));
-    kernel.setArg(5, static_cast<cl_uint>(part.count));
+    kernels.set(static_cast<int>(geometries.size()),
+                {{"a", source}, {"first", first + part.start}, {"count", part.count}});
     geometries.push_back(geometry(part.count));
   }
   kernels.start(operation, geometries);

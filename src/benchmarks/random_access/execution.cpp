@@ -31,13 +31,12 @@ Execution::Execution(const runtime::Context& context, const Scope& scope, const 
   for (int i = 0; i < kernels_.count(); ++i) {
     parts_.push_back({context.buffer(sizeof(std::uint64_t) << log_part, i),
                       context.buffer(sizeof(std::uint64_t) << plan.log_stretches, i)});
-    cl::Kernel& kernel = kernels_.kernel(i);
-    parts_.back().items.set_argument(kernel, 0);
-    parts_.back().starts.set_argument(kernel, 1);
-    kernel.setArg(2, static_cast<cl_ulong>(scope.updates() >> plan.log_stretches));
-    kernel.setArg(3, static_cast<cl_uint>(log_part));
-    kernel.setArg(4, static_cast<cl_uint>(scope.log_table));
-    kernel.setArg(5, static_cast<cl_ulong>((scope.part << log_replications) + static_cast<unsigned>(i)));
+    kernels_.set(i, {{"table", parts_.back().items},
+                     {"seeds", parts_.back().starts},
+                     {"numbers_each", scope.updates() >> plan.log_stretches},
+                     {"log_part", static_cast<unsigned>(log_part)},
+                     {"log_table", static_cast<unsigned>(scope.log_table)},
+                     {"part", (scope.part << log_replications) + static_cast<unsigned>(i)}});
   }
 }
 

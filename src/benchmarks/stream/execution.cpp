@@ -32,13 +32,12 @@ Execution::Execution(const runtime::Context& context, std::size_t block_elements
 void Execution::run(const Operation& operation) {
   std::vector<device::Geometry> geometries(parts_.size(), {0, 0});
   for (std::size_t i = 0; i < buffers_.size(); ++i) {
-    cl::Kernel& kernel = kernels_.kernel(static_cast<int>(i));
-    buffers_[i][operation.first].set_argument(kernel, 0);
-    buffers_[i][operation.second].set_argument(kernel, 1);
-    buffers_[i][operation.result].set_argument(kernel, 2);
-    kernel.setArg(3, static_cast<cl_float>(operation.scalar));
-    kernel.setArg(4, units(parts_[i]));
-    kernel.setArg(5, static_cast<cl_uint>(operation.uses_second ? 1 : 0));
+    kernels_.set(static_cast<int>(i), {{"first", buffers_[i][operation.first]},
+                                       {"second", buffers_[i][operation.second]},
+                                       {"result", buffers_[i][operation.result]},
+                                       {"scalar", operation.scalar},
+                                       {"units", units(parts_[i])},
+                                       {"use_second", operation.uses_second ? 1U : 0U}});
     geometries[i] = geometry(parts_[i]);
   }
   kernels_.run(operation.name, geometries);
