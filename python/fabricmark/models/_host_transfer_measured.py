@@ -59,11 +59,9 @@ def fit(runs: Sequence[Run]) -> dict[str, float]:
 def _seconds(known: Mapping[str, Times], axes: Mapping, moved_bytes: float) -> float | None:
     """Time of a transfer of this kind [s]; None where it was not measured."""
     times = known.get(curve_name(axes))
-    return (
-        None
-        if times is None
-        else float(_measured.interpolated_seconds(times.bytes, times.seconds, moved_bytes))
-    )
+    if times is None:
+        return None
+    return float(_measured.interpolated_seconds(times.bytes, times.seconds, moved_bytes))
 
 
 def _copies_seconds(parameters: Mapping, known: Mapping[str, Times]) -> float | None:

@@ -47,10 +47,10 @@ def default(parameters: Mapping, name: str, device_class: str) -> object:
     return kernel_toml.on_device(parameters, device_class, {})[name]
 
 
-def smaller(parameters: Mapping, name: str, device_class: str) -> list[dict]:
+def smaller_sizes(parameters: Mapping, device_class: str) -> list[dict]:
     """Options of short runs: half and three quarters of a size, which shall not be what is predicted."""
-    whole = int(default(parameters, name, device_class))
-    return [{name: max(1, whole // 2)}, {name: max(1, whole * 3 // 4)}]
+    whole = int(default(parameters, "size", device_class))
+    return [{"size": max(1, whole // 2)}, {"size": max(1, whole * 3 // 4)}]
 
 
 def model_parameters_of(bitstream: Bitstream | None) -> Mapping[str, float]:

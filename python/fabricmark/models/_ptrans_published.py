@@ -1,8 +1,12 @@
 """Published rows of PTRANS, which print the root of the devices times the whole matrix's width."""
 
-from fabricmark.models._published import FitGroup, Published, of_bitstreams, of_board, of_network, root
+from fabricmark.models._published import Published, group, of_bitstreams, of_board, of_network, root
 
+TIMES = {"transfer_time": "transfer", "calc_time": "calculation", "total_time": "total"}
 USUAL_WIDTH = 32768  # of one device
+STAGING = of_board("host.array_staging_bandwidth")
+CHANNELS = of_bitstreams(["ptrans_channels"], "fitted.channel_efficiency", "fitted.start_latency")
+ORDERING = of_network("host", "ordering_bandwidth", start=1e9)
 
 
 def size(row, parameters) -> dict[str, object]:
@@ -12,31 +16,12 @@ def size(row, parameters) -> dict[str, object]:
 
 
 PUBLISHED = Published(
-    {
-        "transfer_time": ("time", "transfer"),
-        "calc_time": ("time", "calculation"),
-        "total_time": ("time", "total"),
-    },
+    {metric: ("time", operation) for metric, operation in TIMES.items()},
     size,
     (
-        FitGroup(
-            "ptrans, transfers",
-            "520n",
-            (of_board("host.array_staging_bandwidth"),),
-            {"metric": "transfer_time"},
-        ),
-        FitGroup(
-            "ptrans over channels",
-            "520n",
-            of_bitstreams(["ptrans_channels"], "fitted.channel_efficiency", "fitted.start_latency"),
-            {"transport": "channels", "metric": "calc_time"},
-        ),
-        FitGroup(
-            "ptrans over the host",
-            "520n",
-            (of_network("host", "ordering_bandwidth", start=1e9),),
-            {"transport": "host", "metric": "calc_time"},
-        ),
+        group("ptrans, transfers", "520n", STAGING, metric="transfer_time"),
+        group("ptrans over channels", "520n", *CHANNELS, transport="channels", metric="calc_time"),
+        group("ptrans over the host", "520n", ORDERING, transport="host", metric="calc_time"),
     ),
     stage=3,
 )

@@ -35,7 +35,7 @@ class FitGroup:
     name: str
     board: str
     values: tuple[Fitted, ...]
-    columns: Mapping[str, object] = field(default_factory=dict)
+    columns: Mapping[str, object]
 
 
 @dataclass(frozen=True)
@@ -55,6 +55,10 @@ class Published:
     stage: int = 2
     tables: Mapping[str, str] = field(default_factory=dict)
     host_bar: tuple[float, float] | None = None
+
+
+def group(name: str, board: str, *values: Fitted, **columns: object) -> FitGroup:
+    return FitGroup(name, board, values, columns)
 
 
 def of_board(*names: str, start: float | None = None) -> Fitted:

@@ -2,12 +2,12 @@
 
 from math import log2
 
-from fabricmark.models._published import FitGroup, Published, of_bitstreams
+from fabricmark.models._published import Published, group, of_bitstreams
 from fabricmark.models.random_access import WORD_BYTES
 
 LATENCY = of_bitstreams(["random_access"], "memory.update_latency")
 PUBLISHED = Published(
     {"guops": ("updates", None)},
     lambda row, parameters: {"scope": "global", "log_size": log2(2**33 / WORD_BYTES / row.devices)},
-    tuple(FitGroup("random_access", board, LATENCY) for board in ("520n", "u280_ddr")),
+    tuple(group("random_access", board, *LATENCY) for board in ("520n", "u280_ddr")),
 )

@@ -148,13 +148,6 @@ def prediction(
     if "efficiency" in fitted:
         explanation += f"; of that the kernel reaches {percent(fitted['efficiency'])} (measured)"
     starting = launch + fitted.get("start_seconds", 0.0)
-    return Prediction(
-        name,
-        axes,
-        amount / (launch + busy),
-        unit,
-        limit,
-        LAUNCH if starting > (launch + busy) / 2 else bottleneck,
-        explanation,
-        {"launch": launch, "kernel": busy},
-    )
+    bottleneck = LAUNCH if starting > (launch + busy) / 2 else bottleneck
+    about = (bottleneck, explanation, {"launch": launch, "kernel": busy})
+    return Prediction(name, axes, amount / (launch + busy), unit, limit, *about)

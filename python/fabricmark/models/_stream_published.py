@@ -1,20 +1,16 @@
 """Published rows of STREAM."""
 
-from fabricmark.models._published import FitGroup, Published, of_board
-from fabricmark.models.stream import ELEMENT_BYTES
+from fabricmark.models._published import Published, group, of_board
+from fabricmark.models.stream import ELEMENT_BYTES, STREAMS
 
-OPERATIONS = ("copy", "scale", "add", "triad")
 WRITE, READ = "stream_pci_write", "stream_pci_read"
+COPIES = {WRITE: ("bandwidth", "host_to_device"), READ: ("bandwidth", "device_to_host")}
 PUBLISHED = Published(
-    {
-        **{f"stream_{name}": ("bandwidth", name) for name in OPERATIONS},
-        WRITE: ("bandwidth", "host_to_device"),
-        READ: ("bandwidth", "device_to_host"),
-    },
+    {**{f"stream_{name}": ("bandwidth", name) for name in STREAMS}, **COPIES},
     lambda row, parameters: {"size": 2**32 // ELEMENT_BYTES[parameters["data_type"]]},  # 4 GiB
     (
-        FitGroup("stream, writes", "u280_ddr", (of_board("host.write_bandwidth"),), {"metric": WRITE}),
-        FitGroup("stream, reads", "u280_ddr", (of_board("host.read_bandwidth"),), {"metric": READ}),
+        group("stream, writes", "u280_ddr", of_board("host.write_bandwidth"), metric=WRITE),
+        group("stream, reads", "u280_ddr", of_board("host.read_bandwidth"), metric=READ),
     ),
     stage=0,
 )

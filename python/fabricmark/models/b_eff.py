@@ -31,18 +31,19 @@ from fabricmark.models._host_path import (
     copy_seconds,
     measured_steps,
 )
-from fabricmark.models._measured import Run
 from fabricmark.models.machine import HOST, Bitstream, Network
 
 derived = _derived.effective_bandwidth
 message_curve = _b_eff_measured.message_curve
+fit_parameters = _b_eff_measured.fit
 COPIES_OVER_HOST = 3  # on a CPU: read, message, write
+WHOLE = {"chunk_bytes": 0}  # the base version: whole messages
 TRAITS = Traits(
-    headline=("effective_bandwidth", {}),
+    ("effective_bandwidth", {}),
     exchanges=True,
     to_itself=True,
     is_host_code=True,
-    preset={"chunk_bytes": 0},  # the base version: whole messages
+    preset=WHOLE,
     by_ranks=True,
 )
 WORDS = {
@@ -258,11 +259,6 @@ def short_runs(parameters: Mapping, device_class: str) -> list[dict]:
         {"transport": "host", "chunk_bytes": 0, "largest": 19},
         {"transport": "host", "chunk_bytes": 8192, "largest": 21, "sub_steps": False},
     ]
-
-
-def fit_parameters(runs: Sequence[Run]) -> dict[str, float]:
-    """Parameters of short runs over the host with one number of ranks: starts and rates."""
-    return _b_eff_measured.fit(runs)
 
 
 def described(sizes, parameters: Mapping, board: Board, network: Network) -> tuple[Modelled, list[dict]]:

@@ -88,18 +88,9 @@ def fpga_predictions(parameters: Mapping, board: Board, ranks: int, bitstream=No
     bottleneck = _roofline.LAUNCH if launch > busy else bottleneck
     explanation = "eight values a cycle from one bank to another (eq. 3.1)"
     bytes_per_flop = 2 * VALUE_BYTES[parameters["data_type"]] / (5 * log_size)
-    phases = {"launch": launch, "transforms": busy}
+    about = (bottleneck, explanation, {"launch": launch, "transforms": busy})
     return [
-        Prediction(
-            name,
-            {"operation": operation},
-            value * scale,
-            unit,
-            limit * scale,
-            bottleneck,
-            explanation,
-            phases,
-        )
+        Prediction(name, {"operation": operation}, value * scale, unit, limit * scale, *about)
         for operation in OPERATIONS
         for name, unit, scale in (("performance", "GFLOP/s", 1.0), ("bandwidth", "GB/s", bytes_per_flop))
     ]

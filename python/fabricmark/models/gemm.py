@@ -15,11 +15,12 @@ from math import ceil
 import numpy as np
 
 from fabricmark.models import Board, Prediction, Traits, _limits, _roofline, _transfers
-from fabricmark.models._measured import Run, smaller
+from fabricmark.models._measured import Run, smaller_sizes
 from fabricmark.models.machine import Bitstream
 
 OPERATION = {"operation": "gemm"}
 TRAITS = Traits(("performance", OPERATION))
+short_runs = smaller_sizes
 # Type of the numbers that are multiplied and added, and bytes of the stored ones.
 ARITHMETIC = {"half": "half", "float": "float", "double": "double", "mixed": "float"}
 ELEMENT_BYTES = {"half": 2, "float": 4, "double": 8, "mixed": 2}
@@ -106,13 +107,8 @@ def processor_work(parameters: Mapping) -> _roofline.Work:
     """What a rank of a CPU or GPU has to do; each matrix moves once."""
     data_type = parameters["data_type"]
     moved = MATRICES * parameters["size"] ** 2 * ELEMENT_BYTES[data_type]
-    return _roofline.Work(
-        flops(parameters["size"]),
-        moved,
-        ARITHMETIC[data_type],
-        limited_by=_roofline.ARITHMETIC,
-        mix=_limits.TRIAD,
-    )
+    about = (flops(parameters["size"]), moved, ARITHMETIC[data_type])
+    return _roofline.Work(*about, limited_by=_roofline.ARITHMETIC, mix=_limits.TRIAD)
 
 
 def processor_prediction(
@@ -121,11 +117,6 @@ def processor_prediction(
     """GEMM on CPUs and GPUs: the slower of arithmetic and memory."""
     about = ("performance", OPERATION, "GFLOP/s", processor_work(parameters))
     return _roofline.prediction(*about, parameters, board, ranks, bitstream)
-
-
-def short_runs(parameters: Mapping, device_class: str) -> list[dict]:
-    """Options of the runs that are fitted, the largest last; `parameters`: of kernel.toml."""
-    return smaller(parameters, "size", device_class)
 
 
 def fit_parameters(runs: Sequence[Run]) -> dict[str, float]:

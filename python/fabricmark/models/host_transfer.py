@@ -17,19 +17,14 @@ curve is a fit; without measurements it is the calibrated start of a kernel.
 from collections.abc import Mapping, Sequence
 from math import inf
 
-from fabricmark.models import (
-    Board,
-    Prediction,
-    Traits,
-    _derived,
-    _host_transfer_measured,
-    _network,
-    _transfers,
-)
-from fabricmark.models._measured import Run, default
-from fabricmark.models.machine import Bitstream, Times
+from fabricmark.models import Board, Prediction, Traits, _host_transfer_measured, _network, _transfers
+from fabricmark.models._derived import overlap_speed_up
+from fabricmark.models._measured import default
+from fabricmark.models.machine import Bitstream
 
-derived = _derived.overlap_speed_up
+derived = overlap_speed_up
+fit_parameters = _host_transfer_measured.fit
+processor_curves = _host_transfer_measured.curves
 BOTH = "both"
 MIGRATIONS = ("migrate", "sub-buffer")
 TRAITS = Traits(("bandwidth", {"direction": "to_device"}), is_host_code=True, by_ranks=True)
@@ -144,16 +139,6 @@ def short_runs_of_others(parameters: Mapping, device_class: str) -> list[dict]:
     kind = {"methods": "queued", "memories": "page-aligned", "buffers": "1"}
     sizes = {"smallest": power, "largest": power + 2, "overlap_bytes": piece}
     return [{"directions": "to_device,from_device", **kind, **sizes}]
-
-
-def fit_parameters(runs: Sequence[Run]) -> dict[str, float]:
-    """The rate of the overlap test's kernel, of short runs with one number of ranks."""
-    return _host_transfer_measured.fit(runs)
-
-
-def processor_curves(runs: Sequence[Run]) -> dict[str, Times]:
-    """Times of each kind of transfer by size, of short runs with one number of ranks."""
-    return _host_transfer_measured.curves(runs)
 
 
 def prediction(

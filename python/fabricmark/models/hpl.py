@@ -27,26 +27,18 @@ from math import ceil
 
 import numpy as np
 
-from fabricmark.models import (
-    Board,
-    Prediction,
-    Traits,
-    _derived,
-    _grid,
-    _host_path,
-    _network,
-    _roofline,
-    _transfers,
-)
+from fabricmark.models import Board, Prediction, Traits, _grid, _host_path, _network, _roofline, _transfers
+from fabricmark.models._derived import hpl_performance
 from fabricmark.models._hpl_phases import Phases, Steps, phases, seconds_by_blocks
-from fabricmark.models._measured import Run, model_parameters_of, smaller
+from fabricmark.models._measured import Run, model_parameters_of, smaller_sizes
 from fabricmark.models.machine import DIRECT, HOST, Bitstream, Network
 
-derived = _derived.hpl_performance
+derived = hpl_performance
 LU = {"operation": "lu"}
 LU_AND_SOLVE = {"operation": "lu+solve"}
 SOLVE = {"operation": "solve"}
 TRAITS = Traits(("performance", LU), exchanges=True, on_grid=True, is_shared=True)
+short_runs = smaller_sizes
 ELEMENT_BYTES = {"float": 4, "double": 8}
 LU_SHARE = 1 / 3  # of b^3 multiply-adds: decomposition of a block
 PANEL_SHARE = 1 / 2  # a block times the inverse of a triangle
@@ -200,11 +192,6 @@ def processor_phases(
     grid = _grid.shape(ranks, parameters.get("grid_rows", 0))
     steps, _ = known_steps(parameters, board, ranks, grid, network, None)
     return None if steps is None else phases(ceil(parameters["size"] / parameters["block_size"]), grid, steps)
-
-
-def short_runs(parameters: Mapping, device_class: str) -> list[dict]:
-    """Options of the runs that are fitted, the largest last; `parameters`: of kernel.toml."""
-    return smaller(parameters, "size", device_class)
 
 
 def fit_parameters(runs: Sequence[Run]) -> dict[str, float]:

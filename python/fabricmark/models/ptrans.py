@@ -21,18 +21,9 @@ from math import ceil, lcm
 
 import numpy as np
 
-from fabricmark.models import (
-    Board,
-    Prediction,
-    Traits,
-    _grid,
-    _host_path,
-    _limits,
-    _network,
-    _roofline,
-    _transfers,
-)
-from fabricmark.models._measured import Run, efficiency, model_parameters_of, smaller
+from fabricmark.models import Board, Prediction, Traits, _grid, _host_path, _network, _roofline, _transfers
+from fabricmark.models._limits import TRIAD
+from fabricmark.models._measured import Run, efficiency, model_parameters_of, smaller_sizes
 from fabricmark.models.machine import HOST, Bitstream, Network
 
 ELEMENT_BYTES = {"float": 4, "double": 8}
@@ -41,6 +32,7 @@ MATRICES = 3  # A and B are read, C is written
 EXCHANGE = "exchange"
 KERNEL = "kernel width x frequency"
 TRAITS = Traits(("bandwidth", {"operation": "transpose"}), exchanges=True, on_grid=True, is_shared=True)
+short_runs = smaller_sizes
 
 
 @dataclass(frozen=True)
@@ -238,11 +230,6 @@ def undescribed_times(
     return Times(0.0, exchange, kernels, word, together=board.device_class == "gpu")
 
 
-def short_runs(parameters: Mapping, device_class: str) -> list[dict]:
-    """Options of the runs that are fitted, the largest last; `parameters`: of kernel.toml."""
-    return smaller(parameters, "size", device_class)
-
-
 def fit_parameters(runs: Sequence[Run]) -> dict[str, float]:
     """Parameters of a kernel's model on a CPU or GPU from short runs: efficiency, start, exchange.
 
@@ -277,7 +264,7 @@ def limits_seconds(part_bytes: float, sent_bytes: float, board: Board, ranks: in
     sent = sent_bytes * ranks / board.hosts
     memory, copying = board.memory_bytes_per_second, _transfers.copy_limit(board)
     if board.limits is not None:
-        memory = board.limits.moving(_limits.TRIAD, moved) or memory
+        memory = board.limits.moving(TRIAD, moved) or memory
         copying = board.limits.host_copy(sent) or copying
     kernels = moved / memory
     return kernels, 0.0 if copying is None else sent_bytes * ranks / (copying * board.hosts)

@@ -30,6 +30,7 @@ from fabricmark.models.machine import Bitstream
 STREAMS = {"copy": (1, 1), "scale": (1, 1), "add": (2, 1), "triad": (2, 1)}  # (read, written)
 ELEMENT_BYTES = {"half": 2, "float": 4, "double": 8}
 TRAITS = Traits(("bandwidth", {"operation": "triad"}), is_shared=True)
+short_runs = _measured.smaller_sizes
 
 
 def kernel_bytes_per_second(parameters: Mapping, element_bytes: int, kernel_hz: float | None) -> float:
@@ -167,11 +168,6 @@ def operation_prediction(
             explanation += f"; of that the kernel reaches {percent(fitted['efficiency'])} (measured)"
     value = moved / seconds * board.devices
     return Prediction("bandwidth", axes, value / 1e9, "GB/s", limit / 1e9, bottleneck, explanation, phases)
-
-
-def short_runs(parameters: Mapping, device_class: str) -> list[dict]:
-    """Options of the runs that are fitted, the largest last; `parameters`: of kernel.toml."""
-    return _measured.smaller(parameters, "size", device_class)
 
 
 def fit_parameters(runs: Sequence[_measured.Run]) -> dict[str, float]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -32,25 +33,20 @@ class Bar:
     is_of: Callable[[Outcome], bool]
 
 
-def _over_host(benchmark: str) -> Bar | None:
-    """The bar that a benchmark has of its own over the host."""
-    own = _published.of(benchmark).host_bar
-    if own is None:
-        return None
-
-    def is_of(outcome: Outcome) -> bool:
-        return outcome.row.benchmark == benchmark and outcome.row.transport not in ("channels", "none")
-
-    return Bar(f"{benchmark} over the host", *own, is_of)
+def _over_host(benchmark: str, outcome: Outcome) -> bool:
+    return outcome.row.benchmark == benchmark and outcome.row.transport not in ("channels", "none")
 
 
-OVER_HOST = tuple(bar for name in _published.names() if (bar := _over_host(name)))
-OTHERS = Bar(
-    f"all but {', '.join(bar.name for bar in OVER_HOST)}",
-    0.05,
-    0.15,
-    lambda outcome: not any(bar.is_of(outcome) for bar in OVER_HOST),
+def _of_others(outcome: Outcome) -> bool:
+    return not any(bar.is_of(outcome) for bar in OVER_HOST)
+
+
+OVER_HOST = tuple(
+    Bar(f"{name} over the host", *own, partial(_over_host, name))
+    for name in _published.names()
+    if (own := _published.of(name).host_bar)
 )
+OTHERS = Bar(f"all but {', '.join(bar.name for bar in OVER_HOST)}", 0.05, 0.15, _of_others)
 BARS = (OTHERS, *OVER_HOST)
 
 
