@@ -6,12 +6,11 @@ A test compares what is there with what this would write.
 """
 
 import json
-import re
 from collections.abc import Mapping
 from pathlib import Path
 
 from fabricmark.base import paths
-from fabricmark.systems import PROFILES, export, keys, quantity, sourced_value
+from fabricmark.systems import PROFILES, curves, export, keys, quantity, sourced_value
 from fabricmark.systems.build import TRANSPORTS
 
 WHAT = {
@@ -24,7 +23,12 @@ TITLES = {"devices": "[[devices]] of a system", "bitstream": "[bitstreams.NAME]"
 WORDS = {"class": keys.CLASSES, "kind": keys.KINDS, "transport": TRANSPORTS}
 BEGIN, END = "<!-- keys: begin -->", "<!-- keys: end -->"
 TEXT = {"type": "string", "pattern": "\\S"}
-POINTS = {"type": "array", "minItems": 1, "items": {"type": "number", "exclusiveMinimum": 0}}
+POINTS = {
+    "type": "array",
+    "minItems": 1,
+    "maxItems": curves.MOST_POINTS,
+    "items": {"type": "number", "exclusiveMinimum": 0},
+}
 CURVES = "of transfers that were measured: DIRECTION_METHOD_MEMORY_BUFFERS = times of one by size"
 PLAIN = {
     keys.COUNT: {"type": "integer", "minimum": 0, "maximum": sourced_value.MOST_COUNT},
@@ -37,8 +41,7 @@ def number(dimension: str) -> dict:
     """What may stand as value or fitted."""
     if dimension in keys.PLAIN:
         return PLAIN[dimension]
-    units = "|".join(re.escape(unit) for unit in quantity.UNITS[dimension])
-    return {"type": "string", "pattern": rf"^\s*\+?{quantity.NUMBER.pattern[5:]}\s*({units})\s*$"}
+    return {"type": "string", "pattern": quantity.pattern(dimension)}
 
 
 def definitions() -> dict:
@@ -101,13 +104,13 @@ def extras(kind: str) -> dict[str, dict]:
             "additionalProperties": {"type": ["integer", "number", "string", "boolean"]},
         }
         times = closed({"bytes": POINTS, "seconds": POINTS})
-        curves = {"description": CURVES, "type": "object", "additionalProperties": times}
-        more = {"parameters": {"description": "as in kernel.toml", **parameters}, "curves": curves}
+        transfers = {"description": CURVES, "type": "object", "additionalProperties": times}
+        more = {"parameters": {"description": "as in kernel.toml", **parameters}, "curves": transfers}
         one = table("bitstream", more)
         return {"bitstreams": {"type": "object", "minProperties": 1, "additionalProperties": one}}
     if kind == "network":
         published = closed({name: TEXT for name in ("from", "system", "transport", "source")}, "transport")
-        count = {"type": "integer", "minimum": 1}
+        count = {"type": "integer", "minimum": 1, "maximum": 2**31 - 1}
         own = {"devices": count, "nodes": count, "message_bytes": POINTS, "seconds": POINTS, "source": TEXT}
         one = closed(own)
         described = "hosts' MPI: calibration rows of data/published, or measured by yourself"

@@ -162,11 +162,28 @@ def test_spoiled_files_for_a_minute(folder):
 ))  # fmt: skip
 @settings(max_examples=100, deadline=None, database=None)
 def test_any_value_as_a_figure(value):
-    from fabricmark.systems import keys, sourced_value
+    from fabricmark.systems import keys, shape, sourced_value
 
-    for dimension in ("count", "share", "number", "seconds", "bytes_per_second"):
+    for kind, name in (
+        ("board", "memory.banks"),
+        ("board", "memory.bank_bandwidth"),
+        ("board", "host.write_latency"),
+        ("board", "host.neighbour_factor"),
+        ("network", "latency"),
+        ("devices", "per_node"),
+        ("bitstream", "fitted.panel_efficiency"),
+    ):
+        key = keys.VALUES[kind][name]
+        document = value
+        for part in reversed(name.split(".")):
+            document = {part: document}
+        whole = {
+            "devices": {"name": "n", "summary": "s", "devices": [{"board": "b", "most": 1, **document}]},
+            "bitstream": {"board": "b", "bitstreams": {"x": {"benchmark": "stream", **document}}},
+        }.get(kind, document)
         try:
-            read = sourced_value.read(value, keys.Key(dimension, "", ""), "file: key", ("key",), "somewhere")
+            shape.check({"devices": "system", "bitstream": "bitstreams"}.get(kind, kind), whole)
+            read = sourced_value.read(value, key, "file: key", ("key",), "somewhere")
             assert read.of("fitted") is not None
             assert 0 <= read.of("fitted") < float("inf")
         except sourced_value.Fault as fault:

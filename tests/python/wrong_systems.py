@@ -76,7 +76,7 @@ CHANGES = {
         "{ value = 4,",
         "{ valeu = 4,",
         "banks =",
-        "valeu is no part of a value",
+        "unknown key valeu; did you mean value?",
     ),
     "quoted count": (
         BOARD,
@@ -118,7 +118,7 @@ CHANGES = {
         '"Meyer 2024, section 3.2.2"',
         '" "',
         "bank_bandwidth",
-        "source is no text",
+        "source: ' ' is no text; write words",
     ),
     "no reasoning": (
         BOARD,
@@ -237,14 +237,14 @@ CHANGES = {
         '"520n_multi"',
         "5",
         "bitstreams",
-        "5 is no name of a file; write the name",
+        "5 is no text; write words in quotes",
     ),
     "unknown transport": (
         SYSTEM,
         "channels =",
         "chanels =",
         "chanels",
-        "chanels is no transport; use one of",
+        "chanels is not known; use one of",
     ),
     "too many devices": (
         SYSTEM,
@@ -258,7 +258,7 @@ CHANGES = {
         "[[devices]]",
         "[devices]",
         "[devices]",
-        "no devices; write [[devices]]",
+        "devices: no list; write [[devices]]",
     ),
     "no per_node": (
         SYSTEM,
@@ -300,7 +300,7 @@ CHANGES = {
         ', source = "calibration',
         ', from_ = "',
         "curves",
-        "unknown key from_; use",
+        "unknown key from_; did you mean from?",
     ),
     "efficiency": (
         STREAMS,
@@ -356,7 +356,7 @@ CHANGES = {
         NEXT,
         f"{TRANSFERS}{{ bytes = [1, 2] }}\n{NEXT}",
         "queued",
-        "not bytes and seconds; write",
+        "seconds: missing; add it",
     ),
     "more transfers than times": (
         STREAMS,
@@ -377,6 +377,6 @@ CHANGES = {
         NEXT,
         f"{TRANSFERS}{{ bytes = [1, 2], seconds = [0.1, 0.0] }}\n{NEXT}",
         "queued",
-        "0.0 is no positive number",
+        "seconds[1]: 0.0 is out of range; write a number above 0",
     ),
 }

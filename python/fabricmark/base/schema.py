@@ -6,7 +6,7 @@ from importlib.resources import files
 
 import jsonschema_rs
 from jsonschema import Draft202012Validator
-from jsonschema.exceptions import best_match
+from jsonschema.exceptions import ValidationError, best_match
 
 from fabricmark.base.errors import printable
 
@@ -31,11 +31,14 @@ def _is_valid(name: str, document: object) -> bool:
         return False  # such as a lone surrogate, which Rust's texts cannot hold: the slow way decides
 
 
+def errors(name: str, document: object) -> list[ValidationError]:
+    """All that does not fit, for those who say it in words of their own."""
+    return [] if _is_valid(name, document) else list(validator(name).iter_errors(document))
+
+
 def first_fault(name: str, document: object) -> tuple[str, str] | None:
     """The fault that explains most: (key, sentence), for example ("run.exit_code", "...") or None."""
-    if _is_valid(name, document):
-        return None
-    fault = best_match(validator(name).iter_errors(document))
+    fault = best_match(errors(name, document))
     if fault is None:
         return None
     key = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in fault.absolute_path)

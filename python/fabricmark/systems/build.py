@@ -32,7 +32,7 @@ class Source:
 
 def checked(kind: str, path: Path, source: Source, rest: tuple[str, ...]) -> Table:
     """A board or network file, with what it inherits. Raises FabricmarkError (2)."""
-    raw = files.parse(path)
+    raw = files.load(kind, path)
     try:
         own = files.table(raw, kind, (), files.place(path), rest)
         if "like" in own.texts:
@@ -46,10 +46,8 @@ def checked(kind: str, path: Path, source: Source, rest: tuple[str, ...]) -> Tab
         raise files.refused(path, fault) from fault
 
 
-def _reference(kind: str, name: object, at: tuple, source: Source) -> Path:
+def _reference(kind: str, name: str, at: tuple, source: Source) -> Path:
     """The file that a name stands for. Raises Fault with the known names."""
-    if not isinstance(name, str):
-        raise Fault(at, f"{name!r} is no name of a file", f"write the name of a {kind} file in quotes")
     try:
         return files.find(kind, name, source.near)
     except KeyError as error:
@@ -90,7 +88,6 @@ def board(path: Path, source: Source) -> tuple[Board, tuple[SourcedValue, ...]]:
     found = numbers(table.sourced, keys.BOARD, source.profile)
     try:
         needed(found, keys.BOARD)
-        device_class = _word(table.texts["class"], keys.CLASSES, ("class",))
         updates, more = _updates(table, files.place(path), source.profile)
     except Fault as fault:
         raise files.refused(path, fault) from fault
@@ -99,25 +96,17 @@ def board(path: Path, source: Source) -> tuple[Board, tuple[SourcedValue, ...]]:
     capacity = table.sourced.get("memory.bank_capacity")
     if capacity is not None and capacity.of(source.profile) is not None:
         found["memory_bytes"] = capacity.of(source.profile) * found["banks"]
-    made = Board(name=table.texts["name"], device_class=device_class, **found)
+    made = Board(name=table.texts["name"], device_class=table.texts["class"], **found)
     return made, (*table.sourced.values(), *more)
 
 
 def _updates(table: Table, place: str, profile: str) -> tuple[tuple, tuple[SourcedValue, ...]]:
     """[[random_updates]]: rate by size of the table. Raises Fault."""
-    raw = table.rest.get("random_updates", [])
-    if not isinstance(raw, list):
-        raise Fault(("random_updates",), "no list", "write [[random_updates]] with table and rate")
     known = {"table": keys.Key("bytes", "", ""), "rate": keys.Key("updates_per_second", "", "")}
     pairs, all_values = [], []
-    for number, one in enumerate(raw):
+    for number, one in enumerate(table.rest.get("random_updates", [])):
         at = ("random_updates", number)
-        if not isinstance(one, dict) or set(one) - {"source"} != set(known):
-            raise Fault(at, "not table and rate", 'write table = "1 GiB", rate = "0.1 GUOP/s"')
-        given = table.texts.get("source", "")
-        source = one.get("source", given)
-        if not isinstance(source, str):
-            raise Fault((*at, "source"), "no text", "say in words where the value is from")
+        source = one.get("source", table.texts.get("source", ""))
         parts = [
             sourced_value.read(
                 one[name], key, f"{place}: random_updates[{number}].{name}", (*at, name), source
@@ -136,7 +125,6 @@ def network(path: Path, source: Source) -> tuple[Network, tuple[SourcedValue, ..
     table = checked("network", path, source, ("curves",))
     found = numbers(table.sourced, keys.NETWORK, source.profile)
     try:
-        kind = _word(table.texts["kind"], keys.KINDS, ("kind",))
         measured: tuple[Curve, ...] = ()
         if "curves" in table.rest:
             measured = curves.read(table.rest["curves"], path, ("curves",))
@@ -147,29 +135,18 @@ def network(path: Path, source: Source) -> tuple[Network, tuple[SourcedValue, ..
         raise files.refused(path, fault) from fault
     if "width_bytes" in found:
         found["width_bytes"] = int(found["width_bytes"])
-    made = Network(name=table.texts["name"], kind=kind, curves=measured, **found)
+    made = Network(name=table.texts["name"], kind=table.texts["kind"], curves=measured, **found)
     return made, tuple(table.sourced.values())
-
-
-def _word(word: str, known: tuple[str, ...], at: tuple) -> str:
-    if word not in known:
-        raise Fault(at, f"{word} is not known", f"use one of {', '.join(known)}")
-    return word
 
 
 def bitstreams(path: Path, source: Source) -> tuple[str, dict[str, Synthesised]]:
     """The board's id and all bitstreams of a file, each with its values."""
-    raw = files.parse(path)
+    raw = files.load("bitstreams", path)
     try:
-        top = files.table(raw, "bitstreams", (), files.place(path), ("bitstreams",))
-        files.require(top, "bitstreams", ())
-        entries = raw.get("bitstreams")
-        if not isinstance(entries, dict) or not entries:
-            raise Fault(("bitstreams",), "no bitstreams", "write [bitstreams.NAME] and its keys below")
-        board_id, tables = top.texts["board"], {}
+        board_id, tables = raw["board"], {}
         _reference("board", board_id, ("board",), source)
-        for name, entry in entries.items():
-            tables[name] = _entry(name, entry, tables, path, top.texts.get("source", ""), source)
+        for name, entry in raw["bitstreams"].items():
+            tables[name] = _entry(name, entry, tables, path, raw.get("source", ""), source)
         made = {}
         for name, table in tables.items():
             made[name] = (_bitstream(name, table, board_id, source.profile), tuple(table.sourced.values()))
@@ -178,11 +155,15 @@ def bitstreams(path: Path, source: Source) -> tuple[str, dict[str, Synthesised]]
         raise files.refused(path, fault) from fault
 
 
-def _entry(name: str, raw: object, before: dict[str, Table], path: Path, given: str, source: Source) -> Table:
+def _entry(
+    name: str, raw: Mapping, before: dict[str, Table], path: Path, given: str, source: Source
+) -> Table:
     """One table of a bitstreams file, with what it inherits. Raises Fault."""
     at = ("bitstreams", name)
     own = files.table(raw, "bitstream", at, files.place(path), ("parameters", "curves"), given)
-    _parameters(own, at, given)
+    for part in ("parameters", "curves"):
+        if own.rest.get(part) and not own.texts.get("source", given):
+            raise Fault((*at, part), "no source", 'add source = "document, table or section"')
     curves.of_bitstream(own.rest.get("curves", {}), (*at, "curves"))
     if "like" in own.texts:
         like = (*at, "like")
@@ -197,36 +178,18 @@ def _entry(name: str, raw: object, before: dict[str, Table], path: Path, given: 
             raise Fault(like, f"{other} is no bitstream before this one", f"use one of {known}")
         own = files.merged(tables[other], own)
     files.require(own, "bitstream", at)
-    _word(own.texts.get("transport", "none"), TRANSPORTS, (*at, "transport"))
     return own
 
 
 def _tables(path: Path, source: Source) -> dict[str, Table]:
     """The checked tables of another bitstreams file."""
-    raw = files.parse(path)
-    given, tables = raw.get("source", ""), {}
-    entries = raw.get("bitstreams")
+    raw, tables = files.load("bitstreams", path), {}
     try:
-        for name, entry in (entries if isinstance(entries, dict) else {}).items():
-            tables[name] = _entry(name, entry, tables, path, given if isinstance(given, str) else "", source)
+        for name, entry in raw["bitstreams"].items():
+            tables[name] = _entry(name, entry, tables, path, raw.get("source", ""), source)
     except Fault as fault:
         raise files.refused(path, fault) from fault
     return tables
-
-
-def _parameters(table: Table, at: tuple, given: str) -> None:
-    """Raises Fault where a parameter is no plain value, or nothing says from where these and curves are."""
-    found = table.rest.get("parameters", {})
-    if not isinstance(found, dict):
-        raise Fault((*at, "parameters"), "no table", "write parameters = { replications = 4 }")
-    for name, value in found.items():
-        if not isinstance(value, int | float | str | bool):
-            raise Fault(
-                (*at, "parameters", name), "no plain value", "write a number, a text or true or false"
-            )
-    for name in ("parameters", "curves"):
-        if table.rest.get(name) and not table.texts.get("source", given):
-            raise Fault((*at, name), "no source", 'add source = "document, table or section"')
 
 
 def _bitstream(name: str, table: Table, board_id: str, profile: str) -> Bitstream:
@@ -248,21 +211,15 @@ def _bitstream(name: str, table: Table, board_id: str, profile: str) -> Bitstrea
 def system(path: Path, profile: str, board_id: str | None = None) -> System:
     """A system from its file; `board_id` chooses among its kinds of devices, by default the first."""
     source = Source(profile, path.parent)
-    raw = files.parse(path)
+    raw = files.load("system", path)
     try:
-        top = files.table(raw, "system", (), files.place(path), ("devices",))
-        files.require(top, "system", ())
-        entries = raw.get("devices")
-        if not isinstance(entries, list) or not entries:
-            raise Fault(("devices",), "no devices", "write [[devices]] with board, per_node and most")
+        top = files.table(raw, "system", (), files.place(path))
         given = top.texts.get("source", "")
         rest = ("networks", "bitstreams")
         tables = [
             files.table(one, "devices", ("devices", place), files.place(path), rest, given)
-            for place, one in enumerate(entries)
+            for place, one in enumerate(raw["devices"])
         ]
-        for place, table in enumerate(tables):
-            files.require(table, "devices", ("devices", place))
         boards = tuple(table.texts["board"] for table in tables)
         if len(set(boards)) < len(boards):
             raise Fault(("devices",), "a board stands twice", "write one [[devices]] for each board")
@@ -300,10 +257,7 @@ def _devices(path: Path, top: Table, tables: list[Table], place: int, source: So
     networks, parts = _networks(table, at, source)
     parts = {"": (*table.sourced.values(), *sourced), **parts}
     streams: dict[str, Synthesised] = {}
-    names = table.rest.get("bitstreams", [])
-    if not isinstance(names, list):
-        raise Fault((*at, "bitstreams"), "no list", 'write bitstreams = ["FILE"]')
-    for number, name in enumerate(names):
+    for number, name in enumerate(table.rest.get("bitstreams", [])):
         where = (*at, "bitstreams", number)
         of_board, entries = bitstreams(_reference("bitstreams", name, where, source), source)
         if of_board != table.texts["board"]:
@@ -326,13 +280,8 @@ def _networks(
     table: Table, at: tuple, source: Source
 ) -> tuple[dict[str, Network], dict[str, tuple[SourcedValue, ...]]]:
     """[devices.networks], transport = id of a network: by transport, and their values by id. Raises Fault."""
-    raw = table.rest.get("networks", {})
-    if not isinstance(raw, dict):
-        raise Fault((*at, "networks"), "no table", "write [devices.networks] with TRANSPORT = NETWORK")
     networks, parts = {}, {}
-    for transport, name in raw.items():
+    for transport, name in table.rest.get("networks", {}).items():
         where = (*at, "networks", transport)
-        if transport not in TRANSPORTS[1:]:
-            raise Fault(where, f"{transport} is no transport", f"use one of {', '.join(TRANSPORTS[1:])}")
         networks[transport], parts[name] = network(_reference("network", name, where, source), source)
     return networks, parts

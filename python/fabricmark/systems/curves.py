@@ -1,8 +1,7 @@
 """Measured curves: the hosts' MPI (calibration rows of a published file, or the network's own), and transfers
 of a bitstream."""
 
-import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
@@ -12,9 +11,6 @@ from fabricmark.results import published
 from fabricmark.systems import quantity
 from fabricmark.systems.sourced_value import RANGES, Fault
 
-KEYS = ("from", "system", "transport", "source")
-OWN_KEYS = ("devices", "nodes", "message_bytes", "seconds", "source")
-OF_TRANSFER = "{ bytes = [4096, 8192], seconds = [1e-5, 2e-5] }"
 DIRECTIONS = 2  # each rank sends to both neighbours
 MOST_POINTS = 1000
 
@@ -50,23 +46,17 @@ def _rows(path: Path, changed: int) -> tuple[published.PublishedValue, ...]:
     return tuple(row for row in published.load(path) if row.role == "calibration")
 
 
-def read(raw: object, file: Path, at: tuple) -> tuple[Curve, ...]:
+def read(raw: dict | list, file: Path, at: tuple) -> tuple[Curve, ...]:
     """The curves of a network file. Raises Fault, FabricmarkError (2) for a broken CSV."""
     if isinstance(raw, dict):
         return _published(raw, file, at)
-    if not isinstance(raw, list) or not raw:
-        remedy = 'write curves = { from = "FILE.csv", system = "NAME", source = "..." } or [[curves]]'
-        raise Fault(at, "no curves", remedy)
-    return tuple(_own(one, (*at, place)) for place, one in enumerate(raw))
+    return tuple(
+        Curve(int(one["devices"]), int(one["nodes"]), *_points(one, "message_bytes", (*at, place)))
+        for place, one in enumerate(raw)
+    )
 
 
 def _published(raw: dict, file: Path, at: tuple) -> tuple[Curve, ...]:
-    for key in raw:
-        if key not in KEYS:
-            raise Fault((*at, key), f"unknown key {key}", f"use {', '.join(KEYS)}")
-    for key in KEYS:
-        if key != "transport" and not (isinstance(raw.get(key), str) and raw[key].strip()):
-            raise Fault((*at, key), "no text", "write it in quotes")
     if Path(raw["from"]).name != raw["from"] or not raw["from"].isprintable():
         raise Fault((*at, "from"), "not the name of a file", "name a file of data/published")
     beside = file.parent / raw["from"]
@@ -80,49 +70,20 @@ def _published(raw: dict, file: Path, at: tuple) -> tuple[Curve, ...]:
     return found
 
 
-def _own(raw: object, at: tuple) -> Curve:
-    if not isinstance(raw, dict):
-        raise Fault(at, "no table", f"write {', '.join(OWN_KEYS)}")
-    for key in raw:
-        if key not in OWN_KEYS:
-            raise Fault((*at, key), f"unknown key {key}", f"use {', '.join(OWN_KEYS)}")
-    if not (isinstance(raw.get("source"), str) and raw["source"].strip()):
-        raise Fault(at, "no source", 'add source = "document, table or section"')
-    for key in ("devices", "nodes"):
-        if type(raw.get(key)) is not int or not 0 < raw[key] < 2**31:
-            raise Fault((*at, key), "no count", "write a whole number from 1 on")
-    return Curve(raw["devices"], raw["nodes"], *_points(raw, "message_bytes", at))
-
-
-def of_bitstream(raw: object, at: tuple) -> dict[str, Times]:
+def of_bitstream(raw: Mapping, at: tuple) -> dict[str, Times]:
     """Times by size of each kind of transfer of a bitstream. Raises Fault."""
-    if not isinstance(raw, dict):
-        raise Fault(at, "no table", f"write NAME = {OF_TRANSFER}")
-    found = {}
-    for name, one in raw.items():
-        if not isinstance(one, dict) or set(one) != {"bytes", "seconds"}:
-            raise Fault((*at, name), "not bytes and seconds", f"write {OF_TRANSFER}")
-        found[name] = Times(*_points(one, "bytes", (*at, name)))
-    return found
+    return {name: Times(*_points(one, "bytes", (*at, name))) for name, one in raw.items()}
 
 
 def _points(raw: dict, sizes_key: str, at: tuple) -> tuple[tuple[float, ...], tuple[float, ...]]:
     """(sizes, times) of a curve. Raises Fault."""
-    sizes, seconds = (_numbers(raw.get(key), (*at, key)) for key in (sizes_key, "seconds"))
+    for key, dimension in ((sizes_key, "bytes"), ("seconds", "seconds")):
+        for place, number in enumerate(raw[key]):
+            if not 0 < number <= RANGES[dimension][1]:  # the schema takes infinities, too
+                raise Fault((*at, key, place), f"{number} is out of range", "write a plain number")
+    sizes, seconds = (tuple(float(number) for number in raw[key]) for key in (sizes_key, "seconds"))
     if len(sizes) != len(seconds):
         raise Fault((*at, "seconds"), "not as many times as sizes", "give each size its time")
     if any(b <= a for a, b in pairwise(sizes)):
         raise Fault((*at, sizes_key), "not ascending", "sort sizes and times")
     return sizes, seconds
-
-
-def _numbers(raw: object, at: tuple) -> tuple[float, ...]:
-    """Plain numbers, whose unit the key names."""
-    if not isinstance(raw, list) or not 0 < len(raw) <= MOST_POINTS:
-        raise Fault(at, "no list of numbers", "write [1, 2, 4], in the unit that the key names")
-    most = RANGES["seconds" if at[-1] == "seconds" else "bytes"][1]
-    for place, number in enumerate(raw):
-        is_number = isinstance(number, int | float) and not isinstance(number, bool)
-        if not is_number or not math.isfinite(number) or not 0 < number <= most:
-            raise Fault((*at, place), f"{number!r} is no positive number", "write a plain number")
-    return tuple(float(number) for number in raw)

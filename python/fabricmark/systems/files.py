@@ -1,6 +1,5 @@
-"""Finding and checking the files of a system: what does not fit is refused in one line with its place."""
+"""Finding and reading the files of a system: what does not fit is refused in one line with its place."""
 
-import difflib
 import os
 import re
 import tomllib
@@ -10,7 +9,7 @@ from pathlib import Path
 
 from fabricmark.base import paths
 from fabricmark.base.errors import FabricmarkError
-from fabricmark.systems import keys, sourced_value
+from fabricmark.systems import keys, shape, sourced_value
 from fabricmark.systems.sourced_value import Fault, SourcedValue
 
 FOLDERS = {"system": "", "board": "boards", "network": "networks", "bitstreams": "bitstreams"}
@@ -101,6 +100,18 @@ def parse(path: Path) -> dict:
         ) from error
 
 
+def load(kind: str, path: Path) -> dict:
+    """The TOML of a file that has the shape of its kind. Raises FabricmarkError (2)."""
+    raw = parse(path)
+    try:
+        shape.check(kind, raw)
+    except RecursionError as error:
+        raise FabricmarkError(f"{path}: nested too deeply", SCHEMA_PAGE) from error
+    except Fault as fault:
+        raise refused(path, fault) from fault
+    return raw
+
+
 def refused(path: Path, fault: Fault) -> FabricmarkError:
     """The one line of a fault: file, line, key, cause and remedy."""
     from fabricmark.systems import key_lines  # imported here: only a refusal needs it
@@ -117,62 +128,30 @@ def refused(path: Path, fault: Fault) -> FabricmarkError:
     return FabricmarkError(f"{path}: {where}{fault.cause}", fault.remedy)
 
 
-def unknown_key(path: tuple, name: str, known: list[str]) -> Fault:
-    """A key that no table has, with what was probably meant."""
-    close = difflib.get_close_matches(name, known, n=1)
-    remedy = f"did you mean {close[0]}?" if close else f"use {', '.join(known)}"
-    return Fault(path, f"unknown key {name}", remedy)
-
-
 def table(
-    raw: object, kind: str, at: tuple, file: str, rest: tuple[str, ...] = (), source: str = ""
+    raw: Mapping, kind: str, at: tuple, file: str, rest: tuple[str, ...] = (), source: str = ""
 ) -> Table:
-    """Check a table of a kind (of `keys.TEXTS`, `keys.VALUES`), without what it has to have. Raises Fault.
+    """The texts and values of a table (of `keys.TEXTS`, `keys.VALUES`) that has the shape of its kind.
 
-    `at`: its path in the file. `rest`: keys that the caller checks. `source`: of the enclosing table.
+    `at`: its path in the file. `rest`: keys beside them. `source`: of the enclosing table. Raises Fault.
     """
-    if not isinstance(raw, dict):
-        raise Fault(at, "no table", f"write keys and values; {SCHEMA_PAGE}")
-    texts, known = keys.TEXTS[kind], _keys(kind)
-    groups = {name.split(".")[0] for name in known if "." in name}
-    own = {name: _text(raw[name], (*at, name)) for name in texts if name in raw}
-    source = own.get("source", source)
+    texts = {name: raw[name] for name in keys.TEXTS[kind] if name in raw}
+    source = texts.get("source", source)
     found: dict[str, SourcedValue] = {}
-    for name, value in raw.items():
-        path = (*at, name)
-        if name in known:
-            place = f"{file}: {_dotted(path)}"
-            found[name] = sourced_value.read(value, known[name], place, path, source, name)
-        elif name in groups:
-            found |= _group(value, name, known, path, file, source)
-        elif name not in texts and name not in rest:
-            single = [key for key in known if "." not in key]
-            raise unknown_key(path, name, [*texts, *rest, *single, *sorted(groups)])
-    return Table(own, found, {name: raw[name] for name in rest if name in raw})
+    for name, key in _keys(kind).items():
+        group, _, single = name.rpartition(".")
+        place = raw.get(group, {}) if group else raw
+        if single in place:
+            path = (*at, *name.split("."))
+            given = place.get("source", source)
+            found[name] = sourced_value.read(
+                place[single], key, f"{file}: {_dotted(path)}", path, given, name
+            )
+    return Table(texts, found, {name: raw[name] for name in rest if name in raw})
 
 
 def _keys(kind: str) -> Mapping[str, keys.Key]:
     return keys.VALUES.get(kind, {})
-
-
-def _group(
-    raw: object, group: str, known: Mapping, at: tuple, file: str, source: str
-) -> dict[str, SourcedValue]:
-    """Values of a table in the table, such as memory."""
-    if not isinstance(raw, dict):
-        raise Fault(at, "no table", f"write [{group}] and its keys below")
-    source = _text(raw["source"], (*at, "source")) if "source" in raw else source
-    names = [name.split(".")[1] for name in known if name.startswith(f"{group}.")]
-    found = {}
-    for name, value in raw.items():
-        path = (*at, name)
-        if name in names:
-            key = f"{group}.{name}"
-            place = f"{file}: {_dotted(path)}"
-            found[key] = sourced_value.read(value, known[key], place, path, source, key)
-        elif name != "source":
-            raise unknown_key(path, name, [*names, "source"])
-    return found
 
 
 def require(checked: Table, kind: str, at: tuple) -> None:
@@ -192,12 +171,6 @@ def merged(base: Table, own: Table) -> Table:
     if isinstance(base.rest.get("parameters"), dict) and isinstance(own.rest.get("parameters"), dict):
         rest["parameters"] = {**base.rest["parameters"], **own.rest["parameters"]}
     return Table({**inherited, **own.texts}, {**base.sourced, **own.sourced}, rest)
-
-
-def _text(raw: object, path: tuple) -> str:
-    if not isinstance(raw, str) or not raw.strip():
-        raise Fault(path, f"{raw!r} is no text", "write words in quotes")
-    return raw
 
 
 def _dotted(path: tuple) -> str:

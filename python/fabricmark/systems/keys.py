@@ -1,6 +1,6 @@
 """Every key that a system file may have: its kind of number, what it becomes in the models, and its meaning.
 
-The only list of them: the reader checks with it, and the JSON Schemas and the tables of docs/systems.md are
+The only list of them: the JSON Schemas, with which the reader checks, and the tables of docs/systems.md are
 made from it (tools/system_schemas.py).
 """
 

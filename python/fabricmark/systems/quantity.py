@@ -35,6 +35,12 @@ EXAMPLES = {
 NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 
 
+def pattern(dimension: str) -> str:
+    """Regular expression of what `parse` takes."""
+    units = "|".join(re.escape(unit) for unit in UNITS[dimension])
+    return rf"^\s*\+?{NUMBER.pattern[5:]}\s*({units})\s*$"
+
+
 def parse(text: object, dimension: str) -> float:
     """The quantity in SI units. Raises ValueError with a sentence: no unit, another dimension, negative."""
     units = UNITS[dimension]
