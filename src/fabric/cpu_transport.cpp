@@ -24,13 +24,13 @@ class HostBuffer : public MessageBuffer {
   device::HostArray<std::byte> memory_;
 };
 
-std::vector<HostMessage> in_host_memory(std::span<const Message> messages) {
-  std::vector<HostMessage> result;
+/// `result` is filled anew; it keeps its memory from exchange to exchange.
+void to_host_memory(std::span<const Message> messages, std::vector<HostMessage>& result) {
+  result.clear();
   for (const Message& message : messages) {
     result.push_back(
         {message.buffer->host_memory().subspan(message.offset, message.bytes), message.peer, message.tag});
   }
-  return result;
 }
 
 }  // namespace
@@ -40,7 +40,9 @@ std::unique_ptr<MessageBuffer> CpuTransport::allocate(std::size_t bytes) {
 }
 
 void CpuTransport::exchange(std::span<const Message> sends, std::span<const Message> receives) {
-  exchange_host_messages(ranks_, timeout_, waiting_, in_host_memory(sends), in_host_memory(receives));
+  to_host_memory(sends, sends_);
+  to_host_memory(receives, receives_);
+  exchange_host_messages(ranks_, timeout_, waiting_, sends_, receives_);
 }
 
 }  // namespace fabricmark::fabric

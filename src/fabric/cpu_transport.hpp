@@ -1,5 +1,7 @@
 #pragma once
 
+#include <vector>
+
 #include "fabric/messages.hpp"
 #include "fabric/transport.hpp"
 #include "runtime/communicator.hpp"
@@ -19,6 +21,7 @@ class CpuTransport : public Transport {
   runtime::Communicator& ranks_;
   double timeout_;
   Waiting waiting_;
+  std::vector<HostMessage> sends_, receives_;  // of the exchange under way
 };
 
 }  // namespace fabricmark::fabric

@@ -53,6 +53,7 @@ void Messages::check_deadline(std::size_t position) {
 void exchange_host_messages(runtime::Communicator& ranks, double timeout_seconds, Waiting waiting,
                             std::span<const HostMessage> sends, std::span<const HostMessage> receives) {
   Messages messages(ranks, timeout_seconds, waiting);
+  messages.reserve(sends.size() + receives.size());
   for (const HostMessage& message : receives) messages.receive(message.peer, message.bytes, message.tag);
   for (const HostMessage& message : sends) {
     const std::size_t position = messages.send(message.peer, message.bytes, message.tag);

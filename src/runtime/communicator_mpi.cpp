@@ -342,9 +342,9 @@ class MpiCommunicator : public Communicator {
   };
 
   [[nodiscard]] std::chrono::duration<double> limit() const { return timeout() + kStepMargin; }
-  [[nodiscard]] int in_world(int rank) const {
-    return members_[static_cast<std::size_t>((rank + size()) % size())];
-  }
+  [[nodiscard]] int in_world(int rank) const { return members_[static_cast<std::size_t>(rank)]; }
+  /// Of a rank that may be beyond the first or last one. Not for every message: a division takes its time.
+  [[nodiscard]] int around(int rank) const { return (rank + size()) % size(); }
 
   void find_local_ranks() {
     char name[MPI_MAX_PROCESSOR_NAME];
@@ -408,12 +408,13 @@ class MpiCommunicator : public Communicator {
     };
     const int tag = static_cast<int>(context_ * kControlTags) + round.tag;
     Pair pair(*this);
-    pair.receive = start_pieces(world_->control, round.from, round.received, tag);
-    pair.send = start_pieces(world_->control, round.to, round.sent, tag);
+    pair.receive = start_pieces(world_->control, around(round.from), round.received, tag);
+    pair.send = start_pieces(world_->control, around(round.to), round.sent, tag);
     const auto finish = [&](Request& request, int peer) {
       while (!test(request)) {
         if (patience.is_over()) {
-          throw DeadlineError(fmt::format("no sign of rank {} in {} s", in_world(peer), limit().count()));
+          throw DeadlineError(
+              fmt::format("no sign of rank {} in {} s", in_world(around(peer)), limit().count()));
         }
       }
     };

@@ -126,19 +126,21 @@ bool is_worse(const Verdict& one, const Verdict& other) {
 
 }  // namespace
 
-std::vector<Result::RankVerdict> worst_verdicts(const std::vector<Result::RankVerdict>& all) {
-  std::vector<Result::RankVerdict> worst;
-  for (const Result::RankVerdict& entry : all) {
-    const auto known = std::ranges::find_if(
-        worst, [&](const Result::RankVerdict& other) { return other.verdict.name == entry.verdict.name; });
-    if (known == worst.end()) {
-      worst.push_back(entry);
-      continue;
-    }
-    const std::size_t checked = known->verdict.checked + entry.verdict.checked;
-    if (is_worse(entry.verdict, known->verdict)) *known = entry;
-    known->verdict.checked = checked;
+void keep_worst(std::vector<Result::RankVerdict>& worst, Result::RankVerdict entry) {
+  const auto known = std::ranges::find_if(
+      worst, [&](const Result::RankVerdict& other) { return other.verdict.name == entry.verdict.name; });
+  if (known == worst.end()) {
+    worst.push_back(std::move(entry));
+    return;
   }
+  const std::size_t checked = known->verdict.checked + entry.verdict.checked;
+  if (is_worse(entry.verdict, known->verdict)) *known = std::move(entry);
+  known->verdict.checked = checked;
+}
+
+std::vector<Result::RankVerdict> worst_verdicts(std::vector<Result::RankVerdict> all) {
+  std::vector<Result::RankVerdict> worst;
+  for (Result::RankVerdict& entry : all) keep_worst(worst, std::move(entry));
   return worst;
 }
 

@@ -20,6 +20,8 @@ power::Reading gather_power(Communicator& ranks, const std::string& host, const 
 
 /// For each check the verdict of the rank with the largest error, with the values checked on all ranks added
 /// up.
-std::vector<Result::RankVerdict> worst_verdicts(const std::vector<Result::RankVerdict>& all);
+std::vector<Result::RankVerdict> worst_verdicts(std::vector<Result::RankVerdict> all);
+/// Takes one more verdict into such a list.
+void keep_worst(std::vector<Result::RankVerdict>& worst, Result::RankVerdict entry);
 
 }  // namespace fabricmark::runtime

@@ -1,12 +1,10 @@
-// Reading kernel.toml and sidecars; resolving them is in resolve.cpp.
+// Reading kernel.toml; resolving what it says is in resolve.cpp.
 #include "runtime/kernel_spec.hpp"
 
 #include <fmt/format.h>
 
-#include <toml++/toml.h>
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
@@ -14,6 +12,7 @@
 
 #include "base/error.hpp"
 #include "base/expression.hpp"
+#include "runtime/toml_reader.hpp"
 
 #ifndef FABRICMARK_SOURCE_KERNELS
 #define FABRICMARK_SOURCE_KERNELS ""
@@ -25,88 +24,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Reads one TOML file with messages that name the file and the place.
-class Reader {
- public:
-  Reader(const std::string& text, fs::path file) : file_(std::move(file)) {
-    try {
-      root_ = toml::parse(text, file_.string());
-    } catch (const toml::parse_error& error) {
-      std::string description(error.description());  // may quote the line's end
-      std::ranges::replace_if(
-          description, [](unsigned char c) { return std::iscntrl(c) != 0; }, ' ');
-      throw bad_use(
-          fmt::format("'{}' line {} is not TOML: {}", file_.string(), error.source().begin.line, description),
-          "correct that line");
-    }
-  }
-
-  [[nodiscard]] const toml::table& root() const { return root_; }
-
-  [[nodiscard]] Error wrong(const std::string& key, const std::string& expected) const {
-    return bad_use(fmt::format("'{}': {} is missing or wrong", file_.string(), key), "give " + expected);
-  }
-
-  [[nodiscard]] Error no_default(const std::string& key, const std::string& text,
-                                 const std::string& why) const {
-    return bad_use(fmt::format("'{}': {} {:?} is no whole number, nor an expression: {}", file_.string(), key,
-                               text, why),
-                   "correct it, like max(1, 2^(26 - log_size))");
-  }
-
-  [[nodiscard]] std::string text(const toml::table& table, const std::string& key,
-                                 const std::string& where) const {
-    const auto value = table[key].value_exact<std::string>();
-    if (!value || value->empty()) throw wrong(where + key, "a text");
-    return *value;
-  }
-
-  [[nodiscard]] Value value(const toml::node& node, const std::string& where) const {
-    if (const auto integer = node.value_exact<std::int64_t>()) return *integer;
-    if (const auto number = node.value_exact<double>()) return *number;
-    if (const auto flag = node.value_exact<bool>()) return *flag;
-    if (const auto text = node.value_exact<std::string>()) return *text;
-    throw wrong(where, "a number, a text or true or false");
-  }
-
-  [[nodiscard]] const toml::table& table(const toml::table& parent, const std::string& key,
-                                         const std::string& where) const {
-    const toml::table* found = parent[key].as_table();
-    if (found == nullptr) throw wrong(where + key, "a table");
-    return *found;
-  }
-
-  /// The tables inside `parent`, in the order of the file.
-  [[nodiscard]] std::vector<std::pair<std::string, const toml::table*>> tables(
-      const toml::table& parent, const std::string& where) const {
-    std::vector<std::pair<std::string, const toml::table*>> found;
-    for (const auto& [key, node] : parent) {
-      if (!node.is_table()) throw wrong(where + std::string(key.str()), "a table");
-      found.emplace_back(key.str(), node.as_table());
-    }
-    std::ranges::stable_sort(found, [](const auto& left, const auto& right) {
-      return left.second->source().begin.line < right.second->source().begin.line;
-    });
-    return found;
-  }
-
-  void only(const toml::table& table, const std::vector<std::string_view>& keys,
-            const std::string& where) const {
-    for (const auto& [key, node] : table) {
-      if (std::ranges::find(keys, key.str()) == keys.end()) {
-        throw bad_use(fmt::format("'{}' line {}: unknown key {}{}", file_.string(), node.source().begin.line,
-                                  where, std::string(key.str())),
-                      fmt::format("use {}", fmt::join(keys, ", ")));
-      }
-    }
-  }
-
- private:
-  fs::path file_;
-  toml::table root_;
-};
-
-std::map<std::string, Value> class_values(const Reader& reader, const toml::node& node,
+std::map<std::string, Value> class_values(const TomlReader& reader, const toml::node& node,
                                           const std::string& where) {
   std::map<std::string, Value> values;
   if (const toml::table* per_class = node.as_table()) {
@@ -121,7 +39,8 @@ std::map<std::string, Value> class_values(const Reader& reader, const toml::node
   return values;
 }
 
-ParameterSpec::Type parameter_type(const Reader& reader, const std::string& type, const std::string& where) {
+ParameterSpec::Type parameter_type(const TomlReader& reader, const std::string& type,
+                                   const std::string& where) {
   if (type == "int") return ParameterSpec::Type::kInteger;
   if (type == "float") return ParameterSpec::Type::kNumber;
   if (type == "bool") return ParameterSpec::Type::kFlag;
@@ -130,7 +49,7 @@ ParameterSpec::Type parameter_type(const Reader& reader, const std::string& type
 }
 
 /// How scaling treats a parameter is for `fabricmark scale`; here it is only checked.
-void check_scaling(const Reader& reader, const toml::table& table, const std::string& where) {
+void check_scaling(const TomlReader& reader, const toml::table& table, const std::string& where) {
   if (table.contains("scope")) {
     const std::string scope = reader.text(table, "scope", where);
     if (scope != "per-rank" && scope != "total") throw reader.wrong(where + "scope", "per-rank or total");
@@ -143,7 +62,7 @@ void check_scaling(const Reader& reader, const toml::table& table, const std::st
 }
 
 /// Throws where a parameter is to be rounded to one that the file does not have.
-void check_rounding(const Reader& reader, const toml::table& parameters) {
+void check_rounding(const TomlReader& reader, const toml::table& parameters) {
   for (const auto& [name, node] : parameters) {
     const toml::table& table = *node.as_table();
     if (!table.contains("rounded_to")) continue;
@@ -155,7 +74,7 @@ void check_rounding(const Reader& reader, const toml::table& parameters) {
   }
 }
 
-ParameterSpec read_parameter(const Reader& reader, const std::string& name, const toml::table& table) {
+ParameterSpec read_parameter(const TomlReader& reader, const std::string& name, const toml::table& table) {
   const std::string where = "parameters." + name + ".";
   reader.only(
       table,
@@ -190,7 +109,7 @@ ParameterSpec read_parameter(const Reader& reader, const std::string& name, cons
 }
 
 /// Throws where a default in words is none of a whole parameter with these before it.
-void check_expressions(const Reader& reader, const std::map<std::string, Value>& defaults,
+void check_expressions(const TomlReader& reader, const std::map<std::string, Value>& defaults,
                        const std::vector<std::string>& before, const std::string& where) {
   for (const auto& [device_class, value] : defaults) {
     const auto* text = std::get_if<std::string>(&value);
@@ -205,7 +124,7 @@ void check_expressions(const Reader& reader, const std::map<std::string, Value>&
 
 /// Defaults of whole parameters, also those of variants, may name the device's numbers and what stands
 /// before.
-void check_defaults(const Reader& reader, const KernelSpec& spec) {
+void check_defaults(const TomlReader& reader, const KernelSpec& spec) {
   std::vector<std::string> before{"cores", "banks"};
   for (const ParameterSpec& parameter : spec.parameters) {
     if (parameter.type != ParameterSpec::Type::kInteger) continue;
@@ -221,7 +140,7 @@ void check_defaults(const Reader& reader, const KernelSpec& spec) {
 }
 
 /// The table of arguments by entry point: lists of { name, kind, ... }.
-void read_arguments(const Reader& reader, const toml::table& all, const std::string& variant,
+void read_arguments(const TomlReader& reader, const toml::table& all, const std::string& variant,
                     VariantSpec& spec) {
   constexpr std::array kKinds{"buffer", "uchar", "uint", "ulong", "float", "double", "real"};
   for (const auto& [key, list] : all) {
@@ -242,7 +161,7 @@ void read_arguments(const Reader& reader, const toml::table& all, const std::str
   }
 }
 
-VariantSpec read_variant(const Reader& reader, const std::string& name, const toml::table& table) {
+VariantSpec read_variant(const TomlReader& reader, const std::string& name, const toml::table& table) {
   const std::string where = "variants." + name + ".";
   reader.only(table, {"file", "entry_points", "style", "arguments", "defaults", "largest"}, where);
   VariantSpec spec;
@@ -272,15 +191,6 @@ VariantSpec read_variant(const Reader& reader, const std::string& name, const to
     }
   }
   return spec;
-}
-
-std::map<std::string, Value> read_values(const Reader& reader, const toml::table& table,
-                                         const std::string& where) {
-  std::map<std::string, Value> values;
-  for (const auto& [key, node] : table) {
-    values[std::string(key.str())] = reader.value(node, where + std::string(key.str()));
-  }
-  return values;
 }
 
 }  // namespace
@@ -328,7 +238,7 @@ KernelSpec load_kernel_spec(const fs::path& file) {
 }
 
 KernelSpec parse_kernel_spec(const std::string& text, const fs::path& file) {
-  const Reader reader(text, file);
+  const TomlReader reader(text, file);
   const toml::table& root = reader.root();
   reader.only(root, {"benchmark", "summary", "variants", "parameters", "constraints"}, "");
   KernelSpec spec;
@@ -377,51 +287,6 @@ std::string file_text(const fs::path& file, const std::string& what, const std::
   if (is_file) stream.open(file, std::ios::binary);
   if (!is_file || !stream) throw bad_use(fmt::format("cannot read the {} '{}'", what, file.string()), remedy);
   return {std::istreambuf_iterator<char>(stream), {}};
-}
-
-Overrides load_sidecar(const fs::path& bitstream, const KernelSpec& spec) {
-  const fs::path file = bitstream.string() + ".toml";
-  std::error_code ignored;
-  if (!fs::exists(file, ignored)) {
-    throw bad_use(fmt::format("the bitstream '{}' has no sidecar", bitstream.string()),
-                  fmt::format("write its variant and build parameters to '{}'", file.string()));
-  }
-  const Reader reader(file_text(file, "sidecar"), file);
-  reader.only(reader.root(), {"benchmark", "variant", "digest", "parameters"}, "");
-  const std::string benchmark = reader.text(reader.root(), "benchmark", "");
-  if (benchmark != spec.benchmark) {
-    throw bad_use(fmt::format("the bitstream '{}' is for {}, not for {}", bitstream.string(), benchmark,
-                              spec.benchmark),
-                  "give a bitstream of this benchmark");
-  }
-  if (reader.root().contains("digest") &&
-      reader.text(reader.root(), "digest", "") != device::content_digest(file_text(bitstream, "bitstream"))) {
-    throw bad_use(fmt::format("the bitstream '{}' is damaged, or not the one that '{}' describes",
-                              bitstream.string(), file.string()),
-                  "build it again, or remove the digest from the sidecar of a bitstream that you trust");
-  }
-  Overrides sidecar;
-  sidecar.origin = file.string();
-  sidecar.variant = reader.text(reader.root(), "variant", "");
-  sidecar.parameters = read_values(reader, reader.table(reader.root(), "parameters", ""), "parameters.");
-  return sidecar;
-}
-
-std::string sidecar_text(const KernelSpec& spec, const std::string& variant, const Parameters& parameters,
-                         const std::string& bitstream) {
-  toml::table built;
-  for (const ParameterSpec& parameter : spec.parameters) {
-    if (parameter.stage != ParameterSpec::Stage::kBuild) continue;
-    std::visit([&](const auto& value) { built.insert_or_assign(parameter.name, value); },
-               parameters.value(parameter.name));
-  }
-  std::ostringstream text;
-  text << toml::table{{"benchmark", spec.benchmark},
-                      {"variant", variant},
-                      {"digest", device::content_digest(bitstream)},
-                      {"parameters", built}}
-       << '\n';
-  return text.str();
 }
 
 }  // namespace fabricmark::runtime

@@ -321,9 +321,8 @@ bool RankRun::injects_here() const {
 void RankRun::keep_verdicts(std::vector<Verdict> found, int repetition) {
   for (Verdict& verdict : found) {
     verdict.repetition = repetition;
-    verdicts_.push_back({std::move(verdict), ranks_.rank()});
+    keep_worst(verdicts_, {std::move(verdict), ranks_.rank()});
   }
-  verdicts_ = worst_verdicts(verdicts_);
 }
 
 void RankRun::validate() {
