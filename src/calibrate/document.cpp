@@ -14,6 +14,7 @@
 #include "calibrate/timing.hpp"
 #include "device/memory.hpp"
 #include "device/program.hpp"
+#include "device/replications.hpp"
 
 namespace fabricmark::calibrate {
 
@@ -70,15 +71,12 @@ void keep_best(Json& best, const Json& other) {
 /// Median seconds from the start of an empty kernel until the host knows that it has ended.
 double launch_seconds(const device::Device& device) {
   const std::string source = "__kernel __attribute__((reqd_work_group_size(1, 1, 1))) void nothing() {}";
-  const cl::Program program = device::build_from_source(device, source, "nothing.cl", {}).program;
-  const cl::Kernel kernel = device::entry_point(program, "nothing");
-  const cl::CommandQueue queue = device.queue();
+  const device::Program program = device::build_from_source(device, source, "nothing.cl", {}).program;
+  device::Timeline timeline(false);
+  device::Replications kernel(device, program, {"nothing", {}}, 1, timeline);
   std::vector<double> seconds;
   for (int i = 0; i < kLaunches; ++i) {
-    seconds.push_back(seconds_of([&] {
-      queue.enqueueNDRangeKernel(kernel, cl::NullRange, cl::NDRange(1), cl::NDRange(1));
-      queue.finish();
-    }));
+    seconds.push_back(seconds_of([&] { kernel.run("launch", {{}}); }));
   }
   return statistics(seconds).median;
 }
@@ -86,7 +84,7 @@ double launch_seconds(const device::Device& device) {
 /// The most that the link to the device's memory carries in one direction, from memory that it reaches
 /// itself.
 Json link_rates(const device::Device& device, device::Buffer& buffer) {
-  const cl::CommandQueue queue = device.queue();
+  const device::Queue queue = device.queue();
   const device::PinnedMemory memory(device, buffer.bytes());
   std::memset(memory.data(), 4, memory.bytes());
   Json found;
@@ -107,7 +105,7 @@ Json link_rates(const device::Device& device, device::Buffer& buffer) {
 
 Json measure_copies(const device::Device& device) {
   const std::size_t bytes = std::min<std::size_t>(kTransferBytes, device.info().max_allocation_bytes / 4);
-  const cl::CommandQueue queue = device.queue();
+  const device::Queue queue = device.queue();
   device::HostArray<std::byte> host(device, bytes);
   std::memset(host.data(), 3, bytes);
   device::Buffer buffer(device, bytes);

@@ -7,10 +7,13 @@
 #include "calibrate/timing.hpp"
 #include "device/memory.hpp"
 #include "device/program.hpp"
+#include "device/replications.hpp"
 
 namespace fabricmark::calibrate {
 
 namespace {
+
+using Kind = device::ArgumentKind;
 
 constexpr int kKernelRuns = 4;
 constexpr int kAccumulators = 12;  // hide the latency of two units at once
@@ -97,64 +100,74 @@ constexpr Type kTypes[] = {{"half", 2}, {"float", 4}, {"double", 8}};
 
 bool is_gpu(const device::Device& device) { return device.info().device_class == device::DeviceClass::kGpu; }
 
-cl::NDRange global_size(const device::Device& device) {
+std::size_t global_size(const device::Device& device) {
   const std::size_t units = std::max<std::size_t>(1, device.info().compute_units);
-  return {units * (is_gpu(device) ? kGpuGroupsPerUnit * kGpuGroup : kCpuItemsPerUnit)};
+  return units * (is_gpu(device) ? kGpuGroupsPerUnit * kGpuGroup : kCpuItemsPerUnit);
 }
 
-cl::NDRange local_size(const device::Device& device) {
+std::size_t local_size(const device::Device& device) {
   const std::size_t most = device.info().max_work_group_size;
-  return {is_gpu(device) ? std::min(kGpuGroup, most) : std::size_t{1}};
+  return is_gpu(device) ? std::min(kGpuGroup, most) : std::size_t{1};
 }
 
-cl::Kernel build(const device::Device& device, const char* source, const std::string& name,
-                 const device::Definitions& definitions) {
-  return device::entry_point(device::build_from_source(device, source, name + ".cl", definitions).program,
-                             name);
-}
+/// One of the kernels above, on a queue of its own.
+class Kernel {
+ public:
+  Kernel(const device::Device& device, const char* source, const device::Definitions& definitions,
+         const device::EntryPoint& entry)
+      : device_(device),
+        kernel_(device, device::build_from_source(device, source, entry.name + ".cl", definitions).program,
+                entry, 1, timeline_) {}
+  void set(device::NamedArguments values) { kernel_.set(0, values); }
+  /// Best seconds of `launches` in a row with so many work-items.
+  double seconds(std::size_t items, int launches = 1) {
+    const device::Geometry geometry{items, local_size(device_)};
+    return best_seconds(kKernelRuns, [&] {
+      for (int i = 0; i < launches; ++i) kernel_.start_on(kernel_.queue(0), 0, geometry, nullptr, nullptr);
+      kernel_.finish();
+    });
+  }
+
+ private:
+  const device::Device& device_;
+  device::Timeline timeline_{false};
+  device::Replications kernel_;
+};
 
 /// Memory of the device that has been written once: it is there.
 device::Buffer zeros(const device::Device& device, std::size_t bytes) {
   device::Buffer memory(device, bytes);
-  const cl::CommandQueue queue = device.queue();
+  const device::Queue queue = device.queue();
   memory.fill(queue, std::byte{0});
   queue.finish();
   return memory;
 }
 
-/// Best seconds of a kernel whose arguments are set.
-double kernel_seconds(const device::Device& device, const cl::Kernel& kernel) {
-  const cl::CommandQueue queue = device.queue();
-  return best_seconds(kKernelRuns, [&] {
-    queue.enqueueNDRangeKernel(kernel, cl::NullRange, global_size(device), local_size(device));
-    queue.finish();
-  });
-}
-
 /// Work-items for so many vectors: on a GPU as many as it has at a time, or one for each.
 std::vector<std::size_t> item_counts(const device::Device& device, std::size_t vectors) {
   if (!is_gpu(device)) return {(vectors + kCpuVectors - 1) / kCpuVectors};
-  const std::size_t group = local_size(device)[0];
+  const std::size_t group = local_size(device);
   const std::size_t each = (vectors + group - 1) / group * group;
-  return {std::min<std::size_t>(global_size(device)[0] / 2, each), each};
+  return {std::min<std::size_t>(global_size(device) / 2, each), each};
 }
 
 /// Operations a second with vectors of `width` elements.
 double peak(const device::Device& device, const Type& type, int width) {
-  constexpr cl_uint kRounds = 1000;
+  constexpr std::uint32_t kRounds = 1000;
   const std::string scalar = type.name;
   device::Definitions definitions{{"TYPE", scalar},
                                   {"VECTOR", width == 1 ? scalar : scalar + std::to_string(width)}};
   if (scalar == "half") definitions["FM_NEEDS_HALF"] = "1";
   if (scalar == "double") definitions["FM_NEEDS_DOUBLE"] = "1";
-  cl::Kernel kernel = build(device, kMultiplyAdd, "multiply_add", definitions);
-  const std::size_t items = global_size(device)[0];
+  Kernel kernel(
+      device, kMultiplyAdd, definitions,
+      {"multiply_add", {{"results", Kind::kBuffer}, {"rounds", Kind::kUint}, {"start", Kind::kFloat}}});
+  const std::size_t items = global_size(device);
   const device::Buffer results(device, items * type.bytes * static_cast<std::size_t>(width));
-  results.set_argument(kernel, 0);
-  kernel.setArg(1, kRounds);
-  kernel.setArg(2, cl_float{0});  // stays zero: no overflow, no denormal numbers
+  // A start of zero stays zero: no overflow, no denormal numbers.
+  kernel.set({{"results", results}, {"rounds", kRounds}, {"start", 0.0}});
   const double operations = 2.0 * kAccumulators * width * kRounds * static_cast<double>(items);
-  return operations / kernel_seconds(device, kernel);
+  return operations / kernel.seconds(items);
 }
 
 }  // namespace
@@ -180,31 +193,33 @@ std::vector<MemoryRate> device_memory(const device::Device& device) {
   const std::size_t vector_bytes = lanes * sizeof(float);
   device::Definitions definitions{{"VECTOR", "float" + std::to_string(lanes)}};
   if (!is_gpu(device)) definitions["FM_CPU"] = "1";
-  cl::Kernel kernel = build(device, kMove, "move", definitions);
+  Kernel kernel(device, kMove, definitions,
+                {"move",
+                 {{"first", Kind::kBuffer},
+                  {"second", Kind::kBuffer},
+                  {"result", Kind::kBuffer},
+                  {"vectors", Kind::kUlong},
+                  {"reads_two", Kind::kUint}}});
   const std::vector<std::uint64_t> sets =
       working_sets(kSmallest, static_cast<std::uint64_t>(device::last_cache_bytes(device.info())),
                    std::min(device.info().global_memory_bytes, 8 * device.info().max_allocation_bytes));
   if (sets.empty()) return {};
   const std::size_t most = sets.back() / 2;
   const device::Buffer arrays[] = {zeros(device, most), zeros(device, most), zeros(device, most)};
-  const cl::CommandQueue queue = device.queue();
   std::vector<MemoryRate> found;
   for (const std::uint64_t bytes : sets) {
     for (const std::size_t streams : {std::size_t{2}, std::size_t{3}}) {
       const std::size_t vectors = bytes / streams / vector_bytes;
       const auto moved = static_cast<double>(vectors * vector_bytes * streams);
       const int launches = std::clamp(static_cast<int>(moved_in_a_run / moved), 1, 64);
-      for (cl_uint i = 0; i < 3; ++i) arrays[i].set_argument(kernel, i);
-      kernel.setArg(3, static_cast<cl_ulong>(vectors));
-      kernel.setArg(4, static_cast<cl_uint>(streams == 3));
+      kernel.set({{"first", arrays[0]},
+                  {"second", arrays[1]},
+                  {"result", arrays[2]},
+                  {"vectors", vectors},
+                  {"reads_two", streams == 3 ? 1U : 0U}});
       double seconds = 0;
       for (const std::size_t items : item_counts(device, vectors)) {
-        const double taken = best_seconds(kKernelRuns, [&] {
-          for (int i = 0; i < launches; ++i) {
-            queue.enqueueNDRangeKernel(kernel, cl::NullRange, cl::NDRange(items), local_size(device));
-          }
-          queue.finish();
-        });
+        const double taken = kernel.seconds(items, launches);
         seconds = seconds == 0 ? taken : std::min(seconds, taken);
       }
       found.push_back({streams == 2 ? "copy" : "triad", bytes, moved * launches / seconds});
@@ -223,17 +238,16 @@ std::vector<RandomUpdates> random_updates(const device::Device& device) {
   const std::uint64_t lanes = is_gpu(device) ? 4 : 64;
   device::Definitions definitions{{"LANES", std::to_string(lanes)}};
   if (!is_gpu(device)) definitions["FM_CPU"] = "1";
-  cl::Kernel kernel = build(device, kUpdate, "update", definitions);
-  const std::uint64_t items = global_size(device)[0];
-  const auto rounds = static_cast<cl_uint>(std::max<std::uint64_t>(wanted / (items * lanes), 1));
+  Kernel kernel(device, kUpdate, definitions,
+                {"update", {{"table", Kind::kBuffer}, {"mask", Kind::kUlong}, {"rounds", Kind::kUint}}});
+  const std::uint64_t items = global_size(device);
+  const auto rounds = static_cast<std::uint32_t>(std::max<std::uint64_t>(wanted / (items * lanes), 1));
   std::vector<RandomUpdates> found;
   for (std::uint64_t bytes = kSmallest; bytes <= std::min(kLargest, room); bytes *= kStep) {
     const device::Buffer table = zeros(device, bytes);
-    table.set_argument(kernel, 0);
-    kernel.setArg(1, static_cast<cl_ulong>(bytes / sizeof(std::uint64_t) - 1));
-    kernel.setArg(2, rounds);
+    kernel.set({{"table", table}, {"mask", bytes / sizeof(std::uint64_t) - 1}, {"rounds", rounds}});
     const auto updates = static_cast<double>(items * lanes * rounds);
-    found.push_back({bytes, updates / kernel_seconds(device, kernel)});
+    found.push_back({bytes, updates / kernel.seconds(items)});
   }
   return found;
 }

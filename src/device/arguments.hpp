@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <concepts>
 #include <cstdint>
 #include <initializer_list>
@@ -15,6 +16,23 @@ class Buffer;
 
 /// What a kernel takes for an argument: memory, or a number of one of OpenCL's types.
 enum class ArgumentKind { kBuffer, kUchar, kUint, kUlong, kFloat, kDouble };
+
+/// Their names in kernel.toml; those of numbers are OpenCL's.
+inline constexpr std::array kArgumentKinds{
+    std::pair{std::string_view("buffer"), ArgumentKind::kBuffer},
+    std::pair{std::string_view("uchar"), ArgumentKind::kUchar},
+    std::pair{std::string_view("uint"), ArgumentKind::kUint},
+    std::pair{std::string_view("ulong"), ArgumentKind::kUlong},
+    std::pair{std::string_view("float"), ArgumentKind::kFloat},
+    std::pair{std::string_view("double"), ArgumentKind::kDouble},
+};
+
+constexpr std::string_view name_of(ArgumentKind kind) {
+  for (const auto& [name, known] : kArgumentKinds) {
+    if (known == kind) return name;
+  }
+  return "";
+}
 
 /// An argument of a kernel, as kernel.toml declares it.
 struct Argument {

@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdlib>
-#include <map>
 #include <thread>
 #include <utility>
 
 #include "base/error.hpp"
 #include "base/host.hpp"
 #include "device/folders.hpp"
+#include "device/opencl/devices.hpp"
 
 namespace fabricmark::device {
 
@@ -30,86 +30,6 @@ bool matches(const std::optional<std::string>& filter, int index, const std::str
   if (!filter) return true;
   if (is_index(*filter)) return std::stoi(*filter) == index;
   return lower(name).find(lower(*filter)) != std::string::npos;
-}
-
-/// OpenCL pads some strings with a zero byte or blanks.
-std::string trimmed(std::string text) {
-  const auto is_padding = [](char c) { return c == '\0' || c == ' ' || c == '\n'; };
-  while (!text.empty() && is_padding(text.back())) text.pop_back();
-  return text.substr(std::min(text.find_first_not_of(' '), text.size()));
-}
-
-DeviceClass classify(const std::string& platform, const std::string& name, cl_device_type type) {
-  if (lower(platform).find("emulation") != std::string::npos ||
-      lower(name).find("emulation") != std::string::npos) {
-    return DeviceClass::kEmulator;
-  }
-  if ((type & CL_DEVICE_TYPE_GPU) != 0) return DeviceClass::kGpu;
-  if ((type & CL_DEVICE_TYPE_CPU) != 0) return DeviceClass::kCpu;
-  return DeviceClass::kFpga;
-}
-
-DeviceInfo describe(const cl::Platform& platform, int platform_index, const cl::Device& device) {
-  DeviceInfo info;
-  info.platform = trimmed(platform.getInfo<CL_PLATFORM_NAME>());
-  info.platform_version = trimmed(platform.getInfo<CL_PLATFORM_VERSION>());
-  info.name = trimmed(device.getInfo<CL_DEVICE_NAME>());
-  info.vendor = trimmed(device.getInfo<CL_DEVICE_VENDOR>());
-  info.driver = trimmed(device.getInfo<CL_DRIVER_VERSION>());
-  info.device_class = classify(info.platform, info.name, device.getInfo<CL_DEVICE_TYPE>());
-  info.platform_index = platform_index;
-  info.compute_units = device.getInfo<CL_DEVICE_MAX_COMPUTE_UNITS>();
-  info.global_memory_bytes = device.getInfo<CL_DEVICE_GLOBAL_MEM_SIZE>();
-  info.max_allocation_bytes = device.getInfo<CL_DEVICE_MAX_MEM_ALLOC_SIZE>();
-  info.cache_bytes = device.getInfo<CL_DEVICE_GLOBAL_MEM_CACHE_SIZE>();
-  info.local_memory_bytes = device.getInfo<CL_DEVICE_LOCAL_MEM_SIZE>();
-  info.max_work_group_size = device.getInfo<CL_DEVICE_MAX_WORK_GROUP_SIZE>();
-  info.sub_buffer_alignment_bytes = device.getInfo<CL_DEVICE_MEM_BASE_ADDR_ALIGN>() / 8;
-  info.shares_host_memory = device.getInfo<CL_DEVICE_HOST_UNIFIED_MEMORY>() != CL_FALSE;
-  const std::string extensions = device.getInfo<CL_DEVICE_EXTENSIONS>();
-  info.has_half = extensions.find("cl_khr_fp16") != std::string::npos;
-  info.has_double = extensions.find("cl_khr_fp64") != std::string::npos;
-  // Devices before OpenCL 2.0 refuse the query; they have no shared memory.
-  cl_device_svm_capabilities svm = 0;
-  if (clGetDeviceInfo(device(), CL_DEVICE_SVM_CAPABILITIES, sizeof(svm), &svm, nullptr) == CL_SUCCESS) {
-    info.has_svm = (svm & CL_DEVICE_SVM_COARSE_GRAIN_BUFFER) != 0;
-  }
-  return info;
-}
-
-std::vector<cl::Platform> platforms() {
-  std::vector<cl::Platform> found;
-  try {
-    cl::Platform::get(&found);
-  } catch (const cl::Error&) {
-    found.clear();  // the loader reports "no platform" as an error
-  }
-  return found;
-}
-
-/// A part of the device with its share of the compute units, or the device itself where it cannot be divided.
-cl::Device shared_part(const cl::Device& device, const Share& share) {
-  const auto units = static_cast<int>(device.getInfo<CL_DEVICE_MAX_COMPUTE_UNITS>());
-  const int units_each = std::max(1, units / share.count);
-  if (share.count <= 1 || units_each == units) return device;
-  const std::vector<cl_device_partition_property> properties{CL_DEVICE_PARTITION_EQUALLY, units_each, 0};
-  try {
-    std::vector<cl::Device> parts;
-    cl::Device parent = device;
-    parent.createSubDevices(properties.data(), &parts);
-    return parts.empty() ? device : parts[static_cast<std::size_t>(share.index) % parts.size()];
-  } catch (const cl::Error&) {
-    return device;
-  }
-}
-
-/// Ranks of one process share a device's context: a GPU would switch between contexts in time slices of a
-/// quarter of a millisecond. Called with the set-up lock.
-cl::Context context_on(const cl::Device& device) {
-  static std::map<cl_device_id, cl::Context> contexts;
-  const auto [entry, is_new] = contexts.try_emplace(device());
-  if (is_new) entry->second = cl::Context(device);
-  return entry->second;
 }
 
 }  // namespace
@@ -150,23 +70,16 @@ std::vector<FoundDevice> find_devices(const Selection& selection) {
   std::string seen;
   int platform_index = 0;
   int index_over_all = 0;
-  for (const cl::Platform& platform : platforms()) {
-    std::vector<cl::Device> devices;
-    try {
-      cl::Platform(platform).getDevices(CL_DEVICE_TYPE_ALL, &devices);
-    } catch (const cl::Error&) {
-      devices.clear();  // a platform without a device
-    }
-    const std::string name = trimmed(platform.getInfo<CL_PLATFORM_NAME>());
-    const bool platform_matches = matches(selection.platform, platform_index, name);
+  for (const FoundPlatform& platform : opencl::platforms()) {
+    const bool platform_matches = matches(selection.platform, platform_index, platform.name);
     // Indices count within the chosen platform, or over all platforms where none was chosen.
     if (selection.platform) index_over_all = 0;
-    for (const cl::Device& device : devices) {
-      DeviceInfo info = describe(platform, platform_index, device);
-      info.device_index = index_over_all;
-      seen += (seen.empty() ? "'" : ", '") + info.platform + ": " + info.name + "'";
-      if (platform_matches && matches(selection.device, index_over_all, info.name))
-        found.push_back({device, info});
+    for (FoundDevice device : platform.devices) {
+      device.info.platform_index = platform_index;
+      device.info.device_index = index_over_all;
+      seen += (seen.empty() ? "'" : ", '") + device.info.platform + ": " + device.info.name + "'";
+      if (platform_matches && matches(selection.device, index_over_all, device.info.name))
+        found.push_back(std::move(device));
       ++index_over_all;
     }
     ++platform_index;
@@ -204,9 +117,7 @@ std::size_t mapped_device(const Selection& selection, std::size_t devices, int l
 
 Device::Device(const FoundDevice& found, Share share) : info_(found.info) {
   const auto lock = setup_lock();
-  handle_ = shared_part(found.handle, share);
-  context_ = context_on(handle_);
-  info_.compute_units = handle_.getInfo<CL_DEVICE_MAX_COMPUTE_UNITS>();
+  implementation_ = found.open(share, info_);
 }
 
 Device Device::none() {
@@ -221,9 +132,9 @@ Device Device::none() {
   return device;
 }
 
-cl::CommandQueue Device::queue(bool profiling) const {
-  const auto lock = setup_lock();
-  return {context_, handle_, profiling ? cl::QueueProperties::Profiling : cl::QueueProperties::None};
+std::unique_lock<std::recursive_mutex> setup_lock() {
+  static std::recursive_mutex mutex;
+  return std::unique_lock(mutex);
 }
 
 int cap_runtime_threads(int sharers) {

@@ -1,11 +1,14 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "device/opencl.hpp"
+#include "device/backend.hpp"
+#include "device/queue.hpp"
 
 namespace fabricmark::device {
 
@@ -64,9 +67,18 @@ struct Share {
   int count = 1;
 };
 
+/// Opens a device, or a part of it; `info` is what is known of it, and is corrected for the part.
+using Open = std::function<std::shared_ptr<const backend::Device>(const Share& share, DeviceInfo& info)>;
+
 struct FoundDevice {
-  cl::Device handle;
   DeviceInfo info;
+  Open open;
+};
+
+/// The devices of one platform of a runtime.
+struct FoundPlatform {
+  std::string name;
+  std::vector<FoundDevice> devices;
 };
 
 /// Every device that matches, in the order of the platforms; empty where there is none. Throws Error (bad
@@ -86,20 +98,18 @@ class Device {
   /// What stands for a device where none is needed and none was found: the host's processor, on the platform
   /// "none". Nothing can be built for it, and it has no memory and no queues.
   static Device none();
-  [[nodiscard]] bool exists() const { return handle_() != nullptr; }
+  [[nodiscard]] bool exists() const { return implementation_ != nullptr; }
 
   [[nodiscard]] const DeviceInfo& info() const { return info_; }
-  [[nodiscard]] const cl::Context& context() const { return context_; }
-  [[nodiscard]] const cl::Device& handle() const { return handle_; }
-  /// An in-order queue; with `profiling`, its events carry times.
-  [[nodiscard]] cl::CommandQueue queue(bool profiling = false) const;
+  /// With `profiling`, the events of its commands carry times.
+  [[nodiscard]] Queue queue(bool profiling = false) const { return Queue(implementation_->queue(profiling)); }
+  [[nodiscard]] const backend::Device& implementation() const { return *implementation_; }
 
  private:
   Device() = default;
 
   DeviceInfo info_;
-  cl::Device handle_;
-  cl::Context context_;
+  std::shared_ptr<const backend::Device> implementation_;
 };
 
 /// Caps the threads that a CPU runtime starts, for `sharers` processes on this process's cores. Must come

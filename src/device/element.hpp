@@ -2,6 +2,7 @@
 
 #include <CL/cl_half.h>
 
+#include <cstdint>
 #include <limits>
 
 namespace fabricmark::device {
@@ -12,7 +13,7 @@ class Half {
   Half() = default;
   explicit Half(double value) : bits_(cl_half_from_float(static_cast<float>(value), CL_HALF_RTE)) {}
   explicit operator double() const { return cl_half_to_float(bits_); }
-  static Half of_bits(cl_half bits) {
+  static Half of_bits(std::uint16_t bits) {
     Half half;
     half.bits_ = bits;
     return half;
@@ -22,7 +23,7 @@ class Half {
   }
 
  private:
-  cl_half bits_;
+  std::uint16_t bits_;
 };
 
 /// Distance from 1 to the next number of the type.

@@ -3,13 +3,17 @@
 #include <cstddef>
 #include <memory>
 #include <span>
+#include <string>
+#include <utility>
 
 #include "device/device.hpp"
+#include "device/queue.hpp"
 
 namespace fabricmark::device {
 
 /// Memory pages are 4 KiB on every host of interest; runtimes copy arrays that do not start on one.
 inline constexpr std::size_t kPageBytes = 4096;
+inline constexpr std::size_t kHugePageBytes = std::size_t{2} << 20;
 
 /// Bytes of a buffer that are filled by one command.
 inline constexpr std::size_t kFilledBytes = std::size_t{128} << 20;
@@ -17,6 +21,10 @@ inline constexpr std::size_t kFilledBytes = std::size_t{128} << 20;
 /// Page-aligned bytes; throws std::bad_alloc. Used by HostArray and by buffers over host memory.
 void* allocate_pages(std::size_t bytes);
 void release_pages(void* pointer);
+/// `bytes` rounded up to whole pages.
+constexpr std::size_t whole_pages(std::size_t bytes) {
+  return (bytes + kPageBytes - 1) / kPageBytes * kPageBytes;
+}
 
 /// Host memory that the runtime has pinned, so that a device can reach it by itself (CL_MEM_ALLOC_HOST_PTR,
 /// mapped); on a CPU it is memory like any other.
@@ -24,19 +32,12 @@ class PinnedMemory {
  public:
   PinnedMemory() = default;
   PinnedMemory(const Device& device, std::size_t bytes);
-  ~PinnedMemory();
-  PinnedMemory(PinnedMemory&& other) noexcept;
-  PinnedMemory& operator=(PinnedMemory&& other) noexcept;
 
-  [[nodiscard]] std::byte* data() const { return data_; }
-  [[nodiscard]] std::size_t bytes() const { return bytes_; }
+  [[nodiscard]] std::byte* data() const { return data_.get(); }
+  [[nodiscard]] std::size_t bytes() const { return data_ ? bytes_ : 0; }
 
  private:
-  void release();
-
-  cl::Buffer memory_;
-  cl::CommandQueue queue_;
-  std::byte* data_ = nullptr;
+  std::shared_ptr<std::byte> data_;
   std::size_t bytes_ = 0;
 };
 
@@ -86,28 +87,8 @@ class HostArray {
   HostMemory memory_;
 };
 
-/// Where a buffer lives and how the host reaches it.
-enum class MemoryKind {
-  kBuffer,       ///< the device's own memory; copies move the data
-  kHostPointer,  ///< over page-aligned host memory (CL_MEM_USE_HOST_PTR); a runtime may do without copies
-  kSvm,          ///< shared virtual memory, coarse grain
-};
-
 /// Reads "buffer", "host-pointer" or "svm". Throws Error (bad use) otherwise.
 MemoryKind memory_kind(const std::string& name);
-
-/// How a vendor's OpenCL takes a bank: Intel in the buffer's flags, Xilinx in a structure behind the host
-/// pointer.
-struct BankPlacement {
-  cl_mem_flags flags = 0;
-  bool needs_topology = false;  ///< Xilinx' cl_mem_ext_ptr_t with `topology`
-  unsigned topology = 0;
-};
-
-/// The placement for `bank` (from 0; negative: the runtime's choice) on the platform of this name. Elsewhere
-/// than on FPGAs banks cannot be chosen and the result is empty. Source: Intel FPGA SDK for OpenCL
-/// programming guide (CL_CHANNEL_n_INTELFPGA), Xilinx UG1393 (XCL_MEM_TOPOLOGY). Not tested on FPGA hardware.
-BankPlacement bank_placement(const DeviceInfo& info, int bank);
 
 /// Device memory of a fixed number of bytes. Copies are queued; the caller waits on the queue.
 class Buffer {
@@ -117,34 +98,33 @@ class Buffer {
   Buffer(const Device& device, std::size_t bytes, MemoryKind kind = MemoryKind::kBuffer, int bank = -1);
 
   [[nodiscard]] std::size_t bytes() const { return bytes_; }
-  void write(const cl::CommandQueue& queue, const void* source, std::size_t bytes, std::size_t offset = 0,
-             cl::Event* event = nullptr);
-  void read(const cl::CommandQueue& queue, void* destination, std::size_t bytes, std::size_t offset = 0,
-            cl::Event* event = nullptr) const;
+  void write(const Queue& queue, const void* source, std::size_t bytes, std::size_t offset = 0,
+             Event* done = nullptr);
+  void read(const Queue& queue, void* destination, std::size_t bytes, std::size_t offset = 0,
+            Event* done = nullptr) const;
   /// Copies all bytes into a buffer of the same size; neither is SVM.
-  void copy_to(const cl::CommandQueue& queue, Buffer& other) const;
+  void copy_to(const Queue& queue, Buffer& other) const;
   /// Sets every byte to `value`.
-  void fill(const cl::CommandQueue& queue, std::byte value);
+  void fill(const Queue& queue, std::byte value);
   /// Sets every floating-point number to NaN, so that nothing that a kernel left can be used again.
-  void poison(const cl::CommandQueue& queue) { fill(queue, std::byte{0xFF}); }
+  void poison(const Queue& queue) { fill(queue, std::byte{0xFF}); }
   /// Moves the whole buffer to the device or to the host without a copy that the host sees. No effect on SVM.
-  void migrate(const cl::CommandQueue& queue, bool to_host);
+  void migrate(const Queue& queue, bool to_host);
   /// The host's view of `bytes` from `offset`, for writing all of them or for reading; at once for writing,
   /// when the queue has come to it for reading. Until `unmap` no kernel may use them.
-  std::byte* map(const cl::CommandQueue& queue, bool for_writing, std::size_t bytes, std::size_t offset = 0);
-  void unmap(const cl::CommandQueue& queue, std::byte* mapped);
+  std::byte* map(const Queue& queue, bool for_writing, std::size_t bytes, std::size_t offset = 0);
+  void unmap(const Queue& queue, std::byte* mapped);
   /// A view of `bytes` from `offset`, a multiple of the device's alignment. Throws Error (bad use) otherwise.
   [[nodiscard]] Buffer part(std::size_t offset, std::size_t bytes) const;
-  void set_argument(cl::Kernel& kernel, cl_uint index) const;
+  [[nodiscard]] const backend::Memory& implementation() const { return *memory_; }
 
  private:
-  Buffer() = default;
+  Buffer(std::shared_ptr<backend::Memory> memory, std::size_t bytes, std::size_t alignment)
+      : memory_(std::move(memory)), bytes_(bytes), alignment_(alignment) {}
 
+  std::shared_ptr<backend::Memory> memory_;
   std::size_t bytes_ = 0;
   std::size_t alignment_ = 1;
-  std::shared_ptr<void> host_;  // the memory under a host-pointer or SVM buffer; outlives the cl::Buffer
-  cl::Buffer memory_;
-  std::byte* shared_ = nullptr;  // SVM address, null for the other kinds
 };
 
 }  // namespace fabricmark::device

@@ -96,13 +96,6 @@ std::string first_complaint(const std::string& log) {
   return first.empty() ? "the compiler gave no reason" : first;
 }
 
-cl::Program from_binary(const Device& device, const std::string& binary) {
-  const std::vector<unsigned char> bytes(binary.begin(), binary.end());
-  cl::Program program(device.context(), {device.handle()}, {bytes});
-  program.build({device.handle()});
-  return program;
-}
-
 // A cached binary carries its own digest, so that a damaged file is noticed before a driver sees it.
 std::optional<std::string> cached_binary(const fs::path& path) {
   const std::optional<std::string> content = file_content(path);
@@ -113,13 +106,13 @@ std::optional<std::string> cached_binary(const fs::path& path) {
 }
 
 // None where a driver refuses its own binary: it is then built anew.
-std::optional<cl::Program> cached_program(const Device& device, const fs::path& path) {
+Program cached_program(const Device& device, const fs::path& path) {
   const std::optional<std::string> binary = cached_binary(path);
-  if (!binary) return std::nullopt;
+  if (!binary) return nullptr;
   try {
-    return from_binary(device, *binary);
-  } catch (const cl::Error&) {
-    return std::nullopt;
+    return device.implementation().load(*binary);
+  } catch (const BuildFailure&) {
+    return nullptr;
   }
 }
 
@@ -153,19 +146,17 @@ BuiltProgram build_from_source(const Device& device, const std::string& source, 
   const fs::path cache = cache_folder();
   const fs::path cached = cache / "kernels" / (build_key(device.info(), source, options) + ".bin");
   if (!cache.empty()) {
-    if (const std::optional<cl::Program> program = cached_program(device, cached)) return {*program, true};
+    if (Program program = cached_program(device, cached)) return {std::move(program), true};
   }
-  cl::Program program(device.context(), source);
   try {
-    program.build({device.handle()}, options.c_str());
-  } catch (const cl::Error& error) {
-    const std::string log = program.getBuildInfo<CL_PROGRAM_BUILD_LOG>(device.handle());
+    Program program = device.implementation().build(source, options);
+    if (!cache.empty()) store_binary(cached, program->binary());
+    return {std::move(program), false};
+  } catch (const BuildFailure& failure) {
     throw bad_use("the kernel file '" + name + "' does not compile for " + device.info().name + ": " +
-                      first_complaint(log) + " (" + error_name(error.err()) + ")",
+                      first_complaint(failure.log()) + " (" + failure.what() + ")",
                   "correct the file or the parameters it is built with (" + options + ")");
   }
-  if (!cache.empty()) store_binary(cached, program_binary(program));
-  return {program, false};
 }
 
 std::string bitstream_content(const fs::path& file) {
@@ -174,35 +165,23 @@ std::string bitstream_content(const fs::path& file) {
   return *std::move(binary);
 }
 
-cl::Program load_bitstream(const Device& device, const fs::path& file, const std::string& binary) {
+Program load_bitstream(const Device& device, const fs::path& file, const std::string& binary) {
   const auto lock = setup_lock();
   check_runtime_cache(device.info());
   try {
-    return from_binary(device, binary);
-  } catch (const cl::Error& error) {
+    return device.implementation().load(binary);
+  } catch (const BuildFailure& failure) {
     throw bad_use("the bitstream '" + file.string() + "' is not for " + device.info().name + " (" +
-                      error_name(error.err()) + ")",
+                      failure.what() + ")",
                   "choose the device it was built for with --platform and --device, or build it again");
   }
 }
 
-std::string program_binary(const cl::Program& program) {
-  const std::vector<std::vector<unsigned char>> binaries = program.getInfo<CL_PROGRAM_BINARIES>();
-  for (const std::vector<unsigned char>& binary : binaries) {
-    if (!binary.empty()) return {binary.begin(), binary.end()};
-  }
-  return {};
-}
-
-cl::Kernel entry_point(const cl::Program& program, const std::string& name) {
+std::unique_ptr<backend::Kernel> entry_point(const Program& program, const std::string& name) {
   const auto lock = setup_lock();
-  try {
-    return {program, name.c_str()};
-  } catch (const cl::Error&) {
-    const std::string present = program.getInfo<CL_PROGRAM_KERNEL_NAMES>();
-    throw bad_use("the program has no kernel '" + name + "', only '" + present + "'",
-                  "give the kernel the name and arguments that kernel.toml lists");
-  }
+  if (std::unique_ptr<backend::Kernel> kernel = program->kernel(name)) return kernel;
+  throw bad_use("the program has no kernel '" + name + "', only '" + program->kernel_names() + "'",
+                "give the kernel the name and arguments that kernel.toml lists");
 }
 
 }  // namespace fabricmark::device

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <string>
 
 #include "device/device.hpp"
@@ -27,7 +28,7 @@ std::filesystem::path cache_folder();
 std::string build_key(const DeviceInfo& info, const std::string& source, const std::string& options);
 
 struct BuiltProgram {
-  cl::Program program;
+  Program program;
   bool from_cache = false;
 };
 
@@ -42,13 +43,9 @@ std::string bitstream_content(const std::filesystem::path& file);
 
 /// Loads a bitstream of these contents. Throws Error (bad use) naming the file when it is not for this
 /// device.
-cl::Program load_bitstream(const Device& device, const std::filesystem::path& file,
-                           const std::string& binary);
-
-/// The binary of a built program, as a bitstream file would hold it.
-std::string program_binary(const cl::Program& program);
+Program load_bitstream(const Device& device, const std::filesystem::path& file, const std::string& binary);
 
 /// A kernel of a program. Throws Error (bad use) naming the entry points that there are.
-cl::Kernel entry_point(const cl::Program& program, const std::string& name);
+std::unique_ptr<backend::Kernel> entry_point(const Program& program, const std::string& name);
 
 }  // namespace fabricmark::device

@@ -14,13 +14,6 @@ namespace fabricmark::device {
 
 namespace {
 
-double seconds(const cl::Event& event, cl_profiling_info moment) {
-  constexpr double kNanosecond = 1e-9;
-  cl_ulong nanoseconds = 0;
-  event.getProfilingInfo(moment, &nanoseconds);
-  return kNanosecond * static_cast<double>(nanoseconds);
-}
-
 double seconds(Timeline::Clock::time_point moment) {
   return std::chrono::duration<double>(moment.time_since_epoch()).count();
 }
@@ -37,7 +30,7 @@ KernelTimes Timeline::named(const std::string& operation, const std::string& ker
 }
 
 void Timeline::add(const std::string& operation, const std::string& kernel, int replication,
-                   const cl::Event& event) {
+                   const Event& event) {
   pending_.push_back({named(operation, kernel, replication), event, seconds(Clock::now())});
 }
 
@@ -62,10 +55,7 @@ void Timeline::collect_commands() {
   if (!pending_.empty()) host_ahead_.reset();
   for (Pending& pending : pending_) {
     KernelTimes& times = pending.times;
-    times.queued = seconds(pending.event, CL_PROFILING_COMMAND_QUEUED);
-    times.submitted = seconds(pending.event, CL_PROFILING_COMMAND_SUBMIT);
-    times.started = seconds(pending.event, CL_PROFILING_COMMAND_START);
-    times.ended = seconds(pending.event, CL_PROFILING_COMMAND_END);
+    static_cast<CommandTimes&>(times) = pending.event.times();
     // Added after it was queued: the smallest difference is nearest to that of the clocks.
     const double difference = pending.added - times.queued;
     host_ahead_ = std::min(difference, host_ahead_.value_or(difference));
@@ -83,15 +73,15 @@ void Timeline::collect_host_spans() {
   }
 }
 
-Replications::Replications(const Device& device, const cl::Program& program, const EntryPoint& entry,
-                           int count, Timeline& timeline)
+Replications::Replications(const Device& device, const Program& program, const EntryPoint& entry, int count,
+                           Timeline& timeline)
     : entry_(entry), timeline_(timeline) {
   for (int i = 0; i < count; ++i) {
     kernels_.push_back(entry_point(program, entry.name));
     queues_.push_back(device.queue(timeline.enabled()));
   }
   if (kernels_.empty()) return;
-  const auto taken = kernels_.front().getInfo<CL_KERNEL_NUM_ARGS>();
+  const auto taken = kernels_.front()->argument_count();
   if (taken == entry.arguments.size()) return;
   throw bad_use(fmt::format("the kernel '{}' takes {} arguments, and kernel.toml declares {}", entry.name,
                             taken, entry.arguments.size()),
@@ -99,17 +89,17 @@ Replications::Replications(const Device& device, const cl::Program& program, con
 }
 
 void Replications::set(int replication, NamedArguments values) {
-  cl::Kernel& kernel = kernels_[static_cast<std::size_t>(replication)];
+  backend::Kernel& kernel = *kernels_[static_cast<std::size_t>(replication)];
   for (const auto& [name, value] : values) {
     const auto found = std::ranges::find(entry_.arguments, name, &Argument::name);
     if (found == entry_.arguments.end()) {
       throw std::logic_error(fmt::format("the kernel '{}' has no argument '{}'", entry_.name, name));
     }
-    set_one(kernel, static_cast<cl_uint>(found - entry_.arguments.begin()), *found, value);
+    set_one(kernel, static_cast<unsigned>(found - entry_.arguments.begin()), *found, value);
   }
 }
 
-void Replications::set_one(cl::Kernel& kernel, cl_uint index, const Argument& argument,
+void Replications::set_one(backend::Kernel& kernel, unsigned index, const Argument& argument,
                            const ArgumentValue& value) const {
   const bool is_buffer = std::holds_alternative<const Buffer*>(value.held());
   const bool is_real = std::holds_alternative<double>(value.held());
@@ -118,12 +108,12 @@ void Replications::set_one(cl::Kernel& kernel, cl_uint index, const Argument& ar
     throw std::logic_error(
         fmt::format("the argument '{}' of the kernel '{}' is of another kind", argument.name, entry_.name));
   }
-  if (is_buffer) return std::get<const Buffer*>(value.held())->set_argument(kernel, index);
+  if (is_buffer) return kernel.set_memory(index, std::get<const Buffer*>(value.held())->implementation());
+  const auto set_number = [&](auto number) { kernel.set_number(index, &number, sizeof(number)); };
   if (takes_real) {
     const double number =
         is_real ? std::get<double>(value.held()) : static_cast<double>(std::get<std::uint64_t>(value.held()));
-    argument.kind == ArgumentKind::kDouble ? kernel.setArg(index, cl_double{number})
-                                           : kernel.setArg(index, static_cast<cl_float>(number));
+    argument.kind == ArgumentKind::kDouble ? set_number(number) : set_number(static_cast<float>(number));
     return;
   }
   const std::uint64_t number = std::get<std::uint64_t>(value.held());
@@ -134,11 +124,11 @@ void Replications::set_one(cl::Kernel& kernel, cl_uint index, const Argument& ar
                                 argument.name, entry_.name, number, std::numeric_limits<Type>::max()),
                     "choose a smaller size");
     }
-    kernel.setArg(index, static_cast<Type>(number));
+    set_number(static_cast<Type>(number));
   };
-  if (argument.kind == ArgumentKind::kUchar) return set_as(cl_uchar{});
-  if (argument.kind == ArgumentKind::kUint) return set_as(cl_uint{});
-  set_as(cl_ulong{});
+  if (argument.kind == ArgumentKind::kUchar) return set_as(std::uint8_t{});
+  if (argument.kind == ArgumentKind::kUint) return set_as(std::uint32_t{});
+  set_as(std::uint64_t{});
 }
 
 void Replications::run(const std::string& operation, const std::vector<Geometry>& geometries) {
@@ -159,21 +149,18 @@ void Replications::start(const std::string& operation, const std::vector<Geometr
   }
 }
 
-cl::Event Replications::start(const std::string& operation, int replication, const Geometry& geometry,
-                              const std::vector<cl::Event>& after) {
-  cl::Event event;
+Event Replications::start(const std::string& operation, int replication, const Geometry& geometry,
+                          const Events& after) {
+  Event event;
   start_on(queue(replication), replication, geometry, after.empty() ? nullptr : &after, &event);
   queue(replication).flush();
   if (timeline_.enabled()) timeline_.add(operation, entry_.name, replication, event);
   return event;
 }
 
-void Replications::start_on(const cl::CommandQueue& queue, int replication, const Geometry& geometry,
-                            const std::vector<cl::Event>* after, cl::Event* done) const {
-  const cl::NDRange local =
-      geometry.local == Geometry::kAnyLocal ? cl::NullRange : cl::NDRange(geometry.local);
-  queue.enqueueNDRangeKernel(kernels_[static_cast<std::size_t>(replication)], cl::NullRange,
-                             cl::NDRange(geometry.global), local, after, done);
+void Replications::start_on(const Queue& queue, int replication, const Geometry& geometry,
+                            const Events* after, Event* done) const {
+  kernels_[static_cast<std::size_t>(replication)]->start(queue.implementation(), geometry, after, done);
 }
 
 void Replications::transfer(const std::function<void(int)>& enqueue) {
@@ -185,7 +172,7 @@ void Replications::transfer(const std::function<void(int)>& enqueue) {
 }
 
 void Replications::finish() {
-  for (const cl::CommandQueue& queue : queues_) queue.finish();
+  for (const Queue& queue : queues_) queue.finish();
 }
 
 }  // namespace fabricmark::device

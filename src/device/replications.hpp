@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -13,15 +14,11 @@ namespace fabricmark::device {
 
 /// One execution of a kernel by one replication, or what the host did in the meantime; seconds of the
 /// device's clock.
-struct KernelTimes {
+struct KernelTimes : CommandTimes {
   std::string operation;
   std::string kernel;
   int repetition = 0;
   int replication = 0;
-  double queued = 0;
-  double submitted = 0;
-  double started = 0;
-  double ended = 0;
 };
 
 /// Collects the times of kernels while it is switched on.
@@ -33,7 +30,7 @@ class Timeline {
   [[nodiscard]] bool enabled() const { return enabled_; }
   void start_repetition(int repetition) { repetition_ = repetition; }
   /// To be called right after the command was queued.
-  void add(const std::string& operation, const std::string& kernel, int replication, const cl::Event& event);
+  void add(const std::string& operation, const std::string& kernel, int replication, const Event& event);
   /// What the host did meanwhile, by its own clock. Left out as long as no command was added, as nothing
   /// tells then what time the device had.
   void add_host_span(const std::string& operation, Clock::time_point begin, Clock::time_point end);
@@ -44,7 +41,7 @@ class Timeline {
  private:
   struct Pending {
     KernelTimes times;
-    cl::Event event;
+    Event event;
     double added = 0;  ///< by the host's clock
   };
   [[nodiscard]] KernelTimes named(const std::string& operation, const std::string& kernel,
@@ -60,18 +57,11 @@ class Timeline {
   std::vector<KernelTimes> entries_;
 };
 
-/// How many work-items a kernel is started with; a single work-item by default.
-struct Geometry {
-  static constexpr std::size_t kAnyLocal = 0;  ///< the runtime chooses the work-groups
-  std::size_t global = 1;
-  std::size_t local = 1;
-};
-
 /// `count` copies of a kernel that run at the same time, each on a queue of its own.
 class Replications {
  public:
   /// Throws Error (bad use) where the program has no such kernel, or one with another number of arguments.
-  Replications(const Device& device, const cl::Program& program, const EntryPoint& entry, int count,
+  Replications(const Device& device, const Program& program, const EntryPoint& entry, int count,
                Timeline& timeline);
 
   [[nodiscard]] int count() const { return static_cast<int>(kernels_.size()); }
@@ -79,7 +69,7 @@ class Replications {
   /// use) for a number that the declared type does not hold, and std::logic_error for a name that is not
   /// declared or memory in place of a number.
   void set(int replication, NamedArguments values);
-  [[nodiscard]] const cl::CommandQueue& queue(int replication) const {
+  [[nodiscard]] const Queue& queue(int replication) const {
     return queues_[static_cast<std::size_t>(replication)];
   }
   /// Starts every replication whose geometry is not empty and waits for all. `operation` names it in the
@@ -90,19 +80,20 @@ class Replications {
   void finish();
   /// Starts one replication after the commands of `after` have ended; returns the event of its end at once.
   /// Those of one replication run one after the other.
-  cl::Event start(const std::string& operation, int replication, const Geometry& geometry,
-                  const std::vector<cl::Event>& after = {});
+  Event start(const std::string& operation, int replication, const Geometry& geometry,
+              const Events& after = {});
   /// The same on a queue other than its own, without a flush; `after` and `done` may be null.
-  void start_on(const cl::CommandQueue& queue, int replication, const Geometry& geometry,
-                const std::vector<cl::Event>* after, cl::Event* done) const;
+  void start_on(const Queue& queue, int replication, const Geometry& geometry, const Events* after,
+                Event* done) const;
   /// Calls `enqueue(replication)`, which queues copies, for all replications and waits for all.
   void transfer(const std::function<void(int)>& enqueue);
 
  private:
-  void set_one(cl::Kernel& kernel, cl_uint index, const Argument& argument, const ArgumentValue& value) const;
+  void set_one(backend::Kernel& kernel, unsigned index, const Argument& argument,
+               const ArgumentValue& value) const;
   EntryPoint entry_;
-  std::vector<cl::Kernel> kernels_;
-  std::vector<cl::CommandQueue> queues_;
+  std::vector<std::unique_ptr<backend::Kernel>> kernels_;
+  std::vector<Queue> queues_;
   Timeline& timeline_;
 };
 

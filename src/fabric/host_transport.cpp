@@ -25,21 +25,11 @@ class DeviceBuffer : public MessageBuffer {
   device::Buffer* device_memory() override { return &memory_; }
 
  private:
-  cl::CommandQueue queue_;
+  device::Queue queue_;
   device::Buffer memory_;
 };
 
 device::Buffer& memory_of(const Message& message) { return *message.buffer->device_memory(); }
-
-/// Throws Error (environment) when the copy failed.
-bool has_ended(const cl::Event& copy) {
-  const cl_int status = copy.getInfo<CL_EVENT_COMMAND_EXECUTION_STATUS>();
-  if (status < 0) {
-    throw environment_failure("a copy from the device failed with " + device::error_name(status),
-                              "try smaller messages or another device");
-  }
-  return status == CL_COMPLETE;
-}
 
 std::size_t total_bytes(std::span<const Message> messages) {
   return std::accumulate(messages.begin(), messages.end(), std::size_t{0},
@@ -50,8 +40,7 @@ std::size_t total_bytes(std::span<const Message> messages) {
 /// once: a command costs a runtime more than a short message.
 class Mapping {
  public:
-  Mapping(std::span<const Message> messages, const cl::CommandQueue& queue, bool for_writing)
-      : queue_(queue) {
+  Mapping(std::span<const Message> messages, const device::Queue& queue, bool for_writing) : queue_(queue) {
     std::vector<std::size_t> run_of;
     for (const Message& message : messages) {
       const bool goes_on = !runs_.empty() && runs_.back().buffer == message.buffer &&
@@ -82,7 +71,7 @@ class Mapping {
   }
 
  private:
-  const cl::CommandQueue& queue_;
+  const device::Queue& queue_;
   std::vector<Message> runs_;     // with neither peer nor tag
   std::vector<std::byte*> data_;  // [run]; null where it is empty
   std::vector<HostMessage> messages_;
@@ -215,7 +204,7 @@ void HostTransport::exchange_in_chunks(std::span<const Message> sends, std::span
     arriving.push_back(messages.receive(chunk.message->peer, {incoming_.data() + chunk.staged, chunk.bytes},
                                         chunk.message->tag));
   }
-  std::vector<cl::Event> copied(out.size());
+  device::Events copied(out.size());
   for (std::size_t i = 0; i < out.size(); ++i) {
     const Chunk& chunk = out[i];
     memory_of(*chunk.message)
@@ -228,7 +217,7 @@ void HostTransport::exchange_in_chunks(std::span<const Message> sends, std::span
   // Whatever is ready goes on: a chunk that has left the device is sent, one that has arrived is written.
   while (sent < out.size() || written < in.size()) {
     bool is_idle = true;
-    if (sent < out.size() && has_ended(copied[sent])) {
+    if (sent < out.size() && copied[sent].has_ended()) {
       const Chunk& chunk = out[sent++];
       messages.send(chunk.message->peer, {outgoing_.data() + chunk.staged, chunk.bytes}, chunk.message->tag);
       is_idle = false;

@@ -53,8 +53,8 @@ class HostTransport : public Transport {
   std::size_t chunk_bytes_;
   bool zero_copy_;
   bool shares_memory_;  ///< the device's memory is the host's, and its copies run on the host's cores
-  cl::CommandQueue reads_;
-  cl::CommandQueue writes_;
+  device::Queue reads_;
+  device::Queue writes_;
   device::PinnedMemory outgoing_;
   device::PinnedMemory incoming_;
 };

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <new>
 
-#include "device/opencl.hpp"
+#include "device/backend.hpp"
 
 namespace fabricmark::runtime {
 
@@ -46,14 +46,14 @@ std::optional<Failure> attempt(const std::function<void()>& action) {
     return Failure{error.code(), error.what(), /*is_deadline=*/true};
   } catch (const Error& error) {
     return Failure{error.code(), error.what()};
-  } catch (const cl::Error& error) {
-    return Failure{ExitCode::kEnvironment,
-                   fmt::format("the device refused {} with {}; try a smaller size or another device",
-                               error.what(), device::error_name(error.err()))};
   } catch (const std::bad_alloc&) {
     return Failure{ExitCode::kEnvironment,
                    "the host has no memory left; choose a smaller size or fewer ranks"};
   } catch (const std::exception& error) {
+    if (const std::optional<std::string> refusal = device::refusal_of(error)) {
+      return Failure{ExitCode::kEnvironment,
+                     fmt::format("the device refused {}; try a smaller size or another device", *refusal)};
+    }
     return Failure{ExitCode::kEnvironment,
                    fmt::format("{}; please report this with the command line", error.what())};
   }

@@ -111,7 +111,7 @@ struct RunConditions {
 class Context {
  public:
   Context(const device::Device& device, const Parameters& parameters, Communicator& ranks,
-          device::Timeline& timeline, cl::Program program, const VariantSpec& variant,
+          device::Timeline& timeline, device::Program program, const VariantSpec& variant,
           const RunConditions& conditions)
       : device_(device),
         parameters_(parameters),
@@ -162,7 +162,7 @@ class Context {
   const Parameters& parameters_;
   Communicator& ranks_;
   device::Timeline& timeline_;
-  cl::Program program_;
+  device::Program program_;
   const VariantSpec& variant_;
   RunConditions conditions_;
   struct HostMemoryUse {

@@ -4,10 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
+#include <optional>
+#include <ranges>
 #include <stdexcept>
 
 #include "base/error.hpp"
@@ -139,10 +140,18 @@ void check_defaults(const TomlReader& reader, const KernelSpec& spec) {
   }
 }
 
+/// "real" is the benchmark's data type. None for a kind that there is not.
+std::optional<device::ArgumentKind> argument_kind(const std::string& name, bool real_is_double) {
+  if (name == "real") return real_is_double ? device::ArgumentKind::kDouble : device::ArgumentKind::kFloat;
+  for (const auto& [known, kind] : device::kArgumentKinds) {
+    if (known == name) return kind;
+  }
+  return std::nullopt;
+}
+
 /// The table of arguments by entry point: lists of { name, kind, ... }.
 void read_arguments(const TomlReader& reader, const toml::table& all, const std::string& variant,
                     VariantSpec& spec) {
-  constexpr std::array kKinds{"buffer", "uchar", "uint", "ulong", "float", "double", "real"};
   for (const auto& [key, list] : all) {
     const std::string entry(key.str());
     const std::string where = variant + "arguments." + entry;
@@ -155,8 +164,11 @@ void read_arguments(const TomlReader& reader, const toml::table& all, const std:
       const toml::table& table = *node.as_table();
       reader.only(table, {"name", "kind", "access", "bank", "meaning"}, where + ".");
       arguments.push_back({reader.text(table, "name", where + "."), reader.text(table, "kind", where + ".")});
-      if (std::ranges::find(kKinds, arguments.back().kind) == kKinds.end())
-        throw reader.wrong(where + ".kind", fmt::format("one of {}", fmt::join(kKinds, ", ")));
+      if (!argument_kind(arguments.back().kind, false)) {
+        throw reader.wrong(
+            where + ".kind",
+            fmt::format("one of {}, real", fmt::join(device::kArgumentKinds | std::views::keys, ", ")));
+      }
     }
   }
 }
@@ -213,20 +225,12 @@ const ParameterSpec* KernelSpec::find(const std::string& name) const {
 
 device::EntryPoint entry_point(const VariantSpec& variant, const std::string& name,
                                const Parameters& parameters) {
-  using Kind = device::ArgumentKind;
   const bool is_double = parameters.has("data_type") && parameters.text("data_type") == "double";
-  const std::map<std::string, Kind> kinds{{"buffer", Kind::kBuffer},
-                                          {"uchar", Kind::kUchar},
-                                          {"uint", Kind::kUint},
-                                          {"ulong", Kind::kUlong},
-                                          {"float", Kind::kFloat},
-                                          {"double", Kind::kDouble},
-                                          {"real", is_double ? Kind::kDouble : Kind::kFloat}};
   device::EntryPoint entry{.name = name, .arguments = {}};
   const auto declared = variant.arguments.find(name);
   if (declared == variant.arguments.end()) return entry;
   for (const ArgumentSpec& argument : declared->second) {
-    entry.arguments.push_back({argument.name, kinds.at(argument.kind)});
+    entry.arguments.push_back({argument.name, argument_kind(argument.kind, is_double).value()});
   }
   return entry;
 }

@@ -218,7 +218,7 @@ Asked RankRun::resolved() const {
   return asked;
 }
 
-cl::Program RankRun::build() {
+device::Program RankRun::build() {
   if (!bitstream_.empty()) {
     const std::string binary = device::bitstream_content(bitstream_);
     result_.kernel = {bitstream_.filename().string(), device::content_digest(binary), "bitstream"};
@@ -238,7 +238,7 @@ cl::Program RankRun::build() {
       device::check_declared(built.program, entry_point(*variant_, entry, parameters_), result_.kernel.file);
   }
   if (options_.save_bitstream && ranks_.is_root()) {
-    const std::string binary = device::program_binary(built.program);
+    const std::string binary = built.program->binary();
     write_atomically(*options_.save_bitstream, binary);
     write_atomically(options_.save_bitstream->string() + ".toml",
                      sidecar_text(setup_.spec, variant_->name, parameters_, binary));
@@ -246,7 +246,7 @@ cl::Program RankRun::build() {
   return built.program;
 }
 
-void RankRun::check_signatures(const cl::Program& own, const device::Definitions& definitions) {
+void RankRun::check_signatures(const device::Program& own, const device::Definitions& definitions) {
   const std::filesystem::path file = setup_.spec.folder / variant_->file;
   const std::string source = device::expand_includes(file, setup_.spec.folder.parent_path());
   const device::BuiltProgram shipped =

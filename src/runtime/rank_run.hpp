@@ -43,9 +43,9 @@ class RankRun {
   /// Finds the code for the parameters. Throws Error (environment) where a device is needed and none is open.
   void choose_execution();
   [[nodiscard]] Asked resolved() const;
-  cl::Program build();
+  device::Program build();
   /// Throws Error (bad use) where the user's kernels cannot be called as the suite's are.
-  void check_signatures(const cl::Program& own, const device::Definitions& definitions);
+  void check_signatures(const device::Program& own, const device::Definitions& definitions);
   void repeat(Laps& laps);
   /// Whether --max-time has passed since the first counted repetition began.
   [[nodiscard]] bool is_over(std::chrono::steady_clock::time_point started) const;

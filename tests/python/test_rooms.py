@@ -160,3 +160,26 @@ def test_an_include_that_goes_up_is_found(source_rooms, tmp_path, file, included
     (tmp_path / "src" / file).write_text(f'#include "{included}"\n')
     found = faults(source_rooms, includes(REPOSITORY, tmp_path))
     assert len(found) == 1 and fault in found[0]
+
+
+def users_of_opencl(*folders: Path) -> list[str]:
+    """The files of src/ that name OpenCL's types, functions or headers outside the room of devices."""
+    pattern = re.compile(r"(?<!\w)cl::|<CL/|(?<!\w)cl[A-Z][a-z]\w*\(|(?<!\w)cl_[a-z]\w*")
+    files = [(folder, file) for folder in folders for file in sorted((folder / "src").rglob("*.[ch]pp"))]
+    named = [
+        file.relative_to(folder).as_posix() for folder, file in files if pattern.search(file.read_text())
+    ]
+    return [name for name in named if not name.startswith("src/device/")]
+
+
+def test_opencl_is_known_to_the_room_of_devices_only():
+    assert users_of_opencl(REPOSITORY) == []
+
+
+@pytest.mark.parametrize(
+    "line", ["cl::Event event;", "#include <CL/cl.h>", "cl_event done;", "clFinish(queue);"]
+)
+def test_a_use_of_opencl_elsewhere_is_found(tmp_path, line):
+    (tmp_path / "src" / "fabric").mkdir(parents=True)
+    (tmp_path / "src" / "fabric" / "fast.cpp").write_text(line)
+    assert users_of_opencl(tmp_path) == ["src/fabric/fast.cpp"]

@@ -5,7 +5,7 @@
 #include <new>
 #include <thread>
 
-#include "device/opencl.hpp"
+#include "device/opencl/opencl.hpp"
 #include "support.hpp"
 
 namespace fabricmark::runtime {

@@ -10,6 +10,7 @@
 
 #include "device/memory.hpp"
 #include "device/program.hpp"
+#include "device/replications.hpp"
 #include "device_support.hpp"
 
 namespace fabricmark::device {
@@ -45,7 +46,7 @@ class OnBuffer : public test_support::OnDevice, public testing::WithParamInterfa
     return output;
   }
 
-  cl::CommandQueue queue_;
+  Queue queue_;
   HostArray<float> input_;
 };
 
@@ -142,9 +143,10 @@ TEST_P(OnBuffer, IsChangedByAKernelThroughAPartOfIt) {
   const std::size_t offset = found_.info.sub_buffer_alignment_bytes;
   const Buffer part = buffer.part(offset, 64 * sizeof(float));
   const BuiltProgram built = build_from_source(device(), kDouble, "twice.cl", {});
-  cl::Kernel kernel = entry_point(built.program, "twice");
-  part.set_argument(kernel, 0);
-  queue_.enqueueNDRangeKernel(kernel, cl::NullRange, cl::NDRange(64));
+  Timeline timeline(false);
+  Replications kernel(device(), built.program, {"twice", {{"x", ArgumentKind::kBuffer}}}, 1, timeline);
+  kernel.set(0, {{"x", part}});
+  kernel.start_on(queue_, 0, {64, Geometry::kAnyLocal}, nullptr, nullptr);
   queue_.finish();
   const HostArray<float> output = read(buffer);
   const std::size_t first = offset / sizeof(float);

@@ -48,7 +48,7 @@ TEST_F(PinnedMemoryOnDevice, IsWhereCopiesStartAndEnd) {
   number(source);
   std::fill_n(target.data(), kBytes, std::byte{0});
   Buffer buffer(device(), kBytes);
-  const cl::CommandQueue queue = device().queue();
+  const Queue queue = device().queue();
   buffer.write(queue, source.data(), kBytes);
   buffer.read(queue, target.data() + 1, kBytes - 1, 1);
   queue.finish();
@@ -105,13 +105,13 @@ TEST_F(PinnedMemoryOnDevice, IsWhatTheResultNames) {
   const std::unique_ptr<runtime::Communicator> ranks = runtime::single_rank();
   Timeline timeline(false);
   const runtime::VariantSpec variant;
-  const runtime::Context context(gpu, parameters, *ranks, timeline, cl::Program(), variant, {});
+  const runtime::Context context(gpu, parameters, *ranks, timeline, Program(), variant, {});
   EXPECT_EQ(context.host_memory(), "");
   EXPECT_TRUE(context.host_array<int>(100).is_pinned());
   EXPECT_EQ(context.host_memory(), "pinned");
   EXPECT_FALSE(context.host_array<std::byte>(found_.info.max_allocation_bytes * 2).is_pinned());
   EXPECT_EQ(context.host_memory(), "pageable") << "one that is slower decides";
-  const runtime::Context of_a_cpu(device(), parameters, *ranks, timeline, cl::Program(), variant, {});
+  const runtime::Context of_a_cpu(device(), parameters, *ranks, timeline, Program(), variant, {});
   if (found_.info.device_class != DeviceClass::kCpu) return;
   EXPECT_FALSE(of_a_cpu.host_array<int>(100).is_pinned());
   EXPECT_EQ(of_a_cpu.host_memory(), "");

@@ -3,6 +3,7 @@
 
 #include "base/atomic_file.hpp"
 #include "device/memory.hpp"
+#include "device/replications.hpp"
 #include "device_support.hpp"
 
 namespace fabricmark::device {
@@ -20,14 +21,15 @@ class OnProgram : public test_support::OnDevice {
     return build_from_source(device(), source, "add.cl", {{"STEP", std::to_string(step)}});
   }
   /// What the kernel makes of 40.
-  int result(const cl::Program& program) {
-    const cl::CommandQueue queue = device().queue();
+  int result(const Program& program) {
+    const Queue queue = device().queue();
     Buffer buffer(device(), sizeof(int));
     int value = 40;
     buffer.write(queue, &value, sizeof(value));
-    cl::Kernel kernel = entry_point(program, "add");
-    buffer.set_argument(kernel, 0);
-    queue.enqueueNDRangeKernel(kernel, cl::NullRange, cl::NDRange(1));
+    Timeline timeline(false);
+    Replications kernel(device(), program, {"add", {{"x", ArgumentKind::kBuffer}}}, 1, timeline);
+    kernel.set(0, {{"x", buffer}});
+    kernel.start_on(queue, 0, {}, nullptr, nullptr);
     buffer.read(queue, &value, sizeof(value));
     queue.finish();
     return value;
@@ -136,7 +138,7 @@ TEST_F(OnProgram, OfTheUserIsComparedWithTheSuites) {
 }
 
 TEST_F(OnProgram, ComesBackFromABitstream) {
-  const auto file = folder_.write("add.bin", program_binary(build(2).program));
+  const auto file = folder_.write("add.bin", build(2).program->binary());
   EXPECT_EQ(result(load_bitstream(device(), file, bitstream_content(file))), 42);
 }
 

@@ -29,12 +29,12 @@ class OnReplications : public test_support::OnDevice {
     program_ = build_from_source(device(), kSpin, "spin.cl", {}).program;
     Replications kernels(device(), program_, kEntry, count, timeline);
     for (int i = 0; i < count; ++i) {
-      buffers_.emplace_back(device(), sizeof(cl_ulong));
+      buffers_.emplace_back(device(), sizeof(std::uint64_t));
       kernels.set(i, {{"x", buffers_.back()}, {"steps", steps}});
     }
     return kernels;
   }
-  cl::Program program_;
+  Program program_;
   std::vector<Buffer> buffers_;
 };
 
@@ -112,9 +112,9 @@ TEST_F(OnReplications, LeaveTimesInOrderInTheTimeline) {
 TEST_F(OnReplications, StartOneAfterOther) {
   Timeline timeline(true);
   Replications kernels = prepared(2, 1'000'000, timeline);
-  const cl::Event first = kernels.start("first", 0, {});
-  const cl::Event second = kernels.start("second", 1, {}, {first});
-  cl::Event::waitForEvents({second});
+  const Event first = kernels.start("first", 0, {});
+  const Event second = kernels.start("second", 1, {}, {first});
+  second.wait();
   timeline.collect(true);
   ASSERT_EQ(timeline.entries().size(), 2U);
   EXPECT_EQ(timeline.entries()[1].operation, "second");
@@ -148,12 +148,14 @@ TEST_F(OnReplications, SayNothingOfTheHostWithoutTheDevicesClock) {
 TEST_F(OnReplications, TransferOnTheirOwnQueues) {
   Timeline timeline(false);
   Replications kernels = prepared(4, 1, timeline);
-  const std::vector<cl_ulong> values{1, 2, 3, 4};
-  std::vector<cl_ulong> back(4);
+  const std::vector<std::uint64_t> values{1, 2, 3, 4};
+  std::vector<std::uint64_t> back(4);
   const auto at = [](int i) { return static_cast<std::size_t>(i); };
-  kernels.transfer([&](int i) { buffers_[at(i)].write(kernels.queue(i), &values[at(i)], sizeof(cl_ulong)); });
+  kernels.transfer(
+      [&](int i) { buffers_[at(i)].write(kernels.queue(i), &values[at(i)], sizeof(std::uint64_t)); });
   kernels.run("spin", {{}, {}, {}, {}});
-  kernels.transfer([&](int i) { buffers_[at(i)].read(kernels.queue(i), &back[at(i)], sizeof(cl_ulong)); });
+  kernels.transfer(
+      [&](int i) { buffers_[at(i)].read(kernels.queue(i), &back[at(i)], sizeof(std::uint64_t)); });
   for (std::size_t i = 0; i < 4; ++i)
     EXPECT_EQ(back[i], values[i] * 6364136223846793005U + 1442695040888963407U);
   EXPECT_TRUE(timeline.entries().empty());

@@ -30,7 +30,7 @@ class Setting {
  public:
   Setting(const device::FoundDevice& found, Communicator& ranks, const RunConditions& conditions)
       : device_(found, share(found, ranks)),
-        context_(device_, parameters_, ranks, timeline_, cl::Program(), variant_, conditions) {}
+        context_(device_, parameters_, ranks, timeline_, device::Program(), variant_, conditions) {}
   [[nodiscard]] const runtime::Context& context() const { return context_; }
 
  private:

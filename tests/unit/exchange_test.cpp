@@ -68,7 +68,7 @@ TEST(Exchange, CarriesAnyDeviceName) {
 TEST(Exchange, CarriesTimelinesOfDifferentLengths) {
   const auto all = on_root(3, [](Communicator& ranks) {
     std::vector<device::KernelTimes> own(static_cast<std::size_t>(ranks.rank()));
-    for (device::KernelTimes& times : own) times = {"triad", "stream", 4, 1, 0.1, 0.2, 0.3, 0.4};
+    for (device::KernelTimes& times : own) times = {{0.1, 0.2, 0.3, 0.4}, "triad", "stream", 4, 1};
     return gather_timeline(ranks, own);
   });
   ASSERT_EQ(all.size(), 3U);

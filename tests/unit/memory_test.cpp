@@ -1,4 +1,5 @@
 #include "device/memory.hpp"
+#include "device/opencl/bank.hpp"
 
 #include <cstdint>
 
@@ -8,6 +9,8 @@ namespace fabricmark::device {
 
 namespace {
 
+using opencl::bank_placement;
+using opencl::BankPlacement;
 using test::mentions;
 using test::message_of;
 

@@ -198,7 +198,8 @@ TEST(ResultJson, HasATimelineOnlyOnRequestAndFromZero) {
   Result result = sample();
   EXPECT_FALSE(Json::parse(to_json(result)).contains("timeline"));
   result.with_timeline = true;
-  result.timeline = {{{"copy", "stream", 0, 0, 5.5, 6, 7, 8}, 0}, {{"copy", "stream", 0, 1, 5, 6, 7, 8}, 0}};
+  result.timeline = {{{{5.5, 6, 7, 8}, "copy", "stream", 0, 0}, 0},
+                     {{{5, 6, 7, 8}, "copy", "stream", 0, 1}, 0}};
   const Json timeline = Json::parse(to_json(result))["timeline"];
   EXPECT_EQ(timeline[0]["queued"], 0.5);
   EXPECT_EQ(timeline[1]["queued"], 0.0);

@@ -170,7 +170,7 @@ class EffectiveBandwidth : public runtime::Benchmark {
   }
 
   /// What the kernel has last written must be this call's value.
-  void check_touched(cl_uchar value, const char* step) {
+  void check_touched(std::uint8_t value, const char* step) {
     std::byte found{};
     steps_->touched.read(steps_->kernels.queue(0), &found, 1);
     steps_->kernels.queue(0).finish();
@@ -194,7 +194,7 @@ class EffectiveBandwidth : public runtime::Benchmark {
     std::ranges::fill(received, kPoison);
     const auto staged = [&](std::size_t place) { return place * series_.place_bytes(); };
     const auto touch = [&](const char* step) {
-      const auto value = static_cast<cl_uchar>(++touches_ % 251 + 1);
+      const auto value = static_cast<std::uint8_t>(++touches_ % 251 + 1);
       steps_->kernels.set(0, {{"value", value}});
       time(step, [&](std::size_t) { steps_->kernels.run(step, {{}}); });
       check_touched(value, step);

@@ -55,13 +55,13 @@ using ScratchOfBatch = Scratch (*)(const runtime::Context& context, std::size_t 
 void require_batch(const runtime::Context& context, const PointType& type, ScratchOfBatch scratch_of);
 
 /// As the kernels take it.
-inline cl_uint is_inverse(Direction direction) { return direction == Direction::kInverse ? 1 : 0; }
+inline std::uint32_t is_inverse(Direction direction) { return direction == Direction::kInverse ? 1 : 0; }
 
 /// A device buffer that holds these numbers.
 template <typename T>
 device::Buffer filled_buffer(const runtime::Context& context, const device::HostArray<T>& numbers) {
   device::Buffer buffer = context.buffer(numbers.size() * sizeof(T));
-  const cl::CommandQueue queue = context.device().queue();
+  const device::Queue queue = context.device().queue();
   buffer.write(queue, numbers.data(), buffer.bytes());
   queue.finish();
   return buffer;

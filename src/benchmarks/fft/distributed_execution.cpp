@@ -77,7 +77,7 @@ class DistributedExecution : public Execution {
 
   void run(Direction direction) override {
     const auto ranks = static_cast<std::size_t>(ranks_.size());
-    const cl_uint inverse = is_inverse(direction);
+    const std::uint32_t inverse = is_inverse(direction);
     swap(direction, input_, device(outgoing_), {local_.rows, ranks, local_.columns});
     exchange();
     columns_step_.set(0, {{"between_all", between_}, {"columns", local_.columns}, {"ranks", ranks}});
@@ -106,7 +106,7 @@ class DistributedExecution : public Execution {
                        bytes_ / static_cast<std::size_t>(ranks_.size()));
   }
   /// From what has arrived to what will be sent.
-  void start(device::Replications& step, Direction direction, cl_uint inverse) {
+  void start(device::Replications& step, Direction direction, std::uint32_t inverse) {
     step.set(0, {{"in", device(incoming_)},
                  {"out", device(outgoing_)},
                  {"twiddles", twiddles_},

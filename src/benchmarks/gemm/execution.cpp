@@ -70,7 +70,7 @@ void Execution::write_inputs(const void* a, const void* b, const void* c) {
   kernels_.transfer([&](int i) {
     const auto part = static_cast<std::size_t>(i);
     const std::size_t start = parts_[part].start;
-    const cl::CommandQueue& queue = kernels_.queue(i);
+    const device::Queue& queue = kernels_.queue(i);
     a_[part].write(queue, static_cast<const std::byte*>(a) + start * shape_.depth * bytes_.input,
                    a_[part].bytes());
     if (part == 0) b_.write(queue, b, b_.bytes());

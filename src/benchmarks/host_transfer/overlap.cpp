@@ -12,16 +12,16 @@ constexpr std::size_t kIncrement = 2;  // entry point of the kernel file
 }  // namespace
 
 Overlap::Overlap(const runtime::Context& context, WorkItems work_items, std::size_t piece_bytes)
-    : bytes_(piece_bytes / sizeof(cl_uint) * sizeof(cl_uint)),
+    : bytes_(piece_bytes / sizeof(std::uint32_t) * sizeof(std::uint32_t)),
       source_(context.device(), kPieces * bytes_),
       target_(context.device(), kPieces * bytes_),
       kernels_(context.replications(static_cast<int>(kPieces), kIncrement)),
-      work_items_(work_items == WorkItems::kEachWord ? bytes_ / sizeof(cl_uint) : 1),
+      work_items_(work_items == WorkItems::kEachWord ? bytes_ / sizeof(std::uint32_t) : 1),
       queues_{context.device().queue(), context.device().queue(), context.device().queue()} {
   std::memset(target_.data(), 0, target_.bytes());
   for (std::size_t i = 0; i < kPieces; ++i) {
     buffers_.emplace_back(context.device(), bytes_);
-    kernels_.set(static_cast<int>(i), {{"words", buffers_[i]}, {"count", bytes_ / sizeof(cl_uint)}});
+    kernels_.set(static_cast<int>(i), {{"words", buffers_[i]}, {"count", bytes_ / sizeof(std::uint32_t)}});
   }
 }
 
@@ -32,7 +32,7 @@ void Overlap::prepare(std::uint32_t value) {
   }
 }
 
-void Overlap::execute(std::size_t piece, const std::vector<cl::Event>* after, cl::Event* done) {
+void Overlap::execute(std::size_t piece, const device::Events* after, device::Event* done) {
   const device::Geometry geometry{work_items_,
                                   work_items_ == 1 ? std::size_t{1} : device::Geometry::kAnyLocal};
   kernels_.start_on(queues_[kKernels], static_cast<int>(piece), geometry, after, done);
@@ -50,9 +50,9 @@ void Overlap::run_serial(bool lose_one) {
 
 void Overlap::run_overlapped(bool lose_one) {
   for (std::size_t i = 0; i < kPieces; ++i) {
-    cl::Event written;
-    cl::Event executed;
-    std::vector<cl::Event> after_write;
+    device::Event written;
+    device::Event executed;
+    device::Events after_write;
     if (!lose_one || i + 1 != kPieces) {
       buffers_[i].write(queues_[kWrites], source_.data() + i * bytes_, bytes_, 0, &written);
       after_write.push_back(written);
@@ -60,12 +60,11 @@ void Overlap::run_overlapped(bool lose_one) {
     queues_[kWrites].flush();
     execute(i, &after_write, &executed);
     queues_[kKernels].flush();
-    const std::vector<cl::Event> after_kernel{executed};
-    queues_[kReads].enqueueBarrierWithWaitList(&after_kernel);
+    queues_[kReads].begin_after({executed});
     buffers_[i].read(queues_[kReads], target_.data() + i * bytes_, bytes_);
     queues_[kReads].flush();
   }
-  for (const cl::CommandQueue& queue : queues_) queue.finish();
+  for (const device::Queue& queue : queues_) queue.finish();
 }
 
 std::size_t Overlap::count_wrong(std::uint32_t value) const {

@@ -27,7 +27,7 @@ class Overlap {
   [[nodiscard]] std::size_t count() const { return target_.bytes() / sizeof(std::uint32_t); }
 
  private:
-  void execute(std::size_t piece, const std::vector<cl::Event>* after, cl::Event* done);
+  void execute(std::size_t piece, const device::Events* after, device::Event* done);
 
   std::size_t bytes_;
   device::PinnedMemory source_;
@@ -35,7 +35,7 @@ class Overlap {
   std::vector<device::Buffer> buffers_;
   device::Replications kernels_;  // one for each piece
   std::size_t work_items_;
-  std::array<cl::CommandQueue, 3> queues_;  // writes, kernels, reads
+  std::array<device::Queue, 3> queues_;  // writes, kernels, reads
 };
 
 }  // namespace fabricmark::host_transfer

@@ -44,14 +44,14 @@ device::HostArray<std::byte> random_bytes(std::size_t bytes, int threads) {
   return random;
 }
 
-cl_uint pages(std::size_t bytes) { return static_cast<cl_uint>(bytes / kPageBytes); }
+std::uint32_t pages(std::size_t bytes) { return static_cast<std::uint32_t>(bytes / kPageBytes); }
 
 }  // namespace
 
 Rig::Rig(const runtime::Context& context, const std::vector<Case>& cases)
     : touch_(context.replications(1, 0)),
       count_(context.replications(1, 1)),
-      wrong_(context.device(), sizeof(cl_uint)),
+      wrong_(context.device(), sizeof(std::uint32_t)),
       writes_(context.device().queue()),
       reads_(context.device().queue()),
       windows_(cases.size() + 1) {
@@ -102,7 +102,7 @@ void Rig::fill_sources(const Case& one, std::uint32_t value) {
   const std::size_t bytes = one.buffer_bytes();
   for (const bool writing : {true, false}) {
     for (std::size_t i = 0; i < one.buffers; ++i) {
-      for (cl_uint page = 0; page < pages(bytes); ++page) {
+      for (std::uint32_t page = 0; page < pages(bytes); ++page) {
         *word(wanted(writing) + i * bytes, page) = value + page;
       }
       if (!writing && one.reads()) buffers(one).read[i].write(writes_, wanted(false) + i * bytes, bytes);
@@ -120,7 +120,7 @@ void Rig::mark(const Case& one, std::uint32_t value) {
       touch(buffers(one).written[i], bytes, ~value);
       if (one.is_migration()) {  // it moves what the host has written into its view of the buffer
         std::byte* const view = buffers(one).written[i].map(writes_, true, buffers(one).written[i].bytes());
-        for (cl_uint page = 0; page < pages(bytes); ++page) *word(view, page) = value + page;
+        for (std::uint32_t page = 0; page < pages(bytes); ++page) *word(view, page) = value + page;
         buffers(one).mapped_to_write = view;
       }
     }
@@ -128,7 +128,7 @@ void Rig::mark(const Case& one, std::uint32_t value) {
       touch(buffers(one).read[i], bytes, value);
       if (one.is_migration()) continue;  // the host's side still has the marks of the repetition before
       std::byte* const memory = target(one) + i * bytes;
-      for (cl_uint page = 0; page < pages(bytes); ++page) *word(memory, page) = ~value;
+      for (std::uint32_t page = 0; page < pages(bytes); ++page) *word(memory, page) = ~value;
     }
   }
 }
@@ -137,7 +137,7 @@ void Rig::enqueue(const Case& one, std::size_t i, bool writing) {
   const std::size_t bytes = one.buffer_bytes();
   Buffers& set = buffers(one);
   device::Buffer& buffer = writing ? set.written[i] : set.read[i];
-  const cl::CommandQueue& queue = writing ? writes_ : reads_;
+  const device::Queue& queue = writing ? writes_ : reads_;
   if (one.is_migration()) {
     if (writing) buffer.unmap(queue, std::exchange(set.mapped_to_write, nullptr));
     buffer.migrate(queue, !writing);
@@ -166,7 +166,7 @@ void Rig::transfer(const Case& one, bool lose_one) {
 std::size_t Rig::count_on_device(device::Buffer& buffer, std::size_t bytes, std::uint32_t value) {
   count_.set(0, {{"words", buffer}, {"pages", pages(bytes)}, {"value", value}, {"wrong", wrong_}});
   count_.run("count_wrong", {{}});
-  cl_uint found = 0;
+  std::uint32_t found = 0;
   wrong_.read(count_.queue(0), &found, sizeof(found));
   count_.queue(0).finish();
   return found;
@@ -179,7 +179,7 @@ std::size_t Rig::count_wrong(const Case& one, std::uint32_t value) {
   for (std::size_t i = 0; i < one.buffers; ++i) {
     if (one.reads()) {
       std::byte* const memory = one.is_migration() ? set.mapped_to_read : target(one) + i * bytes;
-      for (cl_uint page = 0; page < pages(bytes); ++page) {
+      for (std::uint32_t page = 0; page < pages(bytes); ++page) {
         wrong += memory == nullptr || *word(memory, page) != value + page ? 1 : 0;
       }
     }

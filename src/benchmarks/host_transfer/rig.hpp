@@ -56,8 +56,8 @@ class Rig {
   device::Replications touch_;
   device::Replications count_;
   device::Buffer wrong_;
-  cl::CommandQueue writes_;
-  cl::CommandQueue reads_;
+  device::Queue writes_;
+  device::Queue reads_;
   std::map<std::tuple<std::size_t, std::size_t, bool>, Buffers> buffers_;
   device::HostArray<std::byte> source_pageable_, source_aligned_, target_pageable_, target_aligned_;
   /// Random bytes. What a transfer moves is a window of them, and the windows of as many transfers in a row

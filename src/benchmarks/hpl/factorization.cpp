@@ -154,7 +154,7 @@ Factorization::Events Factorization::start_lu(const Step& step) {
   return {lu_.start("lu", 0, prepare_lu(lu_), next_column_)};
 }
 
-cl::Event Factorization::start_left(const Step& step, const Events& before) {
+device::Event Factorization::start_left(const Step& step, const Events& before) {
   left_.set(0, {{"a", matrix_},
                 {"upper", *upper_->device_memory()},
                 {"panel", *left_panel_->device_memory()},
@@ -165,7 +165,7 @@ cl::Event Factorization::start_left(const Step& step, const Events& before) {
   return left_.start("left", 0, prepare_left(left_, step.below.count()), after);
 }
 
-cl::Event Factorization::start_top(const Step& step, const Events& before) {
+device::Event Factorization::start_top(const Step& step, const Events& before) {
   top_.set(0, {{"a", matrix_},
                {"lower", *lower_->device_memory()},
                {"panel", *top_panel_->device_memory()},
@@ -244,7 +244,7 @@ std::size_t Factorization::panel_start(const Step& step) const {
 }
 
 void Factorization::wait(const Events& events) {
-  if (!events.empty()) cl::Event::waitForEvents(events);
+  for (const device::Event& event : events) event.wait();
 }
 
 }  // namespace fabricmark::hpl

@@ -54,14 +54,14 @@ class Factorization : public Execution {
                                          std::size_t first, std::size_t count) = 0;
 
  private:
-  using Events = std::vector<cl::Event>;
+  using Events = device::Events;
   static void wait(const Events& events);
 
   void communicate(const Step& step);
   void update(const Step& step);
   Events start_lu(const Step& step);
-  cl::Event start_left(const Step& step, const Events& before);
-  cl::Event start_top(const Step& step, const Events& before);
+  device::Event start_left(const Step& step, const Events& before);
+  device::Event start_top(const Step& step, const Events& before);
   Events start_inner(const Step& step, const Rectangle& blocks, std::size_t items_per_launch,
                      const Events& after);
   void exchange(const Step& step, const Deliveries& deliveries);
@@ -75,7 +75,7 @@ class Factorization : public Execution {
   bool looks_ahead_;
   std::size_t launch_items_;
   device::Timeline& timeline_;
-  cl::CommandQueue queue_;  // of the host's copies
+  device::Queue queue_;  // of the host's copies
   device::Replications lu_, left_, top_, inner_;
   device::Buffer matrix_;
   std::unique_ptr<fabric::Transport> transport_;

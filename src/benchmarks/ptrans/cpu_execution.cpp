@@ -52,7 +52,7 @@ class CpuExecution : public StagedExecution {
 
   std::unique_ptr<fabric::MessageBuffer> a_, incoming_;
   device::Buffer staying_, arrived_;
-  cl::CommandQueue writes_;
+  device::Queue writes_;
 };
 
 }  // namespace

@@ -39,7 +39,7 @@ class Transposition {
 
  private:
   void write(device::Buffer& buffer, const void* blocks);
-  [[nodiscard]] const cl::CommandQueue& queue() const { return kernels_.front().queue(0); }
+  [[nodiscard]] const device::Queue& queue() const { return kernels_.front().queue(0); }
   [[nodiscard]] device::Geometry geometry(std::size_t tasks) const;
 
   WorkItems work_items_;

@@ -13,8 +13,8 @@ class BaseExecution : public Execution {
 
  private:
   [[nodiscard]] device::Geometry geometry(const Part& /*part*/) const override { return {}; }
-  [[nodiscard]] cl_uint units(const Part& part) const override {
-    return static_cast<cl_uint>(part.count / block_);
+  [[nodiscard]] std::uint32_t units(const Part& part) const override {
+    return static_cast<std::uint32_t>(part.count / block_);
   }
 
   std::size_t block_;

@@ -56,7 +56,7 @@ class Execution {
   Execution(const runtime::Context& context, std::size_t block_elements, std::size_t element_bytes);
   /// How a kernel is started on a part that is not empty, and how often it repeats its unit of work there.
   [[nodiscard]] virtual device::Geometry geometry(const Part& part) const = 0;
-  [[nodiscard]] virtual cl_uint units(const Part& part) const = 0;
+  [[nodiscard]] virtual std::uint32_t units(const Part& part) const = 0;
 
  private:
   std::size_t element_bytes_;

@@ -37,7 +37,7 @@ inline double number<double>(std::uint32_t bits) {
 }
 template <>
 inline device::Half number<device::Half>(std::uint32_t bits) {
-  return device::Half::of_bits(static_cast<cl_half>(0x3C00U | bits >> 22U));
+  return device::Half::of_bits(static_cast<std::uint16_t>(0x3C00U | bits >> 22U));
 }
 
 /// Fills `values` with the input a or b of one repetition; `first_index` is the index of values[0] over all

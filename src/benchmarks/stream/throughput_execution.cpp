@@ -19,8 +19,8 @@ class ThroughputExecution : public Execution {
     const std::size_t items = (units(part) + vectors_per_item_ - 1) / vectors_per_item_;
     return {(items + work_group_ - 1) / work_group_ * work_group_, work_group_};
   }
-  [[nodiscard]] cl_uint units(const Part& part) const override {
-    return static_cast<cl_uint>(part.count / vector_width_);
+  [[nodiscard]] std::uint32_t units(const Part& part) const override {
+    return static_cast<std::uint32_t>(part.count / vector_width_);
   }
 
   std::size_t vector_width_;

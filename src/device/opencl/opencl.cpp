@@ -1,9 +1,11 @@
-#include "device/opencl.hpp"
+#include "device/opencl/opencl.hpp"
 
 #include <algorithm>
 #include <array>
 
-namespace fabricmark::device {
+#include "base/error.hpp"
+
+namespace fabricmark::device::opencl {
 
 namespace {
 
@@ -54,9 +56,47 @@ std::string error_name(cl_int code) {
   return "OpenCL error " + std::to_string(code);
 }
 
-std::unique_lock<std::recursive_mutex> setup_lock() {
-  static std::recursive_mutex mutex;
-  return std::unique_lock(mutex);
+bool EventState::has_ended() const {
+  const auto status = event.getInfo<CL_EVENT_COMMAND_EXECUTION_STATUS>();
+  if (status < 0) {
+    throw environment_failure("a command of the device failed with " + error_name(status),
+                              "try a smaller size or another device");
+  }
+  return status == CL_COMPLETE;
+}
+
+CommandTimes EventState::times() const {
+  const auto seconds = [&](cl_profiling_info moment) {
+    constexpr double kNanosecond = 1e-9;
+    cl_ulong nanoseconds = 0;
+    event.getProfilingInfo(moment, &nanoseconds);
+    return kNanosecond * static_cast<double>(nanoseconds);
+  };
+  return {seconds(CL_PROFILING_COMMAND_QUEUED), seconds(CL_PROFILING_COMMAND_SUBMIT),
+          seconds(CL_PROFILING_COMMAND_START), seconds(CL_PROFILING_COMMAND_END)};
+}
+
+std::vector<cl::Event> handles(const Events& events) {
+  std::vector<cl::Event> found;
+  for (const Event& event : events) {
+    if (event.state() != nullptr) found.push_back(static_cast<const EventState&>(*event.state()).event);
+  }
+  return found;
+}
+
+void Queue::begin_after(const Events& events) {
+  const std::vector<cl::Event> all = handles(events);
+  if (!all.empty()) handle_.enqueueBarrierWithWaitList(&all);
+}
+
+}  // namespace fabricmark::device::opencl
+
+namespace fabricmark::device {
+
+std::optional<std::string> refusal_of(const std::exception& error) {
+  const auto* const found = dynamic_cast<const cl::Error*>(&error);
+  if (found == nullptr) return std::nullopt;
+  return std::string(found->what()) + " with " + opencl::error_name(found->err());
 }
 
 }  // namespace fabricmark::device

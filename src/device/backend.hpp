@@ -1,0 +1,144 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "device/event.hpp"
+
+/// What a runtime implements for the classes of fabricmark::device: OpenCL in opencl/, others beside it.
+namespace fabricmark::device {
+
+/// How many work-items a kernel is started with; a single work-item by default.
+struct Geometry {
+  static constexpr std::size_t kAnyLocal = 0;  ///< the runtime chooses the work-groups
+  std::size_t global = 1;
+  std::size_t local = 1;
+};
+
+/// Where a buffer lives and how the host reaches it.
+enum class MemoryKind {
+  kBuffer,       ///< the device's own memory; copies move the data
+  kHostPointer,  ///< over page-aligned host memory (CL_MEM_USE_HOST_PTR); a runtime may do without copies
+  kSvm,          ///< shared virtual memory, coarse grain
+};
+
+/// An argument as the source of a built kernel declares it.
+struct TakenArgument {
+  std::string space;  ///< "global", "local", "constant"; empty for a value
+  std::string type;   ///< as declared, such as "float4*"
+  std::string name;
+};
+
+/// A runtime could not build or load a program; what() is its code.
+class BuildFailure : public std::runtime_error {
+ public:
+  explicit BuildFailure(const std::string& code, std::string log = {})
+      : std::runtime_error(code), log_(std::move(log)) {}
+  /// The compiler's words.
+  [[nodiscard]] const std::string& log() const { return log_; }
+
+ private:
+  std::string log_;
+};
+
+/// Held while platforms, contexts, queues and programs are made: loaders and runtimes crash when several
+/// ranks of one process do that at the same time (seen with PoCL 3.1). Running kernels needs no lock.
+[[nodiscard]] std::unique_lock<std::recursive_mutex> setup_lock();
+
+namespace backend {
+
+/// Commands of one queue run in order.
+class Queue {
+ public:
+  virtual ~Queue() = default;
+  Queue() = default;
+  Queue(const Queue&) = delete;
+  Queue& operator=(const Queue&) = delete;
+  virtual void flush() = 0;
+  virtual void finish() = 0;
+  /// What is queued from here on begins after these have ended.
+  virtual void begin_after(const Events& events) = 0;
+};
+
+/// Bytes of a device. Commands are queued; sizes and offsets in bytes; `done` may be null.
+class Memory {
+ public:
+  virtual ~Memory() = default;
+  Memory() = default;
+  Memory(const Memory&) = delete;
+  Memory& operator=(const Memory&) = delete;
+  virtual void write(Queue& queue, const void* source, std::size_t bytes, std::size_t offset,
+                     Event* done) = 0;
+  virtual void read(Queue& queue, void* destination, std::size_t bytes, std::size_t offset,
+                    Event* done) const = 0;
+  virtual void copy_to(Queue& queue, Memory& other, std::size_t bytes) const = 0;
+  virtual void fill(Queue& queue, std::byte value, std::size_t bytes, std::size_t offset) = 0;
+  virtual void migrate(Queue& queue, bool to_host) = 0;
+  virtual std::byte* map(Queue& queue, bool for_writing, std::size_t bytes, std::size_t offset) = 0;
+  virtual void unmap(Queue& queue, std::byte* mapped) = 0;
+  /// A view that keeps what is under it alive.
+  [[nodiscard]] virtual std::shared_ptr<Memory> part(std::size_t bytes, std::size_t offset) const = 0;
+};
+
+/// A kernel and the arguments that it will be started with.
+class Kernel {
+ public:
+  virtual ~Kernel() = default;
+  Kernel() = default;
+  Kernel(const Kernel&) = delete;
+  Kernel& operator=(const Kernel&) = delete;
+  virtual void set_memory(unsigned index, const Memory& memory) = 0;
+  virtual void set_number(unsigned index, const void* value, std::size_t bytes) = 0;
+  /// `after` and `done` may be null.
+  virtual void start(Queue& queue, const Geometry& geometry, const Events* after, Event* done) const = 0;
+  [[nodiscard]] virtual std::size_t argument_count() const = 0;
+  /// None where the runtime has not kept them.
+  [[nodiscard]] virtual std::optional<std::vector<TakenArgument>> arguments() const = 0;
+};
+
+class Program {
+ public:
+  virtual ~Program() = default;
+  Program() = default;
+  Program(const Program&) = delete;
+  Program& operator=(const Program&) = delete;
+  /// Null where there is none of this name.
+  [[nodiscard]] virtual std::unique_ptr<Kernel> kernel(const std::string& name) const = 0;
+  /// Of all its kernels, with a semicolon between two.
+  [[nodiscard]] virtual std::string kernel_names() const = 0;
+  [[nodiscard]] virtual std::string binary() const = 0;
+};
+
+/// An opened device.
+class Device {
+ public:
+  virtual ~Device() = default;
+  Device() = default;
+  Device(const Device&) = delete;
+  Device& operator=(const Device&) = delete;
+  [[nodiscard]] virtual std::shared_ptr<Queue> queue(bool profiling) const = 0;
+  /// Throws Error (environment) where there is no room.
+  [[nodiscard]] virtual std::shared_ptr<Memory> allocate(std::size_t bytes, MemoryKind kind,
+                                                         int bank) const = 0;
+  [[nodiscard]] virtual std::shared_ptr<std::byte> allocate_pinned(std::size_t bytes) const = 0;
+  /// Both throw BuildFailure.
+  [[nodiscard]] virtual std::shared_ptr<const Program> build(const std::string& source,
+                                                             const std::string& options) const = 0;
+  [[nodiscard]] virtual std::shared_ptr<const Program> load(const std::string& binary) const = 0;
+};
+
+}  // namespace backend
+
+/// A built or loaded program.
+using Program = std::shared_ptr<const backend::Program>;
+
+/// What a runtime refused and with which code, where the error is a runtime's: "clFinish with
+/// CL_OUT_OF_RESOURCES".
+std::optional<std::string> refusal_of(const std::exception& error);
+
+}  // namespace fabricmark::device

@@ -1,0 +1,153 @@
+#include "device/opencl/devices.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <map>
+
+#include "device/opencl/opencl.hpp"
+
+namespace fabricmark::device::opencl {
+
+namespace {
+
+std::string lower(std::string text) {
+  std::ranges::transform(text, text.begin(),
+                         [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
+  return text;
+}
+
+/// OpenCL pads some strings with a zero byte or blanks.
+std::string trimmed(std::string text) {
+  const auto is_padding = [](char c) { return c == '\0' || c == ' ' || c == '\n'; };
+  while (!text.empty() && is_padding(text.back())) text.pop_back();
+  return text.substr(std::min(text.find_first_not_of(' '), text.size()));
+}
+
+DeviceClass classify(const std::string& platform, const std::string& name, cl_device_type type) {
+  if (lower(platform).find("emulation") != std::string::npos ||
+      lower(name).find("emulation") != std::string::npos) {
+    return DeviceClass::kEmulator;
+  }
+  if ((type & CL_DEVICE_TYPE_GPU) != 0) return DeviceClass::kGpu;
+  if ((type & CL_DEVICE_TYPE_CPU) != 0) return DeviceClass::kCpu;
+  return DeviceClass::kFpga;
+}
+
+DeviceInfo describe(const cl::Platform& platform, const cl::Device& device) {
+  DeviceInfo info;
+  info.platform = trimmed(platform.getInfo<CL_PLATFORM_NAME>());
+  info.platform_version = trimmed(platform.getInfo<CL_PLATFORM_VERSION>());
+  info.name = trimmed(device.getInfo<CL_DEVICE_NAME>());
+  info.vendor = trimmed(device.getInfo<CL_DEVICE_VENDOR>());
+  info.driver = trimmed(device.getInfo<CL_DRIVER_VERSION>());
+  info.device_class = classify(info.platform, info.name, device.getInfo<CL_DEVICE_TYPE>());
+  info.compute_units = device.getInfo<CL_DEVICE_MAX_COMPUTE_UNITS>();
+  info.global_memory_bytes = device.getInfo<CL_DEVICE_GLOBAL_MEM_SIZE>();
+  info.max_allocation_bytes = device.getInfo<CL_DEVICE_MAX_MEM_ALLOC_SIZE>();
+  info.cache_bytes = device.getInfo<CL_DEVICE_GLOBAL_MEM_CACHE_SIZE>();
+  info.local_memory_bytes = device.getInfo<CL_DEVICE_LOCAL_MEM_SIZE>();
+  info.max_work_group_size = device.getInfo<CL_DEVICE_MAX_WORK_GROUP_SIZE>();
+  info.sub_buffer_alignment_bytes = device.getInfo<CL_DEVICE_MEM_BASE_ADDR_ALIGN>() / 8;
+  info.shares_host_memory = device.getInfo<CL_DEVICE_HOST_UNIFIED_MEMORY>() != CL_FALSE;
+  const std::string extensions = device.getInfo<CL_DEVICE_EXTENSIONS>();
+  info.has_half = extensions.find("cl_khr_fp16") != std::string::npos;
+  info.has_double = extensions.find("cl_khr_fp64") != std::string::npos;
+  // Devices before OpenCL 2.0 refuse the query; they have no shared memory.
+  cl_device_svm_capabilities svm = 0;
+  if (clGetDeviceInfo(device(), CL_DEVICE_SVM_CAPABILITIES, sizeof(svm), &svm, nullptr) == CL_SUCCESS) {
+    info.has_svm = (svm & CL_DEVICE_SVM_COARSE_GRAIN_BUFFER) != 0;
+  }
+  return info;
+}
+
+std::vector<cl::Platform> all_platforms() {
+  std::vector<cl::Platform> found;
+  try {
+    cl::Platform::get(&found);
+  } catch (const cl::Error&) {
+    found.clear();  // the loader reports "no platform" as an error
+  }
+  return found;
+}
+
+/// A part of the device with its share of the compute units, or the device itself where it cannot be divided.
+cl::Device shared_part(const cl::Device& device, const Share& share) {
+  const auto units = static_cast<int>(device.getInfo<CL_DEVICE_MAX_COMPUTE_UNITS>());
+  const int units_each = std::max(1, units / share.count);
+  if (share.count <= 1 || units_each == units) return device;
+  const std::vector<cl_device_partition_property> properties{CL_DEVICE_PARTITION_EQUALLY, units_each, 0};
+  try {
+    std::vector<cl::Device> parts;
+    cl::Device parent = device;
+    parent.createSubDevices(properties.data(), &parts);
+    return parts.empty() ? device : parts[static_cast<std::size_t>(share.index) % parts.size()];
+  } catch (const cl::Error&) {
+    return device;
+  }
+}
+
+/// Ranks of one process share a device's context: a GPU would switch between contexts in time slices of a
+/// quarter of a millisecond. Called with the set-up lock.
+cl::Context context_on(const cl::Device& device) {
+  static std::map<cl_device_id, cl::Context> contexts;
+  const auto [entry, is_new] = contexts.try_emplace(device());
+  if (is_new) entry->second = cl::Context(device);
+  return entry->second;
+}
+
+class Opened : public backend::Device {
+ public:
+  Opened(DeviceInfo info, cl::Device device)
+      : info_(std::move(info)), device_(std::move(device)), context_(context_on(device_)) {}
+  [[nodiscard]] std::shared_ptr<backend::Queue> queue(bool profiling) const override {
+    const auto lock = setup_lock();
+    return std::make_shared<Queue>(cl::CommandQueue(
+        context_, device_, profiling ? cl::QueueProperties::Profiling : cl::QueueProperties::None));
+  }
+  [[nodiscard]] std::shared_ptr<backend::Memory> allocate(std::size_t bytes, MemoryKind kind,
+                                                          int bank) const override {
+    return opencl::allocate(info_, device_, context_, bytes, kind, bank);
+  }
+  [[nodiscard]] std::shared_ptr<std::byte> allocate_pinned(std::size_t bytes) const override {
+    return opencl::allocate_pinned(info_, device_, context_, bytes);
+  }
+  [[nodiscard]] std::shared_ptr<const backend::Program> build(const std::string& source,
+                                                              const std::string& options) const override {
+    return opencl::build(device_, context_, source, options);
+  }
+  [[nodiscard]] std::shared_ptr<const backend::Program> load(const std::string& binary) const override {
+    return opencl::load(device_, context_, binary);
+  }
+
+ private:
+  DeviceInfo info_;
+  cl::Device device_;
+  cl::Context context_;
+};
+
+FoundDevice found_device(const cl::Platform& platform, const cl::Device& device) {
+  return {describe(platform, device), [device](const Share& share, DeviceInfo& info) {
+            const cl::Device part = shared_part(device, share);
+            info.compute_units = part.getInfo<CL_DEVICE_MAX_COMPUTE_UNITS>();
+            return std::make_shared<const Opened>(info, part);
+          }};
+}
+
+}  // namespace
+
+std::vector<FoundPlatform> platforms() {
+  std::vector<FoundPlatform> found;
+  for (const cl::Platform& platform : all_platforms()) {
+    std::vector<cl::Device> devices;
+    try {
+      cl::Platform(platform).getDevices(CL_DEVICE_TYPE_ALL, &devices);
+    } catch (const cl::Error&) {
+      devices.clear();  // a platform without a device
+    }
+    FoundPlatform& one = found.emplace_back(trimmed(platform.getInfo<CL_PLATFORM_NAME>()));
+    for (const cl::Device& device : devices) one.devices.push_back(found_device(platform, device));
+  }
+  return found;
+}
+
+}  // namespace fabricmark::device::opencl

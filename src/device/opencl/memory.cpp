@@ -1,0 +1,220 @@
+#include <sys/mman.h>
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "base/error.hpp"
+#include "device/memory.hpp"
+#include "device/opencl/bank.hpp"
+#include "device/opencl/opencl.hpp"
+
+namespace fabricmark::device::opencl {
+
+namespace {
+
+// Xilinx' extension, as in XRT's CL/cl_ext_xilinx.h; declared here because the header comes with XRT only.
+struct XilinxMemoryPointer {
+  unsigned flags;
+  void* host_pointer;
+  void* parameter;
+};
+constexpr cl_mem_flags kXilinxPointer = 1U << 31;
+constexpr unsigned kXilinxTopology = 1U << 31;
+
+// Intel's CL_CHANNEL_1_INTELFPGA to CL_CHANNEL_7_INTELFPGA: the channel in bits 16 to 18.
+constexpr int kIntelChannelShift = 16;
+constexpr int kIntelChannels = 7;
+
+Error no_room(const DeviceInfo& info, std::size_t bytes, const std::string& why) {
+  return environment_failure(
+      info.name + " has no room for a buffer of " + std::to_string(bytes) + " bytes (" + why + ")",
+      "choose a smaller size or another device");
+}
+
+/// For a buffer that nothing has touched yet. Where the device's memory is the host's, a runtime takes it in
+/// pages of 4 KiB; with huge ones, which the system grants or not, PoCL's kernels stream a tenth faster. No
+/// effect on other devices.
+void ask_for_huge_pages(const DeviceInfo& info, const cl::CommandQueue& queue, const cl::Buffer& memory,
+                        std::size_t bytes) {
+  if (!info.is_in_host_memory() || bytes < 2 * kHugePageBytes) return;
+  void* const mapped = queue.enqueueMapBuffer(memory, CL_TRUE, CL_MAP_WRITE_INVALIDATE_REGION, 0, bytes);
+  void* inner = mapped;
+  std::size_t left = bytes;
+  if (std::align(kHugePageBytes, kHugePageBytes, inner, left) != nullptr) {
+    madvise(inner, left / kHugePageBytes * kHugePageBytes, MADV_HUGEPAGE);
+  }
+  queue.enqueueUnmapMemObject(memory, mapped);
+  queue.finish();
+}
+
+void check(cl_int code, const char* call) { cl::detail::errHandler(code, call); }
+
+cl_map_flags map_flags(bool for_writing) {
+  return for_writing ? CL_MAP_WRITE_INVALIDATE_REGION : CL_MAP_READ;
+}
+
+/// A memory object of OpenCL; `host` is the memory under one over a host pointer, which outlives it.
+class BufferMemory : public Memory {
+ public:
+  BufferMemory(std::shared_ptr<void> host, cl::Buffer memory)
+      : host_(std::move(host)), memory_(std::move(memory)) {}
+  void write(backend::Queue& queue, const void* source, std::size_t bytes, std::size_t offset,
+             Event* done) override {
+    with_event(done, [&](cl::Event* event) {
+      handle(queue).enqueueWriteBuffer(memory_, CL_FALSE, offset, bytes, source, nullptr, event);
+    });
+  }
+  void read(backend::Queue& queue, void* destination, std::size_t bytes, std::size_t offset,
+            Event* done) const override {
+    with_event(done, [&](cl::Event* event) {
+      handle(queue).enqueueReadBuffer(memory_, CL_FALSE, offset, bytes, destination, nullptr, event);
+    });
+  }
+  void copy_to(backend::Queue& queue, backend::Memory& other, std::size_t bytes) const override {
+    handle(queue).enqueueCopyBuffer(memory_, dynamic_cast<BufferMemory&>(other).memory_, 0, 0, bytes);
+  }
+  void fill(backend::Queue& queue, std::byte value, std::size_t bytes, std::size_t offset) override {
+    handle(queue).enqueueFillBuffer(memory_, std::to_integer<cl_uchar>(value), offset, bytes);
+  }
+  void migrate(backend::Queue& queue, bool to_host) override {
+    handle(queue).enqueueMigrateMemObjects({memory_}, to_host ? CL_MIGRATE_MEM_OBJECT_HOST : 0);
+  }
+  std::byte* map(backend::Queue& queue, bool for_writing, std::size_t bytes, std::size_t offset) override {
+    return static_cast<std::byte*>(handle(queue).enqueueMapBuffer(memory_, for_writing ? CL_TRUE : CL_FALSE,
+                                                                  map_flags(for_writing), offset, bytes));
+  }
+  void unmap(backend::Queue& queue, std::byte* mapped) override {
+    handle(queue).enqueueUnmapMemObject(memory_, mapped);
+  }
+  [[nodiscard]] std::shared_ptr<backend::Memory> part(std::size_t bytes, std::size_t offset) const override {
+    const cl_buffer_region region{offset, bytes};
+    return std::make_shared<BufferMemory>(
+        host_, cl::Buffer(memory_).createSubBuffer(CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &region));
+  }
+  void set_argument(cl::Kernel& kernel, cl_uint index) const override { kernel.setArg(index, memory_); }
+
+ private:
+  std::shared_ptr<void> host_;
+  cl::Buffer memory_;
+};
+
+/// Shared virtual memory. The bindings at OpenCL 1.2 do not know it: the C interface.
+class SvmMemory : public Memory {
+ public:
+  explicit SvmMemory(std::shared_ptr<std::byte> bytes) : bytes_(std::move(bytes)) {}
+  void write(backend::Queue& queue, const void* source, std::size_t bytes, std::size_t offset,
+             Event* done) override {
+    copy(queue, bytes_.get() + offset, source, bytes, done);
+  }
+  void read(backend::Queue& queue, void* destination, std::size_t bytes, std::size_t offset,
+            Event* done) const override {
+    copy(queue, destination, bytes_.get() + offset, bytes, done);
+  }
+  void copy_to(backend::Queue& queue, backend::Memory& other, std::size_t bytes) const override {
+    copy(queue, dynamic_cast<SvmMemory&>(other).bytes_.get(), bytes_.get(), bytes, nullptr);
+  }
+  void fill(backend::Queue& queue, std::byte value, std::size_t bytes, std::size_t offset) override {
+    check(clEnqueueSVMMemFill(handle(queue)(), bytes_.get() + offset, &value, sizeof(value), bytes, 0,
+                              nullptr, nullptr),
+          "clEnqueueSVMMemFill");
+  }
+  void migrate(backend::Queue& /*queue*/, bool /*to_host*/) override {}
+  std::byte* map(backend::Queue& queue, bool for_writing, std::size_t bytes, std::size_t offset) override {
+    check(clEnqueueSVMMap(handle(queue)(), for_writing ? CL_TRUE : CL_FALSE, map_flags(for_writing),
+                          bytes_.get() + offset, bytes, 0, nullptr, nullptr),
+          "clEnqueueSVMMap");
+    return bytes_.get() + offset;
+  }
+  void unmap(backend::Queue& queue, std::byte* mapped) override {
+    check(clEnqueueSVMUnmap(handle(queue)(), mapped, 0, nullptr, nullptr), "clEnqueueSVMUnmap");
+  }
+  [[nodiscard]] std::shared_ptr<backend::Memory> part(std::size_t /*bytes*/,
+                                                      std::size_t offset) const override {
+    return std::make_shared<SvmMemory>(std::shared_ptr<std::byte>(bytes_, bytes_.get() + offset));
+  }
+  void set_argument(cl::Kernel& kernel, cl_uint index) const override {
+    check(clSetKernelArgSVMPointer(kernel(), index, bytes_.get()), "clSetKernelArgSVMPointer");
+  }
+
+ private:
+  static void copy(const backend::Queue& queue, void* to, const void* from, std::size_t bytes, Event* done) {
+    with_event(done, [&](cl::Event* event) {
+      cl_event ended = nullptr;
+      check(clEnqueueSVMMemcpy(handle(queue)(), CL_FALSE, to, from, bytes, 0, nullptr,
+                               event != nullptr ? &ended : nullptr),
+            "clEnqueueSVMMemcpy");
+      if (event != nullptr) *event = cl::Event(ended);
+    });
+  }
+
+  std::shared_ptr<std::byte> bytes_;
+};
+
+std::shared_ptr<std::byte> shared_virtual_memory(const DeviceInfo& info, cl_context context,
+                                                 std::size_t bytes) {
+  void* const address = clSVMAlloc(context, CL_MEM_READ_WRITE, bytes, 0);
+  if (address == nullptr) throw no_room(info, bytes, "clSVMAlloc failed");
+  clRetainContext(context);
+  return {static_cast<std::byte*>(address), [context](std::byte* pointer) {
+            clSVMFree(context, pointer);
+            clReleaseContext(context);
+          }};
+}
+
+}  // namespace
+
+BankPlacement bank_placement(const DeviceInfo& info, int bank) {
+  if (bank < 0 || info.device_class != DeviceClass::kFpga) return {};
+  const std::string makers = info.platform + " " + info.vendor;
+  if (makers.find("Intel") != std::string::npos || makers.find("Altera") != std::string::npos) {
+    if (bank >= kIntelChannels) return {};  // more banks (HBM) are chosen by the kernel's arguments there
+    return {.flags = static_cast<cl_mem_flags>(bank + 1) << kIntelChannelShift};
+  }
+  if (makers.find("Xilinx") != std::string::npos || makers.find("AMD") != std::string::npos) {
+    return {.flags = kXilinxPointer,
+            .needs_topology = true,
+            .topology = static_cast<unsigned>(bank) | kXilinxTopology};
+  }
+  return {};
+}
+
+std::shared_ptr<Memory> allocate(const DeviceInfo& info, const cl::Device& device, const cl::Context& context,
+                                 std::size_t bytes, MemoryKind kind, int bank) {
+  try {
+    if (kind == MemoryKind::kSvm) {
+      return std::make_shared<SvmMemory>(shared_virtual_memory(info, context(), bytes));
+    }
+    if (kind == MemoryKind::kHostPointer) {
+      const std::shared_ptr<void> host(allocate_pages(bytes), release_pages);
+      cl::Buffer memory(context, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, whole_pages(bytes), host.get());
+      return std::make_shared<BufferMemory>(host, std::move(memory));
+    }
+    const BankPlacement placement = bank_placement(info, bank);
+    XilinxMemoryPointer pointer{placement.topology, nullptr, nullptr};
+    cl::Buffer memory(context, CL_MEM_READ_WRITE | placement.flags, bytes,
+                      placement.needs_topology ? static_cast<void*>(&pointer) : nullptr);
+    ask_for_huge_pages(info, cl::CommandQueue(context, device), memory, bytes);
+    return std::make_shared<BufferMemory>(nullptr, std::move(memory));
+  } catch (const cl::Error& error) {
+    throw no_room(info, bytes, error_name(error.err()));
+  }
+}
+
+std::shared_ptr<std::byte> allocate_pinned(const DeviceInfo& info, const cl::Device& device,
+                                           const cl::Context& context, std::size_t bytes) {
+  try {
+    const cl::Buffer memory(context, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, bytes);
+    const cl::CommandQueue queue(context, device);
+    void* const mapped = queue.enqueueMapBuffer(memory, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0, bytes);
+    // The C interface, because a destructor must not throw.
+    return {static_cast<std::byte*>(mapped), [memory, queue](std::byte* pointer) {
+              clEnqueueUnmapMemObject(queue(), memory(), pointer, 0, nullptr, nullptr);
+              clFinish(queue());
+            }};
+  } catch (const cl::Error& error) {
+    throw no_room(info, bytes, error_name(error.err()));
+  }
+}
+
+}  // namespace fabricmark::device::opencl

@@ -1,0 +1,74 @@
+#pragma once
+
+// OpenCL's C++ bindings. Their configuration stands in CMakeLists.txt, so that every file sees the same one:
+// they stay at OpenCL 1.2, which FPGA runtimes speak; the C interface of 2.0 is there for shared virtual
+// memory, behind a query.
+#include <CL/opencl.hpp>
+
+#include <concepts>
+#include <string>
+#include <vector>
+
+#include "device/device.hpp"
+
+/// The runtime of device/backend.hpp that speaks OpenCL; nothing outside this folder sees its types.
+namespace fabricmark::device::opencl {
+
+/// The standard's name of an OpenCL error code, such as "CL_OUT_OF_RESOURCES".
+std::string error_name(cl_int code);
+
+class EventState : public Event::State {
+ public:
+  [[nodiscard]] bool has_ended() const override;
+  void wait() const override { event.wait(); }
+  [[nodiscard]] CommandTimes times() const override;
+
+  cl::Event event;
+};
+
+/// OpenCL's handles of events.
+std::vector<cl::Event> handles(const Events& events);
+
+class Queue : public backend::Queue {
+ public:
+  explicit Queue(cl::CommandQueue handle) : handle_(std::move(handle)) {}
+  void flush() override { handle_.flush(); }
+  void finish() override { handle_.finish(); }
+  void begin_after(const Events& events) override;
+  [[nodiscard]] const cl::CommandQueue& handle() const { return handle_; }
+
+ private:
+  cl::CommandQueue handle_;
+};
+
+inline const cl::CommandQueue& handle(const backend::Queue& queue) {
+  return static_cast<const Queue&>(queue).handle();
+}
+
+/// Calls `enqueue` with a place for the command's event, or null where nobody asks for it.
+template <std::invocable<cl::Event*> Enqueue>
+void with_event(Event* done, const Enqueue& enqueue) {
+  if (done == nullptr) return enqueue(nullptr);
+  const auto state = std::make_shared<EventState>();
+  enqueue(&state->event);
+  *done = Event(state);
+}
+
+/// Memory that kernels can take.
+class Memory : public backend::Memory {
+ public:
+  virtual void set_argument(cl::Kernel& kernel, cl_uint index) const = 0;
+};
+
+/// Throws Error (environment) where the device has no room, as backend::Device promises.
+std::shared_ptr<Memory> allocate(const DeviceInfo& info, const cl::Device& device, const cl::Context& context,
+                                 std::size_t bytes, MemoryKind kind, int bank);
+std::shared_ptr<std::byte> allocate_pinned(const DeviceInfo& info, const cl::Device& device,
+                                           const cl::Context& context, std::size_t bytes);
+
+std::shared_ptr<const backend::Program> build(const cl::Device& device, const cl::Context& context,
+                                              const std::string& source, const std::string& options);
+std::shared_ptr<const backend::Program> load(const cl::Device& device, const cl::Context& context,
+                                             const std::string& binary);
+
+}  // namespace fabricmark::device::opencl

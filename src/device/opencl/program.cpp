@@ -1,0 +1,118 @@
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "device/opencl/opencl.hpp"
+
+namespace fabricmark::device::opencl {
+
+namespace {
+
+/// OpenCL returns texts with the zero byte at their end.
+std::string without_zero(std::string text) {
+  std::erase(text, '\0');
+  return text;
+}
+
+std::string space_name(cl_kernel_arg_address_qualifier space) {
+  switch (space) {
+    case CL_KERNEL_ARG_ADDRESS_GLOBAL:
+      return "global";
+    case CL_KERNEL_ARG_ADDRESS_LOCAL:
+      return "local";
+    case CL_KERNEL_ARG_ADDRESS_CONSTANT:
+      return "constant";
+    default:
+      return "";
+  }
+}
+
+class Kernel : public backend::Kernel {
+ public:
+  explicit Kernel(cl::Kernel kernel) : kernel_(std::move(kernel)) {}
+  void set_memory(unsigned index, const backend::Memory& memory) override {
+    static_cast<const Memory&>(memory).set_argument(kernel_, index);
+  }
+  void set_number(unsigned index, const void* value, std::size_t bytes) override {
+    kernel_.setArg(index, bytes, value);
+  }
+  void start(backend::Queue& queue, const Geometry& geometry, const Events* after,
+             Event* done) const override {
+    const cl::NDRange local =
+        geometry.local == Geometry::kAnyLocal ? cl::NullRange : cl::NDRange(geometry.local);
+    const std::vector<cl::Event> waits = after != nullptr ? handles(*after) : std::vector<cl::Event>();
+    with_event(done, [&](cl::Event* event) {
+      handle(queue).enqueueNDRangeKernel(kernel_, cl::NullRange, cl::NDRange(geometry.global), local,
+                                         waits.empty() ? nullptr : &waits, event);
+    });
+  }
+  [[nodiscard]] std::size_t argument_count() const override { return kernel_.getInfo<CL_KERNEL_NUM_ARGS>(); }
+  [[nodiscard]] std::optional<std::vector<TakenArgument>> arguments() const override {
+    std::vector<TakenArgument> arguments;
+    try {
+      for (cl_uint i = 0; i < argument_count(); ++i) {
+        arguments.push_back({space_name(kernel_.getArgInfo<CL_KERNEL_ARG_ADDRESS_QUALIFIER>(i)),
+                             without_zero(kernel_.getArgInfo<CL_KERNEL_ARG_TYPE_NAME>(i)),
+                             without_zero(kernel_.getArgInfo<CL_KERNEL_ARG_NAME>(i))});
+      }
+    } catch (const cl::Error&) {
+      return std::nullopt;
+    }
+    return arguments;
+  }
+
+ private:
+  cl::Kernel kernel_;
+};
+
+class Program : public backend::Program {
+ public:
+  explicit Program(cl::Program program) : program_(std::move(program)) {}
+  [[nodiscard]] std::unique_ptr<backend::Kernel> kernel(const std::string& name) const override {
+    try {
+      return std::make_unique<Kernel>(cl::Kernel(program_, name.c_str()));
+    } catch (const cl::Error&) {
+      return nullptr;
+    }
+  }
+  [[nodiscard]] std::string kernel_names() const override {
+    return without_zero(program_.getInfo<CL_PROGRAM_KERNEL_NAMES>());
+  }
+  [[nodiscard]] std::string binary() const override {
+    const std::vector<std::vector<unsigned char>> binaries = program_.getInfo<CL_PROGRAM_BINARIES>();
+    for (const std::vector<unsigned char>& binary : binaries) {
+      if (!binary.empty()) return {binary.begin(), binary.end()};
+    }
+    return {};
+  }
+
+ private:
+  cl::Program program_;
+};
+
+}  // namespace
+
+std::shared_ptr<const backend::Program> build(const cl::Device& device, const cl::Context& context,
+                                              const std::string& source, const std::string& options) {
+  cl::Program program(context, source);
+  try {
+    program.build({device}, options.c_str());
+  } catch (const cl::Error& error) {
+    throw BuildFailure(error_name(error.err()), program.getBuildInfo<CL_PROGRAM_BUILD_LOG>(device));
+  }
+  return std::make_shared<Program>(program);
+}
+
+std::shared_ptr<const backend::Program> load(const cl::Device& device, const cl::Context& context,
+                                             const std::string& binary) {
+  try {
+    const std::vector<unsigned char> bytes(binary.begin(), binary.end());
+    cl::Program program(context, {device}, {bytes});
+    program.build({device});
+    return std::make_shared<Program>(program);
+  } catch (const cl::Error& error) {
+    throw BuildFailure(error_name(error.err()));
+  }
+}
+
+}  // namespace fabricmark::device::opencl

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <memory>
+#include <utility>
+
+#include "device/backend.hpp"
+
+namespace fabricmark::device {
+
+/// Commands to a device, which run in order. Copies share it; one made without a device has no commands.
+class Queue {
+ public:
+  Queue() = default;
+  explicit Queue(std::shared_ptr<backend::Queue> queue) : queue_(std::move(queue)) {}
+  /// Lets the device begin.
+  void flush() const { queue_->flush(); }
+  /// Waits until all commands have ended.
+  void finish() const { queue_->finish(); }
+  /// What is queued from here on begins after these have ended.
+  void begin_after(const Events& events) const { queue_->begin_after(events); }
+  [[nodiscard]] backend::Queue& implementation() const { return *queue_; }
+
+ private:
+  std::shared_ptr<backend::Queue> queue_;
+};
+
+}  // namespace fabricmark::device
