@@ -24,6 +24,21 @@
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 #endif
 
+// Copies of a kernel that run at the same time. Objects of one kernel run one after the other on Intel's
+// FPGAs, so that there, where REPLICATIONS is defined, each replica is an entry point: name_0, name_1, ... A
+// file with such kernels includes itself at its end, once for each further replica; what they share is of
+// replica 0. Xilinx' v++ makes compute units of one entry point (nk=), and other devices run objects of one
+// at once.
+#if defined(REPLICATIONS) && !defined(__xilinx__) && !defined(__HLS_SYN__)
+#define FM_REPLICAS REPLICATIONS
+#define FM_REPLICA __INCLUDE_LEVEL__  // the host, which puts included files in their place, defines it anew
+#define FM_REPLICATED(name) FM_PASTE(name##_, FM_REPLICA)
+#else
+#define FM_REPLICAS 1
+#define FM_REPLICA 0
+#define FM_REPLICATED(name) name
+#endif
+
 // A vector of `width` elements; width 1 is the scalar itself.
 #define FM_VECTOR_1(type) type
 #define FM_VECTOR_2(type) FM_PASTE(type, 2)

@@ -52,8 +52,8 @@
 #endif
 
 FM_SINGLE_WORK_ITEM
-__kernel void fft(__global const fft_complex* restrict in, __global fft_complex* restrict out,
-                  const uint batch, const uint inverse) {
+__kernel void FM_REPLICATED(fft)(__global const fft_complex* restrict in, __global fft_complex* restrict out,
+                                 const uint batch, const uint inverse) {
   FFT_EACH_STAGE(FFT_DECLARE_TABLE)
 #if !defined(FM_CPU)
   __local fft_row fetched[2 * FFT_STEPS];
@@ -99,3 +99,7 @@ __kernel void fft(__global const fft_complex* restrict in, __global fft_complex*
 #endif
   }
 }
+
+#if FM_REPLICA + 1 < FM_REPLICAS
+#include __FILE__
+#endif

@@ -17,10 +17,11 @@
 #include "common/register_block.h"
 
 FM_SINGLE_WORK_ITEM
-__kernel void multiply(__global const GEMM_INPUT* restrict a, __global const GEMM_INPUT* restrict b,
-                       __global const GEMM_VALUE* restrict c, __global GEMM_VALUE* restrict result,
-                       const GEMM_SCALAR alpha, const GEMM_SCALAR beta, const uint block_rows,
-                       const uint blocks) {
+__kernel void FM_REPLICATED(multiply)(__global const GEMM_INPUT* restrict a,
+                                      __global const GEMM_INPUT* restrict b,
+                                      __global const GEMM_VALUE* restrict c,
+                                      __global GEMM_VALUE* restrict result, const GEMM_SCALAR alpha,
+                                      const GEMM_SCALAR beta, const uint block_rows, const uint blocks) {
   const size_t width = (size_t)blocks * BLOCK_SIZE;
   for (uint block_row = 0; block_row < block_rows; ++block_row) {
     for (uint block_column = 0; block_column < blocks; ++block_column) {
@@ -68,3 +69,7 @@ __kernel void multiply(__global const GEMM_INPUT* restrict a, __global const GEM
     }
   }
 }
+
+#if FM_REPLICA + 1 < FM_REPLICAS
+#include __FILE__
+#endif

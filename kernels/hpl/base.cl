@@ -19,6 +19,7 @@
 #include "common/register_block.h"
 #include "hpl/block_steps.h"
 
+#if FM_REPLICA == 0  // of these there is one each
 FM_SINGLE_WORK_ITEM
 __kernel void lu(__global TILE_VALUE* restrict a, __global TILE_VALUE* restrict lower,
                  __global TILE_VALUE* restrict upper, const uint row, const uint column, const uint columns) {
@@ -93,15 +94,17 @@ __kernel void top(__global TILE_VALUE* restrict a, __global const TILE_VALUE* re
     store_block(block, panel + (size_t)(panel_start + step) * BLOCK_SIZE * BLOCK_SIZE, BLOCK_SIZE);
   }
 }
+#endif
 
 // `count` blocks from number `first` on, counted row by row in the rectangle from block (row_begin,
 // column_begin) with `width` blocks in a row; block (0, 0) is where the panels begin.
 FM_SINGLE_WORK_ITEM
-__kernel void inner(__global TILE_VALUE* restrict a, __global const TILE_VALUE* restrict left_panel,
-                    __global const TILE_VALUE* restrict top_panel, const uint left_start,
-                    const uint top_start, const uint row, const uint column, const uint columns,
-                    const uint row_begin, const uint column_begin, const uint width, const uint first,
-                    const uint count) {
+__kernel void FM_REPLICATED(inner)(__global TILE_VALUE* restrict a,
+                                   __global const TILE_VALUE* restrict left_panel,
+                                   __global const TILE_VALUE* restrict top_panel, const uint left_start,
+                                   const uint top_start, const uint row, const uint column,
+                                   const uint columns, const uint row_begin, const uint column_begin,
+                                   const uint width, const uint first, const uint count) {
   for (uint number = first; number < first + count; ++number) {
     REGISTER_BLOCKS(left_block);
     REGISTER_BLOCKS(top_block);
@@ -131,3 +134,7 @@ __kernel void inner(__global TILE_VALUE* restrict a, __global const TILE_VALUE* 
     }
   }
 }
+
+#if FM_REPLICA + 1 < FM_REPLICAS
+#include __FILE__
+#endif

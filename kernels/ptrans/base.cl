@@ -23,9 +23,10 @@
 #endif
 
 FM_SINGLE_WORK_ITEM
-__kernel void transpose(__global const DATA_TYPE* restrict a, __global const DATA_TYPE* restrict b,
-                        __global DATA_TYPE* restrict c, __global const uint* restrict tasks, const uint first,
-                        const uint count) {
+__kernel void FM_REPLICATED(transpose)(__global const DATA_TYPE* restrict a,
+                                       __global const DATA_TYPE* restrict b, __global DATA_TYPE* restrict c,
+                                       __global const uint* restrict tasks, const uint first,
+                                       const uint count) {
   for (uint task = first; task < first + count; ++task) {
     DATA_TYPE block[BLOCK_SIZE][CHUNKS][CHANNEL_WIDTH] __attribute__((aligned(64)));
     DATA_TYPE sum[BLOCK_SIZE][BLOCK_SIZE] __attribute__((aligned(64)));
@@ -73,3 +74,7 @@ __kernel void transpose(__global const DATA_TYPE* restrict a, __global const DAT
     }
   }
 }
+
+#if FM_REPLICA + 1 < FM_REPLICAS
+#include __FILE__
+#endif

@@ -16,6 +16,7 @@
 #define RNGS (1 << LOG_RNGS)
 #define REGISTER_LENGTH ((RNGS - 1) * RNG_DISTANCE + 1)
 
+#if FM_REPLICA == 0
 typedef struct {
   ulong number[RNGS];            // the next of each generator
   ulong left[RNGS];              // how many it has still to give
@@ -44,11 +45,12 @@ static inline ulong cycle(Generators* const state, const uint log_part, const ui
   state->unfinished -= (long)finished + (update != 0 ? 1 : 0);
   return update;
 }
+#endif
 
 FM_SINGLE_WORK_ITEM
-__kernel void random_access(__global ulong* restrict table, __global const ulong* restrict seeds,
-                            const ulong numbers_each, const uint log_part, const uint log_table,
-                            const ulong part) {
+__kernel void FM_REPLICATED(random_access)(__global ulong* restrict table,
+                                           __global const ulong* restrict seeds, const ulong numbers_each,
+                                           const uint log_part, const uint log_table, const ulong part) {
   Generators state;
   for (uint r = 0; r < RNGS; ++r) {
     state.number[r] = seeds[r];
@@ -83,3 +85,7 @@ __kernel void random_access(__global ulong* restrict table, __global const ulong
   }
 #endif
 }
+
+#if FM_REPLICA + 1 < FM_REPLICAS
+#include __FILE__
+#endif

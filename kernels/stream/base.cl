@@ -7,14 +7,17 @@
 // burst in one direction, which is what a DDR or HBM bank likes. `units` counts whole blocks: the host pads.
 #include "common/dialect.h"
 
+#if FM_REPLICA == 0
 typedef FM_VECTOR(DATA_TYPE, VECTOR_WIDTH) stream_vector;
+#endif
 
 #define VECTORS_PER_BLOCK (BUFFER_SIZE / VECTOR_WIDTH)
 
 FM_SINGLE_WORK_ITEM
-__kernel void stream(__global const stream_vector* restrict first,
-                     __global const stream_vector* restrict second, __global stream_vector* restrict result,
-                     const float scalar, const uint units, const uint use_second) {
+__kernel void FM_REPLICATED(stream)(__global const stream_vector* restrict first,
+                                    __global const stream_vector* restrict second,
+                                    __global stream_vector* restrict result, const float scalar,
+                                    const uint units, const uint use_second) {
   const DATA_TYPE factor = (DATA_TYPE)scalar;
   for (uint block = 0; block < units; ++block) {
     stream_vector buffer[VECTORS_PER_BLOCK];
@@ -32,3 +35,7 @@ __kernel void stream(__global const stream_vector* restrict first,
     for (uint k = 0; k < VECTORS_PER_BLOCK; ++k) FM_STORE_ONCE(result[start + k], buffer[k]);
   }
 }
+
+#if FM_REPLICA + 1 < FM_REPLICAS
+#include __FILE__
+#endif

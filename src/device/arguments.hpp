@@ -44,6 +44,7 @@ struct Argument {
 struct EntryPoint {
   std::string name;
   std::vector<Argument> arguments;
+  bool is_replicated = false;  ///< a program may hold several, by other names (replicas.hpp)
 };
 
 /// What the host gives for an argument: memory or a number, which becomes one of the declared type.

@@ -44,6 +44,11 @@ struct DeviceInfo {
   }
   /// True where the wall clock says nothing about hardware (Intel's FPGA emulator).
   [[nodiscard]] bool emulated() const { return device_class == DeviceClass::kEmulator; }
+  /// By its platform and vendor, which may have its new name.
+  [[nodiscard]] bool is_of_xilinx() const {
+    const std::string makers = platform + " " + vendor;
+    return makers.find("Xilinx") != std::string::npos || makers.find("AMD") != std::string::npos;
+  }
 };
 
 /// Bytes of the last-level cache in front of a device's memory; 0 where nothing says. A CPU's runtime knows

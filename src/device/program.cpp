@@ -9,6 +9,7 @@
 #include <optional>
 #include <set>
 #include <sstream>
+#include <utility>
 
 #include "base/atomic_file.hpp"
 #include "base/error.hpp"
@@ -36,46 +37,82 @@ std::optional<std::string> file_content(const fs::path& path) {
   return std::string(std::istreambuf_iterator<char>(file), {});
 }
 
-/// The name in a line #include "name". By hand: std::regex overflows the stack on very long lines.
-std::optional<std::string> included_name(std::string_view line) {
+/// What follows #include in a line. By hand: std::regex overflows the stack on very long lines.
+std::optional<std::string_view> after_include(std::string_view line) {
   constexpr std::string_view kBlanks = " \t\r\f\v";
   const auto skip_blanks = [&] {
     line.remove_prefix(std::min(line.find_first_not_of(kBlanks), line.size()));
   };
-  for (const std::string_view token : {"#", "include", "\""}) {
+  for (const std::string_view token : {"#", "include"}) {
     skip_blanks();
     if (!line.starts_with(token)) return std::nullopt;
     line.remove_prefix(token.size());
   }
-  const std::size_t end = line.find('"');
-  if (end == std::string_view::npos || end == 0) return std::nullopt;
-  return std::string(line.substr(0, end));
+  skip_blanks();
+  return line;
 }
 
-void expand_into(std::ostringstream& text, const fs::path& file, const fs::path& root,
-                 std::set<fs::path>& included) {
-  const std::optional<std::string> content = file_content(file);
-  if (!content) {
-    throw bad_use("cannot read the kernel file '" + file.string() + "'",
-                  "check its name and the files it includes");
+/// The name in quotes that a text begins with.
+std::optional<std::string> quoted_name(std::string_view text) {
+  if (!text.starts_with('"')) return std::nullopt;
+  const std::size_t end = text.find('"', 1);
+  if (end == std::string_view::npos || end == 1) return std::nullopt;
+  return std::string(text.substr(1, end - 1));
+}
+
+/// Puts included files in their place.
+class Expansion {
+ public:
+  Expansion(const fs::path& file, fs::path root, std::int64_t replicas)
+      : root_(std::move(root)), replicas_(replicas), included_{fs::weakly_canonical(file)} {
+    add(file);
   }
-  std::istringstream lines(*content);
-  std::string line;
-  for (int number = 1; std::getline(lines, line); ++number) {
-    const std::optional<std::string> name = included_name(line);
-    if (!name) {
-      text << line << '\n';
-      continue;
+  [[nodiscard]] std::string text() const { return text_.str(); }
+
+ private:
+  void add(const fs::path& file) {
+    const std::optional<std::string> content = file_content(file);
+    if (!content) {
+      throw bad_use("cannot read the kernel file '" + file.string() + "'",
+                    "check its name and the files it includes");
     }
+    std::istringstream lines(*content);
+    std::string line;
+    for (int number = 1; std::getline(lines, line); ++number) {
+      const std::string_view what = after_include(line).value_or("");
+      const std::optional<std::string> name = quoted_name(what);
+      if (name) {
+        add_once(file.parent_path() / *name, root_ / *name);
+      } else if (what.starts_with("__FILE__")) {
+        add_replica(file);
+      } else {
+        text_ << line << '\n';
+        continue;
+      }
+      text_ << "#line " << number + 1 << '\n';  // so that the compiler's messages count this file's lines
+    }
+  }
+
+  void add_once(const fs::path& beside, const fs::path& below_root) {
     std::error_code ignored;  // a name too long for a path is one that cannot be read
-    const fs::path beside = file.parent_path() / *name;
-    const fs::path found = fs::exists(beside, ignored) ? beside : root / *name;
+    const fs::path found = fs::exists(beside, ignored) ? beside : below_root;
     fs::path chosen = fs::weakly_canonical(found, ignored);
     if (chosen.empty()) chosen = found;
-    if (included.insert(chosen).second) expand_into(text, chosen, root, included);
-    text << "#line " << number + 1 << '\n';  // so that the compiler's messages count this file's lines
+    if (included_.insert(chosen).second) add(chosen);
   }
-}
+
+  void add_replica(const fs::path& file) {
+    if (++replica_ >= replicas_) return;
+    text_ << "#undef FM_REPLICA\n#define FM_REPLICA " << replica_ << "\n#line 1\n";
+    add(file);
+  }
+
+  fs::path root_;
+  std::int64_t replicas_;
+  std::int64_t replica_ = 0;
+  std::set<fs::path> included_;
+  std::ostringstream text_;
+};
 
 std::string compiler_options(const Definitions& definitions) {
   std::string options = "-cl-std=CL1.2 -cl-kernel-arg-info";  // for signature.hpp
@@ -125,11 +162,8 @@ void store_binary(const fs::path& path, const std::string& binary) {
 
 }  // namespace
 
-std::string expand_includes(const fs::path& file, const fs::path& root) {
-  std::ostringstream text;
-  std::set<fs::path> included{fs::weakly_canonical(file)};
-  expand_into(text, file, root, included);
-  return text.str();
+std::string expand_includes(const fs::path& file, const fs::path& root, std::int64_t replicas) {
+  return Expansion(file, root, replicas).text();
 }
 
 std::string build_key(const DeviceInfo& info, const std::string& source, const std::string& options) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -13,9 +14,10 @@ namespace fabricmark::device {
 using Definitions = std::map<std::string, std::string>;
 
 /// The text of `file` with every #include "..." below `root` (or beside the file) put in its place, once
-/// each. Throws Error (bad use) naming a file that cannot be read. So a cache key covers all that a kernel
-/// consists of.
-std::string expand_includes(const std::filesystem::path& file, const std::filesystem::path& root);
+/// each, and `file` itself in place of #include __FILE__ for each replica but the first (dialect.h). Throws
+/// Error (bad use) naming a file that cannot be read. So a cache key covers all that a kernel consists of.
+std::string expand_includes(const std::filesystem::path& file, const std::filesystem::path& root,
+                            std::int64_t replicas = 1);
 
 /// Identifies contents: 32 hexadecimal digits.
 std::string content_digest(const std::string& text);

@@ -9,6 +9,7 @@
 #include "base/error.hpp"
 #include "device/memory.hpp"
 #include "device/program.hpp"
+#include "device/replicas.hpp"
 
 namespace fabricmark::device {
 
@@ -76,8 +77,9 @@ void Timeline::collect_host_spans() {
 Replications::Replications(const Device& device, const Program& program, const EntryPoint& entry, int count,
                            Timeline& timeline)
     : entry_(entry), timeline_(timeline) {
+  const std::vector<std::string> names = replica_names(entry, replicas_of(device.info()), count);
   for (int i = 0; i < count; ++i) {
-    kernels_.push_back(entry_point(program, entry.name));
+    kernels_.push_back(entry_point(program, names[static_cast<std::size_t>(i) % names.size()]));
     queues_.push_back(device.queue(timeline.enabled()));
   }
   if (kernels_.empty()) return;

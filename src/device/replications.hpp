@@ -57,7 +57,7 @@ class Timeline {
   std::vector<KernelTimes> entries_;
 };
 
-/// `count` copies of a kernel that run at the same time, each on a queue of its own.
+/// `count` replicas of a kernel that run at the same time, each on a queue of its own.
 class Replications {
  public:
   /// Throws Error (bad use) where the program has no such kernel, or one with another number of arguments.

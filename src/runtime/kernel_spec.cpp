@@ -25,6 +25,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// The parameter that says how many replicas there are.
+constexpr const char* kReplications = "replications";
+
 std::map<std::string, Value> class_values(const TomlReader& reader, const toml::node& node,
                                           const std::string& where) {
   std::map<std::string, Value> values;
@@ -173,19 +176,31 @@ void read_arguments(const TomlReader& reader, const toml::table& all, const std:
   }
 }
 
+std::vector<std::string> read_names(const TomlReader& reader, const toml::table& table,
+                                    const std::string& key, const std::string& where) {
+  const toml::array* list = table[key].as_array();
+  if (list == nullptr || list->empty()) throw reader.wrong(where + key, "a list of kernel names");
+  std::vector<std::string> names;
+  for (const toml::node& node : *list) {
+    const auto text = node.value_exact<std::string>();
+    if (!text) throw reader.wrong(where + key, "a list of kernel names");
+    names.push_back(*text);
+  }
+  return names;
+}
+
 VariantSpec read_variant(const TomlReader& reader, const std::string& name, const toml::table& table) {
   const std::string where = "variants." + name + ".";
-  reader.only(table, {"file", "entry_points", "style", "arguments", "defaults", "largest"}, where);
+  reader.only(table, {"file", "entry_points", "replicated", "style", "arguments", "defaults", "largest"},
+              where);
   VariantSpec spec;
   spec.name = name;
   spec.file = reader.text(table, "file", where);
-  const toml::array* entries = table["entry_points"].as_array();
-  if (entries == nullptr || entries->empty())
-    throw reader.wrong(where + "entry_points", "a list of kernel names");
-  for (const toml::node& entry : *entries) {
-    const auto text = entry.value_exact<std::string>();
-    if (!text) throw reader.wrong(where + "entry_points", "a list of kernel names");
-    spec.entry_points.push_back(*text);
+  spec.entry_points = read_names(reader, table, "entry_points", where);
+  if (table.contains("replicated")) spec.replicated = read_names(reader, table, "replicated", where);
+  for (const std::string& entry : spec.replicated) {
+    if (std::ranges::find(spec.entry_points, entry) == spec.entry_points.end())
+      throw reader.wrong(where + "replicated", "names that entry_points has");
   }
   if (table.contains("arguments"))
     read_arguments(reader, reader.table(table, "arguments", where), where, spec);
@@ -226,13 +241,42 @@ const ParameterSpec* KernelSpec::find(const std::string& name) const {
 device::EntryPoint entry_point(const VariantSpec& variant, const std::string& name,
                                const Parameters& parameters) {
   const bool is_double = parameters.has("data_type") && parameters.text("data_type") == "double";
-  device::EntryPoint entry{.name = name, .arguments = {}};
+  const bool is_replicated = std::ranges::find(variant.replicated, name) != variant.replicated.end();
+  device::EntryPoint entry{.name = name, .arguments = {}, .is_replicated = is_replicated};
   const auto declared = variant.arguments.find(name);
   if (declared == variant.arguments.end()) return entry;
   for (const ArgumentSpec& argument : declared->second) {
     entry.arguments.push_back({argument.name, argument_kind(argument.kind, is_double).value()});
   }
   return entry;
+}
+
+std::int64_t replicas_in_source(const VariantSpec& variant, const Parameters& parameters,
+                                device::Replicas replicas) {
+  if (replicas != device::Replicas::kEntries || variant.replicated.empty()) return 1;
+  return parameters.integer(kReplications);
+}
+
+std::vector<device::EntryPoint> built_entry_points(const VariantSpec& variant, const Parameters& parameters,
+                                                   device::Replicas replicas) {
+  const auto count = static_cast<int>(replicas_in_source(variant, parameters, replicas));
+  std::vector<device::EntryPoint> built;
+  for (const std::string& name : variant.entry_points) {
+    const device::EntryPoint entry = entry_point(variant, name, parameters);
+    for (const std::string& own : device::replica_names(entry, replicas, count)) {
+      built.push_back(entry);
+      built.back().name = own;
+    }
+  }
+  return built;
+}
+
+KernelSpec built_for(KernelSpec spec, const std::string& variant, device::Replicas replicas) {
+  if (replicas == device::Replicas::kOneEntry || spec.variant(variant).replicated.empty()) return spec;
+  for (ParameterSpec& parameter : spec.parameters) {
+    if (parameter.name == kReplications) parameter.stage = ParameterSpec::Stage::kBuild;
+  }
+  return spec;
 }
 
 KernelSpec load_kernel_spec(const fs::path& file) {
@@ -259,6 +303,12 @@ KernelSpec parse_kernel_spec(const std::string& text, const fs::path& file) {
     }
     check_rounding(reader, parameters);
     check_defaults(reader, spec);
+  }
+  for (const VariantSpec& variant : spec.variants) {
+    const ParameterSpec* count = spec.find(kReplications);
+    if (variant.replicated.empty() || (count != nullptr && count->type == ParameterSpec::Type::kInteger))
+      continue;
+    throw reader.wrong(fmt::format("parameters.{}", kReplications), "an int: how many replicas there are");
   }
   if (root.contains("constraints")) {
     const toml::array* list = root["constraints"].as_array();

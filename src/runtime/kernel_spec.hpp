@@ -10,6 +10,7 @@
 #include "device/arguments.hpp"
 #include "device/device.hpp"
 #include "device/program.hpp"
+#include "device/replicas.hpp"
 #include "runtime/parameters.hpp"
 
 namespace fabricmark::runtime {
@@ -41,6 +42,8 @@ struct VariantSpec {
   std::string name;
   std::string file;
   std::vector<std::string> entry_points;
+  std::vector<std::string>
+      replicated;  ///< those of which there are as many as the parameter replications says
   std::map<std::string, std::vector<ArgumentSpec>> arguments;    ///< by entry point; none where it is missing
   std::map<std::string, std::map<std::string, Value>> defaults;  ///< parameter -> device class or "" -> value
   std::map<std::string, double> largest;                         ///< parameter -> largest value of this kind
@@ -76,6 +79,17 @@ std::filesystem::path kernels_folder();
 /// An entry point with its arguments; `parameters` say what type "real" is.
 device::EntryPoint entry_point(const VariantSpec& variant, const std::string& name,
                                const Parameters& parameters);
+
+/// All kernels of a program, replicas that have entry points of their own among them.
+std::vector<device::EntryPoint> built_entry_points(const VariantSpec& variant, const Parameters& parameters,
+                                                   device::Replicas replicas);
+/// How many replicas the sources of a program have: one, where they need no entry points of their own.
+std::int64_t replicas_in_source(const VariantSpec& variant, const Parameters& parameters,
+                                device::Replicas replicas);
+
+/// The spec for a device: where each replica is built in, the parameter replications of a variant that has
+/// replicated entry points is one of the build.
+KernelSpec built_for(KernelSpec spec, const std::string& variant, device::Replicas replicas);
 
 /// What a default may refer to by name.
 struct DeviceFacts {

@@ -191,16 +191,15 @@ void RankRun::choose_parameters() {
                                             [&](const VariantSpec& spec) { return spec.name == preferred; });
     variant = has_it ? preferred : setup_.spec.variants.front().name;
   }
-  variant_ = &setup_.spec.variant(variant);
+  replicas_ = device::replicas_of(info);
+  spec_ = built_for(setup_.spec, variant, replicas_);
+  variant_ = &spec_.variant(variant);
 
-  DeviceFacts facts;
-  facts.device_class = info.device_class;
-  facts.cores = fewest_cores_;
-  if (system) facts.banks = system->banks.value_or(1);
-  parameters_ = resolve(setup_.spec, variant, facts, options_.parameters, system, sidecar);
+  const DeviceFacts facts{info.device_class, fewest_cores_, system ? system->banks.value_or(1) : 1};
+  parameters_ = resolve(spec_, variant, facts, options_.parameters, system, sidecar);
   choose_execution();
   check_data_type(parameters_, info);
-  kernel_source_ = setup_.spec.folder / variant_->file;
+  kernel_source_ = spec_.folder / variant_->file;
   if (options_.kernel_file && bitstream_.empty()) kernel_source_ = *options_.kernel_file;
   result_.variant = variant;
   result_.optimized = options_.kernel_file.has_value();
@@ -224,36 +223,39 @@ device::Program RankRun::build() {
     result_.kernel = {bitstream_.filename().string(), device::content_digest(binary), "bitstream"};
     return device::load_bitstream(*device_, bitstream_, binary);
   }
-  const std::string source = device::expand_includes(kernel_source_, setup_.spec.folder.parent_path());
-  result_.kernel = {kernel_source_.filename().string(), device::content_digest(source),
+  const std::string one_replica = device::expand_includes(kernel_source_, spec_.folder.parent_path());
+  result_.kernel = {kernel_source_.filename().string(), device::content_digest(one_replica),
                     options_.kernel_file ? "file" : "shipped"};
   if (!device_->exists()) return {};
-  const device::Definitions definitions = build_definitions(setup_.spec, parameters_, device_->info());
-  const device::BuiltProgram built =
-      device::build_from_source(*device_, source, kernel_source_.filename().string(), definitions);
+  const device::BuiltProgram built = built_from(kernel_source_);
   if (options_.kernel_file) {
-    check_signatures(built.program, definitions);
+    check_signatures(built.program);
   } else {
-    for (const std::string& entry : variant_->entry_points)
-      device::check_declared(built.program, entry_point(*variant_, entry, parameters_), result_.kernel.file);
+    for (const device::EntryPoint& entry : built_entry_points(*variant_, parameters_, replicas_))
+      device::check_declared(built.program, entry, result_.kernel.file);
   }
   if (options_.save_bitstream && ranks_.is_root()) {
     const std::string binary = built.program->binary();
     write_atomically(*options_.save_bitstream, binary);
     write_atomically(options_.save_bitstream->string() + ".toml",
-                     sidecar_text(setup_.spec, variant_->name, parameters_, binary));
+                     sidecar_text(spec_, variant_->name, parameters_, binary));
   }
   return built.program;
 }
 
-void RankRun::check_signatures(const device::Program& own, const device::Definitions& definitions) {
-  const std::filesystem::path file = setup_.spec.folder / variant_->file;
-  const std::string source = device::expand_includes(file, setup_.spec.folder.parent_path());
-  const device::BuiltProgram shipped =
-      device::build_from_source(*device_, source, file.filename().string(), definitions);
-  for (const std::string& entry : variant_->entry_points) {
+device::BuiltProgram RankRun::built_from(const std::filesystem::path& file) const {
+  const std::string source = device::expand_includes(file, spec_.folder.parent_path(),
+                                                     replicas_in_source(*variant_, parameters_, replicas_));
+  return device::build_from_source(*device_, source, file.filename().string(),
+                                   build_definitions(spec_, parameters_, device_->info()));
+}
+
+void RankRun::check_signatures(const device::Program& own) {
+  const std::filesystem::path file = spec_.folder / variant_->file;
+  const device::BuiltProgram shipped = built_from(file);
+  for (const device::EntryPoint& entry : built_entry_points(*variant_, parameters_, replicas_)) {
     const std::vector<std::string> remarks =
-        device::check_signature(own, shipped.program, entry, result_.kernel.file, file.string());
+        device::check_signature(own, shipped.program, entry.name, result_.kernel.file, file.string());
     remarks_.insert(remarks_.end(), remarks.begin(), remarks.end());
   }
 }

@@ -45,7 +45,8 @@ class RankRun {
   [[nodiscard]] Asked resolved() const;
   device::Program build();
   /// Throws Error (bad use) where the user's kernels cannot be called as the suite's are.
-  void check_signatures(const device::Program& own, const device::Definitions& definitions);
+  void check_signatures(const device::Program& own);
+  [[nodiscard]] device::BuiltProgram built_from(const std::filesystem::path& file) const;
   void repeat(Laps& laps);
   /// Whether --max-time has passed since the first counted repetition began.
   [[nodiscard]] bool is_over(std::chrono::steady_clock::time_point started) const;
@@ -68,7 +69,9 @@ class RankRun {
   std::int64_t fewest_cores_ = 1;  ///< that any rank's device has for it
   std::optional<device::Device> device_;
   Parameters parameters_;
-  const VariantSpec* variant_ = nullptr;
+  KernelSpec spec_;                       ///< for the device and the variant
+  const VariantSpec* variant_ = nullptr;  ///< in it
+  device::Replicas replicas_ = device::Replicas::kOneEntry;
   const ExecutionEntry* execution_ = nullptr;
   std::filesystem::path kernel_source_;  ///< empty where a bitstream is loaded
   std::filesystem::path bitstream_;

@@ -69,6 +69,34 @@ TEST_F(OnReplications, AreRefusedWhereDeclaredAndBuiltArgumentsDiffer) {
   EXPECT_TRUE(test::mentions(message, "takes 2 arguments, and kernel.toml declares 0")) << message;
 }
 
+TEST_F(OnReplications, AreEntryPointsOfTheirOwnWhereTheDeviceNeedsThem) {
+  setenv("FABRICMARK_REPLICAS", "entries", 1);
+  const std::string source =
+      "__kernel void put_0(__global uint* x) { *x = 10; }\n__kernel void put_1(__global uint* x) { *x = 11; "
+      "}\n";
+  const Program program = build_from_source(device(), source, "put.cl", {}).program;
+  EntryPoint entry{"put", {{"x", ArgumentKind::kBuffer}}, true};
+  Timeline timeline(false);
+  Replications kernels(device(), program, entry, 2, timeline);
+  std::vector<std::uint32_t> found(2);
+  for (int i : {0, 1}) kernels.set(i, {{"x", buffers_.emplace_back(device(), sizeof(std::uint32_t))}});
+  kernels.run("put", {{}, {}});
+  kernels.transfer([&](int i) {
+    const auto at = static_cast<std::size_t>(i);
+    buffers_[at].read(kernels.queue(i), &found[at], sizeof(std::uint32_t));
+  });
+  EXPECT_EQ(found, (std::vector<std::uint32_t>{10, 11}));
+  const auto missing = [&](int count) {
+    return test::message_of([&] { Replications(device(), program, entry, count, timeline); });
+  };
+  EXPECT_TRUE(test::mentions(missing(3), "no kernel 'put_2'"));
+  setenv("FABRICMARK_REPLICAS", "compute-units", 1);
+  EXPECT_TRUE(test::mentions(missing(1), "no kernel 'put:{put_1}'"));
+  unsetenv("FABRICMARK_REPLICAS");
+  entry.is_replicated = false;
+  EXPECT_TRUE(test::mentions(missing(1), "no kernel 'put'"));
+}
+
 TEST_F(OnReplications, RunAtTheSameTime) {
   if (found_.info.compute_units < 2) GTEST_SKIP() << "a device with one compute unit";
   Timeline timeline(true);

@@ -137,6 +137,9 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"entry_points = [\"k\"]\n", "", "variants.base.entry_points"},
         Mistake{"[\"k\"]", "[]", "variants.base.entry_points"},
         Mistake{"[\"k\"]", "[1]", "variants.base.entry_points"},
+        Mistake{"[\"k\"]", "[\"k\"]\nreplicated = [\"j\"]", "variants.base.replicated"},
+        Mistake{"[\"k\"]", "[\"k\"]\nreplicated = []", "variants.base.replicated"},
+        Mistake{"[\"k\"]", "[\"k\"]\nreplicated = [\"k\"]", "parameters.replications"},
         Mistake{"[\"k\"]", "[\"k\"]\nlargest = { p = \"1\" }", "variants.base.largest.p"},
         Mistake{"[\"k\"]", "[\"k\"]\ndefaults = 1", "variants.base.defaults"},
         Mistake{"[\"k\"]", "[\"k\"]\ndefaults = { p = { tpu = 1 } }", "variants.base.defaults.p.tpu"},
@@ -212,6 +215,61 @@ TEST(KernelSpec, SurvivesRandomChangesOfItsText) {
   EXPECT_LT(refused, kTexts) << "the changes change too much";
 }
 
+std::vector<std::string> names(const std::vector<device::EntryPoint>& entries) {
+  std::vector<std::string> found;
+  std::ranges::transform(entries, std::back_inserter(found), &device::EntryPoint::name);
+  return found;
+}
+
+KernelSpec shipped(const std::string& benchmark) {
+  return load_kernel_spec(std::filesystem::path(FABRICMARK_TEST_KERNELS) / benchmark / "kernel.toml");
+}
+
+TEST(BuiltEntryPoints, AreThoseOfEachReplicaWhereTheyHaveTheirOwn) {
+  using device::Replicas;
+  using Names = std::vector<std::string>;
+  const VariantSpec hpl = shipped("hpl").variant("base");
+  Parameters parameters;
+  parameters.set("replications", std::int64_t{2});
+  const auto built = [&](Replicas replicas) { return names(built_entry_points(hpl, parameters, replicas)); };
+  EXPECT_EQ(built(Replicas::kOneEntry), (Names{"lu", "left", "top", "inner"}));
+  EXPECT_EQ(built(Replicas::kEntries), (Names{"lu", "left", "top", "inner_0", "inner_1"}));
+  EXPECT_EQ(replicas_in_source(hpl, parameters, Replicas::kEntries), 2);
+  EXPECT_EQ(replicas_in_source(hpl, parameters, Replicas::kComputeUnits), 1);
+  EXPECT_EQ(replicas_in_source(shipped("hpl").variant("throughput"), parameters, Replicas::kEntries), 1);
+  const device::EntryPoint inner = entry_point(hpl, "inner", parameters);
+  EXPECT_EQ(device::replica_names(inner, Replicas::kComputeUnits, 2),
+            (Names{"inner:{inner_1}", "inner:{inner_2}"}));
+}
+
+TEST(BuiltFor, MakesReplicationsAParameterOfTheBuildWhereReplicasAreBuiltIn) {
+  using Stage = ParameterSpec::Stage;
+  const auto stage = [](const std::string& variant, device::Replicas replicas) {
+    return built_for(shipped("stream"), variant, replicas).find("replications")->stage;
+  };
+  EXPECT_EQ(stage("base", device::Replicas::kOneEntry), Stage::kRun);
+  EXPECT_EQ(stage("base", device::Replicas::kEntries), Stage::kBuild);
+  EXPECT_EQ(stage("base", device::Replicas::kComputeUnits), Stage::kBuild);
+  EXPECT_EQ(stage("throughput", device::Replicas::kEntries), Stage::kRun);
+}
+
+TEST(ReplicasOf, AreThoseThatTheDeviceNeeds) {
+  device::DeviceInfo info;
+  EXPECT_EQ(device::replicas_of(info), device::Replicas::kOneEntry);
+  info.device_class = device::DeviceClass::kEmulator;
+  EXPECT_EQ(device::replicas_of(info), device::Replicas::kEntries);
+  info.device_class = device::DeviceClass::kFpga;
+  info.platform = "Intel(R) FPGA SDK for OpenCL(TM)";
+  EXPECT_EQ(device::replicas_of(info), device::Replicas::kEntries);
+  info.platform = "Xilinx";
+  EXPECT_EQ(device::replicas_of(info), device::Replicas::kComputeUnits);
+  setenv("FABRICMARK_REPLICAS", "one-entry", 1);
+  EXPECT_EQ(device::replicas_of(info), device::Replicas::kOneEntry);
+  setenv("FABRICMARK_REPLICAS", "two", 1);
+  EXPECT_TRUE(mentions(message_of([&] { device::replicas_of(info); }), "entries or compute-units"));
+  unsetenv("FABRICMARK_REPLICAS");
+}
+
 class Sidecar : public testing::Test {
  protected:
   Sidecar() : bitstream_(folder_.write("k.bin", "contents")) {}
@@ -233,6 +291,19 @@ TEST_F(Sidecar, IsReadBackAsItWasWritten) {
   EXPECT_EQ(std::get<std::int64_t>(sidecar.parameters.at("vector_width")), 8);
   EXPECT_EQ(std::get<std::string>(sidecar.parameters.at("data_type")), "float");
   EXPECT_FALSE(sidecar.parameters.contains("size")) << "only what the build fixes";
+}
+
+TEST_F(Sidecar, HoldsTheReplicasThatAreBuiltIn) {
+  const KernelSpec spec = built_for(shipped("stream"), "base", device::Replicas::kEntries);
+  const auto resolved = [&](const char* copies, const std::optional<Overrides>& sidecar) {
+    return resolve(spec, "base", {}, {{"replications", copies}}, {}, sidecar);
+  };
+  (void)folder_.write("k.bin.toml", sidecar_text(spec, "base", resolved("3", {}), "contents"));
+  const Overrides sidecar = load_sidecar(bitstream_, spec);
+  EXPECT_EQ(resolved("3", sidecar).integer("replications"), 3);
+  EXPECT_EQ(resolve(spec, "base", {}, {}, {}, sidecar).integer("replications"), 3);
+  const std::string message = message_of([&] { resolved("2", sidecar); });
+  EXPECT_TRUE(mentions(message, "built with replications = 3") && mentions(message, "says 2")) << message;
 }
 
 TEST_F(Sidecar, MayDoWithoutADigest) {

@@ -29,6 +29,18 @@ TEST(ExpandIncludes, PrefersTheFileBeside) {
             "beside\n#line 2\n");
 }
 
+TEST(ExpandIncludes, PutsAFileThatIncludesItselfInItsPlaceForEachReplica) {
+  const test::TemporaryFolder folder;
+  (void)folder.write("a.h", "A\n");
+  const auto file = folder.write("k.cl", "#include \"a.h\"\nkernel\n#if MORE\n#include __FILE__\n#endif\n");
+  const std::string first = "A\n#line 2\nkernel\n#if MORE\n";
+  const std::string next = "#undef FM_REPLICA\n#define FM_REPLICA 1\n#line 1\n#line 2\nkernel\n#if MORE\n";
+  const std::string end = "#line 5\n#endif\n";
+  EXPECT_EQ(expand_includes(file, folder.path()), first + end);
+  EXPECT_EQ(expand_includes(file, folder.path(), 2), first + next + end + end);
+  EXPECT_EQ(expand_includes(folder.write("one.cl", "kernel\n"), folder.path(), 2), "kernel\n");
+}
+
 TEST(ExpandIncludes, EndsWhenFilesIncludeEachOther) {
   const test::TemporaryFolder folder;
   (void)folder.write("a.h", "#include \"b.h\"\nA\n");

@@ -171,7 +171,7 @@ BankPlacement bank_placement(const DeviceInfo& info, int bank) {
     if (bank >= kIntelChannels) return {};  // more banks (HBM) are chosen by the kernel's arguments there
     return {.flags = static_cast<cl_mem_flags>(bank + 1) << kIntelChannelShift};
   }
-  if (makers.find("Xilinx") != std::string::npos || makers.find("AMD") != std::string::npos) {
+  if (info.is_of_xilinx()) {
     return {.flags = kXilinxPointer,
             .needs_topology = true,
             .topology = static_cast<unsigned>(bank) | kXilinxTopology};
