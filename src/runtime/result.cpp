@@ -54,10 +54,11 @@ Json device_json(const device::DeviceInfo& info) {
 /// Variables that change what is measured; null where unset, so that their absence is on record too.
 Json variables_json() {
   Json variables = Json::object();
-  for (const char* name : {"FPGA_MAPPING", "OCL_ICD_VENDORS", "OCL_ICD_FILENAMES", "POCL_MAX_PTHREAD_COUNT",
-                           "CL_CONFIG_CPU_TBB_NUM_WORKERS", "CL_CONFIG_CPU_EMULATE_DEVICES",
-                           "OMP_NUM_THREADS", "FABRICMARK_KERNELS", "FABRICMARK_POWERCAP", "FABRICMARK_HWMON",
-                           "FABRICMARK_XRT", "FABRICMARK_NVML", "SLURM_JOB_ID"}) {
+  for (const char* name :
+       {"FPGA_MAPPING", "OCL_ICD_VENDORS", "OCL_ICD_FILENAMES", "POCL_MAX_PTHREAD_COUNT",
+        "CL_CONFIG_CPU_TBB_NUM_WORKERS", "CL_CONFIG_CPU_EMULATE_DEVICES", "OMP_NUM_THREADS",
+        "FABRICMARK_KERNELS", "FABRICMARK_REPLICAS", "FABRICMARK_POWERCAP", "FABRICMARK_HWMON",
+        "FABRICMARK_XRT", "FABRICMARK_NVML", "SLURM_JOB_ID"}) {
     const char* value = std::getenv(name);
     variables[name] = value == nullptr ? Json(nullptr) : Json(value);
   }

@@ -40,7 +40,7 @@ class Stream:
         self.folder = folder
         self.program = program
         self.environment = {**os.environ, "FABRICMARK_CACHE": str(folder / "cache")}
-        for name in ("FPGA_MAPPING", "FABRICMARK_KERNELS"):
+        for name in ("FPGA_MAPPING", "FABRICMARK_KERNELS", "FABRICMARK_REPLICAS"):
             self.environment.pop(name, None)
         self.files = 0
 

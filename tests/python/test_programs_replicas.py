@@ -103,6 +103,15 @@ def test_replicas_overlap_on_the_emulator(tmp_path_factory, copies):
     pytest.fail(f"only {pairs} ran at the same time")
 
 
+@programs
+@full
+def test_an_emulator_with_one_thread_runs_one_replica_after_the_other(tmp_path_factory):
+    stream = on_emulator(tmp_path_factory, "stream")
+    words = ("--variant", "base", "--size", 2**23, "--replications", 2, "--timeline")
+    done = stream.valid(*words, variables={"CL_CONFIG_CPU_TBB_NUM_WORKERS": "1"})
+    assert len(done.document["timeline"]) >= 8 and overlapping(done.document["timeline"]) == []
+
+
 @pytest.fixture(scope="module")
 def stream(tmp_path_factory):
     return on_own_entries(tmp_path_factory, "stream")
