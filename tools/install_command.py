@@ -76,7 +76,7 @@ def write_man_pages(prefix: Path) -> None:
         return
     folder = prefix / "share" / "man" / "man1"
     folder.mkdir(parents=True, exist_ok=True)
-    for program in sorted([*(prefix / "bin").glob("fm_*"), prefix / "bin" / "fabricmark"]):
+    for program in sorted([*(prefix / "bin").glob("fm_*"), *(prefix / "bin").glob("fabricmark*")]):
         page = folder / f"{program.name}.1"
         words = [tool, "--no-info", f"--name={summary(program)}", f"--output={page}", str(program)]
         done = subprocess.run(words, capture_output=True, text=True, check=False)

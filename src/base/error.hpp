@@ -17,11 +17,15 @@ enum class ExitCode : int {
 class Error : public std::runtime_error {
  public:
   Error(ExitCode code, const std::string& cause, const std::string& remedy)
-      : std::runtime_error(cause + "; " + remedy), code_(code) {}
+      : std::runtime_error(cause + "; " + remedy), code_(code), cause_(cause), remedy_(remedy) {}
   [[nodiscard]] ExitCode code() const { return code_; }
+  [[nodiscard]] const std::string& cause() const { return cause_; }
+  [[nodiscard]] const std::string& remedy() const { return remedy_; }
 
  private:
   ExitCode code_;
+  std::string cause_;
+  std::string remedy_;
 };
 
 inline Error bad_use(const std::string& cause, const std::string& remedy) {

@@ -9,7 +9,6 @@ namespace fabricmark {
 
 /// Defaults of kernel.toml that follow from other numbers, such as max(1, 2^(26 - log_size)): numbers, names,
 /// + - * / and ^ (from the right, as 2^3^2 = 2^9), parentheses, max(...) and min(...); no signs.
-/// python/fabricmark/base/expression.py takes and makes the same.
 
 /// Throws std::invalid_argument, which says why, where `text` is none, or names something else than `names`.
 void check_expression(const std::string& text, const std::vector<std::string>& names);

@@ -34,20 +34,6 @@ bool matches(const std::optional<std::string>& filter, int index, const std::str
 
 }  // namespace
 
-std::string class_name(DeviceClass device_class) {
-  switch (device_class) {
-    case DeviceClass::kCpu:
-      return "cpu";
-    case DeviceClass::kGpu:
-      return "gpu";
-    case DeviceClass::kFpga:
-      return "fpga";
-    case DeviceClass::kEmulator:
-      return "emulator";
-  }
-  return "cpu";
-}
-
 std::vector<int> parse_mapping(const std::string& text) {
   std::vector<int> mapping;
   std::size_t start = 0;

@@ -8,14 +8,10 @@
 #include <vector>
 
 #include "device/backend.hpp"
+#include "device/device_class.hpp"
 #include "device/queue.hpp"
 
 namespace fabricmark::device {
-
-/// What kind of hardware a device is; parameters have a default per class.
-enum class DeviceClass { kCpu, kGpu, kFpga, kEmulator };
-
-std::string class_name(DeviceClass device_class);
 
 /// What OpenCL says of a device. Sizes in bytes.
 struct DeviceInfo {

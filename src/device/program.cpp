@@ -1,7 +1,5 @@
 #include "device/program.hpp"
 
-#include <xxhash.h>
-
 #include <algorithm>
 #include <cstdlib>
 #include <fstream>
@@ -12,18 +10,11 @@
 #include <utility>
 
 #include "base/atomic_file.hpp"
+#include "base/digest.hpp"
 #include "base/error.hpp"
 #include "device/folders.hpp"
 
 namespace fabricmark::device {
-
-std::string content_digest(const std::string& text) {
-  const XXH128_hash_t hash = XXH3_128bits(text.data(), text.size());
-  char digits[33];
-  std::snprintf(digits, sizeof(digits), "%016llx%016llx", static_cast<unsigned long long>(hash.high64),
-                static_cast<unsigned long long>(hash.low64));
-  return digits;
-}
 
 namespace {
 

@@ -19,9 +19,6 @@ using Definitions = std::map<std::string, std::string>;
 std::string expand_includes(const std::filesystem::path& file, const std::filesystem::path& root,
                             std::int64_t replicas = 1);
 
-/// Identifies contents: 32 hexadecimal digits.
-std::string content_digest(const std::string& text);
-
 /// Folder of built kernels and calibrations: $FABRICMARK_CACHE, $XDG_CACHE_HOME/fabricmark or
 /// ~/.cache/fabricmark; empty where no home folder is known.
 std::filesystem::path cache_folder();

@@ -9,10 +9,8 @@
 #include <iterator>
 #include <optional>
 #include <ranges>
-#include <stdexcept>
 
 #include "base/error.hpp"
-#include "base/expression.hpp"
 #include "runtime/toml_reader.hpp"
 
 #ifndef FABRICMARK_SOURCE_KERNELS
@@ -52,30 +50,20 @@ ParameterSpec::Type parameter_type(const TomlReader& reader, const std::string& 
   throw reader.wrong(where + "type", "int, float, bool or string");
 }
 
-/// How scaling treats a parameter is for `fabricmark scale`; here it is only checked.
-void check_scaling(const TomlReader& reader, const toml::table& table, const std::string& where) {
+void read_scaling(const TomlReader& reader, const toml::table& table, const std::string& where,
+                  ParameterSpec& spec) {
   if (table.contains("scope")) {
     const std::string scope = reader.text(table, "scope", where);
     if (scope != "per-rank" && scope != "total") throw reader.wrong(where + "scope", "per-rank or total");
+    spec.is_total = scope == "total";
   }
   if (table.contains("dimensions")) {
     const auto dimensions = table["dimensions"].value_exact<std::int64_t>();
     if (!dimensions || *dimensions < 1 || *dimensions > 3)
       throw reader.wrong(where + "dimensions", "1, 2 or 3");
+    spec.dimensions = static_cast<int>(*dimensions);
   }
-}
-
-/// Throws where a parameter is to be rounded to one that the file does not have.
-void check_rounding(const TomlReader& reader, const toml::table& parameters) {
-  for (const auto& [name, node] : parameters) {
-    const toml::table& table = *node.as_table();
-    if (!table.contains("rounded_to")) continue;
-    const std::string where = "parameters." + std::string(name.str()) + ".";
-    const std::string other = reader.text(table, "rounded_to", where);
-    if (other == name.str() || !parameters.contains(other) || parameters[other]["type"] != "int") {
-      throw reader.wrong(where + "rounded_to", "another parameter of type int");
-    }
-  }
+  if (table.contains("rounded_to")) spec.rounded_to = reader.text(table, "rounded_to", where);
 }
 
 ParameterSpec read_parameter(const TomlReader& reader, const std::string& name, const toml::table& table) {
@@ -84,8 +72,8 @@ ParameterSpec read_parameter(const TomlReader& reader, const std::string& name, 
       table,
       {"type", "range", "values", "default", "stage", "unit", "meaning", "scope", "dimensions", "rounded_to"},
       where);
-  check_scaling(reader, table, where);
   ParameterSpec spec;
+  read_scaling(reader, table, where, spec);
   spec.name = name;
   spec.type = parameter_type(reader, reader.text(table, "type", where), where);
   spec.meaning = reader.text(table, "meaning", where);
@@ -112,37 +100,6 @@ ParameterSpec read_parameter(const TomlReader& reader, const std::string& name, 
   return spec;
 }
 
-/// Throws where a default in words is none of a whole parameter with these before it.
-void check_expressions(const TomlReader& reader, const std::map<std::string, Value>& defaults,
-                       const std::vector<std::string>& before, const std::string& where) {
-  for (const auto& [device_class, value] : defaults) {
-    const auto* text = std::get_if<std::string>(&value);
-    if (text == nullptr) continue;
-    try {
-      check_expression(*text, before);
-    } catch (const std::invalid_argument& error) {
-      throw reader.no_default(where + (device_class.empty() ? "" : "." + device_class), *text, error.what());
-    }
-  }
-}
-
-/// Defaults of whole parameters, also those of variants, may name the device's numbers and what stands
-/// before.
-void check_defaults(const TomlReader& reader, const KernelSpec& spec) {
-  std::vector<std::string> before{"cores", "banks"};
-  for (const ParameterSpec& parameter : spec.parameters) {
-    if (parameter.type != ParameterSpec::Type::kInteger) continue;
-    check_expressions(reader, parameter.defaults, before, "parameters." + parameter.name + ".default");
-    for (const VariantSpec& variant : spec.variants) {
-      const auto own = variant.defaults.find(parameter.name);
-      if (own == variant.defaults.end()) continue;
-      check_expressions(reader, own->second, before,
-                        "variants." + variant.name + ".defaults." + parameter.name);
-    }
-    before.push_back(parameter.name);
-  }
-}
-
 /// "real" is the benchmark's data type. None for a kind that there is not.
 std::optional<device::ArgumentKind> argument_kind(const std::string& name, bool real_is_double) {
   if (name == "real") return real_is_double ? device::ArgumentKind::kDouble : device::ArgumentKind::kFloat;
@@ -166,7 +123,11 @@ void read_arguments(const TomlReader& reader, const toml::table& all, const std:
       if (!node.is_table()) throw reader.wrong(where, "a list of { name, kind }");
       const toml::table& table = *node.as_table();
       reader.only(table, {"name", "kind", "access", "bank", "meaning"}, where + ".");
-      arguments.push_back({reader.text(table, "name", where + "."), reader.text(table, "kind", where + ".")});
+      const auto if_there = [&](const char* name) {
+        return table.contains(name) ? to_text(reader.value(*table.get(name), where + "." + name)) : "";
+      };
+      arguments.push_back({reader.text(table, "name", where + "."), reader.text(table, "kind", where + "."),
+                           if_there("access"), if_there("bank")});
       if (!argument_kind(arguments.back().kind, false)) {
         throw reader.wrong(
             where + ".kind",
@@ -196,6 +157,7 @@ VariantSpec read_variant(const TomlReader& reader, const std::string& name, cons
   VariantSpec spec;
   spec.name = name;
   spec.file = reader.text(table, "file", where);
+  if (table.contains("style")) spec.style = reader.text(table, "style", where);
   spec.entry_points = read_names(reader, table, "entry_points", where);
   if (table.contains("replicated")) spec.replicated = read_names(reader, table, "replicated", where);
   for (const std::string& entry : spec.replicated) {
@@ -301,8 +263,6 @@ KernelSpec parse_kernel_spec(const std::string& text, const fs::path& file) {
     for (const auto& [name, table] : reader.tables(parameters, "parameters.")) {
       spec.parameters.push_back(read_parameter(reader, name, *table));
     }
-    check_rounding(reader, parameters);
-    check_defaults(reader, spec);
   }
   for (const VariantSpec& variant : spec.variants) {
     const ParameterSpec* count = spec.find(kReplications);
@@ -321,6 +281,7 @@ KernelSpec parse_kernel_spec(const std::string& text, const fs::path& file) {
           {reader.text(table, "expression", "constraints."), reader.text(table, "meaning", "constraints.")});
     }
   }
+  check_kernel_spec(spec, file);
   return spec;
 }
 

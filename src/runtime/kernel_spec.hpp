@@ -8,8 +8,7 @@
 #include <vector>
 
 #include "device/arguments.hpp"
-#include "device/device.hpp"
-#include "device/program.hpp"
+#include "device/device_class.hpp"
 #include "device/replicas.hpp"
 #include "runtime/parameters.hpp"
 
@@ -28,6 +27,10 @@ struct ParameterSpec {
   std::map<std::string, Value> defaults;  ///< by device class, or "" for every class
   std::string unit;
   std::string meaning;
+  // How `fabricmark scale` treats it.
+  bool is_total = false;   ///< of all ranks together, not of each one
+  int dimensions = 1;      ///< the power of it that the work's data grow with
+  std::string rounded_to;  ///< the parameter that it should be a whole multiple of; empty: none
 };
 
 /// One argument of an entry point: its name and "buffer", "uchar", "uint", "ulong", "float", "double", or
@@ -35,12 +38,15 @@ struct ParameterSpec {
 struct ArgumentSpec {
   std::string name;
   std::string kind;
+  std::string access;  ///< such as "read-write"; empty where nothing says
+  std::string bank;    ///< a number, or "replication" or "shared"; empty where nothing says
 };
 
 /// One kind of kernel: base, throughput, ...
 struct VariantSpec {
   std::string name;
   std::string file;
+  std::string style;  ///< such as "nd-range"; empty where nothing says
   std::vector<std::string> entry_points;
   std::vector<std::string>
       replicated;  ///< those of which there are as many as the parameter replications says
@@ -73,6 +79,9 @@ KernelSpec load_kernel_spec(const std::filesystem::path& file);
 /// The same from text; `file` is the name in messages.
 KernelSpec parse_kernel_spec(const std::string& text, const std::filesystem::path& file);
 
+/// Throws Error (bad use) with file and key where values, defaults and constraints do not fit each other.
+void check_kernel_spec(const KernelSpec& spec, const std::filesystem::path& file);
+
 /// Folder of kernel.toml files: $FABRICMARK_KERNELS, the source tree's, or share/fabricmark/kernels.
 std::filesystem::path kernels_folder();
 
@@ -94,8 +103,10 @@ KernelSpec built_for(KernelSpec spec, const std::string& variant, device::Replic
 /// What a default may refer to by name.
 struct DeviceFacts {
   device::DeviceClass device_class = device::DeviceClass::kCpu;
-  std::int64_t cores = 1;  ///< "cores": compute units of the device, or of this rank's part of it
-  std::int64_t banks = 1;  ///< "banks": memory banks, from the system file
+  /// "cores": compute units of the device, or of this rank's part of it; nothing where they are not known.
+  std::optional<std::int64_t> cores = 1;
+  std::int64_t banks = 1;                                   ///< "banks": memory banks, from the system file
+  device::Replicas replicas = device::Replicas::kOneEntry;  ///< what the device needs
 };
 
 /// A system file or a bitstream's sidecar: settings that come before the class's defaults.
@@ -123,8 +134,40 @@ Parameters resolve(const KernelSpec& spec, const std::string& variant, const Dev
                    const std::map<std::string, std::string>& command_line,
                    const std::optional<Overrides>& system, const std::optional<Overrides>& sidecar);
 
+/// What a command line says of the kernel.
+struct Wanted {
+  std::string variant;                            ///< empty: the bitstream's, else the usual one of the class
+  std::filesystem::path bitstream;                ///< empty: none
+  std::filesystem::path system;                   ///< empty: none
+  std::string bitstream_id;                       ///< of the system; empty: the only one of the benchmark
+  std::map<std::string, std::string> parameters;  ///< given ones by name, as texts
+};
+
+/// What is built and run. `spec`: for the device; `banks`: of the system, else of the device.
+struct Resolved {
+  KernelSpec spec;
+  std::string variant;
+  Parameters parameters;
+  std::int64_t banks = 1;
+  std::string system_note;  ///< for the notes of the result; empty without a system
+};
+
+/// All that is asked for, with the files that it names. Throws Error (bad use) as above.
+Resolved resolve(const KernelSpec& spec, DeviceFacts facts, const Wanted& wanted);
+
+/// The value of a text, or a value of a file, as the parameter has it; `origin` is for the message. Throws
+/// Error (bad use) where it may not have that value.
+Value checked_text(const ParameterSpec& spec, const std::string& text);
+Value checked_value(const ParameterSpec& spec, Value value, const std::string& origin);
+/// Throws Error (bad use) for an option without a value: an empty text, or the next option.
+void check_given(const std::string& option, const std::string& text);
+/// "--buffer-size" for buffer_size.
+std::string option_name(const std::string& parameter);
+/// Throws Error (bad use) where a constraint cannot be evaluated or names what is no number of the file.
+void check_constraint(const KernelSpec& spec, const ConstraintSpec& constraint, const std::string& where);
+
 /// -D definitions of the build-stage parameters: vector_width = 16 becomes VECTOR_WIDTH=16.
-device::Definitions build_definitions(const KernelSpec& spec, const Parameters& parameters,
-                                      const device::DeviceInfo& info);
+std::map<std::string, std::string> build_definitions(const KernelSpec& spec, const Parameters& parameters,
+                                                     device::DeviceClass device_class);
 
 }  // namespace fabricmark::runtime

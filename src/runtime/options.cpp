@@ -147,14 +147,9 @@ std::optional<std::string> if_given(const std::string& text) {
 }
 
 void read_texts(const Texts& texts, const CLI::App& app, Options& options) {
-  // An empty text, such as an unset variable of a script, must not pass as "not given", and CLI11 takes the
-  // next option for a value that is missing.
   for (const CLI::Option* option : app.get_options()) {
     if (option->count() == 0 || option->get_items_expected_max() == 0) continue;
-    const auto text = option->as<std::string>();
-    if (text.empty() || text.starts_with("--")) {
-      throw bad_use(option->get_name() + " is given without a value", "give one, or leave the option out");
-    }
+    check_given(option->get_name(), option->as<std::string>());
   }
   options.selection.platform = if_given(texts.platform);
   options.selection.device = if_given(texts.device);
@@ -202,6 +197,17 @@ void read_texts(const Texts& texts, const CLI::App& app, Options& options) {
 
 }  // namespace
 
+Wanted wanted_by(const Options& options) {
+  Wanted wanted{.variant = options.variant,
+                .bitstream = options.bitstream.value_or(""),
+                .system = options.system.value_or(""),
+                .bitstream_id = options.bitstream_id,
+                .parameters = options.parameters};
+  if (options.kernel_file && options.kernel_file->extension() != ".cl")
+    wanted.bitstream = *options.kernel_file;
+  return wanted;
+}
+
 std::variant<Options, std::string> parse_options(const std::vector<std::string>& arguments,
                                                  const std::string& program, const KernelSpec& spec) {
   CLI::App app(spec.summary, program);
@@ -213,9 +219,8 @@ std::variant<Options, std::string> parse_options(const std::vector<std::string>&
   add_power(app, options.power);
   std::map<std::string, std::string> given;
   for (const ParameterSpec& parameter : spec.parameters) {
-    std::string name = "--" + parameter.name;
-    std::ranges::replace(name, '_', '-');
-    app.add_option(name, given[parameter.name], parameter_help(parameter))->group("Parameters of the kernel");
+    app.add_option(option_name(parameter.name), given[parameter.name], parameter_help(parameter))
+        ->group("Parameters of the kernel");
   }
   try {
     // CLI11 takes the arguments from the back.
@@ -226,6 +231,10 @@ std::variant<Options, std::string> parse_options(const std::vector<std::string>&
     return program + " " + version() + "\n";
   } catch (const CLI::ExtrasError&) {
     throw not_expected(app, program);
+  } catch (const CLI::ArgumentMismatch& error) {
+    const std::string words = error.what();  // "--size: 1 required TEXT missing", as of --size= at the end
+    if (words.ends_with(" missing")) check_given(words.substr(0, words.find(':')), "");
+    throw explain(error, program);
   } catch (const CLI::ParseError& error) {
     throw explain(error, program);
   }
@@ -236,9 +245,8 @@ std::variant<Options, std::string> parse_options(const std::vector<std::string>&
     }
   }
   for (const ParameterSpec& parameter : spec.parameters) {
-    std::string name = "--" + parameter.name;
-    std::ranges::replace(name, '_', '-');
-    if (app.count(name) > 0) options.parameters[parameter.name] = given[parameter.name];
+    if (app.count(option_name(parameter.name)) > 0)
+      options.parameters[parameter.name] = given[parameter.name];
   }
   return options;
 }

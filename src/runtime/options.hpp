@@ -45,6 +45,9 @@ struct Options {
   std::vector<std::pair<std::string, std::string>> given;
 };
 
+/// What of them decides about the kernel.
+Wanted wanted_by(const Options& options);
+
 /// The options, or the text to print for --help and --version. Throws Error (bad use).
 std::variant<Options, std::string> parse_options(const std::vector<std::string>& arguments,
                                                  const std::string& program, const KernelSpec& spec);

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "base/atomic_file.hpp"
+#include "base/digest.hpp"
 #include "base/error.hpp"
 #include "base/host.hpp"
 #include "base/statistics.hpp"
@@ -15,7 +16,6 @@
 #include "runtime/device_choice.hpp"
 #include "runtime/exchange.hpp"
 #include "runtime/publish.hpp"
-#include "runtime/system_file.hpp"
 
 namespace fabricmark::runtime {
 
@@ -162,46 +162,21 @@ void RankRun::open_power() {
 }
 
 void RankRun::choose_parameters() {
-  std::optional<Overrides> system;
-  std::optional<Overrides> sidecar;
   const device::DeviceInfo& info = device_->info();
-  if (options_.bitstream) bitstream_ = *options_.bitstream;
-  if (options_.kernel_file && options_.kernel_file->extension() != ".cl") bitstream_ = *options_.kernel_file;
-  if (!bitstream_.empty()) sidecar = load_sidecar(bitstream_, setup_.spec);
-
-  std::string variant = options_.variant;
-  if (sidecar && sidecar->variant) {
-    if (!variant.empty() && variant != *sidecar->variant) {
-      throw bad_use(fmt::format("the bitstream holds the variant {} ('{}') but the command line says {}",
-                                *sidecar->variant, sidecar->origin, variant),
-                    "drop --variant");
-    }
-    variant = *sidecar->variant;
-  }
-  if (options_.system) {
-    const SystemChoice chosen = load_system(*options_.system, setup_.spec, options_.bitstream_id, variant);
-    remarks_.push_back(chosen.note());
-    system = chosen.overrides;
-    if (variant.empty()) variant = system->variant.value_or("");
-  }
-  if (variant.empty()) {
-    // Base kernels are designs for FPGAs; a GPU would run them on one of its thousands of lanes.
-    const std::string preferred = info.device_class == device::DeviceClass::kGpu ? "throughput" : "base";
-    const bool has_it = std::ranges::any_of(setup_.spec.variants,
-                                            [&](const VariantSpec& spec) { return spec.name == preferred; });
-    variant = has_it ? preferred : setup_.spec.variants.front().name;
-  }
   replicas_ = device::replicas_of(info);
-  spec_ = built_for(setup_.spec, variant, replicas_);
-  variant_ = &spec_.variant(variant);
-
-  const DeviceFacts facts{info.device_class, fewest_cores_, system ? system->banks.value_or(1) : 1};
-  parameters_ = resolve(spec_, variant, facts, options_.parameters, system, sidecar);
+  const Wanted wanted = wanted_by(options_);
+  bitstream_ = wanted.bitstream;
+  const DeviceFacts facts{.device_class = info.device_class, .cores = fewest_cores_, .replicas = replicas_};
+  Resolved found = resolve(setup_.spec, facts, wanted);
+  if (options_.system) remarks_.push_back(found.system_note);
+  spec_ = std::move(found.spec);
+  variant_ = &spec_.variant(found.variant);
+  parameters_ = found.parameters;
   choose_execution();
   check_data_type(parameters_, info);
   kernel_source_ = spec_.folder / variant_->file;
   if (options_.kernel_file && bitstream_.empty()) kernel_source_ = *options_.kernel_file;
-  result_.variant = variant;
+  result_.variant = found.variant;
   result_.optimized = options_.kernel_file.has_value();
 }
 
@@ -220,11 +195,11 @@ Asked RankRun::resolved() const {
 device::Program RankRun::build() {
   if (!bitstream_.empty()) {
     const std::string binary = device::bitstream_content(bitstream_);
-    result_.kernel = {bitstream_.filename().string(), device::content_digest(binary), "bitstream"};
+    result_.kernel = {bitstream_.filename().string(), content_digest(binary), "bitstream"};
     return device::load_bitstream(*device_, bitstream_, binary);
   }
   const std::string one_replica = device::expand_includes(kernel_source_, spec_.folder.parent_path());
-  result_.kernel = {kernel_source_.filename().string(), device::content_digest(one_replica),
+  result_.kernel = {kernel_source_.filename().string(), content_digest(one_replica),
                     options_.kernel_file ? "file" : "shipped"};
   if (!device_->exists()) return {};
   const device::BuiltProgram built = built_from(kernel_source_);
@@ -247,7 +222,7 @@ device::BuiltProgram RankRun::built_from(const std::filesystem::path& file) cons
   const std::string source = device::expand_includes(file, spec_.folder.parent_path(),
                                                      replicas_in_source(*variant_, parameters_, replicas_));
   return device::build_from_source(*device_, source, file.filename().string(),
-                                   build_definitions(spec_, parameters_, device_->info()));
+                                   build_definitions(spec_, parameters_, device_->info().device_class));
 }
 
 void RankRun::check_signatures(const device::Program& own) {

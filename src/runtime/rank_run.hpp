@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/progress.hpp"
+#include "device/program.hpp"
 #include "power/sampler.hpp"
 #include "runtime/agreement.hpp"
 #include "runtime/execution.hpp"

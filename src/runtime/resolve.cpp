@@ -7,22 +7,18 @@
 #include <cmath>
 #include <limits>
 #include <stdexcept>
+#include <type_traits>
 
 #include "base/error.hpp"
 #include "base/expression.hpp"
 #include "runtime/kernel_spec.hpp"
+#include "runtime/system_file.hpp"
 
 namespace fabricmark::runtime {
 
 namespace {
 
 using Type = ParameterSpec::Type;
-
-std::string option_name(const std::string& parameter) {
-  std::string name = "--" + parameter;
-  std::ranges::replace(name, '_', '-');
-  return name;
-}
 
 std::string expected(const ParameterSpec& spec) {
   if (!spec.values.empty()) {
@@ -112,8 +108,13 @@ Value evaluated(const ParameterSpec& spec, const Value& value, const DeviceFacts
   for (const auto& [name, number] : before.all()) {
     if (const auto* integer = std::get_if<std::int64_t>(&number)) known[name] = static_cast<double>(*integer);
   }
-  known["cores"] = static_cast<double>(facts.cores);
+  if (facts.cores) known["cores"] = static_cast<double>(*facts.cores);
   known["banks"] = static_cast<double>(facts.banks);
+  if (!facts.cores && text->find("cores") != std::string::npos) {
+    throw bad_use(fmt::format("{}: its default '{}' needs the cores of the device, which are not known",
+                              spec.name, *text),
+                  fmt::format("give {}", option_name(spec.name)));
+  }
   Value number;
   try {
     number = evaluate(*text, known);
@@ -150,24 +151,6 @@ bool has_type(const Value& value, Type type) {
   return false;
 }
 
-void check(const ParameterSpec& spec, Sourced& sourced) {
-  // TOML writes 2 where 2.0 is meant.
-  if (spec.type == Type::kNumber && std::holds_alternative<std::int64_t>(sourced.value)) {
-    sourced.value = static_cast<double>(std::get<std::int64_t>(sourced.value));
-  }
-  const std::string given = to_text(sourced.value);
-  if (!has_type(sourced.value, spec.type)) throw refused(spec, given, sourced.origin);
-  if (!spec.values.empty() && std::ranges::find(spec.values, sourced.value) == spec.values.end()) {
-    throw refused(spec, given, sourced.origin);
-  }
-  double number = 0;
-  if (const auto* integer = std::get_if<std::int64_t>(&sourced.value)) number = static_cast<double>(*integer);
-  if (const auto* real = std::get_if<double>(&sourced.value)) number = *real;
-  if ((spec.minimum && number < *spec.minimum) || (spec.maximum && number > *spec.maximum)) {
-    throw refused(spec, given, sourced.origin);
-  }
-}
-
 /// Some kinds of kernel allow less than the parameter's range.
 void check_largest(const ParameterSpec& spec, const VariantSpec& variant, const Sourced& sourced) {
   const auto largest = variant.largest.find(spec.name);
@@ -195,33 +178,44 @@ Sourced default_value(const ParameterSpec& spec, const VariantSpec& variant, con
   return {evaluated(spec, *value, facts, before), "default"};
 }
 
+/// What constraints and ranges take a value for.
+constexpr auto as_number = [](const auto& value) -> double {
+  if constexpr (std::is_arithmetic_v<std::decay_t<decltype(value)>>)
+    return static_cast<double>(value);
+  else
+    return 0;
+};
+
 double modulo(double left, double right) { return right == 0 ? left : std::fmod(left, right); }
+
+mu::Parser constraint_parser(const ConstraintSpec& constraint) {
+  mu::Parser parser;
+  parser.DefineOprt("%", modulo, mu::prMUL_DIV);
+  parser.SetExpr(constraint.expression);
+  return parser;
+}
+
+Error no_constraint(const ConstraintSpec& constraint, const std::string& where, const std::string& why) {
+  return bad_use(
+      fmt::format("{}: the constraint '{}' cannot be evaluated: {}", where, constraint.expression, why),
+      "correct it in kernel.toml");
+}
 
 void check_constraints(const KernelSpec& spec, const Parameters& parameters) {
   for (const ConstraintSpec& constraint : spec.constraints) {
-    mu::Parser parser;
-    parser.DefineOprt("%", modulo, mu::prMUL_DIV);
+    check_constraint(spec, constraint, spec.benchmark);
     std::vector<std::string> used;
     try {
-      for (const auto& [name, value] : parameters.all()) {
-        if (const auto* integer = std::get_if<std::int64_t>(&value)) {
-          parser.DefineConst(name, static_cast<double>(*integer));
-          if (constraint.expression.find(name) != std::string::npos)
-            used.push_back(fmt::format("{} = {}", name, *integer));
-        } else if (const auto* number = std::get_if<double>(&value)) {
-          parser.DefineConst(name, *number);
-          if (constraint.expression.find(name) != std::string::npos)
-            used.push_back(fmt::format("{} = {}", name, *number));
-        } else if (const auto* flag = std::get_if<bool>(&value)) {
-          parser.DefineConst(name, *flag ? 1 : 0);
-        }
+      mu::Parser parser = constraint_parser(constraint);
+      const mu::varmap_type names = parser.GetUsedVar();  // which the parser forgets with each constant
+      for (const auto& [name, unused] : names) {
+        const Value& value = parameters.value(name);
+        parser.DefineConst(name, std::visit(as_number, value));
+        used.push_back(fmt::format("{} = {}", name, to_text(value)));
       }
-      parser.SetExpr(constraint.expression);
       if (parser.Eval() != 0) continue;
     } catch (const mu::Parser::exception_type& error) {
-      throw bad_use(fmt::format("the constraint '{}' of {} cannot be evaluated: {}", constraint.expression,
-                                spec.benchmark, error.GetMsg()),
-                    "correct it in kernel.toml");
+      throw no_constraint(constraint, spec.benchmark, error.GetMsg());
     }
     throw bad_use(fmt::format("{} does not hold with {}", constraint.expression, fmt::join(used, ", ")),
                   constraint.meaning);
@@ -238,7 +232,63 @@ void refuse_unknown(const KernelSpec& spec, const Overrides& overrides) {
   }
 }
 
+/// Base kernels are designs for FPGAs; a GPU would run them on one of its thousands of lanes.
+std::string usual_variant(const KernelSpec& spec, device::DeviceClass device_class) {
+  const std::string preferred = device_class == device::DeviceClass::kGpu ? "throughput" : "base";
+  const bool has_it = std::ranges::any_of(
+      spec.variants, [&](const VariantSpec& variant) { return variant.name == preferred; });
+  return has_it ? preferred : spec.variants.front().name;
+}
+
 }  // namespace
+
+std::string option_name(const std::string& parameter) {
+  std::string name = "--" + parameter;
+  std::ranges::replace(name, '_', '-');
+  return name;
+}
+
+void check_given(const std::string& option, const std::string& text) {
+  // An empty text, such as an unset variable of a script, must not pass as "not given", and CLI11 takes the
+  // next option for a value that is missing.
+  if (text.empty() || text.starts_with("--"))
+    throw bad_use(option + " is given without a value", "give one, or leave the option out");
+}
+
+Value checked_value(const ParameterSpec& spec, Value value, const std::string& origin) {
+  // TOML writes 2 where 2.0 is meant.
+  if (const auto* whole = std::get_if<std::int64_t>(&value); whole != nullptr && spec.type == Type::kNumber)
+    value = static_cast<double>(*whole);
+  const double number = std::visit(as_number, value);
+  if (!has_type(value, spec.type) ||
+      (!spec.values.empty() && std::ranges::find(spec.values, value) == spec.values.end()) ||
+      (spec.minimum && !(number >= *spec.minimum)) || (spec.maximum && !(number <= *spec.maximum))) {
+    throw refused(spec, to_text(value), origin);
+  }
+  return value;
+}
+
+Value checked_text(const ParameterSpec& spec, const std::string& text) {
+  return checked_value(spec, parse_text(spec, text), option_name(spec.name));
+}
+
+void check_constraint(const KernelSpec& spec, const ConstraintSpec& constraint, const std::string& where) {
+  std::vector<std::string> names;
+  for (const ParameterSpec& one : spec.parameters) {
+    if (one.type != Type::kText) names.push_back(one.name);
+  }
+  try {
+    const mu::Parser parser = constraint_parser(constraint);
+    for (const auto& [name, unused] : parser.GetUsedVar()) {
+      if (std::ranges::find(names, name) == names.end())
+        throw no_constraint(
+            constraint, where,
+            fmt::format("{} is no number of this file; those are {}", name, fmt::join(names, ", ")));
+    }
+  } catch (const mu::Parser::exception_type& error) {
+    throw no_constraint(constraint, where, error.GetMsg());
+  }
+}
 
 std::string to_text(const Value& value) {
   if (const auto* integer = std::get_if<std::int64_t>(&value)) return std::to_string(*integer);
@@ -278,7 +328,7 @@ Parameters resolve(const KernelSpec& spec, const std::string& variant, const Dev
       chosen = Sourced{value, option_name(parameter.name)};
     }
     if (!chosen) chosen = default_value(parameter, variant_spec, facts, parameters);
-    check(parameter, *chosen);
+    chosen->value = checked_value(parameter, chosen->value, chosen->origin);
     check_largest(parameter, variant_spec, *chosen);
     parameters.set(parameter.name, chosen->value);
   }
@@ -286,9 +336,37 @@ Parameters resolve(const KernelSpec& spec, const std::string& variant, const Dev
   return parameters;
 }
 
-device::Definitions build_definitions(const KernelSpec& spec, const Parameters& parameters,
-                                      const device::DeviceInfo& info) {
-  device::Definitions definitions;
+Resolved resolve(const KernelSpec& spec, DeviceFacts facts, const Wanted& wanted) {
+  Resolved found;
+  found.variant = wanted.variant;
+  std::optional<Overrides> sidecar;
+  if (!wanted.bitstream.empty()) sidecar = load_sidecar(wanted.bitstream, spec);
+  if (sidecar && sidecar->variant) {
+    if (!found.variant.empty() && found.variant != *sidecar->variant) {
+      throw bad_use(fmt::format("the bitstream holds the variant {} ('{}') but the command line says {}",
+                                *sidecar->variant, sidecar->origin, found.variant),
+                    "drop --variant");
+    }
+    found.variant = *sidecar->variant;
+  }
+  std::optional<Overrides> system;
+  if (!wanted.system.empty()) {
+    const SystemChoice chosen = load_system(wanted.system, spec, wanted.bitstream_id, found.variant);
+    found.system_note = chosen.note();
+    system = chosen.overrides;
+    facts.banks = system->banks.value_or(facts.banks);
+    if (found.variant.empty()) found.variant = system->variant.value_or("");
+  }
+  if (found.variant.empty()) found.variant = usual_variant(spec, facts.device_class);
+  found.banks = facts.banks;
+  found.spec = built_for(spec, found.variant, facts.replicas);
+  found.parameters = resolve(found.spec, found.variant, facts, wanted.parameters, system, sidecar);
+  return found;
+}
+
+std::map<std::string, std::string> build_definitions(const KernelSpec& spec, const Parameters& parameters,
+                                                     device::DeviceClass device_class) {
+  std::map<std::string, std::string> definitions;
   for (const ParameterSpec& parameter : spec.parameters) {
     if (parameter.stage != ParameterSpec::Stage::kBuild) continue;
     std::string name = parameter.name;
@@ -300,7 +378,7 @@ device::Definitions build_definitions(const KernelSpec& spec, const Parameters& 
     if (name == "DATA_TYPE" && definitions[name] == "half") definitions["FM_NEEDS_HALF"] = "1";
     if (name == "DATA_TYPE" && definitions[name] == "double") definitions["FM_NEEDS_DOUBLE"] = "1";
   }
-  if (info.device_class == device::DeviceClass::kCpu) definitions["FM_CPU"] = "1";
+  if (device_class == device::DeviceClass::kCpu) definitions["FM_CPU"] = "1";
   return definitions;
 }
 

@@ -1,6 +1,7 @@
 // What stands beside a bitstream: the variant and the parameters that it was built with.
 #include <sstream>
 
+#include "base/digest.hpp"
 #include "runtime/kernel_spec.hpp"
 #include "runtime/toml_reader.hpp"
 
@@ -35,7 +36,7 @@ Overrides load_sidecar(const std::filesystem::path& bitstream, const KernelSpec&
                   "give a bitstream of this benchmark");
   }
   if (reader.root().contains("digest") &&
-      reader.text(reader.root(), "digest", "") != device::content_digest(file_text(bitstream, "bitstream"))) {
+      reader.text(reader.root(), "digest", "") != content_digest(file_text(bitstream, "bitstream"))) {
     throw bad_use(fmt::format("the bitstream '{}' is damaged, or not the one that '{}' describes",
                               bitstream.string(), file.string()),
                   "build it again, or remove the digest from the sidecar of a bitstream that you trust");
@@ -58,7 +59,7 @@ std::string sidecar_text(const KernelSpec& spec, const std::string& variant, con
   std::ostringstream text;
   text << toml::table{{"benchmark", spec.benchmark},
                       {"variant", variant},
-                      {"digest", device::content_digest(bitstream)},
+                      {"digest", content_digest(bitstream)},
                       {"parameters", built}}
        << '\n';
   return text.str();

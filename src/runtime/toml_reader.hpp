@@ -39,13 +39,6 @@ class TomlReader {
     return bad_use(fmt::format("'{}': {} is missing or wrong", file_.string(), key), "give " + expected);
   }
 
-  [[nodiscard]] Error no_default(const std::string& key, const std::string& text,
-                                 const std::string& why) const {
-    return bad_use(fmt::format("'{}': {} {:?} is no whole number, nor an expression: {}", file_.string(), key,
-                               text, why),
-                   "correct it, like max(1, 2^(26 - log_size))");
-  }
-
   [[nodiscard]] std::string text(const toml::table& table, const std::string& key,
                                  const std::string& where) const {
     const auto value = table[key].value_exact<std::string>();

@@ -25,6 +25,7 @@ HERE = Path(__file__).parent
 os.environ["FABRICMARK_SYSTEMS"] = str(HERE / "no-systems-of-the-user")  # for what runs outside of a Place
 REPOSITORY = HERE.parents[1]
 REAL_PROGRAM = REPOSITORY / "build" / "release" / "bin" / "fm_stream"
+DESCRIBE = REAL_PROGRAM.with_name("fabricmark-describe")
 
 
 def pytest_collection_modifyitems(items):
@@ -51,6 +52,7 @@ class Place:
         for name in ("fm_stream", "fm_calibrate"):
             body = "import fake_program\nsys.exit(fake_program.main())"
             self.add_program(self.programs / name, body)
+        (self.programs / DESCRIBE.name).symlink_to(DESCRIBE)  # the real one: it needs no device
         self.environment = {
             **os.environ,
             "FABRICMARK_ROOT": str(self.root),

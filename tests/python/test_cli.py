@@ -274,7 +274,7 @@ def test_no_launcher(place):
 
 def test_a_damaged_kernel_toml(place, one_error_line):
     place.kernel_toml.write_text("benchmark = ")
-    assert "kernel.toml: not valid TOML" in one_error_line(place.run("list"), 2)
+    assert "kernel.toml' line 1 is not TOML" in one_error_line(place.run("list"), 2)
 
 
 def test_ctrl_c_leaves_finished_results(place):

@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 import samples
 from fabricmark import models
-from fabricmark.base import kernel_toml, listing
+from fabricmark.base import kernels, listing
 from fabricmark.measure import short_runs
 from fabricmark.models import _host_transfer_measured, _measured, _transfers
 from fabricmark.models._measured import Run
@@ -51,10 +51,13 @@ TRUTH = {
 }  # fmt: skip
 
 
+CPU = {"class": "cpu", "compute_units": 2}
+
+
 def defaults(name):
     """The parameters of a benchmark's defaults on a CPU of two cores."""
-    kernel = listing.kernel(name)
-    return {**kernel_toml.on_device(kernel.parameters, "cpu", {"cores": 2}), "variant": "base"}
+    (found,) = kernels.ask([kernels.wanted(name, "cpu", {}, 2, variant="base")])
+    return {**found["parameters"], "variant": "base"}
 
 
 def as_measured(entry):
@@ -94,7 +97,7 @@ def made_up(name, chosen, ranks):
 
 def short_runs_of(name, ranks):
     model = models.find(name)
-    todo = short_runs.plan(model, listing.kernel(name), "cpu", "base")
+    todo = short_runs.plan(model, listing.kernel(name), CPU, "base")
     if models.traits(name).by_ranks:
         todo = [entry for entry in todo if entry[1] == ranks]
     return model, [made_up(name, *entry) for entry in todo]
@@ -123,7 +126,7 @@ def test_defaults_are_predicted_from_other_sizes(name, ranks):
 @pytest.mark.parametrize("name", sorted(TRUTH))
 def test_the_runs_are_not_the_defaults(name):
     known = defaults(name)
-    for chosen in models.find(name).short_runs(listing.kernel(name).parameters, "cpu"):
+    for chosen in models.find(name).short_runs(known):
         assert any(known[key] != value for key, value in chosen.items())
 
 
@@ -201,8 +204,8 @@ def test_a_curve_lies_between_its_sizes():
 def test_a_further_kernel_of_host_transfer_measures_no_transfers_again():
     model = models.find("host_transfer")
     kernel = listing.kernel("host_transfer")
-    first = short_runs.plan(model, kernel, "cpu", "base")
-    further = short_runs.plan(model, kernel, "cpu", "throughput")
+    first = short_runs.plan(model, kernel, CPU, "base")
+    further = short_runs.plan(model, kernel, CPU, "throughput")
     assert [ranks for _, ranks in first] == [1, 2] and [ranks for _, ranks in further] == [1]
     chosen = further[0][0]
     assert chosen["overlap_bytes"] == first[0][0]["overlap_bytes"]

@@ -188,8 +188,11 @@ REFUSED = {
     "no bitstream": (["hpl", "--system", "520n_mx"], "no bitstream of hpl"),
     "no network": (["b_eff", "--system", "cpu"], "no network"),
     "parameter": (["hpl", "--system", "cygnus", "--set", "foo=1"], "no parameter foo"),
-    "value": (["hpl", "--system", "cygnus", "--set", "size=abc"], "no int"),
-    "range": (["hpl", "--system", "cygnus", "--set", "block_size=0"], "out of range"),
+    "value": (["hpl", "--system", "cygnus", "--set", "size=abc"], "size = 'abc' (--size) cannot be used"),
+    "range": (
+        ["hpl", "--system", "cygnus", "--set", "block_size=0"],
+        "block_size = 0 (--block-size) cannot be used",
+    ),
     "memory": (["hpl", "--system", "cygnus", "--set", "size=200000"], "149 GiB"),
     "setting": (["hpl", "--system", "cygnus", "--set", "size"], "no name and value"),
     "twice": (["hpl", "--system", "cygnus", "--set", "size=1", "--set", "size=2"], "given twice"),

@@ -12,7 +12,7 @@ import subprocess
 
 import pytest
 from conftest import REPOSITORY
-from fabricmark.base import kernel_toml, runtimes
+from fabricmark.base import kernels, runtimes
 from stream_program import KERNELS, SHORT, devices, on_a_device, one_error
 
 programs = pytest.mark.programs
@@ -180,12 +180,14 @@ def test_the_documented_commands_make_the_kernels_that_the_host_looks_for(compil
     assert preprocessed(compiler, f"{aoc} -D__xilinx__") == ["stream"]
 
 
+@programs
 @pytest.mark.parametrize("benchmark", SMALL)
 def test_a_file_includes_itself_for_each_replica(compiler, benchmark):
-    kernel = kernel_toml.load(KERNELS / benchmark / "kernel.toml")
-    base = kernel.variants["base"]
-    values = {name: p.default_on("fpga", {}) for name, p in kernel.parameters.items() if p.stage == "build"}
-    given = " ".join(f"-D{name.upper()}={int(v) if v in (True, False) else v}" for name, v in values.items())
+    base = kernels.kernel(benchmark).variants["base"]
+    (built,) = kernels.ask([kernels.wanted(benchmark, "fpga", {}, variant="base")])
+    given = " ".join(
+        f"-D{name}={text}" for name, text in built["definitions"].items() if name != "REPLICATIONS"
+    )
     command = f"-I . -DINTELFPGA_CL {given} {{}} {benchmark}/{base['file']}"
     assert preprocessed(compiler, command.format("")) == base["entry_points"]
     for copies in (1, 2, 64):

@@ -216,15 +216,18 @@ BAD = {
         "stream has no parameter n; use --parameter",
     ),
     "a text": (["--devices", "1", "--parameter", "label"], "label is no whole number"),
-    "no number": (["--devices", "1", "--", "--size", "much"], "--size 'much' is not a whole number"),
-    "no value": (["--devices", "1", "--", "--size"], "--size '' is not a whole number"),
+    "no number": (
+        ["--devices", "1", "--", "--size", "much"],
+        "size = 'much' (--size) cannot be used; give a whole number from 1 to 65536",
+    ),
+    "no value": (["--devices", "1", "--", "--size"], "--size is given without a value"),
     "not divisible": (
         ["--devices", "1,2,3", "--mode", "strong", "--", "--size", "100"],
         "size 100 cannot be divided by 3 ranks; give a multiple of 6, such as 96",
     ),
     "out of range": (
         ["--devices", "1,2", "--parameter-is", "total", "--", "--size", "65536"],
-        "weak scaling on 2 ranks: size: 131072 is out of range; use 1 to 65536",
+        "weak scaling on 2 ranks: size = 131072 (--size) cannot be used; give a whole number from 1 to",
     ),
     "a default that varies": (
         ["--devices", "1,2", "--mode", "strong", "--parameter", "replications"],
@@ -284,7 +287,7 @@ def test_of_a_logarithm_the_power_is_divided(place, one_error_line):
     line = one_error_line(place.run(*words, "--devices", "1,3", "--mode", "strong"), 2)
     assert "log_size is a logarithm, and 3 ranks are no power of two; use --devices like 1,2,4,8" in line
     wide = ["--devices", "1,4", "--mode", "strong", "--", "--log-size", "4"]
-    assert "log_size: 2 is out of range" in one_error_line(place.run(*words, *wide), 2)
+    assert "log_size = 2 (--log-size) cannot be used" in one_error_line(place.run(*words, *wide), 2)
 
 
 def test_a_batch_is_divided_before_the_size_of_what_is_in_it(place):
@@ -347,8 +350,8 @@ def test_a_matrix_of_each_rank(matrix):
     done = matrix.run("scale", "stream", *words, "--", "--size", "4096", "--buffer-size=64")
     assert done.returncode == 0, done.stderr
     assert sizes(matrix) == [(1, 4096), (2, 45 * 64), (4, 2048)]
-    matrix.run("scale", "stream", *words[:-1], "--in-process", "--", "--size", "3", "--buffer-size=2")
-    assert sizes(matrix)[3:] == [(1, 3), (2, 2), (4, 2)]  # a block at least
+    matrix.run("scale", "stream", *words[:-1], "--in-process", "--", "--size", "3", "--buffer-size=4")
+    assert sizes(matrix)[3:] == [(1, 3), (2, 4), (4, 4)]  # a block at least
 
 
 def test_whole_blocks_of_the_default(matrix, one_error_line):
@@ -357,10 +360,10 @@ def test_whole_blocks_of_the_default(matrix, one_error_line):
     assert sizes(matrix) == [(1, 8192), (2, 12288)]  # 11585 is nearest to three blocks of 4096
     words = ["--devices", "1,2", "--in-process", "--", "--buffer-size", "many"]
     line = one_error_line(matrix.run("scale", "stream", *words), 2)
-    assert "--buffer-size 'many' is not a whole number" in line
+    assert "buffer_size = 'many' (--buffer-size) cannot be used" in line
     words = ["--devices", "1,65536", "--in-process", "--", "--size", "2^20"]
     line = one_error_line(matrix.run("scale", "stream", *words), 2)
-    assert "weak scaling on 65536 ranks: size: 268435456 is out of range" in line
+    assert "weak scaling on 65536 ranks: size = 268435456 (--size) cannot be used" in line
 
 
 def test_signals(sized):

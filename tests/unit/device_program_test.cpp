@@ -2,6 +2,7 @@
 #include "device/signature.hpp"
 
 #include "base/atomic_file.hpp"
+#include "base/digest.hpp"
 #include "device/memory.hpp"
 #include "device/replications.hpp"
 #include "device_support.hpp"

@@ -1,4 +1,4 @@
-// Expressions: what tests/expressions.json says of them, which the Python tests hold too.
+// Expressions: their values, and what is none.
 #include "base/expression.hpp"
 
 #include <nlohmann/json.hpp>
@@ -20,13 +20,13 @@ const nlohmann::json& cases() {
 
 Known known() { return cases().at("names").get<Known>(); }
 
-TEST(Expression, HasTheValueThatItHasInPython) {
+TEST(Expression, HasItsValue) {
   for (const auto& [text, value] : cases().at("values").items()) {
     EXPECT_EQ(evaluate(text, known()), value.get<std::int64_t>()) << text;
   }
 }
 
-TEST(Expression, IsRefusedWhereItIsInPython) {
+TEST(Expression, IsRefusedWhereItIsNone) {
   for (const nlohmann::json& text : cases().at("refused")) {
     EXPECT_THROW(evaluate(text.get<std::string>(), known()), std::invalid_argument) << text;
   }

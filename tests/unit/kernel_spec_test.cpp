@@ -1,5 +1,7 @@
 #include "runtime/kernel_spec.hpp"
 
+#include "base/digest.hpp"
+#include "device/device.hpp"
 #include "support.hpp"
 
 namespace fabricmark::runtime {
@@ -180,6 +182,25 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"default = 1", "default = 1\ndimensions = 2.0", "parameters.p.dimensions"},
         Mistake{"default = 1", "default = 1\nrounded_to = \"q\"", "parameters.p.rounded_to"},
         Mistake{"default = 1", "default = 1\nrounded_to = \"p\"", "parameters.p.rounded_to"},
+        Mistake{"default = 1", "default = true", "parameters.p.default"},
+        Mistake{"default = 1", "default = 1.5", "parameters.p.default"},
+        Mistake{"default = 1", "default = { cpu = 3 }\nvalues = [1, 2]", "parameters.p.default.cpu"},
+        Mistake{"default = 1", "default = 3\nrange = [1, 2]", "parameters.p.default"},
+        Mistake{"default = 1", "default = 1\nrange = [9, 1]", "parameters.p.range"},
+        Mistake{"default = 1", "default = 1\nrange = [nan, 1]", "parameters.p.range"},
+        Mistake{"default = 1", "default = 1\nrange = [0, 1]\nvalues = [1]", "parameters.p.range"},
+        Mistake{"default = 1", "default = 1\nvalues = [1, 2.5]", "parameters.p.values"},
+        Mistake{"type = \"int\"", "type = \"bool\"\ndimensions = 2", "parameters.p.type"},
+        Mistake{"[\"k\"]", "[\"k\"]\ndefaults = { q = 1 }", "variants.base.defaults.q"},
+        Mistake{"[\"k\"]", "[\"k\"]\ndefaults = { p = { cpu = 1.5 } }", "variants.base.defaults.p.cpu"},
+        Mistake{"[\"k\"]", "[\"k\"]\nlargest = { q = 1 }", "variants.base.largest.q"},
+        Mistake{"[\"k\"]\n[parameters.p]", "[\"k\"]\nlargest = { p = 3 }\n[parameters.p]\nrange = [0, 2]",
+                "variants.base.largest"},
+        Mistake{"[\"k\"]", "[\"k\"]\nstyle = 1", "variants.base.style"},
+        Mistake{"benchmark = \"b\"", "benchmark = \"B b\"", "benchmark"},
+        Mistake{"[parameters.p]", "[parameters.\"p-q\"]", "parameters.p-q"},
+        Mistake{"expression = \"p > 0\"", "expression = \"q > 0\"", "q is no number"},
+        Mistake{"expression = \"p > 0\"", "expression = \"p >\"", "p >"},
         Mistake{"meaning = \"m\"\n", "", "parameters.p.meaning"},
         Mistake{"[[constraints]]", "[constraints]", "constraints"},
         Mistake{"expression = \"p > 0\"\n", "", "constraints.expression"},
@@ -312,7 +333,7 @@ TEST_F(Sidecar, MayDoWithoutADigest) {
 }
 
 TEST_F(Sidecar, TellsADamagedBitstream) {
-  const std::string digest = device::content_digest("other contents");
+  const std::string digest = content_digest("other contents");
   const std::string message =
       refused("benchmark = 'b'\nvariant = 'base'\ndigest = '" + digest + "'\n[parameters]\n");
   EXPECT_TRUE(mentions(message, "k.bin") && mentions(message, "damaged")) << message;

@@ -55,6 +55,11 @@ TEST(Options, TakeOneLimitOfTime) {
                        "exclude each other"));
 }
 
+TEST(Options, SayWhichOneHasNoValue) {
+  for (const Words& words : {Words{"--size="}, Words{"--size", ""}, Words{"--size", "--vector-width=8"}})
+    EXPECT_TRUE(mentions(message_of([&] { parse(words); }), "--size is given without a value"));
+}
+
 TEST(Options, ReadTheMappingFromTheEnvironment) {
   setenv("FPGA_MAPPING", "2:0", 1);
   EXPECT_EQ(options({}).selection.mapping, (std::vector<int>{2, 0}));

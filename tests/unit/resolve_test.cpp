@@ -288,13 +288,10 @@ TEST(Resolve, RefusesAnUnknownVariant) {
 }
 
 TEST(BuildDefinitions, AreTheBuildParametersInCapitals) {
-  device::DeviceInfo info;
-  info.device_class = DeviceClass::kFpga;
-  EXPECT_EQ(build_definitions(spec(), resolved({}), info),
-            (device::Definitions{{"WIDTH", "4"}, {"BLOCK", "64"}, {"KIND", "float"}, {"CHECK", "1"}}));
-  info.device_class = DeviceClass::kCpu;
-  EXPECT_EQ(build_definitions(spec(), resolved({{"check", "false"}}), info).at("CHECK"), "0");
-  EXPECT_EQ(build_definitions(spec(), resolved({}), info).count("FM_CPU"), 1U);
+  EXPECT_EQ(build_definitions(spec(), resolved({}), DeviceClass::kFpga),
+            (Texts{{"WIDTH", "4"}, {"BLOCK", "64"}, {"KIND", "float"}, {"CHECK", "1"}}));
+  EXPECT_EQ(build_definitions(spec(), resolved({{"check", "false"}}), DeviceClass::kCpu).at("CHECK"), "0");
+  EXPECT_EQ(build_definitions(spec(), resolved({}), DeviceClass::kCpu).count("FM_CPU"), 1U);
 }
 
 TEST(BuildDefinitions, SwitchOnTheExtensionOfTheDataType) {

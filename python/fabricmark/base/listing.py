@@ -3,35 +3,40 @@
 import json
 import os
 import subprocess
-from pathlib import Path
 
-from fabricmark.base import ended, kernel_toml, paths, runtimes
+from fabricmark.base import ended, kernels, paths, runtimes
 from fabricmark.base.errors import ENVIRONMENT, FabricmarkError
 
-DEVICE_KEYS = ("name", "driver", "class", "platform", "platform_index", "device_index", "emulated")
+DEVICE_KEYS = (
+    "name",
+    "driver",
+    "class",
+    "platform",
+    "platform_index",
+    "device_index",
+    "compute_units",
+    "emulated",
+)
 LONGEST_LISTING_SECONDS = 120
 
 
 def benchmark_names() -> list[str]:
     """Folders of kernels/ with a kernel.toml; a new benchmark needs no other registration."""
-    return sorted(file.parent.name for file in (paths.root() / "kernels").glob("*/kernel.toml"))
+    return sorted(file.parent.name for file in paths.kernels().glob("*/kernel.toml"))
 
 
-def check_benchmark(name: str) -> None:
-    """Raises FabricmarkError (2) for a benchmark that does not exist."""
+def check_benchmark(name: str) -> list[str]:
+    """All benchmarks. Raises FabricmarkError (2) for one that does not exist."""
     known = benchmark_names()
     if name not in known:
         raise FabricmarkError(f"there is no benchmark {name!r}", f"use one of {', '.join(known)}")
+    return known
 
 
-def kernel_path(name: str) -> Path:
-    return paths.root() / "kernels" / name / "kernel.toml"
-
-
-def kernel(name: str) -> kernel_toml.Kernel:
-    """The kernels and parameters of a benchmark. Raises FabricmarkError (2)."""
-    check_benchmark(name)
-    return kernel_toml.load(kernel_path(name))
+def kernel(name: str) -> kernels.Kernel:
+    """The kernels and parameters of a benchmark. Raises FabricmarkError (2, or 3: nothing is built)."""
+    kernels.answers([{"benchmark": one} for one in check_benchmark(name)])  # one start for all of them
+    return kernels.kernel(name)
 
 
 def devices(runtime: str) -> list[dict]:

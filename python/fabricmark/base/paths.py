@@ -33,6 +33,16 @@ def is_clone() -> bool:
     return (root() / "src").is_dir()
 
 
+def kernels() -> Path:
+    """Folder of the kernels: FABRICMARK_KERNELS, as the programs have it, else that of `root`."""
+    return Path(os.environ.get("FABRICMARK_KERNELS") or root() / "kernels")
+
+
+def describe() -> Path:
+    """Path of the program that reads kernel.toml, as `program`."""
+    return _built("fabricmark-describe")
+
+
 def program(name: str) -> Path:
     """Path of the program fm_<name>: in a clone the built one, else the installed one.
 
@@ -40,13 +50,17 @@ def program(name: str) -> Path:
 
     Raises FabricmarkError (3) when it is not there.
     """
+    return _built(f"fm_{name}")
+
+
+def _built(name: str) -> Path:
     if is_clone():
         folder = root() / "build" / os.environ.get("FABRICMARK_PRESET", "release") / "bin"
         remedy = "run `make build`"
     else:
         folder = root().parents[1] / "bin"
         remedy = "install again with `make install PREFIX=...`"
-    path = folder / f"fm_{name}"
+    path = folder / name
     if not os.access(path, os.X_OK) or not path.is_file():
         raise FabricmarkError(f"the program {path} is not built", remedy, ENVIRONMENT)
     return path

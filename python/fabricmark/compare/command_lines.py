@@ -6,8 +6,7 @@ one kernel, another kernel on the other side is what is compared.
 
 from collections.abc import Mapping, Sequence
 
-from fabricmark.base import listing
-from fabricmark.base.errors import FabricmarkError
+from fabricmark.base import kernels, listing
 from fabricmark.results import Result
 
 KERNEL = ("kernel", "class")
@@ -29,22 +28,9 @@ WITH_DEFAULTS = (
 )  # fmt: skip
 
 
-def options(words: Sequence[str]) -> dict[str, str]:
-    """Options of a program's command line with their values, "" for none."""
-    found: dict[str, str] = {}
-    name = ""
-    for word in words[1:]:
-        if word.startswith("--"):
-            name, _, value = word.partition("=")
-            found[name] = value
-        elif name:
-            found[name] = word
-    return found
-
-
 def meant(base: Sequence[str], new: Sequence[str], benchmark: str) -> set[str]:
     """The conditions that two command lines of a benchmark set differently."""
-    sides = options(base), options(new)
+    sides = kernels.options(base[1:]), kernels.options(new[1:])
     differing = [name for name in sides[0] | sides[1] if sides[0].get(name) != sides[1].get(name)]
     found: set[str] = set()
     for name in differing:
@@ -56,10 +42,9 @@ def meant(base: Sequence[str], new: Sequence[str], benchmark: str) -> set[str]:
 
 
 def _build_parameters(benchmark: str) -> set[str]:
-    try:
-        parameters = listing.kernel(benchmark).parameters
-    except FabricmarkError:  # a program of another build, whose benchmark this one does not have
+    if benchmark not in listing.benchmark_names():  # a program of another build
         return set()
+    parameters = listing.kernel(benchmark).parameters
     return {name for name, parameter in parameters.items() if parameter.stage == "build"}
 
 

@@ -4,13 +4,13 @@ import hashlib
 import itertools
 import json
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from fabricmark.base import listing, runtimes, toml_file
+from fabricmark.base import kernels, listing, runtimes, toml_file
 from fabricmark.base.errors import FabricmarkError
-from fabricmark.base.kernel_toml import Kernel, check_value
+from fabricmark.base.kernels import Kernel
 from fabricmark.measure.launch import Job
 
 MOST_POINTS = 100_000
@@ -59,7 +59,7 @@ class Point:
         """What a line of progress says of it, for example `stream mpi=2 size=1024 vector_width=4`."""
         plain = {key: value for key, value in self.settings.items() if key in (*PLACES, *COUNTS)}
         values = {**plain, **self.settings["options"]}
-        return " ".join([self.benchmark, *(f"{key}={_word(value)}" for key, value in values.items())])
+        return " ".join([self.benchmark, *(f"{key}={kernels.text(value)}" for key, value in values.items())])
 
     def words(self) -> tuple[str, ...]:
         """Options for the program."""
@@ -69,7 +69,7 @@ class Point:
         options = {name.replace("_", "-"): value for name, value in given.items()}
         flags = [f"--{name}" for name, value in options.items() if value is True and _is_flag(name)]
         return (
-            *(f"--{name}={_word(value)}" for name, value in options.items() if not _is_flag(name)),
+            *(f"--{name}={kernels.text(value)}" for name, value in options.items() if not _is_flag(name)),
             *flags,
         )
 
@@ -98,6 +98,7 @@ def load(path: Path) -> Campaign:
     points: dict[str, Point] = {}
     defaults = {key: document[key] for key in COUNTS if key in document}
     left = MOST_POINTS
+    kernels.answers(list(_values(document["runs"])))  # one start for all of them
     for number, run in enumerate(document["runs"]):
         key = f"{path}: runs[{number}]"
         kernel = _check_run(key, run)
@@ -167,12 +168,22 @@ def _axes(key: str, run: Mapping, kernel: Kernel, folder: Path) -> dict[str, lis
     return axes
 
 
+def _values(runs: Sequence[Mapping]) -> Iterator[dict]:
+    """The requests for the values of all runs, which `_checked` makes again one by one."""
+    for run in runs:
+        several = [
+            *((name, [one]) for name, one in run.get("options", {}).items()),
+            *run.get("matrix", {}).items(),
+        ]
+        for name, values in several:
+            yield from (kernels.settings(run["benchmark"], {name: value}) for value in values)
+
+
 def _checked(place: str, name: str, value: object, kernel: Kernel, folder: Path) -> object:
     """The value as it counts for the identity. Raises FabricmarkError (2) when there is no such setting."""
-    parameter = kernel.parameters.get(name)
-    if parameter is not None:
-        check_value(place, parameter, value, "value")
-        return float(value) if parameter.type == "float" else value
+    if name in kernel.parameters:
+        (answer,) = kernels.answers([kernels.settings(kernel.benchmark, {name: value})])
+        return kernels.refused(answer, place)["parameters"][name]
     if name not in OPTIONS:
         if name in SET_BY_RUN:
             raise FabricmarkError(
@@ -182,7 +193,7 @@ def _checked(place: str, name: str, value: object, kernel: Kernel, folder: Path)
         raise FabricmarkError(f"{place}: {name} is no parameter of {kernel.benchmark}", f"use one of {known}")
     if not isinstance(value, OPTIONS[name]) or (isinstance(value, bool) and bool not in OPTIONS[name]):
         kinds = " or ".join(kind.__name__ for kind in OPTIONS[name])
-        raise FabricmarkError(f"{place}: {_word(value)} is not of type {kinds}", "correct the value")
+        raise FabricmarkError(f"{place}: {kernels.text(value)} is not of type {kinds}", "correct the value")
     if name == "variant" and value not in kernel.variants:
         raise FabricmarkError(
             f"{place}: there is no kernel {value!r}", f"use one of {', '.join(kernel.variants)}"
@@ -213,7 +224,3 @@ def _as_list(value: object) -> list:
 
 def _is_flag(option: str) -> bool:
     return OPTIONS.get(option.replace("-", "_")) == (bool,)
-
-
-def _word(value: object) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)

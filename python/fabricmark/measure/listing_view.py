@@ -25,13 +25,13 @@ def show_benchmark(name: str) -> None:
     out = terminal.console()
     terminal.say(out, f"{name}: {kernel.summary}")
     columns = [Column(heading, key=heading == "kernel") for heading in ("kernel", "file", "style")]
-    variants = [[key, table["file"], table.get("style", "")] for key, table in kernel.variants.items()]
+    variants = [[key, table["file"], table["style"]] for key, table in kernel.variants.items()]
     terminal.show(out, columns, variants)
     out.print()
     rows = [
         [
             entry.option,
-            terminal.items(entry.allowed().split(", ")),
+            terminal.items(entry.allowed()),
             terminal.items(entry.defaults()),
             entry.unit,
             entry.stage,

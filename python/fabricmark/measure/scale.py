@@ -1,14 +1,13 @@
 """What `fabricmark scale` is asked for: numbers of ranks, and what the scaled parameter is set to on each."""
 
-import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from fabricmark.base import kernel_toml, listing, runtimes
+from fabricmark.base import kernels, listing, runtimes
 from fabricmark.base.errors import ENVIRONMENT, FabricmarkError
-from fabricmark.base.kernel_toml import Parameter
+from fabricmark.base.kernels import Parameter
 from fabricmark.measure import running
 from fabricmark.measure.launch import MOST_PROCESSES
 from fabricmark.systems import export
@@ -51,9 +50,8 @@ def parse_ranks(text: str) -> tuple[int, ...]:
     return tuple(numbers)
 
 
-def take_value(words: Sequence[str], parameter: Parameter | None) -> tuple[int | None, tuple[str, ...]]:
+def split_words(words: Sequence[str], parameter: Parameter | None) -> tuple[str | None, tuple[str, ...]]:
     """(the parameter's value among a program's options, the other options). Raises FabricmarkError (2)."""
-    option = None if parameter is None else parameter.option
     found: str | None = None
     rest: list[str] = []
     left = iter(words)
@@ -61,18 +59,20 @@ def take_value(words: Sequence[str], parameter: Parameter | None) -> tuple[int |
         name, equals, value = word.partition("=")
         if name == "--json":
             raise FabricmarkError("--json is set by `fabricmark scale`", "choose a folder with --output")
-        if name == option:
+        if parameter is not None and name == parameter.option:
             found = value if equals else next(left, "")
         elif name == "--ranks":
             raise FabricmarkError("--ranks is set by `fabricmark scale`", "choose them with --devices")
         else:
             rest.append(word)
-    if found is None:
-        return None, tuple(rest)
-    number = kernel_toml.whole_number(found)
-    if number is None:
-        raise FabricmarkError(f"{option} {found!r} is not a whole number", "give one, like 65536 or 2^16")
-    return number, tuple(rest)
+    return found, tuple(rest)
+
+
+def whole_value(benchmark: str, parameter: Parameter | None, text: str | None) -> int | None:
+    """A value as the program takes it; None where none is given. Raises FabricmarkError (2)."""
+    if parameter is None or text is None:
+        return None
+    return kernels.ask([kernels.settings(benchmark, {parameter.name: text})])[0]["parameters"][parameter.name]
 
 
 def chosen_parameter(benchmark: str, name: str | None, modes: Sequence[str]) -> Parameter | None:
@@ -90,21 +90,16 @@ def chosen_parameter(benchmark: str, name: str | None, modes: Sequence[str]) -> 
     return parameter
 
 
-def default_value(benchmark: str, parameter: Parameter, runtime: str, extra: Sequence[str]) -> int | None:
-    """The parameter's default on the devices of a runtime; None where it is not certain."""
-    kernel = listing.kernel(benchmark)
-    of_variants = {name for table in kernel.variants.values() for name in table.get("defaults", {})}
-    chosen = any(word.partition("=")[0] in ("--system", "--bitstream", "--kernel-file") for word in extra)
+def certain_values(benchmark: str, runtime: str, words: Sequence[str]) -> Mapping[str, object]:
+    """The parameters of a run with these options on the devices of a runtime, but for what depends on the
+    cores, as ranks may share these; none on devices of several classes. Raises FabricmarkError (2)."""
     classes = {device["class"] for device in listing.devices(runtime)}
-    if parameter.name in of_variants or chosen or len(classes) != 1:
-        return None
-    known: dict[str, object] = dict.fromkeys(of_variants)
-    for other in kernel.parameters.values():
-        value = take_value(extra, other)[0] if other.type == "int" else None
-        if value is not None:
-            known[other.name] = value
-    default = kernel_toml.on_device(kernel.parameters, classes.pop(), known)[parameter.name]
-    return default if isinstance(default, int) and not isinstance(default, bool) else None
+    if len(classes) != 1:
+        return {}
+    device_class = classes.pop()
+    few, many = kernels.ask([kernels.of_words(benchmark, device_class, words, cores) for cores in (1, 2)])
+    known = many["parameters"]
+    return {name: value for name, value in few["parameters"].items() if known[name] == value}
 
 
 def follows_ranks(mode: str, scope: str) -> bool:
@@ -112,23 +107,24 @@ def follows_ranks(mode: str, scope: str) -> bool:
     return (mode, scope) in (("weak", "total"), ("strong", "per-rank"))
 
 
-def block(benchmark: str, parameter: Parameter | None, runtime: str, extra: Sequence[str]) -> int:
-    """Of what a scaled parameter is kept a whole multiple; 1 where nothing is asked or certain.
-
-    Raises FabricmarkError (2) for an option that is no whole number.
-    """
-    if parameter is None or not parameter.rounded_to:
-        return 1
-    other = listing.kernel(benchmark).parameters[parameter.rounded_to]
-    given, _ = take_value(extra, other)
-    found = given if given is not None else default_value(benchmark, other, runtime, extra)
-    return max(found or 1, 1)
+def plan(request: Request) -> list[tuple[str, int, int | None]]:
+    """(mode, ranks, what the parameter is set to) of all runs. Raises FabricmarkError (2) as `setting`, or
+    for a value that the program does not take."""
+    found = [
+        (mode, ranks, setting(request, mode, ranks)) for mode in request.modes for ranks in request.ranks
+    ]
+    name = "" if request.parameter is None else request.parameter.name
+    checked = [entry for entry in found if entry[2] is not None]
+    asked = [kernels.settings(request.benchmark, {name: value}) for _, _, value in checked]
+    for (mode, ranks, _), answer in zip(checked, kernels.answers(asked), strict=True):
+        kernels.refused(answer, f"{mode} scaling on {ranks} ranks")
+    return found
 
 
 def setting(request: Request, mode: str, ranks: int) -> int | None:
     """What the parameter is set to: weak keeps a rank's share, strong the total. None: nothing to set.
 
-    Raises FabricmarkError (2) when the total cannot be divided or the result is out of the parameter's range.
+    Raises FabricmarkError (2) when the total cannot be divided.
     """
     parameter, value = request.parameter, request.value
     follows = follows_ranks(mode, request.scope)
@@ -150,7 +146,6 @@ def setting(request: Request, mode: str, ranks: int) -> int | None:
         value //= ranks
     elif mode == "weak" and request.scope == "total":
         value *= ranks
-    kernel_toml.check_value(f"{mode} scaling on {ranks} ranks: {parameter.name}", parameter, value, "value")
     return value
 
 
@@ -193,17 +188,11 @@ def usable_runtime(wanted: str | None) -> str:
 def system_banks(words: Sequence[str]) -> int | None:
     """Memory banks of the device of the system among a program's options; None where it may be one of several
     or nobody says it. Raises FabricmarkError (2)."""
-    file, bitstream = (_option(words, name) for name in ("--system", "--bitstream-id"))
-    if file is None:
+    given = kernels.options(words)
+    if "--system" not in given:
         return None
-    system = export.load(Path(file))
+    system = export.load(Path(given["--system"]))
+    bitstream = given.get("--bitstream-id")
     wanted = {one["device"] for one in system["bitstreams"] if one["id"] == bitstream}
     devices = [one for one in system["devices"] if not wanted or one["id"] in wanted]
     return devices[0]["values"]["banks"]["value"] if len(devices) == 1 else None
-
-
-def _option(words: Sequence[str], name: str) -> str | None:
-    """The value of an option among a program's; the last one counts."""
-    given = [word.partition("=")[2] for word in words if word.startswith(f"{name}=")]
-    given += [after for word, after in itertools.pairwise(words) if word == name]
-    return given[-1] if given else None

@@ -41,15 +41,18 @@ def main(
     ranks = scale.parse_ranks(devices)
     listing.check_benchmark(benchmark)
     scaled = scale.chosen_parameter(benchmark, parameter, MODES[mode])
-    value, extra = scale.take_value(words, scaled)
+    text, extra = scale.split_words(words, scaled)
+    value = scale.whole_value(benchmark, scaled, text)
     if scope is None:
         scope = SCOPES[0] if scaled is None else scaled.scope
     design = Design(banks if banks is not None else scale.system_banks(extra), kernel_mhz)
     usable = scale.usable_runtime(runtime)
     follows = any(scale.follows_ranks(each, scope) for each in MODES[mode])
-    if value is None and scaled is not None and follows:
-        value = scale.default_value(benchmark, scaled, usable, extra)
-    multiple = scale.block(benchmark, scaled, usable, extra)
+    known = {}
+    if scaled is not None and ((value is None and follows) or scaled.rounded_to):
+        known = scale.certain_values(benchmark, usable, words)
+        value = known.get(scaled.name) if value is None and follows else value
+    multiple = known.get(scaled.rounded_to) or 1 if scaled is not None else 1
     use_mpi = launch.find_launcher(os.environ) is not None if mpi is None else mpi
     folder = output / f"scale-{benchmark}-{datetime.now(UTC).strftime('%Y%m%dT%H%M%S%fZ')}"
     request = Request(
@@ -88,11 +91,7 @@ def run(request: Request) -> Outcome:
     Settings are checked before the first run. A run that fails does not keep the others from running.
     Raises FabricmarkError: 2 for settings that do not fit, 3 when the program is not built, 130 when stopped.
     """
-    plan = [
-        (mode, ranks, scale.setting(request, mode, ranks))
-        for mode in request.modes
-        for ranks in request.ranks
-    ]
+    plan = scale.plan(request)
     paths.program(request.benchmark)
     paths.make_folder(request.folder)
     outcome = Outcome({mode: [] for mode in request.modes})

@@ -14,9 +14,9 @@ from pathlib import Path
 from types import ModuleType
 
 from fabricmark import models, results
-from fabricmark.base import listing
+from fabricmark.base import kernels, listing
 from fabricmark.base.errors import FabricmarkError
-from fabricmark.base.kernel_toml import Kernel
+from fabricmark.base.kernels import Kernel
 from fabricmark.base.progress import Steps
 from fabricmark.measure import launch
 from fabricmark.measure.launch import Job
@@ -54,8 +54,7 @@ def options(chosen: Mapping[str, object]) -> tuple[str, ...]:
     """Parameters as options of a program."""
     found: list[str] = []
     for name, given in chosen.items():
-        text = str(given).lower() if isinstance(given, bool) else str(given)
-        found += ["--" + name.replace("_", "-"), text]
+        found += ["--" + name.replace("_", "-"), kernels.text(given)]
     return tuple(found)
 
 
@@ -63,20 +62,26 @@ def variants(kernel: Kernel, device_class: str) -> list[str]:
     """Kernels that a CPU or GPU can take; a GPU runs no single work-item in reasonable time."""
     usable = [name for name in kernel.variants if name in ("base", "throughput")]
     if device_class == "gpu":
-        several = [name for name in usable if kernel.variants[name].get("style") != SINGLE]
+        several = [name for name in usable if kernel.variants[name]["style"] != SINGLE]
         return several or usable
     return usable
 
 
-def plan(model: ModuleType, kernel: Kernel, device_class: str, variant: str) -> list[tuple[dict, int]]:
+def usual_run(name: str, device: Mapping, variant: str) -> dict:
+    """The request for the defaults of a variant on a device."""
+    return kernels.wanted(name, device["class"], {}, device["compute_units"], variant=variant)
+
+
+def plan(model: ModuleType, kernel: Kernel, device: Mapping, variant: str) -> list[tuple[dict, int]]:
     """(options, ranks) of the runs of one kernel: all on one rank, and on two the largest or all.
 
     The other kernels than the first, which runs by default on few devices, run on one rank only, and only
     what differs where the model says so (`short_runs_of_others`).
     """
-    is_first = variant == variants(kernel, device_class)[0]
+    is_first = variant == variants(kernel, device["class"])[0]
+    (usual,) = kernels.ask([usual_run(kernel.benchmark, device, variant)])
     asked = model.short_runs if is_first else getattr(model, "short_runs_of_others", model.short_runs)
-    runs = asked(kernel.parameters, device_class)
+    runs = asked(usual["parameters"])
     found = [(chosen, 1) for chosen in runs]
     if is_first:
         several = runs if models.traits(kernel.benchmark).by_ranks else runs[-1:]
@@ -85,7 +90,7 @@ def plan(model: ModuleType, kernel: Kernel, device_class: str, variant: str) -> 
 
 
 @dataclass(frozen=True)
-class Kernels:
+class ShortRuns:
     """Short runs of one benchmark's variant: its model, its job and (options, ranks) of each run."""
 
     model: ModuleType
@@ -115,59 +120,57 @@ def measure(
     with tempfile.TemporaryDirectory(prefix="fabricmark-") as place:
         planned = _planned(runtime, device, Path(place), say, quick)
         with Steps(passes * len(planned)) as steps:
-            for number, kernels in itertools.product(range(1, passes + 1), planned):
-                about = f"{kernels.job.benchmark}, {kernels.variant} kernel"
+            for number, part in itertools.product(range(1, passes + 1), planned):
+                about = f"{part.job.benchmark}, {part.variant} kernel"
                 started = time.monotonic()
                 steps.begin(about)
-                found = list(_finished(kernels, board, has_launcher, say))
-                done.setdefault((kernels.job.benchmark, kernels.variant), []).extend(found)
+                found = list(_finished(part, board, has_launcher, say))
+                done.setdefault((part.job.benchmark, part.variant), []).extend(found)
                 steps.end()
-                ran = f"{len(found)} of {len(kernels.runs)} runs, {time.monotonic() - started:.1f} s"
+                ran = f"{len(found)} of {len(part.runs)} runs, {time.monotonic() - started:.1f} s"
                 with steps.aside():
                     say(f"[{steps.number}/{steps.total}] pass {number}, {about}: {ran}{steps.left()}")
     curves = _curves(done)
     network = Network("host", "host", curves=tuple(curve for curve, _ in curves)) if curves else None
     bitstreams: list[tuple[Bitstream, str]] = []
     firsts: dict[str, list[Finished]] = {}  # of each benchmark's first kernel
-    for kernels in planned:
-        name, variant = kernels.job.benchmark, kernels.variant
+    for part in planned:
+        name, variant = part.job.benchmark, part.variant
         members = [replace(one, run=replace(one.run, network=network)) for one in done[name, variant]]
-        shared = hasattr(kernels.model, "short_runs_of_others") and name in firsts
-        bitstreams += _bitstreams(
-            kernels.model, name, variant, device, members, firsts[name] if shared else []
-        )
+        shared = hasattr(part.model, "short_runs_of_others") and name in firsts
+        bitstreams += _bitstreams(part.model, name, variant, device, members, firsts[name] if shared else [])
         firsts.setdefault(name, members)
     return Measured(tuple(curves), tuple(bitstreams))
 
 
 def _planned(
     runtime: str, device: Mapping, place: Path, say: Callable[[str], None], quick: bool = False
-) -> list[Kernels]:
+) -> list[ShortRuns]:
     """The short runs of every benchmark whose model says some."""
     repeating = {"repeating": QUICK} if quick else {}
     found = []
-    for name in listing.benchmark_names():
-        model = models.find(name)
-        if model is None or not hasattr(model, "short_runs"):
-            continue
-        kernel = listing.kernel(name)
+    names = [name for name in listing.benchmark_names() if hasattr(models.find(name), "short_runs")]
+    known = {name: variants(listing.kernel(name), device["class"])[: 1 if quick else None] for name in names}
+    kernels.answers([usual_run(name, device, variant) for name in names for variant in known[name]])
+    for name in names:
+        model, kernel = models.find(name), listing.kernel(name)
         try:
-            for variant in variants(kernel, device["class"])[: 1 if quick else None]:
+            for variant in known[name]:
                 job = Job(name, runtime, device, 1, None, place, ("--variant", variant))
-                runs = plan(model, kernel, device["class"], variant)
-                found.append(Kernels(model, job, variant, runs, **repeating))
+                runs = plan(model, kernel, device, variant)
+                found.append(ShortRuns(model, job, variant, runs, **repeating))
         except KeyError as error:
-            say(f"left out: {name}: {kernel.path} has no parameter {error}")
+            say(f"left out: {name}: its kernel.toml has no parameter {error}")
     return found
 
 
 def _finished(
-    kernels: Kernels, board: Board, has_launcher: bool, say: Callable[[str], None]
+    part: ShortRuns, board: Board, has_launcher: bool, say: Callable[[str], None]
 ) -> Iterator[Finished]:
     """The valid ones of a kernel's runs, as they come."""
-    job = kernels.job
-    for number, (chosen, ranks) in enumerate(kernels.runs):
-        words = (*job.extra, *options(chosen), *kernels.repeating)
+    job = part.job
+    for number, (chosen, ranks) in enumerate(part.runs):
+        words = (*job.extra, *options(chosen), *part.repeating)
         several = {"mpi": ranks} if has_launcher else {"ranks": ranks}
         one = replace(job, extra=words, **(several if ranks > 1 else {}))
         about = f"fm_{job.benchmark} {' '.join(words)}" + (f" on {ranks} ranks" if ranks > 1 else "")

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fabricmark.base import kernel_toml
 from fabricmark.models import Board
 from fabricmark.models._fit import fit_latency_bandwidth
 from fabricmark.models.machine import Bitstream, Curve, Network, Times
@@ -42,14 +41,9 @@ class Run:
         return None
 
 
-def default(parameters: Mapping, name: str, device_class: str) -> object:
-    """Default of a parameter of kernel.toml on this class of devices, whatever the device."""
-    return kernel_toml.on_device(parameters, device_class, {})[name]
-
-
-def smaller_sizes(parameters: Mapping, device_class: str) -> list[dict]:
+def smaller_sizes(defaults: Mapping) -> list[dict]:
     """Options of short runs: half and three quarters of a size, which shall not be what is predicted."""
-    whole = int(default(parameters, "size", device_class))
+    whole = defaults["size"]
     return [{"size": max(1, whole // 2)}, {"size": max(1, whole * 3 // 4)}]
 
 

@@ -252,8 +252,8 @@ def step_predictions(
     ]  # fmt: skip
 
 
-def short_runs(parameters: Mapping, device_class: str) -> list[dict]:
-    """Options of the runs that are fitted, the largest last; `parameters`: of kernel.toml."""
+def short_runs(defaults: Mapping) -> list[dict]:
+    """Options of the runs that are fitted, the largest last; `defaults`: the parameters of a usual run."""
     return [
         {"transport": "cpu", "largest": 22},
         {"transport": "host", "chunk_bytes": 0, "largest": 19},

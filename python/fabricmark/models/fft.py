@@ -17,7 +17,7 @@ from math import ceil
 import numpy as np
 
 from fabricmark.models import Board, Prediction, Traits, _roofline, _transfers
-from fabricmark.models._measured import Run, default
+from fabricmark.models._measured import Run
 from fabricmark.models.machine import Bitstream
 
 OPERATIONS = ("forward", "inverse")
@@ -127,9 +127,9 @@ def processor_predictions(
     return found
 
 
-def short_runs(parameters: Mapping, device_class: str) -> list[dict]:
-    """Options of the runs that are fitted, the largest last; `parameters`: of kernel.toml."""
-    log_size, batch = (default(parameters, name, device_class) for name in ("log_size", "batch"))
+def short_runs(defaults: Mapping) -> list[dict]:
+    """Options of the runs that are fitted, the largest last; `defaults`: the parameters of a usual run."""
+    log_size, batch = defaults["log_size"], defaults["batch"]
     return [{"log_size": max(3, log_size - less), "batch": 2 * batch} for less in (2, 1)]
 
 

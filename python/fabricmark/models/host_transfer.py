@@ -19,7 +19,6 @@ from math import inf
 
 from fabricmark.models import Board, Prediction, Traits, _host_transfer_measured, _network, _transfers
 from fabricmark.models._derived import overlap_speed_up
-from fabricmark.models._measured import default
 from fabricmark.models.machine import Bitstream
 
 derived = overlap_speed_up
@@ -125,16 +124,16 @@ def measured_latency(
     return max(beyond, 0.0) / latencies(smallest.axes, board)
 
 
-def short_runs(parameters: Mapping, device_class: str) -> list[dict]:
-    """Options of the runs that are fitted, the largest last; `parameters`: of kernel.toml."""
-    smallest, largest = (default(parameters, name, device_class) for name in ("smallest", "largest"))
-    piece = default(parameters, "overlap_bytes", device_class) * 3 // 4
+def short_runs(defaults: Mapping) -> list[dict]:
+    """Options of the runs that are fitted, the largest last; `defaults`: the parameters of a usual run."""
+    smallest, largest = defaults["smallest"], defaults["largest"]
+    piece = defaults["overlap_bytes"] * 3 // 4
     return [{"smallest": smallest + 1, "largest": largest + 1, "overlap_bytes": piece}]
 
 
-def short_runs_of_others(parameters: Mapping, device_class: str) -> list[dict]:
+def short_runs_of_others(defaults: Mapping) -> list[dict]:
     """The same of a further kernel: transfers know nothing of it, the pipeline of the overlap test does."""
-    piece = default(parameters, "overlap_bytes", device_class) * 3 // 4
+    piece = defaults["overlap_bytes"] * 3 // 4
     power = piece.bit_length() - 1
     kind = {"methods": "queued", "memories": "page-aligned", "buffers": "1"}
     sizes = {"smallest": power, "largest": power + 2, "overlap_bytes": piece}

@@ -185,10 +185,9 @@ def processor_prediction(
     return Prediction("updates", AXES, value / 1e9, "GUOP/s", limit / 1e9, bottleneck, explanation)
 
 
-def short_runs(parameters: Mapping, device_class: str) -> list[dict]:
-    """Options of the runs that are fitted, the largest last; `parameters`: of kernel.toml."""
-    log_size = _measured.default(parameters, "log_size", device_class)
-    return [{"log_size": max(8, log_size - less)} for less in (3, 1)]
+def short_runs(defaults: Mapping) -> list[dict]:
+    """Options of the runs that are fitted, the largest last; `defaults`: the parameters of a usual run."""
+    return [{"log_size": max(8, defaults["log_size"] - less)} for less in (3, 1)]
 
 
 def fit_parameters(runs: Sequence[_measured.Run]) -> dict[str, float]:

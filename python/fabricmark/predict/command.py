@@ -48,7 +48,8 @@ def predict(
     found = device_limits.with_limits(systems.load(system, profile, board))
     over = points.transport_of(name, found, transport)
     request = points.PredictionRequest(name, found, over, scaling)
-    given = {key: points.number(key, text, request) for key, text in options.settings(settings or []).items()}
+    words = options.settings(settings or [])
+    given = dict(zip(words, points.numbers(name, list(words.items())), strict=True))
     of_system = {key: value for key, value in given.items() if "." in key}
     of_benchmark = {key: value for key, value in given.items() if "." not in key}
     request = points.PredictionRequest(name, found, over, scaling, of_benchmark, of_system)

@@ -1,22 +1,22 @@
 """One point after the other: parameters, board, network and bitstream for the model, and what it predicts.
 
 Parameters come from --set and --sweep, else from the system's bitstream, else from kernel.toml's defaults for
-an FPGA (or the class of the system's device). Values of the system itself are named as its files name them:
-`board.memory.bank_bandwidth`, `network.latency`, `bitstream.clock`.
+the class of the system's device, as the programs resolve them (base/kernels.py). Values of the system itself
+are named as its files name them: `board.memory.bank_bandwidth`, `network.latency`, `bitstream.clock`.
 """
 
 import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import cached_property
 from math import isqrt
 
 from fabricmark import models
-from fabricmark.base import kernel_toml, listing
+from fabricmark.base import kernels, listing
 from fabricmark.base.errors import FabricmarkError
-from fabricmark.base.kernel_toml import Parameter
-from fabricmark.models import Prediction
-from fabricmark.models.machine import HOST
+from fabricmark.base.kernels import Kernel, Parameter
+from fabricmark.models import Board, Prediction
+from fabricmark.models.machine import HOST, Bitstream
 from fabricmark.predict import options
 from fabricmark.systems import System, keys, quantity
 
@@ -45,6 +45,11 @@ class PredictionRequest:
     @property
     def traits(self) -> models.Traits:
         return models.traits(self.benchmark)
+
+    @cached_property
+    def kernel(self) -> Kernel:
+        """Its kernel.toml. Raises FabricmarkError (2 or 3)."""
+        return listing.kernel(self.benchmark)
 
 
 @dataclass(frozen=True)
@@ -80,29 +85,21 @@ def has_bitstream(benchmark: str, system: System, transport: str) -> bool:
     return system.board.device_class != "fpga" or system.bitstream(benchmark, transport) is not None
 
 
-def number(name: str, text: str, request: "PredictionRequest") -> object:
-    """The value of a parameter or of a value of the system. Raises FabricmarkError (2)."""
-    key = key_of(name)
-    if key is not None:
-        return _system_value(name, text, key)
-    parameter = parameters(request.benchmark).get(name)
-    if parameter is None:
-        known = ", ".join(sorted(parameters(request.benchmark)))
-        remedy = f"use one of {known}, or a value such as board.memory.bank_bandwidth"
-        raise FabricmarkError(f"{request.benchmark} has no parameter {name}", remedy)
-    value: object = text
-    try:
-        if parameter.type == "int":
-            whole = kernel_toml.whole_number(text)
-            value = whole if whole is not None else int(float(text)) if float(text).is_integer() else text
-        elif parameter.type == "float":
-            value = float(text)
-        elif parameter.type == "bool":
-            value = {"true": True, "false": False}.get(text, text)
-    except (ValueError, OverflowError):
-        raise FabricmarkError(f"{name}={text} is no {parameter.type}", "correct the value") from None
-    kernel_toml.check_value(name, parameter, value, "value")
-    return value
+def numbers(benchmark: str, words: Sequence[tuple[str, str]]) -> list:
+    """The values of parameters, or of values of the system, from (name, text). Raises FabricmarkError (2)."""
+    keys_of = [key_of(name) for name, _ in words]
+    known = {} if all(keys_of) else listing.kernel(benchmark).parameters
+    for (name, _), key in zip(words, keys_of, strict=True):
+        if key is None and name not in known:
+            remedy = f"use one of {', '.join(sorted(known))}, or a value such as board.memory.bank_bandwidth"
+            raise FabricmarkError(f"{benchmark} has no parameter {name}", remedy)
+    kernels.ask([kernels.settings(benchmark, {name: text}) for name, text in words if name in known])
+    return [
+        _system_value(name, text, key)
+        if key is not None
+        else kernels.ask([kernels.settings(benchmark, {name: text})])[0]["parameters"][name]
+        for (name, text), key in zip(words, keys_of, strict=True)
+    ]
 
 
 def key_of(name: str) -> keys.Key | None:
@@ -129,18 +126,10 @@ def _system_value(name: str, text: str, key: keys.Key) -> float:
     return value
 
 
-@lru_cache(maxsize=16)
-def parameters(benchmark: str) -> Mapping[str, Parameter]:
-    """Those of kernel.toml. Raises FabricmarkError (2)."""
-    return listing.kernel(benchmark).parameters
-
-
 def axis(sweep: options.Sweep, request: PredictionRequest) -> list:
     """The values of an axis. Raises FabricmarkError (2)."""
-    whole = (
-        "." not in sweep.name and getattr(parameters(request.benchmark).get(sweep.name), "type", "") == "int"
-    )
-    first, last = (number(sweep.name, text, request) for text in (sweep.first, sweep.last))
+    first, last = numbers(request.benchmark, [(sweep.name, text) for text in (sweep.first, sweep.last)])
+    whole = isinstance(first, int)
     if not isinstance(first, int | float) or isinstance(first, bool):
         raise FabricmarkError(f"{sweep.name} is no number", "use --set")
     step = None
@@ -165,16 +154,33 @@ def predict(request: PredictionRequest, counts: Sequence[int], axes: Mapping[str
     most = request.system.most_devices
     if counts[-1] > most:
         raise FabricmarkError(f"{request.system.name} has no {counts[-1]} devices", f"use at most {most}")
-    found = []
-    for devices in counts:
-        for values in itertools.product(*axes.values()):
-            place = dict(zip(axes, values, strict=True))
-            found.append(point(request, devices, place))
-    return found
+    plans = [
+        _plan(request, devices, dict(zip(axes, values, strict=True)))
+        for devices in counts
+        for values in itertools.product(*axes.values())
+    ]
+    found = kernels.ask([plan.asked for plan in plans])
+    runs = [_sized(request, plan, one) for plan, one in zip(plans, found, strict=True)]
+    kernels.ask([kernels.settings(request.benchmark, _sizes(run)) for run in runs])  # as grown or shrunk
+    return [_point(request, plan, run) for plan, run in zip(plans, runs, strict=True)]
 
 
-def point(request: PredictionRequest, devices: int, place: Mapping[str, object]) -> Point:
-    """The predictions of one point. Raises FabricmarkError (2) where the system cannot run it."""
+@dataclass(frozen=True)
+class _Plan:
+    """A point before its parameters are known. `stated`: those that are no defaults, `asked`: the request."""
+
+    devices: int
+    place: Mapping[str, object]
+    given: Mapping[str, object]
+    system: System
+    board: Board
+    bitstream: Bitstream | None
+    stated: Mapping[str, object]
+    asked: Mapping
+
+
+def _plan(request: PredictionRequest, devices: int, place: Mapping[str, object]) -> _Plan:
+    """Raises FabricmarkError (2) where the system cannot run it."""
     overrides = {**request.overrides, **{name: value for name, value in place.items() if "." in name}}
     given = {**request.given, **{name: value for name, value in place.items() if "." not in name}}
     system = with_overrides(request.system, request.benchmark, request.transport, overrides)
@@ -186,13 +192,30 @@ def point(request: PredictionRequest, devices: int, place: Mapping[str, object])
         over = f" over {request.transport}" if request.transport != "none" else ""
         raise FabricmarkError(f"{system.name} has no bitstream of {request.benchmark}{over}", remedy)
     board = system.board_with(bitstream, devices)
-    run = run_parameters(request, given, bitstream, board.device_class, devices)
-    run = shrink_to_memory(run, given, request.benchmark, board.memory_bytes, devices)
-    network = system.networks.get(request.transport)
-    _check(request, run, board, network, devices)
-    predictions = _modelled(request, run, board, devices, network=network, bitstream=bitstream)
-    sizes = {name: run[name] for name in SIZES if name in run and name not in place}
-    return Point(devices, place, sizes, _headline(request, predictions), predictions)
+    # Designs of others may have kernels, transports and parameters that kernel.toml does not know.
+    kernel = request.kernel
+    stated = {**(bitstream.parameters if bitstream else {}), **request.traits.preset, **given}
+    known = {name: value for name, value in stated.items() if name in kernel.parameters}
+    variant = bitstream.variant if bitstream and bitstream.variant in kernel.variants else ""
+    asked = kernels.wanted(
+        request.benchmark, board.device_class, known, board.cores, banks=board.banks, variant=variant
+    )
+    stated["transport"] = request.transport
+    stated |= {"variant": bitstream.variant} if bitstream else {}
+    return _Plan(devices, place, given, system, board, bitstream, stated, asked)
+
+
+def _point(request: PredictionRequest, plan: _Plan, run: Mapping) -> Point:
+    """The predictions of one point. Raises FabricmarkError (2) where the system cannot run it."""
+    network = plan.system.networks.get(request.transport)
+    _check(request, run, plan.board, network, plan.devices)
+    predictions = _modelled(request, run, plan.board, plan.devices, network=network, bitstream=plan.bitstream)
+    sizes = {name: value for name, value in _sizes(run).items() if name not in plan.place}
+    return Point(plan.devices, plan.place, sizes, _headline(request, predictions), predictions)
+
+
+def _sizes(run: Mapping) -> dict[str, object]:
+    return {name: run[name] for name in SIZES if name in run}
 
 
 def _modelled(
@@ -238,22 +261,13 @@ def _chosen(system: System, request: PredictionRequest, given: Mapping) -> dict[
     }
 
 
-def run_parameters(
-    request: PredictionRequest, given: Mapping, bitstream, device_class: str, devices: int
-) -> dict:
-    """What the model takes: defaults, the bitstream's, those given; the problem grown with the devices."""
-    board = request.system.board
-    stated = {**({} if bitstream is None else bitstream.parameters), **given}
-    known = {"cores": board.cores, "banks": board.banks, **stated}
-    found = kernel_toml.on_device(parameters(request.benchmark), device_class, known)
-    if bitstream is not None:
-        found |= {"variant": bitstream.variant, **bitstream.parameters}
-    found.setdefault("variant", "base" if device_class == "fpga" else "throughput")
-    found |= {**request.traits.preset, **given, "transport": request.transport}
-    for name, parameter in parameters(request.benchmark).items():
+def _sized(request: PredictionRequest, plan: _Plan, resolved: Mapping) -> dict:
+    """What the model takes: all parameters, the problem grown with the devices and as large as these hold."""
+    run = {"variant": resolved["variant"], **resolved["parameters"], **plan.stated}
+    for name, parameter in request.kernel.parameters.items():
         if parameter.stage == "run" and parameter.type == "int" and name in ("size", "log_size"):
-            found[name] = scale_size(found[name], parameter, request.scaling, devices, found)
-    return found
+            run[name] = scale_size(run[name], parameter, request.scaling, plan.devices, run)
+    return shrink_to_memory(run, plan.given, request.benchmark, plan.board.memory_bytes, plan.devices)
 
 
 def shrink_to_memory(

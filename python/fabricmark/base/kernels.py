@@ -1,0 +1,174 @@
+"""What kernel.toml says, as the programs resolve it: `fabricmark-describe` is asked, in batches.
+
+Nothing is resolved here. An answer is kept for as long as the command runs, so that whoever has many
+questions asks them all at once (`ask`) and then each by itself.
+"""
+
+import json
+import os
+import subprocess
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from fabricmark.base import ended, paths
+from fabricmark.base.errors import ENVIRONMENT, FabricmarkError
+
+LONGEST_SECONDS = 60
+_answers: dict[str, Mapping] = {}
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter; `default` is one value or one a device class, in words where it follows from others.
+
+    How scaling treats it: `scope`: whether it counts per-rank or as the total of all ranks. `dimensions`: the
+    power of it that the work's data grow with, 2 for the width of a matrix. `rounded_to`: the parameter of
+    which it should be a whole multiple, "" for none.
+    """
+
+    name: str
+    type: str
+    default: object
+    stage: str
+    meaning: str
+    unit: str
+    scope: str
+    dimensions: int
+    rounded_to: str
+    range: Sequence[float] = ()
+    values: Sequence = ()
+
+    @property
+    def option(self) -> str:
+        """The option of the program, for example --buffer-size."""
+        return "--" + self.name.replace("_", "-")
+
+    def allowed(self) -> list[str]:
+        """The values that are allowed, in words."""
+        return [text(one) for one in self.values] or [" to ".join(map(str, self.range)) or self.type]
+
+    def defaults(self) -> list[str]:
+        """The default, or one a device class, in words."""
+        if not isinstance(self.default, Mapping):
+            return [text(self.default)]
+        return [f"{key}: {text(value)}" for key, value in self.default.items()]
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A kernel.toml; of each variant `file`, `style`, `entry_points` and `replicated` ones."""
+
+    benchmark: str
+    summary: str
+    variants: Mapping[str, Mapping]
+    parameters: Mapping[str, Parameter]
+
+
+def kernel(benchmark: str) -> Kernel:
+    """The kernels and parameters of a benchmark. Raises FabricmarkError (2, or 3: nothing is built)."""
+    (found,) = ask([{"benchmark": benchmark}])
+    parameters = {one["name"]: Parameter(**one) for one in found["parameters"]}
+    return Kernel(**{**found, "parameters": parameters})
+
+
+def wanted(
+    benchmark: str, device_class: str, given: Mapping[str, object], cores: int | None = None, **more: object
+) -> dict:
+    """The request for all parameters of a run; `more`: variant, banks, system, bitstream, bitstream_id."""
+    known = {"cores": cores, **more}
+    request = {name: value for name, value in known.items() if value not in (None, "")}
+    return {"benchmark": benchmark, "class": device_class, **request, "settings": _texts(given)}
+
+
+def settings(benchmark: str, given: Mapping[str, object]) -> dict:
+    """The request for given values alone: of the parameters' types, each allowed."""
+    return {"benchmark": benchmark, "settings": _texts(given)}
+
+
+def ask(requests: Sequence[Mapping]) -> list[Mapping]:
+    """The answers to requests (docs/describe.md). Raises FabricmarkError: the first one that an answer is, or
+    3 where the program is not built or fails."""
+    return list(map(refused, answers(requests)))
+
+
+def answers(requests: Sequence[Mapping]) -> list[Mapping]:
+    """The same, with errors among them, {"error": {cause, remedy, code}}: `refused` raises them."""
+    stamps = {name: _stamp(name) for name in {str(request.get("benchmark")) for request in requests}}
+    keys = [json.dumps([stamps[str(one.get("benchmark"))], one], sort_keys=True) for one in requests]
+    new = {key: request for key, request in zip(keys, requests, strict=True) if key not in _answers}
+    if new:
+        _answers.update(zip(new, _run(list(new.values())), strict=True))
+    return [_answers[key] for key in keys]
+
+
+def refused(answer: Mapping, place: str = "") -> Mapping:
+    """The answer. Raises FabricmarkError where it is an error; `place` stands before its words."""
+    if "error" in answer:
+        error = answer["error"]
+        raise FabricmarkError(
+            f"{place}: {error['cause']}" if place else error["cause"], error["remedy"], error["code"]
+        )
+    return answer
+
+
+def text(value: object) -> str:
+    """A value as the programs' command lines have it."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def options(words: Sequence[str]) -> dict[str, str]:
+    """Options of a program's command line with their values, "" for none; the last of several counts."""
+    return dict(_options(words))
+
+
+def of_words(benchmark: str, device_class: str, words: Sequence[str], cores: int | None = None) -> dict:
+    """The request for what a program's options say."""
+    given = options(words)
+    files = {"--variant": "variant", "--system": "system", "--bitstream-id": "bitstream_id"}
+    more = {name: given[option] for option, name in files.items() if option in given}
+    own = given.get("--kernel-file", ".cl")
+    more["bitstream"] = given.get("--bitstream", "" if own.endswith(".cl") else own)
+    known = kernel(benchmark).parameters.values()
+    values = {one.name: given[one.option] for one in known if one.option in given}
+    return wanted(benchmark, device_class, values, cores, **more)
+
+
+def _options(words: Sequence[str]) -> Iterator[tuple[str, str]]:
+    name = ""
+    for word in words:
+        if word.startswith("--"):
+            name, _, value = word.partition("=")
+            yield name, value
+        elif name:
+            yield name, word
+
+
+def _texts(values: Mapping[str, object]) -> dict[str, str]:
+    return {name: text(value) for name, value in values.items()}
+
+
+def _stamp(benchmark: str) -> tuple[str, int]:
+    """What else an answer depends on: kernel.toml may be another one in the same process, as in the tests."""
+    path = paths.kernels() / benchmark / "kernel.toml"
+    try:
+        return str(path), path.stat().st_mtime_ns
+    except (OSError, ValueError):
+        return str(path), 0
+
+
+def _run(requests: Sequence[Mapping]) -> list[Mapping]:
+    """One start of the program. Raises FabricmarkError (3) where it is not there or does not answer."""
+    program = paths.describe()
+    environment = {**os.environ, "FABRICMARK_KERNELS": str(paths.kernels())}
+    try:
+        done = subprocess.run(
+            [program], input=json.dumps({"requests": requests}).encode(), env=environment,
+            capture_output=True, timeout=LONGEST_SECONDS, check=False,
+        )  # fmt: skip
+        found = json.loads(done.stdout)["answers"] if done.returncode == 0 else []
+    except (OSError, subprocess.TimeoutExpired, ValueError, KeyError) as error:
+        raise FabricmarkError(f"{program}: {error}", "build again with `make build`", ENVIRONMENT) from error
+    if len(found) != len(requests):
+        said = ended.words(done.returncode, done.stderr.decode("utf-8", "replace"))
+        raise FabricmarkError(f"{program} {said}", "build again with `make build`", ENVIRONMENT)
+    return found

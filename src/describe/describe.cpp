@@ -1,0 +1,217 @@
+// What kernel.toml says, for everything that is no program of the suite: requests and answers are JSON.
+#include <algorithm>
+#include <iostream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "base/atomic_file.hpp"
+#include "base/error.hpp"
+#include "base/version.hpp"
+#include "device/device.hpp"
+#include "runtime/kernel_spec.hpp"
+
+namespace {
+
+using fabricmark::bad_use;
+using namespace fabricmark::runtime;
+using Json = nlohmann::ordered_json;
+
+constexpr const char* kUse =
+    "fabricmark-describe: reads {\"requests\": [...]} and writes {\"answers\": [...]}; see "
+    "docs/describe.md\n";
+
+Json to_json(const Value& value) {
+  return std::visit([](const auto& held) { return Json(held); }, value);
+}
+
+/// A number of a parameter: whole ones without a fraction.
+Json number(const ParameterSpec& spec, double value) {
+  return spec.type == ParameterSpec::Type::kInteger ? Json(static_cast<std::int64_t>(value)) : Json(value);
+}
+
+std::string type_name(ParameterSpec::Type type) {
+  switch (type) {
+    case ParameterSpec::Type::kInteger:
+      return "int";
+    case ParameterSpec::Type::kNumber:
+      return "float";
+    case ParameterSpec::Type::kFlag:
+      return "bool";
+    case ParameterSpec::Type::kText:
+      return "string";
+  }
+  return "";
+}
+
+Json parameter_json(const ParameterSpec& spec) {
+  Json json{{"name", spec.name},
+            {"type", type_name(spec.type)},
+            {"stage", spec.stage == ParameterSpec::Stage::kBuild ? "build" : "run"},
+            {"unit", spec.unit},
+            {"meaning", spec.meaning},
+            {"scope", spec.is_total ? "total" : "per-rank"},
+            {"dimensions", spec.dimensions},
+            {"rounded_to", spec.rounded_to}};
+  if (spec.minimum) json["range"] = {number(spec, *spec.minimum), number(spec, *spec.maximum)};
+  for (const Value& value : spec.values) json["values"].push_back(to_json(value));
+  for (const auto& [device_class, value] : spec.defaults)
+    (device_class.empty() ? json["default"] : json["default"][device_class]) = to_json(value);
+  return json;
+}
+
+Json kernel_json(const KernelSpec& spec) {
+  Json json{{"benchmark", spec.benchmark}, {"summary", spec.summary}, {"variants", Json::object()}};
+  for (const VariantSpec& variant : spec.variants) {
+    json["variants"][variant.name] = {{"file", variant.file},
+                                      {"style", variant.style},
+                                      {"entry_points", variant.entry_points},
+                                      {"replicated", variant.replicated}};
+  }
+  json["parameters"] = Json::array();
+  for (const ParameterSpec& parameter : spec.parameters)
+    json["parameters"].push_back(parameter_json(parameter));
+  return json;
+}
+
+/// A member of a request, as JSON has it or as `usual`. Throws Error (bad use) for another type.
+template <typename T>
+T member(const Json& request, const char* name, T usual) {
+  const auto found = request.find(name);
+  try {
+    return found == request.end() ? usual : found->get<T>();
+  } catch (const Json::exception&) {
+    throw bad_use(std::string("a request's ") + name + " is of another type", "see docs/describe.md");
+  }
+}
+
+std::map<std::string, std::string> settings(const Json& request, const KernelSpec& spec) {
+  const auto found = member<std::map<std::string, std::string>>(request, "settings", {});
+  const auto is_known = [&](const auto& given) { return spec.find(given.first) != nullptr; };
+  if (const auto unknown = std::ranges::find_if_not(found, is_known); unknown != found.end()) {
+    std::string names;
+    for (const ParameterSpec& one : spec.parameters) names += (names.empty() ? "" : ", ") + one.name;
+    throw bad_use(spec.benchmark + " has no parameter '" + unknown->first + "'", "use one of " + names);
+  }
+  for (const ParameterSpec& one : spec.parameters) {
+    if (const auto given = found.find(one.name); given != found.end())
+      check_given(option_name(one.name), given->second);
+  }
+  return found;
+}
+
+fabricmark::device::DeviceClass device_class(const std::string& name) {
+  using namespace fabricmark::device;
+  const auto found = std::ranges::find(kDeviceClasses, name, class_name);
+  if (found == kDeviceClasses.end())
+    throw bad_use("there is no device class '" + name + "'", "use cpu, gpu, fpga or emulator");
+  return *found;
+}
+
+Json resolved_json(const KernelSpec& spec, const Json& request) {
+  DeviceFacts facts;
+  facts.device_class = device_class(member<std::string>(request, "class", ""));
+  fabricmark::device::DeviceInfo device;
+  device.device_class = facts.device_class;
+  facts.replicas = replicas_of(device);
+  facts.cores.reset();
+  if (request.contains("cores")) facts.cores = member<std::int64_t>(request, "cores", 1);
+  facts.banks = member<std::int64_t>(request, "banks", 1);
+  const Wanted wanted{.variant = member<std::string>(request, "variant", ""),
+                      .bitstream = member<std::string>(request, "bitstream", ""),
+                      .system = member<std::string>(request, "system", ""),
+                      .bitstream_id = member<std::string>(request, "bitstream_id", ""),
+                      .parameters = settings(request, spec)};
+  const Resolved found = resolve(spec, facts, wanted);
+  Json json{{"variant", found.variant}, {"banks", found.banks}};
+  for (const ParameterSpec& one : spec.parameters)
+    json["parameters"][one.name] = to_json(found.parameters.value(one.name));
+  json["definitions"] = build_definitions(found.spec, found.parameters, facts.device_class);
+  const VariantSpec& variant = spec.variant(found.variant);
+  for (const std::string& name : variant.entry_points) {
+    const fabricmark::device::EntryPoint entry = entry_point(variant, name, found.parameters);
+    Json arguments = Json::array();
+    for (std::size_t i = 0; i < entry.arguments.size(); ++i) {
+      const ArgumentSpec& declared = variant.arguments.at(name).at(i);
+      arguments.push_back({{"name", declared.name},
+                           {"kind", name_of(entry.arguments[i].kind)},
+                           {"access", declared.access},
+                           {"bank", declared.bank}});
+    }
+    json["entry_points"].push_back(
+        {{"name", name}, {"replicated", entry.is_replicated}, {"arguments", arguments}});
+  }
+  return json;
+}
+
+/// The kernel.toml files that were read, as batches ask for few of them often.
+class Kernels {
+ public:
+  const KernelSpec& of(const std::string& benchmark) {
+    const auto known = found_.find(benchmark);
+    if (known != found_.end()) return known->second;
+    if (benchmark.empty() || benchmark.find('/') != std::string::npos)
+      throw bad_use("there is no benchmark '" + benchmark + "'", "name a folder of kernels/");
+    return found_.emplace(benchmark, load_kernel_spec(kernels_folder() / benchmark / "kernel.toml"))
+        .first->second;
+  }
+
+ private:
+  std::map<std::string, KernelSpec> found_;
+};
+
+/// Without a device class: the kernel.toml itself, or where there are settings what these mean, each alone.
+Json answer(Kernels& kernels, const Json& request) {
+  if (!request.is_object()) throw bad_use("a request is no object", "see docs/describe.md");
+  static const std::set<std::string> known{"benchmark", "class",  "cores",        "banks",   "variant",
+                                           "bitstream", "system", "bitstream_id", "settings"};
+  for (const auto& [name, unused] : request.items()) {
+    if (!known.contains(name)) throw bad_use("a request has no " + name, "see docs/describe.md");
+  }
+  const KernelSpec& spec = kernels.of(member<std::string>(request, "benchmark", ""));
+  if (request.contains("class")) return resolved_json(spec, request);
+  if (!request.contains("settings")) return kernel_json(spec);
+  Json values = Json::object();
+  for (const auto& [name, text] : settings(request, spec))
+    values[name] = to_json(checked_text(*spec.find(name), text));
+  return {{"parameters", values}};
+}
+
+Json answers(const std::string& text) {
+  const Json document = Json::parse(text, nullptr, false);
+  const auto requests = document.is_object() ? document.find("requests") : document.end();
+  if (requests == document.end() || !requests->is_array())
+    throw bad_use("standard input has no list of requests", "see docs/describe.md");
+  Kernels kernels;
+  Json found = Json::array();
+  for (const Json& request : *requests) {
+    try {
+      found.push_back(answer(kernels, request));
+    } catch (const fabricmark::Error& error) {
+      found.push_back(
+          {{"error", {{"cause", error.cause()}, {"remedy", error.remedy()}, {"code", error.code()}}}});
+    }
+  }
+  return {{"answers", found}};
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    if (argc > 1) {
+      const std::string word = argv[1];
+      if (word != "--help" && word != "--version")
+        throw bad_use("unknown option '" + word + "'", "see --help");
+      std::cout << (word == "--help" ? kUse : "fabricmark-describe " + fabricmark::version() + "\n");
+      return 0;
+    }
+    const std::string text(std::istreambuf_iterator<char>(std::cin), {});
+    fabricmark::write_standard_output(answers(text).dump(-1, ' ', false, Json::error_handler_t::replace) +
+                                      "\n");
+    return 0;
+  } catch (const fabricmark::Error& error) {
+    std::cerr << "fabricmark-describe: error: " << error.what() << '\n';
+    return static_cast<int>(error.code());
+  }
+}
