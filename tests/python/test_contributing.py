@@ -38,7 +38,13 @@ def copy(tmp_path_factory):
     for name, text in FILES:
         (tree / name).parent.mkdir(parents=True, exist_ok=True)
         (tree / name).write_text(text)
+    (tree / "build/release/bin").mkdir(parents=True)
+    use_built(tree, "fabricmark-describe")
     return tree
+
+
+def use_built(tree, name):
+    (tree / "build/release/bin" / name).symlink_to(ROOT / "build/release/bin" / name)
 
 
 def run(*command, cwd, **variables):
@@ -96,7 +102,7 @@ def test_the_example_builds_runs_and_is_modelled(copy):
 def every_command_takes_it(copy, kernels):
     """run, list, report, scale and predict, each in a process; the other programs are the built ones."""
     for name in ("fm_stream", "fm_calibrate"):
-        (copy / "build/release/bin" / name).symlink_to(ROOT / "build/release/bin" / name)
+        use_built(copy, name)
     said = {
         "list": "fill How fast a device fills memory base",
         "list fill": "floats to fill",

@@ -116,6 +116,12 @@ def test_a_wrong_request_does_not_keep_others_from_their_answer(request_, cause)
     assert cause in refused(kernels.refused, wrong)
 
 
+def test_what_is_no_character_is_escaped():
+    assert r"log_size = '\udcff'" in refused(kernels.ask, [kernels.settings("fft", {"log_size": "\udcff"})])
+    request = kernels.wanted("fft", "cpu", {}, 1, system="\udcff")
+    assert r"cannot read the system file '\udcff'" in refused(kernels.ask, [request])
+
+
 @pytest.mark.parametrize("text", ["", "[]", '{"requests": 1}', '{"requests": [', "\xff"])
 def test_no_requests(text):
     done = asked(text)

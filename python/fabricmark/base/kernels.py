@@ -76,7 +76,11 @@ def wanted(
 ) -> dict:
     """The request for all parameters of a run; `more`: variant, banks, system, bitstream, bitstream_id."""
     known = {"cores": cores, **more}
-    request = {name: value for name, value in known.items() if value not in (None, "")}
+    request = {
+        name: text(value) if isinstance(value, str) else value
+        for name, value in known.items()
+        if value not in (None, "")
+    }
     return {"benchmark": benchmark, "class": device_class, **request, "settings": _texts(given)}
 
 
@@ -112,8 +116,9 @@ def refused(answer: Mapping, place: str = "") -> Mapping:
 
 
 def text(value: object) -> str:
-    """A value as the programs' command lines have it."""
-    return str(value).lower() if isinstance(value, bool) else str(value)
+    """A value as the programs' command lines have it; what is no character is escaped."""
+    plain = str(value).lower() if isinstance(value, bool) else str(value)
+    return plain.encode("utf-8", "backslashreplace").decode()
 
 
 def options(words: Sequence[str]) -> dict[str, str]:
