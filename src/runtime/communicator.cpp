@@ -42,7 +42,7 @@ class SingleRank : public Communicator {
     return mailbox_.send(0, bytes, tag);
   }
   Request start_receive(int from, std::span<std::byte> bytes, int tag) override {
-    return Mailbox::receive(from, bytes, tag);
+    return mailbox_.receive(from, bytes, tag);
   }
   bool test(Request& request) override { return mailbox_.test(request); }
   void cancel(Request& request) override { mailbox_.cancel(request); }

@@ -98,7 +98,7 @@ class InProcess : public Communicator {
     return mailbox(to).send(in_world(rank_), bytes, own_tag(tag));
   }
   Request start_receive(int from, std::span<std::byte> bytes, int tag) override {
-    return Mailbox::receive(in_world(from), bytes, own_tag(tag));
+    return mailbox(rank_).receive(in_world(from), bytes, own_tag(tag));
   }
   bool test(Request& request) override { return mailbox(rank_).test(request); }
   void cancel(Request& request) override { mailbox(rank_).cancel(request); }

@@ -11,6 +11,7 @@ struct Mailbox::Message {
   int from = 0;
   int tag = 0;
   std::size_t size = 0;
+  std::size_t arrived = 0;            // of a wanted message that is taken: what was sent
   const std::byte* source = nullptr;  // sent message
   std::byte* destination = nullptr;   // wanted message
   Mailbox* home = nullptr;            // where a sent message is posted; null for a wanted one
@@ -35,6 +36,7 @@ Request Mailbox::receive(int from, std::span<std::byte> bytes, int tag) {
   message->tag = tag;
   message->size = bytes.size();
   message->destination = bytes.data();
+  wanted_.push_back(message);
   return {reinterpret_cast<std::uintptr_t>(message)};
 }
 
@@ -47,33 +49,50 @@ bool Mailbox::test(Request& request) {
     request = {};
     return true;
   }
-  Message* sent = nullptr;
-  {
-    const std::scoped_lock lock(mutex_);
-    const auto found = std::ranges::find_if(posted_, [&](const Message* message) {
-      return message->from == own->from && message->tag == own->tag;
-    });
-    if (found == posted_.end()) return false;
-    sent = *found;
-    posted_.erase(found);
+  while (!own->taken.load(std::memory_order_relaxed)) {
+    Message* const sent = take_posted(*own);
+    if (sent == nullptr) return false;
+    Message* const wanted = oldest_wanted(*own);
+    wanted->arrived = sent->size;
+    // Not memcpy, which takes no null pointers even for no bytes.
+    std::copy_n(sent->source, std::min(sent->size, wanted->size), wanted->destination);
+    sent->taken.store(true, std::memory_order_release);  // the sender deletes it from here on
+    std::erase(wanted_, wanted);
+    wanted->taken.store(true, std::memory_order_relaxed);
   }
-  const std::size_t arrived = sent->size;
-  // Not memcpy, which takes no null pointers even for no bytes.
-  std::copy_n(sent->source, std::min(arrived, own->size), own->destination);
-  sent->taken.store(true, std::memory_order_release);  // the sender deletes it from here on
   const int from = own->from;
   const std::size_t wanted = own->size;
+  const std::size_t arrived = own->arrived;
   delete own;
   request = {};
   if (arrived != wanted) throw other_length(from, arrived, wanted);
   return true;
 }
 
+Mailbox::Message* Mailbox::oldest_wanted(const Message& like) const {
+  return *std::ranges::find_if(wanted_, [&](const Message* message) {
+    return message->from == like.from && message->tag == like.tag;
+  });
+}
+
+Mailbox::Message* Mailbox::take_posted(const Message& like) {
+  const std::scoped_lock lock(mutex_);
+  const auto found = std::ranges::find_if(posted_, [&](const Message* message) {
+    return message->from == like.from && message->tag == like.tag;
+  });
+  if (found == posted_.end()) return nullptr;
+  Message* const message = *found;
+  posted_.erase(found);
+  return message;
+}
+
 void Mailbox::cancel(Request& request) {
   auto* own = reinterpret_cast<Message*>(request.handle);
   if (own == nullptr) return;
   bool is_taken = false;
-  if (own->home != nullptr) {
+  if (own->home == nullptr) {
+    std::erase(wanted_, own);
+  } else {
     const std::scoped_lock lock(own->home->mutex_);
     is_taken = own->home->posted_.remove(own) == 0;
   }

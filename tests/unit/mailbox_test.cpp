@@ -20,7 +20,7 @@ std::span<std::byte> bytes_of(int& value) { return std::as_writable_bytes(std::s
 /// What comes next from a sender with a tag, or -1 where nothing has.
 int next(Mailbox& mailbox, int from, int tag) {
   int value = -1;
-  Request wanted = Mailbox::receive(from, bytes_of(value), tag);
+  Request wanted = mailbox.receive(from, bytes_of(value), tag);
   if (!mailbox.test(wanted)) mailbox.cancel(wanted);
   return value;
 }
@@ -44,6 +44,29 @@ TEST(Mailbox, KeepsSendersAndTagsApartAndEachInOrder) {
   for (Request& request : sent) EXPECT_TRUE(mailbox.test(request));
 }
 
+// As between MPI's processes: else the pieces of a message could arrive in each other's place.
+TEST(Mailbox, GivesAMessageToTheReceiveThatBeganFirst) {
+  Mailbox mailbox;
+  const std::array<int, 3> values{1, 2, 3};
+  std::array<int, 3> got{};
+  Request first = mailbox.receive(0, bytes_of(got[0]), 0);
+  Request second = mailbox.receive(0, bytes_of(got[1]), 0);
+  Request third = mailbox.receive(0, bytes_of(got[2]), 0);
+  EXPECT_FALSE(mailbox.test(first));
+  std::array<Request, 2> sent{mailbox.send(0, bytes_of(values[0]), 0),
+                              mailbox.send(0, bytes_of(values[1]), 0)};
+  EXPECT_FALSE(mailbox.test(third)) << "both are for those before it";
+  EXPECT_TRUE(mailbox.test(second));
+  EXPECT_TRUE(mailbox.test(first));
+  for (Request& request : sent) EXPECT_TRUE(mailbox.test(request));
+  mailbox.cancel(third);
+  Request fourth = mailbox.receive(0, bytes_of(got[2]), 0);
+  Request late = mailbox.send(0, bytes_of(values[2]), 0);
+  EXPECT_TRUE(mailbox.test(fourth)) << "the cancelled one takes nothing";
+  EXPECT_TRUE(mailbox.test(late));
+  EXPECT_EQ(got, values);
+}
+
 TEST(Mailbox, SaysThatAMessageHasLeftWhenItWasReceived) {
   Mailbox mailbox;
   const int value = 5;
@@ -59,7 +82,7 @@ TEST(Mailbox, SaysThatAMessageHasLeftWhenItWasReceived) {
 TEST(Mailbox, CarriesMessagesOfNoBytes) {
   Mailbox mailbox;
   Request sent = mailbox.send(4, {}, 0);
-  Request wanted = Mailbox::receive(4, {}, 0);
+  Request wanted = mailbox.receive(4, {}, 0);
   EXPECT_FALSE(mailbox.test(sent));
   EXPECT_TRUE(mailbox.test(wanted));
   EXPECT_TRUE(mailbox.test(sent));
@@ -72,7 +95,7 @@ TEST(Mailbox, RefusesAnotherLengthAndNamesTheSender) {
     std::array<std::byte, 6> destination{};
     destination.fill(std::byte{0xAA});
     Request sent = mailbox.send(3, std::span(source).first(length), 0);
-    Request wanted = Mailbox::receive(3, std::span(destination).first(4), 0);
+    Request wanted = mailbox.receive(3, std::span(destination).first(4), 0);
     const std::string message = message_of([&] { mailbox.test(wanted); }, ExitCode::kEnvironment);
     EXPECT_TRUE(mentions(message, "rank 3 sent " + std::to_string(length) + " bytes where 4 were expected"))
         << message;
@@ -98,7 +121,7 @@ TEST(Mailbox, ForgetsAMessageThatItsSenderGaveUp) {
 TEST(Mailbox, KeepsTheMessageThatAReceiverGaveUp) {
   Mailbox mailbox;
   int never = -1;
-  Request given_up = Mailbox::receive(0, bytes_of(never), 0);
+  Request given_up = mailbox.receive(0, bytes_of(never), 0);
   EXPECT_FALSE(mailbox.test(given_up));
   const int value = 9;
   Request sent = mailbox.send(0, bytes_of(value), 0);
@@ -127,7 +150,7 @@ TEST(Mailbox, GivesTheMemoryBackWhenAMessageIsGivenUp) {
     std::atomic<bool> is_over = false;
     std::thread receiver([&] {
       std::vector<std::byte> destination(kBytes);
-      Request wanted = Mailbox::receive(0, destination, round);
+      Request wanted = mailbox.receive(0, destination, round);
       while (!is_over) {
         if (!mailbox.test(wanted)) continue;
         EXPECT_EQ(std::count(destination.begin(), destination.end(), std::byte{1}), kBytes);
