@@ -36,11 +36,24 @@ std::size_t total_bytes(std::span<const Message> messages) {
                          [](std::size_t sum, const Message& message) { return sum + message.bytes; });
 }
 
+/// The pieces that this rank asks of each rank, and each rank of it: of two the larger one counts. A rank
+/// that maps its memory, or copies whole messages, can take any.
+std::vector<std::size_t> agreed_pieces(runtime::Communicator& ranks, std::size_t own) {
+  std::vector<std::size_t> agreed;
+  for (const std::vector<double>& other : ranks.all_gather_numbers({static_cast<double>(own)})) {
+    agreed.push_back(std::max(own, static_cast<std::size_t>(other.at(0))));
+  }
+  return agreed;
+}
+
 /// Messages in the host's view of the device's memory. Those that lie one behind the other are mapped at
 /// once: a command costs a runtime more than a short message.
 class Mapping {
  public:
-  Mapping(std::span<const Message> messages, const device::Queue& queue, bool for_writing) : queue_(queue) {
+  /// `pieces[peer]`: bytes of a piece, 0: whole.
+  Mapping(std::span<const Message> messages, const std::vector<std::size_t>& pieces,
+          const device::Queue& queue, bool for_writing)
+      : queue_(queue) {
     std::vector<std::size_t> run_of;
     for (const Message& message : messages) {
       const bool goes_on = !runs_.empty() && runs_.back().buffer == message.buffer &&
@@ -56,10 +69,13 @@ class Mapping {
     queue.finish();
     for (std::size_t i = 0; i < messages.size(); ++i) {
       const Message& message = messages[i];
-      std::byte* const start = data_[run_of[i]];
-      std::byte* const data =
-          message.bytes == 0 ? nullptr : start + (message.offset - runs_[run_of[i]].offset);
-      messages_.push_back({{data, message.bytes}, message.peer, message.tag});
+      if (message.bytes == 0) continue;
+      std::byte* const data = data_[run_of[i]] + (message.offset - runs_[run_of[i]].offset);
+      const std::size_t piece = pieces[static_cast<std::size_t>(message.peer)];
+      const std::size_t step = piece == 0 ? message.bytes : piece;
+      for (std::size_t at = 0; at < message.bytes; at += step) {
+        messages_.push_back({{data + at, std::min(step, message.bytes - at)}, message.peer, message.tag});
+      }
     }
   }
   [[nodiscard]] std::span<const HostMessage> messages() const { return messages_; }
@@ -89,6 +105,7 @@ HostTransport::HostTransport(const runtime::Context& context, std::size_t chunk_
       chunk_bytes_(chunk_bytes),
       zero_copy_(zero_copy),
       shares_memory_(device_.info().is_in_host_memory()),
+      pieces_(agreed_pieces(ranks_, is_mapped() ? 0 : chunk_bytes)),
       reads_(device_.queue()),
       writes_(device_.queue()) {}
 
@@ -111,22 +128,22 @@ std::span<std::byte> HostTransport::staged_receives(std::size_t bytes) {
   return {incoming_.data(), bytes};
 }
 
-std::vector<HostTransport::Chunk> HostTransport::chunks(std::span<const Message> messages,
-                                                        std::size_t chunk_bytes) const {
+std::vector<HostTransport::Chunk> HostTransport::chunks(std::span<const Message> messages, bool whole) const {
   std::vector<Chunk> all;
   std::vector<std::size_t> bases;
   std::size_t staged = 0;
-  std::size_t longest = 0;
   for (const Message& message : messages) {
     bases.push_back(staged);
     staged += message.bytes;
-    longest = std::max(longest, message.bytes);
   }
-  const std::size_t step = chunk_bytes == 0 ? std::max<std::size_t>(longest, 1) : chunk_bytes;
   // The first chunks of all messages come before the second ones, so that both directions start at once.
-  for (std::size_t start = 0; start == 0 || start < longest; start += step) {
+  for (std::size_t round = 0, found = 1; found != all.size(); ++round) {
+    found = all.size();
     for (std::size_t i = 0; i < messages.size(); ++i) {
       const Message& message = messages[i];
+      const std::size_t step = whole || !is_cut(message) ? std::max<std::size_t>(message.bytes, 1)
+                                                         : pieces_[static_cast<std::size_t>(message.peer)];
+      const std::size_t start = round * step;
       if (start >= message.bytes) continue;
       all.push_back({&message, start, std::min(step, message.bytes - start), bases[i] + start});
     }
@@ -134,9 +151,14 @@ std::vector<HostTransport::Chunk> HostTransport::chunks(std::span<const Message>
   return all;
 }
 
+bool HostTransport::is_cut(const Message& message) const {
+  const std::size_t piece = pieces_[static_cast<std::size_t>(message.peer)];
+  return piece > 0 && message.bytes > piece;
+}
+
 void HostTransport::read_step(std::span<const Message> sends, std::size_t staged) {
   reserve(staged + total_bytes(sends), 0);
-  for (const Chunk& chunk : chunks(sends, 0)) {
+  for (const Chunk& chunk : chunks(sends, /*whole=*/true)) {
     memory_of(*chunk.message)
         .read(reads_, outgoing_.data() + staged + chunk.staged, chunk.bytes, chunk.message->offset);
   }
@@ -147,11 +169,11 @@ void HostTransport::message_step(std::span<const Message> sends, std::span<const
                                  std::size_t staged) {
   reserve(staged + total_bytes(sends), staged + total_bytes(receives));
   Messages messages(ranks_, timeout_, waiting_);
-  for (const Chunk& chunk : chunks(receives, 0)) {
+  for (const Chunk& chunk : chunks(receives, /*whole=*/true)) {
     messages.receive(chunk.message->peer, {incoming_.data() + staged + chunk.staged, chunk.bytes},
                      chunk.message->tag);
   }
-  for (const Chunk& chunk : chunks(sends, 0)) {
+  for (const Chunk& chunk : chunks(sends, /*whole=*/true)) {
     messages.send(chunk.message->peer, {outgoing_.data() + staged + chunk.staged, chunk.bytes},
                   chunk.message->tag);
   }
@@ -160,7 +182,7 @@ void HostTransport::message_step(std::span<const Message> sends, std::span<const
 
 void HostTransport::write_step(std::span<const Message> receives, std::size_t staged) {
   reserve(0, staged + total_bytes(receives));
-  for (const Chunk& chunk : chunks(receives, 0)) {
+  for (const Chunk& chunk : chunks(receives, /*whole=*/true)) {
     memory_of(*chunk.message)
         .write(writes_, incoming_.data() + staged + chunk.staged, chunk.bytes, chunk.message->offset);
   }
@@ -168,19 +190,21 @@ void HostTransport::write_step(std::span<const Message> receives, std::size_t st
 }
 
 void HostTransport::exchange(std::span<const Message> sends, std::span<const Message> receives) {
+  const auto any = [&](const auto& is) {
+    return std::ranges::any_of(sends, is) || std::ranges::any_of(receives, is);
+  };
   const auto is_long = [&](const Message& message) { return message.bytes > chunk_bytes_; };
-  const bool in_chunks =
-      chunk_bytes_ > 0 && (std::ranges::any_of(sends, is_long) || std::ranges::any_of(receives, is_long));
-  if (in_chunks && zero_copy_ && shares_memory_) return exchange_mapped(sends, receives);
-  if (in_chunks) return exchange_in_chunks(sends, receives);
+  if (is_mapped() && any(is_long)) return exchange_mapped(sends, receives);
+  if (any([&](const Message& message) { return is_cut(message); }))
+    return exchange_in_chunks(sends, receives);
   read_step(sends);
   message_step(sends, receives);
   write_step(receives);
 }
 
 void HostTransport::exchange_mapped(std::span<const Message> sends, std::span<const Message> receives) {
-  Mapping out(sends, reads_, false);
-  Mapping in(receives, writes_, true);
+  Mapping out(sends, pieces_, reads_, false);
+  Mapping in(receives, pieces_, writes_, true);
   const auto unmap_all = [&] {
     out.unmap();
     in.unmap();
@@ -196,8 +220,8 @@ void HostTransport::exchange_mapped(std::span<const Message> sends, std::span<co
 
 void HostTransport::exchange_in_chunks(std::span<const Message> sends, std::span<const Message> receives) {
   reserve(total_bytes(sends), total_bytes(receives));
-  const std::vector<Chunk> out = chunks(sends, chunk_bytes_);
-  const std::vector<Chunk> in = chunks(receives, chunk_bytes_);
+  const std::vector<Chunk> out = chunks(sends, /*whole=*/false);
+  const std::vector<Chunk> in = chunks(receives, /*whole=*/false);
   Messages messages(ranks_, timeout_, waiting_);
   std::vector<std::size_t> arriving;
   for (const Chunk& chunk : in) {

@@ -11,10 +11,12 @@ namespace fabricmark::fabric {
 /// Messages between the device memories of ranks over their hosts: device, host, MPI, host, device
 /// (Meyer 2024, section 4.1.1.1). A long message goes in chunks, so that the copy of one overlaps the
 /// transfer of another; where the device's memory is the host's there is nothing to overlap, and it leaves
-/// from mapped memory without any copy.
+/// from mapped memory without any copy. How a device is reached is each rank's own matter; in which pieces
+/// their messages travel, two ranks agree when the transport is made.
 class HostTransport : public Transport {
  public:
-  /// Chunks of `chunk_bytes`; 0: messages go whole. `zero_copy` false: in chunks on every device.
+  /// Chunks of `chunk_bytes`; 0: messages go whole. `zero_copy` false: in chunks on every device. Collective:
+  /// the ranks tell each other the pieces that they need.
   HostTransport(const runtime::Context& context, std::size_t chunk_bytes, bool zero_copy = true,
                 Waiting waiting = Waiting::kSpin);
   [[nodiscard]] std::string name() const override { return "host"; }
@@ -40,7 +42,11 @@ class HostTransport : public Transport {
     std::size_t bytes = 0;
     std::size_t staged = 0;  ///< in the staging memory
   };
-  [[nodiscard]] std::vector<Chunk> chunks(std::span<const Message> messages, std::size_t chunk_bytes) const;
+  /// In pieces of what is agreed with each peer, or with `whole` one for each message.
+  [[nodiscard]] std::vector<Chunk> chunks(std::span<const Message> messages, bool whole) const;
+  [[nodiscard]] bool is_mapped() const { return chunk_bytes_ > 0 && zero_copy_ && shares_memory_; }
+  /// True for a message that travels in more than one piece.
+  [[nodiscard]] bool is_cut(const Message& message) const;
   void exchange_in_chunks(std::span<const Message> sends, std::span<const Message> receives);
   void exchange_mapped(std::span<const Message> sends, std::span<const Message> receives);
   void reserve(std::size_t outgoing_bytes, std::size_t incoming_bytes);
@@ -53,6 +59,7 @@ class HostTransport : public Transport {
   std::size_t chunk_bytes_;
   bool zero_copy_;
   bool shares_memory_;  ///< the device's memory is the host's, and its copies run on the host's cores
+  std::vector<std::size_t> pieces_;  ///< bytes, agreed with each rank; 0: messages travel whole
   device::Queue reads_;
   device::Queue writes_;
   device::PinnedMemory outgoing_;

@@ -104,6 +104,24 @@ TEST_P(HostRing, CarriesSeveralMessagesOfDifferentSizesInOneExchange) {
            });
 }
 
+// As where a CPU's rank and a GPU's exchange: each chooses its own way of reaching its memory.
+TEST_F(OnRing, RanksThatReachTheirMemoryInDifferentWaysUnderstandEachOther) {
+  const std::vector<std::pair<std::size_t, bool>> ways{
+      {0, false}, {1000, false}, {1, true}, {3000, true}, {4099, false}};
+  for (std::size_t first = 0; first < ways.size(); ++first) {
+    on_ranks(3, waiting(kTimeout), [&](const auto& context, Communicator& ranks) {
+      const auto [chunk, zero_copy] = ways[(first + static_cast<std::size_t>(ranks.rank())) % ways.size()];
+      HostTransport transport(context, chunk, zero_copy);
+      Ring ring(transport, ranks, {100003, 1, 0, 8192, 999});
+      for (std::uint32_t round = 1; round <= 2; ++round) {
+        ring.prepare(round);
+        ring.exchange();
+        EXPECT_EQ(ring.count_wrong(), 0U) << "ways from " << first << ", rank " << ranks.rank();
+      }
+    });
+  }
+}
+
 TEST_F(OnRing, ChunksOfOneByteArriveToo) {
   on_ranks(2, waiting(kTimeout), [](const auto& context, Communicator& ranks) {
     HostTransport transport(context, 1, false);
