@@ -37,7 +37,7 @@ namespace fabricmark::runtime {
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(WorstPlace, place, expected, actual)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Verdict, name, error, threshold, measure, checked, worst, repetition)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Result::Placement, host, device, device_index, compute_units)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Result::Placement, host, device, device_index, compute_units, is_emulated)
 
 namespace {
 

@@ -342,10 +342,11 @@ void RankRun::collect(const Samples& samples) {
     lap.modelled_median = modelled.median;
   }
   result_.derived = benchmark_->derive(laps);
-  check_kinds(result_);
-  const Result::Placement own{describe_host().name, device_->info().name, device_->info().device_index,
-                              device_->info().compute_units};
+  const device::DeviceInfo& info = device_->info();
+  const Result::Placement own{describe_host().name, info.name, info.device_index, info.compute_units,
+                              info.emulated()};
   result_.placement = gather_placement(ranks_, own);
+  check_kinds(result_);
   const power::Reading all_power = gather_power(ranks_, own.host, power_);
   result_.energy = all_power.energies;
   result_.notes.insert(result_.notes.end(), all_power.notes.begin(), all_power.notes.end());

@@ -239,10 +239,14 @@ Json energy_json(const Result& result) {
   return energy;
 }
 
+bool is_emulated(const Result& result) {
+  return result.device.emulated() || std::ranges::any_of(result.placement, &Result::Placement::is_emulated);
+}
+
 }  // namespace
 
 TimeKind kind_of(const Result& result, const std::optional<TimeKind>& own) {
-  return own.value_or(result.device.emulated() ? TimeKind::kEmulated : TimeKind::kMeasured);
+  return own.value_or(is_emulated(result) ? TimeKind::kEmulated : TimeKind::kMeasured);
 }
 
 void check_kinds(const Result& result) {
@@ -251,7 +255,7 @@ void check_kinds(const Result& result) {
       throw environment_failure(fmt::format("'{}' is a modelled metric, but nothing was charged", name),
                                 "charge the context's clock in every repetition of its timed part");
     }
-    if (kind == TimeKind::kMeasured && result.device.emulated()) {
+    if (kind == TimeKind::kMeasured && is_emulated(result)) {
       throw environment_failure(fmt::format("'{}' is said to be measured on an emulator", name),
                                 "leave its kind out: wall times are emulated there");
     }

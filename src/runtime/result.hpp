@@ -44,6 +44,7 @@ struct Result {
     std::string device;
     int device_index = 0;
     std::uint64_t compute_units = 0;
+    bool is_emulated = false;  ///< the ranks of a run may be on different runtimes
   };
   std::vector<Placement> placement;  ///< [rank]
   device::DeviceInfo device;

@@ -119,6 +119,14 @@ TEST(ResultJson, HasMetricsOfSeveralKindsSideBySide) {
   }
 }
 
+TEST(Kinds, AreEmulatedWhereOneRankIs) {
+  Result result = sample();
+  result.placement = {{"host", "processor", 0, 2, false}, {"host", "emulator", 0, 1, true}};
+  EXPECT_EQ(kind_of(result, {}), TimeKind::kEmulated);
+  result.placement[1].is_emulated = false;
+  EXPECT_EQ(kind_of(result, {}), TimeKind::kMeasured);
+}
+
 TEST(Kinds, AreRefusedWhereTheirTimeIsNotThere) {
   Result result = sample();
   const Metric metric = modelled_triad(result);
