@@ -199,13 +199,24 @@ class HostTransfer : public runtime::Benchmark {
   /// A transfer that is faster than the link has not taken place, whatever the runtime says.
   void check_rate(const Case& one, double seconds) {
     const double ways = one.direction == "both" ? 2 : 1;
-    const double limit =
-        link_bytes_per_second_ > 0 ? ways * link_bytes_per_second_ : host_rates_.at(one.bytes);
     const double rate = static_cast<double>(one.bytes) / seconds;
+    const double limit =
+        link_bytes_per_second_ > 0 ? ways * link_bytes_per_second_ : host_limit(one.bytes, rate);
     found_.rate.checked += 1;
     if (rate / limit <= found_.rate.error) return;
     found_.rate.error = rate / limit;
     found_.rate.worst = {one.name() + " in GB/s", limit / 1e9, rate / 1e9};
+  }
+
+  /// The most that the host's memory did. Measured again where a rate beats it by far: other work on the
+  /// machine may have held it up before.
+  double host_limit(std::size_t bytes, double rate) {
+    constexpr int kTries = 3;
+    double& known = host_rates_.at(bytes);
+    for (int i = 0; i < kTries && rate > found_.rate.threshold * known; ++i) {
+      known = std::max(known, host_copy_rate(bytes));
+    }
+    return known;
   }
 
   double link_bytes_per_second_;
