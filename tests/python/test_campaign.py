@@ -95,11 +95,13 @@ def test_programs_that_leave_nothing(place, name):
 def test_what_cannot_start(place, one_error_line):
     file = str(write(place))
     line = one_error_line(place.run("run", file, FABRICMARK_PRESET="debug"), 3)
-    assert "fm_stream is not built; run `make build`" in line
+    assert "fabricmark-describe is not built; run `make build`" in line
     without = str(write(place, TWELVE.replace('runtime = "system"', "")))
     assert "no OpenCL device found" in one_error_line(place.run("run", without, FAKE_DEVICES="[]"), 3)
     (place.folder / "file").write_text("")
     assert "choose another --output" in one_error_line(place.run("run", file, "--output", "file"), 2)
+    (place.programs / "fm_stream").unlink()
+    assert "fm_stream is not built; run `make build`" in one_error_line(place.run("run", file), 3)
 
 
 def test_options_that_a_campaign_does_not_take(place, one_error_line):

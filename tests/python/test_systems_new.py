@@ -278,11 +278,9 @@ def test_real_programs(tmp_path, monkeypatch):
     )
     monkeypatch.setattr(listing, "benchmark_names", lambda: ["gemm", "ptrans", "b_eff"])
     for model in (gemm, ptrans):
-        monkeypatch.setattr(
-            model, "short_runs", lambda parameters, device_class: [{"size": 256}, {"size": 512}]
-        )
+        monkeypatch.setattr(model, "short_runs", lambda defaults: [{"size": 256}, {"size": 512}])
     few = [{"transport": "cpu", "largest": 4}, {"transport": "host", "chunk_bytes": 0, "largest": 4}]
-    monkeypatch.setattr(models.find("b_eff"), "short_runs", lambda parameters, device_class: few)
+    monkeypatch.setattr(models.find("b_eff"), "short_runs", lambda defaults: few)
     monkeypatch.setattr(short_runs, "REPETITIONS", 1)
     said = []
     made = short_runs.measure("system", found[0], board, False, said.append)
