@@ -96,7 +96,8 @@ class Kernel {
   virtual void set_number(unsigned index, const void* value, std::size_t bytes) = 0;
   /// `after` and `done` may be null.
   virtual void start(Queue& queue, const Geometry& geometry, const Events* after, Event* done) const = 0;
-  [[nodiscard]] virtual std::size_t argument_count() const = 0;
+  /// None where there is no telling.
+  [[nodiscard]] virtual std::optional<std::size_t> argument_count() const = 0;
   /// None where the runtime has not kept them.
   [[nodiscard]] virtual std::optional<std::vector<TakenArgument>> arguments() const = 0;
 };

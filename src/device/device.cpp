@@ -10,6 +10,7 @@
 #include "base/host.hpp"
 #include "device/folders.hpp"
 #include "device/opencl/devices.hpp"
+#include "device/phantom.hpp"
 
 namespace fabricmark::device {
 
@@ -56,7 +57,9 @@ std::vector<FoundDevice> find_devices(const Selection& selection) {
   std::string seen;
   int platform_index = 0;
   int index_over_all = 0;
-  for (const FoundPlatform& platform : opencl::platforms()) {
+  std::vector<FoundPlatform> platforms = opencl::platforms();
+  if (selection.platform && lower(*selection.platform) == kPhantom) platforms.push_back(phantom_platform());
+  for (const FoundPlatform& platform : platforms) {
     const bool platform_matches = matches(selection.platform, platform_index, platform.name);
     // Indices count within the chosen platform, or over all platforms where none was chosen.
     if (selection.platform) index_over_all = 0;

@@ -34,12 +34,13 @@ struct DeviceInfo {
   bool has_double = false;
   bool has_svm = false;
   bool shares_host_memory = false;
+  bool is_phantom = false;  ///< allocates and computes nothing (phantom.hpp)
   /// True where the device's memory is the host's, and its copies run on the host's cores.
   [[nodiscard]] bool is_in_host_memory() const {
     return device_class == DeviceClass::kCpu || device_class == DeviceClass::kEmulator;
   }
-  /// True where the wall clock says nothing about hardware (Intel's FPGA emulator).
-  [[nodiscard]] bool emulated() const { return device_class == DeviceClass::kEmulator; }
+  /// True where the wall clock says nothing about hardware (Intel's FPGA emulator, the phantom device).
+  [[nodiscard]] bool emulated() const { return device_class == DeviceClass::kEmulator || is_phantom; }
   /// By its platform and vendor, which may have its new name.
   [[nodiscard]] bool is_of_xilinx() const {
     const std::string makers = platform + " " + vendor;

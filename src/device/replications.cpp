@@ -83,10 +83,10 @@ Replications::Replications(const Device& device, const Program& program, const E
     queues_.push_back(device.queue(timeline.enabled()));
   }
   if (kernels_.empty()) return;
-  const auto taken = kernels_.front()->argument_count();
-  if (taken == entry.arguments.size()) return;
+  const std::optional<std::size_t> taken = kernels_.front()->argument_count();
+  if (!taken || *taken == entry.arguments.size()) return;
   throw bad_use(fmt::format("the kernel '{}' takes {} arguments, and kernel.toml declares {}", entry.name,
-                            taken, entry.arguments.size()),
+                            *taken, entry.arguments.size()),
                 "declare all of them, in order, in [variants.NAME.arguments]");
 }
 

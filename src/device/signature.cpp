@@ -39,7 +39,7 @@ Number number_in(std::string type) {
 /// its arguments alone where the runtime keeps no more.
 std::string signature(const std::string& name, const backend::Kernel& kernel) {
   const std::optional<std::vector<TakenArgument>> arguments = kernel.arguments();
-  if (!arguments) return name + " with " + std::to_string(kernel.argument_count()) + " arguments";
+  if (!arguments) return name + " with " + std::to_string(kernel.argument_count().value_or(0)) + " arguments";
   std::string text;
   for (const TakenArgument& argument : *arguments) text += (text.empty() ? "" : ", ") + text_of(argument);
   return name + "(" + text + ")";
@@ -56,9 +56,10 @@ void check_declared(const Program& program, const EntryPoint& entry, const std::
         "the kernel '" + entry.name + "' of '" + name + "' " + found + ", kernel.toml declares " + declared,
         "change [variants.NAME.arguments] to " + signature(entry.name, *kernel));
   };
-  const auto count = kernel->argument_count();
-  if (count != entry.arguments.size())
-    throw wrong("takes " + std::to_string(count) + " arguments", std::to_string(entry.arguments.size()));
+  const std::optional<std::size_t> count = kernel->argument_count();
+  if (!count) return;
+  if (*count != entry.arguments.size())
+    throw wrong("takes " + std::to_string(*count) + " arguments", std::to_string(entry.arguments.size()));
   const std::optional<std::vector<TakenArgument>> taken = kernel->arguments();
   if (!taken) return;
   for (std::size_t i = 0; i < taken->size(); ++i) {
@@ -83,10 +84,10 @@ std::vector<std::string> check_signature(const Program& own, const Program& ship
     const std::string present = own->kernel_names();
     throw bad_use("'" + name + "' has no kernel '" + entry + "', only '" + present + "'", remedy);
   }
-  const auto number = given->argument_count();
-  if (number != wanted->argument_count()) {
-    throw bad_use("the kernel '" + entry + "' of '" + name + "' takes " + std::to_string(number) +
-                      " argument" + (number == 1 ? "" : "s"),
+  const std::optional<std::size_t> number = given->argument_count();
+  if (number && number != wanted->argument_count()) {
+    throw bad_use("the kernel '" + entry + "' of '" + name + "' takes " + std::to_string(*number) +
+                      " argument" + (*number == 1 ? "" : "s"),
                   remedy);
   }
   const std::optional<std::vector<TakenArgument>> found = given->arguments();

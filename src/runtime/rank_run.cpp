@@ -149,6 +149,14 @@ void RankRun::open_device() {
     device_.emplace(chosen, share);
     result_.device = chosen.info;
   });
+  if (device_->info().is_phantom) {  // of all ranks, as they are asked for the same platform
+    if (options_.fault && !is_failing_rank(*options_.fault)) {
+      throw bad_use("--inject-fault shows nothing on a phantom device, which computes nothing",
+                    "choose another device");
+    }
+    result_.validated = false;
+    remarks_.emplace_back("phantom device: nothing was computed, and no result was checked");
+  }
   // Defaults that depend on the cores have to be the same on all ranks.
   const auto own_cores = static_cast<std::int64_t>(device_->info().compute_units);
   fewest_cores_ =
@@ -263,8 +271,9 @@ void RankRun::repeat(Laps& laps) {
 }
 
 bool RankRun::is_over(std::chrono::steady_clock::time_point started) const {
+  if (!options_.max_time_seconds) return false;
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - started;
-  return options_.max_time_seconds && elapsed.count() >= *options_.max_time_seconds;
+  return elapsed.count() >= *options_.max_time_seconds;
 }
 
 // Only what the benchmark times counts as work: inputs and checks lie outside the timeline and the energy.

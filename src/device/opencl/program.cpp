@@ -46,11 +46,13 @@ class Kernel : public backend::Kernel {
                                          waits.empty() ? nullptr : &waits, event);
     });
   }
-  [[nodiscard]] std::size_t argument_count() const override { return kernel_.getInfo<CL_KERNEL_NUM_ARGS>(); }
+  [[nodiscard]] std::optional<std::size_t> argument_count() const override {
+    return kernel_.getInfo<CL_KERNEL_NUM_ARGS>();
+  }
   [[nodiscard]] std::optional<std::vector<TakenArgument>> arguments() const override {
     std::vector<TakenArgument> arguments;
     try {
-      for (cl_uint i = 0; i < argument_count(); ++i) {
+      for (cl_uint i = 0; i < kernel_.getInfo<CL_KERNEL_NUM_ARGS>(); ++i) {
         arguments.push_back({space_name(kernel_.getArgInfo<CL_KERNEL_ARG_ADDRESS_QUALIFIER>(i)),
                              without_zero(kernel_.getArgInfo<CL_KERNEL_ARG_TYPE_NAME>(i)),
                              without_zero(kernel_.getArgInfo<CL_KERNEL_ARG_NAME>(i))});

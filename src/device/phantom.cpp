@@ -1,0 +1,121 @@
+#include "device/phantom.hpp"
+
+#include <cstring>
+#include <memory>
+#include <string>
+
+#include "device/memory.hpp"
+
+namespace fabricmark::device {
+
+namespace {
+
+constexpr std::uint64_t kRoomBytes = std::uint64_t{1} << 50;
+
+class PhantomQueue : public backend::Queue {
+ public:
+  void flush() override {}
+  void finish() override {}
+  void begin_after(const Events& /*events*/) override {}
+};
+
+/// Only where the host wants to see it mapped, there are bytes.
+class PhantomMemory : public backend::Memory {
+ public:
+  explicit PhantomMemory(std::size_t bytes) : bytes_(bytes) {}
+  void write(backend::Queue& /*queue*/, const void* /*source*/, std::size_t /*bytes*/, std::size_t /*offset*/,
+             Event* done) override {
+    end(done);
+  }
+  void read(backend::Queue& /*queue*/, void* destination, std::size_t bytes, std::size_t /*offset*/,
+            Event* done) const override {
+    std::memset(destination, 0, bytes);
+    end(done);
+  }
+  void copy_to(backend::Queue& /*queue*/, backend::Memory& /*other*/, std::size_t /*bytes*/) const override {}
+  void fill(backend::Queue& /*queue*/, std::byte /*value*/, std::size_t /*bytes*/,
+            std::size_t /*offset*/) override {}
+  void migrate(backend::Queue& /*queue*/, bool /*to_host*/) override {}
+  std::byte* map(backend::Queue& /*queue*/, bool /*for_writing*/, std::size_t /*bytes*/,
+                 std::size_t offset) override {
+    if (!mapped_) mapped_ = std::shared_ptr<void>(allocate_pages(bytes_), release_pages);
+    return static_cast<std::byte*>(mapped_.get()) + offset;
+  }
+  void unmap(backend::Queue& /*queue*/, std::byte* /*mapped*/) override {}
+  [[nodiscard]] std::shared_ptr<backend::Memory> part(std::size_t bytes,
+                                                      std::size_t /*offset*/) const override {
+    return std::make_shared<PhantomMemory>(bytes);
+  }
+
+ private:
+  static void end(Event* done) {
+    if (done != nullptr) *done = Event();
+  }
+  std::size_t bytes_;
+  std::shared_ptr<void> mapped_;
+};
+
+class PhantomKernel : public backend::Kernel {
+ public:
+  void set_memory(unsigned /*index*/, const backend::Memory& /*memory*/) override {}
+  void set_number(unsigned /*index*/, const void* /*value*/, std::size_t /*bytes*/) override {}
+  void start(backend::Queue& /*queue*/, const Geometry& /*geometry*/, const Events* /*after*/,
+             Event* done) const override {
+    if (done != nullptr) *done = Event();
+  }
+  [[nodiscard]] std::optional<std::size_t> argument_count() const override { return std::nullopt; }
+  [[nodiscard]] std::optional<std::vector<TakenArgument>> arguments() const override { return std::nullopt; }
+};
+
+/// Has every kernel that it is asked for.
+class PhantomProgram : public backend::Program {
+ public:
+  [[nodiscard]] std::unique_ptr<backend::Kernel> kernel(const std::string& /*name*/) const override {
+    return std::make_unique<PhantomKernel>();
+  }
+  [[nodiscard]] std::string kernel_names() const override { return ""; }
+  [[nodiscard]] std::string binary() const override { return kPhantom; }
+};
+
+class PhantomDevice : public backend::Device {
+ public:
+  [[nodiscard]] std::shared_ptr<backend::Queue> queue(bool /*profiling*/) const override {
+    return std::make_shared<PhantomQueue>();
+  }
+  [[nodiscard]] std::shared_ptr<backend::Memory> allocate(std::size_t bytes, MemoryKind /*kind*/,
+                                                          int /*bank*/) const override {
+    return std::make_shared<PhantomMemory>(bytes);
+  }
+  [[nodiscard]] std::shared_ptr<std::byte> allocate_pinned(std::size_t bytes) const override {
+    return {static_cast<std::byte*>(allocate_pages(bytes)), release_pages};
+  }
+  [[nodiscard]] std::shared_ptr<const backend::Program> build(const std::string& /*source*/,
+                                                              const std::string& /*options*/) const override {
+    return std::make_shared<PhantomProgram>();
+  }
+  [[nodiscard]] std::shared_ptr<const backend::Program> load(const std::string& /*binary*/) const override {
+    return std::make_shared<PhantomProgram>();
+  }
+};
+
+}  // namespace
+
+FoundPlatform phantom_platform() {
+  DeviceInfo info;
+  info.platform = kPhantom;
+  info.name = "phantom FPGA";
+  info.device_class = DeviceClass::kFpga;
+  info.is_phantom = true;
+  info.compute_units = 1;
+  info.global_memory_bytes = kRoomBytes;
+  info.max_allocation_bytes = kRoomBytes;
+  info.local_memory_bytes = kRoomBytes;
+  info.has_half = true;
+  info.has_double = true;
+  const Open open = [](const Share& /*share*/, DeviceInfo& /*info*/) {
+    return std::make_shared<const PhantomDevice>();
+  };
+  return {kPhantom, {{info, open}}};
+}
+
+}  // namespace fabricmark::device

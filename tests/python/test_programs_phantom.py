@@ -1,0 +1,52 @@
+"""The phantom device computes nothing: every benchmark runs on it to the end, and claims nothing."""
+
+import pytest
+from stream_program import PROGRAM, Stream, devices, one_error
+
+pytestmark = pytest.mark.programs
+SMALL = {
+    "stream": ("--size", 10000),
+    "random_access": ("--log-size", 12),
+    "fft": ("--log-size", 6, "--batch", 4),
+    "gemm": ("--size", 128, "--block-size", 64),
+    "ptrans": ("--size", 256, "--block-size", 64),
+    "hpl": ("--size", 128, "--block-size", 32),
+    "b_eff": ("--largest", 12),
+    "host_transfer": ("--largest", 14),
+}
+ON_PHANTOM = ("--platform", "phantom", "--repetitions", 2)
+
+
+def phantom(factory, name):
+    return Stream(factory.mktemp(name), PROGRAM.with_name(f"fm_{name}"))
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_each_benchmark_runs_and_claims_nothing(tmp_path_factory, name):
+    done = phantom(tmp_path_factory, name).run(*SMALL[name], *ON_PHANTOM)
+    assert done.code == 0, done.errors
+    assert done.document["environment"]["device"]["platform"] == "phantom"
+    assert done.document["environment"]["device"]["emulated"] is True
+    assert {one["kind"] for one in done.document["measurements"]} == {"emulated"}
+    assert {verdict["status"] for verdict in done.document["verdicts"]} == {"skipped"}
+    assert any("nothing was computed" in note for note in done.document["notes"])
+
+
+@pytest.mark.parametrize("name", ["b_eff", "ptrans", "hpl"])
+def test_ranks_exchange_all_their_messages(tmp_path_factory, name):
+    done = phantom(tmp_path_factory, name).run(*SMALL[name], *ON_PHANTOM, "--ranks", 4)
+    assert done.code == 0, done.errors
+
+
+def test_it_is_offered_to_who_asks_for_it_only(tmp_path_factory):
+    stream = phantom(tmp_path_factory, "stream")
+    assert all(device["platform"] != "phantom" for device in devices(stream))
+    asked = stream.start("--list-devices", "--platform", "phantom")
+    assert asked.code == 0 and "phantom FPGA" in asked.output
+
+
+def test_a_fault_there_would_show_nothing(tmp_path_factory):
+    done = phantom(tmp_path_factory, "stream").start(
+        *SMALL["stream"], *ON_PHANTOM, "--inject-fault", "element"
+    )
+    assert "computes nothing" in one_error(done, codes=(2,))
