@@ -1,7 +1,9 @@
 // The sampler against sources of known power.
+#include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <thread>
+#include <utility>
 
 #include "power/sampler.hpp"
 #include "power_support.hpp"
@@ -90,14 +92,27 @@ TEST(Sampler, FindsTheEnergyOfAKnownPowerWithinOnePercent) {
 
 TEST(Sampler, SamplesACounterOftenEnoughForItsWraps) {
   // 40 J at 100 W are 400 ms: with an interval of an hour wraps would be lost.
-  const double begin = Sampler::steady_seconds();
-  const auto read = [&] { return std::fmod((Sampler::steady_seconds() - begin) * 100, 40.0); };
-  Sampler sampler({scripted({"package-0", Quantity::kEnergy, 40, read})}, milliseconds(3600000));
-  sampler.start();
-  spend(1);
-  const Reading reading = sampler.stop();
-  ASSERT_EQ(reading.energies.size(), 1U);
-  EXPECT_NEAR(reading.energies[0].watts(), 100, 1);
+  constexpr double kWrapSeconds = 0.4;
+  constexpr int kTries = 5;  // a machine with other work may stop the sampler for as long
+  for (int attempt = 0; attempt < kTries; ++attempt) {
+    const double begin = Sampler::steady_seconds();
+    double last = begin;
+    double longest = 0;
+    const auto read = [&] {
+      const double now = Sampler::steady_seconds();
+      longest = std::max(longest, now - std::exchange(last, now));
+      return std::fmod((now - begin) * 100, 40.0);
+    };
+    Sampler sampler({scripted({"package-0", Quantity::kEnergy, 40, read})}, milliseconds(3600000));
+    sampler.start();
+    spend(1);
+    const Reading reading = sampler.stop();
+    ASSERT_EQ(reading.energies.size(), 1U);
+    if (longest >= kWrapSeconds) continue;
+    EXPECT_NEAR(reading.energies[0].watts(), 100, 1);
+    return;
+  }
+  FAIL() << "no try had all its samples less than a wrap apart";
 }
 
 TEST(Sampler, StopsAtOnceWhateverTheInterval) {
