@@ -17,15 +17,14 @@ enum class ExitCode : int {
 class Error : public std::runtime_error {
  public:
   Error(ExitCode code, const std::string& cause, const std::string& remedy)
-      : std::runtime_error(cause + "; " + remedy), code_(code), cause_(cause), remedy_(remedy) {}
+      : std::runtime_error(cause + "; " + remedy), code_(code), cause_length_(cause.size()) {}
   [[nodiscard]] ExitCode code() const { return code_; }
-  [[nodiscard]] const std::string& cause() const { return cause_; }
-  [[nodiscard]] const std::string& remedy() const { return remedy_; }
+  [[nodiscard]] std::string cause() const { return {what(), cause_length_}; }
+  [[nodiscard]] std::string remedy() const { return what() + cause_length_ + 2; }
 
  private:
   ExitCode code_;
-  std::string cause_;
-  std::string remedy_;
+  std::size_t cause_length_;  // copies of an exception must not throw
 };
 
 inline Error bad_use(const std::string& cause, const std::string& remedy) {

@@ -76,7 +76,7 @@ Json kernel_json(const KernelSpec& spec) {
 
 /// A member of a request, as JSON has it or as `usual`. Throws Error (bad use) for another type.
 template <typename T>
-T member(const Json& request, const char* name, T usual) {
+T member(const Json& request, const char* name, const T& usual) {
   const auto found = request.find(name);
   try {
     return found == request.end() ? usual : found->get<T>();
