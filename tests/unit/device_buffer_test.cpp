@@ -130,6 +130,21 @@ TEST_P(OnBuffer, IsPoisonedToItsEndWhereThatTakesSeveralCommands) {
   EXPECT_TRUE(std::ranges::all_of(output.span(), [](float value) { return std::isnan(value); }));
 }
 
+TEST_P(OnBuffer, IsPoisonedBeyond2GiB) {
+  constexpr std::size_t kBoundary = std::size_t{1} << 31;  // where NVIDIA's runtime needs another way
+  constexpr std::size_t kBytes = kBoundary + kFilledBytes + 4;
+  const DeviceInfo& info = device().info();
+  if (info.max_allocation_bytes < kBytes || info.global_memory_bytes < 2 * kBytes) GTEST_SKIP();
+  Buffer buffer(device(), kBytes, memory_kind(GetParam()));
+  buffer.poison(queue_);
+  for (const std::size_t place : {kBoundary - 4, kBoundary, kBytes - 4}) {
+    std::uint32_t found = 0;
+    buffer.read(queue_, &found, sizeof(found), place);
+    queue_.finish();
+    EXPECT_EQ(found, 0xFFFFFFFFU) << "at " << place;
+  }
+}
+
 TEST_P(OnBuffer, KeepsItsContentsWhenMigrated) {
   Buffer buffer = filled();
   buffer.migrate(queue_, /*to_host=*/false);

@@ -48,6 +48,9 @@ void ask_for_huge_pages(const DeviceInfo& info, const cl::CommandQueue& queue, c
   queue.finish();
 }
 
+/// Fills that end behind these bytes go through a view.
+constexpr std::size_t kFarBytes = std::size_t{1} << 31;
+
 void check(cl_int code, const char* call) { cl::detail::errHandler(code, call); }
 
 cl_map_flags map_flags(bool for_writing) {
@@ -75,7 +78,13 @@ class BufferMemory : public Memory {
     handle(queue).enqueueCopyBuffer(memory_, dynamic_cast<BufferMemory&>(other).memory_, 0, 0, bytes);
   }
   void fill(backend::Queue& queue, std::byte value, std::size_t bytes, std::size_t offset) override {
-    handle(queue).enqueueFillBuffer(memory_, std::to_integer<cl_uchar>(value), offset, bytes);
+    // NVIDIA's runtime loses its queue where a fill begins at 2^31 bytes or more: there through a view.
+    const bool is_far = offset + bytes > kFarBytes;
+    const cl_buffer_region region{offset, bytes};
+    cl::Buffer view =
+        is_far ? cl::Buffer(memory_).createSubBuffer(CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &region)
+               : memory_;
+    handle(queue).enqueueFillBuffer(view, std::to_integer<cl_uchar>(value), is_far ? 0 : offset, bytes);
   }
   void migrate(backend::Queue& queue, bool to_host) override {
     handle(queue).enqueueMigrateMemObjects({memory_}, to_host ? CL_MIGRATE_MEM_OBJECT_HOST : 0);
