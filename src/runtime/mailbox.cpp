@@ -16,6 +16,8 @@ struct Mailbox::Message {
   std::byte* destination = nullptr;   // wanted message
   Mailbox* home = nullptr;            // where a sent message is posted; null for a wanted one
   std::atomic<bool> taken = false;
+
+  [[nodiscard]] bool is_like(const Message& other) const { return from == other.from && tag == other.tag; }
 };
 
 Request Mailbox::send(int from, std::span<const std::byte> bytes, int tag) {
@@ -70,16 +72,13 @@ bool Mailbox::test(Request& request) {
 }
 
 Mailbox::Message* Mailbox::oldest_wanted(const Message& like) const {
-  return *std::ranges::find_if(wanted_, [&](const Message* message) {
-    return message->from == like.from && message->tag == like.tag;
-  });
+  return *std::ranges::find_if(wanted_, [&](const Message* message) { return message->is_like(like); });
 }
 
 Mailbox::Message* Mailbox::take_posted(const Message& like) {
   const std::scoped_lock lock(mutex_);
-  const auto found = std::ranges::find_if(posted_, [&](const Message* message) {
-    return message->from == like.from && message->tag == like.tag;
-  });
+  const auto found =
+      std::ranges::find_if(posted_, [&](const Message* message) { return message->is_like(like); });
   if (found == posted_.end()) return nullptr;
   Message* const message = *found;
   posted_.erase(found);
