@@ -1,8 +1,10 @@
-"""b_eff on 2 ranks: over the CPU against a ring of MPI_Sendrecv, over the host in chunks against whole."""
+"""b_eff on 2 ranks: over the CPU against a ring of MPI_Sendrecv, over the host in chunks against whole, and
+over both what the transport chooses by itself against each choice that a user could force."""
 
 from __future__ import annotations
 
 import json
+from statistics import median
 
 from common import OwnRuns, Row, Settings, mpirun, program, ratio_row, run_program, runtime_variables
 from pairs import Contender, interleave, ratio
@@ -12,6 +14,21 @@ CPU_SIZES = (1, 1024, 65536, 1048576)
 CPU_BAR = 0.90
 HOST_SIZES = (262144, 524288, 1048576)
 HOST_BAR = 0.90  # within 10 % of whole messages, or faster
+CHOICE_SIZES = (1, 1024, 16384, 65536, 262144, 524288, 1048576)
+CHOICE_BAR = 0.98
+FORCED = {
+    "cpu": {
+        "one by one": ("--serial-bytes", "0"),
+        "side by side": ("--serial-bytes", "1073741824"),
+        "one by one from 32 KiB": ("--serial-bytes", "32768"),
+    },
+    "host": {
+        "whole": ("--chunk-bytes", "0"),
+        "mapped": ("--chunk-bytes", "1"),
+        "chunks of 64 KiB": ("--chunk-bytes", "65536", "--map-memory", "false"),
+        "chunks of 256 KiB": ("--chunk-bytes", "262144", "--map-memory", "false"),
+    },
+}
 
 
 def ring_rates() -> dict[int, float]:
@@ -78,4 +95,25 @@ def compare(settings: Settings) -> list[Row]:
         interleave([Contender("whole", whole.run), Contender("chunks", chunks.run)], settings.pairs)
         what = f"b_eff host in chunks on {runtime} / whole"
         found += rows(what, chunks, whole, HOST_SIZES, HOST_BAR, settings.pairs)
+    found += choices("cpu", {}, settings.pairs)
+    for runtime in settings.runtimes:
+        found += choices("host", runtime_variables(runtime), settings.pairs, f" on {runtime}")
     return found
+
+
+def choices(transport: str, variables: dict[str, str], pairs: int, where: str = "") -> list[Row]:
+    """What the transport has chosen at its start against the best of what can be forced, size by size."""
+    common = ("--transport", transport)
+    own = Curve(lambda: b_eff_rates(variables, *common))
+    forced = {
+        name: Curve(lambda o=options: b_eff_rates(variables, *common, *o))
+        for name, options in FORCED[transport].items()
+    }
+    interleave([Contender("own", own.run), *(Contender(n, c.run) for n, c in forced.items())], pairs)
+    result = []
+    for size in CHOICE_SIZES:
+        best = max(forced, key=lambda name: median(values[size] for values in forced[name].rounds))
+        found = ratio(own.contender("own", size), forced[best].contender(best, size))
+        what = f"b_eff {transport}{where}, chosen / {best}, {size} B"
+        result.append(ratio_row(what, found, CHOICE_BAR, pairs))
+    return result

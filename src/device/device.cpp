@@ -58,7 +58,8 @@ std::vector<FoundDevice> find_devices(const Selection& selection) {
   int platform_index = 0;
   int index_over_all = 0;
   std::vector<FoundPlatform> platforms = opencl::platforms();
-  if (selection.platform && lower(*selection.platform) == kPhantom) platforms.push_back(phantom_platform());
+  if (selection.platform && lower(*selection.platform) == kPhantomPlatform)
+    platforms.push_back(phantom_platform());
   for (const FoundPlatform& platform : platforms) {
     const bool platform_matches = matches(selection.platform, platform_index, platform.name);
     // Indices count within the chosen platform, or over all platforms where none was chosen.

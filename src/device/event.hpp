@@ -6,7 +6,8 @@
 
 namespace fabricmark::device {
 
-/// When a command was queued, submitted to the device, started and ended [s], by the device's clock.
+/// When a command was queued, submitted, started and ended [s]: of a device's by the device's clock, of a
+/// transfer by the host's.
 struct CommandTimes {
   double queued = 0;
   double submitted = 0;
@@ -14,37 +15,42 @@ struct CommandTimes {
   double ended = 0;
 };
 
-/// The end of a command on a device: of a kernel or a copy. An event of no command has ended. Copies share
-/// it.
+/// The end of what was started: of a kernel, a copy, a transfer between ranks or a collective of them. An
+/// event of nothing has ended. Copies share it. Transfers move on in `has_ended` and `wait` of any event of
+/// them, and nowhere else.
 class Event {
  public:
-  /// What a runtime keeps of a command.
+  /// What a runtime or a transport keeps of it.
   class State {
    public:
     virtual ~State() = default;
     State() = default;
     State(const State&) = delete;
     State& operator=(const State&) = delete;
-    [[nodiscard]] virtual bool has_ended() const = 0;
-    virtual void wait() const = 0;
-    [[nodiscard]] virtual CommandTimes times() const = 0;
+    [[nodiscard]] virtual bool has_ended() = 0;
+    virtual void wait() = 0;
+    virtual bool cancel() { return false; }
+    [[nodiscard]] virtual CommandTimes times() = 0;
   };
 
   Event() = default;
-  explicit Event(std::shared_ptr<const State> state) : state_(std::move(state)) {}
+  explicit Event(std::shared_ptr<State> state) : state_(std::move(state)) {}
 
-  /// Does not wait. Throws Error (environment) when the command failed.
+  /// Does not wait. Throws Error (environment) when it failed, PeerFailure when another rank has.
   [[nodiscard]] bool has_ended() const { return !state_ || state_->has_ended(); }
   void wait() const {
     if (state_) state_->wait();
   }
-  /// Of a command that has ended, on a queue with profiling.
+  /// Gives it up where it can be withdrawn, as messages can; false for a kernel or a copy, which runs on.
+  /// What was given up has ended.
+  bool cancel() const { return !state_ || state_->cancel(); }
+  /// Of what has ended, on a queue or a transport with profiling.
   [[nodiscard]] CommandTimes times() const { return state_ ? state_->times() : CommandTimes{}; }
-  /// Null for an event of no command.
-  [[nodiscard]] const State* state() const { return state_.get(); }
+  /// Null for an event of nothing.
+  [[nodiscard]] State* state() const { return state_.get(); }
 
  private:
-  std::shared_ptr<const State> state_;
+  std::shared_ptr<State> state_;
 };
 
 using Events = std::vector<Event>;

@@ -49,8 +49,19 @@ HostMemory::HostMemory(const Device& device, std::size_t bytes) {
   pages_.reset(allocate_pages(bytes));
 }
 
+namespace {
+
+MemorySpace space_of(const DeviceInfo& info, MemoryKind kind) {
+  if (info.is_phantom) return MemorySpace::kPhantom;
+  return kind == MemoryKind::kSvm ? MemorySpace::kShared : MemorySpace::kDeviceBank;
+}
+
+}  // namespace
+
 Buffer::Buffer(const Device& device, std::size_t bytes, MemoryKind kind, int bank)
-    : bytes_(bytes), alignment_(device.info().sub_buffer_alignment_bytes) {
+    : bytes_(bytes),
+      alignment_(device.info().sub_buffer_alignment_bytes),
+      space_(space_of(device.info(), kind)) {
   if (kind == MemoryKind::kSvm && !device.info().has_svm) {
     throw bad_use(device.info().name + " offers no shared virtual memory", "use --memory buffer");
   }
@@ -72,7 +83,7 @@ void Buffer::copy_to(const Queue& queue, Buffer& other) const {
 }
 
 void Buffer::fill(const Queue& queue, std::byte value) {
-  // Not at once: from 2^31 bytes on, NVIDIA's runtime never ends or fails (issue 395 of pyopencl).
+  // Not at once: of 2^31 bytes and more, NVIDIA's runtime never ends or fails (issue 395 of pyopencl).
   for (std::size_t start = 0; start < bytes_; start += kFilledBytes) {
     memory_->fill(queue.implementation(), value, std::min(kFilledBytes, bytes_ - start), start);
   }
@@ -92,7 +103,7 @@ Buffer Buffer::part(std::size_t offset, std::size_t bytes) const {
                       " does not fit a buffer of " + std::to_string(bytes_) + " bytes",
                   "start at a multiple of " + std::to_string(alignment_) + " bytes inside the buffer");
   }
-  return {memory_->part(bytes, offset), bytes, alignment_};
+  return {memory_->part(bytes, offset), bytes, alignment_, space_};
 }
 
 }  // namespace fabricmark::device

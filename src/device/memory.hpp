@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "device/device.hpp"
+#include "device/memory_space.hpp"
 #include "device/queue.hpp"
 
 namespace fabricmark::device {
@@ -98,6 +99,7 @@ class Buffer {
   Buffer(const Device& device, std::size_t bytes, MemoryKind kind = MemoryKind::kBuffer, int bank = -1);
 
   [[nodiscard]] std::size_t bytes() const { return bytes_; }
+  [[nodiscard]] MemorySpace space() const { return space_; }
   void write(const Queue& queue, const void* source, std::size_t bytes, std::size_t offset = 0,
              Event* done = nullptr);
   void read(const Queue& queue, void* destination, std::size_t bytes, std::size_t offset = 0,
@@ -119,12 +121,13 @@ class Buffer {
   [[nodiscard]] const backend::Memory& implementation() const { return *memory_; }
 
  private:
-  Buffer(std::shared_ptr<backend::Memory> memory, std::size_t bytes, std::size_t alignment)
-      : memory_(std::move(memory)), bytes_(bytes), alignment_(alignment) {}
+  Buffer(std::shared_ptr<backend::Memory> memory, std::size_t bytes, std::size_t alignment, MemorySpace space)
+      : memory_(std::move(memory)), bytes_(bytes), alignment_(alignment), space_(space) {}
 
   std::shared_ptr<backend::Memory> memory_;
   std::size_t bytes_ = 0;
   std::size_t alignment_ = 1;
+  MemorySpace space_ = MemorySpace::kDeviceBank;
 };
 
 }  // namespace fabricmark::device

@@ -74,7 +74,7 @@ class PhantomProgram : public backend::Program {
     return std::make_unique<PhantomKernel>();
   }
   [[nodiscard]] std::string kernel_names() const override { return ""; }
-  [[nodiscard]] std::string binary() const override { return kPhantom; }
+  [[nodiscard]] std::string binary() const override { return kPhantomPlatform; }
 };
 
 class PhantomDevice : public backend::Device {
@@ -102,7 +102,7 @@ class PhantomDevice : public backend::Device {
 
 FoundPlatform phantom_platform() {
   DeviceInfo info;
-  info.platform = kPhantom;
+  info.platform = kPhantomPlatform;
   info.name = "phantom FPGA";
   info.device_class = DeviceClass::kFpga;
   info.is_phantom = true;
@@ -115,7 +115,7 @@ FoundPlatform phantom_platform() {
   const Open open = [](const Share& /*share*/, DeviceInfo& /*info*/) {
     return std::make_shared<const PhantomDevice>();
   };
-  return {kPhantom, {{info, open}}};
+  return {kPhantomPlatform, {{info, open}}};
 }
 
 }  // namespace fabricmark::device

@@ -5,7 +5,7 @@
 namespace fabricmark::device {
 
 /// The name of the platform with the phantom device, which is offered to who asks for it only.
-inline constexpr const char* kPhantom = "phantom";
+inline constexpr const char* kPhantomPlatform = "phantom";
 
 /// A platform with one device of the class FPGA that allocates and computes nothing: kernels and copies end
 /// at once, and what is read is zero. Programs run on it to the end, with all their messages between ranks,

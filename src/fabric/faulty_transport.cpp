@@ -1,7 +1,5 @@
 #include "fabric/faulty_transport.hpp"
 
-#include <numeric>
-
 namespace fabricmark::fabric {
 
 namespace {
@@ -14,11 +12,18 @@ std::vector<Message> halved(std::span<const Message> messages) {
 
 }  // namespace
 
+FaultyTransport::FaultyTransport(std::unique_ptr<Transport> transport, const runtime::Fault& fault,
+                                 const int* repetition)
+    : Transport(transport->ranks()),
+      transport_(std::move(transport)),
+      kind_(fault.kind),
+      is_everywhere_(!fault.rank),
+      only_in_(fault.repetition),
+      repetition_(repetition) {}
+
 template <typename Count>
 void FaultyTransport::send_copies(std::vector<Message>& messages, Count&& count) {
-  const std::size_t all =
-      std::accumulate(messages.begin(), messages.end(), std::size_t{0},
-                      [](std::size_t sum, const Message& message) { return sum + message.bytes; });
+  const std::size_t all = total_bytes(messages);
   if (copies_bytes_ < all) {
     copies_ = transport_->allocate(all);
     copies_bytes_ = all;
@@ -35,13 +40,17 @@ void FaultyTransport::send_copies(std::vector<Message>& messages, Count&& count)
   }
 }
 
-void FaultyTransport::exchange(std::span<const Message> sends, std::span<const Message> receives) {
+device::Event FaultyTransport::start(std::span<const Message> sends, std::span<const Message> receives,
+                                     const device::Events& after) {
   if (only_in_ && (repetition_ == nullptr || *repetition_ != *only_in_)) {
-    return transport_->exchange(sends, receives);
+    return transport_->start(sends, receives, after);
   }
   std::vector<Message> spoiled(sends.begin(), sends.end());
   const bool halves_receives = kind_ == runtime::Fault::Kind::kHalf && is_everywhere_;
-  if (spoiled.empty() && !halves_receives) return transport_->exchange(sends, receives);
+  if (spoiled.empty() && !halves_receives) return transport_->start(sends, receives, after);
+  if (kind_ == runtime::Fault::Kind::kBlank || kind_ == runtime::Fault::Kind::kHalf) {
+    for (const device::Event& event : after) event.wait();  // what is sent is copied here
+  }
   switch (kind_) {
     case runtime::Fault::Kind::kLost:
       spoiled.pop_back();
@@ -63,13 +72,13 @@ void FaultyTransport::exchange(std::span<const Message> sends, std::span<const M
       send_copies(spoiled, [](std::size_t) { return std::size_t{0}; });
       break;
     case runtime::Fault::Kind::kHalf:
-      if (is_everywhere_) return transport_->exchange(halved(sends), halved(receives));
+      if (is_everywhere_) return transport_->start(halved(sends), halved(receives), after);
       send_copies(spoiled, [](std::size_t bytes) { return bytes / 2; });
       break;
     default:
       break;
   }
-  transport_->exchange(spoiled, receives);
+  return transport_->start(spoiled, receives, after);
 }
 
 }  // namespace fabricmark::fabric

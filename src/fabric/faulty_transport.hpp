@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "fabric/transport.hpp"
+#include "runtime/fault.hpp"
 
 namespace fabricmark::fabric {
 
@@ -18,17 +19,19 @@ class FaultyTransport : public Transport {
  public:
   /// `repetition` is the one under way; looked at where the fault is in one only.
   FaultyTransport(std::unique_ptr<Transport> transport, const runtime::Fault& fault,
-                  const int* repetition = nullptr)
-      : transport_(std::move(transport)),
-        kind_(fault.kind),
-        is_everywhere_(!fault.rank),
-        only_in_(fault.repetition),
-        repetition_(repetition) {}
+                  const int* repetition = nullptr);
   [[nodiscard]] std::string name() const override { return transport_->name(); }
-  [[nodiscard]] std::unique_ptr<MessageBuffer> allocate(std::size_t bytes) override {
+  [[nodiscard]] bool supports(device::MemorySpace from, device::MemorySpace to,
+                              Operation operation) const override {
+    return transport_->supports(from, to, operation);
+  }
+  [[nodiscard]] std::unique_ptr<Memory> allocate(std::size_t bytes) override {
     return transport_->allocate(bytes);
   }
-  void exchange(std::span<const Message> sends, std::span<const Message> receives) override;
+  device::Event start(std::span<const Message> sends, std::span<const Message> receives,
+                      const device::Events& after = {}) override;
+  [[nodiscard]] std::string choice() const override { return transport_->choice(); }
+  [[nodiscard]] std::unique_ptr<Steps> steps() override { return transport_->steps(); }
 
  private:
   /// Has the messages leave from copies in which only the first `count(bytes)` bytes are not zero.
@@ -40,7 +43,7 @@ class FaultyTransport : public Transport {
   bool is_everywhere_;
   std::optional<int> only_in_;
   const int* repetition_;
-  std::unique_ptr<MessageBuffer> copies_;
+  std::unique_ptr<Memory> copies_;
   std::size_t copies_bytes_ = 0;
 };
 

@@ -4,12 +4,14 @@
 
 namespace fabricmark::fabric {
 
-namespace {
-constexpr std::size_t kLongMessage = std::size_t{32} << 10;
-}  // namespace
-
 Messages::~Messages() {
   for (Pending& pending : pending_) ranks_.cancel(pending.request);
+}
+
+void Messages::clear() {
+  for (Pending& pending : pending_) ranks_.cancel(pending.request);
+  pending_.clear();
+  patience_.emplace(ranks_, waiting_, timeout_);
 }
 
 std::size_t Messages::send(int to, std::span<const std::byte> bytes, int tag) {
@@ -43,25 +45,51 @@ void Messages::wait_all() {
 }
 
 void Messages::check_deadline(std::size_t position) {
-  if (!patience_.is_over()) return;
+  if (!patience_->is_over()) return;
   const Pending& pending = pending_[position];
   throw runtime::DeadlineError(fmt::format("no sign of a message of {} bytes {} rank {} in {} s",
                                            pending.bytes, pending.is_receive ? "from" : "to", pending.peer,
                                            timeout_.count()));
 }
 
+void HostExchange::begin(std::span<const HostMessage> sends, std::span<const HostMessage> receives,
+                         std::size_t long_bytes) {
+  messages_.clear();
+  sends_ = sends;
+  long_bytes_ = long_bytes;
+  receives_ = receives.size();
+  open_ = 0;
+  looked_at_ = 1;
+  is_waiting_ = false;
+  for (const HostMessage& message : receives) messages_.receive(message.peer, message.bytes, message.tag);
+}
+
+bool HostExchange::advance() {
+  // All ranks have posted their receives by then, so that none waits for another in a circle.
+  for (std::size_t sent = messages_.count() - receives_; sent < sends_.size(); ++sent) {
+    if (is_waiting_ && !is_done(messages_.count() - 1)) return false;
+    const HostMessage& message = sends_[sent];
+    messages_.send(message.peer, message.bytes, message.tag);
+    is_waiting_ = message.bytes.size() >= long_bytes_;
+  }
+  while (open_ < messages_.count()) {
+    if (!is_done(open_)) return false;
+    ++open_;
+  }
+  return true;
+}
+
+bool HostExchange::is_done(std::size_t position) {
+  if (messages_.is_done(position)) return true;
+  if (receives_ > 0) messages_.is_done(looked_at_++ % receives_);
+  return false;
+}
+
 void exchange_host_messages(runtime::Communicator& ranks, double timeout_seconds, Waiting waiting,
                             std::span<const HostMessage> sends, std::span<const HostMessage> receives) {
-  Messages messages(ranks, timeout_seconds, waiting);
-  messages.reserve(sends.size() + receives.size());
-  for (const HostMessage& message : receives) messages.receive(message.peer, message.bytes, message.tag);
-  for (const HostMessage& message : sends) {
-    const std::size_t position = messages.send(message.peer, message.bytes, message.tag);
-    // Long messages leave one after the other: side by side they only take the memory from each other. All
-    // ranks have posted their receives by then, so that none waits for another in a circle.
-    if (message.bytes.size() >= kLongMessage) messages.wait(position);
-  }
-  messages.wait_all();
+  HostExchange exchange(ranks, timeout_seconds, waiting);
+  exchange.begin(sends, receives);
+  while (!exchange.advance()) exchange.idle();
 }
 
 }  // namespace fabricmark::fabric

@@ -1,43 +1,57 @@
 #include "fabric/transport.hpp"
 
-#include "base/error.hpp"
-#include "fabric/cpu_transport.hpp"
-#include "fabric/faulty_transport.hpp"
-#include "fabric/host_transport.hpp"
+#include <vector>
 
 namespace fabricmark::fabric {
 
-std::unique_ptr<Transport> make_transport(const std::string& name, std::size_t chunk_bytes,
-                                          const runtime::Context& context, bool zero_copy, Waiting waiting) {
-  std::unique_ptr<Transport> transport;
-  const double timeout = context.conditions().timeout_seconds;
-  if (name == "cpu") {
-    transport = std::make_unique<CpuTransport>(context.ranks(), timeout, waiting);
-  } else if (name == "host") {
-    transport = std::make_unique<HostTransport>(context, chunk_bytes, zero_copy, waiting);
-  } else {
-    throw bad_use("there is no transport '" + name + "'", "use cpu or host");
-  }
-  const std::optional<runtime::Fault>& fault = context.conditions().fault;
-  if (fault && is_message_fault(*fault) && (!fault->rank || *fault->rank == context.ranks().rank())) {
-    return std::make_unique<FaultyTransport>(std::move(transport), *fault, context.conditions().repetition);
-  }
-  return transport;
+namespace {
+
+/// Tags of collectives' messages, above those of benchmarks.
+enum Tag : int { kAllToAll = 1 << 12, kAllGather, kBroadcast };
+
+Region part(const Region& region, int number, std::size_t bytes) {
+  return {region.buffer, region.offset + static_cast<std::size_t>(number) * bytes, bytes};
 }
 
-bool is_message_fault(const runtime::Fault& fault) {
-  using Kind = runtime::Fault::Kind;
-  switch (fault.kind) {
-    case Kind::kLost:
-    case Kind::kLate:
-    case Kind::kBlank:
-    case Kind::kHalf:
-      return true;
-    case Kind::kSwapped:
-      return fault.target.empty();  // with a target, of values
-    default:
-      return false;
+}  // namespace
+
+device::Event Transport::all_to_all(const Region& outgoing, const Region& incoming,
+                                    const device::Events& after) {
+  const int size = ranks_.size();
+  const std::size_t bytes = outgoing.bytes / static_cast<std::size_t>(size);
+  std::vector<Message> sends;
+  std::vector<Message> receives;
+  // Every rank begins with another receiver, so that not all send to the same one at once.
+  for (int i = 0; i < size; ++i) {
+    const int to = (ranks_.rank() + i) % size;
+    const int from = (ranks_.rank() + size - i) % size;
+    sends.push_back({part(outgoing, to, bytes), to, kAllToAll});
+    receives.push_back({part(incoming, from, bytes), from, kAllToAll});
   }
+  return start(sends, receives, after);
+}
+
+device::Event Transport::all_gather(const Region& own, const Region& all, const device::Events& after) {
+  const int size = ranks_.size();
+  std::vector<Message> sends;
+  std::vector<Message> receives;
+  for (int i = 0; i < size; ++i) {
+    const int to = (ranks_.rank() + i) % size;
+    const int from = (ranks_.rank() + size - i) % size;
+    sends.push_back({own, to, kAllGather});
+    receives.push_back({part(all, from, own.bytes), from, kAllGather});
+  }
+  return start(sends, receives, after);
+}
+
+device::Event Transport::broadcast(const Region& region, int root, const device::Events& after) {
+  const Message from_root{region, root, kBroadcast};
+  if (ranks_.rank() != root) return receive(from_root, after);
+  std::vector<Message> sends;
+  for (int to = 0; to < ranks_.size(); ++to) {
+    if (to != root) sends.push_back({region, to, kBroadcast});
+  }
+  return start(sends, {}, after);
 }
 
 }  // namespace fabricmark::fabric

@@ -4,65 +4,102 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
-#include "fabric/messages.hpp"
-#include "runtime/benchmark.hpp"
+#include "device/event.hpp"
+#include "fabric/memory.hpp"
+#include "runtime/communicator.hpp"
 
 namespace fabricmark::fabric {
 
-/// Memory of this rank that messages leave from and arrive in: on the host or on the device, as the transport
-/// needs.
-class MessageBuffer {
+/// What a transport may do with regions of memory.
+enum class Operation {
+  kMessage,     ///< send and receive
+  kCollective,  ///< of all ranks
+};
+
+/// The steps of an exchange one by one, to be timed by themselves, of a transport that has such. They take
+/// messages as a whole, and make no faults.
+class Steps {
  public:
-  virtual ~MessageBuffer() = default;
-  MessageBuffer() = default;
-  MessageBuffer(const MessageBuffer&) = delete;
-  MessageBuffer& operator=(const MessageBuffer&) = delete;
+  /// Where a step leaves the bytes.
+  enum class Place {
+    kSent,      ///< in the staging memory of what is sent
+    kReceived,  ///< in the staging memory of what is received
+    kArrived,   ///< in the regions of the messages
+  };
+  struct Step {
+    std::string name;
+    Place place = Place::kArrived;
+  };
+  virtual ~Steps() = default;
+  Steps() = default;
+  Steps(const Steps&) = delete;
+  Steps& operator=(const Steps&) = delete;
 
-  /// Copies from and to the host's memory, outside of any message. Offsets and sizes in bytes.
-  virtual void write(std::size_t offset, std::span<const std::byte> bytes) = 0;
-  virtual void read(std::size_t offset, std::span<std::byte> bytes) = 0;
-  /// The host's memory behind it; empty where messages leave from the device's.
-  virtual std::span<std::byte> host_memory() { return {}; }
-  /// The device's memory behind it, for kernels to work on; null where messages leave from the host's memory.
-  [[nodiscard]] virtual device::Buffer* device_memory() { return nullptr; }
+  /// In the order in which they make an exchange.
+  [[nodiscard]] virtual std::vector<Step> steps() const = 0;
+  /// Takes step number `step`; `staged` is where the messages lie in the staging memories, one behind the
+  /// other, in bytes.
+  virtual void take(std::size_t step, std::span<const Message> sends, std::span<const Message> receives,
+                    std::size_t staged) = 0;
+  /// The first `bytes` of a staging memory.
+  [[nodiscard]] virtual std::span<std::byte> staged(Place place, std::size_t bytes) = 0;
 };
 
-/// One message: part of a buffer, the other rank, and a tag that tells messages of the same two ranks apart.
-struct Message {
-  MessageBuffer* buffer = nullptr;
-  std::size_t offset = 0;
-  std::size_t bytes = 0;
-  int peer = 0;
-  int tag = 0;
-};
-
-/// Moves messages between ranks. Benchmarks see nothing else of a network.
+/// Moves regions of memory between ranks. Benchmarks see nothing else of a network.
 class Transport {
  public:
+  explicit Transport(runtime::Communicator& ranks) : ranks_(ranks) {}
   virtual ~Transport() = default;
-  Transport() = default;
   Transport(const Transport&) = delete;
   Transport& operator=(const Transport&) = delete;
 
   [[nodiscard]] virtual std::string name() const = 0;
-  [[nodiscard]] virtual std::unique_ptr<MessageBuffer> allocate(std::size_t bytes) = 0;
-  /// Sends and receives at the same time; returns when all have left and arrived. Throws Error (environment)
-  /// that names the rank and the message when one does not arrive in time.
-  virtual void exchange(std::span<const Message> sends, std::span<const Message> receives) = 0;
+  /// Whether it does that from memory of one space to memory of another.
+  [[nodiscard]] virtual bool supports(device::MemorySpace from, device::MemorySpace to,
+                                      Operation operation) const = 0;
+  /// Memory of the space that it serves best.
+  [[nodiscard]] virtual std::unique_ptr<Memory> allocate(std::size_t bytes) = 0;
+
+  /// Sends and receives at the same time, once `after` have ended; returns at once. Its event ends when all
+  /// have left and arrived; its errors are those of Transfer.
+  virtual device::Event start(std::span<const Message> sends, std::span<const Message> receives,
+                              const device::Events& after = {}) = 0;
+  device::Event send(const Message& message, const device::Events& after = {}) {
+    return start({&message, 1}, {}, after);
+  }
+  device::Event receive(const Message& message, const device::Events& after = {}) {
+    return start({}, {&message, 1}, after);
+  }
+  /// Returns when all have left and arrived.
+  void exchange(std::span<const Message> sends, std::span<const Message> receives) {
+    start(sends, receives).wait();
+  }
+
+  // Collectives: all ranks start them in the same order; none returns before its part is under way.
+
+  /// Part number r of `outgoing` goes to rank r, where it becomes part number (sender) of `incoming`. Both
+  /// have as many parts of the same size as there are ranks.
+  virtual device::Event all_to_all(const Region& outgoing, const Region& incoming,
+                                   const device::Events& after = {});
+  /// The region of every rank becomes part number (its rank) of everybody's `all`.
+  virtual device::Event all_gather(const Region& own, const Region& all, const device::Events& after = {});
+  /// The root's region goes to all others'.
+  virtual device::Event broadcast(const Region& region, int root, const device::Events& after = {});
+
+  /// Collective: learns on this machine how messages of up to so many bytes go fastest, where its options
+  /// leave that open.
+  virtual void tune(std::size_t /*largest_bytes*/) {}
+  /// What it has learnt, in words for the notes of a result; empty where there was nothing to choose.
+  [[nodiscard]] virtual std::string choice() const { return {}; }
+  /// Null for a transport without steps that can be taken one by one.
+  [[nodiscard]] virtual std::unique_ptr<Steps> steps() { return nullptr; }
+
+  [[nodiscard]] runtime::Communicator& ranks() const { return ranks_; }
+
+ private:
+  runtime::Communicator& ranks_;
 };
-
-/// The transport of this name: "cpu" or "host" (device, host, MPI, host, device). A message longer than
-/// `chunk_bytes` goes over the host in chunks whose copies and transfers overlap, or where the device's
-/// memory is the host's and `zero_copy` is set, without copies; 0: always whole. `waiting`: kSleep where
-/// messages are under way while the device computes. Wrapped to make the fault of the context's conditions,
-/// where that is one of messages. Throws Error (bad use) for another name.
-std::unique_ptr<Transport> make_transport(const std::string& name, std::size_t chunk_bytes,
-                                          const runtime::Context& context, bool zero_copy = true,
-                                          Waiting waiting = Waiting::kSpin);
-
-/// True for faults that a transport makes, not the benchmark: a lost, late, blank or half message, or swapped
-/// ones where the fault names no target.
-bool is_message_fault(const runtime::Fault& fault);
 
 }  // namespace fabricmark::fabric

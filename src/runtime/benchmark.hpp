@@ -153,6 +153,9 @@ class Context {
     if (host_memory_->is_pageable) return "pageable";
     return host_memory_->is_pinned ? "pinned" : "";
   }
+  /// Adds to the notes of the result what a reader should know of how this run was made.
+  void remark(const std::string& text) const { remarks_->push_back(text); }
+  [[nodiscard]] const std::vector<std::string>& remarks() const { return *remarks_; }
   /// Throws Error (bad use) when the host or the device has less memory than all ranks need; `size_parameter`
   /// is the setting that the message tells to reduce, with the power `exponent` of which the need grows.
   void require_memory(const MemoryNeed& need, const std::string& size_parameter, double exponent = 1) const;
@@ -170,6 +173,7 @@ class Context {
     bool is_pageable = false;
   };
   std::shared_ptr<HostMemoryUse> host_memory_ = std::make_shared<HostMemoryUse>();  ///< of all arrays
+  std::shared_ptr<std::vector<std::string>> remarks_ = std::make_shared<std::vector<std::string>>();
   std::shared_ptr<ChargedClock> charged_clock_ = std::make_shared<ChargedClock>();
 };
 

@@ -56,7 +56,8 @@ enum class Waiting { kSpin, kSleep, kYield };
 struct Request {
   std::uintptr_t handle = 0;            ///< 0: done
   std::optional<std::size_t> wanted{};  ///< bytes of a receive, where the handle does not know them
-  std::vector<Request> rest{};          ///< the pieces after the first, of a message longer than one can be
+  /// The pieces after the first, of a message longer than one can be; null for all others.
+  std::unique_ptr<std::vector<Request>> rest{};
 };
 
 /// Members of a run that work at the same time, each on a device or a part of one. Benchmarks see only this,

@@ -276,17 +276,19 @@ class MpiCommunicator : public Communicator {
   bool test(Request& request) override {
     while (request.handle != 0) {
       if (!test_piece(request)) return false;
-      if (request.rest.empty()) break;
-      std::vector<Request> rest = std::move(request.rest);
-      request = std::move(rest.back());
-      rest.pop_back();
+      if (!request.rest || request.rest->empty()) break;
+      std::unique_ptr<std::vector<Request>> rest = std::move(request.rest);
+      request = std::move(rest->back());
+      rest->pop_back();
       request.rest = std::move(rest);
     }
     return true;
   }
 
   void cancel(Request& request) override {
-    for (Request& piece : request.rest) cancel(piece);
+    if (request.rest) {
+      for (Request& piece : *request.rest) cancel(piece);
+    }
     if (request.handle != 0) {
       MPI_Request inner = unpack(request);
       if (inner != MPI_REQUEST_NULL) {
@@ -428,7 +430,8 @@ class MpiCommunicator : public Communicator {
     Request first = start_piece(communicator, peer, bytes.first(std::min(bytes.size(), kLongestPiece)), tag);
     for (std::size_t start = kLongestPiece; start < bytes.size(); start += kLongestPiece) {
       const std::size_t length = std::min(bytes.size() - start, kLongestPiece);
-      first.rest.push_back(start_piece(communicator, peer, bytes.subspan(start, length), tag));
+      if (!first.rest) first.rest = std::make_unique<std::vector<Request>>();
+      first.rest->push_back(start_piece(communicator, peer, bytes.subspan(start, length), tag));
     }
     return first;
   }

@@ -11,6 +11,7 @@
 #include <ranges>
 
 #include "base/error.hpp"
+#include "fabric/transport_texts.hpp"  // written by CMake from src/fabric/*/transport.toml
 #include "runtime/toml_reader.hpp"
 
 #ifndef FABRICMARK_SOURCE_KERNELS
@@ -66,12 +67,34 @@ void read_scaling(const TomlReader& reader, const toml::table& table, const std:
   if (table.contains("rounded_to")) spec.rounded_to = reader.text(table, "rounded_to", where);
 }
 
+/// Whether the values are the transports that there are.
+bool names_transports(const toml::table& table) {
+  return table["values"].value_exact<std::string>() == "transports";
+}
+
+/// Those that the parameter may name: `memory` says between which memories they move messages.
+std::vector<const TransportSpec*> transports_of(const TomlReader& reader, const toml::table& table,
+                                                const std::string& where) {
+  std::optional<bool> is_of_devices;
+  if (table.contains("memory")) {
+    const std::string memory = reader.text(table, "memory", where);
+    if (memory != "device" && memory != "host") throw reader.wrong(where + "memory", "device or host");
+    is_of_devices = memory == "device";
+  }
+  std::vector<const TransportSpec*> found;
+  for (const TransportSpec& transport : transport_specs()) {
+    if (transport.is_of_devices == is_of_devices.value_or(transport.is_of_devices))
+      found.push_back(&transport);
+  }
+  return found;
+}
+
 ParameterSpec read_parameter(const TomlReader& reader, const std::string& name, const toml::table& table) {
   const std::string where = "parameters." + name + ".";
-  reader.only(
-      table,
-      {"type", "range", "values", "default", "stage", "unit", "meaning", "scope", "dimensions", "rounded_to"},
-      where);
+  reader.only(table,
+              {"type", "range", "values", "default", "stage", "unit", "meaning", "scope", "dimensions",
+               "rounded_to", "memory"},
+              where);
   ParameterSpec spec;
   read_scaling(reader, table, where, spec);
   spec.name = name;
@@ -90,7 +113,14 @@ ParameterSpec read_parameter(const TomlReader& reader, const std::string& name, 
     spec.minimum = range->get(0)->value<double>();
     spec.maximum = range->get(1)->value<double>();
   }
-  if (table.contains("values")) {
+  if (names_transports(table)) {
+    std::vector<std::string> ways;
+    for (const TransportSpec* transport : transports_of(reader, table, where)) {
+      spec.values.emplace_back(transport->name);
+      ways.push_back(fmt::format("{} ({})", transport->name, transport->summary));
+    }
+    spec.meaning += fmt::format(": {}", fmt::join(ways, " or "));
+  } else if (table.contains("values")) {
     const toml::array* values = table["values"].as_array();
     if (values == nullptr || values->empty()) throw reader.wrong(where + "values", "a list of values");
     for (const toml::node& value : *values) spec.values.push_back(reader.value(value, where + "values"));
@@ -241,6 +271,27 @@ KernelSpec built_for(KernelSpec spec, const std::string& variant, device::Replic
   return spec;
 }
 
+const std::vector<TransportSpec>& transport_specs() {
+  static const std::vector<TransportSpec> specs = [] {
+    std::vector<TransportSpec> found;
+    for (const auto& [name, text] : kTransportTexts) {
+      const TomlReader reader(text, std::string(name) + "/transport.toml");
+      reader.only(reader.root(), {"summary", "memory", "parameters"}, "");
+      TransportSpec& spec = found.emplace_back();
+      spec.name = name;
+      spec.summary = reader.text(reader.root(), "summary", "");
+      spec.is_of_devices = reader.text(reader.root(), "memory", "") == "device";
+      if (!reader.root().contains("parameters")) continue;
+      for (const auto& [option, table] :
+           reader.tables(reader.table(reader.root(), "parameters", ""), "parameters.")) {
+        spec.parameters.push_back(read_parameter(reader, option, *table));
+      }
+    }
+    return found;
+  }();
+  return specs;
+}
+
 KernelSpec load_kernel_spec(const fs::path& file) {
   KernelSpec spec = parse_kernel_spec(file_text(file, "kernel description"), file);
   spec.folder = file.parent_path();
@@ -262,6 +313,11 @@ KernelSpec parse_kernel_spec(const std::string& text, const fs::path& file) {
     const toml::table& parameters = reader.table(root, "parameters", "");
     for (const auto& [name, table] : reader.tables(parameters, "parameters.")) {
       spec.parameters.push_back(read_parameter(reader, name, *table));
+      if (!names_transports(*table)) continue;
+      for (const TransportSpec* transport : transports_of(reader, *table, "parameters." + name + ".")) {
+        spec.parameters.insert(spec.parameters.end(), transport->parameters.begin(),
+                               transport->parameters.end());
+      }
     }
   }
   for (const VariantSpec& variant : spec.variants) {

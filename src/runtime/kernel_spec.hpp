@@ -74,6 +74,17 @@ struct KernelSpec {
   [[nodiscard]] const ParameterSpec* find(const std::string& name) const;
 };
 
+/// A transport.toml: a transport and its own options.
+struct TransportSpec {
+  std::string name;
+  std::string summary;
+  bool is_of_devices = false;  ///< moves messages between the memories of devices, else of hosts
+  std::vector<ParameterSpec> parameters;
+};
+
+/// Every folder of src/fabric that has one, in the order of their names.
+const std::vector<TransportSpec>& transport_specs();
+
 /// Reads a kernel.toml. Throws Error (bad use) with file, line or key, and what is expected there.
 KernelSpec load_kernel_spec(const std::filesystem::path& file);
 /// The same from text; `file` is the name in messages.

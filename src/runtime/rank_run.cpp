@@ -332,6 +332,7 @@ void RankRun::collect(const Samples& samples) {
   if (!context_->host_memory().empty()) result_.parameters.set("host_memory", context_->host_memory());
   result_.metrics = benchmark_->metrics();
   result_.notes = benchmark_->notes();
+  remarks_.insert(remarks_.end(), context_->remarks().begin(), context_->remarks().end());
   result_.notes.insert(result_.notes.end(), remarks_.begin(), remarks_.end());
   if (result_.repetitions < options_.repetitions) {
     result_.notes.push_back(fmt::format("{} of {} repetitions: --max-time {:g} had passed",

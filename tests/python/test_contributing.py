@@ -16,6 +16,8 @@ PAGE = (ROOT / "CONTRIBUTING.md").read_text()
 FILES = re.findall(
     r"`((?:src|kernels|python)/[\w/.]+)`[^\n]*\n(?:[^\n`]*\n)*\n*```\w+\n(.*?)```", PAGE, re.DOTALL
 )
+TRANSPORT = [(name, text) for name, text in FILES if name.startswith("src/fabric/")]
+FILES = [one for one in FILES if one not in TRANSPORT]
 
 
 def test_the_example_is_four_files_of_at_most_60_lines_together():
@@ -58,9 +60,9 @@ def run(*command, cwd, **variables):
     )
 
 
-def build_example(tree):
-    """Builds fm_fill as the copy's CMake files say, with the libraries as they are built already."""
-    options = ["-G", "Ninja", "-DFABRICMARK_TESTS=OFF", "-DFABRICMARK_WARNINGS_AS_ERRORS=ON"]
+def configure(tree, *more):
+    """Configures the copy, with the libraries as they are built already."""
+    options = [*more, "-G", "Ninja", "-DFABRICMARK_TESTS=OFF", "-DFABRICMARK_WARNINGS_AS_ERRORS=ON"]
     options += ["-DCMAKE_BUILD_TYPE=", "-DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON"]
     configured = run("cmake", "-S", tree, "-B", tree / "build/release", *options, cwd=tree)
     assert configured.returncode == 0, configured.stderr
@@ -69,13 +71,28 @@ def build_example(tree):
         target = tree / "build/release" / library.relative_to(built)
         if target.parent.is_dir():  # else it is left of an older layout of the sources
             shutil.copy(library, target)
-    listed = run("ninja", "-t", "commands", "fm_fill", cwd=tree / "build/release")
+
+
+def ninja_commands(build, target):
+    """What makes the target, as lines of a shell."""
+    listed = run("ninja", "-t", "commands", target, cwd=build)
     assert listed.returncode == 0, listed.stdout
-    own = [line for line in listed.stdout.splitlines() if "fill/fill.cpp.o" in line]
+    return listed.stdout.splitlines()
+
+
+def execute(command, build):
+    done = run("bash", "-c", command, cwd=build)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def build_example(tree):
+    """Builds fm_fill as the copy's CMake files say."""
+    configure(tree)
+    build = tree / "build/release"
+    own = [line for line in ninja_commands(build, "fm_fill") if "fill/fill.cpp.o" in line]
     assert len(own) == 2  # one compiles it, one links
     for command in own:
-        built = run("bash", "-c", command, cwd=tree / "build/release")
-        assert built.returncode == 0, built.stdout + built.stderr
+        execute(command, build)
 
 
 @pytest.mark.programs
@@ -146,3 +163,47 @@ def test_what_its_model_says_of_it_is_what_predict_goes_by(copy):
         "predict fill --system noctua1 --devices 5 --transport channels": "square grid of devices",
     }
     all_say(copy, on_grid)
+
+
+@pytest.mark.programs
+@pytest.mark.full
+def test_a_transport_is_a_folder_that_b_eff_runs_over(copy):
+    """What lists the transports is compiled anew, the rest of the libraries is as built already."""
+    assert [Path(name).name for name, _ in TRANSPORT] == ["transport.toml", "cable.cpp"]
+    for name, text in TRANSPORT:
+        (copy / name).parent.mkdir(exist_ok=True)
+        (copy / name).write_text(text)
+    build = copy / "build/release"
+    (build / "bin/fabricmark-describe").unlink()
+    configure(copy, "-DCMAKE_UNITY_BUILD=ON")  # as the libraries were
+    new = {
+        "src/fabric/libfabricmark_fabric.a": "unity_",  # all
+        "src/runtime/libfabricmark_kernels.a": "unity_toml",
+    }
+    for library, part in new.items():
+        own = re.compile(rf" -o ({Path(library).parent}/CMakeFiles/\S+/{part}\S+\.o) -c ")
+        for command in ninja_commands(build, library):
+            if found := own.search(command):
+                execute(command, build)
+                execute(f"ar r {library} {found[1]}", build)
+    for program in ("fm_b_eff", "fabricmark-describe"):
+        for command in ninja_commands(build, program):
+            if f"{program}.dir" in command and "static" not in command:
+                execute(command, build)
+    kernels = {"FABRICMARK_KERNELS": str(copy / "kernels")}
+    own = ("--transport", "cable", "--cable-us", "2000", "--largest", "3", "--json", "-", "--ranks", "2")
+    ended = run(build / "bin/fm_b_eff", *own, cwd=copy, **kernels)
+    assert ended.returncode == 0, ended.stderr
+    result = json.loads(ended.stdout)
+    assert {one["status"] for one in result["verdicts"]} == {"passed"}
+    latencies = [one["best"] for one in result["measurements"] if one["name"] == "latency"]
+    assert len(latencies) == 4 and min(latencies) >= 2000  # us: it is really this one
+    ended = run(build / "bin/fm_b_eff", *own, "--inject-fault", "half", cwd=copy, **kernels)
+    assert ended.returncode == 1, ended.stderr
+    listed = run(
+        sys.executable, "-m", "fabricmark", "list", "b_eff", cwd=copy, **kernels, COLUMNS="200",
+        FABRICMARK_ROOT=str(copy), PYTHONPATH=str(copy / "python"),
+    )  # fmt: skip
+    assert all(one in listed.stdout for one in ("--cable-us", "cable, cpu, host", "a long cable")), (
+        listed.stdout
+    )

@@ -276,7 +276,7 @@ def test_long_messages_are_as_many_as_there_is_room_for(b_eff):
         (("--transport", "CPU"), "transport"),
         (("--messages=-1",), "messages"),
         (("--messages", "100001"), "messages"),
-        (("--chunk-bytes=-1",), "chunk_bytes"),
+        (("--chunk-bytes=-2",), "chunk_bytes"),
         (("--chunk-bytes", "1.5"), "chunk_bytes"),
         (("--sub-steps", "maybe"), "sub_steps"),
         (("--timeout", "0"), "--timeout"),

@@ -1,7 +1,6 @@
 #include <numeric>
 
-#include "fabric/all_to_all.hpp"
-#include "fabric/cpu_transport.hpp"
+#include "fabric/cpu/cpu_transport.hpp"
 #include "fabric/faulty_transport.hpp"
 #include "runtime/fault.hpp"
 #include "support.hpp"
@@ -35,7 +34,7 @@ class AllToAll : public testing::TestWithParam<int> {
       bytes[i] = content(ranks.rank(), static_cast<int>(i / kBlock), i % kBlock);
     }
     outgoing->write(0, bytes);
-    all_to_all(transport, ranks, *outgoing, *incoming, kBlock);
+    transport.all_to_all({outgoing.get(), 0, count * kBlock}, {incoming.get(), 0, count * kBlock}).wait();
     incoming->read(0, bytes);
     std::size_t wrong = 0;
     for (std::size_t i = 0; i < bytes.size(); ++i) {

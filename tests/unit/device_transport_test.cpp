@@ -4,7 +4,8 @@
 #include <tuple>
 
 #include "device_support.hpp"
-#include "fabric/host_transport.hpp"
+#include "fabric/host/host_transport.hpp"
+#include "fabric/registry.hpp"
 #include "transport_support.hpp"
 
 namespace fabricmark::fabric {
@@ -25,11 +26,24 @@ RunConditions waiting(double seconds, device::MemoryKind memory = device::Memory
   return {.memory = memory, .fault = std::nullopt, .timeout_seconds = seconds};
 }
 
+/// A transport by name, with the defaults of its options.
+runtime::Parameters options_of(const std::string& transport) {
+  runtime::Parameters parameters;
+  parameters.set("transport", transport);
+  for (const runtime::TransportSpec& spec : runtime::transport_specs()) {
+    for (const runtime::ParameterSpec& option : spec.parameters)
+      parameters.set(option.name, option.defaults.at(""));
+  }
+  return parameters;
+}
+
 /// What a benchmark on one rank works with, without a kernel.
 class Setting {
  public:
-  Setting(const device::FoundDevice& found, Communicator& ranks, const RunConditions& conditions)
+  Setting(const device::FoundDevice& found, Communicator& ranks, const RunConditions& conditions,
+          const runtime::Parameters& parameters)
       : device_(found, share(found, ranks)),
+        parameters_(parameters),
         context_(device_, parameters_, ranks, timeline_, device::Program(), variant_, conditions) {}
   [[nodiscard]] const runtime::Context& context() const { return context_; }
 
@@ -51,9 +65,14 @@ class OnRing : public device::test_support::OnDevice {
   /// Runs `body` on some ranks with a context each.
   template <typename Body>
   void on_ranks(int count, const RunConditions& conditions, Body&& body) const {
+    on_ranks(count, conditions, {}, body);
+  }
+  template <typename Body>
+  void on_ranks(int count, const RunConditions& conditions, const runtime::Parameters& parameters,
+                Body&& body) const {
     run_in_process(count, [&](Communicator& ranks) {
       try {
-        const Setting setting(found_, ranks, conditions);
+        const Setting setting(found_, ranks, conditions, parameters);
         body(setting.context(), ranks);
       } catch (const std::exception& error) {
         ADD_FAILURE() << error.what();
@@ -151,14 +170,15 @@ TEST_F(OnRing, EveryKindOfDeviceMemoryServes) {
 TEST_F(OnRing, TheStepsOneByOneMakeAnExchange) {
   on_ranks(3, waiting(kTimeout), [](const auto& context, Communicator& ranks) {
     HostTransport transport(context, 0);
+    const std::unique_ptr<Steps> steps = transport.steps();
+    const std::size_t last = steps->steps().size() - 1;
     Ring ring(transport, ranks, {1, 70001});
     for (std::uint32_t round = 1; round <= 3; ++round) {
       ring.prepare(round);
-      transport.read_step(ring.sends());
-      transport.message_step(ring.sends(), ring.receives());
+      for (std::size_t step = 0; step < last; ++step) steps->take(step, ring.sends(), ring.receives(), 0);
       // One byte in 256 is the same as poison.
       EXPECT_GT(ring.count_wrong(), ring.bytes() * 9 / 10) << "the device has nothing before the last step";
-      transport.write_step(ring.receives());
+      steps->take(last, ring.sends(), ring.receives(), 0);
       EXPECT_EQ(ring.count_wrong(), 0U);
     }
   });
@@ -183,17 +203,92 @@ TEST_F(OnRing, AMessageThatDoesNotComeIsNamedWholeOrInChunks) {
 }
 
 TEST_F(OnRing, TransportsAreMadeByName) {
-  on_ranks(1, waiting(kTimeout), [](const auto& context, Communicator& ranks) {
-    for (const char* name : {"cpu", "host"}) {
-      const std::unique_ptr<Transport> transport = make_transport(name, 100, context);
-      EXPECT_EQ(transport->name(), name);
+  for (const runtime::TransportSpec& spec : runtime::transport_specs()) {
+    on_ranks(1, waiting(kTimeout), options_of(spec.name), [&](const auto& context, Communicator& ranks) {
+      const std::unique_ptr<Transport> transport = make_transport(context);
+      EXPECT_EQ(transport->name(), spec.name);
       Ring ring(*transport, ranks, {1234});
       ring.prepare(1);
       ring.exchange();
       EXPECT_EQ(ring.count_wrong(), 0U);
-    }
-    const std::string message = message_of([&] { make_transport("pigeon", 0, context); });
+      const auto own = transport->allocate(1)->space();
+      EXPECT_TRUE(transport->supports(own, own, Operation::kMessage));
+      EXPECT_EQ(device::is_on_device(own), spec.is_of_devices);
+      const auto other =
+          spec.is_of_devices ? device::MemorySpace::kPageable : device::MemorySpace::kDeviceBank;
+      EXPECT_FALSE(transport->supports(own, other, Operation::kMessage));
+      const std::string message = message_of([&] { make_transport(context, {.space = other}); });
+      EXPECT_TRUE(mentions(message, spec.name) && mentions(message, "--transport")) << message;
+    });
+  }
+  on_ranks(1, waiting(kTimeout), options_of("pigeon"), [](const auto& context, Communicator& /*ranks*/) {
+    const std::string message = message_of([&] { make_transport(context); });
     EXPECT_TRUE(mentions(message, "'pigeon'") && mentions(message, "cpu or host")) << message;
+  });
+}
+
+TEST_F(OnRing, ATunedTransportSaysWhatItChoseAndCarriesMessagesOfAnySize) {
+  for (const runtime::TransportSpec& spec : runtime::transport_specs()) {
+    on_ranks(2, waiting(kTimeout), options_of(spec.name), [&](const auto& context, Communicator& ranks) {
+      const auto transport = make_transport(context, {.largest_bytes = std::size_t{1} << 18});
+      EXPECT_TRUE(mentions(transport->choice(), "measured")) << transport->choice();
+      EXPECT_EQ(context.remarks(), std::vector<std::string>{transport->choice()});
+      // Beyond the largest, too.
+      Ring ring(*transport, ranks, {1, 0, 4096, 65537, 1 << 20});
+      for (std::uint32_t round = 1; round <= 3; ++round) {
+        ring.prepare(round);
+        ring.exchange();
+        EXPECT_EQ(ring.count_wrong(), 0U) << spec.name << ", round " << round;
+      }
+    });
+  }
+}
+
+TEST_F(OnRing, TransfersRunSideBySideAndAreWaitedForInAnyOrder) {
+  for (const auto& [chunk, zero_copy] : kWays) {
+    on_ranks(2, waiting(kTimeout), {}, [&](const auto& context, Communicator& ranks) {
+      HostTransport transport(context, static_cast<std::int64_t>(chunk), zero_copy);
+      Ring first(transport, ranks, {70001});
+      Ring second(transport, ranks, {5000}, /*first_tag=*/10);
+      for (std::uint32_t round = 1; round <= 3; ++round) {
+        first.prepare(round);
+        second.prepare(round);
+        const device::Event one = transport.start(first.sends(), first.receives());
+        const device::Event other = transport.start(second.sends(), second.receives());
+        // One rank waits for the one first, the other for the other.
+        (ranks.rank() == 0 ? one : other).wait();
+        (ranks.rank() == 0 ? other : one).wait();
+        EXPECT_EQ(first.count_wrong() + second.count_wrong(), 0U);
+      }
+    });
+  }
+}
+
+TEST_F(OnRing, ATransferBeginsAfterTheCopyThatMakesWhatIsSent) {
+  on_ranks(2, waiting(kTimeout), {}, [&](const auto& context, Communicator& ranks) {
+    HostTransport transport(context, 0);
+    constexpr std::size_t kBytes = std::size_t{1} << 20;
+    Memory out(context.device(), kBytes, device::MemoryKind::kBuffer);
+    Memory in(context.device(), kBytes, device::MemoryKind::kBuffer);
+    const device::Queue queue = context.device().queue();
+    for (int round = 1; round <= 3; ++round) {
+      const std::vector<std::byte> sent(kBytes, std::byte(round));
+      device::Event written;
+      out.device().write(queue, sent.data(), kBytes, 0, &written);
+      const int peer = 1 - ranks.rank();
+      const device::Event left = transport.send({{&out, 0, kBytes}, peer, 0}, {written});
+      const device::Event arrived = transport.receive({{&in, 0, kBytes}, peer, 0});
+      queue.flush();
+      arrived.wait();
+      left.wait();
+      EXPECT_TRUE(left.has_ended() && arrived.has_ended());
+      // A kernel or copy can begin after a transfer, too.
+      std::vector<std::byte> found(kBytes);
+      queue.begin_after({arrived});
+      in.device().read(queue, found.data(), kBytes);
+      queue.finish();
+      EXPECT_EQ(found, sent);
+    }
   });
 }
 
@@ -201,13 +296,14 @@ TEST_F(OnRing, FaultsOfMessagesAreMadeOnTheirRankOnly) {
   // Which ranks receive wrong bytes from the other one.
   const auto is_struck = [this](const char* text) {
     std::array<bool, 2> struck{};
-    on_ranks(2, {.fault = runtime::parse_fault(text)}, [&](const auto& context, Communicator& ranks) {
-      const std::unique_ptr<Transport> transport = make_transport("cpu", 0, context);
-      Ring ring(*transport, ranks, {1000});
-      ring.prepare(1);
-      ring.exchange();
-      struck[static_cast<std::size_t>(ranks.rank())] = ring.count_wrong() > 0;
-    });
+    on_ranks(2, {.fault = runtime::parse_fault(text)}, options_of("cpu"),
+             [&](const auto& context, Communicator& ranks) {
+               const std::unique_ptr<Transport> transport = make_transport(context);
+               Ring ring(*transport, ranks, {1000});
+               ring.prepare(1);
+               ring.exchange();
+               struck[static_cast<std::size_t>(ranks.rank())] = ring.count_wrong() > 0;
+             });
     return struck;
   };
   EXPECT_EQ(is_struck("blank"), (std::array<bool, 2>{true, true}));

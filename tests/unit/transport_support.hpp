@@ -13,8 +13,9 @@ class Ring {
  public:
   static constexpr std::size_t kGuardBytes = 64;  // behind the messages; nothing may write there
 
-  Ring(Transport& transport, runtime::Communicator& ranks, const std::vector<std::size_t>& sizes)
-      : transport_(transport), ranks_(ranks), sizes_(sizes) {
+  Ring(Transport& transport, runtime::Communicator& ranks, const std::vector<std::size_t>& sizes,
+       int first_tag = 0)
+      : transport_(transport), ranks_(ranks), sizes_(sizes), first_tag_(first_tag) {
     for (const std::size_t bytes : sizes) room_ += 2 * bytes;
     outgoing_ = transport.allocate(room_ + kGuardBytes);
     incoming_ = transport.allocate(room_ + kGuardBytes);
@@ -67,11 +68,11 @@ class Ring {
     }
   }
   /// What is sent to the right arrives from the left, so that receives have their neighbours the other way.
-  [[nodiscard]] std::vector<Message> messages(MessageBuffer& buffer, std::size_t turn) const {
+  [[nodiscard]] std::vector<Message> messages(Memory& buffer, std::size_t turn) const {
     std::vector<Message> all;
     each([&](std::size_t direction, std::size_t i, std::size_t offset) {
       const int peer = neighbour(turn == 0 ? direction : 1 - direction);
-      all.push_back({&buffer, offset, sizes_[i], peer, static_cast<int>(2 * i + direction)});
+      all.push_back({{&buffer, offset, sizes_[i]}, peer, first_tag_ + static_cast<int>(2 * i + direction)});
     });
     return all;
   }
@@ -79,10 +80,11 @@ class Ring {
   Transport& transport_;
   runtime::Communicator& ranks_;
   std::vector<std::size_t> sizes_;
+  int first_tag_ = 0;
   std::size_t room_ = 0;
   std::uint32_t round_ = 0;
-  std::unique_ptr<MessageBuffer> outgoing_;
-  std::unique_ptr<MessageBuffer> incoming_;
+  std::unique_ptr<Memory> outgoing_;
+  std::unique_ptr<Memory> incoming_;
 };
 
 }  // namespace fabricmark::fabric::test_support

@@ -3,8 +3,9 @@
 #include <array>
 #include <cmath>
 
-#include "fabric/cpu_transport.hpp"
+#include "fabric/cpu/cpu_transport.hpp"
 #include "fabric/faulty_transport.hpp"
+#include "fabric/registry.hpp"
 #include "support.hpp"
 #include "transport_support.hpp"
 
@@ -79,11 +80,18 @@ TEST(CpuTransport, SaysWhichMessageDidNotArrive) {
 /// Remembers what it was asked to do.
 class Recorder : public Transport {
  public:
+  explicit Recorder(Communicator& ranks) : Transport(ranks) {}
   [[nodiscard]] std::string name() const override { return "recorder"; }
-  [[nodiscard]] std::unique_ptr<MessageBuffer> allocate(std::size_t /*bytes*/) override { return nullptr; }
-  void exchange(std::span<const Message> sends, std::span<const Message> receives) override {
+  [[nodiscard]] bool supports(device::MemorySpace /*from*/, device::MemorySpace /*to*/,
+                              Operation /*operation*/) const override {
+    return true;
+  }
+  [[nodiscard]] std::unique_ptr<Memory> allocate(std::size_t /*bytes*/) override { return nullptr; }
+  device::Event start(std::span<const Message> sends, std::span<const Message> receives,
+                      const device::Events& /*after*/) override {
     sent.assign(sends.begin(), sends.end());
     received.assign(receives.begin(), receives.end());
+    return {};
   }
   std::vector<Message> sent;
   std::vector<Message> received;
@@ -93,13 +101,14 @@ class Recorder : public Transport {
 class WithFault {
  public:
   explicit WithFault(Fault::Kind kind) {
-    auto recorder = std::make_unique<Recorder>();
+    auto recorder = std::make_unique<Recorder>(*ranks);
     seen = recorder.get();
     transport = std::make_unique<FaultyTransport>(std::move(recorder), Fault{.kind = kind});
     transport->exchange(messages, std::span(messages).first(2));
   }
   const std::vector<Message> messages{
-      {nullptr, 800, 8, 1, 0}, {nullptr, 1600, 8, 2, 1}, {nullptr, 2400, 8, 3, 2}};
+      {{nullptr, 800, 8}, 1, 0}, {{nullptr, 1600, 8}, 2, 1}, {{nullptr, 2400, 8}, 3, 2}};
+  const std::unique_ptr<Communicator> ranks = runtime::single_rank();
   Recorder* seen = nullptr;
   std::unique_ptr<FaultyTransport> transport;
 };
@@ -122,7 +131,7 @@ TEST(FaultyTransport, SendsWhatThePlaceBeforeHeld) {
   EXPECT_EQ(late.seen->sent.back().peer, 3);
   EXPECT_EQ(late.seen->sent.back().bytes, 8U);
   // There is no place before the first.
-  const Message first{nullptr, 0, 8, 1, 0};
+  const Message first{{nullptr, 0, 8}, 1, 0};
   late.transport->exchange(std::span(&first, 1), {});
   EXPECT_EQ(offsets(late.seen->sent), (std::vector<std::size_t>{0}));
 }

@@ -29,7 +29,7 @@ def fit(runs: Sequence[Run]) -> dict[str, float]:
         if run.parameters.get("transport") == "cpu":
             continue  # those are the hosts' curve
         chunk = run.parameters.get("chunk_bytes", 0)
-        for step in (*LINES, EXCHANGE):
+        for step in (*LINES, EXCHANGE) if chunk >= 0 else LINES:  # else each size went its own way
             for size, seconds in curve(run.measurements, step).items():
                 is_long = step == EXCHANGE and 0 < chunk < size
                 mapped = (

@@ -38,6 +38,8 @@ message_curve = _b_eff_measured.message_curve
 fit_parameters = _b_eff_measured.fit
 COPIES_OVER_HOST = 3  # on a CPU: read, message, write
 WHOLE = {"chunk_bytes": 0}  # the base version: whole messages
+MEASURED = -1  # chunk_bytes: the program has measured which way is the fastest for each size
+USUAL_CHUNK = 262144
 TRAITS = Traits(
     ("effective_bandwidth", {}),
     exchanges=True,
@@ -118,7 +120,12 @@ def message_carrier(board: Board) -> str:
 def over_host(
     sizes, parameters: Mapping, board: Board, ranks: int, measurements: Sequence
 ) -> Modelled | None:
-    """Read, message and write of each size; in chunks where the parameters ask and the device gains by it."""
+    """Read, message and write of each size; in chunks where the parameters ask and the device gains by it,
+    where they leave that open whichever way is the fastest."""
+    if parameters.get("chunk_bytes", 0) == MEASURED:
+        return fastest(
+            [over_host(sizes, forced, board, ranks, measurements) for forced in ways(parameters, board)]
+        )
 
     def steps(of_sizes):
         measured = measured_steps(of_sizes, measurements)
@@ -142,6 +149,22 @@ def over_host(
         total = np.where(is_long, mapped_seconds(whole[1], board.launch_seconds), total)
         longest = np.where(is_long, STEPS.index("message"), longest)
     return Modelled(total, [WORDS[STEPS[step]] for step in longest], f"eq. 4.2: {source}")
+
+
+def ways(parameters: Mapping, board: Board) -> list[dict]:
+    """What the program chooses from for each size: whole, and mapped or in chunks."""
+    longer = 1 if _transfers.is_host_memory(board) and parameters.get("map_memory", False) else USUAL_CHUNK
+    return [{**parameters, "chunk_bytes": chunk} for chunk in (0, longer)]
+
+
+def fastest(of_ways: Sequence[Modelled | None]) -> Modelled | None:
+    """Of each size the fastest; None where one is not known."""
+    if None in of_ways:
+        return None
+    times = np.stack([way.seconds for way in of_ways])
+    best = np.argmin(times, axis=0)
+    words = [of_ways[way].words[i] for i, way in enumerate(best)]
+    return Modelled(times.min(axis=0), words, of_ways[0].explanation)
 
 
 def limit_bytes_per_second(transport: str, board: Board) -> float | None:
@@ -177,7 +200,8 @@ def limits_by_size(sizes, parameters: Mapping, board: Board, ranks: int) -> list
             continue
         copied *= board.hosts
         if transport != "cpu" and _transfers.is_host_memory(board):
-            copied /= 1 if parameters.get("map_memory", False) and 0 < chunk < size else COPIES_OVER_HOST
+            may_map = parameters.get("map_memory", False) and (chunk == MEASURED or 0 < chunk < size)
+            copied /= 1 if may_map else COPIES_OVER_HOST
         elif transport != "cpu" and None not in link:
             copied = min(copied, *(way * board.devices for way in link))
         found.append(copied)
@@ -275,6 +299,8 @@ def described(sizes, parameters: Mapping, board: Board, network: Network) -> tup
     words = [WORDS[STEPS[step]] for step in np.argmax(np.stack(steps), axis=0)]
     phases = [dict(zip(STEPS, map(float, parts), strict=True)) for parts in zip(*steps, strict=True)]
     chunk = parameters.get("chunk_bytes", 0)
+    if chunk == MEASURED:
+        chunk = USUAL_CHUNK
     if chunk:
         pieces = _network.ring_seconds(np.minimum(sizes, chunk), board, network, transport)
         total = np.where(sizes > chunk, chunked_seconds(pieces, np.ceil(sizes / chunk)), total)
@@ -352,7 +378,8 @@ def predict(
     measured = curve(measurements, EXCHANGE)
     sizes = sorted(measured) or message_sizes(parameters)
     limits = limits_by_size(sizes, parameters, board, ranks)
-    known = _b_eff_measured.over_host(sizes, parameters, bitstream, board, ranks)
+    forced = ways(parameters, board) if parameters.get("chunk_bytes") == MEASURED else [parameters]
+    known = fastest([_b_eff_measured.over_host(sizes, one, bitstream, board, ranks) for one in forced])
     if known is not None and transport == "host":
         modelled = known
     elif transport == "cpu":

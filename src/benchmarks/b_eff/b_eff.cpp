@@ -1,5 +1,5 @@
 // b_eff: the effective bandwidth of a ring of ranks (Meyer 2024, sections 4.1.1 and 5.1.2): messages of
-// 2^0 to 2^20 bytes to both neighbours, over any transport; for the way over the host also its steps one by
+// 2^0 to 2^20 bytes to both neighbours, over any transport; where a transport has steps, also these one by
 // one.
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 
 #include "base/error.hpp"
 #include "benchmarks/b_eff/series.hpp"
-#include "fabric/host_transport.hpp"
+#include "fabric/registry.hpp"
 #include "runtime/run.hpp"
 
 namespace fabricmark::b_eff {
@@ -17,26 +17,27 @@ namespace {
 
 constexpr std::size_t kRoomBytes = std::size_t{4} << 20;  // for the messages of one timed part and direction
 
-/// What differs between the transports.
-struct Way {
-  std::size_t messages = 0;  ///< in a row, where nothing else is asked for
-  bool has_steps = false;    ///< over the host, on a device
-};
-constexpr Way kOverCpu{.messages = 500, .has_steps = false};
-constexpr Way kOverHost{.messages = 20, .has_steps = true};
+// Messages in a row where nothing else is asked for: each between devices takes commands of their runtimes.
+constexpr std::size_t kMessagesOfHosts = 500;
+constexpr std::size_t kMessagesOfDevices = 20;
 
-/// What the steps over the host need, one by one: a transport of whole messages without faults, and a kernel
-/// before and after with the byte that it writes.
+/// What the steps of an exchange need: themselves, and a kernel before and after with the byte that it
+/// writes.
 struct Steps {
-  explicit Steps(const runtime::Context& context)
-      : transport(context, 0), kernels(context.replications(1)), touched(context.buffer(1)) {
+  Steps(const runtime::Context& context, std::unique_ptr<fabric::Steps> all)
+      : steps(std::move(all)), kernels(context.replications(1)), touched(context.buffer(1)) {
     kernels.set(0, {{"memory", touched}});
+    for (const fabric::Steps::Step& step : steps->steps()) names.push_back(step.name);
   }
 
-  fabric::HostTransport transport;
+  std::unique_ptr<fabric::Steps> steps;
+  std::vector<std::string> names;
   device::Replications kernels;
   device::Buffer touched;
 };
+
+constexpr const char* kKernel = "kernel";
+constexpr const char* kKernelAfter = "kernel_after";
 
 std::string lap_name(const std::string& operation, std::size_t bytes) {
   return operation + "/" + std::to_string(bytes);
@@ -44,22 +45,24 @@ std::string lap_name(const std::string& operation, std::size_t bytes) {
 
 class EffectiveBandwidth : public runtime::Benchmark {
  public:
-  EffectiveBandwidth(const runtime::Context& context, const Way& way)
+  explicit EffectiveBandwidth(const runtime::Context& context)
       : ranks_(context.ranks()),
         fault_(context.conditions().fault),
-        transport_(fabric::make_transport(context.parameters().text("transport"),
-                                          context.parameters().count("chunk_bytes"), context,
-                                          context.parameters().flag("map_memory"))),
+        transport_(fabric::make_transport(
+            context, {.largest_bytes = std::size_t{1} << context.parameters().count("largest")})),
         series_(*transport_, context.ranks(), std::size_t{1} << context.parameters().count("largest"),
                 kRoomBytes) {
-    if (way.has_steps && context.parameters().flag("sub_steps")) steps_.emplace(context);
+    if (context.parameters().flag("sub_steps")) {
+      if (std::unique_ptr<fabric::Steps> steps = transport_->steps())
+        steps_.emplace(context, std::move(steps));
+    }
     most_messages_ = context.parameters().count("messages");
-    if (most_messages_ == 0) most_messages_ = way.messages;
+    if (most_messages_ == 0) most_messages_ = series_.is_on_host() ? kMessagesOfHosts : kMessagesOfDevices;
     for (std::size_t i = 0; i <= context.parameters().count("largest"); ++i)
       sizes_.push_back(std::size_t{1} << i);
     verdicts_[0].name = "messages to the right";
     verdicts_[1].name = "messages to the left";
-    of_steps_.name = "steps over the host";
+    of_steps_.name = "steps over the " + transport_->name();
     for (runtime::Verdict* verdict : {&verdicts_[0], &verdicts_[1], &of_steps_})
       verdict->measure = "wrong bytes";
     if (fault_ && !fault_->target.empty()) check_target();
@@ -110,7 +113,10 @@ class EffectiveBandwidth : public runtime::Benchmark {
       metrics.push_back(latency("exchange", bytes));
     }
     if (!steps_) return metrics;
-    for (const char* step : {"kernel", "read", "message", "write", "kernel_after"}) {
+    std::vector<std::string> timed = steps_->names;
+    timed.insert(timed.begin(), kKernel);
+    timed.emplace_back(kKernelAfter);
+    for (const std::string& step : timed) {
       for (const std::size_t bytes : sizes_) metrics.push_back(latency(step, bytes));
     }
     return metrics;
@@ -153,8 +159,9 @@ class EffectiveBandwidth : public runtime::Benchmark {
     using Kind = runtime::Fault::Kind;
     const bool is_value = fault_->kind == Kind::kElement || fault_->kind == Kind::kScale ||
                           fault_->kind == Kind::kZeros || fault_->kind == Kind::kStale;
-    constexpr std::array kSteps{"kernel", "read", "message", "write"};
-    if (steps_ && is_value && std::ranges::find(kSteps, fault_->target) != kSteps.end()) return;
+    const bool is_step = steps_ && (fault_->target == kKernel ||
+                                    std::ranges::find(steps_->names, fault_->target) != steps_->names.end());
+    if (is_step && is_value) return;
     throw bad_use(
         fmt::format("--inject-fault names '{}'", fault_->target),
         "leave out the target, as in lost@1, or spoil a step over the host: element, scale, zeros or "
@@ -174,48 +181,46 @@ class EffectiveBandwidth : public runtime::Benchmark {
     std::byte found{};
     steps_->touched.read(steps_->kernels.queue(0), &found, 1);
     steps_->kernels.queue(0).finish();
-    if (spoils("kernel")) spoil_bytes({&found, 1}, fault_->kind);
+    if (spoils(kKernel)) spoil_bytes({&found, 1}, fault_->kind);
     ++of_steps_.checked;
     if (found == std::byte{value}) return;
     ++of_steps_.error;
     if (!of_steps_.worst) of_steps_.worst = {step, static_cast<double>(value), static_cast<double>(found)};
   }
 
-  /// What an exchange over the host consists of, with a kernel before and after (section 5.1.2, Fig. 5.2).
-  /// Each message has its place in the staging memories too, so that all of them can be compared.
+  /// What an exchange consists of, with a kernel before and after (section 5.1.2, Fig. 5.2). Each message has
+  /// its place in the staging memories too, so that all of them can be compared.
   void time_steps(runtime::Laps& laps, std::size_t bytes, std::size_t count) {
-    const auto time = [&](const char* step, auto&& work) {
-      laps.time_each(lap_name(step, bytes), count, work);
-    };
+    using Place = fabric::Steps::Place;
+    fabric::Steps& steps = *steps_->steps;
     series_.prepare(bytes, count, 2 * prepared_ + 1);
-    const std::span<std::byte> sent = steps_->transport.staged_sends(series_.all_bytes());
-    const std::span<std::byte> received = steps_->transport.staged_receives(series_.all_bytes());
-    std::ranges::fill(sent, kPoison);
-    std::ranges::fill(received, kPoison);
-    const auto staged = [&](std::size_t place) { return place * series_.place_bytes(); };
-    const auto touch = [&](const char* step) {
-      const auto value = static_cast<std::uint8_t>(++touches_ % 251 + 1);
-      steps_->kernels.set(0, {{"value", value}});
-      time(step, [&](std::size_t) { steps_->kernels.run(step, {{}}); });
-      check_touched(value, step);
-    };
-    const auto check = [&](const std::string& step, std::span<std::byte> messages, bool are_received) {
-      if (spoils(step)) spoil_bytes(messages.first(bytes), fault_->kind);
-      series_.check_staged(messages, are_received, step + ": ", of_steps_);
-    };
-    touch("kernel");
-    time("read",
-         [&](std::size_t place) { steps_->transport.read_step(series_.sends(place), staged(place)); });
-    check("read", sent, false);
-    time("message", [&](std::size_t place) {
-      steps_->transport.message_step(series_.sends(place), series_.receives(place), staged(place));
-    });
-    check("message", received, true);
-    time("write",
-         [&](std::size_t place) { steps_->transport.write_step(series_.receives(place), staged(place)); });
-    if (spoils("write")) series_.spoil(0, fault_->kind);
-    series_.check(verdicts_);
-    touch("kernel_after");
+    for (const Place place : {Place::kSent, Place::kReceived})
+      std::ranges::fill(steps.staged(place, series_.all_bytes()), kPoison);
+    touch(laps, kKernel, bytes, count);
+    const std::vector<fabric::Steps::Step> all = steps.steps();
+    for (std::size_t step = 0; step < all.size(); ++step) {
+      const auto& [name, place] = all[step];
+      laps.time_each(lap_name(name, bytes), count, [&](std::size_t i) {
+        steps.take(step, series_.sends(i), series_.receives(i), i * series_.place_bytes());
+      });
+      if (place == Place::kArrived) {
+        if (spoils(name)) series_.spoil(0, fault_->kind);
+        series_.check(verdicts_);
+        continue;
+      }
+      const std::span<std::byte> messages = steps.staged(place, series_.all_bytes());
+      if (spoils(name)) spoil_bytes(messages.first(bytes), fault_->kind);
+      series_.check_staged(messages, place == Place::kReceived, name + ": ", of_steps_);
+    }
+    touch(laps, kKernelAfter, bytes, count);
+  }
+
+  /// A kernel that writes a byte; each time another.
+  void touch(runtime::Laps& laps, const char* step, std::size_t bytes, std::size_t count) {
+    const auto value = static_cast<std::uint8_t>(++touches_ % 251 + 1);
+    steps_->kernels.set(0, {{"value", value}});
+    laps.time_each(lap_name(step, bytes), count, [&](std::size_t) { steps_->kernels.run(step, {{}}); });
+    check_touched(value, step);
   }
 
   runtime::Communicator& ranks_;
@@ -232,19 +237,18 @@ class EffectiveBandwidth : public runtime::Benchmark {
   runtime::Verdict of_steps_;
 };
 
-/// An entry of the table: the benchmark over a transport.
-auto with(const Way& way) {
-  return [=](const runtime::Context& context) { return std::make_unique<EffectiveBandwidth>(context, way); };
-}
-
 }  // namespace
 
 }  // namespace fabricmark::b_eff
 
 int main(int argc, char** argv) {
-  using namespace fabricmark::b_eff;
-  return fabricmark::runtime::run_program(
-      argc, argv,
-      {"b_eff",
-       {{"base", "cpu", with(kOverCpu), /*needs_device=*/false}, {"base", "host", with(kOverHost)}}});
+  using namespace fabricmark;
+  runtime::ExecutionTable table;
+  for (const runtime::TransportSpec& transport : runtime::transport_specs()) {
+    table.push_back(
+        {"base", transport.name,
+         [](const runtime::Context& context) { return std::make_unique<b_eff::EffectiveBandwidth>(context); },
+         /*needs_device=*/transport.is_of_devices});
+  }
+  return runtime::run_program(argc, argv, {"b_eff", table});
 }

@@ -11,16 +11,12 @@ Series::Series(fabric::Transport& transport, runtime::Communicator& ranks, std::
     : transport_(transport),
       ranks_(ranks),
       room_(std::max(largest_bytes, room_bytes)),
+      neighbours_{(ranks.rank() + 1) % ranks.size(), (ranks.rank() + ranks.size() - 1) % ranks.size()},
       outgoing_(transport.allocate(kDirections * room_)),
       incoming_(transport.allocate(kDirections * room_)) {}
 
 std::size_t Series::offset(std::size_t direction, std::size_t place) const {
   return direction * room_ + place * bytes_;
-}
-
-int Series::neighbour(std::size_t direction) const {
-  const int size = ranks_.size();
-  return (ranks_.rank() + (direction == 0 ? 1 : size - 1)) % size;
 }
 
 void Series::prepare(std::size_t bytes, std::size_t count, std::uint32_t repetition) {
@@ -41,11 +37,9 @@ void Series::prepare(std::size_t bytes, std::size_t count, std::uint32_t repetit
   }
 }
 
-bool Series::is_staged(fabric::MessageBuffer& buffer) { return buffer.host_memory().empty(); }
-
-std::span<std::byte> Series::view(fabric::MessageBuffer& buffer, std::size_t direction) {
+std::span<std::byte> Series::view(fabric::Memory& buffer, std::size_t direction) {
   if (is_staged(buffer)) host_.resize(kDirections * room_);
-  const std::span<std::byte> all = is_staged(buffer) ? std::span<std::byte>(host_) : buffer.host_memory();
+  const std::span<std::byte> all = is_staged(buffer) ? std::span<std::byte>(host_) : buffer.host();
   return all.subspan(offset(direction, 0), count_ * bytes_);
 }
 

@@ -7,6 +7,7 @@
 
 #include "benchmarks/b_eff/content.hpp"
 #include "fabric/transport.hpp"
+#include "runtime/benchmark.hpp"
 
 namespace fabricmark::b_eff {
 
@@ -38,6 +39,8 @@ class Series {
                     runtime::Verdict& verdict) const;
   /// Spoils the first received message of a direction, after it arrived.
   void spoil(std::size_t direction, runtime::Fault::Kind kind);
+  /// Whether the messages lie in the host's memory.
+  [[nodiscard]] bool is_on_host() const { return !is_staged(*outgoing_); }
   /// Bytes of the messages of one place, and of all.
   [[nodiscard]] std::size_t place_bytes() const { return kDirections * bytes_; }
   [[nodiscard]] std::size_t all_bytes() const { return count_ * place_bytes(); }
@@ -45,19 +48,20 @@ class Series {
  private:
   [[nodiscard]] std::size_t offset(std::size_t direction, std::size_t place) const;
   /// Whether the host sees this memory only through copies.
-  static bool is_staged(fabric::MessageBuffer& buffer);
+  static bool is_staged(const fabric::Memory& buffer) { return !device::is_on_host(buffer.space()); }
   /// Where the host prepares or checks the messages of one direction: in place where it can, so that their
   /// way through the caches is that of a program that computes on them.
-  std::span<std::byte> view(fabric::MessageBuffer& buffer, std::size_t direction);
-  [[nodiscard]] int neighbour(std::size_t direction) const;
+  std::span<std::byte> view(fabric::Memory& buffer, std::size_t direction);
+  [[nodiscard]] int neighbour(std::size_t direction) const { return neighbours_[direction]; }
   void check_message(std::span<const std::byte> message, int sender, std::size_t direction, std::size_t place,
                      const std::string& step, runtime::Verdict& verdict) const;
 
   fabric::Transport& transport_;
   runtime::Communicator& ranks_;
   std::size_t room_;  ///< bytes for each direction
-  std::unique_ptr<fabric::MessageBuffer> outgoing_;
-  std::unique_ptr<fabric::MessageBuffer> incoming_;
+  std::array<int, kDirections> neighbours_;
+  std::unique_ptr<fabric::Memory> outgoing_;
+  std::unique_ptr<fabric::Memory> incoming_;
   std::vector<std::byte> host_;  ///< staging of both directions, where the host sees only copies
   std::size_t bytes_ = 0;
   std::size_t count_ = 0;

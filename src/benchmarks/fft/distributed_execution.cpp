@@ -11,7 +11,7 @@
 #include "base/error.hpp"
 #include "benchmarks/fft/batch.hpp"
 #include "benchmarks/fft/tables.hpp"
-#include "fabric/all_to_all.hpp"
+#include "fabric/registry.hpp"
 
 namespace fabricmark::fft {
 
@@ -39,9 +39,11 @@ class DistributedExecution : public Execution {
         local_(local_part(context)),
         bytes_(local_points(context) * complex_bytes),
         items_(cpu_items(context)),
-        transport_(fabric::make_transport(context.parameters().text("transport"), kChunkBytes, context)),
-        outgoing_(transport_->allocate(bytes_)),
-        incoming_(transport_->allocate(bytes_)),
+        outgoing_(context.device(), bytes_, context.conditions().memory),
+        incoming_(context.device(), bytes_, context.conditions().memory),
+        transport_(fabric::make_transport(
+            context,
+            {.space = outgoing_.space(), .largest_bytes = bytes_ / static_cast<std::size_t>(ranks_.size())})),
         swap_axes_(context.replications(1, kSwapAxes)),
         columns_step_(context.replications(1, kColumnsStep)),
         rows_step_(context.replications(1, kRowsStep)),
@@ -69,7 +71,7 @@ class DistributedExecution : public Execution {
 
   void poison() override {
     swap_axes_.transfer([&](int i) {
-      for (device::Buffer* buffer : {&output_, &scratch_, &device(outgoing_), &device(incoming_)}) {
+      for (device::Buffer* buffer : {&output_, &scratch_, &outgoing_.device(), &incoming_.device()}) {
         buffer->poison(swap_axes_.queue(i));
       }
     });
@@ -78,7 +80,7 @@ class DistributedExecution : public Execution {
   void run(Direction direction) override {
     const auto ranks = static_cast<std::size_t>(ranks_.size());
     const std::uint32_t inverse = is_inverse(direction);
-    swap(direction, input_, device(outgoing_), {local_.rows, ranks, local_.columns});
+    swap(direction, input_, outgoing_.device(), {local_.rows, ranks, local_.columns});
     exchange();
     columns_step_.set(0, {{"between_all", between_}, {"columns", local_.columns}, {"ranks", ranks}});
     start(columns_step_, direction, inverse);
@@ -86,7 +88,7 @@ class DistributedExecution : public Execution {
     rows_step_.set(0, {{"rows", local_.rows}});
     start(rows_step_, direction, inverse);
     exchange();
-    swap(direction, device(incoming_), output_, {ranks, local_.columns, local_.rows});
+    swap(direction, incoming_.device(), output_, {ranks, local_.columns, local_.rows});
   }
 
  private:
@@ -96,19 +98,12 @@ class DistributedExecution : public Execution {
     std::size_t inner = 1;
     std::size_t points = 1;
   };
-  static constexpr std::size_t kChunkBytes = std::size_t{256} << 10;
 
-  static device::Buffer& device(const std::unique_ptr<fabric::MessageBuffer>& buffer) {
-    return *buffer->device_memory();
-  }
-  void exchange() {
-    fabric::all_to_all(*transport_, ranks_, *outgoing_, *incoming_,
-                       bytes_ / static_cast<std::size_t>(ranks_.size()));
-  }
+  void exchange() { transport_->all_to_all({&outgoing_, 0, bytes_}, {&incoming_, 0, bytes_}).wait(); }
   /// From what has arrived to what will be sent.
   void start(device::Replications& step, Direction direction, std::uint32_t inverse) {
-    step.set(0, {{"in", device(incoming_)},
-                 {"out", device(outgoing_)},
+    step.set(0, {{"in", incoming_.device()},
+                 {"out", outgoing_.device()},
                  {"twiddles", twiddles_},
                  {"scratch", scratch_},
                  {"inverse", inverse}});
@@ -126,8 +121,8 @@ class DistributedExecution : public Execution {
   Local local_;
   std::size_t bytes_;
   std::size_t items_;
+  fabric::Memory outgoing_, incoming_;
   std::unique_ptr<fabric::Transport> transport_;
-  std::unique_ptr<fabric::MessageBuffer> outgoing_, incoming_;
   device::Replications swap_axes_, columns_step_, rows_step_;
   device::Buffer input_, output_, scratch_, twiddles_, between_;
 };

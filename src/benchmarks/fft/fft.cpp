@@ -11,7 +11,7 @@
 #include "benchmarks/fft/distributed_check.hpp"
 #include "benchmarks/fft/execution.hpp"
 #include "benchmarks/fft/random_sum.hpp"
-#include "fabric/transport.hpp"
+#include "fabric/registry.hpp"
 #include "runtime/run.hpp"
 
 namespace fabricmark::fft {

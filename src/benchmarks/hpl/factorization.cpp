@@ -3,12 +3,12 @@
 #include <algorithm>
 
 #include "benchmarks/hpl/overlap.hpp"
+#include "fabric/registry.hpp"
 
 namespace fabricmark::hpl {
 
 namespace {
 
-constexpr std::size_t kChunkBytes = std::size_t{256} << 10;
 constexpr const char* kExchange = "exchange";
 constexpr const char* kInner = "inner";
 
@@ -24,6 +24,11 @@ std::size_t slot_elements(const Layout& layout, const Packing& packing) {
   const std::size_t rows = layout.local_rows() / layout.block;
   const std::size_t columns = layout.local_columns() / layout.block;
   return std::max({packing.left_elements(rows), packing.top_elements(columns), packing.left_elements(1)});
+}
+
+/// On the device: kernels work on what arrives.
+std::unique_ptr<fabric::Memory> message_memory(const runtime::Context& context, std::size_t bytes) {
+  return std::make_unique<fabric::Memory>(context.device(), bytes, context.conditions().memory);
 }
 
 }  // namespace
@@ -56,13 +61,14 @@ Factorization::Factorization(const runtime::Context& context, const Layout& layo
       top_(context.replications(1, 2)),
       inner_(context.replications(static_cast<int>(context.parameters().count("replications")), 3)),
       matrix_(context.buffer(matrix_elements(layout, packing) * packing.value_bytes, 0)),
-      transport_(fabric::make_transport(context.parameters().text("transport"), kChunkBytes, context,
-                                        /*zero_copy=*/true, fabric::Waiting::kSleep)),
       slot_elements_(slot_elements(layout, packing)),
-      lower_(transport_->allocate(packing.left_elements(1) * packing.value_bytes)),
-      upper_(transport_->allocate(packing.left_elements(1) * packing.value_bytes)),
-      left_panel_(transport_->allocate(2 * slot_elements_ * packing.value_bytes)),
-      top_panel_(transport_->allocate(2 * slot_elements_ * packing.value_bytes)) {}
+      transport_(fabric::make_transport(context, {.space = matrix_.space(),
+                                                  .waiting = fabric::Waiting::kSleep,
+                                                  .largest_bytes = slot_elements_ * packing.value_bytes})),
+      lower_(message_memory(context, packing.left_elements(1) * packing.value_bytes)),
+      upper_(message_memory(context, packing.left_elements(1) * packing.value_bytes)),
+      left_panel_(message_memory(context, 2 * slot_elements_ * packing.value_bytes)),
+      top_panel_(message_memory(context, 2 * slot_elements_ * packing.value_bytes)) {}
 
 void Factorization::poison() {
   poison(matrix_);
@@ -74,7 +80,7 @@ void Factorization::poison() {
     queue_.finish();
   }
   for (const auto& buffer : {lower_.get(), upper_.get(), left_panel_.get(), top_panel_.get()}) {
-    poison(*buffer->device_memory());
+    poison(buffer->device());
   }
 }
 
@@ -149,15 +155,15 @@ void Factorization::update(const Step& step) {
 }
 
 Factorization::Events Factorization::start_lu(const Step& step) {
-  lu_.set(0, {{"a", matrix_}, {"lower", *lower_->device_memory()}, {"upper", *upper_->device_memory()}});
+  lu_.set(0, {{"a", matrix_}, {"lower", lower_->device()}, {"upper", upper_->device()}});
   set_place(lu_, 0, step.row(), step.column());
   return {lu_.start("lu", 0, prepare_lu(lu_), next_column_)};
 }
 
 device::Event Factorization::start_left(const Step& step, const Events& before) {
   left_.set(0, {{"a", matrix_},
-                {"upper", *upper_->device_memory()},
-                {"panel", *left_panel_->device_memory()},
+                {"upper", upper_->device()},
+                {"panel", left_panel_->device()},
                 {"panel_start", panel_start(step)}});
   set_place(left_, 0, step.below.begin, step.column());
   Events after = next_column_;
@@ -167,8 +173,8 @@ device::Event Factorization::start_left(const Step& step, const Events& before) 
 
 device::Event Factorization::start_top(const Step& step, const Events& before) {
   top_.set(0, {{"a", matrix_},
-               {"lower", *lower_->device_memory()},
-               {"panel", *top_panel_->device_memory()},
+               {"lower", lower_->device()},
+               {"panel", top_panel_->device()},
                {"panel_start", panel_start(step)}});
   set_place(top_, 0, step.row(), step.right.begin);
   Events after = next_row_;
@@ -189,8 +195,8 @@ Factorization::Events Factorization::start_inner(const Step& step, const Rectang
   for (std::size_t first = 0; first < all; first += items_per_launch, ++launch) {
     const int copy = static_cast<int>(launch % copies);
     inner_.set(copy, {{"a", matrix_},
-                      {"left_panel", *left_panel_->device_memory()},
-                      {"top_panel", *top_panel_->device_memory()},
+                      {"left_panel", left_panel_->device()},
+                      {"top_panel", top_panel_->device()},
                       {"left_start", panel_start(step)},
                       {"top_start", panel_start(step)}});
     set_place(inner_, copy, step.below.begin, step.right.begin);
@@ -216,8 +222,8 @@ void Factorization::exchange(const Step& step, const Deliveries& deliveries) {
 fabric::Message Factorization::message(const Step& step, const Delivery& delivery) {
   const int tag = static_cast<int>(delivery.content);
   const std::size_t panel = (step.iteration % 2) * slot_elements_ * packing_.value_bytes;
-  const auto make = [&](fabric::MessageBuffer& buffer, std::size_t offset, std::size_t elements) {
-    return fabric::Message{&buffer, offset, elements * packing_.value_bytes, delivery.peer, tag};
+  const auto make = [&](fabric::Memory& buffer, std::size_t offset, std::size_t elements) {
+    return fabric::Message{{&buffer, offset, elements * packing_.value_bytes}, delivery.peer, tag};
   };
   switch (delivery.content) {
     case Content::kLower:

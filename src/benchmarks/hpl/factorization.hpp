@@ -78,9 +78,9 @@ class Factorization : public Execution {
   device::Queue queue_;  // of the host's copies
   device::Replications lu_, left_, top_, inner_;
   device::Buffer matrix_;
-  std::unique_ptr<fabric::Transport> transport_;
   std::size_t slot_elements_;  // of a panel: the panels of two iterations are in use at a time
-  std::unique_ptr<fabric::MessageBuffer> lower_, upper_, left_panel_, top_panel_;
+  std::unique_ptr<fabric::Transport> transport_;
+  std::unique_ptr<fabric::Memory> lower_, upper_, left_panel_, top_panel_;
   Events next_column_, next_row_;
   Events rest_[2];  // by parity of the iteration
 };

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "benchmarks/common/block_cyclic.hpp"
-#include "fabric/transport.hpp"
+#include "fabric/registry.hpp"
 
 namespace fabricmark::hpl {
 

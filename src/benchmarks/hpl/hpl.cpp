@@ -11,7 +11,7 @@
 #include "benchmarks/hpl/probes.hpp"
 #include "benchmarks/hpl/solution.hpp"
 #include "benchmarks/hpl/triangular.hpp"
-#include "fabric/transport.hpp"
+#include "fabric/registry.hpp"
 #include "runtime/run.hpp"
 
 namespace fabricmark::hpl {

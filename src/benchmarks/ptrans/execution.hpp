@@ -35,14 +35,14 @@ class Execution {
   virtual void transpose() = 0;
 };
 
-/// The executions of the transports, in files of their names. Over the transport "host": A lies on the
-/// device, and its blocks go to other devices over the hosts.
-std::unique_ptr<Execution> make_over_host(const runtime::Context& context, const Plan& plan,
-                                          std::size_t block_bytes, const WorkItems& work_items);
-/// Over the transport "cpu", as the base version of Meyer 2024 (section 4.1.2.1): A lies on the host;
-/// the hosts exchange its blocks and write all that the kernels need to the device.
-std::unique_ptr<Execution> make_over_cpu(const runtime::Context& context, const Plan& plan,
-                                         std::size_t block_bytes, const WorkItems& work_items);
+/// The executions, in files of their names. Over a transport between devices: A lies on the device, and its
+/// blocks go to other devices.
+std::unique_ptr<Execution> make_between_devices(const runtime::Context& context, const Plan& plan,
+                                                std::size_t block_bytes, const WorkItems& work_items);
+/// Over one between hosts, as the base version of Meyer 2024 (section 4.1.2.1): A lies on the host; the hosts
+/// exchange its blocks and write all that the kernels need to the device.
+std::unique_ptr<Execution> make_between_hosts(const runtime::Context& context, const Plan& plan,
+                                              std::size_t block_bytes, const WorkItems& work_items);
 
 /// How the kernels of the variants are started, in files of their names. Throw Error (bad use) for parameters
 /// that the device cannot run.

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "base/error.hpp"
-#include "fabric/transport.hpp"
+#include "fabric/registry.hpp"
 
 namespace fabricmark::ptrans {
 

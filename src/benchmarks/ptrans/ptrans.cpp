@@ -8,7 +8,7 @@
 #include "benchmarks/ptrans/check.hpp"
 #include "benchmarks/ptrans/execution.hpp"
 #include "benchmarks/ptrans/faults.hpp"
-#include "fabric/transport.hpp"
+#include "fabric/registry.hpp"
 #include "runtime/run.hpp"
 
 namespace fabricmark::ptrans {
@@ -195,24 +195,24 @@ std::unique_ptr<runtime::Benchmark> make(const runtime::Context& context, const 
   return std::make_unique<TypedPtrans<float>>(context, kind);
 }
 
-/// Entries of the table: the kernels of a variant over a transport.
-auto over_cpu(WorkItems (*work_items)(const runtime::Context&, std::size_t)) {
-  return [=](const runtime::Context& context) { return make(context, {work_items, make_over_cpu, true}); };
-}
-auto over_host(WorkItems (*work_items)(const runtime::Context&, std::size_t)) {
-  return [=](const runtime::Context& context) { return make(context, {work_items, make_over_host, false}); };
-}
-
 }  // namespace
 
 }  // namespace fabricmark::ptrans
 
 int main(int argc, char** argv) {
-  using namespace fabricmark::ptrans;
-  return fabricmark::runtime::run_program(argc, argv,
-                                          {"ptrans",
-                                           {{"base", "cpu", over_cpu(base_work_items)},
-                                            {"base", "host", over_host(base_work_items)},
-                                            {"throughput", "cpu", over_cpu(throughput_work_items)},
-                                            {"throughput", "host", over_host(throughput_work_items)}}});
+  using namespace fabricmark;
+  namespace own = ptrans;
+  runtime::ExecutionTable table;
+  for (const runtime::TransportSpec& transport : runtime::transport_specs()) {
+    for (const auto& [variant, work_items] :
+         {std::pair{std::string("base"), &own::base_work_items},
+          std::pair{std::string("throughput"), &own::throughput_work_items}}) {
+      const own::Kind kind{work_items,
+                           transport.is_of_devices ? own::make_between_devices : own::make_between_hosts,
+                           /*is_a_on_host=*/!transport.is_of_devices};
+      table.push_back({variant, transport.name,
+                       [kind](const runtime::Context& context) { return own::make(context, kind); }});
+    }
+  }
+  return runtime::run_program(argc, argv, {"ptrans", table});
 }

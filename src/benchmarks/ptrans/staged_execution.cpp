@@ -1,16 +1,12 @@
 #include "benchmarks/ptrans/staged_execution.hpp"
 
+#include "fabric/registry.hpp"
+
 namespace fabricmark::ptrans {
 
 namespace {
 
 constexpr std::size_t kStaying = kSlots;  // the slot of the kernels on blocks that stay
-
-/// A device whose memory is the host's sends blocks of any size from there, without a copy.
-std::size_t chunk_bytes(const runtime::Context& context) {
-  constexpr std::size_t kChunkBytes = std::size_t{256} << 10U;
-  return context.device().info().is_in_host_memory() ? 1 : kChunkBytes;
-}
 
 }  // namespace
 
@@ -19,8 +15,7 @@ StagedExecution::StagedExecution(const runtime::Context& context, const Plan& pl
     : plan_(plan),
       block_bytes_(block_bytes),
       transposition_(context, plan, block_bytes, work_items, kSlots + 1),
-      transport_(
-          fabric::make_transport(context.parameters().text("transport"), chunk_bytes(context), context)) {}
+      transport_(fabric::make_transport(context, {.largest_bytes = block_bytes})) {}
 
 void StagedExecution::run() {
   deliver_staying();
@@ -44,9 +39,8 @@ void StagedExecution::transpose() {
   transposition_.finish(kStaying);
 }
 
-void StagedExecution::exchange(const Round& round, fabric::MessageBuffer& outgoing,
-                               fabric::MessageBuffer& incoming) {
-  const auto messages = [&](const std::vector<Transit>& transits, fabric::MessageBuffer& buffer) {
+void StagedExecution::exchange(const Round& round, fabric::Memory& outgoing, fabric::Memory& incoming) {
+  const auto messages = [&](const std::vector<Transit>& transits, fabric::Memory& buffer) {
     std::vector<fabric::Message> all;
     for (const Transit& transit : transits) {
       all.push_back({&buffer, transit.place * block_bytes_, block_bytes_, transit.peer, transit.tag});

@@ -28,7 +28,7 @@ class StagedExecution : public Execution {
   [[nodiscard]] virtual const device::Buffer& arrived() const = 0;
 
   /// Exchanges the blocks of a round between buffers of the transport.
-  void exchange(const Round& round, fabric::MessageBuffer& outgoing, fabric::MessageBuffer& incoming);
+  void exchange(const Round& round, fabric::Memory& outgoing, fabric::Memory& incoming);
   [[nodiscard]] const Plan& plan() const { return plan_; }
   [[nodiscard]] std::size_t block_bytes() const { return block_bytes_; }
   [[nodiscard]] std::size_t own_bytes() const { return plan_.blocks.size() * block_bytes_; }

@@ -56,7 +56,7 @@ std::string error_name(cl_int code) {
   return "OpenCL error " + std::to_string(code);
 }
 
-bool EventState::has_ended() const {
+bool EventState::has_ended() {
   const auto status = event.getInfo<CL_EVENT_COMMAND_EXECUTION_STATUS>();
   if (status < 0) {
     throw environment_failure("a command of the device failed with " + error_name(status),
@@ -65,7 +65,7 @@ bool EventState::has_ended() const {
   return status == CL_COMPLETE;
 }
 
-CommandTimes EventState::times() const {
+CommandTimes EventState::times() {
   const auto seconds = [&](cl_profiling_info moment) {
     constexpr double kNanosecond = 1e-9;
     cl_ulong nanoseconds = 0;
@@ -79,7 +79,11 @@ CommandTimes EventState::times() const {
 std::vector<cl::Event> handles(const Events& events) {
   std::vector<cl::Event> found;
   for (const Event& event : events) {
-    if (event.state() != nullptr) found.push_back(static_cast<const EventState&>(*event.state()).event);
+    if (const auto* const own = dynamic_cast<const EventState*>(event.state())) {
+      found.push_back(own->event);
+    } else {
+      event.wait();
+    }
   }
   return found;
 }

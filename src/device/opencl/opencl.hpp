@@ -19,14 +19,14 @@ std::string error_name(cl_int code);
 
 class EventState : public Event::State {
  public:
-  [[nodiscard]] bool has_ended() const override;
-  void wait() const override { event.wait(); }
-  [[nodiscard]] CommandTimes times() const override;
+  [[nodiscard]] bool has_ended() override;
+  void wait() override { event.wait(); }
+  [[nodiscard]] CommandTimes times() override;
 
   cl::Event event;
 };
 
-/// OpenCL's handles of events.
+/// OpenCL's handles of events. Waits for those that are not OpenCL's.
 std::vector<cl::Event> handles(const Events& events);
 
 class Queue : public backend::Queue {

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <string_view>
+
+namespace fabricmark::device {
+
+/// Where bytes lie, which decides who reaches them and how.
+enum class MemorySpace {
+  kPageable,      ///< the host's memory as the system gives it
+  kPinned,        ///< the host's memory that a device reaches by itself
+  kInterProcess,  ///< the host's memory that its ranks share
+  kShared,        ///< of host and device alike (SVM)
+  kDeviceBank,    ///< of a device
+  kOnChip,        ///< of a kernel
+  kPhantom,       ///< has no bytes
+};
+
+constexpr std::string_view name(MemorySpace space) {
+  switch (space) {
+    case MemorySpace::kPageable:
+      return "pageable host memory";
+    case MemorySpace::kPinned:
+      return "pinned host memory";
+    case MemorySpace::kInterProcess:
+      return "host memory of several processes";
+    case MemorySpace::kShared:
+      return "memory that host and device share";
+    case MemorySpace::kDeviceBank:
+      return "device memory";
+    case MemorySpace::kOnChip:
+      return "on-chip memory";
+    case MemorySpace::kPhantom:
+      return "phantom memory";
+  }
+  return "";
+}
+
+/// Whether the host reads and writes it by itself.
+constexpr bool is_on_host(MemorySpace space) {
+  return space == MemorySpace::kPageable || space == MemorySpace::kPinned ||
+         space == MemorySpace::kInterProcess;
+}
+
+/// Whether a device's copies reach it, and kernels of any host code work on it.
+constexpr bool is_on_device(MemorySpace space) {
+  return space == MemorySpace::kDeviceBank || space == MemorySpace::kShared || space == MemorySpace::kPhantom;
+}
+
+}  // namespace fabricmark::device

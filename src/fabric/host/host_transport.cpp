@@ -1,0 +1,139 @@
+#include "fabric/host/host_transport.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "fabric/host/host_steps.hpp"
+#include "fabric/host/mapped_transfer.hpp"
+#include "fabric/host/staged_transfer.hpp"
+#include "fabric/registry.hpp"
+#include "fabric/tuning.hpp"
+
+namespace fabricmark::fabric {
+
+namespace {
+
+constexpr std::size_t kUsualChunk = std::size_t{256} << 10;
+constexpr std::size_t kEndless = std::numeric_limits<std::size_t>::max();
+
+/// The pieces that this rank asks of each rank, and each rank of it: of two the larger one counts. A rank
+/// that maps its memory, or copies whole messages, can take any.
+std::vector<std::size_t> agreed_pieces(runtime::Communicator& ranks, std::size_t own) {
+  std::vector<std::size_t> agreed;
+  for (const std::vector<double>& other : ranks.all_gather_numbers({static_cast<double>(own)})) {
+    agreed.push_back(std::max(own, static_cast<std::size_t>(other.at(0))));
+  }
+  return agreed;
+}
+
+std::string in_words(const HostWay& way) {
+  if (way.is_mapped) return "from mapped memory";
+  return way.piece_bytes == 0 ? "whole" : fmt::format("in chunks of {} bytes", way.piece_bytes);
+}
+
+bool is_same(const HostWay& one, const HostWay& other) {
+  return one.piece_bytes == other.piece_bytes && one.is_mapped == other.is_mapped;
+}
+
+}  // namespace
+
+HostTransport::HostTransport(const runtime::Context& context, std::int64_t chunk_bytes, bool zero_copy,
+                             Waiting waiting)
+    : Transport(context.ranks()),
+      device_(context.device()),
+      timeout_(context.conditions().timeout_seconds),
+      waiting_(waiting),
+      is_timed_(context.timeline().enabled()),
+      memory_(context.conditions().memory),
+      chunk_bytes_(chunk_bytes),
+      zero_copy_(zero_copy),
+      shares_memory_(device_.info().is_in_host_memory()),
+      pieces_(agreed_pieces(ranks(), shares_memory_ && zero_copy ? 0 : way(kEndless).piece_bytes)),
+      reads_(device_.queue()),
+      writes_(device_.queue()) {}
+
+std::unique_ptr<Memory> HostTransport::allocate(std::size_t bytes) {
+  return std::make_unique<Memory>(device_, bytes, memory_);
+}
+
+HostWay HostTransport::way(std::size_t bytes) const {
+  if (!measured_.empty()) return measured_[std::min(size_class(bytes), measured_.size() - 1)];
+  const std::size_t chunk = is_measured() ? kUsualChunk : static_cast<std::size_t>(chunk_bytes_);
+  if (chunk == 0 || bytes <= chunk) return {};
+  return {.piece_bytes = chunk, .is_mapped = zero_copy_};
+}
+
+std::size_t HostTransport::piece_bytes(const Message& message) const {
+  const std::size_t agreed =
+      measured_.empty() ? pieces_[static_cast<std::size_t>(message.peer)] : way(message.bytes).piece_bytes;
+  return agreed == 0 ? message.bytes : std::min(agreed, message.bytes);
+}
+
+device::Event HostTransport::start(std::span<const Message> sends, std::span<const Message> receives,
+                                   const device::Events& after) {
+  std::size_t longest = 0;
+  for (const Message& message : sends) longest = std::max(longest, message.bytes);
+  for (const Message& message : receives) longest = std::max(longest, message.bytes);
+  const auto begin = [&](auto transfer) {
+    transfer->start(sends, receives, after, is_timed_);
+    return device::Event(std::move(transfer));
+  };
+  if (shares_memory_ && way(longest).is_mapped) {
+    return begin(transfers_.free<MappedTransfer>([&] { return std::make_shared<MappedTransfer>(*this); }));
+  }
+  return begin(transfers_.free<StagedTransfer>([&] { return std::make_shared<StagedTransfer>(*this); }));
+}
+
+std::vector<HostWay> HostTransport::ways_to_try(std::size_t bytes, bool may_map) {
+  constexpr std::size_t kShortestPiece = std::size_t{64} << 10;
+  std::vector<HostWay> ways{{}};
+  if (may_map) ways.push_back({.is_mapped = true});
+  for (const std::size_t count : {2U, 4U, 8U}) {
+    if (bytes / count >= kShortestPiece) ways.push_back({.piece_bytes = bytes / count});
+  }
+  return ways;
+}
+
+void HostTransport::tune(std::size_t largest_bytes) {
+  if (!is_measured() || !measured_.empty()) return;
+  const bool may_map = ranks().all_reduce_max(shares_memory_ && zero_copy_ ? 1 : 0) != 0;
+  const auto longest =
+      static_cast<std::size_t>(ranks().all_reduce_max(static_cast<std::int64_t>(largest_bytes)));
+  Tuner tuner(*this, ranks(), longest);
+  std::vector<HostWay> found;
+  for (const std::size_t bytes : tuned_sizes(longest)) {
+    const std::vector<HostWay> ways = ways_to_try(bytes, may_map);
+    const std::vector<double> seconds =
+        tuner.seconds(bytes, ways.size(), [&](std::size_t way) { measured_ = {ways[way]}; });
+    found.push_back(ways[static_cast<std::size_t>(std::ranges::min_element(seconds) - seconds.begin())]);
+  }
+  measured_ = found;
+}
+
+std::string HostTransport::choice() const {
+  if (measured_.empty()) return {};
+  std::string text = "over the host, messages go " + in_words(measured_[0]);
+  const std::vector<std::size_t> sizes = tuned_sizes(kEndless);
+  for (std::size_t i = 1; i < measured_.size(); ++i) {
+    if (is_same(measured_[i], measured_[i - 1])) continue;
+    text += fmt::format(", from {} bytes on {}", sizes[i], in_words(measured_[i]));
+  }
+  return text + " (measured at the start)";
+}
+
+std::unique_ptr<Steps> HostTransport::steps() { return std::make_unique<HostSteps>(*this); }
+
+namespace host {
+
+std::unique_ptr<Transport> make(const runtime::Context& context, const TransportUse& use) {
+  auto transport = std::make_unique<HostTransport>(context, context.parameters().integer("chunk_bytes"),
+                                                   context.parameters().flag("map_memory"), use.waiting);
+  if (use.largest_bytes > 0) transport->tune(use.largest_bytes);
+  return transport;
+}
+
+}  // namespace host
+
+}  // namespace fabricmark::fabric

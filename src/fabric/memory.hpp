@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+
+#include "device/device.hpp"
+#include "device/memory.hpp"
+#include "device/memory_space.hpp"
+
+namespace fabricmark::fabric {
+
+/// Bytes of this rank that messages leave from and arrive in, on the host or on a device.
+class Memory {
+ public:
+  /// Of the host; throws std::bad_alloc.
+  explicit Memory(std::size_t bytes) : host_(bytes) {}
+  /// Of a device. Throws as device::Buffer.
+  Memory(const device::Device& device, std::size_t bytes, device::MemoryKind kind)
+      : device_(std::in_place, device, bytes, kind), queue_(device.queue()) {}
+
+  [[nodiscard]] device::MemorySpace space() const;
+  [[nodiscard]] std::size_t bytes() const { return device_ ? device_->bytes() : host_.size(); }
+  /// Copies from and to the host's memory, outside of any message; done when they return. Offsets in bytes.
+  void write(std::size_t offset, std::span<const std::byte> bytes);
+  void read(std::size_t offset, std::span<std::byte> bytes);
+  /// What the host reads and writes by itself. Throws std::logic_error for memory of a device.
+  [[nodiscard]] std::span<std::byte> host();
+  /// What kernels work on. Throws std::logic_error for memory of the host.
+  [[nodiscard]] device::Buffer& device();
+
+ private:
+  device::HostArray<std::byte> host_;
+  std::optional<device::Buffer> device_;
+  device::Queue queue_;
+};
+
+/// Part of a memory; sizes in bytes.
+struct Region {
+  Memory* buffer = nullptr;
+  std::size_t offset = 0;
+  std::size_t bytes = 0;
+};
+
+/// A region that leaves for another rank or arrives from it; the tag tells messages of the same two ranks
+/// apart.
+struct Message : Region {
+  int peer = 0;
+  int tag = 0;
+};
+
+/// Of all these messages.
+std::size_t total_bytes(std::span<const Message> messages);
+
+}  // namespace fabricmark::fabric

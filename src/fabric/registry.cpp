@@ -1,0 +1,59 @@
+#include "fabric/registry.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+#include <vector>
+
+#include "base/error.hpp"
+#include "fabric/faulty_transport.hpp"
+#include "fabric/transport_makers.hpp"  // written by CMake: the folders that have a transport.toml
+
+namespace fabricmark::fabric {
+
+namespace {
+
+std::unique_ptr<Transport> make_named(const std::string& name, const runtime::Context& context,
+                                      const TransportUse& use) {
+  std::vector<std::string> names;
+  for (const auto& [known, make] : kTransportMakers) {
+    if (known == name) return make(context, use);
+    names.emplace_back(known);
+  }
+  throw bad_use(fmt::format("there is no transport '{}'", name),
+                fmt::format("use {}", fmt::join(names, " or ")));
+}
+
+}  // namespace
+
+std::unique_ptr<Transport> make_transport(const runtime::Context& context, const TransportUse& use) {
+  std::unique_ptr<Transport> transport = make_named(context.parameters().text("transport"), context, use);
+  if (use.space && !transport->supports(*use.space, *use.space, Operation::kMessage)) {
+    throw bad_use(fmt::format("the transport {} moves no messages between {}", transport->name(),
+                              device::name(*use.space)),
+                  "choose another --transport");
+  }
+  if (const std::string choice = transport->choice(); !choice.empty()) context.remark(choice);
+  const std::optional<runtime::Fault>& fault = context.conditions().fault;
+  if (fault && is_message_fault(*fault) && (!fault->rank || *fault->rank == context.ranks().rank())) {
+    return std::make_unique<FaultyTransport>(std::move(transport), *fault, context.conditions().repetition);
+  }
+  return transport;
+}
+
+bool is_message_fault(const runtime::Fault& fault) {
+  using Kind = runtime::Fault::Kind;
+  switch (fault.kind) {
+    case Kind::kLost:
+    case Kind::kLate:
+    case Kind::kBlank:
+    case Kind::kHalf:
+      return true;
+    case Kind::kSwapped:
+      return fault.target.empty();  // with a target, of values
+    default:
+      return false;
+  }
+}
+
+}  // namespace fabricmark::fabric

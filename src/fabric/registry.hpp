@@ -1,0 +1,31 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "fabric/messages.hpp"
+#include "fabric/transport.hpp"
+#include "runtime/benchmark.hpp"
+
+namespace fabricmark::fabric {
+
+/// What a benchmark says of its messages.
+struct TransportUse {
+  /// Where they lie, if the benchmark allocates that memory; otherwise it is the transport's choice.
+  std::optional<device::MemorySpace> space{};
+  /// kSleep where messages are under way while the device computes.
+  Waiting waiting = Waiting::kSpin;
+  /// The longest one, for which the transport is tuned; 0: it is not.
+  std::size_t largest_bytes = 0;
+};
+
+/// The transport that the parameter `transport` names, with the options of its transport.toml, wrapped to
+/// make the fault of the context's conditions where that is one of messages. Collective. Throws Error (bad
+/// use) for a name that is no folder of src/fabric, and where it does not reach the messages' memory.
+std::unique_ptr<Transport> make_transport(const runtime::Context& context, const TransportUse& use = {});
+
+/// True for faults that a transport makes, not the benchmark: a lost, late, blank or half message, or swapped
+/// ones where the fault names no target.
+bool is_message_fault(const runtime::Fault& fault);
+
+}  // namespace fabricmark::fabric
