@@ -267,3 +267,21 @@ def test_the_cases_say_what_they_run():
     cases = {name: importlib.import_module(f"cases.{name}") for name in names if name != "__init__"}
     benchmarks = {path.name for path in (REPOSITORY / "src/benchmarks").iterdir()} - {"common"}
     assert benchmarks <= {name for name, case in cases.items() if hasattr(case, "own_runs")}
+
+
+@pytest.mark.parametrize("code, reached", [(3, True), (0, False)])
+def test_a_program_that_survives_its_fault_is_a_missed_row_and_a_line(monkeypatch, capsys, code, reached):
+    from cases import failures
+    from common import Settings
+
+    def run(command, **_):
+        is_fault = any("kill" in word for word in command) and any("fm_hpl" in word for word in command)
+        return failures.subprocess.CompletedProcess(command, code if is_fault else 3)
+
+    monkeypatch.setattr(failures.subprocess, "run", run)
+    monkeypatch.setattr(failures, "TIME_OUT", 0)
+    rows = failures.compare(Settings(pairs=1, runtimes=[]))
+    assert [row.reached for row in rows if "(kill)" in row.what] == [reached, reached]
+    assert all(row.reached for row in rows if "(kill)" not in row.what)
+    said = "" if reached else "fm_hpl on 2 ranks survived kill:timed@1"
+    assert said in capsys.readouterr().err

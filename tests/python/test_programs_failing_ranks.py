@@ -6,18 +6,13 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from small_runs import SMALL_RUNS
 from stream_program import devices, error_lines, mpirun, on_a_device, one_error, only_error
 
 pytestmark = pytest.mark.programs
 
 FULL = pytest.mark.full
 STEPS = ("device", "kernels", "generate", "prepare", "timed", "validate", "result")
-PROGRAMS = {
-    "stream": ("--size", "1000"),
-    "ptrans": ("--size", "64", "--block-size", "16"),
-    "hpl": ("--size", "128", "--block-size", "32"),
-    "fft": ("--scope", "distributed", "--variant", "throughput", "--vector-bytes", "16", "--log-size", "10"),
-}
 TIME_OUT = 1
 # Of an end after a failure, or after --timeout [s], where others use the cores too; for an idle machine see
 # bench/cases/failures.py.
@@ -26,16 +21,16 @@ LONGEST = 40
 
 @pytest.fixture(scope="module")
 def programs(tmp_path_factory):
-    made = {name: on_a_device(tmp_path_factory, name) for name in PROGRAMS}
+    made = {name: on_a_device(tmp_path_factory, name) for name in SMALL_RUNS}
     if devices(made["stream"])[0]["class"] != "cpu":
         pytest.skip("for CPUs only")
     for name, program in made.items():  # so that the kernels are built before a time counts
-        program.valid(*PROGRAMS[name], "--repetitions", "1", "--ranks", "2")
+        program.valid(*SMALL_RUNS[name], "--repetitions", "1", "--ranks", "2")
     return made
 
 
 def words(name, fault, timeout=TIME_OUT):
-    return (*PROGRAMS[name], "--repetitions", "1", "--timeout", str(timeout), "--inject-fault", fault)
+    return (*SMALL_RUNS[name], "--repetitions", "1", "--timeout", str(timeout), "--inject-fault", fault)
 
 
 def ended(program, *arguments, **how):
@@ -67,7 +62,7 @@ def loud_mpirun(ranks):
 
 
 @pytest.mark.parametrize("ranks", [2, pytest.param(4, marks=FULL)])
-@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("name", SMALL_RUNS)
 def test_a_rank_that_throws_in_a_process_ends_all(programs, name, ranks):
     for number, step in enumerate(STEPS):
         rank = number % ranks
@@ -95,7 +90,7 @@ def check_together(programs, cases):
 def hanging(ranks, steps):
     return [
         (name, f"hang:{step}@{number % ranks}", number % ranks, ranks, ())
-        for name in PROGRAMS
+        for name in SMALL_RUNS
         for number, step in enumerate(STEPS)
         if step in steps[name]
     ]
@@ -109,7 +104,7 @@ def test_a_rank_that_hangs_in_a_process_ends_all(programs):
 @FULL
 @pytest.mark.parametrize("ranks", [2, 4])
 def test_a_rank_that_hangs_in_any_step_in_a_process_ends_all(programs, ranks):
-    check_together(programs, hanging(ranks, dict.fromkeys(PROGRAMS, STEPS)))
+    check_together(programs, hanging(ranks, dict.fromkeys(SMALL_RUNS, STEPS)))
 
 
 @pytest.mark.parametrize(
@@ -122,7 +117,7 @@ def test_a_rank_that_hangs_in_any_step_in_a_process_ends_all(programs, ranks):
         *(
             pytest.param(name, step, number % ranks, ranks, marks=FULL)
             for ranks in (2, 4)
-            for name in PROGRAMS
+            for name in SMALL_RUNS
             for number, step in enumerate(STEPS)
         ),
     ],
@@ -152,7 +147,7 @@ def test_a_process_that_hangs_is_stopped_or_killed_ends_all(programs):
 @FULL
 @pytest.mark.parametrize("ranks", [2, 4])
 @pytest.mark.parametrize("kind", ["hang", "stop", "kill"])
-@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("name", SMALL_RUNS)
 def test_a_process_that_fails_in_any_step_ends_all(programs, name, kind, ranks):
     for number, step in enumerate(STEPS):
         check_together(programs, [failing_process(kind, name, step, number % ranks, ranks)])
@@ -181,7 +176,7 @@ def test_faults_of_ranks_name_a_step_and_a_rank_that_there_are(programs):
         ("throw:timed@7", "rank 7 of 2"),
         ("kill:timed@1", "mpirun"),
     ):
-        done = stream.start(*PROGRAMS["stream"], "--ranks", "2", "--inject-fault", fault)
+        done = stream.start(*SMALL_RUNS["stream"], "--ranks", "2", "--inject-fault", fault)
         assert name in only_error(done, codes=(2,))
 
 
