@@ -48,10 +48,8 @@ def compare(cases: dict[str, ModuleType], settings: Settings, other: Path) -> li
     `other`: a build folder of this project, with its programs in bin/. Ends this program with one line where
     there is none.
     """
-    if not (other / "bin" / "fm_stream").exists():
-        sys.exit(
-            f"bench: error: {other} has no bin/fm_stream; give the folder of a build, as build/release is"
-        )
+    if not any(other.glob("bin/fm_*")):
+        sys.exit(f"bench: error: {other} has no bin/fm_*; give the folder of a build, as build/release is")
     rows = []
     for name, case in cases.items():
         for runtime in settings.runtimes:
