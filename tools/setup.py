@@ -383,15 +383,13 @@ def main(arguments: list[str] | None = None) -> int:
         prepare_python(groups, from_pypi)
         if not options.skip_system:
             prepare_opencl()
-    except Problem as problem:
-        if str(problem).startswith("sudo "):
-            # A line by itself, to be copied.
-            problem = f"packages are missing; install them, then run again:\n{problem}"
-        print(f"setup: error: {problem}", file=sys.stderr)
-        return 3
-    except OSError as error:
-        cause = f"{error.strerror}: {error.filename}"
-        print(f"setup: error: {cause}; correct that and run again", file=sys.stderr)
+    except (Problem, OSError) as error:
+        text = str(error)
+        if isinstance(error, OSError):
+            text = f"{error.strerror}: {error.filename}; correct that and run again"
+        elif text.startswith("sudo "):  # a line by itself, to be copied
+            text = f"packages are missing; install them, then run again:\n{text}"
+        print(f"setup: error: {text}", file=sys.stderr)
         return 3
     except KeyboardInterrupt:
         return 130
