@@ -1,5 +1,5 @@
-// Ranks that are MPI processes; the only file that speaks MPI. All is made of messages between two ranks,
-// none of which blocks: so every wait has a deadline and sees the failure of another rank.
+// Ranks that are MPI processes; only this file and mpi_world.cpp speak MPI. All is made of messages between
+// two ranks, none of which blocks: so every wait has a deadline and sees the failure of another rank.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -7,7 +7,6 @@
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
-#include <string_view>
 #include <thread>
 #include <utility>
 
@@ -15,7 +14,7 @@
 #include "runtime/communicator.hpp"
 
 #ifdef FABRICMARK_WITH_MPI
-#include <mpi.h>
+#include "runtime/mpi_world.hpp"
 #endif
 
 namespace fabricmark::runtime {
@@ -48,146 +47,6 @@ bool is_first_process() {
 namespace {
 
 constexpr std::size_t kLongestPiece = std::size_t{1} << 30;  // MPI's lengths are int
-constexpr std::size_t kLongestWords =
-    3800;  // of a failure; so short that they leave at once with any library
-enum ControlTag { kHeaderTag, kPayloadTag, kWordsTag, kControlTags };
-
-void check_mpi(int code, const char* action) {
-  if (code == MPI_SUCCESS) return;
-  char text[MPI_MAX_ERROR_STRING] = "";
-  int length = 0;
-  if (MPI_Error_string(code, text, &length) != MPI_SUCCESS) length = 0;
-  throw environment_failure(
-      fmt::format("MPI could not {} ({})", action, std::string(text, static_cast<std::size_t>(length))),
-      "start all ranks with the same options, and check the hosts and the network of this job");
-}
-
-/// Ends the process where MPI itself does not: another rank may be gone while all finalise.
-void end_process_after(std::chrono::seconds limit, int exit_code) {
-  std::thread([limit, exit_code] {
-    std::this_thread::sleep_for(limit);
-    _exit(exit_code);
-  }).detach();
-}
-
-// A request is a pointer in Open MPI and an integer in MPICH; no valid one of either is all zeros in memory.
-Request pack(MPI_Request inner) {
-  Request request;
-  static_assert(sizeof(inner) <= sizeof(request.handle));
-  std::memcpy(&request.handle, &inner, sizeof(inner));
-  return request;
-}
-MPI_Request unpack(const Request& request) {
-  MPI_Request inner = MPI_REQUEST_NULL;
-  std::memcpy(&inner, &request.handle, sizeof(inner));
-  return inner;
-}
-
-/// The process among all others, behind its communicators.
-class World {
- public:
-  World(int* argc, char*** argv) {
-    int provided = MPI_THREAD_SINGLE;
-    check_mpi(MPI_Init_thread(argc, argv, MPI_THREAD_FUNNELED, &provided), "start");
-    check_mpi(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN), "return its errors");
-    if (provided < MPI_THREAD_FUNNELED) {
-      throw environment_failure("this MPI library cannot be used by a program with threads",
-                                "use one that was built with support for them");
-    }
-    check_mpi(MPI_Comm_rank(MPI_COMM_WORLD, &rank), "tell the rank");
-    check_mpi(MPI_Comm_size(MPI_COMM_WORLD, &size), "tell the number of ranks");
-    words.resize(static_cast<std::size_t>(size));
-    int* bound = nullptr;
-    int is_known = 0;
-    check_mpi(MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &bound, &is_known), "tell its largest tag");
-    if (is_known != 0) largest_tag = *bound;
-  }
-  World(const World&) = delete;
-  World& operator=(const World&) = delete;
-  ~World() {
-    // Where not all have started, others may never finalise; the launcher ends those that still wait.
-    if (!is_ready) return;
-    end_process_after(std::chrono::seconds(10), static_cast<int>(ExitCode::kEnvironment));
-    if (listening != MPI_REQUEST_NULL) {
-      MPI_Cancel(&listening);
-      MPI_Request_free(&listening);
-    }
-    MPI_Finalize();
-  }
-
-  /// Waits for the next words of any rank.
-  void listen() {
-    heard.resize(kLongestWords + 2);
-    check_mpi(MPI_Irecv(heard.data(), static_cast<int>(heard.size()), MPI_BYTE, MPI_ANY_SOURCE, kWordsTag,
-                        control, &listening),
-              "receive a message");
-  }
-
-  /// Looks whether a rank has said anything.
-  void hear() {
-    while (listening != MPI_REQUEST_NULL) {
-      int is_done = 0;
-      MPI_Status status;
-      check_mpi(MPI_Test(&listening, &is_done, &status), "receive a message");
-      if (is_done == 0) return;
-      int length = 0;
-      check_mpi(MPI_Get_count(&status, MPI_BYTE, &length), "receive a message");
-      if (length == 0) has_been_said = true;
-      if (status.MPI_SOURCE >= 0 && length >= 2) {
-        Failure& failure = words[static_cast<std::size_t>(status.MPI_SOURCE)].emplace();
-        failure.code = static_cast<ExitCode>(heard[0]);
-        failure.is_deadline = heard[1] != 0;
-        failure.message.assign(heard.data() + 2, static_cast<std::size_t>(length) - 2);
-      }
-      listen();
-    }
-  }
-
-  /// Tells all ranks how this one ends; an empty message says only that it has come.
-  void say(const Failure& cause) {
-    if (words[static_cast<std::size_t>(rank)]) return;
-    words[static_cast<std::size_t>(rank)] = cause;
-    said = {static_cast<char>(cause.code), static_cast<char>(cause.is_deadline ? 1 : 0)};
-    said += cause.message.substr(0, kLongestWords);
-    send_to_all(said);
-  }
-
-  /// Tells ranks that come later, such as a stopped one that goes on, that another one has spoken.
-  void say_that_it_has_been_said() { send_to_all({}); }
-
-  [[nodiscard]] bool all_have_said() {
-    int have_left = 1;
-    MPI_Testall(static_cast<int>(leaving.size()), leaving.data(), &have_left, MPI_STATUSES_IGNORE);
-    return have_left != 0 && std::ranges::all_of(words, [](const auto& word) { return word.has_value(); });
-  }
-
-  int rank = 0;
-  int size = 1;
-  int largest_tag = 32767;           // what the standard promises
-  MPI_Comm control = MPI_COMM_NULL;  // collectives and failures, apart from all other messages
-  std::int64_t next_context = 1;
-  std::vector<std::optional<Failure>> words;  // [rank], of how it ends
-
-  bool is_ready = false;       // all ranks have started
-  bool has_been_said = false;  // by the speaker of ranks that did not wait for this one
-
- private:
-  void send_to_all(std::string_view text) {
-    for (int to = 0; to < size; ++to) {
-      MPI_Request request = MPI_REQUEST_NULL;
-      // Whom it does not reach has a deadline.
-      if (to != rank) {
-        MPI_Isend(text.data(), static_cast<int>(text.size()), MPI_BYTE, to, kWordsTag, control, &request);
-      }
-      if (request != MPI_REQUEST_NULL) leaving.push_back(request);
-    }
-  }
-
-  MPI_Request listening = MPI_REQUEST_NULL;
-  std::vector<char> heard;
-  std::string said;
-  std::vector<MPI_Request> leaving;
-};
 
 class MpiCommunicator : public Communicator {
  public:

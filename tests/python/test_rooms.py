@@ -184,3 +184,22 @@ def test_a_use_of_opencl_elsewhere_is_found(tmp_path, line):
     (tmp_path / "src" / "fabric").mkdir(parents=True)
     (tmp_path / "src" / "fabric" / "fast.cpp").write_text(line)
     assert users_of_opencl(tmp_path) == ["src/fabric/fast.cpp"]
+
+
+def users_of_mpi(*folders: Path) -> list[str]:
+    """The files of src/ that name MPI's types, functions or header."""
+    pattern = re.compile(r"(?<!\w)MPI_[A-Z]|<mpi\.h>")
+    files = [(folder, file) for folder in folders for file in sorted((folder / "src").rglob("*.[ch]pp"))]
+    return [file.relative_to(folder).as_posix() for folder, file in files if pattern.search(file.read_text())]
+
+
+def test_mpi_is_known_to_one_communicator_only():
+    names = ("communicator_mpi.cpp", "mpi_world.cpp", "mpi_world.hpp")
+    assert users_of_mpi(REPOSITORY) == [f"src/runtime/{name}" for name in names]
+
+
+@pytest.mark.parametrize("line", ["MPI_Barrier(MPI_COMM_WORLD);", "#include <mpi.h>", "MPI_Request request;"])
+def test_a_use_of_mpi_elsewhere_is_found(tmp_path, line):
+    (tmp_path / "src" / "fabric").mkdir(parents=True)
+    (tmp_path / "src" / "fabric" / "fast.cpp").write_text(line)
+    assert users_of_mpi(tmp_path) == ["src/fabric/fast.cpp"]

@@ -1,0 +1,118 @@
+// What all communicators of an MPI process stand on: MPI's start and end, and the words of failing ranks.
+#ifdef FABRICMARK_WITH_MPI
+
+#include "runtime/mpi_world.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <thread>
+
+namespace fabricmark::runtime {
+
+namespace {
+
+// Of a failure; so short that they leave at once with any library.
+constexpr std::size_t kLongestWords = 3800;
+
+}  // namespace
+
+Error mpi_failure(int code, const char* action) {
+  char text[MPI_MAX_ERROR_STRING] = "";
+  int length = 0;
+  if (MPI_Error_string(code, text, &length) != MPI_SUCCESS) length = 0;
+  return environment_failure(
+      fmt::format("MPI could not {} ({})", action, std::string(text, static_cast<std::size_t>(length))),
+      "start all ranks with the same options, and check the hosts and the network of this job");
+}
+
+void end_process_after(std::chrono::seconds limit, int exit_code) {
+  std::thread([limit, exit_code] {
+    std::this_thread::sleep_for(limit);
+    _exit(exit_code);
+  }).detach();
+}
+
+World::World(int* argc, char*** argv) {
+  int provided = MPI_THREAD_SINGLE;
+  check_mpi(MPI_Init_thread(argc, argv, MPI_THREAD_FUNNELED, &provided), "start");
+  check_mpi(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN), "return its errors");
+  if (provided < MPI_THREAD_FUNNELED) {
+    throw environment_failure("this MPI library cannot be used by a program with threads",
+                              "use one that was built with support for them");
+  }
+  check_mpi(MPI_Comm_rank(MPI_COMM_WORLD, &rank), "tell the rank");
+  check_mpi(MPI_Comm_size(MPI_COMM_WORLD, &size), "tell the number of ranks");
+  words.resize(static_cast<std::size_t>(size));
+  int* bound = nullptr;
+  int is_known = 0;
+  check_mpi(MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &bound, &is_known), "tell its largest tag");
+  if (is_known != 0) largest_tag = *bound;
+}
+
+World::~World() {
+  // Where not all have started, others may never finalise; the launcher ends those that still wait.
+  if (!is_ready) return;
+  end_process_after(std::chrono::seconds(10), static_cast<int>(ExitCode::kEnvironment));
+  if (listening_ != MPI_REQUEST_NULL) {
+    MPI_Cancel(&listening_);
+    MPI_Request_free(&listening_);
+  }
+  MPI_Finalize();
+}
+
+void World::listen() {
+  heard_.resize(kLongestWords + 2);
+  check_mpi(MPI_Irecv(heard_.data(), static_cast<int>(heard_.size()), MPI_BYTE, MPI_ANY_SOURCE, kWordsTag,
+                      control, &listening_),
+            "receive a message");
+}
+
+void World::hear() {
+  while (listening_ != MPI_REQUEST_NULL) {
+    int is_done = 0;
+    MPI_Status status;
+    check_mpi(MPI_Test(&listening_, &is_done, &status), "receive a message");
+    if (is_done == 0) return;
+    int length = 0;
+    check_mpi(MPI_Get_count(&status, MPI_BYTE, &length), "receive a message");
+    if (length == 0) has_been_said = true;
+    if (status.MPI_SOURCE >= 0 && length >= 2) {
+      Failure& failure = words[static_cast<std::size_t>(status.MPI_SOURCE)].emplace();
+      failure.code = static_cast<ExitCode>(heard_[0]);
+      failure.is_deadline = heard_[1] != 0;
+      failure.message.assign(heard_.data() + 2, static_cast<std::size_t>(length) - 2);
+    }
+    listen();
+  }
+}
+
+void World::say(const Failure& cause) {
+  if (words[static_cast<std::size_t>(rank)]) return;
+  words[static_cast<std::size_t>(rank)] = cause;
+  said_ = {static_cast<char>(cause.code), static_cast<char>(cause.is_deadline ? 1 : 0)};
+  said_ += cause.message.substr(0, kLongestWords);
+  send_to_all(said_);
+}
+
+bool World::all_have_said() {
+  int have_left = 1;
+  MPI_Testall(static_cast<int>(leaving_.size()), leaving_.data(), &have_left, MPI_STATUSES_IGNORE);
+  return have_left != 0 && std::ranges::all_of(words, [](const auto& word) { return word.has_value(); });
+}
+
+void World::send_to_all(std::string_view text) {
+  for (int to = 0; to < size; ++to) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    // Whom it does not reach has a deadline.
+    if (to != rank) {
+      MPI_Isend(text.data(), static_cast<int>(text.size()), MPI_BYTE, to, kWordsTag, control, &request);
+    }
+    if (request != MPI_REQUEST_NULL) leaving_.push_back(request);
+  }
+}
+
+}  // namespace fabricmark::runtime
+
+#endif

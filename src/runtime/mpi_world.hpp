@@ -1,0 +1,84 @@
+#pragma once
+
+// The ground of communicator_mpi.cpp, for builds with MPI only.
+#include <mpi.h>
+
+#include <chrono>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "runtime/communicator.hpp"
+
+namespace fabricmark::runtime {
+
+/// What a call of MPI throws that ended with `code`.
+Error mpi_failure(int code, const char* action);
+inline void check_mpi(int code, const char* action) {
+  if (code != MPI_SUCCESS) throw mpi_failure(code, action);
+}
+
+/// Ends the process where MPI itself does not: another rank may be gone while all finalise.
+void end_process_after(std::chrono::seconds limit, int exit_code);
+
+// A request is a pointer in Open MPI and an integer in MPICH; no valid one of either is all zeros in memory.
+inline Request pack(MPI_Request inner) {
+  Request request;
+  static_assert(sizeof(inner) <= sizeof(request.handle));
+  std::memcpy(&request.handle, &inner, sizeof(inner));
+  return request;
+}
+inline MPI_Request unpack(const Request& request) {
+  MPI_Request inner = MPI_REQUEST_NULL;
+  std::memcpy(&inner, &request.handle, sizeof(inner));
+  return inner;
+}
+
+/// Tags of World::control.
+enum ControlTag { kHeaderTag, kPayloadTag, kWordsTag, kControlTags };
+
+/// The process among all others, behind its communicators: starts and ends MPI, and passes words on.
+class World {
+ public:
+  World(int* argc, char*** argv);
+  World(const World&) = delete;
+  World& operator=(const World&) = delete;
+  ~World();
+
+  /// Waits for the next words of any rank.
+  void listen();
+
+  /// Looks whether a rank has said anything.
+  void hear();
+
+  /// Tells all ranks how this one ends; an empty message says only that it has come.
+  void say(const Failure& cause);
+
+  /// Tells ranks that come later, such as a stopped one that goes on, that another one has spoken.
+  void say_that_it_has_been_said() { send_to_all({}); }
+
+  [[nodiscard]] bool all_have_said();
+
+  int rank = 0;
+  int size = 1;
+  int largest_tag = 32767;           // what the standard promises
+  MPI_Comm control = MPI_COMM_NULL;  // collectives and failures, apart from all other messages
+  std::int64_t next_context = 1;
+  std::vector<std::optional<Failure>> words;  // [rank], of how it ends
+
+  bool is_ready = false;       // all ranks have started
+  bool has_been_said = false;  // by the speaker of ranks that did not wait for this one
+
+ private:
+  void send_to_all(std::string_view text);
+
+  MPI_Request listening_ = MPI_REQUEST_NULL;
+  std::vector<char> heard_;
+  std::string said_;
+  std::vector<MPI_Request> leaving_;
+};
+
+}  // namespace fabricmark::runtime
