@@ -87,13 +87,8 @@ T member(const Json& request, const char* name, const T& usual) {
 
 std::map<std::string, std::string> settings(const Json& request, const KernelSpec& spec) {
   const auto found = member<std::map<std::string, std::string>>(request, "settings", {});
-  const auto is_known = [&](const auto& given) { return spec.find(given.first) != nullptr; };
-  if (const auto unknown = std::ranges::find_if_not(found, is_known); unknown != found.end()) {
-    std::string names;
-    for (const ParameterSpec& one : spec.parameters) names += (names.empty() ? "" : ", ") + one.name;
-    throw bad_use(spec.benchmark + " has no parameter '" + unknown->first + "'", "use one of " + names);
-  }
-  for (const ParameterSpec& one : spec.parameters) {
+  for (const auto& [name, unused] : found) require_parameter(spec, name, "");
+  for (const ParameterSpec& one : spec.parameters) {  // in this order, as programs check their options
     if (const auto given = found.find(one.name); given != found.end())
       check_given(option_name(one.name), given->second);
   }

@@ -223,13 +223,7 @@ void check_constraints(const KernelSpec& spec, const Parameters& parameters) {
 }
 
 void refuse_unknown(const KernelSpec& spec, const Overrides& overrides) {
-  for (const auto& [name, value] : overrides.parameters) {
-    if (spec.find(name) == nullptr) {
-      throw bad_use(fmt::format("'{}' sets the parameter {}, which {} does not have", overrides.origin, name,
-                                spec.benchmark),
-                    "remove it, or correct its name");
-    }
-  }
+  for (const auto& [name, unused] : overrides.parameters) require_parameter(spec, name, overrides.origin);
 }
 
 /// Base kernels are designs for FPGAs; a GPU would run them on one of its thousands of lanes.
@@ -241,6 +235,15 @@ std::string usual_variant(const KernelSpec& spec, device::DeviceClass device_cla
 }
 
 }  // namespace
+
+void require_parameter(const KernelSpec& spec, const std::string& name, const std::string& origin) {
+  if (spec.find(name) != nullptr) return;
+  std::vector<std::string> names;
+  for (const ParameterSpec& one : spec.parameters) names.push_back(one.name);
+  const std::string place = origin.empty() ? "" : fmt::format(" ('{}')", origin);
+  throw bad_use(fmt::format("{} has no parameter '{}'{}", spec.benchmark, name, place),
+                fmt::format("use one of {}", fmt::join(names, ", ")));
+}
 
 std::string option_name(const std::string& parameter) {
   std::string name = "--" + parameter;
