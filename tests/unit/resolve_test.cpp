@@ -79,7 +79,7 @@ Overrides built(std::int64_t width) {
   return overrides({{"width", width}, {"block", std::int64_t{64}}, {"kind", "float"}, {"check", true}});
 }
 
-TEST(Resolve, TakesTheCommandLineBeforeTheBoardBeforeTheDeviceClass) {
+TEST(Resolve, TakesTheCommandLineBeforeTheSystemBeforeTheDeviceClass) {
   EXPECT_EQ(resolved({}).integer("block"), 64);
   const Overrides system = overrides({{"block", std::int64_t{128}}});
   EXPECT_EQ(resolved({}, system).integer("block"), 128);
@@ -215,7 +215,7 @@ TEST(Resolve, NamesTheParameterThatIsOutsideItsRangeOrValues) {
   }
 }
 
-TEST(Resolve, ChecksTheBoardToo) {
+TEST(Resolve, ChecksTheSystemToo) {
   EXPECT_TRUE(mentions(message_of([] {
                          resolved({}, overrides({{"width", std::int64_t{3}}}));
                        }),
