@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import re
+import subprocess
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -11,7 +12,7 @@ from fabricmark import results, systems
 from fabricmark.base import listing, paths
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.measure import launch, short_runs
-from fabricmark.systems import calibration, local_machine, text
+from fabricmark.systems import calibration, export, local_machine, text
 
 EMULATOR = {**samples.DEVICE, "name": "emulated board", "class": "emulator", "emulated": True}
 
@@ -54,12 +55,10 @@ def test_the_file_is_a_system(machine):
     assert system.board.name == "sample-cpu" and system.board.cores == 2
     assert system.board.flops_per_second == {"float": 200e9, "double": 100e9}
     assert system.board.updates_per_second == ((2.0**20, 8e8), (2.0**28, 1e8))
-    base = system.bitstream("stream", "none", replications=2)
-    assert (
-        base.parameters["size"] == samples.SIZE
-        and base.variant == "base"
-        and 0.1 < base.model_parameters["efficiency"] < 1.2
-    )
+    base = system.bitstream("stream", "none")
+    # What is built alone: neither the size of a short run nor what is no parameter of kernel.toml.
+    assert base.parameters == {"vector_width": 16, "buffer_size": 4096}
+    assert base.variant == "base" and 0.1 < base.model_parameters["efficiency"] < 1.2
     assert base.model_parameters["to_device_bytes_per_second"] > 1e9
     # Every value says that it was measured, when and by which run.
     assert system.sourced
@@ -290,6 +289,31 @@ def test_real_programs(tmp_path, monkeypatch):
     assert all(one.model_parameters for one, _ in made.bitstreams)
     messages = next(one for one, _ in made.bitstreams if one.name == "b_eff-base-1r")
     assert _b_eff_measured.LINES[0] + "_start_seconds" in messages.model_parameters
+    assert messages.parameters == {"ranks": 1}, "it builds nothing"
+    a_program_takes_them(tmp_path, made.bitstreams)
+
+
+def a_program_takes_them(folder, bitstreams):
+    """What is written of a machine can be given to a program, which has a size of its own."""
+    texts = {
+        "bitstreams/b.toml": text.bitstreams("b", "of a test", bitstreams),
+        "boards/b.toml": 'name = "b"\nclass = "cpu"\nsource = "a test"\n'
+        '[memory]\nbanks = 1\nbank_bandwidth = "2 GB/s"\n',
+        "b.toml": 'name = "b"\nsummary = "b"\n[[devices]]\nboard = "b"\nsource = "a test"\n'
+        'per_node = 1\nmost = 1\nbitstreams = ["b"]\n',
+    }
+    for name, content in texts.items():
+        paths.write_atomically(folder / "made" / name, content)
+    exported, result = folder / "made" / "b.json", folder / "made" / "result.json"
+    exported.write_text(export.text(folder / "made" / "b.toml"))
+    command = [paths.program("gemm"), "--system", exported, "--bitstream-id", "b/gemm-base", "--size", "320"]
+    done = subprocess.run(
+        [*command, "--repetitions", "1", "--json", result], capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == 0, done.stderr
+    assert results.load(result).document["parameters"]["size"] == 320
+    made = next(one for one, _ in bitstreams if one.name == "gemm-base").parameters
+    assert made and made.items() <= results.load(result).document["parameters"].items()
 
 
 def test_figures_are_those_of_all_passes(machine, monkeypatch):

@@ -43,11 +43,12 @@ class Measured:
 
 @dataclass(frozen=True)
 class Finished:
-    """A short run that was valid, and its options in words."""
+    """A short run that was valid, its options in words, and what its model chose."""
 
     run: Run
     result: Result
     words: str
+    chosen: Mapping[str, object]
 
 
 def options(chosen: Mapping[str, object]) -> tuple[str, ...]:
@@ -190,7 +191,7 @@ def _finished(
             say(f"left out: {about}: not measured")
             continue
         parameters = {**result.document["parameters"], "variant": result.document["run"]["variant"]}
-        yield Finished(Run(parameters, board, result.ranks, measured), result, about)
+        yield Finished(Run(parameters, board, result.ranks, measured), result, about, chosen)
 
 
 def _curves(done: Mapping[tuple[str, str], Sequence[Finished]]) -> list[tuple[Curve, str]]:
@@ -212,6 +213,17 @@ def source(done: Sequence[Finished]) -> str:
     counted = Counter(one.words for one in done)
     runs = "; ".join(f"{count} x {words}" if count > 1 else words for words, count in counted.items())
     return f"measured {first['run']['started'][:16]}Z on {first['environment']['host']['name']}: {runs}"
+
+
+def _built(name: str, last: Finished) -> dict:
+    """What the kernel of a run was built with, but for what its model chose: a later run that takes these
+    from the system's file (`--system`) has sizes of its own."""
+    known = listing.kernel(name).parameters.values()
+    return {
+        one.name: last.run.parameters[one.name]
+        for one in known
+        if one.stage == "build" and one.name in last.run.parameters and one.name not in last.chosen
+    }
 
 
 def _bitstreams(
@@ -241,9 +253,8 @@ def _bitstreams(
         if not fitted and not curves:
             continue
         # The largest on the fewest ranks: several ranks on a device have only a part of its cores each.
-        last = min(reversed(runs), key=lambda one: one.ranks)
-        parameters = {key: value for key, value in last.parameters.items() if key != "variant"}
-        parameters |= {"ranks": last.ranks} if ending else {}
+        last = min(reversed(members), key=lambda one: one.run.ranks)
+        parameters = _built(name, last) | ({"ranks": last.run.ranks} if ending else {})
         label = f"{name}-{variant}{ending}"
         one = Bitstream(label, name, device["name"], variant, "none", parameters, None, fitted, curves)
         found.append((one, source([*members, *alike])))
