@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 from typer.exceptions import TyperException
 
-from fabricmark import __version__
+from fabricmark import __version__, systems
 from fabricmark.base import choices, listing, paths, runtimes, terminal
 from fabricmark.base.errors import BAD_USE, ENVIRONMENT, FabricmarkError
 from fabricmark.base.terminal import Column
@@ -134,12 +134,23 @@ def run_command(
     ] = None,
     platform: Annotated[str | None, typer.Option(help="Only this OpenCL platform: text or index.")] = None,
     device: Annotated[str | None, typer.Option(help="Only this device: text or index.")] = None,
+    system: Annotated[
+        str | None,
+        typer.Option(
+            autocompletion=choices.completed(systems.names),
+            help="Banks and bitstreams of this system: a name of `fabricmark systems list`, or a file.",
+        ),
+    ] = None,
+    bitstream_id: Annotated[
+        str | None, typer.Option(metavar="FILE/NAME", help="Which bitstream, where it has several.")
+    ] = None,
     output: Annotated[Path, typer.Option(help="Folder for the result files.")] = Path("results"),
     again: Annotated[bool, typer.Option("--again", help="A campaign: run also what has a result.")] = False,
 ) -> None:
     """Run a benchmark on every device found, or what is left of a campaign, and report."""
     if campaign_run.is_campaign(name):
-        if extra or runtime or mpi or ranks != 1 or platform is not None or device is not None:
+        given = (extra or None, runtime, mpi, platform, device, system, bitstream_id)
+        if ranks != 1 or any(one is not None for one in given):
             raise FabricmarkError("a campaign has its options in its file", f"write them into {name}")
         raise typer.Exit(campaign_run.main(Path(name), output, again))
     if again:
@@ -152,6 +163,7 @@ def run_command(
     if name != "all":
         listing.check_benchmark(name)
     names = listing.benchmark_names() if name == "all" else [name]
+    words += running.of_system(system, bitstream_id, names, words, output)
     paths.make_folder(output)
     outcome = running.Outcome()
     todo = list(running.jobs(names, runtime, ranks, mpi, output, words))

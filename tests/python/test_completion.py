@@ -25,7 +25,8 @@ def test_names_are_completed(place, of_the_repository):
 def test_systems_are_completed(place):
     (place.root / "systems").mkdir()
     (place.root / "systems" / "mine.toml").write_text("")
-    assert completed(place, "predict", "stream", "--system", "m") == ["mine"]
+    for command in ("predict", "run"):
+        assert completed(place, command, "stream", "--system", "m") == ["mine"]
 
 
 def test_nothing_is_offered_where_nothing_is_found(place):

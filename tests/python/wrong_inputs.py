@@ -129,6 +129,15 @@ run stream --runtime nothing
 run stream --runtime ''
 run stream --size 5
 run stream --again
+run stream --system x
+run stream --system ''
+run stream --system {f}/garbage.toml
+run stream --system noctua1 --bitstream-id x
+run stream --system noctua1 --output {f}/empty.json
+run stream --bitstream-id 520n_multi/stream
+run stream --system noctua1 -- --system x
+run all --system noctua1 --bitstream-id 520n_multi/stream
+run {campaign} --system noctua1
 run stream -- --json x
 run stream -- --json=x
 run {f}

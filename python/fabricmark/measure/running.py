@@ -5,12 +5,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from fabricmark.base import listing, paths, runtimes
+from fabricmark.base import kernels, listing, paths, runtimes
 from fabricmark.base.errors import ENVIRONMENT, FabricmarkError, printable
 from fabricmark.base.progress import Steps
 from fabricmark.measure import calibrate, launch, refine
 from fabricmark.measure.launch import Job
-from fabricmark.systems import calibration
+from fabricmark.results import SYSTEM_ENDING
+from fabricmark.systems import calibration, export
 
 NO_DEVICE = (
     "install an OpenCL platform (for example pocl-opencl-icd) or `fabricmark runtimes install intel-cpu`"
@@ -48,6 +49,33 @@ def chosen_runtimes(wanted: str | None) -> list[str]:
 def chooses_device(extra: Sequence[str]) -> bool:
     """Whether the options for the program choose the device themselves."""
     return any(word.split("=")[0] in ("--platform", "--device", "--list-devices") for word in extra)
+
+
+def of_system(
+    system: str | None, bitstream: str | None, names: Sequence[str], extra: Sequence[str], output: Path
+) -> list[str]:
+    """The options by which the programs take this system, which is written beside their results for them.
+
+    There, as all hosts of an MPI run have to see it, and the command lines in the results name it. Raises
+    FabricmarkError (2): as `systems.load`, for a bitstream that it has not, or when it cannot be written.
+    """
+    twice = {"--system", "--bitstream-id"} & kernels.options(extra).keys()
+    if twice and (system is not None or bitstream is not None):
+        raise FabricmarkError(f"{min(twice)} after ` -- `", "leave it out there: `run` has its own --system")
+    if system is None:
+        if bitstream is not None:
+            raise FabricmarkError("--bitstream-id without --system", "name the system that has the bitstream")
+        return []
+    document = export.document(system)
+    of_benchmarks = [one["id"] for one in document["bitstreams"] if one["benchmark"] in names]
+    if bitstream is not None and len(names) > 1:
+        raise FabricmarkError("a bitstream is of one benchmark", "leave out --bitstream-id, or name that one")
+    if bitstream is not None and bitstream not in of_benchmarks:
+        remedy = "use one of " + ", ".join(of_benchmarks) if of_benchmarks else "leave out --bitstream-id"
+        raise FabricmarkError(f"{system} has no bitstream {bitstream} of {names[0]}", remedy)
+    file = (output / f"{Path(system).name.removesuffix('.toml')}{SYSTEM_ENDING}").absolute()
+    paths.write_atomically(file, export.written(document))
+    return ["--system", str(file), *(["--bitstream-id", bitstream] if bitstream is not None else [])]
 
 
 def jobs(

@@ -16,6 +16,7 @@ from fabricmark.results.versions import OLDEST, SCHEMA, upgraded
 
 REMEDY = "run the benchmark again or leave this file out"
 SCALING_FILE = "scaling.json"  # of `fabricmark scale`, beside the result files it sums up
+SYSTEM_ENDING = ".system.json"  # of the system that `fabricmark run --system` wrote for the programs
 LARGEST_INTEGER = 2**64
 RATE_PREFIXES = {"G": 1e9, "M": 1e6, "k": 1e3}
 
@@ -252,8 +253,12 @@ def newest_below(folder: Path) -> Path | None:
 
 
 def _results_of(files: Iterable[Path]) -> list[Path]:
-    """Sorted, without summaries of scaling and what is still being written (its name starts with a dot)."""
-    return sorted(path for path in files if not path.name.startswith(".") and path.name != SCALING_FILE)
+    """Sorted, without summaries of scaling, systems, and what is still being written (.NAME)."""
+    return sorted(
+        path
+        for path in files
+        if path.name != SCALING_FILE and not path.name.endswith(SYSTEM_ENDING) and path.name[0] != "."
+    )
 
 
 def find_files(places: Iterable[Path]) -> list[Path]:

@@ -73,7 +73,12 @@ def load(path: Path) -> dict:
 
 def text(name_or_path: str | Path, profile: str = "fitted") -> str:
     """The file's content. Raises FabricmarkError (2) as `systems.load` does."""
-    return json.dumps(document(name_or_path, profile), indent=1, allow_nan=False) + "\n"
+    return written(document(name_or_path, profile))
+
+
+def written(exported_system: dict) -> str:
+    """An exported system as a file has it."""
+    return json.dumps(exported_system, indent=1, allow_nan=False) + "\n"
 
 
 def exported(name: str, key: Key) -> str:
