@@ -1,10 +1,12 @@
 """Every variant of every kernel.toml with every transport is valid, or refused with the pairs that exist."""
 
+import json
 import re
 import shutil
 import tomllib
 
 import pytest
+from fabricmark.base import kernels
 from stream_program import KERNELS, PROGRAM, Stream, devices, only_error
 
 pytestmark = pytest.mark.programs
@@ -28,7 +30,8 @@ REFUSED = re.compile(r"there is no host code for the variant ([\w ]+); choose ([
 
 def transports(benchmark):
     """Values of the benchmark's transport; an empty one where it has none."""
-    return TOMLS[benchmark]["parameters"].get("transport", {"values": [""]})["values"]
+    transport = kernels.kernel(benchmark).parameters.get("transport")
+    return transport.values if transport else [""]
 
 
 def pairs(benchmark):
@@ -62,17 +65,19 @@ def program(tmp_path_factory):
 @pytest.fixture(scope="module")
 def extended(tmp_path_factory):
     """A copy of kernels/ in which each benchmark has one variant more, and one transport where it has any."""
-    kernels = tmp_path_factory.mktemp("extended") / "kernels"
-    shutil.copytree(KERNELS, kernels)
+    folder = tmp_path_factory.mktemp("extended") / "kernels"
+    shutil.copytree(KERNELS, folder)
     for benchmark, toml in TOMLS.items():
         base = toml["variants"]["base"]
-        path = kernels / benchmark / "kernel.toml"
-        text = re.sub(r"(\[parameters\.transport\]\n[^[]*values = \[)", r'\1"pigeon", ', path.read_text())
+        path = folder / benchmark / "kernel.toml"
+        ways = json.dumps(["pigeon", *transports(benchmark)])
+        every = r'values = "transports"\n(memory = "device"\n)?'
+        text = re.sub(every, f"values = {ways}\n", path.read_text())
         text += f'\n[variants.systolic]\nfile = "{base["file"]}"\n'
         text += f'entry_points = {base["entry_points"]}\nstyle = "{base["style"]}"\n'
         text += text[text.index("[variants.base.arguments]") :].split("\n\n")[0].replace("base", "systolic")
         path.write_text(text)
-    return {"FABRICMARK_KERNELS": str(kernels)}
+    return {"FABRICMARK_KERNELS": str(folder)}
 
 
 @pytest.mark.parametrize("benchmark", [pytest.param(b, marks=[FULL] * (b not in QUICK)) for b in TOMLS])

@@ -53,6 +53,35 @@ TEST_P(AllToAll, CarriesEveryBlockToItsPlace) {
   });
 }
 
+TEST_P(AllToAll, GathersThePartOfEveryRankOnAll) {
+  run_in_process(GetParam(), [](Communicator& ranks) {
+    CpuTransport transport(ranks, 60);
+    const auto count = static_cast<std::size_t>(ranks.size());
+    Memory own(kBlock);
+    Memory all(count * kBlock);
+    for (std::size_t i = 0; i < kBlock; ++i) own.host()[i] = content(ranks.rank(), 0, i);
+    transport.all_gather({&own, 0, kBlock}, {&all, 0, count * kBlock}).wait();
+    for (std::size_t i = 0; i < count * kBlock; ++i) {
+      EXPECT_EQ(all.host()[i], content(static_cast<int>(i / kBlock), 0, i % kBlock)) << ranks.rank();
+    }
+    return 0;
+  });
+}
+
+TEST_P(AllToAll, BroadcastsFromAnyRoot) {
+  run_in_process(GetParam(), [](Communicator& ranks) {
+    CpuTransport transport(ranks, 60);
+    for (int root = 0; root < ranks.size(); ++root) {
+      Memory memory(kBlock);
+      std::ranges::fill(memory.host(), std::byte{0});
+      for (std::size_t i = 0; i < kBlock && ranks.rank() == root; ++i) memory.host()[i] = content(root, 1, i);
+      transport.broadcast({&memory, 0, kBlock}, root).wait();
+      for (std::size_t i = 0; i < kBlock; ++i) EXPECT_EQ(memory.host()[i], content(root, 1, i)) << root;
+    }
+    return 0;
+  });
+}
+
 TEST_P(AllToAll, ShowsWhatIsLateOrSwappedOnOneRank) {
   if (GetParam() == 1) return;  // a single message
   for (const Fault::Kind kind : {Fault::Kind::kLate, Fault::Kind::kSwapped}) {

@@ -6,6 +6,7 @@
 #include "fabric/cpu/cpu_transport.hpp"
 #include "fabric/faulty_transport.hpp"
 #include "fabric/registry.hpp"
+#include "fabric/tuning.hpp"
 #include "support.hpp"
 #include "transport_support.hpp"
 
@@ -75,6 +76,71 @@ TEST(CpuTransport, SaysWhichMessageDidNotArrive) {
   const std::vector<Message> receives = ring.receives();
   const std::string message = message_of([&] { transport.exchange({}, receives); }, ExitCode::kEnvironment);
   EXPECT_TRUE(mentions(message, "5 bytes from rank 0")) << message;
+}
+
+TEST(CpuTransport, GivesUpATransferAndStartsTheNext) {
+  const std::unique_ptr<Communicator> ranks = runtime::single_rank();
+  CpuTransport transport(*ranks, kTimeout);
+  Ring ring(transport, *ranks, {5});
+  ring.prepare(1);
+  const device::Event event = transport.start({}, ring.receives());
+  EXPECT_FALSE(event.has_ended());
+  EXPECT_TRUE(event.cancel());
+  EXPECT_TRUE(event.has_ended());
+  ring.exchange();
+  EXPECT_EQ(ring.count_wrong(), 0U);
+}
+
+TEST(CpuTransport, BeginsWhenWhatIsBeforeHasEnded) {
+  const std::unique_ptr<Communicator> ranks = runtime::single_rank();
+  CpuTransport transport(*ranks, kTimeout);
+  Ring ring(transport, *ranks, {100});
+  Memory late(8);
+  const device::Event before = transport.receive({{&late, 0, 8}, 0, 77});
+  const device::Event event = transport.start(ring.sends(), ring.receives(), {before});
+  EXPECT_FALSE(event.has_ended());
+  ring.prepare(1);  // what is sent is made now, in time
+  EXPECT_FALSE(event.has_ended());
+  Memory early(8);
+  transport.send({{&early, 0, 8}, 0, 77}).wait();
+  event.wait();
+  EXPECT_TRUE(before.has_ended());
+  EXPECT_EQ(ring.count_wrong(), 0U);
+}
+
+TEST(CpuTransport, TellsWhenATransferWasQueuedAndHasEnded) {
+  const std::unique_ptr<Communicator> ranks = runtime::single_rank();
+  CpuTransport transport(*ranks, kTimeout, Waiting::kSpin, kLongMessage, /*is_timed=*/true);
+  Ring ring(transport, *ranks, {100});
+  ring.prepare(1);
+  const device::Event event = transport.start(ring.sends(), ring.receives());
+  event.wait();
+  const device::CommandTimes times = event.times();
+  EXPECT_GT(times.queued, 0);
+  EXPECT_LE(times.queued, times.submitted);
+  EXPECT_LE(times.submitted, times.started);
+  EXPECT_LE(times.started, times.ended);
+}
+
+TEST(CpuTransport, RefusesDeviceMemory) {
+  const std::unique_ptr<Communicator> ranks = runtime::single_rank();
+  const CpuTransport transport(*ranks, kTimeout);
+  using Space = device::MemorySpace;
+  for (const Space space : {Space::kPageable, Space::kPinned, Space::kInterProcess})
+    EXPECT_TRUE(transport.supports(space, Space::kPageable, Operation::kMessage)) << name(space);
+  for (const Space space : {Space::kDeviceBank, Space::kShared, Space::kPhantom, Space::kOnChip})
+    EXPECT_FALSE(transport.supports(space, Space::kPageable, Operation::kMessage)) << name(space);
+  EXPECT_THROW(static_cast<void>(Memory(8).device()), std::logic_error);
+}
+
+TEST(SizeClasses, StandForAllSizesUpToTheNext) {
+  const std::vector<std::size_t> sizes = tuned_sizes(std::size_t{1} << 40);
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    EXPECT_EQ(size_class(sizes[i]), i) << sizes[i];
+    EXPECT_EQ(size_class(sizes[i] - 1), i == 0 ? 0 : i - 1) << sizes[i];
+  }
+  EXPECT_EQ(size_class(0), 0U);
+  EXPECT_EQ(tuned_sizes(0), std::vector<std::size_t>{1});
 }
 
 /// Remembers what it was asked to do.

@@ -59,7 +59,7 @@ def over_host(
     """Whole exchanges, and longer ones than a chunk from mapped memory; None where no parameters say."""
     whole = line(sizes, bitstream, board, ranks, EXCHANGE)
     chunk = parameters.get("chunk_bytes", 0)
-    is_long = (np.asarray(sizes) > chunk) & (chunk > 0)
+    is_long = (np.asarray(sizes) > chunk) & (np.asarray(chunk) > 0)
     if whole is None or not is_long.any():
         return whole
     mapped = line(sizes, bitstream, board, ranks, MAPPED)

@@ -39,7 +39,7 @@ fit_parameters = _b_eff_measured.fit
 COPIES_OVER_HOST = 3  # on a CPU: read, message, write
 WHOLE = {"chunk_bytes": 0}  # the base version: whole messages
 MEASURED = -1  # chunk_bytes: the program has measured which way is the fastest for each size
-USUAL_CHUNK = 262144
+PIECES = (2, 4, 8)  # the numbers of chunks of a message that it has tried
 TRAITS = Traits(
     ("effective_bandwidth", {}),
     exchanges=True,
@@ -123,8 +123,13 @@ def over_host(
     """Read, message and write of each size; in chunks where the parameters ask and the device gains by it,
     where they leave that open whichever way is the fastest."""
     if parameters.get("chunk_bytes", 0) == MEASURED:
+        sizes = np.asarray(sizes, dtype=float)
+        chunks = ways(sizes, parameters, _transfers.is_host_memory(board))
         return fastest(
-            [over_host(sizes, forced, board, ranks, measurements) for forced in ways(parameters, board)]
+            [
+                over_host(sizes, {**parameters, "chunk_bytes": one}, board, ranks, measurements)
+                for one in chunks
+            ]
         )
 
     def steps(of_sizes):
@@ -141,7 +146,7 @@ def over_host(
     total = DIRECTIONS * sizes / exchange_bytes_per_second(sizes, whole[2], whole[1], whole[0])
     chunk = parameters.get("chunk_bytes", 0)
     longest = np.argmax(np.stack(whole), axis=0)
-    is_long = (sizes > chunk) & (chunk > 0)
+    is_long = (sizes > chunk) & (np.asarray(chunk) > 0)
     if is_long.any() and not _transfers.is_host_memory(board):
         pieces, _ = steps(np.minimum(sizes, chunk))
         total = np.where(is_long, chunked_seconds(pieces, np.ceil(sizes / chunk)), total)
@@ -151,10 +156,12 @@ def over_host(
     return Modelled(total, [WORDS[STEPS[step]] for step in longest], f"eq. 4.2: {source}")
 
 
-def ways(parameters: Mapping, board: Board) -> list[dict]:
-    """What the program chooses from for each size: whole, and mapped or in chunks."""
-    longer = 1 if _transfers.is_host_memory(board) and parameters.get("map_memory", False) else USUAL_CHUNK
-    return [{**parameters, "chunk_bytes": chunk} for chunk in (0, longer)]
+def ways(sizes: np.ndarray, parameters: Mapping, in_host_memory: bool) -> list:
+    """Chunks [bytes] that the program has chosen from: 0, whole; mapped from the shortest message on, or for
+    each size some numbers of them."""
+    if in_host_memory:
+        return [0, 1] if parameters.get("map_memory", False) else [0]
+    return [0, *(np.ceil(sizes / count) for count in PIECES)]
 
 
 def fastest(of_ways: Sequence[Modelled | None]) -> Modelled | None:
@@ -299,11 +306,10 @@ def described(sizes, parameters: Mapping, board: Board, network: Network) -> tup
     words = [WORDS[STEPS[step]] for step in np.argmax(np.stack(steps), axis=0)]
     phases = [dict(zip(STEPS, map(float, parts), strict=True)) for parts in zip(*steps, strict=True)]
     chunk = parameters.get("chunk_bytes", 0)
-    if chunk == MEASURED:
-        chunk = USUAL_CHUNK
-    if chunk:
-        pieces = _network.ring_seconds(np.minimum(sizes, chunk), board, network, transport)
-        total = np.where(sizes > chunk, chunked_seconds(pieces, np.ceil(sizes / chunk)), total)
+    for one in ways(sizes, parameters, False)[1:] if chunk == MEASURED else [chunk] if chunk else []:
+        pieces = _network.ring_seconds(np.minimum(sizes, one), board, network, transport)
+        in_chunks = np.where(sizes > one, chunked_seconds(pieces, np.ceil(sizes / one)), total)
+        total = np.minimum(total, in_chunks) if chunk == MEASURED else in_chunks
     return Modelled(total, words, "eq. 4.2: the board's copies and the hosts' curve"), phases
 
 
@@ -378,7 +384,10 @@ def predict(
     measured = curve(measurements, EXCHANGE)
     sizes = sorted(measured) or message_sizes(parameters)
     limits = limits_by_size(sizes, parameters, board, ranks)
-    forced = ways(parameters, board) if parameters.get("chunk_bytes") == MEASURED else [parameters]
+    chunks = [parameters.get("chunk_bytes", 0)]
+    if chunks == [MEASURED]:
+        chunks = ways(np.asarray(sizes, dtype=float), parameters, _transfers.is_host_memory(board))
+    forced = [{**parameters, "chunk_bytes": one} for one in chunks]
     known = fastest([_b_eff_measured.over_host(sizes, one, bitstream, board, ranks) for one in forced])
     if known is not None and transport == "host":
         modelled = known

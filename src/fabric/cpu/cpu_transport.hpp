@@ -29,7 +29,7 @@ class CpuTransport : public Transport {
     return std::make_unique<Memory>(bytes);
   }
   device::Event start(std::span<const Message> sends, std::span<const Message> receives,
-                      const device::Events& after) override;
+                      const device::Events& after = {}) override;
   void tune(std::size_t largest_bytes) override;
   [[nodiscard]] std::string choice() const override;
 

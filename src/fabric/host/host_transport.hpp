@@ -62,8 +62,9 @@ class HostTransport : public Transport {
   std::int64_t chunk_bytes_;
   bool zero_copy_;
   bool shares_memory_;  ///< the device's memory is the host's, and its copies run on the host's cores
+  std::vector<HostWay>
+      measured_;  ///< [size class]; empty before it was measured; `way`, which the next needs, looks at it
   std::vector<std::size_t> pieces_;  ///< bytes, agreed with each rank; 0: messages travel whole
-  std::vector<HostWay> measured_;    ///< [size class]; empty before it was measured
   device::Queue reads_;
   device::Queue writes_;
   Transfers transfers_;
