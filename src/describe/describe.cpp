@@ -66,7 +66,8 @@ Json kernel_json(const KernelSpec& spec) {
     json["variants"][variant.name] = {{"file", variant.file},
                                       {"style", variant.style},
                                       {"entry_points", variant.entry_points},
-                                      {"replicated", variant.replicated}};
+                                      {"replicated", variant.replicated},
+                                      {"autorun", variant.autorun}};
   }
   json["parameters"] = Json::array();
   for (const ParameterSpec& parameter : spec.parameters)

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -41,6 +42,12 @@ struct DeviceInfo {
   }
   /// True where the wall clock says nothing about hardware (Intel's FPGA emulator, the phantom device).
   [[nodiscard]] bool emulated() const { return device_class == DeviceClass::kEmulator || is_phantom; }
+  /// How many kernels that wait for each other it runs at the same time for certain: on an FPGA each has its
+  /// own circuits, on its emulator a thread; others may run one after the other.
+  [[nodiscard]] std::uint64_t kernels_at_once() const {
+    if (device_class == DeviceClass::kFpga) return std::numeric_limits<std::uint64_t>::max();
+    return device_class == DeviceClass::kEmulator ? compute_units : 1;
+  }
   /// By its platform and vendor, which may have its new name.
   [[nodiscard]] bool is_of_xilinx() const {
     const std::string makers = platform + " " + vendor;

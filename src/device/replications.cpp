@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <limits>
+#include <set>
 #include <stdexcept>
+#include <utility>
 
 #include "base/error.hpp"
 #include "device/memory.hpp"
@@ -175,6 +177,26 @@ void Replications::transfer(const std::function<void(int)>& enqueue) {
 
 void Replications::finish() {
   for (const Queue& queue : queues_) queue.finish();
+}
+
+Events start_group(const DeviceInfo& info, const std::string& operation,
+                   const std::vector<GroupMember>& members, const Events& after) {
+  if (members.size() > info.kernels_at_once()) {
+    throw bad_use(
+        fmt::format("{} does not promise that {} kernels that wait for each other run at the same time",
+                    info.name, members.size()),
+        "use an FPGA, or its emulator with as many threads");
+  }
+  std::set<std::pair<const Replications*, int>> seen;
+  for (const GroupMember& member : members) {
+    if (!seen.emplace(member.kernels, member.replica).second)
+      throw std::logic_error("a replica runs once at a time");
+  }
+  Events ends;
+  for (const GroupMember& member : members) {
+    ends.push_back(member.kernels->start(operation, member.replica, member.geometry, after));
+  }
+  return ends;
 }
 
 }  // namespace fabricmark::device

@@ -97,4 +97,17 @@ class Replications {
   Timeline& timeline_;
 };
 
+/// One kernel of a group, with its replica.
+struct GroupMember {
+  Replications* kernels = nullptr;
+  int replica = 0;
+  Geometry geometry{};
+};
+
+/// Starts kernels that wait for each other, as those that talk over channels do, and so have to run at the
+/// same time; returns the events of their ends. Throws Error (bad use) where the device does not promise
+/// that, and std::logic_error for a replica that is there twice.
+Events start_group(const DeviceInfo& info, const std::string& operation,
+                   const std::vector<GroupMember>& members, const Events& after = {});
+
 }  // namespace fabricmark::device

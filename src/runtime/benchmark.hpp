@@ -136,9 +136,13 @@ class Context {
     return {device_, program_, entry_point(variant_, variant_.entry_points.at(entry), parameters_), count,
             timeline_};
   }
-  /// A device buffer of the kind of memory that --memory asks for, in a bank where banks can be chosen.
-  [[nodiscard]] device::Buffer buffer(std::size_t bytes, int bank = -1) const {
-    return {device_, bytes, conditions_.memory, bank};
+  /// A device buffer of the kind of memory that --memory asks for.
+  [[nodiscard]] device::Buffer buffer(std::size_t bytes) const {
+    return {device_, bytes, conditions_.memory};
+  }
+  /// The same for an argument, in the bank that kernel.toml wants it in, where banks can be chosen.
+  [[nodiscard]] device::Buffer buffer(std::size_t bytes, const ArgumentPlace& place) const {
+    return {device_, bytes, conditions_.memory, bank_of(variant_, place)};
   }
   /// Host memory for copies to and from the device, of the kind that is fastest there.
   template <typename T>

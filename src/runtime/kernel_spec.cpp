@@ -9,8 +9,10 @@
 #include <iterator>
 #include <optional>
 #include <ranges>
+#include <stdexcept>
 
 #include "base/error.hpp"
+#include "base/expression.hpp"
 #include "fabric/transport_texts.hpp"  // written by CMake from src/fabric/*/transport.toml
 #include "runtime/toml_reader.hpp"
 
@@ -139,6 +141,12 @@ std::optional<device::ArgumentKind> argument_kind(const std::string& name, bool 
   return std::nullopt;
 }
 
+/// Negative: the runtime's choice. Throws std::invalid_argument where it is no expression.
+int bank_of(const ArgumentSpec& argument, int replica) {
+  if (argument.bank.empty() || argument.bank == "shared") return -1;
+  return static_cast<int>(evaluate(argument.bank, {{"replica", replica}}));
+}
+
 /// The table of arguments by entry point: lists of { name, kind, ... }.
 void read_arguments(const TomlReader& reader, const toml::table& all, const std::string& variant,
                     VariantSpec& spec) {
@@ -163,6 +171,11 @@ void read_arguments(const TomlReader& reader, const toml::table& all, const std:
             where + ".kind",
             fmt::format("one of {}, real", fmt::join(device::kArgumentKinds | std::views::keys, ", ")));
       }
+      try {
+        static_cast<void>(bank_of(arguments.back(), 0));
+      } catch (const std::invalid_argument&) {
+        throw reader.wrong(where + ".bank", "shared, or an expression of replica, like 2 * replica + 1");
+      }
     }
   }
 }
@@ -182,7 +195,8 @@ std::vector<std::string> read_names(const TomlReader& reader, const toml::table&
 
 VariantSpec read_variant(const TomlReader& reader, const std::string& name, const toml::table& table) {
   const std::string where = "variants." + name + ".";
-  reader.only(table, {"file", "entry_points", "replicated", "style", "arguments", "defaults", "largest"},
+  reader.only(table,
+              {"file", "entry_points", "replicated", "autorun", "style", "arguments", "defaults", "largest"},
               where);
   VariantSpec spec;
   spec.name = name;
@@ -190,6 +204,11 @@ VariantSpec read_variant(const TomlReader& reader, const std::string& name, cons
   if (table.contains("style")) spec.style = reader.text(table, "style", where);
   spec.entry_points = read_names(reader, table, "entry_points", where);
   if (table.contains("replicated")) spec.replicated = read_names(reader, table, "replicated", where);
+  if (table.contains("autorun")) spec.autorun = read_names(reader, table, "autorun", where);
+  for (const std::string& kernel : spec.autorun) {
+    if (std::ranges::find(spec.entry_points, kernel) != spec.entry_points.end())
+      throw reader.wrong(where + "autorun", "names that entry_points does not have: the host starts those");
+  }
   for (const std::string& entry : spec.replicated) {
     if (std::ranges::find(spec.entry_points, entry) == spec.entry_points.end())
       throw reader.wrong(where + "replicated", "names that entry_points has");
@@ -241,6 +260,13 @@ device::EntryPoint entry_point(const VariantSpec& variant, const std::string& na
     entry.arguments.push_back({argument.name, argument_kind(argument.kind, is_double).value()});
   }
   return entry;
+}
+
+int bank_of(const VariantSpec& variant, const ArgumentPlace& place) {
+  for (const ArgumentSpec& argument : variant.arguments.at(variant.entry_points.at(place.entry))) {
+    if (argument.name == place.argument) return bank_of(argument, place.replica);
+  }
+  throw std::logic_error(fmt::format("kernel.toml declares no argument {}", place.argument));
 }
 
 std::int64_t replicas_in_source(const VariantSpec& variant, const Parameters& parameters,

@@ -39,7 +39,7 @@ struct ArgumentSpec {
   std::string name;
   std::string kind;
   std::string access;  ///< such as "read-write"; empty where nothing says
-  std::string bank;    ///< a number, or "replication" or "shared"; empty where nothing says
+  std::string bank;    ///< an expression of `replica`; "shared" or empty: the runtime's choice
 };
 
 /// One kind of kernel: base, throughput, ...
@@ -50,6 +50,8 @@ struct VariantSpec {
   std::vector<std::string> entry_points;
   std::vector<std::string>
       replicated;  ///< those of which there are as many as the parameter replications says
+  std::vector<std::string>
+      autorun;  ///< kernels that start by themselves with the bitstream, without arguments
   std::map<std::string, std::vector<ArgumentSpec>> arguments;    ///< by entry point; none where it is missing
   std::map<std::string, std::map<std::string, Value>> defaults;  ///< parameter -> device class or "" -> value
   std::map<std::string, double> largest;                         ///< parameter -> largest value of this kind
@@ -99,6 +101,16 @@ std::filesystem::path kernels_folder();
 /// An entry point with its arguments; `parameters` say what type "real" is.
 device::EntryPoint entry_point(const VariantSpec& variant, const std::string& name,
                                const Parameters& parameters);
+
+/// An argument of a replica of a variant's entry point, which is given by its number.
+struct ArgumentPlace {
+  std::size_t entry = 0;
+  int replica = 0;
+  std::string argument;
+};
+
+/// The bank that kernel.toml wants its memory in; negative: the runtime's choice.
+int bank_of(const VariantSpec& variant, const ArgumentPlace& place);
 
 /// All kernels of a program, replicas that have entry points of their own among them.
 std::vector<device::EntryPoint> built_entry_points(const VariantSpec& variant, const Parameters& parameters,

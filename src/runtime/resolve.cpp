@@ -234,6 +234,17 @@ std::string usual_variant(const KernelSpec& spec, device::DeviceClass device_cla
   return has_it ? preferred : spec.variants.front().name;
 }
 
+/// Kernels that start by themselves run on FPGAs only.
+void require_autorun(const VariantSpec& variant, device::DeviceClass device_class) {
+  using device::DeviceClass;
+  if (variant.autorun.empty() || device_class == DeviceClass::kFpga || device_class == DeviceClass::kEmulator)
+    return;
+  throw bad_use(
+      fmt::format("the variant {} has kernels that start by themselves ({}), which a {} does not run",
+                  variant.name, fmt::join(variant.autorun, ", "), device::class_name(device_class)),
+      "use an FPGA or its emulator, or another --variant");
+}
+
 }  // namespace
 
 void require_parameter(const KernelSpec& spec, const std::string& name, const std::string& origin) {
@@ -362,6 +373,7 @@ Resolved resolve(const KernelSpec& spec, DeviceFacts facts, const Wanted& wanted
   }
   if (found.variant.empty()) found.variant = usual_variant(spec, facts.device_class);
   found.banks = facts.banks;
+  require_autorun(spec.variant(found.variant), facts.device_class);
   found.spec = built_for(spec, found.variant, facts.replicas);
   found.parameters = resolve(found.spec, found.variant, facts, wanted.parameters, system, sidecar);
   return found;

@@ -179,7 +179,7 @@ entry_points = ["stream"]
 style = "single-work-item"
 
 [variants.base.arguments]
-stream = [{ name = "first", kind = "buffer", access = "read", bank = "replication" }]
+stream = [{ name = "first", kind = "buffer", access = "read", bank = "replica" }]
 
 [parameters.vector_width]
 type = "int"

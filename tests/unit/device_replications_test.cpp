@@ -189,6 +189,24 @@ TEST_F(OnReplications, TransferOnTheirOwnQueues) {
   EXPECT_TRUE(timeline.entries().empty());
 }
 
+TEST_F(OnReplications, StartAsAGroupOnlyWhereTheDevicePromisesThatTheyRunAtOnce) {
+  Timeline timeline(false);
+  Replications kernels = prepared(2, 10, timeline);
+  const std::vector<GroupMember> both{{&kernels, 0}, {&kernels, 1}};
+  DeviceInfo info = device().info();
+  info.device_class = DeviceClass::kCpu;
+  const std::string message = test::message_of([&] { start_group(info, "spin", both); });
+  EXPECT_TRUE(test::mentions(message, "2 kernels") && test::mentions(message, "emulator")) << message;
+  info.device_class = DeviceClass::kEmulator;
+  info.compute_units = 1;
+  EXPECT_TRUE(test::mentions(test::message_of([&] { start_group(info, "spin", both); }), "2 kernels"));
+  info.compute_units = 2;
+  for (const Event& end : start_group(info, "spin", both)) end.wait();
+  info.device_class = DeviceClass::kFpga;
+  for (const Event& end : start_group(info, "spin", both)) end.wait();
+  EXPECT_THROW(start_group(info, "spin", {{&kernels, 0}, {&kernels, 0}}), std::logic_error);
+}
+
 }  // namespace
 
 }  // namespace fabricmark::device

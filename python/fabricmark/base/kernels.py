@@ -56,7 +56,7 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Kernel:
-    """A kernel.toml; of each variant `file`, `style`, `entry_points` and `replicated` ones."""
+    """A kernel.toml; of each variant `file`, `style`, `entry_points`, `replicated` and `autorun` ones."""
 
     benchmark: str
     summary: str

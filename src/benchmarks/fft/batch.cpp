@@ -19,11 +19,10 @@ Batch::Batch(const runtime::Context& context, std::size_t complex_bytes, std::si
       transform_bytes_(complex_bytes << log_size_),
       parts_(divide_batch(context, context.parameters().count("batch"))),
       kernels_(context.replications(static_cast<int>(parts_.size()), entry)) {
-  constexpr int kBanks = 2;  // of a replication: one is read while the other is written
   for (std::size_t i = 0; i < parts_.size(); ++i) {
-    const int bank = kBanks * static_cast<int>(i);
-    input_.push_back(context.buffer(parts_[i].count * transform_bytes_, bank));
-    output_.push_back(context.buffer(parts_[i].count * transform_bytes_, bank + 1));
+    const auto replica = static_cast<int>(i);
+    input_.push_back(context.buffer(parts_[i].count * transform_bytes_, {entry, replica, "in"}));
+    output_.push_back(context.buffer(parts_[i].count * transform_bytes_, {entry, replica, "out"}));
   }
 }
 

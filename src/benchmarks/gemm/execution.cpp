@@ -36,6 +36,9 @@ void require_memory(const runtime::Context& context, const Shape& shape, const E
                          "size", 2);
 }
 
+// The entry point whose arguments the matrices are.
+constexpr std::size_t kMultiply = 0;
+
 Execution::Execution(const runtime::Context& context, const Shape& shape, const ElementBytes& bytes)
     : shape_(shape),
       bytes_(bytes),
@@ -43,12 +46,13 @@ Execution::Execution(const runtime::Context& context, const Shape& shape, const 
       beta_(context.parameters().number("beta")),
       parts_(divide_rows(context, shape)),
       kernels_(context.replications(static_cast<int>(parts_.size()))),
-      b_(context.buffer(shape.b_elements() * bytes.input, 0)) {
+      b_(context.buffer(shape.b_elements() * bytes.input, {kMultiply, 0, "b"})) {
   for (std::size_t i = 0; i < parts_.size(); ++i) {
-    const auto bank = static_cast<int>(i);
-    a_.push_back(context.buffer(parts_[i].count * shape.depth * bytes.input, bank));
-    c_.push_back(context.buffer(parts_[i].count * shape.columns * bytes.value, bank));
-    result_.push_back(context.buffer(parts_[i].count * shape.columns * bytes.value, bank));
+    const auto replica = static_cast<int>(i);
+    const std::size_t rows = parts_[i].count;
+    a_.push_back(context.buffer(rows * shape.depth * bytes.input, {kMultiply, replica, "a"}));
+    c_.push_back(context.buffer(rows * shape.columns * bytes.value, {kMultiply, replica, "c"}));
+    result_.push_back(context.buffer(rows * shape.columns * bytes.value, {kMultiply, replica, "result"}));
   }
 }
 

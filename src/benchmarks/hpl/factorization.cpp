@@ -60,7 +60,7 @@ Factorization::Factorization(const runtime::Context& context, const Layout& layo
       left_(context.replications(1, 1)),
       top_(context.replications(1, 2)),
       inner_(context.replications(static_cast<int>(context.parameters().count("replications")), 3)),
-      matrix_(context.buffer(matrix_elements(layout, packing) * packing.value_bytes, 0)),
+      matrix_(context.buffer(matrix_elements(layout, packing) * packing.value_bytes, {0, 0, "a"})),
       slot_elements_(slot_elements(layout, packing)),
       transport_(fabric::make_transport(context, {.space = matrix_.space(),
                                                   .waiting = fabric::Waiting::kSleep,

@@ -29,8 +29,8 @@ Execution::Execution(const runtime::Context& context, const Scope& scope, const 
   const int log_replications = std::countr_zero(context.parameters().count("replications"));
   const int log_part = scope.log_part - log_replications;
   for (int i = 0; i < kernels_.count(); ++i) {
-    parts_.push_back({context.buffer(sizeof(std::uint64_t) << log_part, i),
-                      context.buffer(sizeof(std::uint64_t) << plan.log_stretches, i)});
+    parts_.push_back({context.buffer(sizeof(std::uint64_t) << log_part, {0, i, "table"}),
+                      context.buffer(sizeof(std::uint64_t) << plan.log_stretches, {0, i, "seeds"})});
     kernels_.set(i, {{"table", parts_.back().items},
                      {"seeds", parts_.back().starts},
                      {"numbers_each", scope.updates() >> plan.log_stretches},

@@ -24,8 +24,10 @@ Execution::Execution(const runtime::Context& context, std::size_t block_elements
       kernels_(context.replications(static_cast<int>(parts_.size()))) {
   for (std::size_t i = 0; i < parts_.size(); ++i) {
     if (parts_[i].count == 0) break;
-    const auto make = [&] { return context.buffer(parts_[i].count * element_bytes, static_cast<int>(i)); };
-    buffers_.push_back({make(), make(), make()});
+    const auto make = [&](const char* argument) {
+      return context.buffer(parts_[i].count * element_bytes, {0, static_cast<int>(i), argument});
+    };
+    buffers_.push_back({make("first"), make("second"), make("result")});
   }
 }
 

@@ -1,0 +1,97 @@
+// What kernel.toml leaves to the device and to the transports: banks of arguments, and ways of messages.
+#include <algorithm>
+#include <tuple>
+
+#include "runtime/kernel_spec.hpp"
+#include "support.hpp"
+
+namespace fabricmark::runtime {
+
+namespace {
+
+using test::mentions;
+using test::message_of;
+
+/// A shipped kernel.toml in which `from` became `to`.
+KernelSpec shipped(const std::string& name, const std::string& from = {}, const std::string& to = {}) {
+  const auto file = std::filesystem::path(FABRICMARK_TEST_KERNELS) / name / "kernel.toml";
+  std::string text = test::content_of(file);
+  if (!from.empty()) text.replace(text.find(from), from.size(), to);
+  return parse_kernel_spec(text, file);
+}
+
+TEST(Banks, FollowFromTheReplica) {
+  const std::vector<std::tuple<std::string, int>> cases{
+      {"", -1}, {", bank = \"shared\"", -1}, {", bank = \"2\"", 2}, {", bank = \"2 * replica + 1\"", 7}};
+  for (const auto& [bank, expected] : cases) {
+    const KernelSpec spec = shipped("stream", ", bank = \"replica\"", bank);
+    EXPECT_EQ(bank_of(spec.variant("base"), {0, 3, "first"}), expected) << bank;
+    EXPECT_EQ(bank_of(spec.variant("base"), {0, 3, "second"}), 3);
+    EXPECT_THROW(bank_of(spec.variant("base"), {0, 3, "third"}), std::logic_error);
+  }
+  const std::string message =
+      message_of([] { shipped("stream", "bank = \"replica\"", "bank = \"replication\""); });
+  EXPECT_TRUE(mentions(message, "bank") && mentions(message, "replica + 1")) << message;
+}
+
+TEST(Banks, AreDifferentForTheReplicasOfShippedKernels) {
+  const auto bank = [](const std::string& name, int replica, const std::string& argument) {
+    return bank_of(shipped(name).variant("base"), {0, replica, argument});
+  };
+  EXPECT_EQ(bank("stream", 3, "result"), 3);
+  EXPECT_EQ(bank("random_access", 2, "table"), 2);
+  EXPECT_EQ(bank("gemm", 2, "a"), 2);
+  EXPECT_EQ(bank("gemm", 2, "b"), 0);
+  EXPECT_EQ(bank("fft", 2, "in"), 4);
+  EXPECT_EQ(bank("fft", 2, "out"), 5);
+  EXPECT_EQ(bank("hpl", 0, "a"), 0);
+  EXPECT_EQ(bank("ptrans", 1, "a"), -1);
+}
+
+TEST(Transports, AndTheirOptionsComeFromTheirFolders) {
+  const KernelSpec every = shipped("b_eff");
+  const KernelSpec of_devices = shipped("hpl");
+  for (const TransportSpec& transport : transport_specs()) {
+    const auto names = [&](const KernelSpec& spec) {
+      return std::ranges::count(spec.find("transport")->values, Value(transport.name));
+    };
+    EXPECT_EQ(names(every), 1) << transport.name;
+    EXPECT_EQ(names(of_devices), transport.is_of_devices ? 1 : 0) << transport.name;
+    EXPECT_TRUE(mentions(every.find("transport")->meaning, transport.summary));
+    for (const ParameterSpec& option : transport.parameters) {
+      EXPECT_NE(every.find(option.name), nullptr) << option.name;
+      EXPECT_EQ(of_devices.find(option.name) != nullptr, transport.is_of_devices) << option.name;
+    }
+  }
+  const std::string values = "values = \"transports\"";
+  EXPECT_TRUE(mentions(message_of([&] { shipped("hpl", values, "values = \"transport\""); }), "values"));
+  const std::string message = message_of([] { shipped("hpl", "\"device\"", "\"moon\""); });
+  EXPECT_TRUE(mentions(message, "device or host")) << message;
+}
+
+TEST(Autorun, KernelsNeedADeviceOnWhichTheyStart) {
+  const std::string entries = "entry_points = [\"touch\"]";
+  const KernelSpec spec = shipped("b_eff", entries, entries + "\nautorun = [\"router\"]");
+  EXPECT_EQ(spec.variant("base").autorun, std::vector<std::string>{"router"});
+  using device::DeviceClass;
+  for (const DeviceClass device_class :
+       {DeviceClass::kCpu, DeviceClass::kGpu, DeviceClass::kFpga, DeviceClass::kEmulator}) {
+    const auto resolved = [&] {
+      Wanted wanted;
+      wanted.variant = "base";
+      return resolve(spec, {.device_class = device_class, .cores = 2}, wanted);
+    };
+    if (device_class == DeviceClass::kFpga || device_class == DeviceClass::kEmulator) {
+      EXPECT_EQ(resolved().variant, "base");
+    } else {
+      EXPECT_TRUE(mentions(message_of(resolved), "router")) << device::class_name(device_class);
+    }
+  }
+  const std::string message =
+      message_of([&] { shipped("b_eff", entries, entries + "\nautorun = [\"touch\"]"); });
+  EXPECT_TRUE(mentions(message, "autorun")) << message;
+}
+
+}  // namespace
+
+}  // namespace fabricmark::runtime
