@@ -44,9 +44,9 @@ double Tuner::one(std::size_t bytes) {
   const int right = (ranks_.rank() + 1) % ranks_.size();
   const int left = (ranks_.rank() + ranks_.size() - 1) % ranks_.size();
   const std::array<Message, 2> sends{
-      {{outgoing_.get(), 0, bytes, right, kTag}, {outgoing_.get(), room_, bytes, left, kTag + 1}}};
+      {{{outgoing_.get(), 0, bytes}, right, kTag}, {{outgoing_.get(), room_, bytes}, left, kTag + 1}}};
   const std::array<Message, 2> receives{
-      {{incoming_.get(), 0, bytes, left, kTag}, {incoming_.get(), room_, bytes, right, kTag + 1}}};
+      {{{incoming_.get(), 0, bytes}, left, kTag}, {{incoming_.get(), room_, bytes}, right, kTag + 1}}};
   const auto start = std::chrono::steady_clock::now();
   transport_.exchange(sends, receives);
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

@@ -1,17 +1,19 @@
 """The steps of an exchange over the host: read from the device, message, write to the device."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from fabricmark.models import Board, _transfers
-from fabricmark.models._fit import curve, fit_of
+from fabricmark.models._fit import Modelled, curve, fit_of
 from fabricmark.models._measured import message_seconds
 from fabricmark.models.machine import Network
 
 DIRECTIONS = 2
 EXCHANGE = "exchange"
 STEPS = ("read", "message", "write")
+MEASURED = -1  # chunk_bytes: the program has measured which way is the fastest for each size
+PIECES = (2, 4, 8)  # the numbers of chunks of a message that it has tried
 
 
 def copy_seconds(step: str, sizes, board: Board, ranks: int):
@@ -59,3 +61,29 @@ def calculated_steps(
     if copying is None or board.hosts > 1:
         return None
     return [copies[0], moved / copying, copies[1]], "copies as calibrated, the message one more of the host's"
+
+
+def ways(sizes: np.ndarray, parameters: Mapping, in_host_memory: bool) -> list:
+    """Chunks [bytes] that the program has chosen from: 0, whole; mapped from the shortest message on, or for
+    each size some numbers of them."""
+    if in_host_memory:
+        return [0, 1] if parameters.get("map_memory", False) else [0]
+    return [0, *(np.ceil(sizes / count) for count in PIECES)]
+
+
+def fastest(of_ways: Sequence[Modelled | None]) -> Modelled | None:
+    """Of each size the fastest; None where one is not known."""
+    if None in of_ways:
+        return None
+    times = np.stack([way.seconds for way in of_ways])
+    best = np.argmin(times, axis=0)
+    words = [of_ways[way].words[i] for i, way in enumerate(best)]
+    return Modelled(times.min(axis=0), words, of_ways[0].explanation)
+
+
+def forced_ways(sizes, parameters: Mapping, board: Board) -> list[dict]:
+    """The parameters of runs that are each forced to go one of these ways; the given ones if they say it."""
+    if parameters.get("chunk_bytes", 0) != MEASURED:
+        return [dict(parameters)]
+    chunks = ways(np.asarray(sizes, dtype=float), parameters, _transfers.is_host_memory(board))
+    return [{**parameters, "chunk_bytes": one} for one in chunks]

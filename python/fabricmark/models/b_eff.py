@@ -26,10 +26,14 @@ from fabricmark.models._fit import Modelled, curve, fit_of, fitted
 from fabricmark.models._host_path import (
     DIRECTIONS,
     EXCHANGE,
+    MEASURED,
     STEPS,
     calculated_steps,
     copy_seconds,
+    fastest,
+    forced_ways,
     measured_steps,
+    ways,
 )
 from fabricmark.models.machine import HOST, Bitstream, Network
 
@@ -38,8 +42,6 @@ message_curve = _b_eff_measured.message_curve
 fit_parameters = _b_eff_measured.fit
 COPIES_OVER_HOST = 3  # on a CPU: read, message, write
 WHOLE = {"chunk_bytes": 0}  # the base version: whole messages
-MEASURED = -1  # chunk_bytes: the program has measured which way is the fastest for each size
-PIECES = (2, 4, 8)  # the numbers of chunks of a message that it has tried
 TRAITS = Traits(
     ("effective_bandwidth", {}),
     exchanges=True,
@@ -123,14 +125,8 @@ def over_host(
     """Read, message and write of each size; in chunks where the parameters ask and the device gains by it,
     where they leave that open whichever way is the fastest."""
     if parameters.get("chunk_bytes", 0) == MEASURED:
-        sizes = np.asarray(sizes, dtype=float)
-        chunks = ways(sizes, parameters, _transfers.is_host_memory(board))
-        return fastest(
-            [
-                over_host(sizes, {**parameters, "chunk_bytes": one}, board, ranks, measurements)
-                for one in chunks
-            ]
-        )
+        forced = forced_ways(sizes, parameters, board)
+        return fastest([over_host(sizes, one, board, ranks, measurements) for one in forced])
 
     def steps(of_sizes):
         measured = measured_steps(of_sizes, measurements)
@@ -154,24 +150,6 @@ def over_host(
         total = np.where(is_long, mapped_seconds(whole[1], board.launch_seconds), total)
         longest = np.where(is_long, STEPS.index("message"), longest)
     return Modelled(total, [WORDS[STEPS[step]] for step in longest], f"eq. 4.2: {source}")
-
-
-def ways(sizes: np.ndarray, parameters: Mapping, in_host_memory: bool) -> list:
-    """Chunks [bytes] that the program has chosen from: 0, whole; mapped from the shortest message on, or for
-    each size some numbers of them."""
-    if in_host_memory:
-        return [0, 1] if parameters.get("map_memory", False) else [0]
-    return [0, *(np.ceil(sizes / count) for count in PIECES)]
-
-
-def fastest(of_ways: Sequence[Modelled | None]) -> Modelled | None:
-    """Of each size the fastest; None where one is not known."""
-    if None in of_ways:
-        return None
-    times = np.stack([way.seconds for way in of_ways])
-    best = np.argmin(times, axis=0)
-    words = [of_ways[way].words[i] for i, way in enumerate(best)]
-    return Modelled(times.min(axis=0), words, of_ways[0].explanation)
 
 
 def limit_bytes_per_second(transport: str, board: Board) -> float | None:
@@ -384,10 +362,7 @@ def predict(
     measured = curve(measurements, EXCHANGE)
     sizes = sorted(measured) or message_sizes(parameters)
     limits = limits_by_size(sizes, parameters, board, ranks)
-    chunks = [parameters.get("chunk_bytes", 0)]
-    if chunks == [MEASURED]:
-        chunks = ways(np.asarray(sizes, dtype=float), parameters, _transfers.is_host_memory(board))
-    forced = [{**parameters, "chunk_bytes": one} for one in chunks]
+    forced = forced_ways(sizes, parameters, board)
     known = fastest([_b_eff_measured.over_host(sizes, one, bitstream, board, ranks) for one in forced])
     if known is not None and transport == "host":
         modelled = known

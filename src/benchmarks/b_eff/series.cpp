@@ -44,14 +44,14 @@ std::span<std::byte> Series::view(fabric::Memory& buffer, std::size_t direction)
 }
 
 std::array<fabric::Message, kDirections> Series::sends(std::size_t place) const {
-  return {{{outgoing_.get(), offset(0, place), bytes_, neighbour(0), 0},
-           {outgoing_.get(), offset(1, place), bytes_, neighbour(1), 1}}};
+  return {{{{outgoing_.get(), offset(0, place), bytes_}, neighbour(0), 0},
+           {{outgoing_.get(), offset(1, place), bytes_}, neighbour(1), 1}}};
 }
 
 std::array<fabric::Message, kDirections> Series::receives(std::size_t place) const {
   // What is sent to the right arrives from the left.
-  return {{{incoming_.get(), offset(0, place), bytes_, neighbour(1), 0},
-           {incoming_.get(), offset(1, place), bytes_, neighbour(0), 1}}};
+  return {{{{incoming_.get(), offset(0, place), bytes_}, neighbour(1), 0},
+           {{incoming_.get(), offset(1, place), bytes_}, neighbour(0), 1}}};
 }
 
 void Series::exchange(std::size_t place) { transport_.exchange(sends(place), receives(place)); }

@@ -43,7 +43,7 @@ void StagedExecution::exchange(const Round& round, fabric::Memory& outgoing, fab
   const auto messages = [&](const std::vector<Transit>& transits, fabric::Memory& buffer) {
     std::vector<fabric::Message> all;
     for (const Transit& transit : transits) {
-      all.push_back({&buffer, transit.place * block_bytes_, block_bytes_, transit.peer, transit.tag});
+      all.push_back({{&buffer, transit.place * block_bytes_, block_bytes_}, transit.peer, transit.tag});
     }
     return all;
   };

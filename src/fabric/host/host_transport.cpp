@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "fabric/host/host_steps.hpp"
 #include "fabric/host/mapped_transfer.hpp"
@@ -109,7 +110,7 @@ void HostTransport::tune(std::size_t largest_bytes) {
         tuner.seconds(bytes, ways.size(), [&](std::size_t way) { measured_ = {ways[way]}; });
     found.push_back(ways[static_cast<std::size_t>(std::ranges::min_element(seconds) - seconds.begin())]);
   }
-  measured_ = found;
+  measured_ = std::move(found);
 }
 
 std::string HostTransport::choice() const {
