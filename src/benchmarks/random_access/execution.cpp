@@ -8,10 +8,14 @@ namespace fabricmark::random_access {
 
 namespace {
 
+// As many places again lie behind the starts: what a kernel reads there that was built for more of them. What
+// a device has there by chance may be zeros, which no update shows.
+constexpr std::size_t kPlacesForOneStart = 2;
+
 Plan checked(const runtime::Context& context, const Plan& plan) {
   const runtime::Parameters& parameters = context.parameters();
   const double table_bytes = sizeof(std::uint64_t) * std::exp2(parameters.integer("log_size"));
-  const double starts_bytes = sizeof(std::uint64_t) * std::exp2(plan.log_stretches);
+  const double starts_bytes = kPlacesForOneStart * sizeof(std::uint64_t) * std::exp2(plan.log_stretches);
   const auto replications = static_cast<double>(parameters.count("replications"));
   constexpr double kHostTables = 3;  // initial, results and expected
   context.require_memory({.host_bytes = kHostTables * table_bytes + starts_bytes,
@@ -29,8 +33,9 @@ Execution::Execution(const runtime::Context& context, const Scope& scope, const 
   const int log_replications = std::countr_zero(context.parameters().count("replications"));
   const int log_part = scope.log_part - log_replications;
   for (int i = 0; i < kernels_.count(); ++i) {
-    parts_.push_back({context.buffer(sizeof(std::uint64_t) << log_part, {0, i, "table"}),
-                      context.buffer(sizeof(std::uint64_t) << plan.log_stretches, {0, i, "seeds"})});
+    parts_.push_back(
+        {context.buffer(sizeof(std::uint64_t) << log_part, {0, i, "table"}),
+         context.buffer(kPlacesForOneStart * sizeof(std::uint64_t) << plan.log_stretches, {0, i, "seeds"})});
     kernels_.set(i, {{"table", parts_.back().items},
                      {"seeds", parts_.back().starts},
                      {"numbers_each", scope.updates() >> plan.log_stretches},
@@ -41,7 +46,9 @@ Execution::Execution(const runtime::Context& context, const Scope& scope, const 
 }
 
 void Execution::write_starts(const Scope& scope) {
-  const std::vector<std::uint64_t> all = stretch_starts(scope, plan_.log_stretches);
+  std::vector<std::uint64_t> all = stretch_starts(scope, plan_.log_stretches);
+  // Of two that are alike, the second would undo what the first has done.
+  for (std::uint64_t i = all.size() * (kPlacesForOneStart - 1); i > 0; --i) all.push_back(~i);
   kernels_.transfer([&](int i) {
     device::Buffer& starts = parts_[static_cast<std::size_t>(i)].starts;
     starts.write(kernels_.queue(i), all.data(), starts.bytes());
