@@ -22,7 +22,9 @@ FaultyTransport::FaultyTransport(std::unique_ptr<Transport> transport, const run
       repetition_(repetition) {}
 
 template <typename Count>
-void FaultyTransport::send_copies(std::vector<Message>& messages, Count&& count) {
+void FaultyTransport::send_copies(std::vector<Message>& messages, const device::Events& after,
+                                  Count&& count) {
+  for (const device::Event& event : after) event.wait();
   const std::size_t all = total_bytes(messages);
   if (copies_bytes_ < all) {
     copies_ = transport_->allocate(all);
@@ -48,9 +50,6 @@ device::Event FaultyTransport::start(std::span<const Message> sends, std::span<c
   std::vector<Message> spoiled(sends.begin(), sends.end());
   const bool halves_receives = kind_ == runtime::Fault::Kind::kHalf && is_everywhere_;
   if (spoiled.empty() && !halves_receives) return transport_->start(sends, receives, after);
-  if (kind_ == runtime::Fault::Kind::kBlank || kind_ == runtime::Fault::Kind::kHalf) {
-    for (const device::Event& event : after) event.wait();  // what is sent is copied here
-  }
   switch (kind_) {
     case runtime::Fault::Kind::kLost:
       spoiled.pop_back();
@@ -69,11 +68,11 @@ device::Event FaultyTransport::start(std::span<const Message> sends, std::span<c
       std::swap(spoiled.front().buffer, spoiled.back().buffer);
       break;
     case runtime::Fault::Kind::kBlank:
-      send_copies(spoiled, [](std::size_t) { return std::size_t{0}; });
+      send_copies(spoiled, after, [](std::size_t) { return std::size_t{0}; });
       break;
     case runtime::Fault::Kind::kHalf:
       if (is_everywhere_) return transport_->start(halved(sends), halved(receives), after);
-      send_copies(spoiled, [](std::size_t bytes) { return bytes / 2; });
+      send_copies(spoiled, after, [](std::size_t bytes) { return bytes / 2; });
       break;
     default:
       break;

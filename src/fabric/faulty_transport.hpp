@@ -36,7 +36,7 @@ class FaultyTransport : public Transport {
  private:
   /// Has the messages leave from copies in which only the first `count(bytes)` bytes are not zero.
   template <typename Count>
-  void send_copies(std::vector<Message>& messages, Count&& count);
+  void send_copies(std::vector<Message>& messages, const device::Events& after, Count&& count);
 
   std::unique_ptr<Transport> transport_;
   runtime::Fault::Kind kind_;

@@ -17,29 +17,26 @@ Region part(const Region& region, int number, std::size_t bytes) {
 
 device::Event Transport::all_to_all(const Region& outgoing, const Region& incoming,
                                     const device::Events& after) {
+  const std::size_t bytes = outgoing.bytes / static_cast<std::size_t>(ranks_.size());
+  return with_all([&](int to) { return part(outgoing, to, bytes); }, incoming, bytes, kAllToAll, after);
+}
+
+device::Event Transport::all_gather(const Region& own, const Region& all, const device::Events& after) {
+  return with_all([&](int /*to*/) { return own; }, all, own.bytes, kAllGather, after);
+}
+
+template <typename Sent>
+device::Event Transport::with_all(const Sent& sent, const Region& incoming, std::size_t bytes, int tag,
+                                  const device::Events& after) {
   const int size = ranks_.size();
-  const std::size_t bytes = outgoing.bytes / static_cast<std::size_t>(size);
   std::vector<Message> sends;
   std::vector<Message> receives;
   // Every rank begins with another receiver, so that not all send to the same one at once.
   for (int i = 0; i < size; ++i) {
     const int to = (ranks_.rank() + i) % size;
     const int from = (ranks_.rank() + size - i) % size;
-    sends.push_back({part(outgoing, to, bytes), to, kAllToAll});
-    receives.push_back({part(incoming, from, bytes), from, kAllToAll});
-  }
-  return start(sends, receives, after);
-}
-
-device::Event Transport::all_gather(const Region& own, const Region& all, const device::Events& after) {
-  const int size = ranks_.size();
-  std::vector<Message> sends;
-  std::vector<Message> receives;
-  for (int i = 0; i < size; ++i) {
-    const int to = (ranks_.rank() + i) % size;
-    const int from = (ranks_.rank() + size - i) % size;
-    sends.push_back({own, to, kAllGather});
-    receives.push_back({part(all, from, own.bytes), from, kAllGather});
+    sends.push_back({sent(to), to, tag});
+    receives.push_back({part(incoming, from, bytes), from, tag});
   }
   return start(sends, receives, after);
 }

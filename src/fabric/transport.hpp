@@ -99,6 +99,11 @@ class Transport {
   [[nodiscard]] runtime::Communicator& ranks() const { return ranks_; }
 
  private:
+  /// `sent(r)` goes to rank r; what comes from there becomes part number r of `incoming`.
+  template <typename Sent>
+  device::Event with_all(const Sent& sent, const Region& incoming, std::size_t bytes, int tag,
+                         const device::Events& after);
+
   runtime::Communicator& ranks_;
 };
 

@@ -25,13 +25,15 @@ constexpr std::size_t kMessagesOfDevices = 20;
 /// writes.
 struct Steps {
   Steps(const runtime::Context& context, std::unique_ptr<fabric::Steps> all)
-      : steps(std::move(all)), kernels(context.replications(1)), touched(context.buffer(1)) {
+      : steps(std::move(all)),
+        each(steps->steps()),
+        kernels(context.replications(1)),
+        touched(context.buffer(1)) {
     kernels.set(0, {{"memory", touched}});
-    for (const fabric::Steps::Step& step : steps->steps()) names.push_back(step.name);
   }
 
   std::unique_ptr<fabric::Steps> steps;
-  std::vector<std::string> names;
+  std::vector<fabric::Steps::Step> each;
   device::Replications kernels;
   device::Buffer touched;
 };
@@ -113,8 +115,8 @@ class EffectiveBandwidth : public runtime::Benchmark {
       metrics.push_back(latency("exchange", bytes));
     }
     if (!steps_) return metrics;
-    std::vector<std::string> timed = steps_->names;
-    timed.insert(timed.begin(), kKernel);
+    std::vector<std::string> timed{kKernel};
+    for (const fabric::Steps::Step& step : steps_->each) timed.push_back(step.name);
     timed.emplace_back(kKernelAfter);
     for (const std::string& step : timed) {
       for (const std::size_t bytes : sizes_) metrics.push_back(latency(step, bytes));
@@ -159,8 +161,9 @@ class EffectiveBandwidth : public runtime::Benchmark {
     using Kind = runtime::Fault::Kind;
     const bool is_value = fault_->kind == Kind::kElement || fault_->kind == Kind::kScale ||
                           fault_->kind == Kind::kZeros || fault_->kind == Kind::kStale;
-    const bool is_step = steps_ && (fault_->target == kKernel ||
-                                    std::ranges::find(steps_->names, fault_->target) != steps_->names.end());
+    const auto is_target = [&](const fabric::Steps::Step& step) { return step.name == fault_->target; };
+    const bool is_step =
+        steps_ && (fault_->target == kKernel || std::ranges::any_of(steps_->each, is_target));
     if (is_step && is_value) return;
     throw bad_use(
         fmt::format("--inject-fault names '{}'", fault_->target),
@@ -197,9 +200,8 @@ class EffectiveBandwidth : public runtime::Benchmark {
     for (const Place place : {Place::kSent, Place::kReceived})
       std::ranges::fill(steps.staged(place, series_.all_bytes()), kPoison);
     touch(laps, kKernel, bytes, count);
-    const std::vector<fabric::Steps::Step> all = steps.steps();
-    for (std::size_t step = 0; step < all.size(); ++step) {
-      const auto& [name, place] = all[step];
+    for (std::size_t step = 0; step < steps_->each.size(); ++step) {
+      const auto& [name, place] = steps_->each[step];
       laps.time_each(lap_name(name, bytes), count, [&](std::size_t i) {
         steps.take(step, series_.sends(i), series_.receives(i), i * series_.place_bytes());
       });

@@ -26,11 +26,6 @@ std::size_t slot_elements(const Layout& layout, const Packing& packing) {
   return std::max({packing.left_elements(rows), packing.top_elements(columns), packing.left_elements(1)});
 }
 
-/// On the device: kernels work on what arrives.
-std::unique_ptr<fabric::Memory> message_memory(const runtime::Context& context, std::size_t bytes) {
-  return std::make_unique<fabric::Memory>(context.device(), bytes, context.conditions().memory);
-}
-
 }  // namespace
 
 std::size_t value_bytes(const runtime::Context& context) {
@@ -62,13 +57,15 @@ Factorization::Factorization(const runtime::Context& context, const Layout& layo
       inner_(context.replications(static_cast<int>(context.parameters().count("replications")), 3)),
       matrix_(context.buffer(matrix_elements(layout, packing) * packing.value_bytes, {0, 0, "a"})),
       slot_elements_(slot_elements(layout, packing)),
-      transport_(fabric::make_transport(context, {.space = matrix_.space(),
-                                                  .waiting = fabric::Waiting::kSleep,
-                                                  .largest_bytes = slot_elements_ * packing.value_bytes})),
-      lower_(message_memory(context, packing.left_elements(1) * packing.value_bytes)),
-      upper_(message_memory(context, packing.left_elements(1) * packing.value_bytes)),
-      left_panel_(message_memory(context, 2 * slot_elements_ * packing.value_bytes)),
-      top_panel_(message_memory(context, 2 * slot_elements_ * packing.value_bytes)) {}
+      transport_(fabric::make_transport(
+          context,
+          {.space = matrix_.space(),
+           .waiting = fabric::Waiting::kSleep,
+           .largest_bytes = context.ranks().size() == 1 ? 0 : slot_elements_ * packing.value_bytes})),
+      lower_(context.device(), packing.left_elements(1) * packing.value_bytes, context.conditions().memory),
+      upper_(context.device(), packing.left_elements(1) * packing.value_bytes, context.conditions().memory),
+      left_panel_(context.device(), 2 * slot_elements_ * packing.value_bytes, context.conditions().memory),
+      top_panel_(context.device(), 2 * slot_elements_ * packing.value_bytes, context.conditions().memory) {}
 
 void Factorization::poison() {
   poison(matrix_);
@@ -79,7 +76,7 @@ void Factorization::poison() {
     matrix_.write(queue_, zeros.data(), zeros.size(), layout_.elements() * packing_.value_bytes);
     queue_.finish();
   }
-  for (const auto& buffer : {lower_.get(), upper_.get(), left_panel_.get(), top_panel_.get()}) {
+  for (fabric::Memory* const buffer : {&lower_, &upper_, &left_panel_, &top_panel_}) {
     poison(buffer->device());
   }
 }
@@ -155,15 +152,15 @@ void Factorization::update(const Step& step) {
 }
 
 Factorization::Events Factorization::start_lu(const Step& step) {
-  lu_.set(0, {{"a", matrix_}, {"lower", lower_->device()}, {"upper", upper_->device()}});
+  lu_.set(0, {{"a", matrix_}, {"lower", lower_.device()}, {"upper", upper_.device()}});
   set_place(lu_, 0, step.row(), step.column());
   return {lu_.start("lu", 0, prepare_lu(lu_), next_column_)};
 }
 
 device::Event Factorization::start_left(const Step& step, const Events& before) {
   left_.set(0, {{"a", matrix_},
-                {"upper", upper_->device()},
-                {"panel", left_panel_->device()},
+                {"upper", upper_.device()},
+                {"panel", left_panel_.device()},
                 {"panel_start", panel_start(step)}});
   set_place(left_, 0, step.below.begin, step.column());
   Events after = next_column_;
@@ -173,8 +170,8 @@ device::Event Factorization::start_left(const Step& step, const Events& before) 
 
 device::Event Factorization::start_top(const Step& step, const Events& before) {
   top_.set(0, {{"a", matrix_},
-               {"lower", lower_->device()},
-               {"panel", top_panel_->device()},
+               {"lower", lower_.device()},
+               {"panel", top_panel_.device()},
                {"panel_start", panel_start(step)}});
   set_place(top_, 0, step.row(), step.right.begin);
   Events after = next_row_;
@@ -195,8 +192,8 @@ Factorization::Events Factorization::start_inner(const Step& step, const Rectang
   for (std::size_t first = 0; first < all; first += items_per_launch, ++launch) {
     const int copy = static_cast<int>(launch % copies);
     inner_.set(copy, {{"a", matrix_},
-                      {"left_panel", left_panel_->device()},
-                      {"top_panel", top_panel_->device()},
+                      {"left_panel", left_panel_.device()},
+                      {"top_panel", top_panel_.device()},
                       {"left_start", panel_start(step)},
                       {"top_start", panel_start(step)}});
     set_place(inner_, copy, step.below.begin, step.right.begin);
@@ -227,13 +224,13 @@ fabric::Message Factorization::message(const Step& step, const Delivery& deliver
   };
   switch (delivery.content) {
     case Content::kLower:
-      return make(*lower_, 0, packing_.left_elements(1));
+      return make(lower_, 0, packing_.left_elements(1));
     case Content::kUpper:
-      return make(*upper_, 0, packing_.top_elements(1));
+      return make(upper_, 0, packing_.top_elements(1));
     case Content::kLeft:
-      return make(*left_panel_, panel, packing_.left_elements(step.below.count()));
+      return make(left_panel_, panel, packing_.left_elements(step.below.count()));
     case Content::kTop:
-      return make(*top_panel_, panel, packing_.top_elements(step.right.count()));
+      return make(top_panel_, panel, packing_.top_elements(step.right.count()));
   }
   return {};
 }

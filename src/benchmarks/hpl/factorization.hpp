@@ -80,7 +80,7 @@ class Factorization : public Execution {
   device::Buffer matrix_;
   std::size_t slot_elements_;  // of a panel: the panels of two iterations are in use at a time
   std::unique_ptr<fabric::Transport> transport_;
-  std::unique_ptr<fabric::Memory> lower_, upper_, left_panel_, top_panel_;
+  fabric::Memory lower_, upper_, left_panel_, top_panel_;
   Events next_column_, next_row_;
   Events rest_[2];  // by parity of the iteration
 };

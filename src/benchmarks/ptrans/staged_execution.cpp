@@ -15,7 +15,8 @@ StagedExecution::StagedExecution(const runtime::Context& context, const Plan& pl
     : plan_(plan),
       block_bytes_(block_bytes),
       transposition_(context, plan, block_bytes, work_items, kSlots + 1),
-      transport_(fabric::make_transport(context, {.largest_bytes = block_bytes})) {}
+      transport_(fabric::make_transport(context,
+                                        {.largest_bytes = context.ranks().size() == 1 ? 0 : block_bytes})) {}
 
 void StagedExecution::run() {
   deliver_staying();
