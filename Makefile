@@ -27,7 +27,7 @@ IN_VENV := PATH="$(CURDIR)/.venv/bin:$$PATH"
 WITH_OPENCL := eval "$$("$(PYTHON)" tools/setup.py --environment)"
 RUN := $(FABRICMARK) run all $(if $(RUNTIME),--runtime $(RUNTIME))
 
-CXX_FILES := find $(wildcard src tests bench kernels) -type f \
+CXX_FILES := find $(wildcard src tests bench kernels docs) -type f \
     \( -name '*.cpp' -o -name '*.hpp' -o -name '*.cl' -o -name '*.h' \) -print0
 
 # Not a rule with a target: make would look for the file before the set-up may have removed it.
@@ -125,10 +125,11 @@ format: setup-also-dev  ## rewrite C++, OpenCL and Python sources in the project
 TIDY_WARNINGS := unknown-warning-option deprecated-declarations
 
 # The preset's git_state writes the one header that clang-tidy needs and no checkout has.
-lint: setup-also-dev  ## formats, ruff and clang-tidy; changes nothing
+lint: setup-also-dev  ## formats, ruff, clang-tidy and what Vitis HLS refuses; changes nothing
 	@$(call configure,lint); status=0; \
 	echo "lint: clang-format"; $(CXX_FILES) | $(IN_VENV) xargs -0 -r clang-format --dry-run --Werror || status=1; \
 	echo "lint: ruff"; .venv/bin/ruff check . || status=1; .venv/bin/ruff format --check . || status=1; \
+	echo "lint: dataflow kernels"; .venv/bin/python tools/hls_lint.py || status=1; \
 	echo "lint: clang-tidy"; \
 	$(IN_VENV) cmake --build --preset lint || status=1; \
 	find src -type f -name '*.cpp' -print0 \

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 
 @dataclass
@@ -37,3 +37,19 @@ def ratio(contender: Contender, peer: Contender) -> Ratio:
     """Ratio of values of the same round."""
     ratios = [ours / theirs for ours, theirs in zip(contender.values, peer.values, strict=True)]
     return Ratio(statistics.median(ratios), min(ratios), max(ratios))
+
+
+def ratio_to_best(contender: Contender, peers: list[Contender]) -> tuple[Ratio, list[str]]:
+    """Ratio to the best of several peers, and the names of those that were taken for the best.
+
+    The best of noisy values looks better than it is in the rounds that made it the best. So the peer that is
+    best in the even rounds is met in the odd ones, and the other way round. Needs two rounds or more.
+    """
+    ours, theirs = replace(contender, values=[]), Contender("best", contender.run)
+    names = []
+    for first in (0, 1):
+        best = max(peers, key=lambda peer: statistics.median(peer.values[first::2]))
+        names.append(best.name)
+        ours.values += contender.values[1 - first :: 2]
+        theirs.values += best.values[1 - first :: 2]
+    return ratio(ours, theirs), sorted(set(names))

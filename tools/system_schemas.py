@@ -67,6 +67,8 @@ def table(kind: str, more: Mapping[str, dict]) -> dict:
     required = []
     for name, (needed, meaning) in keys.TEXTS[kind].items():
         allowed = {"enum": list(WORDS[name])} if name in WORDS else TEXT
+        if name in keys.PATTERNS:
+            allowed = {"type": "string", "pattern": keys.PATTERNS[name]}
         properties[name] = {"description": meaning, **allowed}
         required += [name] if needed else []
     properties |= more
@@ -213,6 +215,10 @@ def exported_networks() -> dict:
         "id": described("id of the network", TEXT),
         "name": described("as people call it", TEXT),
         "kind": described("circuits, an engine on the board, or MPI", {"enum": list(keys.KINDS)}),
+        "topology": described(
+            "how cables connect the devices, where a file says it",
+            {"type": "string", "pattern": keys.TOPOLOGY},
+        ),
         "values": exported_values("what the models take of it", export.NETWORK_VALUES, {}),
         "curves": described("the hosts' MPI as measured", {"type": "array", "items": closed(curve)}),
     }
@@ -252,7 +258,7 @@ def exported_schema() -> dict:
     }
     for name, meaning, one in (
         ("devices", "kinds of devices; the first counts where nobody chooses", closed(exported_devices())),
-        ("networks", "how devices exchange", closed(exported_networks())),
+        ("networks", "how devices exchange", closed(exported_networks(), "topology")),
         ("topology", "of each kind of device: how many, and their networks", closed(topology)),
         ("bitstreams", "of all devices", closed(exported_bitstreams(), "ranks")),
     ):

@@ -4,10 +4,9 @@ over both what the transport chooses by itself against each choice that a user c
 from __future__ import annotations
 
 import json
-from statistics import median
 
 from common import OwnRuns, Row, Settings, mpirun, program, ratio_row, run_program, runtime_variables
-from pairs import Contender, interleave, ratio
+from pairs import Contender, interleave, ratio, ratio_to_best
 
 REPETITIONS = 20
 CPU_SIZES = (1, 1024, 65536, 1048576)
@@ -102,18 +101,22 @@ def compare(settings: Settings) -> list[Row]:
 
 
 def choices(transport: str, variables: dict[str, str], pairs: int, where: str = "") -> list[Row]:
-    """What the transport has chosen at its start against the best of what can be forced, size by size."""
+    """What the transport has chosen at its start against the best of what can be forced, size by size.
+
+    Which is the best is found in one half of the rounds and met in the other, both ways.
+    """
     common = ("--transport", transport)
     own = Curve(lambda: b_eff_rates(variables, *common))
     forced = {
         name: Curve(lambda o=options: b_eff_rates(variables, *common, *o))
         for name, options in FORCED[transport].items()
     }
-    interleave([Contender("own", own.run), *(Contender(n, c.run) for n, c in forced.items())], pairs)
+    rounds = max(pairs, 2)  # one for each half
+    interleave([Contender("own", own.run), *(Contender(n, c.run) for n, c in forced.items())], rounds)
     result = []
     for size in CHOICE_SIZES:
-        best = max(forced, key=lambda name: median(values[size] for values in forced[name].rounds))
-        found = ratio(own.contender("own", size), forced[best].contender(best, size))
-        what = f"b_eff {transport}{where}, chosen / {best}, {size} B"
-        result.append(ratio_row(what, found, CHOICE_BAR, pairs))
+        ways = [curve.contender(name, size) for name, curve in forced.items()]
+        found, best = ratio_to_best(own.contender("own", size), ways)
+        what = f"b_eff {transport}{where}, chosen / best in the other rounds ({' or '.join(best)}), {size} B"
+        result.append(ratio_row(what, found, CHOICE_BAR, rounds))
     return result

@@ -52,12 +52,24 @@ std::vector<std::string> tokens(const std::string& text) {
   return found;
 }
 
-bool is_function(const std::string& word) { return word == "max" || word == "min"; }
+using Names = std::vector<std::string>;
+
+const Names& functions() {
+  static const Names names{"max", "min"};
+  return names;
+}
+const Names& functions_of_formulas() {
+  static const Names names{"max", "min", "ceil", "floor"};
+  return names;
+}
+bool is_among(const std::string& word, const Names& names) {
+  return std::ranges::find(names, word) != names.end();
+}
 
 /// Walks over the words of an expression and knows what may come next.
 class Grammar {
  public:
-  explicit Grammar(const std::vector<std::string>& names) : names_(names) {}
+  Grammar(const Names& names, const Names& functions) : names_(names), functions_(functions) {}
 
   void take(const std::string& word) {
     const char first = word.front();
@@ -87,10 +99,10 @@ class Grammar {
  private:
   void take_operand(const std::string& word) {
     if (!before_operand_) throw unexpected(word);
-    after_function_ = is_function(word);
+    after_function_ = is_among(word, functions_);
     before_operand_ = after_function_;
     const bool is_number = is_digit(word.front());
-    if (!is_number && !after_function_ && std::ranges::find(names_, word) == names_.end()) {
+    if (!is_number && !after_function_ && !is_among(word, names_)) {
       throw std::invalid_argument(fmt::format("{} is no whole parameter that stands before it", word));
     }
   }
@@ -99,7 +111,8 @@ class Grammar {
     return std::invalid_argument(fmt::format("'{}' cannot stand where it does", word));
   }
 
-  const std::vector<std::string>& names_;
+  const Names& names_;
+  const Names& functions_;
   std::vector<bool> open_;  // parentheses: whether they are those of a function
   bool before_operand_ = true;
   bool after_function_ = false;
@@ -113,22 +126,18 @@ double finite(double value) {
 double largest(const double* values, int count) { return *std::max_element(values, values + count); }
 double smallest(const double* values, int count) { return *std::min_element(values, values + count); }
 
-}  // namespace
-
-void check_expression(const std::string& text, const std::vector<std::string>& names) {
-  Grammar grammar(names);
+void check(const std::string& text, const Names& names, const Names& functions) {
+  Grammar grammar(names, functions);
   for (const std::string& word : tokens(text)) grammar.take(word);
   grammar.end();
 }
 
-std::int64_t evaluate(const std::string& text, const std::map<std::string, double>& values) {
-  std::vector<std::string> names;
-  for (const auto& [name, value] : values) names.push_back(name);
-  check_expression(text, names);
+/// With operators that end where a value is not finite: the parser's own go on with infinity.
+mu::Parser make_parser() {
   mu::Parser parser;
   parser.ClearFun();
   parser.ClearConst();
-  parser.EnableBuiltInOprt(false);  // theirs go on with infinity
+  parser.EnableBuiltInOprt(false);
   parser.DefineFun("max", largest);
   parser.DefineFun("min", smallest);
   parser.DefineOprt(
@@ -141,10 +150,24 @@ std::int64_t evaluate(const std::string& text, const std::map<std::string, doubl
       "/", [](double left, double right) { return finite(left / right); }, mu::prMUL_DIV);
   parser.DefineOprt(
       "^", [](double left, double right) { return finite(std::pow(left, right)); }, mu::prPOW, mu::oaRIGHT);
+  return parser;
+}
+
+}  // namespace
+
+void check_expression(const std::string& text, const std::vector<std::string>& names) {
+  check(text, names, functions());
+}
+
+std::int64_t evaluate(const std::string& text, const std::map<std::string, double>& values) {
+  std::vector<std::string> names;
+  for (const auto& [name, value] : values) names.push_back(name);
+  check_expression(text, names);
+  mu::Parser parser = make_parser();
   double value = 0;
   try {
     for (const auto& [name, number] : values) {
-      if (!is_function(name)) parser.DefineConst(name, number);
+      if (!is_among(name, functions())) parser.DefineConst(name, number);
     }
     parser.SetExpr(text);
     value = std::floor(parser.Eval());
@@ -153,6 +176,40 @@ std::int64_t evaluate(const std::string& text, const std::map<std::string, doubl
   }
   if (!(std::abs(value) <= kLargest)) throw std::invalid_argument("its value is too large");
   return static_cast<std::int64_t>(value);
+}
+
+struct Formula::Compiled {
+  mu::Parser parser = make_parser();
+  std::vector<double> values;  // which the parser knows by their places
+};
+
+Formula::Formula(const std::string& text, std::vector<std::string> names)
+    : compiled_(std::make_unique<Compiled>()) {
+  check(text, names, functions_of_formulas());
+  mu::Parser& parser = compiled_->parser;
+  parser.DefineFun("ceil", [](double value) { return std::ceil(value); });
+  parser.DefineFun("floor", [](double value) { return std::floor(value); });
+  compiled_->values.assign(names.size(), 1);
+  try {
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      if (!is_among(names[i], functions_of_formulas())) parser.DefineVar(names[i], &compiled_->values[i]);
+    }
+    parser.SetExpr(text);
+    parser.Eval();  // finds functions with too many or too few arguments
+  } catch (const mu::Parser::exception_type& error) {
+    throw std::invalid_argument(error.GetMsg());
+  } catch (const std::invalid_argument&) {  // NOLINT(bugprone-empty-catch): all ones need not have a value
+  }
+}
+
+Formula::~Formula() = default;
+Formula::Formula(Formula&&) noexcept = default;
+Formula& Formula::operator=(Formula&&) noexcept = default;
+
+double Formula::operator()(std::span<const double> values) const {
+  if (values.size() != compiled_->values.size()) throw std::invalid_argument("values of other names");
+  std::ranges::copy(values, compiled_->values.begin());
+  return finite(compiled_->parser.Eval());
 }
 
 }  // namespace fabricmark

@@ -60,6 +60,19 @@ Json parameter_json(const ParameterSpec& spec) {
   return json;
 }
 
+/// The loops of an entry point; null where it declares none.
+Json costs_json(const VariantSpec& variant, const std::string& entry) {
+  const auto found = variant.costs.find(entry);
+  if (found == variant.costs.end()) return nullptr;
+  Json loops = Json::array();
+  for (const LoopSpec& loop : found->second) {
+    Json& json = loops.emplace_back(Json{{"meaning", loop.meaning}});
+    for (const auto& [key, formula] : loop.formulas()) json[key] = formula;
+    if (!loop.efficiency.empty()) json["efficiency"] = loop.efficiency;
+  }
+  return loops;
+}
+
 Json kernel_json(const KernelSpec& spec) {
   Json json{{"benchmark", spec.benchmark}, {"summary", spec.summary}, {"variants", Json::object()}};
   for (const VariantSpec& variant : spec.variants) {
@@ -136,6 +149,8 @@ Json resolved_json(const KernelSpec& spec, const Json& request) {
     }
     json["entry_points"].push_back(
         {{"name", name}, {"replicated", entry.is_replicated}, {"arguments", arguments}});
+    if (const Json costs = costs_json(variant, name); !costs.is_null())
+      json["entry_points"].back()["costs"] = costs;
   }
   return json;
 }

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/interface.hpp"
 #include "device/event.hpp"
 
 /// What a runtime implements for the classes of fabricmark::device: OpenCL in opencl/, others beside it.
@@ -53,25 +54,19 @@ class BuildFailure : public std::runtime_error {
 namespace backend {
 
 /// Commands of one queue run in order.
-class Queue {
+class Queue : public Interface {
  public:
-  virtual ~Queue() = default;
-  Queue() = default;
-  Queue(const Queue&) = delete;
-  Queue& operator=(const Queue&) = delete;
   virtual void flush() = 0;
   virtual void finish() = 0;
   /// What is queued from here on begins after these have ended.
   virtual void begin_after(const Events& events) = 0;
+  /// Its commands are not charged: who gives them charges for them.
+  virtual void charge_nothing() {}
 };
 
 /// Bytes of a device. Commands are queued; sizes and offsets in bytes; `done` may be null.
-class Memory {
+class Memory : public Interface {
  public:
-  virtual ~Memory() = default;
-  Memory() = default;
-  Memory(const Memory&) = delete;
-  Memory& operator=(const Memory&) = delete;
   virtual void write(Queue& queue, const void* source, std::size_t bytes, std::size_t offset,
                      Event* done) = 0;
   virtual void read(Queue& queue, void* destination, std::size_t bytes, std::size_t offset,
@@ -86,14 +81,12 @@ class Memory {
 };
 
 /// A kernel and the arguments that it will be started with.
-class Kernel {
+class Kernel : public Interface {
  public:
-  virtual ~Kernel() = default;
-  Kernel() = default;
-  Kernel(const Kernel&) = delete;
-  Kernel& operator=(const Kernel&) = delete;
   virtual void set_memory(unsigned index, const Memory& memory) = 0;
   virtual void set_number(unsigned index, const void* value, std::size_t bytes) = 0;
+  /// Which of a program's replicas of this kernel it stands for: what is started on one runs in turn.
+  virtual void set_replica(int /*number*/) {}
   /// `after` and `done` may be null.
   virtual void start(Queue& queue, const Geometry& geometry, const Events* after, Event* done) const = 0;
   /// None where there is no telling.
@@ -102,12 +95,8 @@ class Kernel {
   [[nodiscard]] virtual std::optional<std::vector<TakenArgument>> arguments() const = 0;
 };
 
-class Program {
+class Program : public Interface {
  public:
-  virtual ~Program() = default;
-  Program() = default;
-  Program(const Program&) = delete;
-  Program& operator=(const Program&) = delete;
   /// Null where there is none of this name.
   [[nodiscard]] virtual std::unique_ptr<Kernel> kernel(const std::string& name) const = 0;
   /// Of all its kernels, with a semicolon between two.
@@ -116,12 +105,8 @@ class Program {
 };
 
 /// An opened device.
-class Device {
+class Device : public Interface {
  public:
-  virtual ~Device() = default;
-  Device() = default;
-  Device(const Device&) = delete;
-  Device& operator=(const Device&) = delete;
   [[nodiscard]] virtual std::shared_ptr<Queue> queue(bool profiling) const = 0;
   /// Throws Error (environment) where there is no room.
   [[nodiscard]] virtual std::shared_ptr<Memory> allocate(std::size_t bytes, MemoryKind kind,

@@ -110,6 +110,10 @@ Device::Device(const FoundDevice& found, Share share) : info_(found.info) {
   implementation_ = found.open(share, info_);
 }
 
+void Device::charge(std::shared_ptr<const CommandCosts> costs, ChargedClock& clock, Moving moving) {
+  if (exists()) implementation_ = charged(std::move(implementation_), std::move(costs), clock, moving);
+}
+
 Device Device::none() {
   Device device;
   const Host& host = describe_host();

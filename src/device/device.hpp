@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "device/backend.hpp"
+#include "device/charged.hpp"
 #include "device/device_class.hpp"
 #include "device/queue.hpp"
 
@@ -112,6 +113,14 @@ class Device {
   [[nodiscard]] const DeviceInfo& info() const { return info_; }
   /// With `profiling`, the events of its commands carry times.
   [[nodiscard]] Queue queue(bool profiling = false) const { return Queue(implementation_->queue(profiling)); }
+  /// One whose commands are charged by who gives them, where a clock is charged.
+  [[nodiscard]] Queue uncharged_queue() const {
+    const std::shared_ptr<backend::Queue> queue = implementation_->queue(/*profiling=*/false);
+    queue->charge_nothing();
+    return Queue(queue);
+  }
+  /// From here on its commands are charged (charged.hpp).
+  void charge(std::shared_ptr<const CommandCosts> costs, ChargedClock& clock, Moving moving);
   [[nodiscard]] const backend::Device& implementation() const { return *implementation_; }
 
  private:

@@ -4,6 +4,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/interface.hpp"
+
 namespace fabricmark::device {
 
 /// When a command was queued, submitted, started and ended [s]: of a device's by the device's clock, of a
@@ -21,16 +23,14 @@ struct CommandTimes {
 class Event {
  public:
   /// What a runtime or a transport keeps of it.
-  class State {
+  class State : public Interface {
    public:
-    virtual ~State() = default;
-    State() = default;
-    State(const State&) = delete;
-    State& operator=(const State&) = delete;
     [[nodiscard]] virtual bool has_ended() = 0;
     virtual void wait() = 0;
     virtual bool cancel() { return false; }
     [[nodiscard]] virtual CommandTimes times() = 0;
+    /// When it ends on the charged clock of its rank, where that is known; zero where nothing is charged.
+    [[nodiscard]] virtual double modelled_end() const { return 0; }
   };
 
   Event() = default;
@@ -46,6 +46,8 @@ class Event {
   bool cancel() const { return !state_ || state_->cancel(); }
   /// Of what has ended, on a queue or a transport with profiling.
   [[nodiscard]] CommandTimes times() const { return state_ ? state_->times() : CommandTimes{}; }
+  /// See State.
+  [[nodiscard]] double modelled_end() const { return state_ ? state_->modelled_end() : 0; }
   /// Null for an event of nothing.
   [[nodiscard]] State* state() const { return state_.get(); }
 

@@ -24,6 +24,14 @@ void* allocate_pages(std::size_t bytes) {
 
 void release_pages(void* pointer) { std::free(pointer); }
 
+std::shared_ptr<void> reserve_pages(std::size_t bytes) {
+  const std::size_t whole = whole_pages(std::max<std::size_t>(bytes, 1));
+  void* const pointer = mmap(nullptr, whole, PROT_READ | PROT_WRITE,
+                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, /*fd=*/-1, /*offset=*/0);
+  if (pointer == MAP_FAILED) throw std::bad_alloc();
+  return {pointer, [whole](void* pages) { munmap(pages, whole); }};
+}
+
 MemoryKind memory_kind(const std::string& name) {
   if (name == "buffer") return MemoryKind::kBuffer;
   if (name == "host-pointer") return MemoryKind::kHostPointer;
@@ -33,6 +41,10 @@ MemoryKind memory_kind(const std::string& name) {
 
 PinnedMemory::PinnedMemory(const Device& device, std::size_t bytes)
     : data_(device.implementation().allocate_pinned(std::max<std::size_t>(bytes, 1))), bytes_(bytes) {}
+
+void PinnedMemory::reserve(const Device& device, std::size_t bytes) {
+  if (this->bytes() < bytes) *this = PinnedMemory(device, bytes);
+}
 
 bool wants_pinned_memory(const DeviceInfo& info) {
   return info.device_class == DeviceClass::kGpu && !info.shares_host_memory;
@@ -45,6 +57,10 @@ HostMemory::HostMemory(const Device& device, std::size_t bytes) {
       return;
     } catch (const Error&) {  // NOLINT(bugprone-empty-catch): slower copies are better than none
     }
+  }
+  if (device.info().is_phantom) {
+    reserved_ = reserve_pages(bytes);
+    return;
   }
   pages_.reset(allocate_pages(bytes));
 }

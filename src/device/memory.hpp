@@ -22,6 +22,9 @@ inline constexpr std::size_t kFilledBytes = std::size_t{128} << 20;
 /// Page-aligned bytes; throws std::bad_alloc. Used by HostArray and by buffers over host memory.
 void* allocate_pages(std::size_t bytes);
 void release_pages(void* pointer);
+/// Bytes of which the system keeps only those that somebody touches, without a look at how many there are:
+/// for arrays that nobody does. Throws std::bad_alloc.
+std::shared_ptr<void> reserve_pages(std::size_t bytes);
 /// `bytes` rounded up to whole pages.
 constexpr std::size_t whole_pages(std::size_t bytes) {
   return (bytes + kPageBytes - 1) / kPageBytes * kPageBytes;
@@ -34,6 +37,8 @@ class PinnedMemory {
   PinnedMemory() = default;
   PinnedMemory(const Device& device, std::size_t bytes);
 
+  /// Takes other memory where this is less than `bytes`; what it held is lost.
+  void reserve(const Device& device, std::size_t bytes);
   [[nodiscard]] std::byte* data() const { return data_.get(); }
   [[nodiscard]] std::size_t bytes() const { return data_ ? bytes_ : 0; }
 
@@ -51,10 +56,13 @@ class HostMemory {
   HostMemory() = default;
   /// Pages as the system has them. Throws std::bad_alloc.
   explicit HostMemory(std::size_t bytes) : pages_(allocate_pages(bytes)) {}
-  /// Pinned where the device wants that and the runtime has as much, else pages. Throws std::bad_alloc.
+  /// Pinned where the device wants that and the runtime has as much, else pages; of a phantom device no more
+  /// than addresses. Throws std::bad_alloc.
   HostMemory(const Device& device, std::size_t bytes);
 
-  [[nodiscard]] void* data() const { return is_pinned() ? pinned_.data() : pages_.get(); }
+  [[nodiscard]] void* data() const {
+    return is_pinned() ? pinned_.data() : reserved_ ? reserved_.get() : pages_.get();
+  }
   [[nodiscard]] bool is_pinned() const { return pinned_.data() != nullptr; }
 
  private:
@@ -62,6 +70,7 @@ class HostMemory {
     void operator()(void* pointer) const { release_pages(pointer); }
   };
   std::unique_ptr<void, Release> pages_;
+  std::shared_ptr<void> reserved_;
   PinnedMemory pinned_;
 };
 

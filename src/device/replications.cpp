@@ -82,6 +82,7 @@ Replications::Replications(const Device& device, const Program& program, const E
   const std::vector<std::string> names = replica_names(entry, replicas_of(device.info()), count);
   for (int i = 0; i < count; ++i) {
     kernels_.push_back(entry_point(program, names[static_cast<std::size_t>(i) % names.size()]));
+    kernels_.back()->set_replica(i);
     queues_.push_back(device.queue(timeline.enabled()));
   }
   if (kernels_.empty()) return;

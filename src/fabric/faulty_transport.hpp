@@ -25,6 +25,7 @@ class FaultyTransport : public Transport {
                               Operation operation) const override {
     return transport_->supports(from, to, operation);
   }
+  [[nodiscard]] bool is_over_hosts() const override { return transport_->is_over_hosts(); }
   [[nodiscard]] std::unique_ptr<Memory> allocate(std::size_t bytes) override {
     return transport_->allocate(bytes);
   }

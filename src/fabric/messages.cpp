@@ -26,7 +26,9 @@ std::size_t Messages::receive(int from, std::span<std::byte> bytes, int tag) {
 
 bool Messages::is_done(std::size_t position) {
   Pending& pending = pending_[position];
-  return pending.request.handle == 0 || ranks_.test(pending.request);
+  if (pending.request.handle != 0 && !ranks_.test(pending.request)) return false;
+  if (patience_) patience_->rest();
+  return true;
 }
 
 void Messages::wait(std::size_t position) {

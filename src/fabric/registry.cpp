@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "fabric/charged_transport.hpp"
 #include "fabric/faulty_transport.hpp"
 #include "fabric/transport_makers.hpp"  // written by CMake: the folders that have a transport.toml
 
@@ -26,7 +27,9 @@ std::unique_ptr<Transport> make_named(const std::string& name, const runtime::Co
 
 }  // namespace
 
-std::unique_ptr<Transport> make_transport(const runtime::Context& context, const TransportUse& use) {
+std::unique_ptr<Transport> make_transport(const runtime::Context& context, const TransportUse& asked) {
+  TransportUse use = asked;
+  if (!context.computes()) use.largest_bytes = 0;  // there is nothing to measure
   std::unique_ptr<Transport> transport = make_named(context.parameters().text("transport"), context, use);
   if (use.space && !transport->supports(*use.space, *use.space, Operation::kMessage)) {
     throw bad_use(fmt::format("the transport {} moves no messages between {}", transport->name(),
@@ -36,9 +39,11 @@ std::unique_ptr<Transport> make_transport(const runtime::Context& context, const
   if (const std::string choice = transport->choice(); !choice.empty()) context.remark(choice);
   const std::optional<runtime::Fault>& fault = context.conditions().fault;
   if (fault && is_message_fault(*fault) && (!fault->rank || *fault->rank == context.ranks().rank())) {
-    return std::make_unique<FaultyTransport>(std::move(transport), *fault, context.conditions().repetition);
+    transport =
+        std::make_unique<FaultyTransport>(std::move(transport), *fault, context.conditions().repetition);
   }
-  return transport;
+  if (context.costs() == nullptr || !transport->is_over_hosts()) return transport;
+  return std::make_unique<ChargedTransport>(std::move(transport), context, use.waiting);
 }
 
 bool is_message_fault(const runtime::Fault& fault) {

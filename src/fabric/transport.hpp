@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/interface.hpp"
 #include "device/event.hpp"
 #include "fabric/memory.hpp"
 #include "runtime/communicator.hpp"
@@ -20,7 +21,7 @@ enum class Operation {
 
 /// The steps of an exchange one by one, to be timed by themselves, of a transport that has such. They take
 /// messages as a whole, and make no faults.
-class Steps {
+class Steps : public Interface {
  public:
   /// Where a step leaves the bytes.
   enum class Place {
@@ -32,10 +33,6 @@ class Steps {
     std::string name;
     Place place = Place::kArrived;
   };
-  virtual ~Steps() = default;
-  Steps() = default;
-  Steps(const Steps&) = delete;
-  Steps& operator=(const Steps&) = delete;
 
   /// In the order in which they make an exchange.
   [[nodiscard]] virtual std::vector<Step> steps() const = 0;
@@ -48,17 +45,16 @@ class Steps {
 };
 
 /// Moves regions of memory between ranks. Benchmarks see nothing else of a network.
-class Transport {
+class Transport : public Interface {
  public:
   explicit Transport(runtime::Communicator& ranks) : ranks_(ranks) {}
-  virtual ~Transport() = default;
-  Transport(const Transport&) = delete;
-  Transport& operator=(const Transport&) = delete;
 
   [[nodiscard]] virtual std::string name() const = 0;
   /// Whether it does that from memory of one space to memory of another.
   [[nodiscard]] virtual bool supports(device::MemorySpace from, device::MemorySpace to,
                                       Operation operation) const = 0;
+  /// Whether its messages go from host to host, so that they can be charged as those of a described system.
+  [[nodiscard]] virtual bool is_over_hosts() const { return false; }
   /// Memory of the space that it serves best.
   [[nodiscard]] virtual std::unique_ptr<Memory> allocate(std::size_t bytes) = 0;
 

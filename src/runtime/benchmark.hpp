@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/interface.hpp"
 #include "device/device.hpp"
 #include "device/memory.hpp"
 #include "device/replications.hpp"
@@ -40,6 +41,8 @@ struct Verdict {
   /// NaN errors fail: only an error that is known to be small enough passes.
   [[nodiscard]] bool passed() const { return error <= threshold; }
 };
+
+class SystemCosts;
 
 enum class Better { kHigher, kLower };
 
@@ -105,6 +108,9 @@ struct RunConditions {
   std::optional<Fault> fault;       ///< to be made by the benchmark or by its transport
   double timeout_seconds = 60;      ///< how long a rank waits for a message
   const int* repetition = nullptr;  ///< the one under way, negative in the warm-up; null: none is counted
+  std::shared_ptr<ChargedClock> clock =
+      std::make_shared<ChargedClock>();        ///< of this rank, for what is modelled
+  std::shared_ptr<const SystemCosts> costs{};  ///< of a described system; null: nothing is charged from one
 };
 
 /// What a benchmark works with: nothing is global.
@@ -128,8 +134,13 @@ class Context {
   [[nodiscard]] const RunConditions& conditions() const { return conditions_; }
   /// Where the times of kernels go, for what is not a kernel or what is made from them.
   [[nodiscard]] device::Timeline& timeline() const { return timeline_; }
+  /// Whether anything is computed and moved: false on a phantom device, where inputs are not made and results
+  /// not looked at, so that sizes fit that no memory has room for.
+  [[nodiscard]] bool computes() const { return !device_.info().is_phantom; }
+  /// What operations cost in a described system, from which they are charged to the clock; null: nothing is.
+  [[nodiscard]] const SystemCosts* costs() const { return conditions_.costs.get(); }
   /// The clock of this rank for what is modelled: what is charged in a timed part is its modelled time.
-  [[nodiscard]] ChargedClock& charged_clock() const { return *charged_clock_; }
+  [[nodiscard]] ChargedClock& charged_clock() const { return *conditions_.clock; }
 
   /// `count` concurrent copies of the variant's entry point number `entry`.
   [[nodiscard]] device::Replications replications(int count, std::size_t entry = 0) const {
@@ -178,18 +189,12 @@ class Context {
   };
   std::shared_ptr<HostMemoryUse> host_memory_ = std::make_shared<HostMemoryUse>();  ///< of all arrays
   std::shared_ptr<std::vector<std::string>> remarks_ = std::make_shared<std::vector<std::string>>();
-  std::shared_ptr<ChargedClock> charged_clock_ = std::make_shared<ChargedClock>();
 };
 
 /// One benchmark on one rank. The runtime owns repetition, warm-up, barriers, statistics, files and exit
 /// codes.
-class Benchmark {
+class Benchmark : public Interface {
  public:
-  virtual ~Benchmark() = default;
-  Benchmark() = default;
-  Benchmark(const Benchmark&) = delete;
-  Benchmark& operator=(const Benchmark&) = delete;
-
   /// What is the same in all repetitions; once, not timed.
   virtual void generate() {}
   /// Before each repetition (negative in the warm-up), not timed: makes inputs that no other repetition has,

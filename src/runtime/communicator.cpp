@@ -113,6 +113,10 @@ bool Patience::is_over() {
     if (++looks_ % kLooksPerCheck != 0) return false;
   }
   communicator_.check();
+  if (communicator_.pastime() != nullptr) {
+    has_passed_ = true;
+    communicator_.pastime()->pass();
+  }
   const auto now = std::chrono::steady_clock::now();
   if (!std::exchange(has_started_, true)) {
     deadline_ = now + std::chrono::duration_cast<std::chrono::steady_clock::duration>(limit_);

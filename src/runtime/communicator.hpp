@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "base/interface.hpp"
 
 namespace fabricmark::runtime {
 
@@ -60,6 +61,16 @@ struct Request {
   std::unique_ptr<std::vector<Request>> rest{};
 };
 
+/// What else a rank does while it waits for others in vain.
+class Pastime {
+ public:
+  virtual ~Pastime() = default;
+  /// After a look in vain, some time after the one before. What it throws ends the wait.
+  virtual void pass() = 0;
+  /// The wait is over.
+  virtual void stop() noexcept = 0;
+};
+
 /// Members of a run that work at the same time, each on a device or a part of one. Benchmarks see only this,
 /// never MPI. One thread of a rank makes all calls.
 ///
@@ -68,17 +79,12 @@ struct Request {
 /// in `fail` ends every collective and every wait of all ranks with PeerFailure. Deadlines: a collective or a
 /// wait that takes longer than the time-out throws DeadlineError; collectives wait kStepMargin longer, so
 /// that a lost message is named where it was waited for.
-class Communicator {
+class Communicator : public Interface {
  public:
   static constexpr std::chrono::seconds kStepMargin{4};
   /// How long ranks that end wait for each other after a failure: whoever looks at nothing for so long is
   /// taken for stuck.
   static constexpr std::chrono::seconds kGrace{3};
-
-  virtual ~Communicator() = default;
-  Communicator() = default;
-  Communicator(const Communicator&) = delete;
-  Communicator& operator=(const Communicator&) = delete;
 
   [[nodiscard]] virtual int rank() const = 0;
   [[nodiscard]] virtual int size() const = 0;
@@ -125,6 +131,10 @@ class Communicator {
   /// Until the message has left or arrived; `peer` is named when it does not in time.
   void wait(Request& request, int peer, Waiting waiting = Waiting::kSpin);
 
+  /// Of this communicator's waits alone; null: none.
+  void set_pastime(Pastime* pastime) { pastime_ = pastime; }
+  [[nodiscard]] Pastime* pastime() const { return pastime_; }
+
   // Failure.
 
   /// Seconds that a rank waits for another one.
@@ -146,6 +156,7 @@ class Communicator {
 
  private:
   std::chrono::duration<double> timeout_{60};
+  Pastime* pastime_ = nullptr;
 };
 
 /// One wait, for as long as nothing moves.
@@ -153,15 +164,25 @@ class Patience {
  public:
   Patience(Communicator& communicator, Waiting waiting, std::chrono::duration<double> limit)
       : communicator_(communicator), waiting_(waiting), limit_(limit) {}
+  ~Patience() { rest(); }
+  Patience(const Patience&) = delete;
+  Patience& operator=(const Patience&) = delete;
   /// To be called after each look in vain; true when the time is over. Throws PeerFailure when a rank has
   /// failed. The clock starts only after some looks: a short wait needs none.
   bool is_over();
+  /// The wait has ended, though more may follow.
+  void rest() noexcept {
+    if (!has_passed_) return;  // as always without a pastime: looks at messages are many
+    has_passed_ = false;
+    communicator_.pastime()->stop();
+  }
 
  private:
   Communicator& communicator_;
   Waiting waiting_;
   std::chrono::duration<double> limit_;
   bool has_started_ = false;
+  bool has_passed_ = false;  // some time with the communicator's pastime
   std::chrono::steady_clock::time_point deadline_{};
   unsigned looks_ = 0;
 };

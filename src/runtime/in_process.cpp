@@ -172,7 +172,12 @@ class InProcess : public Communicator {
       if (look >= kLooks) std::this_thread::yield();
     }
     bool is_in_time = false;
-    {
+    if (pastime() != nullptr) {
+      Patience patience(*this, Waiting::kSleep, timeout() + kStepMargin);
+      do {
+        is_in_time = is_over();
+      } while (!is_in_time && !patience.is_over());
+    } else {
       std::unique_lock lock(process_.mutex);
       is_in_time = process_.changed.wait_for(lock, timeout() + kStepMargin, [&] {
         return is_over() || process_.has_failed.load(std::memory_order_acquire);

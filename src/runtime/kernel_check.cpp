@@ -6,7 +6,7 @@
 
 #include "base/error.hpp"
 #include "base/expression.hpp"
-#include "runtime/kernel_spec.hpp"
+#include "runtime/cost_spec.hpp"
 
 namespace fabricmark::runtime {
 
@@ -42,6 +42,7 @@ class Checker {
       if (parameter.type == Type::kInteger) before_.push_back(parameter.name);
     }
     for (const VariantSpec& variant : spec_.variants) values_of(variant);
+    check_costs(spec_, file_);
     for (const ConstraintSpec& constraint : spec_.constraints) check_constraint(spec_, constraint, file_);
   }
 

@@ -14,6 +14,7 @@
 #include "base/error.hpp"
 #include "base/expression.hpp"
 #include "fabric/transport_texts.hpp"  // written by CMake from src/fabric/*/transport.toml
+#include "runtime/cost_spec.hpp"
 #include "runtime/toml_reader.hpp"
 
 #ifndef FABRICMARK_SOURCE_KERNELS
@@ -195,9 +196,10 @@ std::vector<std::string> read_names(const TomlReader& reader, const toml::table&
 
 VariantSpec read_variant(const TomlReader& reader, const std::string& name, const toml::table& table) {
   const std::string where = "variants." + name + ".";
-  reader.only(table,
-              {"file", "entry_points", "replicated", "autorun", "style", "arguments", "defaults", "largest"},
-              where);
+  reader.only(
+      table,
+      {"file", "entry_points", "replicated", "autorun", "style", "arguments", "costs", "defaults", "largest"},
+      where);
   VariantSpec spec;
   spec.name = name;
   spec.file = reader.text(table, "file", where);
@@ -215,6 +217,7 @@ VariantSpec read_variant(const TomlReader& reader, const std::string& name, cons
   }
   if (table.contains("arguments"))
     read_arguments(reader, reader.table(table, "arguments", where), where, spec);
+  if (table.contains("costs")) read_costs(reader, reader.table(table, "costs", where), where, spec);
   if (table.contains("defaults")) {
     for (const auto& [parameter, node] : reader.table(table, "defaults", where)) {
       const std::string key(parameter.str());

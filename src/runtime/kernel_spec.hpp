@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "device/arguments.hpp"
@@ -42,6 +43,24 @@ struct ArgumentSpec {
   std::string bank;    ///< an expression of `replica`; "shared" or empty: the runtime's choice
 };
 
+/// A loop of a kernel, of those that run one after the other. It takes the longer of its cycles, which are
+/// interval * trips + depth, and of what it does with the memory: bytes at the rate of a bank, cycles of the
+/// memory's clock, and so many times each of the system's `waits`. All are formulas (base/expression.hpp) of
+/// the arguments and parameters; an empty one is zero, an empty interval one.
+struct LoopSpec {
+  std::string meaning;
+  std::string trips;
+  std::string interval;
+  std::string depth;
+  std::string memory_bytes;
+  std::string memory_cycles;
+  std::map<std::string, std::string> waits;  ///< by the name of a value in seconds, zero where it has none
+  std::string efficiency;                    ///< the name of what divides its time; one where it has no value
+
+  /// Those that are there, with their keys.
+  [[nodiscard]] std::vector<std::pair<std::string, std::string>> formulas() const;
+};
+
 /// One kind of kernel: base, throughput, ...
 struct VariantSpec {
   std::string name;
@@ -53,6 +72,7 @@ struct VariantSpec {
   std::vector<std::string>
       autorun;  ///< kernels that start by themselves with the bitstream, without arguments
   std::map<std::string, std::vector<ArgumentSpec>> arguments;    ///< by entry point; none where it is missing
+  std::map<std::string, std::vector<LoopSpec>> costs;            ///< by entry point; none where it is missing
   std::map<std::string, std::map<std::string, Value>> defaults;  ///< parameter -> device class or "" -> value
   std::map<std::string, double> largest;                         ///< parameter -> largest value of this kind
 };
@@ -140,6 +160,17 @@ struct Overrides {
   std::map<std::string, Value> parameters;
 };
 
+/// What a run takes of a system: the banks of a device and, where it has one for the benchmark, a bitstream.
+struct SystemChoice {
+  std::string system;
+  std::string device;
+  std::string bitstream;  ///< FILE/NAME, or empty
+  Overrides overrides;
+
+  /// For the notes of the result.
+  [[nodiscard]] std::string note() const;
+};
+
 /// Content of a regular file; `what` it is for the message. Throws Error (bad use).
 std::string file_text(const std::filesystem::path& file, const std::string& what,
                       const std::string& remedy = "check its name");
@@ -172,7 +203,7 @@ struct Resolved {
   std::string variant;
   Parameters parameters;
   std::int64_t banks = 1;
-  std::string system_note;  ///< for the notes of the result; empty without a system
+  std::optional<SystemChoice> system;
 };
 
 /// All that is asked for, with the files that it names. Throws Error (bad use) as above.
@@ -182,6 +213,9 @@ Resolved resolve(const KernelSpec& spec, DeviceFacts facts, const Wanted& wanted
 /// Error (bad use) where it may not have that value.
 Value checked_text(const ParameterSpec& spec, const std::string& text);
 Value checked_value(const ParameterSpec& spec, Value value, const std::string& origin);
+/// Throws Error (bad use) for a name that is no parameter of the benchmark; `origin` is the file that says
+/// it, or empty.
+void require_parameter(const KernelSpec& spec, const std::string& name, const std::string& origin);
 /// Throws Error (bad use) for an option without a value: an empty text, or the next option.
 void check_given(const std::string& option, const std::string& text);
 /// "--buffer-size" for buffer_size.

@@ -39,8 +39,9 @@ struct Samples {
 /// rank that is done waits, so that what it does next, untimed, slows none on a device that they share.
 class Laps {
  public:
-  /// `charged`: the clock of this rank whose time is modelled; null where nothing is. It has to outlive this.
-  Laps(Communicator& ranks, std::optional<Delay> delay, const ChargedClock* charged = nullptr)
+  /// `charged`: the clock of this rank whose time is modelled, which starts anew with each part; null where
+  /// nothing is. It has to outlive this.
+  Laps(Communicator& ranks, std::optional<Delay> delay, ChargedClock* charged = nullptr)
       : ranks_(ranks), delay_(delay), charged_(charged) {}
 
   /// Runs and times `work`, which must wait for the device itself. Where it does the same thing `times` times
@@ -106,14 +107,13 @@ class Laps {
   Elapsed run(Work&& work) {
     ranks_.barrier();
     if (disturb_) disturb_();
-    const double charged = charged_ != nullptr ? charged_->seconds() : 0;
+    if (charged_ != nullptr) charged_->restart();
     start_ = wall_.seconds();
     work();
     if (delay_) wait();
     Elapsed all{wall_.seconds() - start_};
-    if (charged_ != nullptr && charged_->seconds() > charged) {
-      all.modelled_seconds = charged_->seconds() - charged;
-    }
+    if (charged_ != nullptr && charged_->is_known() && charged_->seconds() > 0)
+      all.modelled_seconds = charged_->seconds();
     return all;
   }
   [[nodiscard]] std::size_t place_of(std::string_view name);
@@ -125,7 +125,7 @@ class Laps {
 
   Communicator& ranks_;
   std::optional<Delay> delay_;
-  const ChargedClock* charged_;
+  ChargedClock* charged_;
   WallClock wall_;
   double start_ = 0;  ///< of the part under way
   std::function<void(bool)> watch_;

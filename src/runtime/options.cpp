@@ -13,6 +13,7 @@
 #include "base/error.hpp"
 #include "base/version.hpp"
 #include "device/memory.hpp"
+#include "device/phantom.hpp"
 
 namespace fabricmark::runtime {
 
@@ -36,6 +37,10 @@ void add_common(CLI::App& app, Options& options, Texts& texts) {
                  "banks and a bitstream's parameters from a system: `fabricmark systems export`");
   app.add_option("--bitstream-id", options.bitstream_id,
                  "which bitstream of the system, where it has several");
+  app.add_flag("--charge", options.charges,
+               "also say what the system would take: starts, kernels, copies and messages as it has them");
+  app.add_flag("--timing-only", options.timing_only,
+               "say only that, for one repetition: nothing is computed, so that any size fits");
   app.add_option("--platform", texts.platform, "OpenCL platform: index or part of its name");
   app.add_option("--device", texts.device, "device: index or part of its name");
   app.add_flag("--list-devices", options.list_devices, "show the devices and stop");
@@ -146,6 +151,28 @@ std::optional<std::string> if_given(const std::string& text) {
   return text.empty() ? std::nullopt : std::optional<std::string>(text);
 }
 
+/// What only goes together, of the options for modelled times.
+void check_charging(const CLI::App& app, Options& options) {
+  if (options.timing_only) {
+    for (const char* name :
+         {"--platform", "--device", "--inject-fault", "--inject-delay", "--kernel-file", "--bitstream",
+          "--save-bitstream", "--min-time", "--max-time", "--timeline", "--inner-samples", "--power"}) {
+      if (app.count(name) == 0) continue;
+      throw bad_use(std::string("--timing-only and ") + name + " exclude each other",
+                    "leave out one of them: nothing runs on a device");
+    }
+    options.charges = true;
+    options.selection.platform = device::kPhantomPlatform;
+    options.max_time_seconds.reset();
+    if (app.count("--repetitions") == 0) options.repetitions = 1;
+    if (app.count("--warmup") == 0) options.warmup = 0;
+  }
+  if (options.charges && !options.system) {
+    throw bad_use(fmt::format("{} without --system", options.timing_only ? "--timing-only" : "--charge"),
+                  "give the system whose times count: `fabricmark systems export`");
+  }
+}
+
 void read_texts(const Texts& texts, const CLI::App& app, Options& options) {
   for (const CLI::Option* option : app.get_options()) {
     if (option->count() == 0 || option->get_items_expected_max() == 0) continue;
@@ -191,6 +218,7 @@ void read_texts(const Texts& texts, const CLI::App& app, Options& options) {
   if (options.fault && !is_failing_rank(*options.fault) && options.skip_validation) {
     throw bad_use("--inject-fault without validation shows nothing", "leave out --skip-validation");
   }
+  check_charging(app, options);
   if (options.json && *options.json != "-") check_writable(*options.json);
   if (options.save_bitstream) check_writable(options.save_bitstream->string());
 }

@@ -7,16 +7,10 @@
 
 namespace fabricmark::runtime {
 
-struct KernelSpec;
-
 /// A typed setting, so that a result file says 16, "float" or true and not a text or a lone flag.
 using Value = std::variant<std::int64_t, double, bool, std::string>;
 
 std::string to_text(const Value& value);
-
-/// Throws Error (bad use) for a name that is no parameter of the benchmark; `origin` is the file that says
-/// it, or empty.
-void require_parameter(const KernelSpec& spec, const std::string& name, const std::string& origin);
 
 /// The settings of a run by name, as resolved from the command line, the system and the device class.
 class Parameters {

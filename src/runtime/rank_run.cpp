@@ -10,12 +10,12 @@
 #include "base/digest.hpp"
 #include "base/error.hpp"
 #include "base/host.hpp"
-#include "base/statistics.hpp"
 #include "device/signature.hpp"
 #include "runtime/agreement.hpp"
+#include "runtime/charged_ranks.hpp"
 #include "runtime/device_choice.hpp"
 #include "runtime/exchange.hpp"
-#include "runtime/publish.hpp"
+#include "runtime/kernel_costs.hpp"
 
 namespace fabricmark::runtime {
 
@@ -87,18 +87,20 @@ int RankRun::execute_steps() {
     const RunConditions conditions{.memory = device::memory_kind(options_.memory),
                                    .fault = spoils_results() ? options_.fault : std::nullopt,
                                    .timeout_seconds = options_.timeout_seconds,
-                                   .repetition = &repetition_};
-    context_.emplace(*device_, parameters_, ranks_, timeline_, build(), *variant_, conditions);
+                                   .repetition = &repetition_,
+                                   .clock = clock_,
+                                   .costs = costs_};
+    context_.emplace(*device_, parameters_, timed_ranks(), timeline_, build(), *variant_, conditions);
     benchmark_ = execution_->make(*context_);
   });
   require_same(ranks_, resolved());
   begin("inputs", "making the inputs");
   collective_step(ranks_, [&] {
     fail_in_step("generate");
-    benchmark_->generate();
+    if (context_->computes()) benchmark_->generate();
   });
   begin("repetitions", "measuring");
-  Laps laps(ranks_, options_.delay, &context_->charged_clock());
+  Laps laps(timed_ranks(), options_.delay, clock_.get());
   if (options_.inner_samples) laps.keep_inner_samples();
   if (options_.fault) laps.set_disturbance([this] { fail_in_step("timed"); });
   repeat(laps);
@@ -176,16 +178,30 @@ void RankRun::choose_parameters() {
   bitstream_ = wanted.bitstream;
   const DeviceFacts facts{.device_class = info.device_class, .cores = fewest_cores_, .replicas = replicas_};
   Resolved found = resolve(setup_.spec, facts, wanted);
-  if (options_.system) remarks_.push_back(found.system_note);
+  if (found.system) remarks_.push_back(found.system->note());
   spec_ = std::move(found.spec);
   variant_ = &spec_.variant(found.variant);
   parameters_ = found.parameters;
   choose_execution();
   check_data_type(parameters_, info);
+  if (options_.charges) {
+    charge({.file = *options_.system,
+            .device = found.system->device,
+            .bitstream = found.system->bitstream,
+            .devices = ranks_.size()});
+  }
   kernel_source_ = spec_.folder / variant_->file;
   if (options_.kernel_file && bitstream_.empty()) kernel_source_ = *options_.kernel_file;
   result_.variant = found.variant;
   result_.optimized = options_.kernel_file.has_value();
+}
+
+void RankRun::charge(const SystemPlace& place) {
+  costs_ = std::make_shared<SystemCosts>(place);
+  device_->charge(command_costs(costs_, spec_, *variant_, parameters_, replicas_), *clock_,
+                  options_.timing_only ? device::Moving::kNothing : device::Moving::kData);
+  charged_ranks_ = charged_ranks(ranks_, *clock_);
+  remarks_.emplace_back("modelled times: starts, kernels, copies and messages as the system has them");
 }
 
 void RankRun::choose_execution() {
@@ -281,7 +297,7 @@ void RankRun::one_repetition(Laps& laps, int repetition) {
   repetition_ = repetition;
   timeline_.start_repetition(repetition);
   fail_in_step("prepare");
-  benchmark_->prepare(repetition);
+  if (context_->computes()) benchmark_->prepare(repetition);
   const bool is_counted = repetition >= 0;
   if (timeline_.enabled()) timeline_.collect(false);
   if (sampler_ && is_counted) sampler_->resume();
@@ -323,62 +339,6 @@ void RankRun::validate() {
     if (result_.validated) keep_verdicts(benchmark_->validate(), result_.repetitions - 1);
   });
   collect_verdicts();
-}
-
-void RankRun::collect(const Samples& samples) {
-  fail_in_step("result");
-  result_.parameters = parameters_;
-  result_.parameters.set("memory", options_.memory);
-  if (!context_->host_memory().empty()) result_.parameters.set("host_memory", context_->host_memory());
-  result_.metrics = benchmark_->metrics();
-  result_.notes = benchmark_->notes();
-  remarks_.insert(remarks_.end(), context_->remarks().begin(), context_->remarks().end());
-  result_.notes.insert(result_.notes.end(), remarks_.begin(), remarks_.end());
-  if (result_.repetitions < options_.repetitions) {
-    result_.notes.push_back(fmt::format("{} of {} repetitions: --max-time {:g} had passed",
-                                        result_.repetitions, options_.repetitions,
-                                        options_.max_time_seconds.value_or(0)));
-  }
-  gather_samples(ranks_, samples, result_);
-  for (Metric& metric : result_.metrics) metric.work = ranks_.all_reduce_sum(metric.work);
-  std::map<std::string, LapSeconds> laps;
-  for (std::size_t i = 0; i < result_.lap_names.size(); ++i) {
-    const Statistics seconds = statistics(slowest(result_.seconds[i]));
-    LapSeconds& lap = laps[result_.lap_names[i]];
-    lap = {.best = seconds.minimum, .median = seconds.median};
-    if (result_.modelled_seconds.empty()) continue;
-    const Statistics modelled = statistics(slowest(result_.modelled_seconds[i]));
-    lap.modelled_best = modelled.minimum;
-    lap.modelled_median = modelled.median;
-  }
-  result_.derived = benchmark_->derive(laps);
-  const device::DeviceInfo& info = device_->info();
-  const Result::Placement own{describe_host().name, info.name, info.device_index, info.compute_units,
-                              info.emulated()};
-  result_.placement = gather_placement(ranks_, own);
-  check_kinds(result_);
-  const power::Reading all_power = gather_power(ranks_, own.host, power_);
-  result_.energy = all_power.energies;
-  result_.notes.insert(result_.notes.end(), all_power.notes.begin(), all_power.notes.end());
-  if (timeline_.enabled()) result_.timeline = gather_timeline(ranks_, timeline_.entries());
-}
-
-void RankRun::collect_verdicts() {
-  std::vector<Verdict> verdicts;
-  for (Result::RankVerdict& entry : verdicts_) verdicts.push_back(std::move(entry.verdict));
-  result_.verdicts = worst_verdicts(gather_verdicts(ranks_, verdicts));
-  const bool all_passed = std::ranges::all_of(
-      result_.verdicts, [](const Result::RankVerdict& entry) { return entry.verdict.passed(); });
-  // A benchmark that checks nothing has proven nothing.
-  const bool is_valid = !result_.validated || (all_passed && !result_.verdicts.empty());
-  result_.exit_code = static_cast<int>(is_valid ? ExitCode::kValid : ExitCode::kInvalidResult);
-}
-
-void RankRun::publish() {
-  progress_.clear();
-  collective_step(ranks_, [&] {
-    if (ranks_.is_root()) runtime::publish(result_, options_.json);
-  });
 }
 
 }  // namespace fabricmark::runtime

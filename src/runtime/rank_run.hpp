@@ -11,8 +11,10 @@
 #include "power/sampler.hpp"
 #include "runtime/agreement.hpp"
 #include "runtime/execution.hpp"
+#include "runtime/modelled_metrics.hpp"
 #include "runtime/options.hpp"
 #include "runtime/result.hpp"
+#include "runtime/system_costs.hpp"
 
 namespace fabricmark::runtime {
 
@@ -43,6 +45,10 @@ class RankRun {
   void choose_parameters();
   /// Finds the code for the parameters. Throws Error (environment) where a device is needed and none is open.
   void choose_execution();
+  /// From here on what the device does is charged, as a part of a system has it.
+  void charge(const SystemPlace& place);
+  /// Those of which each has a charged clock, where one is charged.
+  [[nodiscard]] Communicator& timed_ranks() { return charged_ranks_ ? *charged_ranks_ : ranks_; }
   [[nodiscard]] Asked resolved() const;
   device::Program build();
   /// Throws Error (bad use) where the user's kernels cannot be called as the suite's are.
@@ -58,6 +64,7 @@ class RankRun {
   void keep_verdicts(std::vector<Verdict> found, int repetition);
   void validate();
   void collect(const Samples& samples);
+  void collect_modelled(const std::map<std::string, LapSeconds>& laps, const Derive& derive);
   void collect_verdicts();
   void publish();
 
@@ -68,6 +75,9 @@ class RankRun {
   Result result_;
   std::chrono::steady_clock::time_point step_start_;
   std::int64_t fewest_cores_ = 1;  ///< that any rank's device has for it
+  std::shared_ptr<ChargedClock> clock_ = std::make_shared<ChargedClock>();
+  std::shared_ptr<const SystemCosts> costs_;  ///< null: nothing is charged
+  std::unique_ptr<Communicator> charged_ranks_;
   std::optional<device::Device> device_;
   Parameters parameters_;
   KernelSpec spec_;                       ///< for the device and the variant

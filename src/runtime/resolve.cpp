@@ -365,9 +365,8 @@ Resolved resolve(const KernelSpec& spec, DeviceFacts facts, const Wanted& wanted
   }
   std::optional<Overrides> system;
   if (!wanted.system.empty()) {
-    const SystemChoice chosen = load_system(wanted.system, spec, wanted.bitstream_id, found.variant);
-    found.system_note = chosen.note();
-    system = chosen.overrides;
+    found.system = load_system(wanted.system, spec, wanted.bitstream_id, found.variant);
+    system = found.system->overrides;
     facts.banks = system->banks.value_or(facts.banks);
     if (found.variant.empty()) found.variant = system->variant.value_or("");
   }

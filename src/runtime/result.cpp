@@ -325,6 +325,9 @@ std::string to_json(const Result& result) {
     document["verdicts"].push_back(verdict_json(entry, result.validated));
   if (!result.validated) document["verdicts"].push_back(verdict_json({}, false));
   if (result.with_timeline) document["timeline"] = timeline_json(result);
+  if (result.activities) {
+    document["modelled_timeline"] = timeline_document(*result.activities, result.program, "");
+  }
   if (!result.energy.empty()) document["energy"] = energy_json(result);
   document["notes"] = result.notes;
   // Names of devices and files come from outside; what is not UTF-8 in them must not cost the result.

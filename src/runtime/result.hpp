@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "device/device.hpp"
 #include "device/replications.hpp"
 #include "power/energy.hpp"
+#include "runtime/activity.hpp"
 #include "runtime/benchmark.hpp"
 #include "runtime/options.hpp"
 
@@ -75,6 +77,8 @@ struct Result {
   };
   std::vector<RankTimes> timeline;
   bool with_timeline = false;
+  std::shared_ptr<const ActivityLog>
+      activities;                     ///< of all ranks, in modelled time; null where none are kept
   std::vector<power::Energy> energy;  ///< over the counted repetitions; empty where nothing can be read
   std::vector<std::string> notes;
 };

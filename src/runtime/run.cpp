@@ -77,16 +77,17 @@ std::optional<int> prepare(Communicator& ranks, RunSetup& setup, const Program& 
   return static_cast<int>(ExitCode::kValid);
 }
 
-int run_under_launcher(RunSetup& setup, const Program& program, int* argc, char*** argv) {
+/// The processes of a launcher are the ranks.
+int run_processes(const std::string& program, int* argc, char*** argv,
+                  const std::function<int(Communicator&)>& body) {
   std::unique_ptr<Communicator> ranks;
   if (const std::optional<Failure> failure = attempt([&] { ranks = mpi_ranks(argc, argv); })) {
-    if (is_first_process()) complain(setup.program_name, failure->message);
+    if (is_first_process()) complain(program, failure->message);
     return static_cast<int>(failure->code);
   }
-  return run_to_the_end(*ranks, setup.program_name, [&] {
+  return run_to_the_end(*ranks, program, [&] {
     ranks->start();
-    if (const std::optional<int> ended = prepare(*ranks, setup, program)) return *ended;
-    return RankRun(*ranks, setup).execute();
+    return body(*ranks);
   });
 }
 
@@ -99,7 +100,12 @@ int run_program(int argc, char** argv, const Program& program) {
   setup.command.assign(argv, argv + argc);
   setup.program_name = std::filesystem::path(setup.command.at(0)).filename().string();
   setup.command[0] = setup.program_name;
-  if (started_by_launcher()) return run_under_launcher(setup, program, &argc, &argv);
+  if (started_by_launcher()) {
+    return run_processes(setup.program_name, &argc, &argv, [&](Communicator& ranks) {
+      const std::optional<int> ended = prepare(ranks, setup, program);
+      return ended ? *ended : RankRun(ranks, setup).execute();
+    });
+  }
   const std::unique_ptr<Communicator> alone = single_rank();
   std::optional<int> ended;
   const int code = run_to_the_end(*alone, setup.program_name, [&] {
@@ -111,6 +117,14 @@ int run_program(int argc, char** argv, const Program& program) {
   return run_in_process(setup.options.ranks, [&](Communicator& ranks) {
     ranks.set_timeout(setup.options.timeout_seconds);
     return run_to_the_end(ranks, setup.program_name, [&] { return RankRun(ranks, setup).execute(); });
+  });
+}
+
+int run_ranks(int argc, char** argv, int count, const std::function<int(Communicator&)>& body) {
+  const std::string program = std::filesystem::path(*argv).filename().string();
+  if (started_by_launcher()) return run_processes(program, &argc, &argv, body);
+  return run_in_process(count, [&](Communicator& ranks) {
+    return run_to_the_end(ranks, program, [&] { return body(ranks); });
   });
 }
 

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 
+#include "runtime/communicator.hpp"
 #include "runtime/execution.hpp"
 
 namespace fabricmark::runtime {
@@ -16,6 +18,10 @@ struct Program {
 
 /// Runs the program on all ranks. Returns its exit code (see ExitCode), the same on every rank.
 int run_program(int argc, char** argv, const Program& program);
+
+/// For programs that are no benchmark: runs `body` on all ranks, which are the processes of a launcher, or
+/// else `count` threads of this process. Returns the exit code, the same on every rank; failures are printed.
+int run_ranks(int argc, char** argv, int count, const std::function<int(Communicator&)>& body);
 
 /// The whole main function of a benchmark B whose code is the same for all variants, with a static `name` and
 /// a constructor from a Context.

@@ -4,73 +4,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "base/error.hpp"
+#include "runtime/system_document.hpp"
 
 namespace fabricmark::runtime {
 
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::json;
-using Has = bool (Json::*)() const noexcept;
-
-constexpr const char* kFormat = "fabricmark-exported-system/1";
-constexpr const char* kRemedy = "give what `fabricmark systems export NAME --output FILE` writes";
-
-/// An exported system with messages that name the file and the place.
-class Document {
- public:
-  explicit Document(fs::path file) : file_(std::move(file)) {
-    const std::string text = file_text(file_, "system file", kRemedy);
-    try {
-      root_ = Json::parse(text);
-    } catch (const Json::parse_error& error) {
-      const auto end = text.begin() + static_cast<std::ptrdiff_t>(std::min(error.byte, text.size()));
-      throw bad_use(
-          fmt::format("'{}' line {} is not JSON", file_.string(), 1 + std::count(text.begin(), end, '\n')),
-          kRemedy);
-    } catch (const Json::exception&) {  // a number that no type holds
-      throw wrong("a number");
-    }
-    const auto found = root_.is_object() ? root_.find("schema") : root_.end();
-    if (found == root_.end() || *found != kFormat) {
-      throw bad_use(fmt::format("'{}' is no {}", file_.string(), kFormat), kRemedy);
-    }
-  }
-
-  [[nodiscard]] const Json& root() const { return root_; }
-
-  [[nodiscard]] Error wrong(const std::string& place) const {
-    return bad_use(fmt::format("'{}': {} is missing or wrong", file_.string(), place), kRemedy);
-  }
-
-  [[nodiscard]] const Json& member(const Json& parent, const std::string& key, Has has,
-                                   const std::string& where) const {
-    const auto found = parent.is_object() ? parent.find(key) : parent.end();
-    if (found == parent.end() || !((*found).*has)()) throw wrong(where + key);
-    return *found;
-  }
-
-  [[nodiscard]] std::string text(const Json& parent, const std::string& key, const std::string& where) const {
-    return member(parent, key, &Json::is_string, where).get<std::string>();
-  }
-
-  [[nodiscard]] Value value(const Json& json, const std::string& place) const {
-    if (json.is_boolean()) return json.get<bool>();
-    if (json.is_string()) return json.get<std::string>();
-    if (json.is_number_float()) return json.get<double>();
-    if (!json.is_number_integer()) throw wrong(place);
-    const auto number = json.get<std::int64_t>();
-    if (json.is_number_unsigned() && number < 0) throw wrong(place);  // more than 63 bits
-    return number;
-  }
-
- private:
-  fs::path file_;
-  Json root_;
-};
+using Json = SystemDocument::Json;
 
 struct Entry {
   std::string id;
@@ -80,9 +23,9 @@ struct Entry {
 };
 
 /// The bitstreams of a benchmark, in the order of the file.
-std::vector<Entry> bitstreams_of(const Document& document, const std::string& benchmark) {
+std::vector<Entry> bitstreams_of(const SystemDocument& document, const std::string& benchmark) {
   std::vector<Entry> found;
-  const Json& all = document.member(document.root(), "bitstreams", &Json::is_array, "");
+  const Json& all = document.list("bitstreams");
   for (std::size_t i = 0; i < all.size(); ++i) {
     const std::string where = fmt::format("bitstreams[{}].", i);
     if (document.text(all[i], "benchmark", where) != benchmark) continue;
@@ -119,7 +62,7 @@ std::optional<Entry> choose(std::vector<Entry> entries, const fs::path& file, co
 }
 
 /// The parameters of a bitstream, its transport among them where the benchmark has that choice.
-std::map<std::string, Value> parameters_of(const Document& document, const Entry& entry,
+std::map<std::string, Value> parameters_of(const SystemDocument& document, const Entry& entry,
                                            const KernelSpec& spec) {
   std::map<std::string, Value> found;
   const std::string transport = document.text(*entry.json, "transport", entry.where);
@@ -132,7 +75,7 @@ std::map<std::string, Value> parameters_of(const Document& document, const Entry
   return found;
 }
 
-std::int64_t banks_of(const Document& document, const Json& device, const std::string& where) {
+std::int64_t banks_of(const SystemDocument& document, const Json& device, const std::string& where) {
   const Json& values = document.member(device, "values", &Json::is_object, where);
   const Json& banks = document.member(values, "banks", &Json::is_object, where + "values.");
   const std::string place = where + "values.banks.";
@@ -152,7 +95,7 @@ std::string SystemChoice::note() const {
 
 SystemChoice load_system(const fs::path& file, const KernelSpec& spec, const std::string& id,
                          const std::string& variant) {
-  const Document document(file);
+  const SystemDocument document(file);
   SystemChoice found;
   found.system = document.text(document.root(), "name", "");
   found.overrides.origin = file.string();
@@ -163,7 +106,7 @@ SystemChoice load_system(const fs::path& file, const KernelSpec& spec, const std
     found.overrides.parameters = parameters_of(document, *entry, spec);
     found.overrides.origin += ": " + entry->id;
   }
-  const Json& devices = document.member(document.root(), "devices", &Json::is_array, "");
+  const Json& devices = document.list("devices");
   for (std::size_t i = 0; i < devices.size(); ++i) {
     const std::string where = fmt::format("devices[{}].", i);
     const std::string device = document.text(devices[i], "id", where);

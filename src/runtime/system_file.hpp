@@ -7,17 +7,6 @@
 
 namespace fabricmark::runtime {
 
-/// What a run takes of a system: the banks of a device and, where it has one for the benchmark, a bitstream.
-struct SystemChoice {
-  std::string system;
-  std::string device;
-  std::string bitstream;  ///< FILE/NAME, or empty
-  Overrides overrides;
-
-  /// For the notes of the result.
-  [[nodiscard]] std::string note() const;
-};
-
 /// Reads what `fabricmark systems export` writes. With an `id` that bitstream counts, else the only one of
 /// the benchmark: of those of `variant`, where that is not empty, and of a kind of kernel that the benchmark
 /// has. The device is the bitstream's or the first. Throws Error (bad use) with the file, the place, and the

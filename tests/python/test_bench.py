@@ -1,5 +1,7 @@
 """What the comparisons of `make bench` rest on: ratios, which row counts, and sizes of the peers."""
 
+import random
+import statistics
 import sys
 
 import pytest
@@ -43,6 +45,63 @@ def test_contenders_take_turns():
     contenders = [Contender(name, lambda name=name: order.append(name) or 1.0) for name in "abc"]
     interleave(contenders, 3)
     assert "".join(order) == "abcbcacab"
+
+
+def planted(generator, rate, spread=0.1, rounds=40):
+    return [generator.gauss(rate, spread * rate) for _ in range(rounds)]
+
+
+def test_the_better_peer_is_found_and_the_ratio_is_its():
+    from pairs import ratio_to_best
+
+    generator = random.Random(1)
+    peers = [contender("slow", *planted(generator, 5)), contender("fast", *planted(generator, 10))]
+    found, names = ratio_to_best(contender("own", *planted(generator, 8)), peers)
+    assert names == ["fast"]
+    assert found.median == pytest.approx(0.8, rel=0.1)
+
+
+def test_the_best_of_equal_peers_is_not_favoured_by_the_noise_that_made_it_the_best():
+    from pairs import ratio, ratio_to_best
+
+    fair, favoured = [], []
+    for seed in range(200):
+        generator = random.Random(seed)
+        own = contender("own", *planted(generator, 1, rounds=8))
+        peers = [contender(str(i), *planted(generator, 1, rounds=8)) for i in range(4)]
+        fair.append(ratio_to_best(own, peers)[0].median)
+        favoured.append(ratio(own, max(peers, key=lambda peer: statistics.median(peer.values))).median)
+    assert statistics.mean(fair) == pytest.approx(1, abs=0.01)
+    assert statistics.mean(favoured) < 0.97
+
+
+def test_each_half_of_the_rounds_is_met_by_the_best_of_the_other():
+    from pairs import ratio_to_best
+
+    peers = [contender("even", 4, 1, 4, 1, 4), contender("odd", 1, 4, 1, 4, 1)]
+    found, names = ratio_to_best(contender("own", 2, 2, 2, 2, 2), peers)
+    assert names == ["even", "odd"]
+    assert (found.smallest, found.median, found.largest) == (2, 2, 2)  # of the same rounds it would be 1/2
+
+
+def test_rows_of_the_choice_of_b_eff(monkeypatch):
+    """Own rates are two thirds of those of whole messages in every round; one round becomes two."""
+    from cases import b_eff
+
+    runs = []
+
+    def rates(variables, *options):
+        runs.append(options)
+        rate = {("--chunk-bytes", "0"): 3.0, (): 2.0}.get(options[2:], 1.0)
+        return dict.fromkeys(b_eff.CHOICE_SIZES, rate)
+
+    monkeypatch.setattr(b_eff, "b_eff_rates", rates)
+    rows = b_eff.choices("host", {}, 1, " on system")
+    assert rows[0].what == "b_eff host on system, chosen / best in the other rounds (whole), 1 B"
+    assert [row.reached for row in rows] == [False] * len(b_eff.CHOICE_SIZES)
+    assert rows[0].value == pytest.approx(2 / 3)
+    assert "2 pairs" in rows[0].spread
+    assert len(runs) == 2 * (1 + len(b_eff.FORCED["host"]))
 
 
 def test_widths_of_hpcc_give_the_sizes_that_they_are_named_by():

@@ -78,10 +78,14 @@ def source_names(text: str) -> Iterator[tuple[int, str, str]]:
 
 
 def own_names(place: str, text: str) -> set[str]:
-    """The benchmarks whose room a source is: by its folder; a peer in bench/ says it in its first line."""
+    """The benchmarks whose room a source is: by its folder; a peer in bench/ says it in its first line.
+
+    Dataflow kernels have streams, and say so.
+    """
     folder = re.match(r"(?:src/benchmarks|kernels)/(\w+)/", place)
     peer = re.match(r"// The peer of fm_(\w+)", text) if place.startswith("bench/") else None
-    return {found[1] for found in (folder, peer) if found}
+    common = COMMON_WORDS if place.startswith("src/fabric/dataflow/") else set()
+    return {found[1] for found in (folder, peer) if found} | common
 
 
 def source_faults(root: Path) -> list[str]:

@@ -71,6 +71,11 @@ def test_what_is_built_and_started():
     assert found["definitions"]["DATA_TYPE"] == "double" and found["definitions"]["FM_CPU"] == "1"
     kinds = {one["name"]: one["kind"] for entry in found["entry_points"] for one in entry["arguments"]}
     assert (kinds["a"], kinds["alpha"]) == ("buffer", "double")
+    load, multiply, add = found["entry_points"][0]["costs"]
+    assert load.keys() == add.keys() == {"meaning", "memory_cycles"}
+    assert multiply["trips"] == "block_rows * blocks^2 * (block_size / gemm_size)^3"
+    throughput = kernels.wanted("gemm", "cpu", {}, 3, variant="throughput")
+    assert all("costs" not in entry for entry in kernels.ask([throughput])[0]["entry_points"])
 
 
 def test_the_bitstream_of_a_system(tmp_path, of_the_repository):

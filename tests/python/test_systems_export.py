@@ -52,6 +52,7 @@ def test_every_system_is_exported_with_the_numbers_of_the_models(name, profile):
         for transport, network in system.networks.items():
             found = networks[place["networks"][transport]]
             assert plain(found["values"]) == numbers(network)
+            assert found.get("topology", "") == network.topology
             assert [tuple(one["seconds"]) for one in found["curves"]] == [
                 one.seconds for one in network.curves
             ]
@@ -75,6 +76,19 @@ def test_values_keep_their_kind():
     changed = export.document("noctua2")["devices"][1]["values"]  # by [devices.host] of the system
     assert changed["host_to_device_bytes_per_second"] == {"value": 9.7e9, "kind": "published"}
     assert changed["device_to_host_bytes_per_second"]["kind"] == "fitted"
+
+
+def test_what_the_fabric_takes_of_a_network():
+    document = export.document("leaf_spine")
+    network = document["networks"][0]
+    assert network["topology"] == "leaf-spine:64x32x32"
+    values = plain(network["values"])
+    assert (values["frame_bytes"], values["frame_overhead_bytes"]) == (1056, 38)
+    assert (values["node_seconds"], values["cable_seconds"]) == (0.336e-6, 0.496e-6)
+    assert plain(document["devices"][0]["values"])["serial_ports"] == 4
+    leaves, spines, below = (int(one) for one in network["topology"].split(":")[1].split("x"))
+    assert leaves * below == document["topology"][0]["most_devices"]
+    assert max(spines + below, leaves) <= values["switch_ports"]
 
 
 def test_values_of_this_machine_are_measured(tmp_path):
@@ -119,6 +133,7 @@ FAULTS = {
     "a clock in millihertz": ("bitstreams", 0, "values", "kernel_hz", "value", 3e14),
     "a latency in nanoseconds": ("networks", 0, "values", "latency_seconds", "value", 520_000_000),
     "a name with another unit": ("devices", 0, "values", "bank_gb_per_s", {"value": 19.2, "kind": "fitted"}),
+    "no topology": ("networks", 0, "topology", "4x4"),
     "no kind": (*RATE, {"value": 19.2e9}),
     "another kind": (*RATE, "kind", "guessed"),
     "another version": ("schema", "fabricmark-exported-system/2"),

@@ -162,6 +162,13 @@ CHANGES = {
         "class =",
         "asic is not known; use one of fpga, cpu, gpu",
     ),
+    "topology that is none": (
+        SERIAL,
+        'kind = "direct"',
+        'kind = "direct"\ntopology = "torus:4by4"',
+        "topology =",
+        "'torus:4by4' is no topology; write for example ring",
+    ),
     "name that is no text": (
         BOARD,
         '"BittWare 520N"',

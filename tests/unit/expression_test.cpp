@@ -66,6 +66,40 @@ TEST(Expression, OfRandomWordsIsRefusedOrHasAValue) {
   EXPECT_GT(valued, checked / 2);
 }
 
+TEST(Formula, HasItsValueWithoutRounding) {
+  const Formula formula("lanes / 4 + ceil(size / 3) * floor(2.5)", {"lanes", "size"});
+  EXPECT_EQ(formula(std::vector<double>{2, 4}), 0.5 + 2 * 2);
+  EXPECT_EQ(formula(std::vector<double>{1, 6}), 0.25 + 2 * 2);
+  EXPECT_THROW((void)formula(std::vector<double>{1}), std::invalid_argument);
+}
+
+TEST(Formula, IsRefusedWhereItIsNoneAndWhereAStepHasNoValue) {
+  for (const char* text : {"", "lanes +", "size", "ceil(lanes, 1)", "ceil()", "sin(lanes)", "-lanes"}) {
+    EXPECT_THROW(Formula(text, {"lanes"}), std::invalid_argument) << text;
+  }
+  const Formula formula("1 / (lanes - 1)", {"lanes"});
+  EXPECT_THROW((void)formula(std::vector<double>{1}), std::invalid_argument);
+  EXPECT_EQ(formula(std::vector<double>{3}), 0.5);
+}
+
+TEST(Formula, OfRandomWordsIsRefusedOrHasAValue) {
+  const std::vector<std::string> words{"1", "2.5", "lanes", "ceil", "floor(", "max", "min(", "(", ")",
+                                       ")", ",",   "+",     "-",    "/",      "^",   " ",    "#", ""};
+  std::mt19937 random(20261125);
+  int valued = 0;
+  for (int i = 0; i < 20000; ++i) {
+    std::string text;
+    for (std::size_t count = random() % 7; count > 0; --count) text += words[random() % words.size()];
+    try {
+      const Formula formula(text, {"lanes"});
+      (void)formula(std::vector<double>{3});
+      ++valued;
+    } catch (const std::invalid_argument&) {  // NOLINT(bugprone-empty-catch): one of both
+    }
+  }
+  EXPECT_GT(valued, 500);
+}
+
 }  // namespace
 
 }  // namespace fabricmark::runtime

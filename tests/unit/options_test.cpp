@@ -106,7 +106,26 @@ INSTANTIATE_TEST_SUITE_P(
                     Words{"--kernel-file", ""}, Words{"--platform", ""}, Words{"--size", ""},
                     Words{"--memory", "hbm"}, Words{"--inject-fault", "x"}, Words{"--inject-delay", "x"},
                     Words{"--kernel-file", "a.cl", "--bitstream", "b"},
-                    Words{"--inject-fault", "scale", "--skip-validation"}));
+                    Words{"--inject-fault", "scale", "--skip-validation"}, Words{"--charge"},
+                    Words{"--timing-only"},
+                    Words{"--timing-only", "--system", "s.json", "--platform", "phantom"},
+                    Words{"--timing-only", "--system", "s.json", "--inject-fault", "scale"},
+                    Words{"--timing-only", "--system", "s.json", "--kernel-file", "a.cl"},
+                    Words{"--timing-only", "--system", "s.json", "--min-time", "1"}));
+
+TEST(Options, ForTimingAloneAreThoseOfAPhantomDeviceAndOneRepetition) {
+  const Options found = options({"--timing-only", "--system", "s.json"});
+  EXPECT_TRUE(found.charges);
+  EXPECT_EQ(found.selection.platform, "phantom");
+  EXPECT_EQ(found.repetitions, 1);
+  EXPECT_EQ(found.warmup, 0);
+  const Options asked =
+      options({"--timing-only", "--system", "s.json", "--repetitions", "3", "--warmup", "2"});
+  EXPECT_EQ(asked.repetitions, 3);
+  EXPECT_EQ(asked.warmup, 2);
+  const Options charged = options({"--charge", "--system", "s.json"});
+  EXPECT_TRUE(charged.charges && !charged.timing_only && !charged.selection.platform);
+}
 
 TEST(Options, RefuseAResultFileThatCannotBeWrittenBeforeTheRun) {
   const test::TemporaryFolder folder;

@@ -72,6 +72,18 @@ TEST(ResultJson, HoldsAllSamplesAndTheirStatistics) {
   EXPECT_EQ(triad["samples"]["per_rank"], (Json{{0.5, 0.25}, {0.125, 1.0}}));
 }
 
+TEST(ResultJson, HoldsWhoWaitedInModelledTime) {
+  Result result = sample();
+  EXPECT_FALSE(Json::parse(to_json(result)).contains("modelled_timeline"));
+  const auto log = std::make_shared<ActivityLog>();
+  log->add({.lane = "solve", .from = 0, .to = 2'000'000, .kind = ActivityKind::kWaitForWord, .what = "rows"});
+  result.activities = log;
+  const Json timeline = Json::parse(to_json(result))["modelled_timeline"];
+  EXPECT_EQ(timeline["program"], "fm_stream");
+  EXPECT_EQ(timeline["series"][0]["what"], "rows");
+  EXPECT_EQ(timeline["series"][0]["activities"][0][1], 2e-9);
+}
+
 TEST(ResultJson, SaysHowLongTheStepsTook) {
   Result result = sample();
   result.steps = {{"inputs", 0.5}, {"check", 2}};

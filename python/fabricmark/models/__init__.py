@@ -56,7 +56,7 @@ class Board:
     too [host.neighbour_factor].
     `core_bytes_per_second`: copy rate of one core (CPU only).
     `host_bytes_per_second`: copy rate of one whole host, bytes read plus bytes written.
-    `cores`: of the device (CPU only).
+    `cores`: of the device (CPU only). `serial_ports`: of the board, for cables to other boards (FPGA).
     `flops_per_second`: of the whole device by type of the numbers ("half", "float", "double"), multiply-adds.
     `updates_per_second`: (table [bytes], random updates of 8 bytes a second of the whole device), ascending.
     `devices`, `hosts`: how many such devices and hosts the run used.
@@ -92,6 +92,7 @@ class Board:
     memory_bytes: float | None = None
     host_bytes_per_second: float | None = None
     cores: int | None = None
+    serial_ports: int | None = None
     flops_per_second: Mapping[str, float] = field(default_factory=dict)
     updates_per_second: tuple[tuple[float, float], ...] = ()
     devices: int = 1

@@ -44,6 +44,7 @@ class Network:
     `start_seconds`: to issue one message. `curves`: the hosts' MPI where `kind` is "host"; there also
     `self_bytes_per_second`: of a rank to itself where no curve says [key self_bandwidth], and
     `ordering_bytes_per_second`: at which a host puts the blocks of a matrix in order [ordering_bandwidth].
+    `topology`: how cables connect the devices (docs/fabric.md), for the emulated fabric; "": nothing says.
     """
 
     name: str
@@ -58,6 +59,7 @@ class Network:
     curves: tuple[Curve, ...] = ()
     self_bytes_per_second: float | None = None
     ordering_bytes_per_second: float | None = None
+    topology: str = ""
     model_parameters: Mapping[str, float] = field(default_factory=dict)
 
     def curve(self, devices: int, nodes: int) -> Curve | None:

@@ -1,4 +1,4 @@
-"""The files of a report: results of runs, and summaries of `fabricmark scale`."""
+"""The files of a report: results of runs, summaries of `fabricmark scale`, and modelled timelines."""
 
 import sys
 from collections.abc import Mapping, Sequence
@@ -8,7 +8,8 @@ from pathlib import Path
 from fabricmark import results
 from fabricmark.base.errors import FabricmarkError, printable
 from fabricmark.base.schema import first_fault
-from fabricmark.results import Result, scaling
+from fabricmark.results import Result, scaling, timeline
+from fabricmark.results.timeline import Timeline
 
 
 @dataclass(frozen=True)
@@ -33,18 +34,35 @@ class Inputs:
 
     results: list[Result] = field(default_factory=list)
     scalings: list[Scaling] = field(default_factory=list)
+    timelines: list[Timeline] = field(default_factory=list)
     errors: list[FabricmarkError] = field(default_factory=list)
 
 
 def find(places: Sequence[Path]) -> list[Path]:
-    """Result files, and the scaling.json of folders that hold one. Raises FabricmarkError (2).
+    """Result files, and scaling.json and timelines of folders that hold them. Raises FabricmarkError (2).
 
     A folder that has only folders of results, as `make run` and campaigns leave it, stands for the newest.
     """
     places = [_with_results(place) for place in places]
     sums = [place / results.SCALING_FILE for place in places]
-    files = [*results.find_files(places), *(path for path in sums if path.is_file())]
+    drawn = {place: _timelines_of(place) for place in places}
+    # A folder that has only timelines is one of a program that writes no results.
+    others = [place for place in places if not drawn[place] or results.has_results(place)]
+    files = [*results.find_files(others), *(path for path in sums if path.is_file())]
+    files += [path for found in drawn.values() for path in found]
     return list(dict.fromkeys(files))
+
+
+def _timelines_of(place: Path) -> list[Path]:
+    return sorted(place.glob(f"[!.]*{timeline.ENDING}")) if place.is_dir() else []
+
+
+def _timeline(file: Path, document: Mapping) -> Timeline:
+    results.check_version(file, document, timeline.SCHEMA)
+    fault = timeline.first_fault_of(document)
+    if fault:
+        raise FabricmarkError(f"{file}: {fault[0]}: {fault[1]}", results.REMEDY)
+    return timeline.made(file, document)
 
 
 def _with_results(place: Path) -> Path:
@@ -61,8 +79,10 @@ def read(files: Sequence[Path]) -> Inputs:
     for file in files:
         try:
             document = results.read_json(file, results.REMEDY)
-            if _is_scaling(document):
+            if _is_of(scaling.SCHEMA, document):
                 found.scalings.append(_scaling(file, document))
+            elif _is_of(timeline.SCHEMA, document):
+                found.timelines.append(_timeline(file, document))
             else:
                 found.results.append(results.checked(file, document))
         except FabricmarkError as error:
@@ -70,8 +90,8 @@ def read(files: Sequence[Path]) -> Inputs:
     return found
 
 
-def _is_scaling(document: object) -> bool:
-    family = scaling.SCHEMA.rpartition("/")[0] + "/"
+def _is_of(newest: str, document: object) -> bool:
+    family = newest.rpartition("/")[0] + "/"
     schema = document.get("schema") if isinstance(document, dict) else None
     return isinstance(schema, str) and schema.startswith(family)
 

@@ -5,8 +5,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from fabricmark.base.errors import FabricmarkError
-from fabricmark.report import groups, inputs, page, pictures, rows, run_tables
+from fabricmark.base.errors import FabricmarkError, printable
+from fabricmark.report import groups, inputs, page, pictures, rows, run_tables, waits
+from fabricmark.results import timeline
+
+MOST_LINES = 12  # of modelled timelines
 
 
 @contextmanager
@@ -39,15 +42,32 @@ def main(
             rows.save(found.results, file, write_text)
         if svg is not None:
             run_tables.save_svg(found.results, svg)
-    if (html is not None or png is not None) and (found.results or found.scalings):
+    if rows.STANDARD_OUTPUT not in texts:
+        for line in waiting(found):
+            print(printable(line))
+    if (html is not None or png is not None) and (found.results or found.scalings or found.timelines):
         write(found, html, png)
     return found
+
+
+def waiting(found: inputs.Inputs) -> list[str]:
+    """Who waited most, a line for each modelled timeline."""
+    of_results = [
+        timeline.made(run.path, run.document[timeline.PROPERTY])
+        for run in found.results
+        if timeline.PROPERTY in run.document
+    ]
+    shown = [*of_results, *found.timelines]
+    lines = [f"{each.path.name}, modelled timeline: {' '.join(waits.most_waited(each))}" for each in shown]
+    if len(lines) <= MOST_LINES:
+        return lines
+    return [*lines[:MOST_LINES], f"and {len(lines) - MOST_LINES} more modelled timelines"]
 
 
 def write(found: inputs.Inputs, html: Path | None, png: Path | None) -> None:
     """The page and the pictures of everything that was read."""
     grouped = groups.make(found.results)
-    plots = page.all_plots(grouped, found.scalings)
+    plots = page.all_plots(grouped, found.scalings, found.timelines)
     if html is not None:
         page.save(page.Report(grouped, plots, found), html)
         print(f"page: {html}")

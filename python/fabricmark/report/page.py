@@ -9,13 +9,25 @@ from pathlib import Path
 
 from fabricmark import __version__
 from fabricmark.base import paths
-from fabricmark.report import bars, curves, details, gantt, headlines, samples, sections, speedups, tables
+from fabricmark.report import (
+    bars,
+    curves,
+    details,
+    gantt,
+    headlines,
+    samples,
+    sections,
+    speedups,
+    tables,
+    waits,
+)
 from fabricmark.report.details import listed
 from fabricmark.report.groups import Group
 from fabricmark.report.inputs import Inputs, Scaling
 from fabricmark.report.plots import Plot, unique_slugs
 from fabricmark.report.run_tables import FOOTNOTE, NOTHING, failures
 from fabricmark.report.tables import anchor, text
+from fabricmark.results.timeline import Timeline
 
 MOST_ERRORS = 50
 FIRST_ERRORS = 4  # more are folded: headlines come first
@@ -24,7 +36,10 @@ POLICY = (
     "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; "
     "base-uri 'none'; form-action 'none'"
 )
-MAKERS = {"curves": curves, "scaling": speedups, "efficiency": bars, "timeline": gantt, "samples": samples}
+MAKERS = {
+    "curves": curves, "scaling": speedups, "efficiency": bars, "timeline": gantt, "waits": waits,
+    "samples": samples,
+}  # fmt: skip
 
 Plots = dict[str, dict[str, list[Plot]]]
 
@@ -44,7 +59,9 @@ class Report:
     files: Inputs
 
 
-def all_plots(groups: Sequence[Group], scalings: Sequence[Scaling] = ()) -> Plots:
+def all_plots(
+    groups: Sequence[Group], scalings: Sequence[Scaling] = (), timelines: Sequence[Timeline] = ()
+) -> Plots:
     """{benchmark: {kind: its plots}}, every plot with a name of its own."""
     made: Plots = {}
     summed_up = {file for scaling in scalings for file in scaling.files()}
@@ -58,6 +75,9 @@ def all_plots(groups: Sequence[Group], scalings: Sequence[Scaling] = ()) -> Plot
     for scaling in scalings:
         kinds = made.setdefault(scaling.document["benchmark"], {kind: [] for kind in MAKERS})
         kinds["scaling"] += speedups.of_document(scaling)
+    for found in timelines:
+        kinds = made.setdefault(found.program, {kind: [] for kind in MAKERS})
+        kinds["waits"].append(waits.of_file(found))
     named = iter(
         unique_slugs([plot for kinds in made.values() for plots in kinds.values() for plot in plots])
     )

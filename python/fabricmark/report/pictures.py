@@ -76,9 +76,15 @@ def draw_bars(axes, plot: Plot, series: Series, number: int) -> None:
     """Lying bars: over each other where they start at their own times, side by side otherwise."""
     thickness = 0.7 if plot.overlaid else 0.7 / len(plot.series)
     shift = 0.0 if plot.overlaid else (number - (len(plot.series) - 1) / 2) * thickness
+    bands = series.bands or [(0.0, 1.0)] * len(series.y)
+    middles = [
+        row + shift + thickness * (0.5 - (low + high) / 2)
+        for row, (low, high) in zip(series.y, bands, strict=True)
+    ]
     axes.barh(
-        [row + shift for row in series.y], series.x, thickness, left=list(series.base) or 0,
-        color=PALETTE[series.colour or 0], label=printable(series.name), linewidth=0,
+        middles, series.x, [thickness * (high - low) for low, high in bands], left=list(series.base) or 0,
+        color=GREY if series.colour is None else PALETTE[series.colour],
+        label=printable(series.name), linewidth=0,
     )  # fmt: skip
 
 

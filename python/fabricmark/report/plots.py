@@ -19,6 +19,7 @@ class Series:
     style: line, dashed (a model), dotted (a limit), points, or bars. `colour`: index in PALETTE; None: grey.
     Bars lie: `y` is their row, `x` their length, `base` where they start (empty: at 0). `hover`: what to say
     of each value; `spots`: places to point at instead, (x, y, text), where values are too many for that.
+    `bands`: (bottom, top) of each bar in its row, from 0 to 1 (empty: all of it).
     """
 
     name: str
@@ -29,6 +30,7 @@ class Series:
     hover: Sequence[str] = ()
     base: Sequence[float] = ()
     spots: Sequence[tuple[float, float, str]] = ()
+    bands: Sequence[tuple[float, float]] = ()
 
     @property
     def word(self) -> str:
@@ -42,7 +44,8 @@ class Plot:
 
     `x_ticks`: positions and their labels; `rows`: labels of the rows of lying bars. `unit`: of the values,
     those along x where there are rows. `family`: what the plot shares with those beside it, of which `part`
-    tells it apart. `reference`: a value that is marked by a line across all rows.
+    tells it apart. `reference`: a value that is marked by a line across all rows. `has_own_colours`: each
+    series keeps its own, whatever stands beside it.
     """
 
     slug: str
@@ -60,6 +63,7 @@ class Plot:
     family: str = ""
     part: str = ""
     reference: float | None = None
+    has_own_colours: bool = False
 
     def alternative(self) -> str:
         """The plot in words, for those who do not see it: axes, and the range of each series."""

@@ -15,6 +15,10 @@ KINDS = {
     "curves": ("Over sizes and parameters", "A line a series; modelled lines are dashed, limits dotted."),
     "scaling": ("Scaling", "Rates on more ranks against the fewest; emulated runs are not compared."),
     "timeline": ("Kernel timeline", "When each kernel ran on the device, a row for each replication."),
+    "waits": (
+        "Modelled timeline",
+        "Who computed and who waited for what, in modelled time: a row for each kernel and link.",
+    ),
     "samples": ("Samples", "Every repetition as a point; the slowest rank counts."),
 }
 FOLDED = ("timeline", "samples")
@@ -72,6 +76,8 @@ def family(members: Sequence[Plot]) -> str:
     # Rows carry their names themselves; only where bars of several kinds lie in them is a legend needed.
     labelled = members[0].rows and not members[0].overlaid
     colours = {word: i for i, word in enumerate(words)} if not labelled else None
+    if members[0].has_own_colours:
+        colours = {entry.word: entry.colour for plot in members for entry in plot.series}
     looks = f'class="family{" wide" if members[0].overlaid else ""}" style="--n:{min(3, len(members))}"'
     key = "" if labelled else legend([entry for plot in members for entry in plot.series], colours)
     shown = "".join(figure(plot, colours) for plot in members)

@@ -191,8 +191,9 @@ def bars(
         base = series.base[i] if series.base else 0.0
         start, end = scale(base), scale(base + length)
         said = series.hover[i] if series.hover else scales.text(length, plot.unit)
-        place = f'x="{number(start)}" y="{number(top(row))}"'
-        size = f'width="{max(end - start, 0.5):.2f}" height="{BAND - 3}"'
+        low, high = series.bands[i] if series.bands else (0.0, 1.0)
+        place = f'x="{number(start)}" y="{number(top(row) + (1 - high) * (BAND - 3))}"'
+        size = f'width="{max(end - start, 0.5):.2f}" height="{number((high - low) * (BAND - 3))}"'
         yield mark(f"rect {place} {size}", colour, said)
         if not series.base:
             at = f'x="{number(end + 4)}" y="{number(top(row) + BAND - 4)}"'

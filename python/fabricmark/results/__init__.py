@@ -11,12 +11,13 @@ from pathlib import Path
 from fabricmark.base import paths, units
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.base.schema import first_fault
-from fabricmark.results import inner, judgement
+from fabricmark.results import inner, judgement, timeline
 from fabricmark.results.versions import OLDEST, SCHEMA, upgraded
 
 REMEDY = "run the benchmark again or leave this file out"
 SCALING_FILE = "scaling.json"  # of `fabricmark scale`, beside the result files it sums up
 SYSTEM_ENDING = ".system.json"  # of the system that `fabricmark run --system` wrote for the programs
+OTHER_ENDINGS = (SYSTEM_ENDING, timeline.ENDING)  # what else lies in folders of results
 LARGEST_INTEGER = 2**64
 RATE_PREFIXES = {"G": 1e9, "M": 1e6, "k": 1e3}
 
@@ -166,6 +167,10 @@ def checked(path: Path, document: object) -> Result:
     fault = first_fault("result-2", document)
     if fault:
         raise FabricmarkError(f"{path}: {fault[0]}: {fault[1]}", REMEDY)
+    if timeline.PROPERTY in document:
+        fault = timeline.first_fault_of(document[timeline.PROPERTY])
+        if fault:
+            raise FabricmarkError(f"{path}: {timeline.PROPERTY}.{fault[0]}: {fault[1]}", REMEDY)
     measurements = [_measurement(entry) for entry in document["measurements"]]
     for measurement, entry in zip(measurements, document["measurements"], strict=True):
         ranks = document["environment"]["ranks"]["count"]
@@ -252,12 +257,17 @@ def newest_below(folder: Path) -> Path | None:
     return max(below, key=lambda path: path.lstat().st_mtime_ns).parent if below else None
 
 
+def has_results(folder: Path) -> bool:
+    """Whether result files lie in a folder."""
+    return bool(_results_of(folder.glob("*.json")))
+
+
 def _results_of(files: Iterable[Path]) -> list[Path]:
-    """Sorted, without summaries of scaling, systems, and what is still being written (.NAME)."""
+    """Sorted, without summaries of scaling, systems, timelines, and what is still being written (.NAME)."""
     return sorted(
         path
         for path in files
-        if path.name != SCALING_FILE and not path.name.endswith(SYSTEM_ENDING) and path.name[0] != "."
+        if path.name != SCALING_FILE and not path.name.endswith(OTHER_ENDINGS) and path.name[0] != "."
     )
 
 

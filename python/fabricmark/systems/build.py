@@ -135,7 +135,8 @@ def network(path: Path, source: Source) -> tuple[Network, tuple[SourcedValue, ..
         raise files.refused(path, fault) from fault
     if "width_bytes" in found:
         found["width_bytes"] = int(found["width_bytes"])
-    made = Network(name=table.texts["name"], kind=table.texts["kind"], curves=measured, **found)
+    texts = {name: table.texts[name] for name in ("name", "kind", "topology") if name in table.texts}
+    made = Network(**texts, curves=measured, **found)
     return made, tuple(table.sourced.values())
 
 

@@ -110,6 +110,7 @@ def _network(name: str, network: Network, sourced: tuple[SourcedValue, ...], pro
         "id": name,
         "name": network.name,
         "kind": network.kind,
+        **({"topology": network.topology} if network.topology else {}),
         "values": _values(network, NETWORK_VALUES, kinds),
         "curves": [
             {

@@ -76,7 +76,7 @@ BOARD = {
     "arithmetic.half": Key("flops_per_second", "flops_per_second", "multiply-adds, counted as two"),
     "arithmetic.float": Key("flops_per_second", "flops_per_second", "multiply-adds, counted as two"),
     "arithmetic.double": Key("flops_per_second", "flops_per_second", "multiply-adds, counted as two"),
-    "serial.ports": Key(COUNT, "", "network ports of the board"),
+    "serial.ports": Key(COUNT, "serial_ports", "network ports of the board"),
     "serial.port_bandwidth": Key(RATE, "", "of one port, one direction"),
     **{f"resources.{name}": key for name, key in RESOURCES.items()},
 }
@@ -146,6 +146,11 @@ VALUES: Mapping[str, Mapping[str, Key]] = {
 }
 CLASSES = ("fpga", "cpu", "gpu")
 KINDS = ("direct", "packet", "host")
+# As the fabric's own reader takes a topology, which also knows what the sizes make (docs/fabric.md).
+TOPOLOGY = r"^(pair|((ring|torus|full-mesh|switch|leaf-spine)(:[0-9]+(x[0-9]+)*)?))(\*[0-9]+)?$"
+# Of texts that are no free words.
+PATTERNS = {"topology": TOPOLOGY}
+REMEDIES = {TOPOLOGY: "write for example ring, ring:8*2, torus:4x4 or leaf-spine:4x2x8"}
 # Texts beside the values: whether required, and meaning.
 TEXTS: Mapping[str, Mapping[str, tuple[bool, str]]] = {
     "board": {
@@ -158,6 +163,7 @@ TEXTS: Mapping[str, Mapping[str, tuple[bool, str]]] = {
     "network": {
         "name": (True, "as people call it"),
         "kind": (True, "direct (circuits), packet (an engine on the board) or host (PCI Express and MPI)"),
+        "topology": (False, "how cables connect the devices, as docs/fabric.md has it: ring, torus:8x8"),
         "summary": (False, "what else there is to say"),
         "source": (False, "of all values here that have none of their own"),
         "like": (False, "id of a network from which all is taken that is not here"),

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from jsonschema.exceptions import ValidationError
 
 from fabricmark.base import schema
-from fabricmark.systems import quantity
+from fabricmark.systems import keys, quantity
 from fabricmark.systems.sourced_value import Fault
 
 # What a type is called, and how it is written.
@@ -57,6 +57,8 @@ def _fault(error: ValidationError) -> Fault:
             return Fault(at, f"{given} is not known", f"use one of {', '.join(allowed)}")
         case "pattern" | "type" if error.schema.get("pattern") in UNITS:
             return _quantity(given, UNITS[error.schema["pattern"]], path)
+        case "pattern" if allowed in keys.REMEDIES:
+            return Fault(path, f"{given!r} is no {key}", keys.REMEDIES[allowed])
         case "pattern":
             return Fault(path, f"{given!r} is no text", "write words in quotes")
         case "type":

@@ -49,6 +49,7 @@ class EffectiveBandwidth : public runtime::Benchmark {
  public:
   explicit EffectiveBandwidth(const runtime::Context& context)
       : ranks_(context.ranks()),
+        computes_(context.computes()),
         fault_(context.conditions().fault),
         transport_(fabric::make_transport(
             context, {.largest_bytes = std::size_t{1} << context.parameters().count("largest")})),
@@ -81,10 +82,10 @@ class EffectiveBandwidth : public runtime::Benchmark {
   void execute(runtime::Laps& laps) override {
     for (const std::size_t bytes : sizes_) {
       const std::size_t count = messages(bytes);
-      series_.prepare(bytes, count, 2 * prepared_);
+      series_.prepare(bytes, count, 2 * prepared_, computes_);
       laps.time_each(lap_name("exchange", bytes), count, [&](std::size_t place) { series_.exchange(place); });
       if (bytes == sizes_.back() && spoils("")) series_.spoil(0, fault_->kind);
-      series_.check(verdicts_);
+      if (computes_) series_.check(verdicts_);
       if (steps_) time_steps(laps, bytes, count);
     }
   }
@@ -196,15 +197,17 @@ class EffectiveBandwidth : public runtime::Benchmark {
   void time_steps(runtime::Laps& laps, std::size_t bytes, std::size_t count) {
     using Place = fabric::Steps::Place;
     fabric::Steps& steps = *steps_->steps;
-    series_.prepare(bytes, count, 2 * prepared_ + 1);
-    for (const Place place : {Place::kSent, Place::kReceived})
-      std::ranges::fill(steps.staged(place, series_.all_bytes()), kPoison);
+    series_.prepare(bytes, count, 2 * prepared_ + 1, computes_);
+    for (const Place place : {Place::kSent, Place::kReceived}) {
+      if (computes_) std::ranges::fill(steps.staged(place, series_.all_bytes()), kPoison);
+    }
     touch(laps, kKernel, bytes, count);
     for (std::size_t step = 0; step < steps_->each.size(); ++step) {
       const auto& [name, place] = steps_->each[step];
       laps.time_each(lap_name(name, bytes), count, [&](std::size_t i) {
         steps.take(step, series_.sends(i), series_.receives(i), i * series_.place_bytes());
       });
+      if (!computes_) continue;
       if (place == Place::kArrived) {
         if (spoils(name)) series_.spoil(0, fault_->kind);
         series_.check(verdicts_);
@@ -222,10 +225,11 @@ class EffectiveBandwidth : public runtime::Benchmark {
     const auto value = static_cast<std::uint8_t>(++touches_ % 251 + 1);
     steps_->kernels.set(0, {{"value", value}});
     laps.time_each(lap_name(step, bytes), count, [&](std::size_t) { steps_->kernels.run(step, {{}}); });
-    check_touched(value, step);
+    if (computes_) check_touched(value, step);
   }
 
   runtime::Communicator& ranks_;
+  bool computes_;  ///< else there is nothing to make and to compare
   std::optional<runtime::Fault> fault_;
   std::unique_ptr<fabric::Transport> transport_;
   Series series_;

@@ -19,10 +19,11 @@ std::size_t Series::offset(std::size_t direction, std::size_t place) const {
   return direction * room_ + place * bytes_;
 }
 
-void Series::prepare(std::size_t bytes, std::size_t count, std::uint32_t repetition) {
+void Series::prepare(std::size_t bytes, std::size_t count, std::uint32_t repetition, bool has_bytes) {
   bytes_ = bytes;
   count_ = count;
   repetition_ = repetition;
+  if (!has_bytes) return;
   for (std::size_t direction = 0; direction < kDirections; ++direction) {
     const std::span<std::byte> sent = view(*outgoing_, direction);
     for (std::size_t place = 0; place < count; ++place) {

@@ -26,7 +26,8 @@ class Series {
          std::size_t room_bytes);
 
   /// Prepares `count` messages of `bytes` for this repetition: writes what is sent, poisons what is received.
-  void prepare(std::size_t bytes, std::size_t count, std::uint32_t repetition);
+  /// Without `has_bytes` it is only known how many and how long they are.
+  void prepare(std::size_t bytes, std::size_t count, std::uint32_t repetition, bool has_bytes = true);
   /// One message in both directions; `place` from 0 to count - 1.
   void exchange(std::size_t place);
   /// Messages to and from both neighbours, for transports whose steps are taken one by one.

@@ -94,18 +94,6 @@ class Comparison {
   runtime::WorstPlace worst_;
 };
 
-inline double root_mean_square(std::span<const std::complex<double>> points, int threads = 1) {
-  double squares = 0;
-  std::mutex adding;
-  parallel_for(points.size(), threads, kWorthAThread, [&](std::size_t begin, std::size_t end) {
-    double part = 0;
-    for (const std::complex<double>& point : points.subspan(begin, end - begin)) part += std::norm(point);
-    const std::scoped_lock lock(adding);
-    squares += part;
-  });
-  return std::sqrt(squares / static_cast<double>(points.size()));
-}
-
 /// Comparison::add() on several threads.
 template <typename T>
 void add_parts(Comparison<T>& comparison, std::span<const std::complex<T>> result,
@@ -122,34 +110,31 @@ void add_parts(Comparison<T>& comparison, std::span<const std::complex<T>> resul
   });
 }
 
-/// A whole batch: `inputs` and `results` of batch x n points. Transforms side by side, and where these are
-/// fewer than the threads, each on several; a reference for each that is under way.
-template <typename T>
-std::vector<runtime::Verdict> check_batch(std::span<const std::complex<T>> inputs,
+/// A whole batch: `input(i)` gives point number i of all transforms, `results` holds theirs. Transforms side
+/// by side, and where these are fewer than the threads, each on several.
+template <typename T, typename Input>
+std::vector<runtime::Verdict> check_batch(References& references, Input&& input,
                                           std::span<const std::complex<T>> results, std::size_t log_size,
-                                          Direction direction, int threads = 1) {
+                                          Direction direction) {
   const std::size_t points = std::size_t{1} << log_size;
-  const Threads shared = shared_threads(inputs.size() / points, threads);
+  const Threads& shared = references.threads();
   Comparison<T> comparison(log_size, direction);
   std::mutex merging;
   const auto check_some = [&](std::size_t begin, std::size_t end) {
-    Reference reference(points, direction, shared.of_each);
+    std::unique_ptr<Reference> reference = references.take();
     Comparison<T> own(log_size, direction);
     for (std::size_t transform = begin; transform < end; ++transform) {
-      const std::span<const std::complex<T>> input = inputs.subspan(transform * points, points);
-      parallel_for(points, shared.of_each, kWorthAThread, [&](std::size_t first, std::size_t last) {
-        for (std::size_t i = first; i < last; ++i) {
-          reference.points()[i] = static_cast<std::complex<double>>(input[i]);
-        }
-      });
-      reference.transform();
-      add_parts<T>(own, results.subspan(transform * points, points), reference.points(),
-                   root_mean_square(reference.points(), shared.of_each), 0, transform, shared.of_each);
+      const std::size_t first = transform * points;
+      const double rms = transform_in(
+          *reference, [&](std::size_t i) { return input(first + i); }, direction, shared.of_each);
+      add_parts<T>(own, results.subspan(first, points), reference->points(), rms, 0, transform,
+                   shared.of_each);
     }
+    references.give(std::move(reference));
     const std::scoped_lock lock(merging);
     comparison.merge(own);
   };
-  parallel_for(inputs.size() / points, shared.side_by_side,
+  parallel_for(results.size() / points, shared.side_by_side,
                std::max<std::size_t>(1, kWorthAThread >> log_size), check_some);
   return comparison.verdicts();
 }

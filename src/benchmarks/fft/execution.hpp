@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "base/error.hpp"
+#include "base/interface.hpp"
 #include "benchmarks/fft/vectors.hpp"
 #include "runtime/benchmark.hpp"
 
@@ -10,13 +11,8 @@ namespace fabricmark::fft {
 
 /// Where the points of a rank lie on the device and how they are transformed there. What differs is the kind
 /// of kernel, and whether the ranks share one vector.
-class Execution {
+class Execution : public Interface {
  public:
-  virtual ~Execution() = default;
-  Execution() = default;
-  Execution(const Execution&) = delete;
-  Execution& operator=(const Execution&) = delete;
-
   /// Copies all points of this rank between host and device; waits.
   virtual void write_input(const void* points) = 0;
   virtual void write_output(const void* points) = 0;

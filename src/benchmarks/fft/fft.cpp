@@ -45,31 +45,30 @@ class TypedFft : public runtime::Benchmark {
       : ranks_(context.ranks()),
         log_size_(context.parameters().count("log_size")),
         is_distributed_(is_distributed(context)),
+        computes_(context.computes()),
         threads_(runtime::host_threads(context.ranks())),
         points_(checked_points(context)),
         execution_(make_execution(context, {sizeof(std::complex<T>), host_bytes})),
-        inputs_{context.host_array<std::complex<T>>(points_), context.host_array<std::complex<T>>(points_)},
+        input_(context.host_array<std::complex<T>>(points_)),
         results_{context.host_array<std::complex<T>>(points_), context.host_array<std::complex<T>>(points_)} {
   }
 
   void prepare(int repetition) override {
     repetition_ = repetition;
-    for (const Direction direction : kDirections) {
-      const std::uint64_t seed = input_seed(repetition, direction);
-      parallel_for(points_, threads_, kWorthAThread, [&](std::size_t begin, std::size_t end) {
-        fill_input<T>(input(direction).span().subspan(begin, end - begin), seed, first_point() + begin);
-        std::ranges::fill(result(direction).span().subspan(begin, end - begin), kPoison);
-      });
-    }
+    make_input(Direction::kForward);
+    parallel_for(points_, threads_, kWorthAThread, [&](std::size_t begin, std::size_t end) {
+      for (auto& result : results_) std::ranges::fill(result.span().subspan(begin, end - begin), kPoison);
+    });
     execution_->poison();
   }
 
   void execute(runtime::Laps& laps) override {
-    laps.time("host_to_device", [&] { execution_->write_input(input(Direction::kForward).data()); });
+    laps.time("host_to_device", [&] { execution_->write_input(input_.data()); });
     for (const Direction direction : kDirections) {
       if (direction == Direction::kInverse) {
         // Nothing of the forward transform is left on the device.
-        execution_->write_input(input(direction).data());
+        if (computes_) make_input(direction);
+        execution_->write_input(input_.data());
         execution_->poison();
       }
       laps.time(name(direction), [&] { execution_->run(direction); });
@@ -113,12 +112,10 @@ class TypedFft : public runtime::Benchmark {
     for (const Direction direction : kDirections) {
       SumVerdict<T> verdict(*sums_, direction);
       const std::span<const std::complex<T>> values = result(direction).span();
-      const std::uint64_t seed = input_seed(repetition_, direction);
       if (is_distributed_) {
-        // Every rank knows the whole input, so that no check depends on another rank's word.
-        verdict.add([&](std::size_t i) { return input_point<T>(seed, i); }, values, 0, threads_);
+        verdict.add(input_of(direction), values, 0, threads_);
       } else {
-        add_batch<T>(verdict, input(direction).span(), values, log_size_, threads_);
+        add_batch<T>(verdict, input_of(direction), values, log_size_, threads_);
       }
       verdicts.push_back(verdict.verdict());
     }
@@ -127,11 +124,15 @@ class TypedFft : public runtime::Benchmark {
 
   std::vector<runtime::Verdict> validate() override {
     std::vector<runtime::Verdict> verdicts;
+    References references(std::size_t{1} << log_size_, shared_threads(transforms(), threads_));
+    if (sums_) references.give(sums_->release());
+    sums_.reset();
     for (const Direction direction : kDirections) {
       const std::span<const std::complex<T>> values = result(direction).span();
       const std::vector<runtime::Verdict> found =
-          is_distributed_ ? check_distributed<T>(ranks_, values, log_size_, direction, repetition_)
-                          : check_batch<T>(input(direction).span(), values, log_size_, direction, threads_);
+          is_distributed_ ? check_distributed<T>(references, input_of(direction), values, first_point(),
+                                                 log_size_, direction)
+                          : check_batch<T>(references, input_of(direction), values, log_size_, direction);
       verdicts.insert(verdicts.end(), found.begin(), found.end());
     }
     return verdicts;
@@ -168,7 +169,7 @@ class TypedFft : public runtime::Benchmark {
   static constexpr std::complex<T> kPoison{kNan, kNan};
 
   static double host_bytes(const runtime::Context& context, std::size_t batch) {
-    constexpr double kArrays = 4;  // two inputs and two results
+    constexpr double kArrays = 3;  // an input and two results
     const double points = std::exp2(context.parameters().integer("log_size"));
     if (is_distributed(context)) {
       const double own = points / context.ranks().size();
@@ -176,15 +177,28 @@ class TypedFft : public runtime::Benchmark {
     }
     const int references = shared_threads(batch, runtime::host_threads(context.ranks())).side_by_side;
     return kArrays * static_cast<double>(batch) * points * sizeof(std::complex<T>) +
-           RandomSum<T>::bytes(points, points) + references * Reference::bytes(points);
+           std::max(RandomSum<T>::bytes(points, points), references * Reference::bytes(points));
   }
 
   /// Number of this rank's first point among those of all.
   [[nodiscard]] std::uint64_t first_point() const {
     return static_cast<std::uint64_t>(ranks_.rank()) * points_;
   }
-  device::HostArray<std::complex<T>>& input(Direction direction) {
-    return inputs_[direction == Direction::kForward ? 0 : 1];
+  /// Transforms that this rank has alone, or has a part of.
+  [[nodiscard]] std::size_t transforms() const { return is_distributed_ ? 1 : points_ >> log_size_; }
+  void make_input(Direction direction) {
+    const std::uint64_t seed = input_seed(repetition_, direction);
+    parallel_for(points_, threads_, kWorthAThread, [&](std::size_t begin, std::size_t end) {
+      fill_input<T>(input_.span().subspan(begin, end - begin), seed, first_point() + begin);
+    });
+  }
+  /// The points of what is transformed, from the first of this rank or of the vector of all ranks on. Made
+  /// again, as there is one array for both directions; so no check depends on another rank's word either.
+  [[nodiscard]] auto input_of(Direction direction) const {
+    const std::uint64_t first = is_distributed_ ? 0 : first_point();
+    return [seed = input_seed(repetition_, direction), first](std::size_t i) {
+      return input_point<T>(seed, first + i);
+    };
   }
   device::HostArray<std::complex<T>>& result(Direction direction) {
     return results_[direction == Direction::kForward ? 0 : 1];
@@ -193,10 +207,11 @@ class TypedFft : public runtime::Benchmark {
   runtime::Communicator& ranks_;
   std::size_t log_size_;
   bool is_distributed_;
+  bool computes_;
   int threads_;  // for inputs and checks
   std::size_t points_;
   std::unique_ptr<Execution> execution_;
-  std::array<device::HostArray<std::complex<T>>, 2> inputs_;   // [direction]
+  device::HostArray<std::complex<T>> input_;                   // of the direction that is next
   std::array<device::HostArray<std::complex<T>>, 2> results_;  // [direction]
   std::optional<RandomSum<T>> sums_;                           // made for the first check
   int repetition_ = 0;

@@ -30,22 +30,16 @@ class RandomSum {
   RandomSum(std::size_t log_size, std::size_t first, std::size_t count, int threads = 1)
       : log_size_(log_size),
         factors_(count),
-        transformed_(std::size_t{1} << log_size, Direction::kForward, threads) {
-    const std::span<std::complex<double>> points = transformed_.points();
-    std::mutex adding;
-    parallel_for(points.size(), threads, kWorthAThread, [&](std::size_t begin, std::size_t end) {
-      std::ranges::fill(points.subspan(begin, end - begin), 0);
-      double squares = 0;
-      for (std::size_t i = std::max(begin, first); i < std::min(end, first + count); ++i) {
-        factors_[i - first] = input_point<float>(kRandomStep, i);
-        points[i] = factors_[i - first];
-        squares += std::norm(points[i]);
-      }
-      const std::scoped_lock lock(adding);
-      squares_ += squares;
-    });
-    transformed_.transform();
+        transformed_(std::make_unique<Reference>(std::size_t{1} << log_size, threads)) {
+    const auto factor = [&](std::size_t i) {
+      if (i < first || i >= first + count) return std::complex<float>(0);
+      return factors_[i - first] = input_point<float>(kRandomStep, i);
+    };
+    root_of_squares_ = transform_in(*transformed_, factor, Direction::kForward, threads);
   }
+
+  /// Its memory for other transforms; there are no more sums then.
+  [[nodiscard]] std::unique_ptr<Reference> release() { return std::move(transformed_); }
 
   /// Bytes of host memory for n points of which a rank has `count`.
   static double bytes(double points, double count) {
@@ -61,9 +55,9 @@ class RandomSum {
     const Wide sign = direction == Direction::kForward ? 1 : -1;
     const std::complex<Wide> found =
         sum(threads, sign, factors_.span(), [&](std::size_t i) { return result[i]; });
-    const std::complex<Wide> expected = sum(threads, sign, transformed_.points(), input);
+    const std::complex<Wide> expected = sum(threads, sign, std::as_const(*transformed_).points(), input);
     const double points = std::exp2(static_cast<double>(log_size_));
-    const double unit = device::kEpsilon<T> * std::sqrt(kInputVariance * points * squares_);
+    const double unit = device::kEpsilon<T> * std::sqrt(kInputVariance * points) * root_of_squares_;
     const auto error = static_cast<double>(std::abs(found - expected) / unit);
     return std::isnan(error) ? std::numeric_limits<double>::infinity() : error;
   }
@@ -108,9 +102,9 @@ class RandomSum {
   }
 
   std::size_t log_size_;
-  double squares_ = 0;
+  double root_of_squares_ = 0;  // of the factors
   device::HostArray<std::complex<float>> factors_;
-  Reference transformed_;
+  std::unique_ptr<Reference> transformed_;
 };
 
 /// The check of one repetition's transforms in one direction.
@@ -155,19 +149,19 @@ class SumVerdict {
   std::size_t checked_ = 0;
 };
 
-/// Adds every transform of a batch, on several threads.
-template <typename T>
-void add_batch(SumVerdict<T>& verdict, std::span<const std::complex<T>> inputs,
-               std::span<const std::complex<T>> results, std::size_t log_size, int threads) {
+/// Adds every transform of a batch, on several threads; `input(i)` gives point number i of all.
+template <typename T, typename Input>
+void add_batch(SumVerdict<T>& verdict, Input&& input, std::span<const std::complex<T>> results,
+               std::size_t log_size, int threads) {
   const std::size_t points = std::size_t{1} << log_size;
-  const std::size_t batch = inputs.size() / points;
+  const std::size_t batch = results.size() / points;
   const Threads shared = shared_threads(batch, threads);
   std::mutex merging;
   const auto add_some = [&](std::size_t begin, std::size_t end) {
     SumVerdict<T> own = verdict.empty();
     for (std::size_t transform = begin; transform < end; ++transform) {
-      const std::span<const std::complex<T>> input = inputs.subspan(transform * points, points);
-      own.add([&](std::size_t i) { return input[i]; }, results.subspan(transform * points, points), transform,
+      const std::size_t first = transform * points;
+      own.add([&](std::size_t i) { return input(first + i); }, results.subspan(first, points), transform,
               shared.of_each);
     }
     const std::scoped_lock lock(merging);

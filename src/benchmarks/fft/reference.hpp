@@ -1,10 +1,14 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <complex>
 #include <memory>
+#include <mutex>
 #include <span>
+#include <vector>
 
+#include "base/parallel.hpp"
 #include "benchmarks/fft/vectors.hpp"
 
 namespace fabricmark::fft {
@@ -13,7 +17,7 @@ namespace fabricmark::fft {
 class Reference {
  public:
   /// `threads`: at work on one transform, where it is so long that they pay.
-  Reference(std::size_t points, Direction direction, int threads = 1);
+  explicit Reference(std::size_t points, int threads = 1);
   ~Reference();
   Reference(const Reference&) = delete;
   Reference& operator=(const Reference&) = delete;
@@ -23,12 +27,32 @@ class Reference {
 
   [[nodiscard]] std::span<std::complex<double>> points();
   [[nodiscard]] std::span<const std::complex<double>> points() const;
-  void transform();
+  void transform(Direction direction);
 
  private:
-  struct Plan;
-  std::unique_ptr<Plan> plan_;
+  struct Plans;
+  std::unique_ptr<Plans> plans_;
 };
+
+/// Transforms input(0), input(1), ... in `reference`. Returns the root mean square of the transform, which
+/// follows from the input (Parseval).
+template <typename Input>
+double transform_in(Reference& reference, Input&& input, Direction direction, int threads) {
+  const std::span<std::complex<double>> points = reference.points();
+  double squares = 0;
+  std::mutex adding;
+  parallel_for(points.size(), threads, kWorthAThread, [&](std::size_t begin, std::size_t end) {
+    double part = 0;
+    for (std::size_t i = begin; i < end; ++i) {
+      points[i] = static_cast<std::complex<double>>(input(i));
+      part += std::norm(points[i]);
+    }
+    const std::scoped_lock lock(adding);
+    squares += part;
+  });
+  reference.transform(direction);
+  return std::sqrt(squares);
+}
 
 /// How threads share the transforms of a batch.
 struct Threads {
@@ -40,5 +64,22 @@ inline Threads shared_threads(std::size_t batch, int threads) {
       static_cast<int>(std::clamp<std::size_t>(batch, 1, static_cast<std::size_t>(std::max(threads, 1))));
   return {side_by_side, std::max(threads / side_by_side, 1)};
 }
+
+/// The references of a check, one for each transform that is under way. Those that come back serve again: to
+/// touch new memory takes longer than a transform.
+class References {
+ public:
+  References(std::size_t points, const Threads& threads) : points_(points), threads_(threads) {}
+
+  [[nodiscard]] const Threads& threads() const { return threads_; }
+  [[nodiscard]] std::unique_ptr<Reference> take();
+  void give(std::unique_ptr<Reference> one);
+
+ private:
+  std::size_t points_;
+  Threads threads_;
+  std::mutex taking_;
+  std::vector<std::unique_ptr<Reference>> free_;
+};
 
 }  // namespace fabricmark::fft

@@ -8,14 +8,35 @@ namespace fabricmark::fft {
 
 namespace {
 
+/// The twiddles of transforms of `points`, on the device. Made and copied in parts: whole, they would take as
+/// much memory of the host as a transform. A quarter of a turn exchanges sine and cosine, so that three of
+/// four parts are copies.
+template <typename T>
+device::Buffer twiddle_buffer(const runtime::Context& context, std::size_t points) {
+  constexpr std::size_t kPart = std::size_t{1} << 22;  // points
+  const device::Queue queue = context.device().queue();
+  device::Buffer buffer = context.buffer(2 * points * sizeof(T));
+  const int threads = runtime::host_threads(context.ranks());
+  const std::size_t quarter = points / 4;
+  device::HostArray<T> part = context.host_array<T>(2 * std::min(quarter, kPart));
+  const std::size_t count = part.size() / 2;  // points; a power of two, as their number
+  for (std::size_t first = 0; first < quarter; first += count) {
+    fill_twiddles(part.span(), first, points, threads);
+    for (std::size_t place = first; place < points; place += quarter) {
+      if (place > first) turn_twiddles(part.span(), threads);
+      buffer.write(queue, part.data(), part.size() * sizeof(T), 2 * place * sizeof(T));
+      queue.finish();
+    }
+  }
+  return buffer;
+}
+
 /// One start of the kernel for each stage, to and fro between the output and scratch memory.
 class StagesExecution : public Batch {
  public:
   StagesExecution(const runtime::Context& context, std::size_t complex_bytes)
       : Batch(context, complex_bytes, 1), twiddles_(of_type(complex_bytes, [&](auto zero) {
-          const std::size_t points = std::size_t{1} << log_size();
-          return filled_buffer(context,
-                               twiddles<decltype(zero)>(points, runtime::host_threads(context.ranks())));
+          return twiddle_buffer<decltype(zero)>(context, std::size_t{1} << log_size());
         })) {
     for (std::size_t i = 0; i < parts().size(); ++i) scratch_.push_back(context.buffer(output(i).bytes()));
     for (std::size_t left = log_size(); left > 0; left -= log_radices_.back()) {

@@ -3,7 +3,9 @@
 #include <cmath>
 #include <cstddef>
 #include <numbers>
+#include <span>
 #include <tuple>
+#include <utility>
 
 #include "base/parallel.hpp"
 #include "device/memory.hpp"
@@ -20,24 +22,45 @@ inline Steps steps(std::size_t log_size) {
   return {std::size_t{1} << ((log_size + 1) / 2), std::size_t{1} << (log_size / 2)};
 }
 
-/// cos and sin of -2 pi `index` / `points`, exact to the last digit of T.
+/// cos and sin of -2 pi `index` / `points`, exact to the last digit of T: of angles below a quarter of a
+/// turn, as larger ones are rounded more than their sine may be wrong. `points`: a power of two from 4 on.
 template <typename T>
 std::pair<T, T> twiddle(std::size_t index, std::size_t points) {
   using Wider = std::conditional_t<std::is_same_v<T, float>, double, long double>;
+  const std::size_t quarter = points / 4;
   const Wider angle =
-      -2 * std::numbers::pi_v<Wider> * static_cast<Wider>(index % points) / static_cast<Wider>(points);
-  return {static_cast<T>(std::cos(angle)), static_cast<T>(std::sin(angle))};
+      -2 * std::numbers::pi_v<Wider> * static_cast<Wider>(index % quarter) / static_cast<Wider>(points);
+  std::pair<T, T> found{static_cast<T>(std::cos(angle)), static_cast<T>(std::sin(angle))};
+  for (std::size_t turn = index % points / quarter; turn > 0; --turn) found = {found.second, -found.first};
+  return found;
 }
 
-/// The twiddles of transforms of `points`: cosine and sine in turn. On so many threads.
+/// The twiddles of transforms of `points` from number `first` on: cosine and sine in turn. On so many
+/// threads.
+template <typename T>
+void fill_twiddles(std::span<T> table, std::size_t first, std::size_t points, int threads = 1) {
+  parallel_for(table.size() / 2, threads, kWorthAThread, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      std::tie(table[2 * i], table[2 * i + 1]) = twiddle<T>(first + i, points);
+    }
+  });
+}
+
+/// Those a quarter of all further on: exp(-i (x + pi / 2)) = -i exp(-i x).
+template <typename T>
+void turn_twiddles(std::span<T> table, int threads = 1) {
+  parallel_for(table.size() / 2, threads, kWorthAThread, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      table[2 * i] = std::exchange(table[2 * i + 1], -table[2 * i]);
+    }
+  });
+}
+
+/// All of them.
 template <typename T>
 device::HostArray<T> twiddles(std::size_t points, int threads = 1) {
   device::HostArray<T> table(2 * points);
-  parallel_for(points, threads, kWorthAThread, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t i = begin; i < end; ++i) {
-      std::tie(table[2 * i], table[2 * i + 1]) = twiddle<T>(i, points);
-    }
-  });
+  fill_twiddles(table.span(), 0, points, threads);
   return table;
 }
 

@@ -3,6 +3,7 @@
 #include <memory>
 #include <vector>
 
+#include "base/interface.hpp"
 #include "benchmarks/common/parts.hpp"
 #include "runtime/benchmark.hpp"
 
@@ -27,12 +28,8 @@ struct Shape {
 
 /// The matrices on the device, divided by rows of C over the replications (B is shared), and the kernels that
 /// work on them. What differs between kinds of kernel is how they are started.
-class Execution {
+class Execution : public Interface {
  public:
-  virtual ~Execution() = default;
-  Execution(const Execution&) = delete;
-  Execution& operator=(const Execution&) = delete;
-
   [[nodiscard]] const Shape& shape() const { return shape_; }
   /// result = alpha A B + beta C, once.
   virtual void run() = 0;

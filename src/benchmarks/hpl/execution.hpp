@@ -4,19 +4,15 @@
 #include <memory>
 #include <optional>
 
+#include "base/interface.hpp"
 #include "benchmarks/hpl/layout.hpp"
 #include "runtime/benchmark.hpp"
 
 namespace fabricmark::hpl {
 
 /// The factorisation on the devices of all ranks, which call everything here together.
-class Execution {
+class Execution : public Interface {
  public:
-  virtual ~Execution() = default;
-  Execution() = default;
-  Execution(const Execution&) = delete;
-  Execution& operator=(const Execution&) = delete;
-
   /// Makes NaN of all that an earlier factorisation has left on the device.
   virtual void poison() = 0;
   /// Copies this rank's part of the matrix (Layout::elements() values of the data type) to the device.

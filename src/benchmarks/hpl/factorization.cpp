@@ -128,8 +128,8 @@ void Factorization::communicate(const Step& step) {
     exchange(step, inverses);
   }
   Events updated = factorized;
-  if (step.updates_left()) updated.push_back(start_left(step, updated));
-  if (step.updates_top()) updated.push_back(start_top(step, updated));
+  if (step.updates_left()) updated.push_back(start_left(step, factorized));
+  if (step.updates_top()) updated.push_back(start_top(step, factorized));  // beside left
   wait(updated);
   const Deliveries panels = panel_deliveries(layout_, step.iteration);
   if (panels.empty()) return;

@@ -3,6 +3,7 @@
 #include <memory>
 #include <span>
 
+#include "base/interface.hpp"
 #include "benchmarks/ptrans/plan.hpp"
 #include "benchmarks/ptrans/transposition.hpp"
 #include "runtime/benchmark.hpp"
@@ -11,13 +12,8 @@ namespace fabricmark::ptrans {
 
 /// The matrices of one rank, and one way for blocks of A to get to the ranks that need them. Blocks are in
 /// the order of the plan. What moves them from kernel to kernel later is another one of these.
-class Execution {
+class Execution : public Interface {
  public:
-  virtual ~Execution() = default;
-  Execution() = default;
-  Execution(const Execution&) = delete;
-  Execution& operator=(const Execution&) = delete;
-
   virtual void write_a(std::span<const std::byte> blocks) = 0;
   virtual void write_b(std::span<const std::byte> blocks) = 0;
   virtual void write_c(std::span<const std::byte> blocks) = 0;

@@ -21,7 +21,8 @@ template <typename T>
 class TypedPtrans : public runtime::Benchmark {
  public:
   TypedPtrans(const runtime::Context& context, const Kind& kind)
-      : size_(context.parameters().count("size")),
+      : computes_(context.computes()),
+        size_(context.parameters().count("size")),
         block_elements_(context.parameters().count("block_size") * context.parameters().count("block_size")),
         times_parts_(context.parameters().flag("parts")),
         is_a_on_host_(kind.is_a_on_host),
@@ -34,8 +35,8 @@ class TypedPtrans : public runtime::Benchmark {
         left_layout_(left_, size_, context.parameters().count("block_size")),
         threads_(runtime::host_threads(context.ranks())),
         blocks_(context.host_array<T>(plan_.blocks.size() * block_elements_)),
-        parts_c_(times_parts_ ? blocks_.size() : 0),
-        parts_a_(times_parts_ ? left_.size() * block_elements_ : 0) {}
+        parts_c_(times_parts_ && computes_ ? blocks_.size() : 0),
+        parts_a_(times_parts_ && computes_ ? left_.size() * block_elements_ : 0) {}
 
   void prepare(int repetition) override {
     repetition_ = repetition;
@@ -47,6 +48,7 @@ class TypedPtrans : public runtime::Benchmark {
       if (has_exchange_lap()) laps.time("exchange", [&] { execution_->exchange(); });
       laps.time("kernels", [&] { execution_->transpose(); });
       laps.aside([&] {
+        if (!computes_) return;
         execution_->read_c(std::as_writable_bytes(parts_c_.span()));
         execution_->read_arrived(std::as_writable_bytes(parts_a_.span()));
         write_inputs(Step::kWhole);
@@ -171,6 +173,7 @@ class TypedPtrans : public runtime::Benchmark {
     return [sources = std::move(sources)](std::size_t number) { return sources[number]; };
   }
 
+  bool computes_;       ///< else there are no matrices
   int repetition_ = 0;  ///< whose inputs A and B are
   std::size_t size_;
   std::size_t block_elements_;

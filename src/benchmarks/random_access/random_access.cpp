@@ -46,7 +46,7 @@ class RandomAccess : public runtime::Benchmark {
         execution_(make_execution(context, scope_)),
         initial_(context.host_array<std::uint64_t>(scope_.part_items())),
         results_(context.host_array<std::uint64_t>(scope_.part_items())),
-        expected_(scope_.part_items()) {}
+        expected_(context.computes() ? scope_.part_items() : 0) {}
 
   void prepare(int repetition) override {
     scope_ = make_scope(is_global_, scope_.log_part, rank_, ranks_, repetition);

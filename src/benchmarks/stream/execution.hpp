@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "base/interface.hpp"
 #include "benchmarks/common/parts.hpp"
 #include "benchmarks/stream/problem.hpp"
 #include "runtime/benchmark.hpp"
@@ -35,12 +36,8 @@ inline constexpr std::array<Operation, 4> kOperations{{
 
 /// The arrays on the device, one part for each replication, and the kernel that works on them. What differs
 /// between kinds of kernel is how a part is cut into work.
-class Execution {
+class Execution : public Interface {
  public:
-  virtual ~Execution() = default;
-  Execution(const Execution&) = delete;
-  Execution& operator=(const Execution&) = delete;
-
   void run(const Operation& operation);
   /// Copies `source`, of the padded length, into an array on the device; `read` is the way back. Elements of
   /// `element_bytes` bytes.

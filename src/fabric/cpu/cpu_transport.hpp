@@ -25,6 +25,7 @@ class CpuTransport : public Transport {
                               Operation /*operation*/) const override {
     return device::is_on_host(from) && device::is_on_host(to);
   }
+  [[nodiscard]] bool is_over_hosts() const override { return true; }
   [[nodiscard]] std::unique_ptr<Memory> allocate(std::size_t bytes) override {
     return std::make_unique<Memory>(bytes);
   }

@@ -27,19 +27,13 @@ void HostSteps::take(std::size_t step, std::span<const Message> sends, std::span
 }
 
 std::span<std::byte> HostSteps::staged(Place place, std::size_t bytes) {
-  const bool is_sent = place == Place::kSent;
-  reserve(is_sent ? bytes : 0, is_sent ? 0 : bytes);
-  return {(is_sent ? outgoing_ : incoming_).data(), bytes};
-}
-
-void HostSteps::reserve(std::size_t outgoing_bytes, std::size_t incoming_bytes) {
-  const device::Device& device = transport_.device_;
-  if (outgoing_.bytes() < outgoing_bytes) outgoing_ = device::PinnedMemory(device, outgoing_bytes);
-  if (incoming_.bytes() < incoming_bytes) incoming_ = device::PinnedMemory(device, incoming_bytes);
+  device::PinnedMemory& memory = place == Place::kSent ? outgoing_ : incoming_;
+  memory.reserve(transport_.device_, bytes);
+  return {memory.data(), bytes};
 }
 
 void HostSteps::read(std::span<const Message> sends, std::size_t staged) {
-  reserve(staged + total_bytes(sends), 0);
+  outgoing_.reserve(transport_.device_, staged + total_bytes(sends));
   each_staged(sends, staged, [&](const Message& message, std::size_t place) {
     message.buffer->device().read(transport_.reads_, outgoing_.data() + place, message.bytes, message.offset);
   });
@@ -48,7 +42,8 @@ void HostSteps::read(std::span<const Message> sends, std::size_t staged) {
 
 void HostSteps::message(std::span<const Message> sends, std::span<const Message> receives,
                         std::size_t staged) {
-  reserve(staged + total_bytes(sends), staged + total_bytes(receives));
+  outgoing_.reserve(transport_.device_, staged + total_bytes(sends));
+  incoming_.reserve(transport_.device_, staged + total_bytes(receives));
   Messages messages(transport_.ranks(), transport_.timeout_, transport_.waiting_);
   each_staged(receives, staged, [&](const Message& message, std::size_t place) {
     messages.receive(message.peer, {incoming_.data() + place, message.bytes}, message.tag);
@@ -60,7 +55,7 @@ void HostSteps::message(std::span<const Message> sends, std::span<const Message>
 }
 
 void HostSteps::write(std::span<const Message> receives, std::size_t staged) {
-  reserve(0, staged + total_bytes(receives));
+  incoming_.reserve(transport_.device_, staged + total_bytes(receives));
   each_staged(receives, staged, [&](const Message& message, std::size_t place) {
     message.buffer->device().write(transport_.writes_, incoming_.data() + place, message.bytes,
                                    message.offset);

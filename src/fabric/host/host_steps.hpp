@@ -21,7 +21,6 @@ class HostSteps : public Steps {
   void read(std::span<const Message> sends, std::size_t staged);
   void message(std::span<const Message> sends, std::span<const Message> receives, std::size_t staged);
   void write(std::span<const Message> receives, std::size_t staged);
-  void reserve(std::size_t outgoing_bytes, std::size_t incoming_bytes);
 
   HostTransport& transport_;
   device::PinnedMemory outgoing_, incoming_;

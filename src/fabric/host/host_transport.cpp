@@ -52,8 +52,8 @@ HostTransport::HostTransport(const runtime::Context& context, std::int64_t chunk
       zero_copy_(zero_copy),
       shares_memory_(device_.info().is_in_host_memory()),
       pieces_(agreed_pieces(ranks(), shares_memory_ && zero_copy ? 0 : way(kEndless).piece_bytes)),
-      reads_(device_.queue()),
-      writes_(device_.queue()) {}
+      reads_(device_.uncharged_queue()),
+      writes_(device_.uncharged_queue()) {}
 
 std::unique_ptr<Memory> HostTransport::allocate(std::size_t bytes) {
   return std::make_unique<Memory>(device_, bytes, memory_);

@@ -35,6 +35,7 @@ class HostTransport : public Transport {
                               Operation /*operation*/) const override {
     return device::is_on_device(from) && device::is_on_device(to);
   }
+  [[nodiscard]] bool is_over_hosts() const override { return true; }
   [[nodiscard]] std::unique_ptr<Memory> allocate(std::size_t bytes) override;
   device::Event start(std::span<const Message> sends, std::span<const Message> receives,
                       const device::Events& after = {}) override;

@@ -26,12 +26,8 @@ void StagedTransfer::cut(std::span<const Message> messages, std::vector<Chunk>& 
 }
 
 void StagedTransfer::begin() {
-  const auto reserve = [&](device::PinnedMemory& staging, std::span<const Message> messages) {
-    const std::size_t bytes = total_bytes(messages);
-    if (staging.bytes() < bytes) staging = device::PinnedMemory(transport_.device_, bytes);
-  };
-  reserve(outgoing_, sends());
-  reserve(incoming_, receives());
+  outgoing_.reserve(transport_.device_, total_bytes(sends()));
+  incoming_.reserve(transport_.device_, total_bytes(receives()));
   cut(sends(), out_);
   cut(receives(), in_);
   sent_ = written_ = open_ = looked_at_ = 0;

@@ -1,0 +1,74 @@
+"""The emulated fabric on one core: its events, alone and under packets; words and changes of kernels."""
+
+from __future__ import annotations
+
+import json
+import statistics
+
+from common import OwnRuns, Row, Settings, program, run_program
+
+BAR = 5e6
+LEAST_WORDS = 20e6  # at least, through one link
+MOST_CHANGE = 100e-9  # s, from a kernel to another
+MOST_BYTES = 4e9  # of 64 devices in a process
+REPETITIONS = 3
+
+
+def rates() -> dict[str, float]:
+    """Events a second, best of the repetitions, by how many are pending."""
+    return json.loads(run_program([program("bench_fabric_events"), str(REPETITIONS)]))
+
+
+def own_runs(_runtime: str) -> OwnRuns:
+    """Events a second, each case by itself."""
+    return {"fabric events": rates, "dataflow kernels": kernels}
+
+
+def kernels() -> dict[str, float]:
+    """Words a second through a link, seconds of a change of kernels, bytes of a process with 64 devices."""
+    return json.loads(run_program([program("bench_dataflow"), str(REPETITIONS)]))
+
+
+def kernel_rows(settings: Settings) -> list[Row]:
+    """What dataflow kernels must reach, each the median of all runs."""
+    runs = [kernels() for _ in range(settings.pairs)]
+    wanted = [
+        ("words", "dataflow, one link: millions of words of 64 B a second", 1e6, LEAST_WORDS, 1),
+        ("change_seconds", "dataflow, from a kernel to another: ns", 1e-9, MOST_CHANGE, -1),
+        ("bytes_of_64_devices", "dataflow, a process with 64 devices: GB", 1e9, MOST_BYTES, -1),
+    ]
+    found = []
+    for name, what, unit, limit, better in wanted:
+        values = [run[name] / unit for run in runs]
+        middle = statistics.median(values)
+        found.append(
+            Row(
+                what=what,
+                value=middle,
+                spread=f"{min(values):.3g} to {max(values):.3g}, {settings.pairs} runs",
+                bar=f"{'>' if better > 0 else '<'} {limit / unit:g}",
+                reached=better * middle >= better * limit / unit,
+            )
+        )
+    return found
+
+
+def compare(settings: Settings) -> list[Row]:
+    """A row for each number of pending events, in millions a second. Packets are shown beside."""
+    runs = [rates() for _ in range(settings.pairs)]
+    found = []
+    for name in runs[0]:
+        values = [run[name] / 1e6 for run in runs]
+        middle = statistics.median(values)
+        is_core = not name.startswith("packets")
+        found.append(
+            Row(
+                what=f"fabric, {name.replace('_', ' ')}: millions of events a second",
+                value=middle,
+                spread=f"{min(values):.1f} to {max(values):.1f}, {settings.pairs} runs",
+                bar="> 5" if is_core else "",
+                reached=middle > BAR / 1e6,
+                counts=is_core,
+            )
+        )
+    return found + kernel_rows(settings)

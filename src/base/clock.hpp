@@ -1,0 +1,64 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <set>
+#include <string>
+
+namespace fabricmark {
+
+/// Tells the time of one rank. Only differences mean something.
+class Clock {
+ public:
+  virtual ~Clock() = default;
+  [[nodiscard]] virtual double seconds() const = 0;
+};
+
+/// The time that passes, from the clock's making on.
+class WallClock final : public Clock {
+ public:
+  [[nodiscard]] double seconds() const override {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  }
+
+ private:
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+/// A clock that moves only when it is charged: whoever models what an operation would cost charges it for
+/// each one, while that runs. It belongs to one rank, and is charged by one thread at a time.
+class ChargedClock final : public Clock {
+ public:
+  /// When something ends on this clock. It stays known when the clock restarts: what ended before a restart
+  /// has ended at its zero.
+  struct Moment {
+    std::uint64_t era = 0;
+    double seconds = 0;
+  };
+
+  /// Adds the seconds of one operation. Throws Error (environment) unless they are finite and not negative.
+  void charge(double seconds);
+  /// Waits until `seconds`; nothing happens where that is past. Throws as `charge`.
+  void advance_to(double seconds);
+  void advance_to(const Moment& moment) { advance_to(seconds_of(moment)); }
+  [[nodiscard]] double seconds() const override { return seconds_; }
+  /// Something runs whose time nothing says, `why`: until it restarts the clock does not tell what all took.
+  void give_up(const std::string& why);
+  [[nodiscard]] bool is_known() const { return is_known_; }
+  /// The reasons so far, before restarts too.
+  [[nodiscard]] const std::set<std::string>& unknown() const { return unknown_; }
+  /// Begins again at zero, so that what is timed does not depend, in any bit, on what was charged before.
+  void restart();
+  [[nodiscard]] Moment at(double seconds) const { return {era_, seconds}; }
+  [[nodiscard]] double seconds_of(const Moment& moment) const {
+    return moment.era == era_ ? moment.seconds : 0;
+  }
+
+ private:
+  std::uint64_t era_ = 0;
+  double seconds_ = 0;
+  bool is_known_ = true;
+  std::set<std::string> unknown_;
+};
+
+}  // namespace fabricmark

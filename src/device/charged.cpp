@@ -1,0 +1,271 @@
+#include "device/charged.hpp"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <string>
+#include <utility>
+
+namespace fabricmark::device {
+
+namespace {
+
+using Moment = ChargedClock::Moment;
+
+/// What all commands of a charged device share.
+struct Charging {
+  std::shared_ptr<const CommandCosts> costs;
+  ChargedClock& clock;
+  Moving moving;
+  std::array<Moment, 2> links{};  ///< when the way from (0) and to (1) the device is free again
+  std::map<std::pair<std::string, int>, Moment> replicas{};  ///< the same of each replica, by its entry point
+
+  [[nodiscard]] bool moves() const { return moving == Moving::kData; }
+};
+
+/// An event of the device below, and when it ends on the clock.
+class ChargedState : public Event::State {
+ public:
+  ChargedState(Event below, ChargedClock& clock, Moment end)
+      : below_(std::move(below)), clock_(clock), end_(end) {}
+  [[nodiscard]] bool has_ended() override { return below_.has_ended(); }
+  void wait() override {
+    below_.wait();
+    clock_.advance_to(end_);
+  }
+  bool cancel() override { return below_.cancel(); }
+  [[nodiscard]] CommandTimes times() override { return below_.times(); }
+  [[nodiscard]] double modelled_end() const override { return clock_.seconds_of(end_); }
+  [[nodiscard]] const Event& below() const { return below_; }
+
+ private:
+  Event below_;
+  ChargedClock& clock_;
+  Moment end_;
+};
+
+/// The events of the device below; for those of transfers the host waits, which it does for OpenCL too.
+Events below(const Events& events) {
+  Events found;
+  for (const Event& event : events) {
+    const auto* const own = dynamic_cast<const ChargedState*>(event.state());
+    if (own == nullptr) {
+      event.wait();
+    } else {
+      found.push_back(own->below());
+    }
+  }
+  return found;
+}
+
+double latest_end(const Events& events) {
+  double latest = 0;
+  for (const Event& event : events) latest = std::max(latest, event.modelled_end());
+  return latest;
+}
+
+class ChargedQueue : public backend::Queue {
+ public:
+  ChargedQueue(std::shared_ptr<backend::Queue> queue, std::shared_ptr<Charging> charging)
+      : queue_(std::move(queue)), charging_(std::move(charging)) {}
+  void flush() override { queue_->flush(); }
+  void finish() override {
+    queue_->finish();
+    clock().advance_to(free_);
+  }
+  void begin_after(const Events& events) override {
+    queue_->begin_after(below(events));
+    free_ = clock().at(std::max(clock().seconds_of(free_), latest_end(events)));
+  }
+  void charge_nothing() override { is_charged_ = false; }
+
+  [[nodiscard]] backend::Queue& below_it() { return *queue_; }
+  /// When a command that is queued now ends, which takes what is free from `other` on, too.
+  Moment run(double seconds, Moment& other, const Events* after = nullptr) {
+    if (!is_charged_) return {};
+    const double waited = after != nullptr ? latest_end(*after) : 0;
+    const double start =
+        std::max({clock().seconds(), clock().seconds_of(free_), clock().seconds_of(other), waited});
+    return free_ = other = clock().at(start + seconds);
+  }
+  /// The same of a copy, which shares the way with others.
+  Moment copy(bool is_to_device, std::size_t bytes) {
+    if (!is_charged_ || bytes == 0) return {};
+    return run(charging_->costs->copy_seconds(is_to_device, bytes), charging_->links[is_to_device ? 1 : 0]);
+  }
+  [[nodiscard]] bool is_charged() const { return is_charged_; }
+
+ private:
+  [[nodiscard]] ChargedClock& clock() const { return charging_->clock; }
+
+  std::shared_ptr<backend::Queue> queue_;
+  std::shared_ptr<Charging> charging_;
+  Moment free_;  // when its last command has ended
+  bool is_charged_ = true;
+};
+
+ChargedQueue& of(backend::Queue& queue) { return static_cast<ChargedQueue&>(queue); }
+
+class ChargedMemory : public backend::Memory {
+ public:
+  ChargedMemory(std::shared_ptr<backend::Memory> memory, std::size_t bytes,
+                std::shared_ptr<Charging> charging)
+      : memory_(std::move(memory)), bytes_(bytes), charging_(std::move(charging)) {}
+  void write(backend::Queue& queue, const void* source, std::size_t bytes, std::size_t offset,
+             Event* done) override {
+    copy(queue, /*is_to_device=*/true, bytes, done,
+         [&](Event* ended) { memory_->write(of(queue).below_it(), source, bytes, offset, ended); });
+  }
+  void read(backend::Queue& queue, void* destination, std::size_t bytes, std::size_t offset,
+            Event* done) const override {
+    copy(queue, /*is_to_device=*/false, bytes, done,
+         [&](Event* ended) { memory_->read(of(queue).below_it(), destination, bytes, offset, ended); });
+  }
+  void copy_to(backend::Queue& queue, backend::Memory& other, std::size_t bytes) const override {
+    memory_->copy_to(of(queue).below_it(), *static_cast<ChargedMemory&>(other).memory_, bytes);
+  }
+  void fill(backend::Queue& queue, std::byte value, std::size_t bytes, std::size_t offset) override {
+    memory_->fill(of(queue).below_it(), value, bytes, offset);
+  }
+  void migrate(backend::Queue& queue, bool to_host) override {
+    copy(queue, !to_host, bytes_, nullptr, [&](Event*) { memory_->migrate(of(queue).below_it(), to_host); });
+  }
+  std::byte* map(backend::Queue& queue, bool for_writing, std::size_t bytes, std::size_t offset) override {
+    std::byte* const mapped = memory_->map(of(queue).below_it(), for_writing, bytes, offset);
+    if (for_writing) {
+      written_[mapped] = bytes;
+    } else {
+      of(queue).copy(/*is_to_device=*/false, bytes);
+    }
+    return mapped;
+  }
+  void unmap(backend::Queue& queue, std::byte* mapped) override {
+    memory_->unmap(of(queue).below_it(), mapped);
+    if (const auto found = written_.find(mapped); found != written_.end()) {
+      of(queue).copy(/*is_to_device=*/true, found->second);
+      written_.erase(found);
+    }
+  }
+  [[nodiscard]] std::shared_ptr<backend::Memory> part(std::size_t bytes, std::size_t offset) const override {
+    return std::make_shared<ChargedMemory>(memory_->part(bytes, offset), bytes, charging_);
+  }
+  [[nodiscard]] const backend::Memory& below_it() const { return *memory_; }
+
+ private:
+  template <typename Copy>
+  void copy(backend::Queue& queue, bool is_to_device, std::size_t bytes, Event* done, Copy&& make) const {
+    const Moment end = of(queue).copy(is_to_device, bytes);
+    Event ended;
+    if (charging_->moves()) make(done != nullptr ? &ended : nullptr);
+    if (done != nullptr) *done = Event(std::make_shared<ChargedState>(ended, charging_->clock, end));
+  }
+
+  std::shared_ptr<backend::Memory> memory_;
+  std::size_t bytes_;
+  std::shared_ptr<Charging> charging_;
+  std::map<const std::byte*, std::size_t> written_;  // bytes that the host has mapped for writing
+};
+
+class ChargedKernel : public backend::Kernel {
+ public:
+  ChargedKernel(std::unique_ptr<backend::Kernel> kernel, std::unique_ptr<KernelCost> cost,
+                std::shared_ptr<Charging> charging)
+      : kernel_(std::move(kernel)), cost_(std::move(cost)), charging_(std::move(charging)) {}
+  void set_memory(unsigned index, const backend::Memory& memory) override {
+    kernel_->set_memory(index, static_cast<const ChargedMemory&>(memory).below_it());
+  }
+  void set_number(unsigned index, const void* value, std::size_t bytes) override {
+    kernel_->set_number(index, value, bytes);
+    cost_->set_number(index, value, bytes);
+  }
+  void set_replica(int number) override {
+    kernel_->set_replica(number);
+    replica_ = number;
+  }
+  void start(backend::Queue& queue, const Geometry& geometry, const Events* after,
+             Event* done) const override {
+    Events own;
+    if (after != nullptr) own = below(*after);
+    Event ended;
+    kernel_->start(of(queue).below_it(), geometry, after != nullptr ? &own : nullptr,
+                   done != nullptr ? &ended : nullptr);
+    const Moment end = charge(of(queue), after);
+    if (done != nullptr) *done = Event(std::make_shared<ChargedState>(ended, charging_->clock, end));
+  }
+  [[nodiscard]] std::optional<std::size_t> argument_count() const override {
+    return kernel_->argument_count();
+  }
+  [[nodiscard]] std::optional<std::vector<TakenArgument>> arguments() const override {
+    return kernel_->arguments();
+  }
+
+ private:
+  Moment charge(ChargedQueue& queue, const Events* after) const {
+    if (!queue.is_charged()) return {};
+    const std::optional<double> seconds = cost_->seconds();
+    if (!seconds)
+      charging_->clock.give_up("the kernel " + cost_->entry() + " runs: kernel.toml declares no costs of it");
+    charging_->clock.charge(charging_->costs->start_seconds());
+    return queue.run(seconds.value_or(0), charging_->replicas[{cost_->entry(), replica_}], after);
+  }
+
+  std::unique_ptr<backend::Kernel> kernel_;
+  std::unique_ptr<KernelCost> cost_;
+  std::shared_ptr<Charging> charging_;
+  int replica_ = 0;
+};
+
+class ChargedProgram : public backend::Program {
+ public:
+  ChargedProgram(std::shared_ptr<const backend::Program> program, std::shared_ptr<Charging> charging)
+      : program_(std::move(program)), charging_(std::move(charging)) {}
+  [[nodiscard]] std::unique_ptr<backend::Kernel> kernel(const std::string& name) const override {
+    std::unique_ptr<backend::Kernel> found = program_->kernel(name);
+    if (!found) return nullptr;
+    return std::make_unique<ChargedKernel>(std::move(found), charging_->costs->kernel(name), charging_);
+  }
+  [[nodiscard]] std::string kernel_names() const override { return program_->kernel_names(); }
+  [[nodiscard]] std::string binary() const override { return program_->binary(); }
+
+ private:
+  std::shared_ptr<const backend::Program> program_;
+  std::shared_ptr<Charging> charging_;
+};
+
+class ChargedDevice : public backend::Device {
+ public:
+  ChargedDevice(std::shared_ptr<const backend::Device> device, std::shared_ptr<Charging> charging)
+      : device_(std::move(device)), charging_(std::move(charging)) {}
+  [[nodiscard]] std::shared_ptr<backend::Queue> queue(bool profiling) const override {
+    return std::make_shared<ChargedQueue>(device_->queue(profiling), charging_);
+  }
+  [[nodiscard]] std::shared_ptr<backend::Memory> allocate(std::size_t bytes, MemoryKind kind,
+                                                          int bank) const override {
+    return std::make_shared<ChargedMemory>(device_->allocate(bytes, kind, bank), bytes, charging_);
+  }
+  [[nodiscard]] std::shared_ptr<std::byte> allocate_pinned(std::size_t bytes) const override {
+    return device_->allocate_pinned(bytes);
+  }
+  [[nodiscard]] std::shared_ptr<const backend::Program> build(const std::string& source,
+                                                              const std::string& options) const override {
+    return std::make_shared<ChargedProgram>(device_->build(source, options), charging_);
+  }
+  [[nodiscard]] std::shared_ptr<const backend::Program> load(const std::string& binary) const override {
+    return std::make_shared<ChargedProgram>(device_->load(binary), charging_);
+  }
+
+ private:
+  std::shared_ptr<const backend::Device> device_;
+  std::shared_ptr<Charging> charging_;
+};
+
+}  // namespace
+
+std::shared_ptr<const backend::Device> charged(std::shared_ptr<const backend::Device> device,
+                                               std::shared_ptr<const CommandCosts> costs, ChargedClock& clock,
+                                               Moving moving) {
+  return std::make_shared<ChargedDevice>(
+      std::move(device), std::make_shared<Charging>(Charging{std::move(costs), clock, moving}));
+}
+
+}  // namespace fabricmark::device

@@ -1,0 +1,335 @@
+#include "fabric/dataflow/fabric.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <ranges>
+#include <span>
+#include <utility>
+
+#include "base/error.hpp"
+#include "fabric/dataflow/deadlock.hpp"
+
+namespace fabricmark::dataflow {
+
+Fabric::Fabric(FabricSettings settings, std::unique_ptr<Peers> peers)
+    : settings_(std::move(settings)),
+      peers_(std::move(peers)),
+      crew_(settings_.workers),
+      attendance_(peers_ ? 1 : settings_.devices, [this] { advance(); }) {
+  for (int number = 0; number < settings_.workers; ++number) {
+    auto seed = settings_.schedule_seed;
+    if (seed) *seed += static_cast<std::uint64_t>(number);
+    workers_.push_back(std::make_unique<Worker>(settings_.stack_bytes, seed));
+  }
+}
+
+std::shared_ptr<Fabric> Fabric::join(runtime::Communicator& ranks, FabricSettings settings) {
+  settings.devices = ranks.size();
+  if (settings.topology && settings.topology->devices() != ranks.size()) {
+    throw bad_use(fmt::format("topology {} has {} devices for {} ranks", settings.topology->name(),
+                              settings.topology->devices(), ranks.size()),
+                  "start as many ranks");
+  }
+  if (ranks.kind() == "mpi") {
+    return std::make_shared<Fabric>(std::move(settings),
+                                    std::make_unique<Peers>(ranks.split(0, ranks.rank())));
+  }
+  // Ranks of one process: the first one makes it.
+  std::shared_ptr<Fabric> own;
+  if (ranks.is_root()) own = std::make_shared<Fabric>(std::move(settings));
+  const std::shared_ptr<Fabric>* const place = &own;
+  const auto places = ranks.all_gather(std::as_bytes(std::span(&place, 1)));
+  const std::shared_ptr<Fabric>* root = nullptr;
+  std::memcpy(&root, places.front().data(), sizeof root);
+  std::shared_ptr<Fabric> shared = *root;
+  ranks.barrier();  // until all have it, `own` must stay
+  return shared;
+}
+
+Worker* Fabric::worker_of(int device) const {
+  if (!is_local(device)) return nullptr;
+  return workers_[static_cast<std::size_t>(peers_ ? 0 : device % settings_.workers)].get();
+}
+
+Fabric::~Fabric() = default;
+
+// Ports and links.
+
+fabric::Port Fabric::opposite(const fabric::Port& port) const {
+  const auto other = settings_.topology ? settings_.topology->neighbour(port) : std::nullopt;
+  if (!other) {
+    throw bad_use(fmt::format("port {} of device {} has no cable", port.port, port.node),
+                  "open a port that the topology joins with another one");
+  }
+  if (!settings_.topology->is_device(other->node)) {
+    throw bad_use(fmt::format("port {} of device {} leads to a switch", port.port, port.node),
+                  "open links of a topology without switches, such as ring, torus or full-mesh");
+  }
+  return *other;
+}
+
+ChannelTiming Fabric::link_timing(std::size_t word_bytes) const {
+  const LinkCost& cost = settings_.link;
+  const double cycles = std::ceil(static_cast<double>(word_bytes) / cost.width_bytes);
+  const Time word = fabric::from_seconds(cycles / cost.clock_hz);
+  const Time latency = fabric::from_seconds(cost.latency_seconds);
+  const auto round_trip = static_cast<std::size_t>((2 * latency + word) / word) + 1;
+  return {cost.flow.credits > 0 ? cost.flow.credits : round_trip, word, latency, latency};
+}
+
+std::shared_ptr<Channel> Fabric::channel(const fabric::Port& from, const fabric::Port& to, bool is_writer,
+                                         std::size_t word_bytes, const Make& make) {
+  const std::scoped_lock lock(attendance_.mutex());
+  Opened& opened = links_[{from, to}];
+  if (std::exchange(is_writer ? opened.has_writer : opened.has_reader, true)) {
+    throw bad_use(fmt::format("port {} of device {} has a link already", is_writer ? from.port : to.port,
+                              is_writer ? from.node : to.node),
+                  "open each port once");
+  }
+  if (!opened.channel) {
+    opened.channel =
+        make(fmt::format("link {}:{} to {}:{}", from.node, from.port, to.node, to.port), word_bytes);
+    const Place sender{from.node, from.port, worker_of(from.node)};
+    const Place receiver{to.node, to.port, worker_of(to.node)};
+    if (settings_.link.flow.kind != fabric::FlowSettings::Kind::kCredit) {
+      opened.channel->control(settings_.link.flow, sender, receiver);
+    }
+    opened.channel->join(from.node, to.node);
+    if (sender.worker != receiver.worker) opened.channel->split();
+    if (sender.worker == nullptr) opened.far = from.node;
+    if (receiver.worker == nullptr) opened.far = to.node;
+    for (Packet& packet : opened.early) opened.channel->unpack(packet, is_writer);
+    opened.early.clear();
+    opened.channel->meet();
+  }
+  if (opened.channel->word_bytes() != word_bytes) {
+    throw bad_use(fmt::format("{} has words of {} bytes at one end and {} at the other",
+                              opened.channel->name(), opened.channel->word_bytes(), word_bytes),
+                  "open both ends with the same type");
+  }
+  return opened.channel;
+}
+
+// Hosts.
+
+std::shared_ptr<const Outcome> Fabric::start(int device, const std::string& name, Time at,
+                                             const KernelCost& cost,
+                                             std::vector<std::shared_ptr<Channel>> streams,
+                                             std::function<void()> body) {
+  Worker& worker = *worker_of(device);
+  const std::scoped_lock lock(attendance_.mutex());
+  OfDevice& own = devices_[device];
+  auto kernel = std::make_unique<Kernel>(name, device, own.started++, at, cost, worker, worker.stacks(),
+                                         std::move(body));
+  kernel->hold(std::move(streams));
+  if (settings_.log) {
+    // Kernels of one name that run at the same time have lanes of their own.
+    const auto same = std::ranges::count(own.running, name, [](const Running& running) -> const std::string& {
+      return running.kernel->name();
+    });
+    kernel->tell(settings_.log, same == 0 ? name : fmt::format("{} ({})", name, same + 1));
+  }
+  auto outcome = std::make_shared<Outcome>();
+  worker.make_ready(*kernel);
+  own.running.push_back({std::move(kernel), outcome});
+  return outcome;
+}
+
+void Fabric::finish() {
+  std::uint64_t before = 0;
+  {
+    const std::scoped_lock lock(attendance_.mutex());
+    before = finishes_;
+    ++finished_;
+  }
+  attendance_.wait([this, before] { return finishes_ != before; });
+}
+
+bool Fabric::has_ended(const Outcome& outcome) {
+  const std::scoped_lock lock(attendance_.mutex());
+  return outcome.has_ended;
+}
+
+// Modelled time.
+
+Time Fabric::next_due() const {
+  Time earliest = fabric::kEndOfTime;
+  for (const auto& worker : workers_) earliest = std::min(earliest, worker->next_due());
+  return earliest;
+}
+
+Time Fabric::earliest_end() const {
+  Time earliest = fabric::kEndOfTime;
+  for (const auto& worker : workers_) {
+    for (const Kernel* const kernel : worker->ended()) earliest = std::min(earliest, kernel->ended());
+  }
+  return earliest;
+}
+
+void Fabric::deliver(Packet& packet) {
+  while (!packet.is_at_end()) {
+    const auto from = packet.get<fabric::Port>();
+    const auto to = packet.get<fabric::Port>();
+    std::vector<std::byte> bytes(packet.get<std::uint64_t>());
+    packet.get(bytes.data(), bytes.size());
+    Opened& opened = links_[{from, to}];
+    if (opened.channel) {
+      Packet words(std::move(bytes));
+      opened.channel->unpack(words, opened.has_writer);
+    } else {
+      opened.early.emplace_back(std::move(bytes));
+    }
+  }
+}
+
+Report Fabric::meet_peers(Report own) {
+  if (!peers_) return own;
+  std::vector<Packet> packets(static_cast<std::size_t>(peers_->size()));
+  for (auto& [ends, opened] : links_) {
+    if (opened.far < 0 || !opened.channel->has_untold(opened.has_writer)) continue;
+    Packet words;
+    opened.channel->pack(words, opened.has_writer);
+    Packet& packet = packets[static_cast<std::size_t>(opened.far)];
+    packet.put(ends.first);
+    packet.put(ends.second);
+    packet.put<std::uint64_t>(words.bytes().size());
+    packet.put(words.bytes().data(), words.bytes().size());
+    own.has_news = true;
+  }
+  const Report together = peers_->exchange(own, packets);
+  for (Packet& packet : packets) deliver(packet);
+  return together;
+}
+
+Report Fabric::meet() {
+  // What has ended lets its host act, not before that time.
+  const Time ended = earliest_end();
+  Report own{std::min(next_due(), ended), false, finished_ >= attendance_.hosts()};
+  for (auto& [ends, opened] : links_) {
+    if (opened.channel && opened.far < 0) own.has_news |= opened.channel->meet();
+  }
+  const Report together = meet_peers(own);
+  for (auto& [ends, opened] : links_) {
+    if (opened.channel && opened.far >= 0) opened.channel->meet();
+  }
+  return together;
+}
+
+Time Fabric::lookahead() const {
+  const bool is_alone = settings_.workers == 1 && !peers_;
+  return is_alone ? fabric::kEndOfTime : fabric::from_seconds(settings_.link.latency_seconds);
+}
+
+void Fabric::advance() {
+  for (;;) {
+    crew_.run([this](int number) { workers_[static_cast<std::size_t>(number)]->run(horizon_); });
+    const Report all = meet();
+    if (settle_ended()) return;
+    if (all.has_news) continue;
+    if (all.next != fabric::kEndOfTime) {
+      const Time ahead = lookahead();
+      horizon_ = ahead == fabric::kEndOfTime ? ahead : fabric::later(all.next, ahead);
+    } else if (all.has_finished) {
+      const std::scoped_lock lock(attendance_.mutex());
+      finished_ = 0;
+      ++finishes_;
+      return;
+    } else {
+      throw_deadlock();
+    }
+  }
+}
+
+void Fabric::throw_deadlock() {
+  const StuckState own = stuck();
+  throw deadlock(peers_ ? StuckState::from_texts(peers_->gather(own.text())) : own);
+}
+
+void Fabric::settle(OfDevice& device, Running& ended) {
+  Kernel& kernel = *ended.kernel;
+  kernel.tell_end();
+  for (const auto& channel : kernel.channels()) {
+    channel->release(kernel);
+    const bool is_unread =
+        channel->fill() > 0 && channel->writer() == nullptr && channel->reader() == nullptr;
+    if (is_unread) device.unread.push_back(channel);
+  }
+  {
+    const std::scoped_lock lock(attendance_.mutex());
+    ended.outcome->started = kernel.started();
+    ended.outcome->ended = kernel.ended();
+    ended.outcome->failure = kernel.failure();
+    ended.outcome->has_ended = true;
+  }
+  if (kernel.failure()) attendance_.fail(kernel.failure());
+}
+
+bool Fabric::settle_ended() {
+  bool found = false;
+  for (const auto& worker : workers_) {
+    found |= !worker->ended().empty();
+    worker->forget_ended();
+  }
+  if (!found) return false;
+  for (auto& [number, device] : devices_) {
+    for (Running& running : device.running) {
+      if (running.kernel->has_ended()) settle(device, running);
+    }
+    std::erase_if(device.running, [](const Running& running) { return running.kernel->has_ended(); });
+  }
+  return true;
+}
+
+void Fabric::check_leftovers(int device) {
+  const std::scoped_lock lock(attendance_.mutex());
+  for (const auto& channel : devices_[device].unread) {
+    if (channel->fill() == 0) continue;
+    throw Error(ExitCode::kInvalidResult,
+                fmt::format("{} words are left over in stream {}", channel->fill(), channel->name()),
+                "let its reader take as many words as its writer writes");
+  }
+}
+
+StuckState Fabric::stuck() const {
+  std::map<const Channel*, StreamState> streams;
+  StuckState state;
+  for (const int host : attendance_.passing()) {
+    state.kernels.push_back({fmt::format("host (device {})", host), Kernel::Waits::kForRanks, "", 0});
+  }
+  const auto note = [&streams](const Kernel& kernel, const Channel& channel) {
+    StreamState& stream = streams[&channel];
+    stream = {channel.name(), channel.fill(), channel.places(), stream.writer, stream.reader};
+    if (channel.writer() != nullptr) stream.writer = kernel_name(*channel.writer());
+    if (channel.reader() != nullptr) stream.reader = kernel_name(*channel.reader());
+    // A kernel that holds a link has the end of its device; one that holds a stream has the end that is not
+    // another's, though it came not so far.
+    const bool is_used = channel.writer() == &kernel || channel.reader() == &kernel;
+    const bool has_one_end = stream.writer.empty() != stream.reader.empty();
+    if (channel.must_write(kernel.device()) || (!is_used && has_one_end && stream.writer.empty())) {
+      stream.writer = kernel_name(kernel);
+    } else if (channel.must_read(kernel.device()) || (!is_used && has_one_end)) {
+      stream.reader = kernel_name(kernel);
+    }
+  };
+  for (const auto& [number, device] : devices_) {
+    for (const Running& running : device.running) {
+      const Kernel& kernel = *running.kernel;
+      const Channel* const on = kernel.waits_on();
+      state.kernels.push_back(
+          {kernel_name(kernel), kernel.waits(), on != nullptr ? on->name() : "", kernel.clock});
+      for (const auto& channel : kernel.channels()) note(kernel, *channel);
+    }
+  }
+  for (const auto& [number, device] : devices_) {
+    for (const Running& running : device.running) {
+      for (const auto& channel : running.kernel->held()) note(*running.kernel, *channel);
+    }
+  }
+  for (auto& [channel, stream] : streams) state.streams.push_back(std::move(stream));
+  return state;
+}
+
+}  // namespace fabricmark::dataflow

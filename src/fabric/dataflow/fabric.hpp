@@ -1,0 +1,152 @@
+#pragma once
+
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "fabric/dataflow/attendance.hpp"
+#include "fabric/dataflow/crew.hpp"
+#include "fabric/dataflow/deadlock.hpp"
+#include "fabric/dataflow/kernel.hpp"
+#include "fabric/dataflow/peers.hpp"
+#include "fabric/dataflow/stream.hpp"
+#include "fabric/dataflow/worker.hpp"
+#include "fabric/time.hpp"
+#include "fabric/topology.hpp"
+
+namespace fabricmark::dataflow {
+
+/// What a link costs, and what keeps its sender from sending too much.
+struct LinkCost {
+  double latency_seconds = 0;  ///< of the way there; feedback takes as long back
+  double clock_hz = 0;
+  double width_bytes = 0;  ///< that a link moves in a cycle
+  fabric::FlowSettings flow{};
+};
+
+/// Both directions of a link, as one device sees it.
+template <typename T>
+struct Link {
+  stream<T> out;
+  stream<T> in;
+};
+
+struct FabricSettings {
+  int devices = 1;                             ///< each with a host, which is waited for
+  std::optional<fabric::Topology> topology{};  ///< its links join devices directly
+  LinkCost link{};
+  int workers = 1;                               ///< threads that run kernels
+  std::optional<std::uint64_t> schedule_seed{};  ///< draws the order in which kernels run
+  std::size_t stack_bytes = std::size_t{8} << 20;
+  std::shared_ptr<runtime::ActivityLog> log{};  ///< who computed, who waited for whom; null: nobody asks
+};
+
+class Host;
+
+/// What became of a kernel.
+struct Outcome {
+  bool has_ended = false;
+  Time started = 0;
+  Time ended = 0;
+  std::exception_ptr failure;
+};
+
+/// The devices of a process, their kernels and links, in modelled time. Kernels are fibers; those of a device
+/// are run by one worker. Whatever depends on time is decided when no kernel can run, the earliest first; so
+/// nothing depends on threads and their speed. Threads of hosts wait in it, and while all of them do, it
+/// runs.
+class Fabric {
+ public:
+  /// Without peers all devices are in this process, with peers one.
+  explicit Fabric(FabricSettings settings, std::unique_ptr<Peers> peers = nullptr);
+  /// Collective: one fabric for the ranks of a process, each with the device of its number.
+  static std::shared_ptr<Fabric> join(runtime::Communicator& ranks, FabricSettings settings);
+  ~Fabric();
+  Fabric(const Fabric&) = delete;
+  Fabric& operator=(const Fabric&) = delete;
+
+  /// One end of the cable at a port, for words of a type. Both ends must agree on the type. Throws Error (bad
+  /// use) for a port without a cable, or with a link already.
+  template <typename T>
+  Link<T> open(const fabric::Port& port) {
+    const auto make = [this, &port](const fabric::Port& from, const fabric::Port& to) {
+      return stream<T>(std::static_pointer_cast<Typed<T>>(
+          channel(from, to, port == from, sizeof(T), [this](const std::string& name, std::size_t bytes) {
+            return std::make_shared<Typed<T>>(name, link_timing(bytes), true);
+          })));
+    };
+    const fabric::Port other = opposite(port);
+    return {make(port, other), make(other, port)};
+  }
+
+  [[nodiscard]] const FabricSettings& settings() const { return settings_; }
+
+ private:
+  friend class Host;
+  struct Opened {
+    std::shared_ptr<Channel> channel;
+    int far = -1;               // the process of the other end, where that is another one
+    std::vector<Packet> early;  // that came before it was opened here
+    bool has_writer = false;
+    bool has_reader = false;
+  };
+  struct Running {
+    std::unique_ptr<Kernel> kernel;
+    std::shared_ptr<Outcome> outcome;
+  };
+  struct OfDevice {
+    int started = 0;
+    std::vector<Running> running;
+    std::vector<std::shared_ptr<Channel>> unread;  // with words, and without kernels
+  };
+  using Make = std::function<std::shared_ptr<Channel>(const std::string& name, std::size_t word_bytes)>;
+
+  [[nodiscard]] fabric::Port opposite(const fabric::Port& port) const;
+  [[nodiscard]] ChannelTiming link_timing(std::size_t word_bytes) const;
+  std::shared_ptr<Channel> channel(const fabric::Port& from, const fabric::Port& to, bool is_writer,
+                                   std::size_t word_bytes, const Make& make);
+  [[nodiscard]] bool is_local(int device) const { return peers_ == nullptr || peers_->own() == device; }
+  [[nodiscard]] Worker* worker_of(int device) const;
+
+  // By the threads of hosts.
+  std::shared_ptr<const Outcome> start(int device, const std::string& name, Time at, const KernelCost& cost,
+                                       std::vector<std::shared_ptr<Channel>> streams,
+                                       std::function<void()> body);
+  bool has_ended(const Outcome& outcome);
+  void check_leftovers(int device);
+  void finish();
+
+  // While no host runs.
+  void advance();
+  Report meet();
+  Report meet_peers(Report own);
+  void deliver(Packet& packet);
+  [[noreturn]] void throw_deadlock();
+  [[nodiscard]] Time earliest_end() const;
+  bool settle_ended();
+  void settle(OfDevice& device, Running& ended);
+  [[nodiscard]] Time next_due() const;
+  [[nodiscard]] Time lookahead() const;
+  [[nodiscard]] StuckState stuck() const;
+
+  FabricSettings settings_;
+  std::unique_ptr<Peers> peers_;
+  std::vector<std::unique_ptr<Worker>> workers_;
+  Crew crew_;
+
+  Time horizon_ = 0;  // what is due before it may be decided
+
+  // What follows is guarded by its mutex while hosts run; while none does, by that.
+  Attendance attendance_;
+  int finished_ = 0;                                               // hosts that wait for all to finish
+  std::uint64_t finishes_ = 0;                                     // how often all have
+  std::map<std::pair<fabric::Port, fabric::Port>, Opened> links_;  // from, to
+  std::map<int, OfDevice> devices_;                                // the last: their kernels need all others
+};
+
+}  // namespace fabricmark::dataflow

@@ -1,0 +1,90 @@
+#include "fabric/dataflow/host.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/error.hpp"
+
+namespace fabricmark::dataflow {
+
+/// A kernel as its host sees it.
+class Host::Running final : public device::Event::State {
+ public:
+  Running(Host& host, std::shared_ptr<const Outcome> outcome, Time queued)
+      : host_(host), outcome_(std::move(outcome)), queued_(queued) {}
+  bool has_ended() override { return host_.fabric_->has_ended(*outcome_); }
+  void wait() override {
+    host_.fabric_->attendance_.wait([this] { return outcome_->has_ended; });
+    host_.now_ = std::max(host_.now_, outcome_->ended);
+    if (outcome_->failure) std::rethrow_exception(outcome_->failure);
+  }
+  device::CommandTimes times() override {
+    const double started = fabric::seconds(outcome_->started);
+    return {fabric::seconds(queued_), fabric::seconds(queued_), started, fabric::seconds(outcome_->ended)};
+  }
+  /// Without moving the host's clock.
+  Time ended() {
+    host_.fabric_->attendance_.wait([this] { return outcome_->has_ended; });
+    return outcome_->ended;
+  }
+
+ private:
+  Host& host_;
+  std::shared_ptr<const Outcome> outcome_;
+  Time queued_;
+};
+
+/// While the host waits for another rank.
+class Host::Passing final : public runtime::Pastime {
+ public:
+  Passing(Attendance& attendance, int device) : attendance_(attendance), device_(device) {}
+  void pass() override { attendance_.pass(device_); }
+  void stop() noexcept override { attendance_.stop_passing(device_); }
+
+ private:
+  Attendance& attendance_;
+  int device_;
+};
+
+Host::Host(std::shared_ptr<Fabric> fabric, int device, const DeviceCost& cost, runtime::Communicator* ranks)
+    : fabric_(std::move(fabric)), device_(device), cost_(cost), ranks_(fabric_->peers_ ? nullptr : ranks) {
+  if (ranks_ == nullptr) return;
+  passing_ = std::make_unique<Passing>(fabric_->attendance_, device_);
+  ranks_->set_pastime(passing_.get());
+}
+
+Host::~Host() {
+  if (ranks_ != nullptr) ranks_->set_pastime(nullptr);
+  fabric_->attendance_.leave(device_, std::uncaught_exceptions() > exceptions_);
+}
+
+device::Event Host::start_kernel(const std::string& name, const Start& how,
+                                 std::vector<std::shared_ptr<Channel>> streams,
+                                 std::function<void()> kernel) {
+  Time at = fabric::later(now_, fabric::from_seconds(cost_.launch_seconds));
+  if (const auto& log = fabric_->settings().log) {
+    log->add({device_, "host", now_, at, runtime::ActivityKind::kLaunch, name, ""});
+  }
+  for (const device::Event& event : how.after) {
+    auto* const other = dynamic_cast<Running*>(event.state());
+    if (other != nullptr) {
+      at = std::max(at, other->ended());
+    } else {
+      event.wait();
+    }
+  }
+  const double memory =
+      cost_.memory_bytes_per_second > 0 ? how.memory_bytes / cost_.memory_bytes_per_second : 0;
+  auto outcome = fabric_->start(device_, name, at, {cost_.clock_hz, how.interval, how.depth, memory},
+                                std::move(streams), std::move(kernel));
+  started_.push_back(std::make_shared<Running>(*this, std::move(outcome), now_));
+  return device::Event(started_.back());
+}
+
+void Host::finish() {
+  for (const auto& running : std::exchange(started_, {})) running->wait();
+  fabric_->finish();
+  fabric_->check_leftovers(device_);
+}
+
+}  // namespace fabricmark::dataflow

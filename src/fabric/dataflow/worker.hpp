@@ -1,0 +1,67 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <random>
+#include <vector>
+
+#include "fabric/dataflow/kernel.hpp"
+#include "fabric/event_core.hpp"
+
+namespace fabricmark::dataflow {
+
+/// Something that is decided in the order of modelled time.
+class Decision {
+ public:
+  virtual ~Decision() = default;
+  Decision() = default;
+  Decision(const Decision&) = delete;
+  Decision& operator=(const Decision&) = delete;
+  virtual void decide(Time now) = 0;
+};
+
+/// When a decision is due; of those of one time a device, a port and a sequence say which is first, and never
+/// the wall clock.
+struct Due {
+  Time time = 0;
+  int device = 0;
+  int port = 0;
+  std::uint64_t sequence = 0;
+};
+
+/// Ports of decisions: what arrives over links comes first, then what kernels ask, then the ends of cycles.
+inline constexpr int kFirstAsking = 1 << 16;
+inline constexpr int kFirstEnding = 1 << 30;
+
+/// Runs the kernels of some devices, one at a time, by the one thread that calls `run`.
+class Worker {
+ public:
+  /// With a seed, kernels that are ready run in an order that is drawn, else in turn.
+  explicit Worker(std::size_t stack_bytes, std::optional<std::uint64_t> seed);
+
+  [[nodiscard]] Stacks& stacks() { return stacks_; }
+  void make_ready(Kernel& kernel) { ready_.push_back(&kernel); }
+  /// By the kernel that runs: until all that happens before its clock has been decided.
+  void wait_until_known(Kernel& kernel);
+  void decide_at(const Due& due, Decision& decision);
+
+  /// Until no kernel is ready and nothing is due before `horizon`. Once a kernel has ended nothing more is
+  /// decided: its host may act before.
+  void run(Time horizon);
+  [[nodiscard]] Time next_due() const { return due_.next_time(); }
+  /// Those that ended and were not forgotten since.
+  [[nodiscard]] const std::vector<Kernel*>& ended() const { return ended_; }
+  void forget_ended() { ended_.clear(); }
+
+ private:
+  Kernel* next_ready();
+
+  Stacks stacks_;
+  std::deque<Kernel*> ready_;
+  std::optional<std::mt19937_64> draw_;
+  fabric::EventCore due_;
+  std::vector<Kernel*> ended_;
+};
+
+}  // namespace fabricmark::dataflow

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "fabric/packet_network.hpp"
+
+namespace fabricmark::fabric {
+
+/// What one network of an exported system says, in SI units; what no file says is 0 or empty.
+struct NetworkCosts {
+  std::string id;
+  std::string kind;      ///< direct, packet or host
+  std::string topology;  ///< for make_topology
+  double latency_seconds =
+      0;  ///< of the first bit from one device to the next, over a cable each way to a switch
+  double start_seconds = 0;             ///< to issue one message
+  double switch_seconds = 0;            ///< more for each switch
+  std::optional<double> node_seconds;   ///< of a device's own network modules: part of latency_seconds
+  std::optional<double> cable_seconds;  ///< of one cable: the rest of it
+  double link_bytes_per_second = 0;     ///< of one link, one direction: the payload of long messages
+  std::uint64_t width_bytes = 0;        ///< that a kernel hands a link in one cycle
+  double clock_hz = 0;                  ///< of these cycles
+  int links = 1;                        ///< of a device
+  std::uint64_t frame_bytes = 0;        ///< the most payload of a packet; 0: a message is one packet
+  std::uint64_t header_bytes = 0;       ///< of a packet, with all that the wire carries beside the payload
+  int board_ports = 0;                  ///< of the board; 0: no file says it
+
+  /// Of a device, to start a message or pass one on; all of latency_seconds where nothing splits it.
+  [[nodiscard]] double device_seconds() const {
+    return node_seconds && cable_seconds ? *node_seconds : latency_seconds;
+  }
+  [[nodiscard]] double one_cable_seconds() const {
+    return node_seconds && cable_seconds ? *cable_seconds : 0;
+  }
+  /// Of a cable, headers counted: so much that full frames carry link_bytes_per_second of payload.
+  [[nodiscard]] double wire_bytes_per_second() const;
+};
+
+/// Reads a network of what `fabricmark systems export` writes: by its id, or by a transport of the first kind
+/// of devices
+/// ("channels"), or where `name` is empty the only one. Throws Error (2) with the file and the place.
+NetworkCosts load_network_costs(const std::filesystem::path& file, const std::string& name);
+/// The same from its text; `origin` is for messages.
+NetworkCosts read_network_costs(const std::string& json, const std::string& origin, const std::string& name);
+
+/// The costs of packets over this network, with nothing of its buffers. Throws Error (2) beyond the range of
+/// time.
+PacketCosts packet_costs(const NetworkCosts& network, Forwarding forwarding = Forwarding::kCutThrough);
+
+}  // namespace fabricmark::fabric

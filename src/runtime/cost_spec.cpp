@@ -1,0 +1,119 @@
+// What kernel.toml says of the time that kernels take.
+#include "runtime/cost_spec.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "base/error.hpp"
+#include "base/expression.hpp"
+
+namespace fabricmark::runtime {
+
+namespace {
+
+LoopSpec read_loop(const TomlReader& reader, const toml::table& table, const std::string& where) {
+  reader.only(
+      table,
+      {"meaning", "trips", "interval", "depth", "memory_bytes", "memory_cycles", "waits", "efficiency"},
+      where);
+  const auto formula = [&](const char* key) {
+    return table.contains(key) ? reader.text(table, key, where) : std::string();
+  };
+  LoopSpec loop{.meaning = formula("meaning"),
+                .trips = formula("trips"),
+                .interval = formula("interval"),
+                .depth = formula("depth"),
+                .memory_bytes = formula("memory_bytes"),
+                .memory_cycles = formula("memory_cycles"),
+                .waits = {},
+                .efficiency = formula("efficiency")};
+  if (table.contains("waits")) {
+    const toml::table& waits = reader.table(table, "waits", where);
+    for (const auto& [key, node] : waits) {
+      const std::string name(key.str());
+      if (!name.ends_with("_seconds"))
+        throw reader.wrong(where + "waits." + name, "a value of the system in seconds, like burst_seconds");
+      loop.waits[name] = reader.text(waits, name, where + "waits.");
+    }
+  }
+  if (!loop.efficiency.empty() && !loop.efficiency.ends_with("_efficiency"))
+    throw reader.wrong(where + "efficiency", "a value of a bitstream, like panel_efficiency");
+  const bool has_cycles = !loop.trips.empty() || !loop.depth.empty();
+  if (!has_cycles && loop.memory_bytes.empty() && loop.memory_cycles.empty() && loop.waits.empty())
+    throw reader.wrong(where + "trips",
+                       "what the loop takes: trips, depth, memory_bytes, memory_cycles or waits");
+  if (loop.trips.empty() && !loop.interval.empty())
+    throw reader.wrong(where + "trips", "them where interval is");
+  return loop;
+}
+
+}  // namespace
+
+std::vector<std::pair<std::string, std::string>> LoopSpec::formulas() const {
+  std::vector<std::pair<std::string, std::string>> found;
+  for (const auto& [key, text] : {std::pair{"trips", &trips},
+                                  {"interval", &interval},
+                                  {"depth", &depth},
+                                  {"memory_bytes", &memory_bytes},
+                                  {"memory_cycles", &memory_cycles}}) {
+    if (!text->empty()) found.emplace_back(key, *text);
+  }
+  for (const auto& [name, text] : waits) found.emplace_back("waits." + name, text);
+  return found;
+}
+
+void read_costs(const TomlReader& reader, const toml::table& all, const std::string& variant,
+                VariantSpec& spec) {
+  for (const auto& [key, list] : all) {
+    const std::string entry(key.str());
+    const std::string where = variant + "costs." + entry;
+    if (std::ranges::find(spec.entry_points, entry) == spec.entry_points.end())
+      throw reader.wrong(where, "costs of an entry point");
+    if (!list.is_array() || list.as_array()->empty()) throw reader.wrong(where, "a list of loops");
+    for (const toml::node& node : *list.as_array()) {
+      if (!node.is_table()) throw reader.wrong(where, "a list of loops, each a table");
+      spec.costs[entry].push_back(read_loop(reader, *node.as_table(), where + "."));
+    }
+  }
+}
+
+std::vector<std::string> cost_names(const KernelSpec& spec, const VariantSpec& variant,
+                                    const std::string& entry) {
+  std::vector<std::string> names;
+  if (const auto arguments = variant.arguments.find(entry); arguments != variant.arguments.end()) {
+    for (const ArgumentSpec& argument : arguments->second) {
+      if (argument.kind != "buffer") names.push_back(argument.name);
+    }
+  }
+  for (const ParameterSpec& parameter : spec.parameters) {
+    const bool is_known = std::ranges::find(names, parameter.name) != names.end();
+    if (parameter.type != ParameterSpec::Type::kText && !is_known) names.push_back(parameter.name);
+  }
+  if (spec.find("data_type") != nullptr) names.emplace_back("element_bytes");
+  names.insert(names.end(), {"banks", "burst_bytes"});
+  return names;
+}
+
+void check_costs(const KernelSpec& spec, const std::string& file) {
+  for (const VariantSpec& variant : spec.variants) {
+    for (const auto& [entry, loops] : variant.costs) {
+      const std::vector<std::string> names = cost_names(spec, variant, entry);
+      for (const LoopSpec& loop : loops) {
+        for (const auto& [key, text] : loop.formulas()) {
+          try {
+            Formula(text, names);
+          } catch (const std::invalid_argument& error) {
+            throw bad_use(fmt::format("{}: variants.{}.costs.{}.{} {:?} is no formula: {}", file,
+                                      variant.name, entry, key, text, error.what()),
+                          "correct it; it may name the kernel's arguments that are numbers, parameters, "
+                          "element_bytes, banks and burst_bytes");
+          }
+        }
+      }
+    }
+  }
+}
+
+}  // namespace fabricmark::runtime

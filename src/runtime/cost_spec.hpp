@@ -1,0 +1,23 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "runtime/kernel_spec.hpp"
+#include "runtime/toml_reader.hpp"
+
+namespace fabricmark::runtime {
+
+/// The table of costs by entry point: lists of loops. Throws Error (bad use) with file and key.
+void read_costs(const TomlReader& reader, const toml::table& all, const std::string& variant,
+                VariantSpec& spec);
+
+/// What formulas of an entry point's costs may name: its arguments that are numbers, the benchmark's
+/// parameters that are, the bytes of an element of its data type, banks of the system and its longest burst.
+std::vector<std::string> cost_names(const KernelSpec& spec, const VariantSpec& variant,
+                                    const std::string& entry);
+
+/// Throws Error (bad use) naming the file and the key of a formula that is none.
+void check_costs(const KernelSpec& spec, const std::string& file);
+
+}  // namespace fabricmark::runtime

@@ -1,0 +1,203 @@
+"""The modelled clock: the same bits with and without data, and what the closed forms predict."""
+
+import os
+import subprocess
+import tomllib
+
+import pytest
+from charged_runs import (
+    CLOSED,
+    LEAST,
+    SMALL,
+    best,
+    closed_form,
+    compared,
+    exported,
+    predicted,
+    program,
+    run_case,
+    samples,
+    timing,
+    words,
+)
+from conftest import REPOSITORY
+from described import run as described_run
+from fabricmark.models import _grid, _network, ptrans
+from stream_program import mpirun, on_a_device, only_error
+
+pytestmark = [pytest.mark.programs, pytest.mark.usefixtures("of_the_repository")]
+
+
+@pytest.fixture(scope="module")
+def system(tmp_path_factory):
+    return exported(tmp_path_factory.mktemp("system"))
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_a_run_takes_the_same_modelled_time_to_the_last_bit_whether_it_computes_or_not(
+    tmp_path_factory, system, name
+):
+    bitstream, more = SMALL[name]
+    made = on_a_device(tmp_path_factory, name)
+    asked = words(system, bitstream, "--variant", "base", "--repetitions", 2, *more)
+    computed = made.valid("--charge", *asked).document
+    alone = made.run("--timing-only", *asked).document
+    assert samples(computed) == samples(alone)
+    assert samples(alone)
+    kinds = {one["kind"] for one in computed["measurements"]}
+    assert "modelled" in kinds and len(kinds) == 2
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_timing_alone_claims_modelled_times_only_and_the_same_in_every_run(tmp_path, system, name):
+    bitstream, more = SMALL[name]
+    first, second = (timing(tmp_path, name, system, bitstream, *more) for _ in range(2))
+    assert {one["kind"] for one in first["measurements"]} == {"modelled"}
+    assert {verdict["status"] for verdict in first["verdicts"]} == {"skipped"}
+    assert best(first) == best(second)
+    assert first["environment"]["device"]["platform"] == "phantom"
+
+
+# What a laptop has no memory for: bytes of all arrays, and the run.
+LARGE = {
+    "stream": (1.6e12, "520n_single/stream", ("--size", 2**37)),
+    "gemm": (1.1e12, "520n_single/gemm", ("--size", 262144)),
+    "ptrans": (0.8e12, "520n_multi/ptrans_host", ("--size", 262144, "--ranks", 16)),
+    "random_access": (2.1e12, "520n_single/random_access", ("--log-size", 38)),
+    "fft": (1.0e12, "520n_single/fft", ("--batch", 1000000)),
+    "hpl": (0.15e12, "520n_multi/hpl_host", ("--size", 196608, "--ranks", 64)),
+}
+
+
+@pytest.mark.parametrize("name", LARGE)
+def test_timing_alone_needs_no_memory_for_the_arrays(tmp_path, system, name):
+    _, bitstream, more = LARGE[name]
+    command = [
+        program(tmp_path, name).program,
+        "--timing-only",
+        *words(system, bitstream, *more),
+    ]
+    running = subprocess.Popen(
+        list(map(str, command)), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL
+    )
+    _, status, used = os.wait4(running.pid, 0)
+    running.returncode = os.waitstatus_to_exitcode(status)
+    assert running.returncode == 0, running.stderr.read()
+    running.stderr.close()
+    assert used.ru_maxrss * 1024 < 1e9
+
+
+@pytest.mark.parametrize("case", CLOSED)
+def test_the_clock_takes_what_the_closed_form_says(tmp_path, system, case):
+    document = run_case(tmp_path, system, case)
+    closed = closed_form(document, case)
+    for key, value in compared(document).items():
+        assert value == pytest.approx(closed[key], rel=LEAST), key
+
+
+@pytest.mark.parametrize("chunk", [0, 4096, 65536])
+@pytest.mark.parametrize("ranks", [1, 2, 4, 16, 32])
+@pytest.mark.parametrize("name", ["noctua1", "noctua2", "cygnus"])
+def test_b_eff_over_the_host_takes_what_the_closed_form_says(tmp_path, name, ranks, chunk):
+    file = exported(tmp_path, name)
+    document = timing(tmp_path, "b_eff", file, None, "--ranks", ranks, "--chunk-bytes", chunk)
+    closed = predicted("b_eff", {"chunk_bytes": chunk, "largest": 20}, ranks, system=name, transport="host")
+    found = {key: value for key, value in best(document).items() if "kernel" not in str(key[1])}
+    assert len(found) == 1 + 5 * 21
+    for key, value in found.items():
+        assert value == pytest.approx(closed[key], rel=LEAST), key
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 4, 16])
+def test_b_eff_between_the_hosts_takes_what_the_closed_form_says(tmp_path, system, ranks):
+    document = timing(tmp_path, "b_eff", system, None, "--ranks", ranks, "--transport", "cpu")
+    closed = predicted("b_eff", {"largest": 20}, ranks, transport="cpu")
+    for key, value in best(document).items():
+        assert value == pytest.approx(closed[key], rel=LEAST), key
+
+
+def test_ranks_that_are_processes_take_what_ranks_of_one_process_take(tmp_path, system):
+    bitstream, more = SMALL["hpl"]
+    inside = timing(tmp_path, "hpl", system, bitstream, *more)
+    asked = [word for word in more if word not in ("--ranks", 4)]
+    hpl = program(tmp_path, "hpl")
+    outside = hpl.run("--timing-only", *words(system, bitstream, *asked), launcher=mpirun(4))
+    assert outside.code == 0, outside.errors
+    assert samples(outside.document) == samples(inside)
+
+
+def ptrans_exchange_seconds(ranks, blocks, block_bytes):
+    """A rank that sends so many blocks: each is read, sent and written."""
+    run = described_run("ptrans", "host")
+    board = run.system.board_with(None, ranks)
+    steps = _network.host_steps(block_bytes, board, run.system.networks["host"])
+    return blocks * float(sum(steps)) / 2
+
+
+@pytest.mark.parametrize("ranks", [4, 16])
+def test_ptrans_exchanges_its_blocks_as_the_steps_over_the_host_say(tmp_path, system, ranks):
+    options = ("--size", 8192, "--block-size", 512, "--chunk-bytes", 0, "--ranks", ranks)
+    document = timing(tmp_path, "ptrans", system, "520n_multi/ptrans_host", *options)
+    exchange = next(one for one in document["measurements"] if one["axes"].get("operation") == "exchange")
+    slowest = max(max(one) for one in exchange["samples"]["per_rank"])
+    blocks = 16 * 16 // ranks
+    most = round(float(ptrans.shares_sent(_grid.shape(ranks, 0)).max()) * blocks)
+    assert slowest == pytest.approx(ptrans_exchange_seconds(ranks, most, 512 * 512 * 4), rel=LEAST)
+
+
+def test_the_hosts_solve_of_hpl_and_kernels_without_costs_have_no_modelled_time(tmp_path, system):
+    bitstream, more = SMALL["hpl"]
+    document = timing(tmp_path, "hpl", system, bitstream, *more)
+    assert {one["axes"]["operation"] for one in document["measurements"]} == {"lu", "host_to_device"}
+    assert any("no modelled time where the hosts solve" in note for note in document["notes"])
+    done = program(tmp_path, "stream").start(
+        "--timing-only", *words(system, "520n_single/stream", "--variant", "throughput", "--size", 1000)
+    )
+    assert done.code == 0, done.errors
+    assert "no modelled time where the kernel stream runs" in " ".join(done.output.split())
+    assert "triad" not in done.output
+
+
+WRONG = {
+    "no system": (("--timing-only",), "--timing-only without --system"),
+    "no system to charge from": (("--charge",), "--charge without --system"),
+    "a device of one's own": (("--timing-only", "--device", "0", "--system", "FILE"), "exclude each other"),
+    "several bitstreams": (("--timing-only", "--system", "FILE"), "several bitstreams of stream"),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_what_cannot_be_charged_is_said_in_one_line(tmp_path, system, case):
+    asked, message = WRONG[case]
+    done = program(tmp_path, "stream").start(*(system if word == "FILE" else word for word in asked))
+    assert message in only_error(done, codes=(2,))
+
+
+def test_a_value_that_a_system_lacks_is_named(tmp_path):
+    def without(document):
+        for key in ("bank_bytes_per_second", "host_to_device_bytes_per_second"):
+            del document["devices"][0]["values"][key]
+
+    file = exported(tmp_path, change=without)
+    done = program(tmp_path, "stream").start("--timing-only", *words(file, "520n_single/stream"))
+    assert "says no host_to_device_bytes_per_second of 520n" in only_error(done, codes=(2,))
+    done = program(tmp_path, "b_eff").start("--timing-only", "--system", file, "--ranks", 2)
+    assert "says no host_to_device_bytes_per_second of 520n" in only_error(done, codes=(2,))
+
+    def unwired(document):
+        del document["topology"][0]["networks"]["host"]
+
+    file = exported(tmp_path, change=unwired)
+    done = program(tmp_path, "b_eff").start("--timing-only", "--system", file)
+    assert "no network of the kind host for the transport host" in only_error(done, codes=(2,))
+
+
+def test_every_wait_and_efficiency_of_kernel_toml_is_a_value_that_systems_have():
+    text = (REPOSITORY / "python" / "fabricmark" / "schemas" / "exported-system-1.schema.json").read_text()
+    for file in sorted((REPOSITORY / "kernels").glob("*/kernel.toml")):
+        for variant in tomllib.loads(file.read_text())["variants"].values():
+            loops = [loop for entry in variant.get("costs", {}).values() for loop in entry]
+            for loop in loops:
+                named = [*loop.get("waits", {}), *([loop["efficiency"]] if "efficiency" in loop else [])]
+                for name in named:
+                    assert f'"{name}"' in text, (file, name)

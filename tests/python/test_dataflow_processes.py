@@ -1,0 +1,61 @@
+"""Dataflow kernels on devices of several processes: the same modelled time; all learn of mistakes."""
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+REPOSITORY = Path(__file__).parents[2]
+PROGRAM = REPOSITORY / "build" / "release" / "bin" / "dataflow_ring"
+DEVICES = 4
+RUNS = 3
+MANY_RUNS = 20
+MPIRUN = ["mpirun", "-q", "--allow-run-as-root", "--oversubscribe", "--bind-to", "none", "-n", str(DEVICES)]
+in_processes = pytest.param(MPIRUN, marks=pytest.mark.skipif(not shutil.which("mpirun"), reason="no mpirun"))
+
+
+def run(launcher: list[str], *arguments: str) -> subprocess.CompletedProcess:
+    return subprocess.run(
+        [*launcher, str(PROGRAM), *arguments], capture_output=True, text=True, timeout=50, check=False
+    )
+
+
+@pytest.mark.parametrize("flow", ["credit:10", "xon-xoff:8,2,300"])
+@pytest.mark.parametrize("launcher", [[], in_processes])
+@pytest.mark.parametrize("runs", [RUNS, pytest.param(MANY_RUNS, marks=pytest.mark.full)])
+def test_modelled_time_is_the_same_in_every_run(flow, launcher, runs):
+    expected = run([], flow).stdout
+    assert len(set(expected.split())) == 2 * DEVICES, expected  # times and sums differ
+    for _ in range(runs):
+        assert run(launcher, flow).stdout == expected
+
+
+def test_a_flow_control_changes_it():
+    assert run([], "credit:10").stdout != run([], "credit:2").stdout
+
+
+@pytest.mark.parametrize("launcher", [[], in_processes])
+@pytest.mark.parametrize(
+    "mistake, told",
+    [
+        ("circle", "send_all_first (device 0) waits for a place in link 0:0 to 1:1 (10 of 10 words) -> "),
+        (
+            "silence",
+            "listen (device 0) waits for a word of link 3:0 to 0:1 (0 of 10 words, which nobody writes)",
+        ),
+    ],
+)
+def test_a_mistake_is_named_by_one_line(launcher, mistake, told):
+    ended = run(launcher, "credit:10", mistake)
+    assert ended.returncode == 1
+    lines = [line for line in ended.stderr.splitlines() if "error" in line]
+    assert len(lines) == 1, ended.stderr
+    assert told in lines[0]
+
+
+def test_a_wrong_flow_control_is_one_line():
+    ended = run([], "stop")
+    assert ended.returncode == 2
+    assert "flow control 'stop' is not known" in ended.stderr
+    assert len(ended.stderr.splitlines()) == 1

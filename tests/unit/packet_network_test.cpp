@@ -1,0 +1,211 @@
+#include "fabric/packet_network.hpp"
+
+#include <cmath>
+
+#include "packet_support.hpp"
+#include "support.hpp"
+
+namespace fabricmark::fabric {
+
+namespace {
+
+using test::alone;
+using test::kByte;
+using test::kRate;
+using test::mentions;
+using test::message_of;
+using test::Network;
+
+PacketCosts costs(Forwarding forwarding) {
+  return {.node_latency = 1000 * kByte,
+          .cable_latency = 100 * kByte,
+          .switch_latency = 10 * kByte,
+          .bytes_per_second = kRate,
+          .header_bytes = 4,
+          .mtu_bytes = 64,
+          .forwarding = forwarding};
+}
+
+TEST(PacketNetwork, StoresAndForwardsAPacketOverAnyNumberOfHops) {
+  for (int hops = 1; hops <= 4; ++hops) {
+    // Each device starts or passes on (1000), each cable (100) carries 60 + 4 bytes from end to end.
+    EXPECT_EQ(alone(ring(8), costs(Forwarding::kStoreAndForward), 0, hops, 60),
+              hops * (1000 + 100 + 64) * kByte);
+  }
+  // Two cables and a switch; four cables and three switches.
+  EXPECT_EQ(alone(leaf_spine(2, 2, 2), costs(Forwarding::kStoreAndForward), 0, 1, 60),
+            (1000 + 2 * 164 + 10) * kByte);
+  EXPECT_EQ(alone(leaf_spine(2, 2, 2), costs(Forwarding::kStoreAndForward), 0, 3, 60),
+            (1000 + 4 * 164 + 3 * 10) * kByte);
+}
+
+TEST(PacketNetwork, CutsThroughAfterTheHeader) {
+  for (int hops = 1; hops <= 4; ++hops) {
+    EXPECT_EQ(alone(ring(8), costs(Forwarding::kCutThrough), 0, hops, 60),
+              (hops * (1000 + 100) + 64) * kByte);
+  }
+  EXPECT_EQ(alone(leaf_spine(2, 2, 2), costs(Forwarding::kCutThrough), 0, 3, 60),
+            (1000 + 400 + 30 + 64) * kByte);
+  // A switch faster than the header waits for it.
+  PacketCosts fast = costs(Forwarding::kCutThrough);
+  fast.switch_latency = 0;
+  EXPECT_EQ(alone(leaf_spine(2, 2, 2), fast, 0, 3, 60), (1000 + 400 + 3 * 4 + 64) * kByte);
+}
+
+TEST(PacketNetwork, PacketsOfAMessageFollowEachOther) {
+  // 64 + 64 + 22 bytes: 68, 68 and 26 on the wire. The last cable is reached after one hop of the first.
+  EXPECT_EQ(alone(pair(), costs(Forwarding::kCutThrough), 0, 1, 150), (1100 + 162) * kByte);
+  EXPECT_EQ(alone(ring(8), costs(Forwarding::kCutThrough), 0, 2, 150), (2200 + 162) * kByte);
+  // Stored: the second cable begins after 68 and has 162 to carry, without a gap.
+  EXPECT_EQ(alone(ring(8), costs(Forwarding::kStoreAndForward), 0, 2, 150), (2200 + 68 + 162) * kByte);
+  // A single packet of all bytes.
+  PacketCosts whole = costs(Forwarding::kCutThrough);
+  whole.mtu_bytes = 0;
+  EXPECT_EQ(alone(pair(), whole, 0, 1, 150), (1100 + 154) * kByte);
+  EXPECT_EQ(alone(pair(), whole, 0, 1, 0), (1100 + 4) * kByte);
+}
+
+TEST(PacketNetwork, CountsPackets) {
+  Network made(pair(), costs(Forwarding::kCutThrough));
+  EXPECT_EQ(made.network->packets_of(0), 1U);
+  EXPECT_EQ(made.network->packets_of(64), 1U);
+  EXPECT_EQ(made.network->packets_of(65), 2U);
+  made.time_of(0, 1, 150);
+  const PortCounters& out = made.network->counters({0, 0});
+  EXPECT_EQ(out.packets, 3U);
+  EXPECT_EQ(out.bytes, 162U);
+  EXPECT_EQ(out.busy, 162 * kByte);
+  EXPECT_EQ(made.network->counters({1, 0}).packets, 0U);
+  EXPECT_EQ(made.delivered.front().packets, 3U);
+  EXPECT_EQ(made.delivered.front().lost, 0U);
+}
+
+/// Mondigo 2020, Table 4.2 and section 4.3.2: 40 GbE over switches, and Serial Lite III from board to board.
+/// The rate of long messages is that of their payload, so that the wire is as much faster as headers take.
+struct Published {
+  double node;
+  double cable;
+  double switching;
+  double bytes_per_second;
+};
+constexpr Published kEthernet{
+    .node = 0.336e-6, .cable = 0.496e-6, .switching = 0.318e-6, .bytes_per_second = 4.41e9};
+constexpr Published kSerial{.node = 0.245e-6, .cable = 0.354e-6, .switching = 0, .bytes_per_second = 4.29e9};
+
+PacketCosts costs(const Published& of, double header, double payload) {
+  return {.node_latency = from_seconds(of.node),
+          .cable_latency = from_seconds(of.cable),
+          .switch_latency = from_seconds(of.switching),
+          .bytes_per_second = of.bytes_per_second * (payload + header) / payload,
+          .header_bytes = static_cast<std::uint64_t>(header),
+          .mtu_bytes = static_cast<std::uint64_t>(payload)};
+}
+
+/// Equations 4.2 to 4.6: a start, cables, switches, and the message once.
+double closed_form(const Published& of, const Hops& hops, double bytes) {
+  return of.node * (1 + hops.devices) + of.cable * hops.cables + of.switching * hops.switches +
+         bytes / of.bytes_per_second;
+}
+
+void expect_closed_form(const Topology& topology, const Published& of, const PacketCosts& used) {
+  for (int to = 1; to < topology.devices(); ++to) {
+    for (const double bytes : {0.0, 1.0, 1056.0, 1057.0, 4096.0, 1048576.0}) {
+      const double expected = closed_form(of, topology.hops(0, to), bytes);
+      const double found = seconds(alone(topology, used, 0, to, static_cast<std::uint64_t>(bytes)));
+      EXPECT_NEAR(found, expected, 0.01 * expected)
+          << topology.name() << " to " << to << ", " << bytes << " B";
+    }
+  }
+}
+
+TEST(PacketNetwork, AgreesWithTheClosedFormOfSwitchHops) {
+  expect_closed_form(leaf_spine(2, 2, 2), kEthernet, costs(kEthernet, 38, 1056));
+  expect_closed_form(leaf_spine(1, 0, 4), kEthernet, costs(kEthernet, 38, 1056));
+}
+
+TEST(PacketNetwork, AgreesWithTheClosedFormOfTorusHops) {
+  expect_closed_form(torus(4, 4), kSerial, costs(kSerial, 0, 1056));
+  expect_closed_form(ring(8), kSerial, costs(kSerial, 0, 1056));
+}
+
+TEST(PacketNetwork, TheComparisonSeesAWrongLatency) {
+  Published wrong = kEthernet;
+  wrong.switching *= 1.2;
+  const Hops hops{.cables = 4, .switches = 3, .devices = 0};
+  const double expected = closed_form(kEthernet, hops, 1056);
+  const double found = seconds(alone(leaf_spine(2, 2, 2), costs(wrong, 38, 1056), 0, 3, 1056));
+  EXPECT_GT(std::abs(found - expected), 0.01 * expected);
+}
+
+TEST(PacketNetwork, TimesFollowLatenciesAndRates) {
+  for (const Forwarding forwarding : {Forwarding::kCutThrough, Forwarding::kStoreAndForward}) {
+    const auto time = [&](const PacketCosts& used) { return alone(leaf_spine(2, 2, 2), used, 0, 3, 1000); };
+    const PacketCosts before = costs(forwarding);
+    PacketCosts changed = before;
+    changed.node_latency *= 2;
+    EXPECT_EQ(time(changed) - time(before), before.node_latency);
+    changed = before;
+    changed.cable_latency *= 2;
+    EXPECT_EQ(time(changed) - time(before), 4 * before.cable_latency);
+    changed = before;
+    changed.switch_latency *= 2;
+    EXPECT_EQ(time(changed) - time(before), 3 * before.switch_latency);
+    changed = before;
+    changed.bytes_per_second /= 2;
+    // 16 packets, 1064 bytes; stored ones pass three more cables, 68 bytes each.
+    const Time carried = (1064 + (forwarding == Forwarding::kStoreAndForward ? 3 * 68 : 0)) * kByte;
+    EXPECT_EQ(time(changed) - time(before), carried);
+  }
+}
+
+TEST(PacketNetwork, ADeviceReachesItselfOverALoopOrAtOnce) {
+  EXPECT_EQ(alone(ring(1), costs(Forwarding::kCutThrough), 0, 0, 60), (1100 + 64) * kByte);
+  EXPECT_EQ(alone(pair(), costs(Forwarding::kCutThrough), 1, 1, 60), 1000 * kByte);
+}
+
+TEST(PacketNetwork, TheFirstPortMayBeChosen) {
+  Network made(ring(5), costs(Forwarding::kCutThrough));
+  made.network->inject(0, 0, 2, 60, 7, 1);  // the long way: over 4 and 3
+  made.run();
+  EXPECT_EQ(made.delivered.front().time, (3 * 1100 + 64) * kByte);
+  EXPECT_EQ(made.network->counters({0, 1}).packets, 1U);
+  Network back(ring(8), costs(Forwarding::kCutThrough));
+  back.network->inject(0, 0, 2, 60, 7, 1);  // 7 sends it back
+  back.run();
+  EXPECT_EQ(back.delivered.front().time, (4 * 1100 + 64) * kByte);
+  EXPECT_EQ(back.network->counters({0, 0}).packets, 1U);
+}
+
+TEST(PacketNetwork, RefusesWhatCannotBeSent) {
+  Network made(ring(4), costs(Forwarding::kCutThrough));
+  EXPECT_TRUE(mentions(message_of([&] { made.network->inject(0, 4, 0, 1, 0); }), "no device 4"));
+  message_of([&] { made.network->inject(0, 0, -1, 1, 0); });
+  EXPECT_TRUE(mentions(message_of([&] { made.network->inject(0, 0, 1, 1, 0, 2); }),
+                       "port 2 of device 0 has no cable"));
+  message_of([&] { made.network->inject(0, 0, 1, std::uint64_t{1} << 60U, 0); });
+  message_of([&] { made.network->inject(kEndOfTime - 1, 0, 1, 1, 0); });
+  made.network->inject(5000 * kByte, 0, 1, 1, 0);
+  made.run();
+  EXPECT_TRUE(
+      mentions(message_of([&] { made.network->inject(0, 2, 3, 1, 9); }), "message 9 of device 2 at 0 s"));
+  for (const double rate : {0.0, -1.0, std::nan("")}) {
+    PacketCosts wrong = costs(Forwarding::kCutThrough);
+    wrong.bytes_per_second = rate;
+    message_of([&] { Network(pair(), wrong); });
+  }
+  PacketCosts small = costs(Forwarding::kCutThrough);
+  small.buffering = Buffering::kDrop;
+  small.buffer_bytes = 67;  // a packet has 68
+  EXPECT_TRUE(mentions(message_of([&] { Network(pair(), small); }), "buffers of 67 B"));
+  small.buffer_bytes = 68;
+  Network(pair(), small).time_of(0, 1, 1);
+  small.mtu_bytes = 0;
+  message_of([&] { Network(pair(), small); });
+  PacketCosts negative = costs(Forwarding::kCutThrough);
+  negative.cable_latency = -1;
+  message_of([&] { Network(pair(), negative); });
+}
+
+}  // namespace
+
+}  // namespace fabricmark::fabric
