@@ -1,0 +1,49 @@
+#include "fabric/collectives/algorithm.hpp"
+#include "fabric/collectives/steps.hpp"
+
+namespace fabricmark::collectives::all_reduce_two_phase {
+
+namespace {
+
+/// As on rings of a row and of a column, the latter with the share of a row.
+double seconds(const Prices& prices) {
+  const Shape& shape = prices.shape();
+  const double of_row = prices.bytes() / shape.columns;
+  const double of_column = of_row / shape.rows;
+  return (shape.columns - 1) * (prices.all_combining(1, of_row) + prices.all(1, of_row)) +
+         (shape.rows - 1) *
+             (prices.all_combining(shape.columns, of_column) + prices.all(shape.columns, of_column));
+}
+
+/// Sums of shares go round the rows, then those of their shares round the columns, and back.
+void program(Moves& moves, const Call& call) {
+  const int columns = call.shape.columns;
+  const int rows = call.shape.rows;
+  const int row = moves.rank() / columns;
+  const int column = moves.rank() % columns;
+  const int first = row * columns;
+  const Ring in_row{column, columns, first + behind(column, 1, columns), first + behind(column, -1, columns)};
+  const Ring in_column{row, rows, behind(row, 1, rows) * columns + column,
+                       behind(row, -1, rows) * columns + column};
+  if (columns == 1) {
+    reduce_shares(moves, in_column, call.own, call.result);
+    return gather_shares(moves, in_column, call.result);
+  }
+  reduce_shares(moves, in_row, call.own, call.result);
+  const View share = share_of(call.result, behind(column, 1, columns), columns);
+  reduce_shares(moves, in_column, share, share);
+  gather_shares(moves, in_column, share);
+  gather_shares(moves, in_row, call.result);
+}
+
+}  // namespace
+
+Algorithm make() {
+  return {.operation = Operation::kAllReduce,
+          .name = "two_phase",
+          .reach = Reach::kTorus,
+          .seconds = seconds,
+          .program = program};
+}
+
+}  // namespace fabricmark::collectives::all_reduce_two_phase

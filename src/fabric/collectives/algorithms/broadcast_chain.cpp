@@ -1,0 +1,42 @@
+#include <cstddef>
+
+#include "fabric/collectives/algorithm.hpp"
+#include "fabric/collectives/steps.hpp"
+
+namespace fabricmark::collectives::broadcast_chain {
+
+namespace {
+
+/// The first segment passes p - 1 links, the others come behind it.
+double seconds(const Prices& prices) {
+  return (prices.ranks() - 1) * prices.alone(1, prices.segment()) +
+         (prices.segments() - 1) * (prices.costs().issue_seconds + prices.move(prices.segment()));
+}
+
+/// Each rank passes segments on to the one behind it.
+void program(Moves& moves, const Call& call) {
+  const Ring ring = ring_of(moves);
+  const Segments segments(call, call.result.type);
+  if (moves.rank() != call.root) {
+    const std::size_t passed = ring.next == call.root ? 0 : segments.count();
+    return pass_on(moves, ring.previous, ring.next, segments.count(), passed,
+                   [&](std::size_t index) { return segments.of(call.result, index); });
+  }
+  Window sends(moves, call.fan);
+  for (std::size_t index = 0; index < segments.count(); ++index)
+    sends.add(moves.start_send(ring.next, segments.of(call.own, index)));
+  moves.copy(call.own, call.result);
+  sends.finish();
+}
+
+}  // namespace
+
+Algorithm make() {
+  return {.operation = Operation::kBroadcast,
+          .name = "chain",
+          .reach = Reach::kRing,
+          .seconds = seconds,
+          .program = program};
+}
+
+}  // namespace fabricmark::collectives::broadcast_chain

@@ -1,0 +1,41 @@
+#include <cmath>
+
+#include "fabric/collectives/algorithm.hpp"
+#include "fabric/collectives/steps.hpp"
+
+namespace fabricmark::collectives::broadcast_flat {
+
+namespace {
+
+bool is_meant_for(const Problem& problem) { return problem.ranks <= 3; }
+
+/// (p - 1) m b at the root's links.
+double seconds(const Prices& prices) {
+  const int others = prices.ranks() - 1;
+  return others * prices.costs().issue_seconds + prices.costs().message_seconds + prices.farthest() +
+         std::ceil(static_cast<double>(others) / prices.sides()) * prices.move(prices.bytes());
+}
+
+/// The root sends to all.
+void program(Moves& moves, const Call& call) {
+  if (moves.rank() != call.root) return moves.receive(call.root, call.result);
+  Window sends(moves, call.fan);
+  for (int distance = 1; distance < moves.size(); ++distance) {
+    sends.add(moves.start_send(behind(call.root, distance, moves.size()), call.own));
+  }
+  moves.copy(call.own, call.result);
+  sends.finish();
+}
+
+}  // namespace
+
+Algorithm make() {
+  return {.operation = Operation::kBroadcast,
+          .name = "flat",
+          .reach = Reach::kAll,
+          .is_meant_for = is_meant_for,
+          .seconds = seconds,
+          .program = program};
+}
+
+}  // namespace fabricmark::collectives::broadcast_flat

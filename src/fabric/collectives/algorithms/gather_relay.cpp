@@ -1,0 +1,55 @@
+#include <algorithm>
+#include <cstddef>
+
+#include "fabric/collectives/algorithm.hpp"
+#include "fabric/collectives/steps.hpp"
+
+namespace fabricmark::collectives::gather_relay {
+
+namespace {
+
+/// Half of the parts pass each of the root's links on a ring, and all of them its only one to a switch.
+double seconds(const Prices& prices) {
+  const int length = ranks_behind(prices.ranks());
+  const double parts = prices.sides() == 1 ? prices.ranks() - 1 : length;
+  return (parts - 1) * (prices.costs().issue_seconds + prices.move(prices.bytes())) +
+         length * prices.costs().issue_seconds + prices.alone(1, prices.bytes());
+}
+
+/// In both directions round the ring each rank sends its own part to the root, then passes on those behind
+/// it.
+void program(Moves& moves, const Call& call) {
+  const Ring ring = ring_of(moves);
+  if (moves.rank() == call.root) {
+    const auto part = [&](int distance) {
+      return part_of(call.result, behind(call.root, distance, ring.size), call.count);
+    };
+    Window receives(moves, call.fan);
+    for (int distance = 1; distance <= ranks_behind(ring.size); ++distance) {
+      receives.add(moves.start_receive(ring.next, part(distance)));
+      if (distance <= ranks_before(ring.size))
+        receives.add(moves.start_receive(ring.previous, part(-distance)));
+    }
+    moves.copy(call.own, part(0));
+    return receives.finish();
+  }
+  const Branch branch = branch_of(moves, call.root);
+  const auto passed = static_cast<std::size_t>(branch.length - branch.distance);
+  const View slots = moves.scratch(std::min(passed, kPassing) * call.count);
+  const Moves::Ticket sending = moves.start_send(branch.to_root, call.own);
+  pass_on(moves, branch.from_root, branch.to_root, passed, passed,
+          [&](std::size_t index) { return slots.part(index % kPassing * call.count, call.count); });
+  moves.wait(sending);
+}
+
+}  // namespace
+
+Algorithm make() {
+  return {.operation = Operation::kGather,
+          .name = "relay",
+          .reach = Reach::kRing,
+          .seconds = seconds,
+          .program = program};
+}
+
+}  // namespace fabricmark::collectives::gather_relay

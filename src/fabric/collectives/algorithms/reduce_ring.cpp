@@ -1,0 +1,51 @@
+#include <algorithm>
+#include <cstddef>
+
+#include "fabric/collectives/algorithm.hpp"
+#include "fabric/collectives/steps.hpp"
+
+namespace fabricmark::collectives::reduce_ring {
+
+namespace {
+
+/// The first segment passes p - 1 links, the others come behind it.
+double seconds(const Prices& prices) {
+  const double segment = std::max(prices.move(prices.segment()), prices.combine(prices.segment()));
+  return (prices.ranks() - 1) * prices.alone_combining(1, prices.segment()) +
+         (prices.segments() - 1) * (prices.costs().issue_seconds + segment);
+}
+
+/// From the farthest rank behind the root on each combines segments with its own, and sends them on.
+void program(Moves& moves, const Call& call) {
+  const Ring ring = ring_of(moves);
+  const Segments segments(call, call.own.type);
+  constexpr std::size_t kSlots = 2;  // one is sent while the other is filled
+  const bool is_root = moves.rank() == call.root;
+  const bool is_last = ring.next == call.root;
+  View slots;
+  if (!is_root && !is_last) slots = moves.scratch(std::min(segments.count(), kSlots) * segments.size());
+  Window sends(moves, is_last ? call.fan : 1);
+  for (std::size_t index = 0; index < segments.count(); ++index) {
+    View piece = segments.of(call.own, index);
+    if (!is_last) {
+      const View into = is_root ? segments.of(call.result, index)
+                                : slots.part(index % kSlots * segments.size(), piece.count);
+      moves.receive_and_combine(ring.next, piece, into);
+      piece = into;
+    }
+    if (!is_root) sends.add(moves.start_send(ring.previous, piece));
+  }
+  sends.finish();
+}
+
+}  // namespace
+
+Algorithm make() {
+  return {.operation = Operation::kReduce,
+          .name = "ring",
+          .reach = Reach::kRing,
+          .seconds = seconds,
+          .program = program};
+}
+
+}  // namespace fabricmark::collectives::reduce_ring

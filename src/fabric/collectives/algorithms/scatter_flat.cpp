@@ -1,0 +1,39 @@
+#include <cmath>
+
+#include "fabric/collectives/algorithm.hpp"
+#include "fabric/collectives/steps.hpp"
+
+namespace fabricmark::collectives::scatter_flat {
+
+namespace {
+
+/// (p - 1) m b at the root's links.
+double seconds(const Prices& prices) {
+  const int others = prices.ranks() - 1;
+  return others * prices.costs().issue_seconds + prices.costs().message_seconds + prices.farthest() +
+         std::ceil(static_cast<double>(others) / prices.sides()) * prices.move(prices.bytes());
+}
+
+/// The root sends each rank its part, a few at a time.
+void program(Moves& moves, const Call& call) {
+  if (moves.rank() != call.root) return moves.receive(call.root, call.result);
+  Window sends(moves, call.fan);
+  for (int distance = 1; distance < moves.size(); ++distance) {
+    const int rank = behind(call.root, distance, moves.size());
+    sends.add(moves.start_send(rank, part_of(call.own, rank, call.count)));
+  }
+  moves.copy(part_of(call.own, call.root, call.count), call.result);
+  sends.finish();
+}
+
+}  // namespace
+
+Algorithm make() {
+  return {.operation = Operation::kScatter,
+          .name = "flat",
+          .reach = Reach::kAll,
+          .seconds = seconds,
+          .program = program};
+}
+
+}  // namespace fabricmark::collectives::scatter_flat

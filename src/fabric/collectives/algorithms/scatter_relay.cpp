@@ -1,0 +1,52 @@
+#include <algorithm>
+#include <cstddef>
+
+#include "fabric/collectives/algorithm.hpp"
+#include "fabric/collectives/steps.hpp"
+
+namespace fabricmark::collectives::scatter_relay {
+
+namespace {
+
+/// Half of the parts pass each of the root's links on a ring, and all of them its only one to a switch.
+double seconds(const Prices& prices) {
+  const int length = ranks_behind(prices.ranks());
+  const double parts = prices.sides() == 1 ? prices.ranks() - 1 : length;
+  return (parts - 1) * (prices.costs().issue_seconds + prices.move(prices.bytes())) +
+         prices.alone(1, prices.bytes());
+}
+
+/// In both directions round the ring each rank passes on what is for those behind it: the farthest's first.
+void program(Moves& moves, const Call& call) {
+  const Ring ring = ring_of(moves);
+  const auto part = [&](int distance) {
+    return part_of(call.own, behind(call.root, distance, ring.size), call.count);
+  };
+  if (moves.rank() == call.root) {
+    Window sends(moves, call.fan);
+    for (int distance = ranks_behind(ring.size); distance >= 1; --distance) {
+      sends.add(moves.start_send(ring.next, part(distance)));
+      if (distance <= ranks_before(ring.size)) sends.add(moves.start_send(ring.previous, part(-distance)));
+    }
+    moves.copy(part(0), call.result);
+    return sends.finish();
+  }
+  const Branch branch = branch_of(moves, call.root);
+  const auto passed = static_cast<std::size_t>(branch.length - branch.distance);
+  const View slots = moves.scratch(std::min(passed, kPassing) * call.count);
+  pass_on(moves, branch.to_root, branch.from_root, passed + 1, passed, [&](std::size_t index) {
+    return index == passed ? call.result : slots.part(index % kPassing * call.count, call.count);
+  });
+}
+
+}  // namespace
+
+Algorithm make() {
+  return {.operation = Operation::kScatter,
+          .name = "relay",
+          .reach = Reach::kRing,
+          .seconds = seconds,
+          .program = program};
+}
+
+}  // namespace fabricmark::collectives::scatter_relay

@@ -1,0 +1,81 @@
+#include "fabric/collectives/choice.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <string_view>
+#include <vector>
+
+#include "base/error.hpp"
+
+namespace fabricmark::collectives {
+
+namespace {
+
+std::string text_of(const Shape& shape) {
+  const std::string circuits = shape.only_neighbours_talk ? " of circuits" : "";
+  switch (shape.wiring) {
+    case Wiring::kAnyToAny:
+      return "any to any" + circuits;
+    case Wiring::kRing:
+      return "a ring" + circuits;
+    case Wiring::kTorus:
+      return fmt::format("a torus of {}x{}{}", shape.rows, shape.columns, circuits);
+  }
+  return {};
+}
+
+std::string text_of(const Problem& problem) {
+  return fmt::format("{} of {} B on {} ranks, {}", name_of(problem.operation), problem.bytes, problem.ranks,
+                     text_of(problem.shape));
+}
+
+double seconds_of(const Algorithm& algorithm, const Prices& prices) {
+  return prices.ranks() == 1 ? prices.copy(prices.bytes()) : algorithm.seconds(prices);
+}
+
+std::vector<Choice> fitting(const Problem& problem, const Prices& prices) {
+  std::vector<Choice> found;
+  for (const Algorithm& one : algorithms()) {
+    if (one.fits(problem)) found.push_back({.algorithm = &one, .seconds = seconds_of(one, prices)});
+  }
+  return found;
+}
+
+std::string times_of(const std::vector<Choice>& choices) {
+  std::vector<std::string> texts;
+  for (const Choice& one : choices)
+    texts.push_back(fmt::format("{} {:.3g} us", one.algorithm->name, one.seconds * 1e6));
+  return fmt::format("{}", fmt::join(texts, ", "));
+}
+
+}  // namespace
+
+Choice choose(const Problem& problem, const Costs& costs, const std::string& name) {
+  const Prices prices(costs, problem);
+  std::vector<Choice> found = fitting(problem, prices);
+  if (found.empty()) {
+    throw bad_use(fmt::format("no algorithm does {}", text_of(problem)),
+                  "use a network in which any two ranks can talk");
+  }
+  std::ranges::stable_sort(found, {}, &Choice::seconds);
+  if (name.empty()) {
+    Choice chosen = found.front();
+    chosen.reason = fmt::format("{}: {}, the fastest by its costs ({})", text_of(problem),
+                                chosen.algorithm->name, times_of(found));
+    return chosen;
+  }
+  for (Choice& one : found) {
+    if (one.algorithm->name != name) continue;
+    one.reason =
+        fmt::format("{}: {}, as asked for; by their costs: {}", text_of(problem), name, times_of(found));
+    return one;
+  }
+  std::vector<std::string_view> names;
+  for (const Choice& one : found) names.push_back(one.algorithm->name);
+  throw bad_use(fmt::format("'{}' is no algorithm for {}", name, text_of(problem)),
+                fmt::format("use {}", fmt::join(names, " or ")));
+}
+
+}  // namespace fabricmark::collectives

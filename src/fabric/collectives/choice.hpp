@@ -1,0 +1,21 @@
+#pragma once
+
+#include <string>
+
+#include "fabric/collectives/algorithm.hpp"
+#include "fabric/collectives/costs.hpp"
+
+namespace fabricmark::collectives {
+
+/// What does an operation, and why.
+struct Choice {
+  const Algorithm* algorithm = nullptr;
+  double seconds = 0;    ///< that it is expected to take
+  std::string reason{};  ///< in words, for the notes of a result
+};
+
+/// The algorithm that fits and takes the least time, of two the first by name; or the one of that name.
+/// Throws Error (bad use) where none fits, where that one does not, with those that do, and as check(Costs).
+Choice choose(const Problem& problem, const Costs& costs, const std::string& name = {});
+
+}  // namespace fabricmark::collectives

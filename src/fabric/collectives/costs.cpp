@@ -1,0 +1,104 @@
+#include "fabric/collectives/costs.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/error.hpp"
+
+namespace fabricmark::collectives {
+
+namespace {
+
+/// On a ring the shorter way round.
+int around(int distance, int ranks) { return std::min(distance, ranks - distance); }
+
+bool is_time(double seconds) { return std::isfinite(seconds) && seconds >= 0; }
+bool is_rate(double bytes_per_second) { return bytes_per_second > 0; }  // infinite ones take no time
+
+}  // namespace
+
+void check(const Costs& costs, const Problem& problem) {
+  if (!is_time(costs.issue_seconds) || !is_time(costs.message_seconds) || !is_time(costs.hop_seconds)) {
+    throw bad_use("a message of a collective operation takes less than no time, or for ever",
+                  "give latencies of 0 s or more");
+  }
+  if (!is_rate(costs.bytes_per_second) || !is_rate(costs.copy_bytes_per_second) ||
+      !is_rate(costs.combine_bytes_per_second)) {
+    throw bad_use("a rate of the costs of collective operations is not positive",
+                  "give links, copies and reductions more than 0 B/s");
+  }
+  const Shape& shape = problem.shape;
+  if (problem.ranks < 1) {
+    throw bad_use(fmt::format("a collective operation of {} ranks", problem.ranks), "use 1 rank or more");
+  }
+  if (shape.wiring == Wiring::kTorus &&
+      (shape.rows < 1 || shape.columns != problem.ranks / shape.rows || problem.ranks % shape.rows != 0)) {
+    throw bad_use(fmt::format("a torus of {}x{} has not {} ranks", shape.rows, shape.columns, problem.ranks),
+                  "use as many ranks as rows times columns");
+  }
+}
+
+Prices::Prices(const Costs& costs, const Problem& problem) : costs_(costs), problem_(problem) {
+  check(costs, problem);
+}
+
+Prices::Way Prices::way(int distance) const {
+  const Shape& shape = problem_.shape;
+  if (shape.wiring == Wiring::kAnyToAny) return {};
+  distance %= problem_.ranks;
+  if (shape.wiring == Wiring::kRing) {
+    const int hops = std::max(1, around(distance, problem_.ranks));
+    return {hops, hops};
+  }
+  const int in_row = around(distance % shape.columns, shape.columns);
+  const int in_column = around(distance / shape.columns, shape.rows);
+  return {std::max(1, in_row + in_column), std::max({1, in_row, in_column})};
+}
+
+double Prices::start(const Way& way) const {
+  return costs_.issue_seconds + costs_.message_seconds + (way.hops - 1) * costs_.hop_seconds;
+}
+
+double Prices::alone(int distance, double bytes) const { return start(way(distance)) + move(bytes); }
+
+double Prices::all(int distance, double bytes) const {
+  const Way taken = way(distance);
+  return start(taken) + move(bytes) * taken.sharing;
+}
+
+double Prices::alone_combining(int distance, double bytes) const {
+  return start(way(distance)) + std::max(move(bytes), combine(bytes));
+}
+
+double Prices::all_combining(int distance, double bytes) const {
+  const Way taken = way(distance);
+  return start(taken) + std::max(move(bytes) * taken.sharing, combine(bytes));
+}
+
+double Prices::farthest() const {
+  const Shape& shape = problem_.shape;
+  if (shape.wiring == Wiring::kAnyToAny) return 0;
+  const int hops = shape.wiring == Wiring::kRing ? problem_.ranks / 2 : shape.rows / 2 + shape.columns / 2;
+  return std::max(0, hops - 1) * costs_.hop_seconds;
+}
+
+int Prices::sides() const {
+  switch (problem_.shape.wiring) {
+    case Wiring::kAnyToAny:
+      return 1;
+    case Wiring::kRing:
+      return 2;
+    case Wiring::kTorus:
+      return 4;
+  }
+  return 1;
+}
+
+double Prices::segments() const {
+  if (costs_.segment_bytes == 0 || problem_.bytes == 0) return 1;
+  return std::ceil(bytes() / static_cast<double>(costs_.segment_bytes));
+}
+
+}  // namespace fabricmark::collectives

@@ -1,0 +1,101 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "fabric/collectives/moves.hpp"
+
+namespace fabricmark::collectives {
+
+enum class Operation : std::uint8_t {
+  kBroadcast,
+  kScatter,
+  kGather,
+  kAllGather,
+  kReduce,
+  kAllReduce,
+  kReduceScatter,
+  kAllToAll,
+  kBarrier,
+};
+
+inline constexpr std::array kOperations{
+    Operation::kBroadcast,     Operation::kScatter,  Operation::kGather,
+    Operation::kAllGather,     Operation::kReduce,   Operation::kAllReduce,
+    Operation::kReduceScatter, Operation::kAllToAll, Operation::kBarrier};
+
+/// "broadcast", "scatter", "gather", "all_gather", "reduce", "all_reduce", "reduce_scatter", "all_to_all",
+/// "barrier".
+[[nodiscard]] std::string_view name_of(Operation operation);
+/// Throws Error (bad use) with the names that there are.
+[[nodiscard]] Operation operation_named(const std::string& name);
+/// Broadcast, scatter, gather and reduce.
+[[nodiscard]] bool has_root(Operation operation);
+/// Reduce, all_reduce and reduce_scatter.
+[[nodiscard]] bool reduces(Operation operation);
+
+enum class Wiring : std::uint8_t {
+  kAnyToAny,  ///< a switch or a full mesh: all ways are alike
+  kRing,      ///< rank r has cables to r - 1 and r + 1
+  kTorus,     ///< rank r is in row r / columns; cables to both neighbours in its row and in its column
+};
+
+/// How the ranks of a call are wired.
+struct Shape {
+  Wiring wiring = Wiring::kAnyToAny;
+  int rows = 1;     ///< of a torus
+  int columns = 1;  ///< of a torus
+  /// Circuits: who has no cable to a rank cannot send to it. Otherwise devices in between pass messages on.
+  bool only_neighbours_talk = false;
+};
+
+/// What one rank of a collective operation has. With `count` elements a rank and n ranks:
+///
+///   operation       own                       result               in place (own, result overlap only so)
+///   broadcast       root: count               count                root: own is result
+///   scatter         root: n * count           count                root: result is part `root` of own
+///   gather          count                     root: n * count      root: own is part `root` of result
+///   all_gather      count                     n * count            own is part `rank` of result
+///   reduce          count                     root: count          root: own is result
+///   all_reduce      count                     count                own is result
+///   reduce_scatter  n * count                 count                result is any part of own
+///   all_to_all      n * count                 n * count            own is result
+///   barrier         -                         -                    -
+///
+/// Part p of a view are the `count` elements from p * count on: what goes to, or comes from, rank p. Where
+/// nothing stands a rank has no such operand, and what is there is not looked at. Nothing of `own` is changed
+/// but where `result` lies.
+struct Call {
+  Operation operation = Operation::kBarrier;
+  int root = 0;
+  std::size_t count = 0;
+  Reduction reduction = Reduction::kSum;
+  View own{};
+  View result{};
+  Shape shape{};
+  /// Algorithms that pass on what they have while the rest is on its way do so in pieces of so many bytes; 0:
+  /// as a whole.
+  std::size_t segment_bytes = std::size_t{64} * 1024;
+  /// The most messages that a root has under way at a time.
+  std::size_t fan = 4;
+};
+
+/// Elements of the operands of a rank; 0 where it has none.
+[[nodiscard]] std::size_t own_count(Operation operation, int rank, int root, int ranks, std::size_t count);
+[[nodiscard]] std::size_t result_count(Operation operation, int rank, int root, int ranks, std::size_t count);
+
+/// Of the elements that move: of whichever operand this rank has.
+[[nodiscard]] Type type_of(const Call& call, int rank, int ranks);
+
+/// Throws Error (bad use) for a root that is no rank, and operands of another size or type than said above.
+void check(const Call& call, int rank, int ranks);
+
+/// Bytes whose quotient by the time of the call can be compared with the rate of one link in one direction,
+/// whatever the operation: the "bus bandwidth" of NVIDIA's nccl-tests (doc/PERFORMANCE.md). `bytes`: those of
+/// `count` elements. 0 for a barrier.
+[[nodiscard]] double bus_bytes(Operation operation, int ranks, std::size_t bytes);
+
+}  // namespace fabricmark::collectives
