@@ -49,8 +49,13 @@ int longest_way(const Topology& topology) {
 
 }  // namespace
 
-PacketNetwork::PacketNetwork(const Topology& topology, const PacketCosts& costs, Deliver deliver)
-    : topology_(topology), costs_(costs), deliver_(std::move(deliver)), ports_(topology.all_ports()) {
+PacketNetwork::PacketNetwork(const Topology& topology, const PacketCosts& costs, Deliver deliver,
+                             Depart depart)
+    : topology_(topology),
+      costs_(costs),
+      deliver_(std::move(deliver)),
+      depart_(std::move(depart)),
+      ports_(topology.all_ports()) {
   const std::uint64_t largest = costs.mtu_bytes + costs.header_bytes;
   if (std::min({costs.node_latency, costs.cable_latency, costs.switch_latency}) < 0 ||
       std::max(costs.mtu_bytes, costs.header_bytes) > kBytesMask / 2) {
@@ -139,6 +144,7 @@ void PacketNetwork::on_injected(const Event& event) {
   if (port == kPortMask) {
     const Message message = messages_[place];
     give_back(messages_, free_message_, place);
+    if (depart_) depart_({event.time, static_cast<int>(event.device), message.id});
     deliver_({event.time, message.destination, message.id, message.packets, 0});
     return;
   }
@@ -217,7 +223,9 @@ void PacketNetwork::send(int place, std::uint32_t index) {
   const Time now = core_.now();
   const Time left = later(now, wire_time(packet.wire_bytes));
   out.is_busy = true;
-  out.leaving = {packet.wire_bytes, packet.came_by, packet.cables};
+  // Of a device's own packets one is in the queue: no more to make means that this is the last.
+  const Message& message = messages_[packet.message];
+  out.leaving = {packet.wire_bytes, packet.came_by, packet.cables, message.unsent == 0, message.id};
   ++out.counters.packets;
   out.counters.bytes += packet.wire_bytes;
   out.counters.busy += left - now;
@@ -241,14 +249,16 @@ void PacketNetwork::on_left(const Event& event) {
   const int place =
       topology_.place({static_cast<int>(event.device), static_cast<int>(event.port & kPortMask)});
   OutPort& out = ports_[place];
+  const Leaving left = out.leaving;
   out.is_busy = false;
-  if (out.leaving.came_by == kLocal) {
+  if (left.came_by == kLocal) {
     queue_next_packet(place);
   } else {
-    out.queued_bytes -= out.leaving.wire_bytes;
-    return_room(out.leaving.came_by, out.leaving.cables, out.leaving.wire_bytes);
+    out.queued_bytes -= left.wire_bytes;
+    return_room(left.came_by, left.cables, left.wire_bytes);
   }
   serve(place);
+  if (depart_ && left.came_by == kLocal && left.is_last) depart_({event.time, out.self.node, left.id});
 }
 
 /// Tells the port that sent a packet that its place is free again. `cables`: that the packet has passed

@@ -49,6 +49,13 @@ struct Delivery {
   std::uint64_t lost = 0;
 };
 
+/// The last packet of a message has left its device.
+struct Departure {
+  Time time = 0;
+  int device = 0;  ///< the sender
+  std::uint64_t id = 0;
+};
+
 /// What went out of a port, headers counted.
 struct PortCounters {
   std::uint64_t packets = 0;
@@ -69,11 +76,12 @@ class PacketNetwork {
  public:
   static constexpr int kAnyPort = -1;
   using Deliver = std::function<void(const Delivery&)>;
+  using Depart = std::function<void(const Departure&)>;
 
-  /// `topology` has to live as long. `deliver` is called by advance_until, in the order of time, and may
-  /// inject. Throws Error (2) for a rate that is not positive, a buffer that cannot take the largest packet,
-  /// and an MTU of 0 with finite buffers.
-  PacketNetwork(const Topology& topology, const PacketCosts& costs, Deliver deliver);
+  /// `topology` has to live as long. `deliver` and `depart`, which may be empty, are called by advance_until,
+  /// in the order of time, and may inject. Throws Error (2) for a rate that is not positive, a buffer that
+  /// cannot take the largest packet, and an MTU of 0 with finite buffers.
+  PacketNetwork(const Topology& topology, const PacketCosts& costs, Deliver deliver, Depart depart = {});
   PacketNetwork(const PacketNetwork&) = delete;
   PacketNetwork& operator=(const PacketNetwork&) = delete;
 
@@ -135,6 +143,8 @@ class PacketNetwork {
     std::uint64_t wire_bytes = 0;
     int came_by = kLocal;
     int cables = 0;
+    bool is_last = false;  ///< of a device's own message
+    std::uint64_t id = 0;  ///< of that message
   };
   struct OutPort {
     bool is_busy = false;
@@ -170,6 +180,7 @@ class PacketNetwork {
   const Topology& topology_;
   PacketCosts costs_;
   Deliver deliver_;
+  Depart depart_;
   EventCore core_;
   Time full_time_ = 0;  ///< of the largest packet
   Time header_time_ = 0;

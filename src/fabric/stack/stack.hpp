@@ -3,9 +3,6 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <optional>
-#include <string>
-#include <vector>
 
 #include "base/interface.hpp"
 #include "fabric/packet_network.hpp"
@@ -17,16 +14,17 @@ namespace fabricmark::fabric {
 /// Who carries messages over a network of packets.
 enum class Protocol {
   kUdp,   ///< no acknowledgement: what is lost is lost, and counted; keeps order within a flow only
-  kTcp,   ///< sessions, windows, acknowledgements, retransmission
+  kTcp,   ///< sessions, windows, acknowledgements, retransmission; no congestion control
   kRdma,  ///< RoCE: reliable messages without windows; the receiver's memory is written without its action
 };
 
 /// What goes wrong in a network, drawn from a seed for every packet by its flow and number: the same in every
-/// run, however many processes take part.
+/// run, however many processes take part. Acknowledgements are packets, too. A packet goes wrong at the end
+/// of its way: it has taken its time on all cables.
 struct PacketFaults {
   std::uint64_t seed = 0;
   double drop = 0;       ///< share of packets
-  double duplicate = 0;  ///< share of packets
+  double duplicate = 0;  ///< share of packets, which come a second time a few packets later
   double reorder = 0;    ///< share of packets that come later than those behind them
 };
 
@@ -39,8 +37,14 @@ struct StackSettings {
   /// kTcp: what has come lies in the receive buffer so long before its window opens again.
   Time receive_latency = 0;
   PacketFaults faults{};
-  Time retransmission_time = 0;  ///< without an acknowledgement; 0: from the round trip
+  /// kTcp, kRdma: without an acknowledgement, doubled with each one in a row. kUdp: from the loss of a packet
+  /// until its receiver is told, where no later packet tells sooner. 0: from the round trip; then nobody
+  /// waits where nothing can be lost but for a dead peer.
+  Time retransmission_time = 0;
   int most_retransmissions = 8;  ///< in a row of one packet; then its peer is said to be dead
+  /// kUdp, kRdma, where nothing can be lost: so many bytes, in whole packets, go to the network at once, so
+  /// that long messages are few events, and arrive so. Below the MTU: each packet by itself.
+  std::uint64_t burst_bytes = 65536;
 };
 
 /// Messages between devices by a protocol, in modelled time: state of all devices in one place, which depends
@@ -67,7 +71,7 @@ class Stack : public Interface {
     int from = 0;
     int to = 0;
     std::uint64_t id = 0;
-    bool has_failed = false;  ///< the peer does not answer
+    bool has_failed = false;  ///< the peer does not answer; nor will it to what this flow sends later
   };
   struct Listener {
     std::function<void(const Arrival&)> arrived;
@@ -80,13 +84,17 @@ class Stack : public Interface {
     std::uint64_t retransmitted = 0;
     std::uint64_t lost = 0;        ///< dropped by the network, for want of room or by fault
     std::uint64_t lost_bytes = 0;  ///< told as lost to receivers
-    std::uint64_t duplicates = 0;  ///< that receivers threw away
+    std::uint64_t duplicates = 0;  ///< that receivers threw away: told before, kUdp: as lost, too
+    std::uint64_t early = 0;       ///< kRdma: thrown away behind a gap; they are sent again
   };
 
   /// At a time, from one device to another (or itself), in the flow between them; `id` names the message for
-  /// this sender. Throws Error (2) for a time before what advance_until has handled less lookahead().
+  /// this sender. Messages of a flow go in the order of their times, those of one time in that of their ids.
+  /// Throws Error (2) for a time before what advance_until has handled less lookahead().
   virtual void send(Time at, int from, int to, std::uint64_t id, std::uint64_t bytes) = 0;
-  /// From now on a device neither sends nor answers.
+  /// From then on a device neither sends nor answers, and is told nothing. What lies in its ports still
+  /// leaves, and it passes on the packets of others. Throws Error (2) for a time before what advance_until
+  /// has handled.
   virtual void kill(Time at, int device) = 0;
 
   /// When something happens next; kEndOfTime where nothing does. A time-out that is no longer needed is
@@ -98,7 +106,7 @@ class Stack : public Interface {
   /// A message does nothing sooner than so much after its send.
   [[nodiscard]] virtual Time lookahead() const = 0;
   [[nodiscard]] virtual const Counters& counters() const = 0;
-  /// Of the network below.
+  /// Of the network below. Its counters of packets count what goes at once (burst_bytes) as one.
   [[nodiscard]] virtual const PacketNetwork& network() const = 0;
 };
 
