@@ -74,8 +74,8 @@ class Stack : public Interface {
     bool has_failed = false;  ///< the peer does not answer; nor will it to what this flow sends later
   };
   struct Listener {
-    std::function<void(const Arrival&)> arrived;
-    std::function<void(const Completion&)> completed;
+    std::function<void(const Arrival&)> arrived{};  ///< may be empty, as the other
+    std::function<void(const Completion&)> completed{};
   };
   struct Counters {
     std::uint64_t messages = 0;
