@@ -20,8 +20,8 @@ inline constexpr std::array kReductions{Reduction::kSum, Reduction::kMin, Reduct
 /// "sum", "min", "max".
 [[nodiscard]] std::string_view name_of(Reduction reduction);
 /// Throw Error (bad use) with the names that there are.
-[[nodiscard]] Type type_named(const std::string& name);
-[[nodiscard]] Reduction reduction_named(const std::string& name);
+Type type_named(const std::string& name);
+Reduction reduction_named(const std::string& name);
 
 /// Distance from 1 to the next number of the type; 0 for whole numbers.
 [[nodiscard]] double epsilon_of(Type type);

@@ -31,7 +31,7 @@ inline constexpr std::array kOperations{
 /// "barrier".
 [[nodiscard]] std::string_view name_of(Operation operation);
 /// Throws Error (bad use) with the names that there are.
-[[nodiscard]] Operation operation_named(const std::string& name);
+Operation operation_named(const std::string& name);
 /// Broadcast, scatter, gather and reduce.
 [[nodiscard]] bool has_root(Operation operation);
 /// Reduce, all_reduce and reduce_scatter.

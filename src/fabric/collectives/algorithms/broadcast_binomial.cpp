@@ -5,12 +5,14 @@ namespace fabricmark::collectives::broadcast_binomial {
 
 namespace {
 
-/// Thakur et al. (2005), section 4.3: lg p (a + m b).
+/// Thakur et al. (2005), section 4.3: lg p (a + m b). A rank is as many messages away from the root as its
+/// distance has bits, and the root sends as many as the largest distance has digits.
 double seconds(const Prices& prices) {
   double all = 0;
-  for (int distance = 1; distance < prices.ranks(); distance *= 2)
+  for (int distance = 1; 2 * distance <= prices.ranks(); distance *= 2)
     all += prices.alone(distance, prices.bytes());
-  return all;
+  if (is_power_of_two(prices.ranks())) return all;
+  return all + prices.costs().issue_seconds + prices.move(prices.bytes());
 }
 
 /// Who has the elements sends them to half of the ranks that it answers for, the farthest first.

@@ -10,7 +10,7 @@ namespace {
 /// (p - 1) m b at the root's links.
 double seconds(const Prices& prices) {
   const int others = prices.ranks() - 1;
-  return others * prices.costs().issue_seconds + prices.costs().message_seconds + prices.farthest() +
+  return prices.costs().issue_seconds + prices.costs().message_seconds + prices.farthest() +
          std::ceil(static_cast<double>(others) / prices.sides()) * prices.move(prices.bytes());
 }
 

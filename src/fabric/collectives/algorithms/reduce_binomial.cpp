@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "fabric/collectives/algorithm.hpp"
 #include "fabric/collectives/steps.hpp"
 
@@ -5,12 +7,14 @@ namespace fabricmark::collectives::reduce_binomial {
 
 namespace {
 
-/// Thakur et al. (2005), section 4.5: lg p (a + m b + m c).
+/// Thakur et al. (2005), section 4.5: lg p (a + m b + m c). A rank is as many messages away from the root as
+/// its distance has bits, and the root combines as many as the largest distance has digits.
 double seconds(const Prices& prices) {
   double all = 0;
-  for (int distance = 1; distance < prices.ranks(); distance *= 2)
+  for (int distance = 1; 2 * distance <= prices.ranks(); distance *= 2)
     all += prices.alone_combining(distance, prices.bytes());
-  return all;
+  if (is_power_of_two(prices.ranks())) return all;
+  return all + std::max(prices.move(prices.bytes()), prices.combine(prices.bytes()));
 }
 
 /// Each rank combines what ranks 1, 2, 4... behind it send, and sends the result on.

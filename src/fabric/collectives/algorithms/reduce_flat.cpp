@@ -19,7 +19,7 @@ double seconds(const Prices& prices) {
   const int others = prices.ranks() - 1;
   const double arriving =
       std::ceil(static_cast<double>(others) / prices.sides()) * prices.move(prices.bytes());
-  return others * prices.costs().issue_seconds + prices.costs().message_seconds + prices.farthest() +
+  return prices.costs().issue_seconds + prices.costs().message_seconds + prices.farthest() +
          std::max(arriving, (others - 1) * prices.combine(prices.bytes())) + prices.combine(prices.bytes());
 }
 

@@ -8,12 +8,12 @@ namespace fabricmark::collectives::scatter_relay {
 
 namespace {
 
-/// Half of the parts pass each of the root's links on a ring, and all of them its only one to a switch.
+/// The farthest part passes half of the links of a ring. To a switch the root has one link, for all parts.
 double seconds(const Prices& prices) {
-  const int length = ranks_behind(prices.ranks());
-  const double parts = prices.sides() == 1 ? prices.ranks() - 1 : length;
-  return (parts - 1) * (prices.costs().issue_seconds + prices.move(prices.bytes())) +
-         prices.alone(1, prices.bytes());
+  const double farthest = ranks_behind(prices.ranks()) * prices.alone(1, prices.bytes());
+  if (prices.sides() > 1) return farthest;
+  const double others = (prices.ranks() - 2) * (prices.costs().issue_seconds + prices.move(prices.bytes()));
+  return std::max(farthest, others + prices.alone(1, prices.bytes()));
 }
 
 /// In both directions round the ring each rank passes on what is for those behind it: the farthest's first.

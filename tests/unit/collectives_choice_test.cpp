@@ -1,0 +1,179 @@
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <string>
+
+#include "collectives_support.hpp"
+#include "fabric/collectives/choice.hpp"
+#include "support.hpp"
+
+namespace fabricmark::collectives {
+
+namespace {
+
+using test::mentions;
+using test::message_of;
+
+constexpr Costs kCosts{.issue_seconds = 0.3e-6,
+                       .message_seconds = 2e-6,
+                       .hop_seconds = 1e-6,
+                       .bytes_per_second = 10e9,
+                       .copy_bytes_per_second = 40e9,
+                       .combine_bytes_per_second = 15e9,
+                       .segment_bytes = 65536};
+
+/// What the moves take, one by one, without data.
+double simulated(const Algorithm& algorithm, const Problem& problem, const Costs& costs) {
+  LocalRanks::Settings settings{.has_data = false, .costs = costs};
+  settings.has_link_to_each = problem.shape.wiring != Wiring::kAnyToAny;
+  LocalRanks ranks(problem.ranks, Type::kFloat32, settings);
+  ranks.run([&](Moves& moves) {
+    Call call{.operation = problem.operation, .count = problem.bytes / 4, .shape = problem.shape};
+    call.segment_bytes = costs.segment_bytes;
+    const auto count = [&](auto count_of) {
+      return count_of(call.operation, moves.rank(), call.root, problem.ranks, call.count);
+    };
+    call.own = {nullptr, count(own_count), Type::kFloat32};
+    call.result = {nullptr, count(result_count), Type::kFloat32};
+    run(algorithm, moves, call);
+  });
+  return ranks.seconds();
+}
+
+TEST(CollectivesChoice, CostsAreThoseOfTheMoves) {
+  const auto hold = [](const Algorithm& algorithm, const Problem& problem) {
+    if (!algorithm.fits(problem)) return;
+    const double expected = algorithm.seconds(Prices(kCosts, problem));
+    const double actual = simulated(algorithm, problem, kCosts);
+    const std::string text = fmt::format("{} {} of {} B on {} ranks", name_of(algorithm.operation),
+                                         algorithm.name, problem.bytes, problem.ranks);
+    EXPECT_GT(expected, actual / 1.5) << text;
+    EXPECT_LT(expected, actual * 1.5) << text;
+  };
+  for (const Algorithm& algorithm : algorithms()) {
+    for (const int ranks : {2, 3, 4, 5, 8, 16}) {
+      for (const std::size_t bytes : {4U, 16384U, 1U << 24U}) {
+        hold(algorithm, {algorithm.operation, ranks, bytes, shape_for(algorithm, ranks, false)});
+        hold(algorithm, {algorithm.operation, ranks, bytes, Shape{}});
+      }
+    }
+  }
+}
+
+constexpr std::size_t kShort = 8;
+constexpr std::size_t kLong = std::size_t{1} << 26U;
+constexpr Shape kSwitch{};
+constexpr Shape kRing{.wiring = Wiring::kRing};
+constexpr Shape kCircuits{.wiring = Wiring::kRing, .only_neighbours_talk = true};
+constexpr Shape kTorus{Wiring::kTorus, 4, 4};
+
+std::string chosen(Operation operation, std::size_t bytes, const Shape& shape = kSwitch, int ranks = 16) {
+  return std::string(choose({operation, ranks, bytes, shape}, kCosts).algorithm->name);
+}
+
+TEST(CollectivesChoice, TakesFewMessagesForShortOnesAndFewBytesForLongOnes) {
+  EXPECT_EQ(chosen(Operation::kBroadcast, kShort), "binomial");
+  EXPECT_EQ(chosen(Operation::kBroadcast, kLong), "chain");
+  EXPECT_EQ(chosen(Operation::kBroadcast, kShort, kSwitch, 3), "flat");
+  EXPECT_EQ(chosen(Operation::kReduce, kLong), "ring");
+  EXPECT_EQ(chosen(Operation::kAllGather, kShort), "recursive_doubling");
+  EXPECT_EQ(chosen(Operation::kAllGather, kShort, kSwitch, 15), "ring");
+  EXPECT_EQ(chosen(Operation::kReduceScatter, kShort), "recursive_halving");
+  EXPECT_EQ(chosen(Operation::kAllReduce, kShort), "recursive_doubling");
+  EXPECT_EQ(chosen(Operation::kAllReduce, kLong), "ring");
+  EXPECT_EQ(chosen(Operation::kAllReduce, kLong / 16, kTorus), "two_phase");
+  EXPECT_EQ(chosen(Operation::kAllToAll, kShort), "bruck");
+  EXPECT_EQ(chosen(Operation::kAllToAll, kLong), "pairwise");
+  EXPECT_EQ(chosen(Operation::kScatter, kShort), "flat");
+  EXPECT_EQ(chosen(Operation::kBarrier, 0), "dissemination");
+}
+
+TEST(CollectivesChoice, TakesNeighboursWhereLinksAreShared) {
+  EXPECT_EQ(chosen(Operation::kAllToAll, kLong, kRing), "relay");
+  EXPECT_EQ(chosen(Operation::kAllGather, kLong, kRing), "ring");
+  EXPECT_EQ(chosen(Operation::kReduceScatter, kLong, kRing), "ring");
+}
+
+TEST(CollectivesChoice, LetsOnlyNeighboursTalkOverCircuits) {
+  for (const Operation operation : kOperations) {
+    for (const int ranks : {1, 2, 5, 16}) {
+      const Choice made = choose({operation, ranks, kShort, kCircuits}, kCosts);
+      EXPECT_TRUE(ranks == 1 || made.algorithm->reach == Reach::kRing) << made.reason;
+    }
+  }
+  Shape circuits = kTorus;
+  circuits.only_neighbours_talk = true;
+  EXPECT_EQ(chosen(Operation::kAllReduce, kShort, circuits), "two_phase");
+  EXPECT_TRUE(mentions(message_of([&] { chosen(Operation::kScatter, kShort, circuits); }),
+                       "no algorithm does scatter of 8 B on 16 ranks, a torus of 4x4 of circuits"));
+}
+
+TEST(CollectivesChoice, FollowsTheCosts) {
+  Costs costs = kCosts;
+  const Problem problem{Operation::kAllReduce, 16, 65536, kSwitch};
+  costs.message_seconds = 1;
+  EXPECT_EQ(choose(problem, costs).algorithm->name, "recursive_doubling");
+  costs.message_seconds = 0;
+  costs.issue_seconds = 0;
+  EXPECT_EQ(choose(problem, costs).algorithm->name, "ring");
+  const Problem all{Operation::kAllToAll, 16, kShort, kSwitch};
+  EXPECT_EQ(choose(all, kCosts).algorithm->name, "bruck");
+  costs = kCosts;
+  costs.copy_bytes_per_second = 1e3;
+  EXPECT_EQ(choose(all, costs).algorithm->name, "pairwise");
+}
+
+TEST(CollectivesChoice, IsTheLeastOfAllThatFit) {
+  for (const Operation operation : kOperations) {
+    for (const Shape& shape : {kSwitch, kRing, kTorus, kCircuits}) {
+      for (const std::size_t bytes : {kShort, kLong}) {
+        const Problem problem{operation, 16, bytes, shape};
+        const Choice made = choose(problem, kCosts);
+        for (const Algorithm& other : algorithms()) {
+          if (!other.fits(problem)) continue;
+          EXPECT_LE(made.seconds, other.seconds(Prices(kCosts, problem)));
+          EXPECT_TRUE(mentions(made.reason, std::string(other.name))) << made.reason;
+        }
+      }
+    }
+  }
+}
+
+TEST(CollectivesChoice, TakesAFittingOneByName) {
+  const Problem problem{Operation::kAllGather, 6, kShort, kSwitch};
+  const Choice made = choose(problem, kCosts, "ring");
+  EXPECT_EQ(made.algorithm->name, "ring");
+  EXPECT_TRUE(mentions(made.reason, "all_gather of 8 B on 6 ranks, any to any: ring, as asked for"))
+      << made.reason;
+  const std::string refusal = message_of([&] { choose(problem, kCosts, "recursive_doubling"); });
+  EXPECT_TRUE(mentions(refusal, "'recursive_doubling' is no algorithm for all_gather")) << refusal;
+  EXPECT_TRUE(mentions(refusal, "; use ring")) << refusal;
+  EXPECT_TRUE(mentions(message_of([&] {
+                         choose({Operation::kReduce, 4, kShort, kSwitch}, kCosts, "x");
+                       }),
+                       "use flat or binomial or ring") ||
+              mentions(message_of([&] {
+                         choose({Operation::kReduce, 4, kShort, kSwitch}, kCosts, "x");
+                       }),
+                       "use binomial or flat or ring"));
+}
+
+TEST(CollectivesChoice, RefusesCostsAndShapesThatCannotBe) {
+  const auto refused = [](Costs costs, const Problem& problem) {
+    return message_of([&] { choose(problem, costs); });
+  };
+  const Problem problem{Operation::kBroadcast, 4, kShort, kSwitch};
+  Costs costs = kCosts;
+  costs.message_seconds = -1;
+  EXPECT_TRUE(mentions(refused(costs, problem), "0 s or more"));
+  costs = kCosts;
+  costs.combine_bytes_per_second = 0;
+  EXPECT_TRUE(mentions(refused(costs, problem), "0 B/s"));
+  EXPECT_TRUE(mentions(refused(kCosts, {Operation::kBroadcast, 4, kShort, kTorus}), "4x4 has not 4 ranks"));
+  EXPECT_TRUE(mentions(refused(kCosts, {Operation::kBroadcast, 0, kShort, kSwitch}), "0 ranks"));
+}
+
+}  // namespace
+
+}  // namespace fabricmark::collectives
