@@ -56,6 +56,7 @@ class Graph {
 
   [[nodiscard]] std::string words(const StuckKernel& kernel) const {
     if (kernel.waits == Kernel::Waits::kForRanks) return kernel.name + " waits for another rank";
+    if (kernel.waits == Kernel::Waits::kForMessage) return kernel.name + " waits for a message";
     const auto found = streams_.find(kernel.stream);
     if (found == streams_.end()) return kernel.name + " waits";
     const StreamState& stream = found->second;

@@ -24,6 +24,18 @@ Fabric::Fabric(FabricSettings settings, std::unique_ptr<Peers> peers)
     if (seed) *seed += static_cast<std::uint64_t>(number);
     workers_.push_back(std::make_unique<Worker>(settings_.stack_bytes, seed));
   }
+  if (!settings_.network) return;
+  if (!settings_.topology) throw bad_use("a network has no topology", "give the fabric one");
+  if (peers_) {
+    throw bad_use("packets between devices of several processes are not emulated yet",
+                  "run all ranks in one process (--ranks N)");
+  }
+  network_ = std::make_unique<Network>(*settings_.topology, *settings_.network);
+}
+
+Network& Fabric::network() {
+  if (!network_) throw bad_use("this fabric has no network of packets", "describe one in its settings");
+  return *network_;
 }
 
 std::shared_ptr<Fabric> Fabric::join(runtime::Communicator& ranks, FabricSettings settings) {
@@ -138,6 +150,11 @@ std::shared_ptr<const Outcome> Fabric::start(int device, const std::string& name
   return outcome;
 }
 
+void Fabric::keep(std::shared_ptr<void> used) {
+  const std::scoped_lock lock(attendance_.mutex());
+  kept_.push_back(std::move(used));
+}
+
 void Fabric::finish() {
   std::uint64_t before = 0;
   {
@@ -208,6 +225,10 @@ Report Fabric::meet() {
   // What has ended lets its host act, not before that time.
   const Time ended = earliest_end();
   Report own{std::min(next_due(), ended), false, finished_ >= attendance_.hosts()};
+  if (network_) {
+    own.has_news = network_->meet();
+    own.next = std::min(own.next, network_->next_time());
+  }
   for (auto& [ends, opened] : links_) {
     if (opened.channel && opened.far < 0) own.has_news |= opened.channel->meet();
   }
@@ -220,11 +241,13 @@ Report Fabric::meet() {
 
 Time Fabric::lookahead() const {
   const bool is_alone = settings_.workers == 1 && !peers_;
-  return is_alone ? fabric::kEndOfTime : fabric::from_seconds(settings_.link.latency_seconds);
+  const Time of_links = is_alone ? fabric::kEndOfTime : fabric::from_seconds(settings_.link.latency_seconds);
+  return network_ ? std::min(of_links, network_->lookahead()) : of_links;
 }
 
 void Fabric::advance() {
   for (;;) {
+    if (network_) network_->advance_until(horizon_);
     crew_.run([this](int number) { workers_[static_cast<std::size_t>(number)]->run(horizon_); });
     const Report all = meet();
     if (settle_ended()) return;

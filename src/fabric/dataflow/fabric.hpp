@@ -13,6 +13,7 @@
 #include "fabric/dataflow/crew.hpp"
 #include "fabric/dataflow/deadlock.hpp"
 #include "fabric/dataflow/kernel.hpp"
+#include "fabric/dataflow/network.hpp"
 #include "fabric/dataflow/peers.hpp"
 #include "fabric/dataflow/stream.hpp"
 #include "fabric/dataflow/worker.hpp"
@@ -40,8 +41,9 @@ struct FabricSettings {
   int devices = 1;                             ///< each with a host, which is waited for
   std::optional<fabric::Topology> topology{};  ///< its links join devices directly
   LinkCost link{};
-  int workers = 1;                               ///< threads that run kernels
-  std::optional<std::uint64_t> schedule_seed{};  ///< draws the order in which kernels run
+  std::optional<fabric::StackSettings> network{};  ///< packets between all devices, beside the links
+  int workers = 1;                                 ///< threads that run kernels
+  std::optional<std::uint64_t> schedule_seed{};    ///< draws the order in which kernels run
   std::size_t stack_bytes = std::size_t{8} << 20;
   std::shared_ptr<runtime::ActivityLog> log{};  ///< who computed, who waited for whom; null: nobody asks
 };
@@ -86,6 +88,18 @@ class Fabric {
 
   [[nodiscard]] const FabricSettings& settings() const { return settings_; }
 
+  // For who builds on kernels and packets, such as an engine of messages.
+
+  /// Throws Error (bad use) for a fabric without a network.
+  [[nodiscard]] Network& network();
+  [[nodiscard]] Worker& worker(int device) const { return *worker_of(device); }
+  /// A kernel of a device that starts at a time. By its host, or by what runs on the device.
+  std::shared_ptr<const Outcome> start(int device, const std::string& name, Time at, const KernelCost& cost,
+                                       std::vector<std::shared_ptr<Channel>> streams,
+                                       std::function<void()> body);
+  /// What kernels use that never end: stays until they are gone.
+  void keep(std::shared_ptr<void> used);
+
  private:
   friend class Host;
   struct Opened {
@@ -114,9 +128,6 @@ class Fabric {
   [[nodiscard]] Worker* worker_of(int device) const;
 
   // By the threads of hosts.
-  std::shared_ptr<const Outcome> start(int device, const std::string& name, Time at, const KernelCost& cost,
-                                       std::vector<std::shared_ptr<Channel>> streams,
-                                       std::function<void()> body);
   bool has_ended(const Outcome& outcome);
   void check_leftovers(int device);
   void finish();
@@ -137,6 +148,7 @@ class Fabric {
   FabricSettings settings_;
   std::unique_ptr<Peers> peers_;
   std::vector<std::unique_ptr<Worker>> workers_;
+  std::unique_ptr<Network> network_;
   Crew crew_;
 
   Time horizon_ = 0;  // what is due before it may be decided
@@ -146,7 +158,8 @@ class Fabric {
   int finished_ = 0;                                               // hosts that wait for all to finish
   std::uint64_t finishes_ = 0;                                     // how often all have
   std::map<std::pair<fabric::Port, fabric::Port>, Opened> links_;  // from, to
-  std::map<int, OfDevice> devices_;                                // the last: their kernels need all others
+  std::vector<std::shared_ptr<void>> kept_;
+  std::map<int, OfDevice> devices_;  // the last: their kernels need all others
 };
 
 }  // namespace fabricmark::dataflow

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <exception>
 #include <functional>
 #include <memory>
@@ -62,6 +63,10 @@ class Host {
   void finish();
   /// Modelled time of this host: it grows when it waits.
   [[nodiscard]] Time now() const { return now_; }
+  /// Lets time pass: until others may have told it something, say.
+  void pass_until(Time time) { now_ = std::max(now_, time); }
+  /// After a wait with a time-out that passed: what has ended later has not been seen.
+  void set_back(Time before, Time until) { now_ = std::max(before, until); }
   [[nodiscard]] int device() const { return device_; }
 
  private:

@@ -33,11 +33,12 @@ struct KernelCost {
 class Kernel {
  public:
   enum class Waits {
-    kNot,       ///< runs, or is ready to
-    kForWord,   ///< of `waits_on`
-    kForSpace,  ///< in `waits_on`
-    kForTime,   ///< until all that happens before its clock is known
-    kForRanks,  ///< a host, for other ranks
+    kNot,         ///< runs, or is ready to
+    kForWord,     ///< of `waits_on`
+    kForSpace,    ///< in `waits_on`
+    kForTime,     ///< until all that happens before its clock is known
+    kForRanks,    ///< a host, for other ranks
+    kForMessage,  ///< of another device
   };
   /// `number`: of the kernels of its device, in the order of their starts.
   Kernel(std::string name, int device, int number, Time start, const KernelCost& cost, Worker& worker,

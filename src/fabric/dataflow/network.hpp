@@ -1,0 +1,77 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "base/interface.hpp"
+#include "fabric/dataflow/worker.hpp"
+#include "fabric/stack/stack.hpp"
+#include "fabric/time.hpp"
+#include "fabric/topology.hpp"
+
+namespace fabricmark::dataflow {
+
+/// A message with what it carries.
+struct Letter {
+  static constexpr std::size_t kHeaderBytes = 128;
+
+  fabric::Time at = 0;  ///< when its sender has it ready
+  int from = 0;
+  int to = 0;
+  std::uint64_t id = 0;                          ///< of all messages of its sender
+  std::uint64_t wire_bytes = 0;                  ///< that it takes of the network
+  std::array<std::byte, kHeaderBytes> header{};  ///< plain data, which the sender and the receiver know
+  std::shared_ptr<const std::vector<std::byte>> payload{};  ///< may be null
+};
+
+/// Packets between the devices of a fabric. Who sends does so at its own time; what comes is told to the
+/// receiver when all that happens before is known. All devices share one Stack; between two meetings of the
+/// fabric what is sent lies aside.
+class Network {
+ public:
+  /// A device's own part.
+  class Receiver : public Interface {
+   public:
+    virtual void arrived(const fabric::Stack::Arrival& arrival, const Letter& letter) = 0;
+    virtual void completed(const fabric::Stack::Completion& completion) = 0;
+  };
+
+  Network(const fabric::Topology& topology, const fabric::StackSettings& settings);
+  ~Network();
+  Network(const Network&) = delete;
+  Network& operator=(const Network&) = delete;
+
+  /// What comes to a device goes to `receiver` from now on, which must stay as long.
+  void attach(int device, Worker& worker, Receiver& receiver);
+  /// By a kernel or a decision of the sending device. Returns the message's id.
+  std::uint64_t send(Letter letter);
+
+  // By the fabric, while no kernel runs.
+
+  /// What was sent goes into the network. False where that is nothing.
+  bool meet();
+  /// Makes all that comes before `end` due at its receivers.
+  void advance_until(fabric::Time end) { stack_->advance_until(end); }
+  [[nodiscard]] fabric::Time next_time() const { return stack_->next_time(); }
+  [[nodiscard]] fabric::Time lookahead() const { return stack_->lookahead(); }
+  [[nodiscard]] fabric::Stack& stack() { return *stack_; }
+
+ private:
+  class Inbox;
+  using Letters = std::map<std::pair<int, std::uint64_t>, Letter>;  // by sender and id
+
+  std::unique_ptr<fabric::Stack> stack_;
+  std::vector<std::unique_ptr<Inbox>> inboxes_;  // [device]
+  std::vector<std::vector<Letter>> outboxes_;    // [device]
+  std::vector<std::uint64_t> sent_;              // [device]: messages so far
+  std::vector<Letters> underway_;                // [device] that they go to
+};
+
+}  // namespace fabricmark::dataflow

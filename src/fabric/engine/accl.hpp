@@ -1,0 +1,114 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "fabric/collectives/algorithm.hpp"
+#include "fabric/collectives/moves.hpp"
+#include "fabric/collectives/operation.hpp"
+#include "fabric/dataflow/host.hpp"
+#include "fabric/engine/call.hpp"
+#include "fabric/engine/engine.hpp"
+#include "fabric/engine/result.hpp"
+#include "fabric/engine/settings.hpp"
+#include "fabric/engine/streams.hpp"
+
+namespace fabricmark::engine {
+
+class Caller;
+
+/// A call under way.
+class Request {
+ public:
+  Request() = default;
+  /// Waits for its end.
+  const Result& wait();
+  /// Waits so many seconds of modelled time at most; false where it has not ended then.
+  bool wait(double seconds);
+  /// Whether it has ended at the host's modelled time.
+  bool test() { return wait(0); }
+  /// Of what has ended: seconds of modelled time, from issue to end.
+  [[nodiscard]] double duration();
+  [[nodiscard]] device::Event event() const { return event_; }
+
+ private:
+  friend class Accl;
+  Request(dataflow::Host& host, device::Event event, std::shared_ptr<Result> result)
+      : host_(&host), event_(std::move(event)), result_(std::move(result)) {}
+  dataflow::Host* host_ = nullptr;
+  device::Event event_;
+  std::shared_ptr<Result> result_;
+};
+
+/// The host's side of the engine of one device: calls as users of ACCL know them. They return at once; wait
+/// for their requests. Every call may fail: its Result says with what. What a rank's call fails with ends
+/// the calls of the others, too.
+class Accl {
+ public:
+  /// Collective. `host` has to stay as long.
+  Accl(std::shared_ptr<dataflow::Fabric> fabric, dataflow::Host& host, const EngineSettings& settings);
+  ~Accl();
+  Accl(const Accl&) = delete;
+  Accl& operator=(const Accl&) = delete;
+
+  /// Ranks of this fabric's devices, in their order. Number 0 is all of them. All members make it, with the
+  /// same devices, in the same order.
+  int communicator(const std::vector<int>& devices);
+  [[nodiscard]] int rank(int communicator = 0) const;
+  [[nodiscard]] int size(int communicator = 0) const;
+
+  void set_timeout(double seconds);
+
+  /// Any call.
+  Request start(const Call& call);
+
+  Request nop();
+  Request send(const View& elements, int to, int tag = kAnyTag, int communicator = 0);
+  Request recv(const View& elements, int from, int tag = kAnyTag, int communicator = 0);
+  /// Writes into memory that the other rank has registered, without its action. RDMA only.
+  Request put(const View& elements, int to, std::uint64_t memory, std::size_t first = 0,
+              int communicator = 0);
+  /// Into a kernel's stream of another rank.
+  Request stream_put(const View& elements, int to, int stream, int communicator = 0);
+  Request copy(const View& from, const View& to);
+  Request copy_from_stream(int stream, const View& to);
+  Request copy_to_stream(const View& from, int stream);
+  Request combine(collectives::Reduction reduction, const View& a, const View& b, const View& result);
+  /// Operands as collectives::Call says; `algorithm` empty: the engine chooses.
+  Request collective(const collectives::Call& call, int communicator = 0, const std::string& algorithm = {},
+                     bool is_compressed = false);
+
+  /// Memory that other ranks may write with `put`; returns its number, which they have to know.
+  std::uint64_t register_memory(const View& memory);
+  /// A stream that a kernel of this device reads, or writes, in words of kWordBytes; `number` is for calls.
+  /// It must stay as long as the fabric.
+  template <typename Word>
+  void connect_to_kernel(int number, dataflow::stream<Word>& words) {
+    receive_into_stream(number, streams_->connect_to_kernel(number, words));
+  }
+  template <typename Word>
+  void connect_from_kernel(int number, dataflow::stream<Word>& words) {
+    streams_->connect_from_kernel(number, words);
+  }
+  /// Calls from a kernel of this device: it writes commands and reads one status for each, in their order.
+  void connect_logic(dataflow::stream<Command>& commands, dataflow::stream<Status>& statuses);
+  /// Host::finish. Throws Error (1) for messages that nobody has received, too.
+  void finish();
+  [[nodiscard]] Engine& engine() { return *engine_; }
+
+ private:
+  struct Logic;
+  void receive_into_stream(int stream, StreamEnd& end);
+
+  std::shared_ptr<dataflow::Fabric> fabric_;
+  dataflow::Host& host_;
+  std::shared_ptr<Engine> engine_;
+  std::shared_ptr<Streams> streams_;
+  std::shared_ptr<Caller> caller_;
+  int logics_ = 0;
+};
+
+}  // namespace fabricmark::engine

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <list>
+#include <string>
+#include <vector>
+
+#include "fabric/collectives/moves.hpp"
+#include "fabric/engine/engine.hpp"
+
+namespace fabricmark::engine {
+
+/// The moves of one rank's part of a collective call, by its engine.
+class CallMoves final : public collectives::Moves {
+ public:
+  /// `header` has communicator, context, signature and compression.
+  CallMoves(Engine& engine, dataflow::Kernel& kernel, const std::vector<int>& devices, int rank,
+            const Header& header, Type type, collectives::Reduction reduction, std::string what)
+      : engine_(engine),
+        kernel_(kernel),
+        devices_(devices),
+        rank_(rank),
+        header_(header),
+        type_(type),
+        reduction_(reduction),
+        what_(std::move(what)) {}
+
+  [[nodiscard]] int rank() const override { return rank_; }
+  [[nodiscard]] int size() const override { return static_cast<int>(devices_.size()); }
+  Ticket start_send(int to, const View& elements) override;
+  Ticket start_receive(int from, const View& elements) override;
+  void wait(Ticket ticket) override { engine_.wait(kernel_, ticket, lost_bytes_); }
+  void copy(const View& from, const View& to) override;
+  void combine(const View& a, const View& b, const View& result) override;
+  void receive_and_combine(int from, const View& own, const View& result) override;
+  View scratch(std::size_t count) override;
+
+  [[nodiscard]] std::uint64_t lost_bytes() const { return lost_bytes_; }
+
+ private:
+  [[nodiscard]] Expected expected(int from, const View& elements) const;
+
+  Engine& engine_;
+  dataflow::Kernel& kernel_;
+  const std::vector<int>& devices_;
+  int rank_;
+  Header header_;
+  Type type_;
+  collectives::Reduction reduction_;
+  std::string what_;
+  std::uint64_t lost_bytes_ = 0;
+  std::list<std::vector<std::byte>> scratch_;
+};
+
+}  // namespace fabricmark::engine

@@ -1,0 +1,483 @@
+#include "fabric/engine/caller.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <utility>
+
+#include "base/error.hpp"
+#include "fabric/collectives/elements.hpp"
+#include "fabric/engine/call_moves.hpp"
+
+namespace fabricmark::engine {
+
+namespace {
+
+/// Equal where all ranks call the same (FNV-1a).
+std::uint64_t signature_of(const collectives::Call& call, Type type, bool is_compressed,
+                           std::string_view algorithm) {
+  constexpr std::uint64_t kBasis = 14695981039346656037U;
+  constexpr std::uint64_t kPrime = 1099511628211U;
+  std::uint64_t hash = kBasis;
+  const auto add = [&hash](std::uint64_t value) { hash = (hash ^ value) * kPrime; };
+  add(static_cast<std::uint64_t>(call.operation));
+  add(collectives::has_root(call.operation) ? static_cast<std::uint64_t>(call.root) : 0);
+  add(call.count);
+  add(collectives::reduces(call.operation) ? static_cast<std::uint64_t>(call.reduction) : 0);
+  add(call.operation == collectives::Operation::kBarrier ? 0 : static_cast<std::uint64_t>(type));
+  add(is_compressed ? 1 : 0);
+  for (const char letter : algorithm) add(static_cast<unsigned char>(letter));
+  return hash;
+}
+
+collectives::Shape shape_of(const fabric::Topology& topology) {
+  const std::string& name = topology.name();
+  int rows = 0;
+  int columns = 0;
+  if (name.starts_with("ring")) return {collectives::Wiring::kRing};
+  if (std::sscanf(name.c_str(), "torus:%dx%d", &rows, &columns) == 2) {
+    return {collectives::Wiring::kTorus, rows, columns};
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string Call::text() const {
+  switch (kind) {
+    case Kind::kNop:
+      return "nop";
+    case Kind::kSend:
+      return fmt::format("send to rank {}", peer);
+    case Kind::kRecv:
+      return tag == kAnyTag ? fmt::format("receive from rank {}", peer)
+                            : fmt::format("receive from rank {} with tag {}", peer, tag);
+    case Kind::kPut:
+      return fmt::format("put to rank {}", peer);
+    case Kind::kStreamPut:
+      return fmt::format("put into stream {} of rank {}", remote_stream, peer);
+    case Kind::kCopy:
+      return "copy";
+    case Kind::kCombine:
+      return "combine";
+    case Kind::kCollective:
+      return std::string(collectives::name_of(collective.operation));
+  }
+  return "";
+}
+
+/// A call under way.
+struct Caller::Running {
+  dataflow::Kernel& kernel;
+  const Call& call;
+  Group& group;
+  Result result{};
+  std::uint64_t lost_bytes = 0;
+  std::vector<std::shared_ptr<std::vector<std::byte>>> memory{};  // of operands that are streams
+};
+
+Caller::Caller(dataflow::Fabric& fabric, Engine& engine, Streams& streams)
+    : fabric_(fabric), engine_(engine), streams_(streams) {
+  std::vector<int> all(static_cast<std::size_t>(fabric.settings().topology->devices()));
+  for (std::size_t device = 0; device < all.size(); ++device) all[device] = static_cast<int>(device);
+  add_group(all);
+  groups_.front().shape = shape_of(*fabric.settings().topology);
+}
+
+int Caller::add_group(const std::vector<int>& devices) {
+  const int all = fabric_.settings().topology->devices();
+  for (auto device = devices.begin(); device != devices.end(); ++device) {
+    if (*device < 0 || *device >= all || std::find(devices.begin(), device, *device) != device) {
+      throw bad_use(
+          fmt::format("a communicator names device {}, which is not there or named before", *device),
+          fmt::format("name each of devices 0 to {} once", all - 1));
+    }
+  }
+  const auto own = std::ranges::find(devices, engine_.device());
+  if (own == devices.end()) {
+    throw bad_use(fmt::format("device {} makes a communicator without itself", engine_.device()),
+                  "let its members make it");
+  }
+  groups_.push_back({devices, static_cast<int>(own - devices.begin())});
+  return static_cast<int>(groups_.size()) - 1;
+}
+
+const Group& Caller::group(int communicator) const {
+  if (communicator < 0 || communicator >= static_cast<int>(groups_.size())) {
+    throw bad_use(fmt::format("there is no communicator {}", communicator), "make it on all its members");
+  }
+  return groups_[static_cast<std::size_t>(communicator)];
+}
+
+Result Caller::run(dataflow::Kernel& kernel, const Call& call) {
+  kernel.worker().wait_until_known(kernel);
+  const bool is_known = call.communicator >= 0 && call.communicator < static_cast<int>(groups_.size());
+  if (!is_known)
+    return {Code::kUnknownRank, fmt::format("{}: no communicator {}", call.text(), call.communicator)};
+  Running running{kernel, call, groups_[static_cast<std::size_t>(call.communicator)]};
+  try {
+    carry_out(running);
+    running.result.lost_bytes = running.lost_bytes;
+    if (running.lost_bytes > 0) {
+      running.result.code = Code::kPacketsLost;
+      running.result.text = fmt::format(
+          "{}: {} bytes were lost on the way, and UDP does not send them again; use TCP "
+          "or RDMA, or see what drops packets",
+          call.text(), running.lost_bytes);
+    }
+  } catch (const CallFailed& failed) {
+    running.result = failed.result;
+  } catch (const Error& error) {
+    running.result.code = Code::kNoAlgorithm;
+    running.result.text = fmt::format("{}: {}", call.text(), error.what());
+  }
+  const Code code = running.result.code;
+  if (code != Code::kDone && code != Code::kPacketsLost && code != Code::kPeerFailed) {
+    Result told = running.result;
+    told.text =
+        fmt::format("rank {} of communicator {}: {}", running.group.rank, call.communicator, told.text);
+    engine_.spread(kernel.clock, static_cast<std::uint32_t>(call.communicator), running.group.devices, told);
+  }
+  return running.result;
+}
+
+void Caller::carry_out(Running& running) {
+  check_type(running);
+  switch (running.call.kind) {
+    case Kind::kNop:
+      return;
+    case Kind::kSend:
+      send(running);
+      return;
+    case Kind::kRecv:
+      receive(running);
+      return;
+    case Kind::kPut:
+      put(running);
+      return;
+    case Kind::kStreamPut:
+      stream_put(running);
+      return;
+    case Kind::kCopy:
+      copy(running);
+      return;
+    case Kind::kCombine:
+      combine(running);
+      return;
+    case Kind::kCollective:
+      collective(running);
+      return;
+  }
+}
+
+void Caller::check_type(const Running& running) const {
+  const Call& call = running.call;
+  if (!call.is_compressed) return;
+  if (!engine_.settings().has_compression) {
+    throw CallFailed{
+        {Code::kNotSupported, fmt::format("{}: this engine was built without compression; call it without, "
+                                          "or build the engine with its plugins",
+                                          call.text())}};
+  }
+  if (call.type != Type::kFloat32) {
+    throw CallFailed{
+        {Code::kNotSupported, fmt::format("{}: only float32 travels compressed, as float16; not {}",
+                                          call.text(), collectives::name_of(call.type))}};
+  }
+}
+
+int Caller::device_of(const Running& running) const {
+  const int peer = running.call.peer;
+  if (peer < 0 || peer >= static_cast<int>(running.group.devices.size())) {
+    throw CallFailed{
+        {Code::kUnknownRank, fmt::format("{}: the communicator has ranks 0 to {}", running.call.text(),
+                                         running.group.devices.size() - 1)}};
+  }
+  return running.group.devices[static_cast<std::size_t>(peer)];
+}
+
+// Operands.
+
+View Caller::room(Running& running, const Operand& operand, std::size_t count) {
+  if (!operand.stream) return operand.memory.part(0, count);
+  const auto& bytes = running.memory.emplace_back(
+      std::make_shared<std::vector<std::byte>>(count * collectives::bytes_of(running.call.type)));
+  return {bytes->data(), count, running.call.type};
+}
+
+View Caller::loaded(Running& running, const Operand& operand, std::size_t count) {
+  const View elements = room(running, operand, count);
+  if (!operand.stream || count == 0) return elements;
+  StreamEnd* const end = streams_.from_kernel(*operand.stream);
+  if (end == nullptr) {
+    throw CallFailed{
+        {Code::kUnknownStream, fmt::format("{}: no kernel writes stream {}; connect one to the engine",
+                                           running.call.text(), *operand.stream)}};
+  }
+  const Engine::TicketId ticket = engine_.open_ticket(running.call.text(), 0);
+  end->add({.at = running.kernel.clock,
+            .wanted = elements.bytes(),
+            .came = [memory = running.memory.back()](
+                        dataflow::Kernel&,
+                        const std::vector<std::byte>& bytes) { std::ranges::copy(bytes, memory->begin()); },
+            .ended = [this, ticket](Time at) { engine_.end_ticket(ticket, at); }});
+  engine_.wait(running.kernel, ticket, running.lost_bytes);
+  return elements;
+}
+
+void Caller::store(Running& running, const Operand& operand, const View& elements) {
+  if (!operand.stream) return;
+  StreamEnd* const end = streams_.to_kernel(*operand.stream);
+  if (end == nullptr) {
+    throw CallFailed{
+        {Code::kUnknownStream, fmt::format("{}: no kernel reads stream {}; connect one to the engine",
+                                           running.call.text(), *operand.stream)}};
+  }
+  const Engine::TicketId ticket = engine_.open_ticket(running.call.text(), 0);
+  end->add(
+      {.at = running.kernel.clock,
+       .out = std::make_shared<const std::vector<std::byte>>(elements.data, elements.data + elements.bytes()),
+       .ended = [this, ticket](Time at) { engine_.end_ticket(ticket, at); }});
+  engine_.wait(running.kernel, ticket, running.lost_bytes);
+}
+
+// Calls.
+
+void Caller::send(Running& running) {
+  const Call& call = running.call;
+  const int to = device_of(running);
+  const View elements = loaded(running, call.a, call.count);
+  Header header;
+  header.communicator = static_cast<std::uint32_t>(call.communicator);
+  header.tag = call.tag;
+  header.is_compressed = call.is_compressed;
+  engine_.wait(running.kernel, engine_.start_send(running.kernel, to, header, elements, call.text()),
+               running.lost_bytes);
+}
+
+void Caller::receive(Running& running) {
+  const Call& call = running.call;
+  const Expected expected{.communicator = static_cast<std::uint32_t>(call.communicator),
+                          .from = device_of(running),
+                          .tag = call.tag,
+                          .count = call.count,
+                          .type = call.type,
+                          .what = call.text()};
+  const View elements = room(running, call.result, call.count);
+  const auto bytes = call.result.stream ? std::make_shared<std::vector<std::byte>>() : nullptr;
+  engine_.wait(running.kernel,
+               engine_.start_receive(running.kernel, expected, {.elements = elements, .bytes = bytes}),
+               running.lost_bytes);
+  if (bytes) store(running, call.result, {bytes->data(), call.count, call.type});
+}
+
+void Caller::put(Running& running) {
+  const Call& call = running.call;
+  if (!engine_.is_rdma()) {
+    throw CallFailed{
+        {Code::kNotSupported, fmt::format("{}: only RDMA writes into the memory of another device; use "
+                                          "accl-rdma, or send and receive",
+                                          call.text())}};
+  }
+  Header header;
+  header.kind = MessageKind::kPut;
+  header.communicator = static_cast<std::uint32_t>(call.communicator);
+  header.is_compressed = call.is_compressed;
+  header.memory = call.remote_memory;
+  header.first = call.remote_first;
+  const int to = device_of(running);
+  const View elements = loaded(running, call.a, call.count);
+  engine_.wait(running.kernel, engine_.start_send(running.kernel, to, header, elements, call.text()),
+               running.lost_bytes);
+}
+
+std::size_t Caller::piece_bytes() const {
+  const std::uint64_t most = fabric_.settings().network->costs.mtu_bytes;
+  const std::uint64_t header = engine_.settings().header_bytes;
+  return most > header + kWordBytes ? (most - header) / kWordBytes * kWordBytes : kWordBytes;
+}
+
+void Caller::stream_put(Running& running) {
+  const Call& call = running.call;
+  const int to = device_of(running);
+  Header header;
+  header.communicator = static_cast<std::uint32_t>(call.communicator);
+  header.type = call.type;
+  header.stream = call.remote_stream;
+  const std::size_t bytes = call.count * collectives::bytes_of(call.type);
+  const std::size_t piece = piece_bytes();
+  if (!call.a.stream) {
+    const std::byte* const data = call.a.memory.data;
+    for (std::size_t first = 0; first < bytes; first += piece) {
+      const std::size_t end = std::min(first + piece, bytes);
+      engine_.send_words(running.kernel, to, header, {data + first, data + end});
+    }
+    return;
+  }
+  StreamEnd* const end = streams_.from_kernel(*call.a.stream);
+  if (end == nullptr) {
+    throw CallFailed{
+        {Code::kUnknownStream, fmt::format("{}: no kernel writes stream {}; connect one to the engine",
+                                           call.text(), *call.a.stream)}};
+  }
+  const Engine::TicketId ticket = engine_.open_ticket(call.text(), 0);
+  end->add({.at = running.kernel.clock,
+            .wanted = bytes,
+            .piece = piece,
+            .came =
+                [this, to, header](dataflow::Kernel& kernel, std::vector<std::byte> words) {
+                  engine_.send_words(kernel, to, header, std::move(words));
+                },
+            .ended = [this, ticket](Time at) { engine_.end_ticket(ticket, at); }});
+  engine_.wait(running.kernel, ticket, running.lost_bytes);
+}
+
+void Caller::copy(Running& running) {
+  const Call& call = running.call;
+  const View from = loaded(running, call.a, call.count);
+  const View to = room(running, call.result, call.count);
+  if (from.data != to.data && call.count > 0) std::memcpy(to.data, from.data, from.bytes());
+  const bool is_in_memory = !call.a.stream && !call.result.stream;
+  // A stream takes the time of its words; memory adds its latency.
+  engine_.move(running.kernel, is_in_memory ? static_cast<double>(from.bytes()) : 0);
+  store(running, call.result, to);
+}
+
+void Caller::combine(Running& running) {
+  const Call& call = running.call;
+  if (!engine_.settings().has_arithmetic) {
+    throw CallFailed{{Code::kNotSupported,
+                      "combine: this engine was built without arithmetic (minimal); build it with "
+                      "its plugins"}};
+  }
+  const View a = loaded(running, call.a, call.count);
+  const View b = loaded(running, call.b, call.count);
+  const View to = room(running, call.result, call.count);
+  engine_.move(running.kernel, static_cast<double>(to.bytes()));
+  collectives::combine(call.type, call.reduction, a.data, b.data, to.data, call.count);
+  store(running, call.result, to);
+}
+
+collectives::Costs Caller::costs() const {
+  const EngineSettings& own = engine_.settings();
+  const fabric::PacketCosts& wire = fabric_.settings().network->costs;
+  const double payload = static_cast<double>(std::max<std::uint64_t>(1, wire.mtu_bytes));
+  const double headers = wire.mtu_bytes > 0 ? static_cast<double>(wire.header_bytes) : 0;
+  const double over_switch = fabric::seconds(wire.switch_latency + wire.cable_latency);
+  return {.message_seconds = fabric::seconds(wire.node_latency + wire.cable_latency) + over_switch +
+                             own.copy_latency_seconds,
+          .hop_seconds = fabric::seconds(wire.node_latency + wire.cable_latency),
+          .bytes_per_second = wire.bytes_per_second * payload / (payload + headers),
+          .copy_bytes_per_second = own.copy_rate,
+          .combine_bytes_per_second = own.copy_rate,
+          .segment_bytes = collectives::Call{}.segment_bytes};
+}
+
+void Caller::collective(Running& running) {
+  const Call& call = running.call;
+  collectives::Call own = call.collective;
+  const int ranks = static_cast<int>(running.group.devices.size());
+  const int rank = running.group.rank;
+  const auto reduces = collectives::reduces(own.operation);
+  if (reduces && !engine_.settings().has_arithmetic) {
+    throw CallFailed{
+        {Code::kNotSupported, fmt::format("{}: this engine was built without arithmetic (minimal); build it "
+                                          "with its plugins",
+                                          call.text())}};
+  }
+  if (collectives::has_root(own.operation) && (own.root < 0 || own.root >= ranks)) {
+    throw CallFailed{{Code::kUnknownRank, fmt::format("{}: root {} is not one of ranks 0 to {}", call.text(),
+                                                      own.root, ranks - 1)}};
+  }
+  own.shape = running.group.shape;
+  if (call.a.stream) {
+    own.own =
+        loaded(running, call.a, collectives::own_count(own.operation, rank, own.root, ranks, own.count));
+  }
+  if (call.result.stream) {
+    own.result = room(running, call.result,
+                      collectives::result_count(own.operation, rank, own.root, ranks, own.count));
+  }
+  const std::size_t bytes = own.count * collectives::bytes_of(call.type);
+  const auto choice = collectives::choose({own.operation, ranks, bytes, own.shape}, costs(), call.algorithm);
+  running.result.algorithm = std::string(choice.algorithm->name);
+  Header header;
+  header.communicator = static_cast<std::uint32_t>(call.communicator);
+  header.context = ++running.group.contexts;
+  header.is_compressed = call.is_compressed;
+  header.signature = signature_of(own, call.type, call.is_compressed, choice.algorithm->name);
+  CallMoves moves(engine_, running.kernel, running.group.devices, rank, header, call.type, own.reduction,
+                  call.text());
+  collectives::run(*choice.algorithm, moves, own);
+  running.lost_bytes += moves.lost_bytes();
+  store(running, call.result, own.result);
+}
+
+Result Caller::run(dataflow::Kernel& kernel, const Command& command) {
+  try {
+    return run(kernel, call_of(command));
+  } catch (const CallFailed& failed) {
+    return failed.result;
+  }
+}
+
+Call Caller::call_of(const Command& command) const {
+  Call call;
+  call.kind = static_cast<Kind>(command.kind);
+  call.communicator = command.communicator;
+  call.peer = command.peer;
+  call.tag = command.tag;
+  call.count = command.count;
+  call.type = static_cast<Type>(command.type);
+  call.reduction = static_cast<collectives::Reduction>(command.reduction);
+  call.remote_memory = static_cast<std::uint64_t>(command.remote);
+  call.remote_stream = command.remote;
+  call.remote_first = command.remote_first;
+  call.is_compressed = command.compress != 0;
+  const auto operand = [&](const fm::accl_operand& named) -> Operand {
+    if (named.stream != fm::accl_none) return {{}, named.stream};
+    if (named.memory == fm::accl_none) return {};
+    const View* const memory = engine_.memory(static_cast<std::uint64_t>(named.memory));
+    if (memory == nullptr || named.first > memory->count) {
+      throw CallFailed{
+          {Code::kUnknownMemory,
+           fmt::format("{}: a kernel names memory {} from element {} on, which was not registered",
+                       call.text(), named.memory, named.first)}};
+    }
+    return {memory->part(named.first, memory->count - named.first)};
+  };
+  call.a = operand(command.a);
+  call.b = operand(command.b);
+  call.result = operand(command.result);
+  if (call.kind == Kind::kCollective) {
+    const Group& group = this->group(call.communicator);
+    const int ranks = static_cast<int>(group.devices.size());
+    collectives::Call& own = call.collective;
+    own.operation = static_cast<collectives::Operation>(command.operation);
+    own.root = command.peer;
+    own.count = command.count;
+    own.reduction = call.reduction;
+    own.own = call.a.memory;
+    own.own.count = std::min(own.own.count,
+                             collectives::own_count(own.operation, group.rank, own.root, ranks, own.count));
+    own.result = call.result.memory;
+    own.result.count = std::min(
+        own.result.count, collectives::result_count(own.operation, group.rank, own.root, ranks, own.count));
+    return call;
+  }
+  const auto check = [&call](const Operand& named) {
+    if (!named.stream && named.memory.data != nullptr && named.memory.count < call.count) {
+      throw CallFailed{
+          {Code::kUnknownMemory, fmt::format("{}: a kernel names {} elements, and its memory has {} there",
+                                             call.text(), call.count, named.memory.count)}};
+    }
+  };
+  check(call.a);
+  check(call.b);
+  check(call.result);
+  return call;
+}
+
+}  // namespace fabricmark::engine

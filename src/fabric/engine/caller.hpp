@@ -1,0 +1,69 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "fabric/collectives/choice.hpp"
+#include "fabric/dataflow/fabric.hpp"
+#include "fabric/engine/call.hpp"
+#include "fabric/engine/engine.hpp"
+#include "fabric/engine/streams.hpp"
+
+namespace fabricmark::engine {
+
+/// A communicator as one of its members sees it.
+struct Group {
+  std::vector<int> devices;  ///< by rank
+  int rank = 0;
+  std::uint64_t contexts = 0;  ///< collective calls so far
+  collectives::Shape shape{};
+};
+
+/// Carries out calls, each in a fiber of the device: the host's and those of kernels are the same here.
+class Caller {
+ public:
+  Caller(dataflow::Fabric& fabric, Engine& engine, Streams& streams);
+
+  /// Returns its number. Throws Error (bad use) for devices that are not there or named twice, and where this
+  /// device is not among them.
+  int add_group(const std::vector<int>& devices);
+  [[nodiscard]] const Group& group(int communicator) const;
+
+  /// By the fiber of the call, at its clock. Does not throw what the call ends with.
+  Result run(dataflow::Kernel& kernel, const Call& call);
+  /// The same of a kernel's command.
+  Result run(dataflow::Kernel& kernel, const Command& command);
+
+ private:
+  struct Running;
+
+  [[nodiscard]] Call call_of(const Command& command) const;
+  void carry_out(Running& running);
+  void send(Running& running);
+  void receive(Running& running);
+  void put(Running& running);
+  void stream_put(Running& running);
+  void copy(Running& running);
+  void combine(Running& running);
+  void collective(Running& running);
+
+  [[nodiscard]] int device_of(const Running& running) const;
+  View loaded(Running& running, const Operand& operand, std::size_t count);
+  View room(Running& running, const Operand& operand, std::size_t count);
+  void store(Running& running, const Operand& operand, const View& elements);
+  void check_type(const Running& running) const;
+  [[nodiscard]] std::size_t piece_bytes() const;
+  [[nodiscard]] collectives::Costs costs() const;
+
+  dataflow::Fabric& fabric_;
+  Engine& engine_;
+  Streams& streams_;
+  std::vector<Group> groups_;
+};
+
+}  // namespace fabricmark::engine

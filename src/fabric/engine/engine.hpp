@@ -1,0 +1,171 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <list>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "fabric/dataflow/network.hpp"
+#include "fabric/engine/call.hpp"
+#include "fabric/engine/message.hpp"
+#include "fabric/engine/result.hpp"
+#include "fabric/engine/settings.hpp"
+#include "fabric/engine/timers.hpp"
+
+namespace fabricmark::engine {
+
+using fabric::Time;
+
+/// Ends a call with what it says.
+struct CallFailed {
+  Result result;
+};
+
+using Payload = std::shared_ptr<const std::vector<std::byte>>;
+
+/// What a receive waits for.
+struct Expected {
+  std::uint32_t communicator = 0;
+  int from = 0;               ///< device
+  std::uint64_t context = 0;  ///< 0: messages of send; else number of the collective call
+  int tag = kAnyTag;
+  std::uint64_t signature = 0;  ///< of the collective call: differs where ranks call something else
+  std::uint64_t count = 0;      ///< elements
+  Type type = Type::kFloat32;
+  std::string what{};  ///< the call, for messages
+
+  [[nodiscard]] bool is_for(const Header& header) const;
+};
+
+/// Where received elements go.
+struct Destination {
+  View elements{};
+  /// With it they are combined with these as they come.
+  std::optional<View> own{};
+  collectives::Reduction reduction = collectives::Reduction::kSum;
+  /// Null, or gets the bytes in place of `elements`: they go to a stream, without a copy in memory.
+  std::shared_ptr<std::vector<std::byte>> bytes{};
+};
+
+/// The offload engine of one device: sends and receives messages for calls, each of which is a fiber of its
+/// device. Receive buffers, eager messages and rendezvous as in ACCL (He et al., ACCL+, 2024). All functions
+/// are for fibers of the device and what is decided there.
+class Engine final : public dataflow::Network::Receiver {
+ public:
+  using TicketId = std::uint64_t;
+
+  Engine(dataflow::Fabric& fabric, int device, const EngineSettings& settings);
+  ~Engine() override;
+
+  [[nodiscard]] int device() const { return device_; }
+  [[nodiscard]] const EngineSettings& settings() const { return settings_; }
+  void set_timeout(double seconds) { settings_.timeout_seconds = seconds; }
+  [[nodiscard]] bool is_rdma() const;
+
+  /// Memory that other devices may write, and commands may name.
+  std::uint64_t register_memory(const View& memory);
+  [[nodiscard]] const View* memory(std::uint64_t number) const;
+
+  // Messages. `header` says all but sizes and tickets.
+
+  TicketId start_send(dataflow::Kernel& kernel, int to, Header header, const View& elements,
+                      const std::string& what);
+  TicketId start_receive(dataflow::Kernel& kernel, const Expected& expected, Destination destination);
+  /// Of something else that a call waits for.
+  TicketId open_ticket(const std::string& what, std::uint32_t communicator);
+  void end_ticket(TicketId id, Time at, Result result = {});
+  /// Until it has ended. Throws CallFailed; lost packets are noted in `lost_bytes` instead.
+  void wait(dataflow::Kernel& kernel, TicketId ticket, std::uint64_t& lost_bytes);
+  /// A packet for a kernel's stream of another device, at the clock of `kernel`.
+  void send_words(dataflow::Kernel& kernel, int to, Header header, std::vector<std::byte> bytes);
+
+  /// The data mover takes so long: moves the clock of `kernel` on.
+  void move(dataflow::Kernel& kernel, double bytes);
+
+  /// A call of a communicator has failed here: its calls on all devices end. Once for each cause.
+  void spread(Time at, std::uint32_t communicator, const std::vector<int>& devices, const Result& result);
+  /// What ended all calls of a communicator; null while nothing did.
+  [[nodiscard]] const Result* broken(std::uint32_t communicator) const;
+
+  /// Takes packets for streams.
+  void on_words(int stream, std::function<void(Time, Payload)> take);
+  /// Messages that nobody has received.
+  [[nodiscard]] std::vector<std::string> left_over() const;
+  [[nodiscard]] std::uint64_t pool_refusals() const { return refusals_; }
+
+  void arrived(const fabric::Stack::Arrival& arrival, const dataflow::Letter& letter) override;
+  void completed(const fabric::Stack::Completion& completion) override;
+
+ private:
+  struct Ticket {
+    bool has_ended = false;
+    Time end = 0;
+    Result result;
+    dataflow::Kernel* waiter = nullptr;
+    std::string what;
+    std::uint32_t communicator = 0;
+  };
+  struct Posted {
+    TicketId ticket = 0;
+    Expected expected;
+    Destination destination;
+  };
+  /// A message that came, or announces itself.
+  struct Message {
+    Header header;
+    Payload payload;
+    std::uint64_t lost_bytes = 0;
+    std::vector<std::pair<std::uint64_t, std::uint64_t>> holes;  // offset, bytes
+    std::size_t buffers = 0;                                     // of the pool
+    bool was_refused = false;
+  };
+  struct Outgoing {
+    int to = 0;
+    Header header;
+    Payload payload;
+  };
+
+  void time_out(TicketId id, Time now);
+  void post(int to, const Header& header, Payload payload, Time at, std::optional<TicketId> completes);
+  [[nodiscard]] std::uint64_t wire_bytes(std::size_t payload) const;
+  void begin_message(Message& message, std::size_t bytes);
+  void arrive(const Message& message, Time at);
+  void take(const Message& message, Time at);
+  void match(const Posted& posted, const Message& message, Time at);
+  void deliver(const Posted& posted, const Message& message, Time at, bool is_buffered);
+  void store(const Destination& destination, const Message& message);
+  void take_put(const Message& message, Time at);
+  void take_abort(const Message& message, Time at);
+  void release(std::size_t buffers, Time at);
+  [[nodiscard]] Time moved(Time at, double bytes);
+  [[nodiscard]] static std::optional<Result> difference(const Posted& posted, const Header& header);
+
+  dataflow::Fabric& fabric_;
+  dataflow::Worker& worker_;
+  int device_;
+  EngineSettings settings_;
+  Timers timers_;
+  std::size_t free_buffers_;
+  std::uint64_t refusals_ = 0;
+  Time mover_free_ = 0;
+  TicketId next_ticket_ = 1;
+  std::map<TicketId, Ticket> tickets_;
+  std::map<std::uint64_t, TicketId> leaving_;                // by letter
+  std::map<TicketId, Outgoing> announced_;                   // wait for their receivers
+  std::map<TicketId, Posted> granted_;                       // wait for their data
+  std::map<std::pair<int, std::uint64_t>, Message> coming_;  // by sender and letter
+  std::list<Posted> posted_;
+  std::list<Message> unexpected_;
+  std::map<std::uint32_t, Result> broken_;
+  std::vector<View> memories_;
+  std::map<int, std::function<void(Time, Payload)>> takers_;
+  std::uint64_t lost_words_bytes_ = 0;
+};
+
+}  // namespace fabricmark::engine

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+
+#include "fabric/collectives/moves.hpp"
+#include "fabric/dataflow/network.hpp"
+
+namespace fabricmark::engine {
+
+/// What a message is, for the engine at its other end.
+enum class MessageKind : std::uint8_t {
+  kEager,    ///< goes into receive buffers
+  kRequest,  ///< rendezvous: the sender has a long message
+  kGrant,    ///< rendezvous: its receiver waits for it
+  kData,     ///< rendezvous: goes into the receiver's memory
+  kPut,      ///< goes into registered memory
+  kWords,    ///< goes to a kernel's stream
+  kAbort,    ///< a call has failed; the payload says how
+};
+
+/// In front of each message.
+struct Header {
+  MessageKind kind = MessageKind::kEager;
+  collectives::Type type = collectives::Type::kFloat32;
+  bool is_compressed = false;  ///< float32 travels as float16
+  std::uint8_t code = 0;       ///< kAbort: of the result
+  std::uint32_t communicator = 0;
+  std::int32_t from = 0;  ///< device
+  std::int32_t tag = 0;
+  std::uint64_t context = 0;
+  std::uint64_t signature = 0;
+  std::uint64_t count = 0;   ///< elements
+  std::uint64_t sender = 0;  ///< its ticket
+  std::uint64_t receiver = 0;
+  std::uint64_t memory = 0;  ///< kPut: its number
+  std::uint64_t first = 0;   ///< kPut: element
+  std::int32_t stream = 0;   ///< kWords
+};
+static_assert(std::is_trivially_copyable_v<Header> && sizeof(Header) <= dataflow::Letter::kHeaderBytes);
+
+inline Header header_of(const dataflow::Letter& letter) {
+  Header header;
+  std::memcpy(&header, letter.header.data(), sizeof header);
+  return header;
+}
+
+inline std::array<std::byte, dataflow::Letter::kHeaderBytes> bytes_of(const Header& header) {
+  std::array<std::byte, dataflow::Letter::kHeaderBytes> bytes{};
+  std::memcpy(bytes.data(), &header, sizeof header);
+  return bytes;
+}
+
+}  // namespace fabricmark::engine

@@ -1,0 +1,3 @@
+#include "fabric/engine/settings.hpp"
+
+namespace fabricmark::engine {}

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <limits>
+#include <string>
+
+#include "fabric/dataflow/fabric.hpp"
+#include "fabric/dataflow/host.hpp"
+#include "fabric/stack/stack.hpp"
+
+namespace fabricmark::engine {
+
+/// What an engine has and costs. Times in seconds of modelled time, rates in bytes per second.
+struct EngineSettings {
+  double logic_issue_seconds = 0;   ///< l_k: a call from the device's own logic, decoded and answered
+  double copy_latency_seconds = 0;  ///< l_m: of a copy in the device's memory
+  double copy_rate = 0;             ///< of its data mover; copies take turns
+  std::uint64_t header_bytes = 64;  ///< of each segment: ACCL's own header is one word of 512 bits
+  std::uint64_t word_bytes = 64;    ///< of streams to and from kernels
+  double clock_hz = 250e6;          ///< of these streams
+
+  std::size_t rx_buffers = 16;                  ///< receive buffers
+  std::size_t rx_bytes = std::size_t{1} << 20;  ///< of each; a message takes as many as it needs
+  /// Longer messages wait for their receiver and go straight into its memory (rendezvous). RDMA only: the
+  /// others buffer all messages.
+  std::size_t eager_bytes = std::numeric_limits<std::size_t>::max();
+  double timeout_seconds = 1;   ///< a call that waits so long for a peer ends; 0: never
+  bool has_arithmetic = true;   ///< reductions; a `minimal` engine has none
+  bool has_compression = true;  ///< float32 as float16 on the wire
+};
+
+/// A system's network with an engine at each device.
+struct Described {
+  dataflow::DeviceCost device;  ///< launch_seconds is l_k of a call from the host
+  fabric::StackSettings stack;
+  EngineSettings engine;
+  std::string topology;  ///< for fabric::make_topology
+};
+
+/// What the user may choose of a transport `accl-udp`, `accl-tcp` or `accl-rdma`.
+struct Choices {
+  std::size_t mtu_bytes = 0;     ///< IP packets, 1500 or jumbo; 0: as the system says
+  std::size_t window_bytes = 0;  ///< TCP; 0: so large that it never stops a sender (window scaling)
+};
+
+/// Reads what `fabricmark systems export` writes. Throws Error (2) with the file and what it misses.
+Described described(const std::filesystem::path& system, const std::string& transport,
+                    const Choices& choices = {});
+
+}  // namespace fabricmark::engine

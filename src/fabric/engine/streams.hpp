@@ -1,0 +1,95 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "fabric/dataflow/fabric.hpp"
+#include "fabric/dataflow/stream.hpp"
+#include "fabric/engine/call.hpp"
+#include "fabric/time.hpp"
+
+namespace fabricmark::engine {
+
+/// Bytes that one after the other go to a kernel's stream, or come from one: a fiber of its own at each
+/// stream does so, one job after the other. Times are those of the words.
+class StreamEnd {
+ public:
+  struct Job {
+    fabric::Time at = 0;                                  ///< not before
+    std::shared_ptr<const std::vector<std::byte>> out{};  ///< to the kernel
+    std::size_t wanted = 0;                               ///< bytes from the kernel
+    std::size_t piece = 0;                                ///< of them at a time; 0: all at once
+    /// From the kernel: a piece has come, at the clock of the fiber that is given.
+    std::function<void(dataflow::Kernel&, std::vector<std::byte>)> came{};
+    std::function<void(fabric::Time)> ended{};
+  };
+
+  void add(Job job) {
+    jobs_.push_back(std::move(job));
+    if (idle_ != nullptr) idle_->worker().make_ready(*std::exchange(idle_, nullptr));
+  }
+  /// The body of its fiber; never ends. `write` puts a word, or `read` takes one.
+  void serve(const std::function<void(const std::byte*)>& write, const std::function<void(std::byte*)>& read);
+
+ private:
+  Job next();
+  void write_words(const Job& job, const std::function<void(const std::byte*)>& write);
+  void read_words(const Job& job, const std::function<void(std::byte*)>& read);
+
+  std::deque<Job> jobs_;
+  dataflow::Kernel* idle_ = nullptr;
+};
+
+/// The streams between the kernels of a device and its engine, by their numbers.
+class Streams {
+ public:
+  Streams(dataflow::Fabric& fabric, int device, double clock_hz)
+      : fabric_(fabric), device_(device), clock_hz_(clock_hz) {}
+
+  /// A kernel reads what the engine writes. A word has kWordBytes.
+  template <typename Word>
+  StreamEnd& connect_to_kernel(int number, dataflow::stream<Word>& words) {
+    static_assert(sizeof(Word) == kWordBytes);
+    return connect(
+        to_kernels_, number, "to", words,
+        [&words](const std::byte* bytes) {
+          Word word;
+          std::memcpy(&word, bytes, sizeof word);
+          words.write(word);
+        },
+        nullptr);
+  }
+  template <typename Word>
+  StreamEnd& connect_from_kernel(int number, dataflow::stream<Word>& words) {
+    static_assert(sizeof(Word) == kWordBytes);
+    return connect(from_kernels_, number, "from", words, nullptr, [&words](std::byte* bytes) {
+      const Word word = words.read();
+      std::memcpy(bytes, &word, sizeof word);
+    });
+  }
+  /// Null where there is none.
+  [[nodiscard]] StreamEnd* to_kernel(int number) const { return find(to_kernels_, number); }
+  [[nodiscard]] StreamEnd* from_kernel(int number) const { return find(from_kernels_, number); }
+
+ private:
+  using Ends = std::map<int, std::unique_ptr<StreamEnd>>;
+  StreamEnd& connect(Ends& ends, int number, const std::string& way, const dataflow::AnyStream& words,
+                     std::function<void(const std::byte*)> write, std::function<void(std::byte*)> read);
+  static StreamEnd* find(const Ends& ends, int number);
+
+  dataflow::Fabric& fabric_;
+  int device_;
+  double clock_hz_;
+  Ends to_kernels_;
+  Ends from_kernels_;
+};
+
+}  // namespace fabricmark::engine
