@@ -161,6 +161,8 @@ Request Accl::collective(const collectives::Call& call, int communicator, const 
                 .algorithm = algorithm});
 }
 
+void Accl::kill_device() { fabric_->network().stack().kill(host_.now(), host_.device()); }
+
 // Kernels.
 
 void Accl::receive_into_stream(int stream, StreamEnd& end) {
@@ -212,6 +214,9 @@ void Accl::connect_logic(dataflow::stream<Command>& commands, dataflow::stream<S
 
 void Accl::finish() {
   host_.finish();
+  if (const Result* const cause = engine_->broken(0)) {
+    throw Error(ExitCode::kInvalidResult, cause->text, "see the first rank that says so");
+  }
   const auto left = engine_->left_over();
   if (left.empty()) return;
   throw Error(ExitCode::kInvalidResult,

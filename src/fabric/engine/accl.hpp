@@ -95,6 +95,10 @@ class Accl {
   }
   /// Calls from a kernel of this device: it writes commands and reads one status for each, in their order.
   void connect_logic(dataflow::stream<Command>& commands, dataflow::stream<Status>& statuses);
+  /// Streams and memory that the engine uses, until the fabric is gone.
+  void keep(std::shared_ptr<void> used) { fabric_->keep(std::move(used)); }
+  /// From now on the device neither sends nor answers: what others then are told is to be seen.
+  void kill_device();
   /// Host::finish. Throws Error (1) for messages that nobody has received, too.
   void finish();
   [[nodiscard]] Engine& engine() { return *engine_; }

@@ -408,6 +408,8 @@ void Caller::collective(Running& running) {
   header.context = ++running.group.contexts;
   header.is_compressed = call.is_compressed;
   header.signature = signature_of(own, call.type, call.is_compressed, choice.algorithm->name);
+  engine_.begin_collective(running.kernel.clock, header.communicator, running.group.devices, header.context,
+                           header.signature, call.text());
   CallMoves moves(engine_, running.kernel, running.group.devices, rank, header, call.type, own.reduction,
                   call.text());
   collectives::run(*choice.algorithm, moves, own);

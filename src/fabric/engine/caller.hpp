@@ -2,7 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <list>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
@@ -63,7 +63,7 @@ class Caller {
   dataflow::Fabric& fabric_;
   Engine& engine_;
   Streams& streams_;
-  std::vector<Group> groups_;
+  std::deque<Group> groups_;  // calls under way refer to them
 };
 
 }  // namespace fabricmark::engine

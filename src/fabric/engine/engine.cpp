@@ -298,7 +298,40 @@ void Engine::arrive(const Message& message, Time at) {
   }
 }
 
+void Engine::begin_collective(Time at, std::uint32_t communicator, const std::vector<int>& devices,
+                              std::uint64_t context, std::uint64_t signature, const std::string& what) {
+  constexpr std::uint64_t kKept = 64;  // calls for whose stragglers it looks
+  begun_[{communicator, context}] = {&devices, signature, what};
+  if (context > kKept) begun_.erase({communicator, context - kKept});
+  const std::list<Message> waiting = unexpected_;
+  for (const Message& message : waiting) compare_calls(message.header, at);
+}
+
+void Engine::compare_calls(const Header& header, Time at) {
+  const auto found = begun_.find({header.communicator, header.context});
+  if (header.context == 0 || found == begun_.end() || found->second.signature == header.signature) return;
+  const Begun& own = found->second;
+  const auto rank = [&own](int device) {
+    return std::ranges::find(*own.devices, device) - own.devices->begin();
+  };
+  const Result result{
+      Code::kCallsDiffer,
+      fmt::format("{} on rank {}: rank {} calls it with another operation, root, count, type, reduction or "
+                  "algorithm; let all ranks call the same",
+                  own.what, rank(device_), rank(header.from))};
+  spread(at, header.communicator, *own.devices, result);
+  end_all(header.communicator, at, result);
+}
+
+void Engine::end_all(std::uint32_t communicator, Time at, const Result& result) {
+  std::erase_if(posted_, [&](const Posted& posted) { return posted.expected.communicator == communicator; });
+  for (auto& [id, ticket] : tickets_) {
+    if (ticket.communicator == communicator && !ticket.has_ended) end_ticket(id, at, result);
+  }
+}
+
 void Engine::take(const Message& message, Time at) {
+  compare_calls(message.header, at);
   const auto found = std::ranges::find_if(
       posted_, [&message](const Posted& posted) { return posted.expected.is_for(message.header); });
   if (found == posted_.end()) {
@@ -454,10 +487,7 @@ void Engine::take_abort(const Message& message, Time at) {
   const Result result{Code::kPeerFailed, text};
   const std::uint32_t communicator = message.header.communicator;
   if (!broken_.emplace(communicator, result).second) return;
-  std::erase_if(posted_, [&](const Posted& posted) { return posted.expected.communicator == communicator; });
-  for (auto& [id, ticket] : tickets_) {
-    if (ticket.communicator == communicator && !ticket.has_ended) end_ticket(id, at, result);
-  }
+  end_all(communicator, at, result);
 }
 
 void Engine::on_words(int stream, std::function<void(Time, Payload)> take) {

@@ -90,6 +90,10 @@ class Engine final : public dataflow::Network::Receiver {
 
   /// A call of a communicator has failed here: its calls on all devices end. Once for each cause.
   void spread(Time at, std::uint32_t communicator, const std::vector<int>& devices, const Result& result);
+  /// A collective call begins here: messages of others' that is not the same are told from now on. `devices`
+  /// must stay as long as the engine.
+  void begin_collective(Time at, std::uint32_t communicator, const std::vector<int>& devices,
+                        std::uint64_t context, std::uint64_t signature, const std::string& what);
   /// What ended all calls of a communicator; null while nothing did.
   [[nodiscard]] const Result* broken(std::uint32_t communicator) const;
 
@@ -144,6 +148,8 @@ class Engine final : public dataflow::Network::Receiver {
   void take_abort(const Message& message, Time at);
   void release(std::size_t buffers, Time at);
   [[nodiscard]] Time moved(Time at, double bytes);
+  void compare_calls(const Header& header, Time at);
+  void end_all(std::uint32_t communicator, Time at, const Result& result);
   [[nodiscard]] static std::optional<Result> difference(const Posted& posted, const Header& header);
 
   dataflow::Fabric& fabric_;
@@ -163,6 +169,13 @@ class Engine final : public dataflow::Network::Receiver {
   std::list<Posted> posted_;
   std::list<Message> unexpected_;
   std::map<std::uint32_t, Result> broken_;
+  /// A collective call as this device made it.
+  struct Begun {
+    const std::vector<int>* devices = nullptr;
+    std::uint64_t signature = 0;
+    std::string what;
+  };
+  std::map<std::pair<std::uint32_t, std::uint64_t>, Begun> begun_;  // the last ones, by communicator, context
   std::vector<View> memories_;
   std::map<int, std::function<void(Time, Payload)>> takers_;
   std::uint64_t lost_words_bytes_ = 0;
