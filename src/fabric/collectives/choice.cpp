@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "base/error.hpp"
@@ -59,7 +60,8 @@ Choice choose(const Problem& problem, const Costs& costs, const std::string& nam
     throw bad_use(fmt::format("no algorithm does {}", text_of(problem)),
                   "use a network in which any two ranks can talk");
   }
-  std::ranges::stable_sort(found, {}, &Choice::seconds);
+  std::ranges::sort(found, {},
+                    [](const Choice& one) { return std::tuple(one.seconds, one.algorithm->name); });
   if (name.empty()) {
     Choice chosen = found.front();
     chosen.reason = fmt::format("{}: {}, the fastest by its costs ({})", text_of(problem),
