@@ -4,8 +4,8 @@
 #include <fmt/ranges.h>
 
 #include <bit>
-#include <cmath>
 #include <cstring>
+#include <limits>
 #include <stdexcept>
 #include <type_traits>
 #include <vector>
@@ -13,6 +13,36 @@
 #include "base/error.hpp"
 
 namespace fabricmark::collectives {
+
+float float_of_half(std::uint16_t half) {
+  const std::uint32_t magnitude = half & 0x7FFFU;
+  // The exponent is too small by 112, as that of a subnormal number, which this makes a normal one.
+  const float scaled = std::bit_cast<float>(magnitude << 13U) * 0x1p112F;
+  const std::uint32_t special = magnitude >= 0x7C00U ? 0x7F800000U : 0U;
+  const std::uint32_t sign = (half & 0x8000U) << 16U;
+  return std::bit_cast<float>(std::bit_cast<std::uint32_t>(scaled) | special | sign);
+}
+
+std::uint16_t half_of_float(float value) {
+  const auto bits = std::bit_cast<std::uint32_t>(value);
+  const std::uint32_t magnitude = bits & 0x7FFFFFFFU;
+  const std::uint32_t sign = (bits >> 16U) & 0x8000U;
+  // Just below the half of an even number rounds down, from there on up; the carry is the next exponent.
+  const std::uint32_t normal = (magnitude - (112U << 23U) + 0xFFFU + ((magnitude >> 13U) & 1U)) >> 13U;
+  // The last bit of numbers from 0.5 to 1 is 2^-24, as that of subnormal halves: the addition rounds.
+  const std::uint32_t subnormal =
+      std::bit_cast<std::uint32_t>(std::bit_cast<float>(magnitude) + 0.5F) - 0x3F000000U;
+  const std::uint32_t not_a_number = 0x7E00U | ((magnitude >> 13U) & 0x3FFU);
+  // By masks: of branches compilers would not make several at once.
+  const auto chosen = [](bool is_first, std::uint32_t first, std::uint32_t second) {
+    const std::uint32_t mask = 0U - static_cast<std::uint32_t>(is_first);
+    return (first & mask) | (second & ~mask);
+  };
+  std::uint32_t made = chosen(magnitude < 0x38800000U, subnormal, normal);  // 2^-14
+  made = chosen(magnitude >= 0x47800000U, 0x7C00U, made);                   // 65536
+  made = chosen(magnitude > 0x7F800000U, not_a_number, made);
+  return static_cast<std::uint16_t>(made | sign);
+}
 
 namespace {
 
@@ -27,64 +57,7 @@ Kind kind_named(const std::array<Kind, Count>& kinds, const std::string& name, c
                 fmt::format("use {}", fmt::join(names, ", ")));
 }
 
-/// Marks 16 bits as a number that is computed with as a float.
-struct Half {
-  std::uint16_t bits;
-};
-
-float opened(Half half) { return float_of_half(half.bits); }
-template <typename Element>
-Element opened(Element element) {
-  return element;
-}
-
-template <typename Element, typename Value>
-Element closed(Value value) {
-  if constexpr (std::is_same_v<Element, Half>) {
-    return {half_of_float(value)};
-  } else {
-    return value;
-  }
-}
-
-struct Sum {
-  template <typename Value>
-  Value operator()(Value a, Value b) const {
-    if constexpr (std::is_integral_v<Value>) {
-      using Unsigned = std::make_unsigned_t<Value>;  // wraps around, which signed numbers must not
-      return static_cast<Value>(static_cast<Unsigned>(a) + static_cast<Unsigned>(b));
-    } else {
-      return a + b;
-    }
-  }
-};
-
-struct Min {
-  template <typename Value>
-  Value operator()(Value a, Value b) const {
-    if constexpr (std::is_floating_point_v<Value>) {
-      if (a != a) return a;
-      if (a == b) return std::signbit(a) ? a : b;
-      return a < b ? a : b;  // b where b is a NaN
-    } else {
-      return a < b ? a : b;
-    }
-  }
-};
-
-struct Max {
-  template <typename Value>
-  Value operator()(Value a, Value b) const {
-    if constexpr (std::is_floating_point_v<Value>) {
-      if (a != a) return a;
-      if (a == b) return std::signbit(a) ? b : a;
-      return a > b ? a : b;
-    } else {
-      return a > b ? a : b;
-    }
-  }
-};
-
+/// Calls `apply` with each pair, which may lie anywhere in memory.
 template <typename Element, typename Apply>
 void combine_as(const std::byte* a, const std::byte* b, std::byte* result, std::size_t count, Apply apply) {
   for (std::size_t i = 0; i < count; ++i) {
@@ -92,23 +65,69 @@ void combine_as(const std::byte* a, const std::byte* b, std::byte* result, std::
     Element right;
     std::memcpy(&left, a + i * sizeof(Element), sizeof left);
     std::memcpy(&right, b + i * sizeof(Element), sizeof right);
-    const auto made = closed<Element>(apply(opened(left), opened(right)));
+    const Element made = apply(left, right);
     std::memcpy(result + i * sizeof(Element), &made, sizeof made);
   }
 }
 
 template <typename Element>
-void combine_as(Reduction reduction, const std::byte* a, const std::byte* b, std::byte* result,
+Element sum_of(Element a, Element b) {
+  if constexpr (std::is_same_v<Element, std::uint16_t>) {  // a half
+    return half_of_float(float_of_half(a) + float_of_half(b));
+  } else if constexpr (std::is_integral_v<Element>) {
+    using Unsigned = std::make_unsigned_t<Element>;  // wraps around, which signed numbers must not
+    return static_cast<Element>(static_cast<Unsigned>(a) + static_cast<Unsigned>(b));
+  } else {
+    return a + b;
+  }
+}
+
+/// Numbers in floating point as the whole ones of their bits, which compilers compare several at once: the
+/// order of these is that of the numbers, once those of negative ones are turned round.
+template <typename Bits, Bits kInfinity>
+struct FloatingOrder {
+  static constexpr Bits kMagnitude = std::numeric_limits<Bits>::max();
+  static Bits key(Bits bits) {
+    const auto sign =
+        static_cast<Bits>(bits >> std::numeric_limits<Bits>::digits);  // all ones where negative
+    return static_cast<Bits>(bits ^ (sign & kMagnitude));
+  }
+  static bool is_nan(Bits bits) { return (bits & kMagnitude) > kInfinity; }
+  /// `b` where it is a NaN, `a` where that is one.
+  static Bits unless_nan(Bits a, Bits b, Bits chosen) {
+    const Bits one = is_nan(b) ? b : chosen;
+    return is_nan(a) ? a : one;
+  }
+};
+
+template <typename Element>
+struct WholeOrder {
+  static Element key(Element element) { return element; }
+  static Element unless_nan(Element /*a*/, Element /*b*/, Element chosen) { return chosen; }
+};
+
+/// @tparam Ordered how elements are stored where they are compared
+template <typename Element, typename Ordered, typename Order>
+void combine_by(Reduction reduction, const std::byte* a, const std::byte* b, std::byte* result,
                 std::size_t count) {
   switch (reduction) {
     case Reduction::kSum:
-      return combine_as<Element>(a, b, result, count, Sum{});
+      return combine_as<Element>(a, b, result, count, sum_of<Element>);
     case Reduction::kMin:
-      return combine_as<Element>(a, b, result, count, Min{});
+      return combine_as<Ordered>(a, b, result, count, [](Ordered one, Ordered other) {
+        return Order::unless_nan(one, other, Order::key(one) < Order::key(other) ? one : other);
+      });
     case Reduction::kMax:
-      return combine_as<Element>(a, b, result, count, Max{});
+      return combine_as<Ordered>(a, b, result, count, [](Ordered one, Ordered other) {
+        return Order::unless_nan(one, other, Order::key(one) > Order::key(other) ? one : other);
+      });
   }
 }
+
+template <typename Element>
+constexpr auto kCombineWhole = combine_by<Element, Element, WholeOrder<Element>>;
+template <typename Element, typename Bits, Bits kInfinity>
+constexpr auto kCombineFloating = combine_by<Element, Bits, FloatingOrder<Bits, kInfinity>>;
 
 }  // namespace
 
@@ -155,44 +174,19 @@ double epsilon_of(Type type) {
   throw std::logic_error("a type of elements that is none");
 }
 
-float float_of_half(std::uint16_t half) {
-  const std::uint32_t magnitude = half & 0x7FFFU;
-  // The exponent is too small by 112, as that of a subnormal number, which this makes a normal one.
-  const float scaled = std::bit_cast<float>(magnitude << 13U) * 0x1p112F;
-  const std::uint32_t special = magnitude >= 0x7C00U ? 0x7F800000U : 0U;
-  const std::uint32_t sign = (half & 0x8000U) << 16U;
-  return std::bit_cast<float>(std::bit_cast<std::uint32_t>(scaled) | special | sign);
-}
-
-std::uint16_t half_of_float(float value) {
-  const auto bits = std::bit_cast<std::uint32_t>(value);
-  const std::uint32_t magnitude = bits & 0x7FFFFFFFU;
-  const std::uint32_t sign = (bits >> 16U) & 0x8000U;
-  // Just below the half of an even number rounds down, from there on up; the carry is the next exponent.
-  const std::uint32_t normal = (magnitude - (112U << 23U) + 0xFFFU + ((magnitude >> 13U) & 1U)) >> 13U;
-  // The last bit of numbers from 0.5 to 1 is 2^-24, as that of subnormal halves: the addition rounds.
-  const std::uint32_t subnormal =
-      std::bit_cast<std::uint32_t>(std::bit_cast<float>(magnitude) + 0.5F) - 0x3F000000U;
-  const std::uint32_t not_a_number = 0x7E00U | ((magnitude >> 13U) & 0x3FFU);
-  std::uint32_t made = magnitude < 0x38800000U ? subnormal : normal;  // 2^-14
-  made = magnitude >= 0x47800000U ? 0x7C00U : made;                   // 65536
-  made = magnitude > 0x7F800000U ? not_a_number : made;
-  return static_cast<std::uint16_t>(made | sign);
-}
-
 void combine(Type type, Reduction reduction, const std::byte* a, const std::byte* b, std::byte* result,
              std::size_t count) {
   switch (type) {
     case Type::kInt32:
-      return combine_as<std::int32_t>(reduction, a, b, result, count);
+      return kCombineWhole<std::int32_t>(reduction, a, b, result, count);
     case Type::kInt64:
-      return combine_as<std::int64_t>(reduction, a, b, result, count);
+      return kCombineWhole<std::int64_t>(reduction, a, b, result, count);
     case Type::kFloat16:
-      return combine_as<Half>(reduction, a, b, result, count);
+      return kCombineFloating<std::uint16_t, std::int16_t, 0x7C00>(reduction, a, b, result, count);
     case Type::kFloat32:
-      return combine_as<float>(reduction, a, b, result, count);
+      return kCombineFloating<float, std::int32_t, 0x7F800000>(reduction, a, b, result, count);
     case Type::kFloat64:
-      return combine_as<double>(reduction, a, b, result, count);
+      return kCombineFloating<double, std::int64_t, 0x7FF0000000000000>(reduction, a, b, result, count);
   }
 }
 
