@@ -240,8 +240,9 @@ Report Fabric::meet() {
 }
 
 Time Fabric::lookahead() const {
-  const bool is_alone = (settings_.workers == 1 && !peers_) || links_.empty();
-  const Time of_links = is_alone ? fabric::kEndOfTime : fabric::from_seconds(settings_.link.latency_seconds);
+  const bool is_alone = settings_.workers == 1 && !peers_;
+  const bool has_links = !is_alone && !(network_ && links_.empty());
+  const Time of_links = has_links ? fabric::from_seconds(settings_.link.latency_seconds) : fabric::kEndOfTime;
   return network_ ? std::min(of_links, network_->lookahead()) : of_links;
 }
 
