@@ -53,12 +53,23 @@ struct Ending {
 /// other work, such as a device's threads; or lets others run after each look.
 enum class Waiting { kSpin, kSleep, kYield };
 
+/// A message between two processes, as both can name it: the number-th of a tag that one sends the other.
+struct Letter {
+  int from = 0;
+  int to = 0;
+  int tag = 0;      ///< below 0: of a collective
+  int is_send = 0;  ///< 1: its sender's request, 0: its receiver's
+  std::uint64_t number = 0;
+  auto operator<=>(const Letter&) const = default;
+};
+
 /// A message under way. The memory behind it must stay until Communicator::test says that it is done.
 struct Request {
   std::uintptr_t handle = 0;            ///< 0: done
   std::optional<std::size_t> wanted{};  ///< bytes of a receive, where the handle does not know them
   /// The pieces after the first, of a message longer than one can be; null for all others.
   std::unique_ptr<std::vector<Request>> rest{};
+  Letter letter{};  ///< between processes
 };
 
 /// What else a rank does while it waits for others in vain.
@@ -134,6 +145,14 @@ class Communicator : public Interface {
   /// Of this communicator's waits alone; null: none.
   void set_pastime(Pastime* pastime) { pastime_ = pastime; }
   [[nodiscard]] Pastime* pastime() const { return pastime_; }
+
+  // Between processes, for those who have to know whether a rank that passes its time really waits, or only
+  // for what is on its way.
+
+  /// What this rank has looked for in vain since the last call, while it had a pastime.
+  virtual std::vector<Letter> take_awaited() { return {}; }
+  /// Whether this process is the other one of a letter, and has done its part: sent or asked for it.
+  [[nodiscard]] virtual bool has_answered(const Letter& /*letter*/) const { return false; }
 
   // Failure.
 

@@ -134,7 +134,10 @@ class MpiCommunicator : public Communicator {
 
   bool test(Request& request) override {
     while (request.handle != 0) {
-      if (!test_piece(request)) return false;
+      if (!test_piece(request)) {
+        if (pastime() != nullptr) note_awaited(request.letter);
+        return false;
+      }
       if (!request.rest || request.rest->empty()) break;
       std::unique_ptr<std::vector<Request>> rest = std::move(request.rest);
       request = std::move(rest->back());
@@ -142,6 +145,18 @@ class MpiCommunicator : public Communicator {
       request.rest = std::move(rest);
     }
     return true;
+  }
+
+  std::vector<Letter> take_awaited() override {
+    std::ranges::sort(awaited_);
+    return std::exchange(awaited_, {});
+  }
+
+  [[nodiscard]] bool has_answered(const Letter& letter) const override {
+    if (letter.is_send != 0) {
+      return letter.to == world_->rank && world_->wanted.count(letter.from, letter.tag) >= letter.number;
+    }
+    return letter.from == world_->rank && world_->sent.count(letter.to, letter.tag) >= letter.number;
   }
 
   void cancel(Request& request) override {
@@ -295,6 +310,19 @@ class MpiCommunicator : public Communicator {
     return first;
   }
 
+  void note_awaited(const Letter& letter) {
+    if (std::ranges::find(awaited_, letter) == awaited_.end()) awaited_.push_back(letter);
+  }
+
+  /// The next one; collectives have tags of their own.
+  Letter next_letter(bool is_send, int peer, MPI_Comm communicator, int tag) {
+    Letter letter{.tag = communicator == world_->control ? ~tag : tag, .is_send = is_send ? 1 : 0};
+    (is_send ? letter.from : letter.to) = world_->rank;
+    (is_send ? letter.to : letter.from) = in_world(peer);
+    letter.number = (is_send ? world_->sent : world_->wanted).add(in_world(peer), letter.tag);
+    return letter;
+  }
+
   template <typename Byte>
   Request start_piece(MPI_Comm communicator, int peer, std::span<Byte> bytes, int tag) {
     MPI_Request request = MPI_REQUEST_NULL;
@@ -309,6 +337,7 @@ class MpiCommunicator : public Communicator {
     }
     Request packed = pack(request);
     if (!kSends) packed.wanted = bytes.size();
+    packed.letter = next_letter(kSends, peer, communicator, tag);
     return packed;
   }
 
@@ -335,6 +364,7 @@ class MpiCommunicator : public Communicator {
   int rank_;
   std::int64_t context_ = 0;
   std::uint64_t step_ = 0;  // collectives so far
+  std::vector<Letter> awaited_;
   int local_rank_ = 0;
   int local_size_ = 1;
 };

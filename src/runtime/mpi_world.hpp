@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "runtime/communicator.hpp"
+#include "runtime/ledger.hpp"
 
 namespace fabricmark::runtime {
 
@@ -68,6 +69,9 @@ class World {
   MPI_Comm control = MPI_COMM_NULL;  // collectives and failures, apart from all other messages
   std::int64_t next_context = 1;
   std::vector<std::optional<Failure>> words;  // [rank], of how it ends
+
+  Ledger sent;    // messages that have been started, of all communicators
+  Ledger wanted;  // receives that have been started
 
   bool is_ready = false;       // all ranks have started
   bool has_been_said = false;  // by the speaker of ranks that did not wait for this one

@@ -31,6 +31,15 @@ def test_modelled_time_is_the_same_in_every_run(flow, launcher, runs):
         assert run(launcher, flow).stdout == expected
 
 
+@pytest.mark.parametrize("flow", ["credit:10", "xon-xoff:8,2,300"])
+@pytest.mark.parametrize("launcher", [[], in_processes])
+@pytest.mark.parametrize("how", ["meet", "late"])
+def test_hosts_that_wait_for_each_other_change_nothing(flow, launcher, how):
+    expected = run([], flow).stdout
+    for _ in range(RUNS):
+        assert run(launcher, flow, how).stdout == expected
+
+
 def test_a_flow_control_changes_it():
     assert run([], "credit:10").stdout != run([], "credit:2").stdout
 
@@ -43,6 +52,11 @@ def test_a_flow_control_changes_it():
         (
             "silence",
             "listen (device 0) waits for a word of link 3:0 to 0:1 (0 of 10 words, which nobody writes)",
+        ),
+        (
+            "barrier",
+            "host (device 0) waits for another rank, host (device 2) waits for another rank, host (device 3) waits "
+            "for another rank, listen (device 1) waits for a word of link 0:0 to 1:1 (0 of 10 words",
         ),
     ],
 )

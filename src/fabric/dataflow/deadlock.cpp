@@ -114,6 +114,9 @@ StuckState StuckState::from_texts(const std::vector<std::string>& texts) {
       all.streams.push_back({one.at(0), one.at(1), one.at(2), one.at(3), one.at(4)});
     }
   }
+  // As in one process: hosts first.
+  std::ranges::stable_partition(
+      all.kernels, [](const StuckKernel& kernel) { return kernel.waits == Kernel::Waits::kForRanks; });
   return all;
 }
 

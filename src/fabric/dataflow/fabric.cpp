@@ -202,8 +202,7 @@ void Fabric::deliver(Packet& packet) {
   }
 }
 
-Report Fabric::meet_peers(Report own) {
-  if (!peers_) return own;
+void Fabric::begin_meeting(Report own) {
   std::vector<Packet> packets(static_cast<std::size_t>(peers_->size()));
   for (auto& [ends, opened] : links_) {
     if (opened.far < 0 || !opened.channel->has_untold(opened.has_writer)) continue;
@@ -216,12 +215,23 @@ Report Fabric::meet_peers(Report own) {
     packet.put(words.bytes().data(), words.bytes().size());
     own.has_news = true;
   }
-  const Report together = peers_->exchange(own, packets);
+  peers_->begin_meeting(own, std::move(packets));
+}
+
+std::optional<Report> Fabric::end_meeting(bool waits) {
+  std::vector<Packet> packets(static_cast<std::size_t>(peers_->size()));
+  const auto together = peers_->end_meeting(packets, waits);
+  if (!together) return together;
   for (Packet& packet : packets) deliver(packet);
+  for (auto& [ends, opened] : links_) {
+    if (opened.channel && opened.far >= 0) opened.channel->meet();
+  }
   return together;
 }
 
-Report Fabric::meet() {
+Report Fabric::run() {
+  if (network_) network_->advance_until(horizon_);
+  crew_.run([this](int number) { workers_[static_cast<std::size_t>(number)]->run(horizon_); });
   // What has ended lets its host act, not before that time.
   const Time ended = earliest_end();
   Report own{std::min(next_due(), ended), false, finished_ >= attendance_.hosts()};
@@ -232,11 +242,14 @@ Report Fabric::meet() {
   for (auto& [ends, opened] : links_) {
     if (opened.channel && opened.far < 0) own.has_news |= opened.channel->meet();
   }
-  const Report together = meet_peers(own);
-  for (auto& [ends, opened] : links_) {
-    if (opened.channel && opened.far >= 0) opened.channel->meet();
-  }
-  return together;
+  return own;
+}
+
+std::optional<Report> Fabric::meet(bool waits) {
+  if (!peers_) return run();
+  // One that is open had begun before this host went on, whose part in it is over.
+  if (!peers_->is_meeting()) begin_meeting(run());
+  return end_meeting(waits);
 }
 
 Time Fabric::lookahead() const {
@@ -247,12 +260,16 @@ Time Fabric::lookahead() const {
 }
 
 void Fabric::advance() {
-  for (;;) {
-    if (network_) network_->advance_until(horizon_);
-    crew_.run([this](int number) { workers_[static_cast<std::size_t>(number)]->run(horizon_); });
-    const Report all = meet();
+  // Between processes a host that waits for another rank must look for its message now and then.
+  const bool waits = !peers_ || attendance_.passing().empty();
+  constexpr int kMeetingsBetweenLooks = 64;
+  for (int meeting = 0; waits || meeting < kMeetingsBetweenLooks; ++meeting) {
+    const auto met = meet(waits);
+    if (!met) return;
+    const Report& all = *met;
     if (settle_ended()) return;
-    if (all.has_news) continue;
+    if (all.may_go_on && !waits) return;
+    if (all.has_news || all.may_go_on) continue;
     if (all.next != fabric::kEndOfTime) {
       const Time ahead = lookahead();
       horizon_ = ahead == fabric::kEndOfTime ? ahead : fabric::later(all.next, ahead);

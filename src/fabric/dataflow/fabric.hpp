@@ -134,8 +134,10 @@ class Fabric {
 
   // While no host runs.
   void advance();
-  Report meet();
-  Report meet_peers(Report own);
+  Report run();
+  std::optional<Report> meet(bool waits);
+  void begin_meeting(Report own);
+  std::optional<Report> end_meeting(bool waits);
   void deliver(Packet& packet);
   [[noreturn]] void throw_deadlock();
   [[nodiscard]] Time earliest_end() const;

@@ -37,19 +37,26 @@ class Host::Running final : public device::Event::State {
 /// While the host waits for another rank.
 class Host::Passing final : public runtime::Pastime {
  public:
-  Passing(Attendance& attendance, int device) : attendance_(attendance), device_(device) {}
-  void pass() override { attendance_.pass(device_); }
-  void stop() noexcept override { attendance_.stop_passing(device_); }
+  explicit Passing(Host& host) : host_(host) {}
+  void pass() override {
+    Fabric& fabric = *host_.fabric_;
+    if (fabric.peers_) fabric.peers_->pass(host_.ranks_->take_awaited());
+    fabric.attendance_.pass(host_.device_);
+  }
+  void stop() noexcept override {
+    Fabric& fabric = *host_.fabric_;
+    if (fabric.peers_) fabric.peers_->pass(std::nullopt);
+    fabric.attendance_.stop_passing(host_.device_);
+  }
 
  private:
-  Attendance& attendance_;
-  int device_;
+  Host& host_;
 };
 
 Host::Host(std::shared_ptr<Fabric> fabric, int device, const DeviceCost& cost, runtime::Communicator* ranks)
-    : fabric_(std::move(fabric)), device_(device), cost_(cost), ranks_(fabric_->peers_ ? nullptr : ranks) {
+    : fabric_(std::move(fabric)), device_(device), cost_(cost), ranks_(ranks) {
   if (ranks_ == nullptr) return;
-  passing_ = std::make_unique<Passing>(fabric_->attendance_, device_);
+  passing_ = std::make_unique<Passing>(*this);
   ranks_->set_pastime(passing_.get());
 }
 

@@ -33,8 +33,7 @@ struct Start {
 /// The host's side of one device: one thread starts its kernels and waits for them, at a clock of its own.
 class Host {
  public:
-  /// `ranks`: those for which this host may wait, too. Between ranks of one process kernels run meanwhile; a
-  /// process that waits for another one so keeps the fabric of all waiting.
+  /// `ranks`: those for which this host may wait, too: kernels run meanwhile.
   Host(std::shared_ptr<Fabric> fabric, int device, const DeviceCost& cost,
        runtime::Communicator* ranks = nullptr);
   /// The others go on without it.

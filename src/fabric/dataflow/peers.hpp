@@ -3,7 +3,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "fabric/time.hpp"
@@ -45,22 +47,58 @@ struct Report {
   fabric::Time next = fabric::kEndOfTime;  ///< nothing happens there before
   bool has_news = false;                   ///< it has sent something, or something happened in it
   bool has_finished = false;               ///< its hosts wait for all to finish
+  bool may_go_on = false;                  ///< a host waits for another rank, but perhaps not for long
 };
 
-/// The other processes of a run: each has the device with its rank's number. All meet in `exchange`.
+/// The other processes of a run: each has the device with its rank's number. All meet again and again. A host
+/// that waits for another rank comes to meetings in between, and may leave one that is open.
+///
+/// Such a host really waits where it told the same in two meetings, and nobody has said in the second one
+/// that he has sent or asked for it: whoever went on first would have to have been answered by somebody who
+/// went on before. Until that is so nothing may be decided, as the host may go on and start a kernel.
 class Peers {
  public:
-  explicit Peers(std::unique_ptr<runtime::Communicator> ranks) : ranks_(std::move(ranks)) {}
+  explicit Peers(std::unique_ptr<runtime::Communicator> ranks);
+  ~Peers();
+  Peers(const Peers&) = delete;
+  Peers& operator=(const Peers&) = delete;
 
   [[nodiscard]] int own() const { return ranks_->rank(); }
   [[nodiscard]] int size() const { return ranks_->size(); }
-  /// Collective: sends each its packet, gets theirs into their places, and says what all together report.
-  Report exchange(const Report& own, std::vector<Packet>& packets);
+  /// The host of this process waits for these messages, and passes its time; absent: it does not.
+  void pass(std::optional<std::vector<runtime::Letter>> awaited) { awaited_ = std::move(awaited); }
+
+  /// Sends each its packet, and all the report.
+  void begin_meeting(const Report& own, std::vector<Packet> packets);
+  [[nodiscard]] bool is_meeting() const { return meeting_ != nullptr; }
+  /// Gets the packets of all into their places, and says what all together report. Absent where some have not
+  /// come yet, and `waits` is not set: then the meeting stays open.
+  std::optional<Report> end_meeting(std::vector<Packet>& packets, bool waits);
   /// Collective.
   std::vector<std::string> gather(const std::string& text) { return ranks_->all_gather_texts(text); }
 
  private:
+  struct Meeting;
+  struct Moving {
+    runtime::Request request;
+    int peer = 0;
+  };
+  /// What a process says, beside its words.
+  struct Said {
+    Report report;
+    bool is_passing = false;
+    bool has_answered = false;  // something that was awaited in the meeting before
+    std::vector<runtime::Letter> awaited;
+  };
+  [[nodiscard]] bool has_answered() const;
+  /// Those that have are forgotten.
+  [[nodiscard]] bool have_moved(std::vector<Moving>& moving, bool waits);
+  Said hear(Packet& packet) const;
+
   std::unique_ptr<runtime::Communicator> ranks_;
+  std::optional<std::vector<runtime::Letter>> awaited_;
+  std::unique_ptr<Meeting> meeting_;
+  std::vector<Said> before_;  // [rank], in the last meeting
 };
 
 }  // namespace fabricmark::dataflow
