@@ -218,6 +218,10 @@ nlohmann::json timeline_document(const ActivityLog& log, const std::string& prog
           {"series", std::move(series)}};
 }
 
+std::string timeline_text(const ActivityLog& log) {
+  return timeline_document(log, "", "").dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
 void write_timeline(const std::filesystem::path& path, const ActivityLog& log, const std::string& program,
                     const std::string& title) {
   using Json = nlohmann::json;

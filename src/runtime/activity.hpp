@@ -115,6 +115,9 @@ class ActivityLog {
 nlohmann::json timeline_document(const ActivityLog& log, const std::string& program,
                                  const std::string& title);
 
+/// The same as text, without names: for `merge` in another process.
+std::string timeline_text(const ActivityLog& log);
+
 /// Writes it as a file of its own, whole or not at all. Throws as write_atomically does.
 void write_timeline(const std::filesystem::path& path, const ActivityLog& log, const std::string& program,
                     const std::string& title);

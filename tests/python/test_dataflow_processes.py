@@ -1,5 +1,6 @@
 """Dataflow kernels on devices of several processes: the same modelled time; all learn of mistakes."""
 
+import json
 import shutil
 import subprocess
 from pathlib import Path
@@ -66,6 +67,27 @@ def test_a_mistake_is_named_by_one_line(launcher, mistake, told):
     lines = [line for line in ended.stderr.splitlines() if "error" in line]
     assert len(lines) == 1, ended.stderr
     assert told in lines[0]
+
+
+@pytest.mark.parametrize("launcher", [[], in_processes])
+def test_a_deadlock_writes_its_timeline(launcher, tmp_path):
+    file = tmp_path / "circle.timeline.json"
+    assert run(launcher, "credit:10", "circle", str(file)).returncode == 1
+    series = json.loads(file.read_text())["series"]
+    waits = {one["device"]: one for one in series if one["kind"] == "wait-for-space"}
+    assert {(one["what"], one["whom"]) for one in waits.values()} == {
+        (f"link {device}:0 to {(device + 1) % DEVICES}:1", "") for device in range(DEVICES)
+    }
+    busy = {one["device"]: one for one in series if one["kind"] == "compute"}
+    for device in range(DEVICES):
+        assert waits[device]["activities"][-1][0] >= busy[device]["activities"][-1][1]
+
+
+def test_a_deadlock_without_a_timeline_says_why(tmp_path):
+    (tmp_path / "file").touch()
+    ended = run([], "credit:10", "circle", str(tmp_path / "file" / "circle.timeline.json"))
+    assert ended.returncode == 1
+    assert "; no timeline, as " in ended.stderr
 
 
 def test_a_wrong_flow_control_is_one_line():

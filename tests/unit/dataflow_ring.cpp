@@ -1,9 +1,9 @@
 // For the tests of dataflow in processes and threads: a ring of four devices whose kernels send, ask without
 // waiting and take their time; the root prints when each device ended, in femtoseconds. Usage: dataflow_ring
-// FLOW [HOW]. Of mistakes "circle" has all send more than a link holds before they read, "silence" has one
-// wait for a word that nobody sends, and "barrier" for one that is sent only after a barrier. In "meet" some
-// hosts wait for others while their kernels are needed, in "late" each for a long message of the one before;
-// neither changes the modelled times.
+// FLOW [HOW [TIMELINE]]. Of mistakes "circle" has all send more than a link holds before they read, "silence"
+// has one wait for a word that nobody sends, and "barrier" for one that is sent only after a barrier. In
+// "meet" some hosts wait for others while their kernels are needed, in "late" each for a long message of the
+// one before; neither changes the modelled times. TIMELINE is where a deadlock writes one.
 #include <fmt/format.h>
 
 #include <cstddef>
@@ -64,10 +64,12 @@ void pass_on(runtime::Communicator& ranks, bool is_arrival) {
   ranks.wait(request, peer);
 }
 
-int run(runtime::Communicator& ranks, const std::string& flow, const std::string& how) {
-  const auto fabric = dataflow::Fabric::join(
-      ranks,
-      {.topology = fabric::ring(kDevices), .link = {300e-9, 156.25e6, 32, fabric::flow_settings(flow)}});
+int run(runtime::Communicator& ranks, const std::string& flow, const std::string& how,
+        const std::string& timeline) {
+  const auto fabric =
+      dataflow::Fabric::join(ranks, {.topology = fabric::ring(kDevices),
+                                     .link = {300e-9, 156.25e6, 32, fabric::flow_settings(flow)},
+                                     .deadlock_timeline = timeline});
   const int own = ranks.rank();
   dataflow::Host host(fabric, own, {200e6 + 10e6 * own, 1e-6 * own, 0}, &ranks);
   auto next = host.open<int>(0);
@@ -102,6 +104,7 @@ int run(runtime::Communicator& ranks, const std::string& flow, const std::string
 int main(int argc, char** argv) {
   const std::string flow = argc > 1 ? argv[1] : "credit";
   const std::string how = argc > 2 ? argv[2] : "";
+  const std::string timeline = argc > 3 ? argv[3] : "";
   return runtime::run_ranks(argc, argv, kDevices,
-                            [&](runtime::Communicator& ranks) { return run(ranks, flow, how); });
+                            [&](runtime::Communicator& ranks) { return run(ranks, flow, how, timeline); });
 }

@@ -168,6 +168,41 @@ TEST(DataflowTimeline, LinksThatAreDecidedSayTheSame) {
   }
 }
 
+// One writes four words before it reads, the other answers the first one by three.
+TEST(DataflowTimeline, ADeadlockWritesItWithTheWaitsThatHaveNoEnd) {
+  const auto path = std::filesystem::path(testing::TempDir()) / "deadlock.timeline.json";
+  std::filesystem::remove(path);
+  stream<int, 2> asked("asked");
+  stream<int, 2> answered("answered");
+  Host host(std::make_shared<Fabric>(FabricSettings{.deadlock_timeline = path}), 0, kDevice);
+  host.start("ask", {}, [&] {
+    spend_cycles(20);
+    produce(asked, 4);
+    sum(answered, 4);
+  });
+  host.start("answer", {}, [&] {
+    sum(asked, 1);
+    spend_cycles(59);
+    produce(answered, 3);
+  });
+  try {
+    host.finish();
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_TRUE(error.cause().ends_with("; timeline in " + path.string())) << error.what();
+  }
+  ActivityLog read;
+  std::ifstream file(path);
+  read.merge(nlohmann::json::parse(file));
+  EXPECT_EQ(text_of(read), (Lines{
+                               "0 answer: compute 21-82",
+                               "0 answer: wait-for-word asked (ask) 0-21",
+                               "0 answer: wait-for-space answered 82-85",
+                               "0 ask: compute 0-23",
+                               "0 ask: wait-for-space asked (answer) 23-85",
+                           }));
+}
+
 TEST(DataflowTimeline, IsTheSameForAnyNumberOfWorkersAndIsBounded) {
   const auto run = [](int workers) {
     auto log = std::make_shared<ActivityLog>(50);

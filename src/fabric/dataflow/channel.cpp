@@ -206,6 +206,16 @@ void Channel::tell_pop(Time wanted, Time taken) {
     reader_.trace->waited(waits_of(reader_, readers_, ActivityKind::kWaitForWord), wanted, taken);
 }
 
+void Channel::tell_stuck(const Kernel& kernel, Time until) {
+  const bool writes = kernel.waits() == Kernel::Waits::kForSpace;
+  const End& end = writes ? writer_ : reader_;
+  if (end.trace == nullptr) return;
+  const auto kind = writes ? ActivityKind::kWaitForSpace : ActivityKind::kWaitForWord;
+  const Time from = std::max(kernel.clock, end.next);
+  end.trace->waited(waits_of(end, writes ? writers_ : readers_, kind), from,
+                    std::max(until, later(from, kernel.cycle)));
+}
+
 Kernel& Channel::ask(End& end) {
   Kernel& kernel = owner(end);
   kernel.clock = std::max(kernel.clock, end.next_question);

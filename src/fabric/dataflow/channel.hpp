@@ -82,6 +82,8 @@ class Channel : public std::enable_shared_from_this<Channel> {
   /// Null before its first use.
   [[nodiscard]] Kernel* writer() const { return writer_.kernel; }
   [[nodiscard]] Kernel* reader() const { return reader_.kernel; }
+  /// The kernel waits in vain: tells its trace that it does so until then.
+  void tell_stuck(const Kernel& kernel, Time until);
   /// The kernel has ended: another one may take its end.
   void release(const Kernel& kernel);
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -85,6 +86,12 @@ class Graph {
   std::map<std::string, const StuckKernel*> kernels_;
 };
 
+Time latest_clock(const StuckState& state) {
+  Time latest = 0;
+  for (const StuckKernel& kernel : state.kernels) latest = std::max(latest, kernel.clock);
+  return latest;
+}
+
 }  // namespace
 
 std::string kernel_name(const Kernel& kernel) {
@@ -120,14 +127,12 @@ StuckState StuckState::from_texts(const std::vector<std::string>& texts) {
   return all;
 }
 
-Error deadlock(const StuckState& state) {
+Error deadlock(const StuckState& state, const std::string& note) {
   const Graph graph(state);
   if (state.kernels.empty()) {
     return {ExitCode::kInvalidResult, "deadlock: a host waits for a kernel that nobody has started",
             "start it before"};
   }
-  Time latest = 0;
-  for (const StuckKernel& kernel : state.kernels) latest = std::max(latest, kernel.clock);
   auto path = graph.chain(state.kernels.front());
   for (const StuckKernel& kernel : state.kernels) {  // the shortest cycle says most
     const auto other = graph.chain(kernel);
@@ -147,11 +152,32 @@ Error deadlock(const StuckState& state) {
     }
   }
   return {ExitCode::kInvalidResult,
-          fmt::format("deadlock at {:.6g} us: {}; all streams: {}",
-                      fabric::seconds(latest) * kMicrosecondsPerSecond,
-                      fmt::join(steps, is_cycle ? " -> " : ", "), graph.fills()),
+          fmt::format("deadlock at {:.6g} us: {}; all streams: {}{}",
+                      fabric::seconds(latest_clock(state)) * kMicrosecondsPerSecond,
+                      fmt::join(steps, is_cycle ? " -> " : ", "), graph.fills(), note),
           is_cycle ? "make a stream of the cycle deeper, or write and read in the same order at both ends"
                    : "start the kernel at the other end, or let both move as many words"};
+}
+
+Time end_of_waits(const StuckState& state) {
+  constexpr int kShare = 20;
+  const Time latest = latest_clock(state);
+  return fabric::later(latest, latest / kShare);
+}
+
+std::string write_deadlock(const std::filesystem::path& path, const runtime::ActivityLog& log,
+                           const std::vector<std::string>& texts, bool is_writer) {
+  const std::string note = fmt::format("; timeline in {}", path.string());
+  if (!is_writer) return note;
+  runtime::ActivityLog all;
+  for (const std::string& text : texts) all.merge(nlohmann::json::parse(text));
+  try {
+    runtime::write_timeline(path, texts.empty() ? log : all, program_invocation_short_name,
+                            "ends in a deadlock");
+  } catch (const Error& error) {
+    return "; no timeline, as " + error.cause();
+  }
+  return note;
 }
 
 }  // namespace fabricmark::dataflow

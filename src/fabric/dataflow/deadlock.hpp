@@ -1,11 +1,13 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <string>
 #include <vector>
 
 #include "base/error.hpp"
 #include "fabric/dataflow/kernel.hpp"
+#include "runtime/activity.hpp"
 
 namespace fabricmark::dataflow {
 
@@ -39,7 +41,15 @@ struct StuckState {
 std::string kernel_name(const Kernel& kernel);
 
 /// What is printed: the cycle of kernels that wait for each other, or the kernel whose stream has no other
-/// end; then the fill of all streams.
-Error deadlock(const StuckState& state);
+/// end; then the fill of all streams and a note.
+Error deadlock(const StuckState& state, const std::string& note = "");
+
+/// Until when a timeline shows waits that have no end: a twentieth of the run beyond what happened last.
+Time end_of_waits(const StuckState& state);
+
+/// Writes the log, or what the texts of several processes say, as a timeline where this process `is_writer`;
+/// returns a note of where it is, or why not.
+std::string write_deadlock(const std::filesystem::path& path, const runtime::ActivityLog& log,
+                           const std::vector<std::string>& texts, bool is_writer);
 
 }  // namespace fabricmark::dataflow

@@ -24,6 +24,9 @@ Fabric::Fabric(FabricSettings settings, std::unique_ptr<Peers> peers)
     if (seed) *seed += static_cast<std::uint64_t>(number);
     workers_.push_back(std::make_unique<Worker>(settings_.stack_bytes, seed));
   }
+  if (!settings_.log && !settings_.deadlock_timeline.empty()) {
+    settings_.log = std::make_shared<runtime::ActivityLog>();
+  }
   if (!settings_.network) return;
   if (!settings_.topology) throw bad_use("a network has no topology", "give the fabric one");
   if (peers_) {
@@ -286,7 +289,24 @@ void Fabric::advance() {
 
 void Fabric::throw_deadlock() {
   const StuckState own = stuck();
-  throw deadlock(peers_ ? StuckState::from_texts(peers_->gather(own.text())) : own);
+  const StuckState all = peers_ ? StuckState::from_texts(peers_->gather(own.text())) : own;
+  throw deadlock(all, keep_timeline(all));
+}
+
+/// Says where it is.
+std::string Fabric::keep_timeline(const StuckState& all) {
+  if (!settings_.log) return "";
+  const Time until = end_of_waits(all);
+  for (auto& [number, device] : devices_) {
+    for (const Running& running : device.running) {
+      Channel* const on = running.kernel->waits_on();
+      if (on != nullptr) on->tell_stuck(*running.kernel, until);
+    }
+  }
+  if (settings_.deadlock_timeline.empty()) return "";
+  std::vector<std::string> others;
+  if (peers_) others = peers_->gather(runtime::timeline_text(*settings_.log));
+  return write_deadlock(settings_.deadlock_timeline, *settings_.log, others, !peers_ || peers_->own() == 0);
 }
 
 void Fabric::settle(OfDevice& device, Running& ended) {

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <exception>
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <memory>
@@ -46,6 +47,9 @@ struct FabricSettings {
   std::optional<std::uint64_t> schedule_seed{};    ///< draws the order in which kernels run
   std::size_t stack_bytes = std::size_t{8} << 20;
   std::shared_ptr<runtime::ActivityLog> log{};  ///< who computed, who waited for whom; null: nobody asks
+  /// Where a deadlock writes the log as a timeline, with the waits that have no end; empty: nowhere. Needs no
+  /// log of its own.
+  std::filesystem::path deadlock_timeline{};
 };
 
 class Host;
@@ -140,6 +144,7 @@ class Fabric {
   std::optional<Report> end_meeting(bool waits);
   void deliver(Packet& packet);
   [[noreturn]] void throw_deadlock();
+  std::string keep_timeline(const StuckState& all);
   [[nodiscard]] Time earliest_end() const;
   bool settle_ended();
   void settle(OfDevice& device, Running& ended);
