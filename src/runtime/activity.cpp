@@ -4,19 +4,18 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <utility>
 
 #include "base/atomic_file.hpp"
 #include "base/error.hpp"
+#include "base/modelled_time.hpp"
 
 namespace fabricmark::runtime {
 
 namespace {
 
-constexpr double kPerSecond = 1e15;
 constexpr std::int64_t kLongest = std::numeric_limits<std::int64_t>::max();
 constexpr std::array kKinds = {
     std::pair{ActivityKind::kCompute, "compute"},
@@ -42,8 +41,6 @@ std::int64_t sum_of(std::int64_t first, std::int64_t second) {
   std::int64_t sum = 0;
   return __builtin_add_overflow(first, second, &sum) ? kLongest : sum;
 }
-
-double seconds_of(std::int64_t femtoseconds) { return static_cast<double>(femtoseconds) / kPerSecond; }
 
 void join(ActivityLog::Piece& into, const ActivityLog::Piece& other) {
   into.from = std::min(into.from, other.from);
@@ -71,15 +68,6 @@ const char* name_of(ActivityKind kind) {
   const auto* const found =
       std::ranges::find_if(kKinds, [kind](const auto& entry) { return kind == entry.first; });
   return found->second;
-}
-
-std::int64_t femtoseconds(double seconds) {
-  const double ticks = std::round(seconds * kPerSecond);
-  if (!(ticks >= 0) || ticks >= static_cast<double>(kLongest)) {
-    throw Error(ExitCode::kEnvironment, fmt::format("{} s is no time of a timeline", seconds),
-                "model a run from 0 to 9000 s");
-  }
-  return static_cast<std::int64_t>(ticks);
 }
 
 void ActivityLog::add(const Activity& activity) { add(line(activity), activity.from, activity.to); }
@@ -169,14 +157,15 @@ ActivityLog::LeftOut ActivityLog::left_out() const {
 
 void ActivityLog::merge(const nlohmann::json& timeline) {
   const std::scoped_lock lock(mutex_);
-  resolution_ = std::max(resolution_, femtoseconds(timeline.at("resolution").get<double>()));
+  resolution_ = std::max(resolution_, modelled::from_seconds(timeline.at("resolution").get<double>()));
   for (Series& entry : series_) {
     kept_ -= entry.pieces.size();
     join_near(entry.pieces, resolution_);
     kept_ += entry.pieces.size();
   }
   left_out_.count += timeline.at("left_out").at("count").get<std::uint64_t>();
-  left_out_.busy = sum_of(left_out_.busy, femtoseconds(timeline.at("left_out").at("seconds").get<double>()));
+  left_out_.busy =
+      sum_of(left_out_.busy, modelled::from_seconds(timeline.at("left_out").at("seconds").get<double>()));
   for (const auto& entry : timeline.at("series")) {
     Activity like;
     like.device = entry.at("device").get<int>();
@@ -186,8 +175,9 @@ void ActivityLog::merge(const nlohmann::json& timeline) {
     like.whom = entry.at("whom").get<std::string>();
     const Line line = find(like);
     for (const auto& piece : entry.at("activities")) {
-      insert(line, {femtoseconds(piece.at(0).get<double>()), femtoseconds(piece.at(1).get<double>()),
-                    femtoseconds(piece.at(2).get<double>()), piece.at(3).get<std::uint64_t>()});
+      insert(line, {modelled::from_seconds(piece.at(0).get<double>()),
+                    modelled::from_seconds(piece.at(1).get<double>()),
+                    modelled::from_seconds(piece.at(2).get<double>()), piece.at(3).get<std::uint64_t>()});
     }
   }
 }
@@ -198,8 +188,8 @@ nlohmann::json timeline_document(const ActivityLog& log, const std::string& prog
   for (const ActivityLog::Series& entry : log.series()) {
     nlohmann::json activities = nlohmann::json::array();
     for (const ActivityLog::Piece& piece : entry.pieces) {
-      activities.push_back(
-          {seconds_of(piece.from), seconds_of(piece.to), seconds_of(piece.busy), piece.count});
+      activities.push_back({modelled::seconds(piece.from), modelled::seconds(piece.to),
+                            modelled::seconds(piece.busy), piece.count});
     }
     series.push_back({{"device", entry.device},
                       {"lane", entry.lane},
@@ -213,8 +203,8 @@ nlohmann::json timeline_document(const ActivityLog& log, const std::string& prog
           {"program", program},
           {"title", title},
           {"kind", "modelled"},
-          {"resolution", seconds_of(log.resolution())},
-          {"left_out", {{"count", left_out.count}, {"seconds", seconds_of(left_out.busy)}}},
+          {"resolution", modelled::seconds(log.resolution())},
+          {"left_out", {{"count", left_out.count}, {"seconds", modelled::seconds(left_out.busy)}}},
           {"series", std::move(series)}};
 }
 

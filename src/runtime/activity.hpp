@@ -28,11 +28,7 @@ enum class ActivityKind {
 /// As timeline files say it, for example "wait-for-word".
 const char* name_of(ActivityKind kind);
 
-/// Modelled seconds in the unit of a log. Throws Error (environment) for what is negative, no number or
-/// beyond 2.5 hours.
-std::int64_t femtoseconds(double seconds);
-
-/// One activity. Times are femtoseconds since the start of the modelled run.
+/// One activity. Times are femtoseconds since the start of the modelled run (base/modelled_time.hpp).
 struct Activity {
   int device = 0;    ///< or rank; of a link, the one that sends
   std::string lane;  ///< what it is drawn beside: kernel, link, host

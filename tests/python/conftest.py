@@ -13,6 +13,7 @@ from unittest.mock import patch
 
 import pytest
 import samples
+from charged_runs import exported
 from fabricmark.base import paths
 from fabricmark.systems import calibration
 from stream_program import devices, on_a_device
@@ -170,6 +171,12 @@ def of_the_repository(monkeypatch, tmp_path):
     """The repository's systems, and a folder of the user's that is not there."""
     monkeypatch.setenv("FABRICMARK_ROOT", str(REPOSITORY))
     monkeypatch.setenv("FABRICMARK_SYSTEMS", str(tmp_path / "own"))
+
+
+@pytest.fixture(scope="session")
+def system(tmp_path_factory):
+    """The file of an exported system, noctua1."""
+    return exported(tmp_path_factory.mktemp("system"))
 
 
 @pytest.fixture

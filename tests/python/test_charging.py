@@ -28,11 +28,6 @@ from stream_program import mpirun, on_a_device, only_error
 pytestmark = [pytest.mark.programs, pytest.mark.usefixtures("of_the_repository")]
 
 
-@pytest.fixture(scope="module")
-def system(tmp_path_factory):
-    return exported(tmp_path_factory.mktemp("system"))
-
-
 @pytest.mark.parametrize("name", SMALL)
 def test_a_run_takes_the_same_modelled_time_to_the_last_bit_whether_it_computes_or_not(
     tmp_path_factory, system, name

@@ -22,11 +22,6 @@ from fabricmark.systems.system import OF_BOARD
 pytestmark = [pytest.mark.programs, pytest.mark.usefixtures("of_the_repository")]
 
 
-@pytest.fixture(scope="module")
-def system(tmp_path_factory):
-    return exported(tmp_path_factory.mktemp("system"))
-
-
 def changed(name, number):
     """Twice as long, half as fast; of a size or a count twice."""
     return number / 2 if name.endswith(("_per_second", "_hz", "_efficiency")) else number * 2

@@ -4,7 +4,6 @@ import json
 import re
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -15,14 +14,6 @@ PROGRAM = REPOSITORY / "build" / "release" / "bin" / "example_two_devices"
 MOST_LINES = 80
 WORDS = 1000
 WORD_BYTES = 64
-
-
-@pytest.fixture(scope="module")
-def system(tmp_path_factory) -> Path:
-    file = tmp_path_factory.mktemp("system") / "noctua1.json"
-    command = [sys.executable, "-m", "fabricmark", "systems", "export", "noctua1", "--output", str(file)]
-    subprocess.run(command, check=True)
-    return file
 
 
 def run(*command: str) -> str:

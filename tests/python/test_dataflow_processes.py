@@ -56,8 +56,9 @@ def test_a_flow_control_changes_it():
         ),
         (
             "barrier",
-            "host (device 0) waits for another rank, host (device 2) waits for another rank, host (device 3) waits "
-            "for another rank, listen (device 1) waits for a word of link 0:0 to 1:1 (0 of 10 words",
+            "host (device 0) waits for another rank, host (device 2) waits for another rank, "
+            "host (device 3) waits for another rank, "
+            "listen (device 1) waits for a word of link 0:0 to 1:1 (0 of 10 words",
         ),
     ],
 )

@@ -34,21 +34,6 @@ std::shared_ptr<Fabric> pair(const FlowSettings& flow, double latency_seconds, i
                                                  .stack_bytes = 1 << 16});
 }
 
-/// Both hosts finish, each in a thread of its own.
-void finish(Host& first, Host& second) {
-  std::exception_ptr failure;
-  std::jthread other([&] {
-    try {
-      second.finish();
-    } catch (...) {
-      failure = std::current_exception();
-    }
-  });
-  first.finish();
-  other.join();
-  if (failure) std::rethrow_exception(failure);
-}
-
 struct Pattern {
   std::vector<int> writes;  ///< cycles before each word
   std::vector<int> takes;
@@ -217,33 +202,14 @@ struct Outcomes {
   bool operator==(const Outcomes&) const = default;
 };
 
-FabricSettings ring_of(int devices, const FlowSettings& flow) {
-  return {.devices = devices,
-          .topology = fabric::ring(devices),
-          .link = {300e-9, 156.25e6, 32, flow},
-          .stack_bytes = 1 << 16};
-}
-
-/// Words go round a ring; the device asks for some without waiting, and takes its time.
+/// Words go round a ring.
 void run_in_ring(const std::shared_ptr<Fabric>& fabric, int i, Outcomes& outcomes) {
-  Host host(fabric, i, {200e6 + 10e6 * i, 1e-6 * i, 0});
+  Host host(fabric, i, device_of_ring(i));
   auto next = host.open<int>(0);
   auto before = host.open<int>(1);
   stream<int, 4> taken("taken");
-  host.start("send", {}, [&, i] {
-    for (int word = 0; word < 50; ++word) {
-      spend_cycles((word * (i + 3)) % 17);
-      next.out.write(word);
-    }
-  });
-  host.start("receive", {}, [&] {
-    for (int word = 0; word < 50; ++word) {
-      int value = 0;
-      int misses = 0;
-      while (!before.in.read_nb(value)) ++misses;
-      taken.write(value + 1000 * misses);
-    }
-  });
+  host.start("send", {}, send_now_and_then, next.out, i, 50);
+  host.start("receive", {}, ask_for_words, before.in, taken, 50);
   auto& result = outcomes.results[static_cast<std::size_t>(i)];
   const auto sum = [&] {
     for (int word = 0; word < 25; ++word) {

@@ -10,33 +10,16 @@
 #include <string>
 #include <vector>
 
-#include "fabric/dataflow/host.hpp"
+#include "dataflow_support.hpp"
 #include "runtime/run.hpp"
 
 namespace {
 
 using namespace fabricmark;
-using dataflow::spend_cycles;
-using dataflow::stream;
+using namespace fabricmark::dataflow;
 
 constexpr int kDevices = 4;
 constexpr int kWords = 200;
-
-void send(stream<int>& out, int own) {
-  for (int word = 0; word < kWords; ++word) {
-    spend_cycles((word * (own + 3)) % 17);
-    out.write(word);
-  }
-}
-
-void receive(stream<int>& in, stream<int>& taken) {
-  for (int word = 0; word < kWords; ++word) {
-    int value = 0;
-    int misses = 0;
-    while (!in.read_nb(value)) ++misses;
-    taken.write(value + misses);
-  }
-}
 
 void keep(stream<int>& taken, int* sum) {
   for (int word = 0; word < kWords; ++word) {
@@ -66,12 +49,11 @@ void pass_on(runtime::Communicator& ranks, bool is_arrival) {
 
 int run(runtime::Communicator& ranks, const std::string& flow, const std::string& how,
         const std::string& timeline) {
-  const auto fabric =
-      dataflow::Fabric::join(ranks, {.topology = fabric::ring(kDevices),
-                                     .link = {300e-9, 156.25e6, 32, fabric::flow_settings(flow)},
-                                     .deadlock_timeline = timeline});
+  auto settings = ring_of(kDevices, fabric::flow_settings(flow));
+  settings.deadlock_timeline = timeline;
+  const auto fabric = Fabric::join(ranks, settings);
   const int own = ranks.rank();
-  dataflow::Host host(fabric, own, {200e6 + 10e6 * own, 1e-6 * own, 0}, &ranks);
+  Host host(fabric, own, device_of_ring(own), &ranks);
   auto next = host.open<int>(0);
   auto before = host.open<int>(1);
   stream<int, 4> taken("taken");
@@ -86,8 +68,8 @@ int run(runtime::Communicator& ranks, const std::string& flow, const std::string
     if (own == 0) host.start("say", {}, say, next.out);
   } else {
     if (how == "late") pass_on(ranks, true);
-    host.start("send", {}, send, next.out, own);
-    host.start("receive", {}, receive, before.in, taken);
+    host.start("send", {}, send_now_and_then, next.out, own, kWords);
+    host.start("receive", {}, ask_for_words, before.in, taken, kWords);
     const auto kept = host.start("keep", {}, keep, taken, &sum);
     if (how == "late") pass_on(ranks, false);
     if (how == "meet" && own % 2 == 1) kept.wait();

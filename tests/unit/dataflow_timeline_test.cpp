@@ -1,12 +1,12 @@
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <filesystem>
 #include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "base/error.hpp"
@@ -39,6 +39,11 @@ std::vector<std::string> text_of(const ActivityLog& log) {
 }
 
 using Lines = std::vector<std::string>;
+
+nlohmann::json json_in(const std::filesystem::path& file) {
+  std::ifstream stream(file);
+  return nlohmann::json::parse(stream);
+}
 
 std::shared_ptr<ActivityLog> pipeline(const DeviceCost& cost, const Start& consumer,
                                       std::optional<std::uint64_t> seed = {}, const Start& producer = {}) {
@@ -96,12 +101,8 @@ TEST(DataflowTimeline, IsWrittenAsTheReportReadsIt) {
   const auto log = pipeline({1e9, 10e-9, 1e9}, {.interval = 3, .memory_bytes = 20});
   const auto path = std::filesystem::path(testing::TempDir()) / "pipeline.timeline.json";
   runtime::write_timeline(path, *log, "pipeline", "two kernels");
-  const auto read = [](const std::filesystem::path& file) {
-    std::ifstream stream(file);
-    return nlohmann::json::parse(stream);
-  };
   const std::filesystem::path kernels = FABRICMARK_TEST_KERNELS;
-  EXPECT_EQ(read(path), read(kernels.parent_path() / "tests" / "pipeline.timeline.json"));
+  EXPECT_EQ(json_in(path), json_in(kernels.parent_path() / "tests" / "pipeline.timeline.json"));
 }
 
 TEST(DataflowTimeline, KernelsOfOneNameAtTheSameTimeHaveLanesOfTheirOwn) {
@@ -116,30 +117,37 @@ TEST(DataflowTimeline, KernelsOfOneNameAtTheSameTimeHaveLanesOfTheirOwn) {
   EXPECT_EQ(text_of(*log), (Lines{"0 work: compute 0-14", "0 work (2): compute 0-7"}));
 }
 
-/// Three words of two cycles each from device 0 to device 1, four cycles away.
-std::shared_ptr<ActivityLog> over_link(const FlowSettings& flow, int workers, int interval = 1) {
-  auto log = std::make_shared<ActivityLog>();
+/// So many words of two cycles each from device 0 to device 1, four cycles away.
+struct Way {
+  FlowSettings flow{};
+  int workers = 1;
+  int words = 3;
+  double interval = 1;       // of the sender
+  double read_interval = 1;  // of the receiver
+  std::size_t most = ActivityLog::kMost;
+};
+
+std::shared_ptr<ActivityLog> over_link(const Way& way) {
+  auto log = std::make_shared<ActivityLog>(way.most);
   const auto fabric = std::make_shared<Fabric>(FabricSettings{.devices = 2,
                                                               .topology = fabric::pair(),
-                                                              .link = {4e-9, 1e9, 2, flow},
-                                                              .workers = workers,
+                                                              .link = {4e-9, 1e9, 2, way.flow},
+                                                              .workers = way.workers,
                                                               .stack_bytes = 1 << 16,
                                                               .log = log});
   Host sender(fabric, 0, kDevice);
   Host receiver(fabric, 1, kDevice);
   auto out = sender.open<int>(0);
   auto in = receiver.open<int>(0);
-  sender.start("send", {.interval = static_cast<double>(interval)}, [&] { produce(out.out, 3); });
-  receiver.start("receive", {}, [&] { sum(in.in, 3); });
-  std::jthread other([&] { receiver.finish(); });
-  sender.finish();
-  other.join();
+  sender.start("send", {.interval = way.interval}, [&] { produce(out.out, way.words); });
+  receiver.start("receive", {.interval = way.read_interval}, [&] { sum(in.in, way.words); });
+  finish(sender, receiver);
   return log;
 }
 
 TEST(DataflowTimeline, LinksAreBusyWhileTheyCarryWords) {
   for (const int workers : {1, 2}) {
-    EXPECT_EQ(text_of(*over_link({}, workers)),
+    EXPECT_EQ(text_of(*over_link({.workers = workers})),
               (Lines{
                   "0 link 0:0 to 1:0: link 0-6",
                   "0 send: compute 0-1 2-3",
@@ -148,13 +156,13 @@ TEST(DataflowTimeline, LinksAreBusyWhileTheyCarryWords) {
                   "1 receive: wait-for-word link 0:0 to 1:0 (send of device 0) 0-6 7-8 9-10",
               }))
         << workers;
-    const auto apart = over_link({}, workers, 3)->series();
+    const auto apart = over_link({.workers = workers, .interval = 3})->series();
     EXPECT_EQ(text_of(apart[0]), "0 link 0:0 to 1:0: link 0-2 3-5 6-8") << workers;
   }
 }
 
 TEST(DataflowTimeline, CreditsAreSpaceThatIsWaitedFor) {
-  const auto log = over_link({.kind = FlowSettings::Kind::kCredit, .credits = 1}, 1);
+  const auto log = over_link({.flow = {.kind = FlowSettings::Kind::kCredit, .credits = 1}});
   // A word arrives after 6 cycles, and its credit is back 4 later.
   EXPECT_EQ(text_of(log->series()[2]),
             "0 send: wait-for-space link 0:0 to 1:0 (receive of device 1) 1-10 11-20");
@@ -162,8 +170,9 @@ TEST(DataflowTimeline, CreditsAreSpaceThatIsWaitedFor) {
 
 TEST(DataflowTimeline, LinksThatAreDecidedSayTheSame) {
   for (const int workers : {1, 2}) {
-    EXPECT_EQ(text_of(*over_link({.kind = FlowSettings::Kind::kNone, .places = 16}, workers)),
-              text_of(*over_link({}, workers)))
+    EXPECT_EQ(
+        text_of(*over_link({.flow = {.kind = FlowSettings::Kind::kNone, .places = 16}, .workers = workers})),
+        text_of(*over_link({.workers = workers})))
         << workers;
   }
 }
@@ -192,8 +201,7 @@ TEST(DataflowTimeline, ADeadlockWritesItWithTheWaitsThatHaveNoEnd) {
     EXPECT_TRUE(error.cause().ends_with("; timeline in " + path.string())) << error.what();
   }
   ActivityLog read;
-  std::ifstream file(path);
-  read.merge(nlohmann::json::parse(file));
+  read.merge(json_in(path));
   EXPECT_EQ(text_of(read), (Lines{
                                "0 answer: compute 21-82",
                                "0 answer: wait-for-word asked (ask) 0-21",
@@ -205,23 +213,8 @@ TEST(DataflowTimeline, ADeadlockWritesItWithTheWaitsThatHaveNoEnd) {
 
 TEST(DataflowTimeline, IsTheSameForAnyNumberOfWorkersAndIsBounded) {
   const auto run = [](int workers) {
-    auto log = std::make_shared<ActivityLog>(50);
-    const auto fabric = std::make_shared<Fabric>(FabricSettings{.devices = 2,
-                                                                .topology = fabric::pair(),
-                                                                .link = {4e-9, 1e9, 2},
-                                                                .workers = workers,
-                                                                .stack_bytes = 1 << 16,
-                                                                .log = log});
-    Host sender(fabric, 0, kDevice);
-    Host receiver(fabric, 1, kDevice);
-    auto out = sender.open<int>(0);
-    auto in = receiver.open<int>(0);
-    sender.start("send", {.interval = 3}, [&] { produce(out.out, 20'000); });
-    receiver.start("receive", {.interval = 2}, [&] { sum(in.in, 20'000); });
-    std::jthread other([&] { receiver.finish(); });
-    sender.finish();
-    other.join();
-    return runtime::timeline_document(*log, "", "");
+    const Way way{.workers = workers, .words = 20'000, .interval = 3, .read_interval = 2, .most = 50};
+    return runtime::timeline_document(*over_link(way), "", "");
   };
   const auto one = run(1);
   EXPECT_EQ(one, run(2));

@@ -1,10 +1,10 @@
-#include "fabric/time.hpp"
+#include "base/modelled_time.hpp"
 
 #include <limits>
 
 #include "support.hpp"
 
-namespace fabricmark::fabric {
+namespace fabricmark::modelled {
 
 namespace {
 
@@ -47,4 +47,4 @@ TEST(Time, NeitherWrapsNorReachesTheEnd) {
 
 }  // namespace
 
-}  // namespace fabricmark::fabric
+}  // namespace fabricmark::modelled

@@ -1,4 +1,4 @@
-#include "fabric/time.hpp"
+#include "base/modelled_time.hpp"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 
 #include "base/error.hpp"
 
-namespace fabricmark::fabric {
+namespace fabricmark::modelled {
 
 void throw_beyond_clock() {
   throw bad_use(fmt::format("the modelled time passes {:.0f} s, where its clock ends", seconds(kEndOfTime)),
@@ -37,4 +37,4 @@ Time transfer_time(double bytes, double bytes_per_second) {
   return from_seconds(bytes / bytes_per_second);
 }
 
-}  // namespace fabricmark::fabric
+}  // namespace fabricmark::modelled
