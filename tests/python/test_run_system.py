@@ -39,6 +39,17 @@ def test_a_file_of_ones_own_for_several_ranks(described):
     assert export.load(file)["name"] == "mine"
 
 
+def test_a_run_that_only_tells_times_needs_no_device_and_measures_none(described):
+    done = described.run("run", "stream", "--system", "noctua1", "--", "--timing-only", "--size", "9")
+    assert done.returncode == 0, done.stderr
+    (start,) = described.started()
+    assert "--platform" not in start["words"]
+    assert start["words"][-5:-2] == ["--timing-only", "--size", "9"]
+    assert described.started("fm_calibrate") == []
+    assert described.run("run", "stream", "--", "--size", "9").returncode == 0
+    assert len(described.started("fm_calibrate")) == 1, "others are measured for"
+
+
 def test_without_a_system_nothing_is_written(described):
     assert described.run("run", "stream").returncode == 0
     assert "--system" not in described.started()[0]["words"]

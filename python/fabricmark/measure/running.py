@@ -51,6 +51,11 @@ def chooses_device(extra: Sequence[str]) -> bool:
     return any(word.split("=")[0] in ("--platform", "--device", "--list-devices") for word in extra)
 
 
+def needs_no_device(extra: Sequence[str]) -> bool:
+    """Whether the program computes nothing: it has a device of its own for that, which nobody chooses."""
+    return "--timing-only" in kernels.options(extra)
+
+
 def of_system(
     system: str | None, bitstream: str | None, names: Sequence[str], extra: Sequence[str], output: Path
 ) -> list[str]:
@@ -81,7 +86,7 @@ def of_system(
 def jobs(
     names: Sequence[str], runtime: str | None, ranks: int, mpi: int | None, output: Path, extra: Sequence[str]
 ) -> Iterator[Job]:
-    """One job for each benchmark and device; one for each benchmark when `extra` chooses the device.
+    """One job for each benchmark and device; one for each benchmark when `extra` chooses it or needs none.
 
     Without a device, options in `extra` may choose what needs none (b_eff --transport cpu): the program says.
     Raises FabricmarkError: 2 when `extra` names a result file itself, 3 when no runtime has a device.
@@ -90,7 +95,7 @@ def jobs(
         raise FabricmarkError("--json is set by `fabricmark run`", "choose a folder with --output")
     of_device = [
         (runtime_name, device)
-        for runtime_name in chosen_runtimes(runtime)
+        for runtime_name in ([] if needs_no_device(extra) else chosen_runtimes(runtime))
         for device in ([None] if chooses_device(extra) else listing.devices(runtime_name))
     ]
     if not of_device and not extra:
