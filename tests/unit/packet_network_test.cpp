@@ -1,6 +1,8 @@
 #include "fabric/packet_network.hpp"
 
 #include <cmath>
+#include <tuple>
+#include <vector>
 
 #include "packet_support.hpp"
 #include "support.hpp"
@@ -161,6 +163,26 @@ TEST(PacketNetwork, TimesFollowLatenciesAndRates) {
 TEST(PacketNetwork, ADeviceReachesItselfOverALoopOrAtOnce) {
   EXPECT_EQ(alone(ring(1), costs(Forwarding::kCutThrough), 0, 0, 60), (1100 + 64) * kByte);
   EXPECT_EQ(alone(pair(), costs(Forwarding::kCutThrough), 1, 1, 60), 1000 * kByte);
+}
+
+TEST(PacketNetwork, TellsWhenAMessageHasLeftItsDevice) {
+  for (const Buffering buffering : {Buffering::kUnlimited, Buffering::kCredits, Buffering::kDrop}) {
+    const Topology topology = ring(4);
+    PacketCosts used = costs(Forwarding::kCutThrough);
+    used.buffering = buffering;
+    used.buffer_bytes = 1000;
+    std::vector<std::tuple<Time, int, std::uint64_t>> left;
+    PacketNetwork network(
+        topology, used, [](const Delivery&) {},
+        [&](const Departure& one) { left.emplace_back(one.time, one.device, one.id); });
+    network.inject(0, 0, 2, 150, 7);  // over 1, which does not send it itself
+    network.inject(1, 0, 1, 0, 8);
+    network.inject(0, 3, 3, 60, 9);  // to itself, without a loop
+    network.advance_until(kEndOfTime);
+    const std::vector<std::tuple<Time, int, std::uint64_t>> expected{
+        {1000 * kByte, 3, 9}, {1162 * kByte, 0, 7}, {1166 * kByte, 0, 8}};
+    EXPECT_EQ(left, expected);
+  }
 }
 
 TEST(PacketNetwork, TheFirstPortMayBeChosen) {
