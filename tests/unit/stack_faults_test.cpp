@@ -102,6 +102,23 @@ TEST(UdpLosses, AtTheEndAreToldAfterATime) {
   }
 }
 
+TEST(UdpLosses, WaitForWhatIsOnItsWay) {
+  // The second packet is lost and given up before the first one has come, which is late.
+  PacketFaults faults{.drop = 0.3, .reorder = 0.3};
+  const auto fate = [&](std::uint64_t number) { return fate_of(faults, 0, 1, false, number); };
+  while (fate(0).delay < 4 || !fate(1).is_dropped) ++faults.seed;
+  StackSettings settings = faulty(Protocol::kUdp, faults);
+  settings.retransmission_time = kByte;
+  StackRun run(pair(), settings);
+  run.send({0, 0, 1, 5, 128});
+  run.run();
+  ASSERT_EQ(run.arrived.size(), 2U);
+  EXPECT_FALSE(run.arrived[0].is_lost);
+  EXPECT_TRUE(run.arrived[1].is_lost);
+  EXPECT_EQ(run.arrived[0].time, kWay + fate(0).delay * 68 * kByte);
+  EXPECT_EQ(run.arrived[1].time, run.arrived[0].time);
+}
+
 TEST(UdpLosses, AreCountedExactly) {
   const PacketFaults faults{.seed = 3, .drop = 0.1};
   StackRun run(pair(), faulty(Protocol::kUdp, faults));

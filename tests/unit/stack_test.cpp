@@ -193,6 +193,21 @@ TEST(Stack, ATimeOutThatIsNoLongerNeededIsNothing) {
   }
 }
 
+TEST(Stack, WhatComesInTheMomentOfATimeOutIsInTime) {
+  for (const Protocol protocol : kReliable) {
+    StackSettings settings = settings_of(protocol);
+    settings.receive_latency = 0;
+    for (const Time less : {Time{0}, Time{1}}) {
+      settings.retransmission_time = (100 + 1104) * kByte - less;  // from when the packet has left
+      StackRun run(pair(), settings);
+      run.send({0, 0, 1, 1, 64});
+      run.run();
+      EXPECT_EQ(run.stack->counters().retransmitted, less == 0 ? 0U : 1U);
+      EXPECT_EQ(run.completed.size(), 1U);
+    }
+  }
+}
+
 TEST(Stack, AListenerMaySend) {
   for (const Protocol protocol : kProtocols) {
     const Topology topology = ring(4);
