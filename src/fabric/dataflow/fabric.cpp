@@ -14,6 +14,13 @@
 
 namespace fabricmark::dataflow {
 
+namespace {
+
+/// Of what processes send each other.
+enum class Record : std::uint8_t { kWords, kMessage };
+
+}  // namespace
+
 Fabric::Fabric(FabricSettings settings, std::unique_ptr<Peers> peers)
     : settings_(std::move(settings)),
       peers_(std::move(peers)),
@@ -29,10 +36,6 @@ Fabric::Fabric(FabricSettings settings, std::unique_ptr<Peers> peers)
   }
   if (!settings_.network) return;
   if (!settings_.topology) throw bad_use("a network has no topology", "give the fabric one");
-  if (peers_) {
-    throw bad_use("packets between devices of several processes are not emulated yet",
-                  "run all ranks in one process (--ranks N)");
-  }
   network_ = std::make_unique<Network>(*settings_.topology, *settings_.network);
 }
 
@@ -189,8 +192,13 @@ Time Fabric::earliest_end() const {
   return earliest;
 }
 
-void Fabric::deliver(Packet& packet) {
+void Fabric::deliver(Packet& packet, int from_rank) {
+  std::vector<std::span<std::byte>> parcels;
   while (!packet.is_at_end()) {
+    if (packet.get<Record>() == Record::kMessage) {
+      network_->put(network_->unpack(packet, parcels));
+      continue;
+    }
     const auto from = packet.get<fabric::Port>();
     const auto to = packet.get<fabric::Port>();
     std::vector<std::byte> bytes(packet.get<std::uint64_t>());
@@ -203,6 +211,7 @@ void Fabric::deliver(Packet& packet) {
       opened.early.emplace_back(std::move(bytes));
     }
   }
+  peers_->receive_parcels(from_rank, parcels);
 }
 
 void Fabric::begin_meeting(Report own) {
@@ -212,20 +221,33 @@ void Fabric::begin_meeting(Report own) {
     Packet words;
     opened.channel->pack(words, opened.has_writer);
     Packet& packet = packets[static_cast<std::size_t>(opened.far)];
+    packet.put(Record::kWords);
     packet.put(ends.first);
     packet.put(ends.second);
     packet.put<std::uint64_t>(words.bytes().size());
     packet.put(words.bytes().data(), words.bytes().size());
     own.has_news = true;
   }
-  peers_->begin_meeting(own, std::move(packets));
+  std::vector<std::vector<std::span<const std::byte>>> parcels(packets.size());
+  if (network_) leaving_ = network_->take_sent();  // they keep their payloads until the meeting has ended
+  for (const Letter& letter : leaving_) {
+    for (int rank = 0; rank < peers_->size(); ++rank) {
+      const auto place = static_cast<std::size_t>(rank);
+      packets[place].put(Record::kMessage);
+      Network::pack(packets[place], letter, rank == letter.to,
+                    rank == peers_->own() ? nullptr : &parcels[place]);
+    }
+  }
+  peers_->begin_meeting(own, std::move(packets), parcels);
 }
 
 std::optional<Report> Fabric::end_meeting(bool waits) {
   std::vector<Packet> packets(static_cast<std::size_t>(peers_->size()));
   const auto together = peers_->end_meeting(packets, waits);
   if (!together) return together;
-  for (Packet& packet : packets) deliver(packet);
+  for (int rank = 0; rank < peers_->size(); ++rank) deliver(packets[static_cast<std::size_t>(rank)], rank);
+  peers_->finish_parcels();
+  leaving_.clear();
   for (auto& [ends, opened] : links_) {
     if (opened.channel && opened.far >= 0) opened.channel->meet();
   }
@@ -239,7 +261,10 @@ Report Fabric::run() {
   const Time ended = earliest_end();
   Report own{std::min(next_due(), ended), false, finished_ >= attendance_.hosts()};
   if (network_) {
-    own.has_news = network_->meet();
+    own.has_news = network_->has_sent();
+    if (!peers_) {
+      for (Letter& letter : network_->take_sent()) network_->put(std::move(letter));
+    }
     own.next = std::min(own.next, network_->next_time());
   }
   for (auto& [ends, opened] : links_) {
@@ -257,7 +282,7 @@ std::optional<Report> Fabric::meet(bool waits) {
 
 Time Fabric::lookahead() const {
   const bool is_alone = settings_.workers == 1 && !peers_;
-  const bool has_links = !is_alone && !(network_ && links_.empty());
+  const bool has_links = !is_alone && !(network_ && settings_.link.latency_seconds == 0);
   const Time of_links = has_links ? fabric::from_seconds(settings_.link.latency_seconds) : fabric::kEndOfTime;
   return network_ ? std::min(of_links, network_->lookahead()) : of_links;
 }

@@ -96,6 +96,7 @@ class Fabric {
 
   /// Throws Error (bad use) for a fabric without a network.
   [[nodiscard]] Network& network();
+  [[nodiscard]] bool is_elsewhere(int device) const { return !is_local(device); }  ///< in another process
   [[nodiscard]] Worker& worker(int device) const { return *worker_of(device); }
   /// A kernel of a device that starts at a time. By its host, or by what runs on the device.
   std::shared_ptr<const Outcome> start(int device, const std::string& name, Time at, const KernelCost& cost,
@@ -142,7 +143,7 @@ class Fabric {
   std::optional<Report> meet(bool waits);
   void begin_meeting(Report own);
   std::optional<Report> end_meeting(bool waits);
-  void deliver(Packet& packet);
+  void deliver(Packet& packet, int from_rank);
   [[noreturn]] void throw_deadlock();
   std::string keep_timeline(const StuckState& all);
   [[nodiscard]] Time earliest_end() const;
@@ -165,6 +166,7 @@ class Fabric {
   int finished_ = 0;                                               // hosts that wait for all to finish
   std::uint64_t finishes_ = 0;                                     // how often all have
   std::map<std::pair<fabric::Port, fabric::Port>, Opened> links_;  // from, to
+  std::vector<Letter> leaving_;  // to other processes, while a meeting is open
   std::vector<std::shared_ptr<void>> kept_;
   std::map<int, OfDevice> devices_;  // the last: their kernels need all others
 };

@@ -1,5 +1,7 @@
 #include "fabric/dataflow/network.hpp"
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "base/error.hpp"
@@ -10,6 +12,8 @@ namespace {
 
 /// Behind what arrives over links, before what kernels ask.
 constexpr int kNetworkPort = kFirstAsking - 1;
+/// From here on a payload goes by itself.
+constexpr std::size_t kParcelBytes = std::size_t{64} << 10;
 
 }  // namespace
 
@@ -22,6 +26,10 @@ class Network::Inbox final : public Decision {
     worker_ = &worker;
     receiver_ = &receiver;
   }
+  [[nodiscard]] bool is_here() const { return receiver_ != nullptr; }
+  [[nodiscard]] std::span<std::byte> landing(const Letter& letter) const {
+    return receiver_ != nullptr ? receiver_->landing(letter) : std::span<std::byte>{};
+  }
   template <typename Item>
   void come(const Item& item) {
     if (worker_ == nullptr) return;
@@ -33,7 +41,6 @@ class Network::Inbox final : public Decision {
     due_.pop_front();
     if (const auto* const arrival = std::get_if<fabric::Stack::Arrival>(&item)) {
       const auto found = letters_.find({arrival->from, arrival->id});
-      const std::shared_ptr<const std::vector<std::byte>> kept = found->second.payload;
       receiver_->arrived(*arrival, found->second);
       if (arrival->is_last) letters_.erase(found);
     } else {
@@ -81,17 +88,71 @@ std::uint64_t Network::send(Letter letter) {
   return outboxes_[device].back().id;
 }
 
-bool Network::meet() {
-  bool found = false;
+bool Network::has_sent() const {
+  return std::ranges::any_of(outboxes_, [](const auto& outbox) { return !outbox.empty(); });
+}
+
+std::vector<Letter> Network::take_sent() {
+  std::vector<Letter> all;
   for (auto& outbox : outboxes_) {
-    for (Letter& letter : std::exchange(outbox, {})) {
-      found = true;
-      stack_->send(letter.at, letter.from, letter.to, letter.id, letter.wire_bytes);
-      Letters& letters = underway_[static_cast<std::size_t>(letter.to)];
-      letters.emplace(std::pair(letter.from, letter.id), std::move(letter));
-    }
+    std::ranges::move(std::exchange(outbox, {}), std::back_inserter(all));
   }
-  return found;
+  return all;
+}
+
+void Network::put(Letter letter) {
+  stack_->send(letter.at, letter.from, letter.to, letter.id, letter.wire_bytes);
+  const auto to = static_cast<std::size_t>(letter.to);
+  if (!inboxes_[to]->is_here()) return;
+  underway_[to].emplace(std::pair(letter.from, letter.id), std::move(letter));
+}
+
+void Network::pack(Packet& packet, const Letter& letter, bool is_receiver,
+                   std::vector<std::span<const std::byte>>* parcels) {
+  packet.put(letter.at);
+  packet.put(letter.from);
+  packet.put(letter.to);
+  packet.put(letter.id);
+  packet.put(letter.wire_bytes);
+  packet.put(is_receiver);
+  if (!is_receiver) return;
+  packet.put(letter.header.data(), letter.header.size());
+  const auto& bytes = letter.payload.bytes;
+  packet.put<std::uint64_t>(bytes.size());
+  const bool is_parcel = parcels != nullptr && bytes.size() >= kParcelBytes;
+  packet.put(is_parcel);
+  if (is_parcel) {
+    parcels->push_back(bytes);
+  } else {
+    packet.put(bytes.data(), bytes.size());
+  }
+}
+
+Letter Network::unpack(Packet& packet, std::vector<std::span<std::byte>>& parcels) {
+  Letter letter;
+  letter.at = packet.get<fabric::Time>();
+  letter.from = packet.get<int>();
+  letter.to = packet.get<int>();
+  letter.id = packet.get<std::uint64_t>();
+  letter.wire_bytes = packet.get<std::uint64_t>();
+  if (!packet.get<bool>()) return letter;
+  packet.get(letter.header.data(), letter.header.size());
+  const auto bytes = packet.get<std::uint64_t>();
+  const bool is_parcel = packet.get<bool>();
+  std::span<std::byte> place = inboxes_[static_cast<std::size_t>(letter.to)]->landing(letter);
+  if (place.size() == bytes) {
+    letter.payload = Payload(place);
+  } else {
+    letter.payload = Payload(std::vector<std::byte>(bytes));
+    auto* const own = const_cast<std::byte*>(letter.payload.bytes.data());  // nobody else has it yet
+    place = {own, bytes};
+  }
+  if (is_parcel) {
+    parcels.push_back(place);
+  } else {
+    packet.get(place.data(), bytes);
+  }
+  return letter;
 }
 
 }  // namespace fabricmark::dataflow

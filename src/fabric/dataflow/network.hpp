@@ -6,17 +6,34 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <span>
 #include <utility>
 #include <variant>
 #include <vector>
 
 #include "base/interface.hpp"
+#include "fabric/dataflow/peers.hpp"
 #include "fabric/dataflow/worker.hpp"
 #include "fabric/stack/stack.hpp"
 #include "fabric/time.hpp"
 #include "fabric/topology.hpp"
 
 namespace fabricmark::dataflow {
+
+/// What a message carries: bytes, and what keeps them; without that they stay where they are until the
+/// message has arrived.
+struct Payload {
+  std::span<const std::byte> bytes{};
+  std::shared_ptr<const void> owner{};
+
+  Payload() = default;
+  explicit Payload(std::span<const std::byte> memory) : bytes(memory) {}
+  explicit Payload(std::vector<std::byte> own) {
+    const auto kept = std::make_shared<const std::vector<std::byte>>(std::move(own));
+    bytes = *kept;
+    owner = kept;
+  }
+};
 
 /// A message with what it carries.
 struct Letter {
@@ -28,7 +45,7 @@ struct Letter {
   std::uint64_t id = 0;                          ///< of all messages of its sender
   std::uint64_t wire_bytes = 0;                  ///< that it takes of the network
   std::array<std::byte, kHeaderBytes> header{};  ///< plain data, which the sender and the receiver know
-  std::shared_ptr<const std::vector<std::byte>> payload{};  ///< may be null
+  Payload payload{};
 };
 
 /// Packets between the devices of a fabric. Who sends does so at its own time; what comes is told to the
@@ -39,6 +56,9 @@ class Network {
   /// A device's own part.
   class Receiver : public Interface {
    public:
+    /// Where a message's bytes may lie at once when they come from another process; elsewhere where it is
+    /// empty.
+    virtual std::span<std::byte> landing(const Letter& letter) = 0;
     virtual void arrived(const fabric::Stack::Arrival& arrival, const Letter& letter) = 0;
     virtual void completed(const fabric::Stack::Completion& completion) = 0;
   };
@@ -53,10 +73,18 @@ class Network {
   /// By a kernel or a decision of the sending device. Returns the message's id.
   std::uint64_t send(Letter letter);
 
-  // By the fabric, while no kernel runs.
+  // By the fabric, while no kernel runs. All processes put the same messages into their networks before they
+  // advance, and so agree on what becomes of them; what a message carries comes to its receiver only.
 
-  /// What was sent goes into the network. False where that is nothing.
-  bool meet();
+  [[nodiscard]] bool has_sent() const;
+  /// Of all devices of this process, since the last time.
+  std::vector<Letter> take_sent();
+  void put(Letter letter);
+  /// For another process, or from there. Long payloads go by themselves: `parcels` gets them, or where they
+  /// are to lie; null: none do.
+  static void pack(Packet& packet, const Letter& letter, bool is_receiver,
+                   std::vector<std::span<const std::byte>>* parcels);
+  Letter unpack(Packet& packet, std::vector<std::span<std::byte>>& parcels);
   /// Makes all that comes before `end` due at its receivers.
   void advance_until(fabric::Time end) { stack_->advance_until(end); }
   [[nodiscard]] fabric::Time next_time() const { return stack_->next_time(); }

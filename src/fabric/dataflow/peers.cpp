@@ -14,6 +14,7 @@ namespace {
 
 constexpr int kLengthTag = 0;
 constexpr int kWordsTag = 1;
+constexpr int kParcelTag = 2;
 
 }  // namespace
 
@@ -40,6 +41,8 @@ Peers::Peers(std::unique_ptr<runtime::Communicator> ranks)
     : ranks_(std::move(ranks)), before_(static_cast<std::size_t>(ranks_->size())) {}
 
 Peers::~Peers() {
+  for (Moving& one : leaving_parcels_) ranks_->cancel(one.request);
+  for (Moving& one : arriving_parcels_) ranks_->cancel(one.request);
   if (!meeting_) return;
   for (Moving& one : meeting_->lengths) ranks_->cancel(one.request);
   for (Moving& one : meeting_->words) ranks_->cancel(one.request);
@@ -52,7 +55,8 @@ bool Peers::has_answered() const {
   });
 }
 
-void Peers::begin_meeting(const Report& own, std::vector<Packet> packets) {
+void Peers::begin_meeting(const Report& own, std::vector<Packet> packets,
+                          const std::vector<std::vector<std::span<const std::byte>>>& parcels) {
   meeting_ = std::make_unique<Meeting>();
   Meeting& now = *meeting_;
   Packet said;
@@ -83,7 +87,21 @@ void Peers::begin_meeting(const Report& own, std::vector<Packet> packets) {
     const auto length = std::as_bytes(std::span(&now.sent_bytes[place], 1));
     now.words.push_back({ranks_->start_send(rank, length, kLengthTag), rank});
     now.words.push_back({ranks_->start_send(rank, now.sent[place].bytes(), kWordsTag), rank});
+    if (parcels.empty()) continue;
+    for (const auto& parcel : parcels[place]) {
+      leaving_parcels_.push_back({ranks_->start_send(rank, parcel, kParcelTag), rank});
+    }
   }
+}
+
+void Peers::receive_parcels(int from, const std::vector<std::span<std::byte>>& places) {
+  for (const auto& place : places) {
+    arriving_parcels_.push_back({ranks_->start_receive(from, place, kParcelTag), from});
+  }
+}
+
+void Peers::finish_parcels() {
+  while (!have_moved(arriving_parcels_, true) || !have_moved(leaving_parcels_, true)) continue;
 }
 
 bool Peers::have_moved(std::vector<Moving>& moving, bool waits) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -68,12 +69,17 @@ class Peers {
   /// The host of this process waits for these messages, and passes its time; absent: it does not.
   void pass(std::optional<std::vector<runtime::Letter>> awaited) { awaited_ = std::move(awaited); }
 
-  /// Sends each its packet, and all the report.
-  void begin_meeting(const Report& own, std::vector<Packet> packets);
+  /// Sends each its packet, and all the report; and parcels, bytes that must stay until the meeting ends.
+  void begin_meeting(const Report& own, std::vector<Packet> packets,
+                     const std::vector<std::vector<std::span<const std::byte>>>& parcels = {});
   [[nodiscard]] bool is_meeting() const { return meeting_ != nullptr; }
   /// Gets the packets of all into their places, and says what all together report. Absent where some have not
   /// come yet, and `waits` is not set: then the meeting stays open.
   std::optional<Report> end_meeting(std::vector<Packet>& packets, bool waits);
+  /// After a meeting: gets the parcels of a process into their places, in the order in which it named them.
+  void receive_parcels(int from, const std::vector<std::span<std::byte>>& places);
+  /// Until these have come, and the own ones have left.
+  void finish_parcels();
   /// Collective.
   std::vector<std::string> gather(const std::string& text) { return ranks_->all_gather_texts(text); }
 
@@ -98,6 +104,8 @@ class Peers {
   std::unique_ptr<runtime::Communicator> ranks_;
   std::optional<std::vector<runtime::Letter>> awaited_;
   std::unique_ptr<Meeting> meeting_;
+  std::vector<Moving> leaving_parcels_;
+  std::vector<Moving> arriving_parcels_;
   std::vector<Said> before_;  // [rank], in the last meeting
 };
 

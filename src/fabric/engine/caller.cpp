@@ -236,10 +236,9 @@ void Caller::store(Running& running, const Operand& operand, const View& element
                                            running.call.text(), *operand.stream)}};
   }
   const Engine::TicketId ticket = engine_.open_ticket(running.call.text(), 0);
-  end->add(
-      {.at = running.kernel.clock,
-       .out = std::make_shared<const std::vector<std::byte>>(elements.data, elements.data + elements.bytes()),
-       .ended = [this, ticket](Time at) { engine_.end_ticket(ticket, at); }});
+  end->add({.at = running.kernel.clock,
+            .out = Payload(std::vector<std::byte>(elements.data, elements.data + elements.bytes())),
+            .ended = [this, ticket](Time at) { engine_.end_ticket(ticket, at); }});
   engine_.wait(running.kernel, ticket, running.lost_bytes);
 }
 

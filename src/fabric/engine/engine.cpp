@@ -17,15 +17,17 @@ std::size_t travelling_bytes(const Header& header) {
   return collectives::bytes_of(header.is_compressed ? Type::kFloat16 : header.type);
 }
 
-Payload travelling(const Header& header, const View& elements) {
-  auto bytes = std::make_shared<std::vector<std::byte>>(elements.count * travelling_bytes(header));
-  if (bytes->empty()) return bytes;
+/// As it travels. What stays in its place until it has arrived is not copied.
+Payload travelling(const Header& header, const View& elements, bool stays) {
+  const std::size_t bytes = elements.count * travelling_bytes(header);
+  if (bytes == 0) return {};
   if (header.is_compressed) {
-    collectives::float32_to_float16(elements.data, bytes->data(), elements.count);
-  } else {
-    std::memcpy(bytes->data(), elements.data, bytes->size());
+    std::vector<std::byte> halves(bytes);
+    collectives::float32_to_float16(elements.data, halves.data(), elements.count);
+    return Payload(std::move(halves));
   }
-  return bytes;
+  if (stays) return Payload(std::span(elements.data, bytes));
+  return Payload(std::vector<std::byte>(elements.data, elements.data + bytes));
 }
 
 }  // namespace
@@ -137,7 +139,7 @@ std::uint64_t Engine::wire_bytes(std::size_t payload) const {
 }
 
 void Engine::post(int to, const Header& header, Payload payload, Time at, std::optional<TicketId> completes) {
-  const std::size_t bytes = payload ? payload->size() : 0;
+  const std::size_t bytes = payload.bytes.size();
   const std::uint64_t letter =
       fabric_.network().send({at, device_, to, 0, wire_bytes(bytes), bytes_of(header), std::move(payload)});
   if (completes) leaving_.emplace(letter, *completes);
@@ -154,21 +156,22 @@ Engine::TicketId Engine::start_send(dataflow::Kernel& kernel, int to, Header hea
     end_ticket(id, kernel.clock, *cause);
     return id;
   }
-  auto payload = travelling(header, elements);
+  // What goes to another process has left before this device goes on.
+  Payload payload = travelling(header, elements, fabric_.is_elsewhere(to));
   const bool is_put = header.kind == MessageKind::kPut;
-  if (!is_put && is_rdma() && payload->size() > settings_.eager_bytes) {
+  if (!is_put && is_rdma() && payload.bytes.size() > settings_.eager_bytes) {
     header.kind = MessageKind::kRequest;
-    post(to, header, nullptr, kernel.clock, std::nullopt);
+    post(to, header, {}, kernel.clock, std::nullopt);
     announced_.emplace(id, Outgoing{to, header, std::move(payload)});
     return id;
   }
-  if (!is_put && payload->size() > settings_.rx_buffers * settings_.rx_bytes) {
+  if (!is_put && payload.bytes.size() > settings_.rx_buffers * settings_.rx_bytes) {
     end_ticket(
         id, kernel.clock,
         {Code::kMessageTooLong,
          fmt::format("{}: {} bytes are more than {} receive buffers of {} bytes take; send less at once, or "
                      "use more or larger buffers",
-                     what, payload->size(), settings_.rx_buffers, settings_.rx_bytes)});
+                     what, payload.bytes.size(), settings_.rx_buffers, settings_.rx_bytes)});
     return id;
   }
   post(to, header, std::move(payload), kernel.clock, id);
@@ -178,8 +181,7 @@ Engine::TicketId Engine::start_send(dataflow::Kernel& kernel, int to, Header hea
 void Engine::send_words(dataflow::Kernel& kernel, int to, Header header, std::vector<std::byte> bytes) {
   header.kind = MessageKind::kWords;
   header.from = device_;
-  post(to, header, std::make_shared<const std::vector<std::byte>>(std::move(bytes)), kernel.clock,
-       std::nullopt);
+  post(to, header, Payload(std::move(bytes)), kernel.clock, std::nullopt);
 }
 
 void Engine::completed(const fabric::Stack::Completion& completion) {
@@ -241,13 +243,23 @@ void Engine::release(std::size_t buffers, Time at) {
   timers_.at(at, [this, buffers](Time) { free_buffers_ += buffers; });
 }
 
+std::span<std::byte> Engine::landing(const dataflow::Letter& letter) {
+  const Header header = header_of(letter);
+  const auto posted = granted_.find(header.receiver);
+  const bool fits = header.kind == MessageKind::kData && !header.is_compressed && posted != granted_.end();
+  if (!fits) return {};
+  const Destination& destination = posted->second.destination;
+  if (destination.own || destination.bytes) return {};
+  return {destination.elements.data, destination.elements.bytes()};
+}
+
 void Engine::arrived(const fabric::Stack::Arrival& arrival, const dataflow::Letter& letter) {
   const auto [place, is_first] = coming_.try_emplace({arrival.from, arrival.id});
   Message& message = place->second;
   if (is_first) {
     message.header = header_of(letter);
     message.payload = letter.payload;
-    if (message.header.kind == MessageKind::kEager) begin_message(message, letter.payload->size());
+    if (message.header.kind == MessageKind::kEager) begin_message(message, letter.payload.bytes.size());
   }
   if (arrival.is_lost) {
     message.lost_bytes += arrival.bytes;
@@ -373,8 +385,8 @@ void Engine::match(const Posted& posted, const Message& message, Time at) {
         {Code::kPoolExhausted,
          fmt::format("{}: {} bytes came and no {} of {} receive buffers were free; receive earlier, or use "
                      "more buffers",
-                     posted.expected.what, message.payload->size(),
-                     (message.payload->size() + settings_.rx_bytes - 1) / settings_.rx_bytes,
+                     posted.expected.what, message.payload.bytes.size(),
+                     (message.payload.bytes.size() + settings_.rx_bytes - 1) / settings_.rx_bytes,
                      settings_.rx_buffers)});
     return;
   }
@@ -384,7 +396,7 @@ void Engine::match(const Posted& posted, const Message& message, Time at) {
     grant.receiver = posted.ticket;
     grant.from = device_;
     granted_.emplace(posted.ticket, posted);
-    post(message.header.from, grant, nullptr, at, std::nullopt);
+    post(message.header.from, grant, {}, at, std::nullopt);
     return;
   }
   deliver(posted, message, at, true);
@@ -405,14 +417,13 @@ void Engine::deliver(const Posted& posted, const Message& message, Time at, bool
 
 void Engine::store(const Destination& destination, const Message& message) {
   const Header& header = message.header;
-  std::vector<std::byte> came(header.count * collectives::bytes_of(header.type));
+  std::vector<std::byte> whole(header.is_compressed ? header.count * collectives::bytes_of(header.type) : 0);
   if (header.is_compressed) {
-    collectives::float16_to_float32(message.payload->data(), came.data(), header.count);
-  } else {
-    came = *message.payload;
+    collectives::float16_to_float32(message.payload.bytes.data(), whole.data(), header.count);
   }
+  const std::span<const std::byte> came = header.is_compressed ? whole : message.payload.bytes;
   if (destination.bytes) {
-    *destination.bytes = std::move(came);
+    destination.bytes->assign(came.begin(), came.end());
     return;
   }
   const View& to = destination.elements;
@@ -425,7 +436,7 @@ void Engine::store(const Destination& destination, const Message& message) {
     if (destination.own) {
       collectives::combine(header.type, destination.reduction, source, old.data + first * element, target,
                            end - first);
-    } else {
+    } else if (target != source) {
       std::memcpy(target, source, (end - first) * element);
     }
   };
@@ -472,7 +483,7 @@ void Engine::spread(Time at, std::uint32_t communicator, const std::vector<int>&
                     const Result& result) {
   if (!broken_.emplace(communicator, result).second) return;
   const auto* const text = reinterpret_cast<const std::byte*>(result.text.data());
-  const auto payload = std::make_shared<const std::vector<std::byte>>(text, text + result.text.size());
+  const Payload payload(std::vector<std::byte>(text, text + result.text.size()));
   Header header;
   header.kind = MessageKind::kAbort;
   header.from = device_;
@@ -483,7 +494,8 @@ void Engine::spread(Time at, std::uint32_t communicator, const std::vector<int>&
 }
 
 void Engine::take_abort(const Message& message, Time at) {
-  const std::string text(reinterpret_cast<const char*>(message.payload->data()), message.payload->size());
+  const std::string text(reinterpret_cast<const char*>(message.payload.bytes.data()),
+                         message.payload.bytes.size());
   const Result result{Code::kPeerFailed, text};
   const std::uint32_t communicator = message.header.communicator;
   if (!broken_.emplace(communicator, result).second) return;

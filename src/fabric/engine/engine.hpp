@@ -27,7 +27,7 @@ struct CallFailed {
   Result result;
 };
 
-using Payload = std::shared_ptr<const std::vector<std::byte>>;
+using dataflow::Payload;
 
 /// What a receive waits for.
 struct Expected {
@@ -103,6 +103,7 @@ class Engine final : public dataflow::Network::Receiver {
   [[nodiscard]] std::vector<std::string> left_over() const;
   [[nodiscard]] std::uint64_t pool_refusals() const { return refusals_; }
 
+  std::span<std::byte> landing(const dataflow::Letter& letter) override;
   void arrived(const fabric::Stack::Arrival& arrival, const dataflow::Letter& letter) override;
   void completed(const fabric::Stack::Completion& completion) override;
 

@@ -22,9 +22,10 @@ StreamEnd::Job StreamEnd::next() {
 }
 
 void StreamEnd::write_words(const Job& job, const std::function<void(const std::byte*)>& write) {
-  for (std::size_t first = 0; first < job.out->size(); first += kWordBytes) {
+  for (std::size_t first = 0; first < job.out.bytes.size(); first += kWordBytes) {
     std::array<std::byte, kWordBytes> word{};
-    std::memcpy(word.data(), job.out->data() + first, std::min(kWordBytes, job.out->size() - first));
+    std::memcpy(word.data(), job.out.bytes.data() + first,
+                std::min(kWordBytes, job.out.bytes.size() - first));
     write(word.data());
   }
 }
@@ -44,7 +45,7 @@ void StreamEnd::serve(const std::function<void(const std::byte*)>& write,
                       const std::function<void(std::byte*)>& read) {
   for (;;) {
     const Job job = next();
-    if (job.out) write_words(job, write);
+    if (!job.out.bytes.empty()) write_words(job, write);
     if (job.wanted > 0) read_words(job, read);
     if (job.ended) job.ended(dataflow::current_kernel().clock);
   }

@@ -23,10 +23,10 @@ namespace fabricmark::engine {
 class StreamEnd {
  public:
   struct Job {
-    fabric::Time at = 0;                                  ///< not before
-    std::shared_ptr<const std::vector<std::byte>> out{};  ///< to the kernel
-    std::size_t wanted = 0;                               ///< bytes from the kernel
-    std::size_t piece = 0;                                ///< of them at a time; 0: all at once
+    fabric::Time at = 0;      ///< not before
+    dataflow::Payload out{};  ///< to the kernel
+    std::size_t wanted = 0;   ///< bytes from the kernel
+    std::size_t piece = 0;    ///< of them at a time; 0: all at once
     /// From the kernel: a piece has come, at the clock of the fiber that is given.
     std::function<void(dataflow::Kernel&, std::vector<std::byte>)> came{};
     std::function<void(fabric::Time)> ended{};
