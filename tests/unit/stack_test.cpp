@@ -65,6 +65,24 @@ TEST(Stack, AMessageByItselfTakesWhatTheClosedFormSays) {
   }
 }
 
+TEST(Stack, AMessageMayBeOnePacketOrWaitForCredits) {
+  for (const Protocol protocol : kProtocols) {
+    for (const std::uint64_t bytes : {0U, 1U, 1000U, 5000U}) {
+      StackSettings whole = settings_of(protocol);
+      whole.costs.mtu_bytes = 0;
+      EXPECT_EQ(StackRun(leaf_spine(1, 0, 3), whole).time_of(0, 2, bytes),
+                (1210 + static_cast<Time>(bytes) + 4) * kByte);
+      StackSettings finite = settings_of(protocol);
+      finite.costs.buffering = Buffering::kCredits;
+      finite.costs.buffer_bytes = 10 * 68;  // more than leave before the first credit is back
+      EXPECT_EQ(StackRun(leaf_spine(1, 0, 3), finite).time_of(0, 2, bytes), 1210 * kByte + wire_time(bytes));
+      // Over its loop to itself.
+      EXPECT_EQ(StackRun(ring(1), settings_of(protocol)).time_of(0, 0, bytes),
+                1100 * kByte + wire_time(bytes));
+    }
+  }
+}
+
 TEST(Stack, TheSenderIsFreeWhenTheMessageHasLeftOrIsAcknowledged) {
   for (const std::uint64_t bytes : {0U, 64U, 1000U}) {
     for (const Protocol protocol : kProtocols) {
