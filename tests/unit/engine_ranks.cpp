@@ -1,7 +1,7 @@
 // Calls of the engine by ranks that are threads or processes: what they take must be the same.
 //
-//   engine_ranks PROTOCOL COUNT [EAGER_BYTES]: all ranks add COUNT numbers up, rank 0 sends them to the last,
-//   in turn with a barrier; prints the result and each rank's modelled time.
+//   engine_ranks PROTOCOL COUNT [EAGER_BYTES [ROUNDS]]: all ranks add COUNT numbers up, rank 0 sends them to
+//   the last, in turn with a barrier; prints the result and each rank's modelled time.
 #include <fmt/core.h>
 
 #include <cstdlib>
@@ -24,13 +24,14 @@ int main(int argc, char** argv) {
     if (protocol != "udp") settings.network->faults = {5, 0.02, 0.02, 0.02};
     EngineSettings own = engine_of();
     if (argc > 3) own.eager_bytes = static_cast<std::size_t>(std::atoi(argv[3]));
+    const int rounds = argc > 4 ? std::atoi(argv[4]) : 3;
     const auto fabric = dataflow::Fabric::join(ranks, settings);
     dataflow::Host host(fabric, ranks.rank(), {.clock_hz = 250e6, .launch_seconds = kHostIssue}, &ranks);
     Accl accl(fabric, host, own);
     const int last = ranks.size() - 1;
     std::vector<float> values(count, static_cast<float>(ranks.rank() + 1));
     std::vector<float> received(count);
-    for (int round = 0; round < 3; ++round) {
+    for (int round = 0; round < rounds; ++round) {
       collectives::Call call{.operation = collectives::Operation::kAllReduce, .count = count};
       std::vector<float> sums(count);
       call.own = view(values);
