@@ -25,6 +25,18 @@ class WallClock final : public Clock {
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
+/// What takes time on a charged clock.
+enum class ChargedKind { kLaunch, kKernel, kCopy, kMessage };
+
+/// Is told what takes time on a charged clock.
+class ClockWitness {
+ public:
+  virtual ~ClockWitness() = default;
+  /// `lane`: what does it, such as a kernel; `what`: more of it. Seconds since the clock's last restart.
+  virtual void took(ChargedKind kind, const std::string& lane, const std::string& what, double from,
+                    double to) = 0;
+};
+
 /// A clock that moves only when it is charged: whoever models what an operation would cost charges it for
 /// each one, while that runs. It belongs to one rank, and is charged by one thread at a time.
 class ChargedClock final : public Clock {
@@ -49,6 +61,9 @@ class ChargedClock final : public Clock {
   [[nodiscard]] const std::set<std::string>& unknown() const { return unknown_; }
   /// Begins again at zero, so that what is timed does not depend, in any bit, on what was charged before.
   void restart();
+  /// Null: nobody asks. It has to outlive its use.
+  void set_witness(ClockWitness* witness) { witness_ = witness; }
+  [[nodiscard]] ClockWitness* witness() const { return witness_; }
   [[nodiscard]] Moment at(double seconds) const { return {era_, seconds}; }
   [[nodiscard]] double seconds_of(const Moment& moment) const {
     return moment.era == era_ ? moment.seconds : 0;
@@ -59,6 +74,7 @@ class ChargedClock final : public Clock {
   double seconds_ = 0;
   bool is_known_ = true;
   std::set<std::string> unknown_;
+  ClockWitness* witness_ = nullptr;
 };
 
 }  // namespace fabricmark

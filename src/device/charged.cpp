@@ -80,18 +80,29 @@ class ChargedQueue : public backend::Queue {
   void charge_nothing() override { is_charged_ = false; }
 
   [[nodiscard]] backend::Queue& below_it() { return *queue_; }
-  /// When a command that is queued now ends, which takes what is free from `other` on, too.
-  Moment run(double seconds, Moment& other, const Events* after = nullptr) {
+  struct Span {
+    double start = 0;
+    Moment end{};
+  };
+  /// A command that is queued now, which takes what is free from `other` on, too.
+  Span run(double seconds, Moment& other, const Events* after = nullptr) {
     if (!is_charged_) return {};
     const double waited = after != nullptr ? latest_end(*after) : 0;
     const double start =
         std::max({clock().seconds(), clock().seconds_of(free_), clock().seconds_of(other), waited});
-    return free_ = other = clock().at(start + seconds);
+    free_ = other = clock().at(start + seconds);
+    return {start, free_};
   }
   /// The same of a copy, which shares the way with others.
   Moment copy(bool is_to_device, std::size_t bytes) {
     if (!is_charged_ || bytes == 0) return {};
-    return run(charging_->costs->copy_seconds(is_to_device, bytes), charging_->links[is_to_device ? 1 : 0]);
+    const Span span =
+        run(charging_->costs->copy_seconds(is_to_device, bytes), charging_->links[is_to_device ? 1 : 0]);
+    if (ClockWitness* const witness = clock().witness()) {
+      witness->took(ChargedKind::kCopy, is_to_device ? "copies to the device" : "copies from the device", "",
+                    span.start, span.end.seconds);
+    }
+    return span.end;
   }
   [[nodiscard]] bool is_charged() const { return is_charged_; }
 
@@ -205,8 +216,15 @@ class ChargedKernel : public backend::Kernel {
     const std::optional<double> seconds = cost_->seconds();
     if (!seconds)
       charging_->clock.give_up("the kernel " + cost_->entry() + " runs: kernel.toml declares no costs of it");
+    const double queued = charging_->clock.seconds();
     charging_->clock.charge(charging_->costs->start_seconds());
-    return queue.run(seconds.value_or(0), charging_->replicas[{cost_->entry(), replica_}], after);
+    const auto span = queue.run(seconds.value_or(0), charging_->replicas[{cost_->entry(), replica_}], after);
+    if (ClockWitness* const witness = charging_->clock.witness()) {
+      witness->took(ChargedKind::kLaunch, "host", cost_->entry(), queued, charging_->clock.seconds());
+      const std::string number = replica_ > 0 ? " (" + std::to_string(replica_ + 1) + ")" : "";
+      witness->took(ChargedKind::kKernel, cost_->entry() + number, "", span.start, span.end.seconds);
+    }
+    return span.end;
   }
 
   std::unique_ptr<backend::Kernel> kernel_;

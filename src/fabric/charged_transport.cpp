@@ -1,5 +1,7 @@
 #include "fabric/charged_transport.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -99,9 +101,12 @@ class ChargedTransfer : public device::Event::State {
     double read = begin_;
     left_ = is_in_order ? std::max(begin_, transport_.clock_.seconds_of(transport_.free_)) : begin_;
     each_round(
-        sends_, [&](std::size_t, double bytes) { read += transport_.times(bytes).read; },
+        sends_,
+        [&](std::size_t, double bytes) {
+          read = transport_.tell_copy(false, read, transport_.times(bytes).read);
+        },
         [&](std::size_t i, double bytes) {
-          left_ = std::max(left_, read) + transport_.message_seconds(sends_[i].peer, bytes);
+          left_ = transport_.tell_message(sends_[i].peer, std::max(left_, read), bytes);
           outgoing_[i].push_back(left_);
         });
     if (is_in_order) transport_.free_ = transport_.clock_.at(left_);
@@ -119,7 +124,9 @@ class ChargedTransfer : public device::Event::State {
     std::vector<std::size_t> round(receives_.size());
     each_round(
         receives_, [&](std::size_t i, double) { written = std::max(written, incoming_[i].at(round[i]++)); },
-        [&](std::size_t, double bytes) { written += transport_.times(bytes).write; });
+        [&](std::size_t, double bytes) {
+          written = transport_.tell_copy(true, written, transport_.times(bytes).write);
+        });
     end_ = transport_.clock_.at(std::max(written, left_));
     messages_.clear();
     stage_ = Stage::kEnded;
@@ -172,9 +179,11 @@ class ChargedSteps : public Steps {
     const Place place = steps_->steps().at(step).place;
     double now = transport_.clock_.seconds();
     if (place == Place::kSent) {
-      for (const Message& message : sends) now += transport_.times(bytes_of(message)).read;
+      for (const Message& message : sends)
+        now = transport_.tell_copy(false, now, transport_.times(bytes_of(message)).read);
     } else if (place == Place::kArrived) {
-      for (const Message& message : receives) now += transport_.times(bytes_of(message)).write;
+      for (const Message& message : receives)
+        now = transport_.tell_copy(true, now, transport_.times(bytes_of(message)).write);
     } else {
       now = exchange(now, sends, receives);
     }
@@ -190,7 +199,7 @@ class ChargedSteps : public Steps {
     for (std::size_t i = 0; i < receives.size(); ++i)
       messages.receive(receives[i].peer, std::as_writable_bytes(std::span(&arriving[i], 1)), receives[i].tag);
     for (std::size_t i = 0; i < sends.size(); ++i) {
-      leaving[i] = now += transport_.message_seconds(sends[i].peer, bytes_of(sends[i]));
+      leaving[i] = now = transport_.tell_message(sends[i].peer, now, bytes_of(sends[i]));
       messages.send(sends[i].peer, std::as_writable_bytes(std::span(&leaving[i], 1)), sends[i].tag);
     }
     messages.wait_all();
@@ -236,6 +245,22 @@ const ChargedTransport::StepTimes& ChargedTransport::times(double bytes) const {
 double ChargedTransport::message_seconds(int peer, double bytes) const {
   // One rank has a network to itself; of several none uses it for itself.
   return peer == ranks().rank() && ranks().size() > 1 ? 0 : times(bytes).message;
+}
+
+double ChargedTransport::tell_copy(bool is_to_device, double from, double seconds) const {
+  if (ClockWitness* const witness = clock_.witness()) {
+    witness->took(ChargedKind::kCopy, is_to_device ? "copies of what arrives" : "copies of what leaves", "",
+                  from, from + seconds);
+  }
+  return from + seconds;
+}
+
+double ChargedTransport::tell_message(int peer, double from, double bytes) const {
+  const double to = from + message_seconds(peer, bytes);
+  if (ClockWitness* const witness = clock_.witness()) {
+    witness->took(ChargedKind::kMessage, "messages", fmt::format("to rank {}", peer), from, to);
+  }
+  return to;
 }
 
 double ChargedTransport::seconds_in(double bytes, double pieces) const {

@@ -58,6 +58,9 @@ class ChargedTransport : public Transport {
   /// Bytes of the pieces that a message travels in: the fastest of those that its sender and receiver would
   /// try, where the options leave that open.
   [[nodiscard]] double piece_bytes(double bytes) const;
+  // One copy or message from a time on, which the clock's witness is told; they return when it ends.
+  double tell_copy(bool is_to_device, double from, double seconds) const;
+  double tell_message(int peer, double from, double bytes) const;
   [[nodiscard]] double seconds_in(double bytes, double pieces) const;
   /// Moves on all transfers but this one.
   void look(const ChargedTransfer* except);

@@ -63,6 +63,11 @@ void Laps::record_inner(std::string_view name, std::vector<double> ends, double 
   samples_.inner_seconds[place_of(name)].push_back(std::move(ends));
 }
 
+void Laps::end_in_timeline(std::string_view name) {
+  charged_->set_witness(nullptr);
+  timeline_->end_part(std::string(name), ranks_.all_reduce_max_number(charged_->seconds()));
+}
+
 void Laps::wait() const {
   // A busy wait: a sleep would add the scheduler's own delay.
   const double now = wall_.seconds();

@@ -10,6 +10,7 @@
 
 #include "runtime/clock.hpp"
 #include "runtime/communicator.hpp"
+#include "runtime/modelled_timeline.hpp"
 
 namespace fabricmark::runtime {
 
@@ -49,7 +50,7 @@ class Laps {
   /// another rank has failed.
   template <typename Work>
   Elapsed time(std::string_view name, Work&& work, std::size_t times = 1) {
-    const Elapsed all = run(std::forward<Work>(work));
+    const Elapsed all = run(name, std::forward<Work>(work));
     const Elapsed one = record(name, all, times);
     ranks_.barrier();
     return one;
@@ -68,7 +69,7 @@ class Laps {
           count);
     }
     std::vector<double> ends(count);
-    const Elapsed all = run([&] {
+    const Elapsed all = run(name, [&] {
       for (std::size_t place = 0; place < count; ++place) {
         body(place);
         ends[place] = wall_.seconds();
@@ -95,6 +96,8 @@ class Laps {
 
   /// Has `time_each` keep the time of every place, not only their mean.
   void keep_inner_samples() { keeps_inner_ = true; }
+  /// Has a timeline told of the counted parts. It has to outlive this; needs a charged clock.
+  void keep_timeline(ModelledTimeline& timeline) { timeline_ = &timeline; }
   /// Until this is called, parts are run but not kept (warm-up).
   void start_counting() { counting_ = true; }
   [[nodiscard]] const Samples& samples() const { return samples_; }
@@ -104,16 +107,18 @@ class Laps {
  private:
   /// Both clocks over `work`, from a barrier on.
   template <typename Work>
-  Elapsed run(Work&& work) {
+  Elapsed run(std::string_view name, Work&& work) {
     ranks_.barrier();
     if (disturb_) disturb_();
     if (charged_ != nullptr) charged_->restart();
+    if (timeline_ != nullptr && counting_) charged_->set_witness(timeline_);
     start_ = wall_.seconds();
     work();
     if (delay_) wait();
     Elapsed all{wall_.seconds() - start_};
     if (charged_ != nullptr && charged_->is_known() && charged_->seconds() > 0)
       all.modelled_seconds = charged_->seconds();
+    if (timeline_ != nullptr && counting_) end_in_timeline(name);
     return all;
   }
   [[nodiscard]] std::size_t place_of(std::string_view name);
@@ -121,6 +126,8 @@ class Laps {
   Elapsed record(std::string_view name, const Elapsed& all, std::size_t times);
   /// `ends`: when each place was done; the last one's is `end`, so that all add up to the part.
   void record_inner(std::string_view name, std::vector<double> ends, double end);
+  /// The next part comes after this one of the slowest rank.
+  void end_in_timeline(std::string_view name);
   void wait() const;
 
   Communicator& ranks_;
@@ -133,6 +140,7 @@ class Laps {
   bool keeps_inner_ = false;
   bool counting_ = false;
   double total_seconds_ = 0;
+  ModelledTimeline* timeline_ = nullptr;
   Samples samples_;
 };
 

@@ -56,7 +56,8 @@ void add_common(CLI::App& app, Options& options, Texts& texts) {
          "20, unless --repetitions or --min-time is given)")
       ->check(CLI::Range(0.0, 1e6));
   app.add_option("--json", texts.json, "write the result file, - for standard output");
-  app.add_flag("--timeline", options.timeline, "record start and end of every kernel");
+  app.add_flag("--timeline", options.timeline,
+               "record start and end of every kernel, and of all that modelled times are made of");
   app.add_flag("--inner-samples", options.inner_samples,
                "keep the time of every single message, not only the mean of many in a row");
   app.add_flag("--skip-validation", options.skip_validation, "do not check the results");
@@ -156,7 +157,7 @@ void check_charging(const CLI::App& app, Options& options) {
   if (options.timing_only) {
     for (const char* name :
          {"--platform", "--device", "--inject-fault", "--inject-delay", "--kernel-file", "--bitstream",
-          "--save-bitstream", "--min-time", "--max-time", "--timeline", "--inner-samples", "--power"}) {
+          "--save-bitstream", "--min-time", "--max-time", "--inner-samples", "--power"}) {
       if (app.count(name) == 0) continue;
       throw bad_use(std::string("--timing-only and ") + name + " exclude each other",
                     "leave out one of them: nothing runs on a device");

@@ -51,6 +51,7 @@ void RankRun::collect(const Samples& samples) {
   result_.energy = all_power.energies;
   result_.notes.insert(result_.notes.end(), all_power.notes.begin(), all_power.notes.end());
   if (timeline_.enabled()) result_.timeline = gather_timeline(ranks_, timeline_.entries());
+  if (modelled_timeline_) result_.activities = modelled_timeline_->gathered(ranks_);
 }
 
 void RankRun::collect_modelled(const std::map<std::string, LapSeconds>& laps, const Derive& derive) {

@@ -40,7 +40,7 @@ RankRun::RankRun(Communicator& ranks, const RunSetup& setup)
       setup_(setup),
       options_(setup.options),
       progress_(ranks.is_root()),
-      timeline_(setup.options.timeline) {
+      timeline_(setup.options.timeline && !setup.options.timing_only) {
   result_.program = setup.program_name;
   result_.benchmark = setup.spec.benchmark;
   result_.command = setup.command;
@@ -51,7 +51,7 @@ RankRun::RankRun(Communicator& ranks, const RunSetup& setup)
   result_.min_time_seconds = options_.min_time_seconds;
   result_.max_time_seconds = options_.max_time_seconds;
   result_.validated = !options_.skip_validation;
-  result_.with_timeline = options_.timeline;
+  result_.with_timeline = timeline_.enabled();
 }
 
 int RankRun::execute() {
@@ -102,6 +102,7 @@ int RankRun::execute_steps() {
   begin("repetitions", "measuring");
   Laps laps(timed_ranks(), options_.delay, clock_.get());
   if (options_.inner_samples) laps.keep_inner_samples();
+  if (modelled_timeline_) laps.keep_timeline(*modelled_timeline_);
   if (options_.fault) laps.set_disturbance([this] { fail_in_step("timed"); });
   repeat(laps);
   begin("check", "checking the results");
@@ -201,6 +202,7 @@ void RankRun::charge(const SystemPlace& place) {
   device_->charge(command_costs(costs_, spec_, *variant_, parameters_, replicas_), *clock_,
                   options_.timing_only ? device::Moving::kNothing : device::Moving::kData);
   charged_ranks_ = charged_ranks(ranks_, *clock_);
+  if (options_.timeline) modelled_timeline_.emplace(ranks_);
   remarks_.emplace_back("modelled times: starts, kernels, copies and messages as the system has them");
 }
 

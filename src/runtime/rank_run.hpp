@@ -12,6 +12,7 @@
 #include "runtime/agreement.hpp"
 #include "runtime/execution.hpp"
 #include "runtime/modelled_metrics.hpp"
+#include "runtime/modelled_timeline.hpp"
 #include "runtime/options.hpp"
 #include "runtime/result.hpp"
 #include "runtime/system_costs.hpp"
@@ -88,6 +89,7 @@ class RankRun {
   std::filesystem::path bitstream_;
   std::vector<std::string> remarks_;  ///< for the notes: where parameters are from, the user's kernels
   device::Timeline timeline_;
+  std::optional<ModelledTimeline> modelled_timeline_;
   std::optional<Context> context_;
   std::unique_ptr<Benchmark> benchmark_;
   std::optional<power::Sampler> sampler_;      ///< on one rank of a host

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import tomllib
+from itertools import pairwise
 
 import pytest
 from charged_runs import (
@@ -41,6 +42,39 @@ def test_a_run_takes_the_same_modelled_time_to_the_last_bit_whether_it_computes_
     assert samples(alone)
     kinds = {one["kind"] for one in computed["measurements"]}
     assert "modelled" in kinds and len(kinds) == 2
+
+
+@pytest.mark.parametrize("name", ["stream", "b_eff", "ptrans"])
+def test_the_timed_parts_of_a_run_make_one_timeline(tmp_path_factory, system, name):
+    bitstream, more = SMALL[name]
+    made = on_a_device(tmp_path_factory, name)
+    asked = words(system, bitstream, "--variant", "base", "--repetitions", 2, "--timeline", *more)
+    document = made.run("--timing-only", *asked).document
+    timeline = document["modelled_timeline"]
+    assert timeline == made.valid("--charge", *asked).document["modelled_timeline"]
+    assert "timeline" not in document, "nothing ran"
+
+    done = {lane: [] for lane in ("part", "rank")}
+    for one in timeline["series"]:
+        lane = "part" if one["lane"] == "timed part" else "rank"
+        done[lane] += [(start, end, one["what"]) for start, end, *_ in one["activities"]]
+    parts = sorted(done["part"])
+    assert parts[0][0] == 0
+    assert all(before[1] == after[0] for before, after in pairwise(parts))
+    assert max(end for _, end, _ in done["rank"]) <= parts[-1][1]
+    ranks = document["environment"]["ranks"]["count"]
+    assert {one["device"] for one in timeline["series"]} == set(range(ranks))
+    found = 0
+    for (_, *axes), per_rank in samples(document).items():
+        axes = dict(axes)
+        names = (axes.get("operation"), f"{axes.get('operation')}/{axes.get('message_bytes')}")
+        lasting = [end - start for start, end, what in parts if what in names]
+        slowest = [max(times) for times in zip(*per_rank, strict=True)]
+        found += len(lasting)
+        for length, seconds in zip(lasting, slowest, strict=bool(lasting)):
+            # A part may do the same so many times.
+            assert length / seconds == pytest.approx(round(length / seconds), rel=1e-6) and length > 0
+    assert found > 0
 
 
 @pytest.mark.parametrize("name", SMALL)

@@ -1,0 +1,56 @@
+#include "runtime/modelled_timeline.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <nlohmann/json.hpp>
+
+namespace fabricmark::runtime {
+
+namespace {
+
+ActivityKind kind_of(ChargedKind kind) {
+  switch (kind) {
+    case ChargedKind::kLaunch:
+      return ActivityKind::kLaunch;
+    case ChargedKind::kKernel:
+      return ActivityKind::kCompute;
+    case ChargedKind::kCopy:
+      return ActivityKind::kCopy;
+    case ChargedKind::kMessage:
+      return ActivityKind::kMessage;
+  }
+  return ActivityKind::kCompute;
+}
+
+/// All ranks together keep as much as one log does, since every rank gets what all say.
+std::size_t share_of(const Communicator& ranks) {
+  constexpr std::size_t kFewest = 100;
+  return std::max(kFewest, ActivityLog::kMost / static_cast<std::size_t>(ranks.size()));
+}
+
+}  // namespace
+
+ModelledTimeline::ModelledTimeline(const Communicator& ranks) : rank_(ranks.rank()), log_(share_of(ranks)) {}
+
+void ModelledTimeline::took(ChargedKind kind, const std::string& lane, const std::string& what, double from,
+                            double to) {
+  log_.add({rank_, lane, modelled::later(offset_, modelled::from_seconds(from)),
+            modelled::later(offset_, modelled::from_seconds(to)), kind_of(kind), what});
+}
+
+void ModelledTimeline::end_part(const std::string& name, double slowest_seconds) {
+  const modelled::Time end = modelled::later(offset_, modelled::from_seconds(slowest_seconds));
+  // All ranks begin and end it together.
+  if (rank_ == 0) log_.add({rank_, "timed part", offset_, end, ActivityKind::kCompute, name});
+  offset_ = end;
+}
+
+std::shared_ptr<const ActivityLog> ModelledTimeline::gathered(Communicator& ranks) const {
+  const auto texts = ranks.all_gather_texts(timeline_text(log_));
+  if (!ranks.is_root()) return nullptr;
+  auto all = std::make_shared<ActivityLog>();
+  for (const std::string& text : texts) all->merge(nlohmann::json::parse(text));
+  return all;
+}
+
+}  // namespace fabricmark::runtime

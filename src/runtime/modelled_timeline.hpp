@@ -1,0 +1,31 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "base/clock.hpp"
+#include "base/modelled_time.hpp"
+#include "runtime/activity.hpp"
+#include "runtime/communicator.hpp"
+
+namespace fabricmark::runtime {
+
+/// What takes time on the charged clock of a rank in its timed parts, one part after the other: the clock
+/// begins each at zero, the timeline where the slowest rank ended the one before.
+class ModelledTimeline final : public ClockWitness {
+ public:
+  explicit ModelledTimeline(const Communicator& ranks);
+
+  void took(ChargedKind kind, const std::string& lane, const std::string& what, double from,
+            double to) override;
+  void end_part(const std::string& name, double slowest_seconds);
+  /// Collective: that of all ranks, on the root; null on others.
+  [[nodiscard]] std::shared_ptr<const ActivityLog> gathered(Communicator& ranks) const;
+
+ private:
+  int rank_;
+  ActivityLog log_;
+  modelled::Time offset_ = 0;  // of the part under way
+};
+
+}  // namespace fabricmark::runtime
