@@ -23,7 +23,7 @@ FORCED = {
     },
     "host": {
         "whole": ("--chunk-bytes", "0"),
-        "mapped": ("--chunk-bytes", "1"),
+        "mapped": ("--chunk-bytes", "64"),  # where the memory is the host's; else in such chunks
         "chunks of 64 KiB": ("--chunk-bytes", "65536", "--map-memory", "false"),
         "chunks of 256 KiB": ("--chunk-bytes", "262144", "--map-memory", "false"),
     },

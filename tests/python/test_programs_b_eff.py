@@ -278,6 +278,7 @@ def test_long_messages_are_as_many_as_there_is_room_for(b_eff):
         (("--messages", "100001"), "messages"),
         (("--chunk-bytes=-2",), "chunk_bytes"),
         (("--chunk-bytes", "1.5"), "chunk_bytes"),
+        (("--transport", "host", "--chunk-bytes", "1", "--map-memory", "false"), "in chunks of 1 bytes"),
         (("--sub-steps", "maybe"), "sub_steps"),
         (("--timeout", "0"), "--timeout"),
         (("--timeout", "nan"), "--timeout"),

@@ -6,6 +6,7 @@
 #include <limits>
 #include <utility>
 
+#include "base/error.hpp"
 #include "fabric/host/host_steps.hpp"
 #include "fabric/host/mapped_transfer.hpp"
 #include "fabric/host/staged_transfer.hpp"
@@ -129,8 +130,17 @@ std::unique_ptr<Steps> HostTransport::steps() { return std::make_unique<HostStep
 namespace host {
 
 std::unique_ptr<Transport> make(const runtime::Context& context, const TransportUse& use) {
-  auto transport = std::make_unique<HostTransport>(context, context.parameters().integer("chunk_bytes"),
-                                                   context.parameters().flag("map_memory"), use.waiting);
+  const auto chunk_bytes = context.parameters().integer("chunk_bytes");
+  const bool may_map = context.parameters().flag("map_memory");
+  // Each chunk is a copy and a message: with so many a run takes hours, and looks like one that hangs.
+  constexpr std::size_t kMostChunks = std::size_t{1} << 18;
+  const bool maps = may_map && context.device().info().is_in_host_memory();
+  if (chunk_bytes > 0 && !maps && use.largest_bytes / static_cast<std::size_t>(chunk_bytes) > kMostChunks) {
+    throw bad_use(fmt::format("messages of {} bytes in chunks of {} bytes would take hours",
+                              use.largest_bytes, chunk_bytes),
+                  "give a larger --chunk-bytes, or 0 for whole messages");
+  }
+  auto transport = std::make_unique<HostTransport>(context, chunk_bytes, may_map, use.waiting);
   if (use.largest_bytes > 0) transport->tune(use.largest_bytes);
   return transport;
 }
