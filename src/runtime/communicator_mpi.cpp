@@ -153,10 +153,7 @@ class MpiCommunicator : public Communicator {
   }
 
   [[nodiscard]] bool has_answered(const Letter& letter) const override {
-    if (letter.is_send != 0) {
-      return letter.to == world_->rank && world_->wanted.count(letter.from, letter.tag) >= letter.number;
-    }
-    return letter.from == world_->rank && world_->sent.count(letter.to, letter.tag) >= letter.number;
+    return world_->has_answered(letter);
   }
 
   void cancel(Request& request) override {
@@ -168,6 +165,7 @@ class MpiCommunicator : public Communicator {
       if (inner != MPI_REQUEST_NULL) {
         MPI_Cancel(&inner);
         MPI_Request_free(&inner);
+        world_->take_back(request.letter);
       }
     }
     request = {};
@@ -314,15 +312,6 @@ class MpiCommunicator : public Communicator {
     if (std::ranges::find(awaited_, letter) == awaited_.end()) awaited_.push_back(letter);
   }
 
-  /// The next one; collectives have tags of their own.
-  Letter next_letter(bool is_send, int peer, MPI_Comm communicator, int tag) {
-    Letter letter{.tag = communicator == world_->control ? ~tag : tag, .is_send = is_send ? 1 : 0};
-    (is_send ? letter.from : letter.to) = world_->rank;
-    (is_send ? letter.to : letter.from) = in_world(peer);
-    letter.number = (is_send ? world_->sent : world_->wanted).add(in_world(peer), letter.tag);
-    return letter;
-  }
-
   template <typename Byte>
   Request start_piece(MPI_Comm communicator, int peer, std::span<Byte> bytes, int tag) {
     MPI_Request request = MPI_REQUEST_NULL;
@@ -337,7 +326,7 @@ class MpiCommunicator : public Communicator {
     }
     Request packed = pack(request);
     if (!kSends) packed.wanted = bytes.size();
-    packed.letter = next_letter(kSends, peer, communicator, tag);
+    packed.letter = world_->next_letter(kSends, in_world(peer), communicator, tag);
     return packed;
   }
 

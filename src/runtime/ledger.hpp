@@ -17,6 +17,8 @@ class Ledger {
     }
     return ++*last_;
   }
+  /// One less of those that were added.
+  void take_back(int peer, int tag) { --counts_.at(key_of(peer, tag)); }
   [[nodiscard]] std::uint64_t count(int peer, int tag) const {
     const auto found = counts_.find(key_of(peer, tag));
     return found == counts_.end() ? 0 : found->second;

@@ -51,6 +51,25 @@ World::World(int* argc, char*** argv) {
   if (is_known != 0) largest_tag = *bound;
 }
 
+Letter World::next_letter(bool is_send, int peer, MPI_Comm communicator, int tag) {
+  Letter letter{.tag = communicator == control ? ~tag : tag, .is_send = is_send ? 1 : 0};
+  (is_send ? letter.from : letter.to) = rank;
+  (is_send ? letter.to : letter.from) = peer;
+  letter.number = (is_send ? sent_ : wanted_).add(peer, letter.tag);
+  return letter;
+}
+
+void World::take_back(const Letter& letter) {
+  if (letter.is_send == 0) wanted_.take_back(letter.from, letter.tag);
+}
+
+bool World::has_answered(const Letter& letter) const {
+  if (letter.is_send != 0) {
+    return letter.to == rank && wanted_.count(letter.from, letter.tag) >= letter.number;
+  }
+  return letter.from == rank && sent_.count(letter.to, letter.tag) >= letter.number;
+}
+
 World::~World() {
   // Where not all have started, others may never finalise; the launcher ends those that still wait.
   if (!is_ready) return;

@@ -63,6 +63,14 @@ class World {
 
   [[nodiscard]] bool all_have_said();
 
+  /// Of a message of any communicator, between this process and another one; collectives have tags of their
+  /// own.
+  Letter next_letter(bool is_send, int peer, MPI_Comm communicator, int tag);
+  /// A receive that is not waited for any more: the message goes to the next one.
+  void take_back(const Letter& letter);
+  /// See Communicator.
+  [[nodiscard]] bool has_answered(const Letter& letter) const;
+
   int rank = 0;
   int size = 1;
   int largest_tag = 32767;           // what the standard promises
@@ -70,15 +78,14 @@ class World {
   std::int64_t next_context = 1;
   std::vector<std::optional<Failure>> words;  // [rank], of how it ends
 
-  Ledger sent;    // messages that have been started, of all communicators
-  Ledger wanted;  // receives that have been started
-
   bool is_ready = false;       // all ranks have started
   bool has_been_said = false;  // by the speaker of ranks that did not wait for this one
 
  private:
   void send_to_all(std::string_view text);
 
+  Ledger sent_;    // messages that have been started
+  Ledger wanted_;  // receives that have been started
   MPI_Request listening_ = MPI_REQUEST_NULL;
   std::vector<char> heard_;
   std::string said_;

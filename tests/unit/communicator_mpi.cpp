@@ -59,11 +59,43 @@ void check_ring(Communicator& ranks, int tag) {
   expect(received == from + 100 * tag, "a ring of messages", ranks);
 }
 
+/// Looks in vain for a message that its sender sends only when it has heard so.
+void check_letters(Communicator& ranks) {
+  struct : runtime::Pastime {
+    void pass() override {}
+    void stop() noexcept override {}
+  } pastime;
+  ranks.set_pastime(&pastime);
+  const int from = (ranks.rank() + ranks.size() - 1) % ranks.size();
+  const int to = (ranks.rank() + 1) % ranks.size();
+  const int own = 5;
+  int received = 0;
+  Request given_up = ranks.start_receive(from, std::as_writable_bytes(std::span(&received, 1)), 9);
+  ranks.cancel(given_up);
+  Request receive = ranks.start_receive(from, std::as_writable_bytes(std::span(&received, 1)), 9);
+  expect(!ranks.test(receive) && !ranks.test(receive), "a message before it was sent", ranks);
+  const auto awaited = ranks.take_awaited();
+  ranks.set_pastime(nullptr);
+  expect(awaited.size() == 1 && ranks.take_awaited().empty(), "what is awaited, once", ranks);
+  // Everyone says what it awaits; the one before it has sent it or not.
+  const auto said = ranks.all_gather(std::as_bytes(std::span(awaited)));
+  runtime::Letter wanted;
+  std::memcpy(&wanted, said.at(static_cast<std::size_t>(to)).data(), sizeof(wanted));
+  expect(!ranks.has_answered(wanted), "a letter that was not sent", ranks);
+  Request send = ranks.start_send(to, std::as_bytes(std::span(&own, 1)), 9);
+  expect(ranks.has_answered(wanted), "a letter that was sent", ranks);
+  expect(ranks.size() == 1 || !ranks.has_answered(awaited.front()), "a letter of others", ranks);
+  ranks.wait(receive, from);
+  ranks.wait(send, to);
+  expect(received == own, "the letter itself", ranks);
+}
+
 void check_split(Communicator& ranks) {
   const auto part = ranks.split(ranks.rank() % 2, -ranks.rank());
   const int members = (ranks.size() + 1 - ranks.rank() % 2) / 2;
   expect(part->size() == members, "the size of a part", ranks);
   expect(part->rank() == members - 1 - ranks.rank() / 2, "the order of a part", ranks);
+  check_letters(*part);
   check_reductions(*part);
   check_gather(*part);
   // The same tag in both, begun in another order than ended.
