@@ -45,7 +45,7 @@ std::int64_t sum_of(std::int64_t first, std::int64_t second) {
 void join(ActivityLog::Piece& into, const ActivityLog::Piece& other) {
   into.from = std::min(into.from, other.from);
   into.to = std::max(into.to, other.to);
-  into.busy = std::min(sum_of(into.busy, other.busy), into.to - into.from);  // they may overlap
+  into.busy = sum_of(into.busy, other.busy);
   into.count += other.count;
 }
 

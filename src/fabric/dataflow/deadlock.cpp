@@ -167,7 +167,7 @@ Time end_of_waits(const StuckState& state) {
 
 std::string write_deadlock(const std::filesystem::path& path, const runtime::ActivityLog& log,
                            const std::vector<std::string>& texts, bool is_writer) {
-  const std::string note = fmt::format("; timeline in {}", path.string());
+  std::string note = fmt::format("; timeline in {}", path.string());
   if (!is_writer) return note;
   runtime::ActivityLog all;
   for (const std::string& text : texts) all.merge(nlohmann::json::parse(text));
