@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <iterator>
+#include <sstream>
+#include <string_view>
 #include <utility>
 
 #include "base/error.hpp"
@@ -34,39 +37,16 @@ std::uint64_t signature_of(const collectives::Call& call, Type type, bool is_com
 
 collectives::Shape shape_of(const fabric::Topology& topology) {
   const std::string& name = topology.name();
-  int rows = 0;
-  int columns = 0;
   if (name.starts_with("ring")) return {collectives::Wiring::kRing};
-  if (std::sscanf(name.c_str(), "torus:%dx%d", &rows, &columns) == 2) {
-    return {collectives::Wiring::kTorus, rows, columns};
-  }
-  return {};
+  constexpr std::string_view kTorus = "torus:";
+  if (!name.starts_with(kTorus)) return {};
+  collectives::Shape shape{collectives::Wiring::kTorus};
+  char by = 0;
+  std::istringstream(name.substr(kTorus.size())) >> shape.rows >> by >> shape.columns;
+  return shape;
 }
 
 }  // namespace
-
-std::string Call::text() const {
-  switch (kind) {
-    case Kind::kNop:
-      return "nop";
-    case Kind::kSend:
-      return fmt::format("send to rank {}", peer);
-    case Kind::kRecv:
-      return tag == kAnyTag ? fmt::format("receive from rank {}", peer)
-                            : fmt::format("receive from rank {} with tag {}", peer, tag);
-    case Kind::kPut:
-      return fmt::format("put to rank {}", peer);
-    case Kind::kStreamPut:
-      return fmt::format("put into stream {} of rank {}", remote_stream, peer);
-    case Kind::kCopy:
-      return "copy";
-    case Kind::kCombine:
-      return "combine";
-    case Kind::kCollective:
-      return std::string(collectives::name_of(collective.operation));
-  }
-  return "";
-}
 
 /// A call under way.
 struct Caller::Running {
@@ -105,7 +85,7 @@ int Caller::add_group(const std::vector<int>& devices) {
 }
 
 const Group& Caller::group(int communicator) const {
-  if (communicator < 0 || communicator >= static_cast<int>(groups_.size())) {
+  if (communicator < 0 || communicator >= std::ssize(groups_)) {
     throw bad_use(fmt::format("there is no communicator {}", communicator), "make it on all its members");
   }
   return groups_[static_cast<std::size_t>(communicator)];
@@ -113,7 +93,7 @@ const Group& Caller::group(int communicator) const {
 
 Result Caller::run(dataflow::Kernel& kernel, const Call& call) {
   kernel.worker().wait_until_known(kernel);
-  const bool is_known = call.communicator >= 0 && call.communicator < static_cast<int>(groups_.size());
+  const bool is_known = call.communicator >= 0 && call.communicator < std::ssize(groups_);
   if (!is_known)
     return {Code::kUnknownRank, fmt::format("{}: no communicator {}", call.text(), call.communicator)};
   Running running{kernel, call, groups_[static_cast<std::size_t>(call.communicator)]};
@@ -190,7 +170,7 @@ void Caller::check_type(const Running& running) const {
 
 int Caller::device_of(const Running& running) const {
   const int peer = running.call.peer;
-  if (peer < 0 || peer >= static_cast<int>(running.group.devices.size())) {
+  if (peer < 0 || peer >= std::ssize(running.group.devices)) {
     throw CallFailed{
         {Code::kUnknownRank, fmt::format("{}: the communicator has ranks 0 to {}", running.call.text(),
                                          running.group.devices.size() - 1)}};
@@ -414,71 +394,6 @@ void Caller::collective(Running& running) {
   collectives::run(*choice.algorithm, moves, own);
   running.lost_bytes += moves.lost_bytes();
   store(running, call.result, own.result);
-}
-
-Result Caller::run(dataflow::Kernel& kernel, const Command& command) {
-  try {
-    return run(kernel, call_of(command));
-  } catch (const CallFailed& failed) {
-    return failed.result;
-  }
-}
-
-Call Caller::call_of(const Command& command) const {
-  Call call;
-  call.kind = static_cast<Kind>(command.kind);
-  call.communicator = command.communicator;
-  call.peer = command.peer;
-  call.tag = command.tag;
-  call.count = command.count;
-  call.type = static_cast<Type>(command.type);
-  call.reduction = static_cast<collectives::Reduction>(command.reduction);
-  call.remote_memory = static_cast<std::uint64_t>(command.remote);
-  call.remote_stream = command.remote;
-  call.remote_first = command.remote_first;
-  call.is_compressed = command.compress != 0;
-  const auto operand = [&](const fm::accl_operand& named) -> Operand {
-    if (named.stream != fm::accl_none) return {{}, named.stream};
-    if (named.memory == fm::accl_none) return {};
-    const View* const memory = engine_.memory(static_cast<std::uint64_t>(named.memory));
-    if (memory == nullptr || named.first > memory->count) {
-      throw CallFailed{
-          {Code::kUnknownMemory,
-           fmt::format("{}: a kernel names memory {} from element {} on, which was not registered",
-                       call.text(), named.memory, named.first)}};
-    }
-    return {memory->part(named.first, memory->count - named.first)};
-  };
-  call.a = operand(command.a);
-  call.b = operand(command.b);
-  call.result = operand(command.result);
-  if (call.kind == Kind::kCollective) {
-    const Group& group = this->group(call.communicator);
-    const int ranks = static_cast<int>(group.devices.size());
-    collectives::Call& own = call.collective;
-    own.operation = static_cast<collectives::Operation>(command.operation);
-    own.root = command.peer;
-    own.count = command.count;
-    own.reduction = call.reduction;
-    own.own = call.a.memory;
-    own.own.count = std::min(own.own.count,
-                             collectives::own_count(own.operation, group.rank, own.root, ranks, own.count));
-    own.result = call.result.memory;
-    own.result.count = std::min(
-        own.result.count, collectives::result_count(own.operation, group.rank, own.root, ranks, own.count));
-    return call;
-  }
-  const auto check = [&call](const Operand& named) {
-    if (!named.stream && named.memory.data != nullptr && named.memory.count < call.count) {
-      throw CallFailed{
-          {Code::kUnknownMemory, fmt::format("{}: a kernel names {} elements, and its memory has {} there",
-                                             call.text(), call.count, named.memory.count)}};
-    }
-  };
-  check(call.a);
-  check(call.b);
-  check(call.result);
-  return call;
 }
 
 }  // namespace fabricmark::engine
