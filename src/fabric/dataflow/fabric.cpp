@@ -260,12 +260,8 @@ Report Fabric::run() {
   // What has ended lets its host act, not before that time.
   const Time ended = earliest_end();
   Report own{std::min(next_due(), ended), false, finished_ >= attendance_.hosts()};
-  if (network_) {
-    own.has_news = network_->has_sent();
-    if (!peers_) {
-      for (Letter& letter : network_->take_sent()) network_->put(std::move(letter));
-    }
-    own.next = std::min(own.next, network_->next_time());
+  if (network_ && !peers_) {
+    for (Letter& letter : network_->take_sent()) network_->put(std::move(letter));
   }
   for (auto& [ends, opened] : links_) {
     if (opened.channel && opened.far < 0) own.has_news |= opened.channel->meet();
@@ -298,9 +294,10 @@ void Fabric::advance() {
     if (settle_ended()) return;
     if (all.may_go_on && !waits) return;
     if (all.has_news || all.may_go_on) continue;
-    if (all.next != fabric::kEndOfTime) {
+    const Time next = network_ ? network_->advance_to_news(all.next) : all.next;
+    if (next != fabric::kEndOfTime) {
       const Time ahead = lookahead();
-      horizon_ = ahead == fabric::kEndOfTime ? ahead : fabric::later(all.next, ahead);
+      horizon_ = ahead == fabric::kEndOfTime ? ahead : fabric::later(next, ahead);
     } else if (all.has_finished) {
       const std::scoped_lock lock(attendance_.mutex());
       finished_ = 0;

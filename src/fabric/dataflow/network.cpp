@@ -80,10 +80,15 @@ Network::Network(const fabric::Topology& topology, const fabric::StackSettings& 
     inboxes_.push_back(std::make_unique<Inbox>(device, underway_[static_cast<std::size_t>(device)]));
   }
   const auto inbox = [this](int device) -> Inbox& { return *inboxes_[static_cast<std::size_t>(device)]; };
-  stack_ = fabric::make_stack(
-      topology, with_whole_messages(settings, topology),
-      {[inbox](const fabric::Stack::Arrival& arrival) { inbox(arrival.to).come(arrival); },
-       [inbox](const fabric::Stack::Completion& completion) { inbox(completion.from).come(completion); }});
+  stack_ = fabric::make_stack(topology, with_whole_messages(settings, topology),
+                              {[this, inbox](const fabric::Stack::Arrival& arrival) {
+                                 told_ = std::min(told_, arrival.time);
+                                 inbox(arrival.to).come(arrival);
+                               },
+                               [this, inbox](const fabric::Stack::Completion& completion) {
+                                 told_ = std::min(told_, completion.time);
+                                 inbox(completion.from).come(completion);
+                               }});
   if (stack_->lookahead() <= 0) {
     throw bad_use("a network without latency between its devices cannot be emulated",
                   "give the network of the system a latency or a node_latency");
@@ -103,8 +108,12 @@ std::uint64_t Network::send(Letter letter) {
   return outboxes_[device].back().id;
 }
 
-bool Network::has_sent() const {
-  return std::ranges::any_of(outboxes_, [](const auto& outbox) { return !outbox.empty(); });
+fabric::Time Network::advance_to_news(fabric::Time until) {
+  told_ = fabric::kEndOfTime;
+  while (stack_->next_time() < until && told_ == fabric::kEndOfTime) {
+    stack_->advance_until(stack_->next_time() + 1);
+  }
+  return std::min(told_, until);
 }
 
 std::vector<Letter> Network::take_sent() {

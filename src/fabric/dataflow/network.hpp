@@ -76,7 +76,6 @@ class Network {
   // By the fabric, while no kernel runs. All processes put the same messages into their networks before they
   // advance, and so agree on what becomes of them; what a message carries comes to its receiver only.
 
-  [[nodiscard]] bool has_sent() const;
   /// Of all devices of this process, since the last time.
   std::vector<Letter> take_sent();
   void put(Letter letter);
@@ -87,7 +86,9 @@ class Network {
   Letter unpack(Packet& packet, std::vector<std::span<std::byte>>& parcels);
   /// Makes all that comes before `end` due at its receivers.
   void advance_until(fabric::Time end) { stack_->advance_until(end); }
-  [[nodiscard]] fabric::Time next_time() const { return stack_->next_time(); }
+  /// Nobody sends before `until`: advances until something has come, or that time is reached; returns the
+  /// earlier of both.
+  fabric::Time advance_to_news(fabric::Time until);
   [[nodiscard]] fabric::Time lookahead() const { return stack_->lookahead(); }
   [[nodiscard]] fabric::Stack& stack() { return *stack_; }
 
@@ -97,6 +98,7 @@ class Network {
 
   std::unique_ptr<fabric::Stack> stack_;
   std::vector<std::unique_ptr<Inbox>> inboxes_;  // [device]
+  fabric::Time told_ = fabric::kEndOfTime;       // what has come first since the last look
   std::vector<std::vector<Letter>> outboxes_;    // [device]
   std::vector<std::uint64_t> sent_;              // [device]: messages so far
   std::vector<Letters> underway_;                // [device] that they go to
