@@ -84,11 +84,17 @@ BOARD = {
 NETWORK = {
     "links.count": Key(COUNT, "links", "links of a device that carry data"),
     "links.bandwidth": Key(RATE, "link_bytes_per_second", "of one link, one direction"),
+    "links.line_rate": Key(
+        RATE, "model_parameters.line_bytes_per_second", "of one link's cable, with headers and gaps of frames"
+    ),
     "links.width": Key("bytes", "width_bytes", "a kernel hands a link in one cycle"),
     "links.clock": Key("hertz", "clock_hz", "of these cycles"),
     "latency": Key("seconds", "latency_seconds", "of the first bit, from one device to the next"),
     "switch_latency": Key("seconds", "switch_seconds", "more for each switch in between"),
     "start_latency": Key("seconds", "start_seconds", "to issue one message"),
+    "host_start_latency": Key(
+        "seconds", "model_parameters.host_start_seconds", "of a call that the host makes of the board's engine"
+    ),
     "self_bandwidth": Key(RATE, "self_bytes_per_second", "of a rank to itself, where no curve says"),
     "ordering_bandwidth": Key(RATE, "ordering_bytes_per_second", "at which a host orders a matrix's blocks"),
     "node_latency": Key("seconds", "model_parameters.node_seconds", "of a device's own network modules"),
