@@ -121,6 +121,58 @@ inline accl_command accl_copy(accl_operand from, accl_operand result, unsigned l
   return command;
 }
 
+/// Into memory `remote` of the peer from its element `first` on: RDMA only.
+inline accl_command accl_put(accl_operand from, unsigned long long count, int to, int remote,
+                             unsigned long long first) {
+  accl_command command = accl_nop();
+  command.kind = accl_kind_put;
+  command.count = count;
+  command.peer = to;
+  command.remote = remote;
+  command.remote_first = first;
+  command.a = from;
+  return command;
+}
+
+inline accl_command accl_combine(int reduction, accl_operand a, accl_operand b, accl_operand result,
+                                 unsigned long long count) {
+  accl_command command = accl_nop();
+  command.kind = accl_kind_combine;
+  command.count = count;
+  command.reduction = reduction;
+  command.a = a;
+  command.b = b;
+  command.result = result;
+  return command;
+}
+
+/// Numbers of collectives::Operation.
+enum accl_operation {
+  accl_broadcast,
+  accl_scatter,
+  accl_gather,
+  accl_all_gather,
+  accl_reduce,
+  accl_all_reduce,
+  accl_reduce_scatter,
+  accl_all_to_all,
+  accl_barrier
+};
+
+/// Any of `accl_operation`; `root` and `reduction` where it has them, operands as collectives::Call says.
+inline accl_command accl_collective(int operation, accl_operand own, accl_operand result,
+                                    unsigned long long count, int root, int reduction) {
+  accl_command command = accl_nop();
+  command.kind = accl_kind_collective;
+  command.operation = operation;
+  command.count = count;
+  command.peer = root;
+  command.reduction = reduction;
+  command.a = own;
+  command.result = result;
+  return command;
+}
+
 }  // namespace fm
 
 #endif

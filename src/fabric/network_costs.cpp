@@ -45,18 +45,26 @@ class ExportedSystem : public runtime::SystemDocument {
 constexpr double kMostCount = std::numeric_limits<int>::max();
 constexpr double kMostBytes = static_cast<double>(std::uint64_t{1} << 46U);
 
-/// The id that a name stands for: a transport's, or itself.
-std::string network_id(const ExportedSystem& system, const std::string& name) {
+/// What a name stands for.
+struct Named {
+  std::string id;        ///< of a network: that of a transport, or the name itself
+  std::size_t kind = 0;  ///< of the devices whose transport it is
+};
+
+Named named(const ExportedSystem& system, const std::string& name) {
   const Json& kinds = system.list("topology");
   if (kinds.empty()) throw system.wrong("topology");
-  const Json* transports = ExportedSystem::find(kinds[0], "networks");
-  if (transports == nullptr || !transports->is_object()) throw system.wrong("topology[0].networks");
-  if (name.empty() || ExportedSystem::find(*transports, name) == nullptr) return name;
-  return system.text(*transports, name, "topology[0].networks.");
+  for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
+    const std::string where = fmt::format("topology[{}].networks", kind);
+    const Json* transports = ExportedSystem::find(kinds[kind], "networks");
+    if (transports == nullptr || !transports->is_object()) throw system.wrong(where);
+    if (name.empty() || ExportedSystem::find(*transports, name) == nullptr) continue;
+    return {system.text(*transports, name, where + "."), kind};
+  }
+  return {name, 0};
 }
 
-std::size_t network_place(const ExportedSystem& system, const std::string& name) {
-  const std::string id = network_id(system, name);
+std::size_t network_place(const ExportedSystem& system, const std::string& name, const std::string& id) {
   const Json& networks = system.list("networks");
   std::vector<std::string> known;
   for (std::size_t i = 0; i < networks.size(); ++i) {
@@ -76,12 +84,13 @@ std::size_t network_place(const ExportedSystem& system, const std::string& name)
   return 0;
 }
 
-int ports_of_first_board(const ExportedSystem& system) {
+int ports_of_board(const ExportedSystem& system, std::size_t kind) {
   const Json& devices = system.list("devices");
-  if (devices.empty()) throw system.wrong("devices");
-  const Json* values = ExportedSystem::find(devices[0], "values");
-  if (values == nullptr) throw system.wrong("devices[0].values");
-  return static_cast<int>(system.count(*values, "serial_ports", "devices[0].values.", kMostCount));
+  if (devices.size() <= kind) throw system.wrong(kind == 0 ? "devices" : fmt::format("devices[{}]", kind));
+  const std::string where = fmt::format("devices[{}].values", kind);
+  const Json* values = ExportedSystem::find(devices[kind], "values");
+  if (values == nullptr) throw system.wrong(where);
+  return static_cast<int>(system.count(*values, "serial_ports", where + ".", kMostCount));
 }
 
 }  // namespace
@@ -95,7 +104,8 @@ double NetworkCosts::wire_bytes_per_second() const {
 namespace {
 
 NetworkCosts costs_of(const ExportedSystem& system, const std::string& name) {
-  const std::size_t place = network_place(system, name);
+  const auto [id, kind] = named(system, name);
+  const std::size_t place = network_place(system, name, id);
   const std::string where = fmt::format("networks[{}].", place);
   const Json& network = system.list("networks")[place];
   const Json* values = ExportedSystem::find(network, "values");
@@ -122,7 +132,11 @@ NetworkCosts costs_of(const ExportedSystem& system, const std::string& name) {
   found.links = static_cast<int>(std::max<std::uint64_t>(1, count("links", kMostCount)));
   found.frame_bytes = count("frame_bytes", kMostBytes);
   found.header_bytes = count("frame_overhead_bytes", kMostBytes);
-  found.board_ports = ports_of_first_board(system);
+  found.line_bytes_per_second = number("line_bytes_per_second").value_or(0);
+  found.host_start_seconds = number("host_start_seconds").value_or(0);
+  found.copy_seconds = number("copy_seconds").value_or(0);
+  found.copy_bytes_per_second = number("copy_bytes_per_second").value_or(0);
+  found.board_ports = ports_of_board(system, kind);
   return found;
 }
 

@@ -26,7 +26,11 @@ struct NetworkCosts {
   int links = 1;                        ///< of a device
   std::uint64_t frame_bytes = 0;        ///< the most payload of a packet; 0: a message is one packet
   std::uint64_t header_bytes = 0;       ///< of a packet, with all that the wire carries beside the payload
-  int board_ports = 0;                  ///< of the board; 0: no file says it
+  double line_bytes_per_second = 0;  ///< of a cable, headers counted; 0: only link_bytes_per_second is known
+  double host_start_seconds = 0;     ///< of a call that the host makes of the board's engine
+  double copy_seconds = 0;           ///< where a message is copied in the device's memory: to begin with it
+  double copy_bytes_per_second = 0;  ///< of such a copy
+  int board_ports = 0;               ///< of the board; 0: no file says it
 
   /// Of a device, to start a message or pass one on; all of latency_seconds where nothing splits it.
   [[nodiscard]] double device_seconds() const {
@@ -39,9 +43,9 @@ struct NetworkCosts {
   [[nodiscard]] double wire_bytes_per_second() const;
 };
 
-/// Reads a network of what `fabricmark systems export` writes: by its id, or by a transport of the first kind
-/// of devices
-/// ("channels"), or where `name` is empty the only one. Throws Error (2) with the file and the place.
+/// Reads a network of what `fabricmark systems export` writes: by its id, or by a transport ("channels")
+/// of the first kind of devices that has it, or where `name` is empty the only one. Throws Error (2) with the
+/// file and the place.
 NetworkCosts load_network_costs(const std::filesystem::path& file, const std::string& name);
 /// The same from its text; `origin` is for messages.
 NetworkCosts read_network_costs(const std::string& json, const std::string& origin, const std::string& name);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "fabric/collectives/algorithm.hpp"
+#include "fabric/collectives/choice.hpp"
 #include "fabric/collectives/moves.hpp"
 #include "fabric/collectives/operation.hpp"
 #include "fabric/dataflow/host.hpp"
@@ -80,6 +81,9 @@ class Accl {
   /// Operands as collectives::Call says; `algorithm` empty: the engine chooses.
   Request collective(const collectives::Call& call, int communicator = 0, const std::string& algorithm = {},
                      bool is_compressed = false);
+  /// What `collective` would do, and why. Throws Error (bad use) where nothing does it.
+  [[nodiscard]] collectives::Choice chosen(const collectives::Call& call, Type type, int communicator = 0,
+                                           const std::string& algorithm = {}) const;
 
   /// Memory that other ranks may write with `put`; returns its number, which they have to know.
   std::uint64_t register_memory(const View& memory);

@@ -354,6 +354,13 @@ collectives::Costs Caller::costs() const {
           .segment_bytes = collectives::Call{}.segment_bytes};
 }
 
+collectives::Choice Caller::choose(const collectives::Call& call, Type type, const Group& group,
+                                   const std::string& algorithm) const {
+  const int ranks = static_cast<int>(group.devices.size());
+  return collectives::choose({call.operation, ranks, call.count * collectives::bytes_of(type), group.shape},
+                             costs(), algorithm);
+}
+
 void Caller::collective(Running& running) {
   const Call& call = running.call;
   collectives::Call own = call.collective;
@@ -379,8 +386,7 @@ void Caller::collective(Running& running) {
     own.result = room(running, call.result,
                       collectives::result_count(own.operation, rank, own.root, ranks, own.count));
   }
-  const std::size_t bytes = own.count * collectives::bytes_of(call.type);
-  const auto choice = collectives::choose({own.operation, ranks, bytes, own.shape}, costs(), call.algorithm);
+  const collectives::Choice choice = choose(own, call.type, running.group, call.algorithm);
   running.result.algorithm = std::string(choice.algorithm->name);
   Header header;
   header.communicator = static_cast<std::uint32_t>(call.communicator);

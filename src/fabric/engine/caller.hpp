@@ -34,6 +34,11 @@ class Caller {
   int add_group(const std::vector<int>& devices);
   [[nodiscard]] const Group& group(int communicator) const;
 
+  /// The algorithm that a collective call of this communicator takes, and why. Throws Error (bad use) where
+  /// there is none.
+  [[nodiscard]] collectives::Choice choose(const collectives::Call& call, Type type, const Group& group,
+                                           const std::string& algorithm) const;
+
   /// By the fiber of the call, at its clock. Does not throw what the call ends with.
   Result run(dataflow::Kernel& kernel, const Call& call);
   /// The same of a kernel's command.

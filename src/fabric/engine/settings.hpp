@@ -45,7 +45,9 @@ struct Choices {
   std::size_t window_bytes = 0;  ///< TCP; 0: so large that it never stops a sender (window scaling)
 };
 
-/// Reads what `fabricmark systems export` writes. Throws Error (2) with the file and what it misses.
+/// Reads what `fabricmark systems export` writes; a system with several kinds of devices: the first that has
+/// the transport. The wire has the rate of the line, not that of long messages, which has to come out. Throws
+/// Error (2) with the file and what it misses.
 Described described(const std::filesystem::path& system, const std::string& transport,
                     const Choices& choices = {});
 

@@ -1,0 +1,104 @@
+// Collective operations and messages of the engine of boards, in modelled time, with every element checked.
+#include <fmt/format.h>
+
+#include <chrono>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/atomic_file.hpp"
+#include "base/error.hpp"
+#include "base/host.hpp"
+#include "microbench/collective/measure.hpp"
+#include "microbench/collective/options.hpp"
+#include "microbench/collective/report.hpp"
+#include "runtime/agreement.hpp"
+#include "runtime/run.hpp"
+
+namespace {
+
+using fabricmark::Error;
+using fabricmark::ExitCode;
+using fabricmark::microbench::Act;
+using fabricmark::microbench::Options;
+using fabricmark::microbench::Row;
+using fabricmark::runtime::Communicator;
+
+/// Why a transport does not do an operation; empty where it does.
+std::string skipped(const Options& options) {
+  if (options.act != Act::kPut || options.transport == "accl-rdma") return {};
+  return fmt::format("skipped: put over {}: only RDMA writes memory of another rank\n", options.transport);
+}
+
+/// Refuses what would fill this machine's memory.
+void check_memory(const Options& options) {
+  if (options.act != Act::kCollective) return;
+  double bytes = 0;
+  const auto largest = static_cast<double>(options.largest);
+  for (int rank = 0; rank < options.ranks; ++rank) {
+    using namespace fabricmark::collectives;
+    bytes += static_cast<double>(own_count(options.operation, rank, options.root, options.ranks, 1) +
+                                 result_count(options.operation, rank, options.root, options.ranks, 1)) *
+             largest;
+  }
+  const auto available = static_cast<double>(fabricmark::available_memory_bytes());
+  if (2 * bytes <= available) return;
+  throw fabricmark::bad_use(fmt::format("{} of {} B on {} ranks needs {:.1f} GB for operands alone",
+                                        options.name, options.largest, options.ranks, bytes * 1e-9),
+                            "choose smaller --sizes or fewer --ranks");
+}
+
+int run(Communicator& ranks, const Options& options, const std::vector<std::string>& command) {
+  if (ranks.kind() == "mpi") {
+    throw fabricmark::bad_use("a launcher starts processes, and all ranks of the engine are in one",
+                              "start without it, with --ranks");
+  }
+  const std::string started = fabricmark::time_now();
+  const auto begin = std::chrono::steady_clock::now();
+  fabricmark::engine::Described system;
+  fabricmark::runtime::collective_step(ranks, [&] {
+    check_memory(options);
+    system = described(options);
+  });
+  std::vector<Row> rows;
+  const bool has_sizes =
+      options.act != Act::kCollective || options.operation != fabricmark::collectives::Operation::kBarrier;
+  if (!has_sizes) rows.push_back(measure(ranks, options, system, 0));
+  for (std::size_t bytes = options.smallest; has_sizes && bytes <= options.largest; bytes *= 2) {
+    rows.push_back(measure(ranks, options, system, bytes));
+  }
+  int code = 0;
+  fabricmark::runtime::collective_step(ranks, [&] {
+    const auto result = result_of(options, rows, command, started, std::chrono::steady_clock::now() - begin);
+    code = result.exit_code;
+    if (ranks.is_root()) publish(options, rows, result);
+  });
+  return code;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  fabricmark::occupy_closed_streams();
+  std::vector<std::string> command(argv, argv + argc);
+  command.at(0) = std::filesystem::path(command[0]).filename().string();
+  std::variant<Options, std::string> parsed;
+  std::optional<Error> refused;
+  try {
+    parsed = fabricmark::microbench::parse_options({command.begin() + 1, command.end()});
+  } catch (const Error& error) {
+    refused = error;
+  }
+  const auto* const options = std::get_if<Options>(&parsed);
+  std::string text = options == nullptr ? std::get<std::string>(parsed) : "";
+  if (options != nullptr && !refused) text = skipped(*options);
+  const bool runs = !refused && text.empty();
+  return fabricmark::runtime::run_ranks(argc, argv, runs ? options->ranks : 1, [&](Communicator& ranks) {
+    if (refused) throw Error(*refused);
+    if (runs) return run(ranks, *options, command);
+    if (ranks.is_root()) fabricmark::write_standard_output(text);
+    return static_cast<int>(ExitCode::kValid);
+  });
+}

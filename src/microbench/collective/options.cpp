@@ -1,0 +1,218 @@
+#include "microbench/collective/options.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <limits>
+#include <string_view>
+#include <utility>
+
+#include "base/error.hpp"
+#include "base/version.hpp"
+#include "fabric/collectives/elements.hpp"
+
+namespace fabricmark::microbench {
+
+namespace {
+
+constexpr const char* kProgram = "fm_collective";
+constexpr std::size_t kLargestBytes = std::size_t{1} << 32U;
+constexpr std::array kActs{std::pair{"send", Act::kSend}, std::pair{"put", Act::kPut},
+                           std::pair{"stream_put", Act::kStreamPut}};
+
+/// What CLI11 stores before it is read further.
+struct Texts {
+  std::string issuer = "host";
+  std::string mode = "buffered";
+  std::string codec = "none";
+  std::string sizes = "64:1MiB";
+  std::string type = "float32";
+  std::string reduction = "sum";
+  std::string system;
+};
+
+std::vector<std::string> operations() {
+  std::vector<std::string> names;
+  for (const collectives::Operation one : collectives::kOperations) names.emplace_back(name_of(one));
+  for (const auto& [name, act] : kActs) names.emplace_back(name);
+  return names;
+}
+
+void add_calls(CLI::App& app, Options& options, Texts& texts) {
+  app.add_option("operation", options.name, fmt::format("one of {}", fmt::join(operations(), ", ")))
+      ->required();
+  app.add_option("--transport", options.transport, "accl-udp, accl-tcp or accl-rdma")->required();
+  app.add_option("--issuer", texts.issuer, "who calls the engine: host, or logic (a kernel) [host]");
+  app.add_option("--mode", texts.mode,
+                 "operands: buffered (in memory), or streaming (streams of kernels) [buffered]");
+  app.add_option("--ranks", options.ranks, "devices, all in this process [2]")->check(CLI::Range(1, 1024));
+  app.add_option("--sizes", texts.sizes,
+                 "bytes of one rank's elements, MIN:MAX, doubled each time [64:1MiB]");
+  app.add_option("--type", texts.type, "int32, int64, float16, float32 or float64 [float32]");
+  app.add_option("--reduction", texts.reduction, "sum, min or max [sum]");
+  app.add_option("--root", options.root, "rank that has the root's part [0]")->check(CLI::Range(0, 1023));
+  app.add_option("--codec", texts.codec, "none, or float16: how float32 travels [none]");
+  app.add_option("--algorithm", options.algorithm, "of a collective (default: the engine chooses)");
+}
+
+void add_network(CLI::App& app, Options& options, Texts& texts) {
+  app.add_option("--system", texts.system, "a system of `fabricmark systems export`");
+  app.add_option("--topology", options.topology, "pair, ring, torus:2x4, ... (default: the system's)");
+  app.add_option("--mtu", options.choices.mtu_bytes,
+                 "bytes of an IP packet: 1500, or 9000 for jumbo frames (default: the system's)");
+  app.add_option("--window", options.choices.window_bytes,
+                 "TCP: most bytes under way; 65535 is what it has without scaling (default: no limit)");
+  app.add_option("--rx-buffers", options.rx_buffers, "receive buffers of a device [16]")
+      ->check(CLI::Range(std::size_t{1}, std::size_t{1} << 20U));
+  app.add_option("--rx-bytes", options.rx_bytes, "bytes of each [1048576]")
+      ->check(CLI::Range(std::size_t{1}, kLargestBytes));
+  app.add_option("--eager-limit", options.eager_bytes,
+                 "RDMA: longer messages wait for their receiver [bytes of a receive buffer]");
+  app.add_option("--drop", options.drop, "share of packets that are lost [0]")->check(CLI::Range(0.0, 1.0));
+  app.add_option("--timeout", options.timeout_seconds,
+                 "seconds of modelled time that a call waits for others; 0: for ever [1]")
+      ->check(CLI::Range(0.0, 1e6));
+}
+
+void add_run(CLI::App& app, Options& options) {
+  app.add_option("--workers", options.workers, "threads that run kernels [1]")->check(CLI::Range(1, 256));
+  app.add_option("--schedule-seed", options.schedule_seed, "draws the order in which kernels run");
+  app.add_flag("--inject-fault", options.has_fault, "make one element of a result wrong");
+  app.add_option("--json", options.json, "write the result file, - for standard output");
+}
+
+/// Whether a word is the second of two that an option knows.
+bool is_second(const char* option, const std::string& given, const char* first, const char* second) {
+  if (given != first && given != second) {
+    throw bad_use(fmt::format("'{}' is no {}", given, option), fmt::format("use {} or {}", first, second));
+  }
+  return given == second;
+}
+
+void read_operation(Options& options) {
+  const auto* const act = std::ranges::find(kActs, options.name, &decltype(kActs)::value_type::first);
+  if (act != kActs.end()) {
+    options.act = act->second;
+    return;
+  }
+  const auto names = operations();
+  if (std::ranges::find(names, options.name) == names.end()) {
+    throw bad_use(fmt::format("'{}' is no operation", options.name),
+                  fmt::format("use one of {}", fmt::join(names, ", ")));
+  }
+  options.operation = collectives::operation_named(options.name);
+}
+
+/// What does not go together.
+void check(const Options& options) {
+  if (options.system.empty()) {
+    throw bad_use("no --system, which says what calls, copies and packets take",
+                  "write one with `fabricmark systems export noctua2 --output noctua2.json`, and give "
+                  "--system noctua2.json");
+  }
+  if (options.act != Act::kCollective && options.ranks < 2) {
+    throw bad_use(fmt::format("{} is between ranks 0 and 1", options.name), "use --ranks 2 or more");
+  }
+  if (options.root >= options.ranks) {
+    throw bad_use(fmt::format("root {} is not one of ranks 0 to {}", options.root, options.ranks - 1),
+                  "choose another --root");
+  }
+  if (!options.algorithm.empty() && (options.act != Act::kCollective || options.is_from_logic)) {
+    throw bad_use(options.is_from_logic ? "commands of a kernel name no algorithm"
+                                        : fmt::format("{} has no algorithm", options.name),
+                  "leave --algorithm out");
+  }
+  if (options.is_compressed && options.type != collectives::Type::kFloat32) {
+    throw bad_use(fmt::format("{} does not travel as float16", name_of(options.type)),
+                  "use --codec none or --type float32");
+  }
+  if (options.smallest < collectives::bytes_of(options.type)) {
+    throw bad_use(fmt::format("{} B hold no {}", options.smallest, name_of(options.type)),
+                  "choose larger --sizes");
+  }
+  if (options.has_fault && options.operation == collectives::Operation::kBarrier &&
+      options.act == Act::kCollective) {
+    throw bad_use("a barrier has no result to make wrong", "choose another operation");
+  }
+}
+
+void read_texts(const Texts& texts, Options& options) {
+  read_operation(options);
+  options.is_from_logic = is_second("issuer", texts.issuer, "host", "logic");
+  options.uses_streams = is_second("mode", texts.mode, "buffered", "streaming");
+  options.is_compressed = is_second("codec", texts.codec, "none", "float16");
+  options.type = collectives::type_named(texts.type);
+  options.reduction = collectives::reduction_named(texts.reduction);
+  std::tie(options.smallest, options.largest) = sizes_of(texts.sizes);
+  options.system = texts.system;
+  check(options);
+}
+
+Error explained(const CLI::App& app, const CLI::ParseError& error) {
+  std::string cause = error.what();
+  const auto words = app.remaining();
+  if (!words.empty()) cause = fmt::format("'{}' is not expected", words.front());
+  std::ranges::replace(cause, '\n', ' ');
+  return bad_use(cause, fmt::format("see {} --help", kProgram));
+}
+
+std::size_t bytes_of_text(std::string_view text) {
+  constexpr std::array kUnits{std::pair{"KiB", std::size_t{1} << 10U},
+                              std::pair{"MiB", std::size_t{1} << 20U},
+                              std::pair{"GiB", std::size_t{1} << 30U}};
+  std::size_t factor = 1;
+  std::string_view digits = text;
+  for (const auto& [unit, bytes] : kUnits) {
+    if (!digits.ends_with(unit)) continue;
+    factor = bytes;
+    digits.remove_suffix(3);
+    break;
+  }
+  std::size_t number = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  const bool is_whole = error == std::errc() && end == digits.data() + digits.size();
+  if (!is_whole || number == 0 || number > kLargestBytes / factor) {
+    throw bad_use(fmt::format("'{}' is no size", text), "write for example 64, 4KiB or 1MiB, up to 4GiB");
+  }
+  return number * factor;
+}
+
+}  // namespace
+
+std::pair<std::size_t, std::size_t> sizes_of(const std::string& text) {
+  const std::size_t colon = text.find(':');
+  const std::size_t smallest = bytes_of_text(std::string_view(text).substr(0, colon));
+  const std::size_t largest =
+      colon == std::string::npos ? smallest : bytes_of_text(std::string_view(text).substr(colon + 1));
+  if (largest < smallest) {
+    throw bad_use(fmt::format("the sizes {} end before they begin", text), "write the smallest first");
+  }
+  return {smallest, largest};
+}
+
+std::variant<Options, std::string> parse_options(const std::vector<std::string>& arguments) {
+  Options options;
+  Texts texts;
+  CLI::App app("Collective operations and messages of an engine on the board, in modelled time", kProgram);
+  app.set_version_flag("--version", std::string(kProgram) + " " + version());
+  add_calls(app, options, texts);
+  add_network(app, options, texts);
+  add_run(app, options);
+  try {
+    app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
+  } catch (const CLI::CallForHelp&) {
+    return app.help();
+  } catch (const CLI::CallForVersion& version) {
+    return std::string(version.what()) + "\n";
+  } catch (const CLI::ParseError& error) {
+    throw explained(app, error);
+  }
+  read_texts(texts, options);
+  return options;
+}
+
+}  // namespace fabricmark::microbench

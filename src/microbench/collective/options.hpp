@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "fabric/collectives/operation.hpp"
+#include "fabric/engine/settings.hpp"
+
+namespace fabricmark::microbench {
+
+/// What is measured.
+enum class Act : std::uint8_t {
+  kCollective,  ///< one call of all ranks
+  kSend,        ///< ranks 0 and 1 send each other a message, and then receive the other's
+  kPut,         ///< rank 0 writes memory of rank 1
+  kStreamPut,   ///< rank 0 writes into a stream of rank 1
+};
+
+/// What the command line says.
+struct Options {
+  std::string name;  ///< of the operation
+  Act act = Act::kCollective;
+  collectives::Operation operation = collectives::Operation::kBarrier;  ///< kCollective
+  std::string transport;
+  bool is_from_logic = false;  ///< who calls: a kernel, or the host
+  bool uses_streams = false;   ///< where operands are: in streams of kernels, or in memory
+  int ranks = 2;
+  std::filesystem::path system;
+  engine::Choices choices{};
+  std::optional<std::size_t> rx_buffers{};
+  std::optional<std::size_t> rx_bytes{};
+  std::optional<std::size_t> eager_bytes{};
+  bool is_compressed = false;
+  std::string algorithm;     ///< empty: the engine chooses
+  std::string topology;      ///< empty: as the system has it
+  std::size_t smallest = 0;  ///< [bytes], of one rank's elements; the next one is twice as many
+  std::size_t largest = 0;
+  collectives::Type type = collectives::Type::kFloat32;
+  collectives::Reduction reduction = collectives::Reduction::kSum;
+  int root = 0;
+  double drop = 0;             ///< share of packets
+  double timeout_seconds = 1;  ///< of modelled time
+  int workers = 1;
+  std::optional<std::uint64_t> schedule_seed{};
+  bool has_fault = false;             ///< one element is made wrong
+  std::optional<std::string> json{};  ///< file, or "-" for standard output
+};
+
+/// The options, or the text to print for --help and --version. Throws Error (bad use).
+std::variant<Options, std::string> parse_options(const std::vector<std::string>& arguments);
+
+/// "64:1MiB", "4096" or "1KiB:64KiB": smallest and largest [bytes]. Throws Error (bad use).
+std::pair<std::size_t, std::size_t> sizes_of(const std::string& text);
+
+}  // namespace fabricmark::microbench
