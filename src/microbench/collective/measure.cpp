@@ -4,7 +4,9 @@
 #include <chrono>
 #include <cstdint>
 #include <limits>
+#include <optional>
 
+#include "fabric/collectives/choice.hpp"
 #include "fabric/dataflow/fabric.hpp"
 #include "fabric/dataflow/host.hpp"
 #include "fabric/engine/accl.hpp"
@@ -86,6 +88,11 @@ Row measure(runtime::Communicator& ranks, const Options& options, const engine::
   const auto fabric = dataflow::Fabric::join(ranks, settings);
   dataflow::Host host(fabric, ranks.rank(), system.device, &ranks);
   engine::Accl accl(fabric, host, system.engine);
+  // Refuses a name that is no algorithm before anything is called.
+  std::optional<collectives::Choice> choice;
+  if (options.act == Act::kCollective) {
+    choice = accl.chosen(own.collective(), options.type, 0, options.algorithm);
+  }
   Told told;
   const std::uint64_t remote =
       options.act == Act::kPut
@@ -100,10 +107,9 @@ Row measure(runtime::Communicator& ranks, const Options& options, const engine::
   told.found = own.check(options.has_fault && spoilt == ranks.rank());
   Row row = row_of(ranks.all_gather_numbers(told.numbers()));
   row.bytes = bytes;
-  if (options.act == Act::kCollective) {
-    const collectives::Choice choice = accl.chosen(own.collective(), options.type, 0, options.algorithm);
-    row.algorithm = choice.algorithm->name;
-    row.reason = choice.reason;
+  if (choice) {
+    row.algorithm = choice->algorithm->name;
+    row.reason = choice->reason;
   }
   return row;
 }
