@@ -49,6 +49,7 @@ TOKENS = re.compile(
 )
 # C++ has streams of its own, so that a variable may be called so: as a benchmark it is a namespace only.
 COMMON_WORDS = {"stream"}
+WITH_STREAMS = ("src/fabric/dataflow/", "src/fabric/engine/", "src/microbench/")
 SOURCES = {".cpp", ".hpp", ".cl", ".h"}
 
 
@@ -80,11 +81,11 @@ def source_names(text: str) -> Iterator[tuple[int, str, str]]:
 def own_names(place: str, text: str) -> set[str]:
     """The benchmarks whose room a source is: by its folder; a peer in bench/ says it in its first line.
 
-    Dataflow kernels have streams, and say so.
+    Dataflow kernels have streams, and say so, as do those that move what is in them.
     """
     folder = re.match(r"(?:src/benchmarks|kernels)/(\w+)/", place)
     peer = re.match(r"// The peer of fm_(\w+)", text) if place.startswith("bench/") else None
-    common = COMMON_WORDS if place.startswith("src/fabric/dataflow/") else set()
+    common = COMMON_WORDS if place.startswith(WITH_STREAMS) else set()
     return {found[1] for found in (folder, peer) if found} | common
 
 

@@ -78,7 +78,9 @@ engine::Described described(const Options& options) {
 Row measure(runtime::Communicator& ranks, const Options& options, const engine::Described& system,
             std::size_t bytes) {
   const std::size_t count = bytes / collectives::bytes_of(options.type);
-  RankCase own(options, count, ranks.rank(), ranks.size());
+  // Two ranks that send each other a message before they receive one would wait for each other.
+  const bool is_rendezvous = options.act == Act::kSend && bytes > system.engine.eager_bytes;
+  RankCase own(options, count, ranks.rank(), ranks.size(), is_rendezvous);
   dataflow::FabricSettings settings;
   settings.topology = fabric::make_topology(system.topology, ranks.size());
   settings.network = system.stack;

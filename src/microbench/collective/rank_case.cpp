@@ -50,12 +50,13 @@ void take_words(Words& in, std::vector<std::byte>* bytes, std::optional<double>*
 }
 
 void ask(dataflow::stream<Command>& commands, dataflow::stream<Status>& statuses,
-         const std::vector<Command>& calls, Asked* asked) {
+         const std::vector<Command>& calls, bool is_at_once, Asked* asked) {
   asked->times.started = now_of_kernel();
-  for (const Command& call : calls) {
-    commands.write(call);
+  const std::size_t lead = is_at_once ? calls.size() : 1;  // of commands over statuses
+  std::size_t made = 0;
+  for (std::size_t answered = 0; answered < calls.size() && asked->status.code == 0; ++answered) {
+    for (; made < std::min(calls.size(), answered + lead); ++made) commands.write(calls[made]);
     asked->status = statuses.read();
-    if (asked->status.code != 0) break;
   }
   asked->times.ended = now_of_kernel();
 }
@@ -123,8 +124,13 @@ struct RankCase::State {
   std::optional<double> taken{};
 };
 
-RankCase::RankCase(const Options& options, std::size_t count, int rank, int ranks)
-    : options_(options), rank_(rank), ranks_(ranks), count_(count), state_(std::make_shared<State>()) {
+RankCase::RankCase(const Options& options, std::size_t count, int rank, int ranks, bool is_at_once)
+    : options_(options),
+      rank_(rank),
+      ranks_(ranks),
+      count_(count),
+      is_at_once_(is_at_once),
+      state_(std::make_shared<State>()) {
   std::size_t own = 0;
   std::size_t result = 0;
   call_ = {.operation = options.operation, .root = options.root, .count = count};
@@ -205,13 +211,17 @@ void RankCase::connect_streams(engine::Accl& accl, dataflow::Host& host) {
 }
 
 RankCase::Times RankCase::call_from_host(engine::Accl& accl, std::uint64_t remote) const {
-  Times times;
+  std::vector<engine::Request> started;
   for (const engine::Call& call : calls(remote)) {
-    engine::Request request = accl.start(call);
+    engine::Request& request = started.emplace_back(accl.start(call));
+    if (!is_at_once_) request.wait();
+  }
+  Times times;
+  for (engine::Request& request : started) {
     const engine::Result& result = request.wait();
     if (!result.is_done()) throw_failure(result.text);
     if (!times.started) times.started = result.started;
-    times.ended = result.ended;
+    times.ended = std::max(times.ended.value_or(0), result.ended);
   }
   return times;
 }
@@ -225,7 +235,8 @@ RankCase::Times RankCase::call_from_logic(engine::Accl& accl, dataflow::Host& ho
   std::vector<Command> commands;
   for (const engine::Call& call : all) commands.push_back(command_of(call, memory));
   accl.connect_logic(state_->commands, state_->statuses);
-  host.start("ask", {}, ask, state_->commands, state_->statuses, commands, &state_->asked).wait();
+  host.start("ask", {}, ask, state_->commands, state_->statuses, commands, is_at_once_, &state_->asked)
+      .wait();
   const auto code = static_cast<engine::Code>(state_->asked.status.code);
   if (code != engine::Code::kDone) {
     throw_failure(fmt::format(

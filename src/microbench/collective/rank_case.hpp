@@ -32,7 +32,9 @@ class RankCase {
     std::optional<double> ended;
   };
 
-  RankCase(const Options& options, std::size_t count, int rank, int ranks);
+  /// `is_at_once`: all calls are made before any is waited for, as messages need that wait for their
+  /// receiver.
+  RankCase(const Options& options, std::size_t count, int rank, int ranks, bool is_at_once);
 
   /// Memory that rank 0 writes with `put`, and its number on rank 1.
   [[nodiscard]] std::uint64_t offer(engine::Accl& accl) const;
@@ -59,6 +61,7 @@ class RankCase {
   int rank_;
   int ranks_;
   std::size_t count_;
+  bool is_at_once_;
   /// What is expected here; for messages as if it were a broadcast of their sender.
   collectives::Call call_;
   std::shared_ptr<State> state_;           // kernels use it, as long as the fabric
