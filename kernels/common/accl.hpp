@@ -24,6 +24,19 @@ enum accl_kind {
   accl_kind_collective
 };
 
+/// Numbers of collectives::Operation.
+enum accl_operation {
+  accl_broadcast,
+  accl_scatter,
+  accl_gather,
+  accl_all_gather,
+  accl_reduce,
+  accl_all_reduce,
+  accl_reduce_scatter,
+  accl_all_to_all,
+  accl_barrier
+};
+
 /// Of operands that a command does not have.
 const int accl_none = -1;
 const int accl_any_tag = -1;
@@ -146,28 +159,16 @@ inline accl_command accl_combine(int reduction, accl_operand a, accl_operand b, 
   return command;
 }
 
-/// Numbers of collectives::Operation.
-enum accl_operation {
-  accl_broadcast,
-  accl_scatter,
-  accl_gather,
-  accl_all_gather,
-  accl_reduce,
-  accl_all_reduce,
-  accl_reduce_scatter,
-  accl_all_to_all,
-  accl_barrier
-};
-
-/// Any of `accl_operation`; `root` and `reduction` where it has them, operands as collectives::Call says.
-inline accl_command accl_collective(int operation, accl_operand own, accl_operand result,
-                                    unsigned long long count, int root, int reduction) {
+/// One of accl_operation, of float32; set `type`, `reduction` (the sum) and `communicator` of the command for
+/// others. `own` and `result` are what each rank has (collectives::Call), accl_no_operand() where it has
+/// none.
+inline accl_command accl_collective(int operation, int root, unsigned long long count, accl_operand own,
+                                    accl_operand result) {
   accl_command command = accl_nop();
   command.kind = accl_kind_collective;
   command.operation = operation;
-  command.count = count;
   command.peer = root;
-  command.reduction = reduction;
+  command.count = count;
   command.a = own;
   command.result = result;
   return command;

@@ -66,6 +66,9 @@ int Accl::size(int communicator) const {
   return static_cast<int>(caller_->group(communicator).devices.size());
 }
 void Accl::set_timeout(double seconds) { engine_->set_timeout(seconds); }
+void Accl::set_algorithm(collectives::Operation operation, const std::string& algorithm) {
+  caller_->set_algorithm(operation, algorithm);
+}
 std::uint64_t Accl::register_memory(const View& memory) { return engine_->register_memory(memory); }
 
 Request Accl::start(const Call& call) {
@@ -219,7 +222,7 @@ void Accl::connect_logic(dataflow::stream<Command>& commands, dataflow::stream<S
 
 void Accl::finish() {
   host_.finish();
-  if (const Result* const cause = engine_->broken(0)) {
+  if (const Result* const cause = engine_->broken()) {
     throw Error(ExitCode::kInvalidResult, cause->text, "see the first rank that says so");
   }
   const auto left = engine_->left_over();

@@ -62,6 +62,8 @@ class Accl {
   [[nodiscard]] int size(int communicator = 0) const;
 
   void set_timeout(double seconds);
+  /// Calls that name no algorithm do the operation so, as those of kernels; empty: the engine chooses again.
+  void set_algorithm(collectives::Operation operation, const std::string& algorithm);
 
   /// Any call.
   Request start(const Call& call);

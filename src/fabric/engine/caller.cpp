@@ -85,7 +85,7 @@ int Caller::add_group(const std::vector<int>& devices) {
 }
 
 const Group& Caller::group(int communicator) const {
-  if (communicator < 0 || communicator >= std::ssize(groups_)) {
+  if (!is_group(communicator)) {
     throw bad_use(fmt::format("there is no communicator {}", communicator), "make it on all its members");
   }
   return groups_[static_cast<std::size_t>(communicator)];
@@ -93,8 +93,7 @@ const Group& Caller::group(int communicator) const {
 
 Result Caller::run(dataflow::Kernel& kernel, const Call& call) {
   kernel.worker().wait_until_known(kernel);
-  const bool is_known = call.communicator >= 0 && call.communicator < std::ssize(groups_);
-  if (!is_known)
+  if (!is_group(call.communicator))
     return {Code::kUnknownRank, fmt::format("{}: no communicator {}", call.text(), call.communicator)};
   Running running{kernel, call, groups_[static_cast<std::size_t>(call.communicator)]};
   try {
@@ -113,18 +112,22 @@ Result Caller::run(dataflow::Kernel& kernel, const Call& call) {
     running.result.code = Code::kNoAlgorithm;
     running.result.text = fmt::format("{}: {}", call.text(), error.what());
   }
-  const Code code = running.result.code;
-  if (code != Code::kDone && code != Code::kPacketsLost && code != Code::kPeerFailed) {
-    Result told = running.result;
-    told.text =
-        fmt::format("rank {} of communicator {}: {}", running.group.rank, call.communicator, told.text);
-    engine_.spread(kernel.clock, static_cast<std::uint32_t>(call.communicator), running.group.devices, told);
-  }
+  tell_others(kernel, call.communicator, running.result);
   return running.result;
+}
+
+void Caller::tell_others(const dataflow::Kernel& kernel, int communicator, const Result& result) {
+  const Code code = result.code;
+  if (code == Code::kDone || code == Code::kPacketsLost || code == Code::kPeerFailed) return;
+  const Group& group = this->group(communicator);
+  Result told = result;
+  told.text = fmt::format("rank {} of communicator {}: {}", group.rank, communicator, told.text);
+  engine_.spread(kernel.clock, static_cast<std::uint32_t>(communicator), group.devices, told);
 }
 
 void Caller::carry_out(Running& running) {
   check_type(running);
+  check_operands(running);
   switch (running.call.kind) {
     case Kind::kNop:
       return;
@@ -166,6 +169,27 @@ void Caller::check_type(const Running& running) const {
         {Code::kNotSupported, fmt::format("{}: only float32 travels compressed, as float16; not {}",
                                           call.text(), collectives::name_of(call.type))}};
   }
+}
+
+void Caller::check_operands(const Running& running) {
+  const Call& call = running.call;
+  const auto check = [&call](const Operand& operand, const char* what) {
+    const View& memory = operand.memory;
+    const bool fits = operand.stream || call.count == 0 ||
+                      (memory.data != nullptr && memory.count >= call.count && memory.type == call.type);
+    if (fits) return;
+    throw CallFailed{
+        {Code::kUnknownMemory,
+         fmt::format("{}: {} elements of {} are called for, and {} has {} of {}; give it as many",
+                     call.text(), call.count, collectives::name_of(call.type), what,
+                     memory.data == nullptr ? 0 : memory.count, collectives::name_of(memory.type))}};
+  };
+  const Kind kind = call.kind;
+  const bool has_result = kind == Kind::kRecv || kind == Kind::kCopy || kind == Kind::kCombine;
+  const bool is_of_one = kind != Kind::kNop && kind != Kind::kCollective;  // collectives::check sees to those
+  if (is_of_one && kind != Kind::kRecv) check(call.a, "its operand");
+  if (kind == Kind::kCombine) check(call.b, "its second operand");
+  if (has_result) check(call.result, "its result");
 }
 
 int Caller::device_of(const Running& running) const {
@@ -386,7 +410,16 @@ void Caller::collective(Running& running) {
     own.result = room(running, call.result,
                       collectives::result_count(own.operation, rank, own.root, ranks, own.count));
   }
-  const collectives::Choice choice = choose(own, call.type, running.group, call.algorithm);
+  const bool has_elements = own.operation != collectives::Operation::kBarrier && own.count > 0;
+  if (const Type type = collectives::type_of(own, rank, ranks); has_elements && type != call.type) {
+    throw CallFailed{{Code::kUnknownMemory,
+                      fmt::format("{}: its elements are {}, and those of its memory {}; name one type",
+                                  call.text(), collectives::name_of(call.type), collectives::name_of(type))}};
+  }
+  const auto set = algorithms_.find(own.operation);
+  const std::string& algorithm =
+      call.algorithm.empty() && set != algorithms_.end() ? set->second : call.algorithm;
+  const collectives::Choice choice = choose(own, call.type, running.group, algorithm);
   running.result.algorithm = std::string(choice.algorithm->name);
   Header header;
   header.communicator = static_cast<std::uint32_t>(call.communicator);

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -33,6 +34,10 @@ class Caller {
   /// device is not among them.
   int add_group(const std::vector<int>& devices);
   [[nodiscard]] const Group& group(int communicator) const;
+  /// Of calls that name none.
+  void set_algorithm(collectives::Operation operation, const std::string& algorithm) {
+    algorithms_[operation] = algorithm;
+  }
 
   /// The algorithm that a collective call of this communicator takes, and why. Throws Error (bad use) where
   /// there is none.
@@ -47,6 +52,12 @@ class Caller {
  private:
   struct Running;
 
+  [[nodiscard]] bool is_group(int communicator) const {
+    return communicator >= 0 && communicator < static_cast<int>(groups_.size());
+  }
+  /// What a call ends with ends those of the other ranks, unless they know or may go on.
+  void tell_others(const dataflow::Kernel& kernel, int communicator, const Result& result);
+  void check_numbers(const Command& command) const;
   [[nodiscard]] Call call_of(const Command& command) const;
   void carry_out(Running& running);
   void send(Running& running);
@@ -62,12 +73,14 @@ class Caller {
   View room(Running& running, const Operand& operand, std::size_t count);
   void store(Running& running, const Operand& operand, const View& elements);
   void check_type(const Running& running) const;
+  static void check_operands(const Running& running);
   [[nodiscard]] std::size_t piece_bytes() const;
   [[nodiscard]] collectives::Costs costs() const;
 
   dataflow::Fabric& fabric_;
   Engine& engine_;
   Streams& streams_;
+  std::map<collectives::Operation, std::string> algorithms_;
   std::deque<Group> groups_;  // calls under way refer to them
 };
 

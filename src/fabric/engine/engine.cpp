@@ -332,11 +332,13 @@ void Engine::compare_calls(const Header& header, Time at) {
                   "algorithm; let all ranks call the same",
                   own.what, rank(device_), rank(header.from))};
   spread(at, header.communicator, *own.devices, result);
-  end_all(header.communicator, at, result);
 }
 
 void Engine::end_all(std::uint32_t communicator, Time at, const Result& result) {
+  // Nothing that comes later may touch the memory of a call that has ended.
   std::erase_if(posted_, [&](const Posted& posted) { return posted.expected.communicator == communicator; });
+  std::erase_if(granted_, [&](const auto& one) { return one.second.expected.communicator == communicator; });
+  std::erase_if(announced_, [&](const auto& one) { return one.second.header.communicator == communicator; });
   for (auto& [id, ticket] : tickets_) {
     if (ticket.communicator == communicator && !ticket.has_ended) end_ticket(id, at, result);
   }
@@ -491,6 +493,7 @@ void Engine::spread(Time at, std::uint32_t communicator, const std::vector<int>&
   for (const int device : devices) {
     if (device != device_) post(device, header, payload, at, std::nullopt);
   }
+  end_all(communicator, at, result);
 }
 
 void Engine::take_abort(const Message& message, Time at) {

@@ -88,7 +88,8 @@ class Engine final : public dataflow::Network::Receiver {
   /// The data mover takes so long: moves the clock of `kernel` on.
   void move(dataflow::Kernel& kernel, double bytes);
 
-  /// A call of a communicator has failed here: its calls on all devices end. Once for each cause.
+  /// A call of a communicator has failed here: all its calls end, here and on all devices. The first cause
+  /// counts.
   void spread(Time at, std::uint32_t communicator, const std::vector<int>& devices, const Result& result);
   /// A collective call begins here: messages of others' that is not the same are told from now on. `devices`
   /// must stay as long as the engine.
@@ -96,6 +97,8 @@ class Engine final : public dataflow::Network::Receiver {
                         std::uint64_t context, std::uint64_t signature, const std::string& what);
   /// What ended all calls of a communicator; null while nothing did.
   [[nodiscard]] const Result* broken(std::uint32_t communicator) const;
+  /// The same of any communicator.
+  [[nodiscard]] const Result* broken() const { return broken_.empty() ? nullptr : &broken_.begin()->second; }
 
   /// Takes packets for streams.
   void on_words(int stream, std::function<void(Time, Payload)> take);

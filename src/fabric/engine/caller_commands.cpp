@@ -1,4 +1,4 @@
-// What a kernel's commands mean.
+// What a kernel's command says, as a call.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -11,11 +11,31 @@ Result Caller::run(dataflow::Kernel& kernel, const Command& command) {
   try {
     return run(kernel, call_of(command));
   } catch (const CallFailed& failed) {
+    if (is_group(command.communicator)) tell_others(kernel, command.communicator, failed.result);
     return failed.result;
   }
 }
 
+void Caller::check_numbers(const Command& command) const {
+  const auto is_of = [](int number, auto most) { return number >= 0 && number <= static_cast<int>(most); };
+  const char* const wrong = !is_of(command.kind, Kind::kCollective)                       ? "kind"
+                            : !is_of(command.type, Type::kFloat64)                        ? "type"
+                            : !is_of(command.reduction, collectives::Reduction::kMax)     ? "reduction"
+                            : !is_of(command.operation, collectives::Operation::kBarrier) ? "operation"
+                                                                                          : nullptr;
+  if (wrong != nullptr) {
+    throw CallFailed{{Code::kNotSupported,
+                      fmt::format("a kernel's command has no such {}; see kernels/common/accl.hpp", wrong)}};
+  }
+  if (!is_group(command.communicator)) {
+    throw CallFailed{
+        {Code::kUnknownRank,
+         fmt::format("a kernel names communicator {}, which its host did not make", command.communicator)}};
+  }
+}
+
 Call Caller::call_of(const Command& command) const {
+  check_numbers(command);
   Call call;
   call.kind = static_cast<Kind>(command.kind);
   call.communicator = command.communicator;
@@ -59,16 +79,6 @@ Call Caller::call_of(const Command& command) const {
         own.result.count, collectives::result_count(own.operation, group.rank, own.root, ranks, own.count));
     return call;
   }
-  const auto check = [&call](const Operand& named) {
-    if (!named.stream && named.memory.data != nullptr && named.memory.count < call.count) {
-      throw CallFailed{
-          {Code::kUnknownMemory, fmt::format("{}: a kernel names {} elements, and its memory has {} there",
-                                             call.text(), call.count, named.memory.count)}};
-    }
-  };
-  check(call.a);
-  check(call.b);
-  check(call.result);
   return call;
 }
 

@@ -1,0 +1,101 @@
+// Collective calls of the engine: operations, algorithms, transports, issuers, operands, ranks, roots, types.
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine_covering.hpp"
+#include "engine_doer.hpp"
+
+namespace fabricmark::engine {
+namespace {
+
+using covering::Case;
+using covering::Doer;
+using covering::Operation;
+
+/// Does cases that share a network; stops at the first that fails on any rank. Returns when it ended.
+fabric::Time run_group(const std::vector<Case>& group, int workers = 1,
+                       std::optional<std::uint64_t> seed = {}) {
+  Devices all = covering::devices_of(group.front());
+  all.workers = workers;
+  all.seed = seed;
+  fabric::Time latest = 0;
+  run(all, [&](const Rank& rank) {
+    Doer doer(rank);
+    bool has_failed = false;
+    for (const Case& one : group) {
+      rank.meet();
+      const std::string wrong = doer.run(one);
+      EXPECT_EQ(wrong, "") << one.text() << ", rank " << rank.host.device();
+      has_failed = rank.ranks.all_reduce_max(wrong.empty() ? 0 : 1) > 0;
+      if (has_failed) break;
+    }
+    const auto end = rank.ranks.all_reduce_max(rank.host.now());
+    if (rank.host.device() == 0) latest = end;
+    if (has_failed) {
+      rank.host.finish();
+    } else {
+      rank.accl.finish();
+    }
+  });
+  return latest;
+}
+
+TEST(EngineCovering, EachPairOfWhatCallsDifferInIsRight) {
+  constexpr std::uint64_t kSelections = 8;  // each has all pairs, and other triples
+  const auto all = covering::all_cases();
+  std::vector<covering::Levels> cases;
+  for (std::uint64_t seed = 0; seed < kSelections; ++seed) {
+    const auto chosen = covering::pairwise(all, seed);
+    cases.insert(cases.end(), chosen.begin(), chosen.end());
+  }
+  for (const auto& group : covering::by_network(covering::cases_of(cases))) {
+    run_group(group);
+    if (HasFailure()) return;
+  }
+  RecordProperty("cases", static_cast<int>(cases.size()));
+}
+
+// Takes minutes: make test-full runs it (tests/python/test_engine_covering.py).
+TEST(EngineCovering, DISABLED_AllThatCallsDifferInIsRight) {
+  const auto cases = covering::all_cases();
+  for (const auto& group : covering::by_network(covering::cases_of(cases))) {
+    run_group(group);
+    if (HasFailure()) return;
+  }
+  RecordProperty("cases", static_cast<int>(cases.size()));
+}
+
+TEST(EngineCovering, TimesAreTheSameWithAnyWorkersAndOrder) {
+  const auto groups = covering::by_network(covering::cases_of(covering::pairwise(covering::all_cases(), 2)));
+  for (std::size_t number = 0; number < groups.size(); ++number) {
+    const auto& group = groups[number];
+    if (group.front().ranks < 2) continue;
+    const fabric::Time first = run_group(group);
+    EXPECT_GT(first, 0);
+    EXPECT_EQ(run_group(group, 2, number), first) << group.front().text();
+    EXPECT_EQ(run_group(group, 4, number + 1000), first) << group.front().text();
+    if (HasFailure()) return;
+  }
+}
+
+TEST(EngineCovering, FortyEightRanks) {
+  for (const auto transport : {covering::Transport::kTcp, covering::Transport::kRendezvous}) {
+    for (const std::string name : {"all_reduce", "all_to_all", "barrier"}) {
+      const Operation operation = collectives::operation_named(name);
+      std::vector<Case> group;
+      for (const auto& algorithm : collectives::algorithms()) {
+        if (algorithm.operation != operation || algorithm.reach != collectives::Reach::kAll) continue;
+        group.push_back({.algorithm = &algorithm, .transport = transport, .ranks = 48});
+        if (operation != Operation::kBarrier) group.back().count = 100;
+      }
+      run_group(group);
+      if (HasFailure()) return;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace fabricmark::engine

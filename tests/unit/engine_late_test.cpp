@@ -1,0 +1,175 @@
+// What comes to a rank, or a kernel asks of it, that nobody waits for, or that cannot be.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/error.hpp"
+#include "engine_doer.hpp"
+#include "engine_support.hpp"
+
+namespace fabricmark::engine {
+namespace {
+
+using fabric::Protocol;
+
+constexpr std::size_t kLong = 1 << 18;
+
+/// Over RDMA all messages longer than nothing wait for their receiver.
+Devices rendezvous(int ranks) {
+  Devices all;
+  all.ranks = ranks;
+  all.network = network_of(Protocol::kRdma);
+  all.engine.eager_bytes = 0;
+  return all;
+}
+
+// The data of a grant is under way when its receive times out: the memory is its owner's again.
+TEST(EngineLate, DataForAReceiveThatHasTimedOut) {
+  for (const bool is_collective : {false, true}) {
+    run(rendezvous(4), [&](const Rank& rank) {
+      const int own = rank.host.device();
+      std::vector<float> values(kLong, static_cast<float>(own + 1));
+      std::vector<float> all(own == 0 ? 4 * kLong : 0, -1.0F);
+      collectives::Call gather{.operation = collectives::Operation::kGather, .count = kLong};
+      gather.own = view(values);
+      gather.result = view(all);
+      Result result;
+      if (own == 0) rank.accl.set_timeout(40e-6);  // the data of one takes 84 us
+      if (is_collective) {
+        result = rank.accl.collective(gather, 0, "flat").wait();
+      } else if (own == 0) {
+        result = rank.accl.recv(view(all).part(0, kLong), 1).wait();
+      } else if (own == 1) {
+        result = rank.accl.send(view(values), 0).wait();
+      }
+      std::vector<float> before;
+      if (own == 0) {
+        EXPECT_EQ(result.code, Code::kTimeOut) << result.text;
+        std::ranges::fill(all, -2.0F);
+      }
+      rank.host.finish();
+      EXPECT_EQ(std::ranges::count(all, -2.0F), static_cast<std::ptrdiff_t>(all.size()));
+      EXPECT_THROW(rank.accl.finish(), Error);
+    });
+  }
+}
+
+// Two ranks fail at once and both tell the others, who hear of it twice.
+TEST(EngineLate, TwoAbortsOfOneCommunicator) {
+  for (const Protocol protocol : {Protocol::kUdp, Protocol::kTcp, Protocol::kRdma}) {
+    Devices all;
+    all.ranks = 4;
+    all.network = network_of(protocol);
+    run(all, [&](const Rank& rank) {
+      const int own = rank.host.device();
+      std::vector<float> values(10);
+      const Result first =
+          own < 2 ? rank.accl.send(view(values), 9).wait() : rank.accl.recv(view(values), 0).wait();
+      EXPECT_FALSE(first.is_done());
+      EXPECT_NE(first.text.find("ranks 0 to 3"), std::string::npos) << first.text;
+      // All that is called from then on ends with the same cause, at once.
+      const Result then = rank.accl.recv(view(values), own == 3 ? 2 : 3).wait();
+      EXPECT_FALSE(then.is_done());
+      EXPECT_LT(then.ended - then.started, 1e-3);
+      EXPECT_THROW(rank.accl.finish(), Error);
+    });
+  }
+}
+
+// A sender gives up before its receiver comes: the receiver hears of it.
+TEST(EngineLate, AReceiverThatComesWhenItsSenderHasGivenUp) {
+  run(rendezvous(2), [](const Rank& rank) {
+    std::vector<float> values(kLong);
+    rank.accl.set_timeout(50e-6);
+    if (rank.host.device() == 0) {
+      EXPECT_EQ(rank.accl.send(view(values), 1).wait().code, Code::kTimeOut);
+    } else {
+      rank.host.pass_until(fabric::from_seconds(1e-3));
+      EXPECT_EQ(rank.accl.recv(view(values), 0).wait().code, Code::kPeerFailed);
+    }
+    EXPECT_THROW(rank.accl.finish(), Error);
+  });
+}
+
+// What goes wrong in another communicator than that of all is told at the end, too.
+TEST(EngineLate, TheEndTellsOfEveryCommunicator) {
+  run({.ranks = 3}, [](const Rank& rank) {
+    const int own = rank.host.device();
+    if (own < 2) {
+      const int both = rank.accl.communicator({0, 1});
+      std::vector<float> values(7);
+      collectives::Call call{.operation = collectives::Operation::kBroadcast, .root = own, .count = 7};
+      call.own = call.result = view(values);
+      rank.accl.collective(call, both).wait();
+      EXPECT_THROW(rank.accl.finish(), Error);
+    } else {
+      rank.accl.finish();
+    }
+  });
+}
+
+TEST(EngineLate, OperandsThatDoNotFitAreRefused) {
+  run({.ranks = 2}, [](const Rank& rank) {
+    std::vector<float> few(3);
+    std::vector<float> many(5);
+    std::vector<double> wide(5);
+    const View doubles{reinterpret_cast<std::byte*>(wide.data()), 5, Type::kFloat64};
+    const int alone = rank.accl.communicator({rank.host.device()});
+    const auto refused = [&](Call call) {
+      call.communicator = alone;
+      const Result result = rank.accl.start(call).wait();
+      EXPECT_EQ(result.code, Code::kUnknownMemory) << call.text() << ": " << result.text;
+    };
+    refused({.kind = Kind::kCopy, .count = 5, .a = {view(many)}, .result = {view(few)}});
+    refused({.kind = Kind::kCopy, .count = 5, .a = {view(many)}, .result = {doubles}});
+    refused({.kind = Kind::kCopy, .count = 5, .a = {view(many)}});
+    refused(
+        {.kind = Kind::kCombine, .count = 5, .a = {view(many)}, .b = {view(few)}, .result = {view(many)}});
+    refused({.kind = Kind::kSend, .count = 4, .a = {view(few)}});
+    Call reduce{.kind = Kind::kCollective, .count = 5, .type = Type::kFloat32};
+    reduce.collective = {.operation = collectives::Operation::kAllReduce, .count = 5};
+    reduce.collective.own = reduce.collective.result = doubles;
+    refused(reduce);
+    rank.host.finish();
+  });
+}
+
+// A kernel may write any numbers into its command: it is told, and so are the others.
+TEST(EngineLate, CommandsThatCannotBeAreRefused) {
+  Command bad[6];
+  for (Command& command : bad) command = fm::accl_nop();
+  bad[0].kind = 99;
+  bad[1].type = -1;
+  bad[2].reduction = 3;
+  bad[3].operation = 9;
+  bad[4].communicator = 7;
+  bad[5] = fm::accl_send(fm::accl_memory(5, 0), 1, 1, 0);
+  for (const Command& command : bad) {
+    run({.ranks = 2}, [&](const Rank& rank) {
+      struct Streams {
+        dataflow::stream<Command> commands{"commands"};
+        dataflow::stream<Status> statuses{"statuses"};
+      };
+      const auto streams = std::make_shared<Streams>();
+      rank.accl.keep(streams);
+      rank.accl.connect_logic(streams->commands, streams->statuses);
+      std::vector<float> values(1);
+      if (rank.host.device() == 0) {
+        Status status{0, 0};
+        auto end = rank.host.start("issue", {}, covering::issue, streams->commands, streams->statuses,
+                                   command, &status);
+        end.wait();
+        EXPECT_NE(status.code, 0);
+      } else if (command.communicator == 0) {
+        EXPECT_EQ(rank.accl.recv(view(values), 0).wait().code, Code::kPeerFailed);
+      }
+      rank.host.finish();
+    });
+  }
+}
+
+}  // namespace
+}  // namespace fabricmark::engine
