@@ -37,7 +37,7 @@ TEST(EngineLate, DataForAReceiveThatHasTimedOut) {
       gather.own = view(values);
       gather.result = view(all);
       Result result;
-      if (own == 0) rank.accl.set_timeout(40e-6);  // the data of one takes 84 us
+      if (own == 0) rank.accl.set_timeout(5e-6);  // the data of one takes 84 us
       if (is_collective) {
         result = rank.accl.collective(gather, 0, "flat").wait();
       } else if (own == 0) {
@@ -45,14 +45,15 @@ TEST(EngineLate, DataForAReceiveThatHasTimedOut) {
       } else if (own == 1) {
         result = rank.accl.send(view(values), 0).wait();
       }
-      std::vector<float> before;
       if (own == 0) {
         EXPECT_EQ(result.code, Code::kTimeOut) << result.text;
         std::ranges::fill(all, -2.0F);
       }
       rank.host.finish();
       EXPECT_EQ(std::ranges::count(all, -2.0F), static_cast<std::ptrdiff_t>(all.size()));
-      EXPECT_THROW(rank.accl.finish(), Error);
+      if (is_collective || own < 2) {
+        EXPECT_THROW(rank.accl.finish(), Error);
+      }
     });
   }
 }
