@@ -18,7 +18,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-PLACES = ("kernels/*/dataflow.cpp", "docs/examples/*/dataflow.cpp")
+PLACES = ("kernels/*/dataflow.cpp", "docs/examples/*/dataflow.cpp", "tests/kernels/*/dataflow.cpp")
 SUPPRESSION = "NOLINT"  # a comment with it keeps clang-tidy silent
 
 STD = "::std::"

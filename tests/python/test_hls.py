@@ -8,9 +8,8 @@ from conftest import REPOSITORY
 from hls_support import NATIVE, STUB, built, compiled, run
 
 EXAMPLE = REPOSITORY / "docs" / "examples" / "two_devices" / "dataflow.cpp"
-SOURCES = sorted(
-    file for place in ("kernels", "docs/examples") for file in REPOSITORY.glob(f"{place}/*/dataflow.cpp")
-)
+PLACES = ("kernels", "docs/examples", "tests/kernels")
+SOURCES = sorted(file for place in PLACES for file in REPOSITORY.glob(f"{place}/*/dataflow.cpp"))
 
 
 @pytest.mark.parametrize("source", SOURCES, ids=lambda source: source.parent.name)
