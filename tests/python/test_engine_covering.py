@@ -6,14 +6,16 @@ import pytest
 from conftest import DESCRIBE
 
 PROGRAM = DESCRIBE.with_name("engine_tests")
-TEST = "EngineCovering.DISABLED_AllThatCallsDifferInIsRight"
+TRANSPORTS = ("udp", "tcp", "rdma-eager", "rdma-rendezvous")
 
 
 @pytest.mark.full
-def test_all_that_calls_differ_in():
+@pytest.mark.parametrize("number", range(len(TRANSPORTS)), ids=TRANSPORTS)
+def test_all_that_calls_differ_in(number):
     if not PROGRAM.exists():
         pytest.skip("engine_tests is not built")
-    words = [PROGRAM, "--gtest_also_run_disabled_tests", f"--gtest_filter={TEST}"]
+    test = f"Transports/EngineCoveringAll.DISABLED_IsRight/{number}"
+    words = [PROGRAM, "--gtest_also_run_disabled_tests", f"--gtest_filter={test}"]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout[-4000:]
     assert "[  PASSED  ] 1 test." in done.stdout
