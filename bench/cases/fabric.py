@@ -1,4 +1,4 @@
-"""The emulated fabric on one core: its events, alone and under packets; words and changes of kernels."""
+"""The emulated fabric on one core: its events, packets and messages; words and changes of kernels."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import statistics
 from common import OwnRuns, Row, Settings, program, run_program
 
 BAR = 5e6
+LEAST_PACKETS = 1e6  # a second, of a long message over TCP
 LEAST_WORDS = 20e6  # at least, through one link
 MOST_CHANGE = 100e-9  # s, from a kernel to another
 MOST_BYTES = 4e9  # of 64 devices in a process
@@ -21,7 +22,32 @@ def rates() -> dict[str, float]:
 
 def own_runs(_runtime: str) -> OwnRuns:
     """Events a second, each case by itself."""
-    return {"fabric events": rates, "dataflow kernels": kernels}
+    return {"fabric events": rates, "messages over packets": packets, "dataflow kernels": kernels}
+
+
+def packets() -> dict[str, float]:
+    """Packets with payload a second, each by itself, of a long message by each protocol."""
+    return json.loads(run_program([program("bench_stack"), str(REPETITIONS)]))
+
+
+def packet_rows(settings: Settings) -> list[Row]:
+    """A row for each protocol, in millions a second. TCP must reach its bar; the others are shown beside."""
+    runs = [packets() for _ in range(settings.pairs)]
+    found = []
+    for name in runs[0]:
+        values = [run[name] / 1e6 for run in runs]
+        middle = statistics.median(values)
+        found.append(
+            Row(
+                what=f"messages over packets, {name}: millions of packets a second",
+                value=middle,
+                spread=f"{min(values):.2f} to {max(values):.2f}, {settings.pairs} runs",
+                bar=f"> {LEAST_PACKETS / 1e6:g}" if name == "tcp" else "",
+                reached=middle > LEAST_PACKETS / 1e6,
+                counts=name == "tcp",
+            )
+        )
+    return found
 
 
 def kernels() -> dict[str, float]:
@@ -71,4 +97,4 @@ def compare(settings: Settings) -> list[Row]:
                 counts=is_core,
             )
         )
-    return found + kernel_rows(settings)
+    return found + packet_rows(settings) + kernel_rows(settings)
