@@ -112,6 +112,62 @@ TEST(EngineLate, TheEndTellsOfEveryCommunicator) {
   });
 }
 
+// Receive buffers of messages that nobody will receive any more are free again for other communicators.
+TEST(EngineLate, AFailedCommunicatorKeepsNoReceiveBuffers) {
+  Devices all;
+  all.engine.rx_buffers = 2;
+  run(all, [](const Rank& rank) {
+    const int own = rank.host.device();
+    const int failing = rank.accl.communicator({0, 1});
+    std::vector<float> values(8, static_cast<float>(own));
+    for (int i = 0; own == 0 && i < 2; ++i) rank.accl.send(view(values), 1, i, failing).wait();
+    rank.meet();
+    if (own == 0) rank.accl.send(view(values), 7, 0, failing).wait();
+    rank.meet();
+    rank.host.pass_until(rank.host.now() + fabric::from_seconds(1e-3));
+    const Result result =
+        own == 0 ? rank.accl.send(view(values), 1).wait() : rank.accl.recv(view(values), 0).wait();
+    EXPECT_EQ(result.text, "");
+    EXPECT_EQ(values.front(), 0.0F);
+    rank.host.finish();
+  });
+}
+
+struct Word {
+  float value[16];
+};
+
+void take_words(dataflow::stream<Word>& in, int words, float* sum) {
+  for (int i = 0; i < words; ++i) *sum += in.read().value[0];
+}
+
+// UDP loses words of a stream: the kernel that waits for them ends the run, which says why.
+TEST(EngineLate, WordsOfAStreamThatWereLost) {
+  Devices all;
+  all.network = network_of(Protocol::kUdp);
+  all.network.faults = {.seed = 1, .drop = 0.2};
+  std::string told[2];
+  run(all, [&](const Rank& rank) {
+    constexpr int kWords = 1000;
+    const auto words = std::make_shared<dataflow::stream<Word>>("words");
+    rank.accl.keep(words);
+    std::vector<float> values(16 * kWords, 1.0F);
+    float sum = 0;
+    try {
+      if (rank.host.device() == 0) {
+        EXPECT_EQ(rank.accl.stream_put(view(values), 1, 3).wait().text, "");
+      } else {
+        rank.accl.connect_to_kernel(3, *words);
+        rank.host.start("take_words", {}, take_words, *words, kWords, &sum);
+      }
+      rank.accl.finish();
+    } catch (const Error& error) {
+      told[rank.host.device()] = error.what();
+    }
+  });
+  EXPECT_NE(told[1].find("lost"), std::string::npos) << told[0] << "\n" << told[1];
+}
+
 TEST(EngineLate, OperandsThatDoNotFitAreRefused) {
   run({.ranks = 2}, [](const Rank& rank) {
     std::vector<float> few(3);

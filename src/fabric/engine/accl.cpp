@@ -220,8 +220,24 @@ void Accl::connect_logic(dataflow::stream<Command>& commands, dataflow::stream<S
                  });
 }
 
+void Accl::check_lost_words(const std::string& consequence) const {
+  if (engine_->lost_words_bytes() == 0) return;
+  throw Error(
+      ExitCode::kInvalidResult,
+      fmt::format("{} bytes for streams of device {} were lost on the way, and UDP does not send them "
+                  "again{}",
+                  engine_->lost_words_bytes(), host_.device(), consequence),
+      "use TCP or RDMA, or see what drops packets");
+}
+
 void Accl::finish() {
-  host_.finish();
+  try {
+    host_.finish();
+  } catch (const Error& error) {
+    check_lost_words(fmt::format(" ({})", error.what()));
+    throw;
+  }
+  check_lost_words("");
   if (const Result* const cause = engine_->broken()) {
     throw Error(ExitCode::kInvalidResult, cause->text, "see the first rank that says so");
   }

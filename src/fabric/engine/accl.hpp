@@ -105,13 +105,15 @@ class Accl {
   void keep(std::shared_ptr<void> used) { fabric_->keep(std::move(used)); }
   /// From now on the device neither sends nor answers: what others then are told is to be seen.
   void kill_device();
-  /// Host::finish. Throws Error (1) for messages that nobody has received, too.
+  /// Host::finish. Throws Error (1) for calls that have failed, messages that nobody has received and words
+  /// of streams that were lost, too.
   void finish();
   [[nodiscard]] Engine& engine() { return *engine_; }
 
  private:
   struct Logic;
   void receive_into_stream(int stream, StreamEnd& end);
+  void check_lost_words(const std::string& consequence) const;
 
   std::shared_ptr<dataflow::Fabric> fabric_;
   dataflow::Host& host_;

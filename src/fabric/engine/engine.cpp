@@ -339,6 +339,11 @@ void Engine::end_all(std::uint32_t communicator, Time at, const Result& result) 
   std::erase_if(posted_, [&](const Posted& posted) { return posted.expected.communicator == communicator; });
   std::erase_if(granted_, [&](const auto& one) { return one.second.expected.communicator == communicator; });
   std::erase_if(announced_, [&](const auto& one) { return one.second.header.communicator == communicator; });
+  std::erase_if(unexpected_, [&](const Message& message) {
+    const bool is_of_it = message.header.communicator == communicator;
+    if (is_of_it) release(message.buffers, at);
+    return is_of_it;
+  });
   for (auto& [id, ticket] : tickets_) {
     if (ticket.communicator == communicator && !ticket.has_ended) end_ticket(id, at, result);
   }
@@ -346,6 +351,10 @@ void Engine::end_all(std::uint32_t communicator, Time at, const Result& result) 
 
 void Engine::take(const Message& message, Time at) {
   compare_calls(message.header, at);
+  if (broken(message.header.communicator) != nullptr) {  // nobody will receive it
+    release(message.buffers, at);
+    return;
+  }
   const auto found = std::ranges::find_if(
       posted_, [&message](const Posted& posted) { return posted.expected.is_for(message.header); });
   if (found == posted_.end()) {

@@ -104,6 +104,8 @@ class Engine final : public dataflow::Network::Receiver {
   void on_words(int stream, std::function<void(Time, Payload)> take);
   /// Messages that nobody has received.
   [[nodiscard]] std::vector<std::string> left_over() const;
+  /// UDP: packets for streams that did not come.
+  [[nodiscard]] std::uint64_t lost_words_bytes() const { return lost_words_bytes_; }
   [[nodiscard]] std::uint64_t pool_refusals() const { return refusals_; }
 
   std::span<std::byte> landing(const dataflow::Letter& letter) override;
