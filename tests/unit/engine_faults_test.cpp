@@ -170,5 +170,72 @@ TEST(EngineFaults, CallsThatDifferAreToldAndEnd) {
   }
 }
 
+/// Calls of rank 0, which sends, or of rank 1, which receives the same.
+std::vector<Call> messages(Draw draw, bool is_sender, const std::vector<View>& memory) {
+  std::vector<Call> calls;
+  for (std::size_t i = 0; i < memory.size(); ++i) {
+    const View elements = memory[i].part(0, 1 + draw.below(memory[i].count - 1));
+    calls.push_back({.kind = is_sender ? Kind::kSend : Kind::kRecv,
+                     .peer = is_sender ? 1 : 0,
+                     .tag = static_cast<int>(i),
+                     .count = elements.count,
+                     .type = elements.type});
+    (is_sender ? calls.back().a : calls.back().result).memory = elements;
+  }
+  return calls;
+}
+
+void change_one(Draw& draw, std::vector<Call>& calls) {
+  Call& one = calls[draw.below(calls.size())];
+  Operand& operand = one.kind == Kind::kSend ? one.a : one.result;
+  switch (draw.below(5)) {
+    case 0:
+      --one.count;
+      break;
+    case 1:
+      one.type = operand.memory.type = Type::kInt32;
+      break;
+    case 2:
+      one.tag = 99;
+      break;
+    case 3:
+      one.peer = 2;  // which calls nothing
+      break;
+    default:
+      one.kind = Kind::kNop;
+  }
+}
+
+TEST(EngineFaults, MessagesThatDifferAreToldAndEnd) {
+  constexpr std::uint64_t kRuns = 2000;
+  for (std::uint64_t seed = 0; seed < kRuns; ++seed) {
+    Draw draw(seed);
+    Case network{.algorithm = collectives::algorithms().data(),
+                 .transport = static_cast<Transport>(draw.below(covering::kTransports.size())),
+                 .ranks = 3};
+    const std::size_t odd = draw.below(2);
+    std::vector<End> ends(3);
+    run(covering::devices_of(network), [&](const Rank& rank) {
+      const auto own = static_cast<std::size_t>(rank.host.device());
+      std::vector<std::vector<float>> memory(1 + seed % 4, std::vector<float>(200));
+      std::vector<View> views;
+      for (auto& one : memory) views.push_back(view(one));
+      Draw same(seed + 1);
+      auto calls = own < 2 ? messages(same, own == 0, views) : std::vector<Call>{};
+      if (own == odd) change_one(draw, calls);
+      for (const Call& call : calls) {
+        ends[own].result = rank.accl.start(call).wait();
+        if (!ends[own].result.is_done()) break;
+      }
+      try {
+        rank.accl.finish();
+      } catch (const Error& error) {
+        ends[own].finish = error.what();
+      }
+    });
+    ASSERT_TRUE(is_told(ends)) << "seed " << seed << ", rank " << odd << " differs";
+  }
+}
+
 }  // namespace
 }  // namespace fabricmark::engine
