@@ -132,6 +132,14 @@ def test_all_devices_of_noctua2(run, operation):
     assert time.monotonic() - started < 60
 
 
+@pytest.mark.parametrize("operation", ["gather", "reduce"])
+def test_roots_need_room_for_all_others(run, operation):
+    words = (operation, "--transport", "accl-udp", "--ranks", 48, "--sizes", "1KiB")
+    assert run(*words).code == 0
+    few = run(*words, "--rx-buffers", 16)
+    assert few.code == 1 and "use more buffers" in few.errors
+
+
 # What Meyer (2024) measured comes out of calls, copies, headers and windows: none of it is an input.
 
 

@@ -66,7 +66,7 @@ void add_network(CLI::App& app, Options& options, Texts& texts) {
                  "bytes of an IP packet: 1500, or 9000 for jumbo frames (default: the system's)");
   app.add_option("--window", options.choices.window_bytes,
                  "TCP: most bytes under way; 65535 is what it has without scaling (default: no limit)");
-  app.add_option("--rx-buffers", options.rx_buffers, "receive buffers of a device [16]")
+  app.add_option("--rx-buffers", options.rx_buffers, "receive buffers of a device [16, or one for each rank]")
       ->check(CLI::Range(std::size_t{1}, std::size_t{1} << 20U));
   app.add_option("--rx-bytes", options.rx_bytes, "bytes of each [1048576]")
       ->check(CLI::Range(std::size_t{1}, kLargestBytes));
