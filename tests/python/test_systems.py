@@ -34,7 +34,7 @@ BOARDS = [
 NETWORKS = [
     "520n_serial_40g", "520n_serial_100g", "aurora", "accl_udp_direct", "accl_udp_switched",
     "accl_tcp_direct", "accl_tcp_switched", "serial_lite_iii", "ethernet_40g_leaf_spine", "omni_path",
-    "infiniband", "noctua1_mpi",
+    "infiniband", "noctua1_mpi", "accl_rdma_direct", "accl_rdma_switched",
 ]  # fmt: skip
 NAMES = ["arria10_ring", "cygnus", "hacc", "leaf_spine", "noctua1", "noctua2"]
 
@@ -154,6 +154,11 @@ def test_figures_of_the_tables_and_sections():
     assert (cygnus.most_devices, cygnus.networks["channels"].link_bytes_per_second) == (64, 12.5e9)
     switched = systems.network("accl_tcp_switched", "published")
     assert (switched.kind, switched.switch_seconds, switched.start_seconds) == ("packet", 1e-6, 0.24e-6)
+    # Section 5.1.4: the line and not long messages, and a call from the host
+    engine = switched.model_parameters
+    assert (engine["line_bytes_per_second"], engine["host_start_seconds"]) == (12.5e9, 30e-6)
+    assert switched.link_bytes_per_second == 12.3e9
+    assert systems.network("accl_rdma_switched").model_parameters["frame_overhead_bytes"] == 82
     leaf = systems.network("ethernet_40g_leaf_spine").model_parameters
     assert leaf["node_seconds"] + 2 * leaf["cable_seconds"] == pytest.approx(1.328e-6)
 

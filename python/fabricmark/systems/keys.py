@@ -93,7 +93,7 @@ NETWORK = {
     "switch_latency": Key("seconds", "switch_seconds", "more for each switch in between"),
     "start_latency": Key("seconds", "start_seconds", "to issue one message"),
     "host_start_latency": Key(
-        "seconds", "model_parameters.host_start_seconds", "of a call that the host makes of the board's engine"
+        "seconds", "model_parameters.host_start_seconds", "to issue one call of an engine from the host"
     ),
     "self_bandwidth": Key(RATE, "self_bytes_per_second", "of a rank to itself, where no curve says"),
     "ordering_bandwidth": Key(RATE, "ordering_bytes_per_second", "at which a host orders a matrix's blocks"),
