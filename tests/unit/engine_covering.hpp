@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <iterator>
 #include <map>
 #include <string>
@@ -136,6 +137,15 @@ class Pairs {
     }
   }
   [[nodiscard]] std::size_t left() const { return left_; }
+  /// What a case must have for one that is left.
+  [[nodiscard]] std::function<bool(const Levels&)> first_left() const {
+    const auto first = static_cast<std::size_t>(std::ranges::find(open_, true) - open_.begin());
+    const std::size_t a = first / (kMost * kMost) / kFactors;
+    const std::size_t b = first / (kMost * kMost) % kFactors;
+    return [=](const Levels& levels) {
+      return levels[a] == first / kMost % kMost && levels[b] == first % kMost;
+    };
+  }
   [[nodiscard]] std::size_t gain(const Levels& levels) const {
     std::size_t sum = 0;
     visit(levels, [&](std::size_t pair) { sum += open_[pair] ? 1U : 0U; });
@@ -165,11 +175,11 @@ class Pairs {
 };
 
 /// So many that each pair of values that there can be is in one: greedily, the best of some drawn ones.
-inline std::vector<Levels> pairwise(const std::vector<Levels>& cases, std::uint64_t seed) {
+/// `pairs`: of all cases.
+inline std::vector<Levels> pairwise(const std::vector<Levels>& cases, Pairs pairs, std::uint32_t seed) {
   constexpr int kDrawn = 100;
-  Pairs pairs(cases);
   std::vector<Levels> chosen;
-  std::uint32_t turn = static_cast<std::uint32_t>(seed);
+  std::uint32_t turn = seed;
   const auto draw = [&] { return mixed_bits_32(++turn) % cases.size(); };
   while (pairs.left() > 0) {
     std::size_t best = draw();
@@ -177,7 +187,10 @@ inline std::vector<Levels> pairwise(const std::vector<Levels>& cases, std::uint6
       const std::size_t other = draw();
       if (pairs.gain(cases[other]) > pairs.gain(cases[best])) best = other;
     }
-    while (pairs.gain(cases[best]) == 0) best = (best + 1) % cases.size();
+    if (pairs.gain(cases[best]) == 0) {
+      const auto has_one = pairs.first_left();
+      while (!has_one(cases[best])) best = (best + 1) % cases.size();
+    }
     pairs.take(cases[best]);
     chosen.push_back(cases[best]);
   }
