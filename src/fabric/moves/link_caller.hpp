@@ -1,0 +1,66 @@
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <memory>
+
+#include "fabric/collectives/algorithm.hpp"
+#include "fabric/collectives/operation.hpp"
+#include "fabric/dataflow/fabric.hpp"
+#include "fabric/dataflow/host.hpp"
+#include "fabric/topology.hpp"
+
+namespace fabricmark::collectives {
+
+/// What kernels of a collective call cost, beside their launch and the links.
+struct LinkCosts {
+  double depth_cycles = 0;      ///< of the kernels that send and receive
+  std::size_t copy_bytes = 64;  ///< that a rank copies or combines in a cycle where nothing is received
+};
+
+/// How devices with such links are wired, all of them ranks: any to any, a ring or a torus, by the cables
+/// that there are, and only neighbours talk. Throws Error (bad use) for any other topology.
+Shape shape_of_links(const fabric::Topology& topology);
+
+/// Collective calls between devices over direct links, such as circuits and channels, in modelled time: the
+/// ranks are the devices. A call is kernels: one that runs the algorithm, and for each neighbour one that
+/// sends and one that receives, in words of 64 bytes, a word a cycle at most; so all directions are used at
+/// the same time. What is received is combined as it comes. The kernels hear of messages by streams, and of
+/// their ends.
+///
+/// A message has no header: it is as long as its receiver expects, and at least a word. Of parallel cables
+/// to a neighbour the one at the sender's lowest port is used.
+class LinkCaller {
+ public:
+  /// Opens the links of the host's device to its neighbours, which nobody else opens. Both must live as
+  /// long as this; this as long as kernels may run.
+  LinkCaller(dataflow::Fabric& fabric, dataflow::Host& host, const LinkCosts& costs = {});
+  ~LinkCaller();
+  LinkCaller(const LinkCaller&) = delete;
+  LinkCaller& operator=(const LinkCaller&) = delete;
+
+  /// One call of all devices, as collectives::run; returns when this rank's result is there, and gives the
+  /// modelled seconds from the host's start to then. Throws Error (bad use) where the algorithm sends to a
+  /// device without a link, and what Host throws. Operands without data only take their time.
+  double run(const Algorithm& algorithm, const Call& call);
+
+  /// Most messages to or from a neighbour that are under way at a time: another one waits for the first.
+  static constexpr int kUnderWay = 1024;
+
+ private:
+  class OwnMoves;
+  struct Link;
+  struct Lane;
+
+  [[nodiscard]] Link& link(const fabric::Port& port);
+
+  dataflow::Host& host_;
+  LinkCosts costs_;
+  int devices_;
+  std::map<int, std::unique_ptr<Link>> links_;  // by port
+  // By neighbour.
+  std::map<int, std::unique_ptr<Lane>> sends_;
+  std::map<int, std::unique_ptr<Lane>> receives_;
+};
+
+}  // namespace fabricmark::collectives

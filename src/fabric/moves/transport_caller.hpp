@@ -1,0 +1,65 @@
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "device/memory.hpp"
+#include "fabric/collectives/algorithm.hpp"
+#include "fabric/collectives/moves.hpp"
+#include "fabric/collectives/operation.hpp"
+#include "fabric/memory.hpp"
+#include "fabric/transport.hpp"
+
+namespace fabricmark::collectives {
+
+/// Collective calls between the ranks of a transport, in wall time. Elements lie in memory that the
+/// transport serves best, of the host or of a device, and messages leave from there and arrive there. What is
+/// combined or copied is so by the host, which reads it from the device's memory and writes it back.
+class TransportCaller {
+ public:
+  /// `transport` has to live as long; nobody else sends with tags below kTags meanwhile.
+  explicit TransportCaller(fabric::Transport& transport);
+  TransportCaller(const TransportCaller&) = delete;
+  TransportCaller& operator=(const TransportCaller&) = delete;
+
+  /// Memory for operands. The elements of a device's are seen by the host as they were when it last called
+  /// `read` or `write`. Throws as Transport::allocate.
+  View allocate(std::size_t count, Type type);
+  /// Gives memory back, all that was allocated at once.
+  void release(const View& elements);
+  /// Brings what the host has written to the elements to where messages leave from.
+  void write(const View& elements);
+  /// Brings elements to where the host sees them.
+  void read(const View& elements);
+
+  /// One call of all ranks, as collectives::run: operands lie in memory of this, or are none. Returns when
+  /// the result of this rank is there, for `read`. Throws what the transport throws, and Error (bad use) for
+  /// other memory. Memory that algorithms need is kept for the next call.
+  void run(const Algorithm& algorithm, const Call& call);
+
+  static constexpr int kTags = 1 << 12;  ///< collectives of transports have those from here on
+
+ private:
+  class OwnMoves;
+  struct Area {
+    std::unique_ptr<fabric::Memory> memory;
+    device::HostArray<std::byte> seen;  // by the host, of a device's memory
+  };
+
+  [[nodiscard]] fabric::Region region(const View& elements);
+  View scratch(std::size_t count, Type type);
+
+  fabric::Transport& transport_;
+  bool is_on_host_ = true;
+  std::map<const std::byte*, Area> areas_;  // by their first bytes, as the host sees them
+  View nothing_{};                          // what messages without elements consist of
+  std::vector<View> scratch_;
+  std::size_t scratch_used_ = 0;  // by this call
+  // Messages with each rank so far: by their tags both ends know which one is which.
+  std::vector<int> sent_;
+  std::vector<int> received_;
+};
+
+}  // namespace fabricmark::collectives
