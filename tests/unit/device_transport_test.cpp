@@ -6,6 +6,7 @@
 #include "device_support.hpp"
 #include "fabric/host/host_transport.hpp"
 #include "fabric/registry.hpp"
+#include "transport_caller_support.hpp"
 #include "transport_support.hpp"
 
 namespace fabricmark::fabric {
@@ -289,6 +290,34 @@ TEST_F(OnRing, ATransferBeginsAfterTheCopyThatMakesWhatIsSent) {
       queue.finish();
       EXPECT_EQ(found, sent);
     }
+  });
+}
+
+TEST_F(OnRing, CollectiveCallsOverTheHostDoTheirOperations) {
+  for (const int count : {2, 3, 4}) {
+    const std::vector<collectives::Case> cases = collectives::cases_for(count, {0, 1, 997});
+    for (const auto& [chunk, zero_copy] : kWays) {
+      on_ranks(count, waiting(kTimeout), [&](const auto& context, Communicator& ranks) {
+        HostTransport transport(context, static_cast<std::int64_t>(chunk), zero_copy, Waiting::kYield);
+        collectives::TransportCaller caller(transport);
+        for (const collectives::Case& one : cases) collectives::call_over(caller, transport, one);
+        EXPECT_EQ(ranks.size(), count);
+      });
+    }
+  }
+}
+
+TEST_F(OnRing, WhatTheHostSeesOfADevicesElementsIsWhatItLastRead) {
+  on_ranks(2, waiting(kTimeout), [](const auto& context, Communicator& /*ranks*/) {
+    HostTransport transport(context, 0);
+    collectives::TransportCaller caller(transport);
+    const collectives::View elements = caller.allocate(1, collectives::Type::kInt32);
+    const auto fill = [&](std::byte with) { std::fill_n(elements.data, elements.bytes(), with); };
+    fill(std::byte{1});
+    caller.write(elements);
+    fill(std::byte{2});
+    caller.read(elements);
+    EXPECT_EQ(elements.data[0], std::byte{1});
   });
 }
 

@@ -182,7 +182,6 @@ TEST(LinkCalls, RefuseAWayWithoutALink) {
       host.finish();
     } catch (const std::exception& error) {
       messages[static_cast<std::size_t>(ranks.rank())] = error.what();
-      throw;
     }
     return 0;
   });
