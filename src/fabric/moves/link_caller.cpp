@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <exception>
@@ -137,6 +138,20 @@ Shape shape_of_links(const fabric::Topology& topology) {
   }
   throw bad_use(fmt::format("collectives over links do not know the topology {}", topology.name()),
                 "use pair, ring, torus or full-mesh");
+}
+
+Costs costs_of_links(const dataflow::LinkCost& link, const dataflow::DeviceCost& device,
+                     const LinkCosts& costs) {
+  // An order, and the word of its end, are seen in the cycle after.
+  constexpr double kOrderCycles = 2;
+  const double cycle = 1 / device.clock_hz;
+  const double word = std::ceil(sizeof(LinkWord) / link.width_bytes) / link.clock_hz;
+  const double copied = static_cast<double>(costs.copy_bytes) * device.clock_hz;
+  return {.issue_seconds = kOrderCycles * cycle,
+          .message_seconds = link.latency_seconds + costs.depth_cycles * cycle,
+          .bytes_per_second = sizeof(LinkWord) / std::max(word, cycle),
+          .copy_bytes_per_second = copied,
+          .combine_bytes_per_second = sizeof(LinkWord) / cycle};
 }
 
 /// Both directions of a cable.

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "fabric/collectives/algorithm.hpp"
+#include "fabric/collectives/costs.hpp"
 #include "fabric/collectives/operation.hpp"
 #include "fabric/dataflow/fabric.hpp"
 #include "fabric/dataflow/host.hpp"
@@ -21,6 +22,10 @@ struct LinkCosts {
 /// How devices with such links are wired, all of them ranks: any to any, a ring or a torus, by the cables
 /// that there are, and only neighbours talk. Throws Error (bad use) for any other topology.
 Shape shape_of_links(const fabric::Topology& topology);
+
+/// What moves take there, for `choose`.
+Costs costs_of_links(const dataflow::LinkCost& link, const dataflow::DeviceCost& device,
+                     const LinkCosts& costs = {});
 
 /// Collective calls between devices over direct links, such as circuits and channels, in modelled time: the
 /// ranks are the devices. A call is kernels: one that runs the algorithm, and for each neighbour one that
