@@ -51,9 +51,10 @@ void check_memory(const Options& options) {
 }
 
 int run(Communicator& ranks, const Options& options, const std::vector<std::string>& command) {
-  if (ranks.kind() == "mpi") {
-    throw fabricmark::bad_use("a launcher starts processes, and all ranks of the engine are in one",
-                              "start without it, with --ranks");
+  if (ranks.size() != options.ranks) {  // started by a launcher
+    throw fabricmark::bad_use(
+        fmt::format("{} processes were started for {} ranks", ranks.size(), options.ranks),
+        fmt::format("give --ranks {}", ranks.size()));
   }
   const std::string started = fabricmark::time_now();
   const auto begin = std::chrono::steady_clock::now();

@@ -49,7 +49,9 @@ void add_calls(CLI::App& app, Options& options, Texts& texts) {
   app.add_option("--issuer", texts.issuer, "who calls the engine: host, or logic (a kernel) [host]");
   app.add_option("--mode", texts.mode,
                  "operands: buffered (in memory), or streaming (streams of kernels) [buffered]");
-  app.add_option("--ranks", options.ranks, "devices, all in this process [2]")->check(CLI::Range(1, 1024));
+  app.add_option("--ranks", options.ranks,
+                 "devices: threads of this process, or as many processes as a launcher has started [2]")
+      ->check(CLI::Range(1, 1024));
   app.add_option("--sizes", texts.sizes,
                  "bytes of one rank's elements, MIN:MAX, doubled each time [64:1MiB]");
   app.add_option("--type", texts.type, "int32, int64, float16, float32 or float64 [float32]");

@@ -97,7 +97,8 @@ Command command_of(const engine::Call& call, const Registered& memory) {
       command = fm::accl_stream_put(own, count, call.peer, call.remote_stream);
       break;
     default:
-      command = fm::accl_collective(static_cast<int>(call.collective.operation), call.peer, count, own, result);
+      command =
+          fm::accl_collective(static_cast<int>(call.collective.operation), call.peer, count, own, result);
       command.reduction = static_cast<int>(call.reduction);
   }
   command.type = static_cast<int>(call.type);
