@@ -1,6 +1,7 @@
 """fm_collective: every operation over each transport, right, and as fast as the engine was measured."""
 
 import json
+import shutil
 import subprocess
 import time
 from dataclasses import dataclass
@@ -21,6 +22,7 @@ COLLECTIVES = ["broadcast", "scatter", "gather", "all_gather", "reduce", "all_re
 MESSAGES = ["send", "put", "stream_put"]
 TRANSPORTS = ["accl-udp", "accl-tcp", "accl-rdma"]
 MIB = 2**20
+MPIRUN = ["mpirun", "-q", "--allow-run-as-root", "--oversubscribe", "--bind-to", "none", "-n"]
 
 
 @dataclass
@@ -45,11 +47,11 @@ def noctua2(tmp_path_factory):
 
 @pytest.fixture
 def run(noctua2, tmp_path):
-    def start(*words, system=noctua2):
+    def start(*words, system=noctua2, launcher=()):
         file = tmp_path / "result.json"
         file.unlink(missing_ok=True)
         given = ("--system", system) if system else ()
-        command = [str(word) for word in (PROGRAM, *words, *given, "--json", file)]
+        command = [str(word) for word in (*launcher, PROGRAM, *words, *given, "--json", file)]
         done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
         document = json.loads(file.read_text()) if file.exists() else None
         return Ended(done.returncode, done.stdout, done.stderr, document)
@@ -290,3 +292,17 @@ def test_help_and_version():
     for option in ("--help", "--version"):
         done = subprocess.run([PROGRAM, option], capture_output=True, text=True, check=True)
         assert "fm_collective" in done.stdout
+
+
+@pytest.mark.skipif(not shutil.which("mpirun"), reason="no mpirun")
+def test_processes_take_what_threads_take(run):
+    asked = ("all_reduce", "--transport", "accl-tcp", "--ranks", 3, "--sizes", "64:1024")
+    threads = run(*asked)
+    processes = run(*asked, launcher=[*MPIRUN, "3"])
+    assert processes.code == 0, processes.errors
+    times = threads.metric("latency")
+    assert len(times) == len(("64", "128", "256", "512", "1024"))
+    assert processes.metric("latency") == times
+    refused = run(*asked, launcher=[*MPIRUN, "2"])
+    assert refused.code == 2
+    assert "2 processes were started for 3 ranks; give --ranks 2" in refused.errors
