@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <optional>
@@ -53,7 +54,7 @@ class Caller {
   struct Running;
 
   [[nodiscard]] bool is_group(int communicator) const {
-    return communicator >= 0 && communicator < static_cast<int>(groups_.size());
+    return communicator >= 0 && communicator < std::ssize(groups_);
   }
   /// What a call ends with ends those of the other ranks, unless they know or may go on.
   void tell_others(const dataflow::Kernel& kernel, int communicator, const Result& result);
