@@ -49,7 +49,7 @@ TOKENS = re.compile(
 )
 # C++ has streams of its own, so that a variable may be called so: as a benchmark it is a namespace only.
 COMMON_WORDS = {"stream"}
-WITH_STREAMS = ("src/fabric/dataflow/", "src/fabric/engine/", "src/microbench/")
+WITH_STREAMS = ("src/fabric/dataflow/", "src/fabric/engine/", "src/fabric/moves/", "src/microbench/")
 SOURCES = {".cpp", ".hpp", ".cl", ".h"}
 
 

@@ -77,4 +77,18 @@ inline View view(std::vector<float>& values) {
   return {reinterpret_cast<std::byte*>(values.data()), values.size(), Type::kFloat32};
 }
 
+inline Devices devices(fabric::Protocol protocol, int ranks = 2) {
+  Devices all;
+  all.ranks = ranks;
+  all.network = network_of(protocol);
+  return all;
+}
+
+/// Of all ranks, in place.
+inline collectives::Call all_reduce(std::vector<float>& values) {
+  collectives::Call call{.operation = collectives::Operation::kAllReduce, .count = values.size()};
+  call.own = call.result = view(values);
+  return call;
+}
+
 }  // namespace fabricmark::engine

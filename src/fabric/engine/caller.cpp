@@ -48,16 +48,6 @@ collectives::Shape shape_of(const fabric::Topology& topology) {
 
 }  // namespace
 
-/// A call under way.
-struct Caller::Running {
-  dataflow::Kernel& kernel;
-  const Call& call;
-  Group& group;
-  Result result{};
-  std::uint64_t lost_bytes = 0;
-  std::vector<std::shared_ptr<std::vector<std::byte>>> memory{};  // of operands that are streams
-};
-
 Caller::Caller(dataflow::Fabric& fabric, Engine& engine, Streams& streams)
     : fabric_(fabric), engine_(engine), streams_(streams) {
   std::vector<int> all(static_cast<std::size_t>(fabric.settings().topology->devices()));
@@ -155,43 +145,6 @@ void Caller::carry_out(Running& running) {
   }
 }
 
-void Caller::check_type(const Running& running) const {
-  const Call& call = running.call;
-  if (!call.is_compressed) return;
-  if (!engine_.settings().has_compression) {
-    throw CallFailed{
-        {Code::kNotSupported, fmt::format("{}: this engine was built without compression; call it without, "
-                                          "or build the engine with its plugins",
-                                          call.text())}};
-  }
-  if (call.type != Type::kFloat32) {
-    throw CallFailed{
-        {Code::kNotSupported, fmt::format("{}: only float32 travels compressed, as float16; not {}",
-                                          call.text(), collectives::name_of(call.type))}};
-  }
-}
-
-void Caller::check_operands(const Running& running) {
-  const Call& call = running.call;
-  const auto check = [&call](const Operand& operand, const char* what) {
-    const View& memory = operand.memory;
-    const bool fits = operand.stream || call.count == 0 ||
-                      (memory.data != nullptr && memory.count >= call.count && memory.type == call.type);
-    if (fits) return;
-    throw CallFailed{
-        {Code::kUnknownMemory,
-         fmt::format("{}: {} elements of {} are called for, and {} has {} of {}; give it as many",
-                     call.text(), call.count, collectives::name_of(call.type), what,
-                     memory.data == nullptr ? 0 : memory.count, collectives::name_of(memory.type))}};
-  };
-  const Kind kind = call.kind;
-  const bool has_result = kind == Kind::kRecv || kind == Kind::kCopy || kind == Kind::kCombine;
-  const bool is_of_one = kind != Kind::kNop && kind != Kind::kCollective;  // collectives::check sees to those
-  if (is_of_one && kind != Kind::kRecv) check(call.a, "its operand");
-  if (kind == Kind::kCombine) check(call.b, "its second operand");
-  if (has_result) check(call.result, "its result");
-}
-
 int Caller::device_of(const Running& running) const {
   const int peer = running.call.peer;
   if (peer < 0 || peer >= std::ssize(running.group.devices)) {
@@ -200,50 +153,6 @@ int Caller::device_of(const Running& running) const {
                                          running.group.devices.size() - 1)}};
   }
   return running.group.devices[static_cast<std::size_t>(peer)];
-}
-
-// Operands.
-
-View Caller::room(Running& running, const Operand& operand, std::size_t count) {
-  if (!operand.stream) return operand.memory.part(0, count);
-  const auto& bytes = running.memory.emplace_back(
-      std::make_shared<std::vector<std::byte>>(count * collectives::bytes_of(running.call.type)));
-  return {bytes->data(), count, running.call.type};
-}
-
-View Caller::loaded(Running& running, const Operand& operand, std::size_t count) {
-  const View elements = room(running, operand, count);
-  if (!operand.stream || count == 0) return elements;
-  StreamEnd* const end = streams_.from_kernel(*operand.stream);
-  if (end == nullptr) {
-    throw CallFailed{
-        {Code::kUnknownStream, fmt::format("{}: no kernel writes stream {}; connect one to the engine",
-                                           running.call.text(), *operand.stream)}};
-  }
-  const Engine::TicketId ticket = engine_.open_ticket(running.call.text(), 0);
-  end->add({.at = running.kernel.clock,
-            .wanted = elements.bytes(),
-            .came = [memory = running.memory.back()](
-                        dataflow::Kernel&,
-                        const std::vector<std::byte>& bytes) { std::ranges::copy(bytes, memory->begin()); },
-            .ended = [this, ticket](Time at) { engine_.end_ticket(ticket, at); }});
-  engine_.wait(running.kernel, ticket, running.lost_bytes);
-  return elements;
-}
-
-void Caller::store(Running& running, const Operand& operand, const View& elements) {
-  if (!operand.stream) return;
-  StreamEnd* const end = streams_.to_kernel(*operand.stream);
-  if (end == nullptr) {
-    throw CallFailed{
-        {Code::kUnknownStream, fmt::format("{}: no kernel reads stream {}; connect one to the engine",
-                                           running.call.text(), *operand.stream)}};
-  }
-  const Engine::TicketId ticket = engine_.open_ticket(running.call.text(), 0);
-  end->add({.at = running.kernel.clock,
-            .out = Payload(std::vector<std::byte>(elements.data, elements.data + elements.bytes())),
-            .ended = [this, ticket](Time at) { engine_.end_ticket(ticket, at); }});
-  engine_.wait(running.kernel, ticket, running.lost_bytes);
 }
 
 // Calls.

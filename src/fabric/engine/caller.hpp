@@ -51,7 +51,15 @@ class Caller {
   Result run(dataflow::Kernel& kernel, const Command& command);
 
  private:
-  struct Running;
+  /// A call under way.
+  struct Running {
+    dataflow::Kernel& kernel;
+    const Call& call;
+    Group& group;
+    Result result{};
+    std::uint64_t lost_bytes = 0;
+    std::vector<std::shared_ptr<std::vector<std::byte>>> memory{};  // of operands that are streams
+  };
 
   [[nodiscard]] bool is_group(int communicator) const {
     return communicator >= 0 && communicator < std::ssize(groups_);

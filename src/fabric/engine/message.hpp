@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <type_traits>
@@ -40,6 +41,11 @@ struct Header {
   std::int32_t stream = 0;   ///< kWords
 };
 static_assert(std::is_trivially_copyable_v<Header> && sizeof(Header) <= dataflow::Letter::kHeaderBytes);
+
+/// Of an element as it travels.
+inline std::size_t travelling_bytes(const Header& header) {
+  return collectives::bytes_of(header.is_compressed ? collectives::Type::kFloat16 : header.type);
+}
 
 inline Header header_of(const dataflow::Letter& letter) {
   Header header;

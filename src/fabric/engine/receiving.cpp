@@ -1,0 +1,256 @@
+// What comes to an engine: messages and the receives that wait for them.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "fabric/collectives/elements.hpp"
+#include "fabric/engine/engine.hpp"
+
+namespace fabricmark::engine {
+
+Engine::TicketId Engine::start_receive(dataflow::Kernel& kernel, const Expected& expected,
+                                       Destination destination) {
+  kernel.worker().wait_until_known(kernel);
+  const TicketId id = open_ticket(expected.what, expected.communicator);
+  if (const Result* const cause = broken(expected.communicator)) {
+    end_ticket(id, kernel.clock, *cause);
+    return id;
+  }
+  Posted posted{id, expected, std::move(destination)};
+  const auto found = std::ranges::find_if(
+      unexpected_, [&posted](const Message& message) { return posted.expected.is_for(message.header); });
+  if (found == unexpected_.end()) {
+    posted_.push_back(std::move(posted));
+    return id;
+  }
+  const Message message = std::move(*found);
+  unexpected_.erase(found);
+  match(posted, message, kernel.clock);
+  return id;
+}
+
+bool Expected::is_for(const Header& header) const {
+  return header.communicator == communicator && header.from == from && header.context == context &&
+         (tag == kAnyTag || header.tag == tag || header.tag == kAnyTag);
+}
+
+void Engine::begin_message(Message& message, std::size_t bytes) {
+  const std::size_t needed = std::max<std::size_t>(1, (bytes + settings_.rx_bytes - 1) / settings_.rx_bytes);
+  if (needed > free_buffers_) {
+    message.was_refused = true;
+    ++refusals_;
+    return;
+  }
+  message.buffers = needed;
+  free_buffers_ -= needed;
+}
+
+void Engine::release(std::size_t buffers, Time at) {
+  if (buffers == 0) return;
+  timers_.at(at, [this, buffers](Time) { free_buffers_ += buffers; });
+}
+
+std::span<std::byte> Engine::landing(const dataflow::Letter& letter) {
+  const Header header = header_of(letter);
+  const auto posted = granted_.find(header.receiver);
+  const bool fits = header.kind == MessageKind::kData && !header.is_compressed && posted != granted_.end();
+  if (!fits) return {};
+  const Destination& destination = posted->second.destination;
+  if (destination.own || destination.bytes) return {};
+  return {destination.elements.data, destination.elements.bytes()};
+}
+
+void Engine::arrived(const fabric::Stack::Arrival& arrival, const dataflow::Letter& letter) {
+  const auto [place, is_first] = coming_.try_emplace({arrival.from, arrival.id});
+  Message& message = place->second;
+  if (is_first) {
+    message.header = header_of(letter);
+    message.payload = letter.payload;
+    if (message.header.kind == MessageKind::kEager) begin_message(message, letter.payload.bytes.size());
+  }
+  if (arrival.is_lost) {
+    message.lost_bytes += arrival.bytes;
+    message.holes.emplace_back(arrival.offset, arrival.bytes);
+  }
+  if (!arrival.is_last) return;
+  const Message whole = std::move(message);
+  coming_.erase(place);
+  arrive(whole, arrival.time);
+}
+
+void Engine::arrive(const Message& message, Time at) {
+  const Header& header = message.header;
+  switch (header.kind) {
+    case MessageKind::kEager:
+      take(message, at);
+      return;
+    case MessageKind::kRequest:
+      if (message.lost_bytes == 0) take(message, at);
+      return;
+    case MessageKind::kGrant: {
+      auto outgoing = announced_.extract(header.sender);
+      if (outgoing.empty()) return;  // its sender has given up
+      Outgoing& letter = outgoing.mapped();
+      letter.header.kind = MessageKind::kData;
+      letter.header.receiver = header.receiver;
+      post(letter.to, letter.header, std::move(letter.payload), at, header.sender);
+      return;
+    }
+    case MessageKind::kData: {
+      const auto posted = granted_.extract(header.receiver);
+      if (!posted.empty()) deliver(posted.mapped(), message, at, false);
+      return;
+    }
+    case MessageKind::kPut:
+      take_put(message, at);
+      return;
+    case MessageKind::kWords: {
+      lost_words_bytes_ += message.lost_bytes;
+      const auto taker = takers_.find(header.stream);
+      if (message.lost_bytes > 0 || taker == takers_.end()) return;
+      taker->second(at, message.payload);
+      return;
+    }
+    case MessageKind::kAbort:
+      take_abort(message, at);
+      return;
+  }
+}
+
+void Engine::take(const Message& message, Time at) {
+  compare_calls(message.header, at);
+  if (broken(message.header.communicator) != nullptr) {  // nobody will receive it
+    release(message.buffers, at);
+    return;
+  }
+  const auto found = std::ranges::find_if(
+      posted_, [&message](const Posted& posted) { return posted.expected.is_for(message.header); });
+  if (found == posted_.end()) {
+    unexpected_.push_back(message);
+    return;
+  }
+  const Posted posted = std::move(*found);
+  posted_.erase(found);
+  match(posted, message, at);
+}
+
+std::optional<Result> Engine::difference(const Posted& posted, const Header& header) {
+  const Expected& expected = posted.expected;
+  if (header.signature != expected.signature) {
+    return Result{
+        Code::kCallsDiffer,
+        fmt::format("{}: that rank calls it with another operation, root, count, type, reduction or "
+                    "algorithm; let all ranks call the same",
+                    expected.what)};
+  }
+  if (header.count != expected.count || header.type != expected.type) {
+    return Result{Code::kCallsDiffer,
+                  fmt::format("{}: {} elements of {} came for {} of {}; let both ranks name the same",
+                              expected.what, header.count, collectives::name_of(header.type), expected.count,
+                              collectives::name_of(expected.type))};
+  }
+  return std::nullopt;
+}
+
+void Engine::match(const Posted& posted, const Message& message, Time at) {
+  if (auto difference = Engine::difference(posted, message.header)) {
+    release(message.buffers, at);
+    end_ticket(posted.ticket, at, std::move(*difference));
+    return;
+  }
+  if (message.was_refused) {
+    end_ticket(
+        posted.ticket, at,
+        {Code::kPoolExhausted,
+         fmt::format("{}: {} bytes came and no {} of {} receive buffers were free; receive earlier, or use "
+                     "more buffers",
+                     posted.expected.what, message.payload.bytes.size(),
+                     (message.payload.bytes.size() + settings_.rx_bytes - 1) / settings_.rx_bytes,
+                     settings_.rx_buffers)});
+    return;
+  }
+  if (message.header.kind == MessageKind::kRequest) {
+    Header grant = message.header;
+    grant.kind = MessageKind::kGrant;
+    grant.receiver = posted.ticket;
+    grant.from = device_;
+    granted_.emplace(posted.ticket, posted);
+    post(message.header.from, grant, {}, at, std::nullopt);
+    return;
+  }
+  deliver(posted, message, at, true);
+}
+
+void Engine::deliver(const Posted& posted, const Message& message, Time at, bool is_buffered) {
+  const Destination& destination = posted.destination;
+  const bool is_moved = !destination.bytes && (is_buffered || destination.own);
+  const Time end = is_moved ? moved(at, static_cast<double>(destination.elements.bytes())) : at;
+  store(destination, message);
+  release(message.buffers, end);
+  Result result;
+  if (message.lost_bytes > 0) {
+    result = {Code::kPacketsLost, "", message.lost_bytes};
+  }
+  end_ticket(posted.ticket, end, std::move(result));
+}
+
+void Engine::store(const Destination& destination, const Message& message) {
+  const Header& header = message.header;
+  std::vector<std::byte> whole(header.is_compressed ? header.count * collectives::bytes_of(header.type) : 0);
+  if (header.is_compressed) {
+    collectives::float16_to_float32(message.payload.bytes.data(), whole.data(), header.count);
+  }
+  const std::span<const std::byte> came = header.is_compressed ? whole : message.payload.bytes;
+  if (destination.bytes) {
+    destination.bytes->assign(came.begin(), came.end());
+    return;
+  }
+  const View& to = destination.elements;
+  const std::size_t element = collectives::bytes_of(header.type);
+  const View& old = destination.own ? *destination.own : to;
+  const auto put = [&](std::size_t first, std::size_t end) {
+    if (first >= end) return;
+    std::byte* const target = to.data + first * element;
+    const std::byte* const source = came.data() + first * element;
+    if (destination.own) {
+      collectives::combine(header.type, destination.reduction, source, old.data + first * element, target,
+                           end - first);
+    } else if (target != source) {
+      std::memcpy(target, source, (end - first) * element);
+    }
+  };
+  std::size_t next = 0;
+  for (const auto& [offset, bytes] : message.holes) {
+    const std::size_t travelling = travelling_bytes(header);
+    const std::size_t first = std::min<std::size_t>(offset / travelling, header.count);
+    const std::size_t end =
+        std::min<std::size_t>((offset + bytes + travelling - 1) / travelling, header.count);
+    put(next, first);
+    if (destination.own && to.data != old.data && end > first) {
+      std::memcpy(to.data + first * element, old.data + first * element, (end - first) * element);
+    }
+    next = end;
+  }
+  put(next, header.count);
+}
+
+void Engine::take_put(const Message& message, Time at) {
+  const Header& header = message.header;
+  const View* const memory = this->memory(header.memory);
+  const bool has_room =
+      memory != nullptr && memory->type == header.type && header.first + header.count <= memory->count;
+  if (!has_room) {
+    spread(at, header.communicator, {header.from},
+           {Code::kUnknownMemory,
+            fmt::format(
+                "put into memory {} of device {}: no such {} elements of {} were registered there; register "
+                "them, and tell its number",
+                header.memory, device_, header.first + header.count, collectives::name_of(header.type))});
+    return;
+  }
+  store({memory->part(header.first, header.count)}, message);
+}
+
+}  // namespace fabricmark::engine
