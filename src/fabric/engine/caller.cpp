@@ -106,9 +106,10 @@ Result Caller::run(dataflow::Kernel& kernel, const Call& call) {
   return running.result;
 }
 
-void Caller::tell_others(const dataflow::Kernel& kernel, int communicator, const Result& result) {
+void Caller::tell_others(dataflow::Kernel& kernel, int communicator, const Result& result) {
   const Code code = result.code;
   if (code == Code::kDone || code == Code::kPacketsLost || code == Code::kPeerFailed) return;
+  kernel.worker().wait_until_known(kernel);  // what came before may have ended the other calls
   const Group& group = this->group(communicator);
   Result told = result;
   told.text = fmt::format("rank {} of communicator {}: {}", group.rank, communicator, told.text);

@@ -65,7 +65,7 @@ class Caller {
     return communicator >= 0 && communicator < std::ssize(groups_);
   }
   /// What a call ends with ends those of the other ranks, unless they know or may go on.
-  void tell_others(const dataflow::Kernel& kernel, int communicator, const Result& result);
+  void tell_others(dataflow::Kernel& kernel, int communicator, const Result& result);
   void check_numbers(const Command& command) const;
   [[nodiscard]] Call call_of(const Command& command) const;
   void carry_out(Running& running);
