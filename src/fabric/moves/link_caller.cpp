@@ -9,7 +9,7 @@
 #include <cstring>
 #include <exception>
 #include <list>
-#include <optional>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -156,6 +156,7 @@ Costs costs_of_links(const dataflow::LinkCost& link, const dataflow::DeviceCost&
 
 /// Both directions of a cable.
 struct LinkCaller::Link {
+  Link(dataflow::Host& host, int port) : ends(host.open<LinkWord>(port)) {}
   dataflow::Link<LinkWord> ends;
 };
 
@@ -275,7 +276,7 @@ LinkCaller::~LinkCaller() = default;
 
 LinkCaller::Link& LinkCaller::link(const fabric::Port& port) {
   auto& found = links_[port.port];
-  if (!found) found.reset(new Link{host_.open<LinkWord>(port.port)});
+  if (!found) found = std::make_unique<Link>(host_, port.port);
   return *found;
 }
 

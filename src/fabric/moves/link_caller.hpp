@@ -45,7 +45,8 @@ class LinkCaller {
   LinkCaller& operator=(const LinkCaller&) = delete;
 
   /// One call of all devices, as collectives::run; returns when this rank's result is there, and gives the
-  /// modelled seconds from the host's start to then. Throws Error (bad use) where the algorithm sends to a
+  /// modelled seconds from the host's start to then: hosts that are to begin together agree on a time before
+  /// (Host::pass_until). Throws Error (bad use) where the algorithm sends to a
   /// device without a link, and what Host throws. Operands without data only take their time.
   double run(const Algorithm& algorithm, const Call& call);
 
