@@ -278,7 +278,7 @@ std::optional<Report> Fabric::meet(bool waits) {
 
 Time Fabric::lookahead() const {
   const bool is_alone = settings_.workers == 1 && !peers_;
-  const bool has_links = !is_alone && !(network_ && settings_.link.latency_seconds == 0);
+  const bool has_links = !is_alone && (!network_ || settings_.link.latency_seconds > 0);
   const Time of_links = has_links ? fabric::from_seconds(settings_.link.latency_seconds) : fabric::kEndOfTime;
   return network_ ? std::min(of_links, network_->lookahead()) : of_links;
 }
