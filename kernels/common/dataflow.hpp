@@ -25,6 +25,10 @@
 //     #pragma HLS pipeline II = 1                a turn of the loop each cycle
 //     #pragma HLS unroll                         all turns at once
 //
+// For native runs alone, and nothing with Vitis:
+//     fm::spend_cycles(n)                what a loop without streams takes in modelled time
+//     FM_WIDEST                          a function compiled for several lengths of a CPU's vectors
+//
 // C++14 without heap, recursion, virtual functions and exceptions: tools/hls_lint.py sees to it. There is no
 // Vitis where this is developed, so that all of it was compiled against tests/hls_stub only.
 #ifndef FABRICMARK_DATAFLOW_HPP
@@ -36,25 +40,36 @@
 #include <ap_int.h>
 #include <hls_stream.h>
 
+#define FM_WIDEST
+
 namespace fm {
 /// Without a depth it is 2. Kernels take `stream<T>&`, which one with a depth is, too.
 template <typename T, int Depth = 0>
 using stream = hls::stream<T, Depth>;
 template <int Width>
 using uint = ap_uint<Width>;
+inline void spend_cycles(long) {}
 }  // namespace fm
 
 #else
 
+#include <fabric/dataflow/kernel.hpp>
 #include <fabric/dataflow/stream.hpp>
 
 #include "common/masked_uint.hpp"
+
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_THREAD__)
+#define FM_WIDEST __attribute__((target_clones("avx512f", "avx2", "fma", "default")))
+#else
+#define FM_WIDEST
+#endif
 
 namespace fm {
 template <typename T, int Depth = 0>
 using stream = fabricmark::dataflow::stream<T, Depth>;
 template <int Width>
 using uint = masked::uint<Width>;
+using fabricmark::dataflow::spend_cycles;
 }  // namespace fm
 
 #endif

@@ -17,7 +17,7 @@
 #define BLOCKS (BLOCK_SIZE / REGISTER_BLOCK)
 #define REGISTER_SIZE REGISTER_BLOCK
 #include "common/register_block.h"
-#include "hpl/block_steps.h"
+#include "hpl/whole_blocks.h"
 
 #if FM_REPLICA == 0  // of these there is one each
 FM_SINGLE_WORK_ITEM
@@ -28,15 +28,7 @@ __kernel void lu(__global TILE_VALUE* restrict a, __global TILE_VALUE* restrict 
   TILE_VALUE upper_inverse[BLOCKS][REGISTER_SIZE][REGISTER_SIZE] __attribute__((aligned(64)));
   __global TILE_VALUE* start = a + (size_t)row * columns + column;
   load_block(block, start, columns);
-  for (uint k = 0; k < BLOCKS; ++k) {
-    factorize(block[k][k]);
-    invert(block[k][k], lower_inverse[k], upper_inverse[k]);
-    for (uint i = k + 1; i < BLOCKS; ++i) multiply(block[i][k], block[i][k], upper_inverse[k]);
-    for (uint j = k + 1; j < BLOCKS; ++j) multiply(block[k][j], lower_inverse[k], block[k][j]);
-    for (uint i = k + 1; i < BLOCKS; ++i) {
-      for (uint j = k + 1; j < BLOCKS; ++j) multiply_subtract(block[i][j], block[i][k], block[k][j]);
-    }
-  }
+  factorize_block(block, lower_inverse, upper_inverse);
   store_block(block, start, columns);
   for (uint r = 0; r < BLOCK_SIZE; ++r) {
     FM_PIPELINE
@@ -62,12 +54,7 @@ __kernel void left(__global TILE_VALUE* restrict a, __global const TILE_VALUE* r
     REGISTER_BLOCKS(block);
     __global TILE_VALUE* start = a + (row + (size_t)step * BLOCK_SIZE) * columns + column;
     load_block(block, start, columns);
-    for (uint k = 0; k < BLOCKS; ++k) {
-      for (uint i = 0; i < BLOCKS; ++i) multiply(block[i][k], block[i][k], factor[k][k]);
-      for (uint j = k + 1; j < BLOCKS; ++j) {
-        for (uint i = 0; i < BLOCKS; ++i) multiply_subtract(block[i][j], block[i][k], factor[k][j]);
-      }
-    }
+    solve_left(block, factor);
     store_block(block, start, columns);
     store_block(block, panel + (size_t)(panel_start + step) * BLOCK_SIZE * BLOCK_SIZE, BLOCK_SIZE);
   }
@@ -84,12 +71,7 @@ __kernel void top(__global TILE_VALUE* restrict a, __global const TILE_VALUE* re
     REGISTER_BLOCKS(block);
     __global TILE_VALUE* start = a + (size_t)row * columns + column + (size_t)step * BLOCK_SIZE;
     load_block(block, start, columns);
-    for (uint k = 0; k < BLOCKS; ++k) {
-      for (uint j = 0; j < BLOCKS; ++j) multiply(block[k][j], factor[k][k], block[k][j]);
-      for (uint i = k + 1; i < BLOCKS; ++i) {
-        for (uint j = 0; j < BLOCKS; ++j) multiply_subtract(block[i][j], factor[i][k], block[k][j]);
-      }
-    }
+    solve_top(block, factor);
     store_block(block, start, columns);
     store_block(block, panel + (size_t)(panel_start + step) * BLOCK_SIZE * BLOCK_SIZE, BLOCK_SIZE);
   }
@@ -106,32 +88,11 @@ __kernel void FM_REPLICATED(inner)(__global TILE_VALUE* restrict a,
                                    const uint columns, const uint row_begin, const uint column_begin,
                                    const uint width, const uint first, const uint count) {
   for (uint number = first; number < first + count; ++number) {
-    REGISTER_BLOCKS(left_block);
-    REGISTER_BLOCKS(top_block);
-    REGISTER_BLOCKS(product);
     const size_t i = row_begin + number / width;
     const size_t j = column_begin + number % width;
-    load_block(left_block, left_panel + (left_start + i) * BLOCK_SIZE * BLOCK_SIZE, BLOCK_SIZE);
-    load_block(top_block, top_panel + (top_start + j) * BLOCK_SIZE * BLOCK_SIZE, BLOCK_SIZE);
-    for (uint k = 0; k < BLOCKS; ++k) {
-      for (uint r = 0; r < BLOCKS; ++r) {
-        FM_PIPELINE
-        for (uint c = 0; c < BLOCKS; ++c) {
-          multiply_add(product[r][c], left_block[r][k], top_block[k][c], k == 0);
-        }
-      }
-    }
-    __global TILE_VALUE* start = a + (row + i * BLOCK_SIZE) * columns + column + j * BLOCK_SIZE;
-    for (uint r = 0; r < BLOCK_SIZE; ++r) {
-      FM_PIPELINE
-      for (uint c = 0; c < BLOCK_SIZE; c += REGISTER_SIZE) {
-        FM_UNROLL_FULLY
-        for (uint x = 0; x < REGISTER_SIZE; ++x) {
-          start[(size_t)r * columns + c + x] -=
-              product[r / REGISTER_SIZE][c / REGISTER_SIZE][r % REGISTER_SIZE][x];
-        }
-      }
-    }
+    update_block(a + (row + i * BLOCK_SIZE) * columns + column + j * BLOCK_SIZE, columns,
+                 left_panel + (left_start + i) * BLOCK_SIZE * BLOCK_SIZE,
+                 top_panel + (top_start + j) * BLOCK_SIZE * BLOCK_SIZE);
   }
 }
 

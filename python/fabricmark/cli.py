@@ -15,7 +15,16 @@ from fabricmark.base.terminal import Column
 from fabricmark.base.written import NOTHING
 from fabricmark.compare import ab, arguments, comparison, resampling
 from fabricmark.compare import view as compare_view
-from fabricmark.measure import calibrate, campaign_run, launch, listing_view, new_system, running, scale_run
+from fabricmark.measure import (
+    calibrate,
+    campaign_run,
+    launch,
+    listing_view,
+    new_system,
+    published_view,
+    running,
+    scale_run,
+)  # fmt: skip
 from fabricmark.measure.scale import MODES, SCOPES
 from fabricmark.predict.command import predict
 from fabricmark.report import outputs, run_tables
@@ -175,6 +184,8 @@ def run_command(
     loaded, errors = run_tables.load_all(outcome.files)
     if loaded:
         run_tables.show(loaded)
+        if system is not None:
+            published_view.show(loaded, system)
         outcome.exit_code = max(outcome.exit_code, run_tables.exit_code(loaded))
     for error in errors:
         outcome.exit_code = max(outcome.exit_code, ENVIRONMENT, fail(error))

@@ -26,6 +26,7 @@ struct DeviceInfo {
   int platform_index = 0;
   int device_index = 0;  ///< among the devices that the selection matched
   std::uint64_t compute_units = 0;
+  std::uint64_t kernel_threads = 1;  ///< of an emulator, each of which runs a kernel at the same time
   std::uint64_t global_memory_bytes = 0;
   std::uint64_t max_allocation_bytes = 0;
   std::uint64_t local_memory_bytes = 0;
@@ -47,7 +48,7 @@ struct DeviceInfo {
   /// own circuits, on its emulator a thread; others may run one after the other.
   [[nodiscard]] std::uint64_t kernels_at_once() const {
     if (device_class == DeviceClass::kFpga) return std::numeric_limits<std::uint64_t>::max();
-    return device_class == DeviceClass::kEmulator ? compute_units : 1;
+    return device_class == DeviceClass::kEmulator ? kernel_threads : 1;
   }
   /// By its platform and vendor, which may have its new name.
   [[nodiscard]] bool is_of_xilinx() const {

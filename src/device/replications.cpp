@@ -186,7 +186,7 @@ Events start_group(const DeviceInfo& info, const std::string& operation,
     throw bad_use(
         fmt::format("{} does not promise that {} kernels that wait for each other run at the same time",
                     info.name, members.size()),
-        "use an FPGA, or its emulator with as many threads");
+        "use an FPGA, or its emulator with a larger CL_CONFIG_CPU_TBB_NUM_WORKERS");
   }
   std::set<std::pair<const Replications*, int>> seen;
   for (const GroupMember& member : members) {

@@ -21,9 +21,8 @@ FaultyTransport::FaultyTransport(std::unique_ptr<Transport> transport, const run
       only_in_(fault.repetition),
       repetition_(repetition) {}
 
-template <typename Count>
 void FaultyTransport::send_copies(std::vector<Message>& messages, const device::Events& after,
-                                  Count&& count) {
+                                  MessageFault fault) {
   for (const device::Event& event : after) event.wait();
   const std::size_t all = total_bytes(messages);
   if (copies_bytes_ < all) {
@@ -33,9 +32,11 @@ void FaultyTransport::send_copies(std::vector<Message>& messages, const device::
   std::size_t offset = 0;
   for (Message& message : messages) {
     std::vector<std::byte> copy(message.bytes);
-    const std::size_t kept = count(message.bytes);
-    if (kept > 0) message.buffer->read(message.offset, std::span(copy).first(kept));
-    if (!copy.empty()) copies_->write(offset, copy);
+    if (!copy.empty()) {
+      message.buffer->read(message.offset, copy);
+      spoil(copy, {}, fault);
+      copies_->write(offset, copy);
+    }
     message.buffer = copies_.get();
     message.offset = offset;
     offset += message.bytes;
@@ -68,11 +69,15 @@ device::Event FaultyTransport::start(std::span<const Message> sends, std::span<c
       std::swap(spoiled.front().buffer, spoiled.back().buffer);
       break;
     case runtime::Fault::Kind::kBlank:
-      send_copies(spoiled, after, [](std::size_t) { return std::size_t{0}; });
+    case runtime::Fault::Kind::kFlipped:
+      send_copies(spoiled, after, *message_fault({.kind = kind_}));
       break;
     case runtime::Fault::Kind::kHalf:
       if (is_everywhere_) return transport_->start(halved(sends), halved(receives), after);
-      send_copies(spoiled, after, [](std::size_t bytes) { return bytes / 2; });
+      send_copies(spoiled, after, MessageFault::kHalf);
+      break;
+    case runtime::Fault::Kind::kDead:
+      spoiled.clear();
       break;
     default:
       break;

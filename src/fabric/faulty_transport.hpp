@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "fabric/message_fault.hpp"
 #include "fabric/transport.hpp"
 #include "runtime/fault.hpp"
 
@@ -12,7 +13,8 @@ namespace fabricmark::fabric {
 
 /// Another transport with a fault in it, to prove that a benchmark finds it: the last message of every
 /// exchange is not sent (lost), carries the message before it (late), or messages go to each other's
-/// receivers (swapped), in all repetitions or in one; all messages are zeros (blank), or sender and receiver
+/// receivers (swapped), in all repetitions or in one; all messages are zeros (blank), have a bit
+/// changed (flipped) or are not sent (dead), or sender and receiver
 /// move only the first half of their bytes (half). Of half, where other ranks have no fault, receivers want
 /// the whole message: the rest of it is zeros.
 class FaultyTransport : public Transport {
@@ -35,9 +37,8 @@ class FaultyTransport : public Transport {
   [[nodiscard]] std::unique_ptr<Steps> steps() override { return transport_->steps(); }
 
  private:
-  /// Has the messages leave from copies in which only the first `count(bytes)` bytes are not zero.
-  template <typename Count>
-  void send_copies(std::vector<Message>& messages, const device::Events& after, Count&& count);
+  /// Has the messages leave from copies with a fault that changes their bytes.
+  void send_copies(std::vector<Message>& messages, const device::Events& after, MessageFault fault);
 
   std::unique_ptr<Transport> transport_;
   runtime::Fault::Kind kind_;

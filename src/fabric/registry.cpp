@@ -46,19 +46,4 @@ std::unique_ptr<Transport> make_transport(const runtime::Context& context, const
   return std::make_unique<ChargedTransport>(std::move(transport), context, use.waiting);
 }
 
-bool is_message_fault(const runtime::Fault& fault) {
-  using Kind = runtime::Fault::Kind;
-  switch (fault.kind) {
-    case Kind::kLost:
-    case Kind::kLate:
-    case Kind::kBlank:
-    case Kind::kHalf:
-      return true;
-    case Kind::kSwapped:
-      return fault.target.empty();  // with a target, of values
-    default:
-      return false;
-  }
-}
-
 }  // namespace fabricmark::fabric

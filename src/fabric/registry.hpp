@@ -3,6 +3,7 @@
 #include <memory>
 #include <optional>
 
+#include "fabric/message_fault.hpp"
 #include "fabric/messages.hpp"
 #include "fabric/transport.hpp"
 #include "runtime/benchmark.hpp"
@@ -24,8 +25,7 @@ struct TransportUse {
 /// use) for a name that is no folder of src/fabric, and where it does not reach the messages' memory.
 std::unique_ptr<Transport> make_transport(const runtime::Context& context, const TransportUse& use = {});
 
-/// True for faults that a transport makes, not the benchmark: a lost, late, blank or half message, or swapped
-/// ones where the fault names no target.
-bool is_message_fault(const runtime::Fault& fault);
+/// True for faults that a transport makes, not the benchmark.
+inline bool is_message_fault(const runtime::Fault& fault) { return message_fault(fault).has_value(); }
 
 }  // namespace fabricmark::fabric

@@ -18,7 +18,16 @@ constexpr std::int16_t kFar = -1;
 
 Topology::Topology(std::string name, int devices, int switches, std::vector<Cable> cables,
                    std::vector<std::string> node_names)
+    : Topology(Reach::kAll, std::move(name), devices, switches, std::move(cables), std::move(node_names)) {}
+
+Topology Topology::circuits(std::string name, int devices, std::vector<Cable> cables) {
+  return {Reach::kAny, std::move(name), devices, 0, std::move(cables), {}};
+}
+
+Topology::Topology(Reach reach, std::string name, int devices, int switches, std::vector<Cable> cables,
+                   std::vector<std::string> node_names)
     : name_(std::move(name)),
+      reach_(reach),
       devices_(devices),
       cables_(std::move(cables)),
       node_names_(std::move(node_names)) {
@@ -58,7 +67,7 @@ void Topology::plug_in() {
     }
   }
   for (int device = 0; device < devices_; ++device) {
-    if (ports(device) == 0) {
+    if (ports(device) == 0 && reach_ == Reach::kAll) {
       throw bad_use(fmt::format("{}: {} has no cable", name_, node_name(device)),
                     "connect it, or leave it out");
     }
@@ -80,7 +89,7 @@ void Topology::find_ways(int destination) {
     }
   }
   for (int device = 0; device < devices_; ++device) {
-    if (distance_[entry(device)] == kFar) {
+    if (distance_[entry(device)] == kFar && reach_ == Reach::kAll) {
       throw bad_use(
           fmt::format("{}: no cables lead from {} to {}", name_, node_name(device), node_name(destination)),
           "connect all devices, or make two topologies");
@@ -128,6 +137,16 @@ std::optional<Port> Topology::neighbour(Port port) const {
 
 std::optional<std::size_t> Topology::cable(Port port) const {
   return neighbour(port) ? std::optional<std::size_t>(cable_[place(port)]) : std::nullopt;
+}
+
+bool Topology::is_full_mesh() const {
+  if (switches() > 0) return false;
+  for (int from = 0; from < devices_; ++from) {
+    for (int to = 0; to < from; ++to) {
+      if (distance(from, to) != 1) return false;
+    }
+  }
+  return true;
 }
 
 std::vector<Hop> Topology::route(int from, int to) const {

@@ -54,6 +54,9 @@ class Topology {
   /// (2) for a port that has two cables, a device without a cable and devices that no way connects.
   Topology(std::string name, int devices, int switches, std::vector<Cable> cables,
            std::vector<std::string> node_names = {});
+  /// Cables alone, as a circuit switch sets them: not every device has to have one, nor to reach all others.
+  /// `distance` and `next_port` are -1 where no way leads.
+  static Topology circuits(std::string name, int devices, std::vector<Cable> cables);
 
   [[nodiscard]] const std::string& name() const { return name_; }
   [[nodiscard]] int devices() const { return devices_; }
@@ -83,6 +86,8 @@ class Topology {
   [[nodiscard]] int distance(int node, int destination) const {
     return distance_[static_cast<std::size_t>(node) * devices_ + destination];
   }
+  /// Whether each two devices have a cable between them, and there is nothing else.
+  [[nodiscard]] bool is_full_mesh() const;
   /// The way between two devices, cable by cable; empty from a device without a loop to itself.
   [[nodiscard]] std::vector<Hop> route(int from, int to) const;
   [[nodiscard]] Hops hops(int from, int to) const;
@@ -96,6 +101,9 @@ class Topology {
   void check_device(int device) const;
 
  private:
+  enum class Reach { kAll, kAny };
+  Topology(Reach reach, std::string name, int devices, int switches, std::vector<Cable> cables,
+           std::vector<std::string> node_names);
   void plug_in();
   void find_ways(int destination);
   void append_ports_towards(int node, int destination, std::vector<int>& found) const;
@@ -103,6 +111,7 @@ class Topology {
   int chosen_port(int node, int destination, std::vector<int>& found) const;
 
   std::string name_;
+  Reach reach_ = Reach::kAll;
   int devices_ = 0;
   std::vector<Cable> cables_;
   std::vector<std::string> node_names_;

@@ -34,6 +34,21 @@ void Context::require_memory(const MemoryNeed& need, const std::string& size_par
   check(host_need, static_cast<double>(available_memory_bytes()), "on the host");
 }
 
+double Context::kernel_seconds(const std::string& entry, const std::vector<std::uint64_t>& arguments) const {
+  const std::optional<double> seconds = [&]() -> std::optional<double> {
+    if (!conditions_.kernel_costs) return std::nullopt;
+    const std::unique_ptr<device::KernelCost> cost = conditions_.kernel_costs->kernel(entry);
+    for (std::size_t i = 0; i < arguments.size(); ++i)
+      cost->set_number(static_cast<unsigned>(i), &arguments[i], sizeof(arguments[i]));
+    return cost->seconds();
+  }();
+  if (!seconds) {
+    throw bad_use(fmt::format("nothing says what the kernel {} of {} takes", entry, variant_.name),
+                  "name a system, and declare the kernel's costs in kernel.toml");
+  }
+  return *seconds;
+}
+
 std::vector<DerivedMetric> Benchmark::derive(const std::map<std::string, LapSeconds>& /*laps*/) const {
   return {};
 }

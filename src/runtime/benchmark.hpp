@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/interface.hpp"
+#include "device/charged.hpp"
 #include "device/device.hpp"
 #include "device/memory.hpp"
 #include "device/replications.hpp"
@@ -19,6 +20,7 @@
 #include "runtime/kernel_spec.hpp"
 #include "runtime/laps.hpp"
 #include "runtime/parameters.hpp"
+#include "runtime/system_costs.hpp"
 
 namespace fabricmark::runtime {
 
@@ -41,8 +43,6 @@ struct Verdict {
   /// NaN errors fail: only an error that is known to be small enough passes.
   [[nodiscard]] bool passed() const { return error <= threshold; }
 };
-
-class SystemCosts;
 
 enum class Better { kHigher, kLower };
 
@@ -111,6 +111,8 @@ struct RunConditions {
   std::shared_ptr<ChargedClock> clock =
       std::make_shared<ChargedClock>();        ///< of this rank, for what is modelled
   std::shared_ptr<const SystemCosts> costs{};  ///< of a described system; null: nothing is charged from one
+  std::optional<SystemPlace> system{};         ///< the part of it that the run is on; absent: of none
+  std::shared_ptr<const device::CommandCosts> kernel_costs{};  ///< of the variant there; null: nothing says
 };
 
 /// What a benchmark works with: nothing is global.
@@ -139,6 +141,10 @@ class Context {
   [[nodiscard]] bool computes() const { return !device_.info().is_phantom; }
   /// What operations cost in a described system, from which they are charged to the clock; null: nothing is.
   [[nodiscard]] const SystemCosts* costs() const { return conditions_.costs.get(); }
+  /// What a kernel of the variant takes in that system, by the loops that kernel.toml declares, from the
+  /// values of its arguments, all of them whole numbers. Throws Error (bad use) where nothing says.
+  [[nodiscard]] double kernel_seconds(const std::string& entry,
+                                      const std::vector<std::uint64_t>& arguments) const;
   /// The clock of this rank for what is modelled: what is charged in a timed part is its modelled time.
   [[nodiscard]] ChargedClock& charged_clock() const { return *conditions_.clock; }
 

@@ -61,6 +61,11 @@ class ChargedRanks : public Communicator {
   bool test(Request& request) override { return ranks_.test(request); }
   void cancel(Request& request) override { ranks_.cancel(request); }
 
+  // All waits are those of the other communicator.
+  void set_pastime(Pastime* pastime) override { ranks_.set_pastime(pastime); }
+  std::vector<Letter> take_awaited() override { return ranks_.take_awaited(); }
+  [[nodiscard]] bool has_answered(const Letter& letter) const override { return ranks_.has_answered(letter); }
+
   void set_timeout(double seconds) override {
     Communicator::set_timeout(seconds);
     ranks_.set_timeout(seconds);

@@ -143,7 +143,7 @@ class Communicator : public Interface {
   void wait(Request& request, int peer, Waiting waiting = Waiting::kSpin);
 
   /// Of this communicator's waits alone; null: none.
-  void set_pastime(Pastime* pastime) { pastime_ = pastime; }
+  virtual void set_pastime(Pastime* pastime) { pastime_ = pastime; }
   [[nodiscard]] Pastime* pastime() const { return pastime_; }
 
   // Between processes, for those who have to know whether a rank that passes its time really waits, or only

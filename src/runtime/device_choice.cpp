@@ -8,6 +8,9 @@
 
 namespace fabricmark::runtime {
 
+namespace {
+
+/// The cores that this process may use, as a text to compare between ranks.
 std::string affinity_text() {
   cpu_set_t cores;
   CPU_ZERO(&cores);
@@ -17,6 +20,15 @@ std::string affinity_text() {
     if (CPU_ISSET(core, &cores)) text += std::to_string(core) + ",";
   }
   return text;
+}
+
+}  // namespace
+
+int share_cores(Communicator& ranks) {
+  if (ranks.kind() != "mpi") return 0;
+  const std::string own = affinity_text();
+  const std::vector<std::string> all = ranks.all_gather_texts(own);
+  return device::cap_runtime_threads(static_cast<int>(std::count(all.begin(), all.end(), own)));
 }
 
 device::FoundDevice choose_device(const Options& options, Communicator& ranks,

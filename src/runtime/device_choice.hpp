@@ -9,8 +9,9 @@
 
 namespace fabricmark::runtime {
 
-/// The cores that this process may use, as a text to compare between ranks.
-std::string affinity_text();
+/// Before the first call of a device's runtime: caps its threads where processes share cores. Returns the
+/// cap, 0 for none. Collective.
+int share_cores(Communicator& ranks);
 
 /// This rank's device of those found, and in `share` its part of it, where ranks of one process use one CPU.
 device::FoundDevice choose_device(const Options& options, Communicator& ranks,

@@ -24,7 +24,8 @@ constexpr std::array kKinds{
     NamedKind{"zeros", Fault::Kind::kZeros},     NamedKind{"stale", Fault::Kind::kStale},
     NamedKind{"lost", Fault::Kind::kLost},       NamedKind{"late", Fault::Kind::kLate},
     NamedKind{"swapped", Fault::Kind::kSwapped}, NamedKind{"blank", Fault::Kind::kBlank},
-    NamedKind{"half", Fault::Kind::kHalf},       NamedKind{"throw", Fault::Kind::kThrow},
+    NamedKind{"half", Fault::Kind::kHalf},       NamedKind{"flipped", Fault::Kind::kFlipped},
+    NamedKind{"dead", Fault::Kind::kDead},       NamedKind{"throw", Fault::Kind::kThrow},
     NamedKind{"hang", Fault::Kind::kHang},       NamedKind{"stop", Fault::Kind::kStop},
     NamedKind{"kill", Fault::Kind::kKill},
 };
@@ -34,7 +35,7 @@ Error not_a_fault(const std::string& text) {
   return bad_use(
       "--inject-fault '" + text + "' is unknown",
       "use KIND[:TARGET][@RANK][#REPETITION] with the kind element, scale, zeros, stale, lost, late, blank, "
-      "half or swapped, or KIND:STEP@RANK with throw, hang, stop or kill");
+      "half, swapped, flipped or dead, or KIND:STEP@RANK with throw, hang, stop or kill");
 }
 
 void check_step(const Fault& fault, const std::string& text) {

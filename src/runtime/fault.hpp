@@ -21,6 +21,8 @@ struct Fault {
     kLate,     ///< a message with the contents of an earlier one
     kBlank,    ///< messages of nothing but zeros
     kHalf,     ///< messages of which only the first half of the bytes is moved
+    kFlipped,  ///< a message with one bit changed
+    kDead,     ///< a link or an engine that passes nothing any more; of emulated fabrics
     kSwapped,  ///< messages to each other's receivers; of values, the first and the last quarter exchanged
     kThrow,    ///< a rank that throws in a step
     kHang,     ///< a rank that never leaves a step

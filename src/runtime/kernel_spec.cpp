@@ -13,8 +13,8 @@
 
 #include "base/error.hpp"
 #include "base/expression.hpp"
-#include "fabric/transport_texts.hpp"  // written by CMake from src/fabric/*/transport.toml
 #include "runtime/cost_spec.hpp"
+#include "runtime/parameter_spec.hpp"
 #include "runtime/toml_reader.hpp"
 
 #ifndef FABRICMARK_SOURCE_KERNELS
@@ -29,109 +29,6 @@ namespace fs = std::filesystem;
 
 /// The parameter that says how many replicas there are.
 constexpr const char* kReplications = "replications";
-
-std::map<std::string, Value> class_values(const TomlReader& reader, const toml::node& node,
-                                          const std::string& where) {
-  std::map<std::string, Value> values;
-  if (const toml::table* per_class = node.as_table()) {
-    reader.only(*per_class, {"cpu", "gpu", "fpga", "emulator"}, where + ".");
-    for (const auto& [name, value] : *per_class) {
-      values[std::string(name.str())] = reader.value(value, where + "." + std::string(name.str()));
-    }
-  } else {
-    values[""] = reader.value(node, where);
-  }
-  if (values.empty()) throw reader.wrong(where, "a default");
-  return values;
-}
-
-ParameterSpec::Type parameter_type(const TomlReader& reader, const std::string& type,
-                                   const std::string& where) {
-  if (type == "int") return ParameterSpec::Type::kInteger;
-  if (type == "float") return ParameterSpec::Type::kNumber;
-  if (type == "bool") return ParameterSpec::Type::kFlag;
-  if (type == "string") return ParameterSpec::Type::kText;
-  throw reader.wrong(where + "type", "int, float, bool or string");
-}
-
-void read_scaling(const TomlReader& reader, const toml::table& table, const std::string& where,
-                  ParameterSpec& spec) {
-  if (table.contains("scope")) {
-    const std::string scope = reader.text(table, "scope", where);
-    if (scope != "per-rank" && scope != "total") throw reader.wrong(where + "scope", "per-rank or total");
-    spec.is_total = scope == "total";
-  }
-  if (table.contains("dimensions")) {
-    const auto dimensions = table["dimensions"].value_exact<std::int64_t>();
-    if (!dimensions || *dimensions < 1 || *dimensions > 3)
-      throw reader.wrong(where + "dimensions", "1, 2 or 3");
-    spec.dimensions = static_cast<int>(*dimensions);
-  }
-  if (table.contains("rounded_to")) spec.rounded_to = reader.text(table, "rounded_to", where);
-}
-
-/// Whether the values are the transports that there are.
-bool names_transports(const toml::table& table) {
-  return table["values"].value_exact<std::string>() == "transports";
-}
-
-/// Those that the parameter may name: `memory` says between which memories they move messages.
-std::vector<const TransportSpec*> transports_of(const TomlReader& reader, const toml::table& table,
-                                                const std::string& where) {
-  std::optional<bool> is_of_devices;
-  if (table.contains("memory")) {
-    const std::string memory = reader.text(table, "memory", where);
-    if (memory != "device" && memory != "host") throw reader.wrong(where + "memory", "device or host");
-    is_of_devices = memory == "device";
-  }
-  std::vector<const TransportSpec*> found;
-  for (const TransportSpec& transport : transport_specs()) {
-    if (transport.is_of_devices == is_of_devices.value_or(transport.is_of_devices))
-      found.push_back(&transport);
-  }
-  return found;
-}
-
-ParameterSpec read_parameter(const TomlReader& reader, const std::string& name, const toml::table& table) {
-  const std::string where = "parameters." + name + ".";
-  reader.only(table,
-              {"type", "range", "values", "default", "stage", "unit", "meaning", "scope", "dimensions",
-               "rounded_to", "memory"},
-              where);
-  ParameterSpec spec;
-  read_scaling(reader, table, where, spec);
-  spec.name = name;
-  spec.type = parameter_type(reader, reader.text(table, "type", where), where);
-  spec.meaning = reader.text(table, "meaning", where);
-  if (table.contains("unit")) spec.unit = reader.text(table, "unit", where);
-  const std::string stage = reader.text(table, "stage", where);
-  if (stage != "build" && stage != "run") throw reader.wrong(where + "stage", "build or run");
-  spec.stage = stage == "build" ? ParameterSpec::Stage::kBuild : ParameterSpec::Stage::kRun;
-  if (table.contains("range")) {
-    const toml::array* range = table["range"].as_array();
-    if (range == nullptr || range->size() != 2 || !range->get(0)->is_number() ||
-        !range->get(1)->is_number()) {
-      throw reader.wrong(where + "range", "two numbers, [smallest, largest]");
-    }
-    spec.minimum = range->get(0)->value<double>();
-    spec.maximum = range->get(1)->value<double>();
-  }
-  if (names_transports(table)) {
-    std::vector<std::string> ways;
-    for (const TransportSpec* transport : transports_of(reader, table, where)) {
-      spec.values.emplace_back(transport->name);
-      ways.push_back(fmt::format("{} ({})", transport->name, transport->summary));
-    }
-    spec.meaning += fmt::format(": {}", fmt::join(ways, " or "));
-  } else if (table.contains("values")) {
-    const toml::array* values = table["values"].as_array();
-    if (values == nullptr || values->empty()) throw reader.wrong(where + "values", "a list of values");
-    for (const toml::node& value : *values) spec.values.push_back(reader.value(value, where + "values"));
-  }
-  if (!table.contains("default")) throw reader.wrong(where + "default", "a value, or one per device class");
-  spec.defaults = class_values(reader, *table.get("default"), where + "default");
-  return spec;
-}
 
 /// "real" is the benchmark's data type. None for a kind that there is not.
 std::optional<device::ArgumentKind> argument_kind(const std::string& name, bool real_is_double) {
@@ -181,30 +78,18 @@ void read_arguments(const TomlReader& reader, const toml::table& all, const std:
   }
 }
 
-std::vector<std::string> read_names(const TomlReader& reader, const toml::table& table,
-                                    const std::string& key, const std::string& where) {
-  const toml::array* list = table[key].as_array();
-  if (list == nullptr || list->empty()) throw reader.wrong(where + key, "a list of kernel names");
-  std::vector<std::string> names;
-  for (const toml::node& node : *list) {
-    const auto text = node.value_exact<std::string>();
-    if (!text) throw reader.wrong(where + key, "a list of kernel names");
-    names.push_back(*text);
-  }
-  return names;
-}
-
 VariantSpec read_variant(const TomlReader& reader, const std::string& name, const toml::table& table) {
   const std::string where = "variants." + name + ".";
-  reader.only(
-      table,
-      {"file", "entry_points", "replicated", "autorun", "style", "arguments", "costs", "defaults", "largest"},
-      where);
+  reader.only(table,
+              {"file", "entry_points", "replicated", "autorun", "style", "transports", "arguments", "costs",
+               "defaults", "largest"},
+              where);
   VariantSpec spec;
   spec.name = name;
   spec.file = reader.text(table, "file", where);
   if (table.contains("style")) spec.style = reader.text(table, "style", where);
   spec.entry_points = read_names(reader, table, "entry_points", where);
+  if (table.contains("transports")) spec.transports = read_names(reader, table, "transports", where);
   if (table.contains("replicated")) spec.replicated = read_names(reader, table, "replicated", where);
   if (table.contains("autorun")) spec.autorun = read_names(reader, table, "autorun", where);
   for (const std::string& kernel : spec.autorun) {
@@ -217,7 +102,11 @@ VariantSpec read_variant(const TomlReader& reader, const std::string& name, cons
   }
   if (table.contains("arguments"))
     read_arguments(reader, reader.table(table, "arguments", where), where, spec);
-  if (table.contains("costs")) read_costs(reader, reader.table(table, "costs", where), where, spec);
+  if (table.contains("costs") && table["costs"].is_string()) {
+    spec.costs_of = reader.text(table, "costs", where);
+  } else if (table.contains("costs")) {
+    read_costs(reader, reader.table(table, "costs", where), where, spec);
+  }
   if (table.contains("defaults")) {
     for (const auto& [parameter, node] : reader.table(table, "defaults", where)) {
       const std::string key(parameter.str());
@@ -300,27 +189,6 @@ KernelSpec built_for(KernelSpec spec, const std::string& variant, device::Replic
   return spec;
 }
 
-const std::vector<TransportSpec>& transport_specs() {
-  static const std::vector<TransportSpec> specs = [] {
-    std::vector<TransportSpec> found;
-    for (const auto& [name, text] : kTransportTexts) {
-      const TomlReader reader(text, std::string(name) + "/transport.toml");
-      reader.only(reader.root(), {"summary", "memory", "parameters"}, "");
-      TransportSpec& spec = found.emplace_back();
-      spec.name = name;
-      spec.summary = reader.text(reader.root(), "summary", "");
-      spec.is_of_devices = reader.text(reader.root(), "memory", "") == "device";
-      if (!reader.root().contains("parameters")) continue;
-      for (const auto& [option, table] :
-           reader.tables(reader.table(reader.root(), "parameters", ""), "parameters.")) {
-        spec.parameters.push_back(read_parameter(reader, option, *table));
-      }
-    }
-    return found;
-  }();
-  return specs;
-}
-
 KernelSpec load_kernel_spec(const fs::path& file) {
   KernelSpec spec = parse_kernel_spec(file_text(file, "kernel description"), file);
   spec.folder = file.parent_path();
@@ -337,18 +205,15 @@ KernelSpec parse_kernel_spec(const std::string& text, const fs::path& file) {
   for (const auto& [name, table] : reader.tables(reader.table(root, "variants", ""), "variants.")) {
     spec.variants.push_back(read_variant(reader, name, *table));
   }
-  if (spec.variants.empty()) throw reader.wrong("variants", "at least [variants.base]");
-  if (root.contains("parameters")) {
-    const toml::table& parameters = reader.table(root, "parameters", "");
-    for (const auto& [name, table] : reader.tables(parameters, "parameters.")) {
-      spec.parameters.push_back(read_parameter(reader, name, *table));
-      if (!names_transports(*table)) continue;
-      for (const TransportSpec* transport : transports_of(reader, *table, "parameters." + name + ".")) {
-        spec.parameters.insert(spec.parameters.end(), transport->parameters.begin(),
-                               transport->parameters.end());
-      }
-    }
+  for (VariantSpec& variant : spec.variants) {
+    if (variant.costs_of.empty()) continue;
+    const auto other = std::ranges::find(spec.variants, variant.costs_of, &VariantSpec::name);
+    if (other == spec.variants.end() || !other->costs_of.empty())
+      throw reader.wrong("variants." + variant.name + ".costs", "costs, or a variant that has some");
+    variant.costs = other->costs;
   }
+  if (spec.variants.empty()) throw reader.wrong("variants", "at least [variants.base]");
+  if (root.contains("parameters")) read_parameters(reader, reader.table(root, "parameters", ""), spec);
   for (const VariantSpec& variant : spec.variants) {
     const ParameterSpec* count = spec.find(kReplications);
     if (variant.replicated.empty() || (count != nullptr && count->type == ParameterSpec::Type::kInteger))

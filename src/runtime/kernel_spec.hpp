@@ -71,10 +71,15 @@ struct VariantSpec {
       replicated;  ///< those of which there are as many as the parameter replications says
   std::vector<std::string>
       autorun;  ///< kernels that start by themselves with the bitstream, without arguments
+  std::vector<std::string> transports;  ///< of kernels, that these are for; dataflow kernels are for all
   std::map<std::string, std::vector<ArgumentSpec>> arguments;    ///< by entry point; none where it is missing
   std::map<std::string, std::vector<LoopSpec>> costs;            ///< by entry point; none where it is missing
+  std::string costs_of;                                          ///< the variant that these are of, or empty
   std::map<std::string, std::map<std::string, Value>> defaults;  ///< parameter -> device class or "" -> value
   std::map<std::string, double> largest;                         ///< parameter -> largest value of this kind
+
+  /// Kernels in HLS C++, compiled into the program: they run on an emulated fabric, and on no device.
+  [[nodiscard]] bool is_dataflow() const { return style == "dataflow"; }
 };
 
 struct ConstraintSpec {
@@ -96,16 +101,22 @@ struct KernelSpec {
   [[nodiscard]] const ParameterSpec* find(const std::string& name) const;
 };
 
-/// A transport.toml: a transport and its own options.
+/// A transport.toml: a transport and its own options. One with `protocols` is a transport for each,
+/// FOLDER-PROTOCOL.
 struct TransportSpec {
   std::string name;
   std::string summary;
   bool is_of_devices = false;  ///< moves messages between the memories of devices, else of hosts
+  /// It is the way of dataflow kernels on an emulated fabric, and no fabric::Transport.
+  bool is_of_kernels = false;
   std::vector<ParameterSpec> parameters;
 };
 
 /// Every folder of src/fabric that has one, in the order of their names.
 const std::vector<TransportSpec>& transport_specs();
+
+/// Whether dataflow kernels alone go that way.
+bool is_of_kernels(const std::string& transport);
 
 /// Reads a kernel.toml. Throws Error (bad use) with file, line or key, and what is expected there.
 KernelSpec load_kernel_spec(const std::filesystem::path& file);

@@ -89,7 +89,9 @@ int RankRun::execute_steps() {
                                    .timeout_seconds = options_.timeout_seconds,
                                    .repetition = &repetition_,
                                    .clock = clock_,
-                                   .costs = costs_};
+                                   .costs = costs_,
+                                   .system = place_,
+                                   .kernel_costs = kernel_costs_};
     context_.emplace(*device_, parameters_, timed_ranks(), timeline_, build(), *variant_, conditions);
     benchmark_ = execution_->make(*context_);
   });
@@ -129,12 +131,7 @@ void RankRun::end_step() {
 }
 
 void RankRun::open_device() {
-  int thread_cap = 0;
-  if (ranks_.kind() == "mpi") {
-    const std::string own = affinity_text();
-    const std::vector<std::string> all = ranks_.all_gather_texts(own);
-    thread_cap = device::cap_runtime_threads(static_cast<int>(std::count(all.begin(), all.end(), own)));
-  }
+  const int thread_cap = share_cores(ranks_);
   collective_step(ranks_, [&] {
     fail_in_step("device");
     const bool may_go_without =
@@ -185,12 +182,14 @@ void RankRun::choose_parameters() {
   parameters_ = found.parameters;
   choose_execution();
   check_data_type(parameters_, info);
-  if (options_.charges) {
-    charge({.file = *options_.system,
-            .device = found.system->device,
-            .bitstream = found.system->bitstream,
-            .devices = ranks_.size()});
+  if (found.system) {
+    place_ = {.file = *options_.system,
+              .device = found.system->device,
+              .bitstream = found.system->bitstream,
+              .devices = ranks_.size()};
   }
+  // Dataflow kernels have no time but that of a system.
+  if (options_.charges || (place_ && variant_->is_dataflow())) charge(*place_);
   kernel_source_ = spec_.folder / variant_->file;
   if (options_.kernel_file && bitstream_.empty()) kernel_source_ = *options_.kernel_file;
   result_.variant = found.variant;
@@ -198,9 +197,20 @@ void RankRun::choose_parameters() {
 }
 
 void RankRun::charge(const SystemPlace& place) {
-  costs_ = std::make_shared<SystemCosts>(place);
-  device_->charge(command_costs(costs_, spec_, *variant_, parameters_, replicas_), *clock_,
-                  options_.timing_only ? device::Moving::kNothing : device::Moving::kData);
+  const auto costs = std::make_shared<SystemCosts>(place);
+  if (variant_->is_dataflow() && !costs->find("kernel_hz")) {
+    constexpr double kUsualHz = 250e6;  // of engines of messages and the kernels beside them (Meyer 2024)
+    costs->assume("kernel_hz", kUsualHz);
+    remarks_.push_back(
+        fmt::format("the system has no bitstream of this benchmark for the transport: kernels at {:g} MHz",
+                    kUsualHz * 1e-6));
+  }
+  costs_ = costs;
+  kernel_costs_ = command_costs(costs_, spec_, *variant_, parameters_, replicas_);
+  if (!variant_->is_dataflow()) {
+    device_->charge(kernel_costs_, *clock_,
+                    options_.timing_only ? device::Moving::kNothing : device::Moving::kData);
+  }
   charged_ranks_ = charged_ranks(ranks_, *clock_);
   if (options_.timeline) modelled_timeline_.emplace(ranks_);
   remarks_.emplace_back("modelled times: starts, kernels, copies and messages as the system has them");
@@ -223,6 +233,16 @@ device::Program RankRun::build() {
     const std::string binary = device::bitstream_content(bitstream_);
     result_.kernel = {bitstream_.filename().string(), content_digest(binary), "bitstream"};
     return device::load_bitstream(*device_, bitstream_, binary);
+  }
+  if (variant_->is_dataflow()) {
+    if (options_.kernel_file) {
+      throw bad_use(fmt::format("--kernel-file with the variant {}, whose kernels are a part of the program",
+                                variant_->name),
+                    "change them and build the program again, or choose another --variant");
+    }
+    const std::string source = file_text(kernel_source_, "source of the kernels");
+    result_.kernel = {kernel_source_.filename().string(), content_digest(source), "shipped"};
+    return {};
   }
   const std::string one_replica = device::expand_includes(kernel_source_, spec_.folder.parent_path());
   result_.kernel = {kernel_source_.filename().string(), content_digest(one_replica),

@@ -77,7 +77,9 @@ class RankRun {
   std::chrono::steady_clock::time_point step_start_;
   std::int64_t fewest_cores_ = 1;  ///< that any rank's device has for it
   std::shared_ptr<ChargedClock> clock_ = std::make_shared<ChargedClock>();
-  std::shared_ptr<const SystemCosts> costs_;  ///< null: nothing is charged
+  std::shared_ptr<const SystemCosts> costs_;                  ///< null: nothing is charged
+  std::shared_ptr<const device::CommandCosts> kernel_costs_;  ///< in that system
+  std::optional<SystemPlace> place_;                          ///< in the system that is named
   std::unique_ptr<Communicator> charged_ranks_;
   std::optional<device::Device> device_;
   Parameters parameters_;

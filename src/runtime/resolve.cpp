@@ -234,6 +234,14 @@ std::string usual_variant(const KernelSpec& spec, device::DeviceClass device_cla
   return has_it ? preferred : spec.variants.front().name;
 }
 
+/// Over transports of kernels their variant is the one; empty for others.
+std::string variant_of_transport(const KernelSpec& spec, const std::map<std::string, std::string>& given) {
+  const auto transport = given.find("transport");
+  if (transport == given.end() || !is_of_kernels(transport->second)) return {};
+  const auto found = std::ranges::find_if(spec.variants, &VariantSpec::is_dataflow);
+  return found == spec.variants.end() ? std::string() : found->name;
+}
+
 /// Kernels that start by themselves run on FPGAs only.
 void require_autorun(const VariantSpec& variant, device::DeviceClass device_class) {
   using device::DeviceClass;
@@ -246,28 +254,6 @@ void require_autorun(const VariantSpec& variant, device::DeviceClass device_clas
 }
 
 }  // namespace
-
-void require_parameter(const KernelSpec& spec, const std::string& name, const std::string& origin) {
-  if (spec.find(name) != nullptr) return;
-  std::vector<std::string> names;
-  for (const ParameterSpec& one : spec.parameters) names.push_back(one.name);
-  const std::string place = origin.empty() ? "" : fmt::format(" ('{}')", origin);
-  throw bad_use(fmt::format("{} has no parameter '{}'{}", spec.benchmark, name, place),
-                fmt::format("use one of {}", fmt::join(names, ", ")));
-}
-
-std::string option_name(const std::string& parameter) {
-  std::string name = "--" + parameter;
-  std::ranges::replace(name, '_', '-');
-  return name;
-}
-
-void check_given(const std::string& option, const std::string& text) {
-  // An empty text, such as an unset variable of a script, must not pass as "not given", and CLI11 takes the
-  // next option for a value that is missing.
-  if (text.empty() || text.starts_with("--"))
-    throw bad_use(option + " is given without a value", "give one, or leave the option out");
-}
 
 Value checked_value(const ParameterSpec& spec, Value value, const std::string& origin) {
   // TOML writes 2 where 2.0 is meant.
@@ -363,9 +349,19 @@ Resolved resolve(const KernelSpec& spec, DeviceFacts facts, const Wanted& wanted
     }
     found.variant = *sidecar->variant;
   }
+  if (found.variant.empty()) found.variant = variant_of_transport(spec, wanted.parameters);
   std::optional<Overrides> system;
   if (!wanted.system.empty()) {
-    found.system = load_system(wanted.system, spec, wanted.bitstream_id, found.variant);
+    const auto transport = wanted.parameters.find("transport");
+    const bool is_dataflow = !found.variant.empty() && spec.variant(found.variant).is_dataflow();
+    if (is_dataflow && transport == wanted.parameters.end()) {
+      throw bad_use(fmt::format("the variant {} with a system, but without a transport", found.variant),
+                    "name the way of the kernels with --transport");
+    }
+    found.system = load_system(wanted.system, spec,
+                               {.id = wanted.bitstream_id,
+                                .variant = is_dataflow ? "" : found.variant,
+                                .transport = is_dataflow ? transport->second : ""});
     system = found.system->overrides;
     facts.banks = system->banks.value_or(facts.banks);
     if (found.variant.empty()) found.variant = system->variant.value_or("");

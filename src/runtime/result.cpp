@@ -289,21 +289,22 @@ double best_of(const std::vector<double>& values, Better better) {
 std::string to_json(const Result& result) {
   Json document;
   document["schema"] = "fabricmark-result/2";
-  document["run"] = {
-      {"program", result.program},
-      {"benchmark", result.benchmark},
-      {"variant", result.variant},
-      {"version", version()},
-      {"git", git_state()},
-      {"class", result.optimized ? "optimized" : "base"},
-      {"kernel",
-       {{"file", result.kernel.file}, {"digest", result.kernel.digest}, {"origin", result.kernel.origin}}},
-      {"complete", result.validated},
-      {"started", result.started},
-      {"duration_seconds", result.duration_seconds},
-      {"steps", steps_json(result)},
-      {"command", result.command},
-      {"exit_code", result.exit_code}};
+  document["run"] = {{"program", result.program},
+                     {"benchmark", result.benchmark},
+                     {"variant", result.variant},
+                     {"version", version()},
+                     {"git", git_state()},
+                     {"class", result.optimized ? "optimized" : "base"},
+                     {"complete", result.validated},
+                     {"started", result.started},
+                     {"duration_seconds", result.duration_seconds},
+                     {"steps", steps_json(result)},
+                     {"command", result.command},
+                     {"exit_code", result.exit_code}};
+  if (!result.kernel.file.empty()) {
+    document["run"]["kernel"] = {
+        {"file", result.kernel.file}, {"digest", result.kernel.digest}, {"origin", result.kernel.origin}};
+  }
   document["environment"] = environment_json(result);
   Json parameters = Json::object();
   for (const auto& parameter : result.parameters.all()) {

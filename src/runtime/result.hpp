@@ -28,7 +28,7 @@ struct Result {
     std::string digest;  ///< of the source with its includes, or of the bitstream
     std::string origin;  ///< "shipped", "file" (the user's source) or "bitstream"
   };
-  Kernel kernel;
+  Kernel kernel;  ///< without a file where nothing was built
   std::string started;
   double duration_seconds = 0;
   struct Step {

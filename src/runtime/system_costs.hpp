@@ -54,6 +54,8 @@ class SystemCosts {
 
   /// Of the bitstream or else of the device, by its exported name.
   [[nodiscard]] std::optional<double> find(const std::string& name) const;
+  /// A value where the system has none.
+  void assume(const std::string& name, double value) { values_.emplace(name, value); }
   /// The same; throws Error (bad use) where there is none.
   [[nodiscard]] double need(const std::string& name) const;
   /// The same, or `usual`.

@@ -18,6 +18,7 @@ using Json = SystemDocument::Json;
 struct Entry {
   std::string id;
   std::string variant;
+  std::string transport;
   std::string where;  ///< for messages
   const Json* json = nullptr;
 };
@@ -29,8 +30,8 @@ std::vector<Entry> bitstreams_of(const SystemDocument& document, const std::stri
   for (std::size_t i = 0; i < all.size(); ++i) {
     const std::string where = fmt::format("bitstreams[{}].", i);
     if (document.text(all[i], "benchmark", where) != benchmark) continue;
-    found.push_back(
-        {document.text(all[i], "id", where), document.text(all[i], "variant", where), where, &all[i]});
+    found.push_back({document.text(all[i], "id", where), document.text(all[i], "variant", where),
+                     document.text(all[i], "transport", where), where, &all[i]});
   }
   return found;
 }
@@ -42,8 +43,8 @@ std::string ids(const std::vector<Entry>& entries) {
 }
 
 std::optional<Entry> choose(std::vector<Entry> entries, const fs::path& file, const KernelSpec& spec,
-                            const std::string& id, const std::string& variant) {
-  if (!id.empty()) {
+                            const BitstreamChoice& choice) {
+  if (const std::string& id = choice.id; !id.empty()) {
     const auto found = std::ranges::find(entries, id, &Entry::id);
     if (found != entries.end()) return *found;
     throw bad_use(fmt::format("'{}' has no bitstream '{}' of {}", file.string(), id, spec.benchmark),
@@ -51,8 +52,11 @@ std::optional<Entry> choose(std::vector<Entry> entries, const fs::path& file, co
                                   : "use --bitstream-id with one of " + ids(entries));
   }
   std::erase_if(entries, [&](const Entry& entry) {
-    return (!variant.empty() && entry.variant != variant) ||
-           std::ranges::find(spec.variants, entry.variant, &VariantSpec::name) == spec.variants.end();
+    if (!choice.transport.empty()) return entry.transport != choice.transport;
+    const auto known = std::ranges::find(spec.variants, entry.variant, &VariantSpec::name);
+    if (known == spec.variants.end()) return true;
+    // Kernels that talk to those of other devices run where somebody asks for them.
+    return choice.variant.empty() ? !known->transports.empty() : entry.variant != choice.variant;
   });
   if (entries.size() > 1) {
     throw bad_use(fmt::format("'{}' has several bitstreams of {}", file.string(), spec.benchmark),
@@ -86,6 +90,17 @@ std::int64_t banks_of(const SystemDocument& document, const Json& device, const 
   return *whole;
 }
 
+/// The first kind of device that has the transport; empty where none has, or nothing is said of them.
+std::string device_with(const SystemDocument& document, const std::string& transport) {
+  const Json* const kinds = SystemDocument::find(document.root(), "topology");
+  for (std::size_t kind = 0; kinds != nullptr && kind < kinds->size(); ++kind) {
+    const Json* const networks = SystemDocument::find((*kinds)[kind], "networks");
+    if (networks == nullptr || SystemDocument::find(*networks, transport) == nullptr) continue;
+    return document.text((*kinds)[kind], "device", fmt::format("topology[{}].", kind));
+  }
+  return {};
+}
+
 }  // namespace
 
 std::string SystemChoice::note() const {
@@ -93,18 +108,19 @@ std::string SystemChoice::note() const {
                      bitstream.empty() ? "no bitstream of this benchmark" : "bitstream " + bitstream);
 }
 
-SystemChoice load_system(const fs::path& file, const KernelSpec& spec, const std::string& id,
-                         const std::string& variant) {
+SystemChoice load_system(const fs::path& file, const KernelSpec& spec, const BitstreamChoice& choice) {
   const SystemDocument document(file);
   SystemChoice found;
   found.system = document.text(document.root(), "name", "");
   found.overrides.origin = file.string();
-  if (const auto entry = choose(bitstreams_of(document, spec.benchmark), file, spec, id, variant)) {
+  if (const auto entry = choose(bitstreams_of(document, spec.benchmark), file, spec, choice)) {
     found.bitstream = entry->id;
     found.device = document.text(*entry->json, "device", entry->where);
     found.overrides.variant = entry->variant;
     found.overrides.parameters = parameters_of(document, *entry, spec);
     found.overrides.origin += ": " + entry->id;
+  } else if (!choice.transport.empty()) {
+    found.device = device_with(document, choice.transport);
   }
   const Json& devices = document.list("devices");
   for (std::size_t i = 0; i < devices.size(); ++i) {

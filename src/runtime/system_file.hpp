@@ -7,11 +7,17 @@
 
 namespace fabricmark::runtime {
 
-/// Reads what `fabricmark systems export` writes. With an `id` that bitstream counts, else the only one of
-/// the benchmark: of those of `variant`, where that is not empty, and of a kind of kernel that the benchmark
-/// has. The device is the bitstream's or the first. Throws Error (bad use) with the file, the place, and the
-/// bitstreams to choose from.
-SystemChoice load_system(const std::filesystem::path& file, const KernelSpec& spec, const std::string& id,
-                         const std::string& variant);
+/// Which bitstream counts.
+struct BitstreamChoice {
+  std::string id{};         ///< empty: the only one of the benchmark that fits
+  std::string variant{};    ///< empty: any that the benchmark has
+  std::string transport{};  ///< of dataflow kernels, which stand for whatever was built for it; empty: any
+};
+
+/// Reads what `fabricmark systems export` writes. The device is the bitstream's, or the first that has the
+/// transport, or the first. Throws Error (bad use) with the file, the place, and the bitstreams to choose
+/// from.
+SystemChoice load_system(const std::filesystem::path& file, const KernelSpec& spec,
+                         const BitstreamChoice& choice);
 
 }  // namespace fabricmark::runtime

@@ -10,11 +10,13 @@ from pathlib import Path
 
 import pytest
 from fabricmark import results
+from fabricmark.base import runtimes
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 PROGRAM = REPOSITORY / "build" / "release" / "bin" / "fm_stream"
 KERNELS = REPOSITORY / "kernels"
 TIME_OUT = 60
+EMULATOR = "fpga-emulator"
 OPERATIONS = ("copy", "scale", "add", "triad", "host_to_device", "device_to_host")
 # Too few repetitions to measure by, enough to go wrong in.
 SHORT = ("--size", "1000", "--repetitions", "2")
@@ -126,4 +128,14 @@ def on_a_device(factory, name="stream"):
     """How to start fm_<name> in a folder of its own; skips the test where there is no device."""
     made = Stream(factory.mktemp(name), PROGRAM.with_name(f"fm_{name}"))
     devices(made)
+    return made
+
+
+def on_emulator(factory, name):
+    """How to start fm_<name> on Intel's FPGA emulator; skips the test where that is not installed."""
+    if not runtimes.find(EMULATOR).installed():
+        pytest.skip(f"no emulator (`fabricmark runtimes install {EMULATOR}`)")
+    made = on_a_device(factory, name)
+    made.environment = runtimes.environment(EMULATOR, made.environment)
+    assert [device["class"] for device in devices(made)] == ["emulator"]
     return made

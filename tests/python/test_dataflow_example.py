@@ -2,11 +2,11 @@
 
 import json
 import re
-import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
+from stream_program import mpirun
 
 REPOSITORY = Path(__file__).parents[2]
 FOLDER = REPOSITORY / "docs" / "examples" / "two_devices"
@@ -40,9 +40,7 @@ def test_it_says_the_same_in_every_way(system):
     found = re.fullmatch(r"33 in ([0-9.]+) us\n", alone)
     assert found, alone
     assert float(found[1]) == pytest.approx(modelled_us(json.loads(system.read_text())), rel=0.001)
-    if shutil.which("mpirun"):
-        launcher = ["mpirun", "--allow-run-as-root", "--oversubscribe", "-n", "2"]
-        assert run(*launcher, str(PROGRAM), str(system)) == alone
+    assert run(*mpirun(2), str(PROGRAM), str(system)) == alone
 
 
 @pytest.mark.parametrize(

@@ -1,19 +1,30 @@
 """Dataflow kernels on devices of several processes: the same modelled time; all learn of mistakes."""
 
 import json
-import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
+from stream_program import mpirun
 
 REPOSITORY = Path(__file__).parents[2]
 PROGRAM = REPOSITORY / "build" / "release" / "bin" / "dataflow_ring"
 DEVICES = 4
 RUNS = 3
 MANY_RUNS = 20
-MPIRUN = ["mpirun", "-q", "--allow-run-as-root", "--oversubscribe", "--bind-to", "none", "-n", str(DEVICES)]
-in_processes = pytest.param(MPIRUN, marks=pytest.mark.skipif(not shutil.which("mpirun"), reason="no mpirun"))
+repeated = pytest.mark.parametrize("is_repeated", [False, pytest.param(True, marks=pytest.mark.full)])
+
+
+@pytest.fixture(params=["threads", "processes"])
+def launcher(request):
+    return mpirun(DEVICES) if request.param == "processes" else []
+
+
+def runs(launcher: list[str], is_repeated: bool) -> int:
+    """Processes take a second to start: once in `make test`, beside the threads they are compared with."""
+    if is_repeated:
+        return MANY_RUNS
+    return 1 if launcher else RUNS
 
 
 def run(launcher: list[str], *arguments: str) -> subprocess.CompletedProcess:
@@ -23,21 +34,20 @@ def run(launcher: list[str], *arguments: str) -> subprocess.CompletedProcess:
 
 
 @pytest.mark.parametrize("flow", ["credit:10", "xon-xoff:8,2,300"])
-@pytest.mark.parametrize("launcher", [[], in_processes])
-@pytest.mark.parametrize("runs", [RUNS, pytest.param(MANY_RUNS, marks=pytest.mark.full)])
-def test_modelled_time_is_the_same_in_every_run(flow, launcher, runs):
+@repeated
+def test_modelled_time_is_the_same_in_every_run(flow, launcher, is_repeated):
     expected = run([], flow).stdout
     assert len(set(expected.split())) == 2 * DEVICES, expected  # times and sums differ
-    for _ in range(runs):
+    for _ in range(runs(launcher, is_repeated)):
         assert run(launcher, flow).stdout == expected
 
 
 @pytest.mark.parametrize("flow", ["credit:10", "xon-xoff:8,2,300"])
-@pytest.mark.parametrize("launcher", [[], in_processes])
 @pytest.mark.parametrize("how", ["meet", "late"])
-def test_hosts_that_wait_for_each_other_change_nothing(flow, launcher, how):
+@repeated
+def test_hosts_that_wait_for_each_other_change_nothing(flow, launcher, how, is_repeated):
     expected = run([], flow).stdout
-    for _ in range(RUNS):
+    for _ in range(runs(launcher, is_repeated)):
         assert run(launcher, flow, how).stdout == expected
 
 
@@ -45,7 +55,6 @@ def test_a_flow_control_changes_it():
     assert run([], "credit:10").stdout != run([], "credit:2").stdout
 
 
-@pytest.mark.parametrize("launcher", [[], in_processes])
 @pytest.mark.parametrize(
     "mistake, told",
     [
@@ -70,7 +79,6 @@ def test_a_mistake_is_named_by_one_line(launcher, mistake, told):
     assert told in lines[0]
 
 
-@pytest.mark.parametrize("launcher", [[], in_processes])
 def test_a_deadlock_writes_its_timeline(launcher, tmp_path):
     file = tmp_path / "circle.timeline.json"
     assert run(launcher, "credit:10", "circle", str(file)).returncode == 1

@@ -19,9 +19,17 @@ MENTION = re.compile(r"fabricmark [a-z]+( new| show)?")  # in a sentence: a comm
 # Words that stand for something of the reader's.
 STAND_FOR = {"list NAME": "list stream", "FILES|FOLDERS": "results"}
 # What no test runs, and why. `make` builds, measures or tests everything: its targets have to exist.
+EMULATED = "NAME --runtime fpga-emulator -- --variant channels"
 NOT_RUN = {
     "fabricmark systems new": "measures this machine for minutes; test_systems_new.py runs it",
     ".venv/bin/fabricmark run fill": "test_contributing.py builds the example and runs its program",
+    **dict.fromkeys(
+        (
+            *(f"fabricmark run {EMULATED}".replace("NAME", x) for x in ("b_eff", "ptrans", "hpl")),
+            "mpirun -n 1 -wdir cables/0 $program : -n 1 -wdir cables/1 $program",
+        ),
+        "needs the emulator; test_programs_channels.py runs the same",
+    ),
     "fm_stream --power rapl": "needs counters that may be read; test_programs_power.py has stand-ins",
 }
 # What takes long: programs with the sizes that they have by default, fits, many runs.

@@ -38,6 +38,13 @@ def test_a_lost_message_ends_in_one_line_that_names_the_rank(b_eff, way, where):
     assert done.document is None
 
 
+@pytest.mark.parametrize("way", WAYS)
+def test_a_rank_that_sends_nothing_any_more_ends_in_one_line_that_names_it(b_eff, way):
+    done = b_eff.run(*SHORT, *WAYS[way], "--ranks", "3", "--timeout", "1", "--inject-fault", "dead@1")
+    assert 1 in ends_of_lost_message(only_error(done, codes=(3,)))
+    assert done.document is None
+
+
 def test_a_lost_message_in_a_ring_of_one_is_found_too(b_eff):
     done = b_eff.run(*SHORT, "--timeout", "0.3", "--inject-fault", "lost")
     assert "from rank 0 in 0.3 s" in only_error(done, codes=(3,))
@@ -77,8 +84,8 @@ def test_messages_that_are_late_or_swapped_everywhere_are_found(b_eff, kind, way
 
 
 @pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("kind", ["blank", "half"])
-def test_messages_that_are_blank_or_half_are_found_and_placed(b_eff, kind, way):
+@pytest.mark.parametrize("kind", ["blank", "half", "flipped"])
+def test_messages_that_are_blank_or_half_or_flipped_are_found_and_placed(b_eff, kind, way):
     """Both directions, also where all ranks agree about the shorter messages."""
     for where, receivers in (("@1", {0, 2}), ("", {0, 1, 2})):
         done = b_eff.run(*SHORT, *WAYS[way], "--ranks", "3", "--inject-fault", kind + where)

@@ -5,6 +5,7 @@ import json
 
 import pytest
 from stream_program import KERNELS, mpirun, on_a_device, one_error, only_error
+from wrong_kernels import with_own_headers
 
 pytestmark = pytest.mark.programs
 
@@ -258,8 +259,8 @@ def test_a_lost_message_is_named(hpl):
 WRONG_KERNELS = {
     "an update left out": (
         "base",
-        "k < BLOCKS; ++k) {\n      for (uint r",
-        "k + 1 < BLOCKS; ++k) {\n      for (uint r",
+        "k < BLOCKS; ++k) {\n    for (uint r",
+        "k + 1 < BLOCKS; ++k) {\n    for (uint r",
     ),
     "the last block left out": ("base", "number < first + count;", "number + 1 < first + count;"),
     "an update added": ("base", "c + x] -=\n", "c + x] +=\n"),
@@ -268,7 +269,7 @@ WRONG_KERNELS = {
     "the panel of the iteration before": ("base", "(top_start + j)", "((top_start + j) ^ 1)"),
     "TF32 instead of float": (
         "base",
-        "c + x] -=\n              product[r / REGISTER_SIZE][c / REGISTER_SIZE][r % REGISTER_SIZE][x];",
+        "c + x] -=\n            product[r / REGISTER_SIZE][c / REGISTER_SIZE][r % REGISTER_SIZE][x];",
         "c + x] -= as_float(as_uint("
         "product[r / REGISTER_SIZE][c / REGISTER_SIZE][r % REGISTER_SIZE][x]) & 0xFFFFE000);",
     ),
@@ -281,7 +282,7 @@ SLOW = ("the last block left out", "an update added", "the top blocks not update
 )
 def test_a_kernel_that_is_wrong_is_found(hpl, tmp_path, what):
     variant, old, new = WRONG_KERNELS[what]
-    text = (KERNELS / "hpl" / f"{variant}.cl").read_text()
+    text = with_own_headers(KERNELS / "hpl" / f"{variant}.cl")
     assert old in text
     path = tmp_path / "wrong.cl"
     path.write_text(text.replace(old, new))

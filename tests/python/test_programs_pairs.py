@@ -6,6 +6,7 @@ import shutil
 import tomllib
 
 import pytest
+from charged_runs import exported
 from fabricmark.base import kernels
 from stream_program import KERNELS, PROGRAM, Stream, devices, only_error
 
@@ -14,6 +15,7 @@ pytestmark = pytest.mark.programs
 FULL = pytest.mark.full
 TOMLS = {path.parent.name: tomllib.loads(path.read_text()) for path in sorted(KERNELS.glob("*/kernel.toml"))}
 # A benchmark that is not here runs with its own sizes.
+ENGINES = ("accl-udp", "accl-tcp", "accl-rdma")
 SMALL = {
     "stream": ("--size", "1000"),
     "random_access": ("--log-size", "10"),
@@ -25,7 +27,8 @@ SMALL = {
     "b_eff": ("--largest", "4", "--messages", "2"),
 }
 QUICK = {"stream", "ptrans", "b_eff"}  # of the others, test files of their own run both variants
-REFUSED = re.compile(r"there is no host code for the variant ([\w ]+); choose ([\w, ]+) \(--variant.*\)$")
+REFUSED = re.compile(r"there is no host code for the variant ([\w -]+); choose ([\w, -]+) \(--variant.*\)$")
+NO_CHANNELS = "channels need the compiler for Intel's FPGAs or their emulator"
 
 
 def transports(benchmark):
@@ -73,6 +76,7 @@ def extended(tmp_path_factory):
         ways = json.dumps(["pigeon", *transports(benchmark)])
         every = r'values = "transports"\n(memory = "device"\n)?'
         text = re.sub(every, f"values = {ways}\n", path.read_text())
+        text = text.replace(', issuer = "host"', "")  # an option that goes with its transport
         text += f'\n[variants.systolic]\nfile = "{base["file"]}"\n'
         text += f'entry_points = {base["entry_points"]}\nstyle = "{base["style"]}"\n'
         text += text[text.index("[variants.base.arguments]") :].split("\n\n")[0].replace("base", "systolic")
@@ -80,11 +84,26 @@ def extended(tmp_path_factory):
     return {"FABRICMARK_KERNELS": str(folder)}
 
 
+@pytest.fixture(scope="module")
+def of_kernels(tmp_path_factory):
+    """Words for the transports of kernels: a system that has it, and cables for one board."""
+    folder = tmp_path_factory.mktemp("systems")
+    files = {name: exported(folder, name) for name in ("noctua1", "noctua2")}
+    engine = ("--system", files["noctua2"], "--topology", "ring")
+    return {"channels": ("--system", files["noctua1"]), **dict.fromkeys(ENGINES, engine)}
+
+
 @pytest.mark.parametrize("benchmark", [pytest.param(b, marks=[FULL] * (b not in QUICK)) for b in TOMLS])
-def test_every_pair_runs_or_is_refused_by_name(program, benchmark):
+@pytest.mark.usefixtures("of_the_repository")
+def test_every_pair_runs_or_is_refused_by_name(program, of_kernels, benchmark):
     small = (*SMALL.get(benchmark, ()), "--repetitions", "1", "--warmup", "0")
     for name, words in pairs(benchmark):
-        done = program(benchmark).run(*words, *small)
+        is_dataflow = TOMLS[benchmark]["variants"][words[1]].get("style") == "dataflow"
+        boards = of_kernels.get(words[-1], ()) if is_dataflow else ()
+        done = program(benchmark).run(*words, *boards, *small)
+        if name == "channels with channels" and NO_CHANNELS in done.errors:
+            assert done.code == 2
+            continue
         if done.code == 2:
             assert name not in check_refused(done, name)
             continue

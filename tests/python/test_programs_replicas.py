@@ -12,12 +12,11 @@ import subprocess
 
 import pytest
 from conftest import REPOSITORY
-from fabricmark.base import kernels, runtimes
-from stream_program import KERNELS, SHORT, devices, on_a_device, one_error
+from fabricmark.base import kernels
+from stream_program import KERNELS, SHORT, on_a_device, on_emulator, one_error
 
 programs = pytest.mark.programs
 full = pytest.mark.full
-EMULATOR = "fpga-emulator"
 OWN_ENTRIES = {"FABRICMARK_REPLICAS": "entries"}
 # Small, but each replica has work; RandomAccess takes powers of two only.
 SMALL = {
@@ -40,16 +39,6 @@ def on_own_entries(factory, name):
     """How to start fm_<name> on the device that there is, which is asked for entry points of their own."""
     made = on_a_device(factory, name)
     made.environment |= OWN_ENTRIES
-    return made
-
-
-def on_emulator(factory, name):
-    """How to start fm_<name> on the emulator."""
-    if not runtimes.find(EMULATOR).installed():
-        pytest.skip(f"no emulator (`fabricmark runtimes install {EMULATOR}`)")
-    made = on_a_device(factory, name)
-    made.environment = runtimes.environment(EMULATOR, made.environment)
-    assert [device["class"] for device in devices(made)] == ["emulator"]
     return made
 
 

@@ -289,7 +289,8 @@ def test_real_programs(tmp_path, monkeypatch):
     assert all(one.model_parameters for one, _ in made.bitstreams)
     messages = next(one for one, _ in made.bitstreams if one.name == "b_eff-base-1r")
     assert _b_eff_measured.LINES[0] + "_start_seconds" in messages.model_parameters
-    assert messages.parameters == {"ranks": 1}, "it builds nothing"
+    built = {"replications": 2, "channel_width": 8, "internal_channels": True}  # of its kernels over channels
+    assert messages.parameters == {"ranks": 1, **built}, "nothing else is built"
     a_program_takes_them(tmp_path, made.bitstreams)
 
 

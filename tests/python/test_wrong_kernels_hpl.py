@@ -11,25 +11,34 @@ WORDS = ("--size", 60, "--block-size", 16, "--register-block", 4, "--repetitions
 FACTORS = {"factors", "diagonal of U", "precision"}
 
 COUNT_LU = (
-    "load_block(block, start, columns);\n  for (uint k = 0; k < BLOCKS; ++k) {\n    factorize",
-    "if (row == 0) ++KEPT(calls)[0];\n  load_block(block, start, columns);\n"
-    "  for (uint k = 0; k < BLOCKS; ++k) {\n    factorize",
+    "factorize_block(block, lower_inverse, upper_inverse);",
+    "if (row == 0) ++KEPT(calls)[0];\n  factorize_block(block, lower_inverse, upper_inverse);",
 )
 CALLS = (("uint", "calls", 1),)
-# Each kernel keeps its own state. A factorisation calls inner three times where one replica does all at once.
+# Each kernel keeps its own state. Where one replica does all at once, a factorisation calls inner three times,
+# which updates 9, 4 and 1 blocks.
 COUNT_INNER = "const uint call = KEPT(calls)[0]++;\n"
 AT_ONCE = ("--replications", 1, "--launch-items", 100)
 LOWER = "lower[r * BLOCK_SIZE + c] = i == j ?"
 UPPER = "upper[r * BLOCK_SIZE + c] = i == j ?"
 LEFT_PANEL = "store_block(block, panel + (size_t)(panel_start + step) * BLOCK_SIZE * BLOCK_SIZE, BLOCK_SIZE);"
-LOAD_LEFT = "load_block(left_block, left_panel + (left_start + i) * BLOCK_SIZE * BLOCK_SIZE, BLOCK_SIZE);"
-LOAD_TOP = "load_block(top_block, top_panel + (top_start + j) * BLOCK_SIZE * BLOCK_SIZE, BLOCK_SIZE);"
+LOAD_LEFT = "load_block(left_block, left, BLOCK_SIZE);"
+LOAD_TOP = "load_block(top_block, right, BLOCK_SIZE);"
 NUMBER = "for (uint number = first; number < first + count; ++number) {"
 RESULT = (
     "start[(size_t)r * columns + c + x] -=\n"
-    "              product[r / REGISTER_SIZE][c / REGISTER_SIZE][r % REGISTER_SIZE][x];"
+    "            product[r / REGISTER_SIZE][c / REGISTER_SIZE][r % REGISTER_SIZE][x];"
 )
 PRODUCT = "product[r / REGISTER_SIZE][c / REGISTER_SIZE][r % REGISTER_SIZE][x]"
+
+UPDATE = "update_block(a + (row + i * BLOCK_SIZE)"
+END_OF_UPDATE = "top_panel + (top_start + j) * BLOCK_SIZE * BLOCK_SIZE);"
+
+
+def each_of_last_column(statement):
+    """The statement for each row r of the updated block with its last element as ELEMENT."""
+    element = "a[(row + i * BLOCK_SIZE + r) * columns + column + j * BLOCK_SIZE + BLOCK_SIZE - 1]"
+    return f"for (uint r = 0; r < BLOCK_SIZE; ++r) {{ {statement.replace('ELEMENT', element)} }}"
 
 
 def cut_block(name, expression):
@@ -83,7 +92,8 @@ FOUND = {
         (
             (
                 LOAD_LEFT,
-                f"{LOAD_LEFT} const uint call = KEPT(calls)[0]++;"
+                LOAD_LEFT
+                + COUNT_INNER
                 + cut_block(
                     "left_block",
                     "call < 14 ? (KEPT(kept)[(((call * BLOCKS + u) * BLOCKS + v) * REGISTER_SIZE + y) * "
@@ -104,15 +114,20 @@ FOUND = {
     "TF32 in the first repetition": Wrong(
         "base",
         (
-            (NUMBER, COUNT_INNER + NUMBER),
-            (LOAD_LEFT, LOAD_LEFT + cut_block("left_block", f"call / 3 == 1 ? {digits(11)} : x")),
+            (
+                LOAD_LEFT,
+                LOAD_LEFT + COUNT_INNER + cut_block("left_block", f"call / 14 == 1 ? {digits(11)} : x"),
+            ),
         ),
         state=CALLS,
         options=AT_ONCE,
     ),
     "one replica leaves out a column": Wrong(
         "base",
-        ((RESULT, RESULT.replace(PRODUCT, f"(first > 0 && c + x == 15) ? 0 : {PRODUCT}")),),
+        (
+            (UPDATE, f"DATA_TYPE kept[BLOCK_SIZE]; {each_of_last_column('kept[r] = ELEMENT;')} {UPDATE}"),
+            (END_OF_UPDATE, END_OF_UPDATE + each_of_last_column("if (first > 0) ELEMENT = kept[r];")),
+        ),
         options=("--replications", 2, "--launch-items", 2),
     ),
     "one rank leaves out a block": Wrong(

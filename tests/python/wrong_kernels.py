@@ -4,6 +4,7 @@ A benchmark's wrong kernels stand in its own test file as a table of `Wrong`; `t
 `check_found` runs one in a copy of kernels/ and asks that the program does not call its result valid.
 """
 
+import re
 import shutil
 from dataclasses import dataclass
 
@@ -27,7 +28,7 @@ class Wrong:
     """A kernel that does less than it should.
 
     `changes` are pairs of old and new text, where each old text stands exactly once in the file: that of the
-    variant, or `file` below kernels/. With `source` the whole file is that text instead. `state` names what
+    variant with the headers of its own folder in their places, or `file` below kernels/. With `source` the whole file is that text instead. `state` names what
     outlives a call: (type, name, count), for `KEPT(name)[i]` in the new text. Each entry point has its own.
     """
 
@@ -49,12 +50,18 @@ class Wrong:
         return STATE + "".join(f"STATE({', '.join(map(str, kept))})\n" for kept in self.state) + text
 
 
+def with_own_headers(path):
+    """A kernel's text with the headers of its own folder in the places where it includes them."""
+    own = re.compile(rf'^#include "{path.parent.name}/(\w+\.h)"$', re.MULTILINE)
+    return own.sub(lambda found: with_own_headers(path.parent / found[1]), path.read_text())
+
+
 def install(wrong, benchmark, folder):
     """The folder of a copy of kernels/ in which the benchmark's kernel is the wrong one."""
     kernels = folder / "kernels"
     shutil.copytree(KERNELS, kernels)
     path = kernels / (wrong.file or f"{benchmark}/{wrong.variant}.cl")
-    path.write_text(wrong.text(path.read_text()))
+    path.write_text(wrong.text(with_own_headers(path)))
     return kernels
 
 

@@ -170,6 +170,27 @@ TEST(CollectivesChoice, RefusesCostsAndShapesThatCannotBe) {
   EXPECT_TRUE(mentions(refused(kCosts, {Operation::kBroadcast, 0, kShort, kSwitch}), "0 ranks"));
 }
 
+TEST(CollectivesChoice, RootsNeedReceiveBuffers) {
+  constexpr int kRanks = 48;
+  const auto chosen = [](Operation operation, std::size_t bytes, const ReceiveBuffers& buffers,
+                         const std::string& name = {}) {
+    return choose({operation, kRanks, bytes, {}, buffers}, kCosts, name);
+  };
+  for (const Operation operation : {Operation::kGather, Operation::kReduce}) {
+    constexpr std::size_t kBytes = 4096;
+    const Choice flat = chosen(operation, kBytes, {47, kBytes}, "flat");
+    EXPECT_FALSE(mentions(flat.reason, "receive buffers")) << flat.reason;
+    const Choice few = chosen(operation, kBytes, {46, kBytes});
+    EXPECT_NE(few.algorithm->name, "flat");
+    EXPECT_TRUE(mentions(few.reason, "flat needs 47 receive buffers of 46")) << few.reason;
+    // Two buffers for each message, or none where it waits for its receiver.
+    EXPECT_TRUE(mentions(chosen(operation, kBytes, {93, kBytes - 1}).reason, "flat needs 94 receive"));
+    EXPECT_FALSE(mentions(chosen(operation, kBytes, {1, kBytes, kBytes - 1}).reason, "receive buffers"));
+    // By name it is done all the same.
+    EXPECT_EQ(chosen(operation, kBytes, {16, kBytes}, "flat").algorithm->name, "flat");
+  }
+}
+
 }  // namespace
 
 }  // namespace fabricmark::collectives

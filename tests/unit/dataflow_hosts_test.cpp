@@ -3,6 +3,7 @@
 
 #include <array>
 #include <string>
+#include <vector>
 
 #include "base/error.hpp"
 #include "dataflow_support.hpp"
@@ -35,6 +36,65 @@ TEST(DataflowHosts, KernelsRunWhileOtherHostsWaitForRanks) {
     return 0;
   });
   EXPECT_EQ(word, 42);
+}
+
+TEST(DataflowHosts, TellFromWhenTillWhenTheirKernelsRan) {
+  const DeviceCost slow_to_start{1e9, 30e-6, 0};
+  const auto fabric = std::make_shared<Fabric>(FabricSettings{.devices = 1});
+  Host host(fabric, 0, slow_to_start);
+  host.finish();
+  EXPECT_FALSE(host.finished().has_value());
+  for (const std::int64_t cycles : {100, 5}) {
+    const Time begin = host.now();
+    host.start("first", {}, spend_cycles, cycles);
+    host.start("second", {}, spend_cycles, cycles / 2);
+    host.finish();
+    ASSERT_TRUE(host.finished().has_value());
+    EXPECT_EQ(host.finished()->first_start - begin, fabric::from_seconds(30e-6));
+    EXPECT_EQ(host.finished()->last_end, host.finished()->first_start + cycles * kCycle);
+    EXPECT_EQ(host.now(), host.finished()->last_end);
+  }
+}
+
+TEST(DataflowHosts, StartKernelsBehindOthersWithoutWaiting) {
+  const auto fabric = std::make_shared<Fabric>(FabricSettings{.devices = 1});
+  Host host(fabric, 0, kDevice);
+  const device::Event first = host.start("first", {}, spend_cycles, 100);
+  const device::Event other = host.start("other", {}, spend_cycles, 70);
+  const device::Event last = host.start("last", {.after = {first, other}}, spend_cycles, 5);
+  EXPECT_EQ(host.now(), 0);
+  last.wait();
+  EXPECT_EQ(host.now(), 105 * kCycle);
+  host.finish();
+}
+
+/// When each of many kernels that compute for long has ended, some of them behind others.
+std::vector<double> ends_of_long_kernels(int threads) {
+  constexpr int kKernels = 300;
+  const auto fabric = std::make_shared<Fabric>(FabricSettings{.devices = 1, .threads = threads});
+  Host host(fabric, 0, kDevice);
+  std::vector<device::Event> events;
+  std::vector<int> ran(kKernels);
+  for (int i = 0; i < kKernels; ++i) {
+    Start how{.is_long = true};
+    if (i >= 40) how.after = {events[static_cast<std::size_t>(i) - 40]};
+    events.push_back(host.start("long", how, [i, &ran] {
+      ran[static_cast<std::size_t>(i)] = i;
+      spend_cycles(i % 7 + 1);
+    }));
+  }
+  host.finish();
+  std::vector<double> ends;
+  for (int i = 0; i < kKernels; ++i) {
+    EXPECT_EQ(ran[static_cast<std::size_t>(i)], i);
+    ends.push_back(events[static_cast<std::size_t>(i)].state()->times().ended);
+  }
+  return ends;
+}
+
+TEST(DataflowHosts, KernelsThatComputeForLongMayRunSideBySide) {
+  const std::vector<double> expected = ends_of_long_kernels(1);
+  for (const int threads : {2, 8}) EXPECT_EQ(ends_of_long_kernels(threads), expected) << threads;
 }
 
 TEST(DataflowHosts, AMessageThatIsUnderWayIsNoDeadlock) {

@@ -198,9 +198,9 @@ TEST_F(OnReplications, StartAsAGroupOnlyWhereTheDevicePromisesThatTheyRunAtOnce)
   const std::string message = test::message_of([&] { start_group(info, "spin", both); });
   EXPECT_TRUE(test::mentions(message, "2 kernels") && test::mentions(message, "emulator")) << message;
   info.device_class = DeviceClass::kEmulator;
-  info.compute_units = 1;
+  info.kernel_threads = 1;
   EXPECT_TRUE(test::mentions(test::message_of([&] { start_group(info, "spin", both); }), "2 kernels"));
-  info.compute_units = 2;
+  info.kernel_threads = 2;
   for (const Event& end : start_group(info, "spin", both)) end.wait();
   info.device_class = DeviceClass::kFpga;
   for (const Event& end : start_group(info, "spin", both)) end.wait();

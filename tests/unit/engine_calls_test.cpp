@@ -241,5 +241,29 @@ TEST(EngineTimes, AreTheSameWithAnyWorkersAndOrder) {
   for (const fabric::Time time : times) EXPECT_EQ(time, times.front());
 }
 
+// Time-outs of calls that have ended keep nobody waiting, and later calls go on from there.
+TEST(EngineTimes, GoOnFromTheEndOfTheCallsBefore) {
+  for (const Protocol protocol : {Protocol::kUdp, Protocol::kTcp, Protocol::kRdma}) {
+    run(devices(protocol), [&](const Rank& rank) {
+      double seconds = 0;
+      for (int part = 0; part < 3; ++part) {
+        rank.meet();
+        const double begin = fabric::seconds(rank.host.now());
+        std::vector<float> values(100, static_cast<float>(part));
+        if (rank.host.device() == 0) {
+          EXPECT_EQ(rank.accl.send(view(values), 1).wait().text, "");
+        } else {
+          EXPECT_EQ(rank.accl.recv(view(values), 0).wait().text, "");
+        }
+        rank.accl.finish();
+        const double took = fabric::seconds(rank.host.now()) - begin;
+        EXPECT_LT(took, 100e-6) << "the time-out is a second";
+        EXPECT_NEAR(took, part > 0 ? seconds : took, 1e-12);
+        seconds = took;
+      }
+    });
+  }
+}
+
 }  // namespace
 }  // namespace fabricmark::engine

@@ -37,7 +37,8 @@ TEST(Fault, RefusesWhatItDoesNotKnowAndListsTheKinds) {
        {"", "x", "Element", ":a", "@1", "element@", "element@-1", "element@x", "element@1x", "element:a@1@2",
         "element@99999999999", "element a", "element#", "element#-1", "element#1@1", "element#x"}) {
     const std::string message = message_of([&] { parse_fault(text); });
-    EXPECT_TRUE(mentions(message, "element, scale, zeros, stale, lost, late, blank, half or swapped"))
+    EXPECT_TRUE(
+        mentions(message, "element, scale, zeros, stale, lost, late, blank, half, swapped, flipped or dead"))
         << message;
   }
 }

@@ -55,13 +55,17 @@ TEST(Transports, AndTheirOptionsComeFromTheirFolders) {
     const auto names = [&](const KernelSpec& spec) {
       return std::ranges::count(spec.find("transport")->values, Value(transport.name));
     };
-    EXPECT_EQ(names(every), 1) << transport.name;
-    EXPECT_EQ(names(of_devices), transport.is_of_devices ? 1 : 0) << transport.name;
-    EXPECT_TRUE(mentions(every.find("transport")->meaning, transport.summary));
-    for (const ParameterSpec& option : transport.parameters) {
-      EXPECT_NE(every.find(option.name), nullptr) << option.name;
-      EXPECT_EQ(of_devices.find(option.name) != nullptr, transport.is_of_devices) << option.name;
-    }
+    const auto expects = [&](const KernelSpec& spec, bool is_of_memory) {
+      const bool is_there = transport.is_of_kernels
+                                ? std::ranges::any_of(spec.variants, &VariantSpec::is_dataflow)
+                                : is_of_memory;
+      EXPECT_EQ(names(spec), is_there ? 1 : 0) << transport.name;
+      EXPECT_EQ(mentions(spec.find("transport")->meaning, transport.summary), is_there);
+      for (const ParameterSpec& option : transport.parameters)
+        EXPECT_EQ(spec.find(option.name) != nullptr, is_there) << option.name;
+    };
+    expects(every, true);
+    expects(of_devices, transport.is_of_devices);
   }
   const std::string values = "values = \"transports\"";
   EXPECT_TRUE(mentions(message_of([&] { shipped("hpl", values, "values = \"transport\""); }), "values"));

@@ -154,6 +154,56 @@ TYPED_TEST(PtransCheck, OneElementThatIsNotRightIsFoundAndPlaced) {
   }
 }
 
+TYPED_TEST(PtransCheck, ABitThatIsWrongIsFoundAndPlaced) {
+  Part<TypeParam> part;
+  for (TypeParam& value : part.c) value = std::isnan(value) ? TypeParam{0} : value;
+  const auto found = [&](const std::vector<TypeParam>& c, int threads) {
+    return check_bits<TypeParam>(part.inputs, part.layout(), c, threads);
+  };
+  EXPECT_TRUE(found(part.c, 1).passed());
+  EXPECT_EQ(found(part.c, 3).checked, 40U);
+  std::vector<TypeParam> padded = part.c;
+  padded.back() = 1;
+  EXPECT_EQ(found(padded, 1).error, 1) << "padding that came wrong";
+  const std::size_t wrong = part.places()[17];
+  for (const TypeParam value : {std::nextafter(part.c[wrong], TypeParam{4}), part.c[wrong + 1],
+                                std::numeric_limits<TypeParam>::quiet_NaN()}) {
+    std::vector<TypeParam> c = part.c;
+    c[wrong] = value;
+    const runtime::Verdict verdict = found(c, 2);
+    EXPECT_FALSE(verdict.passed());
+    EXPECT_EQ(verdict.error, 1);
+    std::string place;
+    part.layout().for_each([&](auto row, auto column, auto at) {
+      if (at == wrong) place = "c[" + std::to_string(row) + "," + std::to_string(column) + "]";
+    });
+    EXPECT_EQ(verdict.worst->place, place);
+  }
+}
+
+TYPED_TEST(PtransCheck, TheDigestIsOfElementsAndPlacesHoweverTheyLie) {
+  const Part<TypeParam> part;
+  const auto digest = [](const Layout& layout, const std::vector<TypeParam>& c, int threads) {
+    return digest_of<TypeParam>(layout, c, threads);
+  };
+  const std::uint64_t whole = digest(part.layout(), part.c, 1);
+  EXPECT_EQ(digest(part.layout(), part.c, 3), whole);
+  std::uint64_t sum = 0;  // block by block, as if each were on a rank of its own
+  for (std::size_t number = 0; number < part.plan().blocks.size(); ++number) {
+    const std::vector<Block> one{part.plan().blocks[number]};
+    const auto* const first = part.c.data() + 16 * number;
+    sum += digest({one, 10, 4}, {first, first + 16}, 1);
+  }
+  EXPECT_EQ(sum, whole);
+  const std::vector<std::size_t> places = part.places();
+  std::vector<TypeParam> c = part.c;
+  c[places[3]] = std::nextafter(c[places[3]], TypeParam{4});
+  EXPECT_NE(digest(part.layout(), c, 1), whole);
+  c = part.c;
+  std::swap(c[places[3]], c[places[30]]);
+  EXPECT_NE(digest(part.layout(), c, 1), whole);
+}
+
 TYPED_TEST(PtransCheck, EveryFaultOfValuesIsFound) {
   for (const Fault::Kind kind : {Fault::Kind::kElement, Fault::Kind::kScale, Fault::Kind::kZeros,
                                  Fault::Kind::kStale, Fault::Kind::kSwapped}) {

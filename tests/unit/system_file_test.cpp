@@ -47,7 +47,8 @@ class SystemFile : public testing::Test {
   }
   SystemChoice load_text(const std::string& text, const std::string& benchmark, const std::string& id = "",
                          const std::string& variant = "") {
-    return load_system(folder_.write("system.json", text), spec(benchmark), id, variant);
+    return load_system(folder_.write("system.json", text), spec(benchmark),
+                       {.id = id, .variant = variant, .transport = {}});
   }
   std::string refused(const std::string& benchmark = "stream", const std::string& id = "") {
     return message_of([&] { load(benchmark, id); });
@@ -70,13 +71,25 @@ TEST_F(SystemFile, GivesTheOnlyBitstreamOfTheBenchmarkAndTheBanksOfItsDevice) {
 }
 
 TEST_F(SystemFile, WithoutABitstreamGivesTheBanksOfTheFirstDevice) {
-  for (const char* benchmark : {"fft", "b_eff"}) {  // none, and none whose kind of kernel there is
+  for (const char* benchmark : {"fft", "b_eff"}) {  // none, and one over channels, for which nobody asks
     const SystemChoice found = load(benchmark);
     EXPECT_EQ(found.note(), "system mine: star, no bitstream of this benchmark");
     EXPECT_EQ(found.overrides.banks, 4);
     EXPECT_TRUE(found.overrides.parameters.empty() && !found.overrides.variant);
   }
+  EXPECT_EQ(load("b_eff", "", "channels").bitstream, "a/b_eff");
   EXPECT_TRUE(load("stream", "", "throughput").bitstream.empty()) << "of another kind of kernel";
+}
+
+TEST_F(SystemFile, WithoutABitstreamADataflowKernelIsOnTheFirstDeviceThatHasItsTransport) {
+  made_["topology"] = {{{"device", "star"}, {"networks", {{"host", "a"}}}},
+                       {{"device", "ring"}, {"networks", {{"accl-udp", "b"}}}}};
+  const auto device = [&](const std::string& transport) {
+    return load_system(folder_.write("system.json", made_.dump()), spec("b_eff"), {.transport = transport})
+        .device;
+  };
+  EXPECT_EQ(device("accl-udp"), "ring");
+  EXPECT_EQ(device("accl-tcp"), "star");
 }
 
 TEST_F(SystemFile, OfSeveralBitstreamsTheIdChooses) {
@@ -148,7 +161,7 @@ TEST_F(SystemFile, ThatIsNoJsonIsRefusedWithItsLine) {
   EXPECT_TRUE(mentions(said("[]"), "is no fabricmark-exported-system/1"));
   EXPECT_TRUE(mentions(said(std::string(100000, '[')), "is not JSON"));
   for (const auto& file : {folder_.path() / "none.json", folder_.path()}) {
-    const std::string none = message_of([&] { load_system(file, spec("stream"), "", ""); });
+    const std::string none = message_of([&] { load_system(file, spec("stream"), {}); });
     EXPECT_TRUE(mentions(none, "cannot read the system file '" + file.string())) << none;
   }
 }
@@ -163,7 +176,7 @@ TEST_F(SystemFile, SurvivesRandomChangesOfItsText) {
     const std::string text = test::mutated(original, random);
     const auto file = folder_.write("system.json", text);
     try {
-      const SystemChoice found = load_system(file, stream, "", "");
+      const SystemChoice found = load_system(file, stream, {});
       ASSERT_GE(found.overrides.banks.value_or(0), 1) << text;
     } catch (const Error& error) {
       ++refused;

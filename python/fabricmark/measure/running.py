@@ -18,6 +18,7 @@ NO_DEVICE = (
 )
 
 
+DATAFLOW = "dataflow"  # style of variants whose kernels are a part of the program
 INFORMATIVE = ("--help", "--version", "--list-devices")  # the program answers and measures nothing
 
 
@@ -51,9 +52,16 @@ def chooses_device(extra: Sequence[str]) -> bool:
     return any(word.split("=")[0] in ("--platform", "--device", "--list-devices") for word in extra)
 
 
-def needs_no_device(extra: Sequence[str]) -> bool:
-    """Whether the program computes nothing: it has a device of its own for that, which nobody chooses."""
-    return "--timing-only" in kernels.options(extra)
+def needs_no_device(name: str, extra: Sequence[str]) -> bool:
+    """Whether the program runs on no device: it computes nothing, or its kernels run on emulated boards."""
+    given = kernels.options(extra)
+    if "--timing-only" in given:
+        return True
+    if not {"--transport", "--variant"} & given.keys():
+        return False
+    (answer,) = kernels.answers([kernels.of_words(name, "cpu", extra)])
+    variant = kernels.kernel(name).variants.get(answer.get("variant"), {})
+    return variant.get("style") == DATAFLOW
 
 
 def of_system(
@@ -86,22 +94,26 @@ def of_system(
 def jobs(
     names: Sequence[str], runtime: str | None, ranks: int, mpi: int | None, output: Path, extra: Sequence[str]
 ) -> Iterator[Job]:
-    """One job for each benchmark and device; one for each benchmark when `extra` chooses it or needs none.
+    """One job for each benchmark and device; one for a benchmark that needs none, or when `extra` chooses it.
 
     Without a device, options in `extra` may choose what needs none (b_eff --transport cpu): the program says.
     Raises FabricmarkError: 2 when `extra` names a result file itself, 3 when no runtime has a device.
     """
     if any(word.split("=")[0] == "--json" for word in extra):
         raise FabricmarkError("--json is set by `fabricmark run`", "choose a folder with --output")
+    alone = [name for name in names if needs_no_device(name, extra)]
+    others = [name for name in names if name not in alone]
     of_device = [
         (runtime_name, device)
-        for runtime_name in ([] if needs_no_device(extra) else chosen_runtimes(runtime))
+        for runtime_name in (chosen_runtimes(runtime) if others else [])
         for device in ([None] if chooses_device(extra) else listing.devices(runtime_name))
     ]
-    if not of_device and not extra:
+    if others and not of_device and not extra:
         raise FabricmarkError("no OpenCL device found", NO_DEVICE, ENVIRONMENT)
+    for name in alone:
+        yield Job(name, runtimes.SYSTEM, None, ranks, mpi, output, tuple(extra))
     for runtime_name, device in of_device or [(runtimes.SYSTEM, None)]:
-        for name in names:
+        for name in others:
             yield Job(name, runtime_name, device, ranks, mpi, output, tuple(extra))
 
 

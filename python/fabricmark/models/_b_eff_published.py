@@ -17,5 +17,6 @@ PUBLISHED = Published(
         group("b_eff over channels", "520n", LATENCY, transport="channels"),
     ),
     stage=1,
+    headline="b_eff",
     host_bar=(0.10, 0.30),  # it waits for drivers and operating systems, which no equation has
 )

@@ -16,5 +16,6 @@ PUBLISHED = Published(
         group("hpl over the host", "u280_ddr", *of_bitstreams(["hpl_host"], *HOST), transport="host"),
     ),
     stage=4,
+    headline="lu_gflops",
     tables={"performance": "lu_gflops"},
 )

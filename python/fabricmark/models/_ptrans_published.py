@@ -24,4 +24,5 @@ PUBLISHED = Published(
         group("ptrans over the host", "520n", ORDERING, transport="host", metric="calc_time"),
     ),
     stage=3,
+    headline="calc_time",
 )

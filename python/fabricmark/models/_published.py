@@ -46,6 +46,7 @@ class Published:
     the runs of Meyer 2024 (sections 4.2.2 to 4.2.4). `parameters`: of the row's bitstream.
     `groups`: what is fitted to the rows, after all groups of a lower `stage`, which have a part in these.
     `tables`: metrics of Meyer's tables that the fit sees, and what rows call them.
+    `headline`: the metric of the rows that is the model's headline metric, or the time that makes it.
     `host_bar`: what errors over the host must keep (median, 90th percentile); None: that of all others.
     """
 
@@ -54,6 +55,7 @@ class Published:
     groups: tuple[FitGroup, ...] = ()
     stage: int = 2
     tables: Mapping[str, str] = field(default_factory=dict)
+    headline: str = ""
     host_bar: tuple[float, float] | None = None
 
 

@@ -4,9 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
 
 #include "base/error.hpp"
+#include "benchmarks/b_eff/executions.hpp"
 #include "benchmarks/b_eff/series.hpp"
 #include "fabric/registry.hpp"
 #include "runtime/run.hpp"
@@ -14,8 +14,6 @@
 namespace fabricmark::b_eff {
 
 namespace {
-
-constexpr std::size_t kRoomBytes = std::size_t{4} << 20;  // for the messages of one timed part and direction
 
 // Messages in a row where nothing else is asked for: each between devices takes commands of their runtimes.
 constexpr std::size_t kMessagesOfHosts = 500;
@@ -41,15 +39,10 @@ struct Steps {
 constexpr const char* kKernel = "kernel";
 constexpr const char* kKernelAfter = "kernel_after";
 
-std::string lap_name(const std::string& operation, std::size_t bytes) {
-  return operation + "/" + std::to_string(bytes);
-}
-
-class EffectiveBandwidth : public runtime::Benchmark {
+class EffectiveBandwidth : public Exchanges {
  public:
   explicit EffectiveBandwidth(const runtime::Context& context)
-      : ranks_(context.ranks()),
-        computes_(context.computes()),
+      : Exchanges(context),
         fault_(context.conditions().fault),
         transport_(fabric::make_transport(
             context, {.largest_bytes = std::size_t{1} << context.parameters().count("largest")})),
@@ -59,15 +52,8 @@ class EffectiveBandwidth : public runtime::Benchmark {
       if (std::unique_ptr<fabric::Steps> steps = transport_->steps())
         steps_.emplace(context, std::move(steps));
     }
-    most_messages_ = context.parameters().count("messages");
-    if (most_messages_ == 0) most_messages_ = series_.is_on_host() ? kMessagesOfHosts : kMessagesOfDevices;
-    for (std::size_t i = 0; i <= context.parameters().count("largest"); ++i)
-      sizes_.push_back(std::size_t{1} << i);
-    verdicts_[0].name = "messages to the right";
-    verdicts_[1].name = "messages to the left";
     of_steps_.name = "steps over the " + transport_->name();
-    for (runtime::Verdict* verdict : {&verdicts_[0], &verdicts_[1], &of_steps_})
-      verdict->measure = "wrong bytes";
+    of_steps_.measure = kWrongBytes;
     if (fault_ && !fault_->target.empty()) check_target();
   }
 
@@ -80,18 +66,15 @@ class EffectiveBandwidth : public runtime::Benchmark {
   }
 
   void execute(runtime::Laps& laps) override {
-    for (const std::size_t bytes : sizes_) {
-      const std::size_t count = messages(bytes);
-      series_.prepare(bytes, count, 2 * prepared_, computes_);
-      laps.time_each(lap_name("exchange", bytes), count, [&](std::size_t place) { series_.exchange(place); });
-      if (bytes == sizes_.back() && spoils("")) series_.spoil(0, fault_->kind);
-      if (computes_) series_.check(verdicts_);
+    for (const std::size_t bytes : sizes()) {
+      const std::size_t count = messages(bytes, usual_);
+      series_.prepare(bytes, count, 2 * prepared_, computes());
+      laps.time_each(lap_name(kExchange, bytes), count, [&](std::size_t place) { series_.exchange(place); });
+      if (bytes == sizes().back() && spoils("")) series_.spoil(0, fault_->kind);
+      if (computes()) series_.check(verdicts_);
       if (steps_) time_steps(laps, bytes, count);
     }
   }
-
-  /// Faults are made while messages are exchanged, by the transport or above.
-  void inject(const runtime::Fault& /*fault*/) override {}
 
   std::vector<runtime::Verdict> validate_repetition() override {
     std::vector<runtime::Verdict> found{verdicts_.begin(), verdicts_.end()};
@@ -106,53 +89,17 @@ class EffectiveBandwidth : public runtime::Benchmark {
     return {verdicts_.begin(), verdicts_.end()};
   }
 
-  [[nodiscard]] std::vector<runtime::Metric> metrics() const override {
-    std::vector<runtime::Metric> metrics;
-    for (const std::size_t bytes : sizes_) {
-      runtime::Metric bandwidth = runtime::bandwidth("exchange", message_bytes(bytes));
-      bandwidth.lap = lap_name("exchange", bytes);
-      bandwidth.axes.push_back({"message_bytes", static_cast<std::int64_t>(bytes)});
-      metrics.push_back(bandwidth);
-      metrics.push_back(latency("exchange", bytes));
-    }
-    if (!steps_) return metrics;
+ protected:
+  [[nodiscard]] std::vector<std::string> steps() const override {
+    if (!steps_) return {};
     std::vector<std::string> timed{kKernel};
     for (const fabric::Steps::Step& step : steps_->each) timed.push_back(step.name);
     timed.emplace_back(kKernelAfter);
-    for (const std::string& step : timed) {
-      for (const std::size_t bytes : sizes_) metrics.push_back(latency(step, bytes));
-    }
-    return metrics;
-  }
-
-  [[nodiscard]] std::vector<runtime::DerivedMetric> derive(
-      const std::map<std::string, runtime::LapSeconds>& laps) const override {
-    runtime::DerivedMetric effective{.name = "effective_bandwidth", .unit = "GB/s"};
-    effective.formula =
-        "mean over all message sizes of the bandwidth, both directions and all ranks (eq. 4.1)";
-    for (const std::size_t bytes : sizes_) {
-      const runtime::LapSeconds& seconds = laps.at(lap_name("exchange", bytes));
-      const double gigabytes = message_bytes(bytes) * ranks_.size() * 1e-9;
-      effective.best += gigabytes / seconds.best / static_cast<double>(sizes_.size());
-      effective.median += gigabytes / seconds.median / static_cast<double>(sizes_.size());
-    }
-    return {effective};
+    return timed;
   }
 
  private:
-  [[nodiscard]] std::size_t messages(std::size_t bytes) const {
-    return std::clamp<std::size_t>(kRoomBytes / bytes, 1, most_messages_);
-  }
-  /// Bytes that a rank sends in one exchange, in both directions.
-  static double message_bytes(std::size_t bytes) { return static_cast<double>(kDirections * bytes); }
-  [[nodiscard]] runtime::Metric latency(const std::string& operation, std::size_t bytes) const {
-    runtime::Metric metric{.name = "latency", .lap = lap_name(operation, bytes), .unit = "us"};
-    metric.axes = {{"operation", operation}, {"message_bytes", static_cast<std::int64_t>(bytes)}};
-    metric.scale = 1e6;
-    metric.better = runtime::Better::kLower;
-    return metric;
-  }
-  [[nodiscard]] bool is_faulty_rank() const { return !fault_->rank || *fault_->rank == ranks_.rank(); }
+  [[nodiscard]] bool is_faulty_rank() const { return !fault_->rank || *fault_->rank == ranks().rank(); }
 
   [[nodiscard]] bool spoils(const std::string& target) const {
     return is_spoiled_ && fault_->target == target;
@@ -197,9 +144,9 @@ class EffectiveBandwidth : public runtime::Benchmark {
   void time_steps(runtime::Laps& laps, std::size_t bytes, std::size_t count) {
     using Place = fabric::Steps::Place;
     fabric::Steps& steps = *steps_->steps;
-    series_.prepare(bytes, count, 2 * prepared_ + 1, computes_);
+    series_.prepare(bytes, count, 2 * prepared_ + 1, computes());
     for (const Place place : {Place::kSent, Place::kReceived}) {
-      if (computes_) std::ranges::fill(steps.staged(place, series_.all_bytes()), kPoison);
+      if (computes()) std::ranges::fill(steps.staged(place, series_.all_bytes()), kPoison);
     }
     touch(laps, kKernel, bytes, count);
     for (std::size_t step = 0; step < steps_->each.size(); ++step) {
@@ -207,7 +154,7 @@ class EffectiveBandwidth : public runtime::Benchmark {
       laps.time_each(lap_name(name, bytes), count, [&](std::size_t i) {
         steps.take(step, series_.sends(i), series_.receives(i), i * series_.place_bytes());
       });
-      if (!computes_) continue;
+      if (!computes()) continue;
       if (place == Place::kArrived) {
         if (spoils(name)) series_.spoil(0, fault_->kind);
         series_.check(verdicts_);
@@ -225,21 +172,18 @@ class EffectiveBandwidth : public runtime::Benchmark {
     const auto value = static_cast<std::uint8_t>(++touches_ % 251 + 1);
     steps_->kernels.set(0, {{"value", value}});
     laps.time_each(lap_name(step, bytes), count, [&](std::size_t) { steps_->kernels.run(step, {{}}); });
-    if (computes_) check_touched(value, step);
+    if (computes()) check_touched(value, step);
   }
 
-  runtime::Communicator& ranks_;
-  bool computes_;  ///< else there is nothing to make and to compare
   std::optional<runtime::Fault> fault_;
   std::unique_ptr<fabric::Transport> transport_;
   Series series_;
   std::optional<Steps> steps_;  ///< where they are wanted
-  std::size_t most_messages_ = 0;
-  std::vector<std::size_t> sizes_;
+  std::size_t usual_ = series_.is_on_host() ? kMessagesOfHosts : kMessagesOfDevices;  ///< messages in a row
   std::uint32_t prepared_ = 0;  ///< repetitions, the warm-up's too
   std::uint32_t touches_ = 0;
   bool is_spoiled_ = false;  ///< the fault is to be made in this repetition, above the transport
-  std::array<runtime::Verdict, kDirections> verdicts_;
+  Verdicts verdicts_ = new_verdicts(kWrongBytes);
   runtime::Verdict of_steps_;
 };
 
@@ -251,10 +195,17 @@ int main(int argc, char** argv) {
   using namespace fabricmark;
   runtime::ExecutionTable table;
   for (const runtime::TransportSpec& transport : runtime::transport_specs()) {
+    if (transport.is_of_kernels) {
+      table.push_back({"dataflow", transport.name,
+                       transport.name == "channels" ? b_eff::make_channels : b_eff::make_engine,
+                       /*needs_device=*/false});
+      continue;
+    }
     table.push_back(
         {"base", transport.name,
          [](const runtime::Context& context) { return std::make_unique<b_eff::EffectiveBandwidth>(context); },
          /*needs_device=*/transport.is_of_devices});
   }
+  table.push_back({"channels", "channels", b_eff::make_external_channels});
   return runtime::run_program(argc, argv, {"b_eff", table});
 }

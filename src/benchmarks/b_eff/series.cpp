@@ -1,7 +1,5 @@
 #include "benchmarks/b_eff/series.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 namespace fabricmark::b_eff {
@@ -57,7 +55,7 @@ std::array<fabric::Message, kDirections> Series::receives(std::size_t place) con
 
 void Series::exchange(std::size_t place) { transport_.exchange(sends(place), receives(place)); }
 
-void Series::check(std::array<runtime::Verdict, kDirections>& verdicts) {
+void Series::check(Verdicts& verdicts) {
   for (std::size_t direction = 0; direction < kDirections; ++direction) {
     runtime::Verdict& verdict = verdicts[direction];
     const std::span<std::byte> used = view(*incoming_, direction);
@@ -85,15 +83,7 @@ void Series::check_message(std::span<const std::byte> message, int sender, std::
                            std::size_t place, const std::string& step, runtime::Verdict& verdict) const {
   const Content content{static_cast<std::uint32_t>(sender), static_cast<std::uint32_t>(direction),
                         repetition_, static_cast<std::uint32_t>(place), static_cast<std::uint32_t>(bytes_)};
-  std::size_t wrong = 0;
-  const std::size_t first = compare(message, content, wrong);
-  verdict.checked += message.size();
-  if (wrong == 0) return;
-  verdict.error += static_cast<double>(wrong);
-  if (verdict.worst) return;
-  verdict.worst = {
-      fmt::format("{}byte {} of message {} of {} bytes from rank {}", step, first, place, bytes_, sender),
-      static_cast<double>(content.at(first)), static_cast<double>(message[first])};
+  b_eff::check_message(message, content, step, verdict);
 }
 
 void spoil_bytes(std::span<std::byte> message, runtime::Fault::Kind kind) {

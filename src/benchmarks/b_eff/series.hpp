@@ -5,14 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "benchmarks/b_eff/content.hpp"
+#include "benchmarks/b_eff/exchanges.hpp"
 #include "fabric/transport.hpp"
-#include "runtime/benchmark.hpp"
 
 namespace fabricmark::b_eff {
-
-/// Both directions of the ring: to the right neighbour and to the left one.
-inline constexpr std::size_t kDirections = 2;
 
 /// Makes the bytes of a message wrong as the fault says.
 void spoil_bytes(std::span<std::byte> message, runtime::Fault::Kind kind);
@@ -34,7 +30,7 @@ class Series {
   [[nodiscard]] std::array<fabric::Message, kDirections> sends(std::size_t place) const;
   [[nodiscard]] std::array<fabric::Message, kDirections> receives(std::size_t place) const;
   /// Compares all received bytes and adds to the verdict of each direction.
-  void check(std::array<runtime::Verdict, kDirections>& verdicts);
+  void check(Verdicts& verdicts);
   /// Compares messages that lie as `sends` or `receives` of each place, one place behind the other.
   void check_staged(std::span<const std::byte> staged, bool are_received, const std::string& step,
                     runtime::Verdict& verdict) const;

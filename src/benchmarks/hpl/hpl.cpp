@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/error.hpp"
+#include "benchmarks/common/digest.hpp"
 #include "benchmarks/hpl/execution.hpp"
 #include "benchmarks/hpl/faults.hpp"
 #include "benchmarks/hpl/matrix.hpp"
@@ -79,6 +80,7 @@ class TypedHpl : public runtime::Benchmark {
   }
   std::vector<runtime::Verdict> validate() override {
     if (fault_ && !fault_->repetition) take_spoiled_factors();
+    digest_ = digest_of_factors();
     return check(Groups::kMost);
   }
 
@@ -136,6 +138,7 @@ class TypedHpl : public runtime::Benchmark {
       notes.push_back(fmt::format("padded to {} rows, which are worked on but not counted",
                                   layout_.blocks() * layout_.block));
     }
+    if (digest_) notes.push_back(common::digest_note(vectors_.ranks(), "L and U", *digest_));
     return notes;
   }
 
@@ -221,6 +224,22 @@ class TypedHpl : public runtime::Benchmark {
     refinement_ = refine(vectors_, stored, refined_);
   }
 
+  /// Of this rank's part, without the padding.
+  [[nodiscard]] std::uint64_t digest_of_factors() const {
+    std::uint64_t digest = 0;
+    for (std::size_t row = 0; row < layout_.local_rows(); ++row) {
+      const std::size_t global_row = layout_.global_row(row);
+      if (global_row >= layout_.size) continue;
+      const T* const values = factors_.data() + row * layout_.local_columns();
+      for (std::size_t column = 0; column < layout_.local_columns(); ++column) {
+        const std::size_t global_column = layout_.global_column(column);
+        if (global_column >= layout_.size) continue;
+        digest += common::digest_of_element(values[column], global_row, global_column, layout_.size);
+      }
+    }
+    return digest;
+  }
+
   [[nodiscard]] double lu_operations() const {
     const auto n = static_cast<double>(layout_.size);
     return 2 * n * n * n / 3;
@@ -262,6 +281,7 @@ class TypedHpl : public runtime::Benchmark {
   System system_;        ///< as the device has it
   System exact_system_;  ///< not rounded to T
   Refinement refinement_;
+  std::optional<std::uint64_t> digest_;  ///< of this rank's part of the last factors
 };
 
 std::unique_ptr<runtime::Benchmark> make(const runtime::Context& context, MakeExecution execution) {
@@ -282,9 +302,12 @@ auto with(MakeExecution execution) {
 int main(int argc, char** argv) {
   using namespace fabricmark::hpl;
   constexpr int kRepetitions = 3;
-  return fabricmark::runtime::run_program(
-      argc, argv,
-      {"hpl",
-       {{"base", "host", with(make_base)}, {"throughput", "host", with(make_throughput)}},
-       kRepetitions});
+  fabricmark::runtime::ExecutionTable table{{"base", "host", with(make_base)},
+                                            {"throughput", "host", with(make_throughput)}};
+  table.push_back({"channels", "channels", with(make_over_external_channels)});
+  for (const fabricmark::runtime::TransportSpec& transport : fabricmark::runtime::transport_specs()) {
+    if (transport.is_of_kernels || transport.is_of_devices)
+      table.push_back({"dataflow", transport.name, with(make_dataflow), transport.is_of_devices});
+  }
+  return fabricmark::runtime::run_program(argc, argv, {"hpl", table, kRepetitions});
 }

@@ -1,13 +1,16 @@
 #pragma once
 
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <mutex>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "base/parallel.hpp"
+#include "benchmarks/common/digest.hpp"
 #include "benchmarks/ptrans/inputs.hpp"
 #include "benchmarks/ptrans/plan.hpp"
 #include "runtime/benchmark.hpp"
@@ -175,6 +178,57 @@ runtime::Verdict check(const std::string& name, const Inputs<T>& inputs, const L
     verdict.worst = own.worst;
   });
   return verdict;
+}
+
+/// Every element of C with the bits of the sum as IEEE 754 rounds it, which dataflow kernels on this machine
+/// have to make: a bit that is wrong in A alone may be less than `check` allows. Padding, which has to be
+/// zero, is looked at, too, and not counted: what is wrong there came wrong.
+template <typename T>
+runtime::Verdict check_bits(const Inputs<T>& inputs, const Layout& layout, std::span<const T> c,
+                            int threads) {
+  runtime::Verdict verdict{.name = "bits", .measure = "elements that are not B + A^T as it is rounded"};
+  std::mutex mutex;
+  parallel_for(layout.count(), threads, 1, [&](std::size_t begin, std::size_t end) {
+    runtime::Verdict own;
+    for (std::size_t number = begin; number < end; ++number) {
+      const Layout::Extent inside = layout.extent(number);
+      Layout::Extent all = inside;
+      all.rows = all.columns = layout.block_size();
+      own.checked += inside.rows * inside.columns;
+      layout.for_each_of(all, [&](std::size_t row, std::size_t column, std::size_t place) {
+        const bool is_padding = row >= layout.size() || column >= layout.size();
+        const auto [b, a] = is_padding ? typename Inputs<T>::Terms{0, 0} : inputs.terms(row, column);
+        const T expected = b + a;
+        if (c[place] == expected || own.error++ > 0) return;
+        own.worst = {"c[" + std::to_string(row) + "," + std::to_string(column) + "]",
+                     static_cast<double>(expected), static_cast<double>(c[place])};
+      });
+    }
+    const std::scoped_lock lock(mutex);
+    verdict.checked += own.checked;
+    verdict.error += own.error;
+    if (!verdict.worst) verdict.worst = own.worst;
+  });
+  return verdict;
+}
+
+/// A number of a rank's part of C that has all bits and places in it; the sum over the ranks is the same
+/// however the blocks lie on them.
+template <typename T>
+std::uint64_t digest_of(const Layout& layout, std::span<const T> c, int threads) {
+  std::mutex mutex;
+  std::uint64_t digest = 0;
+  parallel_for(layout.count(), threads, 1, [&](std::size_t begin, std::size_t end) {
+    std::uint64_t own = 0;
+    for (std::size_t number = begin; number < end; ++number) {
+      layout.for_each_of(layout.extent(number), [&](std::size_t row, std::size_t column, std::size_t place) {
+        own += common::digest_of_element(c[place], row, column, layout.size());
+      });
+    }
+    const std::scoped_lock lock(mutex);
+    digest += own;
+  });
+  return digest;
 }
 
 /// Blocks of A that an exchange has brought, in the order of `layout`: every element as it was sent.

@@ -1,5 +1,7 @@
 #include "benchmarks/ptrans/distribution.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace fabricmark::ptrans {
@@ -39,7 +41,18 @@ bool Distribution::exchanges() const {
   return false;
 }
 
-int Distribution::partner(int rank) const {
+std::optional<int> Distribution::partner(int rank) const {
+  if (is_diagonal_) return other_of_couple(rank);
+  if (grid_.rows != grid_.columns) return std::nullopt;
+  return grid_.rank_at(grid_.column_of(rank), grid_.row_of(rank));
+}
+
+std::string Distribution::name() const {
+  if (is_diagonal_) return fmt::format("diagonals over {} ranks", ranks_);
+  return fmt::format("a grid of {} x {} ranks", grid_.rows, grid_.columns);
+}
+
+int Distribution::other_of_couple(int rank) const {
   const int other = rank % 2 == 0 ? rank + 1 : rank - 1;
   return other < ranks_ ? other : rank;
 }
@@ -54,7 +67,7 @@ int Distribution::diagonal_owner(std::size_t row, std::size_t column) const {
   // number, one is in the upper half.
   const bool is_middle = 2 * distance == edge_;
   const bool is_first = is_middle ? row < column : 2 * distance < edge_;
-  if (!is_first) return partner(diagonal_owner(column, row));
+  if (!is_first) return other_of_couple(diagonal_owner(column, row));
   // The pairs go to the ranks in turn, along one diagonal after the other. The owner of a pair's first block
   // goes through all ranks, so that each gets as many first as second blocks.
   return owner_of((distance - 1) * edge_ + row);

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
+#include <string>
 
 #include "benchmarks/common/block_cyclic.hpp"
 #include "runtime/benchmark.hpp"
@@ -22,9 +24,16 @@ class Distribution {
 
   [[nodiscard]] std::size_t edge() const { return edge_; }
   [[nodiscard]] int ranks() const { return ranks_; }
+  [[nodiscard]] bool is_diagonal() const { return is_diagonal_; }
+  /// "a grid of 2 x 3 ranks" or "diagonals over 3 ranks", for messages.
+  [[nodiscard]] std::string name() const;
   [[nodiscard]] int owner(std::size_t row, std::size_t column) const;
   /// No rank has more blocks.
   [[nodiscard]] std::size_t most_blocks() const;
+  /// The rank that has all blocks opposite to those of `rank`, itself where it has both: in a pq grid with
+  /// P = Q that with row and column exchanged, along diagonals the other of its couple. None where blocks of
+  /// several ranks are opposite.
+  [[nodiscard]] std::optional<int> partner(int rank) const;
   /// True where any block's opposite has another owner.
   [[nodiscard]] bool exchanges() const;
 
@@ -32,7 +41,7 @@ class Distribution {
   Distribution(bool is_diagonal, const common::Grid& grid, int ranks, std::size_t edge)
       : is_diagonal_(is_diagonal), grid_(grid), ranks_(ranks), edge_(edge) {}
   [[nodiscard]] int diagonal_owner(std::size_t row, std::size_t column) const;
-  [[nodiscard]] int partner(int rank) const;
+  [[nodiscard]] int other_of_couple(int rank) const;
 
   bool is_diagonal_;
   common::Grid grid_;

@@ -11,7 +11,7 @@
 namespace fabricmark::ptrans {
 
 /// The matrices of one rank, and one way for blocks of A to get to the ranks that need them. Blocks are in
-/// the order of the plan. What moves them from kernel to kernel later is another one of these.
+/// the order of the plan.
 class Execution : public Interface {
  public:
   virtual void write_a(std::span<const std::byte> blocks) = 0;
@@ -20,15 +20,19 @@ class Execution : public Interface {
   virtual void read_c(std::span<std::byte> blocks) = 0;
   /// Overwrites what earlier exchanges have left; `blocks` are as many as the rank has.
   virtual void poison_arrived(std::span<const std::byte> blocks) = 0;
-  /// What the last exchange has left: a block for each place of the plan.
-  virtual void read_arrived(std::span<std::byte> blocks) = 0;
 
-  /// C = B + A^T, once, with exchange and transposition overlapped.
-  virtual void run() = 0;
-  /// The same in two steps: first all blocks to the devices that need them, then all kernels, which find
-  /// only the blocks of the last rounds: C is not right then.
+  /// C = B + A^T, once, with exchange and transposition overlapped: the timed part "transpose".
+  virtual void time_run(runtime::Laps& laps) = 0;
+};
+
+/// One that can do the same in two steps: first all blocks to the devices that need them, then all kernels,
+/// which find only the blocks of the last rounds: C is not right then.
+class SteppedExecution : public Execution {
+ public:
   virtual void exchange() = 0;
   virtual void transpose() = 0;
+  /// What the last exchange has left: a block for each place of the plan.
+  virtual void read_arrived(std::span<std::byte> blocks) = 0;
 };
 
 /// The executions, in files of their names. Over a transport between devices: A lies on the device, and its
@@ -39,11 +43,31 @@ std::unique_ptr<Execution> make_between_devices(const runtime::Context& context,
 /// exchange its blocks and write all that the kernels need to the device.
 std::unique_ptr<Execution> make_between_hosts(const runtime::Context& context, const Plan& plan,
                                               std::size_t block_bytes, const WorkItems& work_items);
+/// Over direct links between dataflow kernels on emulated boards (section 4.1.2.2). Throws Error (bad use)
+/// for a distribution in which a board has not one partner.
+std::unique_ptr<Execution> make_over_channels(const runtime::Context& context, const Plan& plan,
+                                              std::size_t block_bytes, const WorkItems& work_items);
+/// Over the engine of messages of each board: words from kernel to kernel (streaming, with a partner as
+/// above), or blocks from memory to memory (buffered).
+std::unique_ptr<Execution> make_over_engines(const runtime::Context& context, const Plan& plan,
+                                             std::size_t block_bytes, const WorkItems& work_items);
+/// The same kernels with blocks that come over another transport. Throws Error (bad use) where a system is
+/// described.
+std::unique_ptr<Execution> make_local(const runtime::Context& context, const Plan& plan,
+                                      std::size_t block_bytes, const WorkItems& work_items);
+/// Over Intel's external channels between kernels of devices, as the source (section 4.1.2.2). Throws Error
+/// (bad use) as the one above, for ranks that the channels do not join, and for faults of messages.
+std::unique_ptr<Execution> make_over_external_channels(const runtime::Context& context, const Plan& plan,
+                                                       std::size_t block_bytes, const WorkItems& work_items);
 
 /// How the kernels of the variants are started, in files of their names. Throw Error (bad use) for parameters
 /// that the device cannot run.
 WorkItems base_work_items(const runtime::Context& context, std::size_t block_bytes);
 WorkItems throughput_work_items(const runtime::Context& context, std::size_t block_bytes);
+/// Dataflow kernels have no work-items.
+inline WorkItems dataflow_work_items(const runtime::Context& /*context*/, std::size_t /*block_bytes*/) {
+  return {};
+}
 
 /// An entry of the table: a variant's kernels over a transport.
 struct Kind {
@@ -51,6 +75,7 @@ struct Kind {
   std::unique_ptr<Execution> (*make)(const runtime::Context& context, const Plan& plan,
                                      std::size_t block_bytes, const WorkItems& work_items);
   bool is_a_on_host = false;
+  bool is_dataflow = false;  ///< kernels of the program itself, whose memory is that of the host
 };
 
 }  // namespace fabricmark::ptrans

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "base/error.hpp"
+#include "fabric/message_fault.hpp"
 #include "fabric/registry.hpp"
 
 namespace fabricmark::ptrans {
@@ -24,22 +24,29 @@ bool can_make(const Plan& plan, const runtime::Fault& fault) {
   });
 }
 
+void require_target(const runtime::Fault& fault, bool is_of_messages) {
+  if (fault.target.empty() || (!is_of_messages && fault.target == "c")) return;
+  throw bad_use(fmt::format("--inject-fault names '{}'", fault.target),
+                is_of_messages ? "leave out the target, as in lost@1" : "use c");
+}
+
+Error impossible(const runtime::Fault& fault) {
+  const std::string who = fault.rank ? fmt::format("rank {}", *fault.rank) : "no rank";
+  return bad_use(
+      fmt::format("{} {} enough {} to make the fault of --inject-fault", who, fault.rank ? "has not" : "has",
+                  fabric::message_fault(fault) ? "messages" : "blocks"),
+      "use more ranks, a smaller --block-size or another rank");
+}
+
 void require_possible(const runtime::Context& context, const Distribution& distribution) {
   const std::optional<runtime::Fault>& fault = context.conditions().fault;
   if (!fault) return;
-  const bool is_of_messages = fabric::is_message_fault(*fault);
-  if (!fault->target.empty() && (is_of_messages || fault->target != "c")) {
-    throw bad_use(fmt::format("--inject-fault names '{}'", fault->target),
-                  is_of_messages ? "leave out the target, as in lost@1" : "use c");
-  }
+  require_target(*fault, fabric::is_message_fault(*fault));
   for (int rank = fault->rank.value_or(0); rank <= fault->rank.value_or(distribution.ranks() - 1); ++rank) {
     if (rank >= distribution.ranks()) return;  // refused by the runtime
     if (can_make(make_plan(distribution, rank, context.parameters().count("round_blocks")), *fault)) return;
   }
-  const std::string who = fault->rank ? fmt::format("rank {}", *fault->rank) : "no rank";
-  throw bad_use(fmt::format("{} {} enough {} to make the fault of --inject-fault", who,
-                            fault->rank ? "has not" : "has", is_of_messages ? "messages" : "blocks"),
-                "use more ranks, a smaller --block-size or another rank");
+  throw impossible(*fault);
 }
 
 }  // namespace fabricmark::ptrans

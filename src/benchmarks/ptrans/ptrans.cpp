@@ -4,10 +4,14 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 
+#include "base/error.hpp"
+#include "benchmarks/common/digest.hpp"
 #include "benchmarks/ptrans/check.hpp"
 #include "benchmarks/ptrans/execution.hpp"
 #include "benchmarks/ptrans/faults.hpp"
+#include "fabric/message_fault.hpp"
 #include "fabric/registry.hpp"
 #include "runtime/run.hpp"
 
@@ -21,16 +25,20 @@ template <typename T>
 class TypedPtrans : public runtime::Benchmark {
  public:
   TypedPtrans(const runtime::Context& context, const Kind& kind)
-      : computes_(context.computes()),
+      : ranks_(context.ranks()),
+        computes_(context.computes()),
         size_(context.parameters().count("size")),
         block_elements_(context.parameters().count("block_size") * context.parameters().count("block_size")),
         times_parts_(context.parameters().flag("parts")),
         is_a_on_host_(kind.is_a_on_host),
+        is_dataflow_(kind.is_dataflow),
+        is_over_kernels_(runtime::is_of_kernels(context.parameters().text("transport"))),
         distribution_(Distribution::of(context)),
         is_exchanging_(distribution_.exchanges()),
         plan_(checked_plan(context)),
         layout_(plan_.blocks, size_, context.parameters().count("block_size")),
         execution_(make_execution(context, kind)),
+        steps_(steps_of(context)),
         left_(left_by_exchange(plan_)),
         left_layout_(left_, size_, context.parameters().count("block_size")),
         threads_(runtime::host_threads(context.ranks())),
@@ -45,20 +53,21 @@ class TypedPtrans : public runtime::Benchmark {
 
   void execute(runtime::Laps& laps) override {
     if (times_parts_) {
-      if (has_exchange_lap()) laps.time("exchange", [&] { execution_->exchange(); });
-      laps.time("kernels", [&] { execution_->transpose(); });
+      if (has_exchange_lap()) laps.time("exchange", [&] { steps_->exchange(); });
+      laps.time("kernels", [&] { steps_->transpose(); });
       laps.aside([&] {
         if (!computes_) return;
         execution_->read_c(std::as_writable_bytes(parts_c_.span()));
-        execution_->read_arrived(std::as_writable_bytes(parts_a_.span()));
+        steps_->read_arrived(std::as_writable_bytes(parts_a_.span()));
         write_inputs(Step::kWhole);
       });
     }
-    laps.time("transpose", [&] { execution_->run(); });
+    execution_->time_run(laps);
   }
 
   void inject(const runtime::Fault& fault) override {
-    if (fabric::is_message_fault(fault)) return;  // the transport makes it
+    // The transport makes it, or the emulated board.
+    if (fabric::is_message_fault(fault)) return;
     std::vector<T> values;
     execution_->read_c(bytes());
     layout_.for_each([&](auto, auto, auto place) { values.push_back(blocks_[place]); });
@@ -87,8 +96,18 @@ class TypedPtrans : public runtime::Benchmark {
     fill(kNan);
     execution_->read_c(bytes());
     const auto source = [&](std::size_t number) { return opposite(plan_.blocks[number]); };
-    return {check<T>("elements", Inputs<T>(size_, repetition_, Step::kWhole), layout_,
-                     std::as_const(blocks_).span(), source, threads_)};
+    const Inputs<T> inputs(size_, repetition_, Step::kWhole);
+    const std::span<const T> c = std::as_const(blocks_).span();
+    std::vector<runtime::Verdict> verdicts{check<T>("elements", inputs, layout_, c, source, threads_)};
+    if (is_dataflow_) verdicts.push_back(check_bits<T>(inputs, layout_, c, threads_));
+    digest_ = digest_of<T>(layout_, c, threads_);
+    return verdicts;
+  }
+
+  /// Of the last repetition: C of any variant, transport and grid can be compared by it.
+  [[nodiscard]] std::vector<std::string> notes() const override {
+    if (!digest_) return {};
+    return {common::digest_note(ranks_, "C", *digest_)};
   }
 
   [[nodiscard]] std::vector<runtime::Metric> metrics() const override {
@@ -128,17 +147,27 @@ class TypedPtrans : public runtime::Benchmark {
     const double parts = times_parts_ ? own + arriving : 0;
     const double more = is_a_on_host_ ? own + arriving : 0;  // A and what arrives
     constexpr double kDeviceMatrices = 3;
-    context.require_memory({.host_bytes = own + parts + more + faults,
-                            .device_bytes = kDeviceMatrices * own + arriving,
-                            .largest_buffer_bytes = own},
+    const double of_device = kDeviceMatrices * own + arriving;
+    context.require_memory({.host_bytes = own + parts + more + faults + (is_dataflow_ ? of_device : 0),
+                            .device_bytes = is_dataflow_ ? 0 : of_device,
+                            .largest_buffer_bytes = is_dataflow_ ? 0 : own},
                            "size", 2);
-    require_possible(context, distribution_);
+    if (!is_over_kernels_) require_possible(context, distribution_);
     return make_plan(distribution_, context.ranks().rank(), round_blocks);
   }
   [[nodiscard]] std::unique_ptr<Execution> make_execution(const runtime::Context& context,
                                                           const Kind& kind) const {
     const std::size_t block_bytes = block_elements_ * sizeof(T);
     return kind.make(context, plan_, block_bytes, kind.work_items(context, block_bytes));
+  }
+  /// Null where there are none.
+  SteppedExecution* steps_of(const runtime::Context& context) const {
+    auto* const steps = dynamic_cast<SteppedExecution*>(execution_.get());
+    if (!times_parts_ || steps != nullptr) return steps;
+    throw bad_use(
+        fmt::format("--parts true with the variant {}, whose kernels add what comes while more comes",
+                    context.variant()),
+        "leave it out");
   }
   [[nodiscard]] double bytes_of(std::size_t blocks) const {
     return static_cast<double>(blocks) * static_cast<double>(block_elements_) * sizeof(T);
@@ -173,23 +202,28 @@ class TypedPtrans : public runtime::Benchmark {
     return [sources = std::move(sources)](std::size_t number) { return sources[number]; };
   }
 
+  runtime::Communicator& ranks_;
   bool computes_;       ///< else there are no matrices
   int repetition_ = 0;  ///< whose inputs A and B are
   std::size_t size_;
   std::size_t block_elements_;
   bool times_parts_;
   bool is_a_on_host_;
+  bool is_dataflow_;
+  bool is_over_kernels_;  ///< and no transport between memories
   Distribution distribution_;
   bool is_exchanging_;
   Plan plan_;
   Layout layout_;
   std::unique_ptr<Execution> execution_;
+  SteppedExecution* steps_;  ///< the same, where it can take steps
   std::vector<Block> left_;  ///< of A, by the exchange alone
   Layout left_layout_;
   int threads_;                   ///< for inputs and checks
   device::HostArray<T> blocks_;   ///< as many as this rank has of each matrix
   device::HostArray<T> parts_c_;  ///< what the parts have made: C, and the blocks of A that arrived
   device::HostArray<T> parts_a_;
+  std::optional<std::uint64_t> digest_;  ///< of this rank's part of C
 };
 
 std::unique_ptr<runtime::Benchmark> make(const runtime::Context& context, const Kind& kind) {
@@ -207,6 +241,14 @@ int main(int argc, char** argv) {
   namespace own = ptrans;
   runtime::ExecutionTable table;
   for (const runtime::TransportSpec& transport : runtime::transport_specs()) {
+    const auto dataflow = !transport.is_of_kernels       ? own::make_local
+                          : transport.name == "channels" ? own::make_over_channels
+                                                         : own::make_over_engines;
+    const own::Kind kernels{own::dataflow_work_items, dataflow, /*is_a_on_host=*/false, /*is_dataflow=*/true};
+    table.push_back({"dataflow", transport.name,
+                     [kernels](const runtime::Context& context) { return own::make(context, kernels); },
+                     /*needs_device=*/transport.is_of_devices});
+    if (transport.is_of_kernels) continue;
     for (const auto& [variant, work_items] :
          {std::pair{std::string("base"), &own::base_work_items},
           std::pair{std::string("throughput"), &own::throughput_work_items}}) {
@@ -217,5 +259,8 @@ int main(int argc, char** argv) {
                        [kind](const runtime::Context& context) { return own::make(context, kind); }});
     }
   }
+  const own::Kind external{own::base_work_items, own::make_over_external_channels};
+  table.push_back({"channels", "channels",
+                   [external](const runtime::Context& context) { return own::make(context, external); }});
   return runtime::run_program(argc, argv, {"ptrans", table});
 }

@@ -7,12 +7,14 @@ namespace fabricmark::ptrans {
 
 /// Blocks come in rounds over a transport; those that stay are transposed during the first ones, those of
 /// each round during the next.
-class StagedExecution : public Execution {
+class StagedExecution : public SteppedExecution {
  public:
   void write_b(std::span<const std::byte> blocks) override { transposition_.write_b(blocks.data()); }
   void write_c(std::span<const std::byte> blocks) override { transposition_.write_c(blocks.data()); }
   void read_c(std::span<std::byte> blocks) override { transposition_.read_c(blocks.data()); }
-  void run() override;
+  void time_run(runtime::Laps& laps) override {
+    laps.time("transpose", [this] { run(); });
+  }
   void exchange() override;
   void transpose() override;
 
@@ -36,6 +38,8 @@ class StagedExecution : public Execution {
   [[nodiscard]] fabric::Transport& transport() { return *transport_; }
 
  private:
+  void run();
+
   const Plan& plan_;
   std::size_t block_bytes_;
   Transposition transposition_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstdlib>
 #include <map>
 
 #include "device/opencl/opencl.hpp"
@@ -33,6 +34,14 @@ DeviceClass classify(const std::string& platform, const std::string& name, cl_de
   return DeviceClass::kFpga;
 }
 
+/// Of Intel's FPGA emulator, whatever the cores: its workers (cl.fpga_emu.cfg) but one.
+std::uint64_t emulator_threads() {
+  constexpr std::uint64_t kUsual = 32;
+  const char* given = std::getenv("CL_CONFIG_CPU_TBB_NUM_WORKERS");
+  const std::uint64_t workers = given == nullptr ? kUsual : std::strtoull(given, nullptr, 10);
+  return std::max<std::uint64_t>(workers, 2) - 1;
+}
+
 DeviceInfo describe(const cl::Platform& platform, const cl::Device& device) {
   DeviceInfo info;
   info.platform = trimmed(platform.getInfo<CL_PLATFORM_NAME>());
@@ -42,6 +51,7 @@ DeviceInfo describe(const cl::Platform& platform, const cl::Device& device) {
   info.driver = trimmed(device.getInfo<CL_DRIVER_VERSION>());
   info.device_class = classify(info.platform, info.name, device.getInfo<CL_DEVICE_TYPE>());
   info.compute_units = device.getInfo<CL_DEVICE_MAX_COMPUTE_UNITS>();
+  if (info.device_class == DeviceClass::kEmulator) info.kernel_threads = emulator_threads();
   info.global_memory_bytes = device.getInfo<CL_DEVICE_GLOBAL_MEM_SIZE>();
   info.max_allocation_bytes = device.getInfo<CL_DEVICE_MAX_MEM_ALLOC_SIZE>();
   info.cache_bytes = device.getInfo<CL_DEVICE_GLOBAL_MEM_CACHE_SIZE>();

@@ -37,6 +37,10 @@ bool Algorithm::fits(const Problem& problem) const {
   return reaches(reach, problem.shape) && (is_meant_for == nullptr || is_meant_for(problem));
 }
 
+std::size_t Algorithm::needed_buffers(const Problem& problem) const {
+  return at_once == nullptr ? 0 : problem.buffers.needed(at_once(problem.ranks), problem.bytes);
+}
+
 std::span<const Algorithm> algorithms() {
   static const std::vector<Algorithm> all = [] {
     std::vector<Algorithm> made;

@@ -51,6 +51,18 @@ std::string times_of(const std::vector<Choice>& choices) {
   return fmt::format("{}", fmt::join(texts, ", "));
 }
 
+/// What their roots lack.
+std::string without_room(const Problem& problem, const std::vector<Choice>& choices) {
+  std::string text;
+  for (const Choice& one : choices) {
+    const std::size_t needed = one.algorithm->needed_buffers(problem);
+    if (needed <= problem.buffers.count) continue;
+    text += fmt::format("; {} needs {} receive buffers of {}", one.algorithm->name, needed,
+                        problem.buffers.count);
+  }
+  return text;
+}
+
 }  // namespace
 
 Choice choose(const Problem& problem, const Costs& costs, const std::string& name) {
@@ -58,20 +70,25 @@ Choice choose(const Problem& problem, const Costs& costs, const std::string& nam
   std::vector<Choice> found = fitting(problem, prices);
   if (found.empty()) {
     throw bad_use(fmt::format("no algorithm does {}", text_of(problem)),
-                  "use a network in which any two ranks can talk");
+                  "use a ring, or a network in which any two ranks can talk");
   }
   std::ranges::sort(found, {},
                     [](const Choice& one) { return std::tuple(one.seconds, one.algorithm->name); });
+  const auto has_room = [&problem](const Choice& one) {
+    return one.algorithm->needed_buffers(problem) <= problem.buffers.count;
+  };
   if (name.empty()) {
-    Choice chosen = found.front();
-    chosen.reason = fmt::format("{}: {}, the fastest by its costs ({})", text_of(problem),
-                                chosen.algorithm->name, times_of(found));
+    const auto fastest = std::ranges::find_if(found, has_room);
+    // Where none has room the fastest fails, and says so.
+    Choice chosen = fastest == found.end() ? found.front() : *fastest;
+    chosen.reason = fmt::format("{}: {}, the fastest by its costs ({}){}", text_of(problem),
+                                chosen.algorithm->name, times_of(found), without_room(problem, found));
     return chosen;
   }
   for (Choice& one : found) {
     if (one.algorithm->name != name) continue;
-    one.reason =
-        fmt::format("{}: {}, as asked for; by their costs: {}", text_of(problem), name, times_of(found));
+    one.reason = fmt::format("{}: {}, as asked for; by their costs: {}{}", text_of(problem), name,
+                             times_of(found), without_room(problem, found));
     return one;
   }
   std::vector<std::string_view> names;

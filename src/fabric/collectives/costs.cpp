@@ -84,6 +84,10 @@ double Prices::farthest() const {
   return std::max(0, hops - 1) * costs_.hop_seconds;
 }
 
+double Prices::at_root() const {
+  return std::ceil(static_cast<double>(ranks() - 1) / sides()) * move(bytes());
+}
+
 int Prices::sides() const {
   switch (problem_.shape.wiring) {
     case Wiring::kAnyToAny:

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
+#include <limits>
 
 #include "fabric/collectives/operation.hpp"
 
@@ -22,12 +24,28 @@ struct Costs {
   std::size_t segment_bytes = 0;        ///< as Call's
 };
 
+/// Memory of a rank for messages that come before they are received.
+struct ReceiveBuffers {
+  std::size_t count = std::numeric_limits<std::size_t>::max();
+  std::size_t bytes =
+      std::numeric_limits<std::size_t>::max();  ///< of each; a message takes as many as it needs
+  /// Longer messages wait for their receiver, and need none.
+  std::size_t longest = std::numeric_limits<std::size_t>::max();
+
+  /// That so many messages of so many bytes need.
+  [[nodiscard]] std::size_t needed(std::size_t messages, std::size_t message_bytes) const {
+    if (message_bytes > longest) return 0;
+    return messages * std::max<std::size_t>(1, message_bytes / bytes + (message_bytes % bytes != 0 ? 1 : 0));
+  }
+};
+
 /// What is asked for: `count` elements of Call are `bytes`.
 struct Problem {
   Operation operation = Operation::kBarrier;
   int ranks = 1;
   std::size_t bytes = 0;
   Shape shape{};
+  ReceiveBuffers buffers{};
 };
 
 /// Throws Error (bad use) for rates that are not positive, negative times, and a torus of another size.
@@ -57,6 +75,10 @@ class Prices {
   /// Of the way to the farthest rank, beyond a message to a neighbour.
   [[nodiscard]] double farthest() const;
 
+  /// One message to or from each other rank passes the links of a rank.
+  [[nodiscard]] double at_root() const;
+  /// From when a rank begins with such messages until the first byte of the farthest has come.
+  [[nodiscard]] double to_farthest() const { return costs_.message_seconds + farthest(); }
   /// Links by which a rank sends at the same time.
   [[nodiscard]] int sides() const;
   /// Pieces in which a message is passed on, at least one, and the bytes of one.

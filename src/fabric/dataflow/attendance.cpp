@@ -27,7 +27,9 @@ void Attendance::advance(std::unique_lock<std::mutex>& lock) {
   lock.lock();
   is_advancing_ = false;
   if (failure && !failure_) failure_ = failure;
-  changed_.notify_all();
+  // Nobody is woken up in vain: ends of kernels are many.
+  const bool is_anybodys = std::ranges::any_of(waiting_, [](const auto* is_so) { return (*is_so)(); });
+  if (failure_ || is_anybodys || !passing_.empty()) changed_.notify_all();
 }
 
 void Attendance::wait(const std::function<bool()>& is_so) {
@@ -45,7 +47,6 @@ void Attendance::wait(const std::function<bool()>& is_so) {
   }
   waiting_.erase(own);
   ++running_;
-  changed_.notify_all();
   if (!is_so()) std::rethrow_exception(failure_);
 }
 

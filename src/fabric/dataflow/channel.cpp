@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "base/error.hpp"
@@ -28,6 +29,29 @@ ChannelCounters Channel::counters() const {
 void Channel::control(const fabric::FlowSettings& flow, const Place& from, const Place& to) {
   decided_ = std::make_unique<DecidedLink>(*this, flow, timing_.word_time, timing_.latency,
                                            timing_.back_latency, from, to);
+  is_watched_ = true;
+}
+
+void Channel::spoil(fabric::MessageFault fault) {
+  if (!spoiled_) spoiled_ = std::make_unique<SpoiledWords>();
+  spoiled_->strike(fault);
+  is_watched_ = true;
+}
+
+void Channel::watched_push(std::span<const std::byte> word) {
+  const auto push = [this](std::span<const std::byte> one) {
+    decided_ ? decided_push(one) : plain_push(one);
+  };
+  if (!spoiled_) {
+    push(word);
+    return;
+  }
+  for (const std::vector<std::byte>& one : spoiled_->passing(word)) push(one);
+}
+
+void Channel::plain_push(std::span<const std::byte> one) {
+  std::ranges::copy(one, word(begin_push()));
+  end_push();
 }
 
 void Channel::decided_push(std::span<const std::byte> word) {

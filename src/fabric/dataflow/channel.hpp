@@ -11,6 +11,7 @@
 #include "fabric/dataflow/decided_link.hpp"
 #include "fabric/dataflow/kernel.hpp"
 #include "fabric/dataflow/peers.hpp"
+#include "fabric/dataflow/spoiled_words.hpp"
 #include "fabric/time.hpp"
 
 namespace fabricmark::dataflow {
@@ -87,6 +88,9 @@ class Channel : public std::enable_shared_from_this<Channel> {
   /// The kernel has ended: another one may take its end.
   void release(const Kernel& kernel);
 
+  /// While no kernel writes: has the fault happen to the next word.
+  void spoil(fabric::MessageFault fault);
+
   // By the kernel that runs.
 
   /// At the clock of the kernel.
@@ -110,7 +114,9 @@ class Channel : public std::enable_shared_from_this<Channel> {
   [[nodiscard]] virtual std::byte* word(std::size_t place) = 0;
   /// Whether words pass by the two functions below it, and by no others.
   [[nodiscard]] bool is_decided() const { return decided_ != nullptr; }
-  void decided_push(std::span<const std::byte> word);
+  /// Whether words that come in pass by the function below it: those, and where there is a fault.
+  [[nodiscard]] bool is_watched() const { return is_watched_; }
+  void watched_push(std::span<const std::byte> word);
   void decided_pop(std::span<std::byte> word);
 
   /// Waits for a place; it is that of the next word, which leaves the kernel's pipeline `depth` after its
@@ -147,6 +153,8 @@ class Channel : public std::enable_shared_from_this<Channel> {
   void end_pop() { count(reader_, writer_); }
 
  private:
+  void plain_push(std::span<const std::byte> word);
+  void decided_push(std::span<const std::byte> word);
   static constexpr Trace::Line kNoLine = runtime::ActivityLog::kNoLine;
   /// What only traces use of an end, apart from what each word needs.
   struct Names {
@@ -192,12 +200,14 @@ class Channel : public std::enable_shared_from_this<Channel> {
   int from_ = -1;
   int to_ = -1;
   bool is_split_ = false;
+  bool is_watched_ = false;
   End writer_;
   End reader_;
   Time leaves_ = 0;          // when the link is free again
   std::vector<Time> ready_;  // [place]: arrival of its word
   std::vector<Time> freed_;  // [place]: when its writer may use it
   std::unique_ptr<DecidedLink> decided_;
+  std::unique_ptr<SpoiledWords> spoiled_;
   Names writers_;
   Names readers_;
   Trace::Line wire_ = kNoLine;      // of the link's words

@@ -25,6 +25,7 @@ Fabric::Fabric(FabricSettings settings, std::unique_ptr<Peers> peers)
     : settings_(std::move(settings)),
       peers_(std::move(peers)),
       crew_(settings_.workers),
+      long_crew_(settings_.threads),
       attendance_(peers_ ? 1 : settings_.devices, [this] { advance(); }) {
   for (int number = 0; number < settings_.workers; ++number) {
     auto seed = settings_.schedule_seed;
@@ -133,32 +134,15 @@ std::shared_ptr<Channel> Fabric::channel(const fabric::Port& from, const fabric:
 
 // Hosts.
 
-std::shared_ptr<const Outcome> Fabric::start(int device, const std::string& name, Time at,
-                                             const KernelCost& cost,
-                                             std::vector<std::shared_ptr<Channel>> streams,
-                                             std::function<void()> body) {
-  Worker& worker = *worker_of(device);
-  const std::scoped_lock lock(attendance_.mutex());
-  OfDevice& own = devices_[device];
-  auto kernel = std::make_unique<Kernel>(name, device, own.started++, at, cost, worker, worker.stacks(),
-                                         std::move(body));
-  kernel->hold(std::move(streams));
-  if (settings_.log) {
-    // Kernels of one name that run at the same time have lanes of their own.
-    const auto same = std::ranges::count(own.running, name, [](const Running& running) -> const std::string& {
-      return running.kernel->name();
-    });
-    kernel->tell(settings_.log, same == 0 ? name : fmt::format("{} ({})", name, same + 1));
-  }
-  auto outcome = std::make_shared<Outcome>();
-  worker.make_ready(*kernel);
-  own.running.push_back({std::move(kernel), outcome});
-  return outcome;
-}
-
 void Fabric::keep(std::shared_ptr<void> used) {
   const std::scoped_lock lock(attendance_.mutex());
   kept_.push_back(std::move(used));
+}
+
+void Fabric::spoil(const fabric::Port& port, fabric::MessageFault fault) {
+  const std::scoped_lock lock(attendance_.mutex());
+  const auto found = links_.find({port, opposite(port)});
+  if (found != links_.end() && found->second.channel) found->second.channel->spoil(fault);
 }
 
 void Fabric::finish() {
@@ -259,7 +243,9 @@ Report Fabric::run() {
   crew_.run([this](int number) { workers_[static_cast<std::size_t>(number)]->run(horizon_); });
   // What has ended lets its host act, not before that time.
   const Time ended = earliest_end();
-  Report own{std::min(next_due(), ended), false, finished_ >= attendance_.hosts()};
+  Report own{.next = std::min(next_due(), ended),
+             .has_finished = finished_ >= attendance_.hosts(),
+             .has_ended = ended != fabric::kEndOfTime};
   if (network_ && !peers_) {
     for (Letter& letter : network_->take_sent()) network_->put(std::move(letter));
   }
@@ -293,7 +279,9 @@ void Fabric::advance() {
     const Report& all = *met;
     if (settle_ended()) return;
     if (all.may_go_on && !waits) return;
-    if (all.has_news || all.may_go_on) continue;
+    // Whose host acts now does not see what comes next: then nobody may, or networks would not agree.
+    if (all.has_news || all.may_go_on || all.has_ended) continue;
+    if (run_long()) continue;
     const Time next = network_ ? network_->advance_to_news(all.next) : all.next;
     if (next != fabric::kEndOfTime) {
       const Time ahead = lookahead();
@@ -340,6 +328,11 @@ bool Fabric::settle_ended() {
       if (running.kernel->has_ended()) settle(device, running);
     }
     std::erase_if(device.running, [](const Running& running) { return running.kernel->has_ended(); });
+    const std::scoped_lock lock(attendance_.mutex());
+    for (Pending& pending : device.pending) {
+      if (pending.may_begin()) begin(number, device, pending);
+    }
+    std::erase_if(device.pending, [](const Pending& pending) { return !pending.outcome; });
   }
   return true;
 }

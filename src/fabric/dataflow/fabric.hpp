@@ -44,6 +44,7 @@ struct FabricSettings {
   LinkCost link{};
   std::optional<fabric::StackSettings> network{};  ///< packets between all devices, beside the links
   int workers = 1;                                 ///< threads that run kernels
+  int threads = 1;                                 ///< that run kernels which compute for long
   std::optional<std::uint64_t> schedule_seed{};    ///< draws the order in which kernels run
   std::size_t stack_bytes = std::size_t{8} << 20;
   std::shared_ptr<runtime::ActivityLog> log{};  ///< who computed, who waited for whom; null: nobody asks
@@ -76,19 +77,23 @@ class Fabric {
   Fabric(const Fabric&) = delete;
   Fabric& operator=(const Fabric&) = delete;
 
-  /// One end of the cable at a port, for words of a type. Both ends must agree on the type. Throws Error (bad
-  /// use) for a port without a cable, or with a link already.
+  /// One end of the cable at a port, for words of a type. Both ends must agree on the type. `word_bytes`: of
+  /// the link that a word takes, where that is not its size. Throws Error (bad use) for a port without a
+  /// cable, or with a link already.
   template <typename T>
-  Link<T> open(const fabric::Port& port) {
-    const auto make = [this, &port](const fabric::Port& from, const fabric::Port& to) {
-      return stream<T>(std::static_pointer_cast<Typed<T>>(
-          channel(from, to, port == from, sizeof(T), [this](const std::string& name, std::size_t bytes) {
-            return std::make_shared<Typed<T>>(name, link_timing(bytes), true);
+  Link<T> open(const fabric::Port& port, std::size_t word_bytes = 0) {
+    const auto make = [this, &port, word_bytes](const fabric::Port& from, const fabric::Port& to) {
+      return stream<T>(std::static_pointer_cast<Typed<T>>(channel(
+          from, to, port == from, sizeof(T), [this, word_bytes](const std::string& name, std::size_t bytes) {
+            return std::make_shared<Typed<T>>(name, link_timing(word_bytes > 0 ? word_bytes : bytes), true);
           })));
     };
     const fabric::Port other = opposite(port);
     return {make(port, other), make(other, port)};
   }
+
+  /// While no kernel writes to it: has the fault happen to the next word that leaves by a port that is open.
+  void spoil(const fabric::Port& port, fabric::MessageFault fault);
 
   [[nodiscard]] const FabricSettings& settings() const { return settings_; }
 
@@ -98,9 +103,15 @@ class Fabric {
   [[nodiscard]] Network& network();
   [[nodiscard]] bool is_elsewhere(int device) const { return !is_local(device); }  ///< in another process
   [[nodiscard]] Worker& worker(int device) const { return *worker_of(device); }
-  /// A kernel of a device that starts at a time. By its host, or by what runs on the device.
-  std::shared_ptr<const Outcome> start(int device, const std::string& name, Time at, const KernelCost& cost,
-                                       std::vector<std::shared_ptr<Channel>> streams,
+  /// A kernel of a device that starts at a time, or later, when others of the device have ended.
+  struct Begin {
+    Time at = 0;
+    std::vector<std::shared_ptr<const Outcome>> after{};
+    bool is_long = false;  ///< as Start has it
+  };
+  /// By its host, or by what runs on the device.
+  std::shared_ptr<const Outcome> start(int device, const std::string& name, Begin begin,
+                                       const KernelCost& cost, std::vector<std::shared_ptr<Channel>> streams,
                                        std::function<void()> body);
   /// What kernels use that never end: stays until they are gone.
   void keep(std::shared_ptr<void> used);
@@ -118,9 +129,21 @@ class Fabric {
     std::unique_ptr<Kernel> kernel;
     std::shared_ptr<Outcome> outcome;
   };
+  /// A kernel that waits for others to end.
+  struct Pending {
+    std::string name;
+    int number = 0;
+    Begin begin;
+    KernelCost cost;
+    std::vector<std::shared_ptr<Channel>> streams;
+    std::function<void()> body;
+    std::shared_ptr<Outcome> outcome;
+    [[nodiscard]] bool may_begin() const;
+  };
   struct OfDevice {
     int started = 0;
     std::vector<Running> running;
+    std::vector<Pending> pending;
     std::vector<std::shared_ptr<Channel>> unread;  // with words, and without kernels
   };
   using Make = std::function<std::shared_ptr<Channel>(const std::string& name, std::size_t word_bytes)>;
@@ -145,10 +168,12 @@ class Fabric {
   std::optional<Report> end_meeting(bool waits);
   void deliver(Packet& packet, int from_rank);
   [[noreturn]] void throw_deadlock();
+  bool run_long();
   std::string keep_timeline(const StuckState& all);
   [[nodiscard]] Time earliest_end() const;
   bool settle_ended();
   void settle(OfDevice& device, Running& ended);
+  void begin(int device, OfDevice& own, Pending& pending);
   [[nodiscard]] Time next_due() const;
   [[nodiscard]] Time lookahead() const;
   [[nodiscard]] StuckState stuck() const;
@@ -158,6 +183,7 @@ class Fabric {
   std::vector<std::unique_ptr<Worker>> workers_;
   std::unique_ptr<Network> network_;
   Crew crew_;
+  Crew long_crew_;  // of kernels that compute for long
 
   Time horizon_ = 0;  // what is due before it may be decided
 

@@ -74,10 +74,13 @@ Stacks::~Stacks() {
 }
 
 boost::context::stack_context Stacks::take() {
-  if (!free_.empty()) {
-    const auto stack = free_.back();
-    free_.pop_back();
-    return stack;
+  {
+    const std::scoped_lock lock(mutex_);
+    if (!free_.empty()) {
+      const auto stack = free_.back();
+      free_.pop_back();
+      return stack;
+    }
   }
   try {
     return boost::context::protected_fixedsize_stack(bytes_).allocate();
@@ -88,7 +91,10 @@ boost::context::stack_context Stacks::take() {
   }
 }
 
-void Stacks::give_back(const boost::context::stack_context& stack) { free_.push_back(stack); }
+void Stacks::give_back(const boost::context::stack_context& stack) {
+  const std::scoped_lock lock(mutex_);
+  free_.push_back(stack);
+}
 
 class Fiber::Borrowed {
  public:

@@ -3,11 +3,13 @@
 #include <boost/context/fiber.hpp>
 #include <cstddef>
 #include <functional>
+#include <mutex>
 #include <vector>
 
 namespace fabricmark::dataflow {
 
-/// Stacks of fibers that have ended are used again. Below each lies a page that nobody may touch.
+/// Stacks of fibers that have ended are used again. Below each lies a page that nobody may touch. Fibers may
+/// begin and end in several threads at a time.
 class Stacks {
  public:
   /// `bytes` of each stack: kernels keep their local memories there. Only what is touched takes memory.
@@ -21,6 +23,7 @@ class Stacks {
 
  private:
   std::size_t bytes_;
+  std::mutex mutex_;
   std::vector<boost::context::stack_context> free_;
 };
 

@@ -22,11 +22,9 @@ class Host::Running final : public device::Event::State {
     const double started = fabric::seconds(outcome_->started);
     return {fabric::seconds(queued_), fabric::seconds(queued_), started, fabric::seconds(outcome_->ended)};
   }
-  /// Without moving the host's clock.
-  Time ended() {
-    host_.fabric_->attendance_.wait([this] { return outcome_->has_ended; });
-    return outcome_->ended;
-  }
+  [[nodiscard]] const std::shared_ptr<const Outcome>& outcome() const { return outcome_; }
+  /// Of what has ended.
+  [[nodiscard]] Span span() const { return {outcome_->started, outcome_->ended}; }
 
  private:
   Host& host_;
@@ -68,28 +66,37 @@ Host::~Host() {
 device::Event Host::start_kernel(const std::string& name, const Start& how,
                                  std::vector<std::shared_ptr<Channel>> streams,
                                  std::function<void()> kernel) {
-  Time at = fabric::later(now_, fabric::from_seconds(cost_.launch_seconds));
+  Fabric::Begin begin{.at = fabric::later(now_, fabric::from_seconds(cost_.launch_seconds)),
+                      .is_long = how.is_long};
   if (const auto& log = fabric_->settings().log) {
-    log->add({device_, "host", now_, at, runtime::ActivityKind::kLaunch, name, ""});
+    log->add({device_, "host", now_, begin.at, runtime::ActivityKind::kLaunch, name, ""});
   }
   for (const device::Event& event : how.after) {
     auto* const other = dynamic_cast<Running*>(event.state());
     if (other != nullptr) {
-      at = std::max(at, other->ended());
+      begin.after.push_back(other->outcome());
     } else {
       event.wait();
     }
   }
   const double memory =
       cost_.memory_bytes_per_second > 0 ? how.memory_bytes / cost_.memory_bytes_per_second : 0;
-  auto outcome = fabric_->start(device_, name, at, {cost_.clock_hz, how.interval, how.depth, memory},
-                                std::move(streams), std::move(kernel));
+  auto outcome =
+      fabric_->start(device_, name, std::move(begin), {cost_.clock_hz, how.interval, how.depth, memory},
+                     std::move(streams), std::move(kernel));
   started_.push_back(std::make_shared<Running>(*this, std::move(outcome), now_));
   return device::Event(started_.back());
 }
 
 void Host::finish() {
-  for (const auto& running : std::exchange(started_, {})) running->wait();
+  finished_.reset();
+  for (const auto& running : std::exchange(started_, {})) {
+    running->wait();
+    const Span own = running->span();
+    if (!finished_) finished_ = own;
+    finished_ = {std::min(finished_->first_start, own.first_start),
+                 std::max(finished_->last_end, own.last_end)};
+  }
   fabric_->finish();
   fabric_->check_leftovers(device_);
 }

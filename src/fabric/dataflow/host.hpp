@@ -4,6 +4,7 @@
 #include <exception>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <type_traits>
@@ -28,6 +29,15 @@ struct Start {
   double depth = 0;         ///< of its pipeline [cycles]
   double memory_bytes = 0;  ///< that it moves from and to the device's memory
   device::Events after{};   ///< events of this host's kernels
+  /// Computes for long, and uses no streams: it runs once no other kernel can, and beside others of its kind
+  /// (FabricSettings::threads). Modelled time does not depend on it.
+  bool is_long = false;
+};
+
+/// From the first start of kernels to the last end, in modelled time.
+struct Span {
+  Time first_start = 0;
+  Time last_end = 0;
 };
 
 /// The host's side of one device: one thread starts its kernels and waits for them, at a clock of its own.
@@ -60,12 +70,15 @@ class Host {
   /// Until all of its kernels have ended, and those of all other hosts, which do the same. Throws what they
   /// throw, and Error (1) for a deadlock and for words left over.
   void finish();
+  /// Of the kernels that the last `finish` waited for, which leaves out what their starts took; empty where
+  /// there were none.
+  [[nodiscard]] const std::optional<Span>& finished() const { return finished_; }
   /// Modelled time of this host: it grows when it waits.
   [[nodiscard]] Time now() const { return now_; }
   /// Lets time pass: until others may have told it something, say.
   void pass_until(Time time) { now_ = std::max(now_, time); }
   /// After a wait with a time-out that passed: what has ended later has not been seen.
-  void set_back(Time before, Time until) { now_ = std::max(before, until); }
+  void set_back(Time until) { now_ = until; }
   [[nodiscard]] int device() const { return device_; }
 
  private:
@@ -88,6 +101,7 @@ class Host {
   DeviceCost cost_;
   Time now_ = 0;
   std::vector<std::shared_ptr<Running>> started_;
+  std::optional<Span> finished_;
   int exceptions_ = std::uncaught_exceptions();  // when it was made
   runtime::Communicator* ranks_;
   std::unique_ptr<runtime::Pastime> passing_;

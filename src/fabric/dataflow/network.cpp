@@ -18,15 +18,8 @@ constexpr std::size_t kParcelBytes = std::size_t{64} << 10;
 /// Between neighbours no message passes a device or switch where others share its way: nothing is gained by
 /// cutting it, and a message as a whole is one event.
 fabric::StackSettings with_whole_messages(fabric::StackSettings settings, const fabric::Topology& topology) {
-  bool are_neighbours = topology.switches() == 0;
-  for (int device = 1; device < topology.devices(); ++device)
-    are_neighbours &= topology.distance(0, device) == 1;
-  // A full mesh is the only topology in which that holds for one device and all have as many ports.
-  for (int device = 0; device < topology.devices(); ++device) {
-    are_neighbours &= topology.ports(device) == topology.ports(0);
-  }
   constexpr std::uint64_t kWhole = std::uint64_t{1} << 40;
-  if (are_neighbours) settings.burst_bytes = kWhole;
+  if (topology.is_full_mesh()) settings.burst_bytes = kWhole;
   return settings;
 }
 

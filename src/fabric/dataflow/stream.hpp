@@ -22,8 +22,8 @@ class Typed final : public Channel {
       : Channel(std::move(name), sizeof(T), timing, is_link), words_(timing.depth) {}
 
   void push(const T& word) {
-    if (is_decided()) [[unlikely]] {
-      decided_push(std::as_bytes(std::span(&word, 1)));
+    if (is_watched()) [[unlikely]] {
+      watched_push(std::as_bytes(std::span(&word, 1)));
       return;
     }
     words_[begin_push()] = word;

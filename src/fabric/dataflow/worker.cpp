@@ -45,6 +45,16 @@ Kernel* Worker::next_ready() {
   return kernel;
 }
 
+bool Worker::decide_one(Time horizon) {
+  const Time alarm = next_alarm();
+  if (due_.next_time() <= alarm) return due_.run_one(horizon);
+  if (alarm >= horizon) return false;
+  Decision& decision = *alarms_.begin()->second;
+  alarms_.erase(alarms_.begin());
+  decision.decide(alarm);
+  return true;
+}
+
 void Worker::run(Time horizon) {
   do {
     while (!ready_.empty()) {
@@ -52,7 +62,7 @@ void Worker::run(Time horizon) {
       kernel->resume();
       if (kernel->has_ended()) ended_.push_back(kernel);
     }
-  } while (ended_.empty() && due_.run_one(horizon));
+  } while (ended_.empty() && decide_one(horizon));
 }
 
 }  // namespace fabricmark::dataflow

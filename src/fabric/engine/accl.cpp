@@ -19,10 +19,9 @@ const Result& Request::wait() {
 
 bool Request::wait(double seconds) {
   const fabric::Time until = fabric::later(host_->now(), fabric::from_seconds(seconds));
-  const fabric::Time before = host_->now();
   event_.wait();
   if (fabric::from_seconds(result_->ended) <= until) return true;
-  host_->set_back(before, until);
+  host_->set_back(until);
   return false;
 }
 
@@ -185,7 +184,7 @@ void Accl::connect_logic(dataflow::stream<Command>& commands, dataflow::stream<S
   const int device = host_.device();
   const double clock_hz = engine_->settings().clock_hz;
   const fabric::Time issue = fabric::from_seconds(engine_->settings().logic_issue_seconds);
-  fabric_->start(device, fmt::format("engine commands {}", number), 0, {clock_hz}, {commands.shared()},
+  fabric_->start(device, fmt::format("engine commands {}", number), {}, {clock_hz}, {commands.shared()},
                  [logic, issue, &commands, fabric = fabric_.get(), caller = caller_.get(), device, clock_hz] {
                    for (;;) {
                      const Command command = commands.read();
@@ -193,7 +192,7 @@ void Accl::connect_logic(dataflow::stream<Command>& commands, dataflow::stream<S
                      front.clock = fabric::later(front.clock, issue);
                      const auto call = std::make_shared<Logic::Call>();
                      logic->calls.push_back(call);
-                     fabric->start(device, fmt::format("engine: command {}", command.kind), front.clock,
+                     fabric->start(device, fmt::format("engine: command {}", command.kind), {front.clock},
                                    {clock_hz}, {}, [logic, caller, call, command] {
                                      dataflow::Kernel& kernel = dataflow::current_kernel();
                                      const Result result = caller->run(kernel, command);
@@ -204,7 +203,7 @@ void Accl::connect_logic(dataflow::stream<Command>& commands, dataflow::stream<S
                                    });
                    }
                  });
-  fabric_->start(device, fmt::format("engine statuses {}", number), 0, {clock_hz}, {statuses.shared()},
+  fabric_->start(device, fmt::format("engine statuses {}", number), {}, {clock_hz}, {statuses.shared()},
                  [logic, &statuses] {
                    for (;;) {
                      dataflow::Kernel& kernel = dataflow::current_kernel();

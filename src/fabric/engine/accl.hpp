@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -105,10 +106,11 @@ class Accl {
   void keep(std::shared_ptr<void> used) { fabric_->keep(std::move(used)); }
   /// From now on the device neither sends nor answers: what others then are told is to be seen.
   void kill_device();
+  /// Has the fault happen to the next message with elements that leaves; none: takes back what has not yet.
+  void spoil(std::optional<fabric::MessageFault> fault) { engine_->spoil(fault); }
   /// Host::finish. Throws Error (1) for calls that have failed, messages that nobody has received and words
   /// of streams that were lost, too.
   void finish();
-  [[nodiscard]] Engine& engine() { return *engine_; }
 
  private:
   struct Logic;

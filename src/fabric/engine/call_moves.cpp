@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -21,27 +22,52 @@ Expected CallMoves::expected(int from, const View& elements) const {
 }
 
 CallMoves::Ticket CallMoves::start_send(int to, const View& elements) {
+  // Messages to a rank are matched in the order in which they begin.
+  Header header = header_;
+  header.type = elements.type;
+  const std::size_t piece = engine_.piece_bytes(/*has_header=*/true) / travelling_bytes(header);
+  need(elements.part(0, std::min(elements.count, piece)));
   return engine_.start_send(kernel_, devices_[static_cast<std::size_t>(to)], header_, elements,
-                            fmt::format("{}: send to rank {}", what_, to));
+                            fmt::format("{}: send to rank {}", what_, to), coming_);
 }
 
 CallMoves::Ticket CallMoves::start_receive(int from, const View& elements) {
   return engine_.start_receive(kernel_, expected(from, elements), {.elements = elements});
 }
 
+void CallMoves::need(const View& elements) {
+  if (!coming_) return;
+  if (const std::optional<Time> since = coming_->since(elements)) {
+    kernel_.clock = std::max(kernel_.clock, *since);
+    return;
+  }
+  const Engine::TicketId ticket =
+      engine_.open_ticket(what_ + ": elements from a kernel", header_.communicator);
+  coming_->watch([ticket, elements, coming = coming_.get(), &engine = engine_] {
+    const std::optional<Time> since = coming->since(elements);
+    if (since) engine.end_ticket(ticket, *since);
+    return since.has_value();
+  });
+  engine_.wait(kernel_, ticket, lost_bytes_);
+}
+
 void CallMoves::receive_and_combine(int from, const View& own, const View& result) {
+  need(own);
   wait(engine_.start_receive(kernel_, expected(from, result),
                              {.elements = result, .own = own, .reduction = reduction_}));
 }
 
 void CallMoves::copy(const View& from, const View& to) {
   if (from.count == 0 || from.data == to.data) return;
+  need(from);
   engine_.move(kernel_, static_cast<double>(from.bytes()));
   std::memcpy(to.data, from.data, from.bytes());
 }
 
 void CallMoves::combine(const View& a, const View& b, const View& result) {
   if (result.count == 0) return;
+  need(a);
+  need(b);
   engine_.move(kernel_, static_cast<double>(result.bytes()));
   collectives::combine(type_, reduction_, a.data, b.data, result.data, result.count);
 }

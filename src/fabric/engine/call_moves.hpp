@@ -3,6 +3,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <list>
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,9 +16,11 @@ namespace fabricmark::engine {
 /// The moves of one rank's part of a collective call, by its engine.
 class CallMoves final : public collectives::Moves {
  public:
-  /// `header` has communicator, context, signature and compression.
+  /// `header` has communicator, context, signature and compression. `coming`: the operand where a stream
+  /// brings it; null where all of it is there.
   CallMoves(Engine& engine, dataflow::Kernel& kernel, const std::vector<int>& devices, int rank,
-            const Header& header, Type type, collectives::Reduction reduction, std::string what)
+            const Header& header, Type type, collectives::Reduction reduction, std::string what,
+            std::shared_ptr<Arriving> coming)
       : engine_(engine),
         kernel_(kernel),
         devices_(devices),
@@ -24,7 +28,8 @@ class CallMoves final : public collectives::Moves {
         header_(header),
         type_(type),
         reduction_(reduction),
-        what_(std::move(what)) {}
+        what_(std::move(what)),
+        coming_(std::move(coming)) {}
 
   [[nodiscard]] int rank() const override { return rank_; }
   [[nodiscard]] int size() const override { return static_cast<int>(devices_.size()); }
@@ -36,6 +41,8 @@ class CallMoves final : public collectives::Moves {
   void receive_and_combine(int from, const View& own, const View& result) override;
   View scratch(std::size_t count) override;
 
+  /// Waits until elements of the operand have come; others are there.
+  void need(const View& elements);
   [[nodiscard]] std::uint64_t lost_bytes() const { return lost_bytes_; }
 
  private:
@@ -49,6 +56,7 @@ class CallMoves final : public collectives::Moves {
   Type type_;
   collectives::Reduction reduction_;
   std::string what_;
+  std::shared_ptr<Arriving> coming_;
   std::uint64_t lost_bytes_ = 0;
   std::list<std::vector<std::byte>> scratch_;
 };

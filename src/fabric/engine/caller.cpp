@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <iterator>
 #include <sstream>
@@ -161,12 +160,18 @@ int Caller::device_of(const Running& running) const {
 void Caller::send(Running& running) {
   const Call& call = running.call;
   const int to = device_of(running);
-  const View elements = loaded(running, call.a, call.count);
   Header header;
   header.communicator = static_cast<std::uint32_t>(call.communicator);
   header.tag = call.tag;
   header.is_compressed = call.is_compressed;
-  engine_.wait(running.kernel, engine_.start_send(running.kernel, to, header, elements, call.text()),
+  leave(running, to, header);
+}
+
+void Caller::leave(Running& running, int to, const Header& header) {
+  const Call& call = running.call;
+  const std::shared_ptr<Arriving> coming = arriving(running, call.a, call.count);
+  const View elements = coming ? coming->elements() : room(running, call.a, call.count);
+  engine_.wait(running.kernel, engine_.start_send(running.kernel, to, header, elements, call.text(), coming),
                running.lost_bytes);
 }
 
@@ -178,12 +183,37 @@ void Caller::receive(Running& running) {
                           .count = call.count,
                           .type = call.type,
                           .what = call.text()};
-  const View elements = room(running, call.result, call.count);
-  const auto bytes = call.result.stream ? std::make_shared<std::vector<std::byte>>() : nullptr;
-  engine_.wait(running.kernel,
-               engine_.start_receive(running.kernel, expected, {.elements = elements, .bytes = bytes}),
-               running.lost_bytes);
-  if (bytes) store(running, call.result, {bytes->data(), call.count, call.type});
+  if (!call.result.stream) {
+    const View elements = room(running, call.result, call.count);
+    engine_.wait(running.kernel, engine_.start_receive(running.kernel, expected, {.elements = elements}),
+                 running.lost_bytes);
+    return;
+  }
+  receive_into_stream(running, expected);
+}
+
+void Caller::receive_into_stream(Running& running, const Expected& expected) {
+  const Call& call = running.call;
+  StreamEnd& end = sink(running, *call.result.stream);
+  const auto feed = std::make_shared<StreamEnd::Feed>();
+  const Engine::TicketId taken = engine_.open_ticket(call.text(), expected.communicator);
+  // The stream is this call's alone from its first words to its last ones.
+  const auto words = [this, &end, feed, taken, has_begun = false](Time at, std::vector<std::byte> bytes,
+                                                                  bool is_last) mutable {
+    if (!std::exchange(has_begun, true)) {
+      end.add({.at = at, .feed = feed, .ended = [this, taken](Time now) { engine_.end_ticket(taken, now); }});
+    }
+    feed->add(at, std::move(bytes));
+    if (is_last) feed->close();
+  };
+  try {
+    engine_.wait(running.kernel, engine_.start_receive(running.kernel, expected, {.words = words}),
+                 running.lost_bytes);
+  } catch (const CallFailed&) {
+    feed->close();  // so that others may use the stream
+    throw;
+  }
+  engine_.wait(running.kernel, taken, running.lost_bytes);
 }
 
 void Caller::put(Running& running) {
@@ -201,15 +231,7 @@ void Caller::put(Running& running) {
   header.memory = call.remote_memory;
   header.first = call.remote_first;
   const int to = device_of(running);
-  const View elements = loaded(running, call.a, call.count);
-  engine_.wait(running.kernel, engine_.start_send(running.kernel, to, header, elements, call.text()),
-               running.lost_bytes);
-}
-
-std::size_t Caller::piece_bytes() const {
-  const std::uint64_t most = fabric_.settings().network->costs.mtu_bytes;
-  const std::uint64_t header = engine_.settings().header_bytes;
-  return most > header + kWordBytes ? (most - header) / kWordBytes * kWordBytes : kWordBytes;
+  leave(running, to, header);
 }
 
 void Caller::stream_put(Running& running) {
@@ -220,7 +242,7 @@ void Caller::stream_put(Running& running) {
   header.type = call.type;
   header.stream = call.remote_stream;
   const std::size_t bytes = call.count * collectives::bytes_of(call.type);
-  const std::size_t piece = piece_bytes();
+  const std::size_t piece = engine_.piece_bytes(/*has_header=*/true);
   if (!call.a.stream) {
     const std::byte* const data = call.a.memory.data;
     for (std::size_t first = 0; first < bytes; first += piece) {
@@ -229,22 +251,12 @@ void Caller::stream_put(Running& running) {
     }
     return;
   }
-  StreamEnd* const end = streams_.from_kernel(*call.a.stream);
-  if (end == nullptr) {
-    throw CallFailed{
-        {Code::kUnknownStream, fmt::format("{}: no kernel writes stream {}; connect one to the engine",
-                                           call.text(), *call.a.stream)}};
-  }
-  const Engine::TicketId ticket = engine_.open_ticket(call.text(), 0);
-  end->add({.at = running.kernel.clock,
-            .wanted = bytes,
-            .piece = piece,
-            .came =
-                [this, to, header](dataflow::Kernel& kernel, std::vector<std::byte> words) {
-                  engine_.send_words(kernel, to, header, std::move(words));
-                },
-            .ended = [this, ticket](Time at) { engine_.end_ticket(ticket, at); }});
-  engine_.wait(running.kernel, ticket, running.lost_bytes);
+  do_job(running, source(running, *call.a.stream),
+         {.wanted = bytes,
+          .piece = piece,
+          .came = [this, to, header](dataflow::Kernel& kernel, std::vector<std::byte> words) {
+            engine_.send_words(kernel, to, header, std::move(words));
+          }});
 }
 
 void Caller::copy(Running& running) {
@@ -260,11 +272,7 @@ void Caller::copy(Running& running) {
 
 void Caller::combine(Running& running) {
   const Call& call = running.call;
-  if (!engine_.settings().has_arithmetic) {
-    throw CallFailed{{Code::kNotSupported,
-                      "combine: this engine was built without arithmetic (minimal); build it with "
-                      "its plugins"}};
-  }
+  check_arithmetic(running);
   const View a = loaded(running, call.a, call.count);
   const View b = loaded(running, call.b, call.count);
   const View to = room(running, call.result, call.count);
@@ -291,7 +299,13 @@ collectives::Costs Caller::costs() const {
 collectives::Choice Caller::choose(const collectives::Call& call, Type type, const Group& group,
                                    const std::string& algorithm) const {
   const int ranks = static_cast<int>(group.devices.size());
-  return collectives::choose({call.operation, ranks, call.count * collectives::bytes_of(type), group.shape},
+  const EngineSettings& own = engine_.settings();
+  const std::size_t longest = engine_.is_rdma() ? own.eager_bytes : collectives::ReceiveBuffers{}.longest;
+  return collectives::choose({.operation = call.operation,
+                              .ranks = ranks,
+                              .bytes = call.count * collectives::bytes_of(type),
+                              .shape = group.shape,
+                              .buffers = {own.rx_buffers, own.rx_bytes, longest}},
                              costs(), algorithm);
 }
 
@@ -300,22 +314,15 @@ void Caller::collective(Running& running) {
   collectives::Call own = call.collective;
   const int ranks = static_cast<int>(running.group.devices.size());
   const int rank = running.group.rank;
-  const auto reduces = collectives::reduces(own.operation);
-  if (reduces && !engine_.settings().has_arithmetic) {
-    throw CallFailed{
-        {Code::kNotSupported, fmt::format("{}: this engine was built without arithmetic (minimal); build it "
-                                          "with its plugins",
-                                          call.text())}};
-  }
+  if (collectives::reduces(own.operation)) check_arithmetic(running);
   if (collectives::has_root(own.operation) && (own.root < 0 || own.root >= ranks)) {
     throw CallFailed{{Code::kUnknownRank, fmt::format("{}: root {} is not one of ranks 0 to {}", call.text(),
                                                       own.root, ranks - 1)}};
   }
   own.shape = running.group.shape;
-  if (call.a.stream) {
-    own.own =
-        loaded(running, call.a, collectives::own_count(own.operation, rank, own.root, ranks, own.count));
-  }
+  const std::shared_ptr<Arriving> coming =
+      arriving(running, call.a, collectives::own_count(own.operation, rank, own.root, ranks, own.count));
+  if (call.a.stream) own.own = coming ? coming->elements() : View{nullptr, 0, call.type};
   if (call.result.stream) {
     own.result = room(running, call.result,
                       collectives::result_count(own.operation, rank, own.root, ranks, own.count));
@@ -339,8 +346,11 @@ void Caller::collective(Running& running) {
   engine_.begin_collective(running.kernel.clock, header.communicator, running.group.devices, header.context,
                            header.signature, call.text());
   CallMoves moves(engine_, running.kernel, running.group.devices, rank, header, call.type, own.reduction,
-                  call.text());
+                  call.text(), coming);
+  // Ranks that begin one after the other, as parts come, would meet at the ports of third ones.
+  if (coming && own.operation == collectives::Operation::kAllToAll) moves.need(coming->elements());
   collectives::run(*choice.algorithm, moves, own);
+  if (coming) moves.need(coming->elements());
   running.lost_bytes += moves.lost_bytes();
   store(running, call.result, own.result);
 }

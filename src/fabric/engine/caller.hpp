@@ -71,19 +71,29 @@ class Caller {
   void carry_out(Running& running);
   void send(Running& running);
   void receive(Running& running);
+  void receive_into_stream(Running& running, const Expected& expected);
   void put(Running& running);
   void stream_put(Running& running);
   void copy(Running& running);
   void combine(Running& running);
   void collective(Running& running);
 
+  /// Sends the call's operand, and waits until it has left.
+  void leave(Running& running, int to, const Header& header);
   [[nodiscard]] int device_of(const Running& running) const;
   View loaded(Running& running, const Operand& operand, std::size_t count);
+  /// The same without waiting for a stream: null where the operand is in memory.
+  std::shared_ptr<Arriving> arriving(Running& running, const Operand& operand, std::size_t count);
   View room(Running& running, const Operand& operand, std::size_t count);
   void store(Running& running, const Operand& operand, const View& elements);
+  /// The stream that a kernel writes, and one that a kernel reads.
+  [[nodiscard]] StreamEnd& source(const Running& running, int stream) const;
+  [[nodiscard]] StreamEnd& sink(const Running& running, int stream) const;
+  /// From the clock of the call on; returns when it is done.
+  void do_job(Running& running, StreamEnd& end, StreamEnd::Job job);
   void check_type(const Running& running) const;
+  void check_arithmetic(const Running& running) const;
   static void check_operands(const Running& running);
-  [[nodiscard]] std::size_t piece_bytes() const;
   [[nodiscard]] collectives::Costs costs() const;
 
   dataflow::Fabric& fabric_;

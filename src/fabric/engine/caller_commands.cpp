@@ -77,7 +77,6 @@ Call Caller::call_of(const Command& command) const {
     own.result = call.result.memory;
     own.result.count = std::min(
         own.result.count, collectives::result_count(own.operation, group.rank, own.root, ranks, own.count));
-    return call;
   }
   return call;
 }

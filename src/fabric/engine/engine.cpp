@@ -3,17 +3,14 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 #include "fabric/collectives/elements.hpp"
 
 namespace fabricmark::engine {
 
-namespace {
-
-/// As it travels. What stays in its place until it has arrived is not copied.
-Payload travelling(const Header& header, const View& elements, bool stays) {
+/// What stays in its place until it has arrived is not copied.
+Payload Engine::travelling(const Header& header, const View& elements, bool stays) {
   const std::size_t bytes = elements.count * travelling_bytes(header);
   if (bytes == 0) return {};
   if (header.is_compressed) {
@@ -24,8 +21,6 @@ Payload travelling(const Header& header, const View& elements, bool stays) {
   if (stays) return Payload(std::span(elements.data, bytes));
   return Payload(std::vector<std::byte>(elements.data, elements.data + bytes));
 }
-
-}  // namespace
 
 Engine::Engine(dataflow::Fabric& fabric, int device, const EngineSettings& settings)
     : fabric_(fabric),
@@ -79,6 +74,7 @@ void Engine::end_ticket(TicketId id, Time at, Result result) {
   ticket.has_ended = true;
   ticket.end = at;
   ticket.result = std::move(result);
+  if (ticket.time_out) timers_.cancel(*ticket.time_out);
   if (ticket.waiter != nullptr) worker_.make_ready(*std::exchange(ticket.waiter, nullptr));
 }
 
@@ -87,7 +83,7 @@ void Engine::wait(dataflow::Kernel& kernel, TicketId id, std::uint64_t& lost_byt
   if (!ticket.has_ended) {
     if (settings_.timeout_seconds > 0) {
       const Time end = fabric::later(kernel.clock, fabric::from_seconds(settings_.timeout_seconds));
-      timers_.at(end, [this, id](Time now) { time_out(id, now); });
+      ticket.time_out = timers_.alarm_at(end, [this, id](Time now) { time_out(id, now); });
     }
     ticket.waiter = &kernel;
     kernel.wait(dataflow::Kernel::Waits::kForMessage, nullptr);
@@ -108,18 +104,24 @@ void Engine::time_out(TicketId id, Time now) {
   std::string others;
   const auto posted = std::ranges::find(posted_, id, &Posted::ticket);
   if (posted != posted_.end()) {
-    for (const Message& message : unexpected_) {
-      const bool is_from_there = message.header.from == posted->expected.from &&
-                                 message.header.communicator == posted->expected.communicator;
+    for (const MessagePtr& message : unexpected_) {
+      const Header& header = message->header;
+      const bool is_from_there =
+          header.from == posted->expected.from && header.communicator == posted->expected.communicator;
       if (!is_from_there) continue;
-      others = message.header.context == 0
-                   ? fmt::format("; a message with tag {} came from there", message.header.tag)
-                   : "; that rank is in a collective operation";
+      others = header.context == 0 ? fmt::format("; a message with tag {} came from there", header.tag)
+                                   : "; that rank is in a collective operation";
     }
     posted_.erase(posted);
   }
   announced_.erase(id);
   granted_.erase(id);
+  // Nothing that comes later may touch the memory of a call that has ended.
+  for (const auto& [key, message] : coming_) {
+    if (!message->posted || message->posted->ticket != id) continue;
+    message->posted.reset();
+    unexpected_.push_back(message);
+  }
   end_ticket(id, now,
              {Code::kTimeOut, fmt::format("{} has waited {} s of modelled time in vain{}", found->second.what,
                                           settings_.timeout_seconds, others)});
@@ -127,21 +129,43 @@ void Engine::time_out(TicketId id, Time now) {
 
 // Sending.
 
-std::uint64_t Engine::wire_bytes(std::size_t payload) const {
-  const std::size_t segments =
-      std::max<std::size_t>(1, (payload + settings_.rx_bytes - 1) / settings_.rx_bytes);
-  return payload + segments * settings_.header_bytes;
+std::size_t Engine::buffers_for(std::size_t bytes) const {
+  return std::max<std::size_t>(1, (bytes + settings_.rx_bytes - 1) / settings_.rx_bytes);
 }
 
-void Engine::post(int to, const Header& header, Payload payload, Time at, std::optional<TicketId> completes) {
+bool Engine::is_spoiled(Payload& payload, Time at) {
+  if (payload.bytes.empty()) return false;
+  const std::vector<std::byte> before =
+      std::exchange(before_, std::vector(payload.bytes.begin(), payload.bytes.end()));
+  const std::optional<fabric::MessageFault> fault = std::exchange(fault_, std::nullopt);
+  if (!fault) return false;
+  if (*fault == fabric::MessageFault::kLost) return true;
+  if (*fault == fabric::MessageFault::kDead) {
+    fabric_.network().stack().kill(at, device_);
+    return false;
+  }
+  std::vector<std::byte> bytes = before_;
+  fabric::spoil(bytes, before, *fault);
+  if (bytes == before_) fault_ = fault;  // it has changed nothing: the next message
+  payload = Payload(std::move(bytes));
+  return false;
+}
+
+void Engine::post(int to, const Header& header, Payload payload, Time at, std::optional<TicketId> completes,
+                  std::optional<std::size_t> segments) {
+  if (is_watched_ && is_spoiled(payload, at)) {
+    if (completes) end_ticket(*completes, at);
+    return;
+  }
   const std::size_t bytes = payload.bytes.size();
+  const std::uint64_t wire_bytes = bytes + segments.value_or(buffers_for(bytes)) * settings_.header_bytes;
   const std::uint64_t letter =
-      fabric_.network().send({at, device_, to, 0, wire_bytes(bytes), bytes_of(header), std::move(payload)});
+      fabric_.network().send({at, device_, to, 0, wire_bytes, bytes_of(header), std::move(payload)});
   if (completes) leaving_.emplace(letter, *completes);
 }
 
 Engine::TicketId Engine::start_send(dataflow::Kernel& kernel, int to, Header header, const View& elements,
-                                    const std::string& what) {
+                                    const std::string& what, const std::shared_ptr<Arriving>& arriving) {
   const TicketId id = open_ticket(what, header.communicator);
   header.from = device_;
   header.count = elements.count;
@@ -151,22 +175,35 @@ Engine::TicketId Engine::start_send(dataflow::Kernel& kernel, int to, Header hea
     end_ticket(id, kernel.clock, *cause);
     return id;
   }
+  const std::size_t bytes = elements.count * travelling_bytes(header);
+  const bool is_there =
+      arriving == nullptr || arriving->since(elements).value_or(fabric::kEndOfTime) <= kernel.clock;
   // What goes to another process has left before this device goes on.
-  Payload payload = travelling(header, elements, fabric_.is_elsewhere(to));
+  Payload payload = is_there ? travelling(header, elements, fabric_.is_elsewhere(to)) : Payload();
   const bool is_put = header.kind == MessageKind::kPut;
-  if (!is_put && is_rdma() && payload.bytes.size() > settings_.eager_bytes) {
+  if (!is_put && is_rdma() && bytes > settings_.eager_bytes) {
     header.kind = MessageKind::kRequest;
     post(to, header, {}, kernel.clock, std::nullopt);
-    announced_.emplace(id, Outgoing{to, header, std::move(payload)});
+    Outgoing outgoing{to, header, std::move(payload)};
+    if (!is_there) {
+      outgoing.leave = [this, to, elements, arriving](Time at, const Header& granted) {
+        leave(to, granted, elements, at, arriving);
+      };
+    }
+    announced_.emplace(id, std::move(outgoing));
     return id;
   }
-  if (!is_put && payload.bytes.size() > settings_.rx_buffers * settings_.rx_bytes) {
+  if (!is_put && bytes > settings_.rx_buffers * settings_.rx_bytes) {
     end_ticket(
         id, kernel.clock,
         {Code::kMessageTooLong,
          fmt::format("{}: {} bytes are more than {} receive buffers of {} bytes take; send less at once, or "
                      "use more or larger buffers",
-                     what, payload.bytes.size(), settings_.rx_buffers, settings_.rx_bytes)});
+                     what, bytes, settings_.rx_buffers, settings_.rx_bytes)});
+    return id;
+  }
+  if (!is_there) {
+    leave(to, header, elements, kernel.clock, arriving);
     return id;
   }
   post(to, header, std::move(payload), kernel.clock, id);
@@ -200,9 +237,10 @@ void Engine::on_words(int stream, std::function<void(Time, Payload)> take) {
 
 std::vector<std::string> Engine::left_over() const {
   std::vector<std::string> found;
-  for (const Message& message : unexpected_) {
-    found.push_back(fmt::format("a message of {} elements with tag {} from device {}", message.header.count,
-                                message.header.tag, message.header.from));
+  for (const MessagePtr& message : unexpected_) {
+    if (!message->is_complete) continue;
+    found.push_back(fmt::format("a message of {} elements with tag {} from device {}", message->header.count,
+                                message->header.tag, message->header.from));
   }
   return found;
 }

@@ -7,7 +7,9 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -17,6 +19,7 @@
 #include "fabric/engine/result.hpp"
 #include "fabric/engine/settings.hpp"
 #include "fabric/engine/timers.hpp"
+#include "fabric/message_fault.hpp"
 
 namespace fabricmark::engine {
 
@@ -28,6 +31,27 @@ struct CallFailed {
 };
 
 using dataflow::Payload;
+
+/// Elements that a kernel's stream brings into memory, one behind the other.
+class Arriving {
+ public:
+  explicit Arriving(View elements) : elements_(elements) {}
+
+  [[nodiscard]] const View& elements() const { return elements_; }
+  /// Since when all of `part`, which lies in it, is there: also later than now, as streams run ahead. Absent
+  /// where that is not known yet; 0 for other memory.
+  [[nodiscard]] std::optional<Time> since(const View& part) const;
+  /// By the fiber of the stream.
+  void add(Time at, std::span<const std::byte> bytes);
+  /// `look` is called with each addition until it returns true.
+  void watch(std::function<bool()> look) { watchers_.push_back(std::move(look)); }
+
+ private:
+  View elements_;
+  std::size_t came_ = 0;               // bytes
+  std::map<std::size_t, Time> times_;  // by bytes that had come then
+  std::list<std::function<bool()>> watchers_;
+};
 
 /// What a receive waits for.
 struct Expected {
@@ -49,8 +73,9 @@ struct Destination {
   /// With it they are combined with these as they come.
   std::optional<View> own{};
   collectives::Reduction reduction = collectives::Reduction::kSum;
-  /// Null, or gets the bytes in place of `elements`: they go to a stream, without a copy in memory.
-  std::shared_ptr<std::vector<std::byte>> bytes{};
+  /// Empty, or gets the bytes in place of `elements`, as they come: they go to a stream, without a copy in
+  /// memory. The last ones are said to be.
+  std::function<void(Time, std::vector<std::byte>, bool is_last)> words{};
 };
 
 /// The offload engine of one device: sends and receives messages for calls, each of which is a fiber of its
@@ -74,8 +99,9 @@ class Engine final : public dataflow::Network::Receiver {
 
   // Messages. `header` says all but sizes and tickets.
 
+  /// With `arriving`, of which `elements` may be a part, they leave as they come.
   TicketId start_send(dataflow::Kernel& kernel, int to, Header header, const View& elements,
-                      const std::string& what);
+                      const std::string& what, const std::shared_ptr<Arriving>& arriving = nullptr);
   TicketId start_receive(dataflow::Kernel& kernel, const Expected& expected, Destination destination);
   /// Of something else that a call waits for.
   TicketId open_ticket(const std::string& what, std::uint32_t communicator);
@@ -84,6 +110,9 @@ class Engine final : public dataflow::Network::Receiver {
   void wait(dataflow::Kernel& kernel, TicketId ticket, std::uint64_t& lost_bytes);
   /// A packet for a kernel's stream of another device, at the clock of `kernel`.
   void send_words(dataflow::Kernel& kernel, int to, Header header, std::vector<std::byte> bytes);
+
+  /// Of a message whose elements come as it leaves: whole words, in one packet.
+  [[nodiscard]] std::size_t piece_bytes(bool has_header) const;
 
   /// The data mover takes so long: moves the clock of `kernel` on.
   void move(dataflow::Kernel& kernel, double bytes);
@@ -106,11 +135,16 @@ class Engine final : public dataflow::Network::Receiver {
   [[nodiscard]] std::vector<std::string> left_over() const;
   /// UDP: packets for streams that did not come.
   [[nodiscard]] std::uint64_t lost_words_bytes() const { return lost_words_bytes_; }
-  [[nodiscard]] std::uint64_t pool_refusals() const { return refusals_; }
 
   std::span<std::byte> landing(const dataflow::Letter& letter) override;
   void arrived(const fabric::Stack::Arrival& arrival, const dataflow::Letter& letter) override;
   void completed(const fabric::Stack::Completion& completion) override;
+
+  /// Has the fault happen to the next message with elements; none: what was to happen does not.
+  void spoil(std::optional<fabric::MessageFault> fault) {
+    fault_ = fault;
+    is_watched_ |= fault.has_value();
+  }
 
  private:
   struct Ticket {
@@ -120,34 +154,55 @@ class Engine final : public dataflow::Network::Receiver {
     dataflow::Kernel* waiter = nullptr;
     std::string what;
     std::uint32_t communicator = 0;
+    std::optional<Timers::Alarm> time_out{};
   };
   struct Posted {
     TicketId ticket = 0;
     Expected expected;
     Destination destination;
   };
-  /// A message that came, or announces itself.
+  /// A message that comes, or announces itself.
   struct Message {
     Header header;
     Payload payload;
+    std::vector<std::byte> pieces;  // of a message that comes in such: the payload
+    bool is_complete = false;
+    std::optional<Posted> posted{};  // the receive that gets it
+    std::uint64_t given = 0;         // elements that a stream has
     std::uint64_t lost_bytes = 0;
     std::vector<std::pair<std::uint64_t, std::uint64_t>> holes;  // offset, bytes
     std::size_t buffers = 0;                                     // of the pool
     bool was_refused = false;
   };
+  using MessagePtr = std::shared_ptr<Message>;
   struct Outgoing {
     int to = 0;
     Header header;
     Payload payload;
+    std::function<void(Time, const Header&)> leave{};  // as its elements come; empty: the payload is there
   };
 
   void time_out(TicketId id, Time now);
-  void post(int to, const Header& header, Payload payload, Time at, std::optional<TicketId> completes);
-  [[nodiscard]] std::uint64_t wire_bytes(std::size_t payload) const;
-  void begin_message(Message& message, std::size_t bytes);
+  /// Makes the fault that is due; true where the message is lost.
+  bool is_spoiled(Payload& payload, Time at);
+  /// `segments`: headers on the wire; absent: as many as the payload takes buffers.
+  void post(int to, const Header& header, Payload payload, Time at, std::optional<TicketId> completes,
+            std::optional<std::size_t> segments = {});
+  void leave(int to, const Header& header, const View& elements, Time at,
+             const std::shared_ptr<Arriving>& arriving);
+  /// That a message takes.
+  [[nodiscard]] std::size_t buffers_for(std::size_t bytes) const;
+  /// Elements as they travel.
+  static Payload travelling(const Header& header, const View& elements, bool stays);
+  /// Elements of a message for a stream.
+  static std::vector<std::byte> words_of(const Message& message, std::uint64_t first, std::uint64_t end);
+  MessagePtr coming(const fabric::Stack::Arrival& arrival, const dataflow::Letter& letter);
+  void begin_message(const MessagePtr& message, std::size_t bytes);
+  void bind(const MessagePtr& message);
   void arrive(const Message& message, Time at);
   void take(const Message& message, Time at);
   void match(const Posted& posted, const Message& message, Time at);
+  void give(Message& message, std::uint64_t bytes, Time at);
   void deliver(const Posted& posted, const Message& message, Time at, bool is_buffered);
   void store(const Destination& destination, const Message& message);
   void take_put(const Message& message, Time at);
@@ -164,16 +219,16 @@ class Engine final : public dataflow::Network::Receiver {
   EngineSettings settings_;
   Timers timers_;
   std::size_t free_buffers_;
-  std::uint64_t refusals_ = 0;
   Time mover_free_ = 0;
   TicketId next_ticket_ = 1;
   std::map<TicketId, Ticket> tickets_;
-  std::map<std::uint64_t, TicketId> leaving_;                // by letter
-  std::map<TicketId, Outgoing> announced_;                   // wait for their receivers
-  std::map<TicketId, Posted> granted_;                       // wait for their data
-  std::map<std::pair<int, std::uint64_t>, Message> coming_;  // by sender and letter
+  std::map<std::uint64_t, TicketId> leaving_;  // by letter
+  std::map<TicketId, Outgoing> announced_;     // wait for their receivers
+  std::map<TicketId, Posted> granted_;         // wait for their data
+  // By sender, whether it comes in pieces, and then its sender's ticket, else its letter.
+  std::map<std::tuple<int, bool, std::uint64_t>, MessagePtr> coming_;
   std::list<Posted> posted_;
-  std::list<Message> unexpected_;
+  std::list<MessagePtr> unexpected_;  // complete or not
   std::map<std::uint32_t, Result> broken_;
   /// A collective call as this device made it.
   struct Begun {
@@ -185,6 +240,9 @@ class Engine final : public dataflow::Network::Receiver {
   std::vector<View> memories_;
   std::map<int, std::function<void(Time, Payload)>> takers_;
   std::uint64_t lost_words_bytes_ = 0;
+  bool is_watched_ = false;  // there was a fault to make
+  std::optional<fabric::MessageFault> fault_;
+  std::vector<std::byte> before_;  // the last message's elements, where it is watched
 };
 
 }  // namespace fabricmark::engine

@@ -13,8 +13,15 @@ void Engine::begin_collective(Time at, std::uint32_t communicator, const std::ve
   constexpr std::uint64_t kKept = 64;  // calls for whose stragglers it looks
   begun_[{communicator, context}] = {&devices, signature, what};
   if (context > kKept) begun_.erase({communicator, context - kKept});
-  const std::list<Message> waiting = unexpected_;
-  for (const Message& message : waiting) compare_calls(message.header, at);
+  // One that differs ends the call, and the others with it.
+  const auto other = std::ranges::find_if(unexpected_, [&](const MessagePtr& message) {
+    const Header& header = message->header;
+    return message->is_complete && header.communicator == communicator && header.context == context &&
+           header.signature != signature;
+  });
+  if (other == unexpected_.end()) return;
+  const Header header = (*other)->header;
+  compare_calls(header, at);
 }
 
 void Engine::compare_calls(const Header& header, Time at) {
@@ -37,11 +44,14 @@ void Engine::end_all(std::uint32_t communicator, Time at, const Result& result) 
   std::erase_if(posted_, [&](const Posted& posted) { return posted.expected.communicator == communicator; });
   std::erase_if(granted_, [&](const auto& one) { return one.second.expected.communicator == communicator; });
   std::erase_if(announced_, [&](const auto& one) { return one.second.header.communicator == communicator; });
-  std::erase_if(unexpected_, [&](const Message& message) {
-    const bool is_of_it = message.header.communicator == communicator;
-    if (is_of_it) release(message.buffers, at);
+  std::erase_if(unexpected_, [&](const MessagePtr& message) {
+    const bool is_of_it = message->header.communicator == communicator;
+    if (is_of_it && message->is_complete) release(message->buffers, at);
     return is_of_it;
   });
+  for (const auto& [key, message] : coming_) {
+    if (message->posted && message->header.communicator == communicator) message->posted.reset();
+  }
   for (auto& [id, ticket] : tickets_) {
     if (ticket.communicator == communicator && !ticket.has_ended) end_ticket(id, at, result);
   }

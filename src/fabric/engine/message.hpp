@@ -27,7 +27,6 @@ struct Header {
   MessageKind kind = MessageKind::kEager;
   collectives::Type type = collectives::Type::kFloat32;
   bool is_compressed = false;  ///< float32 travels as float16
-  std::uint8_t code = 0;       ///< kAbort: of the result
   std::uint32_t communicator = 0;
   std::int32_t from = 0;  ///< device
   std::int32_t tag = 0;
@@ -37,8 +36,10 @@ struct Header {
   std::uint64_t sender = 0;  ///< its ticket
   std::uint64_t receiver = 0;
   std::uint64_t memory = 0;  ///< kPut: its number
-  std::uint64_t first = 0;   ///< kPut: element
-  std::int32_t stream = 0;   ///< kWords
+  std::uint64_t first = 0;   ///< element: kPut: of the memory; else where this piece begins
+  /// Elements of one piece of a message whose elements come in while it leaves; 0: all of it.
+  std::uint64_t piece = 0;
+  std::int32_t stream = 0;  ///< kWords
 };
 static_assert(std::is_trivially_copyable_v<Header> && sizeof(Header) <= dataflow::Letter::kHeaderBytes);
 

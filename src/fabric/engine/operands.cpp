@@ -25,6 +25,14 @@ void Caller::check_type(const Running& running) const {
   }
 }
 
+void Caller::check_arithmetic(const Running& running) const {
+  if (engine_.settings().has_arithmetic) return;
+  throw CallFailed{
+      {Code::kNotSupported, fmt::format("{}: this engine was built without arithmetic (minimal); build it "
+                                        "with its plugins",
+                                        running.call.text())}};
+}
+
 void Caller::check_operands(const Running& running) {
   const Call& call = running.call;
   const auto check = [&call](const Operand& operand, const char* what) {
@@ -56,36 +64,57 @@ View Caller::room(Running& running, const Operand& operand, std::size_t count) {
 View Caller::loaded(Running& running, const Operand& operand, std::size_t count) {
   const View elements = room(running, operand, count);
   if (!operand.stream || count == 0) return elements;
-  StreamEnd* const end = streams_.from_kernel(*operand.stream);
-  if (end == nullptr) {
-    throw CallFailed{
-        {Code::kUnknownStream, fmt::format("{}: no kernel writes stream {}; connect one to the engine",
-                                           running.call.text(), *operand.stream)}};
-  }
-  const Engine::TicketId ticket = engine_.open_ticket(running.call.text(), 0);
-  end->add({.at = running.kernel.clock,
-            .wanted = elements.bytes(),
-            .came = [memory = running.memory.back()](
-                        dataflow::Kernel&,
-                        const std::vector<std::byte>& bytes) { std::ranges::copy(bytes, memory->begin()); },
-            .ended = [this, ticket](Time at) { engine_.end_ticket(ticket, at); }});
-  engine_.wait(running.kernel, ticket, running.lost_bytes);
+  do_job(running, source(running, *operand.stream),
+         {.wanted = elements.bytes(),
+          .came = [memory = running.memory.back()](dataflow::Kernel&, const std::vector<std::byte>& bytes) {
+            std::ranges::copy(bytes, memory->begin());
+          }});
   return elements;
+}
+
+std::shared_ptr<Arriving> Caller::arriving(Running& running, const Operand& operand, std::size_t count) {
+  if (!operand.stream || count == 0) return nullptr;
+  StreamEnd& end = source(running, *operand.stream);
+  const View elements = room(running, operand, count);
+  const auto incoming = std::make_shared<Arriving>(elements);
+  end.add({.at = running.kernel.clock,
+           .wanted = elements.bytes(),
+           .piece = engine_.piece_bytes(/*has_header=*/false),
+           .came = [incoming, memory = running.memory.back()](dataflow::Kernel& kernel,
+                                                              const std::vector<std::byte>& bytes) {
+             incoming->add(kernel.clock, bytes);
+           }});
+  return incoming;
+}
+
+StreamEnd& Caller::sink(const Running& running, int stream) const {
+  StreamEnd* const end = streams_.to_kernel(stream);
+  if (end != nullptr) return *end;
+  throw CallFailed{
+      {Code::kUnknownStream,
+       fmt::format("{}: no kernel reads stream {}; connect one to the engine", running.call.text(), stream)}};
+}
+
+StreamEnd& Caller::source(const Running& running, int stream) const {
+  StreamEnd* const end = streams_.from_kernel(stream);
+  if (end != nullptr) return *end;
+  throw CallFailed{
+      {Code::kUnknownStream, fmt::format("{}: no kernel writes stream {}; connect one to the engine",
+                                         running.call.text(), stream)}};
+}
+
+void Caller::do_job(Running& running, StreamEnd& end, StreamEnd::Job job) {
+  const Engine::TicketId ticket = engine_.open_ticket(running.call.text(), 0);
+  job.at = running.kernel.clock;
+  job.ended = [this, ticket](Time at) { engine_.end_ticket(ticket, at); };
+  end.add(std::move(job));
+  engine_.wait(running.kernel, ticket, running.lost_bytes);
 }
 
 void Caller::store(Running& running, const Operand& operand, const View& elements) {
   if (!operand.stream) return;
-  StreamEnd* const end = streams_.to_kernel(*operand.stream);
-  if (end == nullptr) {
-    throw CallFailed{
-        {Code::kUnknownStream, fmt::format("{}: no kernel reads stream {}; connect one to the engine",
-                                           running.call.text(), *operand.stream)}};
-  }
-  const Engine::TicketId ticket = engine_.open_ticket(running.call.text(), 0);
-  end->add({.at = running.kernel.clock,
-            .out = Payload(std::vector<std::byte>(elements.data, elements.data + elements.bytes())),
-            .ended = [this, ticket](Time at) { engine_.end_ticket(ticket, at); }});
-  engine_.wait(running.kernel, ticket, running.lost_bytes);
+  do_job(running, sink(running, *operand.stream),
+         {.out = Payload(std::vector<std::byte>(elements.data, elements.data + elements.bytes()))});
 }
 
 }  // namespace fabricmark::engine

@@ -20,14 +20,18 @@ Engine::TicketId Engine::start_receive(dataflow::Kernel& kernel, const Expected&
   }
   Posted posted{id, expected, std::move(destination)};
   const auto found = std::ranges::find_if(
-      unexpected_, [&posted](const Message& message) { return posted.expected.is_for(message.header); });
+      unexpected_, [&posted](const MessagePtr& message) { return posted.expected.is_for(message->header); });
   if (found == unexpected_.end()) {
     posted_.push_back(std::move(posted));
     return id;
   }
-  const Message message = std::move(*found);
+  const MessagePtr message = std::move(*found);
   unexpected_.erase(found);
-  match(posted, message, kernel.clock);
+  if (message->is_complete) {
+    match(posted, *message, kernel.clock);
+  } else {
+    message->posted = std::move(posted);
+  }
   return id;
 }
 
@@ -36,15 +40,27 @@ bool Expected::is_for(const Header& header) const {
          (tag == kAnyTag || header.tag == tag || header.tag == kAnyTag);
 }
 
-void Engine::begin_message(Message& message, std::size_t bytes) {
-  const std::size_t needed = std::max<std::size_t>(1, (bytes + settings_.rx_bytes - 1) / settings_.rx_bytes);
+void Engine::begin_message(const MessagePtr& message, std::size_t bytes) {
+  const std::size_t needed = buffers_for(bytes);
   if (needed > free_buffers_) {
-    message.was_refused = true;
-    ++refusals_;
+    message->was_refused = true;
     return;
   }
-  message.buffers = needed;
+  message->buffers = needed;
   free_buffers_ -= needed;
+}
+
+/// Messages are matched in the order in which they begin to come.
+void Engine::bind(const MessagePtr& message) {
+  if (broken(message->header.communicator) != nullptr) return;  // nobody will receive it
+  const auto found = std::ranges::find_if(
+      posted_, [&message](const Posted& posted) { return posted.expected.is_for(message->header); });
+  if (found == posted_.end()) {
+    unexpected_.push_back(message);
+    return;
+  }
+  message->posted = std::move(*found);
+  posted_.erase(found);
 }
 
 void Engine::release(std::size_t buffers, Time at) {
@@ -55,29 +71,58 @@ void Engine::release(std::size_t buffers, Time at) {
 std::span<std::byte> Engine::landing(const dataflow::Letter& letter) {
   const Header header = header_of(letter);
   const auto posted = granted_.find(header.receiver);
-  const bool fits = header.kind == MessageKind::kData && !header.is_compressed && posted != granted_.end();
+  const bool fits = header.kind == MessageKind::kData && header.piece == 0 && !header.is_compressed &&
+                    posted != granted_.end();
   if (!fits) return {};
   const Destination& destination = posted->second.destination;
-  if (destination.own || destination.bytes) return {};
+  if (destination.own || destination.words) return {};
   return {destination.elements.data, destination.elements.bytes()};
 }
 
+Engine::MessagePtr Engine::coming(const fabric::Stack::Arrival& arrival, const dataflow::Letter& letter) {
+  const Header header = header_of(letter);
+  const bool is_piece = header.piece > 0;
+  const auto [place, is_first] =
+      coming_.try_emplace({arrival.from, is_piece, is_piece ? header.sender : arrival.id});
+  if (!is_first) return place->second;
+  place->second = std::make_shared<Message>();
+  const MessagePtr message = place->second;
+  message->header = header;
+  message->payload = letter.payload;
+  if (is_piece) {
+    message->pieces.resize(header.count * travelling_bytes(header));
+    message->payload = Payload(std::span<const std::byte>(message->pieces));
+  }
+  if (header.kind == MessageKind::kEager) begin_message(message, message->payload.bytes.size());
+  if (header.kind == MessageKind::kEager || header.kind == MessageKind::kRequest) bind(message);
+  return message;
+}
+
 void Engine::arrived(const fabric::Stack::Arrival& arrival, const dataflow::Letter& letter) {
-  const auto [place, is_first] = coming_.try_emplace({arrival.from, arrival.id});
-  Message& message = place->second;
-  if (is_first) {
-    message.header = header_of(letter);
-    message.payload = letter.payload;
-    if (message.header.kind == MessageKind::kEager) begin_message(message, letter.payload.bytes.size());
-  }
+  const MessagePtr message = coming(arrival, letter);
+  const Header header = header_of(letter);
+  const std::size_t bytes = letter.payload.bytes.size();
+  const std::uint64_t before = header.piece > 0 ? header.first * travelling_bytes(header) : 0;
   if (arrival.is_lost) {
-    message.lost_bytes += arrival.bytes;
-    message.holes.emplace_back(arrival.offset, arrival.bytes);
+    message->lost_bytes += arrival.bytes;
+    message->holes.emplace_back(before + arrival.offset, arrival.bytes);
   }
-  if (!arrival.is_last) return;
-  const Message whole = std::move(message);
-  coming_.erase(place);
-  arrive(whole, arrival.time);
+  if (header.piece > 0 && arrival.is_last) {
+    std::ranges::copy(letter.payload.bytes, message->pieces.begin() + static_cast<std::ptrdiff_t>(before));
+  }
+  const bool is_complete = arrival.is_last && before + bytes == message->payload.bytes.size();
+  if (!is_complete) {
+    // Headers come first. A piece is there as a whole.
+    const std::uint64_t headers = letter.wire_bytes - bytes;
+    const std::uint64_t there = arrival.offset + arrival.bytes;
+    const std::uint64_t of_letter = header.piece > 0 ? 0 : there - std::min(there, headers);
+    give(*message, arrival.is_last ? before + bytes : before + of_letter, arrival.time);
+    return;
+  }
+  message->is_complete = true;
+  const bool is_piece = header.piece > 0;
+  coming_.erase({arrival.from, is_piece, is_piece ? header.sender : arrival.id});
+  arrive(*message, arrival.time);
 }
 
 void Engine::arrive(const Message& message, Time at) {
@@ -95,7 +140,11 @@ void Engine::arrive(const Message& message, Time at) {
       Outgoing& letter = outgoing.mapped();
       letter.header.kind = MessageKind::kData;
       letter.header.receiver = header.receiver;
-      post(letter.to, letter.header, std::move(letter.payload), at, header.sender);
+      if (letter.leave) {
+        letter.leave(at, letter.header);
+      } else {
+        post(letter.to, letter.header, std::move(letter.payload), at, header.sender);
+      }
       return;
     }
     case MessageKind::kData: {
@@ -122,18 +171,11 @@ void Engine::arrive(const Message& message, Time at) {
 void Engine::take(const Message& message, Time at) {
   compare_calls(message.header, at);
   if (broken(message.header.communicator) != nullptr) {  // nobody will receive it
+    std::erase_if(unexpected_, [&message](const MessagePtr& one) { return one.get() == &message; });
     release(message.buffers, at);
     return;
   }
-  const auto found = std::ranges::find_if(
-      posted_, [&message](const Posted& posted) { return posted.expected.is_for(message.header); });
-  if (found == posted_.end()) {
-    unexpected_.push_back(message);
-    return;
-  }
-  const Posted posted = std::move(*found);
-  posted_.erase(found);
-  match(posted, message, at);
+  if (message.posted) match(*message.posted, message, at);  // else it waits for its receive
 }
 
 std::optional<Result> Engine::difference(const Posted& posted, const Header& header) {
@@ -167,8 +209,7 @@ void Engine::match(const Posted& posted, const Message& message, Time at) {
          fmt::format("{}: {} bytes came and no {} of {} receive buffers were free; receive earlier, or use "
                      "more buffers",
                      posted.expected.what, message.payload.bytes.size(),
-                     (message.payload.bytes.size() + settings_.rx_bytes - 1) / settings_.rx_bytes,
-                     settings_.rx_buffers)});
+                     buffers_for(message.payload.bytes.size()), settings_.rx_buffers)});
     return;
   }
   if (message.header.kind == MessageKind::kRequest) {
@@ -185,9 +226,13 @@ void Engine::match(const Posted& posted, const Message& message, Time at) {
 
 void Engine::deliver(const Posted& posted, const Message& message, Time at, bool is_buffered) {
   const Destination& destination = posted.destination;
-  const bool is_moved = !destination.bytes && (is_buffered || destination.own);
+  const bool is_moved = !destination.words && (is_buffered || destination.own);
   const Time end = is_moved ? moved(at, static_cast<double>(destination.elements.bytes())) : at;
-  store(destination, message);
+  if (destination.words) {
+    destination.words(at, words_of(message, message.given, message.header.count), /*is_last=*/true);
+  } else {
+    store(destination, message);
+  }
   release(message.buffers, end);
   Result result;
   if (message.lost_bytes > 0) {
@@ -203,10 +248,6 @@ void Engine::store(const Destination& destination, const Message& message) {
     collectives::float16_to_float32(message.payload.bytes.data(), whole.data(), header.count);
   }
   const std::span<const std::byte> came = header.is_compressed ? whole : message.payload.bytes;
-  if (destination.bytes) {
-    destination.bytes->assign(came.begin(), came.end());
-    return;
-  }
   const View& to = destination.elements;
   const std::size_t element = collectives::bytes_of(header.type);
   const View& old = destination.own ? *destination.own : to;

@@ -18,8 +18,7 @@ struct EngineSettings {
   double copy_latency_seconds = 0;  ///< l_m: of a copy in the device's memory
   double copy_rate = 0;             ///< of its data mover; copies take turns
   std::uint64_t header_bytes = 64;  ///< of each segment: ACCL's own header is one word of 512 bits
-  std::uint64_t word_bytes = 64;    ///< of streams to and from kernels
-  double clock_hz = 250e6;          ///< of these streams
+  double clock_hz = 250e6;          ///< of streams to and from kernels
 
   std::size_t rx_buffers = 16;                  ///< receive buffers
   std::size_t rx_bytes = std::size_t{1} << 20;  ///< of each; a message takes as many as it needs

@@ -21,12 +21,27 @@ StreamEnd::Job StreamEnd::next() {
   return job;
 }
 
-void StreamEnd::write_words(const Job& job, const std::function<void(const std::byte*)>& write) {
-  for (std::size_t first = 0; first < job.out.bytes.size(); first += kWordBytes) {
+void StreamEnd::write_words(std::span<const std::byte> bytes,
+                            const std::function<void(const std::byte*)>& write) {
+  for (std::size_t first = 0; first < bytes.size(); first += kWordBytes) {
     std::array<std::byte, kWordBytes> word{};
-    std::memcpy(word.data(), job.out.bytes.data() + first,
-                std::min(kWordBytes, job.out.bytes.size() - first));
+    std::memcpy(word.data(), bytes.data() + first, std::min(kWordBytes, bytes.size() - first));
     write(word.data());
+  }
+}
+
+void StreamEnd::write_feed(Feed& feed, const std::function<void(const std::byte*)>& write) {
+  dataflow::Kernel& kernel = dataflow::current_kernel();
+  for (;;) {
+    while (feed.pieces_.empty() && !feed.is_closed_) {
+      feed.waiting_ = &kernel;
+      kernel.wait(dataflow::Kernel::Waits::kForMessage, nullptr);
+    }
+    if (feed.pieces_.empty()) return;
+    const auto [at, bytes] = std::move(feed.pieces_.front());
+    feed.pieces_.pop_front();
+    kernel.clock = std::max(kernel.clock, at);
+    write_words(bytes, write);
   }
 }
 
@@ -45,7 +60,8 @@ void StreamEnd::serve(const std::function<void(const std::byte*)>& write,
                       const std::function<void(std::byte*)>& read) {
   for (;;) {
     const Job job = next();
-    if (!job.out.bytes.empty()) write_words(job, write);
+    write_words(job.out.bytes, write);
+    if (job.feed) write_feed(*job.feed, write);
     if (job.wanted > 0) read_words(job, read);
     if (job.ended) job.ended(dataflow::current_kernel().clock);
   }
@@ -60,7 +76,7 @@ StreamEnd& Streams::connect(Ends& ends, int number, const std::string& way, cons
                   "give each stream a number of its own");
   }
   end = std::make_unique<StreamEnd>();
-  fabric_.start(device_, fmt::format("engine {} stream {}", way, number), 0, {clock_hz_}, {words.shared()},
+  fabric_.start(device_, fmt::format("engine {} stream {}", way, number), {}, {clock_hz_}, {words.shared()},
                 [&end = *end, write = std::move(write), read = std::move(read)] { end.serve(write, read); });
   return *end;
 }

@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,11 +23,35 @@ namespace fabricmark::engine {
 /// stream does so, one job after the other. Times are those of the words.
 class StreamEnd {
  public:
+  /// Bytes to the kernel that come one after the other.
+  class Feed {
+   public:
+    /// `bytes` are whole words, but the last ones.
+    void add(fabric::Time at, std::vector<std::byte> bytes) {
+      pieces_.emplace_back(at, std::move(bytes));
+      wake();
+    }
+    /// Nothing comes any more.
+    void close() {
+      is_closed_ = true;
+      wake();
+    }
+
+   private:
+    friend class StreamEnd;
+    void wake() {
+      if (waiting_ != nullptr) waiting_->worker().make_ready(*std::exchange(waiting_, nullptr));
+    }
+    std::deque<std::pair<fabric::Time, std::vector<std::byte>>> pieces_;
+    bool is_closed_ = false;
+    dataflow::Kernel* waiting_ = nullptr;
+  };
   struct Job {
-    fabric::Time at = 0;      ///< not before
-    dataflow::Payload out{};  ///< to the kernel
-    std::size_t wanted = 0;   ///< bytes from the kernel
-    std::size_t piece = 0;    ///< of them at a time; 0: all at once
+    fabric::Time at = 0;           ///< not before
+    dataflow::Payload out{};       ///< to the kernel
+    std::shared_ptr<Feed> feed{};  ///< to the kernel
+    std::size_t wanted = 0;        ///< bytes from the kernel
+    std::size_t piece = 0;         ///< of them at a time; 0: all at once
     /// From the kernel: a piece has come, at the clock of the fiber that is given.
     std::function<void(dataflow::Kernel&, std::vector<std::byte>)> came{};
     std::function<void(fabric::Time)> ended{};
@@ -41,7 +66,9 @@ class StreamEnd {
 
  private:
   Job next();
-  void write_words(const Job& job, const std::function<void(const std::byte*)>& write);
+  static void write_words(std::span<const std::byte> bytes,
+                          const std::function<void(const std::byte*)>& write);
+  static void write_feed(Feed& feed, const std::function<void(const std::byte*)>& write);
   void read_words(const Job& job, const std::function<void(std::byte*)>& read);
 
   std::deque<Job> jobs_;

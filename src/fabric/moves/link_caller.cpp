@@ -87,14 +87,6 @@ void receive_over_link(stream<LinkOrder>& orders, stream<LinkWord>& link, stream
   }
 }
 
-bool has_link(const fabric::Topology& topology, int from, int to) {
-  for (int port = 0; port < topology.ports(from); ++port) {
-    const auto other = topology.neighbour({from, port});
-    if (other && other->node == to) return true;
-  }
-  return false;
-}
-
 bool is_torus(const fabric::Topology& topology, int rows, int columns) {
   for (int row = 0; row < rows; ++row) {
     for (int column = 0; column < columns; ++column) {
@@ -102,17 +94,8 @@ bool is_torus(const fabric::Topology& topology, int rows, int columns) {
       const int right = row * columns + (column + 1) % columns;
       const int below = (row + 1) % rows * columns + column;
       for (const int other : {right, below}) {
-        if (other != own && !has_link(topology, own, other)) return false;
+        if (other != own && topology.distance(own, other) != 1) return false;
       }
-    }
-  }
-  return true;
-}
-
-bool is_full_mesh(const fabric::Topology& topology) {
-  for (int from = 0; from < topology.devices(); ++from) {
-    for (int to = 0; to < from; ++to) {
-      if (!has_link(topology, from, to)) return false;
     }
   }
   return true;
@@ -129,7 +112,7 @@ bool is_without_data(const Call& call, int rank, int ranks) {
 Shape shape_of_links(const fabric::Topology& topology) {
   const int devices = topology.devices();
   if (topology.switches() == 0) {
-    if (is_full_mesh(topology)) return {.only_neighbours_talk = true};
+    if (topology.is_full_mesh()) return {.only_neighbours_talk = true};
     if (is_torus(topology, 1, devices)) return {.wiring = Wiring::kRing, .only_neighbours_talk = true};
     for (int rows = 2; rows < devices; ++rows) {
       if (devices % rows != 0 || !is_torus(topology, rows, devices / rows)) continue;

@@ -31,9 +31,6 @@ class RdmaStack final : public PacketStack {
     bool is_in_port = false;  ///< a packet waits for its port, or leaves
     Time ready = 0;           ///< the next packet has passed the device
     int retransmissions = 0;  ///< of the first unacknowledged, in a row
-    bool is_sampling = false;
-    std::uint64_t sampled = 0;  ///< whose round trip is being taken
-    Time sampled_left = 0;
     RetransmissionTime time;
     // The receiver's.
     std::uint64_t expected = 0;
@@ -78,11 +75,7 @@ void RdmaStack::on_left(std::uint32_t place, std::uint64_t segment) {
       segment >= connection.unacknowledged && message_of(flow(place), segment).end() == segment + 1;
   if (is_asking && segment < connection.next) {  // else it begins again before
     connection.asked = std::max(connection.asked, segment + 1);
-    if (!connection.is_sampling && connection.retransmissions == 0) {
-      connection.is_sampling = true;
-      connection.sampled = segment;
-      connection.sampled_left = now();
-    }
+    if (connection.retransmissions == 0) connection.time.left(segment, now());
     if (!timers().is_set(place)) start_timer(place);
   }
   send_next(place);
@@ -135,14 +128,10 @@ void RdmaStack::on_acknowledgement(std::uint32_t place, std::uint64_t value) {
 
 void RdmaStack::progress(std::uint32_t place, std::uint64_t expected) {
   Connection& connection = connections_[place];
-  if (connection.is_sampling && expected > connection.sampled) {
-    connection.time.sample(now() - connection.sampled_left);
-    connection.is_sampling = false;
-  }
   connection.unacknowledged = expected;
   connection.next = std::max(connection.next, expected);
   connection.retransmissions = 0;
-  connection.time.restore();
+  connection.time.acknowledged(expected, now());
   complete_messages(place, expected);
   start_timer(place);
 }
@@ -156,7 +145,7 @@ void RdmaStack::begin_again(std::uint32_t place) {
   ++connection.retransmissions;
   connection.next = connection.asked = connection.unacknowledged;
   connection.ready = later(now(), lookahead());
-  connection.is_sampling = false;
+  connection.time.sent_again();
   timers().clear(place);
 }
 

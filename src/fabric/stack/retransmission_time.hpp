@@ -18,9 +18,28 @@ class RetransmissionTime {
   }
   [[nodiscard]] Time value() const { return times(std::int64_t{1} << doublings_, base_); }
   void back_off() { doublings_ = std::min(doublings_ + 1, kMostDoublings); }
-  /// Something new was acknowledged: what follows does not pay for what was lost.
-  void restore() { doublings_ = 0; }
-  /// Of a packet that was sent once (Karn's algorithm).
+
+  /// A packet has left that was sent once (Karn's algorithm): its round trip is taken, one at a time.
+  void left(std::uint64_t segment, Time at) {
+    if (is_sampling_) return;
+    is_sampling_ = true;
+    sampled_ = segment;
+    sampled_left_ = at;
+  }
+  /// Something is sent again: nobody could tell which one is acknowledged.
+  void sent_again() { is_sampling_ = false; }
+  /// All below `end` are acknowledged, some for the first time: what follows does not pay for what was lost.
+  void acknowledged(std::uint64_t end, Time at) {
+    doublings_ = 0;
+    if (!is_sampling_ || end <= sampled_) return;
+    is_sampling_ = false;
+    sample(at - sampled_left_);
+  }
+
+ private:
+  static constexpr std::int64_t kLeastRoundTrips = 4;
+  static constexpr int kMostDoublings = 10;
+
   void sample(Time round_trip) {
     if (is_fixed_) return;
     if (smoothed_ == 0) {
@@ -34,16 +53,15 @@ class RetransmissionTime {
     base_ = std::max(least_, later(smoothed_, times(4, variation_)));
   }
 
- private:
-  static constexpr std::int64_t kLeastRoundTrips = 4;
-  static constexpr int kMostDoublings = 10;
-
   bool is_fixed_;
   Time least_ = 0;
   Time base_ = 0;
   Time smoothed_ = 0;
   Time variation_ = 0;
   int doublings_ = 0;
+  bool is_sampling_ = false;
+  std::uint64_t sampled_ = 0;  // whose round trip is being taken
+  Time sampled_left_ = 0;
 };
 
 }  // namespace fabricmark::fabric

@@ -40,9 +40,6 @@ class TcpStack final : public PacketStack {
     bool is_recovering = false;
     int duplicates = 0;       ///< acknowledgements in a row that said nothing new
     int retransmissions = 0;  ///< of the first unacknowledged, in a row
-    bool is_sampling = false;
-    std::uint64_t sampled = 0;  ///< whose round trip is being taken
-    Time sampled_left = 0;
     RetransmissionTime time;
     // The receiver's.
     std::uint64_t expected = 0;
@@ -94,11 +91,7 @@ void TcpStack::on_left(std::uint32_t place, std::uint64_t segment) {
   Session& session = sessions_[place];
   if (segment >= session.left) {
     session.left = segment + 1;
-    if (!session.is_sampling) {
-      session.is_sampling = true;
-      session.sampled = segment;
-      session.sampled_left = now();
-    }
+    session.time.left(segment, now());
   }
   if (!timers().is_set(place)) start_timer(place);
 }
@@ -156,14 +149,10 @@ void TcpStack::on_acknowledgement(std::uint32_t place, std::uint64_t value) {
 
 void TcpStack::progress(std::uint32_t place, std::uint64_t value) {
   Session& session = sessions_[place];
-  if (session.is_sampling && value > session.sampled) {
-    session.time.sample(now() - session.sampled_left);
-    session.is_sampling = false;
-  }
   session.unacknowledged = value;
   session.duplicates = 0;
   session.retransmissions = 0;
-  session.time.restore();
+  session.time.acknowledged(value, now());
   complete_messages(place, value);
   start_timer(place);
   if (value >= session.recovery_end) {
@@ -189,7 +178,7 @@ void TcpStack::retransmit(std::uint32_t place) {
   }
   ++session.retransmissions;
   ++counters().retransmitted;
-  session.is_sampling = false;
+  session.time.sent_again();
   transmit(place, session.unacknowledged, later(now(), lookahead()));
 }
 

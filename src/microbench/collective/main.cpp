@@ -1,4 +1,4 @@
-// Collective operations and messages of the engine of boards, in modelled time, with every element checked.
+// Collective operations and messages, in modelled time or by the wall clock, with every element checked.
 #include <fmt/format.h>
 
 #include <chrono>
@@ -24,10 +24,12 @@ using fabricmark::ExitCode;
 using fabricmark::microbench::Act;
 using fabricmark::microbench::Options;
 using fabricmark::microbench::Row;
+using fabricmark::microbench::Way;
 using fabricmark::runtime::Communicator;
 
 /// Why a transport does not do an operation; empty where it does.
 std::string skipped(const Options& options) {
+  if (options.way != Way::kEngine) return {};
   if (options.act != Act::kPut || options.transport == "accl-rdma") return {};
   return fmt::format("skipped: put over {}: only RDMA writes memory of another rank\n", options.transport);
 }
@@ -58,25 +60,23 @@ int run(Communicator& ranks, const Options& options, const std::vector<std::stri
   }
   const std::string started = fabricmark::time_now();
   const auto begin = std::chrono::steady_clock::now();
-  fabricmark::engine::Described system;
-  fabricmark::runtime::collective_step(ranks, [&] {
-    check_memory(options);
-    system = described(options);
-  });
+  fabricmark::runtime::collective_step(ranks, [&] { check_memory(options); });
+  const auto measurer = make_measurer(ranks, options);
   std::vector<Row> rows;
   const bool has_sizes =
       options.act != Act::kCollective || options.operation != fabricmark::collectives::Operation::kBarrier;
-  if (!has_sizes) rows.push_back(measure(ranks, options, system, 0));
+  if (!has_sizes) rows.push_back(measurer->measure(0));
   for (std::size_t bytes = options.smallest; has_sizes && bytes <= options.largest; bytes *= 2) {
-    rows.push_back(measure(ranks, options, system, bytes));
+    rows.push_back(measurer->measure(bytes));
   }
-  int code = 0;
+  auto result = result_of(ranks, options, rows, *measurer);
+  result.command = command;
+  result.started = started;
+  result.duration_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   fabricmark::runtime::collective_step(ranks, [&] {
-    const auto result = result_of(options, rows, command, started, std::chrono::steady_clock::now() - begin);
-    code = result.exit_code;
     if (ranks.is_root()) publish(options, rows, result);
   });
-  return code;
+  return result.exit_code;
 }
 
 }  // namespace

@@ -1,42 +1,36 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <string>
 #include <vector>
 
-#include "fabric/engine/settings.hpp"
+#include "base/interface.hpp"
+#include "device/device.hpp"
 #include "microbench/collective/options.hpp"
+#include "microbench/collective/row.hpp"
 #include "runtime/communicator.hpp"
 
 namespace fabricmark::microbench {
 
-/// What one size took, and whether its result is right.
-struct Row {
-  std::size_t bytes = 0;                 ///< of one rank's elements; 0: a barrier
-  std::string algorithm;                 ///< of a collective
-  std::string reason;                    ///< why that one
-  std::vector<double> modelled_seconds;  ///< by rank, from the first call of any rank; 0: it had no call
-  std::vector<double> wall_seconds;      ///< by rank, of the emulation
-  std::size_t checked = 0;               ///< elements of all ranks
-  std::size_t wrong = 0;
-  struct Place {
-    int rank = 0;
-    std::size_t element = 0;
-    double expected = 0;
-    double actual = 0;
-  };
-  Place first_wrong{};
-
-  /// Of the slowest rank.
-  [[nodiscard]] double seconds() const;
-  [[nodiscard]] double emulated_seconds() const;
+/// Carries out an operation over one way.
+class Measurer : public Interface {
+ public:
+  /// Collective: the same on every rank. Throws Error (1) where a call has failed.
+  virtual Row measure(std::size_t bytes) = 0;
+  /// Of the placement: what the ranks run on.
+  [[nodiscard]] virtual device::DeviceInfo device() const { return device::Device::none().info(); }
+  /// What a reader of the results needs to know of it.
+  [[nodiscard]] virtual std::vector<std::string> notes() const = 0;
 };
 
-/// The settings of `options` in place of the system's. Throws Error (bad use).
-engine::Described described(const Options& options);
+/// Collective. Throws Error (bad use) for a system that does not have what `options` ask for, and where a
+/// transport is not to be had.
+std::unique_ptr<Measurer> make_measurer(runtime::Communicator& ranks, const Options& options);
 
-/// Collective: the same on every rank. Throws Error (1) where a call has failed.
-Row measure(runtime::Communicator& ranks, const Options& options, const engine::Described& system,
-            std::size_t bytes);
+/// Of each way.
+std::unique_ptr<Measurer> over_engine(runtime::Communicator& ranks, const Options& options);
+std::unique_ptr<Measurer> over_links(runtime::Communicator& ranks, const Options& options);
+std::unique_ptr<Measurer> over_transport(runtime::Communicator& ranks, const Options& options);
 
 }  // namespace fabricmark::microbench

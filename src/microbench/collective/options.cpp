@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cstdlib>
 #include <limits>
 #include <string_view>
 #include <utility>
@@ -14,6 +15,7 @@
 #include "base/error.hpp"
 #include "base/version.hpp"
 #include "fabric/collectives/elements.hpp"
+#include "microbench/collective/options_check.hpp"
 
 namespace fabricmark::microbench {
 
@@ -33,6 +35,8 @@ struct Texts {
   std::string type = "float32";
   std::string reduction = "sum";
   std::string system;
+  std::optional<double> timeout{};
+  std::optional<int> repetitions{};
 };
 
 std::vector<std::string> operations() {
@@ -45,12 +49,13 @@ std::vector<std::string> operations() {
 void add_calls(CLI::App& app, Options& options, Texts& texts) {
   app.add_option("operation", options.name, fmt::format("one of {}", fmt::join(operations(), ", ")))
       ->required();
-  app.add_option("--transport", options.transport, "accl-udp, accl-tcp or accl-rdma")->required();
-  app.add_option("--issuer", texts.issuer, "who calls the engine: host, or logic (a kernel) [host]");
+  app.add_option("--transport", options.transport, fmt::format("{}", fmt::join(transports(), ", ")))
+      ->required();
+  app.add_option("--issuer", texts.issuer, "who calls: host, or logic (a kernel calls its engine) [host]");
   app.add_option("--mode", texts.mode,
                  "operands: buffered (in memory), or streaming (streams of kernels) [buffered]");
   app.add_option("--ranks", options.ranks,
-                 "devices: threads of this process, or as many processes as a launcher has started [2]")
+                 "threads of this process, or as many processes as a launcher has started [2]")
       ->check(CLI::Range(1, 1024));
   app.add_option("--sizes", texts.sizes,
                  "bytes of one rank's elements, MIN:MAX, doubled each time [64:1MiB]");
@@ -58,7 +63,7 @@ void add_calls(CLI::App& app, Options& options, Texts& texts) {
   app.add_option("--reduction", texts.reduction, "sum, min or max [sum]");
   app.add_option("--root", options.root, "rank that has the root's part [0]")->check(CLI::Range(0, 1023));
   app.add_option("--codec", texts.codec, "none, or float16: how float32 travels [none]");
-  app.add_option("--algorithm", options.algorithm, "of a collective (default: the engine chooses)");
+  app.add_option("--algorithm", options.algorithm, "of a collective (default: the fastest by its costs)");
 }
 
 void add_network(CLI::App& app, Options& options, Texts& texts) {
@@ -75,12 +80,18 @@ void add_network(CLI::App& app, Options& options, Texts& texts) {
   app.add_option("--eager-limit", options.eager_bytes,
                  "RDMA: longer messages wait for their receiver [bytes of a receive buffer]");
   app.add_option("--drop", options.drop, "share of packets that are lost [0]")->check(CLI::Range(0.0, 1.0));
-  app.add_option("--timeout", options.timeout_seconds,
-                 "seconds of modelled time that a call waits for others; 0: for ever [1]")
+  app.add_option("--timeout", texts.timeout,
+                 "seconds that a call waits for others: of modelled time with an engine, 0 for ever [1]; by "
+                 "the wall clock over a transport [60]")
       ->check(CLI::Range(0.0, 1e6));
 }
 
-void add_run(CLI::App& app, Options& options) {
+void add_run(CLI::App& app, Options& options, Texts& texts) {
+  app.add_option("--repetitions", texts.repetitions, "calls by the wall clock that count, after one [10]")
+      ->check(CLI::Range(1, 1000000));
+  app.add_option("--platform", options.selection.platform,
+                 "of devices by the wall clock: index or part of the OpenCL platform's name");
+  app.add_option("--device", options.selection.device, "index or part of the device's name");
   app.add_option("--workers", options.workers, "threads that run kernels [1]")->check(CLI::Range(1, 256));
   app.add_option("--schedule-seed", options.schedule_seed, "draws the order in which kernels run");
   app.add_flag("--inject-fault", options.has_fault, "make one element of a result wrong");
@@ -109,39 +120,6 @@ void read_operation(Options& options) {
   options.operation = collectives::operation_named(options.name);
 }
 
-/// What does not go together.
-void check(const Options& options) {
-  if (options.system.empty()) {
-    throw bad_use("no --system, which says what calls, copies and packets take",
-                  "write one with `fabricmark systems export noctua2 --output noctua2.json`, and give "
-                  "--system noctua2.json");
-  }
-  if (options.act != Act::kCollective && options.ranks < 2) {
-    throw bad_use(fmt::format("{} is between ranks 0 and 1", options.name), "use --ranks 2 or more");
-  }
-  if (options.root >= options.ranks) {
-    throw bad_use(fmt::format("root {} is not one of ranks 0 to {}", options.root, options.ranks - 1),
-                  "choose another --root");
-  }
-  if (!options.algorithm.empty() && (options.act != Act::kCollective || options.is_from_logic)) {
-    throw bad_use(options.is_from_logic ? "commands of a kernel name no algorithm"
-                                        : fmt::format("{} has no algorithm", options.name),
-                  "leave --algorithm out");
-  }
-  if (options.is_compressed && options.type != collectives::Type::kFloat32) {
-    throw bad_use(fmt::format("{} does not travel as float16", name_of(options.type)),
-                  "use --codec none or --type float32");
-  }
-  if (options.smallest < collectives::bytes_of(options.type)) {
-    throw bad_use(fmt::format("{} B hold no {}", options.smallest, name_of(options.type)),
-                  "choose larger --sizes");
-  }
-  if (options.has_fault && options.operation == collectives::Operation::kBarrier &&
-      options.act == Act::kCollective) {
-    throw bad_use("a barrier has no result to make wrong", "choose another operation");
-  }
-}
-
 void read_texts(const Texts& texts, Options& options) {
   read_operation(options);
   options.is_from_logic = is_second("issuer", texts.issuer, "host", "logic");
@@ -151,7 +129,21 @@ void read_texts(const Texts& texts, Options& options) {
   options.reduction = collectives::reduction_named(texts.reduction);
   std::tie(options.smallest, options.largest) = sizes_of(texts.sizes);
   options.system = texts.system;
-  check(options);
+  const bool is_by_wall_clock = options.way == Way::kTransport;
+  options.timeout_seconds = texts.timeout.value_or(is_by_wall_clock ? 60 : 1);
+  options.repetitions = texts.repetitions.value_or(is_by_wall_clock ? 10 : 1);
+  if (const char* mapping = std::getenv("FPGA_MAPPING"); mapping != nullptr && *mapping != '\0') {
+    options.selection.mapping = device::parse_mapping(mapping);
+  }
+}
+
+/// All but the transport's name, which decides what the others mean.
+std::vector<std::string> given_options(const CLI::App& app) {
+  std::vector<std::string> given;
+  for (const CLI::Option* option : app.get_options()) {
+    if (option->count() > 0) given.push_back(option->get_name());
+  }
+  return given;
 }
 
 Error explained(const CLI::App& app, const CLI::ParseError& error) {
@@ -199,11 +191,14 @@ std::pair<std::size_t, std::size_t> sizes_of(const std::string& text) {
 std::variant<Options, std::string> parse_options(const std::vector<std::string>& arguments) {
   Options options;
   Texts texts;
-  CLI::App app("Collective operations and messages of an engine on the board, in modelled time", kProgram);
+  CLI::App app(
+      "Collective operations and messages: of an engine on the board or over direct links in modelled "
+      "time, over the transports of this machine by the wall clock",
+      kProgram);
   app.set_version_flag("--version", std::string(kProgram) + " " + version());
   add_calls(app, options, texts);
   add_network(app, options, texts);
-  add_run(app, options);
+  add_run(app, options, texts);
   try {
     app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
   } catch (const CLI::CallForHelp&) {
@@ -213,7 +208,9 @@ std::variant<Options, std::string> parse_options(const std::vector<std::string>&
   } catch (const CLI::ParseError& error) {
     throw explained(app, error);
   }
+  options.way = way_of(options.transport);
   read_texts(texts, options);
+  check(options, given_options(app));
   return options;
 }
 

@@ -11,9 +11,11 @@
 #include "base/digest.hpp"
 #include "base/error.hpp"
 #include "base/host.hpp"
+#include "base/statistics.hpp"
 #include "base/terminal.hpp"
 #include "fabric/collectives/elements.hpp"
 #include "fabric/collectives/operation.hpp"
+#include "runtime/exchange.hpp"
 #include "runtime/kernel_spec.hpp"
 
 namespace fabricmark::microbench {
@@ -28,7 +30,7 @@ const char* issuer(const Options& options) { return options.is_from_logic ? "log
 const char* mode(const Options& options) { return options.uses_streams ? "streaming" : "buffered"; }
 
 double bus_bytes(const Options& options, const Row& row) {
-  const int ranks = static_cast<int>(row.modelled_seconds.size());
+  const int ranks = static_cast<int>(row.wall_seconds.size());
   return options.act == Act::kCollective ? collectives::bus_bytes(options.operation, ranks, row.bytes)
                                          : static_cast<double>(row.bytes);
 }
@@ -73,16 +75,18 @@ std::vector<Metric> metrics_of(const Options& options, const Row& row, const std
   std::vector<runtime::Axis> axes{{"operation", options.name},
                                   {"message_bytes", static_cast<std::int64_t>(row.bytes)}};
   if (!row.algorithm.empty()) axes.push_back({"algorithm", row.algorithm});
-  const auto metric = [&](const std::string& name, TimeKind kind, double work) -> Metric {
-    if (work > 0) return {name, axes, lap, "GB/s", 1e-9, Better::kHigher, work, "B", kind};
-    return {name, axes, lap, "us", 1e6, Better::kLower, 0, "", kind};
+  std::optional<TimeKind> kind;  // by the wall clock as the device's
+  if (!row.modelled_seconds.empty()) kind = TimeKind::kModelled;
+  const auto metric = [&](const std::string& name, std::optional<TimeKind> own, double work) -> Metric {
+    if (work > 0) return {name, axes, lap, "GB/s", 1e-9, Better::kHigher, work, "B", own};
+    return {name, axes, lap, "us", 1e6, Better::kLower, 0, "", own};
   };
-  std::vector<Metric> found{metric("latency", TimeKind::kModelled, 0),
-                            metric("emulation_time", TimeKind::kEmulated, 0)};
+  std::vector<Metric> found{metric("latency", kind, 0)};
+  if (kind) found.push_back(metric("emulation_time", TimeKind::kEmulated, 0));
   if (row.bytes == 0) return found;
-  found.push_back(metric("bandwidth", TimeKind::kModelled, static_cast<double>(row.bytes)));
+  found.push_back(metric("bandwidth", kind, static_cast<double>(row.bytes)));
   const double bus = bus_bytes(options, row);
-  if (bus > 0) found.push_back(metric("bus_bandwidth", TimeKind::kModelled, bus));
+  if (bus > 0) found.push_back(metric("bus_bandwidth", kind, bus));
   return found;
 }
 
@@ -96,9 +100,9 @@ void set_parameters(const Options& options, runtime::Parameters& parameters) {
   parameters.set("reduction", std::string(name_of(options.reduction)));
   parameters.set("codec", std::string(options.is_compressed ? "float16" : "none"));
   parameters.set("root", std::int64_t{options.root});
-  parameters.set("system", options.system.filename().string());
-  parameters.set("drop", options.drop);
-  parameters.set("timeout", options.timeout_seconds);
+  if (options.way != Way::kTransport) parameters.set("system", options.system.filename().string());
+  if (options.way == Way::kEngine) parameters.set("drop", options.drop);
+  if (options.way != Way::kLinks) parameters.set("timeout", options.timeout_seconds);
   if (!options.algorithm.empty()) parameters.set("algorithm", options.algorithm);
   if (!options.topology.empty()) parameters.set("topology", options.topology);
   if (options.choices.mtu_bytes > 0) parameters.set("mtu", number(options.choices.mtu_bytes));
@@ -116,9 +120,8 @@ std::string verdict_line(const std::vector<Row>& rows) {
                      all.first->first_wrong.actual);
 }
 
-}  // namespace
-
-std::vector<std::string> notes_of(const std::vector<Row>& rows) {
+/// Which algorithms were chosen, and why: a line for each.
+std::vector<std::string> choices_of(const std::vector<Row>& rows) {
   std::vector<std::string> notes;
   std::string last;
   for (const Row& row : rows) {
@@ -129,79 +132,94 @@ std::vector<std::string> notes_of(const std::vector<Row>& rows) {
   return notes;
 }
 
-runtime::Result result_of(const Options& options, const std::vector<Row>& rows,
-                          const std::vector<std::string>& command, const std::string& started,
-                          std::chrono::duration<double> duration) {
-  runtime::Result result;
-  result.program = command.front();
-  result.benchmark = "collective";
-  result.variant = fmt::format("{}-{}", issuer(options), mode(options));
-  // What kernels and the engine agree on: nothing else is built for a device.
-  const auto file = runtime::kernels_folder() / "common" / "accl.hpp";
-  const std::string text = runtime::file_text(file, "kernel file", "run the suite from its folder");
-  result.kernel = {file.filename().string(), content_digest(text), "shipped"};
-  result.started = started;
-  result.duration_seconds = duration.count();
-  result.command = command;
-  result.ranks_kind = options.ranks == 1 ? "single" : "in-process";
-  result.device = device::Device::none().info();
-  for (int rank = 0; rank < options.ranks; ++rank) {
-    result.placement.push_back({.host = describe_host().name,
-                                .device = result.device.name,
-                                .device_index = 0,
-                                .compute_units = result.device.compute_units,
-                                .is_emulated = true});
-  }
-  set_parameters(options, result.parameters);
-  result.repetitions = 1;
+void add_rows(const Options& options, const std::vector<Row>& rows, runtime::Result& result) {
   for (const Row& row : rows) {
     const std::string lap = fmt::format("{} B", row.bytes);
     result.lap_names.push_back(lap);
-    auto& wall = result.seconds.emplace_back();
-    auto& modelled = result.modelled_seconds.emplace_back();
-    for (const double seconds : row.wall_seconds) wall.push_back({seconds});
-    for (const double seconds : row.modelled_seconds) modelled.push_back({seconds});
+    result.seconds.push_back(row.wall_seconds);
+    if (!row.modelled_seconds.empty()) {
+      auto& modelled = result.modelled_seconds.emplace_back();
+      for (const double seconds : row.modelled_seconds) modelled.push_back({seconds});
+    }
     for (Metric& metric : metrics_of(options, row, lap)) result.metrics.push_back(std::move(metric));
   }
-  result.verdicts = {verdict_of(options, rows)};
-  result.notes = notes_of(rows);
-  result.notes.emplace_back("modelled times: calls, copies and packets of an engine as the system has them");
-  const bool is_valid = wrong_of(rows).wrong == 0;
-  result.exit_code = static_cast<int>(is_valid ? ExitCode::kValid : ExitCode::kInvalidResult);
-  runtime::check_kinds(result);
-  return result;
 }
 
-std::string table_of(const Options& options, const std::vector<Row>& rows) {
-  std::string text =
-      fmt::format("{} over {} of {} (modelled and emulated), {} ranks, calls from {}, {}, {}{}{}\n",
-                  options.name, options.transport, options.system.filename().string(), options.ranks,
-                  issuer(options), mode(options), name_of(options.type),
-                  collectives::reduces(options.operation) && options.act == Act::kCollective
-                      ? fmt::format(", {}", name_of(options.reduction))
-                      : "",
-                  options.is_compressed ? ", as float16 on the wire" : "");
+/// "(modelled and emulated)", "(measured)" or "(emulated)".
+const char* kinds_of(const runtime::Result& result) {
+  if (!result.modelled_seconds.empty()) return "modelled and emulated";
+  return runtime::kind_of(result, std::nullopt) == TimeKind::kMeasured ? "measured" : "emulated";
+}
+
+std::string heading_of(const Options& options, const runtime::Result& result) {
+  return fmt::format("{} over {}{} ({}), {} ranks, calls from {}, {}, {}{}{}\n", options.name,
+                     options.transport,
+                     options.system.empty() ? "" : fmt::format(" of {}", options.system.filename().string()),
+                     kinds_of(result), options.ranks, issuer(options), mode(options), name_of(options.type),
+                     collectives::reduces(options.operation) && options.act == Act::kCollective
+                         ? fmt::format(", {}", name_of(options.reduction))
+                         : "",
+                     options.is_compressed ? ", as float16 on the wire" : "");
+}
+
+std::string table_of(const Options& options, const std::vector<Row>& rows, const runtime::Result& result) {
+  std::string text = heading_of(options, result);
   std::size_t width = 9;
   for (const Row& row : rows) width = std::max(width, row.algorithm.size());
   const auto line = [&](const auto& bytes, const std::string& algorithm, const std::string& time,
-                        const std::string& rate, const std::string& bus, const std::string& wall) {
-    text += fmt::format("{:>10}  {:<{}}  {:>13}  {:>14}  {:>8}  {:>12}\n", bytes, algorithm, width, time,
-                        rate, bus, wall);
+                        const std::string& rate, const std::string& bus, const std::string& last) {
+    text += fmt::format("{:>10}  {:<{}}  {:>13}  {:>14}  {:>8}  {:>13}\n", bytes, algorithm, width, time,
+                        rate, bus, last);
   };
-  line("bytes", "algorithm", "modelled [us]", "algorithm GB/s", "bus GB/s", "emulated [ms]");
+  const bool is_modelled = !result.modelled_seconds.empty();
+  line("bytes", "algorithm", is_modelled ? "modelled [us]" : "best [us]", "algorithm GB/s", "bus GB/s",
+       is_modelled ? "emulated [ms]" : "median [us]");
   for (const Row& row : rows) {
     const double seconds = row.seconds();
     const auto rate = [&](double bytes) {
       return bytes > 0 && seconds > 0 ? fmt::format("{:.3f}", bytes / seconds * 1e-9) : std::string("-");
     };
+    const double wall = statistics(row.slowest()).median;
     line(row.bytes, row.algorithm.empty() ? "-" : row.algorithm, fmt::format("{:.3f}", seconds * 1e6),
          rate(static_cast<double>(row.bytes)), rate(bus_bytes(options, row)),
-         fmt::format("{:.3f}", row.emulated_seconds() * 1e3));
+         fmt::format("{:.3f}", wall * (is_modelled ? 1e3 : 1e6)));
   }
-  for (const std::string& note : notes_of(rows)) {
-    text += packed(words("note: " + note), terminal_width(), 2);
-  }
+  for (const std::string& note : result.notes) text += packed(words("note: " + note), terminal_width(), 2);
   return text + verdict_line(rows);
+}
+
+}  // namespace
+
+runtime::Result result_of(runtime::Communicator& ranks, const Options& options, const std::vector<Row>& rows,
+                          const Measurer& measurer) {
+  runtime::Result result;
+  result.program = "fm_collective";
+  result.benchmark = "collective";
+  result.variant = fmt::format("{}-{}", issuer(options), mode(options));
+  if (options.way == Way::kEngine) {
+    // What kernels and the engine agree on: nothing else is built for a device.
+    const auto file = runtime::kernels_folder() / "common" / "accl.hpp";
+    const std::string text = runtime::file_text(file, "kernel file", "run the suite from its folder");
+    result.kernel = {file.filename().string(), content_digest(text), "shipped"};
+  }
+  result.ranks_kind = ranks.size() == 1 && ranks.kind() == "in-process" ? "single" : ranks.kind();
+  result.mpi_library = ranks.library();
+  result.device = measurer.device();
+  const bool is_emulated = options.way != Way::kTransport || result.device.emulated();
+  result.placement =
+      gather_placement(ranks, {describe_host().name, result.device.name, result.device.device_index,
+                               result.device.compute_units, is_emulated});
+  set_parameters(options, result.parameters);
+  result.repetitions = options.repetitions;
+  result.warmup = options.way == Way::kTransport ? 1 : 0;
+  add_rows(options, rows, result);
+  result.verdicts = {verdict_of(options, rows)};
+  result.notes = choices_of(rows);
+  for (const std::string& note : measurer.notes()) result.notes.push_back(note);
+  const bool is_valid = wrong_of(rows).wrong == 0;
+  result.exit_code = static_cast<int>(is_valid ? ExitCode::kValid : ExitCode::kInvalidResult);
+  runtime::check_kinds(result);
+  return result;
 }
 
 void publish(const Options& options, const std::vector<Row>& rows, const runtime::Result& result) {
@@ -210,7 +228,7 @@ void publish(const Options& options, const std::vector<Row>& rows, const runtime
     return;
   }
   if (options.json) write_atomically(*options.json, to_json(result));
-  write_standard_output(table_of(options, rows));
+  write_standard_output(table_of(options, rows, result));
 }
 
 }  // namespace fabricmark::microbench

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <chrono>
 #include <string>
 #include <vector>
 
@@ -10,18 +9,12 @@
 
 namespace fabricmark::microbench {
 
-/// The whole run as a result file has it; all its times are modelled or emulated.
-runtime::Result result_of(const Options& options, const std::vector<Row>& rows,
-                          const std::vector<std::string>& command, const std::string& started,
-                          std::chrono::duration<double> duration);
+/// The run as a result file has it, but for its command and its own times. Collective.
+runtime::Result result_of(runtime::Communicator& ranks, const Options& options, const std::vector<Row>& rows,
+                          const Measurer& measurer);
 
-/// The table that a person reads, with notes and the verdict.
-std::string table_of(const Options& options, const std::vector<Row>& rows);
-
-/// Which algorithms were chosen, and why: a line for each.
-std::vector<std::string> notes_of(const std::vector<Row>& rows);
-
-/// Writes the result to --json and prints the table where standard output is free for it. Throws Error.
+/// Writes the result to --json and prints a table, notes and the verdict where standard output is free for
+/// them. Throws Error.
 void publish(const Options& options, const std::vector<Row>& rows, const runtime::Result& result);
 
 }  // namespace fabricmark::microbench

@@ -1,5 +1,3 @@
-#include <cmath>
-
 #include "fabric/collectives/algorithm.hpp"
 #include "fabric/collectives/steps.hpp"
 
@@ -9,9 +7,7 @@ namespace {
 
 /// (p - 1) m b at the root's links.
 double seconds(const Prices& prices) {
-  const int others = prices.ranks() - 1;
-  return prices.costs().issue_seconds + prices.costs().message_seconds + prices.farthest() +
-         std::ceil(static_cast<double>(others) / prices.sides()) * prices.move(prices.bytes());
+  return prices.costs().issue_seconds + prices.to_farthest() + prices.at_root();
 }
 
 /// All send to the root, which receives a few at a time: the others wait for it.
@@ -26,12 +22,15 @@ void program(Moves& moves, const Call& call) {
   receives.finish();
 }
 
+std::size_t all_others(int ranks) { return static_cast<std::size_t>(ranks) - 1; }
+
 }  // namespace
 
 Algorithm make() {
   return {.operation = Operation::kGather,
           .name = "flat",
           .reach = Reach::kAll,
+          .at_once = all_others,
           .seconds = seconds,
           .program = program};
 }

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <vector>
 
@@ -17,10 +16,9 @@ bool is_meant_for(const Problem& problem) {
 /// The root receives and combines side by side; the last combination comes behind all.
 double seconds(const Prices& prices) {
   const int others = prices.ranks() - 1;
-  const double arriving =
-      std::ceil(static_cast<double>(others) / prices.sides()) * prices.move(prices.bytes());
-  return prices.costs().issue_seconds + prices.costs().message_seconds + prices.farthest() +
-         std::max(arriving, (others - 1) * prices.combine(prices.bytes())) + prices.combine(prices.bytes());
+  return prices.costs().issue_seconds + prices.to_farthest() +
+         std::max(prices.at_root(), (others - 1) * prices.combine(prices.bytes())) +
+         prices.combine(prices.bytes());
 }
 
 /// All send to the root, which combines what has come, a few messages at a time.
@@ -43,6 +41,8 @@ void program(Moves& moves, const Call& call) {
   }
 }
 
+std::size_t all_others(int ranks) { return static_cast<std::size_t>(ranks) - 1; }
+
 }  // namespace
 
 Algorithm make() {
@@ -50,6 +50,7 @@ Algorithm make() {
           .name = "flat",
           .reach = Reach::kAll,
           .is_meant_for = is_meant_for,
+          .at_once = all_others,
           .seconds = seconds,
           .program = program};
 }

@@ -1,5 +1,3 @@
-#include <cmath>
-
 #include "fabric/collectives/algorithm.hpp"
 #include "fabric/collectives/steps.hpp"
 
@@ -9,9 +7,7 @@ namespace {
 
 /// (p - 1) m b at the root's links.
 double seconds(const Prices& prices) {
-  const int others = prices.ranks() - 1;
-  return others * prices.costs().issue_seconds + prices.costs().message_seconds + prices.farthest() +
-         std::ceil(static_cast<double>(others) / prices.sides()) * prices.move(prices.bytes());
+  return (prices.ranks() - 1) * prices.costs().issue_seconds + prices.to_farthest() + prices.at_root();
 }
 
 /// The root sends each rank its part, a few at a time.

@@ -1,0 +1,269 @@
+// HPL, dataflow kernels for a square torus of devices with direct links, and for an engine of messages (Meyer
+// 2024, section 4.1.3.2, Figures 4.6 to 4.8). In iteration k:
+//
+//   lu       on the owner of block (k, k): factorises it; L leaves for the devices of its row, U for those of
+//            its column.
+//   forward  a network kernel for L, another for U: what comes from lu, or over a link, goes to the kernel of
+//            this device and on to the next device.
+//   top      on the owner's row: A_kj = L^-1 A_kj, each block leaves for its column.
+//   left     on the owner's column: A_ik = A_ik U^-1, each block leaves for its row.
+//   keep     a network kernel for the top blocks, another for the left ones: what comes from top or left, or
+//            over a link, is kept in memory for inner, and goes on to the next device.
+//   inner    A_ij -= A_ik A_kj from what is kept, block by block.
+//
+// No kernel waits for what depends on its own words: the data path through the torus has no cycle. Without
+// links `put` and `take` are in the place of the network kernels: they write to and read from memory.
+//
+// Blocks are on their way as register blocks of G x G, one behind the other, in words as wide as a link. `a`
+// is this device's part of the matrix, row by row with `stride` elements from one to the next. `spent`: what
+// a block takes beside its words [cycles]; `computes` is false where only time is asked for. Both are for
+// native runs alone.
+#include "hpl/dataflow_steps.hpp"
+
+namespace hpl {
+
+const int word_bytes = 32;
+
+template <typename T>
+using word = fm::words<T, word_bytes / static_cast<int>(sizeof(T))>;
+
+/// Number `i` of a block's words.
+template <typename T>
+word<T> word_of(const T* block, int i) {
+  const int width = word_bytes / static_cast<int>(sizeof(T));
+  word<T> found;
+  for (int x = 0; x < width; ++x) {
+#pragma HLS unroll
+    found.value[x] = block[i * width + x];
+  }
+  return found;
+}
+
+template <typename T>
+void set_word(T* block, int i, const word<T>& value) {
+  const int width = word_bytes / static_cast<int>(sizeof(T));
+  for (int x = 0; x < width; ++x) {
+#pragma HLS unroll
+    block[i * width + x] = value.value[x];
+  }
+}
+
+/// How kernels move blocks: `words` for each.
+struct shape {
+  int size;     // of a block
+  int words;    // of it
+  long stride;  // of the matrix
+  long spent;   // cycles of a block
+  bool computes;
+};
+
+/// `sends_lower`, `sends_upper`: where anybody waits for it.
+template <typename T, int G>
+void lu(T* a, fm::stream<word<T>>& lower, fm::stream<word<T>>& upper, shape as, bool sends_lower,
+        bool sends_upper) {
+  T block[most_elements];
+  T inverses[2 * most_block * G];
+  if (as.computes) {
+    load_block<T, G>(block, a, as.stride, as.size);
+    factorize_block<T, G>(block, inverses, as.size);
+    store_block<T, G>(block, a, as.stride, as.size);
+  }
+  fm::spend_cycles(as.spent);
+  const int width = word_bytes / static_cast<int>(sizeof(T));
+  const int tiles = as.size / G;
+  for (int i = 0; i < as.words; ++i) {
+#pragma HLS pipeline II = 1
+    word<T> of_lower = {};
+    word<T> of_upper = {};
+    if (as.computes) {
+      for (int x = 0; x < width; ++x) {
+#pragma HLS unroll
+        const int place = i * width + x;
+        const int number = place / (G * G);
+        const bool is_diagonal = number / tiles == number % tiles;
+        const int within = (number / tiles) * 2 * G * G + place % (G * G);
+        of_lower.value[x] = is_diagonal ? inverses[within] : block[place];
+        of_upper.value[x] = is_diagonal ? inverses[within + G * G] : block[place];
+      }
+    }
+    if (sends_lower) lower.write(of_lower);
+    if (sends_upper) upper.write(of_upper);
+  }
+}
+
+/// Receives a factor, then updates `blocks` blocks, `step` elements from one to the next, in which it is the
+/// left or the right factor.
+template <typename T, int G, bool IsTop>
+void panel(T* a, fm::stream<word<T>>& factor, fm::stream<word<T>>& updated, shape as, int blocks, long step) {
+  T factors[most_elements];
+  T block[most_elements];
+  for (int i = 0; i < as.words; ++i) {
+#pragma HLS pipeline II = 1
+    const word<T> part = factor.read();
+    if (as.computes) set_word<T>(factors, i, part);
+  }
+  for (int number = 0; number < blocks; ++number) {
+    if (as.computes) {
+      T* start = a + number * step;
+      load_block<T, G>(block, start, as.stride, as.size);
+      if (IsTop) {
+        solve_top<T, G>(block, factors, as.size);
+      } else {
+        solve_left<T, G>(block, factors, as.size);
+      }
+      store_block<T, G>(block, start, as.stride, as.size);
+    }
+    fm::spend_cycles(as.spent);
+    for (int i = 0; i < as.words; ++i) {
+#pragma HLS pipeline II = 1
+      word<T> part = {};
+      if (as.computes) part = word_of<T>(block, i);
+      updated.write(part);
+    }
+  }
+}
+
+/// What `in` brings goes to a kernel of this device, where `keeps`, and to the next device, where `passes`.
+template <typename T>
+void forward(fm::stream<word<T>>& in, fm::stream<word<T>>& kept, fm::stream<word<T>>& next, int words,
+             bool keeps, bool passes) {
+  for (int i = 0; i < words; ++i) {
+#pragma HLS pipeline II = 1
+    const word<T> part = in.read();
+    if (keeps) kept.write(part);
+    if (passes) next.write(part);
+  }
+}
+
+/// The same, kept in memory.
+template <typename T>
+void keep(fm::stream<word<T>>& in, word<T>* kept, fm::stream<word<T>>& next, long words, bool keeps,
+          bool passes) {
+  for (long i = 0; i < words; ++i) {
+#pragma HLS pipeline II = 1
+    const word<T> part = in.read();
+    if (keeps) kept[i] = part;
+    if (passes) next.write(part);
+  }
+}
+
+/// Without a link: to memory.
+template <typename T>
+void put(fm::stream<word<T>>& in, word<T>* kept, long words, bool keeps) {
+  for (long i = 0; i < words; ++i) {
+#pragma HLS pipeline II = 1
+    const word<T> part = in.read();
+    if (keeps) kept[i] = part;
+  }
+}
+
+/// Without a link: from memory.
+template <typename T>
+void take(const word<T>* kept, fm::stream<word<T>>& out, int words, bool keeps) {
+  for (int i = 0; i < words; ++i) {
+#pragma HLS pipeline II = 1
+    word<T> part = {};
+    if (keeps) part = kept[i];
+    out.write(part);
+  }
+}
+
+/// Those of the inner blocks that a kernel updates: `count` from number `first` on, row by row in a rectangle
+/// with `width` in a row, whose first is block (row, column), counted from where the panels begin.
+struct part {
+  int row;
+  int column;
+  int width;
+  int first;
+  int count;
+};
+
+template <typename T, int G>
+void inner(T* a, const T* left, const T* top, shape as, part of) {
+  T left_block[most_elements];
+  T top_block[most_elements];
+  T product[most_elements];
+  const int elements = as.size * as.size;
+  for (int number = of.first; number < of.first + of.count; ++number) {
+    fm::spend_cycles(as.spent);
+    if (!as.computes) continue;
+    const long i = of.row + number / of.width;
+    const long j = of.column + number % of.width;
+    for (int x = 0; x < elements; ++x) {
+#pragma HLS pipeline II = 1
+      left_block[x] = left[i * elements + x];
+      top_block[x] = top[j * elements + x];
+    }
+    multiply_blocks<T, G>(product, left_block, top_block, as.size);
+    subtract_block<T, G>(product, a + i * as.size * as.stride + j * as.size, as.stride, as.size);
+  }
+}
+
+}  // namespace hpl
+
+#if defined(__SYNTHESIS__)  // v++ looks for kernels by their plain names; types and sizes are those of a
+                            // build
+
+#ifndef DATA_TYPE
+#define DATA_TYPE float
+#endif
+#ifndef REGISTER_BLOCK
+#define REGISTER_BLOCK 8
+#endif
+
+using hpl_word = hpl::word<DATA_TYPE>;
+
+extern "C" {
+
+void hpl_lu(DATA_TYPE* a, fm::stream<hpl_word>& lower, fm::stream<hpl_word>& upper, hpl::shape as,
+            bool sends_lower, bool sends_upper) {
+#pragma HLS interface mode = m_axi port = a bundle = a
+  hpl::lu<DATA_TYPE, REGISTER_BLOCK>(a, lower, upper, as, sends_lower, sends_upper);
+}
+
+void hpl_top(DATA_TYPE* a, fm::stream<hpl_word>& factor, fm::stream<hpl_word>& updated, hpl::shape as,
+             int blocks, long step) {
+#pragma HLS interface mode = m_axi port = a bundle = a
+  hpl::panel<DATA_TYPE, REGISTER_BLOCK, true>(a, factor, updated, as, blocks, step);
+}
+
+void hpl_left(DATA_TYPE* a, fm::stream<hpl_word>& factor, fm::stream<hpl_word>& updated, hpl::shape as,
+              int blocks, long step) {
+#pragma HLS interface mode = m_axi port = a bundle = a
+  hpl::panel<DATA_TYPE, REGISTER_BLOCK, false>(a, factor, updated, as, blocks, step);
+}
+
+void hpl_forward(fm::stream<hpl_word>& in, fm::stream<hpl_word>& kept, fm::stream<hpl_word>& next, int words,
+                 bool keeps, bool passes) {
+  hpl::forward<DATA_TYPE>(in, kept, next, words, keeps, passes);
+}
+
+void hpl_keep(fm::stream<hpl_word>& in, hpl_word* kept, fm::stream<hpl_word>& next, long words, bool keeps,
+              bool passes) {
+#pragma HLS interface mode = m_axi port = kept bundle = kept
+#pragma HLS aggregate variable = kept
+  hpl::keep<DATA_TYPE>(in, kept, next, words, keeps, passes);
+}
+
+void hpl_put(fm::stream<hpl_word>& in, hpl_word* kept, long words, bool keeps) {
+#pragma HLS interface mode = m_axi port = kept bundle = kept
+#pragma HLS aggregate variable = kept
+  hpl::put<DATA_TYPE>(in, kept, words, keeps);
+}
+
+void hpl_take(const hpl_word* kept, fm::stream<hpl_word>& out, int words, bool keeps) {
+#pragma HLS interface mode = m_axi port = kept bundle = kept
+#pragma HLS aggregate variable = kept
+  hpl::take<DATA_TYPE>(kept, out, words, keeps);
+}
+
+void hpl_inner(DATA_TYPE* a, const DATA_TYPE* left, const DATA_TYPE* top, hpl::shape as, hpl::part of) {
+#pragma HLS interface mode = m_axi port = a bundle = a
+#pragma HLS interface mode = m_axi port = left bundle = panels
+#pragma HLS interface mode = m_axi port = top bundle = panels
+  hpl::inner<DATA_TYPE, REGISTER_BLOCK>(a, left, top, as, of);
+}
+
+}  // extern "C"
+
+#endif

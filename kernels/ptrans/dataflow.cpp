@@ -1,0 +1,148 @@
+// PTRANS over channels: C = B + A^T by pairs of kernels, one pair for each channel of the board (Meyer 2024,
+// section 4.1.2.2). The one reads blocks of A into local memory and sends them transposed, word by word; the
+// other adds blocks of B to what comes, and writes C. Local memory has room for two blocks, so that one is
+// read while the other is sent. Blocks are contiguous in memory, row by row, and the numbers of those to be
+// taken are given in their order. The first `staying` of them never leave the device: they go from one kernel
+// of the pair to the other.
+//
+// With ACCL the same kernels write to and read from its engine, which the last two functions call.
+#include "common/dataflow.hpp"
+#include "common/accl.hpp"
+
+#if !defined(CHANNEL_WIDTH)  // the parameters of the build; the native program takes them as arguments
+#define DATA_TYPE float
+#define CHANNEL_WIDTH 8
+#define BLOCK_SIZE 512
+#endif
+
+/// Where an element of a block lies in local memory, which has `Width` lanes, each a memory of its own. Rows
+/// are turned against each other, so that neighbours along a row and along a column are in different lanes.
+template <int Width>
+inline unsigned local_place(unsigned row, unsigned column, unsigned block_size) {
+  return (row * (block_size / Width) + column / Width) * Width + (row + column) % Width;
+}
+
+/// `sources`: numbers of `staying` and then `leaving` blocks of A. `local`: memory for two blocks.
+template <typename T, int Width>
+void transpose_and_send(const fm::words<T, Width>* a, const unsigned* sources, unsigned staying,
+                        unsigned leaving, unsigned block_size, T* local,
+                        fm::stream<fm::words<T, Width>>& stays, fm::stream<fm::words<T, Width>>& leaves) {
+  const unsigned elements = block_size * block_size;
+  const unsigned words = elements / Width;
+  const unsigned words_of_row = block_size / Width;
+  const unsigned blocks = staying + leaving;
+  for (unsigned turn = 0; turn <= blocks && blocks > 0; ++turn) {
+    T* const next = local + turn % 2 * elements;
+    const T* const ready = local + (turn + 1) % 2 * elements;
+    for (unsigned i = 0; i < words; ++i) {
+#pragma HLS pipeline II = 1
+#pragma HLS dependence variable = local inter false
+      const unsigned row = i / words_of_row;
+      const unsigned column = i % words_of_row * Width;
+      if (turn < blocks) {
+        const fm::words<T, Width> word = a[(unsigned long long)sources[turn] * words + i];
+        for (int k = 0; k < Width; ++k) {
+#pragma HLS unroll
+          next[local_place<Width>(row, column + k, block_size)] = word.value[k];
+        }
+      }
+      if (turn > 0) {
+        fm::words<T, Width> word;
+        for (int k = 0; k < Width; ++k) {
+#pragma HLS unroll
+          word.value[k] = ready[local_place<Width>(column + k, row, block_size)];
+        }
+        if (turn <= staying) {
+          stays.write(word);
+        } else {
+          leaves.write(word);
+        }
+      }
+    }
+  }
+}
+
+/// `targets`: numbers of `staying` and then `arriving` blocks of B and C.
+template <typename T, int Width>
+void receive_and_add(fm::stream<fm::words<T, Width>>& stays, fm::stream<fm::words<T, Width>>& arrives,
+                     const fm::words<T, Width>* b, fm::words<T, Width>* c, const unsigned* targets,
+                     unsigned staying, unsigned arriving, unsigned block_size) {
+  const unsigned words = block_size * block_size / Width;
+  for (unsigned block = 0; block < staying + arriving; ++block) {
+    const unsigned long long first = (unsigned long long)targets[block] * words;
+    for (unsigned i = 0; i < words; ++i) {
+#pragma HLS pipeline II = 1
+      fm::words<T, Width> sum = block < staying ? stays.read() : arrives.read();
+      const fm::words<T, Width> own = b[first + i];
+      for (int k = 0; k < Width; ++k) {
+#pragma HLS unroll
+        sum.value[k] = own.value[k] + sum.value[k];
+      }
+      c[first + i] = sum;
+    }
+  }
+}
+
+extern "C" {  // v++ looks for kernels by their plain names
+
+void send_blocks(const fm::words<DATA_TYPE, CHANNEL_WIDTH>* a, const unsigned* sources, unsigned staying,
+                 unsigned leaving, fm::stream<fm::words<DATA_TYPE, CHANNEL_WIDTH>>& stays,
+                 fm::stream<fm::words<DATA_TYPE, CHANNEL_WIDTH>>& leaves) {
+#pragma HLS interface mode = m_axi port = a bundle = a
+#pragma HLS aggregate variable = a
+#pragma HLS interface mode = m_axi port = sources bundle = sources
+  DATA_TYPE local[2 * BLOCK_SIZE * BLOCK_SIZE];
+#pragma HLS array_partition variable = local cyclic factor = CHANNEL_WIDTH
+  transpose_and_send<DATA_TYPE, CHANNEL_WIDTH>(a, sources, staying, leaving, BLOCK_SIZE, local, stays,
+                                               leaves);
+}
+
+void receive_blocks(fm::stream<fm::words<DATA_TYPE, CHANNEL_WIDTH>>& stays,
+                    fm::stream<fm::words<DATA_TYPE, CHANNEL_WIDTH>>& arrives,
+                    const fm::words<DATA_TYPE, CHANNEL_WIDTH>* b, fm::words<DATA_TYPE, CHANNEL_WIDTH>* c,
+                    const unsigned* targets, unsigned staying, unsigned arriving) {
+#pragma HLS interface mode = m_axi port = b bundle = b
+#pragma HLS aggregate variable = b
+#pragma HLS interface mode = m_axi port = c bundle = c
+#pragma HLS aggregate variable = c
+#pragma HLS interface mode = m_axi port = targets bundle = targets
+  receive_and_add<DATA_TYPE, CHANNEL_WIDTH>(stays, arrives, b, c, targets, staying, arriving, BLOCK_SIZE);
+}
+
+/// Has the engine send what sending kernels write: `elements[i]` from stream i to stream i of `peer`, for
+/// each of `streams`. `type`: of the elements, as accl_command has it.
+void put_words(fm::stream<fm::accl_command>& commands, fm::stream<fm::accl_status>& statuses,
+               const unsigned long long* elements, int streams, int peer, int type) {
+#pragma HLS interface mode = m_axi port = elements bundle = elements
+  for (int i = 0; i < streams; ++i) {
+    fm::accl_command command = fm::accl_stream_put(fm::accl_stream(i), elements[i], peer, i);
+    command.type = type;
+    commands.write(command);
+  }
+  for (int i = 0; i < streams; ++i) statuses.read();
+}
+
+/// Has the engine carry blocks between memories: `receives` into memory `arrived` and `sends` from memory
+/// `a`, each three numbers: rank, place in blocks, tag. `elements`: of a block.
+void exchange_blocks(fm::stream<fm::accl_command>& commands, fm::stream<fm::accl_status>& statuses,
+                     const int* receives, int receiving, const int* sends, int sending, int arrived, int a,
+                     unsigned long long elements, int type) {
+#pragma HLS interface mode = m_axi port = receives bundle = receives
+#pragma HLS interface mode = m_axi port = sends bundle = sends
+  for (int i = 0; i < receiving + sending; ++i) {
+    const bool is_receive = i < receiving;
+    const int* const one = is_receive ? receives + 3 * i : sends + 3 * (i - receiving);
+    const fm::accl_operand block = fm::accl_memory(is_receive ? arrived : a, one[1] * elements);
+    fm::accl_command command = is_receive ? fm::accl_recv(block, elements, one[0], one[2])
+                                          : fm::accl_send(block, elements, one[0], one[2]);
+    command.type = type;
+    commands.write(command);
+  }
+  for (int i = 0; i < receiving + sending; ++i) statuses.read();
+}
+
+}  // extern "C"
+
+#undef DATA_TYPE
+#undef CHANNEL_WIDTH
+#undef BLOCK_SIZE

@@ -1,0 +1,171 @@
+// The dataflow kernels, for each type of element and width of a channel.
+#include "benchmarks/ptrans/kernel_pair.hpp"
+
+#include <fmt/format.h>
+
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "base/error.hpp"
+#include "fabric/dataflow/host.hpp"
+#include "fabric/engine/accl.hpp"
+#include "kernels/ptrans/dataflow.cpp"  // NOLINT(bugprone-suspicious-include): kernels are a source
+
+namespace fabricmark::ptrans {
+
+namespace {
+
+template <typename Word>
+void send_words(fm::stream<Word>& stays, fm::stream<Word>& leaves, std::size_t staying, std::size_t leaving) {
+  for (std::size_t i = 0; i < staying; ++i) stays.write(Word{});
+  for (std::size_t i = 0; i < leaving; ++i) leaves.write(Word{});
+}
+
+template <typename Word>
+void receive_words(fm::stream<Word>& stays, fm::stream<Word>& arrives, std::size_t staying,
+                   std::size_t arriving) {
+  for (std::size_t i = 0; i < staying; ++i) stays.read();
+  for (std::size_t i = 0; i < arriving; ++i) arrives.read();
+}
+
+template <typename T, int Width>
+class TypedPair : public KernelPair {
+  using Word = fm::words<T, Width>;
+
+ public:
+  explicit TypedPair(const PairSettings& settings)
+      : settings_(settings),
+        words_(settings.block_size * settings.block_size / Width / settings.coarse),
+        local_(settings.computes ? kBlocks * settings.block_size * settings.block_size : 0) {}
+
+  void open(emulation::Board& board, int port) override {
+    link_.reset(new dataflow::Link<Word>(board.open<Word>(port, settings_.coarse * sizeof(Word))));
+    out_ = &link_->out;
+    in_ = &link_->in;
+  }
+  void connect(engine::Accl& engine, int number) override {
+    if constexpr (sizeof(Word) == engine::kWordBytes) {
+      const auto ends = std::make_shared<Ends>();
+      engine.keep(ends);
+      out_ = &ends->out;
+      in_ = &ends->in;
+      engine.connect_from_kernel(number, ends->out);
+      engine.connect_to_kernel(number, ends->in);
+    } else {
+      throw bad_use(fmt::format("words of {} bytes, and the engine's streams have {}", sizeof(Word),
+                                engine::kWordBytes),
+                    fmt::format("give --channel-width {}", engine::kWordBytes / sizeof(T)));
+    }
+  }
+  device::Event start(dataflow::Host& host, const PairTasks& tasks, const PairMemory& memory,
+                      const PairCost& cost) override {
+    const dataflow::Start sends{.interval = cost.interval * static_cast<double>(settings_.coarse),
+                                .memory_bytes = cost.memory_bytes,
+                                .after = std::move(sender_)};
+    const dataflow::Start receives{.memory_bytes = cost.memory_bytes, .after = std::move(receiver_)};
+    const std::string sender = "transpose_and_send " + settings_.name;
+    const std::string receiver = "receive_and_add " + settings_.name;
+    if (settings_.computes) {
+      start_kernels(host, {sender, sends}, {receiver, receives}, tasks, memory);
+    } else {
+      sender_ = {host.start(sender, sends, send_words<Word>, stays_, *out_, tasks.staying * words_,
+                            tasks.leaving() * words_)};
+      receiver_ = {host.start(receiver, receives, receive_words<Word>, stays_, *in_, tasks.staying * words_,
+                              tasks.arriving() * words_)};
+    }
+    return receiver_.front();
+  }
+
+ private:
+  struct Started {
+    const std::string& name;
+    const dataflow::Start& how;
+  };
+  void start_kernels(dataflow::Host& host, const Started& sender, const Started& receiver,
+                     const PairTasks& tasks, const PairMemory& memory) {
+    const auto number = [](std::size_t count) { return static_cast<unsigned>(count); };
+    const auto* const a = reinterpret_cast<const Word*>(memory.a);
+    const auto* const b = reinterpret_cast<const Word*>(memory.b);
+    auto* const c = reinterpret_cast<Word*>(memory.c);
+    const unsigned block_size = number(settings_.block_size);
+    sender_ = {host.start(sender.name, sender.how, transpose_and_send<T, Width>, a, tasks.sources.data(),
+                          number(tasks.staying), number(tasks.leaving()), block_size, local_.data(), stays_,
+                          *out_)};
+    receiver_ = {host.start(receiver.name, receiver.how, receive_and_add<T, Width>, stays_, *in_, b, c,
+                            tasks.targets.data(), number(tasks.staying), number(tasks.arriving()),
+                            block_size)};
+  }
+
+  static constexpr std::size_t kBlocks = 2;  // in local memory
+  struct Ends {
+    fm::stream<Word> out{"to the engine"};
+    fm::stream<Word> in{"from the engine"};
+  };
+
+  PairSettings settings_;
+  std::size_t words_;  ///< of a block
+  std::vector<T> local_;
+  device::Events sender_, receiver_;  ///< last started
+  fm::stream<Word> stays_{"on the device"};
+  Ends nowhere_;  ///< without words
+  std::unique_ptr<dataflow::Link<Word>> link_;
+  fm::stream<Word>* out_ = &nowhere_.out;
+  fm::stream<Word>* in_ = &nowhere_.in;
+};
+
+template <typename T>
+std::unique_ptr<KernelPair> make_of_type(const PairSettings& settings) {
+  switch (settings.channel_width) {
+    case 1:
+      return std::make_unique<TypedPair<T, 1>>(settings);
+    case 2:
+      return std::make_unique<TypedPair<T, 2>>(settings);
+    case 4:
+      return std::make_unique<TypedPair<T, 4>>(settings);
+    case 8:
+      return std::make_unique<TypedPair<T, 8>>(settings);
+    case 16:
+      return std::make_unique<TypedPair<T, 16>>(settings);
+    case 32:
+      return std::make_unique<TypedPair<T, 32>>(settings);
+    default:
+      throw bad_use(fmt::format("channel_width = {}", settings.channel_width), "use 1, 2, 4, 8, 16 or 32");
+  }
+}
+
+}  // namespace
+
+struct EngineCalls::Streams {
+  fm::stream<engine::Command> commands{"commands"};
+  fm::stream<engine::Status> statuses{"statuses"};
+};
+
+EngineCalls::EngineCalls(engine::Accl& engine, collectives::Type type)
+    : streams_(std::make_shared<Streams>()), type_(static_cast<int>(type)) {
+  engine.keep(streams_);
+  engine.connect_logic(streams_->commands, streams_->statuses);
+}
+
+device::Event EngineCalls::put_words(dataflow::Host& host, const std::vector<unsigned long long>& elements,
+                                     int peer) {
+  return host.start("put_words", {}, ::put_words, streams_->commands, streams_->statuses, elements.data(),
+                    static_cast<int>(elements.size()), peer, type_);
+}
+
+device::Event EngineCalls::exchange(dataflow::Host& host, const std::vector<Numbers>& receives,
+                                    const std::vector<Numbers>& sends, const Blocks& blocks) {
+  const auto first = [](const std::vector<Numbers>& all) -> const int* {
+    return all.empty() ? nullptr : all.front().data();
+  };
+  return host.start("exchange_blocks", {}, exchange_blocks, streams_->commands, streams_->statuses,
+                    first(receives), static_cast<int>(receives.size()), first(sends),
+                    static_cast<int>(sends.size()), blocks.into, blocks.from,
+                    static_cast<unsigned long long>(blocks.elements), type_);
+}
+
+std::unique_ptr<KernelPair> make_pair(const PairSettings& settings) {
+  return settings.is_double ? make_of_type<double>(settings) : make_of_type<float>(settings);
+}
+
+}  // namespace fabricmark::ptrans

@@ -1,0 +1,55 @@
+#include "fabric/message_fault.hpp"
+
+#include <algorithm>
+
+namespace fabricmark::fabric {
+
+std::optional<MessageFault> message_fault(const runtime::Fault& fault) {
+  using Kind = runtime::Fault::Kind;
+  switch (fault.kind) {
+    case Kind::kLost:
+      return MessageFault::kLost;
+    case Kind::kLate:
+      return MessageFault::kLate;
+    case Kind::kBlank:
+      return MessageFault::kBlank;
+    case Kind::kHalf:
+      return MessageFault::kHalf;
+    case Kind::kFlipped:
+      return MessageFault::kFlipped;
+    case Kind::kDead:
+      return MessageFault::kDead;
+    case Kind::kSwapped:  // with a target, of values
+      return fault.target.empty() ? std::optional(MessageFault::kSwapped) : std::nullopt;
+    default:
+      return std::nullopt;
+  }
+}
+
+void spoil(std::span<std::byte> bytes, std::span<const std::byte> before, MessageFault fault) {
+  if (bytes.empty()) return;
+  const std::size_t half = bytes.size() / 2;
+  switch (fault) {
+    case MessageFault::kLate:
+      std::ranges::fill(bytes, std::byte{0});
+      std::copy_n(before.begin(), std::min(before.size(), bytes.size()), bytes.begin());
+      return;
+    case MessageFault::kSwapped:
+      std::swap_ranges(bytes.begin(), bytes.begin() + half, bytes.end() - half);
+      return;
+    case MessageFault::kHalf:
+      std::ranges::fill(bytes.subspan(half), std::byte{0});
+      return;
+    case MessageFault::kBlank:
+      std::ranges::fill(bytes, std::byte{0});
+      return;
+    case MessageFault::kFlipped:
+      bytes.back() ^= std::byte{0x40};  // of a number that ends here a bit that no rounding hides
+      return;
+    case MessageFault::kLost:
+    case MessageFault::kDead:
+      return;
+  }
+}
+
+}  // namespace fabricmark::fabric

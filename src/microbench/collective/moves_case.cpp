@@ -1,0 +1,73 @@
+#include "microbench/collective/moves_case.hpp"
+
+#include <cstring>
+
+#include "fabric/collectives/choice.hpp"
+
+namespace fabricmark::microbench {
+
+namespace {
+
+using collectives::Call;
+using collectives::Moves;
+using collectives::Operation;
+
+/// Ranks 0 and 1 send each other their elements, at the same time.
+void exchange(Moves& moves, const Call& call) {
+  if (moves.rank() > 1) return;
+  const int other = 1 - moves.rank();
+  moves.exchange(other, call.own, other, call.result);
+}
+
+collectives::Inputs inputs_of(int repetition) {
+  return {.seed = static_cast<std::uint64_t>(repetition) + 2};  // the warm-up is number -1
+}
+
+}  // namespace
+
+MovesCase::MovesCase(const Options& options, std::size_t bytes, int rank, int ranks,
+                     const collectives::Shape& shape, const collectives::Costs& costs)
+    : rank_(rank), ranks_(ranks) {
+  call_ = {.operation = options.operation,
+           .root = options.root,
+           .count = bytes / collectives::bytes_of(options.type),
+           .reduction = options.reduction,
+           .shape = shape};
+  if (options.act == Act::kSend) {
+    call_.operation = Operation::kAllReduce;  // its operands are those of an exchange
+    algorithm_ = {.operation = call_.operation, .name = "exchange", .program = exchange};
+  } else {
+    const collectives::Choice choice =
+        collectives::choose({call_.operation, ranks, bytes, shape}, costs, options.algorithm);
+    algorithm_ = *choice.algorithm;
+    name_ = algorithm_.name;
+    reason_ = choice.reason;
+  }
+  call_.own = {nullptr, own_count(call_.operation, rank, call_.root, ranks, call_.count), options.type};
+  call_.result = {nullptr, result_count(call_.operation, rank, call_.root, ranks, call_.count), options.type};
+}
+
+void MovesCase::allocate(const std::function<collectives::View(std::size_t, collectives::Type)>& allocate) {
+  for (collectives::View* const view : {&call_.own, &call_.result}) {
+    if (view->count > 0) *view = allocate(view->count, view->type);
+  }
+  expected_ = call_;
+  if (algorithm_.program != exchange) return;
+  expected_.operation = Operation::kBroadcast;
+  expected_.root = rank_ > 1 ? 0 : 1 - rank_;
+  if (rank_ > 1) expected_.result.count = 0;
+}
+
+void MovesCase::prepare(int repetition) {
+  collectives::fill_input(inputs_of(repetition), rank_, call_.own);
+  if (call_.result.count > 0) std::memset(call_.result.data, 0xa5, call_.result.bytes());
+}
+
+collectives::Comparison MovesCase::check(int repetition, bool with_fault) const {
+  if (!has_result()) return {};
+  const collectives::View& result = expected_.result;
+  if (with_fault) result.data[result.bytes() - 1] ^= std::byte{0x40};
+  return collectives::compare(inputs_of(repetition), expected_, rank_, ranks_);
+}
+
+}  // namespace fabricmark::microbench

@@ -1,0 +1,201 @@
+// Messages of a transport between the ranks, by the wall clock.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <utility>
+
+#include "base/error.hpp"
+#include "fabric/moves/transport_caller.hpp"
+#include "fabric/registry.hpp"
+#include "microbench/collective/measure.hpp"
+#include "microbench/collective/moves_case.hpp"
+#include "runtime/agreement.hpp"
+#include "runtime/benchmark.hpp"
+#include "runtime/device_choice.hpp"
+#include "runtime/laps.hpp"
+
+namespace fabricmark::microbench {
+
+namespace {
+
+using collectives::Costs;
+using collectives::Moves;
+using collectives::TransportCaller;
+using collectives::View;
+
+const runtime::TransportSpec& spec_of(const std::string& name) {
+  return *std::ranges::find(runtime::transport_specs(), name, &runtime::TransportSpec::name);
+}
+
+/// The transport's options as they are by themselves.
+runtime::Parameters parameters_of(const std::string& name) {
+  runtime::Parameters parameters;
+  parameters.set("transport", name);
+  for (const runtime::ParameterSpec& option : spec_of(name).parameters) {
+    parameters.set(option.name, option.defaults.at(""));
+  }
+  return parameters;
+}
+
+/// This rank's device, or none where the transport is one of hosts.
+device::Device opened(runtime::Communicator& ranks, const Options& options) {
+  if (!spec_of(options.transport).is_of_devices) return device::Device::none();
+  runtime::Options choice;
+  choice.selection = options.selection;
+  runtime::share_cores(ranks);
+  const auto found = device::require_devices(options.selection);
+  device::Share share;
+  const device::FoundDevice chosen = runtime::choose_device(choice, ranks, found, share);
+  if (chosen.info.is_phantom) {
+    throw bad_use("a phantom device keeps no elements that could be checked", "choose another --platform");
+  }
+  return device::Device(chosen, share);
+}
+
+// What moves take here, each done by all ranks at the same time.
+
+constexpr std::size_t kLongBytes = std::size_t{1} << 20U;
+
+void pass_round(Moves& moves, const collectives::Call& call) {
+  const int size = moves.size();
+  moves.exchange((moves.rank() + 1) % size, call.own, (moves.rank() + size - 1) % size, call.result);
+}
+void copy_all(Moves& moves, const collectives::Call& call) { moves.copy(call.own, call.result); }
+void combine_all(Moves& moves, const collectives::Call& call) {
+  moves.combine(call.own, call.result, call.result);
+}
+
+/// The least seconds of the slowest rank for elements of so many bytes.
+double least_seconds(TransportCaller& caller, runtime::Communicator& ranks, std::size_t bytes,
+                     void (*program)(Moves&, const collectives::Call&)) {
+  constexpr int kTimes = 5;
+  const std::size_t count = bytes / collectives::bytes_of(collectives::Type::kFloat32);
+  const View own = caller.allocate(count, collectives::Type::kFloat32);
+  const View result = caller.allocate(count, collectives::Type::kFloat32);
+  for (const View& view : {own, result}) {
+    std::fill_n(view.data, view.bytes(), std::byte{0});
+    caller.write(view);
+  }
+  double least = std::numeric_limits<double>::infinity();
+  for (int time = 0; time < kTimes; ++time) {
+    runtime::Laps laps(ranks, std::nullopt);
+    const runtime::Elapsed taken = laps.time("step", [&] {
+      caller.run(
+          {.operation = collectives::Operation::kAllReduce, .name = "step", .program = program},
+          {.operation = collectives::Operation::kAllReduce, .count = count, .own = own, .result = result});
+    });
+    least = std::min(least, ranks.all_reduce_max_number(taken.wall_seconds));
+  }
+  caller.release(own);
+  caller.release(result);
+  return least;
+}
+
+/// The same on all ranks.
+Costs measured_costs(TransportCaller& caller, runtime::Communicator& ranks) {
+  constexpr double kNothing = std::numeric_limits<double>::infinity();
+  Costs costs{.bytes_per_second = kNothing,
+              .copy_bytes_per_second = kNothing,
+              .combine_bytes_per_second = kNothing,
+              .segment_bytes = collectives::Call{}.segment_bytes};
+  if (ranks.size() == 1) return costs;
+  const auto rate = [&](double seconds) { return static_cast<double>(kLongBytes) / seconds; };
+  const double least = least_seconds(caller, ranks, sizeof(float), pass_round);
+  const double whole = least_seconds(caller, ranks, kLongBytes, pass_round);
+  costs.message_seconds = least;
+  costs.bytes_per_second = rate(std::max(whole - least, whole / 2));
+  costs.copy_bytes_per_second = rate(least_seconds(caller, ranks, kLongBytes, copy_all));
+  costs.combine_bytes_per_second = rate(least_seconds(caller, ranks, kLongBytes, combine_all));
+  return costs;
+}
+
+class OverTransport final : public Measurer {
+ public:
+  OverTransport(runtime::Communicator& ranks, const Options& options)
+      : ranks_(ranks),
+        options_(options),
+        device_(opened(ranks, options)),
+        parameters_(parameters_of(options.transport)),
+        context_(device_, parameters_, ranks, timeline_, device::Program(), variant_,
+                 {.fault = std::nullopt, .timeout_seconds = options.timeout_seconds}),
+        transport_(fabric::make_transport(context_, {.largest_bytes = options.largest})),
+        caller_(*transport_),
+        costs_(measured_costs(caller_, ranks)) {}
+
+  Row measure(std::size_t bytes) override;
+  [[nodiscard]] device::DeviceInfo device() const override { return device_.info(); }
+  [[nodiscard]] std::vector<std::string> notes() const override;
+
+ private:
+  runtime::Communicator& ranks_;
+  Options options_;
+  device::Device device_;
+  runtime::Parameters parameters_;
+  device::Timeline timeline_{false};
+  runtime::VariantSpec variant_;
+  runtime::Context context_;
+  std::unique_ptr<fabric::Transport> transport_;
+  TransportCaller caller_;
+  Costs costs_;
+};
+
+void add(collectives::Comparison& all, const collectives::Comparison& one) {
+  if (all.wrong == 0 && one.wrong > 0) {
+    all.worst_index = one.worst_index;
+    all.expected = one.expected;
+    all.actual = one.actual;
+  }
+  all.checked += one.checked;
+  all.wrong += one.wrong;
+}
+
+Row OverTransport::measure(std::size_t bytes) {
+  MovesCase own(options_, bytes, ranks_.rank(), ranks_.size(), {}, costs_);
+  std::vector<View> allocated;
+  own.allocate([&](std::size_t count, collectives::Type type) {
+    return allocated.emplace_back(caller_.allocate(count, type));
+  });
+  const int spoilt = static_cast<int>(ranks_.all_reduce_max(own.has_result() ? ranks_.rank() : -1));
+  Told told;
+  runtime::Laps laps(ranks_, std::nullopt);
+  for (int repetition = -1; repetition < options_.repetitions; ++repetition) {  // the first warms up
+    own.prepare(repetition);
+    for (const View& view : allocated) caller_.write(view);
+    const runtime::Elapsed taken = laps.time("call", [&] { caller_.run(own.algorithm(), own.call()); });
+    caller_.read(own.call().result);
+    if (repetition < 0) continue;
+    told.wall_seconds.push_back(taken.wall_seconds);
+    const bool is_spoilt =
+        options_.has_fault && spoilt == ranks_.rank() && repetition + 1 == options_.repetitions;
+    add(told.found, own.check(repetition, is_spoilt));
+  }
+  for (const View& view : allocated) caller_.release(view);
+  Row row = gathered(ranks_, told, /*is_modelled=*/false);
+  row.bytes = bytes;
+  row.algorithm = own.name();
+  row.reason = own.reason();
+  return row;
+}
+
+std::vector<std::string> OverTransport::notes() const {
+  std::vector<std::string> notes = context_.remarks();
+  if (ranks_.size() > 1) {
+    notes.push_back(fmt::format(
+        "costs of algorithms, as measured at the start: {:.3g} us for a message and {:.3g} GB/s, copies "
+        "{:.3g} GB/s, reductions {:.3g} GB/s, all ranks at the same time",
+        costs_.message_seconds * 1e6, costs_.bytes_per_second * 1e-9, costs_.copy_bytes_per_second * 1e-9,
+        costs_.combine_bytes_per_second * 1e-9));
+  }
+  return notes;
+}
+
+}  // namespace
+
+std::unique_ptr<Measurer> over_transport(runtime::Communicator& ranks, const Options& options) {
+  ranks.set_timeout(options.timeout_seconds);
+  return std::make_unique<OverTransport>(ranks, options);
+}
+
+}  // namespace fabricmark::microbench

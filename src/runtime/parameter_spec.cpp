@@ -1,0 +1,228 @@
+// Parameters of kernel.toml and transport.toml, and the transports that there are.
+#include "runtime/parameter_spec.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "base/error.hpp"
+#include "fabric/transport_texts.hpp"  // written by CMake from src/fabric/*/transport.toml
+
+namespace fabricmark::runtime {
+
+namespace {
+
+ParameterSpec::Type parameter_type(const TomlReader& reader, const std::string& type,
+                                   const std::string& where) {
+  if (type == "int") return ParameterSpec::Type::kInteger;
+  if (type == "float") return ParameterSpec::Type::kNumber;
+  if (type == "bool") return ParameterSpec::Type::kFlag;
+  if (type == "string") return ParameterSpec::Type::kText;
+  throw reader.wrong(where + "type", "int, float, bool or string");
+}
+
+void read_scaling(const TomlReader& reader, const toml::table& table, const std::string& where,
+                  ParameterSpec& spec) {
+  if (table.contains("scope")) {
+    const std::string scope = reader.text(table, "scope", where);
+    if (scope != "per-rank" && scope != "total") throw reader.wrong(where + "scope", "per-rank or total");
+    spec.is_total = scope == "total";
+  }
+  if (table.contains("dimensions")) {
+    const auto dimensions = table["dimensions"].value_exact<std::int64_t>();
+    if (!dimensions || *dimensions < 1 || *dimensions > 3)
+      throw reader.wrong(where + "dimensions", "1, 2 or 3");
+    spec.dimensions = static_cast<int>(*dimensions);
+  }
+  if (table.contains("rounded_to")) spec.rounded_to = reader.text(table, "rounded_to", where);
+}
+
+/// Whether the values are the transports that there are.
+bool names_transports(const toml::table& table) {
+  return table["values"].value_exact<std::string>() == "transports";
+}
+
+/// The transports of kernels that a benchmark's kernels are for: dataflow kernels for all, others for those
+/// that their variant names.
+std::vector<std::string> kernel_transports(const KernelSpec& spec) {
+  std::vector<std::string> found;
+  for (const VariantSpec& variant : spec.variants) {
+    found.insert(found.end(), variant.transports.begin(), variant.transports.end());
+    if (!variant.is_dataflow()) continue;
+    for (const TransportSpec& transport : transport_specs()) {
+      if (transport.is_of_kernels) found.push_back(transport.name);
+    }
+  }
+  return found;
+}
+
+/// Those that the parameter may name: `memory` says between which memories they move messages. Of kernels
+/// only those of `kernel_transports`.
+std::vector<const TransportSpec*> transports_of(const TomlReader& reader, const toml::table& table,
+                                                const std::string& where,
+                                                const std::vector<std::string>& kernel_transports) {
+  std::optional<bool> is_of_devices;
+  if (table.contains("memory")) {
+    const std::string memory = reader.text(table, "memory", where);
+    if (memory != "device" && memory != "host") throw reader.wrong(where + "memory", "device or host");
+    is_of_devices = memory == "device";
+  }
+  std::vector<const TransportSpec*> found;
+  for (const TransportSpec& transport : transport_specs()) {
+    const bool fits = transport.is_of_kernels
+                          ? std::ranges::find(kernel_transports, transport.name) != kernel_transports.end()
+                          : transport.is_of_devices == is_of_devices.value_or(transport.is_of_devices);
+    if (fits) found.push_back(&transport);
+  }
+  return found;
+}
+
+ParameterSpec read_parameter(const TomlReader& reader, const std::string& name, const toml::table& table,
+                             const std::vector<std::string>& kernel_transports) {
+  const std::string where = "parameters." + name + ".";
+  reader.only(table,
+              {"type", "range", "values", "default", "stage", "unit", "meaning", "scope", "dimensions",
+               "rounded_to", "memory"},
+              where);
+  ParameterSpec spec;
+  read_scaling(reader, table, where, spec);
+  spec.name = name;
+  spec.type = parameter_type(reader, reader.text(table, "type", where), where);
+  spec.meaning = reader.text(table, "meaning", where);
+  if (table.contains("unit")) spec.unit = reader.text(table, "unit", where);
+  const std::string stage = reader.text(table, "stage", where);
+  if (stage != "build" && stage != "run") throw reader.wrong(where + "stage", "build or run");
+  spec.stage = stage == "build" ? ParameterSpec::Stage::kBuild : ParameterSpec::Stage::kRun;
+  if (table.contains("range")) {
+    const toml::array* range = table["range"].as_array();
+    if (range == nullptr || range->size() != 2 || !range->get(0)->is_number() ||
+        !range->get(1)->is_number()) {
+      throw reader.wrong(where + "range", "two numbers, [smallest, largest]");
+    }
+    spec.minimum = range->get(0)->value<double>();
+    spec.maximum = range->get(1)->value<double>();
+  }
+  if (names_transports(table)) {
+    std::vector<std::string> ways;
+    for (const TransportSpec* transport : transports_of(reader, table, where, kernel_transports)) {
+      spec.values.emplace_back(transport->name);
+      ways.push_back(fmt::format("{} ({})", transport->name, transport->summary));
+    }
+    spec.meaning += fmt::format(": {}", fmt::join(ways, " or "));
+  } else if (table.contains("values")) {
+    const toml::array* values = table["values"].as_array();
+    if (values == nullptr || values->empty()) throw reader.wrong(where + "values", "a list of values");
+    for (const toml::node& value : *values) spec.values.push_back(reader.value(value, where + "values"));
+  }
+  if (!table.contains("default")) throw reader.wrong(where + "default", "a value, or one per device class");
+  spec.defaults = class_values(reader, *table.get("default"), where + "default");
+  return spec;
+}
+
+}  // namespace
+
+std::map<std::string, Value> class_values(const TomlReader& reader, const toml::node& node,
+                                          const std::string& where) {
+  std::map<std::string, Value> values;
+  if (const toml::table* per_class = node.as_table()) {
+    reader.only(*per_class, {"cpu", "gpu", "fpga", "emulator"}, where + ".");
+    for (const auto& [name, value] : *per_class) {
+      values[std::string(name.str())] = reader.value(value, where + "." + std::string(name.str()));
+    }
+  } else {
+    values[""] = reader.value(node, where);
+  }
+  if (values.empty()) throw reader.wrong(where, "a default");
+  return values;
+}
+
+std::vector<std::string> read_names(const TomlReader& reader, const toml::table& table,
+                                    const std::string& key, const std::string& where) {
+  const toml::array* list = table[key].as_array();
+  if (list == nullptr || list->empty()) throw reader.wrong(where + key, "a list of kernel names");
+  std::vector<std::string> names;
+  for (const toml::node& node : *list) {
+    const auto text = node.value_exact<std::string>();
+    if (!text) throw reader.wrong(where + key, "a list of kernel names");
+    names.push_back(*text);
+  }
+  return names;
+}
+
+void read_parameters(const TomlReader& reader, const toml::table& parameters, KernelSpec& spec) {
+  const std::vector<std::string> of_kernels = kernel_transports(spec);
+  for (const auto& [name, table] : reader.tables(parameters, "parameters.")) {
+    spec.parameters.push_back(read_parameter(reader, name, *table, of_kernels));
+    if (!names_transports(*table)) continue;
+    for (const TransportSpec* transport :
+         transports_of(reader, *table, "parameters." + name + ".", of_kernels)) {
+      for (const ParameterSpec& option : transport->parameters) {  // protocols share theirs
+        if (spec.find(option.name) == nullptr) spec.parameters.push_back(option);
+      }
+    }
+  }
+}
+
+void require_parameter(const KernelSpec& spec, const std::string& name, const std::string& origin) {
+  if (spec.find(name) != nullptr) return;
+  std::vector<std::string> names;
+  for (const ParameterSpec& one : spec.parameters) names.push_back(one.name);
+  const std::string place = origin.empty() ? "" : fmt::format(" ('{}')", origin);
+  throw bad_use(fmt::format("{} has no parameter '{}'{}", spec.benchmark, name, place),
+                fmt::format("use one of {}", fmt::join(names, ", ")));
+}
+
+std::string option_name(const std::string& parameter) {
+  std::string name = "--" + parameter;
+  std::ranges::replace(name, '_', '-');
+  return name;
+}
+
+void check_given(const std::string& option, const std::string& text) {
+  // An empty text, such as an unset variable of a script, must not pass as "not given", and CLI11 takes the
+  // next option for a value that is missing.
+  if (text.empty() || text.starts_with("--"))
+    throw bad_use(option + " is given without a value", "give one, or leave the option out");
+}
+
+const std::vector<TransportSpec>& transport_specs() {
+  static const std::vector<TransportSpec> specs = [] {
+    std::vector<TransportSpec> found;
+    for (const auto& [name, text] : kTransportTexts) {
+      const TomlReader reader(text, std::string(name) + "/transport.toml");
+      reader.only(reader.root(), {"summary", "memory", "protocols", "parameters"}, "");
+      TransportSpec spec;
+      spec.name = name;
+      spec.summary = reader.text(reader.root(), "summary", "");
+      const std::string memory = reader.text(reader.root(), "memory", "");
+      spec.is_of_devices = memory == "device";
+      spec.is_of_kernels = memory == "fabric";
+      if (reader.root().contains("parameters")) {
+        for (const auto& [option, table] :
+             reader.tables(reader.table(reader.root(), "parameters", ""), "parameters.")) {
+          spec.parameters.push_back(read_parameter(reader, option, *table, {}));
+        }
+      }
+      if (!reader.root().contains("protocols")) {
+        found.push_back(spec);
+        continue;
+      }
+      for (const std::string& protocol : read_names(reader, reader.root(), "protocols", "")) {
+        found.push_back(spec);
+        found.back().name += "-" + protocol;
+        found.back().summary += " over " + protocol;
+      }
+    }
+    return found;
+  }();
+  return specs;
+}
+
+bool is_of_kernels(const std::string& transport) {
+  return std::ranges::any_of(transport_specs(), [&](const TransportSpec& spec) {
+    return spec.name == transport && spec.is_of_kernels;
+  });
+}
+
+}  // namespace fabricmark::runtime

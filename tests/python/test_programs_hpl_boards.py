@@ -1,0 +1,135 @@
+"""HPL's dataflow kernels on emulated boards: the same factors over every way, every fault is found."""
+
+import itertools
+
+import pytest
+from charged_runs import exported
+from stream_program import PROGRAM, Stream, mpirun, on_a_device, one_error, only_error
+
+pytestmark = [pytest.mark.programs, pytest.mark.usefixtures("of_the_repository")]
+
+FULL = pytest.mark.full
+# Blocks that do not divide the matrix, and several for each rank.
+SHORT = ("--size", 200, "--block-size", 16, "--repetitions", 2, "--timeout", 10)
+ENGINES = ("accl-udp", "accl-tcp", "accl-rdma")
+WAYS = ("channels", *ENGINES)
+TYPES = ("float", "double")
+FAULTS = ("lost", "late", "swapped", "half", "blank", "flipped", "dead")
+LOST = ("lost", "dead")  # which end the run
+
+
+@pytest.fixture(scope="module")
+def hpl(tmp_path_factory):
+    return Stream(tmp_path_factory.mktemp("hpl"), PROGRAM.with_name("fm_hpl"))
+
+
+@pytest.fixture(scope="module")
+def boards(tmp_path_factory, system):
+    """Words for a transport: the system that has it."""
+    other = exported(tmp_path_factory.mktemp("noctua2"), "noctua2")
+
+    def words(transport, *more):
+        file = system if transport == "channels" else other
+        return (*SHORT, "--system", file, "--transport", transport, *more)
+
+    return words
+
+
+def digest(done):
+    (found,) = [note for note in done.document["notes"] if note.startswith("digest of L and U: ")]
+    return found
+
+
+def failed(done):
+    return {one["name"] for one in done.document["verdicts"] if one["status"] == "failed"}
+
+
+@pytest.mark.parametrize("ranks", [1, 4, 9, *(pytest.param(ranks, marks=FULL) for ranks in (2, 6, 16, 25))])
+@pytest.mark.parametrize("data_type", TYPES)
+def test_factors_are_the_same_to_the_last_bit_over_all_ways(hpl, boards, data_type, ranks):
+    """One kernel file; whatever carries its blocks, on however many boards."""
+    one = digest(hpl.valid(*boards("channels", "--data-type", data_type)))
+    for way in WAYS:
+        done = hpl.valid(*boards(way, "--data-type", data_type), "--ranks", ranks)
+        assert {m["kind"] for m in done.document["measurements"]} == {"emulated", "modelled"}
+        assert done.document["run"]["variant"] == "dataflow"
+        assert digest(done) == one, way
+
+
+@pytest.mark.parametrize("data_type", TYPES)
+def test_a_transport_between_memories_gives_the_same_factors(hpl, boards, tmp_path_factory, data_type):
+    """The same kernels, with panels that go over the hosts."""
+    words = ("--variant", "dataflow", "--transport", "host", "--data-type", data_type)
+    memories = on_a_device(tmp_path_factory, "hpl").valid(*SHORT, *words, "--ranks", 4)
+    assert {m["kind"] for m in memories.document["measurements"]} == {"emulated"}
+    assert digest(memories) == digest(hpl.valid(*boards("channels", "--data-type", data_type), "--ranks", 4))
+
+
+def test_another_matrix_has_another_digest(hpl, boards):
+    """Each repetition has a matrix of its own; the digest is that of the last."""
+    words = [1 if word == 2 else word for word in boards("channels")]
+    assert digest(hpl.valid(*boards("channels"))) != digest(hpl.valid(*words))
+
+
+@pytest.mark.parametrize("register_block", [4, 8, 16])
+def test_register_blocks(hpl, boards, register_block):
+    hpl.valid(*boards("channels"), "--register-block", register_block, "--ranks", 4, "--replications", 3)
+
+
+@pytest.mark.parametrize("words", ["--lookahead false", "--grid-rows 1", "--grid-rows 2", "--flow credit:4"])
+def test_other_ways_of_a_run(hpl, boards, words):
+    hpl.valid(*boards("channels"), *words.split(), "--ranks", 2)
+
+
+def test_processes_take_the_time_of_threads(hpl, boards):
+    for way in ("channels", "accl-tcp"):
+        threads = hpl.valid(*boards(way), "--ranks", 4)
+        processes = hpl.valid(*boards(way), launcher=mpirun(4))
+        assert digest(threads) == digest(processes)
+        times = [
+            [m["best"] for m in done.document["measurements"] if m["kind"] == "modelled" and "samples" in m]
+            for done in (threads, processes)
+        ]
+        assert times[0] and times[0] == times[1]
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("kind", FAULTS)
+def test_every_fault_of_a_message_is_found(hpl, boards, way, kind):
+    done = hpl.run(*boards(way), "--ranks", 4, "--inject-fault", f"{kind}@0")
+    if kind in LOST:
+        assert only_error(done, codes=(1,))
+        return
+    assert done.code == 1
+    if done.document is not None:
+        assert failed(done)
+
+
+@pytest.mark.parametrize(
+    "target", ["element:u", "element:l", "scale:factors", "zeros:block", "stale:factors"]
+)
+def test_faults_of_values_are_found(hpl, boards, target):
+    done = hpl.run(*boards("channels"), "--ranks", 4, "--inject-fault", target)
+    assert done.code == 1 and failed(done)
+
+
+def refused(hpl, *words, launcher=()):
+    return one_error(hpl.run(*words, launcher=launcher), codes=(2,))
+
+
+def test_cables_that_lead_elsewhere_are_named_with_both_ends(hpl, boards, tmp_path):
+    line = refused(hpl, *boards("channels"), "--ranks", 4, "--topology", "ring:4*2")
+    assert "device 0, port 0" in line and "leads to" in line and "torus" in line
+    line = refused(hpl, *boards("channels"), "--ranks", 4, "--topology", "torus:4x1")
+    assert "device" in line and "port" in line
+
+
+def test_bad_use_gets_one_line(hpl, boards, system):
+    assert "--system" in refused(hpl, *SHORT, "--transport", "channels")
+    small = ("--size", 200, "--system", system, "--transport", "channels")
+    assert "block_size" in refused(hpl, *small, "--block-size", 1024)
+    assert "--register-block" in refused(hpl, *boards("channels"), "--register-block", 2)
+    assert "--issuer host" in refused(hpl, *boards("accl-tcp"), "--issuer", "logic", "--ranks", 4)
+    assert "accl" in refused(hpl, *SHORT, "--system", system, "--transport", "accl-tcp")
+    for block, ranks in itertools.product((2, 6), (1, 4)):
+        refused(hpl, *small, "--block-size", block, "--ranks", ranks)
