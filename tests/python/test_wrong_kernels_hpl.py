@@ -15,8 +15,8 @@ COUNT_LU = (
     "if (row == 0) ++KEPT(calls)[0];\n  factorize_block(block, lower_inverse, upper_inverse);",
 )
 CALLS = (("uint", "calls", 1),)
-# Each kernel keeps its own state. Where one replica does all at once, a factorisation calls inner three times,
-# which updates 9, 4 and 1 blocks.
+# Each kernel keeps its own state. Where one replica does all at once, a factorisation calls inner three
+# times, which updates 9, 4 and 1 blocks.
 COUNT_INNER = "const uint call = KEPT(calls)[0]++;\n"
 AT_ONCE = ("--replications", 1, "--launch-items", 100)
 LOWER = "lower[r * BLOCK_SIZE + c] = i == j ?"

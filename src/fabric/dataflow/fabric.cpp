@@ -199,7 +199,9 @@ void Fabric::deliver(Packet& packet, int from_rank) {
 }
 
 void Fabric::begin_meeting(Report own) {
-  std::vector<Packet> packets(static_cast<std::size_t>(peers_->size()));
+  std::vector<Packet>& packets = said_;
+  packets.resize(static_cast<std::size_t>(peers_->size()));
+  for (Packet& packet : packets) packet.clear();
   for (auto& [ends, opened] : links_) {
     if (opened.far < 0 || !opened.channel->has_untold(opened.has_writer)) continue;
     Packet words;
@@ -222,14 +224,14 @@ void Fabric::begin_meeting(Report own) {
                     rank == peers_->own() ? nullptr : &parcels[place]);
     }
   }
-  peers_->begin_meeting(own, std::move(packets), parcels);
+  peers_->begin_meeting(own, packets, parcels);
 }
 
 std::optional<Report> Fabric::end_meeting(bool waits) {
-  std::vector<Packet> packets(static_cast<std::size_t>(peers_->size()));
-  const auto together = peers_->end_meeting(packets, waits);
+  heard_.resize(static_cast<std::size_t>(peers_->size()));
+  const auto together = peers_->end_meeting(heard_, waits);
   if (!together) return together;
-  for (int rank = 0; rank < peers_->size(); ++rank) deliver(packets[static_cast<std::size_t>(rank)], rank);
+  for (int rank = 0; rank < peers_->size(); ++rank) deliver(heard_[static_cast<std::size_t>(rank)], rank);
   peers_->finish_parcels();
   leaving_.clear();
   for (auto& [ends, opened] : links_) {

@@ -192,7 +192,8 @@ class Fabric {
   int finished_ = 0;                                               // hosts that wait for all to finish
   std::uint64_t finishes_ = 0;                                     // how often all have
   std::map<std::pair<fabric::Port, fabric::Port>, Opened> links_;  // from, to
-  std::vector<Letter> leaving_;  // to other processes, while a meeting is open
+  std::vector<Packet> said_, heard_;  // [rank], in the last meeting; kept for their memory
+  std::vector<Letter> leaving_;       // to other processes, while a meeting is open
   std::vector<std::shared_ptr<void>> kept_;
   std::map<int, OfDevice> devices_;  // the last: their kernels need all others
 };

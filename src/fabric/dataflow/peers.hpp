@@ -19,6 +19,17 @@ class Packet {
  public:
   Packet() = default;
   explicit Packet(std::vector<std::byte> bytes) : bytes_(std::move(bytes)) {}
+  /// Gives up its bytes, not their memory.
+  void clear() {
+    bytes_.clear();
+    read_again();
+  }
+  /// Has these bytes, and the giver its own memory.
+  void take(std::vector<std::byte>& bytes) {
+    std::swap(bytes_, bytes);
+    read_again();
+  }
+  void read_again() { read_ = 0; }
   void put(const void* data, std::size_t bytes) {
     const auto* const first = static_cast<const std::byte*>(data);
     bytes_.insert(bytes_.end(), first, first + bytes);
@@ -49,6 +60,7 @@ struct Report {
   bool has_news = false;                   ///< it has sent something, or something happened in it
   bool has_finished = false;               ///< its hosts wait for all to finish
   bool may_go_on = false;                  ///< a host waits for another rank, but perhaps not for long
+  bool has_ended = false;                  ///< a kernel has, and its host may act
 };
 
 /// The other processes of a run: each has the device with its rank's number. All meet again and again. A host
@@ -70,9 +82,9 @@ class Peers {
   void pass(std::optional<std::vector<runtime::Letter>> awaited) { awaited_ = std::move(awaited); }
 
   /// Sends each its packet, and all the report; and parcels, bytes that must stay until the meeting ends.
-  void begin_meeting(const Report& own, std::vector<Packet> packets,
+  void begin_meeting(const Report& own, const std::vector<Packet>& packets,
                      const std::vector<std::vector<std::span<const std::byte>>>& parcels = {});
-  [[nodiscard]] bool is_meeting() const { return meeting_ != nullptr; }
+  [[nodiscard]] bool is_meeting() const;
   /// Gets the packets of all into their places, and says what all together report. Absent where some have not
   /// come yet, and `waits` is not set: then the meeting stays open.
   std::optional<Report> end_meeting(std::vector<Packet>& packets, bool waits);
@@ -100,10 +112,14 @@ class Peers {
   /// Those that have are forgotten.
   [[nodiscard]] bool have_moved(std::vector<Moving>& moving, bool waits);
   Said hear(Packet& packet) const;
+  void say(const Report& own, Packet& packet) const;
+  void want_beginnings();
+  /// Once all beginnings have come.
+  void receive_rests();
 
   std::unique_ptr<runtime::Communicator> ranks_;
   std::optional<std::vector<runtime::Letter>> awaited_;
-  std::unique_ptr<Meeting> meeting_;
+  std::unique_ptr<Meeting> meeting_;  ///< the one that is open, or the next
   std::vector<Moving> leaving_parcels_;
   std::vector<Moving> arriving_parcels_;
   std::vector<Said> before_;  // [rank], in the last meeting
