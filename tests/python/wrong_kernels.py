@@ -29,7 +29,8 @@ class Wrong:
 
     `changes` are pairs of old and new text, where each old text stands exactly once in the file: that of the
     variant with the headers of its own folder in their places, or `file` below kernels/. With `source` the
-    whole file is that text instead. `state` names what outlives a call: (type, name, count), for `KEPT(name)[i]` in the new text. Each entry point has its own.
+    whole file is that text instead. `state` names what outlives a call: (type, name, count), for
+    `KEPT(name)[i]` in the new text. Each entry point has its own.
     """
 
     variant: str
