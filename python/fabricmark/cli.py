@@ -24,6 +24,7 @@ from fabricmark.measure import (
     published_view,
     running,
     scale_run,
+    tune,
 )  # fmt: skip
 from fabricmark.measure.scale import MODES, SCOPES
 from fabricmark.predict.command import predict
@@ -275,6 +276,26 @@ def calibrate_command(
     columns += terminal.numbers("memory GB/s", "to device GB/s", "from device GB/s", "float GFLOP/s")
     columns += [*terminal.numbers("random GUOP/s", "launch us"), Column("state")]
     terminal.show(terminal.console(), columns, rows)
+
+
+@app.command("tune", context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
+def tune_command(
+    context: typer.Context,
+    runtime: Annotated[str, choices.runtime("Devices of this runtime.", every=True)] = "all",
+    ranks: Annotated[int, typer.Option(help="Ranks in one process; 0: none.", min=0)] = 2,
+    mpi: Annotated[int, typer.Option(help="MPI processes; 0: none.", min=0)] = 2,
+    shown: Annotated[bool, typer.Option("--show", help="Show what is kept, and measure nothing.")] = False,
+) -> None:
+    """Measure once in which way messages of each size travel the fastest; later runs take that.
+
+    What follows ` -- ` are options of fm_tune, such as `--transport host` or `--rounds 50`.
+    """
+    wanted = tune.Wanted(runtime, ranks, mpi, tuple(context.args))
+    documents = tune.known() if shown else tune.run(wanted)
+    if documents:
+        tune.show(documents)
+    else:
+        print(f"nothing is kept in {tune.folder()}")
 
 
 @app.command("runtimes")

@@ -41,7 +41,6 @@ class ChargedTransport : public Transport {
   }
   device::Event start(std::span<const Message> sends, std::span<const Message> receives,
                       const device::Events& after = {}) override;
-  [[nodiscard]] std::string choice() const override { return transport_->choice(); }
   [[nodiscard]] std::unique_ptr<Steps> steps() override;
 
  private:

@@ -33,7 +33,6 @@ class FaultyTransport : public Transport {
   }
   device::Event start(std::span<const Message> sends, std::span<const Message> receives,
                       const device::Events& after = {}) override;
-  [[nodiscard]] std::string choice() const override { return transport_->choice(); }
   [[nodiscard]] std::unique_ptr<Steps> steps() override { return transport_->steps(); }
 
  private:

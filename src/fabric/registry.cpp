@@ -8,6 +8,7 @@
 #include "base/error.hpp"
 #include "fabric/charged_transport.hpp"
 #include "fabric/faulty_transport.hpp"
+#include "fabric/kept_ways.hpp"
 #include "fabric/transport_makers.hpp"  // written by CMake: the folders that have a transport.toml
 
 namespace fabricmark::fabric {
@@ -36,7 +37,11 @@ std::unique_ptr<Transport> make_transport(const runtime::Context& context, const
                               device::name(*use.space)),
                   "choose another --transport");
   }
-  if (const std::string choice = transport->choice(); !choice.empty()) context.remark(choice);
+  if (use.largest_bytes > 0) {
+    if (const std::string chosen = settle_ways(*transport, context, use.largest_bytes); !chosen.empty()) {
+      context.remark(chosen);
+    }
+  }
   const std::optional<runtime::Fault>& fault = context.conditions().fault;
   if (fault && is_message_fault(*fault) && (!fault->rank || *fault->rank == context.ranks().rank())) {
     transport =

@@ -84,11 +84,13 @@ class Transport : public Interface {
   /// The root's region goes to all others'.
   virtual device::Event broadcast(const Region& region, int root, const device::Events& after = {});
 
-  /// Collective: learns on this machine how messages of up to so many bytes go fastest, where its options
-  /// leave that open.
-  virtual void tune(std::size_t /*largest_bytes*/) {}
-  /// What it has learnt, in words for the notes of a result; empty where there was nothing to choose.
-  [[nodiscard]] virtual std::string choice() const { return {}; }
+  /// Names of the ways in which messages of `bytes` may go, where its options leave that open; none where
+  /// there is nothing to choose. On all ranks the same. The first of them counts where two are as fast.
+  [[nodiscard]] virtual std::vector<std::string> ways(std::size_t /*bytes*/) const { return {}; }
+  /// From now on messages of a size class (tuning.hpp), and longer ones until such a class has a way of its
+  /// own, go by the way with this name, one of `ways` for the smallest size of the class; classes in their
+  /// order.
+  virtual void take(std::size_t /*size_class*/, const std::string& /*way*/) {}
   /// Null for a transport without steps that can be taken one by one.
   [[nodiscard]] virtual std::unique_ptr<Steps> steps() { return nullptr; }
 

@@ -1,10 +1,13 @@
 #include "fabric/tuning.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <bit>
 #include <chrono>
 #include <limits>
+#include <memory>
 
 namespace fabricmark::fabric {
 
@@ -31,10 +34,31 @@ std::size_t size_class(std::size_t bytes) {
   return bytes < kFineFrom ? log / 2 : kCoarse + log - 2 * kCoarse;
 }
 
-Tuner::Tuner(Transport& transport, runtime::Communicator& ranks, std::size_t largest_bytes)
-    : transport_(transport), ranks_(ranks), room_(tuned_sizes(largest_bytes).back()) {
-  outgoing_ = transport.allocate(2 * room_);
-  incoming_ = transport.allocate(2 * room_);
+namespace {
+
+class Tuner {
+ public:
+  Tuner(Transport& transport, const Tuning& tuning);
+  /// The seconds of each way, and their best.
+  void measure(TunedSize& size);
+
+ private:
+  double one(std::size_t bytes);
+
+  Transport& transport_;
+  runtime::Communicator& ranks_;
+  int rounds_;
+  std::size_t room_;
+  std::unique_ptr<Memory> outgoing_, incoming_;
+};
+
+Tuner::Tuner(Transport& transport, const Tuning& tuning)
+    : transport_(transport),
+      ranks_(transport.ranks()),
+      rounds_(tuning.rounds),
+      room_(tuned_sizes(tuning.largest_bytes).back()),
+      outgoing_(transport.allocate(2 * room_)),
+      incoming_(transport.allocate(2 * room_)) {
   const std::vector<std::byte> zeros(2 * room_);  // so that the system has given the pages
   outgoing_->write(0, zeros);
   incoming_->write(0, zeros);
@@ -52,26 +76,57 @@ double Tuner::one(std::size_t bytes) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-std::vector<double> Tuner::seconds(std::size_t bytes, std::size_t ways,
-                                   const std::function<void(std::size_t)>& use) {
-  constexpr std::size_t kRounds = 6;  // the first warms up
+void Tuner::measure(TunedSize& size) {
   constexpr std::size_t kInARow = 5;  // short messages: one begins while the ranks still wait for each other
   constexpr std::size_t kShort = std::size_t{16} << 10;
+  constexpr double kClearly = 0.98;  // of the time of the first way
+  const std::size_t ways = size.ways.size();
   std::vector<double> best(ways, std::numeric_limits<double>::infinity());
-  for (std::size_t round = 0; round < kRounds; ++round) {
+  for (int round = 0; round <= rounds_; ++round) {  // the first warms up
     for (std::size_t way = 0; way < ways; ++way) {
-      use(way);
-      const std::size_t count = bytes <= kShort ? kInARow : 1;
+      transport_.take(size_class(size.bytes), size.ways[way]);
+      const std::size_t count = size.bytes <= kShort ? kInARow : 1;
       double found = std::numeric_limits<double>::infinity();
-      for (std::size_t i = 0; i < count; ++i) found = std::min(found, one(bytes));
+      for (std::size_t i = 0; i < count; ++i) found = std::min(found, one(size.bytes));
       if (round > 0) best[way] = std::min(best[way], found);
     }
   }
-  std::vector<double> slowest(ways, 0);
+  size.seconds.assign(ways, 0);
   for (const std::vector<double>& of_rank : ranks_.all_gather_numbers(best)) {
-    for (std::size_t way = 0; way < ways; ++way) slowest[way] = std::max(slowest[way], of_rank.at(way));
+    for (std::size_t way = 0; way < ways; ++way) {
+      size.seconds[way] = std::max(size.seconds[way], of_rank.at(way));
+    }
   }
-  return slowest;
+  size.best = static_cast<std::size_t>(std::ranges::min_element(size.seconds) - size.seconds.begin());
+  if (size.seconds[size.best] > kClearly * size.seconds[0]) size.best = 0;
+  transport_.take(size_class(size.bytes), size.ways[size.best]);
+}
+
+}  // namespace
+
+std::vector<TunedSize> tune(Transport& transport, const Tuning& tuning) {
+  if (transport.ways(1).empty()) return {};
+  Tuning agreed = tuning;
+  agreed.largest_bytes = static_cast<std::size_t>(
+      transport.ranks().all_reduce_max(static_cast<std::int64_t>(tuning.largest_bytes)));
+  Tuner tuner(transport, agreed);
+  std::vector<TunedSize> found;
+  for (const std::size_t bytes : tuned_sizes(agreed.largest_bytes)) {
+    found.push_back({.bytes = bytes, .ways = transport.ways(bytes), .seconds = {}});
+    tuner.measure(found.back());
+    if (tuning.told) tuning.told(found.back());
+  }
+  return found;
+}
+
+std::string choice_in_words(const Transport& transport, const std::vector<std::string>& ways) {
+  if (ways.empty()) return {};
+  std::string text = fmt::format("over {}, messages go {}", transport.name(), ways[0]);
+  const std::vector<std::size_t> sizes = tuned_sizes(std::numeric_limits<std::size_t>::max());
+  for (std::size_t i = 1; i < ways.size(); ++i) {
+    if (ways[i] != ways[i - 1]) text += fmt::format(", from {} bytes on {}", sizes[i], ways[i]);
+  }
+  return text;
 }
 
 }  // namespace fabricmark::fabric

@@ -1,8 +1,8 @@
 #include "fabric/cpu/cpu_transport.hpp"
 
-#include <fmt/format.h>
-
+#include <algorithm>
 #include <limits>
+#include <optional>
 #include <vector>
 
 #include "fabric/registry.hpp"
@@ -13,6 +13,8 @@ namespace fabricmark::fabric {
 namespace {
 
 constexpr std::size_t kNever = std::numeric_limits<std::size_t>::max();
+constexpr const char* kSideBySide = "side by side";
+constexpr const char* kOneAfterTheOther = "one after the other";
 
 class CpuTransfer : public Transfer {
  public:
@@ -49,44 +51,36 @@ device::Event CpuTransport::start(std::span<const Message> sends, std::span<cons
                                   const device::Events& after) {
   auto transfer = transfers_.free<CpuTransfer>(
       [&] { return std::make_shared<CpuTransfer>(ranks(), timeout_, waiting_); });
-  transfer->set_long(long_bytes_);
+  transfer->set_long(long_bytes(sends));
   transfer->start(sends, receives, after, is_timed_);
   return device::Event(std::move(transfer));
 }
 
-void CpuTransport::tune(std::size_t largest_bytes) {
-  if (is_tuned_) return;
-  constexpr double kClearly = 0.98;  // of the time side by side
-  Tuner tuner(*this, ranks(), largest_bytes);
-  std::size_t serial_from = kNever;
-  for (const std::size_t bytes : tuned_sizes(largest_bytes)) {
-    const std::vector<double> seconds =
-        tuner.seconds(bytes, 2, [&](std::size_t way) { long_bytes_ = way == 0 ? kNever : 0; });
-    const bool is_serial = seconds[1] < kClearly * seconds[0];
-    if (!is_serial) serial_from = kNever;
-    if (is_serial && serial_from == kNever) serial_from = bytes;
-  }
-  long_bytes_ = serial_from;
-  is_tuned_ = true;
+std::vector<std::string> CpuTransport::ways(std::size_t /*bytes*/) const {
+  if (!is_open_) return {};
+  return {kSideBySide, kOneAfterTheOther};
 }
 
-std::string CpuTransport::choice() const {
-  if (!is_tuned_) return {};
-  if (long_bytes_ == kNever) return "messages of any size leave side by side (measured at the start)";
-  return fmt::format("messages of {} bytes and more leave one after the other (measured at the start)",
-                     long_bytes_);
+void CpuTransport::take(std::size_t size_class, const std::string& way) {
+  is_serial_.resize(size_class + 1);
+  is_serial_[size_class] = way == kOneAfterTheOther;
+}
+
+std::size_t CpuTransport::long_bytes(std::span<const Message> sends) const {
+  if (is_serial_.empty()) return long_bytes_;
+  std::size_t longest = 0;
+  for (const Message& message : sends) longest = std::max(longest, message.bytes);
+  return is_serial_[std::min(size_class(longest), is_serial_.size() - 1)] ? 0 : kNever;
 }
 
 namespace cpu {
 
 std::unique_ptr<Transport> make(const runtime::Context& context, const TransportUse& use) {
   const std::int64_t serial = context.parameters().integer("serial_bytes");
-  const bool is_open = serial < 0;
-  auto transport =
-      std::make_unique<CpuTransport>(context.ranks(), context.conditions().timeout_seconds, use.waiting,
-                                     is_open ? kLongMessage : serial, context.timeline().enabled());
-  if (is_open && use.largest_bytes > 0) transport->tune(use.largest_bytes);
-  return transport;
+  return std::make_unique<CpuTransport>(
+      context.ranks(), context.conditions().timeout_seconds, use.waiting,
+      serial < 0 ? std::nullopt : std::optional(static_cast<std::size_t>(serial)),
+      context.timeline().enabled());
 }
 
 }  // namespace cpu

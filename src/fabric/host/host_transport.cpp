@@ -35,10 +35,6 @@ std::string in_words(const HostWay& way) {
   return way.piece_bytes == 0 ? "whole" : fmt::format("in chunks of {} bytes", way.piece_bytes);
 }
 
-bool is_same(const HostWay& one, const HostWay& other) {
-  return one.piece_bytes == other.piece_bytes && one.is_mapped == other.is_mapped;
-}
-
 }  // namespace
 
 HostTransport::HostTransport(const runtime::Context& context, std::int64_t chunk_bytes, bool zero_copy,
@@ -54,7 +50,9 @@ HostTransport::HostTransport(const runtime::Context& context, std::int64_t chunk
       shares_memory_(device_.info().is_in_host_memory()),
       pieces_(agreed_pieces(ranks(), shares_memory_ && zero_copy ? 0 : way(kEndless).piece_bytes)),
       reads_(device_.uncharged_queue()),
-      writes_(device_.uncharged_queue()) {}
+      writes_(device_.uncharged_queue()) {
+  may_map_ = ranks().all_reduce_max(shares_memory_ && zero_copy_ ? 1 : 0) != 0;
+}
 
 std::unique_ptr<Memory> HostTransport::allocate(std::size_t bytes) {
   return std::make_unique<Memory>(device_, bytes, memory_);
@@ -98,31 +96,19 @@ std::vector<HostWay> HostTransport::ways_to_try(std::size_t bytes, bool may_map)
   return ways;
 }
 
-void HostTransport::tune(std::size_t largest_bytes) {
-  if (!is_measured() || !measured_.empty()) return;
-  const bool may_map = ranks().all_reduce_max(shares_memory_ && zero_copy_ ? 1 : 0) != 0;
-  const auto longest =
-      static_cast<std::size_t>(ranks().all_reduce_max(static_cast<std::int64_t>(largest_bytes)));
-  Tuner tuner(*this, ranks(), longest);
-  std::vector<HostWay> found;
-  for (const std::size_t bytes : tuned_sizes(longest)) {
-    const std::vector<HostWay> ways = ways_to_try(bytes, may_map);
-    const std::vector<double> seconds =
-        tuner.seconds(bytes, ways.size(), [&](std::size_t way) { measured_ = {ways[way]}; });
-    found.push_back(ways[static_cast<std::size_t>(std::ranges::min_element(seconds) - seconds.begin())]);
-  }
-  measured_ = std::move(found);
+std::vector<std::string> HostTransport::ways(std::size_t bytes) const {
+  std::vector<std::string> names;
+  if (!is_measured()) return names;
+  for (const HostWay& way : ways_to_try(bytes, may_map_)) names.push_back(in_words(way));
+  return names;
 }
 
-std::string HostTransport::choice() const {
-  if (measured_.empty()) return {};
-  std::string text = "over the host, messages go " + in_words(measured_[0]);
-  const std::vector<std::size_t> sizes = tuned_sizes(kEndless);
-  for (std::size_t i = 1; i < measured_.size(); ++i) {
-    if (is_same(measured_[i], measured_[i - 1])) continue;
-    text += fmt::format(", from {} bytes on {}", sizes[i], in_words(measured_[i]));
-  }
-  return text + " (measured at the start)";
+void HostTransport::take(std::size_t size_class, const std::string& way) {
+  const std::vector<HostWay> known = ways_to_try(tuned_sizes(kEndless).at(size_class), may_map_);
+  const auto found = std::ranges::find_if(known, [&](const HostWay& one) { return in_words(one) == way; });
+  if (found == known.end()) throw std::logic_error("the host has no way '" + way + "'");
+  measured_.resize(size_class + 1);
+  measured_[size_class] = *found;
 }
 
 std::unique_ptr<Steps> HostTransport::steps() { return std::make_unique<HostSteps>(*this); }
@@ -140,9 +126,7 @@ std::unique_ptr<Transport> make(const runtime::Context& context, const Transport
                               use.largest_bytes, chunk_bytes),
                   "give a larger --chunk-bytes, or 0 for whole messages");
   }
-  auto transport = std::make_unique<HostTransport>(context, chunk_bytes, may_map, use.waiting);
-  if (use.largest_bytes > 0) transport->tune(use.largest_bytes);
-  return transport;
+  return std::make_unique<HostTransport>(context, chunk_bytes, may_map, use.waiting);
 }
 
 }  // namespace host

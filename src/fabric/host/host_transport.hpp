@@ -39,8 +39,8 @@ class HostTransport : public Transport {
   [[nodiscard]] std::unique_ptr<Memory> allocate(std::size_t bytes) override;
   device::Event start(std::span<const Message> sends, std::span<const Message> receives,
                       const device::Events& after = {}) override;
-  void tune(std::size_t largest_bytes) override;
-  [[nodiscard]] std::string choice() const override;
+  [[nodiscard]] std::vector<std::string> ways(std::size_t bytes) const override;
+  void take(std::size_t size_class, const std::string& way) override;
   [[nodiscard]] std::unique_ptr<Steps> steps() override;
 
   /// Bytes of the pieces that a message travels in: all of it, where it is not cut.
@@ -62,7 +62,8 @@ class HostTransport : public Transport {
   device::MemoryKind memory_;
   std::int64_t chunk_bytes_;
   bool zero_copy_;
-  bool shares_memory_;  ///< the device's memory is the host's, and its copies run on the host's cores
+  bool may_map_ = false;  ///< any rank may
+  bool shares_memory_;    ///< the device's memory is the host's, and its copies run on the host's cores
   std::vector<HostWay>
       measured_;  ///< [size class]; empty before it was measured; `way`, which the next needs, looks at it
   std::vector<std::size_t> pieces_;  ///< bytes, agreed with each rank; 0: messages travel whole

@@ -1,1 +1,1 @@
-target_link_libraries(fm_collective PRIVATE fabricmark_engine fabricmark_moves CLI11::CLI11)
+target_link_libraries(fm_collective PRIVATE fabricmark_engine fabricmark_moves fabricmark_microbench)

@@ -6,8 +6,6 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
-#include <charconv>
-#include <cstdlib>
 #include <limits>
 #include <string_view>
 #include <utility>
@@ -16,6 +14,7 @@
 #include "base/version.hpp"
 #include "fabric/collectives/elements.hpp"
 #include "microbench/collective/options_check.hpp"
+#include "microbench/common/program.hpp"
 
 namespace fabricmark::microbench {
 
@@ -89,9 +88,7 @@ void add_network(CLI::App& app, Options& options, Texts& texts) {
 void add_run(CLI::App& app, Options& options, Texts& texts) {
   app.add_option("--repetitions", texts.repetitions, "calls by the wall clock that count, after one [10]")
       ->check(CLI::Range(1, 1000000));
-  app.add_option("--platform", options.selection.platform,
-                 "of devices by the wall clock: index or part of the OpenCL platform's name");
-  app.add_option("--device", options.selection.device, "index or part of the device's name");
+  add_selection(app, options.selection);
   app.add_option("--workers", options.workers, "threads that run kernels [1]")->check(CLI::Range(1, 256));
   app.add_option("--schedule-seed", options.schedule_seed, "draws the order in which kernels run");
   app.add_flag("--inject-fault", options.has_fault, "make one element of a result wrong");
@@ -132,9 +129,7 @@ void read_texts(const Texts& texts, Options& options) {
   const bool is_by_wall_clock = options.way == Way::kTransport;
   options.timeout_seconds = texts.timeout.value_or(is_by_wall_clock ? 60 : 1);
   options.repetitions = texts.repetitions.value_or(is_by_wall_clock ? 10 : 1);
-  if (const char* mapping = std::getenv("FPGA_MAPPING"); mapping != nullptr && *mapping != '\0') {
-    options.selection.mapping = device::parse_mapping(mapping);
-  }
+  read_mapping(options.selection);
 }
 
 /// All but the transport's name, which decides what the others mean.
@@ -146,47 +141,7 @@ std::vector<std::string> given_options(const CLI::App& app) {
   return given;
 }
 
-Error explained(const CLI::App& app, const CLI::ParseError& error) {
-  std::string cause = error.what();
-  const auto words = app.remaining();
-  if (!words.empty()) cause = fmt::format("'{}' is not expected", words.front());
-  std::ranges::replace(cause, '\n', ' ');
-  return bad_use(cause, fmt::format("see {} --help", kProgram));
-}
-
-std::size_t bytes_of_text(std::string_view text) {
-  constexpr std::array kUnits{std::pair{"KiB", std::size_t{1} << 10U},
-                              std::pair{"MiB", std::size_t{1} << 20U},
-                              std::pair{"GiB", std::size_t{1} << 30U}};
-  std::size_t factor = 1;
-  std::string_view digits = text;
-  for (const auto& [unit, bytes] : kUnits) {
-    if (!digits.ends_with(unit)) continue;
-    factor = bytes;
-    digits.remove_suffix(3);
-    break;
-  }
-  std::size_t number = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-  const bool is_whole = error == std::errc() && end == digits.data() + digits.size();
-  if (!is_whole || number == 0 || number > kLargestBytes / factor) {
-    throw bad_use(fmt::format("'{}' is no size", text), "write for example 64, 4KiB or 1MiB, up to 4GiB");
-  }
-  return number * factor;
-}
-
 }  // namespace
-
-std::pair<std::size_t, std::size_t> sizes_of(const std::string& text) {
-  const std::size_t colon = text.find(':');
-  const std::size_t smallest = bytes_of_text(std::string_view(text).substr(0, colon));
-  const std::size_t largest =
-      colon == std::string::npos ? smallest : bytes_of_text(std::string_view(text).substr(colon + 1));
-  if (largest < smallest) {
-    throw bad_use(fmt::format("the sizes {} end before they begin", text), "write the smallest first");
-  }
-  return {smallest, largest};
-}
 
 std::variant<Options, std::string> parse_options(const std::vector<std::string>& arguments) {
   Options options;

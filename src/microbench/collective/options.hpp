@@ -68,7 +68,4 @@ struct Options {
 /// The options, or the text to print for --help and --version. Throws Error (bad use).
 std::variant<Options, std::string> parse_options(const std::vector<std::string>& arguments);
 
-/// "64:1MiB", "4096" or "1KiB:64KiB": smallest and largest [bytes]. Throws Error (bad use).
-std::pair<std::size_t, std::size_t> sizes_of(const std::string& text);
-
 }  // namespace fabricmark::microbench

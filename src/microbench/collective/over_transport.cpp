@@ -8,12 +8,10 @@
 
 #include "base/error.hpp"
 #include "fabric/moves/transport_caller.hpp"
-#include "fabric/registry.hpp"
 #include "microbench/collective/measure.hpp"
 #include "microbench/collective/moves_case.hpp"
+#include "microbench/common/measured_transport.hpp"
 #include "runtime/agreement.hpp"
-#include "runtime/benchmark.hpp"
-#include "runtime/device_choice.hpp"
 #include "runtime/laps.hpp"
 
 namespace fabricmark::microbench {
@@ -24,35 +22,6 @@ using collectives::Costs;
 using collectives::Moves;
 using collectives::TransportCaller;
 using collectives::View;
-
-const runtime::TransportSpec& spec_of(const std::string& name) {
-  return *std::ranges::find(runtime::transport_specs(), name, &runtime::TransportSpec::name);
-}
-
-/// The transport's options as they are by themselves.
-runtime::Parameters parameters_of(const std::string& name) {
-  runtime::Parameters parameters;
-  parameters.set("transport", name);
-  for (const runtime::ParameterSpec& option : spec_of(name).parameters) {
-    parameters.set(option.name, option.defaults.at(""));
-  }
-  return parameters;
-}
-
-/// This rank's device, or none where the transport is one of hosts.
-device::Device opened(runtime::Communicator& ranks, const Options& options) {
-  if (!spec_of(options.transport).is_of_devices) return device::Device::none();
-  runtime::Options choice;
-  choice.selection = options.selection;
-  runtime::share_cores(ranks);
-  const auto found = device::require_devices(options.selection);
-  device::Share share;
-  const device::FoundDevice chosen = runtime::choose_device(choice, ranks, found, share);
-  if (chosen.info.is_phantom) {
-    throw bad_use("a phantom device keeps no elements that could be checked", "choose another --platform");
-  }
-  return device::Device(chosen, share);
-}
 
 // What moves take here, each done by all ranks at the same time.
 
@@ -116,27 +85,21 @@ class OverTransport final : public Measurer {
   OverTransport(runtime::Communicator& ranks, const Options& options)
       : ranks_(ranks),
         options_(options),
-        device_(opened(ranks, options)),
-        parameters_(parameters_of(options.transport)),
-        context_(device_, parameters_, ranks, timeline_, device::Program(), variant_,
-                 {.fault = std::nullopt, .timeout_seconds = options.timeout_seconds}),
-        transport_(fabric::make_transport(context_, {.largest_bytes = options.largest})),
-        caller_(*transport_),
+        measured_(ranks, {.transport = options.transport,
+                          .selection = options.selection,
+                          .timeout_seconds = options.timeout_seconds,
+                          .largest_bytes = options.largest}),
+        caller_(measured_.transport()),
         costs_(measured_costs(caller_, ranks)) {}
 
   Row measure(std::size_t bytes) override;
-  [[nodiscard]] device::DeviceInfo device() const override { return device_.info(); }
+  [[nodiscard]] device::DeviceInfo device() const override { return measured_.device(); }
   [[nodiscard]] std::vector<std::string> notes() const override;
 
  private:
   runtime::Communicator& ranks_;
   Options options_;
-  device::Device device_;
-  runtime::Parameters parameters_;
-  device::Timeline timeline_{false};
-  runtime::VariantSpec variant_;
-  runtime::Context context_;
-  std::unique_ptr<fabric::Transport> transport_;
+  MeasuredTransport measured_;
   TransportCaller caller_;
   Costs costs_;
 };
@@ -180,7 +143,7 @@ Row OverTransport::measure(std::size_t bytes) {
 }
 
 std::vector<std::string> OverTransport::notes() const {
-  std::vector<std::string> notes = context_.remarks();
+  std::vector<std::string> notes = measured_.context().remarks();
   if (ranks_.size() > 1) {
     notes.push_back(fmt::format(
         "costs of algorithms, as measured at the start: {:.3g} us for a message and {:.3g} GB/s, copies "

@@ -1,0 +1,142 @@
+#include "fabric/kept_ways.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "base/atomic_file.hpp"
+#include "base/digest.hpp"
+#include "base/error.hpp"
+#include "base/host.hpp"
+#include "device/program.hpp"
+
+namespace fabricmark::fabric {
+
+namespace {
+
+using nlohmann::json;
+
+constexpr const char* kSchema = "fabricmark-tuning/1";
+constexpr const char* kRemedy = "remove it, or run `fabricmark tune` again";
+
+json described(const TuningPlace& place) {
+  return {{"transport", place.transport},
+          {"host", {{"cpu", place.processor}}},
+          {"device", {{"name", place.device}, {"driver", place.driver}}},
+          {"ranks", {{"kind", place.ranks}, {"count", place.count}}}};
+}
+
+KeptWays read(const json& document, const json& expected) {
+  for (const auto& [key, value] : expected.items()) {
+    if (document.at(key) != value) throw bad_use(fmt::format("its '{}' is another one", key), kRemedy);
+  }
+  KeptWays kept{.created = document.at("created").get<std::string>(), .ways = {}};
+  for (const json& size : document.at("sizes")) {
+    const auto bytes = size.at("bytes").get<std::size_t>();
+    if (size_class(bytes) != kept.ways.size()) throw bad_use("its sizes are not in order", kRemedy);
+    kept.ways.push_back(size.at("way").get<std::string>());
+  }
+  if (kept.ways.empty()) throw bad_use("it has no sizes", kRemedy);
+  return kept;
+}
+
+/// Whether the transport has them for all sizes, on all ranks.
+bool knows(const Transport& transport, const std::vector<std::string>& ways) {
+  const std::vector<std::size_t> sizes = tuned_sizes(~std::size_t{0});
+  bool all = ways.size() <= sizes.size();
+  for (std::size_t i = 0; all && i < ways.size(); ++i) {
+    const std::vector<std::string> known = transport.ways(sizes[i]);
+    all = std::ranges::find(known, ways[i]) != known.end();
+  }
+  return all;
+}
+
+}  // namespace
+
+TuningPlace tuning_place(const runtime::Context& context, const Transport& transport) {
+  const device::DeviceInfo& device = context.device().info();
+  constexpr auto kBank = device::MemorySpace::kDeviceBank;
+  const bool is_of_devices = transport.supports(kBank, kBank, Operation::kMessage);
+  return {.transport = transport.name(),
+          .processor = describe_host().cpu,
+          .device = is_of_devices ? device.name : "none",
+          .driver = is_of_devices ? device.driver : "",
+          .ranks = context.ranks().kind() == "mpi" ? "mpi" : "threads",
+          .count = context.ranks().size()};
+}
+
+std::filesystem::path kept_file(const TuningPlace& place) {
+  const std::filesystem::path cache = device::cache_folder();
+  if (cache.empty()) return {};
+  return cache / "tuning" / (content_digest(described(place).dump()).substr(0, 24) + ".json");
+}
+
+std::string tuning_document(const TuningPlace& place, const std::vector<TunedSize>& sizes) {
+  json document = described(place);
+  document["schema"] = kSchema;
+  document["created"] = time_now();
+  document["sizes"] = json::array();
+  for (const TunedSize& size : sizes) {
+    json seconds = json::object();
+    for (std::size_t way = 0; way < size.ways.size(); ++way) seconds[size.ways[way]] = size.seconds[way];
+    document["sizes"].push_back({{"bytes", size.bytes}, {"way", size.ways[size.best]}, {"seconds", seconds}});
+  }
+  return document.dump(2) + "\n";
+}
+
+void keep_ways(const TuningPlace& place, const std::vector<TunedSize>& sizes) {
+  const std::filesystem::path file = kept_file(place);
+  if (file.empty()) {
+    throw environment_failure("there is no folder to keep what was measured", "set HOME or FABRICMARK_CACHE");
+  }
+  write_atomically(file, tuning_document(place, sizes));
+}
+
+std::optional<KeptWays> kept_ways(const TuningPlace& place) {
+  const std::filesystem::path file = kept_file(place);
+  std::error_code ignored;
+  if (file.empty() || !std::filesystem::is_regular_file(file, ignored)) return std::nullopt;
+  std::ostringstream text;
+  text << std::ifstream(file).rdbuf();
+  try {
+    const json document = json::parse(text.str());
+    if (document.at("schema") != kSchema) throw bad_use("it has another format", kRemedy);
+    return read(document, described(place));
+  } catch (const json::exception& error) {
+    throw bad_use(fmt::format("{} is no file of `fabricmark tune`: {}", file.string(), error.what()),
+                  kRemedy);
+  } catch (const Error& error) {
+    throw bad_use(
+        fmt::format("{} is no file of `fabricmark tune` for this run: {}", file.string(), error.cause()),
+        kRemedy);
+  }
+}
+
+std::string settle_ways(Transport& transport, const runtime::Context& context, std::size_t largest_bytes) {
+  if (transport.ways(1).empty()) return {};
+  std::optional<KeptWays> kept;
+  std::string trouble;
+  try {
+    kept = kept_ways(tuning_place(context, transport));
+  } catch (const Error& error) {  // what is measured now is as good
+    trouble = "; " + std::string(error.what());
+  }
+  const bool is_known = kept && knows(transport, kept->ways);
+  const std::string own = is_known ? fmt::format("{}", fmt::join(kept->ways, "\n")) : "";
+  const std::vector<std::string> all = transport.ranks().all_gather_texts(own);
+  if (is_known && std::ranges::count(all, own) == std::ssize(all)) {
+    for (std::size_t i = 0; i < kept->ways.size(); ++i) transport.take(i, kept->ways[i]);
+    return fmt::format("{} (kept by `fabricmark tune` at {})", choice_in_words(transport, kept->ways),
+                       kept->created);
+  }
+  std::vector<std::string> ways;
+  for (const TunedSize& size : tune(transport, {.largest_bytes = largest_bytes})) {
+    ways.push_back(size.ways[size.best]);
+  }
+  return choice_in_words(transport, ways) + " (measured at the start" + trouble + ")";
+}
+
+}  // namespace fabricmark::fabric

@@ -1,0 +1,66 @@
+#include "microbench/common/measured_transport.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "base/error.hpp"
+#include "fabric/registry.hpp"
+#include "runtime/device_choice.hpp"
+#include "runtime/options.hpp"
+
+namespace fabricmark::microbench {
+
+namespace {
+
+const runtime::TransportSpec& spec_of(const std::string& name) {
+  const std::vector<runtime::TransportSpec>& all = runtime::transport_specs();
+  const auto found = std::ranges::find(all, name, &runtime::TransportSpec::name);
+  if (found != all.end() && !found->is_of_kernels) return *found;
+  throw bad_use(fmt::format("'{}' is no transport between ranks of this machine", name),
+                fmt::format("use one of {}", fmt::join(MeasuredTransport::names(), ", ")));
+}
+
+runtime::Parameters parameters_of(const std::string& name) {
+  runtime::Parameters parameters;
+  parameters.set("transport", name);
+  for (const runtime::ParameterSpec& option : spec_of(name).parameters) {
+    parameters.set(option.name, option.defaults.at(""));
+  }
+  return parameters;
+}
+
+/// This rank's device, or none where the transport is one of hosts.
+device::Device opened(runtime::Communicator& ranks, const MeasuredTransport::Wanted& wanted) {
+  if (!spec_of(wanted.transport).is_of_devices) return device::Device::none();
+  runtime::Options choice;
+  choice.selection = wanted.selection;
+  runtime::share_cores(ranks);
+  const auto found = device::require_devices(wanted.selection);
+  device::Share share;
+  const device::FoundDevice chosen = runtime::choose_device(choice, ranks, found, share);
+  if (chosen.info.is_phantom) {
+    throw bad_use("a phantom device keeps no elements that could be checked", "choose another --platform");
+  }
+  return device::Device(chosen, share);
+}
+
+}  // namespace
+
+std::vector<std::string> MeasuredTransport::names() {
+  std::vector<std::string> names;
+  for (const runtime::TransportSpec& spec : runtime::transport_specs()) {
+    if (!spec.is_of_kernels) names.push_back(spec.name);
+  }
+  return names;
+}
+
+MeasuredTransport::MeasuredTransport(runtime::Communicator& ranks, const Wanted& wanted)
+    : device_(opened(ranks, wanted)),
+      parameters_(parameters_of(wanted.transport)),
+      context_(device_, parameters_, ranks, timeline_, device::Program(), variant_,
+               {.fault = std::nullopt, .timeout_seconds = wanted.timeout_seconds}),
+      transport_(fabric::make_transport(context_, {.largest_bytes = wanted.largest_bytes})) {}
+
+}  // namespace fabricmark::microbench

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "device/device.hpp"
+#include "fabric/transport.hpp"
+#include "runtime/benchmark.hpp"
+#include "runtime/kernel_spec.hpp"
+
+namespace fabricmark::microbench {
+
+/// A transport between the ranks, with its options as they are by themselves, for a program that measures
+/// transports and nothing else.
+class MeasuredTransport {
+ public:
+  struct Wanted {
+    std::string transport;
+    device::Selection selection{};  ///< of a device, where the transport needs one
+    double timeout_seconds = 60;
+    std::size_t largest_bytes = 0;  ///< messages that its ways are chosen for; 0: these are left open
+  };
+  /// The transports that may be wanted.
+  static std::vector<std::string> names();
+  /// Collective. Throws Error (bad use) for a transport that is none of these and for a phantom device,
+  /// (environment) where there is no device.
+  MeasuredTransport(runtime::Communicator& ranks, const Wanted& wanted);
+
+  [[nodiscard]] fabric::Transport& transport() const { return *transport_; }
+  [[nodiscard]] const runtime::Context& context() const { return context_; }
+  [[nodiscard]] const device::DeviceInfo& device() const { return device_.info(); }
+
+ private:
+  device::Device device_;
+  runtime::Parameters parameters_;
+  device::Timeline timeline_{false};
+  runtime::VariantSpec variant_;
+  runtime::Context context_;
+  std::unique_ptr<fabric::Transport> transport_;
+};
+
+}  // namespace fabricmark::microbench

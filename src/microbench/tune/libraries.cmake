@@ -1,0 +1,1 @@
+target_link_libraries(fm_tune PRIVATE fabricmark_microbench nlohmann_json::nlohmann_json)
