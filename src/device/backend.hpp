@@ -4,6 +4,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -112,6 +113,10 @@ class Device : public Interface {
   [[nodiscard]] virtual std::shared_ptr<Memory> allocate(std::size_t bytes, MemoryKind kind,
                                                          int bank) const = 0;
   [[nodiscard]] virtual std::shared_ptr<std::byte> allocate_pinned(std::size_t bytes) const = 0;
+  /// Has the runtime pin whole pages of the host for as long as the result lives, before which they are not
+  /// given back. Nobody else may touch them meanwhile: a runtime may copy them to and fro. Throws Error
+  /// (environment) where it refuses.
+  [[nodiscard]] virtual std::shared_ptr<void> pin(std::span<std::byte> pages) const = 0;
   /// Both throw BuildFailure.
   [[nodiscard]] virtual std::shared_ptr<const Program> build(const std::string& source,
                                                              const std::string& options) const = 0;

@@ -264,6 +264,9 @@ class ChargedDevice : public backend::Device {
   [[nodiscard]] std::shared_ptr<std::byte> allocate_pinned(std::size_t bytes) const override {
     return device_->allocate_pinned(bytes);
   }
+  [[nodiscard]] std::shared_ptr<void> pin(std::span<std::byte> pages) const override {
+    return device_->pin(pages);
+  }
   [[nodiscard]] std::shared_ptr<const backend::Program> build(const std::string& source,
                                                               const std::string& options) const override {
     return std::make_shared<ChargedProgram>(device_->build(source, options), charging_);

@@ -47,6 +47,20 @@ class PinnedMemory {
   std::size_t bytes_ = 0;
 };
 
+/// Pages of the host that stay where they are, pinned for a device too for as long as this lives, which is
+/// not longer than they do; a CPU reaches them anyway. Two devices, of two processes as well, may pin the
+/// same memory.
+class PinnedPages {
+ public:
+  PinnedPages() = default;
+  /// `pages` starts and ends at page boundaries. Nobody touches them until it returns. Throws Error
+  /// (environment) where the runtime refuses.
+  PinnedPages(const Device& device, std::span<std::byte> pages) : pin_(device.implementation().pin(pages)) {}
+
+ private:
+  std::shared_ptr<void> pin_;
+};
+
 /// Whether copies of this device are faster from pinned memory: a GPU with memory of its own.
 bool wants_pinned_memory(const DeviceInfo& info);
 

@@ -89,6 +89,7 @@ class PhantomDevice : public backend::Device {
   [[nodiscard]] std::shared_ptr<std::byte> allocate_pinned(std::size_t bytes) const override {
     return {static_cast<std::byte*>(allocate_pages(bytes)), release_pages};
   }
+  [[nodiscard]] std::shared_ptr<void> pin(std::span<std::byte> /*pages*/) const override { return nullptr; }
   [[nodiscard]] std::shared_ptr<const backend::Program> build(const std::string& /*source*/,
                                                               const std::string& /*options*/) const override {
     return std::make_shared<PhantomProgram>();

@@ -26,6 +26,10 @@ class Transfer : public device::Event::State {
   /// Messages that have not left or arrived never will.
   bool cancel() final;
   [[nodiscard]] device::CommandTimes times() final { return times_; }
+  /// A moment's wait where it is under way; throws when the time is over.
+  void rest() {
+    if (stage_ == Stage::kUnderWay) idle();
+  }
 
  protected:
   [[nodiscard]] std::span<const Message> sends() const { return sends_; }

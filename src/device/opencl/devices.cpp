@@ -121,6 +121,9 @@ class Opened : public backend::Device {
   [[nodiscard]] std::shared_ptr<std::byte> allocate_pinned(std::size_t bytes) const override {
     return opencl::allocate_pinned(info_, device_, context_, bytes);
   }
+  [[nodiscard]] std::shared_ptr<void> pin(std::span<std::byte> pages) const override {
+    return opencl::pin(device_, context_, pages);
+  }
   [[nodiscard]] std::shared_ptr<const backend::Program> build(const std::string& source,
                                                               const std::string& options) const override {
     return opencl::build(device_, context_, source, options);

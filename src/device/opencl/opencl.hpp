@@ -6,6 +6,7 @@
 #include <CL/opencl.hpp>
 
 #include <concepts>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -65,6 +66,8 @@ std::shared_ptr<Memory> allocate(const DeviceInfo& info, const cl::Device& devic
                                  std::size_t bytes, MemoryKind kind, int bank);
 std::shared_ptr<std::byte> allocate_pinned(const DeviceInfo& info, const cl::Device& device,
                                            const cl::Context& context, std::size_t bytes);
+/// As backend::Device promises.
+std::shared_ptr<void> pin(const cl::Device& device, const cl::Context& context, std::span<std::byte> pages);
 
 std::shared_ptr<const backend::Program> build(const cl::Device& device, const cl::Context& context,
                                               const std::string& source, const std::string& options);

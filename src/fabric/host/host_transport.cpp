@@ -9,6 +9,9 @@
 #include "base/error.hpp"
 #include "fabric/host/host_steps.hpp"
 #include "fabric/host/mapped_transfer.hpp"
+#include "fabric/host/mixed_transfer.hpp"
+#include "fabric/host/near_ranks.hpp"
+#include "fabric/host/shared_transfer.hpp"
 #include "fabric/host/staged_transfer.hpp"
 #include "fabric/registry.hpp"
 #include "fabric/tuning.hpp"
@@ -30,15 +33,10 @@ std::vector<std::size_t> agreed_pieces(runtime::Communicator& ranks, std::size_t
   return agreed;
 }
 
-std::string in_words(const HostWay& way) {
-  if (way.is_mapped) return "from mapped memory";
-  return way.piece_bytes == 0 ? "whole" : fmt::format("in chunks of {} bytes", way.piece_bytes);
-}
-
 }  // namespace
 
 HostTransport::HostTransport(const runtime::Context& context, std::int64_t chunk_bytes, bool zero_copy,
-                             Waiting waiting)
+                             Waiting waiting, StagingUse staging, std::int64_t slots)
     : Transport(context.ranks()),
       device_(context.device()),
       timeout_(context.conditions().timeout_seconds),
@@ -47,11 +45,21 @@ HostTransport::HostTransport(const runtime::Context& context, std::int64_t chunk
       memory_(context.conditions().memory),
       chunk_bytes_(chunk_bytes),
       zero_copy_(zero_copy),
+      staging_(staging),
+      slots_(slots),
       shares_memory_(device_.info().is_in_host_memory()),
       pieces_(agreed_pieces(ranks(), shares_memory_ && zero_copy ? 0 : way(kEndless).piece_bytes)),
       reads_(device_.uncharged_queue()),
       writes_(device_.uncharged_queue()) {
-  may_map_ = ranks().all_reduce_max(shares_memory_ && zero_copy_ ? 1 : 0) != 0;
+  choice_ = {.may_map = ranks().all_reduce_max(shares_memory_ && zero_copy ? 1 : 0) != 0, .staging = staging};
+  if (staging == StagingUse::kPrivate || (staging == StagingUse::kMeasured && !is_measured())) return;
+  near_ = near_ranks(ranks(), device_);
+  const auto of_node = ranks().all_reduce_max(std::ranges::count(near_, true));
+  choice_.may_share = of_node > (ranks().size() > 1 ? 1 : 0);
+  if (staging == StagingUse::kShared && !choice_.may_share) {
+    throw environment_failure("no two ranks can have staging memory in common",
+                              "start them on one node, or use --staging private");
+  }
 }
 
 std::unique_ptr<Memory> HostTransport::allocate(std::size_t bytes) {
@@ -61,8 +69,17 @@ std::unique_ptr<Memory> HostTransport::allocate(std::size_t bytes) {
 HostWay HostTransport::way(std::size_t bytes) const {
   if (!measured_.empty()) return measured_[std::min(size_class(bytes), measured_.size() - 1)];
   const std::size_t chunk = is_measured() ? kUsualChunk : static_cast<std::size_t>(chunk_bytes_);
-  if (chunk == 0 || bytes <= chunk) return {};
-  return {.piece_bytes = chunk, .is_mapped = zero_copy_};
+  const std::size_t piece = bytes <= chunk ? 0 : chunk;
+  if (staging_ == StagingUse::kShared) {
+    const std::size_t slots = slots_ < 0 ? kUsualSlots : static_cast<std::size_t>(slots_);
+    return {.piece_bytes = piece, .is_shared = true, .slots = slots};
+  }
+  if (piece == 0) return {};
+  return {.piece_bytes = piece, .is_mapped = zero_copy_};
+}
+
+bool HostTransport::is_shared(const Message& message) const {
+  return !near_.empty() && near_[static_cast<std::size_t>(message.peer)] && way(message.bytes).is_shared;
 }
 
 std::size_t HostTransport::piece_bytes(const Message& message) const {
@@ -71,27 +88,63 @@ std::size_t HostTransport::piece_bytes(const Message& message) const {
   return agreed == 0 ? message.bytes : std::min(agreed, message.bytes);
 }
 
-device::Event HostTransport::start(std::span<const Message> sends, std::span<const Message> receives,
-                                   const device::Events& after) {
+std::shared_ptr<SharedStaging> HostTransport::staging_of(int peer, std::uint64_t transfer,
+                                                         const SharedAddress& address, std::size_t lanes) {
+  std::shared_ptr<SharedStaging>& found = others_[{peer, transfer}];
+  if (!found || found->address() != address) found = SharedStaging::open(device_, address, lanes);
+  if (!found) {
+    throw environment_failure(fmt::format("rank {} has given up a message that it had begun", peer),
+                              "see why, or use --staging private");
+  }
+  return found;
+}
+
+std::shared_ptr<Transfer> HostTransport::transfer_for(std::span<const Message> sends,
+                                                      std::span<const Message> receives, bool is_shared) {
+  if (is_shared) {
+    return transfers_.free<SharedTransfer>(
+        [&] { return std::make_shared<SharedTransfer>(*this, shared_transfers_++); });
+  }
   std::size_t longest = 0;
   for (const Message& message : sends) longest = std::max(longest, message.bytes);
   for (const Message& message : receives) longest = std::max(longest, message.bytes);
-  const auto begin = [&](auto transfer) {
-    transfer->start(sends, receives, after, is_timed_);
-    return device::Event(std::move(transfer));
-  };
-  if (shares_memory_ && way(longest).is_mapped) {
-    return begin(transfers_.free<MappedTransfer>([&] { return std::make_shared<MappedTransfer>(*this); }));
+  const HostWay fastest = way(longest);
+  if (shares_memory_ && fastest.is_mapped) {
+    return transfers_.free<MappedTransfer>([&] { return std::make_shared<MappedTransfer>(*this); });
   }
-  return begin(transfers_.free<StagedTransfer>([&] { return std::make_shared<StagedTransfer>(*this); }));
+  auto staged = transfers_.free<StagedTransfer>([&] { return std::make_shared<StagedTransfer>(*this); });
+  staged->set_eager(fastest.is_eager);
+  return staged;
 }
 
-std::vector<HostWay> HostTransport::ways_to_try(std::size_t bytes, bool may_map) {
-  constexpr std::size_t kShortestPiece = std::size_t{64} << 10;
-  std::vector<HostWay> ways{{}};
-  if (may_map) ways.push_back({.is_mapped = true});
-  for (const std::size_t count : {2U, 4U, 8U}) {
-    if (bytes / count >= kShortestPiece) ways.push_back({.piece_bytes = bytes / count});
+std::shared_ptr<Transfer> HostTransport::mixed_transfer(std::span<const Message> sends,
+                                                        std::span<const Message> receives) {
+  MixedTransfer::Part shared;
+  MixedTransfer::Part others;
+  for (const Message& message : sends) (is_shared(message) ? shared : others).sends.push_back(message);
+  for (const Message& message : receives) (is_shared(message) ? shared : others).receives.push_back(message);
+  shared.transfer = transfer_for(shared.sends, shared.receives, /*is_shared=*/true);
+  others.transfer = transfer_for(others.sends, others.receives, /*is_shared=*/false);
+  auto mixed = transfers_.free<MixedTransfer>([] { return std::make_shared<MixedTransfer>(); });
+  mixed->set(std::move(shared), std::move(others));
+  return mixed;
+}
+
+device::Event HostTransport::start(std::span<const Message> sends, std::span<const Message> receives,
+                                   const device::Events& after) {
+  const auto shared = [&](const Message& message) { return is_shared(message); };
+  const auto count = static_cast<std::size_t>(std::ranges::count_if(sends, shared) +
+                                              std::ranges::count_if(receives, shared));
+  const bool is_mixed = count > 0 && count < sends.size() + receives.size();
+  auto transfer = is_mixed ? mixed_transfer(sends, receives) : transfer_for(sends, receives, count > 0);
+  transfer->start(sends, receives, after, is_timed_);
+  return device::Event(std::move(transfer));
+}
+
+std::vector<HostWay> HostTransport::open_ways(std::size_t bytes) const {
+  std::vector<HostWay> ways = ways_to_try(bytes, choice_);
+  for (HostWay& way : ways) {
+    if (way.slots > 0 && slots_ >= 0) way.slots = static_cast<std::size_t>(slots_);
   }
   return ways;
 }
@@ -99,12 +152,12 @@ std::vector<HostWay> HostTransport::ways_to_try(std::size_t bytes, bool may_map)
 std::vector<std::string> HostTransport::ways(std::size_t bytes) const {
   std::vector<std::string> names;
   if (!is_measured()) return names;
-  for (const HostWay& way : ways_to_try(bytes, may_map_)) names.push_back(in_words(way));
+  for (const HostWay& way : open_ways(bytes)) names.push_back(in_words(way));
   return names;
 }
 
 void HostTransport::take(std::size_t size_class, const std::string& way) {
-  const std::vector<HostWay> known = ways_to_try(tuned_sizes(kEndless).at(size_class), may_map_);
+  const std::vector<HostWay> known = open_ways(tuned_sizes(kEndless).at(size_class));
   const auto found = std::ranges::find_if(known, [&](const HostWay& one) { return in_words(one) == way; });
   if (found == known.end()) throw std::logic_error("the host has no way '" + way + "'");
   measured_.resize(size_class + 1);
@@ -126,7 +179,9 @@ std::unique_ptr<Transport> make(const runtime::Context& context, const Transport
                               use.largest_bytes, chunk_bytes),
                   "give a larger --chunk-bytes, or 0 for whole messages");
   }
-  return std::make_unique<HostTransport>(context, chunk_bytes, may_map, use.waiting);
+  return std::make_unique<HostTransport>(context, chunk_bytes, may_map, use.waiting,
+                                         staging_use(context.parameters().text("staging")),
+                                         context.parameters().integer("staging_slots"));
 }
 
 }  // namespace host

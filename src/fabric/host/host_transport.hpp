@@ -1,9 +1,13 @@
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "fabric/host/host_way.hpp"
+#include "fabric/host/staging.hpp"
 #include "fabric/messages.hpp"
 #include "fabric/transfer.hpp"
 #include "fabric/transport.hpp"
@@ -11,25 +15,23 @@
 
 namespace fabricmark::fabric {
 
-/// How messages of a size travel over the host.
-struct HostWay {
-  std::size_t piece_bytes = 0;  ///< of the pieces, whose copies and transfers overlap; 0: whole
-  bool is_mapped = false;       ///< from the host's view of memory that is its own anyway, without copies
-};
-
 /// Messages between the device memories of ranks over their hosts: device, host, MPI, host, device
 /// (Meyer 2024, section 4.1.1.1). How a device is reached is each rank's own matter; in which pieces their
-/// messages travel, two ranks agree when the transport is made, or by what all have measured in `tune`.
+/// messages travel, two ranks agree when the transport is made, or by what all have measured in `tune`. Ranks
+/// of one node may have staging memory in common: device, host, device (near_ranks.hpp).
 class HostTransport : public Transport {
  public:
   /// As measured by `tune`; before that, messages of more than 256 KiB in pieces or mapped.
   static constexpr std::int64_t kMeasured = -1;
 
   /// Messages longer than `chunk_bytes` go in chunks of so many bytes, or where the device's memory is the
-  /// host's and `zero_copy` is set, from mapped memory; 0: all whole. Collective: the ranks tell each other
-  /// the pieces that they need.
+  /// host's and `zero_copy` is set, from mapped memory; 0: all whole. `staging` is the same on all ranks, and
+  /// `slots` those of a message in shared memory, or kMeasured. Collective: the ranks tell each other the
+  /// pieces that they need, and find out which of them are near. Throws Error (environment) where staging
+  /// memory is to be shared and no two ranks can.
   HostTransport(const runtime::Context& context, std::int64_t chunk_bytes, bool zero_copy = true,
-                Waiting waiting = Waiting::kSpin);
+                Waiting waiting = Waiting::kSpin, StagingUse staging = StagingUse::kMeasured,
+                std::int64_t slots = kMeasured);
   [[nodiscard]] std::string name() const override { return "host"; }
   [[nodiscard]] bool supports(device::MemorySpace from, device::MemorySpace to,
                               Operation /*operation*/) const override {
@@ -50,10 +52,19 @@ class HostTransport : public Transport {
   friend class StagedTransfer;
   friend class MappedTransfer;
   friend class HostSteps;
+  friend class SharedTransfer;
   [[nodiscard]] HostWay way(std::size_t bytes) const;
+  [[nodiscard]] std::vector<HostWay> open_ways(std::size_t bytes) const;
   [[nodiscard]] bool is_measured() const { return chunk_bytes_ < 0; }
-  /// The ways that may be the fastest for a size; on all ranks the same.
-  [[nodiscard]] static std::vector<HostWay> ways_to_try(std::size_t bytes, bool may_map);
+  /// Whether a message goes through shared memory; its sender and its receiver find the same.
+  [[nodiscard]] bool is_shared(const Message& message) const;
+  /// The transfer for messages of which none is shared, or all are.
+  std::shared_ptr<Transfer> transfer_for(std::span<const Message> sends, std::span<const Message> receives,
+                                         bool is_shared);
+  std::shared_ptr<Transfer> mixed_transfer(std::span<const Message> sends, std::span<const Message> receives);
+  /// What another rank's transfer has at this address. Throws Error (environment) where it is there no more.
+  std::shared_ptr<SharedStaging> staging_of(int peer, std::uint64_t transfer, const SharedAddress& address,
+                                            std::size_t lanes);
 
   const device::Device& device_;
   double timeout_;
@@ -62,13 +73,19 @@ class HostTransport : public Transport {
   device::MemoryKind memory_;
   std::int64_t chunk_bytes_;
   bool zero_copy_;
-  bool may_map_ = false;  ///< any rank may
-  bool shares_memory_;    ///< the device's memory is the host's, and its copies run on the host's cores
+  StagingUse staging_;
+  std::int64_t slots_;
+  bool shares_memory_;   ///< the device's memory is the host's, and its copies run on the host's cores
+  HostChoice choice_{};  ///< the same on all ranks
   std::vector<HostWay>
       measured_;  ///< [size class]; empty before it was measured; `way`, which the next needs, looks at it
   std::vector<std::size_t> pieces_;  ///< bytes, agreed with each rank; 0: messages travel whole
+  std::vector<bool> near_;           ///< [rank]; empty where no memory is to be shared
   device::Queue reads_;
   device::Queue writes_;
+  std::map<std::pair<int, std::uint64_t>, std::shared_ptr<SharedStaging>>
+      others_;  ///< staging memory by rank and its transfer
+  std::uint64_t shared_transfers_ = 0;
   Transfers transfers_;
 };
 

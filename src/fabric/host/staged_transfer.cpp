@@ -37,6 +37,7 @@ void StagedTransfer::begin() {
     messages_.receive(chunk.message->peer, {incoming_.data() + chunk.staged, chunk.bytes},
                       chunk.message->tag);
   }
+  if (is_eager_) return send_at_once();
   copied_.assign(out_.size(), {});
   for (std::size_t i = 0; i < out_.size(); ++i) {
     const Chunk& chunk = out_[i];
@@ -44,6 +45,18 @@ void StagedTransfer::begin() {
                                          chunk.message->offset + chunk.start, &copied_[i]);
   }
   if (!out_.empty()) transport_.reads_.flush();
+}
+
+void StagedTransfer::send_at_once() {
+  for (const Chunk& chunk : out_) {
+    chunk.message->buffer->device().read(transport_.reads_, outgoing_.data() + chunk.staged, chunk.bytes,
+                                         chunk.message->offset + chunk.start);
+  }
+  if (!out_.empty()) transport_.reads_.finish();
+  for (; sent_ < out_.size(); ++sent_) {
+    const Chunk& chunk = out_[sent_];
+    messages_.send(chunk.message->peer, {outgoing_.data() + chunk.staged, chunk.bytes}, chunk.message->tag);
+  }
 }
 
 bool StagedTransfer::advance() {
@@ -54,16 +67,17 @@ bool StagedTransfer::advance() {
   const std::size_t before = written_;
   for (; written_ < in_.size() && messages_.is_done(written_); ++written_) {
     const Chunk& chunk = in_[written_];
-    const bool is_last = written_ + 1 == in_.size();
+    const bool is_last = written_ + 1 == in_.size() && !is_eager_;
     chunk.message->buffer->device().write(transport_.writes_, incoming_.data() + chunk.staged, chunk.bytes,
                                           chunk.message->offset + chunk.start,
                                           is_last ? &written_all_ : nullptr);
   }
-  if (written_ > before) transport_.writes_.flush();
+  if (written_ > before && !is_eager_) transport_.writes_.flush();
   if (sent_ < out_.size() || written_ < in_.size()) return false;
   for (open_ = std::max(open_, in_.size()); open_ < messages_.count(); ++open_) {
     if (!messages_.is_done(open_)) return false;
   }
+  if (is_eager_ && !in_.empty()) transport_.writes_.finish();
   return written_all_.has_ended();
 }
 

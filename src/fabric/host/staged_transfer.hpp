@@ -19,12 +19,17 @@ struct Chunk {
 class StagedTransfer : public Transfer {
  public:
   explicit StagedTransfer(HostTransport& transport);
+  /// Of the next start: whole messages with the least commands and events, for short ones. The host waits for
+  /// all copies of a direction at once.
+  void set_eager(bool is_eager) { is_eager_ = is_eager; }
 
  private:
   void begin() override;
   [[nodiscard]] bool advance() override;
   void idle() override;
   void give_up() noexcept override;
+  /// Waits for all that leaves the device, and sends it.
+  void send_at_once();
   void cut(std::span<const Message> messages, std::vector<Chunk>& chunks) const;
 
   HostTransport& transport_;
@@ -37,6 +42,7 @@ class StagedTransfer : public Transfer {
   std::size_t written_ = 0;  // of in_, whose messages are the first
   std::size_t open_ = 0;     // the first message that is not known to be done
   std::size_t looked_at_ = 0;
+  bool is_eager_ = false;
 };
 
 }  // namespace fabricmark::fabric
