@@ -44,6 +44,8 @@ class Tuner {
 
  private:
   double one(std::size_t bytes);
+  /// The largest of all ranks' by way; the same on all.
+  [[nodiscard]] std::vector<double> slowest_of(const std::vector<double>& own) const;
 
   Transport& transport_;
   runtime::Communicator& ranks_;
@@ -76,14 +78,31 @@ double Tuner::one(std::size_t bytes) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
+std::vector<double> Tuner::slowest_of(const std::vector<double>& own) const {
+  std::vector<double> slowest(own.size(), 0);
+  for (const std::vector<double>& of_rank : ranks_.all_gather_numbers(own)) {
+    for (std::size_t way = 0; way < own.size(); ++way) slowest[way] = std::max(slowest[way], of_rank.at(way));
+  }
+  return slowest;
+}
+
 void Tuner::measure(TunedSize& size) {
+  constexpr int kOfAll = 1;           // rounds that count, before ways that are far behind are left out
   constexpr std::size_t kInARow = 5;  // short messages: one begins while the ranks still wait for each other
   constexpr std::size_t kShort = std::size_t{16} << 10;
+  constexpr double kFarBehind = 2;
   constexpr double kClearly = 0.98;  // of the time of the first way
   const std::size_t ways = size.ways.size();
   std::vector<double> best(ways, std::numeric_limits<double>::infinity());
+  std::vector<bool> is_tried(ways, true);
   for (int round = 0; round <= rounds_; ++round) {  // the first warms up
+    if (round == kOfAll + 1) {
+      const std::vector<double> so_far = slowest_of(best);
+      const double fastest = *std::ranges::min_element(so_far);
+      for (std::size_t way = 0; way < ways; ++way) is_tried[way] = so_far[way] <= kFarBehind * fastest;
+    }
     for (std::size_t way = 0; way < ways; ++way) {
+      if (!is_tried[way]) continue;
       transport_.take(size_class(size.bytes), size.ways[way]);
       const std::size_t count = size.bytes <= kShort ? kInARow : 1;
       double found = std::numeric_limits<double>::infinity();
@@ -91,12 +110,7 @@ void Tuner::measure(TunedSize& size) {
       if (round > 0) best[way] = std::min(best[way], found);
     }
   }
-  size.seconds.assign(ways, 0);
-  for (const std::vector<double>& of_rank : ranks_.all_gather_numbers(best)) {
-    for (std::size_t way = 0; way < ways; ++way) {
-      size.seconds[way] = std::max(size.seconds[way], of_rank.at(way));
-    }
-  }
+  size.seconds = slowest_of(best);
   size.best = static_cast<std::size_t>(std::ranges::min_element(size.seconds) - size.seconds.begin());
   if (size.seconds[size.best] > kClearly * size.seconds[0]) size.best = 0;
   transport_.take(size_class(size.bytes), size.ways[size.best]);

@@ -9,6 +9,7 @@ WAYS = {
     "whole": ("--transport", "host", "--chunk-bytes", "0"),
     "chunks": ("--transport", "host", "--chunk-bytes", "1000", "--map-memory", "false"),
     "mapped": ("--transport", "host", "--chunk-bytes", "1000"),
+    "shared": ("--transport", "host", "--chunk-bytes", "1000", "--staging", "shared"),
 }
 PLACE = re.compile(r"byte (\d+) of message (\d+) of (\d+) bytes from rank (\d+)")
 

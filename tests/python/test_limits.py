@@ -78,6 +78,13 @@ def test_messages_are_limited_by_their_size_and_their_copies():
     assert b_eff.limits_by_size(sizes, about, BOARD, 2) == [200e9, 25e9]
     staged = b_eff.limits_by_size(sizes, {**about, "transport": "host"}, BOARD, 2)
     assert staged == pytest.approx([200e9 / 3, 25e9 / 3])
+    shared = {**about, "transport": "host", "staging": "shared", "map_memory": True}
+    assert b_eff.limits_by_size(sizes, shared, BOARD, 2) == pytest.approx([100e9, 25e9 / 2])
+    chosen = {**about, "transport": "host", "staging": "measured", "map_memory": False}
+    assert b_eff.limits_by_size(sizes, {**chosen, "chunk_bytes": -1}, BOARD, 2) == pytest.approx(
+        [100e9, 25e9 / 2]
+    )
+    assert b_eff.limits_by_size(sizes, {**chosen, "chunk_bytes": 0}, BOARD, 2) == staged
     mapped = {**about, "transport": "host", "chunk_bytes": 2**18, "map_memory": True}
     assert b_eff.limits_by_size(sizes, mapped, BOARD, 2) == pytest.approx([200e9 / 3, 25e9])
     assert b_eff.limits_by_size(sizes, mapped, GPU, 2) == [25e9, 25e9]

@@ -1,87 +1,23 @@
 // The way over the host between ranks of this process that share the first device.
 #include <array>
-#include <optional>
 #include <tuple>
 
-#include "device_support.hpp"
-#include "fabric/host/host_transport.hpp"
-#include "fabric/registry.hpp"
+#include "host_support.hpp"
 #include "transport_caller_support.hpp"
-#include "transport_support.hpp"
 
 namespace fabricmark::fabric {
 
 namespace {
 
 using runtime::Communicator;
-using runtime::run_in_process;
-using runtime::RunConditions;
 using test::mentions;
 using test::message_of;
+using test_support::kShortTimeout;
+using test_support::kTimeout;
+using test_support::OnRing;
+using test_support::options_of;
 using test_support::Ring;
-
-constexpr double kTimeout = 60;        // s
-constexpr double kShortTimeout = 0.2;  // s
-
-RunConditions waiting(double seconds, device::MemoryKind memory = device::MemoryKind::kBuffer) {
-  return {.memory = memory, .fault = std::nullopt, .timeout_seconds = seconds};
-}
-
-/// A transport by name, with the defaults of its options.
-runtime::Parameters options_of(const std::string& transport) {
-  runtime::Parameters parameters;
-  parameters.set("transport", transport);
-  for (const runtime::TransportSpec& spec : runtime::transport_specs()) {
-    for (const runtime::ParameterSpec& option : spec.parameters)
-      parameters.set(option.name, option.defaults.at(""));
-  }
-  return parameters;
-}
-
-/// What a benchmark on one rank works with, without a kernel.
-class Setting {
- public:
-  Setting(const device::FoundDevice& found, Communicator& ranks, const RunConditions& conditions,
-          const runtime::Parameters& parameters)
-      : device_(found, share(found, ranks)),
-        parameters_(parameters),
-        context_(device_, parameters_, ranks, timeline_, device::Program(), variant_, conditions) {}
-  [[nodiscard]] const runtime::Context& context() const { return context_; }
-
- private:
-  static device::Share share(const device::FoundDevice& found, const Communicator& ranks) {
-    if (found.info.device_class != device::DeviceClass::kCpu) return {};
-    return {ranks.rank(), ranks.size()};
-  }
-
-  device::Device device_;
-  runtime::Parameters parameters_;
-  device::Timeline timeline_{false};
-  runtime::VariantSpec variant_;
-  runtime::Context context_;
-};
-
-class OnRing : public device::test_support::OnDevice {
- protected:
-  /// Runs `body` on some ranks with a context each.
-  template <typename Body>
-  void on_ranks(int count, const RunConditions& conditions, Body&& body) const {
-    on_ranks(count, conditions, {}, body);
-  }
-  template <typename Body>
-  void on_ranks(int count, const RunConditions& conditions, const runtime::Parameters& parameters,
-                Body&& body) const {
-    run_in_process(count, [&](Communicator& ranks) {
-      try {
-        const Setting setting(found_, ranks, conditions, parameters);
-        body(setting.context(), ranks);
-      } catch (const std::exception& error) {
-        ADD_FAILURE() << error.what();
-      }
-      return 0;
-    });
-  }
-};
+using test_support::waiting;
 
 // Whole, in chunks, from mapped memory where the device shares it: bytes of a chunk, mapped memory.
 const std::vector<std::pair<std::size_t, bool>> kWays{{0, false}, {1000, false}, {1000, true}};

@@ -41,6 +41,7 @@ derived = _derived.effective_bandwidth
 message_curve = _b_eff_measured.message_curve
 fit_parameters = _b_eff_measured.fit
 COPIES_OVER_HOST = 3  # on a CPU: read, message, write
+COPIES_OF_SHARED = 2  # where the receiver writes from what the sender has read
 WHOLE = {"chunk_bytes": 0}  # the base version: whole messages
 TRAITS = Traits(
     ("effective_bandwidth", {}),
@@ -169,13 +170,16 @@ def limits_by_size(sizes, parameters: Mapping, board: Board, ranks: int) -> list
     """The most bytes a second of all ranks and both directions, for each size of a message.
 
     Where the limits were measured: one copy of all messages in the memory or cache that holds them; on the
-    way over the host of a CPU three, unless the messages are mapped; of a GPU no more than its link carries.
+    way over the host of a CPU three, two where staging memory may be shared, unless the messages are mapped;
+    of a GPU no more than its link carries.
     """
     transport = parameters["transport"]
     plain = limit_bytes_per_second(transport, board)
     if board.limits is None:
         return [plain] * len(sizes)
     chunk = parameters.get("chunk_bytes", 0)
+    staging = parameters.get("staging", "private")  # which results of earlier versions do not say
+    may_share = staging == "shared" or (staging == "measured" and chunk == MEASURED)
     link = [board.limits.link(way) for way in (_transfers.TO_DEVICE, _transfers.FROM_DEVICE)]
     found: list[float | None] = []
     for size in sizes:
@@ -185,8 +189,12 @@ def limits_by_size(sizes, parameters: Mapping, board: Board, ranks: int) -> list
             continue
         copied *= board.hosts
         if transport != "cpu" and _transfers.is_host_memory(board):
-            may_map = parameters.get("map_memory", False) and (chunk == MEASURED or 0 < chunk < size)
-            copied /= 1 if may_map else COPIES_OVER_HOST
+            may_map = (
+                staging != "shared"
+                and parameters.get("map_memory", False)
+                and (chunk == MEASURED or 0 < chunk < size)
+            )
+            copied /= 1 if may_map else COPIES_OF_SHARED if may_share else COPIES_OVER_HOST
         elif transport != "cpu" and None not in link:
             copied = min(copied, *(way * board.devices for way in link))
         found.append(copied)

@@ -27,8 +27,7 @@ StagingUse staging_use(const std::string& name) {
 std::string in_words(const HostWay& way) {
   if (way.is_mapped) return "from mapped memory";
   if (way.is_eager) return "whole with the fewest commands";
-  const std::string cut =
-      way.piece_bytes == 0 ? "whole" : fmt::format("in chunks of {} bytes", way.piece_bytes);
+  std::string cut = way.piece_bytes == 0 ? "whole" : fmt::format("in chunks of {} bytes", way.piece_bytes);
   if (!way.is_shared) return cut;
   if (way.piece_bytes == 0 || way.slots == 0) return cut + " through shared memory";
   return cut + fmt::format(" through {} slots of shared memory", way.slots);

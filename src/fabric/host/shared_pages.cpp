@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "base/host.hpp"
 #include "device/memory.hpp"
 
 namespace fabricmark::fabric {
@@ -81,8 +82,11 @@ std::shared_ptr<SharedPages> SharedPages::make(std::size_t bytes) {
   static std::atomic<std::uint64_t> count = 0;
   const std::size_t all = device::kPageBytes + device::whole_pages(bytes);
   File file(memfd_create(kName, MFD_CLOEXEC));
+  int failed = file.get() < 0 ? errno : 0;
+  // The system ends a process that takes more than there is.
+  if (failed == 0 && all > available_memory_bytes()) failed = ENOMEM;
   // With its room taken now, a lack of it is an error here and no SIGBUS later.
-  int failed = file.get() < 0 ? errno : posix_fallocate(file.get(), 0, static_cast<off_t>(all));
+  if (failed == 0) failed = posix_fallocate(file.get(), 0, static_cast<off_t>(all));
   std::byte* const found = failed == 0 ? mapped(file.get(), all) : nullptr;
   if (failed == 0 && found == nullptr) failed = errno;
   if (failed != 0) {
@@ -102,7 +106,7 @@ std::shared_ptr<SharedPages> SharedPages::open(const SharedAddress& address) {
   const File file(open_in(address));
   if (file.get() < 0) return nullptr;
   const off_t length = lseek(file.get(), 0, SEEK_END);
-  if (length < 0 || static_cast<std::uint64_t>(length) != address.bytes) return nullptr;
+  if (std::cmp_not_equal(length, address.bytes)) return nullptr;
   std::shared_ptr<SharedPages> pages(new SharedPages(-1, address));
   pages->all_ = mapped(file.get(), address.bytes);
   if (pages->all_ == nullptr) return nullptr;
