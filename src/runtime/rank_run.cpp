@@ -16,6 +16,7 @@
 #include "runtime/device_choice.hpp"
 #include "runtime/exchange.hpp"
 #include "runtime/kernel_costs.hpp"
+#include "runtime/system_file.hpp"
 
 namespace fabricmark::runtime {
 
@@ -197,6 +198,7 @@ void RankRun::choose_parameters() {
 }
 
 void RankRun::charge(const SystemPlace& place) {
+  check_devices(place.file, place.device, place.devices);
   const auto costs = std::make_shared<SystemCosts>(place);
   if (variant_->is_dataflow() && !costs->find("kernel_hz")) {
     constexpr double kUsualHz = 250e6;  // of engines of messages and the kernels beside them (Meyer 2024)

@@ -101,7 +101,36 @@ std::string device_with(const SystemDocument& document, const std::string& trans
   return {};
 }
 
+/// Of a kind; empty where nothing is said of it, as of a board by itself.
+std::optional<std::int64_t> most_devices(const SystemDocument& document, const std::string& device) {
+  const Json* const kinds = SystemDocument::find(document.root(), "topology");
+  for (std::size_t kind = 0; kinds != nullptr && kind < kinds->size(); ++kind) {
+    const std::string where = fmt::format("topology[{}].", kind);
+    if (document.text((*kinds)[kind], "device", where) != device) continue;
+    const Json& most = document.member((*kinds)[kind], "most_devices", &Json::is_number_integer, where);
+    return most.get<std::int64_t>();
+  }
+  return std::nullopt;
+}
+
+void check_most(const SystemDocument& document, const std::string& device, int ranks) {
+  const std::optional<std::int64_t> most = most_devices(document, device);
+  if (!most || *most >= ranks) return;
+  throw bad_use(fmt::format("'{}' has {} devices of the kind {}, not one for each of {} ranks",
+                            document.file(), *most, device, ranks),
+                fmt::format("give at most {} ranks, or a system with more boards", *most));
+}
+
 }  // namespace
+
+void check_devices(const fs::path& file, const std::string& device, int ranks) {
+  check_most(SystemDocument(file), device, ranks);
+}
+
+void check_devices_with(const fs::path& file, const std::string& transport, int ranks) {
+  const SystemDocument document(file);
+  check_most(document, device_with(document, transport), ranks);
+}
 
 std::string SystemChoice::note() const {
   return fmt::format("system {}: {}, {}", system, device,

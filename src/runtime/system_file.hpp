@@ -20,4 +20,10 @@ struct BitstreamChoice {
 SystemChoice load_system(const std::filesystem::path& file, const KernelSpec& spec,
                          const BitstreamChoice& choice);
 
+/// Throws Error (bad use) with both numbers where a system has fewer devices of a kind, by its id, than there
+/// are ranks, each of which has one.
+void check_devices(const std::filesystem::path& file, const std::string& device, int ranks);
+/// The same of the first kind of device that has the transport.
+void check_devices_with(const std::filesystem::path& file, const std::string& transport, int ranks);
+
 }  // namespace fabricmark::runtime

@@ -94,7 +94,7 @@ LARGE = {
     "ptrans": (0.8e12, "520n_multi/ptrans_host", ("--size", 262144, "--ranks", 16)),
     "random_access": (2.1e12, "520n_single/random_access", ("--log-size", 38)),
     "fft": (1.0e12, "520n_single/fft", ("--batch", 1000000)),
-    "hpl": (0.15e12, "520n_multi/hpl_host", ("--size", 196608, "--ranks", 64)),
+    "hpl": (0.15e12, "520n_multi/hpl_host", ("--size", 196608, "--ranks", 25)),
 }
 
 
@@ -219,6 +219,13 @@ def test_a_value_that_a_system_lacks_is_named(tmp_path):
     file = exported(tmp_path, change=unwired)
     done = program(tmp_path, "b_eff").start("--timing-only", "--system", file)
     assert "no network of the kind host for the transport host" in only_error(done, codes=(2,))
+
+
+def test_a_system_has_a_device_for_each_rank(tmp_path, system):
+    for way in ("--timing-only", "--charge"):
+        done = program(tmp_path, "b_eff").start(way, "--system", system, "--ranks", 33, "--largest", 1)
+        line = only_error(done, codes=(2,))
+        assert "has 32 devices of the kind 520n, not one for each of 33 ranks" in line
 
 
 def test_every_wait_and_efficiency_of_kernel_toml_is_a_value_that_systems_have():

@@ -165,6 +165,16 @@ def test_a_board_has_as_many_ports_as_its_system_says(boards, tmp_path):
     assert "ring:2*2: device 0 needs 4 ports and its board has 3; use a topology with fewer" in line
 
 
+@pytest.mark.parametrize("transport, most", [("channels", 32), ("accl-udp", 48)])
+def test_a_system_has_as_many_boards_as_it_says(boards, transport, most):
+    words = (transport, "--timing-only", "--largest", 2, "--repetitions", 1)
+    line = only_error(boards.run(*words, "--ranks", most + 1), codes=(2,))
+    assert f"has {most} devices of the kind " in line and f"not one for each of {most + 1} ranks" in line
+    assert f"give at most {most} ranks, or a system with more boards" in line
+    done = boards.run(*words, "--ranks", most)
+    assert done.code == 0, done.errors
+
+
 def test_run_and_report_take_no_device_for_it(with_programs):
     words = ("--transport", "channels", "--largest", "4", "--repetitions", "2")
     done = with_programs.run("run", "b_eff", "--system", "noctua1", "--ranks", "4", "--", *words)

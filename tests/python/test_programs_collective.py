@@ -236,6 +236,7 @@ WRONG = {
     "sizes backwards": (("send", "--transport", "accl-udp", "--sizes", "64:4"), "end before they begin"),
     "less than an element": (("send", "--transport", "accl-udp", "--sizes", "2"), "2 B hold no float32"),
     "too much memory": (("all_to_all", "--transport", "accl-udp", "--ranks", 64, "--sizes", "4GiB"), "GB"),
+    "more ranks than boards": (("send", "--transport", "accl-udp", "--ranks", 49), "48 devices of the kind"),
     "no such MTU": (("send", "--transport", "accl-tcp", "--mtu", 100), "an MTU of 100 B"),
     "no such window": (("send", "--transport", "accl-tcp", "--window", 2**40), "a window of"),
     "no such topology": (("send", "--transport", "accl-tcp", "--topology", "star"), "star"),

@@ -190,6 +190,25 @@ TEST_F(SystemFile, SurvivesRandomChangesOfItsText) {
   EXPECT_LT(refused, kTexts) << "the changes change too much";
 }
 
+TEST_F(SystemFile, HasADeviceForEachRankOrSaysHowMany) {
+  const auto file = [this] { return folder_.write("system.json", made_.dump()); };
+  check_devices(file(), "star", 1000);  // nothing is said of it
+  made_["topology"] = {
+      {{"device", "star"}, {"most_devices", 8}, {"networks", {{"host", "mpi"}}}},
+      {{"device", "ring"}, {"most_devices", 4}, {"networks", {{"channels", "links"}}}},
+  };
+  check_devices(file(), "star", 8);
+  check_devices_with(file(), "channels", 4);
+  const std::string many = message_of([&] { check_devices(file(), "star", 9); });
+  EXPECT_TRUE(mentions(many, "system.json' has 8 devices of the kind star, not one for each of 9 ranks"))
+      << many;
+  EXPECT_TRUE(mentions(many, "at most 8 ranks, or a system with more boards")) << many;
+  EXPECT_TRUE(mentions(message_of([&] { check_devices_with(file(), "channels", 5); }), "4 devices"));
+  made_["topology"][0].erase("most_devices");
+  const std::string missing = message_of([&] { check_devices(file(), "star", 1); });
+  EXPECT_TRUE(mentions(missing, "topology[0].most_devices is missing or wrong")) << missing;
+}
+
 }  // namespace
 
 }  // namespace fabricmark::runtime

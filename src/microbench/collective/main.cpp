@@ -16,6 +16,7 @@
 #include "microbench/collective/report.hpp"
 #include "runtime/agreement.hpp"
 #include "runtime/run.hpp"
+#include "runtime/system_file.hpp"
 
 namespace {
 
@@ -60,7 +61,11 @@ int run(Communicator& ranks, const Options& options, const std::vector<std::stri
   }
   const std::string started = fabricmark::time_now();
   const auto begin = std::chrono::steady_clock::now();
-  fabricmark::runtime::collective_step(ranks, [&] { check_memory(options); });
+  fabricmark::runtime::collective_step(ranks, [&] {
+    check_memory(options);
+    if (options.system.empty()) return;
+    fabricmark::runtime::check_devices_with(options.system, options.transport, ranks.size());
+  });
   const auto measurer = make_measurer(ranks, options);
   std::vector<Row> rows;
   const bool has_sizes =
