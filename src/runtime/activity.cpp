@@ -23,6 +23,7 @@ constexpr std::array kKinds = {
     std::pair{ActivityKind::kWaitForSpace, "wait-for-space"},
     std::pair{ActivityKind::kWaitForLink, "wait-for-link"},
     std::pair{ActivityKind::kWaitForMemory, "wait-for-memory"},
+    std::pair{ActivityKind::kWaitForMessage, "wait-for-message"},
     std::pair{ActivityKind::kLaunch, "launch"},
     std::pair{ActivityKind::kCopy, "copy"},
     std::pair{ActivityKind::kMessage, "message"},
@@ -155,31 +156,56 @@ ActivityLog::LeftOut ActivityLog::left_out() const {
   return left_out_;
 }
 
-void ActivityLog::merge(const nlohmann::json& timeline) {
+ActivityLog::Part ActivityLog::take(int device) {
   const std::scoped_lock lock(mutex_);
-  resolution_ = std::max(resolution_, modelled::from_seconds(timeline.at("resolution").get<double>()));
+  Part part{.series = {}, .resolution = resolution_, .left_out = std::exchange(left_out_, {})};
+  for (const auto& [key, line] : lines_) {
+    Series& own = series_[line];
+    if (own.device != device || own.pieces.empty()) continue;
+    kept_ -= own.pieces.size();
+    part.series.push_back(own);
+    own.pieces.clear();
+  }
+  return part;
+}
+
+void ActivityLog::merge(const Part& part) {
+  const std::scoped_lock lock(mutex_);
+  resolution_ = std::max(resolution_, part.resolution);
   for (Series& entry : series_) {
     kept_ -= entry.pieces.size();
     join_near(entry.pieces, resolution_);
     kept_ += entry.pieces.size();
   }
-  left_out_.count += timeline.at("left_out").at("count").get<std::uint64_t>();
-  left_out_.busy =
-      sum_of(left_out_.busy, modelled::from_seconds(timeline.at("left_out").at("seconds").get<double>()));
+  left_out_.count += part.left_out.count;
+  left_out_.busy = sum_of(left_out_.busy, part.left_out.busy);
+  for (const Series& entry : part.series) {
+    const Line line = find({entry.device, entry.lane, 0, 0, entry.kind, entry.what, entry.whom});
+    for (const Piece& piece : entry.pieces) insert(line, piece);
+  }
+}
+
+void ActivityLog::merge(const nlohmann::json& timeline) {
+  const auto time = [](const nlohmann::json& seconds) {
+    return modelled::from_seconds(seconds.get<double>());
+  };
+  Part part{.series = {},
+            .resolution = time(timeline.at("resolution")),
+            .left_out = {timeline.at("left_out").at("count").get<std::uint64_t>(),
+                         time(timeline.at("left_out").at("seconds"))}};
   for (const auto& entry : timeline.at("series")) {
-    Activity like;
-    like.device = entry.at("device").get<int>();
-    like.lane = entry.at("lane").get<std::string>();
-    like.kind = kind_named(entry.at("kind").get<std::string>());
-    like.what = entry.at("what").get<std::string>();
-    like.whom = entry.at("whom").get<std::string>();
-    const Line line = find(like);
+    Series& own = part.series.emplace_back(Series{entry.at("device").get<int>(),
+                                                  entry.at("lane").get<std::string>(),
+                                                  kind_named(entry.at("kind").get<std::string>()),
+                                                  entry.at("what").get<std::string>(),
+                                                  entry.at("whom").get<std::string>(),
+                                                  {}});
     for (const auto& piece : entry.at("activities")) {
-      insert(line, {modelled::from_seconds(piece.at(0).get<double>()),
-                    modelled::from_seconds(piece.at(1).get<double>()),
-                    modelled::from_seconds(piece.at(2).get<double>()), piece.at(3).get<std::uint64_t>()});
+      own.pieces.push_back(
+          {time(piece.at(0)), time(piece.at(1)), time(piece.at(2)), piece.at(3).get<std::uint64_t>()});
     }
   }
+  merge(part);
 }
 
 nlohmann::json timeline_document(const ActivityLog& log, const std::string& program,

@@ -15,11 +15,12 @@ namespace fabricmark::runtime {
 /// What a device, a kernel or a link does in modelled time.
 enum class ActivityKind {
   kCompute,
-  kWaitForWord,    ///< from a stream
-  kWaitForSpace,   ///< in a stream
-  kWaitForLink,    ///< that carries earlier words
-  kWaitForMemory,  ///< of the device
-  kLaunch,         ///< of a kernel by its host
+  kWaitForWord,     ///< from a stream
+  kWaitForSpace,    ///< in a stream
+  kWaitForLink,     ///< that carries earlier words
+  kWaitForMemory,   ///< of the device
+  kWaitForMessage,  ///< that an engine sends or receives
+  kLaunch,          ///< of a kernel by its host
   kCopy,
   kMessage,
   kLink,  ///< it carries words
@@ -67,6 +68,12 @@ class ActivityLog {
     std::uint64_t count = 0;
     std::int64_t busy = 0;
   };
+  /// What a log has of a device.
+  struct Part {
+    std::vector<Series> series;
+    std::int64_t resolution = 0;
+    LeftOut left_out{};  ///< of all devices, since somebody took a part
+  };
   /// Names a series of this log.
   using Line = std::size_t;
   static constexpr std::size_t kMost = 20'000;
@@ -81,6 +88,9 @@ class ActivityLog {
   /// The same for those who add often: the series of an activity, whose times do not matter, and more of it.
   Line line(const Activity& like);
   void add(Line line, std::int64_t from, std::int64_t to);
+  /// Gives up what it has of a device, as far as it was told. Lines stay.
+  Part take(int device);
+  void merge(const Part& part);
   /// All that a document of `timeline_document` holds, such as that of another rank.
   void merge(const nlohmann::json& timeline);
 

@@ -19,6 +19,7 @@
 #include "runtime/fault.hpp"
 #include "runtime/kernel_spec.hpp"
 #include "runtime/laps.hpp"
+#include "runtime/modelled_timeline.hpp"
 #include "runtime/parameters.hpp"
 #include "runtime/system_costs.hpp"
 
@@ -113,6 +114,7 @@ struct RunConditions {
   std::shared_ptr<const SystemCosts> costs{};  ///< of a described system; null: nothing is charged from one
   std::optional<SystemPlace> system{};         ///< the part of it that the run is on; absent: of none
   std::shared_ptr<const device::CommandCosts> kernel_costs{};  ///< of the variant there; null: nothing says
+  ModelledTimeline* modelled_timeline = nullptr;  ///< of what takes time there; null: nobody asks
 };
 
 /// What a benchmark works with: nothing is global.

@@ -1,6 +1,7 @@
 #include "runtime/modelled_timeline.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <nlohmann/json.hpp>
 
@@ -22,6 +23,16 @@ ActivityKind kind_of(ChargedKind kind) {
   return ActivityKind::kCompute;
 }
 
+/// What is left of a piece from `begin` on, which ends after it.
+ActivityLog::Piece after(ActivityLog::Piece piece, modelled::Time begin) {
+  if (piece.from >= begin) return piece;
+  const double left = static_cast<double>(piece.to - begin) / static_cast<double>(piece.to - piece.from);
+  const bool is_whole = piece.busy == piece.to - piece.from;
+  piece.busy = is_whole ? piece.to - begin : std::llround(static_cast<double>(piece.busy) * left);
+  piece.from = begin;
+  return piece;
+}
+
 /// All ranks together keep as much as one log does, since every rank gets what all say.
 std::size_t share_of(const Communicator& ranks) {
   constexpr std::size_t kFewest = 100;
@@ -36,6 +47,19 @@ void ModelledTimeline::took(ChargedKind kind, const std::string& lane, const std
                             double to) {
   log_.add({rank_, lane, modelled::later(offset_, modelled::from_seconds(from)),
             modelled::later(offset_, modelled::from_seconds(to)), kind_of(kind), what});
+}
+
+void ModelledTimeline::add(ActivityLog::Part part, modelled::Time begin, double seconds) {
+  const modelled::Time zero = modelled::later(offset_, modelled::from_seconds(seconds));
+  for (ActivityLog::Series& entry : part.series) {
+    std::erase_if(entry.pieces, [begin](const ActivityLog::Piece& piece) { return piece.to <= begin; });
+    for (ActivityLog::Piece& piece : entry.pieces) {
+      piece = after(piece, begin);
+      piece.from = modelled::later(zero, piece.from - begin);
+      piece.to = modelled::later(zero, piece.to - begin);
+    }
+  }
+  log_.merge(part);
 }
 
 void ModelledTimeline::end_part(const std::string& name, double slowest_seconds) {

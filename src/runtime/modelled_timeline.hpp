@@ -18,6 +18,9 @@ class ModelledTimeline final : public ClockWitness {
 
   void took(ChargedKind kind, const std::string& lane, const std::string& what, double from,
             double to) override;
+  /// Of the part under way what another log has of it, whose time `begin` is that of `seconds` on the charged
+  /// clock. What was before is left out.
+  void add(ActivityLog::Part part, modelled::Time begin, double seconds);
   void end_part(const std::string& name, double slowest_seconds);
   /// Collective: that of all ranks, on the root; null on others.
   [[nodiscard]] std::shared_ptr<const ActivityLog> gathered(Communicator& ranks) const;

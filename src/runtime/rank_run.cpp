@@ -92,7 +92,8 @@ int RankRun::execute_steps() {
                                    .clock = clock_,
                                    .costs = costs_,
                                    .system = place_,
-                                   .kernel_costs = kernel_costs_};
+                                   .kernel_costs = kernel_costs_,
+                                   .modelled_timeline = modelled_timeline_ ? &*modelled_timeline_ : nullptr};
     context_.emplace(*device_, parameters_, timed_ranks(), timeline_, build(), *variant_, conditions);
     benchmark_ = execution_->make(*context_);
   });

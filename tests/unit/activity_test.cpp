@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <array>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <random>
 #include <thread>
 
 #include "base/error.hpp"
+#include "runtime/modelled_timeline.hpp"
 
 namespace fabricmark::runtime {
 namespace {
@@ -154,6 +156,50 @@ TEST(ActivityLog, HoldsWhatOtherRanksSay) {
   EXPECT_EQ(series[0].pieces, (std::vector<Piece>{{0, 10, 10, 1}}));
   EXPECT_EQ(series[1].kind, ActivityKind::kCopy);
   EXPECT_EQ(series[1].pieces, (std::vector<Piece>{{5, 9, 4, 1}}));
+}
+
+TEST(ActivityLog, GivesUpThePartOfADevice) {
+  ActivityLog log;
+  const ActivityLog::Line line = log.line(compute(0, 0, 0));
+  log.add(line, 0, 10);
+  log.add(compute(3, 9, 1));
+  const ActivityLog::Part part = log.take(0);
+  ASSERT_EQ(part.series.size(), 1U);
+  EXPECT_EQ(part.series[0].pieces, (std::vector<Piece>{{0, 10, 10, 1}}));
+  ASSERT_EQ(log.series().size(), 1U) << "that of the other device";
+  log.add(line, 10, 12);
+  EXPECT_EQ(log.take(0).series[0].pieces, (std::vector<Piece>{{10, 12, 2, 1}}));
+  EXPECT_TRUE(log.take(0).series.empty());
+  ActivityLog other;
+  other.merge(part);
+  other.merge(log.take(1));
+  EXPECT_EQ(other.series().size(), 2U);
+}
+
+TEST(ActivityLog, APartSaysWhatIsNotExact) {
+  ActivityLog log(2);
+  for (int at = 0; at < 30; at += 10) log.add(compute(at, at + 1));
+  ActivityLog other;
+  other.merge(log.take(0));
+  EXPECT_EQ(other.resolution(), log.resolution());
+  EXPECT_GT(other.resolution(), 0);
+  EXPECT_EQ(other.series()[0].pieces[0].busy, 3);
+}
+
+TEST(ModelledTimeline, HasOtherLogsPartsWhereTheyWere) {
+  const std::unique_ptr<Communicator> ranks = single_rank();
+  ModelledTimeline timeline(*ranks);
+  timeline.end_part("first", 1e-12);  // 1000 fs
+  ActivityLog log;
+  log.add(compute(40, 60));  // half of it before the part begins, at 50
+  log.add(compute(90, 95));
+  log.add({.device = 0, .lane = "gone", .from = 10, .to = 50});
+  // The clock stood at 2 fs when it began.
+  timeline.add(log.take(0), 50, 2e-15);
+  const auto series = timeline.gathered(*ranks)->series();
+  ASSERT_EQ(series.size(), 2U) << "the lanes kernel and timed part";
+  EXPECT_EQ(series[0].lane, "kernel");
+  EXPECT_EQ(series[0].pieces, (std::vector<Piece>{{1002, 1012, 10, 1}, {1042, 1047, 5, 1}}));
 }
 
 TEST(ActivityLog, RefusesTimesThatCannotBe) {

@@ -21,13 +21,14 @@ MOST_PLOTS = 6  # a benchmark
 MOST_SAID = 3  # of those who waited
 FINEST = 4000  # parts of the axis that can be told apart
 LEAST_HEIGHT = 0.12  # of a row, that it can be seen and pointed at
-# {kind: (its name, its colour, what an activity does)}
+# {kind: (its name, its colour, what an activity does)}. Hosts that send messages wait for none of an engine.
 KINDS: Mapping[str, tuple[str, int | None, str]] = {
     "compute": ("computes", 0, "computes"),
     "wait-for-word": ("waits for a word", 1, "waits for a word of {what}"),
     "wait-for-space": ("waits for space", 5, "waits for space in {what}"),
     "wait-for-link": ("waits for a busy link", 3, "waits for {what}, which is busy"),
     "wait-for-memory": ("waits for memory", 7, "waits for memory"),
+    "wait-for-message": ("waits for a message", 2, "waits for a message: {what}"),
     "launch": ("launch", None, "launches {what}"),
     "copy": ("copy", 4, "copies {what}"),
     "message": ("message", 2, "sends or receives {what}"),

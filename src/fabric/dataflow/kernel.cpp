@@ -59,6 +59,18 @@ void Kernel::wait(Waits what, Channel* on) {
   waits_on_ = nullptr;
 }
 
+void Kernel::wait_until(Time message, const std::string& what) {
+  if (message <= clock) return;
+  if (trace_) trace_->waited(trace_->line(runtime::ActivityKind::kWaitForMessage, what, ""), clock, message);
+  clock = message;
+}
+
+void Kernel::idle_until(Time work) {
+  if (work <= clock) return;
+  if (trace_) trace_->idled(clock, work);
+  clock = work;
+}
+
 void Kernel::resume() {
   running = this;
   fiber_.resume();

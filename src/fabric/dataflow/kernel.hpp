@@ -52,6 +52,10 @@ class Kernel {
 
   /// Stops until somebody makes it ready.
   void wait(Waits what, Channel* on);
+  /// Its clock moves on to when a message was there; `what`: the message, for who asks what it waited for.
+  void wait_until(Time message, const std::string& what);
+  /// The same to when it got something to do.
+  void idle_until(Time work);
   /// By its channels: keeps them until it has ended.
   void use(std::shared_ptr<Channel> channel) { channels_.push_back(std::move(channel)); }
   [[nodiscard]] const std::vector<std::shared_ptr<Channel>>& channels() const { return channels_; }

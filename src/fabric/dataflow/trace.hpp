@@ -29,6 +29,11 @@ class Trace {
     log_->add(line, from, to);
     told_ = to;
   }
+  /// The same, and from `from` on had nothing to do, which is told nowhere.
+  void idled(Time from, Time to) {
+    log_->add(computed_, told_, from);
+    told_ = to;
+  }
   void carried(Line wire, Time from, Time to) { log_->add(wire, from, to); }
   /// It computed until `computed`, and waited for its memory until `to`.
   void ended(Time computed, Time to);

@@ -29,6 +29,11 @@ int threads(const runtime::Context& context) {
   return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
 }
 
+std::shared_ptr<runtime::ActivityLog> log_if_asked(const runtime::Context& context) {
+  if (context.conditions().modelled_timeline == nullptr) return nullptr;
+  return std::make_shared<runtime::ActivityLog>();
+}
+
 std::string end_name(const fabric::Port& port) {
   return fmt::format("device {}, port {}", port.node, port.port);
 }
@@ -92,8 +97,9 @@ void Board::join_links(const fabric::Topology& circuits) {
       named == kAsDesigned ? circuits
                            : with_circuits(fabric::make_topology(named, context_.ranks().size()), circuits);
   topology.check_ports(system.links);
-  fabric_ = dataflow::Fabric::join(context_.ranks(),
-                                   {.topology = topology, .link = link_, .threads = threads(context_)});
+  fabric_ = dataflow::Fabric::join(
+      context_.ranks(),
+      {.topology = topology, .link = link_, .threads = threads(context_), .log = log_if_asked(context_)});
   host_ = std::make_unique<dataflow::Host>(fabric_, context_.ranks().rank(), cost_, &context_.ranks());
 }
 
@@ -116,7 +122,8 @@ void Board::join_engine() {
   const std::string& named = parameters.text("topology");
   const fabric::Topology topology =
       fabric::make_topology(named == kAsDesigned ? system.topology : named, context_.ranks().size());
-  fabric_ = dataflow::Fabric::join(context_.ranks(), {.topology = topology, .network = system.stack});
+  fabric_ = dataflow::Fabric::join(
+      context_.ranks(), {.topology = topology, .network = system.stack, .log = log_if_asked(context_)});
   host_ = std::make_unique<dataflow::Host>(fabric_, context_.ranks().rank(), cost_, &context_.ranks());
   accl_ = std::make_unique<engine::Accl>(fabric_, *host_, system.engine);
 }
@@ -134,6 +141,8 @@ bool Board::is_faulty() const {
 void Board::begin_part() {
   host_->pass_until(context_.ranks().all_reduce_max(host_->now()));
   begin_ = host_->now();
+  // What was not timed.
+  if (const auto& log = fabric_->settings().log) log->take(host_->device());
   const std::optional<fabric::MessageFault> fault =
       is_faulty() ? fabric::message_fault(*context_.conditions().fault) : std::nullopt;
   if (accl_) {
@@ -153,7 +162,16 @@ void Board::end_part(Counted counted) {
   // All hosts have started their first kernel at one time, as the part has begun at one.
   const dataflow::Span all{begin_, host_->now()};
   const dataflow::Span span = counted == Counted::kKernels ? host_->finished().value_or(all) : all;
+  tell_timeline(span);
   context_.charged_clock().charge(fabric::seconds(span.last_end - span.first_start));
+}
+
+// While no host has begun the next part, nothing more is told of this one.
+void Board::tell_timeline(const dataflow::Span& part) {
+  const runtime::ChargedClock& clock = context_.charged_clock();
+  if (!fabric_->settings().log || clock.witness() == nullptr) return;  // a part that does not count
+  context_.conditions().modelled_timeline->add(fabric_->settings().log->take(host_->device()),
+                                               part.first_start, clock.seconds());
 }
 
 }  // namespace fabricmark::emulation

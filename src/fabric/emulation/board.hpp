@@ -84,6 +84,7 @@ class Board {
   void stay_alone();
   void begin_part();
   void end_part(Counted counted);
+  void tell_timeline(const dataflow::Span& part);
   [[nodiscard]] bool is_faulty() const;
 
   const runtime::Context& context_;

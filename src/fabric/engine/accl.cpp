@@ -213,7 +213,7 @@ void Accl::connect_logic(dataflow::stream<Command>& commands, dataflow::stream<S
                      }
                      const auto call = logic->calls.front();
                      logic->calls.pop_front();
-                     kernel.clock = std::max(kernel.clock, call->end);
+                     kernel.idle_until(call->end);
                      statuses.write(call->status);
                    }
                  });

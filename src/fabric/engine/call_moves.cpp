@@ -37,12 +37,12 @@ CallMoves::Ticket CallMoves::start_receive(int from, const View& elements) {
 
 void CallMoves::need(const View& elements) {
   if (!coming_) return;
+  const std::string what = what_ + ": elements from a kernel";
   if (const std::optional<Time> since = coming_->since(elements)) {
-    kernel_.clock = std::max(kernel_.clock, *since);
+    kernel_.wait_until(*since, what);
     return;
   }
-  const Engine::TicketId ticket =
-      engine_.open_ticket(what_ + ": elements from a kernel", header_.communicator);
+  const Engine::TicketId ticket = engine_.open_ticket(what, header_.communicator);
   coming_->watch([ticket, elements, coming = coming_.get(), &engine = engine_] {
     const std::optional<Time> since = coming->since(elements);
     if (since) engine.end_ticket(ticket, *since);

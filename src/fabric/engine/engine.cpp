@@ -88,7 +88,7 @@ void Engine::wait(dataflow::Kernel& kernel, TicketId id, std::uint64_t& lost_byt
     ticket.waiter = &kernel;
     kernel.wait(dataflow::Kernel::Waits::kForMessage, nullptr);
   }
-  kernel.clock = std::max(kernel.clock, ticket.end);
+  kernel.wait_until(ticket.end, ticket.what);
   Result result = std::move(ticket.result);
   tickets_.erase(id);
   if (result.code == Code::kPacketsLost) {

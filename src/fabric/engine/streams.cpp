@@ -17,7 +17,7 @@ StreamEnd::Job StreamEnd::next() {
   }
   Job job = std::move(jobs_.front());
   jobs_.pop_front();
-  kernel.clock = std::max(kernel.clock, job.at);
+  kernel.idle_until(job.at);
   return job;
 }
 
@@ -40,7 +40,7 @@ void StreamEnd::write_feed(Feed& feed, const std::function<void(const std::byte*
     if (feed.pieces_.empty()) return;
     const auto [at, bytes] = std::move(feed.pieces_.front());
     feed.pieces_.pop_front();
-    kernel.clock = std::max(kernel.clock, at);
+    kernel.idle_until(at);
     write_words(bytes, write);
   }
 }
