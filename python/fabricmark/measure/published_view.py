@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from fabricmark import models
 from fabricmark.base import terminal
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.base.terminal import Column
@@ -11,6 +12,7 @@ from fabricmark.models import _published
 from fabricmark.results import Result, published
 
 GIGA = {"B/s": 1e-9, "MB/s": 1e-3, "GB/s": 1.0, "GFLOP/s": 1.0, "TFLOP/s": 1e3, "us": 1.0}
+SECONDS = {"s": 1.0, "us": 1e-6}
 COLUMNS = (
     Column("metric", key=True), Column("message", key=True, right=True), Column("modelled", right=True),
     Column("published", right=True), Column("unit"), Column("difference", right=True), Column("source"),
@@ -55,6 +57,22 @@ def _is_of(row, system: str, document: Mapping) -> bool:
     )  # fmt: skip
 
 
+def _headline(found: Mapping[tuple, Mapping], benchmark: str) -> Mapping | None:
+    """The modelled measurement that stands for the benchmark."""
+    headline = models.traits(benchmark).headline
+    if headline is None:
+        return None
+    name, axes = headline
+    return found.get((name, axes.get("operation"), axes.get("message_bytes")))
+
+
+def _rate(one: Mapping, seconds: float) -> float | None:
+    """A published time as the rate that a measurement is: that of the same work. None where it is no rate."""
+    if one["work"] is None or one["unit"] not in GIGA or one["unit"] in SECONDS:
+        return None
+    return one["work"]["amount"] * 1e-9 / seconds / GIGA[one["unit"]]
+
+
 def beside(document: Mapping, system: str) -> Iterator[Beside]:
     """The published values that a run's modelled ones can be compared with: of the same size."""
     found, parameters = _modelled(document), document["parameters"]
@@ -71,7 +89,13 @@ def beside(document: Mapping, system: str) -> Iterator[Beside]:
         one = found.get((name, operation, row.message_bytes))
         if one is not None and row.unit in GIGA:
             value = row.value * GIGA[row.unit]
-            yield Beside(name, row.message_bytes, one["best"], value, one["unit"], row.source)
+        elif one is None and row.metric == means.headline and row.unit in SECONDS:
+            one = _headline(found, row.benchmark)
+            value = None if one is None else _rate(one, row.value * SECONDS[row.unit])
+        else:
+            continue
+        if one is not None and value is not None:
+            yield Beside(one["name"], row.message_bytes, one["best"], value, one["unit"], row.source)
 
 
 def show(loaded: list[Result], system: str) -> None:
