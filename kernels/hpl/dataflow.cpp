@@ -12,12 +12,14 @@
 //   inner    A_ij -= A_ik A_kj from what is kept, block by block.
 //
 // No kernel waits for what depends on its own words: the data path through the torus has no cycle. Without
-// links `put` and `take` are in the place of the network kernels: they write to and read from memory.
+// links `put` and `take` are in the place of the network kernels: they write to and read from memory, and
+// `carry`, or the host, has the engine of messages broadcast what lies there.
 //
 // Blocks are on their way as register blocks of G x G, one behind the other, in words as wide as a link. `a`
 // is this device's part of the matrix, row by row with `stride` elements from one to the next. `spent`: what
 // a block takes beside its words [cycles]; `computes` is false where only time is asked for. Both are for
 // native runs alone.
+#include "common/accl.hpp"
 #include "hpl/dataflow_steps.hpp"
 
 namespace hpl {
@@ -168,6 +170,37 @@ void take(const word<T>* kept, fm::stream<word<T>>& out, int words, bool keeps) 
   }
 }
 
+/// `count` elements of a memory that goes from rank `root` of a communicator to all of it.
+struct broadcast {
+  int communicator;
+  int root;
+  bool is_root;  // here they come from
+  int memory;    // its number for the engine
+  unsigned long long first;
+  unsigned long long count;  // 0: none
+};
+
+/// Has the engine broadcast along the device's row and its column, both at the same time. `type`: of the
+/// elements, as accl_command has it. `failed` is the first status that does not say that it is done.
+inline void carry(fm::stream<fm::accl_command>& commands, fm::stream<fm::accl_status>& statuses,
+                  broadcast along_row, broadcast along_column, int type, fm::accl_status* failed) {
+  for (int i = 0; i < 2; ++i) {
+    const broadcast& one = i == 0 ? along_row : along_column;
+    if (one.count == 0) continue;
+    const fm::accl_operand elements = fm::accl_memory(one.memory, one.first);
+    fm::accl_command command = fm::accl_collective(fm::accl_broadcast, one.root, one.count,
+                                                   one.is_root ? elements : fm::accl_no_operand(), elements);
+    command.communicator = one.communicator;
+    command.type = type;
+    commands.write(command);
+  }
+  for (int i = 0; i < 2; ++i) {
+    if ((i == 0 ? along_row : along_column).count == 0) continue;
+    const fm::accl_status status = statuses.read();
+    if (status.code != 0 && failed->code == 0) *failed = status;
+  }
+}
+
 /// Those of the inner blocks that a kernel updates: `count` from number `first` on, row by row in a rectangle
 /// with `width` in a row, whose first is block (row, column), counted from where the panels begin.
 struct part {
@@ -255,6 +288,12 @@ void hpl_take(const hpl_word* kept, fm::stream<hpl_word>& out, int words, bool k
 #pragma HLS interface mode = m_axi port = kept bundle = kept
 #pragma HLS aggregate variable = kept
   hpl::take<DATA_TYPE>(kept, out, words, keeps);
+}
+
+void hpl_carry(fm::stream<fm::accl_command>& commands, fm::stream<fm::accl_status>& statuses,
+               hpl::broadcast along_row, hpl::broadcast along_column, int type, fm::accl_status* failed) {
+#pragma HLS interface mode = m_axi port = failed bundle = failed
+  hpl::carry(commands, statuses, along_row, along_column, type, failed);
 }
 
 void hpl_inner(DATA_TYPE* a, const DATA_TYPE* left, const DATA_TYPE* top, hpl::shape as, hpl::part of) {

@@ -11,8 +11,16 @@ pytestmark = [pytest.mark.programs, pytest.mark.usefixtures("of_the_repository")
 FULL = pytest.mark.full
 # Blocks that do not divide the matrix, and several for each rank.
 SHORT = ("--size", 200, "--block-size", 16, "--repetitions", 2, "--timeout", 10)
+ISSUERS = ("host", "logic")
 ENGINES = ("accl-udp", "accl-tcp", "accl-rdma")
-WAYS = ("channels", *ENGINES)
+# What carries blocks; of an engine also who calls it.
+WAYS = {
+    "channels": ("channels",),
+    **{f"{engine}, {issuer}": (engine, "--issuer", issuer) for engine in ENGINES for issuer in ISSUERS},
+}
+EACH = [
+    pytest.param(way, marks=FULL if way in ("accl-udp, host", "accl-rdma, logic") else ()) for way in WAYS
+]
 TYPES = ("float", "double")
 FAULTS = ("lost", "late", "swapped", "half", "blank", "flipped", "dead")
 LOST = ("lost", "dead")  # which end the run
@@ -25,12 +33,13 @@ def hpl(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def boards(tmp_path_factory, system):
-    """Words for a transport: the system that has it."""
+    """Words for a way or a transport: the system that has it."""
     other = exported(tmp_path_factory.mktemp("noctua2"), "noctua2")
 
-    def words(transport, *more):
+    def words(way, *more):
+        transport, *how = WAYS.get(way, (way,))
         file = system if transport == "channels" else other
-        return (*SHORT, "--system", file, "--transport", transport, *more)
+        return (*SHORT, "--system", file, "--transport", transport, *how, *more)
 
     return words
 
@@ -65,6 +74,23 @@ def test_a_transport_between_memories_gives_the_same_factors(hpl, boards, tmp_pa
     assert digest(memories) == digest(hpl.valid(*boards("channels", "--data-type", data_type), "--ranks", 4))
 
 
+def test_calls_of_kernels_take_less_time_than_those_of_hosts(hpl, boards):
+    """Where nothing is computed, too; the host starts each call later than a kernel does."""
+
+    def rate(*words):
+        done = hpl.run(*boards("accl-tcp"), "--ranks", 4, *words)
+        assert done.code == 0, done.errors
+        return [
+            m["best"] for m in done.document["measurements"] if m["kind"] == "modelled" and "samples" in m
+        ]
+
+    host, logic = (rate("--issuer", issuer) for issuer in ISSUERS)
+    # Without data a block passes as one word.
+    for issuer, rates in zip(ISSUERS, (host, logic), strict=True):
+        assert rate("--issuer", issuer, "--timing-only") == pytest.approx(rates, rel=0.02)
+    assert all(one > 2 * other for one, other in zip(logic, host, strict=True))
+
+
 def test_another_matrix_has_another_digest(hpl, boards):
     """Each repetition has a matrix of its own; the digest is that of the last."""
     words = [1 if word == 2 else word for word in boards("channels")]
@@ -82,7 +108,7 @@ def test_other_ways_of_a_run(hpl, boards, words):
 
 
 def test_processes_take_the_time_of_threads(hpl, boards):
-    for way in ("channels", "accl-tcp"):
+    for way in ("channels", "accl-tcp, host", "accl-rdma, logic"):
         threads = hpl.valid(*boards(way), "--ranks", 4)
         processes = hpl.valid(*boards(way), launcher=mpirun(4))
         assert digest(threads) == digest(processes)
@@ -93,7 +119,7 @@ def test_processes_take_the_time_of_threads(hpl, boards):
         assert times[0] and times[0] == times[1]
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("way", EACH)
 @pytest.mark.parametrize("kind", FAULTS)
 def test_every_fault_of_a_message_is_found(hpl, boards, way, kind):
     done = hpl.run(*boards(way), "--ranks", 4, "--inject-fault", f"{kind}@0")
@@ -129,7 +155,7 @@ def test_bad_use_gets_one_line(hpl, boards, system):
     small = ("--size", 200, "--system", system, "--transport", "channels")
     assert "block_size" in refused(hpl, *small, "--block-size", 1024)
     assert "--register-block" in refused(hpl, *boards("channels"), "--register-block", 2)
-    assert "--issuer host" in refused(hpl, *boards("accl-tcp"), "--issuer", "logic", "--ranks", 4)
+    assert "--mode buffered" in refused(hpl, *boards("accl-tcp"), "--mode", "streaming", "--ranks", 4)
     assert "accl" in refused(hpl, *SHORT, "--system", system, "--transport", "accl-tcp")
     for block, ranks in itertools.product((2, 6), (1, 4)):
         refused(hpl, *small, "--block-size", block, "--ranks", ranks)

@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
-#include "benchmarks/hpl/dataflow_factorization.hpp"
+#include "benchmarks/hpl/engine_factorization.hpp"
 #include "fabric/registry.hpp"
 #include "fabric/transport.hpp"
 
@@ -10,16 +10,8 @@ namespace fabricmark::hpl {
 
 namespace {
 
-using collectives::Operation;
-using collectives::Type;
-using collectives::View;
-
 /// How far a device is behind another one in a circle of `size`.
 std::size_t behind(std::size_t from, std::size_t to, std::size_t size) { return (to + size - from) % size; }
-
-fabric::Topology torus_of(const Layout& layout) {
-  return fabric::torus(static_cast<int>(layout.grid.rows), static_cast<int>(layout.grid.columns));
-}
 
 /// Over channels: each direction of the torus carries blocks of one kind, from device to device, so that no
 /// word ever comes back to where it started. L goes to the next column, U to the next row, left blocks to the
@@ -32,7 +24,7 @@ class LinkFactorization final : public DataflowFactorization<T, G> {
 
  public:
   LinkFactorization(const runtime::Context& context, const Layout& layout, double host_bytes)
-      : Base(context, layout, torus_of(layout), host_bytes),
+      : Base(context, layout, host_bytes),
         next_column_(Base::board().template open<Word>(0, Base::link_bytes())),
         column_before_(Base::board().template open<Word>(1, Base::link_bytes())),
         next_row_(Base::board().template open<Word>(2, Base::link_bytes())),
@@ -135,153 +127,6 @@ class LinkFactorization final : public DataflowFactorization<T, G> {
   Link row_before_;
 };
 
-/// Between memories: kernels leave their blocks there, and the host has them broadcast along rows and
-/// columns.
-template <typename T, int G>
-class MemoryFactorization : public DataflowFactorization<T, G> {
-  using Base = DataflowFactorization<T, G>;
-
- public:
-  using typename Base::Word;
-
- protected:
-  /// What goes from the owner's column along this device's row, or from its row along this device's column.
-  struct Broadcast {
-    bool is_along_row = false;
-    T* data = nullptr;  ///< null where only time is asked for
-    std::size_t count = 0;
-  };
-
-  MemoryFactorization(const runtime::Context& context, const Layout& layout, double host_bytes)
-      : Base(context, layout, torus_of(layout), host_bytes) {
-    if (!Base::board().computes()) return;
-    lower_.resize(layout.block * layout.block);
-    upper_.resize(lower_.size());
-  }
-
-  /// The device where it begins, as a place in the row or column.
-  [[nodiscard]] std::size_t root(const Broadcast& one, const Step& step) const {
-    const common::Grid& grid = Base::layout().grid;
-    return step.iteration % (one.is_along_row ? grid.columns : grid.rows);
-  }
-  /// The ranks of a row or a column of the grid, in their order.
-  [[nodiscard]] std::vector<int> line(bool is_row, std::size_t number) const {
-    const common::Grid& grid = Base::layout().grid;
-    std::vector<int> ranks;
-    for (std::size_t place = 0; place < (is_row ? grid.columns : grid.rows); ++place)
-      ranks.push_back(is_row ? grid.rank_at(number, place) : grid.rank_at(place, number));
-    return ranks;
-  }
-
-  /// Both at the same time; returns when they are there.
-  virtual void broadcast(const Step& step, const std::vector<Broadcast>& all) = 0;
-
-  [[nodiscard]] static bool is_root(const Broadcast& one, const Step& step) {
-    return one.is_along_row ? step.is_in_column : step.is_in_row;
-  }
-
-  void carry_factors(const Step& step) override {
-    if (step.iteration + 1 == Base::layout().blocks()) return;
-    const auto words = static_cast<long>(Base::words());
-    const bool computes = Base::board().computes();
-    device::Events left;
-    if (step.is_owner()) {
-      left.push_back(
-          Base::start("put L", {}, kernels::put<T>, Base::lower_sent(), words_of(lower_), words, computes));
-      left.push_back(
-          Base::start("put U", {}, kernels::put<T>, Base::upper_sent(), words_of(upper_), words, computes));
-    }
-    for (const device::Event& event : left) event.wait();
-    std::vector<Broadcast> all;
-    if (step.is_in_row) all.push_back({true, lower_.data(), elements()});
-    if (step.is_in_column) all.push_back({false, upper_.data(), elements()});
-    broadcast(step, all);
-    if (step.updates_top()) {
-      Base::start("take L", {}, kernels::take<T>, words_of(lower_), Base::lower_used(), Base::words(),
-                  computes);
-    }
-    if (step.updates_left()) {
-      Base::start("take U", {}, kernels::take<T>, words_of(upper_), Base::upper_used(), Base::words(),
-                  computes);
-    }
-  }
-
-  device::Events carry_panels(const Step& step) override {
-    device::Events left;
-    if (step.updates_top()) left.push_back(put("put top", true, step, step.right.count(), Base::top_sent()));
-    if (step.updates_left()) {
-      left.push_back(put("put left", false, step, step.below.count(), Base::left_sent()));
-    }
-    for (const device::Event& event : left) event.wait();
-    for (const device::Event& event : Base::readers(step)) event.wait();
-    std::vector<Broadcast> all;
-    if (step.below.count() > 0) {
-      all.push_back({true, elements_of(Base::panel(false, step)), step.below.count() * elements()});
-    }
-    if (step.right.count() > 0) {
-      all.push_back({false, elements_of(Base::panel(true, step)), step.right.count() * elements()});
-    }
-    broadcast(step, all);
-    return {};
-  }
-
- private:
-  static Word* words_of(std::vector<T>& values) { return reinterpret_cast<Word*>(values.data()); }
-  static T* elements_of(Word* words) { return reinterpret_cast<T*>(words); }
-  [[nodiscard]] std::size_t elements() const { return Base::layout().block * Base::layout().block; }
-  device::Event put(const char* name, bool is_top, const Step& step, std::size_t blocks,
-                    fm::stream<Word>& blocks_sent) {
-    return Base::start(name, Base::readers(step), kernels::put<T>, blocks_sent, Base::panel(is_top, step),
-                       static_cast<long>(blocks) * Base::words(), Base::board().computes());
-  }
-
-  std::vector<T> lower_;
-  std::vector<T> upper_;
-};
-
-/// By the engine of messages of each board.
-template <typename T, int G>
-class EngineFactorization final : public MemoryFactorization<T, G> {
-  using Base = MemoryFactorization<T, G>;
-  using typename Base::Broadcast;
-
- public:
-  EngineFactorization(const runtime::Context& context, const Layout& layout, double host_bytes)
-      : Base(context, layout, host_bytes) {
-    if (Base::board().is_called_by_logic() || Base::board().is_streaming()) {
-      throw bad_use("the host calls the engine for the broadcasts of HPL, from memory to memory",
-                    "use --issuer host and --mode buffered");
-    }
-    engine::Accl& engine = Base::board().engine();
-    row_ = engine.communicator(Base::line(/*is_row=*/true, layout.grid_row()));
-    column_ = engine.communicator(Base::line(/*is_row=*/false, layout.grid_column()));
-  }
-
- protected:
-  void broadcast(const Step& step, const std::vector<Broadcast>& all) override {
-    std::vector<engine::Request> requests;
-    for (const Broadcast& one : all) {
-      const View view{reinterpret_cast<std::byte*>(one.data), one.count,
-                      sizeof(T) == sizeof(double) ? Type::kFloat64 : Type::kFloat32};
-      requests.push_back(Base::board().engine().collective({.operation = Operation::kBroadcast,
-                                                            .root = static_cast<int>(Base::root(one, step)),
-                                                            .count = one.count,
-                                                            .own = Base::is_root(one, step) ? view : View{},
-                                                            .result = view},
-                                                           one.is_along_row ? row_ : column_));
-    }
-    for (engine::Request& request : requests) {
-      const engine::Result& result = request.wait();
-      if (!result.is_done())
-        throw Error(ExitCode::kInvalidResult, result.text, "see the first rank that says so");
-    }
-  }
-
- private:
-  int row_ = 0;
-  int column_ = 0;
-};
-
 /// By a transport between memories: to see that the factors are the same. Its times say nothing.
 template <typename T, int G>
 class TransportFactorization final : public MemoryFactorization<T, G> {
@@ -297,7 +142,9 @@ class TransportFactorization final : public MemoryFactorization<T, G> {
   }
 
  protected:
-  void broadcast(const Step& step, const std::vector<Broadcast>& all) override {
+  device::Events broadcast(const Step& step, const std::vector<Broadcast>& all,
+                           const device::Events& after) override {
+    for (const device::Event& event : after) event.wait();
     std::vector<fabric::Message> sends;
     std::vector<fabric::Message> receives;
     for (const Broadcast& one : all) {
@@ -323,6 +170,7 @@ class TransportFactorization final : public MemoryFactorization<T, G> {
       if (Base::is_root(one, step)) continue;
       memories_[one.is_along_row ? 0 : 1]->read(0, std::as_writable_bytes(std::span(one.data, one.count)));
     }
+    return {};
   }
 
  private:

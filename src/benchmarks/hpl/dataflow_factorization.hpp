@@ -43,6 +43,7 @@ class DataflowFactorization : public Execution {
       for (std::size_t k = 0; k < layout_.blocks(); ++k) iterate(make_step(layout_, k));
       events_.clear();
     });
+    check_carried();
   }
   void read_factors(void* values) override {
     if (!matrix_.empty()) std::memcpy(values, matrix_.data(), matrix_.size() * sizeof(T));
@@ -50,11 +51,11 @@ class DataflowFactorization : public Execution {
   [[nodiscard]] std::optional<double> exchange_hidden() const override { return std::nullopt; }
 
  protected:
-  /// `circuits`: the links that `carry_*` need.
-  DataflowFactorization(const runtime::Context& context, const Layout& layout,
-                        const fabric::Topology& circuits, double host_bytes)
+  /// Direct links are those of a torus.
+  DataflowFactorization(const runtime::Context& context, const Layout& layout, double host_bytes)
       : layout_(layout),
-        board_(context, circuits),
+        board_(context,
+               fabric::torus(static_cast<int>(layout.grid.rows), static_cast<int>(layout.grid.columns))),
         replications_(context.parameters().count("replications")),
         looks_ahead_(context.parameters().flag("lookahead")) {
     const std::size_t block = layout.block;
@@ -89,6 +90,9 @@ class DataflowFactorization : public Execution {
   /// What left and top stream, to the panels of all who have inner blocks. Returns when these can begin.
   virtual device::Events carry_panels(const Step& step) = 0;
 
+  /// Throws Error (1) for blocks that were not carried as they should, where nothing else says so.
+  virtual void check_carried() const {}
+
   [[nodiscard]] const Layout& layout() const { return layout_; }
   [[nodiscard]] emulation::Board& board() { return board_; }
   [[nodiscard]] int words() const { return shape_.words; }
@@ -102,9 +106,11 @@ class DataflowFactorization : public Execution {
     other.rank = rank;
     return make_step(other, step.iteration);
   }
+  /// Of two iterations, one behind the other; empty where only time is asked for.
+  [[nodiscard]] std::vector<T>& panels(bool is_top) { return is_top ? top_panels_ : left_panels_; }
   /// The panels of an iteration: two are in use at a time.
   [[nodiscard]] Word* panel(bool is_top, const Step& step) {
-    std::vector<T>& panels = is_top ? top_panels_ : left_panels_;
+    std::vector<T>& panels = this->panels(is_top);
     if (panels.empty()) return nullptr;
     return reinterpret_cast<Word*>(panels.data() + step.iteration % 2 * (panels.size() / 2));
   }
