@@ -221,6 +221,15 @@ def test_a_value_that_a_system_lacks_is_named(tmp_path):
     assert "no network of the kind host for the transport host" in only_error(done, codes=(2,))
 
 
+@pytest.mark.parametrize("name", ["b_eff", "ptrans", "hpl"])
+@pytest.mark.parametrize("way", ["--charge", "--timing-only"])
+def test_kernels_that_wait_for_each_other_are_charged_on_emulated_boards_only(tmp_path, system, name, way):
+    done = program(tmp_path, name).start(way, "--system", system, "--variant", "channels")
+    line = only_error(done, codes=(2,))
+    assert f"{way} with the variant channels, whose kernels wait for each other over channels" in line
+    assert "use --variant dataflow" in line
+
+
 def test_a_system_has_a_device_for_each_rank(tmp_path, system):
     for way in ("--timing-only", "--charge"):
         done = program(tmp_path, "b_eff").start(way, "--system", system, "--ranks", 33, "--largest", 1)
