@@ -1,23 +1,17 @@
 """How the tests run b_eff between kernels of emulated boards, and what they read of it."""
 
-from charged_runs import best, exported, program
+from boards import Systems
+from charged_runs import best, program
 
-ENGINES = ("accl-udp", "accl-tcp", "accl-rdma")
-ISSUERS = ("logic", "host")
-MODES = ("buffered", "streaming")
 SHORT = ("--largest", 7, "--repetitions", 2)
 
 
-class Boards:
-    """b_eff on the boards of noctua1 (channels) and noctua2 (engines)."""
+class Boards(Systems):
+    """b_eff on emulated boards."""
 
     def __init__(self, folder):
+        super().__init__(folder)
         self.b_eff = program(folder, "b_eff")
-        self.files = {name: exported(folder, name) for name in ("noctua1", "noctua2")}
-
-    def words(self, transport, system=None):
-        usual = "noctua1" if transport == "channels" else "noctua2"
-        return ("--transport", transport, "--system", system or self.files[usual])
 
     def run(self, transport, *words, system=None, **how):
         return self.b_eff.run(*self.words(transport, system), *words, **how)

@@ -4,7 +4,8 @@ import json
 
 import numpy as np
 import pytest
-from b_eff_kernels import ENGINES, Boards
+from b_eff_kernels import Boards
+from boards import ENGINES
 from charged_runs import exported, predicted
 from fabricmark.results import published
 from published_b_eff import curves

@@ -3,7 +3,8 @@
 import re
 
 import pytest
-from b_eff_kernels import ENGINES, ISSUERS, MODES, SHORT, Boards, failed
+from b_eff_kernels import SHORT, Boards, failed
+from boards import ENGINES, ISSUERS, MODES
 from charged_runs import exported, samples
 from stream_program import mpirun, only_error
 

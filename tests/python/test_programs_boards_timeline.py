@@ -3,7 +3,8 @@
 from itertools import pairwise
 
 import pytest
-from charged_runs import exported, program
+from boards import Systems
+from charged_runs import program
 from fabricmark.report import waits
 from fabricmark.results import timeline
 from stream_program import mpirun
@@ -29,11 +30,10 @@ TOUCHING = 1e-6  # of the time: times are written as seconds
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
     folder = tmp_path_factory.mktemp("timelines")
-    files = {name: exported(folder, name) for name in ("noctua1", "noctua2")}
+    systems = Systems(folder)
 
     def document(name, way, *words, launcher=()):
-        file = files["noctua1" if way == "channels" else "noctua2"]
-        asked = ("--transport", way, *WAYS[way], "--system", file, *SHORT[name], "--timeline", *words)
+        asked = (*systems.words(way), *WAYS[way], *SHORT[name], "--timeline", *words)
         done = program(folder, name).run(*asked, "--repetitions", 2, launcher=launcher)
         assert done.code == 0, done.errors
         return done.document

@@ -3,7 +3,7 @@
 import itertools
 
 import pytest
-from charged_runs import exported
+from boards import ENGINES, FAULTS, ISSUERS, LOST, Systems
 from stream_program import PROGRAM, Stream, mpirun, on_a_device, one_error, only_error
 
 pytestmark = [pytest.mark.programs, pytest.mark.usefixtures("of_the_repository")]
@@ -11,8 +11,6 @@ pytestmark = [pytest.mark.programs, pytest.mark.usefixtures("of_the_repository")
 FULL = pytest.mark.full
 # Blocks that do not divide the matrix, and several for each rank.
 SHORT = ("--size", 200, "--block-size", 16, "--repetitions", 2, "--timeout", 10)
-ISSUERS = ("host", "logic")
-ENGINES = ("accl-udp", "accl-tcp", "accl-rdma")
 # What carries blocks; of an engine also who calls it.
 WAYS = {
     "channels": ("channels",),
@@ -22,8 +20,6 @@ EACH = [
     pytest.param(way, marks=FULL if way in ("accl-udp, host", "accl-rdma, logic") else ()) for way in WAYS
 ]
 TYPES = ("float", "double")
-FAULTS = ("lost", "late", "swapped", "half", "blank", "flipped", "dead")
-LOST = ("lost", "dead")  # which end the run
 
 
 @pytest.fixture(scope="module")
@@ -32,14 +28,13 @@ def hpl(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def boards(tmp_path_factory, system):
+def boards(tmp_path_factory):
     """Words for a way or a transport: the system that has it."""
-    other = exported(tmp_path_factory.mktemp("noctua2"), "noctua2")
+    systems = Systems(tmp_path_factory.mktemp("systems"))
 
     def words(way, *more):
         transport, *how = WAYS.get(way, (way,))
-        file = system if transport == "channels" else other
-        return (*SHORT, "--system", file, "--transport", transport, *how, *more)
+        return (*SHORT, *systems.words(transport), *how, *more)
 
     return words
 
@@ -84,9 +79,9 @@ def test_calls_of_kernels_take_less_time_than_those_of_hosts(hpl, boards):
             m["best"] for m in done.document["measurements"] if m["kind"] == "modelled" and "samples" in m
         ]
 
-    host, logic = (rate("--issuer", issuer) for issuer in ISSUERS)
+    logic, host = (rate("--issuer", issuer) for issuer in ISSUERS)
     # Without data a block passes as one word.
-    for issuer, rates in zip(ISSUERS, (host, logic), strict=True):
+    for issuer, rates in zip(ISSUERS, (logic, host), strict=True):
         assert rate("--issuer", issuer, "--timing-only") == pytest.approx(rates, rel=0.02)
     assert all(one > 2 * other for one, other in zip(logic, host, strict=True))
 

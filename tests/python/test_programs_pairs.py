@@ -6,6 +6,7 @@ import shutil
 import tomllib
 
 import pytest
+from boards import ENGINES
 from charged_runs import exported
 from fabricmark.base import kernels
 from stream_program import KERNELS, PROGRAM, Stream, devices, only_error
@@ -15,7 +16,6 @@ pytestmark = pytest.mark.programs
 FULL = pytest.mark.full
 TOMLS = {path.parent.name: tomllib.loads(path.read_text()) for path in sorted(KERNELS.glob("*/kernel.toml"))}
 # A benchmark that is not here runs with its own sizes.
-ENGINES = ("accl-udp", "accl-tcp", "accl-rdma")
 SMALL = {
     "stream": ("--size", "1000"),
     "random_access": ("--log-size", "10"),

@@ -3,7 +3,8 @@
 import itertools
 
 import pytest
-from charged_runs import exported, samples
+from boards import ENGINES, FAULTS, ISSUERS, LOST, MODES, Systems
+from charged_runs import samples
 from stream_program import PROGRAM, Stream, mpirun, on_a_device, one_error, only_error
 
 pytestmark = [pytest.mark.programs, pytest.mark.usefixtures("of_the_repository")]
@@ -11,17 +12,12 @@ pytestmark = [pytest.mark.programs, pytest.mark.usefixtures("of_the_repository")
 FULL = pytest.mark.full
 SIZE, BLOCK = 100, 16  # seven blocks along an edge, the last ones not whole
 SHORT = ("--size", SIZE, "--block-size", BLOCK, "--round-blocks", 3, "--repetitions", 2, "--timeout", 10)
-ENGINES = ("accl-udp", "accl-tcp", "accl-rdma")
-MODES = ("buffered", "streaming")
-ISSUERS = ("logic", "host")
 TYPES = ("float", "double")
 # All that have a partner for each board.
 GRIDS = (
     *(("pq", ranks) for ranks in (1, 4, 9, 16)),
     *(("diagonal", ranks) for ranks in (2, 4, 16)),
 )
-FAULTS = ("lost", "late", "swapped", "half", "blank", "flipped", "dead")
-LOST = ("lost", "dead")  # which end the run
 WORDS = {"channels": 32, **dict.fromkeys(ENGINES, 64)}  # bytes
 
 
@@ -31,15 +27,14 @@ def ptrans(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def boards(tmp_path_factory, system):
+def boards(tmp_path_factory):
     """Words for a transport and a type: the system that has it, and as wide words as it takes."""
-    other = exported(tmp_path_factory.mktemp("noctua2"), "noctua2")
+    systems = Systems(tmp_path_factory.mktemp("systems"))
 
     def words(transport, data_type="float", *more):
         width = WORDS[transport] // (8 if data_type == "double" else 4)
-        file = system if transport == "channels" else other
         wide = ("--data-type", data_type, "--channel-width", width)
-        return (*SHORT, "--system", file, "--transport", transport, *wide, *more)
+        return (*SHORT, *systems.words(transport), *wide, *more)
 
     return words
 
