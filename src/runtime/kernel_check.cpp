@@ -38,6 +38,9 @@ class Checker {
         if (own != variant.defaults.end())
           defaults(parameter, own->second,
                    fmt::format("variants.{}.defaults.{}", variant.name, parameter.name));
+        if (!variant.over_fabric || !variant.over_fabric->contains(parameter.name)) continue;
+        defaults(parameter, variant.over_fabric->at(parameter.name),
+                 fmt::format("variants.{}.over_fabric.{}", variant.name, parameter.name));
       }
       if (parameter.type == Type::kInteger) before_.push_back(parameter.name);
     }
@@ -97,6 +100,9 @@ class Checker {
   void values_of(const VariantSpec& variant) const {
     const std::string where = fmt::format("variants.{}.", variant.name);
     for (const auto& [name, values] : variant.defaults) known(where + "defaults." + name, name);
+    if (variant.over_fabric) {
+      for (const auto& [name, values] : *variant.over_fabric) known(where + "over_fabric." + name, name);
+    }
     for (const auto& [name, largest] : variant.largest) {
       const ParameterSpec& parameter = known(where + "largest." + name, name);
       if (parameter.type != Type::kInteger)

@@ -78,11 +78,23 @@ void read_arguments(const TomlReader& reader, const toml::table& all, const std:
   }
 }
 
+/// Values by parameter and class of devices.
+std::map<std::string, std::map<std::string, Value>> read_defaults(const TomlReader& reader,
+                                                                  const toml::table& table, const char* name,
+                                                                  const std::string& where) {
+  std::map<std::string, std::map<std::string, Value>> found;
+  for (const auto& [parameter, node] : reader.table(table, name, where)) {
+    const std::string key(parameter.str());
+    found[key] = class_values(reader, node, where + name + "." + key);
+  }
+  return found;
+}
+
 VariantSpec read_variant(const TomlReader& reader, const std::string& name, const toml::table& table) {
   const std::string where = "variants." + name + ".";
   reader.only(table,
               {"file", "entry_points", "replicated", "autorun", "style", "transports", "arguments", "costs",
-               "defaults", "largest"},
+               "defaults", "over_fabric", "largest"},
               where);
   VariantSpec spec;
   spec.name = name;
@@ -107,12 +119,8 @@ VariantSpec read_variant(const TomlReader& reader, const std::string& name, cons
   } else if (table.contains("costs")) {
     read_costs(reader, reader.table(table, "costs", where), where, spec);
   }
-  if (table.contains("defaults")) {
-    for (const auto& [parameter, node] : reader.table(table, "defaults", where)) {
-      const std::string key(parameter.str());
-      spec.defaults[key] = class_values(reader, node, where + "defaults." + key);
-    }
-  }
+  if (table.contains("defaults")) spec.defaults = read_defaults(reader, table, "defaults", where);
+  if (table.contains("over_fabric")) spec.over_fabric = read_defaults(reader, table, "over_fabric", where);
   if (table.contains("largest")) {
     for (const auto& [parameter, node] : reader.table(table, "largest", where)) {
       const std::string key(parameter.str());
@@ -124,6 +132,10 @@ VariantSpec read_variant(const TomlReader& reader, const std::string& name, cons
 }
 
 }  // namespace
+
+bool VariantSpec::is_emulated_over(const std::string& transport) const {
+  return is_dataflow() || (over_fabric && is_of_kernels(transport));
+}
 
 const VariantSpec& KernelSpec::variant(const std::string& name) const {
   std::vector<std::string> names;

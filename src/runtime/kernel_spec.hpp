@@ -76,10 +76,14 @@ struct VariantSpec {
   std::map<std::string, std::vector<LoopSpec>> costs;            ///< by entry point; none where it is missing
   std::string costs_of;                                          ///< the variant that these are of, or empty
   std::map<std::string, std::map<std::string, Value>> defaults;  ///< parameter -> device class or "" -> value
-  std::map<std::string, double> largest;                         ///< parameter -> largest value of this kind
+  /// The same over transports of kernels; null where its messages cannot go that way.
+  std::optional<std::map<std::string, std::map<std::string, Value>>> over_fabric;
+  std::map<std::string, double> largest;  ///< parameter -> largest value of this kind
 
   /// Kernels in HLS C++, compiled into the program: they run on an emulated fabric, and on no device.
   [[nodiscard]] bool is_dataflow() const { return style == "dataflow"; }
+  /// Whether all that it does over this transport, or its messages alone, run on an emulated fabric.
+  [[nodiscard]] bool is_emulated_over(const std::string& transport) const;
 };
 
 struct ConstraintSpec {
@@ -107,7 +111,8 @@ struct TransportSpec {
   std::string name;
   std::string summary;
   bool is_of_devices = false;  ///< moves messages between the memories of devices, else of hosts
-  /// It is the way of dataflow kernels on an emulated fabric, and no fabric::Transport.
+  /// It is the way of dataflow kernels on an emulated fabric, and no folder of a fabric::Transport: that is
+  /// emulation::make_transport.
   bool is_of_kernels = false;
   std::vector<ParameterSpec> parameters;
 };
@@ -115,7 +120,7 @@ struct TransportSpec {
 /// Every folder of src/fabric that has one, in the order of their names.
 const std::vector<TransportSpec>& transport_specs();
 
-/// Whether dataflow kernels alone go that way.
+/// Whether it is one of an emulated fabric.
 bool is_of_kernels(const std::string& transport);
 
 /// Reads a kernel.toml. Throws Error (bad use) with file, line or key, and what is expected there.

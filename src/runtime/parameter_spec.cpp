@@ -43,13 +43,13 @@ bool names_transports(const toml::table& table) {
   return table["values"].value_exact<std::string>() == "transports";
 }
 
-/// The transports of kernels that a benchmark's kernels are for: dataflow kernels for all, others for those
-/// that their variant names.
+/// The transports of kernels that a benchmark's kernels are for: all where they are dataflow kernels, or
+/// where their messages may go over an emulated fabric, for others those that their variant names.
 std::vector<std::string> kernel_transports(const KernelSpec& spec) {
   std::vector<std::string> found;
   for (const VariantSpec& variant : spec.variants) {
     found.insert(found.end(), variant.transports.begin(), variant.transports.end());
-    if (!variant.is_dataflow()) continue;
+    if (!variant.is_dataflow() && !variant.over_fabric) continue;
     for (const TransportSpec& transport : transport_specs()) {
       if (transport.is_of_kernels) found.push_back(transport.name);
     }

@@ -203,12 +203,16 @@ void RankRun::choose_parameters() {
               .bitstream = found.system->bitstream,
               .devices = ranks_.size()};
   }
-  // Dataflow kernels have no time but that of a system.
-  if (options_.charges || (place_ && variant_->is_dataflow())) charge(*place_);
+  // An emulated fabric has no time but that of a system.
+  if (options_.charges || (place_ && is_emulated())) charge(*place_);
   kernel_source_ = spec_.folder / variant_->file;
   if (options_.kernel_file && bitstream_.empty()) kernel_source_ = *options_.kernel_file;
   result_.variant = found.variant;
   result_.optimized = options_.kernel_file.has_value();
+}
+
+bool RankRun::is_emulated() const {
+  return variant_->is_emulated_over(parameters_.has("transport") ? parameters_.text("transport") : "");
 }
 
 void RankRun::charge(const SystemPlace& place) {

@@ -46,6 +46,8 @@ class RankRun {
   void choose_parameters();
   /// Finds the code for the parameters. Throws Error (environment) where a device is needed and none is open.
   void choose_execution();
+  /// Whether its kernels or their messages run on an emulated fabric.
+  [[nodiscard]] bool is_emulated() const;
   /// From here on what the device does is charged, as a part of a system has it.
   void charge(const SystemPlace& place);
   /// Those of which each has a charged clock, where one is charged.

@@ -13,6 +13,7 @@
 #include "base/expression.hpp"
 #include "runtime/kernel_spec.hpp"
 #include "runtime/system_file.hpp"
+#include "runtime/variant_choice.hpp"
 
 namespace fabricmark::runtime {
 
@@ -226,22 +227,6 @@ void refuse_unknown(const KernelSpec& spec, const Overrides& overrides) {
   for (const auto& [name, unused] : overrides.parameters) require_parameter(spec, name, overrides.origin);
 }
 
-/// Base kernels are designs for FPGAs; a GPU would run them on one of its thousands of lanes.
-std::string usual_variant(const KernelSpec& spec, device::DeviceClass device_class) {
-  const std::string preferred = device_class == device::DeviceClass::kGpu ? "throughput" : "base";
-  const bool has_it = std::ranges::any_of(
-      spec.variants, [&](const VariantSpec& variant) { return variant.name == preferred; });
-  return has_it ? preferred : spec.variants.front().name;
-}
-
-/// Over transports of kernels their variant is the one; empty for others.
-std::string variant_of_transport(const KernelSpec& spec, const std::map<std::string, std::string>& given) {
-  const auto transport = given.find("transport");
-  if (transport == given.end() || !is_of_kernels(transport->second)) return {};
-  const auto found = std::ranges::find_if(spec.variants, &VariantSpec::is_dataflow);
-  return found == spec.variants.end() ? std::string() : found->name;
-}
-
 /// Kernels that start by themselves run on FPGAs only.
 void require_autorun(const VariantSpec& variant, device::DeviceClass device_class) {
   using device::DeviceClass;
@@ -353,15 +338,16 @@ Resolved resolve(const KernelSpec& spec, DeviceFacts facts, const Wanted& wanted
   std::optional<Overrides> system;
   if (!wanted.system.empty()) {
     const auto transport = wanted.parameters.find("transport");
-    const bool is_dataflow = !found.variant.empty() && spec.variant(found.variant).is_dataflow();
-    if (is_dataflow && transport == wanted.parameters.end()) {
+    const std::string way = transport == wanted.parameters.end() ? "" : transport->second;
+    const bool is_emulated = !found.variant.empty() && spec.variant(found.variant).is_emulated_over(way);
+    if (is_emulated && transport == wanted.parameters.end()) {
       throw bad_use(fmt::format("the variant {} with a system, but without a transport", found.variant),
                     "name the way of the kernels with --transport");
     }
     found.system = load_system(wanted.system, spec,
                                {.id = wanted.bitstream_id,
-                                .variant = is_dataflow ? "" : found.variant,
-                                .transport = is_dataflow ? transport->second : ""});
+                                .variant = is_emulated ? "" : found.variant,
+                                .transport = is_emulated ? way : ""});
     system = found.system->overrides;
     facts.banks = system->banks.value_or(facts.banks);
     if (found.variant.empty()) found.variant = system->variant.value_or("");
@@ -370,6 +356,7 @@ Resolved resolve(const KernelSpec& spec, DeviceFacts facts, const Wanted& wanted
   found.banks = facts.banks;
   require_autorun(spec.variant(found.variant), facts.device_class);
   found.spec = built_for(spec, found.variant, facts.replicas);
+  default_over_fabric(found.spec, found.variant, wanted.parameters);
   found.parameters = resolve(found.spec, found.variant, facts, wanted.parameters, system, sidecar);
   return found;
 }

@@ -11,7 +11,7 @@
 #include "base/error.hpp"
 #include "benchmarks/fft/batch.hpp"
 #include "benchmarks/fft/tables.hpp"
-#include "fabric/registry.hpp"
+#include "fabric/emulation/board_transport.hpp"
 
 namespace fabricmark::fft {
 
@@ -41,7 +41,7 @@ class DistributedExecution : public Execution {
         items_(cpu_items(context)),
         outgoing_(context.device(), bytes_, context.conditions().memory),
         incoming_(context.device(), bytes_, context.conditions().memory),
-        transport_(fabric::make_transport(
+        transport_(emulation::make_transport(
             context,
             {.space = outgoing_.space(), .largest_bytes = bytes_ / static_cast<std::size_t>(ranks_.size())})),
         swap_axes_(context.replications(1, kSwapAxes)),
@@ -88,7 +88,17 @@ class DistributedExecution : public Execution {
     rows_step_.set(0, {{"rows", local_.rows}});
     start(rows_step_, direction, inverse);
     exchange();
-    swap(direction, incoming_.device(), output_, {ranks, local_.columns, local_.rows});
+    order(direction);
+  }
+
+  // Twice such an exchange gives what was before it: there and, untimed, back.
+  void time_exchange(runtime::Laps& laps) override {
+    poison_one(outgoing_.device());
+    laps.time("exchange", [&] { exchange(incoming_, outgoing_); });
+    poison_one(incoming_.device());
+    poison_one(output_);
+    exchange(outgoing_, incoming_);
+    order(Direction::kInverse);
   }
 
  private:
@@ -99,7 +109,18 @@ class DistributedExecution : public Execution {
     std::size_t points = 1;
   };
 
-  void exchange() { transport_->all_to_all({&outgoing_, 0, bytes_}, {&incoming_, 0, bytes_}).wait(); }
+  void exchange(fabric::Memory& from, fabric::Memory& to) {
+    transport_->all_to_all({&from, 0, bytes_}, {&to, 0, bytes_}).wait();
+  }
+  void exchange() { exchange(outgoing_, incoming_); }
+  /// What the third exchange has brought, into natural order.
+  void order(Direction direction) {
+    const auto ranks = static_cast<std::size_t>(ranks_.size());
+    swap(direction, incoming_.device(), output_, {ranks, local_.columns, local_.rows});
+  }
+  void poison_one(device::Buffer& buffer) {
+    swap_axes_.transfer([&](int i) { buffer.poison(swap_axes_.queue(i)); });
+  }
   /// From what has arrived to what will be sent.
   void start(device::Replications& step, Direction direction, std::uint32_t inverse) {
     step.set(0, {{"in", incoming_.device()},

@@ -21,6 +21,9 @@ class Execution : public Interface {
   virtual void run(Direction direction) = 0;
   /// Overwrites the output, and all else that a kernel may have left for its next start, with NaN; waits.
   virtual void poison() = 0;
+  /// Of one vector over all ranks: times one exchange of all with all by itself, with the output of the last
+  /// run, which from then on is what went through it.
+  virtual void time_exchange(runtime::Laps& /*laps*/) {}
 };
 
 /// Points of one type.

@@ -7,6 +7,7 @@
 
 #include "base/error.hpp"
 #include "base/parallel.hpp"
+#include "benchmarks/common/digest.hpp"
 #include "benchmarks/fft/check.hpp"
 #include "benchmarks/fft/distributed_check.hpp"
 #include "benchmarks/fft/execution.hpp"
@@ -28,6 +29,9 @@ void check_message_fault(const runtime::Context& context) {
     throw bad_use(
         fmt::format("--inject-fault names '{}', but spoils messages of both directions", fault->target),
         "leave out the target, as in lost@1");
+  }
+  if (context.ranks().size() == 1 && runtime::is_of_kernels(context.parameters().text("transport"))) {
+    throw bad_use("one rank sends no message that could have the fault of --inject-fault", "use --ranks 2");
   }
   const bool needs_two =
       fault->kind == runtime::Fault::Kind::kLate || fault->kind == runtime::Fault::Kind::kSwapped;
@@ -72,6 +76,7 @@ class TypedFft : public runtime::Benchmark {
         execution_->poison();
       }
       laps.time(name(direction), [&] { execution_->run(direction); });
+      if (is_distributed_ && direction == Direction::kInverse) execution_->time_exchange(laps);
       const auto read = [&] { execution_->read_output(result(direction).data()); };
       if (direction == Direction::kForward) {
         laps.time("device_to_host", read);
@@ -127,8 +132,10 @@ class TypedFft : public runtime::Benchmark {
     References references(std::size_t{1} << log_size_, shared_threads(transforms(), threads_));
     if (sums_) references.give(sums_->release());
     sums_.reset();
+    digest_ = 0;
     for (const Direction direction : kDirections) {
       const std::span<const std::complex<T>> values = result(direction).span();
+      digest_ += digest_of(direction, values);
       const std::vector<runtime::Verdict> found =
           is_distributed_ ? check_distributed<T>(references, input_of(direction), values, first_point(),
                                                  log_size_, direction)
@@ -136,6 +143,11 @@ class TypedFft : public runtime::Benchmark {
       verdicts.insert(verdicts.end(), found.begin(), found.end());
     }
     return verdicts;
+  }
+
+  [[nodiscard]] std::vector<std::string> notes() const override {
+    if (!is_distributed_ || !computes_) return {};
+    return {common::digest_note(ranks_, "both results", digest_)};
   }
 
   [[nodiscard]] std::vector<runtime::Metric> metrics() const override {
@@ -154,6 +166,7 @@ class TypedFft : public runtime::Benchmark {
                          "FLOP"});
       metrics.push_back(runtime::bandwidth(name(direction), 2 * bytes));
     }
+    if (is_distributed_) metrics.push_back(runtime::bandwidth("exchange", bytes));
     metrics.push_back(runtime::bandwidth("host_to_device", bytes));
     metrics.push_back(runtime::bandwidth("device_to_host", bytes));
     return metrics;
@@ -186,6 +199,18 @@ class TypedFft : public runtime::Benchmark {
   }
   /// Transforms that this rank has alone, or has a part of.
   [[nodiscard]] std::size_t transforms() const { return is_distributed_ ? 1 : points_ >> log_size_; }
+  /// Of this rank's part of a result: the points are a row of a matrix for each direction.
+  [[nodiscard]] std::uint64_t digest_of(Direction direction, std::span<const std::complex<T>> points) const {
+    const std::size_t row = direction == Direction::kForward ? 0 : 1;
+    const std::size_t columns = std::size_t{2} << log_size_;
+    std::uint64_t digest = 0;
+    for (std::size_t i = 0; i < points.size(); ++i) {
+      const std::size_t column = 2 * (first_point() + i);
+      digest += common::digest_of_element(points[i].real(), row, column, columns) +
+                common::digest_of_element(points[i].imag(), row, column + 1, columns);
+    }
+    return digest;
+  }
   void make_input(Direction direction) {
     const std::uint64_t seed = input_seed(repetition_, direction);
     parallel_for(points_, threads_, kWorthAThread, [&](std::size_t begin, std::size_t end) {
@@ -214,6 +239,7 @@ class TypedFft : public runtime::Benchmark {
   device::HostArray<std::complex<T>> input_;                   // of the direction that is next
   std::array<device::HostArray<std::complex<T>>, 2> results_;  // [direction]
   std::optional<RandomSum<T>> sums_;                           // made for the first check
+  std::uint64_t digest_ = 0;                                   // of this rank's part of both results
   int repetition_ = 0;
 };
 
@@ -234,7 +260,10 @@ auto with(MakeExecution execution) {
 
 int main(int argc, char** argv) {
   using namespace fabricmark::fft;
-  return fabricmark::runtime::run_program(
-      argc, argv,
-      {"fft", {{"base", "host", with(make_base)}, {"throughput", "host", with(make_throughput)}}});
+  fabricmark::runtime::ExecutionTable table{{"base", "host", with(make_base)}};
+  for (const fabricmark::runtime::TransportSpec& transport : fabricmark::runtime::transport_specs()) {
+    if (!transport.is_of_devices && !transport.is_of_kernels) continue;
+    table.push_back({"throughput", transport.name, with(make_throughput)});
+  }
+  return fabricmark::runtime::run_program(argc, argv, {"fft", table});
 }

@@ -128,6 +128,15 @@ void Board::join_engine() {
   accl_ = std::make_unique<engine::Accl>(fabric_, *host_, system.engine);
 }
 
+std::unique_ptr<collectives::LinkCaller> Board::link_caller() {
+  const int own = host_->device();
+  for (int port = 0; port < topology().ports(own) && first_port_ < 0; ++port) {
+    const auto other = topology().neighbour({own, port});
+    if (other && other->node != own) first_port_ = port;
+  }
+  return std::make_unique<collectives::LinkCaller>(*fabric_, *host_);
+}
+
 bool Board::is_faulty() const {
   if (is_alone_) return false;  // its transport makes them
   const runtime::RunConditions& conditions = context_.conditions();

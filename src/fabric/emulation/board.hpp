@@ -10,6 +10,7 @@
 
 #include "fabric/dataflow/host.hpp"
 #include "fabric/engine/accl.hpp"
+#include "fabric/moves/link_caller.hpp"
 #include "fabric/topology.hpp"
 #include "runtime/benchmark.hpp"
 
@@ -77,6 +78,10 @@ class Board {
     laps.time(
         name, [&] { run(work, counted); }, times);
   }
+
+  /// What makes collective calls over the direct links of this board, which nobody else opens. Where
+  /// !has_engine().
+  [[nodiscard]] std::unique_ptr<collectives::LinkCaller> link_caller();
 
  private:
   void join_links(const fabric::Topology& circuits);
