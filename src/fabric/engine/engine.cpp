@@ -141,7 +141,9 @@ bool Engine::is_spoiled(Payload& payload, Time at) {
   if (!fault) return false;
   if (*fault == fabric::MessageFault::kLost) return true;
   if (*fault == fabric::MessageFault::kDead) {
-    fabric_.network().stack().kill(at, device_);
+    // As the message leaves: until then packets may have been advanced.
+    fabric::Stack& stack = fabric_.network().stack();
+    stack.kill(fabric::later(at, stack.lookahead()), device_);
     return false;
   }
   std::vector<std::byte> bytes = before_;
