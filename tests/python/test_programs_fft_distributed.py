@@ -74,7 +74,7 @@ def test_faults_of_one_vector_are_found_and_placed(fft, on_cpu, kind, direction)
     assert (transform, rank) == (0, 1) and 512 <= point < 1024, "in the part of rank 1"
 
 
-@pytest.mark.parametrize("kind", ["late", "swapped", "blank", "half"])
+@pytest.mark.parametrize("kind", ["late", "swapped", "blank", "half", "flipped"])
 @pytest.mark.parametrize("where", ["", "@1"])
 def test_messages_of_one_vector_that_are_spoiled_are_found(fft, on_cpu, kind, where):
     done = fft.run(*one(), "--ranks", 4, "--inject-fault", f"{kind}{where}")
@@ -98,6 +98,11 @@ def test_a_lost_message_of_one_vector_ends_in_one_line(fft, on_cpu, where):
     done = fft.run(*one(), "--ranks", 2, "--timeout", "0.5", "--inject-fault", f"lost{where}")
     assert re.search(r"message of 2048 bytes from rank \d in 0.5 s", only_error(done, codes=(3,)))
     assert done.document is None
+
+
+def test_a_rank_that_sends_nothing_ends_in_one_line(fft, on_cpu):
+    done = fft.run(*one(), "--ranks", 2, "--timeout", "0.5", "--inject-fault", "dead@1")
+    assert re.search(r"message of 2048 bytes from rank 1 in 0.5 s", only_error(done, codes=(3,)))
 
 
 @FULL

@@ -116,6 +116,21 @@ TEST(Resolve, TakesDefaultsByDeviceClassAndFpgaForTheEmulator) {
   EXPECT_EQ(defaults(DeviceClass::kEmulator).integer("copies"), 2) << "unless it has one of its own";
 }
 
+TEST(Resolve, TakesVariantAndDefaultsForAnEmulatedFabric) {
+  const KernelSpec fft = load_kernel_spec(std::filesystem::path(FABRICMARK_TEST_KERNELS) / "fft/kernel.toml");
+  const auto found = [&](const std::map<std::string, std::string>& given, const std::string& variant = "") {
+    const Resolved all = resolve(fft, on(DeviceClass::kCpu), Wanted{.variant = variant, .parameters = given});
+    return std::pair(all.variant, all.parameters.text("scope"));
+  };
+  EXPECT_EQ(found({}), std::pair("base", "batched"));
+  EXPECT_EQ(found({{"transport", "host"}}), std::pair("base", "batched"));
+  for (const char* transport : {"channels", "accl-udp", "accl-tcp", "accl-rdma"}) {
+    EXPECT_EQ(found({{"transport", transport}}), std::pair("throughput", "distributed"));
+    EXPECT_EQ(found({{"transport", transport}, {"scope", "batched"}}), std::pair("throughput", "batched"));
+    EXPECT_EQ(found({{"transport", transport}}, "base"), std::pair("base", "batched"));
+  }
+}
+
 TEST(Resolve, PutsTheDevicesCoresAndBanksForTheirNames) {
   EXPECT_EQ(resolved({}).integer("copies"), 6);
   EXPECT_EQ(resolve(spec(), "base", on(DeviceClass::kFpga), {}, {}, {}).integer("copies"), 4);

@@ -1,0 +1,241 @@
+// Collectives between memories over emulated boards: engines of messages and direct links.
+#include "fabric/emulation/board_transport.hpp"
+
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <tuple>
+
+#include "runtime/charged_ranks.hpp"
+#include "support.hpp"
+
+namespace fabricmark::emulation {
+
+namespace {
+
+using Json = nlohmann::json;
+using fabric::Memory;
+using runtime::Communicator;
+using test::mentions;
+using test::message_of;
+
+const std::vector<std::string> kTransports{"channels", "accl-udp", "accl-tcp", "accl-rdma"};
+
+std::string system_text() {
+  const auto value = [](double number) { return Json{{"value", number}, {"kind", "published"}}; };
+  const Json packets{{"latency_seconds", value(1.26e-6)},
+                     {"switch_seconds", value(1e-6)},
+                     {"start_seconds", value(0.24e-6)},
+                     {"host_start_seconds", value(30e-6)},
+                     {"copy_seconds", value(1.7e-6)},
+                     {"copy_bytes_per_second", value(14e9)},
+                     {"link_bytes_per_second", value(12.3e9)},
+                     {"line_bytes_per_second", value(12.5e9)},
+                     {"frame_bytes", value(8960)},
+                     {"frame_overhead_bytes", value(78)}};
+  const Json links{{"latency_seconds", value(520e-9)},
+                   {"clock_hz", value(156.25e6)},
+                   {"width_bytes", value(32)},
+                   {"links", value(4)}};
+  Json made{{"schema", "fabricmark-exported-system/1"}, {"name", "mine"}, {"bitstreams", Json::array()}};
+  made["devices"] = {{{"id", "star"}, {"values", {{"banks", value(1)}}}}};
+  made["networks"] = {{{"id", "packets"}, {"kind", "packet"}, {"topology", "switch"}, {"values", packets}},
+                      {{"id", "links"}, {"kind", "direct"}, {"values", links}}};
+  made["topology"] = {{{"device", "star"},
+                       {"networks",
+                        {{"channels", "links"},
+                         {"accl-udp", "packets"},
+                         {"accl-tcp", "packets"},
+                         {"accl-rdma", "packets"}}}}};
+  return made.dump();
+}
+
+/// A transport of a rank, with what stands behind it.
+struct Rank {
+  Rank(Communicator& ranks, const std::filesystem::path& file,
+       const std::map<std::string, std::string>& options, const std::optional<runtime::Fault>& fault) {
+    for (const runtime::TransportSpec& spec : runtime::transport_specs()) {
+      for (const runtime::ParameterSpec& option : spec.parameters)
+        parameters.set(option.name, option.defaults.at(""));
+    }
+    for (const auto& [name, text] : options) parameters.set(name, text);
+    conditions.system =
+        runtime::SystemPlace{.file = file, .device = "star", .bitstream = "", .devices = ranks.size()};
+    conditions.fault = fault;
+    charged = runtime::charged_ranks(ranks, *conditions.clock);
+    context.emplace(device, parameters, *charged, timeline, nullptr, variant, conditions);
+    transport = make_transport(*context);
+  }
+  [[nodiscard]] double seconds() const { return conditions.clock->seconds(); }
+
+  device::Device device = device::Device::none();
+  runtime::Parameters parameters;
+  device::Timeline timeline{false};
+  runtime::VariantSpec variant;
+  runtime::RunConditions conditions;
+  std::unique_ptr<Communicator> charged;
+  std::optional<runtime::Context> context;
+  std::unique_ptr<fabric::Transport> transport;
+};
+
+class BoardTransportOver : public testing::Test {
+ protected:
+  using Options = std::map<std::string, std::string>;
+
+  template <typename Body>
+  void each(int count, const Options& options, Body&& body,
+            const std::optional<runtime::Fault>& fault = std::nullopt) {
+    runtime::run_in_process(count, [&](Communicator& ranks) {
+      Rank rank(ranks, file_, options, fault);
+      body(*rank.transport, rank);
+      return 0;
+    });
+  }
+  static std::byte content(int sender, int receiver, std::size_t i) {
+    return static_cast<std::byte>(31 * sender + 7 * receiver + static_cast<int>(i) + 1);
+  }
+  /// Wrong bytes of this rank after an exchange of all with all, those around its memory included.
+  static std::size_t count_wrong(fabric::Transport& transport, std::size_t block) {
+    constexpr std::size_t kGuard = 5;
+    constexpr std::byte kNothing{0xa5};
+    const int own = transport.ranks().rank();
+    const std::size_t all = static_cast<std::size_t>(transport.ranks().size()) * block;
+    const auto outgoing = transport.allocate(all);
+    const auto incoming = transport.allocate(all + 2 * kGuard);
+    for (std::size_t i = 0; i < all; ++i)
+      outgoing->host()[i] = content(own, static_cast<int>(i / block), i % block);
+    std::ranges::fill(incoming->host(), kNothing);
+    transport.all_to_all({outgoing.get(), 0, all}, {incoming.get(), kGuard, all}).wait();
+    std::size_t wrong = 0;
+    for (std::size_t i = 0; i < all; ++i) {
+      const std::byte expected = content(static_cast<int>(i / block), own, i % block);
+      wrong += incoming->host()[kGuard + i] != expected ? 1 : 0;
+    }
+    for (std::size_t i = 0; i < kGuard; ++i) {
+      wrong += incoming->host()[i] != kNothing ? 1 : 0;
+      wrong += incoming->host()[kGuard + all + i] != kNothing ? 1 : 0;
+    }
+    return wrong;
+  }
+
+  test::TemporaryFolder folder_;
+  std::filesystem::path file_ = folder_.write("system.json", system_text());
+};
+
+TEST_F(BoardTransportOver, AnyNumberOfBoardsCarriesEveryPartToItsPlace) {
+  for (const std::string& name : kTransports) {
+    for (const int count : {1, 2, 3, 4, 9, 16, 25}) {
+      for (const char* issuer : {"logic", "host"}) {
+        each(count, {{"transport", name}, {"issuer", issuer}}, [&](fabric::Transport& transport, Rank&) {
+          for (const std::size_t block : {1U, 4U, 1001U, 100U}) {
+            EXPECT_EQ(count_wrong(transport, block), 0U) << name << ", " << count << " boards, " << block;
+          }
+        });
+      }
+    }
+  }
+}
+
+TEST_F(BoardTransportOver, OtherCablesCarryTheSame) {
+  for (const char* topology : {"ring*2", "full-mesh"}) {
+    each(4, {{"transport", "channels"}, {"topology", topology}},
+         [&](fabric::Transport& transport, Rank&) { EXPECT_EQ(count_wrong(transport, 64), 0U) << topology; });
+  }
+}
+
+TEST_F(BoardTransportOver, AllBoardsGatherAndBroadcast) {
+  constexpr std::size_t kBlock = 10;
+  for (const std::string& name : kTransports) {
+    each(5, {{"transport", name}}, [&](fabric::Transport& transport, Rank&) {
+      Memory own(kBlock);
+      Memory all(5 * kBlock);
+      for (std::size_t i = 0; i < kBlock; ++i) own.host()[i] = content(transport.ranks().rank(), 0, i);
+      transport.all_gather({&own, 0, kBlock}, {&all, 0, 5 * kBlock}).wait();
+      for (std::size_t i = 0; i < 5 * kBlock; ++i)
+        EXPECT_EQ(all.host()[i], content(static_cast<int>(i / kBlock), 0, i % kBlock)) << name;
+      for (int root = 0; root < 5; ++root) {
+        if (transport.ranks().rank() != root) std::ranges::fill(own.host(), std::byte{0});
+        transport.broadcast({&own, 0, kBlock}, root).wait();
+        for (std::size_t i = 0; i < kBlock; ++i) EXPECT_EQ(own.host()[i], content(0, 0, i)) << name;
+      }
+    });
+  }
+}
+
+TEST_F(BoardTransportOver, AnExchangeBeginsWhenAllAreReadyAndTakesAsLongOnAll) {
+  for (const std::string& name : kTransports) {
+    std::vector<double> alone(4);
+    std::vector<double> late(4);
+    std::vector<double> longer(4);
+    each(4, {{"transport", name}}, [&](fabric::Transport& transport, Rank& rank) {
+      const auto own = static_cast<std::size_t>(transport.ranks().rank());
+      const auto taken = [&](double before, std::size_t block) {
+        rank.conditions.clock->restart();
+        rank.conditions.clock->charge(before);
+        EXPECT_EQ(count_wrong(transport, block), 0U);
+        return rank.seconds();
+      };
+      alone[own] = taken(0, 100);
+      late[own] = taken(own == 2 ? 1 : 0.5, 100);
+      longer[own] = taken(0, 10000);
+    });
+    for (std::size_t rank = 0; rank < alone.size(); ++rank) {
+      EXPECT_GT(alone[rank], 0) << name;
+      EXPECT_EQ(alone[rank], alone[0]) << name;
+      EXPECT_NEAR(late[rank], 1 + alone[0], 1e-12) << name;
+      EXPECT_GT(longer[rank], alone[0]) << name;
+    }
+  }
+}
+
+TEST_F(BoardTransportOver, AFaultSpoilsWhatArrivesElsewhere) {
+  using Kind = runtime::Fault::Kind;
+  for (const std::string& name : kTransports) {
+    for (const Kind kind : {Kind::kLate, Kind::kSwapped, Kind::kHalf, Kind::kBlank, Kind::kFlipped}) {
+      std::vector<std::size_t> wrong(4);
+      const auto exchange = [&](fabric::Transport& transport, Rank&) {
+        wrong[static_cast<std::size_t>(transport.ranks().rank())] = count_wrong(transport, 1000);
+      };
+      each(4, {{"transport", name}}, exchange, runtime::Fault{.kind = kind, .rank = 1});
+      EXPECT_EQ(wrong[1], 0U) << name;
+      EXPECT_GT(std::accumulate(wrong.begin(), wrong.end(), std::size_t{0}), 0U) << name;
+    }
+  }
+}
+
+TEST_F(BoardTransportOver, ALostMessageEndsTheExchange) {
+  for (const std::string& name : kTransports) {
+    for (const auto kind : {runtime::Fault::Kind::kLost, runtime::Fault::Kind::kDead}) {
+      const std::string message = message_of(
+          [&] {
+            each(
+                4, {{"transport", name}},
+                [&](fabric::Transport& transport, Rank&) { count_wrong(transport, 1000); },
+                runtime::Fault{.kind = kind, .rank = 1});
+          },
+          ExitCode::kInvalidResult);
+      EXPECT_FALSE(message.empty()) << name;
+    }
+  }
+}
+
+TEST_F(BoardTransportOver, WhatIsNoCollectiveIsRefused) {
+  for (const std::string& name : kTransports) {
+    each(2, {{"transport", name}}, [&](fabric::Transport& transport, Rank&) {
+      const auto memory = transport.allocate(4);
+      const std::string message = message_of([&] { transport.send({{memory.get(), 0, 4}, 1, 0}); });
+      EXPECT_TRUE(mentions(message, name)) << message;
+      const auto space = memory->space();
+      EXPECT_FALSE(transport.supports(space, space, fabric::Operation::kMessage));
+      EXPECT_TRUE(transport.supports(space, space, fabric::Operation::kCollective));
+    });
+  }
+  const auto refused = [&](const Options& options) {
+    return message_of([&] { each(4, options, [](fabric::Transport&, Rank&) {}); });
+  };
+  EXPECT_TRUE(mentions(refused({{"transport", "accl-tcp"}, {"mode", "streaming"}}), "--mode streaming"));
+  EXPECT_TRUE(mentions(refused({{"transport", "channels"}, {"topology", "switch:4"}}), "switch:4"));
+}
+
+}  // namespace
+
+}  // namespace fabricmark::emulation
