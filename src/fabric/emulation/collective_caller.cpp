@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/error.hpp"
-#include "fabric/dataflow/stream.hpp"
+#include "fabric/dataflow/host.hpp"
 #include "fabric/engine/accl.hpp"
 #include "fabric/moves/link_caller.hpp"
 
