@@ -1,6 +1,7 @@
 #include "fabric/message_fault.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace fabricmark::fabric {
 
@@ -50,6 +51,18 @@ void spoil(std::span<std::byte> bytes, std::span<const std::byte> before, Messag
     case MessageFault::kDead:
       return;
   }
+}
+
+std::optional<MessageFault> DueFault::strike(std::vector<std::byte>& bytes) {
+  const std::vector<std::byte> before = std::exchange(before_, bytes);
+  const std::optional<MessageFault> fault = std::exchange(fault_, std::nullopt);
+  if (!fault) return fault;
+  const bool is_senders = *fault == MessageFault::kLost || *fault == MessageFault::kDead ||
+                          (*fault == MessageFault::kSwapped && swapping_ == Swapping::kOrder);
+  if (is_senders) return fault;
+  spoil(bytes, before, *fault);
+  if (bytes == before_) fault_ = fault;  // it has changed nothing: the next one
+  return fault;
 }
 
 }  // namespace fabricmark::fabric

@@ -27,4 +27,24 @@ std::optional<MessageFault> message_fault(const runtime::Fault& fault);
 /// bytes.
 void spoil(std::span<std::byte> bytes, std::span<const std::byte> before, MessageFault fault);
 
+/// A fault that waits for what one sender sends: it strikes the next of it, or, where it changes bytes, the
+/// first in which that shows.
+class DueFault {
+ public:
+  /// What becomes of kSwapped: halves change places here, or the sender sends in another order.
+  enum class Swapping { kHalves, kOrder };
+
+  explicit DueFault(Swapping swapping) : swapping_(swapping) {}
+  /// None: what was due is not any more.
+  void set(std::optional<MessageFault> fault) { fault_ = fault; }
+  /// To be called for all that is sent. The fault that strikes it, which has changed its bytes, or which its
+  /// sender has to make: kLost, kDead, and kSwapped of the order.
+  [[nodiscard]] std::optional<MessageFault> strike(std::vector<std::byte>& bytes);
+
+ private:
+  Swapping swapping_;
+  std::optional<MessageFault> fault_;
+  std::vector<std::byte> before_;  // as its sender meant it
+};
+
 }  // namespace fabricmark::fabric

@@ -12,17 +12,15 @@ namespace fabricmark::dataflow {
 /// The fault of a link: what leaves it in place of the words that its writer sends.
 class SpoiledWords {
  public:
-  /// The next word is struck, of faults that change bytes the next one in which that shows. After kDead
-  /// nothing leaves any more.
-  void strike(fabric::MessageFault fault) { next_ = fault; }
+  /// For the next word, as DueFault says. After kDead nothing leaves any more.
+  void strike(fabric::MessageFault fault) { due_.set(fault); }
   /// What leaves where this word is sent.
   [[nodiscard]] std::vector<std::vector<std::byte>> passing(std::span<const std::byte> word);
 
  private:
-  std::optional<fabric::MessageFault> next_;
+  fabric::DueFault due_{fabric::DueFault::Swapping::kOrder};
   bool is_dead_ = false;
-  std::vector<std::byte> before_;  // the last word that was sent
-  std::vector<std::byte> held_;    // which the next one overtakes
+  std::vector<std::byte> held_;  // which the next word overtakes
 };
 
 }  // namespace fabricmark::dataflow

@@ -135,9 +135,8 @@ std::size_t Engine::buffers_for(std::size_t bytes) const {
 
 bool Engine::is_spoiled(Payload& payload, Time at) {
   if (payload.bytes.empty()) return false;
-  const std::vector<std::byte> before =
-      std::exchange(before_, std::vector(payload.bytes.begin(), payload.bytes.end()));
-  const std::optional<fabric::MessageFault> fault = std::exchange(fault_, std::nullopt);
+  std::vector<std::byte> bytes(payload.bytes.begin(), payload.bytes.end());
+  const std::optional<fabric::MessageFault> fault = fault_.strike(bytes);
   if (!fault) return false;
   if (*fault == fabric::MessageFault::kLost) return true;
   if (*fault == fabric::MessageFault::kDead) {
@@ -146,9 +145,6 @@ bool Engine::is_spoiled(Payload& payload, Time at) {
     stack.kill(fabric::later(at, stack.lookahead()), device_);
     return false;
   }
-  std::vector<std::byte> bytes = before_;
-  fabric::spoil(bytes, before, *fault);
-  if (bytes == before_) fault_ = fault;  // it has changed nothing: the next message
   payload = Payload(std::move(bytes));
   return false;
 }

@@ -142,7 +142,7 @@ class Engine final : public dataflow::Network::Receiver {
 
   /// Has the fault happen to the next message with elements; none: what was to happen does not.
   void spoil(std::optional<fabric::MessageFault> fault) {
-    fault_ = fault;
+    fault_.set(fault);
     is_watched_ |= fault.has_value();
   }
 
@@ -241,8 +241,7 @@ class Engine final : public dataflow::Network::Receiver {
   std::map<int, std::function<void(Time, Payload)>> takers_;
   std::uint64_t lost_words_bytes_ = 0;
   bool is_watched_ = false;  // there was a fault to make
-  std::optional<fabric::MessageFault> fault_;
-  std::vector<std::byte> before_;  // the last message's elements, where it is watched
+  fabric::DueFault fault_{fabric::DueFault::Swapping::kHalves};
 };
 
 }  // namespace fabricmark::engine
