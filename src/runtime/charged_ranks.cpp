@@ -63,8 +63,10 @@ class ChargedRanks : public Communicator {
 
   // All waits are those of the other communicator.
   void set_pastime(Pastime* pastime) override { ranks_.set_pastime(pastime); }
-  std::vector<Letter> take_awaited() override { return ranks_.take_awaited(); }
-  [[nodiscard]] bool has_answered(const Letter& letter) const override { return ranks_.has_answered(letter); }
+  std::vector<Awaited> take_awaited() override { return ranks_.take_awaited(); }
+  [[nodiscard]] bool has_answered(const Awaited& awaited) const override {
+    return ranks_.has_answered(awaited);
+  }
 
   void set_timeout(double seconds) override {
     Communicator::set_timeout(seconds);

@@ -53,14 +53,15 @@ struct Ending {
 /// other work, such as a device's threads; or lets others run after each look.
 enum class Waiting { kSpin, kSleep, kYield };
 
-/// A message between two processes, as both can name it: the number-th of a tag that one sends the other.
-struct Letter {
+/// A message between two processes that one of them may await, as both can name it: the number-th of a tag
+/// that one sends the other.
+struct Awaited {
   int from = 0;
   int to = 0;
   int tag = 0;      ///< below 0: of a collective
   int is_send = 0;  ///< 1: its sender's request, 0: its receiver's
   std::uint64_t number = 0;
-  auto operator<=>(const Letter&) const = default;
+  auto operator<=>(const Awaited&) const = default;
 };
 
 /// A message under way. The memory behind it must stay until Communicator::test says that it is done.
@@ -69,7 +70,7 @@ struct Request {
   std::optional<std::size_t> wanted{};  ///< bytes of a receive, where the handle does not know them
   /// The pieces after the first, of a message longer than one can be; null for all others.
   std::unique_ptr<std::vector<Request>> rest{};
-  Letter letter{};  ///< between processes
+  Awaited awaited{};  ///< between processes
 };
 
 /// What else a rank does while it waits for others in vain.
@@ -150,9 +151,9 @@ class Communicator : public Interface {
   // for what is on its way.
 
   /// What this rank has looked for in vain since the last call, while it had a pastime.
-  virtual std::vector<Letter> take_awaited() { return {}; }
-  /// Whether this process is the other one of a letter, and has done its part: sent or asked for it.
-  [[nodiscard]] virtual bool has_answered(const Letter& /*letter*/) const { return false; }
+  virtual std::vector<Awaited> take_awaited() { return {}; }
+  /// Whether this process is the other end of a message, and has done its part: sent or asked for it.
+  [[nodiscard]] virtual bool has_answered(const Awaited& /*awaited*/) const { return false; }
 
   // Failure.
 

@@ -135,7 +135,7 @@ class MpiCommunicator : public Communicator {
   bool test(Request& request) override {
     while (request.handle != 0) {
       if (!test_piece(request)) {
-        if (pastime() != nullptr) note_awaited(request.letter);
+        if (pastime() != nullptr) note_awaited(request.awaited);
         return false;
       }
       if (!request.rest || request.rest->empty()) break;
@@ -147,13 +147,13 @@ class MpiCommunicator : public Communicator {
     return true;
   }
 
-  std::vector<Letter> take_awaited() override {
+  std::vector<Awaited> take_awaited() override {
     std::ranges::sort(awaited_);
     return std::exchange(awaited_, {});
   }
 
-  [[nodiscard]] bool has_answered(const Letter& letter) const override {
-    return world_->has_answered(letter);
+  [[nodiscard]] bool has_answered(const Awaited& awaited) const override {
+    return world_->has_answered(awaited);
   }
 
   void cancel(Request& request) override {
@@ -165,7 +165,7 @@ class MpiCommunicator : public Communicator {
       if (inner != MPI_REQUEST_NULL) {
         MPI_Cancel(&inner);
         MPI_Request_free(&inner);
-        world_->take_back(request.letter);
+        world_->take_back(request.awaited);
       }
     }
     request = {};
@@ -308,8 +308,8 @@ class MpiCommunicator : public Communicator {
     return first;
   }
 
-  void note_awaited(const Letter& letter) {
-    if (std::ranges::find(awaited_, letter) == awaited_.end()) awaited_.push_back(letter);
+  void note_awaited(const Awaited& awaited) {
+    if (std::ranges::find(awaited_, awaited) == awaited_.end()) awaited_.push_back(awaited);
   }
 
   template <typename Byte>
@@ -326,7 +326,7 @@ class MpiCommunicator : public Communicator {
     }
     Request packed = pack(request);
     if (!kSends) packed.wanted = bytes.size();
-    packed.letter = world_->next_letter(kSends, in_world(peer), communicator, tag);
+    packed.awaited = world_->next_awaited(kSends, in_world(peer), communicator, tag);
     return packed;
   }
 
@@ -353,7 +353,7 @@ class MpiCommunicator : public Communicator {
   int rank_;
   std::int64_t context_ = 0;
   std::uint64_t step_ = 0;  // collectives so far
-  std::vector<Letter> awaited_;
+  std::vector<Awaited> awaited_;
   int local_rank_ = 0;
   int local_size_ = 1;
 };

@@ -51,23 +51,23 @@ World::World(int* argc, char*** argv) {
   if (is_known != 0) largest_tag = *bound;
 }
 
-Letter World::next_letter(bool is_send, int peer, MPI_Comm communicator, int tag) {
-  Letter letter{.tag = communicator == control ? ~tag : tag, .is_send = is_send ? 1 : 0};
-  (is_send ? letter.from : letter.to) = rank;
-  (is_send ? letter.to : letter.from) = peer;
-  letter.number = (is_send ? sent_ : wanted_).add(peer, letter.tag);
-  return letter;
+Awaited World::next_awaited(bool is_send, int peer, MPI_Comm communicator, int tag) {
+  Awaited awaited{.tag = communicator == control ? ~tag : tag, .is_send = is_send ? 1 : 0};
+  (is_send ? awaited.from : awaited.to) = rank;
+  (is_send ? awaited.to : awaited.from) = peer;
+  awaited.number = (is_send ? sent_ : wanted_).add(peer, awaited.tag);
+  return awaited;
 }
 
-void World::take_back(const Letter& letter) {
-  if (letter.is_send == 0) wanted_.take_back(letter.from, letter.tag);
+void World::take_back(const Awaited& awaited) {
+  if (awaited.is_send == 0) wanted_.take_back(awaited.from, awaited.tag);
 }
 
-bool World::has_answered(const Letter& letter) const {
-  if (letter.is_send != 0) {
-    return letter.to == rank && wanted_.count(letter.from, letter.tag) >= letter.number;
+bool World::has_answered(const Awaited& awaited) const {
+  if (awaited.is_send != 0) {
+    return awaited.to == rank && wanted_.count(awaited.from, awaited.tag) >= awaited.number;
   }
-  return letter.from == rank && sent_.count(letter.to, letter.tag) >= letter.number;
+  return awaited.from == rank && sent_.count(awaited.to, awaited.tag) >= awaited.number;
 }
 
 World::~World() {

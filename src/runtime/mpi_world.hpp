@@ -65,11 +65,11 @@ class World {
 
   /// Of a message of any communicator, between this process and another one; collectives have tags of their
   /// own.
-  Letter next_letter(bool is_send, int peer, MPI_Comm communicator, int tag);
+  Awaited next_awaited(bool is_send, int peer, MPI_Comm communicator, int tag);
   /// A receive that is not waited for any more: the message goes to the next one.
-  void take_back(const Letter& letter);
+  void take_back(const Awaited& awaited);
   /// See Communicator.
-  [[nodiscard]] bool has_answered(const Letter& letter) const;
+  [[nodiscard]] bool has_answered(const Awaited& awaited) const;
 
   int rank = 0;
   int size = 1;

@@ -60,7 +60,7 @@ void check_ring(Communicator& ranks, int tag) {
 }
 
 /// Looks in vain for a message that its sender sends only when it has heard so.
-void check_letters(Communicator& ranks) {
+void check_awaited(Communicator& ranks) {
   struct : runtime::Pastime {
     void pass() override {}
     void stop() noexcept override {}
@@ -79,15 +79,15 @@ void check_letters(Communicator& ranks) {
   expect(awaited.size() == 1 && ranks.take_awaited().empty(), "what is awaited, once", ranks);
   // Everyone says what it awaits; the one before it has sent it or not.
   const auto said = ranks.all_gather(std::as_bytes(std::span(awaited)));
-  runtime::Letter wanted;
+  runtime::Awaited wanted;
   std::memcpy(&wanted, said.at(static_cast<std::size_t>(to)).data(), sizeof(wanted));
-  expect(!ranks.has_answered(wanted), "a letter that was not sent", ranks);
+  expect(!ranks.has_answered(wanted), "a message that was not sent", ranks);
   Request send = ranks.start_send(to, std::as_bytes(std::span(&own, 1)), 9);
-  expect(ranks.has_answered(wanted), "a letter that was sent", ranks);
-  expect(ranks.size() == 1 || !ranks.has_answered(awaited.front()), "a letter of others", ranks);
+  expect(ranks.has_answered(wanted), "a message that was sent", ranks);
+  expect(ranks.size() == 1 || !ranks.has_answered(awaited.front()), "a message of others", ranks);
   ranks.wait(receive, from);
   ranks.wait(send, to);
-  expect(received == own, "the letter itself", ranks);
+  expect(received == own, "the message itself", ranks);
 }
 
 void check_split(Communicator& ranks) {
@@ -95,7 +95,7 @@ void check_split(Communicator& ranks) {
   const int members = (ranks.size() + 1 - ranks.rank() % 2) / 2;
   expect(part->size() == members, "the size of a part", ranks);
   expect(part->rank() == members - 1 - ranks.rank() / 2, "the order of a part", ranks);
-  check_letters(*part);
+  check_awaited(*part);
   check_reductions(*part);
   check_gather(*part);
   // The same tag in both, begun in another order than ended.

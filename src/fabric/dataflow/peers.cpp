@@ -67,7 +67,7 @@ Peers::~Peers() {
 bool Peers::has_answered() const {
   return std::ranges::any_of(before_, [this](const Said& said) {
     return std::ranges::any_of(said.awaited,
-                               [this](const auto& letter) { return ranks_->has_answered(letter); });
+                               [this](const auto& one) { return ranks_->has_answered(one); });
   });
 }
 
@@ -92,7 +92,7 @@ void Peers::say(const Report& own, Packet& packet) const {
   packet.put(awaited_.has_value());
   packet.put<std::uint64_t>(awaited_ ? awaited_->size() : 0);
   if (!awaited_) return;
-  for (const runtime::Letter& letter : *awaited_) packet.put(letter);
+  for (const runtime::Awaited& one : *awaited_) packet.put(one);
 }
 
 void Peers::begin_meeting(const Report& own, const std::vector<Packet>& packets,
@@ -162,7 +162,7 @@ Peers::Said Peers::hear(Packet& packet) const {
   said.has_answered = packet.get<bool>();
   said.is_passing = packet.get<bool>();
   for (auto count = packet.get<std::uint64_t>(); count > 0; --count) {
-    said.awaited.push_back(packet.get<runtime::Letter>());
+    said.awaited.push_back(packet.get<runtime::Awaited>());
   }
   return said;
 }

@@ -79,7 +79,7 @@ class Peers {
   [[nodiscard]] int own() const { return ranks_->rank(); }
   [[nodiscard]] int size() const { return ranks_->size(); }
   /// The host of this process waits for these messages, and passes its time; absent: it does not.
-  void pass(std::optional<std::vector<runtime::Letter>> awaited) { awaited_ = std::move(awaited); }
+  void pass(std::optional<std::vector<runtime::Awaited>> awaited) { awaited_ = std::move(awaited); }
 
   /// Sends each its packet, and all the report; and parcels, bytes that must stay until the meeting ends.
   void begin_meeting(const Report& own, const std::vector<Packet>& packets,
@@ -106,7 +106,7 @@ class Peers {
     Report report;
     bool is_passing = false;
     bool has_answered = false;  // something that was awaited in the meeting before
-    std::vector<runtime::Letter> awaited;
+    std::vector<runtime::Awaited> awaited;
   };
   [[nodiscard]] bool has_answered() const;
   /// Those that have are forgotten.
@@ -118,7 +118,7 @@ class Peers {
   void receive_rests();
 
   std::unique_ptr<runtime::Communicator> ranks_;
-  std::optional<std::vector<runtime::Letter>> awaited_;
+  std::optional<std::vector<runtime::Awaited>> awaited_;
   std::unique_ptr<Meeting> meeting_;  ///< the one that is open, or the next
   std::vector<Moving> leaving_parcels_;
   std::vector<Moving> arriving_parcels_;
