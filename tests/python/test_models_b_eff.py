@@ -219,6 +219,15 @@ def test_memory_that_host_and_device_share_is_mapped_where_asked_and_for_long_me
     assert b_eff.mapped_seconds(1e-3, 1e-5) == pytest.approx(1.02e-3)
 
 
+def test_shared_staging_leaves_out_the_message():
+    for one in (board(), gpu()):
+        private, shared = (
+            found(b_eff.predict(host_parameters(0, staging=staging), one, 2))
+            for staging in ("private", "shared")
+        )
+        assert shared.value > private.value and "without the message" in shared.explanation
+
+
 def test_chunks_overlap_on_a_link_of_its_own_only():
     for one, gains in ((board(), False), (gpu(), True)):
         whole = found(b_eff.predict(host_parameters(0), one, 2)).value

@@ -11,7 +11,7 @@ import numpy as np
 
 from fabricmark.models import Board, _measured
 from fabricmark.models._fit import Modelled, curve
-from fabricmark.models._host_path import DIRECTIONS, EXCHANGE
+from fabricmark.models._host_path import DIRECTIONS, EXCHANGE, MEASURED
 from fabricmark.models._measured import Run
 from fabricmark.models.machine import Bitstream, Curve
 
@@ -28,7 +28,8 @@ def fit(runs: Sequence[Run]) -> dict[str, float]:
     for run in runs:
         if run.parameters.get("transport") == "cpu":
             continue  # those are the hosts' curve
-        chunk = run.parameters.get("chunk_bytes", 0)
+        is_shared = run.parameters.get("staging") == "shared"  # a way that has no line of its own
+        chunk = MEASURED if is_shared else run.parameters.get("chunk_bytes", 0)
         for step in (*LINES, EXCHANGE) if chunk >= 0 else LINES:  # else each size went its own way
             for size, seconds in curve(run.measurements, step).items():
                 is_long = step == EXCHANGE and 0 < chunk < size
@@ -57,6 +58,8 @@ def over_host(
     sizes, parameters: Mapping, bitstream: Bitstream | None, board: Board, ranks: int
 ) -> Modelled | None:
     """Whole exchanges, and longer ones than a chunk from mapped memory; None where no parameters say."""
+    if parameters.get("staging") == "shared":
+        return None
     whole = line(sizes, bitstream, board, ranks, EXCHANGE)
     chunk = parameters.get("chunk_bytes", 0)
     is_long = (np.asarray(sizes) > chunk) & (np.asarray(chunk) > 0)

@@ -228,6 +228,7 @@ std::shared_ptr<std::byte> allocate_pinned(const DeviceInfo& info, const cl::Dev
 
 std::shared_ptr<void> pin(const cl::Device& device, const cl::Context& context, std::span<std::byte> pages) {
   try {
+    const auto lock = setup_lock();
     const cl::Buffer memory(context, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, pages.size(), pages.data());
     const cl::CommandQueue queue(context, device);
     // As long as it is mapped the host's pages are the memory's, and runtimes copy from and to them as from
