@@ -87,7 +87,7 @@ std::vector<double> Tuner::slowest_of(const std::vector<double>& own) const {
 }
 
 void Tuner::measure(TunedSize& size) {
-  constexpr int kOfAll = 1;           // rounds that count, before ways that are far behind are left out
+  constexpr int kOfAll = 2;           // rounds that count, before ways that are far behind are left out
   constexpr std::size_t kInARow = 5;  // short messages: one begins while the ranks still wait for each other
   constexpr std::size_t kShort = std::size_t{16} << 10;
   constexpr double kFarBehind = 2;

@@ -32,7 +32,7 @@ struct Tuning {
 
 /// Measures the transport's ways against each other, a ring in which every rank exchanges with both
 /// neighbours as b_eff does, and has it take the fastest of each size. Ways that take twice as long as the
-/// fastest are soon left out. Returns these by size class; none
+/// fastest are left out after two rounds. Returns these by size class; none
 /// where the transport has nothing to choose. Collective; all ranks get the same.
 std::vector<TunedSize> tune(Transport& transport, const Tuning& tuning);
 
