@@ -72,11 +72,15 @@ class Memory : public Interface {
                      Event* done) = 0;
   virtual void read(Queue& queue, void* destination, std::size_t bytes, std::size_t offset,
                     Event* done) const = 0;
-  virtual void copy_to(Queue& queue, Memory& other, std::size_t bytes) const = 0;
+  /// From byte `from` here to byte `to` there; of another memory of the same kind.
+  virtual void copy_to(Queue& queue, Memory& other, std::size_t bytes, std::size_t from,
+                       std::size_t to) const = 0;
   virtual void fill(Queue& queue, std::byte value, std::size_t bytes, std::size_t offset) = 0;
   virtual void migrate(Queue& queue, bool to_host) = 0;
   virtual std::byte* map(Queue& queue, bool for_writing, std::size_t bytes, std::size_t offset) = 0;
   virtual void unmap(Queue& queue, std::byte* mapped) = 0;
+  /// What other libraries of this process know it by; null where there is nothing.
+  [[nodiscard]] virtual void* address() const { return nullptr; }
   /// A view that keeps what is under it alive.
   [[nodiscard]] virtual std::shared_ptr<Memory> part(std::size_t bytes, std::size_t offset) const = 0;
 };

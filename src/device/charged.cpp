@@ -132,8 +132,9 @@ class ChargedMemory : public backend::Memory {
     copy(queue, /*is_to_device=*/false, bytes, done,
          [&](Event* ended) { memory_->read(of(queue).below_it(), destination, bytes, offset, ended); });
   }
-  void copy_to(backend::Queue& queue, backend::Memory& other, std::size_t bytes) const override {
-    memory_->copy_to(of(queue).below_it(), *static_cast<ChargedMemory&>(other).memory_, bytes);
+  void copy_to(backend::Queue& queue, backend::Memory& other, std::size_t bytes, std::size_t from,
+               std::size_t to) const override {
+    memory_->copy_to(of(queue).below_it(), *static_cast<ChargedMemory&>(other).memory_, bytes, from, to);
   }
   void fill(backend::Queue& queue, std::byte value, std::size_t bytes, std::size_t offset) override {
     memory_->fill(of(queue).below_it(), value, bytes, offset);
@@ -157,6 +158,7 @@ class ChargedMemory : public backend::Memory {
       written_.erase(found);
     }
   }
+  [[nodiscard]] void* address() const override { return memory_->address(); }
   [[nodiscard]] std::shared_ptr<backend::Memory> part(std::size_t bytes, std::size_t offset) const override {
     return std::make_shared<ChargedMemory>(memory_->part(bytes, offset), bytes, charging_);
   }

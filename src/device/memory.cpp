@@ -94,8 +94,11 @@ void Buffer::read(const Queue& queue, void* destination, std::size_t bytes, std:
   memory_->read(queue.implementation(), destination, bytes, offset, done);
 }
 
-void Buffer::copy_to(const Queue& queue, Buffer& other) const {
-  memory_->copy_to(queue.implementation(), *other.memory_, bytes_);
+void Buffer::copy_to(const Queue& queue, Buffer& other) const { copy_to(queue, other, bytes_, 0, 0); }
+
+void Buffer::copy_to(const Queue& queue, Buffer& other, std::size_t bytes, std::size_t from,
+                     std::size_t to) const {
+  memory_->copy_to(queue.implementation(), *other.memory_, bytes, from, to);
 }
 
 void Buffer::fill(const Queue& queue, std::byte value) {

@@ -129,6 +129,8 @@ class Buffer {
             Event* done = nullptr) const;
   /// Copies all bytes into a buffer of the same size; neither is SVM.
   void copy_to(const Queue& queue, Buffer& other) const;
+  /// Copies `bytes` from byte `from` into another buffer of the same kind, from its byte `to` on.
+  void copy_to(const Queue& queue, Buffer& other, std::size_t bytes, std::size_t from, std::size_t to) const;
   /// Sets every byte to `value`.
   void fill(const Queue& queue, std::byte value);
   /// Sets every floating-point number to NaN, so that nothing that a kernel left can be used again.
@@ -141,6 +143,10 @@ class Buffer {
   void unmap(const Queue& queue, std::byte* mapped);
   /// A view of `bytes` from `offset`, a multiple of the device's alignment. Throws Error (bad use) otherwise.
   [[nodiscard]] Buffer part(std::size_t offset, std::size_t bytes) const;
+  /// What other libraries of this process know it by, for them to use and never to be read through: of SVM
+  /// the address of its first byte, else the runtime's handle of the memory object, which has no offsets.
+  /// Null for memory that has no bytes.
+  [[nodiscard]] void* address() const { return memory_->address(); }
   [[nodiscard]] const backend::Memory& implementation() const { return *memory_; }
 
  private:

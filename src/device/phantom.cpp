@@ -32,7 +32,8 @@ class PhantomMemory : public backend::Memory {
     std::memset(destination, 0, bytes);
     end(done);
   }
-  void copy_to(backend::Queue& /*queue*/, backend::Memory& /*other*/, std::size_t /*bytes*/) const override {}
+  void copy_to(backend::Queue& /*queue*/, backend::Memory& /*other*/, std::size_t /*bytes*/,
+               std::size_t /*from*/, std::size_t /*to*/) const override {}
   void fill(backend::Queue& /*queue*/, std::byte /*value*/, std::size_t /*bytes*/,
             std::size_t /*offset*/) override {}
   void migrate(backend::Queue& /*queue*/, bool /*to_host*/) override {}

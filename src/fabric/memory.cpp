@@ -39,6 +39,14 @@ device::Buffer& Memory::device() {
   return *device_;
 }
 
+device::Buffer Memory::part(std::size_t offset, std::size_t bytes) {
+  constexpr std::size_t kMostParts = 4096;
+  const auto found = parts_.find({offset, bytes});
+  if (found != parts_.end()) return found->second;
+  if (parts_.size() >= kMostParts) parts_.clear();
+  return parts_.emplace(std::pair(offset, bytes), device().part(offset, bytes)).first->second;
+}
+
 std::size_t total_bytes(std::span<const Message> messages) {
   return std::accumulate(messages.begin(), messages.end(), std::size_t{0},
                          [](std::size_t sum, const Message& message) { return sum + message.bytes; });

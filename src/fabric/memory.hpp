@@ -1,8 +1,10 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <optional>
 #include <span>
+#include <utility>
 
 #include "device/device.hpp"
 #include "device/memory.hpp"
@@ -28,11 +30,15 @@ class Memory {
   [[nodiscard]] std::span<std::byte> host();
   /// What kernels work on. Throws std::logic_error for memory of the host.
   [[nodiscard]] device::Buffer& device();
+  /// A view of its memory object for a library that knows it by its handle, made once: such a library may do
+  /// much on the first use of a handle. `offset` is a multiple of the device's alignment, or 0.
+  [[nodiscard]] device::Buffer part(std::size_t offset, std::size_t bytes);
 
  private:
   device::HostArray<std::byte> host_;
   std::optional<device::Buffer> device_;
   device::Queue queue_;
+  std::map<std::pair<std::size_t, std::size_t>, device::Buffer> parts_;  // [offset, bytes]
 };
 
 /// Part of a memory; sizes in bytes.

@@ -22,6 +22,7 @@ class ChargedRanks : public Communicator {
   [[nodiscard]] int local_size() const override { return ranks_.local_size(); }
   [[nodiscard]] std::string kind() const override { return ranks_.kind(); }
   [[nodiscard]] std::string library() const override { return ranks_.library(); }
+  [[nodiscard]] bool takes(DevicePointers pointers) const override { return ranks_.takes(pointers); }
   void start() override { ranks_.start(); }
 
   std::int64_t all_reduce_max(std::int64_t value) override {

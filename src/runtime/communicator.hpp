@@ -49,6 +49,9 @@ struct Ending {
   bool is_orderly = true;   ///< all ranks have come; otherwise abort_all_ranks must end those that have not
 };
 
+/// Whose pointers to the memory of GPUs an MPI library may take for a message's bytes.
+enum class DevicePointers { kCuda, kRocm, kLevelZero };
+
 /// How a rank waits: it asks again and again, which is fastest; or sleeps in between, where the core has
 /// other work, such as a device's threads; or lets others run after each look.
 enum class Waiting { kSpin, kSleep, kYield };
@@ -97,6 +100,9 @@ class Communicator : public Interface {
   /// How long ranks that end wait for each other after a failure: whoever looks at nothing for so long is
   /// taken for stuck.
   static constexpr std::chrono::seconds kGrace{3};
+  /// Bytes of a message that goes as a whole. Nobody but the library behind it looks at what its address
+  /// stands for, where ranks are processes: it may be a handle.
+  static constexpr std::size_t kLongestPiece = std::size_t{1} << 30;
 
   [[nodiscard]] virtual int rank() const = 0;
   [[nodiscard]] virtual int size() const = 0;
@@ -107,6 +113,8 @@ class Communicator : public Interface {
   [[nodiscard]] virtual std::string kind() const = 0;
   /// Name and version of the MPI library; empty without MPI.
   [[nodiscard]] virtual std::string library() const { return {}; }
+  /// Whether that library says of itself that it takes such pointers.
+  [[nodiscard]] virtual bool takes(DevicePointers /*pointers*/) const { return false; }
   [[nodiscard]] bool is_root() const { return rank() == 0; }
 
   /// The first call on every rank of a run: learns which ranks share this host. Collective.

@@ -46,8 +46,6 @@ bool is_first_process() {
 
 namespace {
 
-constexpr std::size_t kLongestPiece = std::size_t{1} << 30;  // MPI's lengths are int
-
 class MpiCommunicator : public Communicator {
  public:
   MpiCommunicator(int* argc, char*** argv)
@@ -83,6 +81,8 @@ class MpiCommunicator : public Communicator {
     const std::string version(text, static_cast<std::size_t>(length));
     return version.substr(0, version.find_first_of(",\n"));
   }
+
+  [[nodiscard]] bool takes(DevicePointers pointers) const override { return mpi_takes(pointers); }
 
   /// By dissemination (Hensgen, Finkel and Manber, "Two algorithms for barrier synchronization", 1988): after
   /// round k a rank knows the largest value of the 2^(k + 1) ranks up to itself.

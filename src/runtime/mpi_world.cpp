@@ -3,6 +3,9 @@
 
 #include "runtime/mpi_world.hpp"
 
+#ifdef OPEN_MPI
+#include <mpi-ext.h>
+#endif
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -26,6 +29,31 @@ Error mpi_failure(int code, const char* action) {
       fmt::format("MPI could not {} ({})", action, std::string(text, static_cast<std::size_t>(length))),
       "start all ranks with the same options, and check the hosts and the network of this job");
 }
+
+#ifdef MPIX_GPU_SUPPORT_CUDA
+
+// MPICH, and what is made of it.
+bool mpi_takes(DevicePointers pointers) {
+  const int kind = pointers == DevicePointers::kCuda   ? MPIX_GPU_SUPPORT_CUDA
+                   : pointers == DevicePointers::kRocm ? MPIX_GPU_SUPPORT_HIP
+                                                       : MPIX_GPU_SUPPORT_ZE;
+  int is_supported = 0;
+  return MPIX_GPU_query_support(kind, &is_supported) == MPI_SUCCESS && is_supported != 0;
+}
+
+#else
+
+bool mpi_takes([[maybe_unused]] DevicePointers pointers) {
+#if defined(OMPI_HAVE_MPI_EXT_CUDA) && OMPI_HAVE_MPI_EXT_CUDA
+  if (pointers == DevicePointers::kCuda) return MPIX_Query_cuda_support() != 0;
+#endif
+#if defined(OMPI_HAVE_MPI_EXT_ROCM) && OMPI_HAVE_MPI_EXT_ROCM
+  if (pointers == DevicePointers::kRocm) return MPIX_Query_rocm_support() != 0;
+#endif
+  return false;
+}
+
+#endif
 
 void end_process_after(std::chrono::seconds limit, int exit_code) {
   std::thread([limit, exit_code] {

@@ -22,6 +22,9 @@ inline void check_mpi(int code, const char* action) {
   if (code != MPI_SUCCESS) throw mpi_failure(code, action);
 }
 
+/// Whether the library says that it takes such pointers; false for one that says nothing.
+bool mpi_takes(DevicePointers pointers);
+
 /// Ends the process where MPI itself does not: another rank may be gone while all finalise.
 void end_process_after(std::chrono::seconds limit, int exit_code);
 

@@ -1,4 +1,5 @@
-// A program for mpirun: the communicator's calls over MPI. Prints what is wrong; with "large", sends 3 GiB.
+// A program for mpirun: the communicator's calls over MPI. Prints what is wrong; with "large", sends 3 GiB;
+// with "takes", prints of which GPUs the library says that it takes pointers.
 #include <cmath>
 #include <cstring>
 #include <iostream>
@@ -135,6 +136,9 @@ int main(int argc, char** argv) {
   ranks->start();
   if (argc > 1 && std::strcmp(argv[1], "large") == 0) {
     send_large(*ranks);
+  } else if (argc > 1 && std::strcmp(argv[1], "takes") == 0) {
+    std::cout << ranks->takes(runtime::DevicePointers::kCuda) << ranks->takes(runtime::DevicePointers::kRocm)
+              << ranks->takes(runtime::DevicePointers::kLevelZero) << '\n';
   } else {
     check_reductions(*ranks);
     check_gather(*ranks);

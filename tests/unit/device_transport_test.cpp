@@ -2,7 +2,7 @@
 #include <array>
 #include <tuple>
 
-#include "host_support.hpp"
+#include "ring_support.hpp"
 #include "transport_caller_support.hpp"
 
 namespace fabricmark::fabric {
@@ -18,6 +18,8 @@ using test_support::OnRing;
 using test_support::options_of;
 using test_support::Ring;
 using test_support::waiting;
+
+constexpr const char* kOfProcesses = "mpi";  // needs ranks that are processes
 
 // Whole, in chunks, from mapped memory where the device shares it: bytes of a chunk, mapped memory.
 const std::vector<std::pair<std::size_t, bool>> kWays{{0, false}, {1000, false}, {1000, true}};
@@ -141,7 +143,7 @@ TEST_F(OnRing, AMessageThatDoesNotComeIsNamedWholeOrInChunks) {
 
 TEST_F(OnRing, TransportsAreMadeByName) {
   for (const runtime::TransportSpec& spec : runtime::transport_specs()) {
-    if (spec.is_of_kernels) continue;
+    if (spec.is_of_kernels || spec.name == kOfProcesses) continue;
     on_ranks(1, waiting(kTimeout), options_of(spec.name), [&](const auto& context, Communicator& ranks) {
       const std::unique_ptr<Transport> transport = make_transport(context);
       EXPECT_EQ(transport->name(), spec.name);
@@ -159,6 +161,10 @@ TEST_F(OnRing, TransportsAreMadeByName) {
       EXPECT_TRUE(mentions(message, spec.name) && mentions(message, "--transport")) << message;
     });
   }
+  on_ranks(2, waiting(kTimeout), options_of(kOfProcesses), [](const auto& context, Communicator& /*ranks*/) {
+    const std::string message = message_of([&] { make_transport(context); });
+    EXPECT_TRUE(mentions(message, "mpirun -n 2")) << message;
+  });
   on_ranks(1, waiting(kTimeout), options_of("pigeon"), [](const auto& context, Communicator& /*ranks*/) {
     const std::string message = message_of([&] { make_transport(context); });
     EXPECT_TRUE(mentions(message, "'pigeon'") && mentions(message, "cpu or host")) << message;
@@ -167,7 +173,7 @@ TEST_F(OnRing, TransportsAreMadeByName) {
 
 TEST_F(OnRing, ATunedTransportSaysWhatItChoseAndCarriesMessagesOfAnySize) {
   for (const runtime::TransportSpec& spec : runtime::transport_specs()) {
-    if (spec.is_of_kernels) continue;
+    if (spec.is_of_kernels || spec.name == kOfProcesses) continue;
     on_ranks(2, waiting(kTimeout), options_of(spec.name), [&](const auto& context, Communicator& ranks) {
       const auto transport = make_transport(context, {.largest_bytes = std::size_t{1} << 18});
       EXPECT_TRUE(mentions(transport->choice(), "measured")) << transport->choice();

@@ -4,7 +4,7 @@
 #include <tuple>
 
 #include "device/phantom.hpp"
-#include "host_support.hpp"
+#include "ring_support.hpp"
 #include "transport_caller_support.hpp"
 
 namespace fabricmark::fabric {

@@ -260,9 +260,10 @@ auto with(MakeExecution execution) {
 
 int main(int argc, char** argv) {
   using namespace fabricmark::fft;
-  fabricmark::runtime::ExecutionTable table{{"base", "host", with(make_base)}};
+  fabricmark::runtime::ExecutionTable table;
   for (const fabricmark::runtime::TransportSpec& transport : fabricmark::runtime::transport_specs()) {
     if (!transport.is_of_devices && !transport.is_of_kernels) continue;
+    if (!transport.is_of_kernels) table.push_back({"base", transport.name, with(make_base)});
     table.push_back({"throughput", transport.name, with(make_throughput)});
   }
   return fabricmark::runtime::run_program(argc, argv, {"fft", table});

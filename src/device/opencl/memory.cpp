@@ -74,8 +74,9 @@ class BufferMemory : public Memory {
       handle(queue).enqueueReadBuffer(memory_, CL_FALSE, offset, bytes, destination, nullptr, event);
     });
   }
-  void copy_to(backend::Queue& queue, backend::Memory& other, std::size_t bytes) const override {
-    handle(queue).enqueueCopyBuffer(memory_, dynamic_cast<BufferMemory&>(other).memory_, 0, 0, bytes);
+  void copy_to(backend::Queue& queue, backend::Memory& other, std::size_t bytes, std::size_t from,
+               std::size_t to) const override {
+    handle(queue).enqueueCopyBuffer(memory_, dynamic_cast<BufferMemory&>(other).memory_, from, to, bytes);
   }
   void fill(backend::Queue& queue, std::byte value, std::size_t bytes, std::size_t offset) override {
     // NVIDIA's runtime loses its queue where a fill begins at 2^31 bytes or more: there through a view.
@@ -96,6 +97,7 @@ class BufferMemory : public Memory {
   void unmap(backend::Queue& queue, std::byte* mapped) override {
     handle(queue).enqueueUnmapMemObject(memory_, mapped);
   }
+  [[nodiscard]] void* address() const override { return memory_(); }
   [[nodiscard]] std::shared_ptr<backend::Memory> part(std::size_t bytes, std::size_t offset) const override {
     const cl_buffer_region region{offset, bytes};
     return std::make_shared<BufferMemory>(
@@ -120,8 +122,9 @@ class SvmMemory : public Memory {
             Event* done) const override {
     copy(queue, destination, bytes_.get() + offset, bytes, done);
   }
-  void copy_to(backend::Queue& queue, backend::Memory& other, std::size_t bytes) const override {
-    copy(queue, dynamic_cast<SvmMemory&>(other).bytes_.get(), bytes_.get(), bytes, nullptr);
+  void copy_to(backend::Queue& queue, backend::Memory& other, std::size_t bytes, std::size_t from,
+               std::size_t to) const override {
+    copy(queue, dynamic_cast<SvmMemory&>(other).bytes_.get() + to, bytes_.get() + from, bytes, nullptr);
   }
   void fill(backend::Queue& queue, std::byte value, std::size_t bytes, std::size_t offset) override {
     check(clEnqueueSVMMemFill(handle(queue)(), bytes_.get() + offset, &value, sizeof(value), bytes, 0,
@@ -138,6 +141,7 @@ class SvmMemory : public Memory {
   void unmap(backend::Queue& queue, std::byte* mapped) override {
     check(clEnqueueSVMUnmap(handle(queue)(), mapped, 0, nullptr, nullptr), "clEnqueueSVMUnmap");
   }
+  [[nodiscard]] void* address() const override { return bytes_.get(); }
   [[nodiscard]] std::shared_ptr<backend::Memory> part(std::size_t /*bytes*/,
                                                       std::size_t offset) const override {
     return std::make_shared<SvmMemory>(std::shared_ptr<std::byte>(bytes_, bytes_.get() + offset));
