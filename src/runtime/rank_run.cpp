@@ -34,17 +34,18 @@ void check_data_type(const Parameters& parameters, const device::DeviceInfo& inf
   }
 }
 
-/// Kernels of several devices that wait for each other end when words come, which none of them can tell alone.
+/// Kernels of several devices that wait for each other end when words come, which none of them can tell
+/// alone.
 void check_chargeable(const KernelSpec& spec, const VariantSpec& variant, bool is_timing_only) {
   if (variant.is_dataflow() || variant.transports.empty()) return;
   const auto other = std::ranges::find_if(spec.variants, &VariantSpec::is_dataflow);
-  throw bad_use(fmt::format("{} with the variant {}, whose kernels wait for each other over {}: the costs of "
-                            "each do not say how long",
-                            is_timing_only ? "--timing-only" : "--charge", variant.name,
-                            variant.transports.front()),
-                other == spec.variants.end()
-                    ? "choose another --variant"
-                    : fmt::format("use --variant {}, the same design on emulated boards", other->name));
+  throw bad_use(
+      fmt::format("{} with the variant {}, whose kernels wait for each other over {}: the costs of "
+                  "each do not say how long",
+                  is_timing_only ? "--timing-only" : "--charge", variant.name, variant.transports.front()),
+      other == spec.variants.end()
+          ? "choose another --variant"
+          : fmt::format("use --variant {}, the same design on emulated boards", other->name));
 }
 
 }  // namespace
