@@ -1,4 +1,4 @@
-"""One vector of fm_fft over all ranks, whose exchanges go over emulated boards: the same result over all ways,
+"""One vector of fm_fft over all ranks, exchanged over emulated boards: the same result over all ways,
 and every fault of it is found."""
 
 import itertools
