@@ -279,8 +279,7 @@ def request_of(request, answer):
     board = Board("b", request["class"], request["banks"], 1e9, cores=request["cores"])
     # Which an FPGA needs; over some transports there is one kind of kernel only.
     is_of_kernels = request["settings"].get("transport", "").startswith(("accl", "channels"))
-    is_dataflow = answer.get("variant", "dataflow" if is_of_kernels else "") == "dataflow"
-    variant = "dataflow" if is_dataflow else "base"
+    variant = answer.get("variant", "dataflow" if is_of_kernels else "base")
     bitstream = Bitstream("b", request["benchmark"], "b", variant, "none", {})
     system = System("s", "", board, "b", 1, 1, {}, (bitstream,) if request["class"] == "fpga" else ())
     return points.PredictionRequest(request["benchmark"], system, "none", points.WEAK)
