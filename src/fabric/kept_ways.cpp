@@ -132,8 +132,10 @@ std::string settle_ways(Transport& transport, const runtime::Context& context, s
     return fmt::format("{} (kept by `fabricmark tune` at {})", choice_in_words(transport, kept->ways),
                        kept->created);
   }
+  constexpr std::size_t kLongestAtStart = std::size_t{16}
+                                          << 20;  // longer ones go as these: it shall be short
   std::vector<std::string> ways;
-  for (const TunedSize& size : tune(transport, {.largest_bytes = largest_bytes})) {
+  for (const TunedSize& size : tune(transport, {.largest_bytes = std::min(largest_bytes, kLongestAtStart)})) {
     ways.push_back(size.ways[size.best]);
   }
   return choice_in_words(transport, ways) + " (measured at the start" + trouble + ")";

@@ -14,7 +14,7 @@ namespace fabricmark::fabric {
 namespace {
 
 /// What is longer goes as what is as long: the ways differ by their first cost and their rate.
-constexpr std::size_t kLongest = std::size_t{16} << 20;
+constexpr std::size_t kLongest = std::size_t{64} << 20;
 constexpr std::size_t kFineFrom = std::size_t{16} << 10;  // the ways of longer messages differ more
 constexpr int kTag = 1 << 13;
 
@@ -43,13 +43,16 @@ class Tuner {
   void measure(TunedSize& size);
 
  private:
-  double one(std::size_t bytes);
+  [[nodiscard]] double one(std::size_t bytes) { return is_one_way_ ? to_and_fro(bytes) / 2 : ring(bytes); }
+  double ring(std::size_t bytes);
+  double to_and_fro(std::size_t bytes);
   /// The largest of all ranks' by way; the same on all.
   [[nodiscard]] std::vector<double> slowest_of(const std::vector<double>& own) const;
 
   Transport& transport_;
   runtime::Communicator& ranks_;
   int rounds_;
+  bool is_one_way_;
   std::size_t room_;
   std::unique_ptr<Memory> outgoing_, incoming_;
 };
@@ -58,6 +61,7 @@ Tuner::Tuner(Transport& transport, const Tuning& tuning)
     : transport_(transport),
       ranks_(transport.ranks()),
       rounds_(tuning.rounds),
+      is_one_way_(tuning.is_one_way),
       room_(tuned_sizes(tuning.largest_bytes).back()),
       outgoing_(transport.allocate(2 * room_)),
       incoming_(transport.allocate(2 * room_)) {
@@ -66,7 +70,21 @@ Tuner::Tuner(Transport& transport, const Tuning& tuning)
   incoming_->write(0, zeros);
 }
 
-double Tuner::one(std::size_t bytes) {
+double Tuner::to_and_fro(std::size_t bytes) {
+  ranks_.barrier();
+  const int other = ranks_.rank() ^ 1;
+  if (other >= ranks_.size()) return 0;
+  const bool is_first = ranks_.rank() < other;
+  const Message out{{outgoing_.get(), 0, bytes}, other, kTag};
+  const Message in{{incoming_.get(), 0, bytes}, other, kTag};
+  const auto start = std::chrono::steady_clock::now();
+  if (is_first) transport_.send(out).wait();
+  transport_.receive(in).wait();
+  if (!is_first) transport_.send(out).wait();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+double Tuner::ring(std::size_t bytes) {
   const int right = (ranks_.rank() + 1) % ranks_.size();
   const int left = (ranks_.rank() + ranks_.size() - 1) % ranks_.size();
   const std::array<Message, 2> sends{

@@ -26,6 +26,9 @@ struct TunedSize {
 struct Tuning {
   std::size_t largest_bytes = 0;
   int rounds = 5;  ///< in which all ways take turns
+  /// Instead of a ring: of each two ranks the first one sends a message, the other one sends it back; half of
+  /// that time counts. For measuring alone, as the programs of the suite send both ways at once.
+  bool is_one_way = false;
   /// Called after each size; on all ranks.
   std::function<void(const TunedSize&)> told{};
 };

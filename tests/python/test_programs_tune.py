@@ -102,8 +102,9 @@ def test_bad_use_is_one_line(tune, cache, words, said):
     assert not (cache / "tuning").exists()
 
 
-def test_what_is_not_to_be_kept_is_not(tune, cache):
-    done = tune.start(*QUICK, "--transport", "cpu", "--no-keep", "--json", "-")
+@pytest.mark.parametrize("option", ["--no-keep", "--one-way"])
+def test_what_is_not_to_be_kept_is_not(tune, cache, option):
+    done = tune.start(*QUICK, "--transport", "cpu", option, "--json", "-")
     assert done.code == 0
     assert [one["transport"] for one in json.loads(done.output)] == ["cpu"]
     assert not (cache / "tuning").exists()

@@ -101,7 +101,8 @@ class FakeMemory : public backend::Memory {
     dynamic_cast<FakeQueue&>(queue).run(
         rates_.read(bytes), [=, this] { std::copy_n(bytes_.data() + offset, bytes, to); }, done);
   }
-  void copy_to(backend::Queue& /*queue*/, backend::Memory& /*other*/, std::size_t /*bytes*/) const override {}
+  void copy_to(backend::Queue& /*queue*/, backend::Memory& /*other*/, std::size_t /*bytes*/,
+               std::size_t /*from*/, std::size_t /*to*/) const override {}
   void fill(backend::Queue& /*queue*/, std::byte value, std::size_t bytes, std::size_t offset) override {
     std::fill_n(bytes_.data() + offset, bytes, value);
   }

@@ -36,13 +36,13 @@ device::Selection phantom_selection() {
 }
 
 using Shape = std::tuple<int, std::int64_t, std::int64_t>;  // ranks, bytes of a chunk, slots
-class SharedRing : public OnRing, public testing::WithParamInterface<Shape> {};
+class SharedStagingRing : public OnRing, public testing::WithParamInterface<Shape> {};
 
-INSTANTIATE_TEST_SUITE_P(Shapes, SharedRing,
+INSTANTIATE_TEST_SUITE_P(Shapes, SharedStagingRing,
                          testing::Combine(testing::Values(1, 2, 3, 4), testing::Values(0, 1000, 4099, 100003),
                                           testing::Values(0, 1, 2, 4)));
 
-TEST_P(SharedRing, CarriesMessagesOfAnySizes) {
+TEST_P(SharedStagingRing, CarriesMessagesOfAnySizes) {
   const auto [count, chunk, slots] = GetParam();
   on_ranks(count, waiting(kTimeout),
            [chunk = chunk, slots = slots](const auto& context, Communicator& ranks) {
@@ -205,7 +205,7 @@ TEST_F(OnRing, ForcedStagingIsWhatTheChoiceSays) {
     on_ranks(2, waiting(kTimeout), options, [&](const auto& context, Communicator& ranks) {
       const auto transport = make_transport(context, {.largest_bytes = std::size_t{1} << 19});
       const bool is_shared = staging == "shared";
-      EXPECT_EQ(mentions(transport->choice(), "shared memory"), is_shared) << transport->choice();
+      EXPECT_EQ(mentions(context.remarks().at(0), "shared memory"), is_shared) << context.remarks().at(0);
       Ring ring(*transport, ranks, {1, 0, 4096, 65537, 1 << 20});
       ring.prepare(1);
       ring.exchange();

@@ -66,10 +66,6 @@ device::Event MpiTransport::start(std::span<const Message> sends, std::span<cons
   return device::Event(std::move(transfer));
 }
 
-std::string MpiTransport::choice() const {
-  return "over mpi, MPI gets " + in_words(passing_, device_.info());
-}
-
 bool MpiTransport::arrives(bool leaves_device) {
   constexpr int kCheckTag = 1 << 13;  // above those of benchmarks and of collectives
   // Not more than a pointer: so much lies behind every handle.
@@ -113,6 +109,7 @@ std::unique_ptr<Transport> make(const runtime::Context& context, const Transport
       passing(info, context.conditions().memory, context.parameters().text("svm_pointers"), context.ranks());
   auto transport = std::make_unique<MpiTransport>(context, how, use.waiting);
   transport->check_library();
+  context.remark("over mpi, MPI gets " + in_words(how, info));
   return transport;
 }
 

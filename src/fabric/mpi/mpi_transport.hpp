@@ -25,7 +25,6 @@ class MpiTransport : public Transport {
   [[nodiscard]] std::unique_ptr<Memory> allocate(std::size_t bytes) override;
   device::Event start(std::span<const Message> sends, std::span<const Message> receives,
                       const device::Events& after = {}) override;
-  [[nodiscard]] std::string choice() const override;
 
   /// Collective: sends a few bytes from a device to the next rank's host, and then from its host to the
   /// device. Throws Error (environment) on all ranks where other bytes arrive than were sent: a library that

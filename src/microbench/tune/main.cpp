@@ -4,7 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <iostream>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -22,16 +22,18 @@ namespace {
 
 using namespace fabricmark;
 using fabric::TunedSize;
+using microbench::MeasuredTransport;
 
 constexpr const char* kProgram = "fm_tune";
 
 struct Options {
-  microbench::MeasuredTransport::Wanted measured{};
+  MeasuredTransport::Wanted measured{};
   std::vector<std::string> transports{};  ///< empty: all of which ranks here can be
   int ranks = 2;
   int rounds = 20;
   std::string largest = "16MiB";
   bool keeps = true;
+  bool is_one_way = false;
   std::optional<std::string> json{};
   std::string text{};  ///< to print instead, for --help and --version
 };
@@ -51,6 +53,8 @@ Options parsed(const std::vector<std::string>& arguments) {
   app.add_option("--timeout", options.measured.timeout_seconds, "seconds to wait for a message [60]")
       ->check(CLI::Range(0.1, 1e6));
   app.add_flag("!--no-keep", options.keeps, "measure and print, but keep nothing");
+  app.add_flag("--one-way", options.is_one_way,
+               "time messages that go to and fro between two ranks, and keep nothing: half of that time");
   app.add_option("--json", options.json, "write what was measured, as a list; - for standard output");
   microbench::add_selection(app, options.measured.selection);
   try {
@@ -82,8 +86,10 @@ std::string row(const TunedSize& size) {
 class Run {
  public:
   Run(runtime::Communicator& ranks, const Options& options) : ranks_(ranks), options_(options) {}
-  /// Throws Error (bad use) where the ranks cannot be those of this transport; on all of them alike.
-  void tune(const std::string& name);
+  /// Throws Error where the ranks or the library cannot be those of this transport; on all of them alike.
+  void tune(const std::string& name) { tune(*opened(name)); }
+  /// The same, or says why not.
+  void try_to_tune(const std::string& name);
   /// The list of all documents.
   [[nodiscard]] std::string documents() const {
     return fmt::format("[\n{}]\n", fmt::join(documents_, ",\n"));
@@ -93,15 +99,34 @@ class Run {
   }
 
  private:
+  [[nodiscard]] std::unique_ptr<MeasuredTransport> opened(const std::string& name) const;
+  void tune(const MeasuredTransport& measured);
+
   runtime::Communicator& ranks_;
   const Options& options_;
   std::vector<std::string> documents_;
 };
 
-void Run::tune(const std::string& name) {
-  microbench::MeasuredTransport::Wanted wanted = options_.measured;
+std::unique_ptr<MeasuredTransport> Run::opened(const std::string& name) const {
+  MeasuredTransport::Wanted wanted = options_.measured;
   wanted.transport = name;
-  const microbench::MeasuredTransport measured(ranks_, wanted);
+  return std::make_unique<MeasuredTransport>(ranks_, wanted);
+}
+
+void Run::try_to_tune(const std::string& name) {
+  std::unique_ptr<MeasuredTransport> measured;
+  try {
+    measured = opened(name);
+  } catch (const runtime::DeadlineError&) {
+    throw;
+  } catch (const Error& error) {
+    print(fmt::format("{} skipped: {}\n", name, error.cause()));
+    return;
+  }
+  tune(*measured);
+}
+
+void Run::tune(const MeasuredTransport& measured) {
   fabric::Transport& transport = measured.transport();
   if (transport.ways(1).empty()) {
     print(fmt::format("messages over {} have one way only: nothing to tune\n", transport.name()));
@@ -113,10 +138,11 @@ void Run::tune(const std::string& name) {
   const std::vector<TunedSize> sizes =
       fabric::tune(transport, {.largest_bytes = microbench::sizes_of(options_.largest).second,
                                .rounds = options_.rounds,
+                               .is_one_way = options_.is_one_way,
                                .told = [&](const TunedSize& size) { print(row(size)); }});
   documents_.push_back(fabric::tuning_document(place, sizes));
   runtime::collective_step(ranks_, [&] {
-    if (!ranks_.is_root() || !options_.keeps) return;
+    if (!ranks_.is_root() || !options_.keeps || options_.is_one_way) return;
     fabric::keep_ways(place, sizes);
     print(fmt::format("kept: {}\n", fabric::kept_file(place).string()));
   });
@@ -129,14 +155,8 @@ int run(runtime::Communicator& ranks, const Options& options) {
   ranks.set_timeout(options.measured.timeout_seconds);
   Run run(ranks, options);
   for (const std::string& name : options.transports) run.tune(name);
-  for (const std::string& name : microbench::MeasuredTransport::names()) {
-    if (!options.transports.empty()) break;
-    try {
-      run.tune(name);
-    } catch (const Error& error) {
-      if (error.code() != ExitCode::kBadUse) throw;
-      run.print(fmt::format("{} skipped: {}\n", name, error.cause()));
-    }
+  for (const std::string& name : MeasuredTransport::names()) {
+    if (options.transports.empty()) run.try_to_tune(name);
   }
   runtime::collective_step(ranks, [&] {
     if (!ranks.is_root() || !options.json) return;
