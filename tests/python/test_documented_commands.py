@@ -34,7 +34,8 @@ NOT_RUN = {
 }
 # What takes long: programs with the sizes that they have by default, fits, many runs.
 LONG = re.compile(
-    r" (run|scale|ab) (?!--help)|(^|[ /])fm_(?!\w+ --help)|mpirun|validate --fit|calibrate --again| tune(?! --)| tune --ranks"
+    r" (run|scale|ab) (?!--help)|(^|[ /])fm_(?!\w+ --help)|mpirun|validate --fit|calibrate --again"
+    r"| tune(?! --(show|help))"
 )
 
 

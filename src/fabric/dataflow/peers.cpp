@@ -66,8 +66,7 @@ Peers::~Peers() {
 
 bool Peers::has_answered() const {
   return std::ranges::any_of(before_, [this](const Said& said) {
-    return std::ranges::any_of(said.awaited,
-                               [this](const auto& one) { return ranks_->has_answered(one); });
+    return std::ranges::any_of(said.awaited, [this](const auto& one) { return ranks_->has_answered(one); });
   });
 }
 
