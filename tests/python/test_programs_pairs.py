@@ -9,7 +9,7 @@ import pytest
 from boards import ENGINES
 from charged_runs import exported
 from fabricmark.base import kernels
-from stream_program import KERNELS, PROGRAM, Stream, devices, only_error
+from stream_program import KERNELS, PROGRAM, Stream, devices, mpirun, only_error
 
 pytestmark = pytest.mark.programs
 
@@ -98,9 +98,13 @@ def of_kernels(tmp_path_factory):
 def test_every_pair_runs_or_is_refused_by_name(program, of_kernels, benchmark):
     small = (*SMALL.get(benchmark, ()), "--repetitions", "1", "--warmup", "0")
     for name, words in pairs(benchmark):
-        is_dataflow = TOMLS[benchmark]["variants"][words[1]].get("style") == "dataflow"
-        boards = of_kernels.get(words[-1], ()) if is_dataflow else ()
-        done = program(benchmark).run(*words, *boards, *small)
+        variant = TOMLS[benchmark]["variants"][words[1]]
+        is_on_boards = variant.get("style") == "dataflow" or "over_fabric" in variant
+        more = of_kernels.get(words[-1], ()) if is_on_boards else ()
+        how = {}
+        if words[-1] == "mpi":  # whose ranks are processes, and which hands any MPI its shared virtual memory
+            more, how = ("--memory", "svm"), {"launcher": mpirun(1)}
+        done = program(benchmark).run(*words, *more, *small, **how)
         if name == "channels with channels" and NO_CHANNELS in done.errors:
             assert done.code == 2
             continue
