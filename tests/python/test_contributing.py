@@ -204,6 +204,4 @@ def test_a_transport_is_a_folder_that_b_eff_runs_over(copy):
         sys.executable, "-m", "fabricmark", "list", "b_eff", cwd=copy, **kernels, COLUMNS="200",
         FABRICMARK_ROOT=str(copy), PYTHONPATH=str(copy / "python"),
     )  # fmt: skip
-    assert all(one in listed.stdout for one in ("--cable-us", "cable,", "a long cable")), (
-        listed.stdout
-    )
+    assert all(one in listed.stdout for one in ("--cable-us", "cable,", "a long cable")), listed.stdout

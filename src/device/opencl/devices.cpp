@@ -122,6 +122,7 @@ class Opened : public backend::Device {
     return opencl::allocate_pinned(info_, device_, context_, bytes);
   }
   [[nodiscard]] std::shared_ptr<void> pin(std::span<std::byte> pages) const override {
+    if (info_.is_in_host_memory()) return nullptr;  // which reaches them as they are
     return opencl::pin(device_, context_, pages);
   }
   [[nodiscard]] std::shared_ptr<const backend::Program> build(const std::string& source,

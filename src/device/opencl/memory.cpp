@@ -233,14 +233,17 @@ std::shared_ptr<std::byte> allocate_pinned(const DeviceInfo& info, const cl::Dev
 std::shared_ptr<void> pin(const cl::Device& device, const cl::Context& context, std::span<std::byte> pages) {
   try {
     const auto lock = setup_lock();
-    const cl::Buffer memory(context, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, pages.size(), pages.data());
-    const cl::CommandQueue queue(context, device);
+    cl::Buffer memory(context, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, pages.size(), pages.data());
+    cl::CommandQueue queue(context, device);
     // As long as it is mapped the host's pages are the memory's, and runtimes copy from and to them as from
     // memory that they have pinned by themselves.
     void* const mapped = queue.enqueueMapBuffer(memory, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0, pages.size());
-    return {mapped, [memory, queue](void* pointer) {
+    return {mapped, [memory, queue](void* pointer) mutable {
+              const auto lock_at_end = setup_lock();  // while other ranks make queues
               clEnqueueUnmapMemObject(queue(), memory(), pointer, 0, nullptr, nullptr);
               clFinish(queue());
+              const cl::CommandQueue ended(std::move(queue));
+              const cl::Buffer released(std::move(memory));
             }};
   } catch (const cl::Error& error) {
     throw environment_failure("the runtime does not pin " + std::to_string(pages.size()) +

@@ -33,6 +33,13 @@ std::vector<cl::Event> handles(const Events& events);
 class Queue : public backend::Queue {
  public:
   explicit Queue(cl::CommandQueue handle) : handle_(std::move(handle)) {}
+  /// Not while another rank makes one.
+  ~Queue() override {
+    const auto lock = setup_lock();
+    const cl::CommandQueue ended(std::move(handle_));  // unlike an assignment it throws nothing
+  }
+  Queue(const Queue&) = delete;
+  Queue& operator=(const Queue&) = delete;
   void flush() override { handle_.flush(); }
   void finish() override { handle_.finish(); }
   void begin_after(const Events& events) override;

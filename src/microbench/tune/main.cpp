@@ -154,9 +154,10 @@ int run(runtime::Communicator& ranks, const Options& options) {
   }
   ranks.set_timeout(options.measured.timeout_seconds);
   Run run(ranks, options);
-  for (const std::string& name : options.transports) run.tune(name);
-  for (const std::string& name : MeasuredTransport::names()) {
-    if (options.transports.empty()) run.try_to_tune(name);
+  const bool all = options.transports.empty();
+  for (const std::string& name : all ? MeasuredTransport::names() : options.transports) {
+    all ? run.try_to_tune(name) : run.tune(name);
+    ranks.barrier();  // runtimes do not like a device that closes while another opens
   }
   runtime::collective_step(ranks, [&] {
     if (!ranks.is_root() || !options.json) return;
