@@ -257,6 +257,9 @@ std::unique_ptr<Communicator> mpi_ranks(int* argc, char*** argv);
 /// Ends this process, and by the launcher's hand all others, when ranks can no longer agree on anything.
 [[noreturn]] void abort_all_ranks(int exit_code);
 
+/// Ranks of this process, each to be used by one thread at a time.
+std::vector<std::unique_ptr<Communicator>> ranks_in_process(int count);
+
 /// Runs `body` on `count` ranks, each a thread of this process; returns the largest of their results.
 int run_in_process(int count, const std::function<int(Communicator&)>& body);
 

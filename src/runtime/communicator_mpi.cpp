@@ -14,6 +14,7 @@
 #include "runtime/communicator.hpp"
 
 #ifdef FABRICMARK_WITH_MPI
+#include "runtime/mpi_ranks.hpp"
 #include "runtime/mpi_world.hpp"
 #endif
 
@@ -48,11 +49,11 @@ namespace {
 
 class MpiCommunicator : public Communicator {
  public:
-  MpiCommunicator(int* argc, char*** argv)
-      : world_(std::make_shared<World>(argc, argv)), rank_(world_->rank) {
+  /// All ranks of the world.
+  explicit MpiCommunicator(std::shared_ptr<World> world) : world_(std::move(world)), rank_(world_->rank) {
     for (int rank = 0; rank < world_->size; ++rank) members_.push_back(rank);
     MPI_Request request = MPI_REQUEST_NULL;
-    check_mpi(MPI_Comm_idup(MPI_COMM_WORLD, &world_->control, &request), "make a communicator");
+    check_mpi(MPI_Comm_idup(world_->messages, &world_->control, &request), "make a communicator");
     Request packed = pack(request);
     Patience patience(*this, Waiting::kSpin, limit());
     while (!test(packed)) {
@@ -126,10 +127,10 @@ class MpiCommunicator : public Communicator {
   }
 
   Request start_send(int to, std::span<const std::byte> bytes, int tag) override {
-    return start_pieces(MPI_COMM_WORLD, to, bytes, tag_in_context(tag, context_, world_->largest_tag));
+    return start_pieces(world_->messages, to, bytes, tag_in_context(tag, context_, world_->largest_tag));
   }
   Request start_receive(int from, std::span<std::byte> bytes, int tag) override {
-    return start_pieces(MPI_COMM_WORLD, from, bytes, tag_in_context(tag, context_, world_->largest_tag));
+    return start_pieces(world_->messages, from, bytes, tag_in_context(tag, context_, world_->largest_tag));
   }
 
   bool test(Request& request) override {
@@ -349,7 +350,7 @@ class MpiCommunicator : public Communicator {
   }
 
   std::shared_ptr<World> world_;
-  std::vector<int> members_;  // ranks of MPI_COMM_WORLD
+  std::vector<int> members_;  // ranks of the world
   int rank_;
   std::int64_t context_ = 0;
   std::uint64_t step_ = 0;  // collectives so far
@@ -361,7 +362,13 @@ class MpiCommunicator : public Communicator {
 }  // namespace
 
 std::unique_ptr<Communicator> mpi_ranks(int* argc, char*** argv) {
-  return std::make_unique<MpiCommunicator>(argc, argv);
+  return std::make_unique<MpiCommunicator>(std::make_shared<World>(argc, argv));
+}
+
+std::unique_ptr<Communicator> ranks_of(MPI_Comm ranks) {
+  auto found = std::make_unique<MpiCommunicator>(std::make_shared<World>(ranks));
+  found->start();
+  return found;
 }
 
 void abort_all_ranks(int exit_code) {

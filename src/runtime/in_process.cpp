@@ -7,6 +7,7 @@
 #include <limits>
 #include <map>
 #include <mutex>
+#include <numeric>
 #include <thread>
 #include <utility>
 
@@ -51,9 +52,10 @@ struct Process {
 
 class InProcess : public Communicator {
  public:
-  InProcess(Process& process, std::shared_ptr<Meeting> meeting, std::vector<int> members, int rank,
-            std::int64_t context, std::shared_ptr<std::int64_t> next_context)
-      : process_(process),
+  InProcess(std::shared_ptr<Process> process, std::shared_ptr<Meeting> meeting, std::vector<int> members,
+            int rank, std::int64_t context, std::shared_ptr<std::int64_t> next_context)
+      : owner_(std::move(process)),
+        process_(*owner_),
         meeting_(std::move(meeting)),
         members_(std::move(members)),
         rank_(rank),
@@ -89,7 +91,7 @@ class InProcess : public Communicator {
       meeting = entry;
     }
     auto part =
-        std::make_unique<InProcess>(process_, meeting, members, group.own, group.context, next_context_);
+        std::make_unique<InProcess>(owner_, meeting, members, group.own, group.context, next_context_);
     part->set_timeout(timeout().count());
     return part;
   }
@@ -190,6 +192,7 @@ class InProcess : public Communicator {
     }
   }
 
+  std::shared_ptr<Process> owner_;
   Process& process_;
   std::shared_ptr<Meeting> meeting_;
   std::vector<int> members_;  // ranks of the process
@@ -201,17 +204,27 @@ class InProcess : public Communicator {
 
 }  // namespace
 
-int run_in_process(int count, const std::function<int(Communicator&)>& body) {
-  Process process(count);
+std::vector<std::unique_ptr<Communicator>> ranks_in_process(int count) {
+  const auto process = std::make_shared<Process>(count);
   const auto meeting = std::make_shared<Meeting>(static_cast<std::size_t>(count));
   std::vector<int> members(static_cast<std::size_t>(count));
-  for (int rank = 0; rank < count; ++rank) members[static_cast<std::size_t>(rank)] = rank;
-  std::vector<int> results(static_cast<std::size_t>(count));
-  std::vector<std::thread> threads;
+  std::iota(members.begin(), members.end(), 0);
+  std::vector<std::unique_ptr<Communicator>> ranks;
   for (int rank = 0; rank < count; ++rank) {
+    ranks.push_back(
+        std::make_unique<InProcess>(process, meeting, members, rank, 0, std::make_shared<std::int64_t>(1)));
+  }
+  return ranks;
+}
+
+int run_in_process(int count, const std::function<int(Communicator&)>& body) {
+  std::vector<std::unique_ptr<Communicator>> ranks = ranks_in_process(count);
+  std::vector<int> results(ranks.size());
+  std::vector<std::thread> threads;
+  for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
     threads.emplace_back([&, rank] {
-      InProcess ranks(process, meeting, members, rank, 0, std::make_shared<std::int64_t>(1));
-      results[static_cast<std::size_t>(rank)] = body(ranks);
+      results[rank] = body(*ranks[rank]);
+      ranks[rank].reset();  // by the thread that made the calls
     });
   }
   for (std::thread& thread : threads) thread.join();

@@ -70,8 +70,25 @@ World::World(int* argc, char*** argv) {
     throw environment_failure("this MPI library cannot be used by a program with threads",
                               "use one that was built with support for them");
   }
-  check_mpi(MPI_Comm_rank(MPI_COMM_WORLD, &rank), "tell the rank");
-  check_mpi(MPI_Comm_size(MPI_COMM_WORLD, &size), "tell the number of ranks");
+  look_around();
+}
+
+World::World(MPI_Comm ranks) : is_guest_(true) {
+  int has_started = 0;
+  int has_ended = 0;
+  MPI_Initialized(&has_started);
+  MPI_Finalized(&has_ended);
+  if (has_started == 0 || has_ended != 0) {
+    throw bad_use("MPI has not been started, or has ended", "call this between MPI_Init and MPI_Finalize");
+  }
+  check_mpi(MPI_Comm_dup(ranks, &messages), "make a communicator");
+  check_mpi(MPI_Comm_set_errhandler(messages, MPI_ERRORS_RETURN), "return its errors");
+  look_around();
+}
+
+void World::look_around() {
+  check_mpi(MPI_Comm_rank(messages, &rank), "tell the rank");
+  check_mpi(MPI_Comm_size(messages, &size), "tell the number of ranks");
   words.resize(static_cast<std::size_t>(size));
   int* bound = nullptr;
   int is_known = 0;
@@ -101,12 +118,30 @@ bool World::has_answered(const Awaited& awaited) const {
 World::~World() {
   // Where not all have started, others may never finalise; the launcher ends those that still wait.
   if (!is_ready) return;
-  end_process_after(std::chrono::seconds(10), static_cast<int>(ExitCode::kEnvironment));
-  if (listening_ != MPI_REQUEST_NULL) {
-    MPI_Cancel(&listening_);
-    MPI_Request_free(&listening_);
+  if (is_guest_) {
+    leave();
+    return;
   }
+  end_process_after(std::chrono::seconds(10), static_cast<int>(ExitCode::kEnvironment));
+  stop_listening();
   MPI_Finalize();
+}
+
+void World::leave() {
+  int has_ended = 0;
+  MPI_Finalized(&has_ended);
+  if (has_ended != 0) return;
+  stop_listening();
+  const bool has_failed = std::ranges::any_of(words, [](const auto& word) { return word.has_value(); });
+  if (has_failed) return;  // others may not come, without whom communicators are not freed
+  MPI_Comm_free(&control);
+  MPI_Comm_free(&messages);
+}
+
+void World::stop_listening() {
+  if (listening_ == MPI_REQUEST_NULL) return;
+  MPI_Cancel(&listening_);
+  MPI_Request_free(&listening_);
 }
 
 void World::listen() {

@@ -44,10 +44,15 @@ inline MPI_Request unpack(const Request& request) {
 /// Tags of World::control.
 enum ControlTag { kHeaderTag, kPayloadTag, kWordsTag, kControlTags };
 
-/// The process among all others, behind its communicators: starts and ends MPI, and passes words on.
+/// The process among all others, behind its communicators: passes words on, and starts and ends MPI where
+/// nobody else does.
 class World {
  public:
+  /// Starts MPI; its processes are the ranks.
   World(int* argc, char*** argv);
+  /// The ranks of a communicator that somebody else has, in a program that starts and ends MPI by itself;
+  /// messages have another one of the same ranks. Collective.
+  explicit World(MPI_Comm ranks);
   World(const World&) = delete;
   World& operator=(const World&) = delete;
   ~World();
@@ -76,7 +81,8 @@ class World {
 
   int rank = 0;
   int size = 1;
-  int largest_tag = 32767;           // what the standard promises
+  int largest_tag = 32767;  // what the standard promises
+  MPI_Comm messages = MPI_COMM_WORLD;
   MPI_Comm control = MPI_COMM_NULL;  // collectives and failures, apart from all other messages
   std::int64_t next_context = 1;
   std::vector<std::optional<Failure>> words;  // [rank], of how it ends
@@ -85,7 +91,13 @@ class World {
   bool has_been_said = false;  // by the speaker of ranks that did not wait for this one
 
  private:
+  void look_around();
+  /// Of a guest: gives back what is its own.
+  void leave();
+  void stop_listening();
   void send_to_all(std::string_view text);
+
+  bool is_guest_ = false;  // others start and end MPI
 
   Ledger sent_;    // messages that have been started
   Ledger wanted_;  // receives that have been started
