@@ -149,10 +149,11 @@ class Buffer {
   [[nodiscard]] void* address() const { return memory_->address(); }
   [[nodiscard]] const backend::Memory& implementation() const { return *memory_; }
 
- private:
+  /// What a runtime has made already, of so many bytes.
   Buffer(std::shared_ptr<backend::Memory> memory, std::size_t bytes, std::size_t alignment, MemorySpace space)
       : memory_(std::move(memory)), bytes_(bytes), alignment_(alignment), space_(space) {}
 
+ private:
   std::shared_ptr<backend::Memory> memory_;
   std::size_t bytes_ = 0;
   std::size_t alignment_ = 1;

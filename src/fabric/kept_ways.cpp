@@ -56,16 +56,15 @@ bool knows(const Transport& transport, const std::vector<std::string>& ways) {
 
 }  // namespace
 
-TuningPlace tuning_place(const runtime::Context& context, const Transport& transport) {
-  const device::DeviceInfo& device = context.device().info();
+TuningPlace tuning_place(const device::DeviceInfo& device, const Transport& transport) {
   constexpr auto kBank = device::MemorySpace::kDeviceBank;
   const bool is_of_devices = transport.supports(kBank, kBank, Operation::kMessage);
   return {.transport = transport.name(),
           .processor = describe_host().cpu,
           .device = is_of_devices ? device.name : "none",
           .driver = is_of_devices ? device.driver : "",
-          .ranks = context.ranks().kind() == "mpi" ? "mpi" : "threads",
-          .count = context.ranks().size()};
+          .ranks = transport.ranks().kind() == "mpi" ? "mpi" : "threads",
+          .count = transport.ranks().size()};
 }
 
 std::filesystem::path kept_file(const TuningPlace& place) {
@@ -115,12 +114,12 @@ std::optional<KeptWays> kept_ways(const TuningPlace& place) {
   }
 }
 
-std::string settle_ways(Transport& transport, const runtime::Context& context, std::size_t largest_bytes) {
+std::string settle_ways(Transport& transport, const device::DeviceInfo& device, std::size_t largest_bytes) {
   if (transport.ways(1).empty()) return {};
   std::optional<KeptWays> kept;
   std::string trouble;
   try {
-    kept = kept_ways(tuning_place(context, transport));
+    kept = kept_ways(tuning_place(device, transport));
   } catch (const Error& error) {  // what is measured now is as good
     trouble = "; " + std::string(error.what());
   }

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "device/device.hpp"
 #include "fabric/tuning.hpp"
-#include "runtime/benchmark.hpp"
 
 namespace fabricmark::fabric {
 
@@ -20,7 +20,8 @@ struct TuningPlace {
   int count = 0;      ///< of ranks
 };
 
-TuningPlace tuning_place(const runtime::Context& context, const Transport& transport);
+/// `device`: that of the transport, where it has one.
+TuningPlace tuning_place(const device::DeviceInfo& device, const Transport& transport);
 
 /// $FABRICMARK_CACHE/tuning/<digest>.json, or as device::cache_folder has it; empty where there is no home.
 std::filesystem::path kept_file(const TuningPlace& place);
@@ -44,6 +45,6 @@ std::optional<KeptWays> kept_ways(const TuningPlace& place);
 /// ranks have the same and it knows them; else measures them for messages of up to so many bytes, and says
 /// what is wrong with a file that it could not read. Collective. Returns what was chosen, and from where, in
 /// words; nothing where there was nothing to choose.
-std::string settle_ways(Transport& transport, const runtime::Context& context, std::size_t largest_bytes);
+std::string settle_ways(Transport& transport, const device::DeviceInfo& device, std::size_t largest_bytes);
 
 }  // namespace fabricmark::fabric

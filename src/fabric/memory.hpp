@@ -21,6 +21,9 @@ class Memory {
   Memory(const device::Device& device, std::size_t bytes, device::MemoryKind kind)
       : device_(std::in_place, device, bytes, kind), queue_(device.queue()) {}
 
+  /// A buffer that is there already; `queue` is for `write` and `read`.
+  Memory(device::Buffer buffer, device::Queue queue) : device_(std::move(buffer)), queue_(std::move(queue)) {}
+
   [[nodiscard]] device::MemorySpace space() const;
   [[nodiscard]] std::size_t bytes() const { return device_ ? device_->bytes() : host_.size(); }
   /// Copies from and to the host's memory, outside of any message; done when they return. Offsets in bytes.

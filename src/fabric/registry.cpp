@@ -38,7 +38,8 @@ std::unique_ptr<Transport> make_transport(const runtime::Context& context, const
                   "choose another --transport");
   }
   if (use.largest_bytes > 0) {
-    if (const std::string chosen = settle_ways(*transport, context, use.largest_bytes); !chosen.empty()) {
+    if (const std::string chosen = settle_ways(*transport, context.device().info(), use.largest_bytes);
+        !chosen.empty()) {
       context.remark(chosen);
     }
   }

@@ -8,6 +8,7 @@ import tomllib
 
 import pytest
 from conftest import REPOSITORY
+from stream_program import mpirun
 
 BUILD = REPOSITORY / "build" / "release"
 pytestmark = pytest.mark.programs
@@ -75,6 +76,27 @@ def test_installed_programs_take_the_installed_kernels(run, prefix):
         assert "a changed summary" in run("fabricmark", "list").stdout
     finally:
         file.write_text(text)
+
+
+def test_a_program_of_others_sends_from_device_to_device(prefix, tmp_path):
+    """The example of docs/messages.md, with what is installed and nothing of the clone's build."""
+    tools = f"{REPOSITORY / '.venv' / 'bin'}{os.pathsep}{os.environ['PATH']}"
+    cmake = shutil.which("cmake", path=tools)
+    example = REPOSITORY / "docs" / "examples" / "messages"
+    for words in (("-S", example, "-B", ".", f"-DCMAKE_PREFIX_PATH={prefix}"), ("--build", ".")):
+        done = subprocess.run([cmake, *words], cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+    environment = {**os.environ, "FABRICMARK_CACHE": str(prefix.with_name("home"))}
+    ways = [(["./messages"], "4 ranks, sum 10, as it has to be")]
+    if "WITH_MPI" in (tmp_path / "compile_commands.json").read_text():
+        ways.append(([*mpirun(2), "./messages", "mpi"], "2 ranks, sum 3, as it has to be"))
+    for command, expected in ways:
+        done = subprocess.run(
+            command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False, timeout=120
+        )
+        assert done.returncode == 0, done.stderr
+        assert expected in done.stdout
+        assert "over host, messages go" in done.stdout
 
 
 def test_a_program_that_was_taken_away_is_named(run, prefix):

@@ -163,14 +163,22 @@ def test_an_include_that_goes_up_is_found(source_rooms, tmp_path, file, included
 
 
 def users_of_opencl(*folders: Path) -> list[str]:
-    """The files of src/ that name OpenCL's types, functions or headers outside the room of devices."""
+    """The files of src/ that name OpenCL's types, functions or headers outside the room of devices.
+
+    The library of messages takes handles of its users, and calls nothing.
+    """
     # Not the names of extensions, which stand in the text of kernels.
-    pattern = re.compile(r"(?<!\w)cl::|<CL/|(?<!\w)cl_(?!khr_)[a-z]|(?<!\w)cl[A-Z][a-z]\w*\(")
-    files = [(folder, file) for folder in folders for file in sorted((folder / "src").rglob("*.[ch]pp"))]
-    named = [
-        file.relative_to(folder).as_posix() for folder, file in files if pattern.search(file.read_text())
-    ]
-    return [name for name in named if not name.startswith("src/device/")]
+    calls = r"(?<!\w)cl::|(?<!\w)cl[A-Z][a-z]\w*\("
+    names = calls + r"|<CL/|(?<!\w)cl_(?!khr_)[a-z]"
+    found: list[str] = []
+    for folder in folders:
+        for file in sorted((folder / "src").rglob("*.[ch]pp")):
+            name = file.relative_to(folder).as_posix()
+            pattern = calls if name.startswith("src/messages/") else names
+            text = re.sub(r"//.*", "", file.read_text())
+            if re.search(pattern, text) and not name.startswith("src/device/"):
+                found.append(name)
+    return found
 
 
 def test_opencl_is_known_to_the_room_of_devices_only():
@@ -181,9 +189,11 @@ def test_opencl_is_known_to_the_room_of_devices_only():
     "line", ["cl::Event event;", "#include <CL/cl.h>", "cl_event done;", "clFinish(queue);"]
 )
 def test_a_use_of_opencl_elsewhere_is_found(tmp_path, line):
-    (tmp_path / "src" / "fabric").mkdir(parents=True)
-    (tmp_path / "src" / "fabric" / "fast.cpp").write_text(line)
-    assert users_of_opencl(tmp_path) == ["src/fabric/fast.cpp"]
+    for room in ("fabric", "messages"):
+        (tmp_path / "src" / room).mkdir(parents=True)
+        (tmp_path / "src" / room / "fast.cpp").write_text(line)
+    of_messages = ["src/messages/fast.cpp"] if "(" in line or "::" in line else []
+    assert users_of_opencl(tmp_path) == ["src/fabric/fast.cpp", *of_messages]
 
 
 def users_of_mpi(*folders: Path) -> list[str]:
@@ -194,8 +204,11 @@ def users_of_mpi(*folders: Path) -> list[str]:
 
 
 def test_mpi_is_known_to_one_communicator_only():
-    names = ("communicator_mpi.cpp", "mpi_world.cpp", "mpi_world.hpp")
-    assert users_of_mpi(REPOSITORY) == [f"src/runtime/{name}" for name in names]
+    """Others but pass on a communicator of their user."""
+    names = ("communicator_mpi.cpp", "mpi_ranks.hpp", "mpi_world.cpp", "mpi_world.hpp")
+    passing = ("include/fabricmark/messages_mpi.hpp", "mpi_ranks.cpp")
+    expected = [f"src/messages/{name}" for name in passing] + [f"src/runtime/{name}" for name in names]
+    assert users_of_mpi(REPOSITORY) == expected
 
 
 @pytest.mark.parametrize("line", ["MPI_Barrier(MPI_COMM_WORLD);", "#include <mpi.h>", "MPI_Request request;"])

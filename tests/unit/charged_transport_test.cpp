@@ -64,8 +64,10 @@ struct Rank {
   }
   std::unique_ptr<Transport> between_devices() {
     const std::int64_t chunk = parameters.integer("chunk_bytes");
-    return std::make_unique<ChargedTransport>(std::make_unique<HostTransport>(*context, chunk), *context,
-                                              Waiting::kYield);
+    return std::make_unique<ChargedTransport>(
+        std::make_unique<HostTransport>(context->ranks(), context->device(),
+                                        HostTransport::Use{.chunk_bytes = chunk}),
+        *context, Waiting::kYield);
   }
 
   device::Device device;

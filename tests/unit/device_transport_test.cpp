@@ -1,5 +1,8 @@
 // The way over the host between ranks of this process that share the first device.
 #include <array>
+#include <cmath>
+#include <cstring>
+#include <random>
 #include <tuple>
 
 #include "ring_support.hpp"
@@ -16,8 +19,34 @@ using test_support::kShortTimeout;
 using test_support::kTimeout;
 using test_support::OnRing;
 using test_support::options_of;
+using test_support::OverHost;
 using test_support::Ring;
 using test_support::waiting;
+
+/// Elements of which one is not the other, where not both are NaNs: these differ by their payload.
+std::size_t count_other(collectives::Type type, const std::vector<std::byte>& found,
+                        const std::vector<std::byte>& expected) {
+  const std::size_t bytes = collectives::bytes_of(type);
+  const auto is_nan = [&](const std::byte* at) {
+    float half = 0;
+    float one = 0;
+    double two = 0;
+    std::uint16_t bits = 0;
+    std::memcpy(&bits, at, sizeof bits);
+    half = collectives::float_of_half(bits);
+    std::memcpy(&one, at, std::min(bytes, sizeof one));
+    std::memcpy(&two, at, std::min(bytes, sizeof two));
+    if (type == collectives::Type::kFloat16) return std::isnan(half);
+    if (type == collectives::Type::kFloat32) return std::isnan(one);
+    return type == collectives::Type::kFloat64 && std::isnan(two);
+  };
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < found.size(); i += bytes) {
+    const bool is_same = std::equal(&found[i], &found[i] + bytes, &expected[i]);
+    if (!is_same && !(is_nan(&found[i]) && is_nan(&expected[i]))) ++count;
+  }
+  return count;
+}
 
 constexpr const char* kOfProcesses = "mpi";  // needs ranks that are processes
 
@@ -37,7 +66,7 @@ TEST_P(HostRing, CarriesOneMessageOfAnySizeEachWay) {
   const auto [count, chunk, zero_copy] = GetParam();
   on_ranks(count, waiting(kTimeout),
            [chunk = chunk, zero_copy = zero_copy](const auto& context, Communicator& ranks) {
-             HostTransport transport(context, chunk, zero_copy);
+             OverHost transport(context, chunk, zero_copy);
              for (const std::size_t bytes : {0UL, 1UL, 999UL, 1001UL, 4096UL, 65536UL, 100003UL}) {
                Ring ring(transport, ranks, {bytes});
                ring.prepare(1);
@@ -52,7 +81,7 @@ TEST_P(HostRing, CarriesSeveralMessagesOfDifferentSizesInOneExchange) {
   const auto [count, chunk, zero_copy] = GetParam();
   on_ranks(count, waiting(kTimeout),
            [chunk = chunk, zero_copy = zero_copy](const auto& context, Communicator& ranks) {
-             HostTransport transport(context, chunk, zero_copy);
+             OverHost transport(context, chunk, zero_copy);
              Ring ring(transport, ranks, {100003, 1, 0, 8192, 4099});
              for (std::uint32_t round = 1; round <= 5; ++round) {
                ring.prepare(round);
@@ -69,7 +98,7 @@ TEST_F(OnRing, RanksThatReachTheirMemoryInDifferentWaysUnderstandEachOther) {
   for (std::size_t first = 0; first < ways.size(); ++first) {
     on_ranks(3, waiting(kTimeout), [&](const auto& context, Communicator& ranks) {
       const auto [chunk, zero_copy] = ways[(first + static_cast<std::size_t>(ranks.rank())) % ways.size()];
-      HostTransport transport(context, chunk, zero_copy);
+      OverHost transport(context, chunk, zero_copy);
       Ring ring(transport, ranks, {100003, 1, 0, 8192, 999});
       for (std::uint32_t round = 1; round <= 2; ++round) {
         ring.prepare(round);
@@ -82,7 +111,7 @@ TEST_F(OnRing, RanksThatReachTheirMemoryInDifferentWaysUnderstandEachOther) {
 
 TEST_F(OnRing, ChunksOfOneByteArriveToo) {
   on_ranks(2, waiting(kTimeout), [](const auto& context, Communicator& ranks) {
-    HostTransport transport(context, 1, false);
+    OverHost transport(context, 1, false);
     Ring ring(transport, ranks, {2, 33});
     ring.prepare(1);
     ring.exchange();
@@ -96,7 +125,7 @@ TEST_F(OnRing, EveryKindOfDeviceMemoryServes) {
     if (kind == device::MemoryKind::kSvm && !found_.info.has_svm) continue;
     for (const auto& [chunk, zero_copy] : kWays) {
       on_ranks(2, waiting(kTimeout, kind), [chunk, zero_copy](const auto& context, Communicator& ranks) {
-        HostTransport transport(context, chunk, zero_copy);
+        OverHost transport(context, chunk, zero_copy);
         Ring ring(transport, ranks, {10007, 5});
         ring.prepare(1);
         ring.exchange();
@@ -108,7 +137,7 @@ TEST_F(OnRing, EveryKindOfDeviceMemoryServes) {
 
 TEST_F(OnRing, TheStepsOneByOneMakeAnExchange) {
   on_ranks(3, waiting(kTimeout), [](const auto& context, Communicator& ranks) {
-    HostTransport transport(context, 0);
+    OverHost transport(context, 0);
     const std::unique_ptr<Steps> steps = transport.steps();
     const std::size_t last = steps->steps().size() - 1;
     Ring ring(transport, ranks, {1, 70001});
@@ -126,7 +155,7 @@ TEST_F(OnRing, TheStepsOneByOneMakeAnExchange) {
 TEST_F(OnRing, AMessageThatDoesNotComeIsNamedWholeOrInChunks) {
   for (const auto& [chunk, zero_copy] : kWays) {
     on_ranks(2, waiting(kShortTimeout), [chunk, zero_copy](const auto& context, Communicator& ranks) {
-      HostTransport transport(context, chunk, zero_copy);
+      OverHost transport(context, chunk, zero_copy);
       Ring ring(transport, ranks, {2500});
       ring.prepare(1);
       ranks.barrier();
@@ -193,7 +222,7 @@ TEST_F(OnRing, ATunedTransportSaysWhatItChoseAndCarriesMessagesOfAnySize) {
 TEST_F(OnRing, TransfersRunSideBySideAndAreWaitedForInAnyOrder) {
   for (const auto& [chunk, zero_copy] : kWays) {
     on_ranks(2, waiting(kTimeout), {}, [&](const auto& context, Communicator& ranks) {
-      HostTransport transport(context, static_cast<std::int64_t>(chunk), zero_copy);
+      OverHost transport(context, static_cast<std::int64_t>(chunk), zero_copy);
       Ring first(transport, ranks, {70001});
       Ring second(transport, ranks, {5000}, /*first_tag=*/10);
       for (std::uint32_t round = 1; round <= 3; ++round) {
@@ -212,7 +241,7 @@ TEST_F(OnRing, TransfersRunSideBySideAndAreWaitedForInAnyOrder) {
 
 TEST_F(OnRing, ATransferBeginsAfterTheCopyThatMakesWhatIsSent) {
   on_ranks(2, waiting(kTimeout), {}, [&](const auto& context, Communicator& ranks) {
-    HostTransport transport(context, 0);
+    OverHost transport(context, 0);
     constexpr std::size_t kBytes = std::size_t{1} << 20;
     Memory out(context.device(), kBytes, device::MemoryKind::kBuffer);
     Memory in(context.device(), kBytes, device::MemoryKind::kBuffer);
@@ -245,7 +274,7 @@ TEST_F(OnRing, CollectiveCallsOverTheHostDoTheirOperations) {
       // How messages travel has nothing to do with the number of ranks: three meet all ways.
       if (count != 3 && (chunk == 0 || zero_copy)) continue;
       on_ranks(count, waiting(kTimeout), [&](const auto& context, Communicator& ranks) {
-        HostTransport transport(context, static_cast<std::int64_t>(chunk), zero_copy, Waiting::kYield);
+        OverHost transport(context, static_cast<std::int64_t>(chunk), zero_copy, Waiting::kYield);
         collectives::TransportCaller caller(transport);
         for (const collectives::Case& one : cases) collectives::call_over(caller, transport, one);
         EXPECT_EQ(ranks.size(), count);
@@ -254,9 +283,46 @@ TEST_F(OnRing, CollectiveCallsOverTheHostDoTheirOperations) {
   }
 }
 
+TEST_F(OnRing, ADeviceCombinesToTheBitsThatTheHostDoes) {
+  using collectives::DeviceArithmetic;
+  using collectives::Type;
+  constexpr std::size_t kBytes = 4096;
+  on_ranks(1, waiting(kTimeout), [](const auto& context, Communicator& /*ranks*/) {
+    OverHost transport(context, 0);
+    DeviceArithmetic arithmetic(context.device());
+    std::mt19937 random(5);
+    std::vector<std::byte> a(kBytes);
+    std::vector<std::byte> b(kBytes);
+    const std::unique_ptr<Memory> in = transport.allocate(2 * kBytes);
+    const std::unique_ptr<Memory> out = transport.allocate(kBytes);
+    for (const Type type : collectives::kTypes) {
+      // Any bits, among them NaNs, infinities, subnormal numbers and zeros of both signs.
+      for (std::vector<std::byte>* const bytes : {&a, &b}) {
+        for (std::byte& one : *bytes) one = std::byte(random());
+        for (std::size_t i = 0; i < kBytes; i += 48) std::fill_n(bytes->begin() + i, 16, std::byte{0});
+        for (std::size_t i = 7; i < kBytes; i += 56) bytes->at(i) = std::byte{0x80};
+      }
+      in->write(0, a);
+      in->write(kBytes, b);
+      for (const collectives::Reduction reduction : collectives::kReductions) {
+        if (!arithmetic.has(type, reduction)) continue;
+        arithmetic.combine(type, reduction, {in.get(), 0, kBytes}, {in.get(), kBytes, kBytes},
+                           {out.get(), 0, kBytes});
+        std::vector<std::byte> expected(kBytes);
+        collectives::combine(type, reduction, a.data(), b.data(), expected.data(),
+                             kBytes / collectives::bytes_of(type));
+        std::vector<std::byte> found(kBytes);
+        out->read(0, found);
+        EXPECT_EQ(count_other(type, found, expected), 0U)
+            << collectives::name_of(type) << " " << collectives::name_of(reduction);
+      }
+    }
+  });
+}
+
 TEST_F(OnRing, WhatTheHostSeesOfADevicesElementsIsWhatItLastRead) {
   on_ranks(2, waiting(kTimeout), [](const auto& context, Communicator& /*ranks*/) {
-    HostTransport transport(context, 0);
+    OverHost transport(context, 0);
     collectives::TransportCaller caller(transport);
     const collectives::View elements = caller.allocate(1, collectives::Type::kInt32);
     const auto fill = [&](std::byte with) { std::fill_n(elements.data, elements.bytes(), with); };

@@ -34,6 +34,23 @@ inline runtime::Parameters options_of(const std::string& transport) {
   return parameters;
 }
 
+/// The way over the host that a benchmark on one rank would have with these options.
+class OverHost : public HostTransport {
+ public:
+  explicit OverHost(const runtime::Context& context, std::int64_t chunk_bytes, bool zero_copy = true,
+                    Waiting waiting = Waiting::kSpin, StagingUse staging = StagingUse::kMeasured,
+                    std::int64_t slots = kMeasured)
+      : HostTransport(context.ranks(), context.device(),
+                      Use{.timeout_seconds = context.conditions().timeout_seconds,
+                          .is_timed = context.timeline().enabled(),
+                          .memory = context.conditions().memory,
+                          .chunk_bytes = chunk_bytes,
+                          .zero_copy = zero_copy,
+                          .waiting = waiting,
+                          .staging = staging,
+                          .slots = slots}) {}
+};
+
 /// What a benchmark on one rank works with, without a kernel.
 class Setting {
  public:

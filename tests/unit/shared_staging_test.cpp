@@ -23,10 +23,10 @@ using test_support::Ring;
 using test_support::waiting;
 
 /// A transport that takes no other way between ranks that share memory.
-class Shared : public HostTransport {
+class Shared : public test_support::OverHost {
  public:
   Shared(const Context& context, std::int64_t chunk, std::int64_t slots, Waiting waiting = Waiting::kSpin)
-      : HostTransport(context, chunk, /*zero_copy=*/false, waiting, StagingUse::kShared, slots) {}
+      : OverHost(context, chunk, /*zero_copy=*/false, waiting, StagingUse::kShared, slots) {}
 };
 
 device::Selection phantom_selection() {

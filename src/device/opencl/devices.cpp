@@ -5,6 +5,8 @@
 #include <cstdlib>
 #include <map>
 
+#include "base/error.hpp"
+#include "device/opencl/adopted.hpp"
 #include "device/opencl/opencl.hpp"
 
 namespace fabricmark::device::opencl {
@@ -107,8 +109,8 @@ cl::Context context_on(const cl::Device& device) {
 
 class Opened : public backend::Device {
  public:
-  Opened(DeviceInfo info, cl::Device device)
-      : info_(std::move(info)), device_(std::move(device)), context_(context_on(device_)) {}
+  Opened(DeviceInfo info, cl::Device device, cl::Context context)
+      : info_(std::move(info)), device_(std::move(device)), context_(std::move(context)) {}
   [[nodiscard]] std::shared_ptr<backend::Queue> queue(bool profiling) const override {
     const auto lock = setup_lock();
     return std::make_shared<Queue>(cl::CommandQueue(
@@ -143,11 +145,24 @@ FoundDevice found_device(const cl::Platform& platform, const cl::Device& device)
   return {describe(platform, device), [device](const Share& share, DeviceInfo& info) {
             const cl::Device part = shared_part(device, share);
             info.compute_units = part.getInfo<CL_DEVICE_MAX_COMPUTE_UNITS>();
-            return std::make_shared<const Opened>(info, part);
+            return std::make_shared<const Opened>(info, part, context_on(part));
           }};
 }
 
 }  // namespace
+
+FoundDevice adopted(cl_context context, cl_device_id device) {
+  const cl::Context own_context(context, /*retainObject=*/true);
+  const cl::Device own_device(device, /*retainObject=*/true);
+  const auto devices = own_context.getInfo<CL_CONTEXT_DEVICES>();
+  if (std::ranges::none_of(devices, [&](const cl::Device& one) { return one() == device; })) {
+    throw bad_use("the device is none of its context", "give a context that was made for the device");
+  }
+  const cl::Platform platform(own_device.getInfo<CL_DEVICE_PLATFORM>());
+  return {describe(platform, own_device), [own_context, own_device](const Share&, DeviceInfo& info) {
+            return std::make_shared<const Opened>(info, own_device, own_context);
+          }};
+}
 
 std::vector<FoundPlatform> platforms() {
   std::vector<FoundPlatform> found;

@@ -6,6 +6,7 @@
 
 #include "base/error.hpp"
 #include "device/memory.hpp"
+#include "device/opencl/adopted.hpp"
 #include "device/opencl/bank.hpp"
 #include "device/opencl/opencl.hpp"
 
@@ -250,6 +251,32 @@ std::shared_ptr<void> pin(const cl::Device& device, const cl::Context& context, 
                                   " bytes of the host's memory (" + error_name(error.err()) + ")",
                               "use less of it, or another device");
   }
+}
+
+Buffer adopted(const Device& device, cl_context context, cl_mem memory) {
+  cl_context of_memory = nullptr;
+  cl_mem_object_type type = 0;
+  std::size_t bytes = 0;
+  const bool is_known =
+      memory != nullptr &&
+      clGetMemObjectInfo(memory, CL_MEM_CONTEXT, sizeof(cl_context), &of_memory, nullptr) == CL_SUCCESS &&
+      clGetMemObjectInfo(memory, CL_MEM_TYPE, sizeof(type), &type, nullptr) == CL_SUCCESS &&
+      clGetMemObjectInfo(memory, CL_MEM_SIZE, sizeof(bytes), &bytes, nullptr) == CL_SUCCESS;
+  if (!is_known || type != CL_MEM_OBJECT_BUFFER) {
+    throw bad_use("the memory object is no buffer", "give one made by clCreateBuffer");
+  }
+  if (of_memory != context) {
+    throw bad_use("the memory object is one of another context",
+                  "give one of the context that the messages were begun with");
+  }
+  return {std::make_shared<BufferMemory>(nullptr, cl::Buffer(memory, /*retainObject=*/true)), bytes,
+          device.info().sub_buffer_alignment_bytes, MemorySpace::kDeviceBank};
+}
+
+Event adopted(cl_event event) {
+  const auto state = std::make_shared<EventState>();
+  state->event = cl::Event(event, /*retainObject=*/true);
+  return Event(state);
 }
 
 }  // namespace fabricmark::device::opencl

@@ -35,28 +35,28 @@ std::vector<std::size_t> agreed_pieces(runtime::Communicator& ranks, std::size_t
 
 }  // namespace
 
-HostTransport::HostTransport(const runtime::Context& context, std::int64_t chunk_bytes, bool zero_copy,
-                             Waiting waiting, StagingUse staging, std::int64_t slots)
-    : Transport(context.ranks()),
-      device_(context.device()),
-      timeout_(context.conditions().timeout_seconds),
-      waiting_(waiting),
-      is_timed_(context.timeline().enabled()),
-      memory_(context.conditions().memory),
-      chunk_bytes_(chunk_bytes),
-      zero_copy_(zero_copy),
-      staging_(staging),
-      slots_(slots),
+HostTransport::HostTransport(runtime::Communicator& all, const device::Device& device, const Use& use)
+    : Transport(all),
+      device_(device),
+      timeout_(use.timeout_seconds),
+      waiting_(use.waiting),
+      is_timed_(use.is_timed),
+      memory_(use.memory),
+      chunk_bytes_(use.chunk_bytes),
+      zero_copy_(use.zero_copy),
+      staging_(use.staging),
+      slots_(use.slots),
       shares_memory_(device_.info().is_in_host_memory()),
-      pieces_(agreed_pieces(ranks(), shares_memory_ && zero_copy ? 0 : way(kEndless).piece_bytes)),
+      pieces_(agreed_pieces(ranks(), shares_memory_ && zero_copy_ ? 0 : way(kEndless).piece_bytes)),
       reads_(device_.uncharged_queue()),
       writes_(device_.uncharged_queue()) {
-  choice_ = {.may_map = ranks().all_reduce_max(shares_memory_ && zero_copy ? 1 : 0) != 0, .staging = staging};
-  if (staging == StagingUse::kPrivate || (staging == StagingUse::kMeasured && !is_measured())) return;
+  choice_ = {.may_map = ranks().all_reduce_max(shares_memory_ && zero_copy_ ? 1 : 0) != 0,
+             .staging = staging_};
+  if (staging_ == StagingUse::kPrivate || (staging_ == StagingUse::kMeasured && !is_measured())) return;
   near_ = near_ranks(ranks(), device_);
   const auto of_node = ranks().all_reduce_max(std::ranges::count(near_, true));
   choice_.may_share = of_node > (ranks().size() > 1 ? 1 : 0);
-  if (staging == StagingUse::kShared && !choice_.may_share) {
+  if (staging_ == StagingUse::kShared && !choice_.may_share) {
     throw environment_failure("no two ranks can have staging memory in common",
                               "start them on one node, or use --staging private");
   }
@@ -179,9 +179,16 @@ std::unique_ptr<Transport> make(const runtime::Context& context, const Transport
                               use.largest_bytes, chunk_bytes),
                   "give a larger --chunk-bytes, or 0 for whole messages");
   }
-  return std::make_unique<HostTransport>(context, chunk_bytes, may_map, use.waiting,
-                                         staging_use(context.parameters().text("staging")),
-                                         context.parameters().integer("staging_slots"));
+  return std::make_unique<HostTransport>(
+      context.ranks(), context.device(),
+      HostTransport::Use{.timeout_seconds = context.conditions().timeout_seconds,
+                         .is_timed = context.timeline().enabled(),
+                         .memory = context.conditions().memory,
+                         .chunk_bytes = chunk_bytes,
+                         .zero_copy = may_map,
+                         .waiting = use.waiting,
+                         .staging = staging_use(context.parameters().text("staging")),
+                         .slots = context.parameters().integer("staging_slots")});
 }
 
 }  // namespace host

@@ -24,14 +24,22 @@ class HostTransport : public Transport {
   /// As measured by `tune`; before that, messages of more than 256 KiB in pieces or mapped.
   static constexpr std::int64_t kMeasured = -1;
 
-  /// Messages longer than `chunk_bytes` go in chunks of so many bytes, or where the device's memory is the
-  /// host's and `zero_copy` is set, from mapped memory; 0: all whole. `staging` is the same on all ranks, and
-  /// `slots` those of a message in shared memory, or kMeasured. Collective: the ranks tell each other the
-  /// pieces that they need, and find out which of them are near. Throws Error (environment) where staging
-  /// memory is to be shared and no two ranks can.
-  HostTransport(const runtime::Context& context, std::int64_t chunk_bytes, bool zero_copy = true,
-                Waiting waiting = Waiting::kSpin, StagingUse staging = StagingUse::kMeasured,
-                std::int64_t slots = kMeasured);
+  struct Use {
+    double timeout_seconds = 60;
+    bool is_timed = false;                                    ///< its events carry times
+    device::MemoryKind memory = device::MemoryKind::kBuffer;  ///< that `allocate` makes
+    /// Messages longer than this go in chunks of so many bytes, or where the device's memory is the host's
+    /// and `zero_copy` is set, from mapped memory; 0: all whole.
+    std::int64_t chunk_bytes = kMeasured;
+    bool zero_copy = true;
+    Waiting waiting = Waiting::kSpin;
+    StagingUse staging = StagingUse::kMeasured;  ///< the same on all ranks
+    std::int64_t slots = kMeasured;              ///< of a message in shared memory
+  };
+  /// `ranks` and `device` have to live as long. Collective: the ranks tell each other the pieces that they
+  /// need, and find out which of them are near. Throws Error (environment) where staging memory is to be
+  /// shared and no two ranks can.
+  HostTransport(runtime::Communicator& ranks, const device::Device& device, const Use& use);
   [[nodiscard]] std::string name() const override { return "host"; }
   [[nodiscard]] bool supports(device::MemorySpace from, device::MemorySpace to,
                               Operation /*operation*/) const override {

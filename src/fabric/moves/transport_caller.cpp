@@ -4,6 +4,7 @@
 #include <iterator>
 #include <span>
 #include <stdexcept>
+#include <string>
 #include <utility>
 
 #include "base/error.hpp"
@@ -43,11 +44,20 @@ class TransportCaller::OwnMoves final : public Moves {
   void copy(const View& from, const View& to) override {
     if (from.count == 0 || from.data == to.data) return;
     const fabric::Region source = caller_.region(from);
+    if (!caller_.is_on_host_ && caller_.arithmetic_) {
+      caller_.arithmetic_->copy(source, caller_.region(to));
+      return;
+    }
     source.buffer->read(source.offset, {to.data, to.bytes()});
     caller_.write(to);
   }
   void combine(const View& a, const View& b, const View& result) override {
     if (result.count == 0) return;
+    if (!caller_.is_on_host_ && caller_.arithmetic_ && caller_.arithmetic_->has(type_, reduction_)) {
+      caller_.arithmetic_->combine(type_, reduction_, caller_.region(a), caller_.region(b),
+                                   caller_.region(result));
+      return;
+    }
     for (const View& operand : {a, b}) caller_.read(operand);
     collectives::combine(type_, reduction_, a.data, b.data, result.data, result.count);
     caller_.write(result);
@@ -78,21 +88,40 @@ class TransportCaller::OwnMoves final : public Moves {
   std::vector<device::Event> under_way_;  // [ticket]; of nothing once it was waited for
 };
 
-TransportCaller::TransportCaller(fabric::Transport& transport)
+TransportCaller::TransportCaller(fabric::Transport& transport, const device::Device* device)
     : transport_(transport),
       sent_(static_cast<std::size_t>(transport.ranks().size())),
       received_(static_cast<std::size_t>(transport.ranks().size())) {
+  if (device != nullptr && device->exists()) arithmetic_.emplace(*device);
   nothing_ = allocate(1, Type::kInt32);
 }
 
 View TransportCaller::allocate(std::size_t count, Type type) {
   const std::size_t bytes = std::max<std::size_t>(count * bytes_of(type), 1);
-  Area area{.memory = transport_.allocate(bytes), .seen = {}};
-  is_on_host_ = device::is_on_host(area.memory->space());
-  if (!is_on_host_) area.seen = device::HostArray<std::byte>(bytes);
-  std::byte* const first = is_on_host_ ? area.memory->host().data() : area.seen.data();
+  Area area;
+  area.owned = transport_.allocate(bytes);
+  area.region = {area.owned.get(), 0, bytes};
+  is_on_host_ = device::is_on_host(area.owned->space());
+  if (!is_on_host_) area.seen = {device::allocate_pages(bytes), device::release_pages};
+  std::byte* const first = is_on_host_ ? area.owned->host().data() : static_cast<std::byte*>(area.seen.get());
   areas_.insert_or_assign(first, std::move(area));
   return {first, count, type};
+}
+
+View TransportCaller::adopt(const fabric::Region& region, Type type) {
+  const std::size_t bytes = bytes_of(type);
+  if (region.offset % bytes != 0 || region.bytes % bytes != 0) {
+    throw bad_use("elements do not lie at multiples of their " + std::to_string(bytes) + " bytes",
+                  "give such an offset and size");
+  }
+  Area area;
+  area.region = region;
+  // The host seldom looks at them, and then at few.
+  if (!is_on_host_) area.seen = device::reserve_pages(region.bytes);
+  std::byte* const first =
+      is_on_host_ ? region.buffer->host().data() + region.offset : static_cast<std::byte*>(area.seen.get());
+  areas_.insert_or_assign(first, std::move(area));
+  return {first, region.bytes / bytes, type};
 }
 
 void TransportCaller::release(const View& elements) {
@@ -105,8 +134,8 @@ fabric::Region TransportCaller::region(const View& elements) {
   if (behind != areas_.begin()) {
     const auto& [first, area] = *std::prev(behind);
     const auto offset = static_cast<std::size_t>(view.data - first);
-    if (offset + elements.bytes() <= area.memory->bytes())
-      return {area.memory.get(), offset, elements.bytes()};
+    if (offset + elements.bytes() <= area.region.bytes)
+      return {area.region.buffer, area.region.offset + offset, elements.bytes()};
   }
   throw bad_use("elements of a collective call do not lie in memory of its transport",
                 "allocate them with TransportCaller::allocate");

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <map>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "device/memory.hpp"
@@ -10,24 +11,32 @@
 #include "fabric/collectives/moves.hpp"
 #include "fabric/collectives/operation.hpp"
 #include "fabric/memory.hpp"
+#include "fabric/moves/device_arithmetic.hpp"
 #include "fabric/transport.hpp"
 
 namespace fabricmark::collectives {
 
 /// Collective calls between the ranks of a transport, in wall time. Elements lie in memory that the
 /// transport serves best, of the host or of a device, and messages leave from there and arrive there. What is
-/// combined or copied is so by the host, which reads it from the device's memory and writes it back.
+/// combined or copied is so where it lies; but without a device that can, by the host, which reads it from
+/// the device's memory and writes it back.
 class TransportCaller {
  public:
-  /// `transport` has to live as long; nobody else sends with tags below kTags meanwhile.
-  explicit TransportCaller(fabric::Transport& transport);
+  /// `transport` and `device`, which may be null, have to live as long; nobody else sends with tags below
+  /// kTags meanwhile.
+  explicit TransportCaller(fabric::Transport& transport, const device::Device* device = nullptr);
   TransportCaller(const TransportCaller&) = delete;
   TransportCaller& operator=(const TransportCaller&) = delete;
+
+  [[nodiscard]] fabric::Transport& transport() const { return transport_; }
 
   /// Memory for operands. The elements of a device's are seen by the host as they were when it last called
   /// `read` or `write`. Throws as Transport::allocate.
   View allocate(std::size_t count, Type type);
-  /// Gives memory back, all that was allocated at once.
+  /// Elements in memory that is there already, which has to live until `release`: at a multiple of the
+  /// type's bytes.
+  View adopt(const fabric::Region& region, Type type);
+  /// Gives memory back, all that was allocated or adopted at once.
   void release(const View& elements);
   /// Brings what the host has written to the elements to where messages leave from.
   void write(const View& elements);
@@ -44,14 +53,16 @@ class TransportCaller {
  private:
   class OwnMoves;
   struct Area {
-    std::unique_ptr<fabric::Memory> memory;
-    device::HostArray<std::byte> seen;  // by the host, of a device's memory
+    fabric::Region region;                  // bytes
+    std::unique_ptr<fabric::Memory> owned;  // of what was allocated
+    std::shared_ptr<void> seen;             // by the host, of a device's memory
   };
 
   [[nodiscard]] fabric::Region region(const View& elements);
   View scratch(std::size_t count, Type type);
 
   fabric::Transport& transport_;
+  std::optional<DeviceArithmetic> arithmetic_;
   bool is_on_host_ = true;
   std::map<const std::byte*, Area> areas_;  // by their first bytes, as the host sees them
   View nothing_{};                          // what messages without elements consist of

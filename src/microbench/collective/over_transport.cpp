@@ -2,11 +2,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 #include <optional>
 #include <utility>
 
 #include "base/error.hpp"
+#include "fabric/moves/measured_costs.hpp"
 #include "fabric/moves/transport_caller.hpp"
 #include "microbench/collective/measure.hpp"
 #include "microbench/collective/moves_case.hpp"
@@ -19,66 +19,8 @@ namespace fabricmark::microbench {
 namespace {
 
 using collectives::Costs;
-using collectives::Moves;
 using collectives::TransportCaller;
 using collectives::View;
-
-// What moves take here, each done by all ranks at the same time.
-
-constexpr std::size_t kLongBytes = std::size_t{1} << 20U;
-
-void pass_round(Moves& moves, const collectives::Call& call) {
-  const int size = moves.size();
-  moves.exchange((moves.rank() + 1) % size, call.own, (moves.rank() + size - 1) % size, call.result);
-}
-void copy_all(Moves& moves, const collectives::Call& call) { moves.copy(call.own, call.result); }
-void combine_all(Moves& moves, const collectives::Call& call) {
-  moves.combine(call.own, call.result, call.result);
-}
-
-/// The least seconds of the slowest rank for elements of so many bytes.
-double least_seconds(TransportCaller& caller, runtime::Communicator& ranks, std::size_t bytes,
-                     void (*program)(Moves&, const collectives::Call&)) {
-  constexpr int kTimes = 5;
-  const std::size_t count = bytes / collectives::bytes_of(collectives::Type::kFloat32);
-  const View own = caller.allocate(count, collectives::Type::kFloat32);
-  const View result = caller.allocate(count, collectives::Type::kFloat32);
-  for (const View& view : {own, result}) {
-    std::fill_n(view.data, view.bytes(), std::byte{0});
-    caller.write(view);
-  }
-  double least = std::numeric_limits<double>::infinity();
-  for (int time = 0; time < kTimes; ++time) {
-    runtime::Laps laps(ranks, std::nullopt);
-    const runtime::Elapsed taken = laps.time("step", [&] {
-      caller.run(
-          {.operation = collectives::Operation::kAllReduce, .name = "step", .program = program},
-          {.operation = collectives::Operation::kAllReduce, .count = count, .own = own, .result = result});
-    });
-    least = std::min(least, ranks.all_reduce_max_number(taken.wall_seconds));
-  }
-  caller.release(own);
-  caller.release(result);
-  return least;
-}
-
-/// The same on all ranks.
-Costs measured_costs(TransportCaller& caller, runtime::Communicator& ranks) {
-  constexpr double kNothing = std::numeric_limits<double>::infinity();
-  Costs costs{.bytes_per_second = kNothing,
-              .copy_bytes_per_second = kNothing,
-              .combine_bytes_per_second = kNothing,
-              .segment_bytes = collectives::Call{}.segment_bytes};
-  if (ranks.size() == 1) return costs;
-  const auto rate = [&](double seconds) { return static_cast<double>(kLongBytes) / seconds; };
-  const double least = least_seconds(caller, ranks, sizeof(float), pass_round);
-  const double whole = least_seconds(caller, ranks, kLongBytes, pass_round);
-  costs.message_seconds = least;
-  costs.bytes_per_second = rate(std::max(whole - least, whole / 2));
-  costs.copy_bytes_per_second = rate(least_seconds(caller, ranks, kLongBytes, copy_all));
-  costs.combine_bytes_per_second = rate(least_seconds(caller, ranks, kLongBytes, combine_all));
-  return costs;
-}
 
 class OverTransport final : public Measurer {
  public:
@@ -89,8 +31,8 @@ class OverTransport final : public Measurer {
                           .selection = options.selection,
                           .timeout_seconds = options.timeout_seconds,
                           .largest_bytes = options.largest}),
-        caller_(measured_.transport()),
-        costs_(measured_costs(caller_, ranks)) {}
+        caller_(measured_.transport(), &measured_.context().device()),
+        costs_(collectives::measured_costs(caller_)) {}
 
   Row measure(std::size_t bytes) override;
   [[nodiscard]] device::DeviceInfo device() const override { return measured_.device(); }

@@ -132,7 +132,7 @@ void Run::tune(const MeasuredTransport& measured) {
     print(fmt::format("messages over {} have one way only: nothing to tune\n", transport.name()));
     return;
   }
-  const fabric::TuningPlace place = fabric::tuning_place(measured.context(), transport);
+  const fabric::TuningPlace place = fabric::tuning_place(measured.device(), transport);
   print(fmt::format("{} between {} ranks ({}), device {}, {}\n{:>10}  fastest way (others)\n",
                     place.transport, place.count, place.ranks, place.device, place.processor, "bytes"));
   const std::vector<TunedSize> sizes =

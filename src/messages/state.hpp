@@ -1,0 +1,67 @@
+#pragma once
+
+#include <deque>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "device/device.hpp"
+#include "fabric/host/host_transport.hpp"
+#include "fabric/moves/transport_caller.hpp"
+#include "fabricmark/messages.hpp"
+
+namespace fabricmark::messages {
+
+/// An endpoint's own: what stays as long as one of its requests.
+class Endpoint::State {
+ public:
+  /// Collective.
+  State(Ranks ranks, cl_context context, cl_device_id device, const Options& options);
+
+  [[nodiscard]] runtime::Communicator& ranks() const { return *ranks_.communicator_; }
+  [[nodiscard]] fabric::Transport& transport() { return transport_; }
+  [[nodiscard]] const std::string& ways() const { return ways_; }
+
+  /// The region, in a memory that is added to `memories`. Throws fabricmark::Error (bad use) for one outside
+  /// of its buffer, and a buffer of another context.
+  fabric::Region region(const Region& asked, std::deque<fabric::Memory>& memories) const;
+  /// The same with its other side. Throws as well for a rank or a tag that is none.
+  fabric::Message message(const Region& asked, int peer, int tag, std::deque<fabric::Memory>& memories) const;
+  /// As `message`, of the library's own.
+  fabric::Message own_message(const Region& asked, int peer, std::deque<fabric::Memory>& memories) const;
+
+  /// What a rank has in a collective operation; without memory where it has none.
+  struct Operands {
+    Region own{};
+    Region result{};
+  };
+  /// One call of all ranks; of `call` operation, root, count and reduction are looked at.
+  void run(collectives::Call call, const Operands& operands, collectives::Type type);
+
+ private:
+  /// What algorithms cost, the same on all ranks; measured at the first call.
+  const collectives::Costs& costs();
+
+  Ranks ranks_;
+  cl_context context_;  // retained by the device
+  device::Device device_;
+  fabric::HostTransport transport_;
+  device::Queue queue_;
+  std::string ways_;
+  collectives::TransportCaller caller_;
+  std::optional<collectives::Costs> costs_;
+};
+
+/// What is under way, and the memory that it needs.
+struct Request::State {
+  explicit State(std::shared_ptr<Endpoint::State> endpoint) : owner(std::move(endpoint)) {}
+  ~State();
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+
+  std::shared_ptr<Endpoint::State> owner;
+  std::deque<fabric::Memory> memories;  // which stay where they are when more are added
+  device::Event event;
+};
+
+}  // namespace fabricmark::messages
