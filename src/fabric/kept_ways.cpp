@@ -22,11 +22,14 @@ using nlohmann::json;
 constexpr const char* kSchema = "fabricmark-tuning/1";
 constexpr const char* kRemedy = "remove it, or run `fabricmark tune` again";
 
+constexpr const char* kPattern = "pattern";
+
 json described(const TuningPlace& place) {
   return {{"transport", place.transport},
           {"host", {{"cpu", place.processor}}},
           {"device", {{"name", place.device}, {"driver", place.driver}}},
-          {"ranks", {{"kind", place.ranks}, {"count", place.count}}}};
+          {"ranks", {{"kind", place.ranks}, {"count", place.count}}},
+          {kPattern, name(place.pattern)}};
 }
 
 KeptWays read(const json& document, const json& expected) {
@@ -56,7 +59,7 @@ bool knows(const Transport& transport, const std::vector<std::string>& ways) {
 
 }  // namespace
 
-TuningPlace tuning_place(const device::DeviceInfo& device, const Transport& transport) {
+TuningPlace tuning_place(const device::DeviceInfo& device, const Transport& transport, Pattern pattern) {
   constexpr auto kBank = device::MemorySpace::kDeviceBank;
   const bool is_of_devices = transport.supports(kBank, kBank, Operation::kMessage);
   return {.transport = transport.name(),
@@ -64,13 +67,16 @@ TuningPlace tuning_place(const device::DeviceInfo& device, const Transport& tran
           .device = is_of_devices ? device.name : "none",
           .driver = is_of_devices ? device.driver : "",
           .ranks = transport.ranks().kind() == "mpi" ? "mpi" : "threads",
-          .count = transport.ranks().size()};
+          .count = transport.ranks().size(),
+          .pattern = pattern};
 }
 
 std::filesystem::path kept_file(const TuningPlace& place) {
   const std::filesystem::path cache = device::cache_folder();
   if (cache.empty()) return {};
-  return cache / "tuning" / (content_digest(described(place).dump()).substr(0, 24) + ".json");
+  json of_name = described(place);
+  if (place.pattern == Pattern::kExchange) of_name.erase(kPattern);  // as before there were others
+  return cache / "tuning" / (content_digest(of_name.dump()).substr(0, 24) + ".json");
 }
 
 std::string tuning_document(const TuningPlace& place, const std::vector<TunedSize>& sizes) {
@@ -101,7 +107,8 @@ std::optional<KeptWays> kept_ways(const TuningPlace& place) {
   std::ostringstream text;
   text << std::ifstream(file).rdbuf();
   try {
-    const json document = json::parse(text.str());
+    json document = json::parse(text.str());
+    document.emplace(kPattern, name(Pattern::kExchange));
     if (document.at("schema") != kSchema) throw bad_use("it has another format", kRemedy);
     return read(document, described(place));
   } catch (const json::exception& error) {
@@ -114,12 +121,13 @@ std::optional<KeptWays> kept_ways(const TuningPlace& place) {
   }
 }
 
-std::string settle_ways(Transport& transport, const device::DeviceInfo& device, std::size_t largest_bytes) {
+SettledWays settle_ways(Transport& transport, const device::DeviceInfo& device, std::size_t largest_bytes,
+                        Pattern pattern) {
   if (transport.ways(1).empty()) return {};
   std::optional<KeptWays> kept;
   std::string trouble;
   try {
-    kept = kept_ways(tuning_place(device, transport));
+    kept = kept_ways(tuning_place(device, transport, pattern));
   } catch (const Error& error) {  // what is measured now is as good
     trouble = "; " + std::string(error.what());
   }
@@ -127,17 +135,18 @@ std::string settle_ways(Transport& transport, const device::DeviceInfo& device, 
   const std::string own = is_known ? fmt::format("{}", fmt::join(kept->ways, "\n")) : "";
   const std::vector<std::string> all = transport.ranks().all_gather_texts(own);
   if (is_known && std::ranges::count(all, own) == std::ssize(all)) {
-    for (std::size_t i = 0; i < kept->ways.size(); ++i) transport.take(i, kept->ways[i]);
-    return fmt::format("{} (kept by `fabricmark tune` at {})", choice_in_words(transport, kept->ways),
-                       kept->created);
+    take_all(transport, kept->ways);
+    return {kept->ways, fmt::format("{} (kept by `fabricmark tune` at {})",
+                                    choice_in_words(transport, kept->ways), kept->created)};
   }
   constexpr std::size_t kLongestAtStart = std::size_t{16}
                                           << 20;  // longer ones go as these: it shall be short
   std::vector<std::string> ways;
-  for (const TunedSize& size : tune(transport, {.largest_bytes = std::min(largest_bytes, kLongestAtStart)})) {
+  for (const TunedSize& size :
+       tune(transport, {.largest_bytes = std::min(largest_bytes, kLongestAtStart), .pattern = pattern})) {
     ways.push_back(size.ways[size.best]);
   }
-  return choice_in_words(transport, ways) + " (measured at the start" + trouble + ")";
+  return {ways, choice_in_words(transport, ways) + " (measured at the start" + trouble + ")"};
 }
 
 }  // namespace fabricmark::fabric

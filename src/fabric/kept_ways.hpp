@@ -18,10 +18,11 @@ struct TuningPlace {
   std::string driver;
   std::string ranks;  ///< "threads" of a process, or "mpi"
   int count = 0;      ///< of ranks
+  Pattern pattern = Pattern::kExchange;
 };
 
 /// `device`: that of the transport, where it has one.
-TuningPlace tuning_place(const device::DeviceInfo& device, const Transport& transport);
+TuningPlace tuning_place(const device::DeviceInfo& device, const Transport& transport, Pattern pattern);
 
 /// $FABRICMARK_CACHE/tuning/<digest>.json, or as device::cache_folder has it; empty where there is no home.
 std::filesystem::path kept_file(const TuningPlace& place);
@@ -41,10 +42,16 @@ struct KeptWays {
 /// Absent where nothing was kept for this place. Throws Error (bad use) naming the file that is no such.
 std::optional<KeptWays> kept_ways(const TuningPlace& place);
 
-/// Has the transport take the ways that are kept for this machine, its device and as many ranks, where all
-/// ranks have the same and it knows them; else measures them for messages of up to so many bytes, and says
-/// what is wrong with a file that it could not read. Collective. Returns what was chosen, and from where, in
-/// words; nothing where there was nothing to choose.
-std::string settle_ways(Transport& transport, const device::DeviceInfo& device, std::size_t largest_bytes);
+/// What the transport takes now.
+struct SettledWays {
+  std::vector<std::string> ways;  ///< [size class]; none where there was nothing to choose
+  std::string said;               ///< what was chosen, and from where, in words
+};
+
+/// Has the transport take the ways that are kept for this machine, its device, as many ranks and this pattern
+/// of messages, where all ranks have the same and it knows them; else measures them for messages of up to so
+/// many bytes, and says what is wrong with a file that it could not read. Collective.
+SettledWays settle_ways(Transport& transport, const device::DeviceInfo& device, std::size_t largest_bytes,
+                        Pattern pattern);
 
 }  // namespace fabricmark::fabric

@@ -38,10 +38,8 @@ std::unique_ptr<Transport> make_transport(const runtime::Context& context, const
                   "choose another --transport");
   }
   if (use.largest_bytes > 0) {
-    if (const std::string chosen = settle_ways(*transport, context.device().info(), use.largest_bytes);
-        !chosen.empty()) {
-      context.remark(chosen);
-    }
+    const SettledWays settled = settle_ways(*transport, context.device().info(), use.largest_bytes, use.pattern);
+    if (!settled.said.empty()) context.remark(settled.said);
   }
   const std::optional<runtime::Fault>& fault = context.conditions().fault;
   if (fault && is_message_fault(*fault) && (!fault->rank || *fault->rank == context.ranks().rank())) {

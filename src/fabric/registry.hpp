@@ -5,6 +5,7 @@
 
 #include "fabric/message_fault.hpp"
 #include "fabric/messages.hpp"
+#include "fabric/pattern.hpp"
 #include "fabric/transport.hpp"
 #include "runtime/benchmark.hpp"
 
@@ -18,6 +19,8 @@ struct TransportUse {
   Waiting waiting = Waiting::kSpin;
   /// The longest one, for which the transport is tuned; 0: it is not.
   std::size_t largest_bytes = 0;
+  /// How they follow each other, as the transport is tuned.
+  Pattern pattern = Pattern::kExchange;
 };
 
 /// The transport that the parameter `transport` names, with the options of its transport.toml, wrapped to

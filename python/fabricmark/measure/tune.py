@@ -102,16 +102,22 @@ def known() -> list[dict]:
 
 
 def show(documents: Sequence[Mapping]) -> None:
-    """A line for each transport, device and number of ranks."""
+    """A line for each transport, device, number of ranks and pattern of messages."""
     rows = [
         [
             one["transport"],
             f"{one['ranks']['count']} {KINDS[one['ranks']['kind']]}",
+            one.get("pattern", "exchange"),
             one["device"]["name"],
             in_words(one["sizes"]),
             one["created"][:19],
         ]
         for one in documents
     ]
-    columns = [Column("transport", key=True), Column("ranks"), Column("device", prose=True)]
+    columns = [
+        Column("transport", key=True),
+        Column("ranks"),
+        Column("pattern"),
+        Column("device", prose=True),
+    ]
     terminal.show(terminal.console(), [*columns, Column("fastest way", prose=True), Column("measured")], rows)

@@ -45,7 +45,8 @@ class EffectiveBandwidth : public Exchanges {
       : Exchanges(context),
         fault_(context.conditions().fault),
         transport_(fabric::make_transport(
-            context, {.largest_bytes = std::size_t{1} << context.parameters().count("largest")})),
+            context, {.largest_bytes = std::size_t{1} << context.parameters().count("largest"),
+                      .pattern = fabric::Pattern::kInARow})),
         series_(*transport_, context.ranks(), std::size_t{1} << context.parameters().count("largest"),
                 kRoomBytes) {
     if (context.parameters().flag("sub_steps")) {
