@@ -26,6 +26,15 @@ FORCED = {
         "mapped": ("--chunk-bytes", "64"),  # where the memory is the host's; else in such chunks
         "chunks of 64 KiB": ("--chunk-bytes", "65536", "--map-memory", "false"),
         "chunks of 256 KiB": ("--chunk-bytes", "262144", "--map-memory", "false"),
+        "whole, shared": ("--chunk-bytes", "0", "--staging", "shared"),
+        "chunks of 256 KiB, shared": (
+            "--chunk-bytes",
+            "262144",
+            "--staging",
+            "shared",
+            "--staging-slots",
+            "4",
+        ),
     },
 }
 

@@ -16,6 +16,7 @@ namespace {
 
 /// What is longer goes as what is as long: the ways differ by their first cost and their rate.
 constexpr std::size_t kLongest = std::size_t{64} << 20;
+constexpr std::size_t kLasting = std::size_t{512} << 10;  // shorter messages can be checked more often
 constexpr std::size_t kFineFrom = std::size_t{16} << 10;  // the ways of longer messages differ more
 
 }  // namespace
@@ -85,9 +86,9 @@ std::vector<CheckedSize> check_ways(Transport& transport, const std::vector<std:
                      .seconds = {}};
     const std::size_t ways = size.ways.size();
     size.seconds.resize(ways + 1);
-    for (int round = 0; round <= tuning.rounds; ++round) {  // the first warms up
-      const auto number = static_cast<std::size_t>(round);
-      const std::vector<double> taken = in_turns(transport.ranks(), ways + 1, number, [&](std::size_t i) {
+    const std::size_t rounds = static_cast<std::size_t>(tuning.rounds) * (size.bytes < kLasting ? 4 : 1);
+    for (std::size_t round = 0; round <= rounds; ++round) {  // the first warms up
+      const std::vector<double> taken = in_turns(transport.ranks(), ways + 1, round, [&](std::size_t i) {
         i < ways ? transport.take(place, size.ways[i]) : take_all(transport, chosen);
         return timer.turn(size.bytes);
       });
