@@ -3,15 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "base/atomic_file.hpp"
 #include "base/digest.hpp"
 #include "base/error.hpp"
 #include "base/host.hpp"
 #include "device/program.hpp"
+#include "runtime/kernel_spec.hpp"
 
 namespace fabricmark::fabric {
 
@@ -104,10 +103,9 @@ std::optional<KeptWays> kept_ways(const TuningPlace& place) {
   const std::filesystem::path file = kept_file(place);
   std::error_code ignored;
   if (file.empty() || !std::filesystem::is_regular_file(file, ignored)) return std::nullopt;
-  std::ostringstream text;
-  text << std::ifstream(file).rdbuf();
+  const std::string text = runtime::file_text(file, "file of `fabricmark tune`", kRemedy);
   try {
-    json document = json::parse(text.str());
+    json document = json::parse(text);
     document.emplace(kPattern, name(Pattern::kExchange));
     if (document.at("schema") != kSchema) throw bad_use("it has another format", kRemedy);
     return read(document, described(place));

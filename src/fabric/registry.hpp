@@ -19,6 +19,8 @@ struct TransportUse {
   Waiting waiting = Waiting::kSpin;
   /// The longest one, for which the transport is tuned; 0: it is not.
   std::size_t largest_bytes = 0;
+  /// The ways are measured by whoever has asked for the transport.
+  bool leaves_ways_open = false;
   /// How they follow each other, as the transport is tuned.
   Pattern pattern = Pattern::kExchange;
 };

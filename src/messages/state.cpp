@@ -73,7 +73,9 @@ Endpoint::State::State(Ranks ranks, cl_context context, cl_device_id device, con
       queue_(device_.uncharged_queue()),
       ways_(options.measured_bytes == 0
                 ? std::string()
-                : fabric::settle_ways(transport_, device_.info(), options.measured_bytes)),
+                : fabric::settle_ways(transport_, device_.info(), options.measured_bytes,
+                                      fabric::Pattern::kExchange)
+                      .said),
       caller_(transport_, &device_) {}
 
 fabric::Region Endpoint::State::region(const Region& asked, std::deque<fabric::Memory>& memories) const {

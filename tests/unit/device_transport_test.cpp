@@ -320,6 +320,31 @@ TEST_F(OnRing, ADeviceCombinesToTheBitsThatTheHostDoes) {
   });
 }
 
+TEST_F(OnRing, APartThatARankKeepsForItselfArrivesWithTheOthers) {
+  using Kind = device::MemoryKind;
+  for (const Kind kind : {Kind::kBuffer, Kind::kHostPointer, Kind::kSvm}) {
+    if (kind == Kind::kSvm && !found_.info.has_svm) continue;
+    on_ranks(2, waiting(kTimeout, kind), [](const auto& context, Communicator& ranks) {
+      OverHost transport(context, /*chunk_bytes=*/0);
+      const auto own = static_cast<unsigned char>(ranks.rank());
+      std::vector<std::byte> values(2000);
+      for (std::size_t i = 0; i < values.size(); ++i)
+        values[i] = std::byte(static_cast<unsigned char>(i % 251 ^ (own << 7U)));
+      const std::unique_ptr<Memory> from = transport.allocate(values.size());
+      const std::unique_ptr<Memory> to = transport.allocate(values.size());
+      from->write(0, values);
+      to->write(0, std::vector<std::byte>(values.size(), std::byte{0xFF}));
+      transport.all_to_all({from.get(), 0, values.size()}, {to.get(), 0, values.size()}).wait();
+      std::vector<std::byte> found(values.size());
+      to->read(0, found);
+      for (std::size_t i = 0; i < found.size(); ++i) {
+        const std::size_t sent = own * 1000U + i % 1000;  // of rank i / 1000
+        EXPECT_EQ(found[i], std::byte(static_cast<unsigned char>(sent % 251 ^ ((i / 1000) << 7U)))) << i;
+      }
+    });
+  }
+}
+
 TEST_F(OnRing, WhatTheHostSeesOfADevicesElementsIsWhatItLastRead) {
   on_ranks(2, waiting(kTimeout), [](const auto& context, Communicator& /*ranks*/) {
     OverHost transport(context, 0);

@@ -22,6 +22,7 @@ from dataclasses import replace
 import numpy as np
 
 from fabricmark.models import Board, Prediction, Traits, _b_eff_measured, _derived, _network, _transfers
+from fabricmark.models._b_eff_limits import effective_limit, limits_by_size
 from fabricmark.models._fit import Modelled, curve, fit_of, fitted
 from fabricmark.models._host_path import (
     DIRECTIONS,
@@ -40,8 +41,6 @@ from fabricmark.models.machine import HOST, Bitstream, Network
 derived = _derived.effective_bandwidth
 message_curve = _b_eff_measured.message_curve
 fit_parameters = _b_eff_measured.fit
-COPIES_OVER_HOST = 3  # on a CPU: read, message, write
-COPIES_OF_SHARED = 2  # where the receiver writes from what the sender has read
 WHOLE = {"chunk_bytes": 0}  # the base version: whole messages
 TRAITS = Traits(
     ("effective_bandwidth", {}),
@@ -158,54 +157,6 @@ def over_host(
     return Modelled(total, [WORDS[STEPS[step]] for step in longest], f"eq. 4.2: {source}")
 
 
-def limit_bytes_per_second(transport: str, board: Board) -> float | None:
-    """What the hosts' memories can carry, summed over all ranks and both directions; None where unknown.
-
-    Each byte is copied (read and written) once between host memories. On the way over the host of a GPU or
-    FPGA the link writes and reads it once more, and a CPU copies it three times.
-    """
-    copying = _transfers.copy_limit(board)
-    if copying is None:
-        return None
-    over_host = COPIES_OVER_HOST if _transfers.is_host_memory(board) else 2
-    return copying * board.hosts / (1 if transport == "cpu" else over_host)
-
-
-def limits_by_size(sizes, parameters: Mapping, board: Board, ranks: int) -> list[float | None]:
-    """The most bytes a second of all ranks and both directions, for each size of a message.
-
-    Where the limits were measured: one copy of all messages in the memory or cache that holds them; on the
-    way over the host of a CPU three, two where staging memory may be shared, unless the messages are mapped;
-    of a GPU no more than its link carries.
-    """
-    transport = parameters["transport"]
-    plain = limit_bytes_per_second(transport, board)
-    if board.limits is None:
-        return [plain] * len(sizes)
-    chunk = parameters.get("chunk_bytes", 0)
-    staging = parameters.get("staging", "private")  # which results of earlier versions do not say
-    may_share = staging == "shared" or (staging == "measured" and chunk == MEASURED)
-    link = [board.limits.link(way) for way in (_transfers.TO_DEVICE, _transfers.FROM_DEVICE)]
-    found: list[float | None] = []
-    for size in sizes:
-        copied = board.limits.host_copy(DIRECTIONS * size * ranks / board.hosts)
-        if copied is None:
-            found.append(plain)
-            continue
-        copied *= board.hosts
-        if transport != "cpu" and _transfers.is_host_memory(board):
-            may_map = (
-                staging != "shared"
-                and parameters.get("map_memory", False)
-                and (chunk == MEASURED or 0 < chunk < size)
-            )
-            copied /= 1 if may_map else COPIES_OF_SHARED if may_share else COPIES_OVER_HOST
-        elif transport != "cpu" and None not in link:
-            copied = min(copied, *(way * board.devices for way in link))
-        found.append(copied)
-    return found
-
-
 def predictions_of_sizes(
     sizes, modelled: Modelled, limits: Sequence[float | None], ranks: int, phases: Sequence[Mapping] = ()
 ) -> tuple[list[Prediction], np.ndarray]:
@@ -221,11 +172,6 @@ def predictions_of_sizes(
         found.append(Prediction("bandwidth", axes, float(rate) / 1e9, "GB/s", limit_gb, *about))
         found.append(Prediction("latency", axes, float(seconds) * 1e6, "us", None, *about))
     return found, rates
-
-
-def effective_limit(limits: Sequence[float | None]) -> float | None:
-    """Eq. 4.1 of the limits: their mean over the sizes; None where one is unknown."""
-    return None if None in limits or not limits else float(np.mean(limits))
 
 
 def effective_prediction(rates, modelled: Modelled, limits: Sequence[float | None]) -> Prediction:

@@ -130,13 +130,33 @@ std::shared_ptr<Transfer> HostTransport::mixed_transfer(std::span<const Message>
   return mixed;
 }
 
-device::Event HostTransport::start(std::span<const Message> sends, std::span<const Message> receives,
-                                   const device::Events& after) {
+std::shared_ptr<Transfer> HostTransport::transfer_of(std::span<const Message> sends,
+                                                     std::span<const Message> receives) {
   const auto shared = [&](const Message& message) { return is_shared(message); };
   const auto count = static_cast<std::size_t>(std::ranges::count_if(sends, shared) +
                                               std::ranges::count_if(receives, shared));
   const bool is_mixed = count > 0 && count < sends.size() + receives.size();
-  auto transfer = is_mixed ? mixed_transfer(sends, receives) : transfer_for(sends, receives, count > 0);
+  return is_mixed ? mixed_transfer(sends, receives) : transfer_for(sends, receives, count > 0);
+}
+
+device::Event HostTransport::start(std::span<const Message> sends, std::span<const Message> receives,
+                                   const device::Events& after) {
+  // A single rank has only itself to show the way over the host.
+  OwnMessages::Split split = ranks().size() > 1 ? own_messages_.split(sends, receives) : OwnMessages::Split{};
+  const bool has_others = !split.other_sends.empty() || !split.other_receives.empty();
+  std::shared_ptr<Transfer> transfer;
+  if (split.sends.empty()) {
+    transfer = transfer_of(sends, receives);
+  } else {
+    transfer = transfers_.free<OwnTransfer>([&] { return std::make_shared<OwnTransfer>(writes_); });
+  }
+  if (!split.sends.empty() && has_others) {
+    MixedTransfer::Part others{transfer_of(split.other_sends, split.other_receives),
+                               std::move(split.other_sends), std::move(split.other_receives)};
+    auto mixed = transfers_.free<MixedTransfer>([] { return std::make_shared<MixedTransfer>(); });
+    mixed->set(std::move(others), {transfer, std::move(split.sends), std::move(split.receives)});
+    transfer = mixed;
+  }
   transfer->start(sends, receives, after, is_timed_);
   return device::Event(std::move(transfer));
 }
@@ -179,6 +199,10 @@ std::unique_ptr<Transport> make(const runtime::Context& context, const Transport
                               use.largest_bytes, chunk_bytes),
                   "give a larger --chunk-bytes, or 0 for whole messages");
   }
+  StagingUse staging = staging_use(context.parameters().text("staging"));
+  // Where nobody measures the ways, there is no need to find out which ranks share memory.
+  const bool is_measured = use.largest_bytes > 0 || use.leaves_ways_open;
+  if (staging == StagingUse::kMeasured && !is_measured) staging = StagingUse::kPrivate;
   return std::make_unique<HostTransport>(
       context.ranks(), context.device(),
       HostTransport::Use{.timeout_seconds = context.conditions().timeout_seconds,
@@ -187,7 +211,7 @@ std::unique_ptr<Transport> make(const runtime::Context& context, const Transport
                          .chunk_bytes = chunk_bytes,
                          .zero_copy = may_map,
                          .waiting = use.waiting,
-                         .staging = staging_use(context.parameters().text("staging")),
+                         .staging = staging,
                          .slots = context.parameters().integer("staging_slots")});
 }
 

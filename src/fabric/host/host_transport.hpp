@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "fabric/host/host_way.hpp"
+#include "fabric/host/own_messages.hpp"
 #include "fabric/host/staging.hpp"
 #include "fabric/messages.hpp"
 #include "fabric/transfer.hpp"
@@ -70,6 +71,8 @@ class HostTransport : public Transport {
   std::shared_ptr<Transfer> transfer_for(std::span<const Message> sends, std::span<const Message> receives,
                                          bool is_shared);
   std::shared_ptr<Transfer> mixed_transfer(std::span<const Message> sends, std::span<const Message> receives);
+  /// The transfer for messages to other ranks, or such of this rank to itself as are not copied.
+  std::shared_ptr<Transfer> transfer_of(std::span<const Message> sends, std::span<const Message> receives);
   /// What another rank's transfer has at this address. Throws Error (environment) where it is there no more.
   std::shared_ptr<SharedStaging> staging_of(int peer, std::uint64_t transfer, const SharedAddress& address,
                                             std::size_t lanes);
@@ -94,6 +97,7 @@ class HostTransport : public Transport {
   std::map<std::pair<int, std::uint64_t>, std::shared_ptr<SharedStaging>>
       others_;  ///< staging memory by rank and its transfer
   std::uint64_t shared_transfers_ = 0;
+  OwnMessages own_messages_{ranks().rank()};
   Transfers transfers_;
 };
 

@@ -61,6 +61,8 @@ MeasuredTransport::MeasuredTransport(runtime::Communicator& ranks, const Wanted&
       parameters_(parameters_of(wanted.transport)),
       context_(device_, parameters_, ranks, timeline_, device::Program(), variant_,
                {.fault = std::nullopt, .timeout_seconds = wanted.timeout_seconds}),
-      transport_(fabric::make_transport(context_, {.largest_bytes = wanted.largest_bytes})) {}
+      transport_(fabric::make_transport(
+          context_, {.largest_bytes = wanted.largest_bytes, .leaves_ways_open = wanted.largest_bytes == 0})) {
+}
 
 }  // namespace fabricmark::microbench
