@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numbers>
 #include <numeric>
 #include <utility>
 
@@ -30,7 +31,7 @@ bool is_no_chance(std::size_t successes, std::size_t attempts) {
   for (std::size_t k = successes; k <= attempts; ++k) {
     const auto got = static_cast<double>(k);
     const double choices = std::lgamma(of + 1) - std::lgamma(got + 1) - std::lgamma(of - got + 1);
-    chance += std::exp(choices - of * std::log(2.0));
+    chance += std::exp(choices - of * std::numbers::ln2);
   }
   return chance < kOnceInTwenty;
 }
