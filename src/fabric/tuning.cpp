@@ -89,7 +89,8 @@ std::vector<CheckedSize> check_ways(Transport& transport, const std::vector<std:
     const std::size_t rounds = static_cast<std::size_t>(tuning.rounds) * (size.bytes < kLasting ? 4 : 1);
     for (std::size_t round = 0; round <= rounds; ++round) {  // the first warms up
       const std::vector<double> taken = in_turns(transport.ranks(), ways + 1, round, [&](std::size_t i) {
-        i < ways ? transport.take(place, size.ways[i]) : take_all(transport, chosen);
+        take_all(transport, chosen);  // for each way too: the ranks rest while they do
+        if (i < ways) transport.take(place, size.ways[i]);
         return timer.turn(size.bytes);
       });
       for (std::size_t i = 0; round > 0 && i <= ways; ++i) size.seconds[i].push_back(taken[i]);
