@@ -4,10 +4,9 @@ import math
 from collections.abc import Sequence
 from pathlib import Path
 
-from fabricmark import results
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.compare import resampling
-from fabricmark.results import Result
+from fabricmark.results import Result, logs
 
 USE = "write `fabricmark compare --base A... --new B...` or `fabricmark compare FOLDER_A FOLDER_B`"
 NEVER_IGNORED = ("kind", "unit", "better", "benchmark", "name", "axes")
@@ -37,7 +36,7 @@ def sides(words: Sequence[str]) -> tuple[list[Path], list[Path]]:
 
 def load(places: Sequence[Path]) -> list[Result]:
     """All results of a side. Raises FabricmarkError (2) for a damaged file: a gate must not skip one."""
-    return [results.load(file) for file in results.find_files(places)]
+    return [logs.load(file) for file in logs.find_files(places)]
 
 
 def load_sides(words: Sequence[str]) -> tuple[list[Result], list[Result]]:

@@ -71,6 +71,11 @@ class Row:
         """Runs of the side that has fewer."""
         return min(len(self.base.runs), len(self.new.runs))
 
+    @property
+    def has_interval(self) -> bool:
+        """Whether both sides have several values: one alone, a log's average, says nothing of a spread."""
+        return all(sum(map(len, side.values())) > 1 for side in (self.base, self.new))
+
 
 @dataclass(frozen=True)
 class Comparison:
@@ -207,6 +212,10 @@ def remarks(rows: Sequence[Row]) -> list[str]:
             "one run a side: the spread between runs is unknown; only samples within the run were used, and "
             f"only a factor above {SINGLE_RUN_FACTOR:g} is called better or worse"
         )
+    bare = sum(not row.has_interval for row in rows)
+    if bare:
+        count = "1 metric" if bare == 1 else f"{bare} metrics"
+        lines.append(f"{count} with one value a side: no interval can be given; several logs a side have one")
     if any(one_after_the_other(row.base, row.new) for row in rows):
         lines.append(
             "all runs of one side are older than those of the other: a drift of the machine looks like a "

@@ -55,7 +55,7 @@ def _cells(row: Row) -> list[terminal.Cell]:
         number(row.new_value),
         row.base.measurement.unit,
         f"{row.ratio:.3f}",
-        f"{number(row.interval[0])} to {number(row.interval[1])}",
+        f"{number(row.interval[0])} to {number(row.interval[1])}" if row.has_interval else "none",
         Text(row.verdict, style=STYLES[row.verdict]),
     ]
 
@@ -121,7 +121,7 @@ def _entry(row: Row) -> Mapping[str, object]:
         "base": row.base_value,
         "new": row.new_value,
         "ratio": row.ratio,
-        "interval": list(row.interval),
+        "interval": list(row.interval) if row.has_interval else None,
         "verdict": row.verdict,
         "reason": row.reason,
     }

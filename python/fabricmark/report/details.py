@@ -39,7 +39,8 @@ def of_group(group: Group, with_metrics: bool) -> str:
     environment = run["environment"]
     facts = [*environment["host"].items(), *environment["device"].items(), *environment["toolchain"].items()]
     ranks = environment["ranks"]
-    facts += [("ranks", f"{ranks['count']} ({ranks['kind']})"), ("MPI library", ranks["mpi_library"])]
+    count = "unknown" if ranks["count"] is None else ranks["count"]
+    facts += [("ranks", f"{count} ({ranks['kind']})"), ("MPI library", ranks["mpi_library"])]
     facts += [("repetitions", run["repetitions"]["count"]), ("warm-up", run["repetitions"]["warmup"])]
     facts += [
         ("command", " ".join(run["run"]["command"])),

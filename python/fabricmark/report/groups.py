@@ -14,6 +14,7 @@ from fabricmark.results import Measurement, Result
 from fabricmark.results.judgement import INVALID
 from fabricmark.systems.device_limits import DeviceLimits, Devices
 
+PLAIN = ("kernel", "device", "platform", "host", "launch", "log")  # fields that speak for themselves
 VERDICTS_FROM_WORST = (INVALID, "incomplete", "not checked", "valid")
 
 
@@ -106,6 +107,8 @@ def fields(result: Result, ambiguous: Collection[str] = ()) -> dict[str, object]
         "version": run["version"],
         "sources": run["git"],
     }
+    if result.writer:  # where it was made is unknown: two logs are never one run's repetitions
+        named["log"] = "/".join(result.path.absolute().parts[-2:])
     return named | {f"parameter {key}": value for key, value in result.document["parameters"].items()}
 
 
@@ -113,11 +116,13 @@ def field_text(name: str, value: object) -> str:
     """One word or two of a label."""
     if name == "class":
         return f"{value} run"
+    if name == "ranks" and value is None:
+        return "ranks unknown"
     if name == "ranks":
         return "1 rank" if value == 1 else f"{value} ranks"
     if name.startswith("parameter "):
         return f"{families.words(name.removeprefix('parameter '))} {families.number_text(value)}"
-    return str(value) if name in ("kernel", "device", "platform", "host", "launch") else f"{name} {value}"
+    return str(value) if name in PLAIN else f"{name} {value}"
 
 
 def merged(measurements: Sequence[Measurement]) -> Measurement:
@@ -159,7 +164,8 @@ def make(loaded: Sequence[Result]) -> list[Group]:
     ambiguous = same_names(loaded)
     by_settings: dict[tuple[str, str], list[Result]] = {}
     for result in loaded:
-        key = (result.benchmark, json.dumps(fields(result, ambiguous), sort_keys=True))
+        own = str(result.path) if result.writer else ""
+        key = (result.benchmark, own + json.dumps(fields(result, ambiguous), sort_keys=True))
         by_settings.setdefault(key, []).append(result)
     made = [_group(fields(runs[0], ambiguous), runs, devices) for runs in by_settings.values()]
     for benchmark in dict.fromkeys(group.benchmark for group in made):

@@ -8,7 +8,7 @@ from pathlib import Path
 from fabricmark import results
 from fabricmark.base.errors import FabricmarkError, printable
 from fabricmark.base.schema import first_fault
-from fabricmark.results import Result, scaling, timeline
+from fabricmark.results import Result, logs, scaling, timeline
 from fabricmark.results.timeline import Timeline
 
 
@@ -39,7 +39,7 @@ class Inputs:
 
 
 def find(places: Sequence[Path]) -> list[Path]:
-    """Result files, and scaling.json and timelines of folders that hold them. Raises FabricmarkError (2).
+    """Result files, logs, and scaling.json and timelines beside them. Raises FabricmarkError (2).
 
     A folder that has only folders of results, as `make run` and campaigns leave it, stands for the newest.
     """
@@ -47,8 +47,8 @@ def find(places: Sequence[Path]) -> list[Path]:
     sums = [place / results.SCALING_FILE for place in places]
     drawn = {place: _timelines_of(place) for place in places}
     # A folder that has only timelines is one of a program that writes no results.
-    others = [place for place in places if not drawn[place] or results.has_results(place)]
-    files = [*results.find_files(others), *(path for path in sums if path.is_file())]
+    others = [place for place in places if not drawn[place] or logs.has_results(place)]
+    files = [*logs.find_files(others), *(path for path in sums if path.is_file())]
     files += [path for found in drawn.values() for path in found]
     return list(dict.fromkeys(files))
 
@@ -78,6 +78,9 @@ def read(files: Sequence[Path]) -> Inputs:
     found = Inputs()
     for file in files:
         try:
+            if logs.is_log(file):
+                found.results.append(logs.read(file))
+                continue
             document = results.read_json(file, results.REMEDY)
             if _is_of(scaling.SCHEMA, document):
                 found.scalings.append(_scaling(file, document))

@@ -189,17 +189,24 @@ def section(
     )
 
 
+def machine(host: Mapping) -> str:
+    """A host in words; a log says at most its name."""
+    if host["logical_cores"] is None:
+        return f"{host['name']}, of which nothing is known"
+    return f"{host['name']}: {host['cpu']}, {host['logical_cores']} logical cores"
+
+
 def facts(groups: Sequence[Group]) -> str:
     """Where, on what and with what was measured."""
     documents = [run.document for group in groups for run in group.runs]
     hosts = [document["environment"]["host"] for document in documents]
     devices = [document["environment"]["device"] for document in documents]
     runs = [document["run"] for document in documents]
-    times = sorted(run["started"] for run in runs)
+    times = sorted(filter(None, (run["started"] for run in runs)))  # a log does not say it
     emulated = {True: ", emulated", False: ""}
     entries: Iterable[tuple[str, str]] = (
         ("Started", listed([times[0], times[-1]]) if times else NOTHING),
-        ("Machine", listed(f"{h['name']}: {h['cpu']}, {h['logical_cores']} logical cores" for h in hosts)),
+        ("Machine", listed(map(machine, hosts))),
         ("System", listed(f"{h['operating_system']}, {h['kernel']}" for h in hosts)),
         ("Devices", listed(f"{d['name']} ({d['class']}{emulated[d['emulated']]})" for d in devices)),
         (

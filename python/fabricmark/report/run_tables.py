@@ -144,6 +144,7 @@ def title(result: Result) -> list[str]:
     run = result.document["run"]
     ranks = result.document["environment"]["ranks"]
     count = "1 rank" if ranks["count"] == 1 else f"{ranks['count']} ranks ({ranks['kind']})"
+    count = "ranks unknown" if ranks["count"] is None else count
     own = ["optimized run"] if run["class"] == "optimized" else []
     return [
         f"{run['benchmark']}, {result.kernel_name(with_digest=True)}",

@@ -69,18 +69,23 @@ class OwnKernel:
 
 @dataclass(frozen=True)
 class Result:
-    """One result file; `document` is the whole of it: checked, and in the newest version of the format."""
+    """One result file; `document` is the whole of it: checked, and in the newest version of the format.
+
+    `writer`: of text output that was read (`logs`), the program that wrote it; "" for result files.
+    """
 
     path: Path
     document: Mapping
     measurements: list[Measurement]
+    writer: str = ""
 
     @property
     def benchmark(self) -> str:
         return self.document["run"]["benchmark"]
 
     @property
-    def ranks(self) -> int:
+    def ranks(self) -> int | None:
+        """None where a log does not say."""
         return self.document["environment"]["ranks"]["count"]
 
     @property
@@ -100,7 +105,12 @@ class Result:
         return OwnKernel(kernel["file"], kernel["digest"]) if is_own else None
 
     def kernel_name(self, with_digest: bool) -> str:
-        """`base kernel`; for the user's own `mine.cl (base kernel)` or `mine.cl 0123abcd (base kernel)`."""
+        """`base kernel`; for the user's own `mine.cl (base kernel)` or `mine.cl 0123abcd (base kernel)`.
+
+        Of a log, which knows no kernel, what wrote it.
+        """
+        if self.writer:
+            return self.writer
         own, words = self.own_kernel, f"{self.document['run']['variant']} kernel"
         if own is None:
             return words
