@@ -8,8 +8,8 @@ import log_samples
 import pytest
 from fabricmark import results
 from fabricmark.base.errors import FabricmarkError
-from fabricmark.report import groups, page
-from fabricmark.results import logs
+from fabricmark.report import groups, page, pictures
+from fabricmark.results import figures, logs, published
 from fabricmark.results.log_table import Fault
 from fabricmark.results.logs import parse
 
@@ -195,3 +195,30 @@ def test_result_files_are_read_as_before(tmp_path):
     with pytest.raises(FabricmarkError, match="not valid JSON"):
         logs.load(path)
     assert results.SCHEMA == "fabricmark-result/2"
+
+
+def test_published_figures_stand_beside_curves_of_the_same_program(tmp_path, of_the_repository):
+    for name in ("bw.out", "latency.log"):
+        (tmp_path / name).write_text(log_samples.ALL[name])
+    drawn = page.all_plots(groups.make([logs.load(path) for path in logs.find_files([tmp_path])]))
+    (plot,) = drawn["bw"]["curves"]
+    points = {one.name: (*one.x, *one.y) for one in plot.series if one.style == "points"}
+    assert points == {
+        "u280 between nodes, Contini et al. 2024 (measured)": (1 << 20, 7.0),
+        "u280 in a node, Contini et al. 2024 (measured)": (1 << 24, 7.0),
+        "host memory in a node, Contini et al. 2024 (measured)": (1 << 24, 26.0),
+        "host memory between nodes, Contini et al. 2024 (measured)": (1 << 24, 12.0),
+    }
+    assert len({one.colour for one in plot.series}) == len(plot.series)
+    assert not [one for plot in drawn["latency"]["curves"] for one in plot.series if one.style == "points"]
+    assert pictures.png(plot).startswith(b"\x89PNG")
+
+
+def test_a_damaged_row_of_figures_is_named(tmp_path):
+    text = (published.folder() / figures.FILE).read_text()
+    assert len(figures.load()) == 37
+    for old, new in (("measured,test", "guessed,test"), (",26,GB/s", ",x,GB/s"), (",26,GB/s", ",26,GiB/s")):
+        file = tmp_path / "a.csv"
+        file.write_text(text.replace(old, new))
+        with pytest.raises(FabricmarkError, match=r"a\.csv line "):
+            figures.load(file)

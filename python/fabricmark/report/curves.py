@@ -11,7 +11,7 @@ from math import ceil
 from fabricmark.report import families, run_tables, scales
 from fabricmark.report.groups import Group, Metric, field_text
 from fabricmark.report.plots import MOST_SERIES, MOST_TICKS, Plot, Series, slug, thinned, wants_log
-from fabricmark.results import scaling
+from fabricmark.results import figures, scaling
 
 MOST_PANELS = 24  # a benchmark, metric and axis
 MOST_POINTS = 400  # a series
@@ -175,6 +175,11 @@ def panel(
             limits.setdefault((tuple(limit.x), tuple(limit.y)), limit)
     if len(limits) <= MOST_LIMITS:
         series += limits.values()
+    of_others = published(benchmark, name, unit, axis)
+    room = max(0, MOST_SERIES - len(lines))
+    series += [replace(one, colour=len(lines) + i) for i, one in enumerate(of_others[:room])]
+    if len(of_others) > room:
+        left = f"{len(of_others) - room} published values are left out. {left}".strip()
     x = [value for entry in series for value in entry.x]
     y = [value for entry in series for value in entry.y]
     if len(lines) > MOST_SERIES:
@@ -226,6 +231,16 @@ def limit_line(axis: str, line: Sequence[Point]) -> Series | None:
         return None
     places, values = zip(*known, strict=True)
     return Series("limit", places, values, "dotted", None)
+
+
+def published(benchmark: str, name: str, unit: str, axis: str) -> list[Series]:
+    """What others measured with the same program, as points over the size."""
+    found = figures.points(benchmark, name, unit) if bare(axis) == "message_bytes" else []
+    return [
+        Series(f"{one.name} (measured)", [one.message_bytes], [one.value], "points",
+               spots=[(one.message_bytes, one.value, one.said)])
+        for one in found
+    ]  # fmt: skip
 
 
 def ticks(axis: str, values: Sequence[float]) -> list[tuple[float, str]]:

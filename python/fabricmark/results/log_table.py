@@ -49,8 +49,8 @@ class Check:
 class Log:
     """One run. `program`: without its prefix, as our own program of this kind is called, where sizes mean the
     same. `writer`: its first line. `ranks`: None where the text does not say. `complete`: False where the end
-    that the program always writes is missing. `kind`: emulated or modelled where a comment says so, as our own
-    programs do."""
+    that the program always writes is missing. `kind`: emulated or modelled where a comment says so, as
+    those of our own programs do."""
 
     program: str
     writer: str

@@ -103,23 +103,23 @@ def folder() -> Path:
 def load(path: Path | None = None) -> list[PublishedValue]:
     """All values of a file, by default of HPCC FPGA's. Raises FabricmarkError (2) with line and remedy."""
     path = folder() / HPCC_FPGA if path is None else path
-    return [_published_value(place, row) for place, row in _rows(path, COLUMNS)]
+    return [_published_value(place, row) for place, row in rows(path, COLUMNS)]
 
 
 def numbered(path: Path) -> list[tuple[int, PublishedValue]]:
     """(line, value) of a file like HPCC FPGA's. Raises FabricmarkError (2) with line and remedy."""
     return [
-        (int(place.rpartition(" ")[2]), _published_value(place, row)) for place, row in _rows(path, COLUMNS)
+        (int(place.rpartition(" ")[2]), _published_value(place, row)) for place, row in rows(path, COLUMNS)
     ]
 
 
 def printed(path: Path | None = None) -> list[Printed]:
     """All values of the dissertation's tables. Raises FabricmarkError (2) with line and remedy."""
     path = folder() / DISSERTATION if path is None else path
-    return [_printed(place, row) for place, row in _rows(path, PRINTED_COLUMNS)]
+    return [_printed(place, row) for place, row in rows(path, PRINTED_COLUMNS)]
 
 
-def _rows(path: Path, columns: Sequence[str]) -> list[tuple[str, dict]]:
+def rows(path: Path, columns: Sequence[str]) -> list[tuple[str, dict]]:
     """(file and line, values by column) of each row. Raises FabricmarkError (2) where it is no such file."""
     try:
         text = paths.content(path).decode("utf-8")
@@ -134,7 +134,7 @@ def _rows(path: Path, columns: Sequence[str]) -> list[tuple[str, dict]]:
         raise FabricmarkError(f"{path}: not CSV in UTF-8: {error}", RESTORE) from error
 
 
-def _check(place: str, row: Mapping, words: Mapping[str, Sequence[str]], filled: Sequence[str]) -> None:
+def check(place: str, row: Mapping, words: Mapping[str, Sequence[str]], filled: Sequence[str]) -> None:
     """Raises FabricmarkError (2) for missing values, words that are not known, and columns left empty."""
     if None in row or None in row.values():
         count = len([column for column in row if column is not None])
@@ -150,18 +150,18 @@ def _check(place: str, row: Mapping, words: Mapping[str, Sequence[str]], filled:
 
 def _published_value(place: str, row: Mapping) -> PublishedValue:
     """The value of one row. Raises FabricmarkError (2) naming the column."""
-    _check(place, row, WORDS, MUST_HAVE)
+    check(place, row, WORDS, MUST_HAVE)
     counts = {column: _count(place, column, row[column], False) for column in ("devices", "nodes")}
     counts |= {column: _count(place, column, row[column], True) for column in COUNTS}
-    return PublishedValue(**{**row, **counts, "value": _value(place, row["value"])})
+    return PublishedValue(**{**row, **counts, "value": number(place, row["value"])})
 
 
 def _printed(place: str, row: Mapping) -> Printed:
     """The same for a row of the dissertation's tables."""
-    _check(place, row, PRINTED_WORDS, ("table", "board", "metric", "section"))
+    check(place, row, PRINTED_WORDS, ("table", "board", "metric", "section"))
     counts = {column: _count(place, column, row[column], True) for column in ("nodes", "size")}
     devices = _count(place, "devices", row["devices"], False)
-    return Printed(**{**row, **counts, "devices": devices, "value": _value(place, row["value"])})
+    return Printed(**{**row, **counts, "devices": devices, "value": number(place, row["value"])})
 
 
 def _count(place: str, column: str, text: str, may_be_empty: bool) -> int | None:
@@ -172,7 +172,8 @@ def _count(place: str, column: str, text: str, may_be_empty: bool) -> int | None
     return int(text)
 
 
-def _value(place: str, text: str) -> float:
+def number(place: str, text: str) -> float:
+    """A value above 0. Raises FabricmarkError (2)."""
     try:
         value = float(text)
     except ValueError:
