@@ -7,14 +7,13 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "base/clock.hpp"
 #include "base/host.hpp"
-#include "base/statistics.hpp"
 #include "calibrate/host.hpp"
 #include "calibrate/kernels.hpp"
+#include "calibrate/latencies.hpp"
 #include "calibrate/timing.hpp"
 #include "device/memory.hpp"
-#include "device/program.hpp"
-#include "device/replications.hpp"
 
 namespace fabricmark::calibrate {
 
@@ -24,7 +23,6 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kTransferBytes = std::size_t{64} << 20;
 constexpr int kCopies = 8;
-constexpr int kLaunches = 200;
 
 Json measure_host_copy() {
   const int cores = usable_cores();
@@ -66,19 +64,6 @@ void keep_best(Json& best, const Json& other) {
       value = std::max(value.get<double>(), found->get<double>());
     }
   }
-}
-
-/// Median seconds from the start of an empty kernel until the host knows that it has ended.
-double launch_seconds(const device::Device& device) {
-  const std::string source = "__kernel __attribute__((reqd_work_group_size(1, 1, 1))) void nothing() {}";
-  const device::Program program = device::build_from_source(device, source, "nothing.cl", {}).program;
-  device::Timeline timeline(false);
-  device::Replications kernel(device, program, {"nothing", {}}, 1, timeline);
-  std::vector<double> seconds;
-  for (int i = 0; i < kLaunches; ++i) {
-    seconds.push_back(seconds_of([&] { kernel.run("launch", {{}}); }));
-  }
-  return statistics(seconds).median;
 }
 
 /// The most that the link to the device's memory carries in one direction, from memory that it reaches
@@ -150,8 +135,13 @@ Json measure_arithmetic(const device::Device& device) {
 
 Json measure_transfers(const device::Device& device) {
   Json found;
-  found["launch_seconds"] = launch_seconds(device);
+  const WallClock clock;
+  found["launch_seconds"] = invocation_seconds(device, clock);
   found.update(measure_copies(device));
+  const std::size_t bytes = std::min<std::size_t>(kTransferBytes, device.info().max_allocation_bytes / 4);
+  const DeviceCopy copy = device_copy(device, clock, bytes);
+  found["device_copy"] = {{"seconds", copy.seconds}};
+  if (copy.bytes_per_second > 0) found["device_copy"]["bytes_per_second"] = copy.bytes_per_second;
   return found;
 }
 

@@ -84,13 +84,20 @@ std::size_t network_place(const ExportedSystem& system, const std::string& name,
   return 0;
 }
 
-int ports_of_board(const ExportedSystem& system, std::size_t kind) {
+/// What the devices say themselves of ports and calls. A kernel's start is the host's, whatever the network;
+/// a copy is the engine's, so that the device's stands in only where no network says it.
+void take_device(const ExportedSystem& system, std::size_t kind, NetworkCosts& found) {
   const Json& devices = system.list("devices");
   if (devices.size() <= kind) throw system.wrong(kind == 0 ? "devices" : fmt::format("devices[{}]", kind));
   const std::string where = fmt::format("devices[{}].values", kind);
   const Json* values = ExportedSystem::find(devices[kind], "values");
   if (values == nullptr) throw system.wrong(where);
-  return static_cast<int>(system.count(*values, "serial_ports", where + ".", kMostCount));
+  const auto number = [&](const char* key) { return system.value(*values, key, where + ".").value_or(0); };
+  const auto own_or = [](double first, double second) { return first > 0 ? first : second; };
+  found.board_ports = static_cast<int>(system.count(*values, "serial_ports", where + ".", kMostCount));
+  found.host_start_seconds = own_or(number("invocation_seconds"), found.host_start_seconds);
+  found.copy_seconds = own_or(found.copy_seconds, number("copy_seconds"));
+  found.copy_bytes_per_second = own_or(found.copy_bytes_per_second, number("copy_bytes_per_second"));
 }
 
 }  // namespace
@@ -136,7 +143,7 @@ NetworkCosts costs_of(const ExportedSystem& system, const std::string& name) {
   found.host_start_seconds = number("host_start_seconds").value_or(0);
   found.copy_seconds = number("copy_seconds").value_or(0);
   found.copy_bytes_per_second = number("copy_bytes_per_second").value_or(0);
-  found.board_ports = ports_of_board(system, kind);
+  take_device(system, kind, found);
   return found;
 }
 

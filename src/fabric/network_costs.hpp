@@ -27,8 +27,8 @@ struct NetworkCosts {
   std::uint64_t frame_bytes = 0;        ///< the most payload of a packet; 0: a message is one packet
   std::uint64_t header_bytes = 0;       ///< of a packet, with all that the wire carries beside the payload
   double line_bytes_per_second = 0;  ///< of a cable, headers counted; 0: only link_bytes_per_second is known
-  double host_start_seconds = 0;     ///< of a call that the host makes of the board's engine
-  double copy_seconds = 0;           ///< where a message is copied in the device's memory: to begin with it
+  double host_start_seconds = 0;  ///< of a call that the host makes of the board's engine: the device's own
+  double copy_seconds = 0;        ///< where a message is copied in the device's memory: to begin with it
   double copy_bytes_per_second = 0;  ///< of such a copy
   int board_ports = 0;               ///< of the board; 0: no file says it
 

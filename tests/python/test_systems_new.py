@@ -55,6 +55,10 @@ def test_the_file_is_a_system(machine):
     assert system.board.name == "sample-cpu" and system.board.cores == 2
     assert system.board.flops_per_second == {"float": 200e9, "double": 100e9}
     assert system.board.updates_per_second == ((2.0**20, 8e8), (2.0**28, 1e8))
+    limits = samples.calibration()  # l_k and l_m of eq. 5.1 in Meyer 2024
+    assert system.board.invocation_seconds == system.board.launch_seconds == limits["launch_seconds"]
+    assert system.board.copy_seconds == limits["device_copy"]["seconds"]
+    assert system.board.copy_bytes_per_second == limits["device_copy"]["bytes_per_second"]
     base = system.bitstream("stream", "none")
     # What is built alone: neither the size of a short run nor what is no parameter of kernel.toml.
     assert base.parameters == {"vector_width": 16, "buffer_size": 4096}
@@ -227,6 +231,17 @@ def test_quick_takes_limits_that_were_just_measured(machine):
         path.write_text(json.dumps({**samples.calibration(), "created": then.isoformat()}))
         measured(machine, "--quick", "--again")
         assert len(machine.started("fm_calibrate")) == measurements
+
+
+def test_limits_from_before_copies_were_timed_are_measured_again(machine):
+    path = calibration.file_for(samples.calibration())
+    path.parent.mkdir(parents=True)
+    old = {**samples.calibration(), "created": datetime.now(UTC).isoformat()}
+    del old["device_copy"]
+    path.write_text(json.dumps(old))
+    assert calibration.board(calibration.load(path)).copy_seconds is None
+    system = systems.load(measured(machine, "--quick", "--again"))
+    assert len(machine.started("fm_calibrate")) == 1 and system.board.copy_seconds
 
 
 def test_somebody_elses_file_stays(machine, one_error_line):

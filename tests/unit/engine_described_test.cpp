@@ -80,6 +80,23 @@ TEST_F(EngineDescribed, HasAllThatCallsCost) {
   }
 }
 
+TEST_F(EngineDescribed, TheSystemsOwnDeviceSaysWhatAStartTakes) {
+  Json& own = made_["devices"][1]["values"];
+  own = {{"invocation_seconds", value(12e-6)},
+         {"copy_seconds", value(5e-6)},
+         {"copy_bytes_per_second", value(9e9)}};
+  EXPECT_DOUBLE_EQ(of("accl-udp").device.launch_seconds, 12e-6) << "l_k of a call from the host";
+  EXPECT_DOUBLE_EQ(of("accl-udp").engine.copy_latency_seconds, 1.7e-6) << "the engine's own l_m";
+  for (const char* name : {"host_start_seconds", "copy_seconds", "copy_bytes_per_second"})
+    values(0).erase(name);
+  EXPECT_DOUBLE_EQ(of("accl-udp").device.launch_seconds, 12e-6);
+  EXPECT_DOUBLE_EQ(of("accl-udp").engine.copy_latency_seconds, 5e-6) << "no network says it";
+  EXPECT_DOUBLE_EQ(of("accl-udp").engine.copy_rate, 9e9);
+  made_["devices"][0]["values"] = own;
+  own = Json::object();
+  EXPECT_TRUE(mentions(refused("accl-udp"), "network udp has no host_start_seconds")) << "another device's";
+}
+
 TEST_F(EngineDescribed, TheWireHasTheRateOfTheLineWhateverLongMessagesHad) {
   for (const double measured : {1e9, 12.3e9}) {
     values(0)["link_bytes_per_second"] = value(measured);

@@ -39,6 +39,10 @@ class Board:
     `burst_seconds`: fixed latency paid for each burst; a burst is one inner loop over the local buffer, but
     at most `burst_bytes` long (None: no upper bound).
     `launch_seconds`: time to start one kernel; the host starts the replications one after the other.
+    `invocation_seconds`: l_k of eq. 5.1, of one kernel from the host's start to the news of its end;
+    `copy_seconds`, `copy_bytes_per_second`: l_m, of a copy of few bytes within the device's memory, and the
+    rate of its other bytes. None where nobody measured or printed them. The engine of messages takes them
+    (docs/engine.md), from the exported system.
     `read_path_bytes_per_second`, `write_path_bytes_per_second`: set only where reads and writes have
     separate paths that run at the same time (shared virtual memory over full-duplex PCI Express).
     `memory_hz`: clock at which blocks of GEMM reach a kernel (f_mem of eq. 3.2); None: the kernel's own.
@@ -72,6 +76,9 @@ class Board:
     burst_seconds: float = 0.0
     burst_bytes: float | None = None
     launch_seconds: float = 0.0
+    invocation_seconds: float | None = None
+    copy_seconds: float | None = None
+    copy_bytes_per_second: float | None = None
     read_path_bytes_per_second: float | None = None
     write_path_bytes_per_second: float | None = None
     memory_hz: float | None = None

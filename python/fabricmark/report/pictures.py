@@ -16,6 +16,7 @@ WIDTH_INCHES = 8.0
 DOTS_PER_INCH = 120
 MOST_PICTURES = 60
 LONGEST_LABEL = 30
+FEW_POINTS = 9  # which are drawn larger than those of samples
 TITLE_LETTERS = 90
 
 
@@ -66,7 +67,8 @@ def draw_line(axes, series: Series) -> None:
     marker = MARKERS[(series.colour or 0) % len(MARKERS)]
     name = printable(series.name)
     if series.style == "points":
-        axes.plot(series.x, series.y, marker, color=colour, markersize=3, alpha=0.7, label=name)
+        size = 3 if len(series.x) > FEW_POINTS else 6
+        axes.plot(series.x, series.y, marker, color=colour, markersize=size, alpha=0.7, label=name)
     else:
         plain = {"marker": marker, "markersize": 4} if series.style == "line" else {}
         axes.plot(series.x, series.y, DASHES[series.style], color=colour, label=name, linewidth=1.6, **plain)

@@ -90,12 +90,16 @@ def board(document: Mapping) -> Board:
     copies = {entry["threads"]: entry["bytes_per_second"] for entry in document["host_copy"]}
     whole = max(copies.values()) if is_cpu else document["device_copy_bytes_per_second"]
     fewest = min(copies)
+    within = document.get("device_copy", {})  # absent in older ones
     return Board(
         name=document["device"]["name"],
         device_class=document["device"]["class"],
         banks=1,
         bank_bytes_per_second=whole,
         launch_seconds=document["launch_seconds"],
+        invocation_seconds=document["launch_seconds"],
+        copy_seconds=within.get("seconds"),
+        copy_bytes_per_second=within.get("bytes_per_second"),
         core_bytes_per_second=copies[fewest] / fewest if is_cpu else None,
         host_to_device_bytes_per_second=document["write_bytes_per_second"],
         device_to_host_bytes_per_second=document["read_bytes_per_second"],

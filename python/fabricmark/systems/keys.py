@@ -49,6 +49,10 @@ BOARD = {
     "memory.update_latency": Key(
         "seconds", "update_seconds", "of a random update, beyond the kernel's cycles"
     ),
+    "memory.copy_latency": Key(
+        "seconds", "copy_seconds", "of a copy of few bytes from buffer to buffer, as the host sees it"
+    ),
+    "memory.copy_bandwidth": Key(RATE, "copy_bytes_per_second", "of the bytes of such a copy beyond"),
     "memory.read_bandwidth": Key(RATE, "read_path_bytes_per_second", "where reads have a path of their own"),
     "memory.write_bandwidth": Key(RATE, "write_path_bytes_per_second", "where writes have one"),
     "host.link_bandwidth": Key(RATE, "", "of the link to the host as it is specified, one direction"),
@@ -69,7 +73,9 @@ BOARD = {
         "copies take so many times as long while the other devices of the node copy, too",
     ),
     "host.launch_latency": Key("seconds", "launch_seconds", "until the host can start another kernel"),
-    "host.invocation_latency": Key("seconds", "", "of one kernel, from its start to the news of its end"),
+    "host.invocation_latency": Key(
+        "seconds", "invocation_seconds", "of one kernel, from its start to the news of its end"
+    ),
     "host.copy_bandwidth": Key(RATE, "host_bytes_per_second", "copies in the memory of a whole host"),
     "processor.cores": Key(COUNT, "cores", "of the device (CPU)"),
     "processor.core_bandwidth": Key(RATE, "core_bytes_per_second", "copies by one core (CPU)"),

@@ -46,12 +46,18 @@ def board(made: Board, summary: str, source: str) -> str:
     """boards/ID.toml of a calibrated CPU or GPU."""
     rate, flops = "bytes_per_second", "flops_per_second"
     tables: dict[str, dict[str, tuple[float | None, str]]] = {
-        "memory": {"banks": (made.banks, ""), "bank_bandwidth": (made.bank_bytes_per_second, rate)},
+        "memory": {
+            "banks": (made.banks, ""),
+            "bank_bandwidth": (made.bank_bytes_per_second, rate),
+            "copy_latency": (made.copy_seconds, "seconds"),
+            "copy_bandwidth": (made.copy_bytes_per_second, rate),
+        },
         "host": {
             "write_bandwidth": (made.host_to_device_bytes_per_second, rate),
             "read_bandwidth": (made.device_to_host_bytes_per_second, rate),
             "copy_bandwidth": (made.host_bytes_per_second, rate),
             "launch_latency": (made.launch_seconds, "seconds"),
+            "invocation_latency": (made.invocation_seconds, "seconds"),
         },
         "processor": {"cores": (made.cores, ""), "core_bandwidth": (made.core_bytes_per_second, rate)},
         "arithmetic": {name: (number, flops) for name, number in made.flops_per_second.items()},
