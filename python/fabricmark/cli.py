@@ -232,7 +232,10 @@ def scale_command(
 
 @app.command("report")
 def report_command(
-    places: Annotated[list[Path], typer.Argument(metavar="FILES|FOLDERS", help="Result files.")],
+    places: Annotated[
+        list[Path],
+        typer.Argument(metavar="FILES|FOLDERS", help="Result files, or logs of OSU or nccl-tests."),
+    ],
     html: Annotated[Path | None, typer.Option(help="Also save a page of tables and plots.")] = None,
     png: Annotated[Path | None, typer.Option(help="Also save the plots, into this folder.")] = None,
     svg: Annotated[Path | None, typer.Option(help="Also save the terminal's tables as a picture.")] = None,
