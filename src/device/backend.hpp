@@ -48,6 +48,12 @@ class BuildFailure : public std::runtime_error {
   std::string log_;
 };
 
+/// A runtime refused a call; what() is what was tried and its words.
+class Refusal : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
 /// Held while platforms, contexts, queues and programs are made: loaders and runtimes crash when several
 /// ranks of one process do that at the same time (seen with PoCL 3.1). Running kernels needs no lock.
 [[nodiscard]] std::unique_lock<std::recursive_mutex> setup_lock();

@@ -11,6 +11,7 @@
 #include "device/folders.hpp"
 #include "device/opencl/devices.hpp"
 #include "device/phantom.hpp"
+#include "device/sycl/devices.hpp"
 
 namespace fabricmark::device {
 
@@ -57,7 +58,7 @@ std::vector<FoundDevice> find_devices(const Selection& selection) {
   std::string seen;
   int platform_index = 0;
   int index_over_all = 0;
-  std::vector<FoundPlatform> platforms = opencl::platforms();
+  std::vector<FoundPlatform> platforms = sycl::is_wanted() ? sycl::platforms() : opencl::platforms();
   if (selection.platform && lower(*selection.platform) == kPhantomPlatform)
     platforms.push_back(phantom_platform());
   for (const FoundPlatform& platform : platforms) {
@@ -88,6 +89,11 @@ std::vector<FoundDevice> find_devices(const Selection& selection) {
 std::vector<FoundDevice> require_devices(const Selection& selection) {
   std::vector<FoundDevice> found = find_devices(selection);
   if (!found.empty()) return found;
+  if (sycl::is_wanted()) {
+    throw environment_failure(
+        "SYCL found no device of an OpenCL runtime with unified shared memory",
+        "set OCL_ICD_VENDORS to such a runtime, as `fabricmark run --runtime sycl` does");
+  }
   const std::optional<std::string> trouble = trouble_with_pocl_cache();
   throw environment_failure(
       "no OpenCL device was found" + (trouble ? "; where PoCL is installed, " + *trouble : std::string()),

@@ -37,7 +37,8 @@ struct DeviceInfo {
   bool has_double = false;
   bool has_svm = false;
   bool shares_host_memory = false;
-  bool is_phantom = false;  ///< allocates and computes nothing (phantom.hpp)
+  bool has_memory_objects = true;  ///< handles of its memory that other libraries may take, as OpenCL's
+  bool is_phantom = false;         ///< allocates and computes nothing (phantom.hpp)
   /// True where the device's memory is the host's, and its copies run on the host's cores.
   [[nodiscard]] bool is_in_host_memory() const {
     return device_class == DeviceClass::kCpu || device_class == DeviceClass::kEmulator;

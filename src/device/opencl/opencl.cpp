@@ -98,6 +98,7 @@ void Queue::begin_after(const Events& events) {
 namespace fabricmark::device {
 
 std::optional<std::string> refusal_of(const std::exception& error) {
+  if (dynamic_cast<const Refusal*>(&error) != nullptr) return error.what();
   const auto* const found = dynamic_cast<const cl::Error*>(&error);
   if (found == nullptr) return std::nullopt;
   return std::string(found->what()) + " with " + opencl::error_name(found->err());

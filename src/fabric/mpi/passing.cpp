@@ -22,7 +22,13 @@ Passing passing(const device::DeviceInfo& info, device::MemoryKind memory, const
     throw bad_use("the transport mpi between ranks that are not processes of MPI",
                   fmt::format("start the program with mpirun -n {}, or use --transport host", ranks.size()));
   }
-  if (memory != device::MemoryKind::kSvm) return Passing::kHandle;
+  if (memory != device::MemoryKind::kSvm) {
+    if (!info.has_memory_objects) {
+      throw bad_use(fmt::format("{} has no memory objects that MPI could take", info.platform),
+                    "use --memory svm, or --transport host");
+    }
+    return Passing::kHandle;
+  }
   if (wanted == "mapped") return Passing::kMapped;
   if (info.is_in_host_memory()) {
     throw bad_use(

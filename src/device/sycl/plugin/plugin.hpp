@@ -1,0 +1,90 @@
+#pragma once
+
+// OpenCL's declarations come with SYCL's; its functions are those of the loader that the program has.
+#include <CL/cl.h>
+
+#include <exception>
+#include <string>
+#include <sycl/backend/opencl.hpp>
+#include <sycl/sycl.hpp>
+#include <vector>
+
+#include "interface.hpp"
+
+/// Host code of SYCL. Any C++ compiler translates it: kernels are OpenCL C, built when the program runs, and
+/// become kernels of SYCL by its interoperability with OpenCL.
+namespace fabricmark::sycl_plugin {
+
+constexpr auto kBackend = sycl::backend::opencl;
+
+struct Device {
+  sycl::device device;
+  sycl::context context;
+};
+
+struct Queue {
+  sycl::queue queue;
+};
+
+struct Event {
+  sycl::event event;
+};
+
+struct Program {
+  Program(const Device& on, cl_program made) : device(on), handle(made) {}
+  ~Program() { clReleaseProgram(handle); }
+  Program(const Program&) = delete;
+  Program& operator=(const Program&) = delete;
+
+  Device device;
+  cl_program handle;
+  std::string binary;  ///< filled when asked for, as the names
+  std::string names;
+};
+
+/// A value that a kernel is started with: SYCL takes all of them anew each time.
+struct Argument {
+  bool is_memory = false;
+  void* memory = nullptr;
+  std::size_t bytes = 0;
+  std::uint64_t number = 0;  ///< in its first bytes
+};
+
+struct Kernel {
+  sycl::kernel kernel;
+  cl_kernel handle;  ///< what `kernel` holds
+  std::vector<Argument> arguments;
+};
+
+/// Keeps `words` for last_words.
+Outcome failed(Outcome outcome, const std::string& words);
+const char* last_words();
+void put(Text& text, const std::string& words);
+
+/// Does it, and makes an outcome of what it throws.
+template <typename Action>
+Outcome guarded(const Action& action) {
+  try {
+    action();
+    return kDone;
+  } catch (const std::exception& error) {
+    return failed(kRefused, error.what());
+  } catch (...) {
+    return failed(kRefused, "SYCL threw what is no exception");
+  }
+}
+
+inline void hand_over(sycl::event event, Event** done) {
+  if (done != nullptr) *done = new Event{std::move(event)};
+}
+
+inline std::vector<sycl::event> all_of(Event* const* events, std::size_t count) {
+  std::vector<sycl::event> found;
+  for (std::size_t i = 0; i < count; ++i) found.push_back(events[i]->event);
+  return found;
+}
+
+/// Fills in what kernels.cpp has.
+void add_kernels(Functions& functions);
+
+}  // namespace fabricmark::sycl_plugin
