@@ -37,7 +37,7 @@ def test_nothing_is_offered_where_nothing_is_found(place):
 @pytest.mark.parametrize(
     "words, choices",
     [
-        (["run"], "[system|intel-cpu|fpga-emulator|all]"),
+        (["run"], "[system|intel-cpu|fpga-emulator|sycl|all]"),
         (["scale"], "[weak|strong|both]"),
         (["scale"], "[per-rank|total]"),
         (["predict"], "[fitted|published]"),

@@ -1,6 +1,7 @@
 """OpenCL runtimes from PyPI: environment, and an installation that is done once and said aloud."""
 
 import sys
+from pathlib import Path
 
 import pytest
 from fabricmark.base import runtimes
@@ -21,6 +22,8 @@ def fake_pip(place, monkeypatch):
             library = runtimes.INSTALLABLE[name].library_path()
             library.parent.mkdir(parents=True, exist_ok=True)
             library.touch()
+        elif "-o" in command:
+            Path(command[command.index("-o") + 1]).touch()
 
     monkeypatch.setattr(runtimes, "_run_or_fail", run_or_fail)
     return asked
@@ -72,6 +75,59 @@ def test_environment(fake_pip):
     assert base["OCL_ICD_FILENAMES"] == "/other.so"
 
 
+@pytest.fixture
+def plugin_sources(place, monkeypatch):
+    """Sources of the plugin to change."""
+    folder = place.folder / "plugin"
+    folder.mkdir()
+    (folder / "plugin.cpp").write_text("first")
+    monkeypatch.setattr(runtimes.paths, "sycl_plugin", lambda: folder)
+    return folder
+
+
+def test_sycl_brings_a_plugin(fake_pip, plugin_sources):
+    assert runtimes.install("sycl") is True
+    assert "intel-sycl-rt==2026.1.2" in fake_pip[1]
+    assert str(plugin_sources / "plugin.cpp") in fake_pip[2]
+    found = runtimes.environment("sycl", {"PATH": "/bin"})
+    plugin = runtimes.find("sycl").plugin_path()
+    assert plugin.is_file() and found["FABRICMARK_SYCL"] == str(plugin)
+    assert "FABRICMARK_SYCL" in runtimes.variables("sycl")  # for ranks on other hosts
+    assert runtimes.install("sycl") is False
+    # Another runtime of OpenCL is not seen through it.
+    runtimes.install("intel-cpu")
+    assert "FABRICMARK_SYCL" not in runtimes.environment("intel-cpu", found)
+    assert "FABRICMARK_SYCL" not in runtimes.variables("intel-cpu")
+
+
+def test_a_changed_plugin_is_compiled_anew_and_nothing_downloaded(fake_pip, plugin_sources):
+    runtimes.install("sycl")
+    (plugin_sources / "plugin.cpp").write_text("second")
+    with pytest.raises(FabricmarkError, match="runtimes install sycl"):
+        runtimes.environment("sycl", {})
+    fake_pip.clear()
+    assert runtimes.install("sycl") is True
+    assert len(fake_pip) == 1 and "-shared" in fake_pip[0]
+
+
+def test_without_a_compiler_the_packages_are_kept(fake_pip, plugin_sources, monkeypatch):
+    def no_compiler(command, remedy):
+        if "-shared" in command:
+            raise FabricmarkError("cannot start c++", remedy, 3)
+        working(command, remedy)
+
+    working = runtimes._run_or_fail
+    with monkeypatch.context() as without:
+        without.setattr(runtimes, "_run_or_fail", no_compiler)
+        with pytest.raises(FabricmarkError, match=r"install g\+\+ 12") as caught:
+            runtimes.install("sycl")
+    assert caught.value.exit_code == 3
+    assert runtimes.find("sycl").has_packages() and not runtimes.find("sycl").installed()
+    fake_pip.clear()
+    assert runtimes.install("sycl") is True
+    assert len(fake_pip) == 1
+
+
 def test_system_environment_is_left_alone():
     base = {"OCL_ICD_VENDORS": "/etc/vendors"}
     assert runtimes.environment("system", base) == base
@@ -84,7 +140,7 @@ def test_not_installed(place):
 
 
 def test_unknown(place):
-    with pytest.raises(FabricmarkError, match="use one of intel-cpu, fpga-emulator") as caught:
+    with pytest.raises(FabricmarkError, match="use one of intel-cpu, fpga-emulator, sycl") as caught:
         runtimes.install("magic")
     assert caught.value.exit_code == 2
 

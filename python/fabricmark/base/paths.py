@@ -74,6 +74,11 @@ def runtimes() -> Path:
     return root() / ".runtimes" if is_clone() else cache() / "runtimes"
 
 
+def sycl_plugin() -> Path:
+    """Folder with the sources of the plugin that is compiled for SYCL."""
+    return root() / ("src/device/sycl/plugin" if is_clone() else "sycl")
+
+
 def cache() -> Path:
     """Folder of the user's cache (not created here). Raises FabricmarkError (3) where there is no home."""
     given = os.environ.get("FABRICMARK_CACHE")

@@ -1,8 +1,10 @@
-"""OpenCL runtimes: the system's own, and two from PyPI that need no root.
+"""Runtimes: the system's OpenCL, and from PyPI, without root, two more of OpenCL and one of SYCL.
 
 Each runtime from PyPI has a virtual environment of its own; a process loads one only.
 """
 
+import hashlib
+import os
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -14,6 +16,7 @@ from fabricmark.base.errors import ENVIRONMENT, FabricmarkError
 
 SYSTEM = "system"
 LOADER_VARIABLES = ("OCL_ICD_VENDORS", "OCL_ICD_FILENAMES")
+PLUGIN_VARIABLE = "FABRICMARK_SYCL"
 
 
 @dataclass(frozen=True)
@@ -24,6 +27,7 @@ class Runtime:
     packages: tuple[str, ...]
     library: str
     meaning: str
+    is_sycl: bool = False
 
     def folder(self) -> Path:
         return paths.runtimes() / self.name
@@ -31,22 +35,49 @@ class Runtime:
     def library_path(self) -> Path:
         return self.folder() / "lib" / self.library
 
+    def plugin_path(self) -> Path:
+        """The plugin that the programs load for SYCL."""
+        return self.folder() / "lib" / "libfabricmark_sycl.so"
+
     def installed(self) -> bool:
-        """Whether a finished installation of exactly these packages is there."""
-        marker = self.folder() / "fabricmark-installed.txt"
-        return self.library_path().is_file() and marker.is_file() and marker.read_text() == self._mark()
+        """Whether a finished installation of exactly these packages is there, and for SYCL today's plugin."""
+        has_plugin = not self.is_sycl or self.plugin_path().is_file()
+        return self.has_packages() and has_plugin and self._marked() == self._mark() + self._plugin_mark()
+
+    def has_packages(self) -> bool:
+        """Whether pip has ended for exactly these packages."""
+        return self.library_path().is_file() and self._marked().startswith(self._mark())
+
+    def _marker(self) -> Path:
+        return self.folder() / "fabricmark-installed.txt"
+
+    def _marked(self) -> str:
+        return self._marker().read_text() if self._marker().is_file() else ""
 
     def _mark(self) -> str:
         return "\n".join(self.packages) + "\n"
 
+    def _plugin_mark(self) -> str:
+        """What the plugin was compiled from, so that other sources are compiled anew."""
+        if not self.is_sycl:
+            return ""
+        sources = sorted(paths.sycl_plugin().glob("*.?pp"))
+        return hashlib.sha256(b"".join(file.read_bytes() for file in sources)).hexdigest() + "\n"
+
+    def mark_packages(self) -> None:
+        """Written after pip has ended, so that an interrupted installation is started again."""
+        paths.write_atomically(self._marker(), self._mark())
+
     def mark_installed(self) -> None:
-        """Written last, so that an interrupted installation is started again."""
-        paths.write_atomically(self.folder() / "fabricmark-installed.txt", self._mark())
+        """Written last of all."""
+        paths.write_atomically(self._marker(), self._mark() + self._plugin_mark())
 
 
-def _intel(name: str, version: str, library: str, meaning: str) -> Runtime:
+def _intel(name: str, version: str, library: str, meaning: str, is_sycl: bool = False) -> Runtime:
     # Without intel-cmplr-lib-rt of the same version the runtime fails without a message.
-    return Runtime(name, (f"intel-opencl-rt=={version}", f"intel-cmplr-lib-rt=={version}"), library, meaning)
+    packages = (f"intel-opencl-rt=={version}", f"intel-cmplr-lib-rt=={version}")
+    sycl = (f"intel-sycl-rt=={version}",) if is_sycl else ()
+    return Runtime(name, packages + sycl, library, meaning, is_sycl)
 
 
 INSTALLABLE = {
@@ -55,6 +86,8 @@ INSTALLABLE = {
         _intel("intel-cpu", "2026.2.0", "libintelocl.so", "Intel's OpenCL for CPUs"),
         # Later wheels lack the emulator or its configuration file.
         _intel("fpga-emulator", "2023.2.4", "libintelocl_emu.so", "Intel's FPGA emulator"),
+        # In 2026.2.0 intel-cmplr-lib-ur, a part of SYCL's runtime, lacks what drives OpenCL's devices.
+        _intel("sycl", "2026.1.2", "libintelocl.so", "Intel's SYCL over its OpenCL for CPUs", is_sycl=True),
     )
 }
 
@@ -76,7 +109,7 @@ def installed_names() -> list[str]:
 
 
 def environment(name: str, base: Mapping[str, str]) -> dict[str, str]:
-    """`base` with what the OpenCL loader needs to find this runtime and no other.
+    """`base` with what the OpenCL loader, and for SYCL the programs, need to find this runtime and no other.
 
     Raises FabricmarkError: 2 for an unknown name, 3 when the runtime is not installed.
     """
@@ -87,6 +120,9 @@ def environment(name: str, base: Mapping[str, str]) -> dict[str, str]:
     if not runtime.installed():
         remedy = f"run `fabricmark runtimes install {name}`"
         raise FabricmarkError(f"the runtime {name} is not installed", remedy, ENVIRONMENT)
+    result.pop(PLUGIN_VARIABLE, None)
+    if runtime.is_sycl:
+        result[PLUGIN_VARIABLE] = str(runtime.plugin_path())
     result.pop("OPENCL_VENDOR_PATH", None)  # it would load a second runtime into the process
     # ocl-icd reads the first variable, the Khronos loader the second; each ignores the other one here.
     # LD_LIBRARY_PATH stays as it is: the wheels bring a libOpenCL of their own, which would take the place
@@ -98,7 +134,9 @@ def environment(name: str, base: Mapping[str, str]) -> dict[str, str]:
 
 def variables(name: str) -> list[str]:
     """Variables that `environment` sets, for launchers that pass only named ones to other hosts."""
-    return [] if name == SYSTEM else list(LOADER_VARIABLES)
+    if name == SYSTEM:
+        return []
+    return [*LOADER_VARIABLES, *([PLUGIN_VARIABLE] if find(name).is_sycl else [])]
 
 
 def install(name: str) -> bool:
@@ -109,6 +147,15 @@ def install(name: str) -> bool:
     runtime = find(name)
     if runtime.installed():
         return False
+    if not runtime.has_packages():
+        _install_packages(runtime)
+    if runtime.is_sycl:
+        _compile_plugin(runtime)
+    runtime.mark_installed()
+    return True
+
+
+def _install_packages(runtime: Runtime) -> None:
     folder = runtime.folder()
     print(f"installing {' '.join(runtime.packages)} from PyPI into {folder}", file=sys.stderr)
     _run_or_fail([sys.executable, "-m", "venv", "--clear", str(folder)], "install the package python3-venv")
@@ -117,8 +164,32 @@ def install(name: str) -> bool:
     if not runtime.library_path().is_file():
         remedy = "remove that folder and repeat; the wheels may not support this system"
         raise FabricmarkError(f"{runtime.library_path()} is missing after pip", remedy, ENVIRONMENT)
-    runtime.mark_installed()
-    return True
+    runtime.mark_packages()
+
+
+def _compile_plugin(runtime: Runtime) -> None:
+    """Compile what the programs load for SYCL, with CXX or the system's C++ compiler.
+
+    Raises FabricmarkError (3) when that fails.
+    """
+    folder, plugin = runtime.folder(), runtime.plugin_path()
+    sources = sorted(paths.sycl_plugin().glob("*.cpp"))
+    print(f"compiling {plugin}", file=sys.stderr)
+    made = plugin.with_suffix(".new")
+    flags = [
+        "-std=c++20",
+        "-O2",
+        "-shared",
+        "-fPIC",
+        "-fvisibility=hidden",
+        "-isystem",
+        str(folder / "include"),
+    ]
+    libraries = [str(folder / "lib" / "libsycl.so"), f"-Wl,-rpath,{folder / 'lib'}"]
+    compiler = os.environ.get("CXX") or "c++"
+    command = [compiler, *flags, *map(str, sources), "-o", str(made), *libraries]
+    _run_or_fail(command, "install g++ 12 or later, or name it in CXX, then repeat")
+    made.replace(plugin)
 
 
 def _run_or_fail(command: list[str], remedy: str) -> None:
