@@ -91,6 +91,16 @@ TEST(MpiPassing, RefusesPointersOfADeviceWhoseMemoryIsTheHosts) {
   EXPECT_EQ(passing(processor, MemoryKind::kSvm, "mapped", ranks), Passing::kMapped);
 }
 
+TEST(MpiPassing, RefusesHandlesOfARuntimeThatHasNone) {
+  DeviceInfo processor;
+  processor.platform = "SYCL: some platform";
+  processor.has_memory_objects = false;
+  const OverLibrary ranks({});
+  const std::string line = message_of([&] { passing(processor, MemoryKind::kBuffer, "mapped", ranks); });
+  EXPECT_TRUE(mentions(line, "SYCL: some platform has no memory objects")) << line;
+  EXPECT_EQ(passing(processor, MemoryKind::kSvm, "mapped", ranks), Passing::kMapped);
+}
+
 TEST(MpiPassing, RefusesRanksThatAreNoProcesses) {
   const std::unique_ptr<runtime::Communicator> ranks = runtime::single_rank();
   for (const MemoryKind memory : {MemoryKind::kBuffer, MemoryKind::kSvm}) {
