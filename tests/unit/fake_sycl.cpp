@@ -26,8 +26,9 @@ Outcome outcome_of(const char* function) { return trouble() == function ? kRefus
 /// Makes one of what only the plugin knows.
 template <typename T>
 Outcome make(const char* function, T** made) {
-  *made = new T;
-  return outcome_of(function);
+  const Outcome outcome = outcome_of(function);
+  if (outcome == kDone) *made = new T;
+  return outcome;
 }
 
 template <typename T>

@@ -1,6 +1,7 @@
 #pragma once
 
 // OpenCL's declarations come with SYCL's; its functions are those of the loader that the program has.
+#define CL_TARGET_OPENCL_VERSION 300
 #include <CL/cl.h>
 
 #include <exception>
