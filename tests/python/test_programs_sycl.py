@@ -42,6 +42,20 @@ def test_a_kernel_that_does_not_compile(stream_on_sycl):
     assert "does not compile" in line and "(SYCL)" in line
 
 
+def test_kernels_of_two_queues_run_at_the_same_time(stream_on_sycl):
+    """Not one after the other, as where a queue's flush waits for its kernels."""
+    words = ("--size", "4000000", "--repetitions", "5", "--replications", "2", "--timeline")
+    done = stream_on_sycl.valid(*words)
+    if done.document["environment"]["device"]["compute_units"] < 2:
+        pytest.skip("one core")
+    runs = {}
+    for entry in done.document["timeline"]:
+        runs.setdefault((entry["repetition"], entry["operation"]), {})[entry["replication"]] = entry
+    pairs = [both for both in runs.values() if len(both) == 2]
+    assert pairs
+    assert any(one[1]["submitted"] < one[0]["ended"] for one in pairs)
+
+
 def test_a_saved_program_is_loaded(stream_on_sycl):
     saved = stream_on_sycl.folder / "saved.bin"
     stream_on_sycl.valid(*SHORT, "--save-bitstream", saved)

@@ -118,7 +118,10 @@ Outcome make_queue(Device* device, std::int32_t profiling, Queue** queue) {
 void release_queue(Queue* queue) { delete queue; }
 
 Outcome flush(Queue* queue) {
-  return guarded([&] { queue->queue.ext_oneapi_prod(); });
+  // Not SYCL's ext_oneapi_prod: over OpenCL that waits until the commands have ended (libsycl 9.0), and
+  // kernels of two queues would run one after the other.
+  const cl_int code = clFlush(queue->handle);
+  return code == CL_SUCCESS ? kDone : failed(kRefused, "OpenCL error " + std::to_string(code));
 }
 
 Outcome finish(Queue* queue) {

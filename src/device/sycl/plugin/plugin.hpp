@@ -8,6 +8,7 @@
 #include <string>
 #include <sycl/backend/opencl.hpp>
 #include <sycl/sycl.hpp>
+#include <utility>
 #include <vector>
 
 #include "interface.hpp"
@@ -24,7 +25,13 @@ struct Device {
 };
 
 struct Queue {
+  explicit Queue(sycl::queue made) : queue(std::move(made)), handle(sycl::get_native<kBackend>(queue)) {}
+  ~Queue() { clReleaseCommandQueue(handle); }
+  Queue(const Queue&) = delete;
+  Queue& operator=(const Queue&) = delete;
+
   sycl::queue queue;
+  cl_command_queue handle;  ///< what `queue` holds
 };
 
 struct Event {
