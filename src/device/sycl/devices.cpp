@@ -107,7 +107,9 @@ class OpenedDevice : public backend::Device {
   [[nodiscard]] std::shared_ptr<backend::Memory> allocate(std::size_t bytes, MemoryKind kind,
                                                           int /*bank*/) const override {
     const plugin::MemoryKind usm = usm_kind(kind);
-    return std::make_shared<Memory>(on_, sycl::allocate(on_, info_.name, bytes, usm), bytes, usm);
+    std::shared_ptr<std::byte> memory = sycl::allocate(on_, info_.name, bytes, usm);
+    if (info_.is_in_host_memory()) ask_for_huge_pages(memory.get(), bytes);
+    return std::make_shared<Memory>(on_, std::move(memory), bytes, usm);
   }
   [[nodiscard]] std::shared_ptr<std::byte> allocate_pinned(std::size_t bytes) const override {
     return sycl::allocate(on_, info_.name, bytes, plugin::kHostMemory);

@@ -1,8 +1,11 @@
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <memory>
 #include <string>
 
 #include "base/error.hpp"
+#include "device/memory.hpp"
 #include "device/sycl/sycl.hpp"
 
 namespace fabricmark::device::sycl {
@@ -17,6 +20,15 @@ std::shared_ptr<std::byte> allocate(const Opened& on, const std::string& name, s
   }
   return {static_cast<std::byte*>(memory),
           [on](std::byte* pointer) { on.functions->release_memory(on.device.get(), pointer); }};
+}
+
+void ask_for_huge_pages(std::byte* memory, std::size_t bytes) {
+  if (bytes < 2 * kHugePageBytes) return;
+  void* inner = memory;
+  std::size_t left = bytes;
+  if (std::align(kHugePageBytes, kHugePageBytes, inner, left) != nullptr) {
+    madvise(inner, left / kHugePageBytes * kHugePageBytes, MADV_HUGEPAGE);
+  }
 }
 
 void Memory::write(backend::Queue& queue, const void* source, std::size_t bytes, std::size_t offset,
@@ -57,7 +69,10 @@ void Memory::migrate(backend::Queue& /*queue*/, bool /*to_host*/) {
 std::byte* Memory::map(backend::Queue& queue, bool for_writing, std::size_t bytes, std::size_t offset) {
   if (kind_ != plugin::kDeviceMemory) return bytes_.get() + offset;
   // The host must not touch a device's memory, not even where it is the host's own.
-  if (!view_) view_ = allocate(on_, "the host", size_, plugin::kHostMemory);
+  if (!view_) {
+    view_ = allocate(on_, "the host", size_, plugin::kHostMemory);
+    ask_for_huge_pages(view_.get(), size_);
+  }
   std::byte* const view = view_.get() + offset;
   if (for_writing) {
     written_.push_back({view, bytes});
