@@ -127,18 +127,18 @@ TEST_F(MessagesLibrary, CarriesPartsOfBuffersAroundARing) {
 TEST_F(MessagesLibrary, BeginsWhenTheUsersCommandsHaveEnded) {
   on_ranks(2, [&](Endpoint& endpoint) {
     const Buffer buffer(*this, content(endpoint.rank(), 1000));
-    cl_event gate = clCreateUserEvent(context_, nullptr);
     if (endpoint.rank() == 0) {
+      cl_event gate = clCreateUserEvent(context_, nullptr);
       Request sent = endpoint.start_send(buffer.all(), 1, 0, {&gate, 1});
       for (int look = 0; look < 100; ++look) EXPECT_FALSE(sent.has_ended());
       clSetUserEventStatus(gate, CL_COMPLETE);
       sent.wait();
       EXPECT_TRUE(sent.has_ended());
+      clReleaseEvent(gate);
     } else {
       endpoint.receive(buffer.all(), 0);
       EXPECT_EQ(buffer.content(), content(0, 1000));
     }
-    clReleaseEvent(gate);
   });
 }
 
