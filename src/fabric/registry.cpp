@@ -38,7 +38,8 @@ std::unique_ptr<Transport> make_transport(const runtime::Context& context, const
                   "choose another --transport");
   }
   if (use.largest_bytes > 0) {
-    const SettledWays settled = settle_ways(*transport, context.device().info(), use.largest_bytes, use.pattern);
+    const SettledWays settled =
+        settle_ways(*transport, context.device().info(), use.largest_bytes, use.pattern);
     if (!settled.said.empty()) context.remark(settled.said);
   }
   const std::optional<runtime::Fault>& fault = context.conditions().fault;

@@ -226,7 +226,7 @@ BAD = {
     "own result file": (["run", "stream", "--", "--json", "x"], 2, "--json is set by"),
     "list unknown": (["list", "steam"], 2, "there is no benchmark 'steam'"),
     "report nothing": (["report"], 2, "Missing argument"),
-    "report a binary": (["report", "fm"], 2, "fm: not valid JSON"),
+    "report a binary": (["report", "fm"], 2, "fm: neither a result file nor an output of a benchmark"),
     "unknown runtime to install": (["runtimes", "install", "magic"], 2, "there is no runtime 'magic'"),
     "install nothing": (["runtimes", "install"], 2, "bad use of `runtimes`"),
     "remove": (["runtimes", "remove", "intel-cpu"], 2, "bad use of `runtimes`"),

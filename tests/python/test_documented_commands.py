@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 
+import log_samples
 import pytest
 import samples
 from conftest import REPOSITORY
@@ -77,10 +78,13 @@ def clone(tmp_path_factory):
             (folder / name).symlink_to(REPOSITORY / name)
     script(folder / ".venv/bin/fabricmark", "from fabricmark.cli import app; app(prog_name='fabricmark')")
     script(folder / "tools-of-the-reader/ipmi-watts", "print(42)")
-    for name in ("results/run-20260101T000000Z", "old", "new", "FOLDER_A", "FOLDER_B", "BEFORE", "AFTER"):
+    folders = ("old", "new", "OLD_FOLDER", "NEW_FOLDER", "FOLDER_A", "FOLDER_B", "BEFORE", "AFTER")
+    for name in ("results/run-20260101T000000Z", *folders):
         (folder / name).mkdir(parents=True)
         for number, document in enumerate((samples.result(), samples.b_eff())):
             (folder / name / f"{number}.json").write_text(json.dumps(document))
+    for name in ("old.log", "new.log"):
+        (folder / name).write_text(log_samples.LATENCY)
     (folder / "my").mkdir()
     shutil.copy(REPOSITORY / "systems/noctua1.toml", folder / "my/system.toml")
     shutil.copy(REPOSITORY / "data/published/hpcc_fpga_2021.csv", folder / "OTHER.csv")
