@@ -154,16 +154,18 @@ TEST_F(OnReplications, StandBesideWhatTheHostDoes) {
   Timeline timeline(true);
   Replications kernels = prepared(1, 1000, timeline);
   const auto begin = Timeline::Clock::now();
-  kernels.run("kernel", {{}});
+  constexpr std::size_t kRuns = 20;  // on a busy machine a call is interrupted; not all of them are
+  for (std::size_t i = 0; i < kRuns; ++i) kernels.run("kernel", {{}});
   timeline.add_host_span("host", begin, Timeline::Clock::now());
   timeline.collect(true);
-  ASSERT_EQ(timeline.entries().size(), 2U);
-  const KernelTimes& kernel = timeline.entries()[0];
-  const KernelTimes& host = timeline.entries()[1];
+  ASSERT_EQ(timeline.entries().size(), kRuns + 1);
+  const KernelTimes& first = timeline.entries().front();
+  const KernelTimes& last = timeline.entries()[kRuns - 1];
+  const KernelTimes& host = timeline.entries().back();
   EXPECT_EQ(host.operation, "host");
-  EXPECT_LE(host.started, kernel.started);
-  EXPECT_GE(host.ended, kernel.ended - 1e-3);  // the clocks are matched as well as a call is short
-  EXPECT_LE(host.ended, kernel.ended + 1);
+  EXPECT_LE(host.started, first.started);
+  EXPECT_GE(host.ended, last.ended - 1e-3);  // the clocks are matched as well as the shortest call is short
+  EXPECT_LE(host.ended, last.ended + 1);
 }
 
 TEST_F(OnReplications, SayNothingOfTheHostWithoutTheDevicesClock) {
