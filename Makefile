@@ -105,7 +105,7 @@ test-full: selection := full or not full
 test test-full:
 	@$(WITH_OPENCL); mkdir -p $(LOGS); status=0; \
 	$(IN_VENV) ctest --test-dir build/release -j $(JOBS) --output-on-failure 2>&1 | tee $(LOGS)/ctest.log || status=1; \
-	.venv/bin/python -m pytest tests/python -n $(JOBS) --dist loadfile -m "$(selection)" 2>&1 | tee $(LOGS)/pytest.log || status=1; \
+	.venv/bin/python -m pytest tests/python -n $(JOBS) --dist loadfile --durations 15 -m "$(selection)" 2>&1 | tee $(LOGS)/pytest.log || status=1; \
 	echo; $(call ctest_closing_line,$(LOGS)/ctest.log); $(call pytest_closing_line,$(LOGS)/pytest.log); \
 	exit $$status
 
