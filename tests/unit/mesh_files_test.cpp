@@ -201,6 +201,8 @@ TEST(MeshFiles, Tides) {
   const auto edges =
       written("fort.17", "2 ! NUMBER OF OPEN SEA EDGES\n1 3\n2 4\n.5 90\n.5 90\n.25 1\n.25 1\n");
   EXPECT_DOUBLE_EQ(read_tides(cut, edges).constituents[1].amplitude_m, 0.25);
+  EXPECT_DOUBLE_EQ(read_tides(cut).constituents[0].amplitude_m, 0.55);  // it lies beside
+  std::filesystem::remove(edges);
   EXPECT_THROW(read_tides("/nowhere/fort.15"), Error);
 }
 
