@@ -33,6 +33,7 @@ class Fabricmark(CMakePackage):
     depends_on("muparser")
     depends_on("xxhash")
     depends_on("hwloc")
+    depends_on("metis@5.1:")
     depends_on("fftw precision=float,double")
     depends_on("openblas")
 
