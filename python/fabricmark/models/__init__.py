@@ -165,8 +165,11 @@ def within_limits(predictions: Sequence[Prediction], board: Board) -> list[Predi
 
     Only on a machine whose limits were measured.
     """
-    if board.limits is None:
-        return list(predictions)
+    return list(predictions) if board.limits is None else capped(predictions)
+
+
+def capped(predictions: Sequence[Prediction]) -> list[Prediction]:
+    """The same where no rate is above its limit; the explanation says which was."""
     found = []
     for one in predictions:
         if one.unit.endswith("/s") and one.limit and one.value is not None and one.value > one.limit:

@@ -1,5 +1,6 @@
 """`fabricmark predict`: options in, table, CSV and plot out."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -9,13 +10,14 @@ from fabricmark import systems
 from fabricmark.base import choices, listing, paths
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.base.written import percent
-from fabricmark.predict import options, points, view
+from fabricmark.predict import options, points, settings, view
 from fabricmark.systems import device_limits
 
 HELP = {
     "devices": "Numbers of devices: 16, 1,4,16 or 1..64 (powers of two; on a grid: squares).",
     "set": "A parameter (size=2^27) or a value of the system (network.latency=1us); may be repeated.",
     "sweep": "Values of one, as a:b[:step] or a:b:xFACTOR (default x2); may be repeated.",
+    "closed_form": "Networks by latency and bandwidth alone, without measured curves.",
     "scaling": "weak: sizes are those of one device; strong: of all together.",
 }
 
@@ -30,12 +32,13 @@ def predict(
         ),
     ],
     devices: Annotated[str, typer.Option(help=HELP["devices"])] = "1",
-    settings: Annotated[list[str] | None, typer.Option("--set", help=HELP["set"])] = None,
+    given_words: Annotated[list[str] | None, typer.Option("--set", help=HELP["set"])] = None,
     sweep: Annotated[list[str] | None, typer.Option(help=HELP["sweep"])] = None,
     transport: Annotated[str | None, typer.Option(help="cpu, host, channels, accl-udp, ...")] = None,
     board: Annotated[str | None, typer.Option(help="Which of the system's kinds of devices.")] = None,
     scaling: Annotated[str, choices.one_of(points.SCALING, HELP["scaling"])] = points.WEAK,
     profile: Annotated[str, choices.one_of(systems.PROFILES, "Which values of the system.")] = "fitted",
+    closed_form: Annotated[bool, typer.Option("--closed-form", help=HELP["closed_form"])] = False,
     csv_file: Annotated[Path | None, typer.Option("--csv", help="Write every prediction.")] = None,
     plot_file: Annotated[Path | None, typer.Option("--plot", help="Draw it: FILE.png or FILE.svg.")] = None,
 ) -> None:
@@ -46,24 +49,26 @@ def predict(
     if plot_file is not None:
         view.check_picture(plot_file)
     found = device_limits.with_limits(systems.load(system, profile, board))
+    if closed_form:
+        found = settings.without_curves(found)
     over = points.transport_of(name, found, transport)
-    request = points.PredictionRequest(name, found, over, scaling)
-    words = options.settings(settings or [])
+    request = points.PredictionRequest(name, found, over, scaling, profile=profile, closed_form=closed_form)
+    words = options.settings(given_words or [])
     given = dict(zip(words, points.numbers(name, list(words.items())), strict=True))
     of_system = {key: value for key, value in given.items() if "." in key}
     of_benchmark = {key: value for key, value in given.items() if "." not in key}
-    request = points.PredictionRequest(name, found, over, scaling, of_benchmark, of_system)
+    request = replace(request, given=of_benchmark, overrides=of_system)
     axes = {one.name: points.axis(one, request) for one in options.sweeps(sweep or [])}
     for key in set(axes) & set(given):
         raise FabricmarkError(f"{key} is set and swept", "leave out one of them")
     counts = options.device_counts(devices, name)
     options.check_points(counts, axes)
-    predicted = points.predict(request, counts, axes)
+    predicted, assumed = points.predict(request, counts, axes)
     is_known = system in systems.names() and not request.overrides and not any("." in key for key in axes)
     about, error = error_bar(request, profile, system if is_known else "")
     if options.which(devices, name):
         about.insert(0, f"devices {devices}: {options.which(devices, name)}")
-    view.show(request, predicted, about)
+    view.show(request, predicted, [*about, *assumed])
     if csv_file is not None:
         paths.write_atomically(csv_file, view.table_csv(request, predicted, error))
     if plot_file is not None:

@@ -17,15 +17,11 @@ from fabricmark.base.errors import FabricmarkError
 from fabricmark.base.kernels import Kernel, Parameter
 from fabricmark.models import Board, Prediction
 from fabricmark.models.machine import HOST, Bitstream
-from fabricmark.predict import options
+from fabricmark.predict import options, reads, settings
+from fabricmark.predict.reads import PLACES
 from fabricmark.systems import System, keys, quantity
 
 PREFERRED = ("channels", "host", "cpu")
-PLACES: Mapping[str, Mapping[str, keys.Key]] = {
-    "board": keys.BOARD,
-    "network": keys.NETWORK,
-    "bitstream": keys.BITSTREAM,
-}
 WEAK, STRONG = "weak", "strong"
 SCALING = (WEAK, STRONG)
 SIZES = ("size", "log_size", "batch", "largest")
@@ -33,7 +29,10 @@ SIZES = ("size", "log_size", "batch", "largest")
 
 @dataclass(frozen=True)
 class PredictionRequest:
-    """All that a prediction needs to know; `given`: values of parameters, `overrides`: of the system."""
+    """All that a prediction needs to know; `given`: values of parameters, `overrides`: of the system.
+
+    `profile`: which values of the system count. `closed_form`: networks by latency and bandwidth alone.
+    """
 
     benchmark: str
     system: System
@@ -41,6 +40,14 @@ class PredictionRequest:
     scaling: str
     given: Mapping[str, object] = field(default_factory=dict)
     overrides: Mapping[str, float] = field(default_factory=dict)
+    profile: str = "fitted"
+    closed_form: bool = False
+
+    @property
+    def about(self) -> str:
+        """What it is about, in words."""
+        over = f" over {self.transport}" if self.transport != "none" else ""
+        return f"{self.benchmark} on {self.system.name}{over}"
 
     @property
     def traits(self) -> models.Traits:
@@ -146,23 +153,82 @@ def _plain(sweep: options.Sweep) -> float:
         raise FabricmarkError(f"--sweep {sweep.name}: step {sweep.step!r}", "write a number") from None
 
 
-def predict(request: PredictionRequest, counts: Sequence[int], axes: Mapping[str, Sequence]) -> list[Point]:
-    """All points, the devices outermost. Raises FabricmarkError (2)."""
+def predict(
+    request: PredictionRequest, counts: Sequence[int], axes: Mapping[str, Sequence]
+) -> tuple[list[Point], list[str]]:
+    """(all points, the devices outermost; what they take for granted). Raises FabricmarkError (2)."""
     if request.scaling == STRONG and not request.traits.is_shared:
         cause = f"{request.benchmark} has a problem of its own on each device"
         raise FabricmarkError(cause, "use --scaling weak")
     most = request.system.most_devices
     if counts[-1] > most:
         raise FabricmarkError(f"{request.system.name} has no {counts[-1]} devices", f"use at most {most}")
-    plans = [
-        _plan(request, devices, dict(zip(axes, values, strict=True)))
+    places = [
+        (devices, dict(zip(axes, values, strict=True)))
         for devices in counts
         for values in itertools.product(*axes.values())
     ]
+    planned = _planned(request, places)
+    about = _check_reads(request, planned, axes)
+    points = [_point(request, plan, run) for plan, run in planned]
+    return points, [*about, *_not_limiting(request, places, points, axes)]
+
+
+def _planned(request: PredictionRequest, places: Sequence[tuple[int, Mapping]]) -> list[tuple]:
+    """(plan, parameters) of each point, as grown or shrunk. Raises FabricmarkError (2)."""
+    plans = [_plan(request, devices, place) for devices, place in places]
     found = kernels.ask([plan.asked for plan in plans])
     runs = [_sized(request, plan, one) for plan, one in zip(plans, found, strict=True)]
-    kernels.ask([kernels.settings(request.benchmark, _sizes(run)) for run in runs])  # as grown or shrunk
-    return [_point(request, plan, run) for plan, run in zip(plans, runs, strict=True)]
+    kernels.ask([kernels.settings(request.benchmark, _sizes(run)) for run in runs])
+    return list(zip(plans, runs, strict=True))
+
+
+def _check_reads(request: PredictionRequest, planned: Sequence[tuple], axes: Mapping) -> list[str]:
+    """What the predictions take for granted. Raises FabricmarkError (2) for what they do not read or lack."""
+    watched, in_closed_form = [], reads.Reads()
+    changed = [name for name in (*request.overrides, *axes) if "." in name]
+    for plan, run in settings.spread_over(planned):
+        network = plan.system.networks.get(request.transport)
+        of = (request.benchmark, run, plan.board, plan.devices)
+        watched.append((settings.of_run(*of, network, plan.bitstream), plan.bitstream))
+        if changed:
+            in_closed_form |= reads.watch(*of, reads.closed_form(network), plan.bitstream)
+    found = reads.Reads()
+    for one, _ in watched:
+        found |= one
+    plan = planned[-1][0]
+    for name in changed:
+        network = plan.system.networks.get(request.transport)
+        settings.check_system_value(name, request.about, found, in_closed_form, network, plan.bitstream)
+    for name in (name for name in (*request.given, *axes) if "." not in name):
+        if name not in SIZES:
+            settings.check_parameter(name, request.about, found, list(request.kernel.parameters))
+    if plan.board.device_class != "fpga":
+        return []
+    of_system = (request.system, request.transport, request.profile)
+    return settings.assumed(*of_system, changed, watched, request.about)
+
+
+def _not_limiting(
+    request: PredictionRequest, places: Sequence[tuple], points: Sequence[Point], axes: Mapping
+) -> list[str]:
+    """A line for what was set or swept and moves no prediction."""
+
+    def values(overrides: Mapping[str, float]) -> list[float | None]:
+        changed = replace(request, overrides=overrides)
+        chosen = settings.spread_over(places)
+        found = [_point(changed, plan, run) for plan, run in _planned(changed, chosen)]
+        return [one.value for point in found for one in point.predictions]
+
+    names = settings.not_limiting(list(request.overrides), values, request.overrides)
+    for name, axis_values in axes.items():
+        apart: dict[tuple, set] = {}
+        for point in points:
+            others = (point.devices, *(value for other, value in point.axes.items() if other != name))
+            apart.setdefault(others, set()).add(tuple(one.value for one in point.predictions))
+        if "." in name and len(axis_values) > 1 and all(len(each) == 1 for each in apart.values()):
+            names.append(name)
+    return [f"{name} is not limiting: the figures are the same with other values of it" for name in names]
 
 
 @dataclass(frozen=True)
@@ -187,10 +253,7 @@ def _plan(request: PredictionRequest, devices: int, place: Mapping[str, object])
     bitstream = system.bitstream(request.benchmark, request.transport, **_chosen(system, request, given))
     needs_one = system.board.device_class == "fpga" and not request.traits.is_host_code
     if bitstream is None and needs_one:
-        with_one = {one.benchmark for one in system.bitstreams}
-        remedy = f"it has {', '.join(sorted(with_one))}" if with_one else "add one to its file"
-        over = f" over {request.transport}" if request.transport != "none" else ""
-        raise FabricmarkError(f"{system.name} has no bitstream of {request.benchmark}{over}", remedy)
+        raise _no_bitstream(request)
     board = system.board_with(bitstream, devices)
     # Designs of others may have kernels, transports and parameters that kernel.toml does not know.
     kernel = request.kernel
@@ -203,6 +266,20 @@ def _plan(request: PredictionRequest, devices: int, place: Mapping[str, object])
     stated["transport"] = request.transport
     stated |= {"variant": bitstream.variant} if bitstream else {}
     return _Plan(devices, place, given, system, board, bitstream, stated, asked)
+
+
+def _no_bitstream(request: PredictionRequest) -> FabricmarkError:
+    """Why a system has none for a request: of another transport, of other benchmarks, or none at all."""
+    system, name = request.system, request.benchmark
+    over = sorted({one.transport for one in system.bitstreams if one.benchmark == name})
+    about = f"{system.name} has no bitstream of {name}"
+    if over and request.transport == "none":
+        cause = f"{about} without a network, only over {', '.join(over)}"
+        return FabricmarkError(cause, "use a system that has one")
+    if over:
+        return FabricmarkError(f"{about} over {request.transport}", f"use --transport {' or '.join(over)}")
+    others = sorted({one.benchmark for one in system.bitstreams} & set(models.names()))
+    return FabricmarkError(about, f"predict {', '.join(others)}" if others else "add one to its file")
 
 
 def _point(request: PredictionRequest, plan: _Plan, run: Mapping) -> Point:
@@ -229,7 +306,7 @@ def _modelled(
             f"{request.benchmark} has no model", f"use one of {', '.join(models.names())}, or measure it"
         )
     try:
-        found = models.within_limits(model.predict(run, board, devices, **more), board)
+        found = models.capped(model.predict(run, board, devices, **more))
     except (KeyError, ValueError) as error:
         cause = f"{about}: no model without {error.args[0] if error.args else error}"
         raise FabricmarkError(cause, "set it, or use another system") from error
@@ -344,6 +421,9 @@ def _check(request: PredictionRequest, run: Mapping, board, network, devices: in
         raise FabricmarkError(
             f"{request.system.name} has no network", "use another system, or add one to its file"
         )
+    if request.transport == "cpu" and request.traits.is_host_code and network.curve(devices, board.hosts):
+        cause = f"{request.about} is a curve that was measured, and no prediction"
+        raise FabricmarkError(cause, f"use {settings.CLOSED_FORM} to predict by latency and bandwidth")
     if devices > 1 and request.traits.exchanges and network is None and board.device_class == "fpga":
         remedy = "use one device, or another system"
         raise FabricmarkError(f"{request.system.name} has no network for {devices} devices", remedy)
