@@ -11,6 +11,7 @@ from conftest import REPOSITORY
 from fabricmark import models, systems
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.predict import points, reads, settings
+from fabricmark.predict import values as values_of
 from fabricmark.systems import absent, files
 
 NAMES = sorted({*files.listed("system"), *files.listed("board")})
@@ -69,7 +70,7 @@ def keys_of(request):
 def what_it_does(request, name, number, usual):
     """What one value, twice or half as large, does to the predictions."""
     try:
-        points.key_of(name)
+        values_of.key_of(name)
     except FabricmarkError as error:
         assert "no value that a model reads" in str(error)
         return REFUSED

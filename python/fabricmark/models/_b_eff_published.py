@@ -1,6 +1,13 @@
 """Published rows of b_eff."""
 
-from fabricmark.models._published import Published, group, largest_message, of_board, of_network
+from fabricmark.models._published import (
+    PrintedMetric,
+    Published,
+    group,
+    largest_message,
+    of_board,
+    of_network,
+)
 
 BOTH = of_board("host.write_latency", "host.read_latency")  # an exchange has both
 STAGING = of_board("host.staging_bandwidth")
@@ -18,5 +25,10 @@ PUBLISHED = Published(
     ),
     stage=1,
     headline="b_eff",
+    printed={
+        "bandwidth": PrintedMetric("bandwidth", {"operation": "exchange", "message_bytes": 2**20}),
+        "latency": PrintedMetric("latency", {"operation": "exchange", "message_bytes": 1}, 0.5),
+    },
+    printed_size=lambda one, parameters: {"largest": 20},
     host_bar=(0.10, 0.30),  # it waits for drivers and operating systems, which no equation has
 )

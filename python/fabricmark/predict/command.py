@@ -9,8 +9,7 @@ import typer
 from fabricmark import systems
 from fabricmark.base import choices, listing, paths
 from fabricmark.base.errors import FabricmarkError
-from fabricmark.base.written import percent
-from fabricmark.predict import options, points, settings, view
+from fabricmark.predict import certainty, options, points, settings, values, view
 from fabricmark.systems import device_limits
 
 HELP = {
@@ -54,41 +53,22 @@ def predict(
     over = points.transport_of(name, found, transport)
     request = points.PredictionRequest(name, found, over, scaling, profile=profile, closed_form=closed_form)
     words = options.settings(given_words or [])
-    given = dict(zip(words, points.numbers(name, list(words.items())), strict=True))
+    given = dict(zip(words, values.numbers(name, list(words.items())), strict=True))
     of_system = {key: value for key, value in given.items() if "." in key}
     of_benchmark = {key: value for key, value in given.items() if "." not in key}
     request = replace(request, given=of_benchmark, overrides=of_system)
-    axes = {one.name: points.axis(one, request) for one in options.sweeps(sweep or [])}
+    axes = {one.name: values.axis(one, name) for one in options.sweeps(sweep or [])}
     for key in set(axes) & set(given):
         raise FabricmarkError(f"{key} is set and swept", "leave out one of them")
     counts = options.device_counts(devices, name)
     options.check_points(counts, axes)
     predicted, assumed = points.predict(request, counts, axes)
-    is_known = system in systems.names() and not request.overrides and not any("." in key for key in axes)
-    about, error = error_bar(request, profile, system if is_known else "")
+    known = certainty.of(request, predicted, system)
+    about = [known.line]
     if options.which(devices, name):
         about.insert(0, f"devices {devices}: {options.which(devices, name)}")
-    view.show(request, predicted, [*about, *assumed])
+    view.show(request, predicted, [*about, *assumed], known)
     if csv_file is not None:
-        paths.write_atomically(csv_file, view.table_csv(request, predicted, error))
+        paths.write_atomically(csv_file, view.table_csv(request, predicted, known))
     if plot_file is not None:
-        view.save_plot(request, predicted, error, plot_file)
-
-
-def error_bar(request: points.PredictionRequest, profile: str, system: str) -> tuple[list[str], float | None]:
-    """(what validation says of such predictions, the error that 90 % of its values stay within).
-
-    `system`: "" for one that no published value can be of: then those of others count.
-    """
-    from fabricmark import validate  # imported here: a refusal shall not wait for it
-
-    if request.system.board.device_class != "fpga":
-        return ["error bar: none, as the published values are of FPGAs"], None
-    found = validate.error_bar(request.benchmark, system, request.transport, profile)
-    if found is None:
-        return [f"error bar: none, as there are no published values of {request.benchmark}"], None
-    spread = found.spread
-    words = (
-        f"error bar: median {percent(spread.median, 1)}, 90 % within {percent(spread.p90, 1)} of {found.of}"
-    )
-    return [words], spread.p90
+        view.save_plot(request, predicted, known, plot_file)

@@ -15,7 +15,7 @@ DIGITS = 12
 
 @dataclass(frozen=True)
 class Sweep:
-    """One axis: its name as given, and its values as texts for `points.numbers`."""
+    """One axis: its name as given, and its values as texts for `values.numbers`."""
 
     name: str
     first: str

@@ -1,7 +1,7 @@
 """What --set and --sweep change has to count.
 
-A value that no model reads is refused, one that limits nothing is named, and a figure that is read and that no
-file says is refused or stated.
+A value that no model reads is refused, one that limits nothing is named, and a figure that is read and that
+no file says is refused or stated.
 """
 
 from collections.abc import Callable, Mapping, Sequence

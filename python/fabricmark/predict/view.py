@@ -10,7 +10,9 @@ from fabricmark.base.errors import FabricmarkError
 from fabricmark.base.terminal import Column
 from fabricmark.base.written import percent
 from fabricmark.models import Prediction
-from fabricmark.predict.points import Point, PredictionRequest, key_of
+from fabricmark.predict.certainty import Certainty
+from fabricmark.predict.points import Point, PredictionRequest
+from fabricmark.predict.values import key_of
 
 MODELLED = "modelled"
 MOST_LINES = 7
@@ -20,7 +22,7 @@ UNITS = {"bytes_per_second": ("GB/s", 1e9), "hertz": ("MHz", 1e6), "bytes": ("B"
 FIELDS = ("name", "operation", "message_bytes", "value", "unit", "kind", "limit", "bottleneck", "error_bar")
 
 
-def show(request: PredictionRequest, points: Sequence[Point], about: Sequence[str]) -> None:
+def show(request: PredictionRequest, points: Sequence[Point], about: Sequence[str], known: Certainty) -> None:
     """Print the headline metric of every point, and a line for all that has to be known."""
     out = terminal.console()
     over = f" over {request.transport}" if request.transport != "none" else ""
@@ -29,14 +31,17 @@ def show(request: PredictionRequest, points: Sequence[Point], about: Sequence[st
     axes, sizes = list(points[0].axes), list(points[0].sizes)
     columns = [Column(heading, right=True, key=True) for heading in ("devices", *axes)]
     columns += [Column(heading, right=True, once=len(points) > 1) for heading in sizes]
-    columns += [*terminal.numbers("value"), Column("unit"), *terminal.numbers("limit")]
+    bars = [known.of(one, one.headline) for one in points]
+    columns += [*terminal.numbers("value"), *(terminal.numbers("±") if any(bars) else [])]
+    columns += [Column("unit"), *terminal.numbers("limit")]
     columns += [Column("bottleneck", once=True), Column("phases", prose=True)]
     rows = []
-    for one in points:
+    for one, bar in zip(points, bars, strict=True):
         found = one.headline
         cells = [str(one.devices), *(coordinate(name, one.axes[name]) for name in axes)]
-        cells += [number(one.sizes[name]) for name in sizes] + [number(found.value), found.unit]
-        rows.append([*cells, number(found.limit), found.bottleneck, _phases(found.phases)])
+        cells += [number(one.sizes[name]) for name in sizes] + [number(found.value)]
+        cells += [terminal.NOTHING if bar is None else percent(bar, 1)] if any(bars) else []
+        rows.append([*cells, found.unit, number(found.limit), found.bottleneck, _phases(found.phases)])
     terminal.show(out, columns, rows)
     for line in about:
         terminal.say(out, line)
@@ -82,7 +87,7 @@ def _seconds(time: float) -> str:
     return f"{time / 1e-9:.3g} ns"
 
 
-def table_csv(request: PredictionRequest, points: Sequence[Point], error: float | None) -> str:
+def table_csv(request: PredictionRequest, points: Sequence[Point], known: Certainty) -> str:
     """Every prediction of every point; phases in seconds, each in a column of its own."""
     axes, sizes = list(points[0].axes), list(points[0].sizes)
     phases = list(dict.fromkeys(name for one in points for found in one.predictions for name in found.phases))
@@ -97,7 +102,7 @@ def table_csv(request: PredictionRequest, points: Sequence[Point], error: float 
             row = [request.benchmark, request.system.name, request.transport, one.devices, *one.axes.values()]
             row += list(one.sizes.values())
             row += [found.name, operation, size, found.value, found.unit, MODELLED, found.limit]
-            row += [found.bottleneck, error, *(found.phases.get(name) for name in phases)]
+            row += [found.bottleneck, known.of(one, found), *(found.phases.get(name) for name in phases)]
             writer.writerow([_cell(value) for value in row])
     return text.getvalue()
 
@@ -116,15 +121,15 @@ def check_picture(file: Path) -> None:
         )
 
 
-def save_plot(request: PredictionRequest, points: Sequence[Point], error: float | None, file: Path) -> None:
+def save_plot(request: PredictionRequest, points: Sequence[Point], known: Certainty, file: Path) -> None:
     """Draw the headline metric over the axis with the most values, one line for each of the others."""
     from fabricmark.report import pictures
 
-    drawn = plot(request, points, error)
+    drawn = plot(request, points, known)
     paths.write_atomically(file, pictures.picture(drawn, file.suffix.removeprefix(".")))
 
 
-def plot(request: PredictionRequest, points: Sequence[Point], error: float | None):
+def plot(request: PredictionRequest, points: Sequence[Point], known: Certainty):
     """What `save_plot` draws. Raises FabricmarkError (2) where one value is not drawn."""
     from fabricmark.report.plots import LOG_FROM_RATIO, Plot, Series
 
@@ -132,10 +137,12 @@ def plot(request: PredictionRequest, points: Sequence[Point], error: float | Non
     places = [{"devices": one.devices, **one.axes} for one in points]
     along = max(names, key=lambda name: len({place[name] for place in places}))
     lines: dict[tuple, list[tuple[float, Prediction]]] = {}
+    bars: dict[tuple, list[float | None]] = {}
     for one, place in zip(points, places, strict=True):
         if one.headline.value is not None:
             key = tuple((name, value) for name, value in place.items() if name != along)
             lines.setdefault(key, []).append((float(place[along]), one.headline))
+            bars.setdefault(key, []).append(known.of(one, one.headline))
     if not lines:
         raise FabricmarkError("there is no value to plot", "choose another system or transport")
     series = []
@@ -144,10 +151,12 @@ def plot(request: PredictionRequest, points: Sequence[Point], error: float | Non
         words = ", ".join(f"{name} {coordinate(name, value)}" for name, value in key if len(lines) > 1)
         words = words or "value"
         series.append(Series(f"{words} ({MODELLED})", x, y, "line", place))
-        if error is not None and len(lines) == 1:
-            for side, factor in (("less", 1 - error), ("more", 1 + error)):
-                name = f"{percent(error)} {side}: what 90 % of the published values stay within"
-                series.append(Series(name, x, [value * factor for value in y], "dashed", None))
+        widths = bars[key]
+        if None not in widths and len(lines) == 1:
+            for side, sign in (("less", -1), ("more", 1)):
+                name = f"{side}: what 90 % of the published values stay within"
+                ends = [value * (1 + sign * width) for value, width in zip(y, widths, strict=True)]
+                series.append(Series(name, x, [max(end, 0.0) for end in ends], "dashed", None))
         if all(found.limit is not None for _, found in line) and place == 0:
             limits = [found.limit for _, found in line]
             series.append(Series(f"limit ({MODELLED})", x, limits, "dotted", None))
