@@ -16,7 +16,7 @@ from fabricmark.base import paths
 from fabricmark.base.written import percent
 from fabricmark.report.pictures import MARKERS
 from fabricmark.report.plots import GREY, PALETTE
-from fabricmark.validate import fit_view, intervals, residuals, rival, scored, splits, tables
+from fabricmark.validate import fit_view, intervals, residuals, rival, scored, splits, tables, texts
 from fabricmark.validate.distribution import OVER_HOST
 from fabricmark.validate.metrics import FACTORS
 
@@ -175,6 +175,21 @@ def tested(members) -> list[str]:
     return [percent(part, 1) for part in (*np.percentile(errors, (50, 90)), max(errors))]
 
 
+def texts_table(compared) -> str:
+    """Figures of texts by program: bounds that are kept, errors of values, and what no model says."""
+    rows = []
+    for name in sorted({one.text.program for one in compared}):
+        own = [one for one in compared if one.text.program == name]
+        bounds = [one for one in own if one.is_bound and one.predicted is not None]
+        missed = ", ".join(one.text.id for one in bounds if not one.is_kept) or "-"
+        errors = [one.error for one in own if one.error is not None]
+        without = sum(one.predicted is None for one in own)
+        largest = percent(max(errors), 1) if errors else "-"
+        rows.append([name, str(len(own)), str(len(bounds)), missed, str(len(errors)), largest, str(without)])
+    head = ["program", "tests", "bounds", "missed", "values", "largest error", "no model says what they mean"]
+    return table(head, rows)
+
+
 def misses_table(found) -> str:
     """Every test that is more than MISS off, with the reason."""
     rows = []
@@ -244,6 +259,7 @@ def tables_of(numbered, found, known, printed) -> dict[str, str]:
         "coverage": coverage_table(known),
         "scored": scored_table(printed),
         "misses": misses_table(printed),
+        "texts": texts_table(texts.compare(texts.load())),
     }
 
 

@@ -13,7 +13,17 @@ from fabricmark.base import choices, paths, terminal
 from fabricmark.base.errors import FabricmarkError, printable
 from fabricmark.base.terminal import Column
 from fabricmark.base.written import percent
-from fabricmark.validate import checks, distribution, fit_view, intervals, outcomes, rival, tables
+from fabricmark.validate import (
+    checks,
+    distribution,
+    fit_view,
+    intervals,
+    outcomes,
+    rival,
+    scored,
+    tables,
+    texts,
+)
 
 BY = "benchmark,system,transport"
 CSV_COLUMNS = (
@@ -64,6 +74,7 @@ def validate(
     certain = intervals.coverage(pairs)
     if data is None:
         _show_left_out(pairs)
+        _show_printed(profile)
     print(f"{_percents(total)} coverage {percent(certain.share, 1)} rows {total.rows}")
 
 
@@ -104,6 +115,29 @@ def _show_left_out(pairs: list[tuple[float, intervals.Interval]]) -> None:
         f"left out by groups: median {percent(median, 1)} p90 {percent(high, 1)}; 90 % intervals cover "
         f"{percent(certain.share, 1)}, half-width {percent(certain.half_width, 1)} in the median; "
         f"{certain.unvalidated} rows have none"
+    )
+
+
+def _show_printed(profile: str) -> None:
+    """A line for the tables of Meyer 2024, and one for figures that texts print."""
+    found = scored.score(outcomes.loaded(profile))
+    errors = [one.error for one in scored.tests(found)]
+    median, high = np.percentile(errors, (50, distribution.HIGH))
+    roles = (scored.FIT, scored.INPUT, scored.CONTEXT)
+    counts = ", ".join(f"{sum(one.role == role for one in found)} {role}" for role in roles)
+    print(
+        f"Meyer 2024's tables: {len(errors)} values that are tests: median {percent(median, 1)} "
+        f"p90 {percent(high, 1)}; not counted: {counts}"
+    )
+    compared = texts.compare(texts.load())
+    bounds = [one for one in compared if one.is_bound and one.predicted is not None]
+    values = [one.error for one in compared if one.error is not None]
+    missed = [one.text.id for one in bounds if not one.is_kept]
+    without = [one.text.program for one in compared if one.predicted is None]
+    print(
+        f"figures of texts: {len(bounds)} bounds, missed: {', '.join(missed) or 'none'}; {len(values)} "
+        f"values, largest error {percent(max(values, default=None), 1)}; no model says what {len(without)} "
+        f"of {', '.join(sorted(set(without)))} mean"
     )
 
 
