@@ -15,6 +15,7 @@ What more a module may offer, each on its own:
 
 - `TRAITS`: what other code has to know of the benchmark (`Traits`).
 - `footprint_bytes(parameters, ranks)`: what one rank keeps in its device's memory.
+- `synthesis(parameters)`: how what it takes of an FPGA grows (`Synthesis`).
 - `headline` and `table_elements`: for grids of many points (models/_sweep.py).
 - `short_runs`, `short_runs_of_others`, `fit_parameters`, `processor_curves`, `message_curve`: runs on a
   machine and what they tell of its kernels (models/_measured.py).
@@ -128,6 +129,15 @@ class Prediction:
     bottleneck: str
     explanation: str
     phases: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Synthesis:
+    """How resources of an FPGA grow with the parameters: `arithmetic` (DSPs and logic), to any scale, and
+    `buffer_bytes` of on-chip memory beyond what each replication has anyway."""
+
+    arithmetic: float
+    buffer_bytes: float = 0.0
 
 
 @dataclass(frozen=True)

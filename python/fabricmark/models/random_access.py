@@ -28,13 +28,14 @@ from statistics import median
 
 import numpy as np
 
-from fabricmark.models import Board, Prediction, Traits, _measured, _roofline, _transfers
+from fabricmark.models import Board, Prediction, Synthesis, Traits, _measured, _roofline, _transfers
 from fabricmark.models.machine import Bitstream
 
 AXES = {"operation": "update"}
 TRAITS = Traits(("updates", AXES), is_shared=True)
 WORD_BYTES = 8
 UPDATES_PER_WORD = 4
+GENERATORS_OF_A_REPLICATION = 33
 RANDOM = "random updates"
 
 
@@ -213,6 +214,16 @@ def fit_parameters(runs: Sequence[_measured.Run]) -> dict[str, float]:
         largest = max(size for size, _ in numbers)  # nearest to tables that no cache holds
         found = {"number_seconds": float(median(seconds for size, seconds in numbers if size == largest))}
     return {**found, **_transfers.fit_parameters(runs)}
+
+
+def synthesis(parameters: Mapping) -> Synthesis:
+    """Generators beside what each replication has anyway, which is as much as 33 of them.
+
+    Source: logic with 1 and 32 generators on the 520N (Meyer 2024, Tables 3.5 and 4.7).
+    """
+    generators = GENERATORS_OF_A_REPLICATION + 2 ** parameters["log_rngs"]
+    buffered = parameters["buffer_size"] * 2 * WORD_BYTES
+    return Synthesis(parameters["replications"] * generators, parameters["replications"] * buffered)
 
 
 def footprint_bytes(parameters: Mapping, ranks: int) -> float:

@@ -17,7 +17,7 @@ from fabricmark.base.errors import FabricmarkError
 from fabricmark.base.kernels import Kernel, Parameter
 from fabricmark.models import Board, Prediction
 from fabricmark.models.machine import HOST, Bitstream
-from fabricmark.predict import reads, settings, values
+from fabricmark.predict import feasible, reads, settings, values
 from fabricmark.systems import System
 
 PREFERRED = ("channels", "host", "cpu")
@@ -134,6 +134,10 @@ def _check_reads(request: PredictionRequest, planned: Sequence[tuple], axes: Map
     found = reads.Reads()
     for one, _ in watched:
         found |= one
+    fits = [
+        feasible.check(request.about, request.system, plan.place_of_bitstream, plan.bitstream, run)
+        for plan, run in planned
+    ]
     plan = planned[-1][0]
     for name in changed:
         network = plan.system.networks.get(request.transport)
@@ -144,7 +148,8 @@ def _check_reads(request: PredictionRequest, planned: Sequence[tuple], axes: Map
     if plan.board.device_class != "fpga":
         return []
     of_system = (request.system, request.transport, request.profile)
-    return settings.assumed(*of_system, changed, watched, request.about)
+    assumed = settings.assumed(*of_system, changed, watched, request.about)
+    return [*assumed, *([fits[-1]] if fits[-1] else [])]
 
 
 def _not_limiting(
@@ -181,6 +186,12 @@ class _Plan:
     bitstream: Bitstream | None
     stated: Mapping[str, object]
     asked: Mapping
+
+    @property
+    def place_of_bitstream(self) -> int | None:
+        """Among those of the system, whatever was set in them; None where none is used."""
+        every = enumerate(self.system.bitstreams)
+        return next((place for place, one in every if one is self.bitstream), None)
 
 
 def _plan(request: PredictionRequest, devices: int, place: Mapping[str, object]) -> _Plan:
