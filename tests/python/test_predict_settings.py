@@ -129,7 +129,7 @@ def test_a_value_that_is_not_read_would_be_noticed(monkeypatch):
 def unsaid(request):
     """Values that a prediction reads and no file says, with what is said of them."""
     found = {}
-    planned = points._planned(request, [(count, {}) for count in counts_of(request)])
+    planned = points.planned(request, [(count, {}) for count in counts_of(request)])
     for plan, run in planned:
         network = plan.system.networks.get(request.transport)
         seen = reads.watch(request.benchmark, run, plan.board, plan.devices, network, plan.bitstream)

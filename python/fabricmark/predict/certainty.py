@@ -66,8 +66,12 @@ def of(request: PredictionRequest, points: Sequence[Point], name: str) -> Certai
         return none(f"as there are no published values of {request.benchmark}")
     other = changed(request, list(points[0].axes))
     if other or request.closed_form:
-        what = f"{', '.join(other)} differ{'s' if len(other) == 1 else ''} from" if other else "no curve is"
-        return unvalidated(f"{what} {'what was measured' if other else 'in --closed-form'}")
+        what = ", ".join([*other, *(["--closed-form"] if request.closed_form else [])])
+        several = len(other) + request.closed_form > 1
+        return unvalidated(f"{what} {'differ' if several else 'differs'} from what was measured")
+    most = request.system.most_devices
+    if points[-1].devices > most:
+        return unvalidated(f"{request.system.name} has {most} devices (* more than that)")
     alone = name == request.system.board_id
     if not alone and (name not in systems.names() or request.system.name not in measured_systems()):
         return unvalidated(f"no published value is of {request.system.name}")

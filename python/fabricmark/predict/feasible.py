@@ -115,7 +115,7 @@ def check(about: str, system: System, place: int | None, bitstream: Bitstream, p
         raise FabricmarkError(cause, remedy(system, place, parameters))
     ordered = sorted(found, key=lambda one: -one.share)
     shares = ", ".join(f"{percent(one.share)} of the {NAMES[one.name]}" for one in ordered)
-    return f"resources, from the synthesis {bitstream.name}: {shares}; {NAMES[ordered[0].name]} end first"
+    return f"resources, as in {bitstream.name}: {shares}; {NAMES[ordered[0].name]} end first"
 
 
 def design(bitstream: Bitstream, parameters: Mapping) -> str:
@@ -154,8 +154,7 @@ def check_clock(about: str, system: System, bitstream: Bitstream) -> None:
     known = max(fastest(system.board_id), *(one.kernel_hz or 0.0 for one in system.bitstreams))
     if bitstream.kernel_hz is None or not known or bitstream.kernel_hz <= CLOCK_MARGIN * known:
         return
-    cause = (
-        f"{about}: bitstream.clock = {bitstream.kernel_hz / 1e6:.4g} MHz cannot be reached: the fastest synthesis "
-        f"for {system.board_id} has {known / 1e6:.4g} MHz"
-    )
+    mine, most = (f"{hertz / 1e6:.4g} MHz" for hertz in (bitstream.kernel_hz, known))
+    fastest_one = f"the fastest synthesis for {system.board_id} has {most}"
+    cause = f"{about}: bitstream.clock = {mine} cannot be reached: {fastest_one}"
     raise FabricmarkError(cause, f"set at most {CLOCK_MARGIN * known / 1e6:.4g} MHz")

@@ -68,6 +68,16 @@ def _count(word: str, text: str) -> int:
     return int(word)
 
 
+def names(text: str | None, option: str) -> list[str | None]:
+    """Names with commas between them; one None for no text. Raises FabricmarkError (2)."""
+    if text is None:
+        return [None]
+    found = [word.strip() for word in text.split(",")]
+    if not all(found) or len(set(found)) < len(found):
+        raise FabricmarkError(f"{option} {text}: a name is empty or stands twice", "name each once")
+    return found
+
+
 def settings(words: Sequence[str]) -> dict[str, str]:
     """Name to value of every --set k=v. Raises FabricmarkError (2)."""
     found: dict[str, str] = {}

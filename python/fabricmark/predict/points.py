@@ -31,6 +31,7 @@ class PredictionRequest:
     """All that a prediction needs to know; `given`: values of parameters, `overrides`: of the system.
 
     `profile`: which values of the system count. `closed_form`: networks by latency and bandwidth alone.
+    `beyond`: more devices than the system has may be asked for.
     """
 
     benchmark: str
@@ -41,6 +42,7 @@ class PredictionRequest:
     overrides: Mapping[str, float] = field(default_factory=dict)
     profile: str = "fitted"
     closed_form: bool = False
+    beyond: bool = False
 
     @property
     def about(self) -> str:
@@ -99,20 +101,21 @@ def predict(
         cause = f"{request.benchmark} has a problem of its own on each device"
         raise FabricmarkError(cause, "use --scaling weak")
     most = request.system.most_devices
-    if counts[-1] > most:
-        raise FabricmarkError(f"{request.system.name} has no {counts[-1]} devices", f"use at most {most}")
+    if counts[-1] > most and not request.beyond:
+        cause = f"{request.system.name} has no {counts[-1]} devices"
+        raise FabricmarkError(cause, f"use at most {most}, or --beyond to predict more of them")
     places = [
         (devices, dict(zip(axes, values, strict=True)))
         for devices in counts
         for values in itertools.product(*axes.values())
     ]
-    planned = _planned(request, places)
-    about = _check_reads(request, planned, axes)
-    points = [_point(request, plan, run) for plan, run in planned]
+    runs = planned(request, places)
+    about = _check_reads(request, runs, axes)
+    points = [point(request, plan, run) for plan, run in runs]
     return points, [*about, *_not_limiting(request, places, points, axes)]
 
 
-def _planned(request: PredictionRequest, places: Sequence[tuple[int, Mapping]]) -> list[tuple]:
+def planned(request: PredictionRequest, places: Sequence[tuple[int, Mapping]]) -> list[tuple]:
     """(plan, parameters) of each point, as grown or shrunk. Raises FabricmarkError (2)."""
     plans = [_plan(request, devices, place) for devices, place in places]
     found = kernels.ask([plan.asked for plan in plans])
@@ -121,11 +124,11 @@ def _planned(request: PredictionRequest, places: Sequence[tuple[int, Mapping]]) 
     return list(zip(plans, runs, strict=True))
 
 
-def _check_reads(request: PredictionRequest, planned: Sequence[tuple], axes: Mapping) -> list[str]:
+def _check_reads(request: PredictionRequest, runs: Sequence[tuple], axes: Mapping) -> list[str]:
     """What the predictions take for granted. Raises FabricmarkError (2) for what they do not read or lack."""
     watched, in_closed_form = [], reads.Reads()
     changed = [name for name in (*request.overrides, *axes) if "." in name]
-    for plan, run in settings.spread_over(planned):
+    for plan, run in settings.spread_over(runs):
         network = plan.system.networks.get(request.transport)
         of = (request.benchmark, run, plan.board, plan.devices)
         watched.append((settings.of_run(*of, network, plan.bitstream), plan.bitstream))
@@ -136,9 +139,9 @@ def _check_reads(request: PredictionRequest, planned: Sequence[tuple], axes: Map
         found |= one
     fits = [
         feasible.check(request.about, request.system, plan.place_of_bitstream, plan.bitstream, run)
-        for plan, run in planned
+        for plan, run in runs
     ]
-    plan = planned[-1][0]
+    plan = runs[-1][0]
     for name in changed:
         network = plan.system.networks.get(request.transport)
         settings.check_system_value(name, request.about, found, in_closed_form, network, plan.bitstream)
@@ -160,15 +163,15 @@ def _not_limiting(
     def predicted(overrides: Mapping[str, float]) -> list[float | None]:
         changed = replace(request, overrides=overrides)
         chosen = settings.spread_over(places)
-        found = [_point(changed, plan, run) for plan, run in _planned(changed, chosen)]
-        return [one.value for point in found for one in point.predictions]
+        found = [point(changed, plan, run) for plan, run in planned(changed, chosen)]
+        return [prediction.value for one in found for prediction in one.predictions]
 
     names = settings.not_limiting(list(request.overrides), predicted, request.overrides)
     for name, chosen in axes.items():
         apart: dict[tuple, set] = {}
-        for point in points:
-            others = (point.devices, *(value for other, value in point.axes.items() if other != name))
-            apart.setdefault(others, set()).add(tuple(one.value for one in point.predictions))
+        for one in points:
+            others = (one.devices, *(value for other, value in one.axes.items() if other != name))
+            apart.setdefault(others, set()).add(tuple(found.value for found in one.predictions))
         if "." in name and len(chosen) > 1 and all(len(each) == 1 for each in apart.values()):
             names.append(name)
     return [f"{name} is not limiting: the figures are the same with other values of it" for name in names]
@@ -231,7 +234,7 @@ def _no_bitstream(request: PredictionRequest) -> FabricmarkError:
     return FabricmarkError(about, f"predict {', '.join(others)}" if others else "add one to its file")
 
 
-def _point(request: PredictionRequest, plan: _Plan, run: Mapping) -> Point:
+def point(request: PredictionRequest, plan: _Plan, run: Mapping) -> Point:
     """The predictions of one point. Raises FabricmarkError (2) where the system cannot run it."""
     network = plan.system.networks.get(request.transport)
     _check(request, run, plan.board, network, plan.devices)

@@ -113,6 +113,22 @@ def field_of(name: str) -> str:
     return rest.partition(".")[2] if field == "flops_per_second" else field.removeprefix("model_parameters.")
 
 
+def value(objects: Mapping[str, Board | Network | Bitstream | None], name: str) -> float | None:
+    """A value of the board, network or bitstream by its name here; None where it has none."""
+    place, _, rest = name.partition(".")
+    if place == "bitstream" and rest == "clock":
+        return objects["board"].kernel_hz
+    field = PLACES[place][rest].field
+    made, own = objects[place], field_of(name)
+    if made is None:
+        return None
+    if field == "flops_per_second":
+        return made.flops_per_second.get(own)
+    if place == "bitstream" or field.startswith("model_parameters."):
+        return made.model_parameters.get(own)
+    return getattr(made, own)
+
+
 def watch(
     benchmark: str, run: Mapping, board: Board, devices: int, network: Network | None,
     bitstream: Bitstream | None,

@@ -18,7 +18,7 @@ from fabricmark.validate.residuals import Residual
 
 LEVEL = 0.9
 LEAST_ROWS = 10  # of a benchmark over a transport
-LEAST_LEFT = 5  # of them without the group that is asked for
+LEAST_LEFT = 5  # of them without the group that is asked for; of a board, to be a pool by themselves
 NEAREST = 10  # rows in the order of their size that a quantile is of, and all that are as near as the last
 DEVICES_AWAY, SIZE_AWAY, SYSTEM_AWAY = 1.0, 0.5, 1.0  # of a doubling, a doubling, and another system
 OTHER_KIND = 4.0  # doublings that a copy is as good as away from what is no copy
@@ -113,7 +113,7 @@ class Intervals:
             reason = f"no published value of {about} is of the board {asked.board}"
             return Interval(None, len(every), middle, reason)
         own = [one for one in left if one.board == asked.board]
-        pool = own if len(own) >= NEAREST else left
+        pool = own if len(own) >= LEAST_LEFT else left
         if len(pool) < LEAST_LEFT:
             return Interval(None, len(every), middle, f"{len(pool)} other published values of {about}")
         chosen = nearest(asked, pool)
