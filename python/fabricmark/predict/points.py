@@ -84,7 +84,8 @@ def transport_of(benchmark: str, system: System, wanted: str | None) -> str:
         usable = [name for name in known if traits.is_host_code or has_bitstream(benchmark, system, name)]
         return usable[0] if usable else "none"
     if wanted != "none" and wanted not in known:
-        remedy = f"use one of {', '.join(known)}" if known else "it has no network: predict one device"
+        usable = [name for name in known if traits.is_host_code or has_bitstream(benchmark, system, name)]
+        remedy = f"use one of {', '.join(usable)}" if usable else f"it has none for {benchmark}"
         raise FabricmarkError(f"{system.name} has no transport {wanted}", remedy)
     return wanted
 
