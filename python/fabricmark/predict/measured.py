@@ -3,15 +3,16 @@
 from fabricmark.models import _published
 from fabricmark.predict.cases import Case
 from fabricmark.results import published
-from fabricmark.validate import residuals
-from fabricmark.validate.metrics import FACTORS
-from fabricmark.validate.outcomes import Predictor, loaded
 
 NEAR = 0.02  # of the size of the problem on one device
 
 
 def points(case: Case) -> list[tuple[float, float]]:
     """(devices, value in the unit of the headline) of rows of the same system, transport, metric and size."""
+    from fabricmark.validate import residuals  # imported here: only a plot needs it
+    from fabricmark.validate.metrics import FACTORS
+    from fabricmark.validate.outcomes import Predictor, loaded
+
     request = case.request
     own = _published.of(request.benchmark)
     headline = case.points[0].headline

@@ -14,7 +14,6 @@ from fabricmark.predict.cases import Case
 from fabricmark.predict.points import Point, PredictionRequest
 from fabricmark.results import published
 from fabricmark.systems import files, keys
-from fabricmark.validate.metrics import FACTORS
 
 MORE = 1.1  # of each figure
 LEAST_CHANGE = 0.0005
@@ -74,6 +73,8 @@ def sensitivity(case: Case) -> str:
 
 def amount(text: str, unit: str) -> float:
     """A wanted value in the unit of a prediction. Raises FabricmarkError (2)."""
+    from fabricmark.validate.metrics import FACTORS  # imported here: a refusal shall not wait for it
+
     match = AMOUNT.fullmatch(text)
     kind, factor = FACTORS.get(unit, (unit, 1.0))
     if match is None or FACTORS.get(match[2], ("", 0))[0] != kind:
