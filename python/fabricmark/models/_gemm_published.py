@@ -6,5 +6,6 @@ PUBLISHED = Published(
     {"gflops": ("performance", "gemm")},
     lambda row, parameters: {"size": row.matrix_width_printed or 23040},
     printed=by_operation("performance", {"performance": "gemm"}),
+    per_watt=("performance",),
     printed_size=lambda one, parameters: {"size": one.size or 4096},
 )

@@ -64,8 +64,8 @@ class Published:
     (median, 90th percentile); None: that of all others. `group_by`: columns that tell runs apart beside
     system, transport and devices (validate/groups.py). `printed`: what the metrics of Meyer's tables mean;
     `printed_size(one, parameters)`: how large the problem of a printed value is (validate/scored.py).
-    `figure(one, known)`: what the model says of a figure that a text prints, in its unit, None where it says
-    nothing (validate/texts.py).
+    `per_watt`: the printed metrics of which the best counts per watt. `figure(one, known)`: what the model
+    says of a figure that a text prints, in its unit, None where it says nothing (validate/texts.py).
     """
 
     metrics: Mapping[str, tuple[str, str | None]]
@@ -77,6 +77,7 @@ class Published:
     host_bar: tuple[float, float] | None = None
     group_by: tuple[str, ...] = ()
     printed: Mapping[str, PrintedMetric] = field(default_factory=dict)
+    per_watt: tuple[str, ...] = ()
     figure: Callable[..., float | None] | None = None
     printed_size: Callable[..., dict[str, object]] = lambda one, parameters: {}
 

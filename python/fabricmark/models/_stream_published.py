@@ -17,6 +17,7 @@ PUBLISHED = Published(
         "bandwidth",
         {**{name: name for name in STREAMS}, "pcie_write": "host_to_device", "pcie_read": "device_to_host"},
     ),
+    per_watt=tuple(STREAMS),
     printed_size=lambda one, parameters: {
         "size": one.size or 2**32 // ELEMENT_BYTES[parameters["data_type"]]
     },

@@ -35,7 +35,6 @@ AXES = {"operation": "update"}
 TRAITS = Traits(("updates", AXES), is_shared=True)
 WORD_BYTES = 8
 UPDATES_PER_WORD = 4
-GENERATORS_OF_A_REPLICATION = 33
 RANDOM = "random updates"
 
 
@@ -217,13 +216,9 @@ def fit_parameters(runs: Sequence[_measured.Run]) -> dict[str, float]:
 
 
 def synthesis(parameters: Mapping) -> Synthesis:
-    """Generators beside what each replication has anyway, which is as much as 33 of them.
-
-    Source: logic with 1 and 32 generators on the 520N (Meyer 2024, Tables 3.5 and 4.7).
-    """
-    generators = GENERATORS_OF_A_REPLICATION + 2 ** parameters["log_rngs"]
+    """The same for each replication, with its buffer; generators are left out, which only take logic."""
     buffered = parameters["buffer_size"] * 2 * WORD_BYTES
-    return Synthesis(parameters["replications"] * generators, parameters["replications"] * buffered)
+    return Synthesis(parameters["replications"], parameters["replications"] * buffered)
 
 
 def footprint_bytes(parameters: Mapping, ranks: int) -> float:

@@ -27,7 +27,6 @@ FIT, TEST, INPUT, CONTEXT = "fit", "test", "input", "context"
 WORDS = {"role": (FIT, TEST, INPUT, CONTEXT)}
 BOARDS_IN_A_NODE = 2  # Fig. 2.6
 PER_WATT = {"GB/(W s)": "GB/s", "GFLOP/(W s)": "GFLOP/s"}
-OF_WATTS = {"stream": ("copy", "scale", "add", "triad"), "gemm": ("performance",)}
 PEAK = "power_peak"
 
 
@@ -187,7 +186,7 @@ def _per_watt(
     of_run = (one.table, one.benchmark, one.board)
     same = [row for row in rows if (row.table, row.benchmark, row.board) == of_run]
     power = next((row.value for row in same if row.metric == PEAK), None)
-    of = [row for row in same if row.metric in OF_WATTS.get(one.benchmark, ())]
+    of = [row for row in same if row.metric in _published.of(one.benchmark).per_watt]
     if power is None or not of:
         raise NotPredicted(f"{one.table} has no power of {one.board}")
     predicted, size = max(_predicted(row, rule, predictor, load, rows) for row in of)
