@@ -81,7 +81,7 @@ def closed_form(sweep: Sweep) -> list[points.Point]:
         for count in COUNTS
         if count <= system.most_devices and (not on_grid or isqrt(count) ** 2 == count)
     ]
-    return points.predict(request, counts, {})
+    return points.predict(request, counts, {})[0]
 
 
 def clock(sweep: Sweep, point: points.Point, folder: Path) -> float:

@@ -1,5 +1,5 @@
-"""Draws docs/validation.svg, predicted against measured, and writes the tables of docs/validation.md. Run it
-again when models, systems or rows change:
+"""Draws docs/validation.svg, predicted against measured, and writes the tables of docs/validation.md and the
+residuals of data/validation. Run it again when models, systems or rows change:
 
 .venv/bin/python tools/validation.py
 """
@@ -16,7 +16,7 @@ from fabricmark.base import paths
 from fabricmark.base.written import percent
 from fabricmark.report.pictures import MARKERS
 from fabricmark.report.plots import GREY, PALETTE
-from fabricmark.validate import fit_view, splits, tables
+from fabricmark.validate import fit_view, intervals, residuals, rival, scored, splits, tables, texts
 from fabricmark.validate.distribution import OVER_HOST
 from fabricmark.validate.metrics import FACTORS
 
@@ -26,6 +26,8 @@ END = "<!-- end -->"
 TITLE = "Predicted against measured, all published rows"
 BAND = 0.15  # beside the diagonal: what 90 % of the rows must keep
 HOST_BAND = 0.30
+MISS = 0.15  # error of a test that the page names
+ROLES = (scored.FIT, scored.TEST, scored.INPUT, scored.CONTEXT)
 UNITS = {"B/s": 1e9, "FLOP/s": 1e9, "UOP/s": 1e6, "s": 1.0}
 NAMES = {"B/s": "GB/s", "FLOP/s": "GFLOP/s", "UOP/s": "10^6 updates/s", "s": "s"}
 
@@ -108,15 +110,96 @@ def table(head: list[str], rows: list[list[str]]) -> str:
 
 
 def errors_table(found) -> str:
+    columns = ("benchmark", "system", "transport")
+    rivals = rival.outcomes(found)
+    naive = validate.grouped(rivals, columns)
     rows = [
-        [*key, *percents(errors)]
-        for key, errors in validate.grouped(found, ("benchmark", "system", "transport")).items()
+        [*key, *percents(errors), *percents(naive[key])[1:3]]
+        for key, errors in validate.grouped(found, columns).items()
     ]
+    of_bars = {bar.name: errors for bar, errors, _ in validate.against_bars(rivals)}
     rows += [
-        [f"**{bar.name}**", "", "", *percents(errors)] for bar, errors, _ in validate.against_bars(found)
+        [f"**{bar.name}**", "", "", *percents(errors), *percents(of_bars[bar.name])[1:3]]
+        for bar, errors, _ in validate.against_bars(found)
     ]
-    rows.append(["**all**", "", "", *percents(validate.spread(found))])
-    return table(["benchmark", "system", "transport", "rows", "median", "p90", "largest"], rows)
+    whole = [*percents(validate.spread(found)), *percents(validate.spread(rivals))[1:3]]
+    rows.append(["**all**", "", "", *whole])
+    return table([*columns, "rows", "median", "p90", "largest", "rival median", "rival p90"], rows)
+
+
+def coverage_table(known) -> str:
+    """Each benchmark and transport: rows, how many an interval has, and what it covers."""
+    pairs = intervals.left_out(known)
+    kinds = sorted({(one.benchmark, one.transport) for one, _ in pairs})
+    rows = [
+        [*kind, *covered([pair for pair in pairs if (pair[0].benchmark, pair[0].transport) == kind])]
+        for kind in kinds
+    ]
+    rows.append(["**all**", "", *covered(pairs)])
+    head = [
+        "benchmark",
+        "transport",
+        "rows",
+        "with an interval",
+        "covered",
+        "median half-width",
+        "median error",
+    ]
+    return table(head, rows)
+
+
+def covered(pairs) -> list[str]:
+    found = intervals.coverage([(one.error, interval) for one, interval in pairs])
+    shares = [percent(share, 1) for share in (found.share, found.half_width, found.error)]
+    return [str(found.rows), str(found.rows - found.unvalidated), *shares]
+
+
+def scored_table(found) -> str:
+    """Meyer's tables by benchmark: how many values of which role, and the errors of those that are tests."""
+    groups = {}
+    for one in found:
+        groups.setdefault((one.printed.table, one.printed.benchmark), []).append(one)
+    rows = []
+    for key, members in sorted(groups.items()):
+        counts = [str(sum(one.role == role for one in members)) for role in ROLES]
+        rows.append([*key, *counts, *tested(members)])
+    whole = [str(sum(one.role == role for one in found)) for role in ROLES]
+    rows.append(["**all**", "", *whole, *tested(found)])
+    return table(["table", "benchmark", *ROLES, "median", "p90", "largest"], rows)
+
+
+def tested(members) -> list[str]:
+    errors = [one.error for one in scored.tests(members)]
+    if not errors:
+        return ["-", "-", "-"]
+    return [percent(part, 1) for part in (*np.percentile(errors, (50, 90)), max(errors))]
+
+
+def texts_table(compared) -> str:
+    """Figures of texts by program: bounds that are kept, errors of values, and what no model says."""
+    rows = []
+    for name in sorted({one.text.program for one in compared}):
+        own = [one for one in compared if one.text.program == name]
+        bounds = [one for one in own if one.is_bound and one.predicted is not None]
+        missed = ", ".join(one.text.id for one in bounds if not one.is_kept) or "-"
+        errors = [one.error for one in own if one.error is not None]
+        without = sum(one.predicted is None for one in own)
+        largest = percent(max(errors), 1) if errors else "-"
+        rows.append([name, str(len(own)), str(len(bounds)), missed, str(len(errors)), largest, str(without)])
+    head = ["program", "tests", "bounds", "missed", "values", "largest error", "no model says what they mean"]
+    return table(head, rows)
+
+
+def misses_table(found) -> str:
+    """Every test that is more than MISS off, with the reason."""
+    rows = []
+    for one in scored.tests(found):
+        if one.error > MISS:
+            given = one.printed
+            what = f"{given.metric} of {given.benchmark}"
+            where = f"{given.board}{', ' + given.dtype if given.dtype else ''}"
+            rows.append([given.table, what, where, percent(one.error), one.note])
+    return table(["table", "value", "board", "error", "why"], rows)
 
 
 def fitted_table(entries) -> str:
@@ -167,12 +250,16 @@ def page(text: str, tables: dict[str, str]) -> str:
     return text
 
 
-def tables_of(numbered, found) -> dict[str, str]:
+def tables_of(numbered, found, known, printed) -> dict[str, str]:
     rows = tables.with_tables(row for _, row in numbered)
     return {
         "errors": errors_table(found),
         "fitted": fitted_table(fit_view.entries(rows)),
         "splits": splits_table(rows),
+        "coverage": coverage_table(known),
+        "scored": scored_table(printed),
+        "misses": misses_table(printed),
+        "texts": texts_table(texts.compare(texts.load())),
     }
 
 
@@ -180,7 +267,12 @@ def main() -> None:
     numbered = validate.read()
     found = validate.predict_rows(numbered)
     paths.write_atomically(PICTURE, svg(found))
-    paths.write_atomically(PAGE, page(PAGE.read_text(encoding="utf-8"), tables_of(numbered, found)))
+    load = lru_cache(maxsize=None)(validate.loaded("fitted"))
+    known, printed = residuals.make(load), scored.score(load)
+    residuals.file().parent.mkdir(exist_ok=True)
+    paths.write_atomically(residuals.file(), residuals.text(known))
+    written = tables_of(numbered, found, known, printed)
+    paths.write_atomically(PAGE, page(PAGE.read_text(encoding="utf-8"), written))
 
 
 if __name__ == "__main__":

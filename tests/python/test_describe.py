@@ -12,7 +12,7 @@ from fabricmark.base import kernels
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.models import Board
 from fabricmark.models.machine import Bitstream
-from fabricmark.predict import points
+from fabricmark.predict import points, values
 from fabricmark.systems import System, export
 from stream_program import devices, on_a_device
 
@@ -168,7 +168,8 @@ def test_a_command_starts_it_a_few_times(place):
             place.kernel_toml.parent.rmdir()
             (place.root / name).rmdir()
         (place.root / name).symlink_to(REPOSITORY / name)
-    sweeps = ["--sweep", "size=1024:32768", "--sweep", "alpha=0.5:1:0.01", "--set", "beta=1.5"]
+    clock = "bitstream.clock=200MHz:300MHz:2MHz"
+    sweeps = ["--sweep", "size=1024:32768", "--sweep", clock, "--set", "unroll=8"]
     kernels._answers.clear()
     done = place.run("predict", "gemm", "--system", "noctua1", *sweeps, FABRICMARK_SYSTEMS=os.devnull)
     assert done.returncode == 0, done.stderr
@@ -289,9 +290,9 @@ def plan_of(request, answer):
     """What `fabricmark predict` makes of the settings before it asks, or the error that it ends with."""
     words = list(request["settings"].items())
     try:
-        values = points.numbers(request["benchmark"], words)
+        numbers = values.numbers(request["benchmark"], words)
         return points._plan(
-            request_of(request, answer), 1, dict(zip(request["settings"], values, strict=True))
+            request_of(request, answer), 1, dict(zip(request["settings"], numbers, strict=True))
         )
     except FabricmarkError as error:
         return str(error)

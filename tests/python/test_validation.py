@@ -13,7 +13,7 @@ from fabricmark.validate import distribution, outcomes
 
 ROWS = outcomes.read()
 HEAD = ",".join(published.COLUMNS)
-LAST_LINE = re.compile(r"median \d+\.\d % p90 \d+\.\d % rows \d+")
+LAST_LINE = re.compile(r"median \d+\.\d % p90 \d+\.\d % coverage \d+\.\d % rows \d+")
 load = lru_cache(maxsize=None)(outcomes.loaded("fitted"))
 
 
@@ -111,19 +111,6 @@ def test_lines_are_named_in_ranges():
     assert distribution._lines([3, 5, 6, 7, 9]) == "s 3, 5 to 7, 9"
 
 
-def test_error_bar_is_that_of_the_nearest_rows(found):
-    bar = validate.error_bar("hpl", "noctua1", "channels")
-    same = [one for one in found if (one.row.benchmark, one.row.transport) == ("hpl", "channels")]
-    assert bar.spread == validate.spread(same)
-    assert bar.of == "21 published values of hpl over channels on noctua1"
-    other = validate.error_bar("hpl", "cygnus", "channels")
-    assert other.spread == bar.spread
-    assert other.of == "21 published values of hpl over channels on other systems"
-    assert validate.error_bar("fft", "hacc", "none").of.endswith("on other systems")
-    assert validate.error_bar("hpl", "noctua2", "accl-udp").of.startswith("77 published values")
-    assert validate.error_bar("host_transfer", "noctua1", "none") is None
-
-
 @pytest.fixture(name="written")
 def written_file(tmp_path):
     def write(*rows):
@@ -161,6 +148,31 @@ def test_every_row_is_written(place, written):
     assert unknown[head.index("error")] == "1.0000"
 
 
+def test_coverage_of_given_rows(place, written):
+    """A row that is far off is outside of its interval; one without an interval is neither in nor out."""
+    row = "hpl,noctua1,520n,channels,4,2,test,24576,,512,5,float,lu_gflops,,{},GFLOP/s,made up"
+    for value, share in ((3300, "100.0 %"), (2000, "0.0 %")):
+        done = validated(place, "--data", written(row.format(value)))
+        assert done.stdout.splitlines()[-1].endswith(f"coverage {share} rows 1")
+    fft = "fft,noctua1,520n,none,4,2,test,,,,2,float,fft_gflops,,960,GFLOP/s,made up"
+    done = validated(place, "--data", written(fft))
+    assert done.stdout.splitlines()[-1].endswith("coverage - rows 1")
+
+
+def test_rows_that_repeat_others_or_are_beyond_their_system(place, written):
+    row = "hpl,noctua1,520n,channels,{},{},test,24576,,512,5,float,lu_gflops,,7600,GFLOP/s,{}"
+    done = validated(
+        place, "--data", written(row.format(9, 5, "a"), row.format(9, 5, "b"), row.format(400, 200, "c"))
+    )
+    assert "counted once: line 3 repeats line 2" in done.stdout
+    assert "noctua1 has no 400 devices, at most 32 (line 4)" in done.stdout
+    assert done.stdout.splitlines()[-1].endswith("rows 2")
+
+
+def test_inputs_are_named(place):
+    assert "inputs: 132 rows with the role calibration" in validated(place).stdout
+
+
 def test_an_unknown_system_counts_as_wholly_wrong(place, written):
     rows = [f"gemm,nowhere,520n,none,{n},1,test,23040,,,5,,gflops,,1,GFLOP/s,made up" for n in (1, 2)]
     rows.append("gemm,noctua1,520n,none,1,1,test,23040,,,5,,gflops,,1232.41,GFLOP/s,measured")
@@ -170,7 +182,7 @@ def test_an_unknown_system_counts_as_wholly_wrong(place, written):
         "not predicted, counts as 100 %: gemm on nowhere, transport none: there is no system" in done.stdout
     )
     assert "(lines 2 to 3)" in done.stdout
-    assert done.stdout.splitlines()[-1].startswith("median 100.0 % p90 100.0 % rows 3")
+    assert re.fullmatch(r"median 100.0 % p90 100.0 % coverage .* rows 3", done.stdout.splitlines()[-1])
 
 
 SPOILED = {

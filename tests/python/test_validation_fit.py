@@ -9,7 +9,7 @@ import pytest
 from conftest import REPOSITORY
 from fabricmark import validate
 from fabricmark.base.written import percent
-from fabricmark.validate import fit, fit_view, outcomes, splits, tables
+from fabricmark.validate import fit, fit_view, outcomes, residuals, scored, splits, tables
 from fabricmark.validate.distribution import BARS
 from fabricmark.validate.parameters import GROUPS, Group, Parameter
 
@@ -176,9 +176,16 @@ def test_the_page_has_the_tables_of_today(tool, fitted, left_out):
     """`.venv/bin/python tools/validation.py` writes them."""
     text = tool.PAGE.read_text(encoding="utf-8")
     found = validate.predict_rows(outcomes.read(), load=load)
-    tables = {"errors": tool.errors_table(found), "fitted": tool.fitted_table(fitted)}
+    printed = scored.score(load)
+    tables = {
+        "errors": tool.errors_table(found),
+        "fitted": tool.fitted_table(fitted),
+        "coverage": tool.coverage_table(residuals.load()),
+        "scored": tool.scored_table(printed),
+        "misses": tool.misses_table(printed),
+    }
     assert tool.page(text, tables) == text
-    wrong = {"errors": tables["errors"].replace("hpl", "hpcg")}
+    wrong = {"coverage": tables["coverage"].replace("hpl", "hpcg")}
     assert tool.page(text, wrong) != text
     worst = max(one.error for one in left_out["without 1 device"])
     assert percent(worst, 1) in text

@@ -15,6 +15,7 @@ What more a module may offer, each on its own:
 
 - `TRAITS`: what other code has to know of the benchmark (`Traits`).
 - `footprint_bytes(parameters, ranks)`: what one rank keeps in its device's memory.
+- `synthesis(parameters)`: how what it takes of an FPGA grows (`Synthesis`).
 - `headline` and `table_elements`: for grids of many points (models/_sweep.py).
 - `short_runs`, `short_runs_of_others`, `fit_parameters`, `processor_curves`, `message_curve`: runs on a
   machine and what they tell of its kernels (models/_measured.py).
@@ -131,6 +132,15 @@ class Prediction:
 
 
 @dataclass(frozen=True)
+class Synthesis:
+    """How resources of an FPGA grow with the parameters: `arithmetic` (DSPs and logic), to any scale, and
+    `buffer_bytes` of on-chip memory beyond what each replication has anyway."""
+
+    arithmetic: float
+    buffer_bytes: float = 0.0
+
+
+@dataclass(frozen=True)
 class Traits:
     """What a benchmark is like: other code asks this and compares no names.
 
@@ -165,8 +175,11 @@ def within_limits(predictions: Sequence[Prediction], board: Board) -> list[Predi
 
     Only on a machine whose limits were measured.
     """
-    if board.limits is None:
-        return list(predictions)
+    return list(predictions) if board.limits is None else capped(predictions)
+
+
+def capped(predictions: Sequence[Prediction]) -> list[Prediction]:
+    """The same where no rate is above its limit; the explanation says which was."""
     found = []
     for one in predictions:
         if one.unit.endswith("/s") and one.limit and one.value is not None and one.value > one.limit:

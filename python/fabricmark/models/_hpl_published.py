@@ -1,6 +1,6 @@
 """Published rows of HPL, which print the width of one device's part of the matrix."""
 
-from fabricmark.models._published import Published, group, of_bitstreams, root
+from fabricmark.models._published import Published, by_operation, group, of_bitstreams, root
 
 USUAL_WIDTH = 24576
 PANELS = "fitted.panel_efficiency"
@@ -18,4 +18,7 @@ PUBLISHED = Published(
     stage=4,
     headline="lu_gflops",
     tables={"performance": "lu_gflops"},
+    printed=by_operation("performance", {"performance": "lu"}),
+    printed_size=lambda one, parameters: {"size": one.size},
+    group_by=("matrix_width_printed",),
 )

@@ -39,6 +39,19 @@ def hop_seconds(network: Network):
     return network.latency_seconds + network.start_seconds + network.switch_seconds
 
 
+def spine_seconds(network: Network, devices):
+    """What the slowest pair of neighbours in a ring waits longer where devices fill more than one leaf [s].
+
+    Half of a leaf's ports are for devices; between leaves there are two more switches and cables (Mondigo
+    2020, section 4.3.3 and eq. 4.3). 0 where no file says how many ports a switch has.
+    """
+    ports = network.model_parameters.get("switch_ports")
+    cable = network.model_parameters.get("cable_seconds", 0.0)
+    if ports is None:
+        return 0.0
+    return np.where(np.asarray(devices) > ports // 2, 2 * (network.switch_seconds + cable), 0.0)
+
+
 def link_seconds(message_bytes, network: Network, links):
     """Time of one message over so many links of a device at once [s] (Meyer 2024, eq. 4.3 with i = 1).
 
@@ -86,12 +99,10 @@ def copy_seconds(direction: str, moved_bytes, board: Board, neighbours=False):
     By DMA: latency (more from a page on) + bytes x (1 / rate + 1 / staging), longer by `neighbour_factor`
     where the node's other devices copy, too. Short ones word by word: bytes / programmed rate, but not less
     than a fixed time. Source: the published rows of b_eff over the host (data/published); the documents
-    give none of these parameters.
+    give none of these parameters. Raises KeyError for a board without the rate.
     """
     moved = np.asarray(moved_bytes, dtype=float)
-    to_device = direction == _transfers.TO_DEVICE
-    rate = board.host_to_device_bytes_per_second if to_device else board.device_to_host_bytes_per_second
-    latency = board.host_to_device_seconds if to_device else board.device_to_host_seconds
+    rate, latency = _way(direction, board)
     waiting = latency + np.where(moved >= board.page_bytes, board.page_seconds, 0.0)
     copied = waiting + moved * (inverse(rate) + inverse(board.staging_bytes_per_second))
     copied = copied * np.where(neighbours, board.neighbour_factor, 1.0)
@@ -99,14 +110,24 @@ def copy_seconds(direction: str, moved_bytes, board: Board, neighbours=False):
     return np.where(moved < board.programmed_bytes, words, copied)
 
 
+def _way(direction: str, board: Board) -> tuple:
+    """(bytes a second, latency [s]) of copies in a direction. Raises KeyError where nothing says the rate."""
+    if direction == _transfers.TO_DEVICE:
+        rate, latency = board.host_to_device_bytes_per_second, board.host_to_device_seconds
+    else:
+        rate, latency = board.device_to_host_bytes_per_second, board.device_to_host_seconds
+    if rate is None:
+        way = "write" if direction == _transfers.TO_DEVICE else "read"
+        raise KeyError(f"board.host.{way}_bandwidth")
+    return rate, latency
+
+
 def array_copy_seconds(direction: str, moved_bytes, board: Board, staged: bool = True):
     """Time to copy a whole array between host and device [s]: latency + bytes x (1 / rate + 1 / staging).
 
     Not `staged`: memory that the driver knows from an earlier copy.
     """
-    to_device = direction == _transfers.TO_DEVICE
-    rate = board.host_to_device_bytes_per_second if to_device else board.device_to_host_bytes_per_second
-    latency = board.host_to_device_seconds if to_device else board.device_to_host_seconds
+    rate, latency = _way(direction, board)
     staging = board.array_staging_bytes_per_second
     if staging is None:
         staging = board.staging_bytes_per_second
@@ -143,7 +164,8 @@ def ring_seconds(message_bytes, board: Board, network: Network, transport: str, 
             return [exchange_seconds(message_bytes, network, board.devices, board.hosts)]
         return host_steps(message_bytes, board, network)
     links = np.maximum(network.links // DIRECTIONS, 1)
-    return [link_seconds(message_bytes, network, links if pairs is None else np.minimum(links, pairs))]
+    sending = link_seconds(message_bytes, network, links if pairs is None else np.minimum(links, pairs))
+    return [sending + spine_seconds(network, board.devices)]
 
 
 def ring_limit(board: Board, network: Network, transport: str) -> float | None:

@@ -1,6 +1,14 @@
 """Published rows of PTRANS, which print the root of the devices times the whole matrix's width."""
 
-from fabricmark.models._published import Published, group, of_bitstreams, of_board, of_network, root
+from fabricmark.models._published import (
+    Published,
+    by_operation,
+    group,
+    of_bitstreams,
+    of_board,
+    of_network,
+    root,
+)
 
 TIMES = {"transfer_time": "transfer", "calc_time": "calculation", "total_time": "total"}
 USUAL_WIDTH = 32768  # of one device
@@ -25,4 +33,6 @@ PUBLISHED = Published(
     ),
     stage=3,
     headline="calc_time",
+    printed=by_operation("bandwidth", {"bandwidth": "transpose"}),
+    printed_size=lambda one, parameters: {"size": round(USUAL_WIDTH * root(one.devices))},
 )

@@ -39,15 +39,33 @@ class FitGroup:
 
 
 @dataclass(frozen=True)
+class PrintedMetric:
+    """What a metric of Meyer's tables means: name and axes of a prediction; printed is `factor` times it."""
+
+    name: str
+    axes: Mapping[str, object] = field(default_factory=dict)
+    factor: float = 1.0
+
+
+def by_operation(name: str, operations: Mapping[str, str]) -> dict[str, PrintedMetric]:
+    """The printed metrics of a name by operation: {printed: operation}."""
+    return {one: PrintedMetric(name, {"operation": operation}) for one, operation in operations.items()}
+
+
+@dataclass(frozen=True)
 class Published:
     """`metrics`: name and operation of the prediction that a metric of the rows means (None: of any).
 
     `size(row, parameters)`: how large the problem is, as the model calls it; where the row does not say, as
-    the runs of Meyer 2024 (sections 4.2.2 to 4.2.4). `parameters`: of the row's bitstream.
-    `groups`: what is fitted to the rows, after all groups of a lower `stage`, which have a part in these.
-    `tables`: metrics of Meyer's tables that the fit sees, and what rows call them.
-    `headline`: the metric of the rows that is the model's headline metric, or the time that makes it.
-    `host_bar`: what errors over the host must keep (median, 90th percentile); None: that of all others.
+    the runs of Meyer 2024 (sections 4.2.2 to 4.2.4). `parameters`: of the row's bitstream. `groups`: what is
+    fitted to the rows, after all groups of a lower `stage`, which have a part in these. `tables`: metrics of
+    Meyer's tables that the fit sees, and what rows call them. `headline`: the metric of the rows that is the
+    model's headline metric, or the time that makes it. `host_bar`: what errors over the host must keep
+    (median, 90th percentile); None: that of all others. `group_by`: columns that tell runs apart beside
+    system, transport and devices (validate/groups.py). `printed`: what the metrics of Meyer's tables mean;
+    `printed_size(one, parameters)`: how large the problem of a printed value is (validate/scored.py).
+    `per_watt`: the printed metrics of which the best counts per watt. `figure(one, known)`: what the model
+    says of a figure that a text prints, in its unit, None where it says nothing (validate/texts.py).
     """
 
     metrics: Mapping[str, tuple[str, str | None]]
@@ -57,6 +75,11 @@ class Published:
     tables: Mapping[str, str] = field(default_factory=dict)
     headline: str = ""
     host_bar: tuple[float, float] | None = None
+    group_by: tuple[str, ...] = ()
+    printed: Mapping[str, PrintedMetric] = field(default_factory=dict)
+    per_watt: tuple[str, ...] = ()
+    figure: Callable[..., float | None] | None = None
+    printed_size: Callable[..., dict[str, object]] = lambda one, parameters: {}
 
 
 def group(name: str, board: str, *values: Fitted, **columns: object) -> FitGroup:

@@ -21,7 +21,16 @@ from dataclasses import replace
 
 import numpy as np
 
-from fabricmark.models import Board, Prediction, Traits, _b_eff_measured, _derived, _network, _transfers
+from fabricmark.models import (
+    Board,
+    Prediction,
+    Synthesis,
+    Traits,
+    _b_eff_measured,
+    _derived,
+    _network,
+    _transfers,
+)
 from fabricmark.models._b_eff_limits import effective_limit, limits_by_size
 from fabricmark.models._fit import Modelled, curve, fit_of, fitted
 from fabricmark.models._host_path import (
@@ -299,6 +308,11 @@ def table_elements(parameters: Mapping, points: Mapping) -> int:
     """Of the table that `headline` makes: all sizes of each point."""
     shape = np.broadcast_shapes(*map(np.shape, points.values()))
     return int(np.prod(shape, dtype=float)) * len(message_sizes(parameters))
+
+
+def synthesis(parameters: Mapping) -> Synthesis:
+    """A pair of kernels of the channel's width, for each replication."""
+    return Synthesis(parameters["replications"] * parameters["channel_width"])
 
 
 def footprint_bytes(parameters: Mapping, ranks: int) -> float:

@@ -16,7 +16,7 @@ from math import ceil
 
 import numpy as np
 
-from fabricmark.models import Board, Prediction, Traits, _roofline, _transfers
+from fabricmark.models import Board, Prediction, Synthesis, Traits, _roofline, _transfers
 from fabricmark.models._measured import Run
 from fabricmark.models.machine import Bitstream
 
@@ -142,6 +142,12 @@ def fit_parameters(runs: Sequence[Run]) -> dict[str, float]:
         ),
         **_transfers.fit_parameters(runs),
     }
+
+
+def synthesis(parameters: Mapping) -> Synthesis:
+    """A stage for each power of two, and shift registers for all values, for each replication."""
+    values = 2.0 ** parameters["log_size"] * VALUE_BYTES[parameters.get("data_type", "float")]
+    return Synthesis(parameters["replications"] * parameters["log_size"], parameters["replications"] * values)
 
 
 def footprint_bytes(parameters: Mapping, ranks: int) -> float:

@@ -14,7 +14,7 @@ from math import ceil
 
 import numpy as np
 
-from fabricmark.models import Board, Prediction, Traits, _limits, _roofline, _transfers
+from fabricmark.models import Board, Prediction, Synthesis, Traits, _limits, _roofline, _transfers
 from fabricmark.models._measured import Run, smaller_sizes
 from fabricmark.models.machine import Bitstream
 
@@ -127,6 +127,14 @@ def fit_parameters(runs: Sequence[Run]) -> dict[str, float]:
         ),
         **_transfers.fit_parameters(runs),
     }
+
+
+def synthesis(parameters: Mapping) -> Synthesis:
+    """g^3 multiply-adds and blocks of A, B and C, for each replication (Meyer 2024, section 3.1.5)."""
+    blocks = 3 * parameters["block_size"] ** 2 * ELEMENT_BYTES[parameters["data_type"]]
+    return Synthesis(
+        parameters["replications"] * parameters["gemm_size"] ** 3, parameters["replications"] * blocks
+    )
 
 
 def footprint_bytes(parameters: Mapping, ranks: int) -> float:

@@ -27,7 +27,17 @@ from math import ceil
 
 import numpy as np
 
-from fabricmark.models import Board, Prediction, Traits, _grid, _host_path, _network, _roofline, _transfers
+from fabricmark.models import (
+    Board,
+    Prediction,
+    Synthesis,
+    Traits,
+    _grid,
+    _host_path,
+    _network,
+    _roofline,
+    _transfers,
+)
 from fabricmark.models._derived import hpl_performance
 from fabricmark.models._hpl_phases import Phases, Steps, phases, seconds_by_blocks
 from fabricmark.models._measured import Run, model_parameters_of, smaller_sizes
@@ -258,6 +268,14 @@ def solve_seconds(size: float, element_bytes: int, board: Board, ranks_here: int
         return None
     moved = size**2 * element_bytes
     return moved / (copying * board.devices) + moved / (board.host_bytes_per_second * board.hosts)
+
+
+def synthesis(parameters: Mapping) -> Synthesis:
+    """g^3 multiply-adds and three blocks for each replication of the multiplication (Meyer 2024, section
+    4.1.3)."""
+    blocks = 3 * parameters["block_size"] ** 2 * ELEMENT_BYTES[parameters["data_type"]]
+    replications = parameters["replications"]
+    return Synthesis(replications * parameters["register_block"] ** 3, replications * blocks)
 
 
 def footprint_bytes(parameters: Mapping, ranks: int) -> float:

@@ -21,7 +21,17 @@ from math import ceil, lcm
 
 import numpy as np
 
-from fabricmark.models import Board, Prediction, Traits, _grid, _host_path, _network, _roofline, _transfers
+from fabricmark.models import (
+    Board,
+    Prediction,
+    Synthesis,
+    Traits,
+    _grid,
+    _host_path,
+    _network,
+    _roofline,
+    _transfers,
+)
 from fabricmark.models._limits import TRIAD
 from fabricmark.models._measured import Run, efficiency, model_parameters_of, smaller_sizes
 from fabricmark.models.machine import HOST, Bitstream, Network
@@ -268,6 +278,14 @@ def limits_seconds(part_bytes: float, sent_bytes: float, board: Board, ranks: in
         copying = board.limits.host_copy(sent) or copying
     kernels = moved / memory
     return kernels, 0.0 if copying is None else sent_bytes * ranks / (copying * board.hosts)
+
+
+def synthesis(parameters: Mapping) -> Synthesis:
+    """An addition for each value of a cycle, and a block of A, for each replication (Meyer 2024, section
+    4.1.2)."""
+    block = parameters["block_size"] ** 2 * ELEMENT_BYTES[parameters["data_type"]]
+    replications = parameters["replications"]
+    return Synthesis(replications * parameters["channel_width"], replications * block)
 
 
 def footprint_bytes(parameters: Mapping, ranks: int) -> float:

@@ -28,7 +28,7 @@ from statistics import median
 
 import numpy as np
 
-from fabricmark.models import Board, Prediction, Traits, _measured, _roofline, _transfers
+from fabricmark.models import Board, Prediction, Synthesis, Traits, _measured, _roofline, _transfers
 from fabricmark.models.machine import Bitstream
 
 AXES = {"operation": "update"}
@@ -213,6 +213,12 @@ def fit_parameters(runs: Sequence[_measured.Run]) -> dict[str, float]:
         largest = max(size for size, _ in numbers)  # nearest to tables that no cache holds
         found = {"number_seconds": float(median(seconds for size, seconds in numbers if size == largest))}
     return {**found, **_transfers.fit_parameters(runs)}
+
+
+def synthesis(parameters: Mapping) -> Synthesis:
+    """The same for each replication, with its buffer; generators are left out, which only take logic."""
+    buffered = parameters["buffer_size"] * 2 * WORD_BYTES
+    return Synthesis(parameters["replications"], parameters["replications"] * buffered)
 
 
 def footprint_bytes(parameters: Mapping, ranks: int) -> float:

@@ -24,7 +24,7 @@ from math import ceil
 import numpy as np
 
 from fabricmark.base.written import percent
-from fabricmark.models import Board, Prediction, Traits, _limits, _measured, _transfers
+from fabricmark.models import Board, Prediction, Synthesis, Traits, _limits, _measured, _transfers
 from fabricmark.models.machine import Bitstream
 
 STREAMS = {"copy": (1, 1), "scale": (1, 1), "add": (2, 1), "triad": (2, 1)}  # (read, written)
@@ -184,6 +184,13 @@ def fit_parameters(runs: Sequence[_measured.Run]) -> dict[str, float]:
                 taken = moved * ranks_here * run.board.devices / (rate * 1e9)
                 pairs.append((moved * ranks_here / found[0], taken - replications * run.board.launch_seconds))
     return {**_measured.efficiency(pairs), **_transfers.fit_parameters(runs)}
+
+
+def synthesis(parameters: Mapping) -> Synthesis:
+    """A multiply-add for each value of a cycle, and one local buffer, for each replication."""
+    lanes = parameters["vector_width"] * parameters["unroll"]
+    buffered = parameters["buffer_size"] * ELEMENT_BYTES[parameters["data_type"]]
+    return Synthesis(parameters["replications"] * lanes, parameters["replications"] * buffered)
 
 
 def footprint_bytes(parameters: Mapping, ranks: int) -> float:

@@ -1,21 +1,28 @@
 """`fabricmark predict`: options in, table, CSV and plot out."""
 
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from fabricmark import systems
+from fabricmark import models, systems
 from fabricmark.base import choices, listing, paths
 from fabricmark.base.errors import FabricmarkError
-from fabricmark.base.written import percent
-from fabricmark.predict import options, points, view
-from fabricmark.systems import device_limits
+from fabricmark.predict import certainty, options, picture, points, questions, settings, values, view
+from fabricmark.predict.cases import Case
+from fabricmark.systems import device_limits, files
 
 HELP = {
     "devices": "Numbers of devices: 16, 1,4,16 or 1..64 (powers of two; on a grid: squares).",
     "set": "A parameter (size=2^27) or a value of the system (network.latency=1us); may be repeated.",
     "sweep": "Values of one, as a:b[:step] or a:b:xFACTOR (default x2); may be repeated.",
+    "closed_form": "Networks by latency and bandwidth alone, without measured curves.",
+    "sensitivity": "Which values of the system move the prediction most, 10 % more of each.",
+    "reach": 'The fewest devices that reach this much, as "20 TFLOP/s".',
+    "enough": "A value of the system: from where on more of it brings less than 1 %; may be repeated.",
+    "beyond": "Predict more devices than the system has; marked with *.",
     "scaling": "weak: sizes are those of one device; strong: of all together.",
 }
 
@@ -26,64 +33,82 @@ def predict(
         str,
         typer.Option(
             autocompletion=choices.completed(systems.names),
-            help="A name of `fabricmark systems list`, or a file.",
+            help="A name of `fabricmark systems list`, or a file; several with commas between them.",
         ),
     ],
     devices: Annotated[str, typer.Option(help=HELP["devices"])] = "1",
-    settings: Annotated[list[str] | None, typer.Option("--set", help=HELP["set"])] = None,
+    given_words: Annotated[list[str] | None, typer.Option("--set", help=HELP["set"])] = None,
     sweep: Annotated[list[str] | None, typer.Option(help=HELP["sweep"])] = None,
-    transport: Annotated[str | None, typer.Option(help="cpu, host, channels, accl-udp, ...")] = None,
+    transport: Annotated[
+        str | None, typer.Option(help="cpu, host, channels, accl-udp, ...; several with commas.")
+    ] = None,
     board: Annotated[str | None, typer.Option(help="Which of the system's kinds of devices.")] = None,
     scaling: Annotated[str, choices.one_of(points.SCALING, HELP["scaling"])] = points.WEAK,
     profile: Annotated[str, choices.one_of(systems.PROFILES, "Which values of the system.")] = "fitted",
+    closed_form: Annotated[bool, typer.Option("--closed-form", help=HELP["closed_form"])] = False,
+    sensitivity: Annotated[bool, typer.Option(help=HELP["sensitivity"])] = False,
+    reach: Annotated[str | None, typer.Option(help=HELP["reach"])] = None,
+    enough: Annotated[list[str] | None, typer.Option(help=HELP["enough"])] = None,
+    beyond: Annotated[bool, typer.Option("--beyond", help=HELP["beyond"])] = False,
     csv_file: Annotated[Path | None, typer.Option("--csv", help="Write every prediction.")] = None,
     plot_file: Annotated[Path | None, typer.Option("--plot", help="Draw it: FILE.png or FILE.svg.")] = None,
 ) -> None:
     """Predict a benchmark on a described system: metric, limit, bottleneck and time by phase."""
-    listing.check_benchmark(name)
+    check_benchmark(name)
     if scaling not in points.SCALING:
         raise FabricmarkError(f"there is no scaling {scaling}", f"use {' or '.join(points.SCALING)}")
     if plot_file is not None:
-        view.check_picture(plot_file)
-    found = device_limits.with_limits(systems.load(system, profile, board))
-    over = points.transport_of(name, found, transport)
-    request = points.PredictionRequest(name, found, over, scaling)
-    words = options.settings(settings or [])
-    given = dict(zip(words, points.numbers(name, list(words.items())), strict=True))
+        picture.check_picture(plot_file)
+    words = options.settings(given_words or [])
+    axes_of = options.sweeps(sweep or [])
+    counts = options.device_counts(devices, name)
+    cases = []
+    for one in options.names(system, "--system"):
+        found = device_limits.with_limits(systems.load(one, profile, board))
+        found = settings.without_curves(found) if closed_form else found
+        for wanted in options.names(transport, "--transport"):
+            over = points.transport_of(name, found, wanted)
+            more = {"profile": profile, "closed_form": closed_form, "beyond": beyond}
+            request = points.PredictionRequest(name, found, over, scaling, **more)
+            cases.append(_case(request, one, words, axes_of, counts))
+    asked = (sensitivity, reach, enough or [], beyond)
+    cases = [replace(case, about=[*case.about, *questions.lines(case, *asked)]) for case in cases]
+    if options.which(devices, name):
+        about = [f"devices {devices}: {options.which(devices, name)}", *cases[0].about]
+        cases[0] = replace(cases[0], about=about)
+    view.show(cases)
+    if csv_file is not None:
+        paths.write_atomically(csv_file, view.table_csv(cases))
+    if plot_file is not None:
+        picture.save_plot(cases, plot_file)
+
+
+def _case(
+    request: points.PredictionRequest, system: str, words: Mapping[str, str], sweeps: Sequence[options.Sweep],
+    counts: Sequence[int],
+) -> Case:  # fmt: skip
+    """The predictions of one system over one transport. Raises FabricmarkError (2)."""
+    given = dict(zip(words, values.numbers(request.benchmark, list(words.items())), strict=True))
     of_system = {key: value for key, value in given.items() if "." in key}
     of_benchmark = {key: value for key, value in given.items() if "." not in key}
-    request = points.PredictionRequest(name, found, over, scaling, of_benchmark, of_system)
-    axes = {one.name: points.axis(one, request) for one in options.sweeps(sweep or [])}
+    request = replace(request, given=of_benchmark, overrides=of_system)
+    axes = {one.name: values.axis(one, request.benchmark) for one in sweeps}
     for key in set(axes) & set(given):
         raise FabricmarkError(f"{key} is set and swept", "leave out one of them")
-    counts = options.device_counts(devices, name)
     options.check_points(counts, axes)
-    predicted = points.predict(request, counts, axes)
-    is_known = system in systems.names() and not request.overrides and not any("." in key for key in axes)
-    about, error = error_bar(request, profile, system if is_known else "")
-    if options.which(devices, name):
-        about.insert(0, f"devices {devices}: {options.which(devices, name)}")
-    view.show(request, predicted, about)
-    if csv_file is not None:
-        paths.write_atomically(csv_file, view.table_csv(request, predicted, error))
-    if plot_file is not None:
-        view.save_plot(request, predicted, error, plot_file)
+    predicted, assumed = points.predict(request, counts, axes)
+    return Case(request, predicted, certainty.of(request, predicted, system), assumed)
 
 
-def error_bar(request: points.PredictionRequest, profile: str, system: str) -> tuple[list[str], float | None]:
-    """(what validation says of such predictions, the error that 90 % of its values stay within).
-
-    `system`: "" for one that no published value can be of: then those of others count.
-    """
-    from fabricmark import validate  # imported here: a refusal shall not wait for it
-
-    if request.system.board.device_class != "fpga":
-        return ["error bar: none, as the published values are of FPGAs"], None
-    found = validate.error_bar(request.benchmark, system, request.transport, profile)
-    if found is None:
-        return [f"error bar: none, as there are no published values of {request.benchmark}"], None
-    spread = found.spread
-    words = (
-        f"error bar: median {percent(spread.median, 1)}, 90 % within {percent(spread.p90, 1)} of {found.of}"
-    )
-    return [words], spread.p90
+def check_benchmark(name: str) -> None:
+    """Raises FabricmarkError (2) for what has no model, and says so of what has bitstreams all the same."""
+    if name in models.names():
+        return
+    if name not in listing.benchmark_names() and any(
+        one.benchmark == name
+        for file in files.listed("bitstreams")
+        for one in systems.bitstreams(file).values()
+    ):
+        cause = f"{name} has bitstreams in systems/bitstreams, but no model"
+        raise FabricmarkError(cause, f"predict one of {', '.join(models.names())}")
+    listing.check_benchmark(name)

@@ -15,7 +15,7 @@ DIGITS = 12
 
 @dataclass(frozen=True)
 class Sweep:
-    """One axis: its name as given, and its values as texts for `points.numbers`."""
+    """One axis: its name as given, and its values as texts for `values.numbers`."""
 
     name: str
     first: str
@@ -66,6 +66,16 @@ def _count(word: str, text: str) -> int:
             f"--devices {text}: {word!r} is no number of devices", "write 8, 1,4,16 or 1..64"
         )
     return int(word)
+
+
+def names(text: str | None, option: str) -> list[str | None]:
+    """Names with commas between them; one None for no text. Raises FabricmarkError (2)."""
+    if text is None:
+        return [None]
+    found = [word.strip() for word in text.split(",")]
+    if not all(found) or len(set(found)) < len(found):
+        raise FabricmarkError(f"{option} {text}: a name is empty or stands twice", "name each once")
+    return found
 
 
 def settings(words: Sequence[str]) -> dict[str, str]:

@@ -17,15 +17,10 @@ from fabricmark.base.errors import FabricmarkError
 from fabricmark.base.kernels import Kernel, Parameter
 from fabricmark.models import Board, Prediction
 from fabricmark.models.machine import HOST, Bitstream
-from fabricmark.predict import options
-from fabricmark.systems import System, keys, quantity
+from fabricmark.predict import feasible, reads, settings, values
+from fabricmark.systems import System
 
 PREFERRED = ("channels", "host", "cpu")
-PLACES: Mapping[str, Mapping[str, keys.Key]] = {
-    "board": keys.BOARD,
-    "network": keys.NETWORK,
-    "bitstream": keys.BITSTREAM,
-}
 WEAK, STRONG = "weak", "strong"
 SCALING = (WEAK, STRONG)
 SIZES = ("size", "log_size", "batch", "largest")
@@ -33,7 +28,11 @@ SIZES = ("size", "log_size", "batch", "largest")
 
 @dataclass(frozen=True)
 class PredictionRequest:
-    """All that a prediction needs to know; `given`: values of parameters, `overrides`: of the system."""
+    """All that a prediction needs to know; `given`: values of parameters, `overrides`: of the system.
+
+    `profile`: which values of the system count. `closed_form`: networks by latency and bandwidth alone.
+    `beyond`: more devices than the system has may be asked for.
+    """
 
     benchmark: str
     system: System
@@ -41,6 +40,15 @@ class PredictionRequest:
     scaling: str
     given: Mapping[str, object] = field(default_factory=dict)
     overrides: Mapping[str, float] = field(default_factory=dict)
+    profile: str = "fitted"
+    closed_form: bool = False
+    beyond: bool = False
+
+    @property
+    def about(self) -> str:
+        """What it is about, in words."""
+        over = f" over {self.transport}" if self.transport != "none" else ""
+        return f"{self.benchmark} on {self.system.name}{over}"
 
     @property
     def traits(self) -> models.Traits:
@@ -76,7 +84,8 @@ def transport_of(benchmark: str, system: System, wanted: str | None) -> str:
         usable = [name for name in known if traits.is_host_code or has_bitstream(benchmark, system, name)]
         return usable[0] if usable else "none"
     if wanted != "none" and wanted not in known:
-        remedy = f"use one of {', '.join(known)}" if known else "it has no network: predict one device"
+        usable = [name for name in known if traits.is_host_code or has_bitstream(benchmark, system, name)]
+        remedy = f"use one of {', '.join(usable)}" if usable else f"it has none for {benchmark}"
         raise FabricmarkError(f"{system.name} has no transport {wanted}", remedy)
     return wanted
 
@@ -85,84 +94,88 @@ def has_bitstream(benchmark: str, system: System, transport: str) -> bool:
     return system.board.device_class != "fpga" or system.bitstream(benchmark, transport) is not None
 
 
-def numbers(benchmark: str, words: Sequence[tuple[str, str]]) -> list:
-    """The values of parameters, or of values of the system, from (name, text). Raises FabricmarkError (2)."""
-    keys_of = [key_of(name) for name, _ in words]
-    known = {} if all(keys_of) else listing.kernel(benchmark).parameters
-    for (name, _), key in zip(words, keys_of, strict=True):
-        if key is None and name not in known:
-            remedy = f"use one of {', '.join(sorted(known))}, or a value such as board.memory.bank_bandwidth"
-            raise FabricmarkError(f"{benchmark} has no parameter {name}", remedy)
-    kernels.ask([kernels.settings(benchmark, {name: text}) for name, text in words if name in known])
-    return [
-        _system_value(name, text, key)
-        if key is not None
-        else kernels.ask([kernels.settings(benchmark, {name: text})])[0]["parameters"][name]
-        for (name, text), key in zip(words, keys_of, strict=True)
-    ]
-
-
-def key_of(name: str) -> keys.Key | None:
-    """The key of a system file that a dotted name means. Raises FabricmarkError (2) for an unknown one."""
-    place, dot, rest = name.partition(".")
-    if not dot:
-        return None
-    key = PLACES.get(place, {}).get(rest)
-    if key is None or not key.field:
-        known = sorted(one for one, key in PLACES.get(place, {}).items() if key.field)
-        remedy = f"use one of {', '.join(known)}" if known else "begin with board, network or bitstream"
-        raise FabricmarkError(f"{name} is no value that a model reads", remedy)
-    return key
-
-
-def _system_value(name: str, text: str, key: keys.Key) -> float:
-    try:
-        value = float(text) if key.dimension in keys.PLAIN else quantity.parse(text, key.dimension)
-    except ValueError as error:
-        raise FabricmarkError(f"{name}={text}: {error}", "correct the value") from None
-    may_be_nothing = key.dimension == "seconds"
-    if not 0 <= value < float("inf") or (value == 0 and not may_be_nothing):
-        raise FabricmarkError(f"{name}={text}: without it nothing moves", "write a number above 0")
-    return value
-
-
-def axis(sweep: options.Sweep, request: PredictionRequest) -> list:
-    """The values of an axis. Raises FabricmarkError (2)."""
-    first, last = numbers(request.benchmark, [(sweep.name, text) for text in (sweep.first, sweep.last)])
-    whole = isinstance(first, int)
-    if not isinstance(first, int | float) or isinstance(first, bool):
-        raise FabricmarkError(f"{sweep.name} is no number", "use --set")
-    step = None
-    if sweep.step:
-        key = key_of(sweep.name)
-        step = _system_value(sweep.name, sweep.step, key) if key else _plain(sweep)
-    return options.values(first, last, step, sweep.factor, whole, sweep.name)
-
-
-def _plain(sweep: options.Sweep) -> float:
-    try:
-        return float(sweep.step)
-    except ValueError:
-        raise FabricmarkError(f"--sweep {sweep.name}: step {sweep.step!r}", "write a number") from None
-
-
-def predict(request: PredictionRequest, counts: Sequence[int], axes: Mapping[str, Sequence]) -> list[Point]:
-    """All points, the devices outermost. Raises FabricmarkError (2)."""
+def predict(
+    request: PredictionRequest, counts: Sequence[int], axes: Mapping[str, Sequence]
+) -> tuple[list[Point], list[str]]:
+    """(all points, the devices outermost; what they take for granted). Raises FabricmarkError (2)."""
     if request.scaling == STRONG and not request.traits.is_shared:
         cause = f"{request.benchmark} has a problem of its own on each device"
         raise FabricmarkError(cause, "use --scaling weak")
     most = request.system.most_devices
-    if counts[-1] > most:
-        raise FabricmarkError(f"{request.system.name} has no {counts[-1]} devices", f"use at most {most}")
-    plans = [
-        _plan(request, devices, dict(zip(axes, values, strict=True)))
+    if counts[-1] > most and not request.beyond:
+        cause = f"{request.system.name} has no {counts[-1]} devices"
+        raise FabricmarkError(cause, f"use at most {most}, or --beyond to predict more of them")
+    places = [
+        (devices, dict(zip(axes, values, strict=True)))
         for devices in counts
         for values in itertools.product(*axes.values())
     ]
+    runs = planned(request, places)
+    about = _check_reads(request, runs, axes)
+    points = [point(request, plan, run) for plan, run in runs]
+    return points, [*about, *_not_limiting(request, places, points, axes)]
+
+
+def planned(request: PredictionRequest, places: Sequence[tuple[int, Mapping]]) -> list[tuple]:
+    """(plan, parameters) of each point, as grown or shrunk. Raises FabricmarkError (2)."""
+    plans = [_plan(request, devices, place) for devices, place in places]
     found = kernels.ask([plan.asked for plan in plans])
     runs = [_sized(request, plan, one) for plan, one in zip(plans, found, strict=True)]
-    kernels.ask([kernels.settings(request.benchmark, _sizes(run)) for run in runs])  # as grown or shrunk
-    return [_point(request, plan, run) for plan, run in zip(plans, runs, strict=True)]
+    kernels.ask([kernels.settings(request.benchmark, _sizes(run)) for run in runs])
+    return list(zip(plans, runs, strict=True))
+
+
+def _check_reads(request: PredictionRequest, runs: Sequence[tuple], axes: Mapping) -> list[str]:
+    """What the predictions take for granted. Raises FabricmarkError (2) for what they do not read or lack."""
+    watched, in_closed_form = [], reads.Reads()
+    changed = [name for name in (*request.overrides, *axes) if "." in name]
+    for plan, run in settings.spread_over(runs):
+        network = plan.system.networks.get(request.transport)
+        of = (request.benchmark, run, plan.board, plan.devices)
+        watched.append((settings.of_run(*of, network, plan.bitstream), plan.bitstream))
+        if changed:
+            in_closed_form |= reads.watch(*of, reads.closed_form(network), plan.bitstream)
+    found = reads.Reads()
+    for one, _ in watched:
+        found |= one
+    fits = [
+        feasible.check(request.about, request.system, plan.place_of_bitstream, plan.bitstream, run)
+        for plan, run in runs
+    ]
+    plan = runs[-1][0]
+    for name in changed:
+        network = plan.system.networks.get(request.transport)
+        settings.check_system_value(name, request.about, found, in_closed_form, network, plan.bitstream)
+    for name in (name for name in (*request.given, *axes) if "." not in name):
+        if name not in SIZES:
+            settings.check_parameter(name, request.about, found, list(request.kernel.parameters))
+    if plan.board.device_class != "fpga":
+        return []
+    of_system = (request.system, request.transport, request.profile)
+    assumed = settings.assumed(*of_system, changed, watched, request.about)
+    return [*assumed, *([fits[-1]] if fits[-1] else [])]
+
+
+def _not_limiting(
+    request: PredictionRequest, places: Sequence[tuple], points: Sequence[Point], axes: Mapping
+) -> list[str]:
+    """A line for what was set or swept and moves no prediction."""
+
+    def predicted(overrides: Mapping[str, float]) -> list[float | None]:
+        changed = replace(request, overrides=overrides)
+        chosen = settings.spread_over(places)
+        found = [point(changed, plan, run) for plan, run in planned(changed, chosen)]
+        return [prediction.value for one in found for prediction in one.predictions]
+
+    names = settings.not_limiting(list(request.overrides), predicted, request.overrides)
+    for name, chosen in axes.items():
+        apart: dict[tuple, set] = {}
+        for one in points:
+            others = (one.devices, *(value for other, value in one.axes.items() if other != name))
+            apart.setdefault(others, set()).add(tuple(found.value for found in one.predictions))
+        if "." in name and len(chosen) > 1 and all(len(each) == 1 for each in apart.values()):
+            names.append(name)
+    return [f"{name} is not limiting: the figures are the same with other values of it" for name in names]
 
 
 @dataclass(frozen=True)
@@ -178,19 +191,22 @@ class _Plan:
     stated: Mapping[str, object]
     asked: Mapping
 
+    @property
+    def place_of_bitstream(self) -> int | None:
+        """Among those of the system, whatever was set in them; None where none is used."""
+        every = enumerate(self.system.bitstreams)
+        return next((place for place, one in every if one is self.bitstream), None)
+
 
 def _plan(request: PredictionRequest, devices: int, place: Mapping[str, object]) -> _Plan:
     """Raises FabricmarkError (2) where the system cannot run it."""
     overrides = {**request.overrides, **{name: value for name, value in place.items() if "." in name}}
     given = {**request.given, **{name: value for name, value in place.items() if "." not in name}}
-    system = with_overrides(request.system, request.benchmark, request.transport, overrides)
+    system = values.with_overrides(request.system, request.benchmark, request.transport, overrides)
     bitstream = system.bitstream(request.benchmark, request.transport, **_chosen(system, request, given))
     needs_one = system.board.device_class == "fpga" and not request.traits.is_host_code
     if bitstream is None and needs_one:
-        with_one = {one.benchmark for one in system.bitstreams}
-        remedy = f"it has {', '.join(sorted(with_one))}" if with_one else "add one to its file"
-        over = f" over {request.transport}" if request.transport != "none" else ""
-        raise FabricmarkError(f"{system.name} has no bitstream of {request.benchmark}{over}", remedy)
+        raise _no_bitstream(request)
     board = system.board_with(bitstream, devices)
     # Designs of others may have kernels, transports and parameters that kernel.toml does not know.
     kernel = request.kernel
@@ -205,7 +221,21 @@ def _plan(request: PredictionRequest, devices: int, place: Mapping[str, object])
     return _Plan(devices, place, given, system, board, bitstream, stated, asked)
 
 
-def _point(request: PredictionRequest, plan: _Plan, run: Mapping) -> Point:
+def _no_bitstream(request: PredictionRequest) -> FabricmarkError:
+    """Why a system has none for a request: of another transport, of other benchmarks, or none at all."""
+    system, name = request.system, request.benchmark
+    over = sorted({one.transport for one in system.bitstreams if one.benchmark == name})
+    about = f"{system.name} has no bitstream of {name}"
+    if over and request.transport == "none":
+        cause = f"{about} without a network, only over {', '.join(over)}"
+        return FabricmarkError(cause, "use a system that has one")
+    if over:
+        return FabricmarkError(f"{about} over {request.transport}", f"use --transport {' or '.join(over)}")
+    others = sorted({one.benchmark for one in system.bitstreams} & set(models.names()))
+    return FabricmarkError(about, f"predict {', '.join(others)}" if others else "add one to its file")
+
+
+def point(request: PredictionRequest, plan: _Plan, run: Mapping) -> Point:
     """The predictions of one point. Raises FabricmarkError (2) where the system cannot run it."""
     network = plan.system.networks.get(request.transport)
     _check(request, run, plan.board, network, plan.devices)
@@ -229,7 +259,7 @@ def _modelled(
             f"{request.benchmark} has no model", f"use one of {', '.join(models.names())}, or measure it"
         )
     try:
-        found = models.within_limits(model.predict(run, board, devices, **more), board)
+        found = models.capped(model.predict(run, board, devices, **more))
     except (KeyError, ValueError) as error:
         cause = f"{about}: no model without {error.args[0] if error.args else error}"
         raise FabricmarkError(cause, "set it, or use another system") from error
@@ -299,51 +329,15 @@ def scale_size(value: int, parameter: Parameter, scaling: str, devices: int, kno
     return max(1, round(scaled / multiple)) * multiple
 
 
-def with_overrides(system: System, benchmark: str, transport: str, overrides: Mapping[str, float]) -> System:
-    """The system with other values, named as its files name them. Raises FabricmarkError (2)."""
-    for name, value in overrides.items():
-        place, _, rest = name.partition(".")
-        target = PLACES[place][rest].field
-        if place == "board":
-            system = replace(system, board=_with(system.board, target, value, rest))
-        elif place == "network":
-            if transport not in system.networks:
-                raise FabricmarkError(f"{name}: there is no network to change", "leave it out")
-            moved = _with(system.networks[transport], target, value, rest)
-            system = replace(system, networks={**system.networks, transport: moved})
-        else:
-            streams = tuple(
-                _of_bitstream(one, target, value) if one.benchmark == benchmark else one
-                for one in system.bitstreams
-            )
-            system = replace(system, bitstreams=streams)
-    return system
-
-
-def _with(described, target: str, value: float, rest: str):
-    """A board or network with one field or value changed."""
-    if target == "flops_per_second":
-        kind = rest.partition(".")[2]
-        return replace(described, flops_per_second={**described.flops_per_second, kind: value})
-    if target.startswith("model_parameters."):
-        return replace(
-            described, model_parameters={**described.model_parameters, target.partition(".")[2]: value}
-        )
-    return replace(described, **{target: value})
-
-
-def _of_bitstream(one, target: str, value: float):
-    if target == "kernel_hz":
-        return replace(one, kernel_hz=value)
-    return replace(one, model_parameters={**one.model_parameters, target: value})
-
-
 def _check(request: PredictionRequest, run: Mapping, board, network, devices: int) -> None:
     """Raises FabricmarkError (2) for what does not fit the system."""
     if request.traits.to_itself and network is None:
         raise FabricmarkError(
             f"{request.system.name} has no network", "use another system, or add one to its file"
         )
+    if request.transport == "cpu" and request.traits.is_host_code and network.curve(devices, board.hosts):
+        cause = f"{request.about} is a curve that was measured, and no prediction"
+        raise FabricmarkError(cause, f"use {settings.CLOSED_FORM} to predict by latency and bandwidth")
     if devices > 1 and request.traits.exchanges and network is None and board.device_class == "fpga":
         remedy = "use one device, or another system"
         raise FabricmarkError(f"{request.system.name} has no network for {devices} devices", remedy)

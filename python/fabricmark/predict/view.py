@@ -1,45 +1,68 @@
-"""Predictions as a table, a CSV file and a plot."""
+"""Predictions as a table and a CSV file."""
 
 import csv
 import io
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
-from fabricmark.base import paths, terminal
-from fabricmark.base.errors import FabricmarkError
+from fabricmark.base import terminal
 from fabricmark.base.terminal import Column
 from fabricmark.base.written import percent
 from fabricmark.models import Prediction
-from fabricmark.predict.points import Point, PredictionRequest, key_of
+from fabricmark.predict.cases import Case
+from fabricmark.predict.values import key_of
 
 MODELLED = "modelled"
-MOST_LINES = 7
-MOST_TICKS = 12
-PICTURES = (".png", ".svg")
+BEYOND = "*"  # more devices than the system has
 UNITS = {"bytes_per_second": ("GB/s", 1e9), "hertz": ("MHz", 1e6), "bytes": ("B", 1.0)}
 FIELDS = ("name", "operation", "message_bytes", "value", "unit", "kind", "limit", "bottleneck", "error_bar")
 
 
-def show(request: PredictionRequest, points: Sequence[Point], about: Sequence[str]) -> None:
+def show(cases: Sequence[Case]) -> None:
     """Print the headline metric of every point, and a line for all that has to be known."""
-    out = terminal.console()
-    over = f" over {request.transport}" if request.transport != "none" else ""
-    what = [f"{request.benchmark} on {request.system.name}{over}", MODELLED, _metric(points[0].headline)]
-    terminal.title(out, what)
-    axes, sizes = list(points[0].axes), list(points[0].sizes)
-    columns = [Column(heading, right=True, key=True) for heading in ("devices", *axes)]
-    columns += [Column(heading, right=True, once=len(points) > 1) for heading in sizes]
-    columns += [*terminal.numbers("value"), Column("unit"), *terminal.numbers("limit")]
-    columns += [Column("bottleneck", once=True), Column("phases", prose=True)]
-    rows = []
-    for one in points:
-        found = one.headline
-        cells = [str(one.devices), *(coordinate(name, one.axes[name]) for name in axes)]
-        cells += [number(one.sizes[name]) for name in sizes] + [number(found.value), found.unit]
-        rows.append([*cells, number(found.limit), found.bottleneck, _phases(found.phases)])
-    terminal.show(out, columns, rows)
-    for line in about:
+    out, first = terminal.console(), cases[0]
+    what = (
+        first.request.about
+        if len(cases) == 1
+        else f"{first.request.benchmark} on {len(cases)} systems or networks"
+    )
+    terminal.title(out, [what, MODELLED, metric(first.points[0].headline)])
+    terminal.show(out, *_table(cases))
+    said: list[str] = []
+    for case in cases:
+        before = f"{case.name}: " if len(cases) > 1 else ""
+        said += [line for one in case.lines if (line := before + one) not in said]
+    for line in said:
         terminal.say(out, line)
+
+
+def _table(cases: Sequence[Case]) -> tuple[list[Column], list[list]]:
+    points = [(case, point) for case in cases for point in case.points]
+    axes, sizes = list(points[0][1].axes), list(points[0][1].sizes)
+    names = ["system", "transport"] if len(cases) > 1 else []
+    several = len({point.devices for _, point in points}) > 1
+    bars = any(case.known.of(point, point.headline) for case, point in points)
+    once = len(points) > 1
+    columns = [Column(heading, key=True) for heading in names]
+    columns += [Column(heading, right=True, key=True) for heading in ("devices", *axes)]
+    columns += [Column(heading, right=True, once=once) for heading in sizes]
+    columns += [*terminal.numbers("value"), *(terminal.numbers("±") if bars else []), Column("unit")]
+    columns += [*terminal.numbers("limit"), *(terminal.numbers("efficiency") if several else [])]
+    columns += [Column("bottleneck", once=True), *([] if names else [Column("phases", prose=True)])]
+    rows = []
+    for case, one in points:
+        found, bar = one.headline, case.known.of(one, one.headline)
+        beyond = one.devices > case.request.system.most_devices
+        cells = [case.request.system.name, case.request.transport] if names else []
+        cells += [
+            f"{one.devices}{BEYOND if beyond else ''}",
+            *(coordinate(name, one.axes[name]) for name in axes),
+        ]
+        cells += [number(one.sizes.get(name)) for name in sizes] + [number(found.value)]
+        cells += [terminal.NOTHING if bar is None else percent(bar, 1)] if bars else []
+        cells += [found.unit, number(found.limit)]
+        cells += [percent(case.efficiency(one))] if several else []
+        rows.append([*cells, found.bottleneck, *([] if names else [_phases(found.phases)])])
+    return columns, rows
 
 
 def number(value: object) -> str:
@@ -62,7 +85,7 @@ def coordinate(name: str, value: object) -> str:
     return f"{value / factor:.4g} {unit}".strip()
 
 
-def _metric(found: Prediction) -> str:
+def metric(found: Prediction) -> str:
     words = " ".join(str(value) for name, value in found.axes.items() if name in ("operation", "direction"))
     return f"{found.name.replace('_', ' ')} {words}".strip()
 
@@ -82,22 +105,25 @@ def _seconds(time: float) -> str:
     return f"{time / 1e-9:.3g} ns"
 
 
-def table_csv(request: PredictionRequest, points: Sequence[Point], error: float | None) -> str:
+def table_csv(cases: Sequence[Case]) -> str:
     """Every prediction of every point; phases in seconds, each in a column of its own."""
-    axes, sizes = list(points[0].axes), list(points[0].sizes)
-    phases = list(dict.fromkeys(name for one in points for found in one.predictions for name in found.phases))
+    points = [(case, point) for case in cases for point in case.points]
+    axes, sizes = list(points[0][1].axes), list(points[0][1].sizes)
+    every = [found for _, one in points for found in one.predictions]
+    phases = list(dict.fromkeys(name for found in every for name in found.phases))
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     columns = [f"{name}_seconds".replace(" ", "_") for name in phases]
     writer.writerow(["benchmark", "system", "transport", "devices", *axes, *sizes, *FIELDS, *columns])
-    for one in points:
+    for case, one in points:
+        of = case.request
         for found in one.predictions:
             operation = found.axes.get("operation", found.axes.get("direction", ""))
             size = found.axes.get("message_bytes", found.axes.get("bytes", ""))
-            row = [request.benchmark, request.system.name, request.transport, one.devices, *one.axes.values()]
-            row += list(one.sizes.values())
+            row = [of.benchmark, of.system.name, of.transport, one.devices, *one.axes.values()]
+            row += [one.sizes.get(name) for name in sizes]
             row += [found.name, operation, size, found.value, found.unit, MODELLED, found.limit]
-            row += [found.bottleneck, error, *(found.phases.get(name) for name in phases)]
+            row += [found.bottleneck, case.known.of(one, found), *(found.phases.get(name) for name in phases)]
             writer.writerow([_cell(value) for value in row])
     return text.getvalue()
 
@@ -106,64 +132,3 @@ def _cell(value: object) -> object:
     if value is None:
         return ""
     return f"{value:.6g}" if isinstance(value, float) else value
-
-
-def check_picture(file: Path) -> None:
-    """Raises FabricmarkError (2) for a name that is no picture's."""
-    if file.suffix not in PICTURES:
-        raise FabricmarkError(
-            f"--plot {file}: no kind of picture", f"end the name with {' or '.join(PICTURES)}"
-        )
-
-
-def save_plot(request: PredictionRequest, points: Sequence[Point], error: float | None, file: Path) -> None:
-    """Draw the headline metric over the axis with the most values, one line for each of the others."""
-    from fabricmark.report import pictures
-
-    drawn = plot(request, points, error)
-    paths.write_atomically(file, pictures.picture(drawn, file.suffix.removeprefix(".")))
-
-
-def plot(request: PredictionRequest, points: Sequence[Point], error: float | None):
-    """What `save_plot` draws. Raises FabricmarkError (2) where one value is not drawn."""
-    from fabricmark.report.plots import LOG_FROM_RATIO, Plot, Series
-
-    names = ["devices", *points[0].axes]
-    places = [{"devices": one.devices, **one.axes} for one in points]
-    along = max(names, key=lambda name: len({place[name] for place in places}))
-    lines: dict[tuple, list[tuple[float, Prediction]]] = {}
-    for one, place in zip(points, places, strict=True):
-        if one.headline.value is not None:
-            key = tuple((name, value) for name, value in place.items() if name != along)
-            lines.setdefault(key, []).append((float(place[along]), one.headline))
-    if not lines:
-        raise FabricmarkError("there is no value to plot", "choose another system or transport")
-    series = []
-    for place, (key, line) in enumerate(list(lines.items())[:MOST_LINES]):
-        x, y = [at for at, _ in line], [found.value for _, found in line]
-        words = ", ".join(f"{name} {coordinate(name, value)}" for name, value in key if len(lines) > 1)
-        words = words or "value"
-        series.append(Series(f"{words} ({MODELLED})", x, y, "line", place))
-        if error is not None and len(lines) == 1:
-            for side, factor in (("less", 1 - error), ("more", 1 + error)):
-                name = f"{percent(error)} {side}: what 90 % of the published values stay within"
-                series.append(Series(name, x, [value * factor for value in y], "dashed", None))
-        if all(found.limit is not None for _, found in line) and place == 0:
-            limits = [found.limit for _, found in line]
-            series.append(Series(f"limit ({MODELLED})", x, limits, "dotted", None))
-    every = [value for one in series for value in one.y]
-    across = [value for one in series for value in one.x]
-    found = points[0].headline
-    over = f" over {request.transport}" if request.transport != "none" else ""
-    counts = sorted({place["devices"] for place in places}) if along == "devices" else []
-    ticks = [(float(count), str(count)) for count in counts if len(counts) <= MOST_TICKS]
-    left_out = "" if len(lines) <= MOST_LINES else f"{len(lines) - MOST_LINES} more lines are not drawn."
-    return Plot(
-        "prediction", f"{request.benchmark} on {request.system.name}{over}: {_metric(found)}", along,
-        f"{_metric(found)} [{found.unit}]", series, _is_wide(across, LOG_FROM_RATIO),
-        _is_wide(every, LOG_FROM_RATIO), ticks, left_out=left_out,
-    )  # fmt: skip
-
-
-def _is_wide(values: Sequence[float], ratio: float) -> bool:
-    return min(values) > 0 and max(values) / min(values) >= ratio

@@ -202,9 +202,18 @@ def hints(result: Result, known: DeviceLimits | None, rows: Sequence[Row]) -> li
     """What the reader should know: the run's own notes, and why there is no model where there is none."""
     lines = [Text(printable(f"note: {note}"), style="dim") for note in result.document["notes"]]
     is_measured = any(entry.kind == "measured" for entry in rows)
-    if known is None and is_measured and result.device["class"] in ("cpu", "gpu"):
+    if known is None and is_measured and result.device["class"] == "fpga" and not result.device["emulated"]:
+        lines.append(
+            Text("no model, as nothing says the bitstream: run with --bitstream-id FILE/NAME", style="dim")
+        )
+    elif known is None and is_measured and result.device["class"] in ("cpu", "gpu"):
         lines.append(Text("no limits known for this device: run `fabricmark systems new`", style="dim"))
-    if known is not None and is_measured and known.system is None:
+    if known is not None and is_measured and known.fpga is not None:
+        own = known.fpga.bitstream
+        clock = f" at {own.kernel_hz / 1e6:.4g} MHz" if own.kernel_hz else ""
+        text = f"modelled from systems/bitstreams: {own.name} for {own.board}{clock}"
+        lines.append(Text(printable(text), style="dim"))
+    elif known is not None and is_measured and known.system is None and not known.faults:
         perfect = "modelled as if every kernel reached the limits: run `fabricmark systems new`"
         lines.append(Text(perfect, style="dim"))
     elif known is not None and is_measured and not known.has_kernel(result):

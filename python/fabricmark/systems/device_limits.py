@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.models import Board
 from fabricmark.results import Result
-from fabricmark.systems import calibration, local_machine
+from fabricmark.systems import calibration, fpga_run, local_machine
+from fabricmark.systems.fpga_run import FpgaRun
 from fabricmark.systems.system import System
 
 
@@ -15,19 +16,28 @@ from fabricmark.systems.system import System
 class DeviceLimits:
     """Limits of the devices of one run. `system`: the file of this machine, None where it has none.
 
-    `faults`: files of systems that could not be read.
+    `faults`: files of systems that could not be read. `fpga`: of a run on a real FPGA, instead of `system`.
     """
 
     board: Board
     system: System | None = None
     faults: tuple[FabricmarkError, ...] = ()
+    fpga: FpgaRun | None = None
 
     def arguments(self, benchmark: str, parameters: Mapping, ranks: int) -> dict:
-        """What else than the board a model's `predict` gets."""
+        """What else than the board a model's `predict` gets. Raises KeyError for an FPGA without a
+        bitstream."""
+        if self.fpga is not None:
+            return self.fpga.arguments(parameters)
+        if self.board.device_class == "fpga":
+            raise KeyError("bitstream")
         return local_machine.for_run(self.system, benchmark, parameters, ranks)
 
     def has_kernel(self, result: Result) -> bool:
-        """Whether short runs of the kernel of a result say what it makes of the limits."""
+        """Whether short runs of the kernel of a result, or files of its bitstream, say what it makes of
+        them."""
+        if self.fpga is not None:
+            return True
         variant = result.document["run"]["variant"]
         return (
             self.system is not None
@@ -42,15 +52,32 @@ class Devices:
         self._known: dict[tuple[str, str, str], DeviceLimits | None] = {}
 
     def of(self, result: Result) -> DeviceLimits | None:
-        """None for emulators and devices that were neither measured nor calibrated."""
+        """None for emulators, for devices that were neither measured nor calibrated, and for FPGAs of whose
+        bitstream nothing is known."""
         device = result.device
-        if device["emulated"] or device["class"] not in ("cpu", "gpu"):
+        if device["emulated"]:
             return None
+        if device["class"] == "fpga":
+            return _of_fpga(result)
         key = (result.document["environment"]["host"]["cpu"], device["name"], device["driver"])
         if key not in self._known:
             self._known[key] = _find(key)
         known = self._known[key]
         return None if known is None else dataclasses.replace(known, board=_of_run(result, known.board))
+
+
+def _of_fpga(result: Result) -> DeviceLimits | None:
+    """The files of its board and bitstream; one that is not there is a fault that the report names."""
+    try:
+        found = fpga_run.of_result(result)
+    except FabricmarkError as error:
+        return DeviceLimits(_unknown_board(result), None, (error,))
+    return None if found is None else DeviceLimits(found.board, found.system, (), found)
+
+
+def _unknown_board(result: Result) -> Board:
+    """A board that no model knows anything of."""
+    return Board(result.device["name"], "fpga", 1, float("inf"))
 
 
 def _find(key: tuple[str, str, str]) -> DeviceLimits | None:

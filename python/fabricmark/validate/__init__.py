@@ -5,24 +5,17 @@ A row with the role `test` is predicted from its system, bitstream, network and 
 `calibration` are inputs: the hosts' MPI curves. docs/validation.md has the results.
 """
 
-from dataclasses import dataclass
 from functools import lru_cache
 
+from fabricmark.validate import residuals
 from fabricmark.validate.distribution import Spread, against_bars, grouped, spread, unpredicted
+from fabricmark.validate.intervals import Intervals
 from fabricmark.validate.outcomes import Outcome, Predictor, loaded, predict_rows, read
 
 __all__ = [
-    "ErrorBar", "Outcome", "Predictor", "Spread", "against_bars", "error_bar", "grouped", "loaded",
+    "Intervals", "Outcome", "Predictor", "Spread", "against_bars", "error_bars", "grouped", "loaded",
     "predict_rows", "read", "spread", "unpredicted",
 ]  # fmt: skip
-
-
-@dataclass(frozen=True)
-class ErrorBar:
-    """How far off the model was where it could be compared. `of`: with what, in words."""
-
-    of: str
-    spread: Spread
 
 
 @lru_cache(maxsize=1)
@@ -30,29 +23,18 @@ def _published() -> tuple[tuple[int, object], ...]:
     return tuple(read())
 
 
-def error_bar(benchmark: str, system: str, transport: str, profile: str = "fitted") -> ErrorBar | None:
-    """The error that the published rows nearest to a prediction have: of the same benchmark, and as far as
-    there are any of the same transport and system. None for a benchmark without published rows.
+@lru_cache(maxsize=16)
+def error_bars(benchmark: str, transport: str, profile: str = "fitted") -> Intervals:
+    """The intervals of predictions of a benchmark over a transport.
 
-    Only the rows that count are predicted, so that this is fast. Raises FabricmarkError (2) for broken data.
+    From residuals of rows that had no part in the fit; in the profile published, where nothing is fitted,
+    from all rows as they are predicted. Raises FabricmarkError (2) for broken data.
     """
-    rows = list(_published())
-    nearest = (
-        {"transport": transport, "system": system},
-        {"transport": transport},
-        {"system": system},
-        {},
-    )
-    for wanted in nearest:
-        same = {"benchmark": benchmark, **wanted}
-        chosen = [
-            (line, row)
-            for line, row in rows
-            if row.role == "calibration" or all(getattr(row, key) == value for key, value in same.items())
-        ]
-        found = spread(predict_rows(chosen, profile))
-        if found is not None:
-            where = f"on {system}" if "system" in wanted else "on other systems"
-            over = f" over {transport}" if "transport" in wanted and transport != "none" else ""
-            return ErrorBar(f"{found.rows} published values of {benchmark}{over} {where}", found)
-    return None
+    if profile == "fitted":
+        return Intervals(residuals.load())
+    rows = [
+        (line, row) for line, row in _published() if row.role == "calibration" or row.benchmark == benchmark
+    ]
+    predictor = Predictor(loaded(profile), [row for _, row in rows if row.role == "calibration"])
+    chosen = [(line, row) for line, row in rows if row.role == "test" and row.transport == transport]
+    return Intervals(residuals.plain([predictor.outcome(line, row) for line, row in chosen], predictor))

@@ -5,6 +5,7 @@ import io
 from pathlib import Path
 from typing import Annotated
 
+import numpy as np
 import typer
 
 from fabricmark import systems
@@ -12,7 +13,17 @@ from fabricmark.base import choices, paths, terminal
 from fabricmark.base.errors import FabricmarkError, printable
 from fabricmark.base.terminal import Column
 from fabricmark.base.written import percent
-from fabricmark.validate import distribution, fit_view, outcomes, tables
+from fabricmark.validate import (
+    checks,
+    distribution,
+    fit_view,
+    intervals,
+    outcomes,
+    rival,
+    scored,
+    tables,
+    texts,
+)
 
 BY = "benchmark,system,transport"
 CSV_COLUMNS = (
@@ -40,7 +51,10 @@ def validate(
     if fitted:
         given = [row for _, row in rows]
         fit_view.show(tables.with_tables(given) if data is None else given)
-    found = outcomes.predict_rows(rows, profile)
+    rows, repeated = checks.once(rows)
+    predictor = outcomes.predictor_of(rows, profile)
+    found = [predictor.outcome(line, row) for line, row in rows if row.role == outcomes.TEST]
+    found = checks.within_systems(found, predictor)
     total = distribution.spread(found)
     if total is None:
         name = data or "the published file"
@@ -48,12 +62,20 @@ def validate(
     if csv_file is not None:
         paths.write_atomically(csv_file, table_csv(found))
     _show(found, columns)
+    for line in (checks.of_inputs(rows), *repeated):
+        if line:
+            print(printable(line))
     for bar, errors, kept in distribution.against_bars(found):
         verdict = "kept" if kept else "missed"
         print(f"{bar.name}: {_percents(errors)}; bar {percent(bar.median)}, {percent(bar.p90)}: {verdict}")
     for line in distribution.unpredicted(found):
         print(f"not predicted, counts as 100 %: {printable(line)}")
-    print(f"{_percents(total)} rows {total.rows}")
+    pairs = checks.with_intervals(found, predictor)
+    certain = intervals.coverage(pairs)
+    if data is None:
+        _show_left_out(pairs)
+        _show_printed(profile)
+    print(f"{_percents(total)} coverage {percent(certain.share, 1)} rows {total.rows}")
 
 
 def _columns(by: str) -> list[str]:
@@ -75,12 +97,48 @@ def _show(found: list[outcomes.Outcome], by: list[str]) -> None:
     out = terminal.console()
     terminal.title(out, ["Relative error of the predictions"])
     columns = [Column(name, key=True) for name in by]
-    columns += terminal.numbers("rows", "median", "p90", "largest")
+    columns += terminal.numbers("rows", "median", "p90", "largest", "rival median", "rival p90")
+    rivals = rival.outcomes(found)
+    naive = distribution.grouped(rivals, by)
     rows = []
     for key, errors in distribution.grouped(found, by).items():
-        shares = (errors.median, errors.p90, errors.largest)
+        shares = (errors.median, errors.p90, errors.largest, naive[key].median, naive[key].p90)
         rows.append([*map(str, key), str(errors.rows), *(percent(share, 1) for share in shares)])
     terminal.show(out, columns, rows)
+
+
+def _show_left_out(pairs: list[tuple[float, intervals.Interval]]) -> None:
+    """A line for the rows when each was left out of the fit, with its group."""
+    median, high = np.percentile([abs(error) for error, _ in pairs], (50, distribution.HIGH))
+    certain = intervals.coverage(pairs)
+    print(
+        f"left out by groups: median {percent(median, 1)} p90 {percent(high, 1)}; 90 % intervals cover "
+        f"{percent(certain.share, 1)}, half-width {percent(certain.half_width, 1)} in the median; "
+        f"{certain.unvalidated} rows have none"
+    )
+
+
+def _show_printed(profile: str) -> None:
+    """A line for the tables of Meyer 2024, and one for figures that texts print."""
+    found = scored.score(outcomes.loaded(profile))
+    errors = [one.error for one in scored.tests(found)]
+    median, high = np.percentile(errors, (50, distribution.HIGH))
+    roles = (scored.FIT, scored.INPUT, scored.CONTEXT)
+    counts = ", ".join(f"{sum(one.role == role for one in found)} {role}" for role in roles)
+    print(
+        f"Meyer 2024's tables: {len(errors)} values that are tests: median {percent(median, 1)} "
+        f"p90 {percent(high, 1)}; not counted: {counts}"
+    )
+    compared = texts.compare(texts.load())
+    bounds = [one for one in compared if one.is_bound and one.predicted is not None]
+    values = [one.error for one in compared if one.error is not None]
+    missed = [one.text.id for one in bounds if not one.is_kept]
+    without = [one.text.program for one in compared if one.predicted is None]
+    print(
+        f"figures of texts: {len(bounds)} bounds, missed: {', '.join(missed) or 'none'}; {len(values)} "
+        f"values, largest error {percent(max(values, default=None), 1)}; no model says what {len(without)} "
+        f"of {', '.join(sorted(set(without)))} mean"
+    )
 
 
 def table_csv(found: list[outcomes.Outcome]) -> str:

@@ -109,15 +109,16 @@ def fit_group(
 
 
 def fit(
-    rows: Iterable[PublishedValue], load: Load, groups: Sequence[Group] = GROUPS
+    rows: Iterable[PublishedValue], load: Load, groups: Sequence[Group] = GROUPS, known: Values | None = None
 ) -> dict[Parameter, float]:
     """All fitted parameters from published rows; rounded to what systems/*.toml write.
 
-    A group without rows (in a split of the cross-validation) takes what others of its kind came to.
+    A group without rows (in a split of the cross-validation) takes what others of its kind came to. `known`:
+    values of groups that are not fitted.
     """
     rows = list(rows)
     calibration = [row for row in rows if row.role == "calibration"]
-    values: dict[Parameter, float] = {}
+    values: dict[Parameter, float] = dict(known or {})
     empty: list[Group] = []
     for group in groups:
         own = rows_of(group, rows)

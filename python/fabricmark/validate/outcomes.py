@@ -93,6 +93,13 @@ class Predictor:
 
         return once(self._systems, (name, board), found)
 
+    def parameters(self, row: PublishedValue) -> dict:
+        """The parameters of a row's run; none where it cannot be predicted."""
+        try:
+            return dict(run_of(row, self.system(row.system, row.board)).parameters)
+        except NotPredicted:
+            return {}
+
     def _found(self, name: str, board: str) -> System:
         first = self._load(name, None)
         kind = kind_of_device(board, first.boards or (first.board_id,))
@@ -149,6 +156,12 @@ def predict_rows(
     rows: Sequence[tuple[int, PublishedValue]], profile: str = "fitted", load: Load | None = None
 ) -> list[Outcome]:
     """All rows with the role test, predicted; those with the role calibration are inputs."""
-    calibration = [row for _, row in rows if row.role == "calibration"]
-    predictor = Predictor(load or loaded(profile), calibration)
+    predictor = predictor_of(rows, profile, load)
     return [predictor.outcome(line, row) for line, row in rows if row.role == TEST]
+
+
+def predictor_of(
+    rows: Sequence[tuple[int, PublishedValue]], profile: str = "fitted", load: Load | None = None
+) -> Predictor:
+    """What predicts rows, with their own calibration rows as inputs."""
+    return Predictor(load or loaded(profile), [row for _, row in rows if row.role == "calibration"])

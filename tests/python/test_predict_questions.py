@@ -1,0 +1,129 @@
+"""Several systems side by side, and what people ask of a prediction next."""
+
+import csv
+import io
+import os
+
+import pytest
+from conftest import REPOSITORY
+from fabricmark import systems
+from fabricmark.base.errors import FabricmarkError
+from fabricmark.models import _pipeline
+from fabricmark.predict import certainty, measured, points, questions
+from fabricmark.predict.cases import Case
+
+
+@pytest.fixture(name="predict")
+def predict_of_the_repository(place):
+    def run(*words):
+        own = {"FABRICMARK_ROOT": str(REPOSITORY), "FABRICMARK_SYSTEMS": os.devnull}
+        return place.run("predict", *words, **own)
+
+    return run
+
+
+def case_of(benchmark, system, transport="none", counts=(1,), **more):
+    request = points.PredictionRequest(benchmark, systems.load(system), transport, points.WEAK, **more)
+    found, about = points.predict(request, counts, {})
+    return Case(request, found, certainty.of(request, found, system), about)
+
+
+def test_systems_and_transports_side_by_side(predict, tmp_path):
+    file = tmp_path / "found.csv"
+    words = ["hpl", "--system", "noctua1,cygnus", "--transport", "channels,host", "--devices", "1,4"]
+    done = predict(*words, "--csv", file, "--plot", tmp_path / "found.svg")
+    assert done.returncode == 0, done.stderr
+    assert "hpl on 4 systems or networks" in done.stdout and "efficiency" in done.stdout
+    rows = list(csv.DictReader(io.StringIO(file.read_text())))
+    assert {(row["system"], row["transport"]) for row in rows} == {
+        (system, transport) for system in ("noctua1", "cygnus") for transport in ("channels", "host")
+    }
+    alone = predict("hpl", "--system", "noctua1", "--transport", "host", "--devices", "4", "--csv", file)
+    assert alone.returncode == 0
+    (one,) = [row for row in csv.DictReader(io.StringIO(file.read_text())) if row["operation"] == "lu"]
+    assert one["value"] in {row["value"] for row in rows if row["system"] == "noctua1"}
+
+
+def test_names_that_stand_twice_are_refused(predict, one_error_line):
+    line = one_error_line(predict("hpl", "--system", "noctua1,noctua1"), 2)
+    assert "stands twice; name each once" in line
+
+
+def test_efficiency_is_that_of_a_device():
+    case = case_of("hpl", "noctua1", "channels", (1, 16))
+    one, many = case.points
+    assert case.efficiency(one) == 1
+    assert case.efficiency(many) == pytest.approx(many.headline.value / 16 / one.headline.value)
+
+
+def test_sensitivity_names_what_moves_the_prediction_most():
+    case = case_of("gemm", "noctua1")
+    line = questions.sensitivity(case)
+    assert line.index("bitstream.clock") < line.index("board.memory.clock")
+    more = questions.headline(case.request, case.points[0], {"bitstream.clock": 1.1 * 272.5e6})
+    assert f"bitstream.clock +{100 * (more / case.points[0].headline.value - 1):.1f} %" in line
+
+
+def test_the_fewest_devices_that_reach_a_value():
+    case = case_of("hpl", "cygnus", "channels")
+    assert "a square of 36 devices reach 27487 GFLOP/s" in questions.reach(case, "20 TFLOP/s", False)
+    assert "is not reached: 64 devices" in questions.reach(case, "1 PFLOP/s".replace("1 P", "1000 T"), False)
+    gemm = case_of("gemm", "noctua1")
+    wanted = 17 * gemm.points[0].headline.value
+    assert "17 devices" in questions.reach(gemm, f"{wanted * 0.999:.6g} GFLOP/s", False)
+    assert "18 devices" in questions.reach(gemm, f"{wanted * 1.001:.6g} GFLOP/s", False)
+    with pytest.raises(FabricmarkError, match="no amount of GFLOP/s"):
+        questions.reach(gemm, "20 GB/s", False)
+
+
+def test_how_much_of_a_value_is_enough():
+    case = case_of("hpl", "noctua1", "channels", (16,))
+    request = case.request
+    line = questions.enough(case, "bitstream.fitted.panel_efficiency")
+    assert "brings less than 1 %" in line
+    with pytest.raises(FabricmarkError, match="reads no such value; use one of"):
+        questions.enough(case, "network.self_bandwidth")
+    closed = points.settings.without_curves(request.system)
+    slow = case_of("hpl", "noctua1", "channels", (16,))
+    slow = Case(points.PredictionRequest("hpl", closed, "channels", points.WEAK), slow.points, slow.known)
+    rate = float(questions.enough(slow, "network.links.bandwidth").split("from ")[1].split(" GB/s")[0])
+    far, near, little = (
+        questions.headline(slow.request, slow.points[0], {"network.links.bandwidth": by * rate * 1e9})
+        for by in (1000, 1.01, 0.5)
+    )
+    assert near > 0.989 * far > little
+
+
+def test_more_devices_than_the_system_has(predict, one_error_line):
+    words = ["b_eff", "--system", "noctua1", "--devices", "32,64"]
+    assert "use at most 32, or --beyond" in one_error_line(predict(*words), 2)
+    done = predict(*words, "--beyond")
+    assert done.returncode == 0
+    assert "64*" in done.stdout and "32*" not in done.stdout
+    assert "unvalidated: noctua1 has 32 devices" in done.stdout
+
+
+def test_power_and_performance_per_watt():
+    line = questions.power(case_of("stream", "u280_hbm"))
+    assert "Table 3.11" in line and "41.44 W on average, 59.98 W at most" in line
+    assert "MHz" not in line  # the design that was measured
+    assert "of a design at 160.4 MHz, this one has 272.5 MHz" in questions.power(case_of("gemm", "noctua1"))
+    assert questions.power(case_of("fft", "noctua1")) == ""
+    changed = case_of("gemm", "noctua1", overrides={"bitstream.clock": 2e8})
+    assert questions.power(changed) == ""
+
+
+def test_published_values_beside_a_line():
+    case = case_of("hpl", "noctua1", "channels", (1, 4, 16))
+    found = measured.points(case)
+    assert {devices for devices, _ in found} == {1, 4, 16}
+    by_devices = {one.devices: one.headline.value for one in case.points}
+    assert all(abs(value / by_devices[devices] - 1) < 0.1 for devices, value in found)
+    assert measured.points(case_of("b_eff", "leaf_spine", "channels")) == []
+
+
+def test_cycles_of_pipelines():
+    """Meyer 2024, eq. 2.1 and 2.2: with one lane both are the same."""
+    assert _pipeline.cycles(10, 2, 100) == 10 + 2 * 99
+    assert _pipeline.unrolled_cycles(10, 2, 100, 1) == _pipeline.cycles(10, 2, 100)
+    assert _pipeline.unrolled_cycles(10, 1, 100, 4) == 10 + 24

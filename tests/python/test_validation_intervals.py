@@ -1,0 +1,170 @@
+"""Error bars: made of residuals of rows that had no part in a fit, and tested by leaving groups out."""
+
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import pytest
+from fabricmark.base.errors import FabricmarkError
+from fabricmark.results import published
+from fabricmark.validate import groups, intervals, outcomes, residuals, rival, scored, tables
+
+ROWS = tables.with_tables(row for _, row in outcomes.read())
+KNOWN = residuals.load()
+load = cache(outcomes.loaded("fitted"))
+
+
+@pytest.fixture(scope="module", name="pairs")
+def left_out_pairs():
+    return intervals.left_out(KNOWN)
+
+
+def coverage_of(pairs, is_of):
+    return intervals.coverage([(one.error, found) for one, found in pairs if is_of(one)])
+
+
+def assert_as_the_file_has_them(made, known):
+    """A fit differs in the last digits between machines."""
+    assert [replace(one, error=0.0) for one in made] == [replace(one, error=0.0) for one in known]
+    for now, then in zip(made, known, strict=True):
+        assert now.error == pytest.approx(then.error, abs=2e-3), now
+
+
+@pytest.mark.full
+def test_the_file_has_the_residuals_of_today():
+    """`.venv/bin/python tools/validation.py` writes them."""
+    assert_as_the_file_has_them(residuals.make(load), KNOWN)
+
+
+SOME = (
+    ("b_eff", "noctua1", "channels", 2),
+    ("hpl", "noctua1", "channels", 4, 24576),
+    ("stream", "hacc", "none", 1),
+)
+
+
+@pytest.mark.parametrize("key", SOME)
+def test_the_file_has_these_residuals_of_today(key):
+    predictor = outcomes.Predictor(load, [row for row in ROWS if row.role == "calibration"])
+    made = [residuals.of_outcome(one, predictor) for one in groups.left_out(key, ROWS, load)]
+    of_rows = [one for one in KNOWN if not one.source.startswith("Meyer")]
+    assert_as_the_file_has_them(made, [one for one in of_rows if one.group == key])
+    with pytest.raises(AssertionError):
+        assert_as_the_file_has_them([replace(one, error=one.error + 0.01) for one in made], made)
+
+
+def test_every_row_is_left_out_with_its_group():
+    found = groups.grouped(ROWS)
+    assert sum(map(len, found.values())) == len([row for row in ROWS if row.role == "test"])
+    assert {key for key in found if key[0] == "hpl" and key[3] == 16} >= {
+        ("hpl", "noctua1", "host", 16, 24576)
+    }
+
+
+def test_a_group_that_is_left_out_is_not_fitted():
+    """Its own values do not matter: they may be anything."""
+    key = ("b_eff", "noctua1", "channels", 4)
+    wrong = [replace(row, value=3 * row.value) if groups.key_of(row) == key else row for row in ROWS]
+    right = [one.predicted for one in groups.left_out(key, ROWS, load)]
+    assert [one.predicted for one in groups.left_out(key, wrong, load)] == pytest.approx(right)
+
+
+def test_errors_of_rows_that_are_left_out():
+    """The bars of the errors, cross-validated: 2 % and 10 %, over the host 4 % and 12 %."""
+    of_runs = [one for one in KNOWN if not one.source.startswith("Meyer")]
+    host = [abs(one.error) for one in of_runs if (one.benchmark, one.transport) == ("b_eff", "host")]
+    others = [abs(one.error) for one in of_runs if (one.benchmark, one.transport) != ("b_eff", "host")]
+    for errors, bars in ((others, (0.02, 0.10)), (host, (0.04, 0.12))):
+        assert np.all(np.percentile(errors, (50, 90)) <= bars)
+
+
+def test_intervals_cover_what_they_say(pairs):
+    whole = coverage_of(pairs, lambda one: True)
+    assert 0.85 <= whole.share <= 0.95
+    assert whole.half_width <= 4 * whole.error
+    assert whole.unvalidated < 0.15 * whole.rows
+    for kind in {(one.benchmark, one.transport) for one, _ in pairs}:
+        own = coverage_of(pairs, lambda one, kind=kind: (one.benchmark, one.transport) == kind)
+        if own.rows >= 10:
+            assert own.share >= 0.75, kind
+        else:
+            assert own.unvalidated == own.rows, kind
+
+
+def test_intervals_that_are_too_narrow_or_too_wide_would_be_noticed(pairs):
+    for factor in (0.5, 3.0):
+        other = [
+            (one.error, replace(found, half_width=found.half_width and factor * found.half_width))
+            for one, found in pairs
+        ]
+        found = intervals.coverage(other)
+        assert not (0.85 <= found.share <= 0.95 and found.half_width <= 4 * found.error)
+
+
+def asked(**more):
+    usual = {"benchmark": "hpl", "system": "noctua1", "board": "520n", "transport": "channels"}
+    return intervals.Asked(**{**usual, "devices": 4, "size": 24576.0, **more})
+
+
+def test_wider_where_devices_and_size_are_far_from_what_was_measured():
+    known = intervals.Intervals(KNOWN)
+    near = known.of(asked()).half_width
+    assert known.of(asked(devices=1024)).half_width > 1.5 * near
+    assert known.of(asked(size=2.0**22)).half_width > 1.5 * near
+    assert known.of(asked(system="noctua2")).half_width > near
+
+
+def test_nothing_that_nobody_measured_has_an_interval():
+    known = intervals.Intervals(KNOWN)
+    assert "board u55c" in known.of(asked(board="u55c")).reason
+    assert "no published value" in known.of(asked(transport="accl-udp")).reason
+    few = known.of(asked(benchmark="fft", transport="none"))
+    assert few.half_width is None and "10 are needed" in few.reason
+
+
+def test_a_broken_file_is_refused(tmp_path):
+    path = tmp_path / "left_out.csv"
+    path.write_text(",".join(residuals.COLUMNS) + "\nhpl,a,b,none,x,1,m,0.1,s\n")
+    with pytest.raises(FabricmarkError, match=r"left_out\.csv line 2: no numbers"):
+        residuals.load(path)
+
+
+def test_every_printed_value_has_a_role():
+    found = scored.score(load)
+    assert len(found) == 227
+    assert {one.role for one in found} == {scored.FIT, scored.TEST, scored.INPUT, scored.CONTEXT}
+    assert [one for one in found if one.role in (scored.FIT, scored.TEST) and one.predicted is None] == []
+    tests = scored.tests(found)
+    assert len(tests) > 80
+    assert np.median([one.error for one in tests]) <= 0.08
+    for one in tests:
+        assert one.error <= 0.15 or one.note, one.printed
+
+
+def test_a_value_without_a_role_is_refused():
+    one = published.printed()[0]
+    with pytest.raises(FabricmarkError, match="has no role"):
+        scored.rule_of(replace(one, table="Table 9.9"), scored.rules())
+
+
+def test_a_wrong_model_shows_in_the_tables():
+    """Half of the memory's bandwidth: STREAM's tests are far off."""
+
+    def slower(name, board):
+        system = load(name, board)
+        rate = system.board.bank_bytes_per_second / 2
+        return replace(system, board=replace(system.board, bank_bytes_per_second=rate))
+
+    rows = [one for one in published.printed() if (one.table, one.metric) == ("Table 3.11", "triad")]
+    wrong = [one.error for one in scored.tests(scored.score(slower, rows))]
+    assert np.median(wrong) > 0.3
+
+
+def test_the_rival_takes_the_nearest_run_of_another_group():
+    tested = [row for row in ROWS if row.role == "test"]
+    row = next(row for row in tested if groups.key_of(row) == ("gemm", "noctua1", "none", 4))
+    found = rival.prediction(row, tested)
+    others = [one.value / one.devices for one in tested if one.metric == "gflops" and one != row]
+    assert any(found / row.devices == pytest.approx(one) for one in others)
+    assert found != row.value
+    assert rival.prediction(replace(row, metric="joules"), tested) is None
