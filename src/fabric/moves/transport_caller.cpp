@@ -38,7 +38,8 @@ class TransportCaller::OwnMoves final : public Moves {
   void wait(Ticket ticket) override {
     // Let go of, so that the transport uses it again.
     const device::Event event = std::exchange(under_way_.at(ticket), {});
-    event.wait();
+    if (!caller_.pause_) return event.wait();
+    while (!event.has_ended()) caller_.pause_();
   }
 
   void copy(const View& from, const View& to) override {
