@@ -39,7 +39,11 @@ class TransportCaller::OwnMoves final : public Moves {
     // Let go of, so that the transport uses it again.
     const device::Event event = std::exchange(under_way_.at(ticket), {});
     if (!caller_.pause_) return event.wait();
-    while (!event.has_ended()) caller_.pause_();
+    while (!event.has_ended()) {
+      // Others may wait for what this rank has started besides.
+      for (const device::Event& other : under_way_) static_cast<void>(other.has_ended());
+      caller_.pause_();
+    }
   }
 
   void copy(const View& from, const View& to) override {
