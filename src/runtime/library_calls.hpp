@@ -41,11 +41,14 @@ class LibraryCalls : public Interface {
     std::span<const int> places{};  ///< where each rank's part begins [elements]
   };
 
-  // Messages of `tag`; in the order of their starts.
-  virtual void send(int to, const std::byte* data, int bytes, int tag) = 0;
-  virtual void receive(int from, std::byte* data, int bytes, int tag) = 0;
-  virtual void start_send(int to, const std::byte* data, int bytes, int tag) = 0;
-  virtual void start_receive(int from, std::byte* data, int bytes, int tag) = 0;
+  /// Of messages: what they consist of from now on.
+  virtual void set_type(Type type) = 0;
+
+  // Messages of `count` elements; in the order of their starts.
+  virtual void send(int to, const std::byte* data, int count, int tag) = 0;
+  virtual void receive(int from, std::byte* data, int count, int tag) = 0;
+  virtual void start_send(int to, const std::byte* data, int count, int tag) = 0;
+  virtual void start_receive(int from, std::byte* data, int count, int tag) = 0;
   /// Until all that was started has ended.
   virtual void wait_all() = 0;
 

@@ -23,6 +23,11 @@ MPI_Datatype type_of(LibraryCalls::Type type) {
   return MPI_FLOAT;
 }
 
+/// As OMB names it: sums are not defined of MPI_CHAR.
+MPI_Datatype of_messages(LibraryCalls::Type type) {
+  return type == LibraryCalls::Type::kInt8 ? MPI_CHAR : type_of(type);
+}
+
 class MpiCalls final : public LibraryCalls {
  public:
   explicit MpiCalls(MPI_Comm ranks) {
@@ -32,18 +37,19 @@ class MpiCalls final : public LibraryCalls {
     check_mpi(MPI_Comm_size(ranks_, &size_), "tell the number of ranks");
   }
 
-  void send(int to, const std::byte* data, int bytes, int tag) override {
-    check_mpi(MPI_Send(data, bytes, MPI_CHAR, to, tag, ranks_), "send a message");
+  void set_type(Type type) override { type_ = of_messages(type); }
+  void send(int to, const std::byte* data, int count, int tag) override {
+    check_mpi(MPI_Send(data, count, type_, to, tag, ranks_), "send a message");
   }
-  void receive(int from, std::byte* data, int bytes, int tag) override {
+  void receive(int from, std::byte* data, int count, int tag) override {
     MPI_Status status;
-    check_mpi(MPI_Recv(data, bytes, MPI_CHAR, from, tag, ranks_, &status), "receive a message");
+    check_mpi(MPI_Recv(data, count, type_, from, tag, ranks_, &status), "receive a message");
   }
-  void start_send(int to, const std::byte* data, int bytes, int tag) override {
-    check_mpi(MPI_Isend(data, bytes, MPI_CHAR, to, tag, ranks_, &requests_.emplace_back()), "send a message");
+  void start_send(int to, const std::byte* data, int count, int tag) override {
+    check_mpi(MPI_Isend(data, count, type_, to, tag, ranks_, &requests_.emplace_back()), "send a message");
   }
-  void start_receive(int from, std::byte* data, int bytes, int tag) override {
-    check_mpi(MPI_Irecv(data, bytes, MPI_CHAR, from, tag, ranks_, &requests_.emplace_back()),
+  void start_receive(int from, std::byte* data, int count, int tag) override {
+    check_mpi(MPI_Irecv(data, count, type_, from, tag, ranks_, &requests_.emplace_back()),
               "receive a message");
   }
   void wait_all() override {
@@ -67,7 +73,11 @@ class MpiCalls final : public LibraryCalls {
   void wait() override { check_mpi(MPI_Wait(&collective_, MPI_STATUS_IGNORE), "do a collective operation"); }
 
  private:
-  [[nodiscard]] bool is_root(const Collective& one) const { return one.root == rank_; }
+  [[nodiscard]] static MPI_Datatype type_for(const Collective& one) {
+    const bool reduces = one.operation == Operation::kReduce || one.operation == Operation::kAllReduce ||
+                         one.operation == Operation::kReduceScatter;
+    return reduces ? type_of(one.type) : of_messages(one.type);
+  }
   /// The memory of a broadcast.
   [[nodiscard]] static std::byte* both(const Collective& one) {
     return one.result != nullptr ? one.result : const_cast<std::byte*>(one.own);
@@ -75,7 +85,7 @@ class MpiCalls final : public LibraryCalls {
 
   int blocking(const Collective& one) {
     const int count = static_cast<int>(one.count);
-    MPI_Datatype type = type_of(one.type);
+    MPI_Datatype type = type_for(one);
     switch (one.operation) {
       case Operation::kBroadcast:
         return MPI_Bcast(both(one), count, type, one.root, ranks_);
@@ -103,7 +113,7 @@ class MpiCalls final : public LibraryCalls {
     const int count = one.counts[static_cast<std::size_t>(rank_)];
     const int* const counts = one.counts.data();
     const int* const places = one.places.data();
-    MPI_Datatype type = type_of(one.type);
+    MPI_Datatype type = type_for(one);
     switch (one.operation) {
       case Operation::kScatter:
         return MPI_Scatterv(one.own, counts, places, type, one.result, count, type, one.root, ranks_);
@@ -120,7 +130,7 @@ class MpiCalls final : public LibraryCalls {
 
   int starting(const Collective& one) {
     const int count = static_cast<int>(one.count);
-    MPI_Datatype type = type_of(one.type);
+    MPI_Datatype type = type_for(one);
     switch (one.operation) {
       case Operation::kBroadcast:
         return MPI_Ibcast(both(one), count, type, one.root, ranks_, &collective_);
@@ -153,6 +163,7 @@ class MpiCalls final : public LibraryCalls {
   MPI_Comm ranks_ = MPI_COMM_NULL;  // MPI's end frees it
   int rank_ = 0;
   int size_ = 1;
+  MPI_Datatype type_ = MPI_CHAR;
   std::vector<MPI_Request> requests_;
   MPI_Request collective_ = MPI_REQUEST_NULL;
   std::vector<int> counts_;

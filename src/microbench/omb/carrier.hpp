@@ -43,6 +43,8 @@ class Carrier : public Interface {
   /// Whether that is needed.
   [[nodiscard]] virtual bool is_touched() const { return false; }
 
+  /// What messages consist of from now on.
+  virtual void set_type(collectives::Type /*type*/) {}
   virtual void send(int to, std::size_t place, std::size_t bytes, int tag) = 0;
   virtual void receive(int from, std::size_t place, std::size_t bytes, int tag) = 0;
   virtual void start_send(int to, std::size_t place, std::size_t bytes, int tag) = 0;

@@ -2,7 +2,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <numeric>
+#include <thread>
+#include <utility>
 
 #include "base/error.hpp"
 #include "device/memory.hpp"
@@ -16,6 +19,7 @@ namespace {
 using collectives::Operation;
 using collectives::Type;
 
+constexpr std::chrono::milliseconds kLate{2};
 constexpr std::size_t kMostRanksOfInt8 = 127;  // whose sums do not leave it
 
 class Collective final : public Measurer {
@@ -80,6 +84,8 @@ class Collective final : public Measurer {
     carrier_->wait();
   }
   void checked(const Plan& plan, Found& found, bool is_last);
+  /// That no rank leaves a barrier before the last has come to it, where all see the same clock.
+  void check_barrier(Found& found);
   /// Does `measured(slot)` as often as the options say, with what has to be between two, and checks.
   template <typename Measured>
   void repeat(const Plan& plan, const Iterations& iterations, Found& found, const Measured& measured);
@@ -175,7 +181,25 @@ void Collective::check(const Plan& plan, std::size_t slot, Found& found, bool is
   compare(expected.view(), actual.view(), fmt::format("the result of round {}", seed_), found);
 }
 
+void Collective::check_barrier(Found& found) {
+  if (ranks_.local_size() != ranks_.size()) return;
+  ++seed_;
+  ranks_.barrier();
+  // One comes late: another one each time.
+  const bool is_late = std::cmp_equal(seed_ % static_cast<std::uint64_t>(ranks_.size()), ranks_.rank());
+  if (is_late) std::this_thread::sleep_for(kLate);
+  const double entered = now();
+  perform(0);
+  const double left = now();
+  const double last = ranks_.all_reduce_max_number(entered);
+  ++found.checked;
+  if (left >= last || found.wrong++ > 0) return;
+  found.place = "the end of a barrier, in seconds after its last rank's start,";
+  found.actual = left - last;
+}
+
 void Collective::checked(const Plan& plan, Found& found, bool is_last) {
+  if (!program_.has_sizes()) return check_barrier(found);
   ++seed_;
   fill(plan, 0);
   carrier_->touch();

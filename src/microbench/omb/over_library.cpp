@@ -55,17 +55,21 @@ class OverLibrary final : public Carrier {
     std::memcpy(bytes.data(), received_.data() + place, bytes.size());
   }
 
+  void set_type(collectives::Type type) override {
+    width_ = collectives::bytes_of(type);
+    calls_->set_type(library_type(type));
+  }
   void send(int to, std::size_t place, std::size_t bytes, int tag) override {
-    watched([&] { calls_->send(to, sent_.data() + place, static_cast<int>(bytes), tag); });
+    watched([&] { calls_->send(to, sent_.data() + place, count(bytes), tag); });
   }
   void receive(int from, std::size_t place, std::size_t bytes, int tag) override {
-    watched([&] { calls_->receive(from, received_.data() + place, static_cast<int>(bytes), tag); });
+    watched([&] { calls_->receive(from, received_.data() + place, count(bytes), tag); });
   }
   void start_send(int to, std::size_t place, std::size_t bytes, int tag) override {
-    calls_->start_send(to, sent_.data() + place, static_cast<int>(bytes), tag);
+    calls_->start_send(to, sent_.data() + place, count(bytes), tag);
   }
   void start_receive(int from, std::size_t place, std::size_t bytes, int tag) override {
-    calls_->start_receive(from, received_.data() + place, static_cast<int>(bytes), tag);
+    calls_->start_receive(from, received_.data() + place, count(bytes), tag);
   }
   void wait_all() override {
     watched([&] { calls_->wait_all(); });
@@ -89,6 +93,7 @@ class OverLibrary final : public Carrier {
   }
 
  private:
+  [[nodiscard]] int count(std::size_t bytes) const { return static_cast<int>(bytes / width_); }
   template <typename Call>
   void watched(const Call& call) {
     watch_.begin();
@@ -99,6 +104,7 @@ class OverLibrary final : public Carrier {
   runtime::Communicator& ranks_;
   std::unique_ptr<LibraryCalls> calls_;
   Watch watch_;
+  std::size_t width_ = 1;  // of an element of messages
   device::HostArray<std::byte> sent_;
   device::HostArray<std::byte> received_;
   std::vector<LibraryCalls::Collective> prepared_;  // [slot]

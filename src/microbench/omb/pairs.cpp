@@ -200,6 +200,7 @@ std::vector<double> Pairs::timed_rounds(const Slots& own, Type type, Found& foun
 
 Row Pairs::measure(std::size_t bytes, Type type) {
   Found found;
+  carrier_->set_type(type);
   checked_round(bytes, type, found, false);  // the first one, before anything has warmed up
   const Slots own = slots(bytes, timed_slots());
   pair_.set(own, static_cast<int>(window()));

@@ -24,6 +24,8 @@ using runtime::DerivedMetric;
 using runtime::Metric;
 using runtime::TimeKind;
 
+constexpr const char* kWrongElements = "wrong elements";
+
 /// Means of parts of the iterations; zeros for a rank that did not measure.
 std::vector<double> batches_of(const std::vector<double>& seconds, std::size_t iterations) {
   const std::size_t count = std::min(kBatches, iterations);
@@ -194,10 +196,13 @@ void set_parameters(const Options& options, runtime::Parameters& parameters) {
   }
 }
 
-runtime::Result::RankVerdict verdict_of(const Options& options, const std::vector<Row>& rows) {
-  runtime::Verdict verdict{.name = std::string(options.program->name), .measure = "wrong elements"};
+/// Of all sizes of a type.
+runtime::Result::RankVerdict verdict_of(const Options& options, collectives::Type type, const std::vector<Row>& rows) {
+  const std::string of_type = options.types.size() > 1 ? fmt::format(" {}", mpi_name(type)) : "";
+  runtime::Verdict verdict{.name = std::string(options.program->name) + of_type, .measure = kWrongElements};
   int rank = 0;
   for (const Row& row : rows) {
+    if (row.type != type) continue;
     if (row.found.wrong > 0 && !verdict.worst) {
       verdict.worst = {fmt::format("{}, {} B", row.found.place, row.bytes), row.found.expected, row.found.actual};
       rank = row.wrong_rank;
@@ -250,7 +255,7 @@ runtime::Result result_of(runtime::Communicator& ranks, const Options& options, 
   }
   Filler filler(options, result);
   for (const Row& row : rows) filler.add(row);
-  result.verdicts = {verdict_of(options, rows)};
+  for (const collectives::Type type : options.types) result.verdicts.push_back(verdict_of(options, type, rows));
   if (limit && !options.program->is_collective() && options.program->windows > 0) {
     result.verdicts.push_back(limit_verdict(*limit, options, rows));
   }
@@ -271,7 +276,11 @@ std::string closing_text(const runtime::Result& result) {
                         verdict.worst->actual);
   }
   if (text.find("# INVALID") == std::string::npos) {
-    text += fmt::format("# Validation: Pass, {} elements\n", result.verdicts.front().verdict.checked);
+    std::size_t checked = 0;
+    for (const auto& entry : result.verdicts) {
+      if (entry.verdict.measure == kWrongElements) checked += entry.verdict.checked;
+    }
+    text += fmt::format("# Validation: Pass, {} elements\n", checked);
   }
   return text;
 }
