@@ -194,7 +194,7 @@ void Collective::check_barrier(Found& found) {
   const double last = ranks_.all_reduce_max_number(entered);
   ++found.checked;
   if (left >= last || found.wrong++ > 0) return;
-  found.place = "the end of a barrier, in seconds after its last rank's start,";
+  found.place = "the end of a barrier, in seconds after the last rank has come";
   found.actual = left - last;
 }
 

@@ -44,7 +44,8 @@ Error lacking(const std::string& who, Placement place) {
                  fmt::format(fmt::runtime(kBuild), linker_name(place), static_cast<char>(place)));
 }
 
-/// The bank of that memory; -1: the device has one kind, and it is that.
+}  // namespace
+
 int bank_of(const device::DeviceInfo& info, const Options& options, Placement place) {
   const std::optional<int> bank = options.banks.at(std::string_view("DBP").find(static_cast<char>(place)));
   if (info.device_class != device::DeviceClass::kFpga) {
@@ -59,8 +60,6 @@ int bank_of(const device::DeviceInfo& info, const Options& options, Placement pl
   }
   return bank.value_or(-1);
 }
-
-}  // namespace
 
 DeviceMemories::DeviceMemories(const device::Device& device, const Options& options, Placement place)
     : device_(device),

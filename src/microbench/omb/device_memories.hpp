@@ -12,11 +12,14 @@
 
 namespace fabricmark::microbench::omb {
 
+/// The number of the bank that has memory of that kind; -1: the device has one kind, and it is that. Throws Error
+/// (bad use) where there is none, which names what an FPGA's bitstream is built with.
+int bank_of(const device::DeviceInfo& info, const Options& options, Placement place);
+
 /// A device's memory of one kind, and the kernel that touches it.
 class DeviceMemories {
  public:
-  /// Builds or loads the kernel. Throws Error (bad use) for memory that the device does not have, which names
-  /// what an FPGA's bitstream is built with.
+  /// Builds or loads the kernel. Throws as bank_of, device::build_from_source and device::load_bitstream.
   DeviceMemories(const device::Device& device, const Options& options, Placement place);
 
   [[nodiscard]] std::unique_ptr<fabric::Memory> allocate(std::size_t bytes) const;

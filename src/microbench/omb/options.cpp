@@ -163,7 +163,8 @@ void add_own(CLI::App& app, Options& options, Words& words) {
   add_selection(app, options.selection);
   app.add_option("--memory", options.memory, "of a device: buffer, or svm, which any MPI library reads [buffer]");
   app.add_option("--bitstream", options.bitstream, "of an FPGA: kernels/common/touch.cl, built for its board");
-  app.add_option("--bank", words.banks, "number of a memory of the bitstream, as B=0; may be given several times");
+  app.add_option("--bank", words.banks, "number of a memory of the bitstream, as B=0; may be given several times")
+      ->allow_extra_args(false);
   app.add_option("--limit", options.limit, "GB/s that the link can carry: more makes a run invalid");
   app.add_flag("--inject-fault", options.has_fault, "make one element of a result wrong");
   app.add_option("--json", options.json, "write the result file, - for standard output");

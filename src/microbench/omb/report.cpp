@@ -26,10 +26,9 @@ using runtime::TimeKind;
 
 constexpr const char* kWrongElements = "wrong elements";
 
-/// Means of parts of the iterations; zeros for a rank that did not measure.
-std::vector<double> batches_of(const std::vector<double>& seconds, std::size_t iterations) {
-  const std::size_t count = std::min(kBatches, iterations);
-  if (seconds.empty()) return std::vector<double>(count, 0.0);
+/// Means of parts of the iterations.
+std::vector<double> batches_of(const std::vector<double>& seconds) {
+  const std::size_t count = std::min(kBatches, seconds.size());
   std::vector<double> means;
   for (std::size_t batch = 0; batch < count; ++batch) {
     const std::size_t first = batch * seconds.size() / count;
@@ -82,9 +81,12 @@ std::vector<Axis> Filler::axes(const Row& row, const std::string& statistic) con
 
 void Filler::add_lap(const Row& row, const std::string& lap) {
   result_.lap_names.push_back(lap);
-  const std::size_t iterations = iterations_of(row);
   runtime::Result::PerRank batches;
-  for (const auto& one : row.seconds) batches.push_back(batches_of(one, iterations));
+  for (std::size_t rank = 0; rank < row.seconds.size(); ++rank) {
+    // Who does not measure, the first ranks do for: what they take the other one of the pair takes.
+    const std::vector<double>& own = row.seconds[rank];
+    batches.push_back(batches_of(own.empty() ? row.seconds[rank % row.measuring()] : own));
+  }
   if (!row.is_modelled()) {
     result_.seconds.push_back(std::move(batches));
     return;
