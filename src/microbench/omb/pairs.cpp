@@ -14,6 +14,9 @@ namespace {
 
 using collectives::Type;
 
+constexpr std::size_t kMostRoom = std::size_t{1} << 40U;
+constexpr std::size_t kPlacesBytes = std::size_t{512} << 20U;  // of messages that have a place each
+
 class Pairs final : public Measurer {
  public:
   Pairs(runtime::Communicator& ranks, const Options& options)
@@ -23,6 +26,8 @@ class Pairs final : public Measurer {
         pairs_(pairs_of(ranks, program_)),
         carrier_(make_carrier(ranks, options)),
         pair_(*carrier_, peer(), ranks.rank() < pairs_),
+        room_(static_cast<std::size_t>(ranks.all_reduce_min(
+            static_cast<std::int64_t>(std::min(carrier_->room(), kMostRoom))))),
         largest_(largest_of(options)) {
     if (largest_ < options.smallest) {
       throw bad_use(fmt::format("no memory for messages of {} B", options.smallest), "choose smaller ones");
@@ -54,15 +59,23 @@ class Pairs final : public Measurer {
   }
   /// Each message of a window that is checked has a place of its own, as far as there is room.
   [[nodiscard]] std::size_t checked_slots(std::size_t bytes) const {
-    return std::clamp<std::size_t>(kCheckedBytes / slots(bytes, 1).stride, 1, window());
+    const std::size_t fitting = std::min(kCheckedBytes, room_ / 2) / slots(bytes, 1).stride;
+    return std::clamp<std::size_t>(fitting, 1, window());
   }
-  [[nodiscard]] std::size_t timed_slots() const {
-    return options_.has_many_buffers ? static_cast<std::size_t>(options_.window) : 1;
+  /// Of a device's own memory each message of a window has a place, too: no kernel can touch the memory between
+  /// two of them, and of the same place a runtime might copy only the first one.
+  [[nodiscard]] std::size_t timed_slots(std::size_t bytes) const {
+    const bool is_copied = carrier_->is_touched() && !carrier_->device().is_in_host_memory();
+    const std::size_t wanted = options_.has_many_buffers ? static_cast<std::size_t>(options_.window)
+                               : is_copied               ? window()
+                                                         : 1;
+    const std::size_t fitting = std::min(room_, kPlacesBytes) / slots(bytes, 1).stride;
+    return std::clamp<std::size_t>(fitting - std::min<std::size_t>(fitting, 1), 1, wanted);
   }
   [[nodiscard]] std::size_t memory_bytes(std::size_t bytes) const {
     std::size_t most = 0;
     for (std::size_t size = options_.smallest; size <= bytes; size *= 2) {
-      most = std::max({most, slots(size, checked_slots(size)).total(), slots(size, timed_slots()).total()});
+      most = std::max({most, slots(size, checked_slots(size)).total(), slots(size, timed_slots(size)).total()});
     }
     return most;
   }
@@ -90,15 +103,14 @@ class Pairs final : public Measurer {
   int pairs_;
   std::unique_ptr<Carrier> carrier_;
   Pair pair_;
+  std::size_t room_;  // of a memory, on all ranks [bytes]
   std::size_t largest_;
   std::uint64_t seed_ = 0;
 };
 
 std::size_t Pairs::largest_of(const Options& options) const {
-  const auto room = static_cast<std::size_t>(
-      ranks_.all_reduce_min(static_cast<std::int64_t>(std::min<std::size_t>(carrier_->room(), std::size_t{1} << 40U))));
   std::size_t found = 0;
-  for (std::size_t bytes = options.smallest; bytes <= options.largest && memory_bytes(bytes) <= room; bytes *= 2)
+  for (std::size_t bytes = options.smallest; bytes <= options.largest && memory_bytes(bytes) <= room_; bytes *= 2)
     found = bytes;
   return found;
 }
@@ -202,7 +214,7 @@ Row Pairs::measure(std::size_t bytes, Type type) {
   Found found;
   carrier_->set_type(type);
   checked_round(bytes, type, found, false);  // the first one, before anything has warmed up
-  const Slots own = slots(bytes, timed_slots());
+  const Slots own = slots(bytes, timed_slots(bytes));
   pair_.set(own, static_cast<int>(window()));
   fill(++seed_, own, type);
   std::vector<double> seconds = timed_rounds(own, type, found);

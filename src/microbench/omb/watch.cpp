@@ -25,7 +25,8 @@ Watch::~Watch() {
 
 void Watch::run() {
   const auto look = std::chrono::duration<double>(std::min(timeout_.count() / 8, 0.5));
-  const auto patience = timeout_ + std::chrono::duration<double>(0.5 * rank_);  // one rank is to speak
+  // One rank is to speak: the launcher ends the others meanwhile.
+  const auto patience = timeout_ + std::chrono::duration<double>(std::min(3 * rank_, 30));
   std::uint64_t seen = 0;
   auto since = std::chrono::steady_clock::now();
   std::unique_lock lock(mutex_);
