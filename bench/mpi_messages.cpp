@@ -1,6 +1,6 @@
 // The peer of fm_latency, fm_bw and fm_bibw: their loops in plain MPI between host memories, as the OSU
-// Micro-Benchmarks 7 have them: each iteration is timed, windows are of 64 messages, a window is answered with 4
-// bytes. "latency BYTES ITERATIONS WARMUP", "bw ..." or "bibw ..."; prints microseconds or MB/s.
+// Micro-Benchmarks 7 have them: each iteration is timed, windows are of 64 messages, a window is answered
+// with 4 bytes. "latency BYTES ITERATIONS WARMUP", "bw ..." or "bibw ..."; prints microseconds or MB/s.
 #include <mpi.h>
 
 #include <cstdio>
@@ -76,7 +76,8 @@ int main(int argc, char** argv) {
   }
   const double mean = total / iterations;
   const double messages = what == "bibw" ? 2.0 * kWindow : kWindow;
-  if (loop.rank == 0) std::printf("%.6g\n", what == "latency" ? mean / 2 * 1e6 : loop.bytes * messages / mean * 1e-6);
+  if (loop.rank == 0)
+    std::printf("%.6g\n", what == "latency" ? mean / 2 * 1e6 : loop.bytes * messages / mean * 1e-6);
   MPI_Finalize();
   return 0;
 }

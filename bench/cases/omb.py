@@ -1,7 +1,7 @@
-"""Messages between host memories of 2 ranks: fm_latency, fm_bw and fm_bibw against the same loops in plain MPI.
+"""Messages between host memories of 2 ranks: fm_latency, fm_bw and fm_bibw against such loops in plain MPI.
 
-On a virtual machine the latency of short messages jumps between a few values from run to run: rounds in turns, and
-the median of their ratios.
+On a virtual machine the latency of short messages jumps between a few values from run to run: rounds in
+turns, and the median of their ratios.
 """
 
 from __future__ import annotations

@@ -66,8 +66,7 @@ double last_cache_bytes(const DeviceInfo& info);
 struct Selection {
   std::optional<std::string> platform;
   std::optional<std::string> device;
-  std::vector<int>
-      mapping;  ///< FPGA_MAPPING: device index of each local rank; empty: one after another
+  std::vector<int> mapping;  ///< FPGA_MAPPING: device index of each local rank; empty: one after another
 };
 
 /// Reads "2:0:3". Throws Error (bad use) on anything but indices separated by colons, and where one stands

@@ -53,18 +53,15 @@ class MpiCalls final : public LibraryCalls {
               "receive a message");
   }
   void wait_all() override {
-    check_mpi(
-        MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE),
-        "deliver messages");
+    check_mpi(MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE),
+              "deliver messages");
     requests_.clear();
   }
 
   void call(const Collective& one) override {
     check_mpi(one.counts.empty() ? blocking(one) : blocking_with_counts(one), "do a collective operation");
   }
-  void start(const Collective& one) override {
-    check_mpi(starting(one), "start a collective operation");
-  }
+  void start(const Collective& one) override { check_mpi(starting(one), "start a collective operation"); }
   bool test() override {
     int is_done = 0;
     check_mpi(MPI_Test(&collective_, &is_done, MPI_STATUS_IGNORE), "do a collective operation");

@@ -101,13 +101,22 @@ def test_the_file_says_what_was_measured(omb):
 
 
 # Bytes on one link, by those of one rank's elements: nccl-tests' doc/PERFORMANCE.md, for 4 ranks.
-FACTORS = {"allreduce": 2 * 3 / 4, "allgather": 3, "reduce_scatter": 3 / 4, "alltoall": 3, "bcast": 1, "reduce": 1}
+FACTORS = {
+    "allreduce": 2 * 3 / 4,
+    "allgather": 3,
+    "reduce_scatter": 3 / 4,
+    "alltoall": 3,
+    "bcast": 1,
+    "reduce": 1,
+}
 
 
 def test_bus_bandwidths_have_the_factors_of_nccl_tests(omb):
     for name, factor in FACTORS.items():
         done = omb[name].valid(*SHORT, "--ranks", 4)
-        whole, bus = (metrics(done, metric)[64]["work"]["amount"] for metric in ("bandwidth", "bus_bandwidth"))
+        whole, bus = (
+            metrics(done, metric)[64]["work"]["amount"] for metric in ("bandwidth", "bus_bandwidth")
+        )
         assert whole == 64
         assert bus == pytest.approx(64 * factor), name
 
@@ -212,6 +221,6 @@ def test_the_version_and_the_help_are_printed(omb):
 def test_families_are_all_that_there_is(omb):
     assert {*PAIRS, *COLLECTIVES, *WITH_COUNTS, *OVERLAPPING} == set(ALL) and len(ALL) == 27
     assert "use one of allgather" in only_error(omb["omb"].start("nothing"))
-    assert json.loads(omb["omb"].start("latency", "-m", "4", "-i", 1, "--json", "-").output)["run"]["program"] == (
-        "fm_latency"
-    )
+    assert json.loads(omb["omb"].start("latency", "-m", "4", "-i", 1, "--json", "-").output)["run"][
+        "program"
+    ] == ("fm_latency")

@@ -105,7 +105,10 @@ def link(tmp_path_factory, omb):
     """Starts fm_bw on it: with `skips`, all or those that no kernel has touched; its calibration is known."""
     made = Programs(tmp_path_factory.mktemp("skipping"))["bw"]
     stream = Programs(made.folder)["stream"]
-    made.environment |= {"LD_PRELOAD": str(SKIPPING), "OCL_ICD_VENDORS": made.environment.get("OCL_ICD_VENDORS", "")}
+    made.environment |= {
+        "LD_PRELOAD": str(SKIPPING),
+        "OCL_ICD_VENDORS": made.environment.get("OCL_ICD_VENDORS", ""),
+    }
     if not made.environment["OCL_ICD_VENDORS"]:
         del made.environment["OCL_ICD_VENDORS"]
     stream.environment = {**made.environment}

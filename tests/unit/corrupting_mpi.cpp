@@ -1,5 +1,6 @@
-// To be preloaded (LD_PRELOAD) into a rank of MPI: a library whose results are wrong. FABRICMARK_CORRUPTED_MPI is
-// KIND or KIND@RANK, without a rank on all of them, of what arrives in messages and operations:
+// To be preloaded (LD_PRELOAD) into a rank of MPI: a library whose results are wrong.
+// FABRICMARK_CORRUPTED_MPI is KIND or KIND@RANK, without a rank on all of them, of what arrives in messages
+// and operations:
 //   flip     one bit of one byte is another one, at three quarters of it
 //   add      0.9 is added to one float, 1 to one element of another type
 //   other    it is another rank's data
@@ -104,7 +105,8 @@ Bytes replaced(const void* data, std::size_t bytes) {
   const char* const own = static_cast<const char*>(data);
   Bytes sent(own, own + bytes);
   if (!is("other")) return sent;
-  for (std::size_t i = 0; i < bytes; ++i) sent[i] = state().seen.empty() ? '\0' : state().seen[i % state().seen.size()];
+  for (std::size_t i = 0; i < bytes; ++i)
+    sent[i] = state().seen.empty() ? '\0' : state().seen[i % state().seen.size()];
   return sent;
 }
 
@@ -134,11 +136,13 @@ void arrive(MPI_Request request) {
   corrupt(one.data, one.bytes, one.type, one.before);
 }
 
-/// An operand of a rank's own, of `parts` parts of the same size: in place of rank 1's there are rank 0's, and where
-/// only one rank has any, its first two parts are swapped, or of one part all elements are in reverse.
+/// An operand of a rank's own, of `parts` parts of the same size: in place of rank 1's there are rank 0's,
+/// and where only one rank has any, its first two parts are swapped, or of one part all elements are in
+/// reverse.
 class Operand {
  public:
-  Operand(const void* data, std::size_t elements, std::size_t parts, MPI_Datatype type, MPI_Comm ranks, bool is_of_all) {
+  Operand(const void* data, std::size_t elements, std::size_t parts, MPI_Datatype type, MPI_Comm ranks,
+          bool is_of_all) {
     given_ = data;
     if (state().kind != "other") return;
     const std::size_t bytes = elements * parts * width(type);
@@ -179,18 +183,21 @@ int MPI_Send(const void* data, int count, MPI_Datatype type, int to, int tag, MP
   return PMPI_Send(replaced(data, bytes_of(count, type)).data(), count, type, to, tag, ranks);
 }
 
-int MPI_Recv(void* data, int count, MPI_Datatype type, int from, int tag, MPI_Comm ranks, MPI_Status* status) {
+int MPI_Recv(void* data, int count, MPI_Datatype type, int from, int tag, MPI_Comm ranks,
+             MPI_Status* status) {
   const Result result(data, bytes_of(count, type), type);
   return result.end(PMPI_Recv(data, count, type, from, tag, ranks, status));
 }
 
-int MPI_Isend(const void* data, int count, MPI_Datatype type, int to, int tag, MPI_Comm ranks, MPI_Request* request) {
+int MPI_Isend(const void* data, int count, MPI_Datatype type, int to, int tag, MPI_Comm ranks,
+              MPI_Request* request) {
   if (type == MPI_BYTE || !is("other")) return PMPI_Isend(data, count, type, to, tag, ranks, request);
   auto* const kept = new Bytes(replaced(data, bytes_of(count, type)));
   return PMPI_Isend(kept->data(), count, type, to, tag, ranks, request);
 }
 
-int MPI_Irecv(void* data, int count, MPI_Datatype type, int from, int tag, MPI_Comm ranks, MPI_Request* request) {
+int MPI_Irecv(void* data, int count, MPI_Datatype type, int from, int tag, MPI_Comm ranks,
+              MPI_Request* request) {
   if (type == MPI_BYTE) return PMPI_Irecv(data, count, type, from, tag, ranks, request);
   const Result result(data, bytes_of(count, type), type);
   return result.start(PMPI_Irecv(data, count, type, from, tag, ranks, request), request);
@@ -228,7 +235,8 @@ int MPI_Ibarrier(MPI_Comm ranks, MPI_Request* request) {
 int MPI_Bcast(void* data, int count, MPI_Datatype type, int root, MPI_Comm ranks) {
   if (own_rank(ranks) == root) {
     const Operand own(data, count, 1, type, ranks, false);
-    Bytes sent(static_cast<const char*>(own.data()), static_cast<const char*>(own.data()) + bytes_of(count, type));
+    Bytes sent(static_cast<const char*>(own.data()),
+               static_cast<const char*>(own.data()) + bytes_of(count, type));
     return PMPI_Bcast(sent.data(), count, type, root, ranks);
   }
   const Result result(data, bytes_of(count, type), type);
@@ -281,13 +289,14 @@ int MPI_Gatherv(const void* from, int sent, MPI_Datatype a, void* to, const int*
   return result.end(PMPI_Gatherv(own.data(), sent, a, to, counts, places, type, root, ranks));
 }
 
-int MPI_Allgather(const void* from, int sent, MPI_Datatype a, void* to, int count, MPI_Datatype type, MPI_Comm ranks) {
+int MPI_Allgather(const void* from, int sent, MPI_Datatype a, void* to, int count, MPI_Datatype type,
+                  MPI_Comm ranks) {
   const Operand own(from, sent, 1, a, ranks, true);
   const Result result(to, parts(ranks) * bytes_of(count, type), type);
   return result.end(PMPI_Allgather(own.data(), sent, a, to, count, type, ranks));
 }
-int MPI_Iallgather(const void* from, int sent, MPI_Datatype a, void* to, int count, MPI_Datatype type, MPI_Comm ranks,
-                   MPI_Request* request) {
+int MPI_Iallgather(const void* from, int sent, MPI_Datatype a, void* to, int count, MPI_Datatype type,
+                   MPI_Comm ranks, MPI_Request* request) {
   const Operand own(from, sent, 1, a, ranks, true);
   const Result result(to, parts(ranks) * bytes_of(count, type), type);
   return result.start(PMPI_Iallgather(own.kept(), sent, a, to, count, type, ranks, request), request);
@@ -299,13 +308,14 @@ int MPI_Allgatherv(const void* from, int sent, MPI_Datatype a, void* to, const i
   return result.end(PMPI_Allgatherv(own.data(), sent, a, to, counts, places, type, ranks));
 }
 
-int MPI_Alltoall(const void* from, int sent, MPI_Datatype a, void* to, int count, MPI_Datatype type, MPI_Comm ranks) {
+int MPI_Alltoall(const void* from, int sent, MPI_Datatype a, void* to, int count, MPI_Datatype type,
+                 MPI_Comm ranks) {
   const Operand own(from, sent, parts(ranks), a, ranks, true);
   const Result result(to, parts(ranks) * bytes_of(count, type), type);
   return result.end(PMPI_Alltoall(own.data(), sent, a, to, count, type, ranks));
 }
-int MPI_Ialltoall(const void* from, int sent, MPI_Datatype a, void* to, int count, MPI_Datatype type, MPI_Comm ranks,
-                  MPI_Request* request) {
+int MPI_Ialltoall(const void* from, int sent, MPI_Datatype a, void* to, int count, MPI_Datatype type,
+                  MPI_Comm ranks, MPI_Request* request) {
   const Operand own(from, sent, parts(ranks), a, ranks, true);
   const Result result(to, parts(ranks) * bytes_of(count, type), type);
   return result.start(PMPI_Ialltoall(own.kept(), sent, a, to, count, type, ranks, request), request);
@@ -317,7 +327,8 @@ int MPI_Alltoallv(const void* from, const int* sent, const int* from_places, MPI
   return result.end(PMPI_Alltoallv(own.data(), sent, from_places, a, to, counts, places, type, ranks));
 }
 
-int MPI_Reduce(const void* from, void* to, int count, MPI_Datatype type, MPI_Op op, int root, MPI_Comm ranks) {
+int MPI_Reduce(const void* from, void* to, int count, MPI_Datatype type, MPI_Op op, int root,
+               MPI_Comm ranks) {
   const Operand own(from, count, 1, type, ranks, true);
   const Result result(own_rank(ranks) == root ? to : nullptr, bytes_of(count, type), type);
   return result.end(PMPI_Reduce(own.data(), to, count, type, op, root, ranks));
@@ -339,13 +350,14 @@ int MPI_Iallreduce(const void* from, void* to, int count, MPI_Datatype type, MPI
   const Result result(to, bytes_of(count, type), type);
   return result.start(PMPI_Iallreduce(own.kept(), to, count, type, op, ranks, request), request);
 }
-int MPI_Reduce_scatter(const void* from, void* to, const int* counts, MPI_Datatype type, MPI_Op op, MPI_Comm ranks) {
+int MPI_Reduce_scatter(const void* from, void* to, const int* counts, MPI_Datatype type, MPI_Op op,
+                       MPI_Comm ranks) {
   const Operand own(from, counts[0], parts(ranks), type, ranks, true);
   const Result result(to, bytes_of(counts[0], type), type);
   return result.end(PMPI_Reduce_scatter(own.data(), to, counts, type, op, ranks));
 }
-int MPI_Ireduce_scatter(const void* from, void* to, const int* counts, MPI_Datatype type, MPI_Op op, MPI_Comm ranks,
-                        MPI_Request* request) {
+int MPI_Ireduce_scatter(const void* from, void* to, const int* counts, MPI_Datatype type, MPI_Op op,
+                        MPI_Comm ranks, MPI_Request* request) {
   const Operand own(from, counts[0], parts(ranks), type, ranks, true);
   const Result result(to, bytes_of(counts[0], type), type);
   return result.start(PMPI_Ireduce_scatter(own.kept(), to, counts, type, op, ranks, request), request);

@@ -44,7 +44,8 @@ TEST(OmbContent, NoElementIsThatOfAnotherRankOrOfASeedNearby) {
       for (const auto& [rank, seed] : {std::pair{0, 5}, {2, 5}, {7, 5}, {1, 4}, {1, 6}, {1, 12}}) {
         const auto other = input(type, rank, static_cast<std::uint64_t>(seed), summands, 257);
         for (std::size_t i = 0; i < own.size(); i += width) {
-          ASSERT_NE(std::memcmp(&own[i], &other[i], width), 0) << width << ' ' << rank << ' ' << seed << ' ' << i;
+          ASSERT_NE(std::memcmp(&own[i], &other[i], width), 0)
+              << width << ' ' << rank << ' ' << seed << ' ' << i;
         }
       }
     }
@@ -95,7 +96,8 @@ TEST(OmbContent, EveryBitThatDiffersIsFoundWithItsPlace) {
       compare(expected.view(), actual.view(), "this", found);
       EXPECT_EQ(found.wrong, 1U);
       EXPECT_EQ(found.checked, 64U);
-      EXPECT_TRUE(mentions(found.place, "element " + std::to_string(place / collectives::bytes_of(type)) + " of this"))
+      EXPECT_TRUE(mentions(found.place,
+                           "element " + std::to_string(place / collectives::bytes_of(type)) + " of this"))
           << found.place;
     }
   }
@@ -198,7 +200,8 @@ TEST(OmbOptions, HaveTheDefaultsOfOmb) {
 }
 
 TEST(OmbOptions, AreSpelledAsOmbHasThem) {
-  const Options options = options_of("fm_latency", {"-m", "1:4096", "-i", "7", "-x3", "-z", "-b", "multiple", "H", "H"});
+  const Options options =
+      options_of("fm_latency", {"-m", "1:4096", "-i", "7", "-x3", "-z", "-b", "multiple", "H", "H"});
   EXPECT_EQ(options.largest, 4096U);
   EXPECT_EQ(options.iterations_of(1).counted, 7U);
   EXPECT_EQ(options.iterations_of(1 << 20).warmup, 3U);
@@ -211,13 +214,20 @@ TEST(OmbOptions, AreSpelledAsOmbHasThem) {
 
 TEST(OmbOptions, WhatIsNotOneIsRefusedInOneLine) {
   const std::vector<std::pair<std::vector<std::string>, std::string>> wrong{
-      {{"-m", "8:4"}, "has no sizes"},        {{"-m", "0"}, "has no sizes"},
-      {{"-m", "x"}, "is no number"},          {{"-T", "mpi_double"}, "is no type"},
-      {{"-z0"}, "no such percentile"},        {{"-b", "some"}, "single or multiple"},
-      {{"-d", "cuda"}, "opencl, sycl"},       {{"D"}, "1 letters for two sides"},
-      {{"D", "X"}, "'X' is no memory"},       {{"-d", "none", "D", "D"}, "memory of no device"},
-      {{"--transport", "x"}, "no transport"}, {{"--transport", "host"}, "between devices"},
-      {{"--limit", "-1"}, "is no rate"},      {{"--bank", "Q=1"}, "names no memory"},
+      {{"-m", "8:4"}, "has no sizes"},
+      {{"-m", "0"}, "has no sizes"},
+      {{"-m", "x"}, "is no number"},
+      {{"-T", "mpi_double"}, "is no type"},
+      {{"-z0"}, "no such percentile"},
+      {{"-b", "some"}, "single or multiple"},
+      {{"-d", "cuda"}, "opencl, sycl"},
+      {{"D"}, "1 letters for two sides"},
+      {{"D", "X"}, "'X' is no memory"},
+      {{"-d", "none", "D", "D"}, "memory of no device"},
+      {{"--transport", "x"}, "no transport"},
+      {{"--transport", "host"}, "between devices"},
+      {{"--limit", "-1"}, "is no rate"},
+      {{"--bank", "Q=1"}, "names no memory"},
       {{"--issuer", "logic"}, "takes no --issuer"}};
   for (const auto& [words, said] : wrong) {
     const std::string message = message_of([&] { parse_options("fm_latency", words); });
@@ -242,7 +252,8 @@ TEST(OmbMemory, OfAnFpgaIsABankOfItsBitstream) {
   const Options without = options_of("fm_latency", {"B", "D"});
   EXPECT_TRUE(mentions(refused(without, Placement::kDevice), "without a bitstream"));
   EXPECT_TRUE(mentions(refused(without, Placement::kDevice), "--connectivity.sp touch_1.bytes:DDR[0]"));
-  const Options options = options_of("fm_latency", {"--bitstream", "a/ddr.xclbin", "--bank", "P=34", "B", "D"});
+  const Options options =
+      options_of("fm_latency", {"--bitstream", "a/ddr.xclbin", "--bank", "P=34", "B", "D"});
   const std::string said = refused(options, Placement::kHighBandwidth);
   EXPECT_TRUE(mentions(said, "ddr.xclbin has no high-bandwidth memory of its own (B)")) << said;
   EXPECT_TRUE(mentions(said, "touch_1.bytes:HBM[0], and give --bitstream FILE --bank B=NUMBER")) << said;
@@ -254,14 +265,16 @@ TEST(OmbMemory, OfOtherDevicesIsOneKind) {
   const device::DeviceInfo gpu = device_of("gpu", device::DeviceClass::kGpu);
   const Options options = options_of("fm_latency", {"D", "D"});
   EXPECT_EQ(bank_of(gpu, options, Placement::kDevice), -1);
-  EXPECT_TRUE(mentions(message_of([&] { bank_of(gpu, options, Placement::kOnChip); }), "gpu has no on-chip memory"));
+  EXPECT_TRUE(
+      mentions(message_of([&] { bank_of(gpu, options, Placement::kOnChip); }), "gpu has no on-chip memory"));
 }
 
 TEST(OmbPrograms, AreAllThere) {
   std::set<std::string_view> names;
   for (const Program& program : programs()) {
     names.insert(program.name);
-    EXPECT_EQ(program.is_collective(), program.family == Family::kCollective || program.family == Family::kOverlap);
+    EXPECT_EQ(program.is_collective(),
+              program.family == Family::kCollective || program.family == Family::kOverlap);
   }
   EXPECT_EQ(names.size(), 27U);
   EXPECT_TRUE(std::ranges::is_sorted(programs(), {}, &Program::name));

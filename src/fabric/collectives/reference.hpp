@@ -20,7 +20,8 @@ struct Inputs {
     /// float64. Whole types as above.
     kFractions,
     /// Whole ones of which every one differs from what another rank has at this place, and from what the same
-    /// rank has there with the seeds around: of int8 128 ranks and seeds, float16 2049, others 2^24. No sum of
+    /// rank has there with the seeds around: of int8 128 ranks and seeds, float16 2049, others 2^24. No sum
+    /// of
     /// `summands` of them is rounded or leaves the type, where a library may saturate or wrap around; so many
     /// times fewer ranks and seeds differ then.
     kDistinct,

@@ -139,7 +139,8 @@ fabric::Region TransportCaller::region(const View& elements) {
   if (behind != areas_.begin()) {
     const auto& [first, area] = *std::prev(behind);
     const auto offset = static_cast<std::size_t>(view.data - first);
-    // A message without elements has those of `nothing_`: of one without bytes a transport may make none at all.
+    // A message without elements has those of `nothing_`: of one without bytes a transport may make none at
+    // all.
     if (offset + view.bytes() <= area.region.bytes)
       return {area.region.buffer, area.region.offset + offset, view.bytes()};
   }

@@ -61,11 +61,17 @@ class Boards final : public Measurer {
 };
 
 microbench::Options Boards::options_of(std::size_t bytes, collectives::Type type) const {
-  std::vector<std::string> words{operation_of(program_), "--transport", options_.transport,
-                                 "--ranks",              std::to_string(ranks_.size()),
-                                 "--sizes",              std::to_string(bytes),
-                                 "--type",               std::string(collectives::name_of(type)),
-                                 "--root",               std::to_string(options_.root)};
+  std::vector<std::string> words{operation_of(program_),
+                                 "--transport",
+                                 options_.transport,
+                                 "--ranks",
+                                 std::to_string(ranks_.size()),
+                                 "--sizes",
+                                 std::to_string(bytes),
+                                 "--type",
+                                 std::string(collectives::name_of(type)),
+                                 "--root",
+                                 std::to_string(options_.root)};
   if (program_.windows > 0) words.insert(words.end(), {"--messages", std::to_string(options_.window)});
   words.insert(words.end(), options_.of_boards.begin(), options_.of_boards.end());
   return std::get<microbench::Options>(microbench::parse_options(words));

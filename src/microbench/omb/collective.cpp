@@ -100,7 +100,10 @@ class Collective final : public Measurer {
 };
 
 Shape Collective::shape(std::size_t bytes, Type type) const {
-  Shape made{.operation = program_.operation, .type = type, .root = options_.root, .has_counts = program_.has_counts};
+  Shape made{.operation = program_.operation,
+             .type = type,
+             .root = options_.root,
+             .has_counts = program_.has_counts};
   made.count = bytes / collectives::bytes_of(type);
   // OMB's size is that of all parts.
   if (made.operation == Operation::kReduceScatter) made.count /= static_cast<std::size_t>(ranks_.size());
@@ -116,8 +119,10 @@ Collective::Plan Collective::plan(std::size_t bytes, Type type) const {
   if (options_.has_many_buffers) {
     const auto window = static_cast<std::size_t>(options_.window);
     // All ranks need as many: by the largest operands of any.
-    const std::size_t most = device::whole_pages(made.shape.count * width * static_cast<std::size_t>(ranks_.size()));
-    made.slots = std::clamp<std::size_t>(kCheckedBytes / std::max<std::size_t>(most, 1), 2, std::max<std::size_t>(window, 2));
+    const std::size_t most =
+        device::whole_pages(made.shape.count * width * static_cast<std::size_t>(ranks_.size()));
+    made.slots = std::clamp<std::size_t>(kCheckedBytes / std::max<std::size_t>(most, 1), 2,
+                                         std::max<std::size_t>(window, 2));
   }
   for (std::size_t slot = 0; slot < made.slots; ++slot) {
     made.sent.push_back(slot * sent);
@@ -210,7 +215,8 @@ void Collective::checked(const Plan& plan, Found& found, bool is_last) {
 }
 
 template <typename Measured>
-void Collective::repeat(const Plan& plan, const Iterations& iterations, Found& found, const Measured& measured) {
+void Collective::repeat(const Plan& plan, const Iterations& iterations, Found& found,
+                        const Measured& measured) {
   ++seed_;
   for (std::size_t slot = 0; slot < plan.slots; ++slot) fill(plan, slot);
   ranks_.barrier();
@@ -272,7 +278,8 @@ Row Collective::measure(std::size_t bytes, Type type) {
   });
   Row row{.bytes = program_.has_sizes() ? bytes : 0, .type = type, .algorithm = carrier_->algorithm()};
   if (program_.family == Family::kOverlap) {
-    const double own_mean = std::accumulate(seconds.begin(), seconds.end(), 0.0) / static_cast<double>(seconds.size());
+    const double own_mean =
+        std::accumulate(seconds.begin(), seconds.end(), 0.0) / static_cast<double>(seconds.size());
     row.overlap = overlapped(used, iterations, own_mean, found);
   }
   checked(used, found, true);

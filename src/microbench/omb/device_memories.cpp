@@ -51,8 +51,9 @@ int bank_of(const device::DeviceInfo& info, const Options& options, Placement pl
   if (info.device_class != device::DeviceClass::kFpga) {
     if (place == Placement::kDevice && !bank) return -1;
     if (bank) throw bad_use(fmt::format("{} has no banks that can be chosen", info.name), "leave out --bank");
-    throw bad_use(fmt::format("{} has no {} of its own ({})", info.name, words_of(place), static_cast<char>(place)),
-                  "use D, or an FPGA that has it");
+    throw bad_use(
+        fmt::format("{} has no {} of its own ({})", info.name, words_of(place), static_cast<char>(place)),
+        "use D, or an FPGA that has it");
   }
   if (options.bitstream.empty()) throw lacking(fmt::format("{} without a bitstream", info.name), place);
   if (!bank && place != Placement::kDevice) {
@@ -82,12 +83,12 @@ DeviceMemories::DeviceMemories(const device::Device& device, const Options& opti
 }
 
 std::unique_ptr<fabric::Memory> DeviceMemories::allocate(std::size_t bytes) const {
-  return std::make_unique<fabric::Memory>(device::Buffer(device_, std::max<std::size_t>(bytes, 1), kind_, bank_),
-                                          device_.queue());
+  return std::make_unique<fabric::Memory>(
+      device::Buffer(device_, std::max<std::size_t>(bytes, 1), kind_, bank_), device_.queue());
 }
 
 std::size_t DeviceMemories::room(std::size_t wanted) const {
-  const std::size_t said = static_cast<std::size_t>(device_.info().max_allocation_bytes);
+  const auto said = static_cast<std::size_t>(device_.info().max_allocation_bytes);
   std::size_t bytes = std::min(wanted, said);
   if (bank_ < 0) return bytes;
   // What a bank holds no runtime says.

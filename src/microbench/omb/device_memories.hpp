@@ -12,8 +12,8 @@
 
 namespace fabricmark::microbench::omb {
 
-/// The number of the bank that has memory of that kind; -1: the device has one kind, and it is that. Throws Error
-/// (bad use) where there is none, which names what an FPGA's bitstream is built with.
+/// The number of the bank that has memory of that kind; -1: the device has one kind, and it is that. Throws
+/// Error (bad use) where there is none, which names what an FPGA's bitstream is built with.
 int bank_of(const device::DeviceInfo& info, const Options& options, Placement place);
 
 /// A device's memory of one kind, and the kernel that touches it.

@@ -1,5 +1,5 @@
-// Micro-benchmarks as the OSU Micro-Benchmarks have them, between the memories of hosts and of devices, with every
-// result checked. It does what it is called: fm_latency and the others are links to it.
+// Micro-benchmarks as the OSU Micro-Benchmarks have them, between the memories of hosts and of devices, with
+// every result checked. It does what it is called: fm_latency and the others are links to it.
 #include <fmt/format.h>
 
 #include <chrono>
@@ -31,17 +31,20 @@ constexpr const char* kOwnName = "fm_omb";
 
 std::unique_ptr<Measurer> measurer_of(Communicator& ranks, const Options& options) {
   if (is_over_boards(options)) return measure_boards(ranks, options);
-  return options.program->is_collective() ? measure_collective(ranks, options) : measure_pairs(ranks, options);
+  return options.program->is_collective() ? measure_collective(ranks, options)
+                                          : measure_pairs(ranks, options);
 }
 
 /// What the times are, unless they are measured.
 std::string kind_of(const Options& options, const Measurer& measurer) {
   if (is_over_boards(options)) {
-    return fmt::format("modelled: times of a described system over {}; Emulation(us) is this machine's wall "
-                       "clock, which says nothing about hardware",
-                       options.transport);
+    return fmt::format(
+        "modelled: times of a described system over {}; Emulation(us) is this machine's wall "
+        "clock, which says nothing about hardware",
+        options.transport);
   }
-  return measurer.device().emulated() ? "emulated: the wall clock of an emulator says nothing about hardware" : "";
+  return measurer.device().emulated() ? "emulated: the wall clock of an emulator says nothing about hardware"
+                                      : "";
 }
 
 void print(const Communicator& ranks, const Options& options, const std::string& text) {
@@ -117,7 +120,7 @@ int main(int argc, char** argv) {
   std::variant<Options, std::string> parsed;
   std::optional<Error> refused;
   try {
-    if (command[0] == kOwnName && command.size() > 1 && !command[1].starts_with("-")) {
+    if (command[0] == kOwnName && command.size() > 1 && !command[1].starts_with('-')) {
       command.erase(command.begin());  // fm_omb latency ...
       command[0] = "fm_" + command[0];
     }

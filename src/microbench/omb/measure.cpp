@@ -20,7 +20,8 @@ double Overlap::share(double pure_seconds) const {
 }
 
 std::size_t Row::measuring() const {
-  return static_cast<std::size_t>(std::ranges::count_if(seconds, [](const auto& one) { return !one.empty(); }));
+  return static_cast<std::size_t>(
+      std::ranges::count_if(seconds, [](const auto& one) { return !one.empty(); }));
 }
 
 double Row::mean() const {
@@ -49,15 +50,16 @@ double Row::percentile(int percent) const {
     std::ranges::transform(means, one, means.begin(), std::plus<>());
   }
   for (double& value : means) value /= static_cast<double>(measuring());
-  const auto place = std::max<std::size_t>((means.size() * static_cast<std::size_t>(percent) + 99) / 100, 1) - 1;
+  const auto place =
+      std::max<std::size_t>((means.size() * static_cast<std::size_t>(percent) + 99) / 100, 1) - 1;
   std::ranges::nth_element(means, means.begin() + static_cast<std::ptrdiff_t>(place));
   return means[place];
 }
 
 void gather(runtime::Communicator& ranks, const std::vector<double>& seconds, const Found& found, Row& row) {
   row.seconds = ranks.all_gather_numbers(seconds);
-  const auto numbers = ranks.all_gather_numbers({static_cast<double>(found.checked),
-                                                 static_cast<double>(found.wrong), found.expected, found.actual});
+  const auto numbers = ranks.all_gather_numbers(
+      {static_cast<double>(found.checked), static_cast<double>(found.wrong), found.expected, found.actual});
   const auto places = ranks.all_gather_texts(found.place);
   row.found = {};
   for (std::size_t rank = 0; rank < numbers.size(); ++rank) {

@@ -30,9 +30,10 @@ struct Overlap {
 struct Row {
   std::size_t bytes = 0;
   collectives::Type type = collectives::Type::kInt8;
-  std::size_t window = 1;    ///< messages of one measured round
-  std::string algorithm{};   ///< of an operation
-  runtime::Result::PerRank seconds{};  ///< [rank][iteration] of one message or operation; none: only took part
+  std::size_t window = 1;   ///< messages of one measured round
+  std::string algorithm{};  ///< of an operation
+  runtime::Result::PerRank
+      seconds{};  ///< [rank][iteration] of one message or operation; none: only took part
   std::optional<Overlap> overlap{};
   /// [rank] by the wall clock of the emulation, where `seconds` are modelled; else empty.
   std::vector<double> emulation_seconds{};

@@ -53,7 +53,8 @@ void read_sizes(const std::string& text, Options& options) {
   if (!last.empty()) options.largest = number_of(last, "-m");
   constexpr std::size_t kMost = std::size_t{1} << 30U;
   if (text == ":" || options.smallest == 0 || options.smallest > options.largest || options.largest > kMost) {
-    throw bad_use(fmt::format("-m '{}' has no sizes", text), "write for example 4096 or 1:4194304, up to 1 GiB");
+    throw bad_use(fmt::format("-m '{}' has no sizes", text),
+                  "write for example 4096 or 1:4194304, up to 1 GiB");
   }
 }
 
@@ -80,7 +81,8 @@ void read_percentiles(const std::string& text, Options& options) {
     const std::size_t end = std::min(text.find(',', start), text.size());
     const std::size_t one = number_of(std::string_view(text).substr(start, end - start), "-z");
     if (one == 0 || one > 99) {
-      throw bad_use(fmt::format("-z {}: there is no such percentile", one), "give some of 1 to 99: -z50,90,99");
+      throw bad_use(fmt::format("-z {}: there is no such percentile", one),
+                    "give some of 1 to 99: -z50,90,99");
     }
     options.percentiles.push_back(static_cast<int>(one));
     start = end + 1;
@@ -89,8 +91,8 @@ void read_percentiles(const std::string& text, Options& options) {
 
 void read_banks(const std::vector<std::string>& words, Options& options) {
   for (const std::string& word : words) {
-    const std::size_t letter = word.size() > 2 && word[1] == '=' ? std::string_view("DBP").find(word[0])
-                                                                 : std::string::npos;
+    const std::size_t letter =
+        word.size() > 2 && word[1] == '=' ? std::string_view("DBP").find(word[0]) : std::string::npos;
     if (letter == std::string::npos) {
       throw bad_use(fmt::format("--bank '{}' names no memory", word), "write for example --bank B=0");
     }
@@ -100,8 +102,9 @@ void read_banks(const std::vector<std::string>& words, Options& options) {
 
 void read_places(const std::vector<std::string>& words, Options& options) {
   if (words.size() == 1 || words.size() > 2) {
-    throw bad_use(fmt::format("{} letters for two sides", words.size()),
-                  "give one for each side, such as D D; H host, D device, B high-bandwidth, P on-chip memory");
+    throw bad_use(
+        fmt::format("{} letters for two sides", words.size()),
+        "give one for each side, such as D D; H host, D device, B high-bandwidth, P on-chip memory");
   }
   for (std::size_t side = 0; side < words.size(); ++side) {
     if (words[side].size() != 1 || std::string_view("HDBP").find(words[side]) == std::string::npos) {
@@ -142,7 +145,8 @@ void add_omb(CLI::App& app, Options& options, Words& words) {
                "check every iteration, and say so for each size (without it: the first and last ones)");
   app.add_flag("-f,--full", options.is_full, "least and greatest times, too");
   app.add_option("-z,--tail-lat", words.percentiles, "percentiles, such as -z50,90,99 [none; -z: these]");
-  app.add_option("-T,--type", words.type, "mpi_char, mpi_int, mpi_float or all [sums: mpi_int; else mpi_char]");
+  app.add_option("-T,--type", words.type,
+                 "mpi_char, mpi_int, mpi_float or all [sums: mpi_int; else mpi_char]");
   app.add_option("-b,--buffer-num", words.buffers, "single or multiple: reuse of buffers [single]");
   app.add_option("-d,--accelerator", words.api,
                  "whose device memory: opencl, sycl or none [as the letters and the runtime say]");
@@ -161,9 +165,12 @@ void add_own(CLI::App& app, Options& options, Words& words) {
   app.add_option("--timeout", options.timeout_seconds, "seconds to wait for another rank [60]")
       ->check(CLI::Range(0.1, 1e6));
   add_selection(app, options.selection);
-  app.add_option("--memory", options.memory, "of a device: buffer, or svm, which any MPI library reads [buffer]");
-  app.add_option("--bitstream", options.bitstream, "of an FPGA: kernels/common/touch.cl, built for its board");
-  app.add_option("--bank", words.banks, "number of a memory of the bitstream, as B=0; may be given several times")
+  app.add_option("--memory", options.memory,
+                 "of a device: buffer, or svm, which any MPI library reads [buffer]");
+  app.add_option("--bitstream", options.bitstream,
+                 "of an FPGA: kernels/common/touch.cl, built for its board");
+  app.add_option("--bank", words.banks,
+                 "number of a memory of the bitstream, as B=0; may be given several times")
       ->allow_extra_args(false);
   app.add_option("--limit", options.limit, "GB/s that the link can carry: more makes a run invalid");
   app.add_flag("--inject-fault", options.has_fault, "make one element of a result wrong");

@@ -18,7 +18,7 @@ namespace fabricmark::microbench::omb {
 /// Where a side's messages lie, by OMB-FPGA's letters.
 enum class Placement : char {
   kHost = 'H',
-  kDevice = 'D',     ///< a device's memory, of an FPGA its DDR
+  kDevice = 'D',  ///< a device's memory, of an FPGA its DDR
   kHighBandwidth = 'B',
   kOnChip = 'P',
 };
@@ -38,9 +38,9 @@ struct Options {
   std::optional<std::size_t> iterations{};
   std::optional<std::size_t> warmup{};
   int window = 64;
-  int probes = 0;            ///< looks at an operation that does not block, while the rank computes
-  bool checks_all = false;   ///< results of every iteration, and says so for every size
-  bool is_full = false;      ///< least and greatest times, too
+  int probes = 0;           ///< looks at an operation that does not block, while the rank computes
+  bool checks_all = false;  ///< results of every iteration, and says so for every size
+  bool is_full = false;     ///< least and greatest times, too
   std::vector<int> percentiles{};
   std::vector<collectives::Type> types{};
   bool has_many_buffers = false;
@@ -51,11 +51,11 @@ struct Options {
   int root = 0;
   double timeout_seconds = 60;
   device::Selection selection{};
-  std::string memory = "buffer";         ///< of a device: buffer or svm
-  std::string bitstream;                 ///< with the kernel that touches memory
+  std::string memory = "buffer";              ///< of a device: buffer or svm
+  std::string bitstream;                      ///< with the kernel that touches memory
   std::array<std::optional<int>, 3> banks{};  ///< of D, B and P, where a bitstream numbers them
-  std::optional<double> limit{};         ///< most that the way can carry [GB/s]
-  bool has_fault = false;                ///< one element is made wrong
+  std::optional<double> limit{};              ///< most that the way can carry [GB/s]
+  bool has_fault = false;                     ///< one element is made wrong
   std::optional<std::string> json{};
   std::vector<std::string> of_boards{};  ///< options for an emulated fabric, as fm_collective takes them
 

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdlib>
 #include <string_view>
+#include <utility>
 
 #include "base/error.hpp"
 #include "microbench/common/measured_transport.hpp"
@@ -15,7 +16,7 @@ namespace fabricmark::microbench::omb {
 namespace {
 
 constexpr std::array kBoardTransports{"accl-udp", "accl-tcp", "accl-rdma", "channels"};
-constexpr std::array kBoardOptions{"--system", "--issuer", "--mode", "--topology", "--mtu",
+constexpr std::array kBoardOptions{"--system", "--issuer",  "--mode", "--topology", "--mtu",
                                    "--window", "--workers", "--drop", "--algorithm"};
 
 bool is_sycl() {
@@ -62,8 +63,9 @@ void settle_transport(Options& options) {
                   "use D D, or --transport mpi or cpu");
   }
   if (!options.is_on_hosts() && options.transport == "cpu") {
-    throw bad_use(fmt::format("--transport cpu moves messages between hosts, but {} is not", options.placement()),
-                  "use H H, or --transport host or mpi");
+    throw bad_use(
+        fmt::format("--transport cpu moves messages between hosts, but {} is not", options.placement()),
+        "use H H, or --transport host or mpi");
   }
 }
 
@@ -108,7 +110,7 @@ void take_board_options(std::vector<std::string>& arguments, Options& options) {
       throw bad_use(fmt::format("{} is given without a value", name), "give one");
     }
   }
-  arguments = left;
+  arguments = std::move(left);
 }
 
 void settle(Options& options) {

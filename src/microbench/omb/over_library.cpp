@@ -43,7 +43,8 @@ class OverLibrary final : public Carrier {
     received_ = device::HostArray<std::byte>(received_bytes);
   }
   [[nodiscard]] std::size_t room() const override {
-    return static_cast<std::size_t>(available_memory_bytes()) / (4 * static_cast<std::size_t>(ranks_.local_size()));
+    return static_cast<std::size_t>(available_memory_bytes()) /
+           (4 * static_cast<std::size_t>(ranks_.local_size()));
   }
   void write_sent(std::size_t place, std::span<const std::byte> bytes) override {
     std::memcpy(sent_.data() + place, bytes.data(), bytes.size());

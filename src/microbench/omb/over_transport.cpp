@@ -65,11 +65,15 @@ class OverTransport final : public Carrier {
     received_ = memory(received_bytes);
   }
   [[nodiscard]] std::size_t room() const override;
-  void write_sent(std::size_t place, std::span<const std::byte> bytes) override { sent_->write(place, bytes); }
+  void write_sent(std::size_t place, std::span<const std::byte> bytes) override {
+    sent_->write(place, bytes);
+  }
   void write_received(std::size_t place, std::span<const std::byte> bytes) override {
     received_->write(place, bytes);
   }
-  void read_received(std::size_t place, std::span<std::byte> bytes) override { received_->read(place, bytes); }
+  void read_received(std::size_t place, std::span<std::byte> bytes) override {
+    received_->read(place, bytes);
+  }
   void touch() override {
     if (!memories_) return;
     memories_->touch(*sent_);
@@ -168,14 +172,15 @@ class OverTransport final : public Carrier {
 
 std::size_t OverTransport::room() const {
   constexpr std::size_t kWanted = std::size_t{1} << 32U;
-  const std::size_t on_host =
-      static_cast<std::size_t>(available_memory_bytes()) / (8 * static_cast<std::size_t>(ranks_.local_size()));
+  const std::size_t on_host = static_cast<std::size_t>(available_memory_bytes()) /
+                              (8 * static_cast<std::size_t>(ranks_.local_size()));
   if (!memories_) return on_host;
   const std::size_t on_device = memories_->room(kWanted);
   return measured_.device().is_in_host_memory() ? std::min(on_host, on_device) : on_device;
 }
 
-collectives::View OverTransport::view(Memory& memory, std::size_t place, const Shape& shape, std::size_t count) {
+collectives::View OverTransport::view(Memory& memory, std::size_t place, const Shape& shape,
+                                      std::size_t count) {
   if (count == 0) return {nullptr, 0, shape.type};
   return views_.emplace_back(
       caller_->adopt({&memory, place, count * collectives::bytes_of(shape.type)}, shape.type));

@@ -26,8 +26,8 @@ class Pairs final : public Measurer {
         pairs_(pairs_of(ranks, program_)),
         carrier_(make_carrier(ranks, options)),
         pair_(*carrier_, peer(), ranks.rank() < pairs_),
-        room_(static_cast<std::size_t>(ranks.all_reduce_min(
-            static_cast<std::int64_t>(std::min(carrier_->room(), kMostRoom))))),
+        room_(static_cast<std::size_t>(
+            ranks.all_reduce_min(static_cast<std::int64_t>(std::min(carrier_->room(), kMostRoom))))),
         largest_(largest_of(options)) {
     if (largest_ < options.smallest) {
       throw bad_use(fmt::format("no memory for messages of {} B", options.smallest), "choose smaller ones");
@@ -62,8 +62,8 @@ class Pairs final : public Measurer {
     const std::size_t fitting = std::min(kCheckedBytes, room_ / 2) / slots(bytes, 1).stride;
     return std::clamp<std::size_t>(fitting, 1, window());
   }
-  /// Of a device's own memory each message of a window has a place, too: no kernel can touch the memory between
-  /// two of them, and of the same place a runtime might copy only the first one.
+  /// Of a device's own memory each message of a window has a place, too: no kernel can touch the memory
+  /// between two of them, and of the same place a runtime might copy only the first one.
   [[nodiscard]] std::size_t timed_slots(std::size_t bytes) const {
     const bool is_copied = carrier_->is_touched() && !carrier_->device().is_in_host_memory();
     const std::size_t wanted = options_.has_many_buffers ? static_cast<std::size_t>(options_.window)
@@ -75,14 +75,16 @@ class Pairs final : public Measurer {
   [[nodiscard]] std::size_t memory_bytes(std::size_t bytes) const {
     std::size_t most = 0;
     for (std::size_t size = options_.smallest; size <= bytes; size *= 2) {
-      most = std::max({most, slots(size, checked_slots(size)).total(), slots(size, timed_slots(size)).total()});
+      most =
+          std::max({most, slots(size, checked_slots(size)).total(), slots(size, timed_slots(size)).total()});
     }
     return most;
   }
   [[nodiscard]] std::size_t largest_of(const Options& options) const;
 
   void fill(std::uint64_t seed, const Slots& slots, Type type);
-  void check(std::uint64_t seed, const Slots& slots, std::size_t count, Type type, Found& found, bool is_last);
+  void check(std::uint64_t seed, const Slots& slots, std::size_t count, Type type, Found& found,
+             bool is_last);
   void check_part(std::uint64_t seed, std::size_t place, Elements& expected, const std::string& what,
                   Found& found, bool is_spoilt);
   void round() {
@@ -110,7 +112,8 @@ class Pairs final : public Measurer {
 
 std::size_t Pairs::largest_of(const Options& options) const {
   std::size_t found = 0;
-  for (std::size_t bytes = options.smallest; bytes <= options.largest && memory_bytes(bytes) <= room_; bytes *= 2)
+  for (std::size_t bytes = options.smallest; bytes <= options.largest && memory_bytes(bytes) <= room_;
+       bytes *= 2)
     found = bytes;
   return found;
 }
@@ -157,7 +160,8 @@ void Pairs::check(std::uint64_t seed, const Slots& slots, std::size_t used, Type
   if (!takes_part() || receives_messages()) return;
   Elements expected(kAnswerBytes, Type::kInt8);
   collectives::fill_input(inputs_of(seed), pair_.peer(), expected.view(), slots.count * count);
-  check_part(seed, slots.answer(), expected, fmt::format("the answer of rank {}", pair_.peer()), found, false);
+  check_part(seed, slots.answer(), expected, fmt::format("the answer of rank {}", pair_.peer()), found,
+             false);
 }
 
 void Pairs::checked_round(std::size_t bytes, Type type, Found& found, bool is_last) {
@@ -224,7 +228,9 @@ Row Pairs::measure(std::size_t bytes, Type type) {
   check(seed_, own, used, type, found, false);  // what the last of them have left
   checked_round(bytes, type, found, true);
   if (!takes_part() || !pair_.is_first()) seconds.clear();
-  Row row{.bytes = bytes, .type = type, .window = window() * static_cast<std::size_t>(std::max(program_.windows, 1))};
+  Row row{.bytes = bytes,
+          .type = type,
+          .window = window() * static_cast<std::size_t>(std::max(program_.windows, 1))};
   gather(ranks_, seconds, found, row);
   return row;
 }

@@ -37,7 +37,7 @@ struct Program {
 
   // Of collective operations.
   collectives::Operation operation = collectives::Operation::kBarrier;
-  bool has_counts = false;  ///< ranks say how much each of them has, as MPI_Gatherv has it
+  bool has_counts = false;  ///< ranks say how much each of them has, as in the calls of MPI that end in v
 
   [[nodiscard]] bool is_collective() const { return round == nullptr; }
   [[nodiscard]] bool has_sizes() const {

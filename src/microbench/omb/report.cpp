@@ -98,17 +98,16 @@ void Filler::add_lap(const Row& row, const std::string& lap) {
 
 void Filler::add_rates(const Row& row, const std::string& lap) {
   const auto rate = [&](const std::string& name, double work) {
-    result_.metrics.push_back(
-        {name, axes(row), lap, "GB/s", 1e-9, Better::kHigher, work, "B", kind(row)});
+    result_.metrics.push_back({name, axes(row), lap, "GB/s", 1e-9, Better::kHigher, work, "B", kind(row)});
   };
   const Program& program = *options_.program;
   const auto bytes = static_cast<double>(row.bytes);
   if (!program.is_collective()) {
-    const double messages = static_cast<double>(row.window * row.measuring());
+    const auto messages = static_cast<double>(row.window * row.measuring());
     rate("bandwidth", bytes * messages);
     if (program.family == Family::kRate) {
-      result_.metrics.push_back({"message_rate", axes(row), lap, "1/s", 1, Better::kHigher, messages, "messages",
-                                 kind(row)});
+      result_.metrics.push_back(
+          {"message_rate", axes(row), lap, "1/s", 1, Better::kHigher, messages, "messages", kind(row)});
     }
   } else if (row.bytes > 0) {
     const auto ranks = static_cast<int>(row.seconds.size());
@@ -125,8 +124,8 @@ void Filler::add_rates(const Row& row, const std::string& lap) {
 void Filler::add_derived(const Row& row, const std::string& name, const std::string& unit, double value,
                          const std::string& formula, const std::string& statistic) {
   const bool is_higher = unit == "GB/s" || unit == "%";
-  result_.derived.push_back({name, axes(row, statistic), unit, is_higher ? Better::kHigher : Better::kLower, value,
-                             value, formula, kind(row)});
+  result_.derived.push_back({name, axes(row, statistic), unit, is_higher ? Better::kHigher : Better::kLower,
+                             value, value, formula, kind(row)});
 }
 
 void Filler::add_statistics(const Row& row) {
@@ -137,8 +136,8 @@ void Filler::add_statistics(const Row& row) {
   };
   for (const int percent : options_.percentiles) {
     const double seconds = row.percentile(is_rate() ? 100 - percent : percent);
-    add_derived(row, name, unit, value(seconds), "of all iterations, each the mean of all ranks (nearest rank)",
-                fmt::format("P{}", percent));
+    add_derived(row, name, unit, value(seconds),
+                "of all iterations, each the mean of all ranks (nearest rank)", fmt::format("P{}", percent));
   }
   if (!options_.is_full || is_rate()) return;
   add_derived(row, name, unit, value(row.least()), "least mean of a rank", "minimum");
@@ -153,12 +152,13 @@ void Filler::add_overlap(const Row& row) {
   add_derived(row, "init", "us", one.init * 1e6, formula);
   add_derived(row, "mpi_test", "us", one.test * 1e6, formula);
   add_derived(row, "mpi_wait", "us", one.wait * 1e6, formula);
-  add_derived(row, "overlap", "%", one.share(row.mean()), "100 - (overall - compute) / latency * 100, at least 0");
+  add_derived(row, "overlap", "%", one.share(row.mean()),
+              "100 - (overall - compute) / latency * 100, at least 0");
 }
 
 void Filler::add(const Row& row) {
-  const std::string lap = fmt::format("{} B{}", row.bytes,
-                                      options_.types.size() > 1 ? fmt::format(" {}", mpi_name(row.type)) : "");
+  const std::string lap = fmt::format(
+      "{} B{}", row.bytes, options_.types.size() > 1 ? fmt::format(" {}", mpi_name(row.type)) : "");
   add_lap(row, lap);
   if (!is_rate()) {
     result_.metrics.push_back({"latency", axes(row), lap, "us", 1e6, Better::kLower, 0, "", kind(row)});
@@ -199,14 +199,16 @@ void set_parameters(const Options& options, runtime::Parameters& parameters) {
 }
 
 /// Of all sizes of a type.
-runtime::Result::RankVerdict verdict_of(const Options& options, collectives::Type type, const std::vector<Row>& rows) {
+runtime::Result::RankVerdict verdict_of(const Options& options, collectives::Type type,
+                                        const std::vector<Row>& rows) {
   const std::string of_type = options.types.size() > 1 ? fmt::format(" {}", mpi_name(type)) : "";
   runtime::Verdict verdict{.name = std::string(options.program->name) + of_type, .measure = kWrongElements};
   int rank = 0;
   for (const Row& row : rows) {
     if (row.type != type) continue;
     if (row.found.wrong > 0 && !verdict.worst) {
-      verdict.worst = {fmt::format("{}, {} B", row.found.place, row.bytes), row.found.expected, row.found.actual};
+      verdict.worst = {fmt::format("{}, {} B", row.found.place, row.bytes), row.found.expected,
+                       row.found.actual};
       rank = row.wrong_rank;
     }
     verdict.error += static_cast<double>(row.found.wrong);
@@ -216,7 +218,8 @@ runtime::Result::RankVerdict verdict_of(const Options& options, collectives::Typ
 }
 
 /// That no size went faster than its way can carry.
-runtime::Result::RankVerdict limit_verdict(const Limit& limit, const Options& options, const std::vector<Row>& rows) {
+runtime::Result::RankVerdict limit_verdict(const Limit& limit, const Options& options,
+                                           const std::vector<Row>& rows) {
   const int directions = options.program->windows == 2 ? 2 : 1;
   runtime::Verdict verdict{.name = "bandwidth above the limit",
                            .threshold = limit.bytes_per_second * directions * kLimitMargin * 1e-9,
@@ -257,12 +260,14 @@ runtime::Result result_of(runtime::Communicator& ranks, const Options& options, 
   }
   Filler filler(options, result);
   for (const Row& row : rows) filler.add(row);
-  for (const collectives::Type type : options.types) result.verdicts.push_back(verdict_of(options, type, rows));
+  for (const collectives::Type type : options.types)
+    result.verdicts.push_back(verdict_of(options, type, rows));
   if (limit && !options.program->is_collective() && options.program->windows > 0) {
     result.verdicts.push_back(limit_verdict(*limit, options, rows));
   }
   result.notes = measurer.notes();
-  const bool is_valid = std::ranges::all_of(result.verdicts, [](const auto& one) { return one.verdict.passed(); });
+  const bool is_valid =
+      std::ranges::all_of(result.verdicts, [](const auto& one) { return one.verdict.passed(); });
   result.exit_code = static_cast<int>(is_valid ? ExitCode::kValid : ExitCode::kInvalidResult);
   runtime::check_kinds(result);
   return result;
@@ -273,9 +278,9 @@ std::string closing_text(const runtime::Result& result) {
   for (const std::string& note : result.notes) text += fmt::format("# note: {}\n", note);
   for (const auto& [verdict, rank] : result.verdicts) {
     if (verdict.passed()) continue;
-    text += fmt::format("# INVALID: {}: {:g} {}; the first: {} on rank {}: expected {:g}, is {:g}\n", verdict.name,
-                        verdict.error, verdict.measure, verdict.worst->place, rank, verdict.worst->expected,
-                        verdict.worst->actual);
+    text += fmt::format("# INVALID: {}: {:g} {}; the first: {} on rank {}: expected {:g}, is {:g}\n",
+                        verdict.name, verdict.error, verdict.measure, verdict.worst->place, rank,
+                        verdict.worst->expected, verdict.worst->actual);
   }
   if (text.find("# INVALID") == std::string::npos) {
     std::size_t checked = 0;

@@ -73,7 +73,7 @@ std::vector<double> values(const Options& options, const Row& row) {
       const Overlap& one = row.overlap.value_or(Overlap{});
       const double share = one.share(row.mean());
       if (!options.is_full) return {one.overall * us, one.compute * us, row.mean() * us, share};
-      return {one.overall * us, one.compute * us,  one.init * us,      one.test * us, one.wait * us,
+      return {one.overall * us, one.compute * us, one.init * us,       one.test * us, one.wait * us,
               row.mean() * us,  row.least() * us, row.greatest() * us, share};
     }
     case Family::kLatency:
@@ -85,8 +85,8 @@ std::vector<double> values(const Options& options, const Row& row) {
 
 /// Whether -f adds columns behind the value.
 bool has_extremes(const Options& options) {
-  return options.is_full && (options.program->family == Family::kLatency ||
-                             options.program->family == Family::kCollective);
+  return options.is_full &&
+         (options.program->family == Family::kLatency || options.program->family == Family::kCollective);
 }
 
 }  // namespace
@@ -103,7 +103,8 @@ std::string title(const Options& options, int ranks, const std::string& kind) {
   text += fmt::format("# by {} {} of Fabricmark, in the format of the OSU Micro-Benchmarks\n",
                       options.program_name, version());
   if (!kind.empty()) text += fmt::format("# {}\n", kind);
-  if (program.family == Family::kOverlap) text += "# Overall = Coll. Init + Compute + MPI_Test + MPI_Wait\n\n";
+  if (program.family == Family::kOverlap)
+    text += "# Overall = Coll. Init + Compute + MPI_Test + MPI_Wait\n\n";
   if (!options.is_on_hosts() && !program.is_collective()) {
     text += fmt::format("# Send Buffer on {} and Receive Buffer on {}\n", side_words(options.places[0]),
                         side_words(options.places[1]));

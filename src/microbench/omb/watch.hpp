@@ -2,9 +2,9 @@
 
 #include <atomic>
 #include <chrono>
+#include <condition_variable>
 #include <cstdint>
 #include <mutex>
-#include <condition_variable>
 #include <string>
 #include <thread>
 

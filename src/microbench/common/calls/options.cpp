@@ -22,9 +22,9 @@ namespace {
 
 constexpr const char* kProgram = "fm_collective";
 constexpr std::size_t kLargestBytes = std::size_t{1} << 32U;
-constexpr std::array kActs{std::pair{"send", Act::kSend},           std::pair{"ping_pong", Act::kPingPong},
-                           std::pair{"one_way", Act::kOneWay},      std::pair{"both_ways", Act::kBothWays},
-                           std::pair{"put", Act::kPut},             std::pair{"stream_put", Act::kStreamPut}};
+constexpr std::array kActs{std::pair{"send", Act::kSend},      std::pair{"ping_pong", Act::kPingPong},
+                           std::pair{"one_way", Act::kOneWay}, std::pair{"both_ways", Act::kBothWays},
+                           std::pair{"put", Act::kPut},        std::pair{"stream_put", Act::kStreamPut}};
 
 /// What CLI11 stores before it is read further.
 struct Texts {

@@ -56,7 +56,7 @@ struct Options {
   collectives::Type type = collectives::Type::kFloat32;
   collectives::Reduction reduction = collectives::Reduction::kSum;
   int root = 0;
-  int window = 1;  ///< kOneWay and kBothWays
+  int window = 1;   ///< kOneWay and kBothWays
   double drop = 0;  ///< share of packets
   /// That a call waits for others: of modelled time with an engine, of a message by the wall clock over a
   /// transport.
