@@ -39,38 +39,40 @@ class OverLibrary final : public Carrier {
         watch_(options.timeout_seconds, ranks.rank(), options.program_name) {}
 
   void allocate(std::size_t sent_bytes, std::size_t received_bytes) override {
-    sent_ = device::HostArray<std::byte>(sent_bytes);
-    received_ = device::HostArray<std::byte>(received_bytes);
+    sent_pages_ = device::HostArray<std::byte>(sent_bytes);
+    received_pages_ = device::HostArray<std::byte>(received_bytes);
+    sent_ = sent_pages_.data();
+    received_ = received_pages_.data();
   }
   [[nodiscard]] std::size_t room() const override {
     return static_cast<std::size_t>(available_memory_bytes()) /
            (4 * static_cast<std::size_t>(ranks_.local_size()));
   }
   void write_sent(std::size_t place, std::span<const std::byte> bytes) override {
-    std::memcpy(sent_.data() + place, bytes.data(), bytes.size());
+    std::memcpy(sent_ + place, bytes.data(), bytes.size());
   }
   void write_received(std::size_t place, std::span<const std::byte> bytes) override {
-    std::memcpy(received_.data() + place, bytes.data(), bytes.size());
+    std::memcpy(received_ + place, bytes.data(), bytes.size());
   }
   void read_received(std::size_t place, std::span<std::byte> bytes) override {
-    std::memcpy(bytes.data(), received_.data() + place, bytes.size());
+    std::memcpy(bytes.data(), received_ + place, bytes.size());
   }
 
   void set_type(collectives::Type type) override {
-    width_ = collectives::bytes_of(type);
+    shift_ = type == collectives::Type::kInt8 ? 0 : 2;
     calls_->set_type(library_type(type));
   }
   void send(int to, std::size_t place, std::size_t bytes, int tag) override {
-    watched([&] { calls_->send(to, sent_.data() + place, count(bytes), tag); });
+    watched([&] { calls_->send(to, sent_ + place, count(bytes), tag); });
   }
   void receive(int from, std::size_t place, std::size_t bytes, int tag) override {
-    watched([&] { calls_->receive(from, received_.data() + place, count(bytes), tag); });
+    watched([&] { calls_->receive(from, received_ + place, count(bytes), tag); });
   }
   void start_send(int to, std::size_t place, std::size_t bytes, int tag) override {
-    calls_->start_send(to, sent_.data() + place, count(bytes), tag);
+    calls_->start_send(to, sent_ + place, count(bytes), tag);
   }
   void start_receive(int from, std::size_t place, std::size_t bytes, int tag) override {
-    calls_->start_receive(from, received_.data() + place, count(bytes), tag);
+    calls_->start_receive(from, received_ + place, count(bytes), tag);
   }
   void wait_all() override {
     watched([&] { calls_->wait_all(); });
@@ -94,7 +96,7 @@ class OverLibrary final : public Carrier {
   }
 
  private:
-  [[nodiscard]] int count(std::size_t bytes) const { return static_cast<int>(bytes / width_); }
+  [[nodiscard]] int count(std::size_t bytes) const { return static_cast<int>(bytes >> shift_); }
   template <typename Call>
   void watched(const Call& call) {
     watch_.begin();
@@ -105,9 +107,11 @@ class OverLibrary final : public Carrier {
   runtime::Communicator& ranks_;
   std::unique_ptr<LibraryCalls> calls_;
   Watch watch_;
-  std::size_t width_ = 1;  // of an element of messages
-  device::HostArray<std::byte> sent_;
-  device::HostArray<std::byte> received_;
+  unsigned shift_ = 0;  // an element of messages has 2 to its power bytes
+  device::HostArray<std::byte> sent_pages_;
+  device::HostArray<std::byte> received_pages_;
+  std::byte* sent_ = nullptr;
+  std::byte* received_ = nullptr;
   std::vector<LibraryCalls::Collective> prepared_;  // [slot]
   std::vector<int> counts_;
   std::vector<int> parts_;
@@ -133,8 +137,8 @@ void OverLibrary::prepare(const Shape& shape, std::span<const std::size_t> sent_
     const auto operand = [&](auto count_of) {
       return count_of(shape.operation, ranks_.rank(), shape.root, ranks_.size(), shape.count) > 0;
     };
-    if (operand(collectives::own_count)) one.own = sent_.data() + sent_places[slot];
-    if (operand(collectives::result_count)) one.result = received_.data() + received_places[slot];
+    if (operand(collectives::own_count)) one.own = sent_ + sent_places[slot];
+    if (operand(collectives::result_count)) one.result = received_ + received_places[slot];
     // A broadcast has one memory: the root's is what it sends.
     if (shape.operation == collectives::Operation::kBroadcast && one.own != nullptr) one.result = nullptr;
     prepared_.push_back(one);
