@@ -54,7 +54,7 @@ struct accl_command {
   int peer;  ///< or the root
   int tag;
   unsigned long long count;  ///< elements, of collective operations those of one rank
-  int type;       ///< number of collectives::Type: 0 int32, 1 int64, 2 float16, 3 float32, 4 float64
+  int type;       ///< number of collectives::Type: 0 int32, 1 int64, 2 float16, 3 float32, 4 float64, 5 int8
   int reduction;  ///< 0 sum, 1 min, 2 max
   int operation;  ///< number of collectives::Operation
   int remote;     ///< memory or stream of the peer, for put and stream_put

@@ -46,10 +46,20 @@ std::vector<int> parse_mapping(const std::string& text) {
       throw bad_use("FPGA_MAPPING='" + text + "' is not a list of device indices",
                     "write it like FPGA_MAPPING=2:0:3");
     }
-    mapping.push_back(std::stoi(item));
+    const int index = std::stoi(item);
+    if (std::ranges::find(mapping, index) != mapping.end()) {
+      throw bad_use("FPGA_MAPPING='" + text + "' gives device " + item + " to two ranks",
+                    "name each device once; without the variable ranks share devices");
+    }
+    mapping.push_back(index);
     start = end + 1;
   }
   return mapping;
+}
+
+std::vector<int> mapping_of_environment() {
+  const char* const mapping = std::getenv("FPGA_MAPPING");
+  return mapping == nullptr || *mapping == '\0' ? std::vector<int>{} : parse_mapping(mapping);
 }
 
 std::vector<FoundDevice> find_devices(const Selection& selection) {
@@ -102,7 +112,12 @@ std::vector<FoundDevice> require_devices(const Selection& selection) {
 
 std::size_t mapped_device(const Selection& selection, std::size_t devices, int local_rank) {
   if (selection.mapping.empty()) return static_cast<std::size_t>(local_rank) % devices;
-  const int index = selection.mapping[static_cast<std::size_t>(local_rank) % selection.mapping.size()];
+  if (std::cmp_greater_equal(local_rank, selection.mapping.size())) {
+    throw bad_use("FPGA_MAPPING names " + std::to_string(selection.mapping.size()) +
+                      " devices, and none for local rank " + std::to_string(local_rank),
+                  "name one for each rank of a host");
+  }
+  const int index = selection.mapping[static_cast<std::size_t>(local_rank)];
   if (std::cmp_greater_equal(index, devices)) {
     throw bad_use("FPGA_MAPPING names device " + std::to_string(index) + " but only " +
                       std::to_string(devices) + " match",

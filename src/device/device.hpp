@@ -66,12 +66,14 @@ double last_cache_bytes(const DeviceInfo& info);
 struct Selection {
   std::optional<std::string> platform;
   std::optional<std::string> device;
-  std::vector<int>
-      mapping;  ///< FPGA_MAPPING: device index of each local rank, cyclic; empty: one after another
+  std::vector<int> mapping;  ///< FPGA_MAPPING: device index of each local rank; empty: one after another
 };
 
-/// Reads "2:0:3". Throws Error (bad use) on anything but indices separated by colons.
+/// Reads "2:0:3". Throws Error (bad use) on anything but indices separated by colons, and where one stands
+/// twice.
 std::vector<int> parse_mapping(const std::string& text);
+/// What FPGA_MAPPING says; empty where it is not set. Throws as parse_mapping.
+std::vector<int> mapping_of_environment();
 
 /// Parts of one device that several ranks of this process use at the same time.
 struct Share {

@@ -14,6 +14,7 @@
 
 #include "base/error.hpp"
 #include "base/interface.hpp"
+#include "runtime/library_calls.hpp"
 
 namespace fabricmark::runtime {
 
@@ -115,6 +116,9 @@ class Communicator : public Interface {
   [[nodiscard]] virtual std::string library() const { return {}; }
   /// Whether that library says of itself that it takes such pointers.
   [[nodiscard]] virtual bool takes(DevicePointers /*pointers*/) const { return false; }
+  /// The library's own calls between the ranks; null for ranks that no library connects, and for a part of
+  /// them. Collective.
+  [[nodiscard]] virtual std::unique_ptr<LibraryCalls> library_calls() { return nullptr; }
   [[nodiscard]] bool is_root() const { return rank() == 0; }
 
   /// The first call on every rank of a run: learns which ranks share this host. Collective.

@@ -85,6 +85,11 @@ class MpiCommunicator : public Communicator {
 
   [[nodiscard]] bool takes(DevicePointers pointers) const override { return mpi_takes(pointers); }
 
+  std::unique_ptr<LibraryCalls> library_calls() override {
+    const bool has_all = size() == world_->size;
+    return has_all ? mpi_calls(world_->messages) : nullptr;
+  }
+
   /// By dissemination (Hensgen, Finkel and Manber, "Two algorithms for barrier synchronization", 1988): after
   /// round k a rank knows the largest value of the 2^(k + 1) ranks up to itself.
   std::int64_t all_reduce_max(std::int64_t value) override {

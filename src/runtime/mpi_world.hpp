@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -13,6 +14,7 @@
 
 #include "runtime/communicator.hpp"
 #include "runtime/ledger.hpp"
+#include "runtime/library_calls.hpp"
 
 namespace fabricmark::runtime {
 
@@ -24,6 +26,9 @@ inline void check_mpi(int code, const char* action) {
 
 /// Whether the library says that it takes such pointers; false for one that says nothing.
 bool mpi_takes(DevicePointers pointers);
+
+/// MPI's own calls between the ranks of a communicator. Collective.
+std::unique_ptr<LibraryCalls> mpi_calls(MPI_Comm ranks);
 
 /// Ends the process where MPI itself does not: another rank may be gone while all finalise.
 void end_process_after(std::chrono::seconds limit, int exit_code);

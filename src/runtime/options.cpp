@@ -6,7 +6,6 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <numeric>
 #include <utility>
 
@@ -181,9 +180,7 @@ void read_texts(const Texts& texts, const CLI::App& app, Options& options) {
   }
   options.selection.platform = if_given(texts.platform);
   options.selection.device = if_given(texts.device);
-  if (const char* mapping = std::getenv("FPGA_MAPPING"); mapping != nullptr && *mapping != '\0') {
-    options.selection.mapping = device::parse_mapping(mapping);
-  }
+  options.selection.mapping = device::mapping_of_environment();
   if (!texts.kernel_file.empty()) options.kernel_file = texts.kernel_file;
   if (!texts.bitstream.empty()) options.bitstream = texts.bitstream;
   if (!texts.save_bitstream.empty()) options.save_bitstream = texts.save_bitstream;

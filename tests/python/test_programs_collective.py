@@ -90,7 +90,7 @@ def test_a_wrong_element_is_found(run, operation):
     assert done.document["run"]["exit_code"] == 1
 
 
-@pytest.mark.parametrize("data_type", ["int32", "int64", "float16", "float32", "float64"])
+@pytest.mark.parametrize("data_type", ["int8", "int32", "int64", "float16", "float32", "float64"])
 @pytest.mark.parametrize("reduction", ["sum", "min", "max"])
 def test_types_and_reductions(run, data_type, reduction):
     for issuer in ("host", "logic"):
@@ -226,7 +226,7 @@ WRONG = {
         ("send", "--transport", "accl-udp", "--codec", "float16", "--type", "int32"),
         "int32 does not travel as float16",
     ),
-    "another type": (("send", "--transport", "accl-udp", "--type", "int8"), "float64"),
+    "another type": (("send", "--transport", "accl-udp", "--type", "int16"), "float64"),
     "another reduction": (("reduce", "--transport", "accl-udp", "--reduction", "xor"), "sum"),
     "no rank": (("send", "--transport", "accl-udp", "--ranks", 0), "--ranks"),
     "one rank": (("send", "--transport", "accl-udp", "--ranks", 1), "between ranks 0 and 1"),

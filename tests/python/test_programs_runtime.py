@@ -216,11 +216,18 @@ def test_a_name_that_is_not_there_is_refused_with_what_is(stream, found, option)
 
 
 def test_the_mapping_of_ranks_to_devices_is_taken(stream, found):
-    last = len(found) - 1
-    done = stream.valid(*SHORT, "--ranks", "2", variables={"FPGA_MAPPING": f"{last}:0"})
+    order = list(range(len(found)))[::-1]
+    mapping = ":".join(map(str, order))
+    done = stream.valid(*SHORT, "--ranks", len(order), variables={"FPGA_MAPPING": mapping})
     placement = done.document["environment"]["ranks"]["placement"]
-    assert [place["device"] for place in placement] == [found[last]["name"], found[0]["name"]]
-    assert done.document["environment"]["variables"]["FPGA_MAPPING"] == f"{last}:0"
+    assert [place["device"] for place in placement] == [found[place]["name"] for place in order]
+    assert done.document["environment"]["variables"]["FPGA_MAPPING"] == mapping
+
+
+@pytest.mark.parametrize("mapping, said", [("0:0", "device 0 to two ranks"), ("0", "none for local rank 1")])
+def test_a_mapping_without_a_device_for_each_rank_is_refused(stream, mapping, said):
+    done = stream.run(*SHORT, "--ranks", "2", variables={"FPGA_MAPPING": mapping})
+    assert said in only_error(done, codes=(2,))
 
 
 # Kernels --------------------------------------------------------------------------------------------------

@@ -40,7 +40,7 @@ TEST(CollectiveElements, HaveNamesAndSizes) {
   for (const Type type : kTypes) EXPECT_EQ(type_named(std::string(name_of(type))), type);
   for (const Reduction reduction : kReductions)
     EXPECT_EQ(reduction_named(std::string(name_of(reduction))), reduction);
-  EXPECT_TRUE(mentions(message_of([] { type_named("int8"); }), "int32, int64, float16"));
+  EXPECT_TRUE(mentions(message_of([] { type_named("int16"); }), "int32, int64, float16"));
   EXPECT_TRUE(mentions(message_of([] { reduction_named("product"); }), "sum, min, max"));
   EXPECT_EQ(bytes_of(Type::kFloat16), 2U);
   EXPECT_EQ(bytes_of(Type::kInt32) + bytes_of(Type::kFloat32), 8U);
@@ -52,6 +52,7 @@ TEST(CollectiveElements, SumsOfWholeNumbersWrapAround) {
   constexpr auto kMost64 = std::numeric_limits<std::int64_t>::max();
   EXPECT_EQ(combined<std::int32_t>(Type::kInt32, Reduction::kSum, kMost, 1), -kMost - 1);
   EXPECT_EQ(combined<std::int64_t>(Type::kInt64, Reduction::kSum, -2, -kMost64), kMost64);
+  EXPECT_EQ(combined<std::int8_t>(Type::kInt8, Reduction::kSum, 127, 2), -127);
   EXPECT_EQ(combined<std::int32_t>(Type::kInt32, Reduction::kMin, -3, 2), -3);
   EXPECT_EQ(combined<std::int64_t>(Type::kInt64, Reduction::kMax, -3, kMost64), kMost64);
 }

@@ -31,12 +31,26 @@ TEST(Mapping, WithoutItRanksTakeOneDeviceAfterAnother) {
   EXPECT_EQ(mapped_device(selection, 1, 5), 0U);
 }
 
-TEST(Mapping, IsCyclicOverTheLocalRanks) {
+TEST(Mapping, NamesADeviceForEachLocalRank) {
   Selection selection;
   selection.mapping = {2, 0};
   EXPECT_EQ(mapped_device(selection, 3, 0), 2U);
   EXPECT_EQ(mapped_device(selection, 3, 1), 0U);
-  EXPECT_EQ(mapped_device(selection, 3, 2), 2U);
+  const std::string message = message_of([&] { mapped_device(selection, 3, 2); });
+  EXPECT_TRUE(mentions(message, "none for local rank 2")) << message;
+}
+
+TEST(Mapping, NamesNoDeviceTwice) {
+  const std::string message = message_of([] { parse_mapping("2:0:2"); });
+  EXPECT_TRUE(mentions(message, "gives device 2 to two ranks")) << message;
+}
+
+TEST(Mapping, IsReadFromTheEnvironment) {
+  unsetenv("FPGA_MAPPING");
+  EXPECT_TRUE(mapping_of_environment().empty());
+  setenv("FPGA_MAPPING", "1:0", 1);
+  EXPECT_EQ(mapping_of_environment(), (std::vector<int>{1, 0}));
+  unsetenv("FPGA_MAPPING");
 }
 
 TEST(Mapping, NamesADeviceThatIsNotThere) {

@@ -30,12 +30,14 @@ PROGRAMS = {
 OF_TWO = ("latency", "bw", "bibw")
 # Words of a heading, and what their column holds: (metric, unit, better, factor, statistic); None: no metric.
 SIZE, ITERATIONS, VALIDATION, TRANSMITTED = "size", "iterations", "validation", "transmitted"
+EMULATION = "emulation"  # of fm_latency: this machine's wall clock beside modelled times
 TIME, RATE = ("us", "lower", 1.0), ("GB/s", "higher", 1e-3)
 HEADINGS: Sequence[tuple[str, str | tuple]] = (
     (r"Size", SIZE),
     (r"Iterations", ITERATIONS),
     (r"Validation", VALIDATION),
     (r"Transmit Size", TRANSMITTED),
+    (r"Emulation ?\(us\)", EMULATION),
     (r"(?:Avg )?Lat(?:ency)? ?\(us\)", ("latency", *TIME, "")),
     (r"Min Lat(?:ency)? ?\(us\)", ("latency", *TIME, "minimum")),
     (r"Max Lat(?:ency)? ?\(us\)", ("latency", *TIME, "maximum")),

@@ -133,6 +133,8 @@ constexpr auto kCombineFloating = combine_by<Element, Bits, FloatingOrder<Bits, 
 
 std::size_t bytes_of(Type type) {
   switch (type) {
+    case Type::kInt8:
+      return 1;
     case Type::kFloat16:
       return 2;
     case Type::kInt32:
@@ -146,8 +148,8 @@ std::size_t bytes_of(Type type) {
 }
 
 std::string_view name_of(Type type) {
-  constexpr std::array<std::string_view, kTypes.size()> kNames{"int32", "int64", "float16", "float32",
-                                                               "float64"};
+  constexpr std::array<std::string_view, kTypes.size()> kNames{"int32",   "int64",   "float16",
+                                                               "float32", "float64", "int8"};
   return kNames.at(static_cast<std::size_t>(type));
 }
 
@@ -161,6 +163,7 @@ Reduction reduction_named(const std::string& name) { return kind_named(kReductio
 
 double epsilon_of(Type type) {
   switch (type) {
+    case Type::kInt8:
     case Type::kInt32:
     case Type::kInt64:
       return 0;
@@ -177,6 +180,8 @@ double epsilon_of(Type type) {
 void combine(Type type, Reduction reduction, const std::byte* a, const std::byte* b, std::byte* result,
              std::size_t count) {
   switch (type) {
+    case Type::kInt8:
+      return kCombineWhole<std::int8_t>(reduction, a, b, result, count);
     case Type::kInt32:
       return kCombineWhole<std::int32_t>(reduction, a, b, result, count);
     case Type::kInt64:

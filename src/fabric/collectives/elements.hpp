@@ -11,11 +11,11 @@
 /// Elements in raw memory, which needs no alignment: they lie as packets left them.
 namespace fabricmark::collectives {
 
-inline constexpr std::array kTypes{Type::kInt32, Type::kInt64, Type::kFloat16, Type::kFloat32,
-                                   Type::kFloat64};
+inline constexpr std::array kTypes{Type::kInt32,   Type::kInt64,   Type::kFloat16,
+                                   Type::kFloat32, Type::kFloat64, Type::kInt8};
 inline constexpr std::array kReductions{Reduction::kSum, Reduction::kMin, Reduction::kMax};
 
-/// "int32", "int64", "float16", "float32", "float64".
+/// "int32", "int64", "float16", "float32", "float64", "int8".
 [[nodiscard]] std::string_view name_of(Type type);
 /// "sum", "min", "max".
 [[nodiscard]] std::string_view name_of(Reduction reduction);

@@ -8,7 +8,7 @@
 /// Collective operations as programs of moves, whoever carries out the moves.
 namespace fabricmark::collectives {
 
-enum class Type : std::uint8_t { kInt32, kInt64, kFloat16, kFloat32, kFloat64 };
+enum class Type : std::uint8_t { kInt32, kInt64, kFloat16, kFloat32, kFloat64, kInt8 };
 enum class Reduction : std::uint8_t { kSum, kMin, kMax };
 
 [[nodiscard]] std::size_t bytes_of(Type type);

@@ -18,6 +18,8 @@ namespace {
 template <typename Visit>
 auto with_element(Type type, const Visit& visit) {
   switch (type) {
+    case Type::kInt8:
+      return visit(std::int8_t{}, std::int8_t{});
     case Type::kInt32:
       return visit(std::int32_t{}, std::int32_t{});
     case Type::kInt64:
@@ -60,8 +62,12 @@ class Source {
  public:
   Source(const Inputs& inputs, int rank)
       : numbers_(inputs.numbers),
-        key_(mixed_bits(inputs.seed + kRandomStep * (static_cast<std::uint64_t>(rank) + 1))) {}
+        key_(mixed_bits(inputs.seed + kRandomStep * (static_cast<std::uint64_t>(rank) + 1))),
+        parts_(parts_of(inputs)),
+        rank_(static_cast<std::uint64_t>(rank) % parts_),
+        seed_part_(static_cast<std::int64_t>(inputs.seed % parts_)) {}
   Value operator()(std::size_t index) const {
+    if (numbers_ == Inputs::Numbers::kDistinct) return distinct(index);
     const std::uint64_t bits = mixed_bits(key_ + kRandomStep * index);
     if constexpr (std::is_integral_v<Value>) {
       return static_cast<Value>(bits);
@@ -81,8 +87,25 @@ class Source {
     const auto element = stored<Element>(value);
     return loaded<Element>(reinterpret_cast<const std::byte*>(&element));
   }
+  /// One part is the seed's, from 0 on, the other the rank's and the place's, from there down: both are as
+  /// many numbers as any sum of them leaves room for.
+  Value distinct(std::size_t index) const {
+    const std::uint64_t drawn = ((mixed_bits(kRandomStep * index) >> 32U) * parts_) >> 32U;
+    const std::uint64_t of_place = drawn + rank_ - (drawn + rank_ >= parts_ ? parts_ : 0);
+    return static_cast<Value>(seed_part_ - static_cast<std::int64_t>(of_place));
+  }
+  static std::uint64_t parts_of(const Inputs& inputs) {
+    constexpr std::uint64_t kMost = std::is_same_v<Element, std::int8_t>     ? 127
+                                    : std::is_same_v<Element, std::uint16_t> ? 2048
+                                                                             : std::uint64_t{1} << 24U;
+    return std::max<std::uint64_t>(kMost / static_cast<std::uint64_t>(std::max(inputs.summands, 1)), 1) + 1;
+  }
+
   Inputs::Numbers numbers_;
   std::uint64_t key_;
+  std::uint64_t parts_;
+  std::uint64_t rank_;
+  std::int64_t seed_part_;
 };
 
 /// Of whose input, and of which of its elements, a result's element is made.
@@ -159,7 +182,7 @@ class Definition {
 
 /// Relative error that is allowed to a result, by the sum of the sizes of what it is made of.
 double bound_of(const Inputs& inputs, const Call& call, int ranks, Type wire) {
-  if (inputs.numbers == Inputs::Numbers::kWhole) return 0;
+  if (inputs.numbers != Inputs::Numbers::kFractions) return 0;
   const double on_wire = std::max(epsilon_of(wire), epsilon_of(call.result.type));
   if (reduces(call.operation) && call.reduction == Reduction::kSum) return ranks * on_wire;
   return wire == call.result.type ? 0 : on_wire;

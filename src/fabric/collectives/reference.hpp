@@ -13,15 +13,22 @@ namespace fabricmark::collectives {
 struct Inputs {
   enum class Numbers : std::uint8_t {
     /// Whole ones, of which all sums are exact: from -8 to 7 in floating point, so that up to 256 ranks reach
-    /// no more than 2048, which float16 has; all bits of int32 and int64, whose sums wrap around.
+    /// no more than 2048, which float16 has; all bits of int8, int32 and int64, whose sums wrap around.
     kWhole,
     /// From -1 to 1, rounded to the type; multiples of 2^-24, as the smallest of float16 are, and of 2^-53
     /// for
-    /// float64. int32 and int64 as above.
+    /// float64. Whole types as above.
     kFractions,
+    /// Whole ones of which every one differs from what another rank has at this place, and from what the same
+    /// rank has there with the seeds around: of int8 128 ranks and seeds, float16 2049, others 2^24. No sum
+    /// of
+    /// `summands` of them is rounded or leaves the type, where a library may saturate or wrap around; so many
+    /// times fewer ranks and seeds differ then.
+    kDistinct,
   };
   Numbers numbers = Numbers::kWhole;
   std::uint64_t seed = 1;
+  int summands = 1;  ///< kDistinct: ranks whose inputs are added up
 };
 
 /// Writes the elements from number `first` on of what a rank brings to an operation.

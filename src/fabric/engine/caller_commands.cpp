@@ -19,7 +19,7 @@ Result Caller::run(dataflow::Kernel& kernel, const Command& command) {
 void Caller::check_numbers(const Command& command) const {
   const auto is_of = [](int number, auto most) { return number >= 0 && number <= static_cast<int>(most); };
   const char* const wrong = !is_of(command.kind, Kind::kCollective)                       ? "kind"
-                            : !is_of(command.type, Type::kFloat64)                        ? "type"
+                            : !is_of(command.type, Type::kInt8)                           ? "type"
                             : !is_of(command.reduction, collectives::Reduction::kMax)     ? "reduction"
                             : !is_of(command.operation, collectives::Operation::kBarrier) ? "operation"
                                                                                           : nullptr;

@@ -69,6 +69,9 @@ device::Definitions floating(Reduction reduction, const std::string& type, const
 device::Definitions definitions(Type type, Reduction reduction) {
   device::Definitions made;
   switch (type) {
+    case Type::kInt8:
+      made = whole(reduction, "char");
+      break;
     case Type::kInt32:
       made = whole(reduction, "int");
       break;

@@ -38,7 +38,12 @@ class TransportCaller::OwnMoves final : public Moves {
   void wait(Ticket ticket) override {
     // Let go of, so that the transport uses it again.
     const device::Event event = std::exchange(under_way_.at(ticket), {});
-    event.wait();
+    if (!caller_.pause_) return event.wait();
+    while (!event.has_ended()) {
+      // Others may wait for what this rank has started besides.
+      for (const device::Event& other : under_way_) static_cast<void>(other.has_ended());
+      caller_.pause_();
+    }
   }
 
   void copy(const View& from, const View& to) override {
@@ -134,8 +139,10 @@ fabric::Region TransportCaller::region(const View& elements) {
   if (behind != areas_.begin()) {
     const auto& [first, area] = *std::prev(behind);
     const auto offset = static_cast<std::size_t>(view.data - first);
-    if (offset + elements.bytes() <= area.region.bytes)
-      return {area.region.buffer, area.region.offset + offset, elements.bytes()};
+    // A message without elements has those of `nothing_`: of one without bytes a transport may make none at
+    // all.
+    if (offset + view.bytes() <= area.region.bytes)
+      return {area.region.buffer, area.region.offset + offset, view.bytes()};
   }
   throw bad_use("elements of a collective call do not lie in memory of its transport",
                 "allocate them with TransportCaller::allocate");

@@ -1,9 +1,11 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "device/memory.hpp"
@@ -48,6 +50,10 @@ class TransportCaller {
   /// other memory. Memory that algorithms need is kept for the next call.
   void run(const Algorithm& algorithm, const Call& call);
 
+  /// What a call does after each look at a message that is not there yet; null: it waits. So a call can be
+  /// left in its middle, and gone on with.
+  void set_pause(std::function<void()> pause) { pause_ = std::move(pause); }
+
   static constexpr int kTags = 1 << 12;  ///< collectives of transports have those from here on
 
  private:
@@ -62,6 +68,7 @@ class TransportCaller {
   View scratch(std::size_t count, Type type);
 
   fabric::Transport& transport_;
+  std::function<void()> pause_;
   std::optional<DeviceArithmetic> arithmetic_;
   bool is_on_host_ = true;
   std::map<const std::byte*, Area> areas_;  // by their first bytes, as the host sees them

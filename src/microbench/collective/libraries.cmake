@@ -1,1 +1,1 @@
-target_link_libraries(fm_collective PRIVATE fabricmark_engine fabricmark_moves fabricmark_microbench)
+target_link_libraries(fm_collective PRIVATE fabricmark_calls)

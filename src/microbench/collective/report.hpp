@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "microbench/collective/measure.hpp"
-#include "microbench/collective/options.hpp"
+#include "microbench/common/calls/measure.hpp"
+#include "microbench/common/calls/options.hpp"
 #include "runtime/result.hpp"
 
 namespace fabricmark::microbench {

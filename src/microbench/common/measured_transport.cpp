@@ -22,18 +22,19 @@ const runtime::TransportSpec& spec_of(const std::string& name) {
                 fmt::format("use one of {}", fmt::join(MeasuredTransport::names(), ", ")));
 }
 
-runtime::Parameters parameters_of(const std::string& name) {
+runtime::Parameters parameters_of(const MeasuredTransport::Wanted& wanted) {
   runtime::Parameters parameters;
-  parameters.set("transport", name);
-  for (const runtime::ParameterSpec& option : spec_of(name).parameters) {
+  parameters.set("transport", wanted.transport);
+  for (const runtime::ParameterSpec& option : spec_of(wanted.transport).parameters) {
     parameters.set(option.name, option.defaults.at(""));
   }
+  for (const auto& [name, value] : wanted.texts) parameters.set(name, value);
   return parameters;
 }
 
 /// This rank's device, or none where the transport is one of hosts.
 device::Device opened(runtime::Communicator& ranks, const MeasuredTransport::Wanted& wanted) {
-  if (!spec_of(wanted.transport).is_of_devices) return device::Device::none();
+  if (!spec_of(wanted.transport).is_of_devices && !wanted.needs_device) return device::Device::none();
   runtime::Options choice;
   choice.selection = wanted.selection;
   runtime::share_cores(ranks);
@@ -58,11 +59,12 @@ std::vector<std::string> MeasuredTransport::names() {
 
 MeasuredTransport::MeasuredTransport(runtime::Communicator& ranks, const Wanted& wanted)
     : device_(opened(ranks, wanted)),
-      parameters_(parameters_of(wanted.transport)),
+      parameters_(parameters_of(wanted)),
       context_(device_, parameters_, ranks, timeline_, device::Program(), variant_,
-               {.fault = std::nullopt, .timeout_seconds = wanted.timeout_seconds}),
-      transport_(fabric::make_transport(
-          context_, {.largest_bytes = wanted.largest_bytes, .leaves_ways_open = wanted.largest_bytes == 0})) {
-}
+               {.memory = wanted.memory, .fault = std::nullopt, .timeout_seconds = wanted.timeout_seconds}),
+      transport_(fabric::make_transport(context_, {.waiting = wanted.waiting,
+                                                   .largest_bytes = wanted.largest_bytes,
+                                                   .leaves_ways_open = wanted.largest_bytes == 0,
+                                                   .pattern = wanted.pattern})) {}
 
 }  // namespace fabricmark::microbench

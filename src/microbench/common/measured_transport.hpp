@@ -1,11 +1,13 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "device/device.hpp"
+#include "fabric/pattern.hpp"
 #include "fabric/transport.hpp"
 #include "runtime/benchmark.hpp"
 #include "runtime/kernel_spec.hpp"
@@ -21,6 +23,11 @@ class MeasuredTransport {
     device::Selection selection{};  ///< of a device, where the transport needs one
     double timeout_seconds = 60;
     std::size_t largest_bytes = 0;  ///< messages that its ways are chosen for; 0: these are left open
+    device::MemoryKind memory = device::MemoryKind::kBuffer;  ///< that it allocates
+    runtime::Waiting waiting = runtime::Waiting::kSpin;
+    fabric::Pattern pattern = fabric::Pattern::kExchange;
+    std::map<std::string, std::string> texts{};  ///< its options that are not as they are by themselves
+    bool needs_device = false;                   ///< one is opened whatever the transport is
   };
   /// The transports that may be wanted.
   static std::vector<std::string> names();

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <cstdlib>
 #include <system_error>
 
 namespace fabricmark::microbench {
@@ -28,12 +27,6 @@ void add_selection(CLI::App& app, device::Selection& selection) {
   app.add_option("--platform", selection.platform,
                  "of devices by the wall clock: index or part of the OpenCL platform's name");
   app.add_option("--device", selection.device, "index or part of the device's name");
-}
-
-void read_mapping(device::Selection& selection) {
-  if (const char* mapping = std::getenv("FPGA_MAPPING"); mapping != nullptr && *mapping != '\0') {
-    selection.mapping = device::parse_mapping(mapping);
-  }
 }
 
 std::size_t bytes_of_text(std::string_view text) {

@@ -15,10 +15,8 @@ namespace fabricmark::microbench {
 /// What the command line of a program of this room got wrong, in one line.
 Error explained(const CLI::App& app, const CLI::ParseError& error);
 
-/// --platform, --device, and FPGA_MAPPING.
+/// --platform and --device.
 void add_selection(CLI::App& app, device::Selection& selection);
-/// Reads FPGA_MAPPING. Throws Error (bad use).
-void read_mapping(device::Selection& selection);
 
 /// "64", "4KiB", "1MiB", up to 4 GiB [bytes]. Throws Error (bad use).
 std::size_t bytes_of_text(std::string_view text);

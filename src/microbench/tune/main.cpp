@@ -73,7 +73,7 @@ Options parsed(const std::vector<std::string>& arguments) {
   } catch (const CLI::ParseError& error) {
     throw microbench::explained(app, error);
   }
-  microbench::read_mapping(options.measured.selection);
+  options.measured.selection.mapping = device::mapping_of_environment();
   microbench::sizes_of(options.largest);
   for (const std::string& pattern : patterns) options.patterns.push_back(fabric::pattern_named(pattern));
   if (patterns.empty()) options.patterns.assign(fabric::kPatterns.begin(), fabric::kPatterns.end());

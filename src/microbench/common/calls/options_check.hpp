@@ -1,0 +1,18 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "microbench/common/calls/options.hpp"
+
+namespace fabricmark::microbench {
+
+/// Names of all transports: of the engine, over links, and the folders of src/fabric.
+std::vector<std::string> transports();
+/// Throws Error (bad use) with the names that there are.
+Way way_of(const std::string& transport);
+
+/// What does not go together; `given`: the options of the command line. Throws Error (bad use).
+void check(const Options& options, const std::vector<std::string>& given);
+
+}  // namespace fabricmark::microbench

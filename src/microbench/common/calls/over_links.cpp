@@ -1,0 +1,91 @@
+// Kernels over direct links between devices, in modelled time.
+#include <chrono>
+#include <deque>
+#include <vector>
+
+#include "fabric/dataflow/described.hpp"
+#include "fabric/dataflow/fabric.hpp"
+#include "fabric/dataflow/host.hpp"
+#include "fabric/moves/link_caller.hpp"
+#include "fabric/topology.hpp"
+#include "microbench/common/calls/measure.hpp"
+#include "microbench/common/calls/moves_case.hpp"
+
+namespace fabricmark::microbench {
+
+namespace {
+
+/// Where the system says none, a ring: an optical switch lays circuits as they are asked for.
+fabric::Topology topology_of(const Options& options, const dataflow::Described& system, int ranks) {
+  const std::string own = system.topology.empty() ? "ring" : system.topology;
+  return fabric::make_topology(options.topology.empty() ? own : options.topology, ranks);
+}
+
+class OverLinks final : public Measurer {
+ public:
+  OverLinks(runtime::Communicator& ranks, const Options& options)
+      : ranks_(ranks),
+        options_(options),
+        system_(dataflow::described(options.system, options.transport)),
+        topology_(topology_of(options, system_, ranks.size())),
+        shape_(collectives::shape_of_links(topology_)) {}
+
+  Row measure(std::size_t bytes) override;
+  [[nodiscard]] std::vector<std::string> notes() const override {
+    return {
+        "modelled times: starts of kernels and links as the system has them, by circuits of the topology " +
+        topology_.name()};
+  }
+
+ private:
+  runtime::Communicator& ranks_;
+  Options options_;
+  dataflow::Described system_;
+  fabric::Topology topology_;
+  collectives::Shape shape_;
+};
+
+Row OverLinks::measure(std::size_t bytes) {
+  const collectives::Costs costs = collectives::costs_of_links(system_.link, system_.device);
+  MovesCase own(options_, bytes, ranks_.rank(), ranks_.size(), shape_, costs);
+  std::deque<std::vector<std::byte>> memory;  // longer than the kernels that use it
+  own.allocate([&](std::size_t count, collectives::Type type) -> collectives::View {
+    auto& elements = memory.emplace_back(count * collectives::bytes_of(type));
+    return {elements.data(), count, type};
+  });
+  own.prepare(0);
+  // A fabric for each size: all ranks begin at time zero.
+  dataflow::FabricSettings settings;
+  settings.topology = topology_;
+  settings.link = system_.link;
+  settings.workers = options_.workers;
+  settings.schedule_seed = options_.schedule_seed;
+  const auto fabric = dataflow::Fabric::join(ranks_, settings);
+  dataflow::Host host(fabric, ranks_.rank(), system_.device, &ranks_);
+  collectives::LinkCaller caller(*fabric, host);
+  ranks_.barrier();
+  const auto start = std::chrono::steady_clock::now();
+  Told told;
+  const double seconds = caller.run(own.algorithm(), own.call());
+  if (options_.act == Act::kCollective || ranks_.rank() < 2) {
+    told.started = 0;
+    told.ended = seconds;
+  }
+  host.finish();
+  told.wall_seconds = {std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()};
+  const int spoilt = static_cast<int>(ranks_.all_reduce_max(own.has_result() ? ranks_.rank() : -1));
+  told.found = own.check(0, options_.has_fault && spoilt == ranks_.rank());
+  Row row = gathered(ranks_, told, /*is_modelled=*/true);
+  row.bytes = bytes;
+  row.algorithm = own.name();
+  row.reason = own.reason();
+  return row;
+}
+
+}  // namespace
+
+std::unique_ptr<Measurer> over_links(runtime::Communicator& ranks, const Options& options) {
+  return std::make_unique<OverLinks>(ranks, options);
+}
+
+}  // namespace fabricmark::microbench

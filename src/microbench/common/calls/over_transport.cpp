@@ -1,0 +1,106 @@
+// Messages of a transport between the ranks, by the wall clock.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "base/error.hpp"
+#include "fabric/moves/measured_costs.hpp"
+#include "fabric/moves/transport_caller.hpp"
+#include "microbench/common/calls/measure.hpp"
+#include "microbench/common/calls/moves_case.hpp"
+#include "microbench/common/measured_transport.hpp"
+#include "runtime/agreement.hpp"
+#include "runtime/laps.hpp"
+
+namespace fabricmark::microbench {
+
+namespace {
+
+using collectives::Costs;
+using collectives::TransportCaller;
+using collectives::View;
+
+class OverTransport final : public Measurer {
+ public:
+  OverTransport(runtime::Communicator& ranks, const Options& options)
+      : ranks_(ranks),
+        options_(options),
+        measured_(ranks, {.transport = options.transport,
+                          .selection = options.selection,
+                          .timeout_seconds = options.timeout_seconds,
+                          .largest_bytes = options.largest}),
+        caller_(measured_.transport(), &measured_.context().device()),
+        costs_(collectives::measured_costs(caller_)) {}
+
+  Row measure(std::size_t bytes) override;
+  [[nodiscard]] device::DeviceInfo device() const override { return measured_.device(); }
+  [[nodiscard]] std::vector<std::string> notes() const override;
+
+ private:
+  runtime::Communicator& ranks_;
+  Options options_;
+  MeasuredTransport measured_;
+  TransportCaller caller_;
+  Costs costs_;
+};
+
+void add(collectives::Comparison& all, const collectives::Comparison& one) {
+  if (all.wrong == 0 && one.wrong > 0) {
+    all.worst_index = one.worst_index;
+    all.expected = one.expected;
+    all.actual = one.actual;
+  }
+  all.checked += one.checked;
+  all.wrong += one.wrong;
+}
+
+Row OverTransport::measure(std::size_t bytes) {
+  MovesCase own(options_, bytes, ranks_.rank(), ranks_.size(), {}, costs_);
+  std::vector<View> allocated;
+  own.allocate([&](std::size_t count, collectives::Type type) {
+    return allocated.emplace_back(caller_.allocate(count, type));
+  });
+  const int spoilt = static_cast<int>(ranks_.all_reduce_max(own.has_result() ? ranks_.rank() : -1));
+  Told told;
+  runtime::Laps laps(ranks_, std::nullopt);
+  for (int repetition = -1; repetition < options_.repetitions; ++repetition) {  // the first warms up
+    own.prepare(repetition);
+    for (const View& view : allocated) caller_.write(view);
+    const runtime::Elapsed taken = laps.time("call", [&] { caller_.run(own.algorithm(), own.call()); });
+    caller_.read(own.call().result);
+    if (repetition < 0) continue;
+    told.wall_seconds.push_back(taken.wall_seconds);
+    const bool is_spoilt =
+        options_.has_fault && spoilt == ranks_.rank() && repetition + 1 == options_.repetitions;
+    add(told.found, own.check(repetition, is_spoilt));
+  }
+  for (const View& view : allocated) caller_.release(view);
+  Row row = gathered(ranks_, told, /*is_modelled=*/false);
+  row.bytes = bytes;
+  row.algorithm = own.name();
+  row.reason = own.reason();
+  return row;
+}
+
+std::vector<std::string> OverTransport::notes() const {
+  std::vector<std::string> notes = measured_.context().remarks();
+  if (ranks_.size() > 1) {
+    notes.push_back(fmt::format(
+        "costs of algorithms, as measured at the start: {:.3g} us for a message and {:.3g} GB/s, copies "
+        "{:.3g} GB/s, reductions {:.3g} GB/s, all ranks at the same time",
+        costs_.message_seconds * 1e6, costs_.bytes_per_second * 1e-9, costs_.copy_bytes_per_second * 1e-9,
+        costs_.combine_bytes_per_second * 1e-9));
+  }
+  return notes;
+}
+
+}  // namespace
+
+std::unique_ptr<Measurer> over_transport(runtime::Communicator& ranks, const Options& options) {
+  ranks.set_timeout(options.timeout_seconds);
+  return std::make_unique<OverTransport>(ranks, options);
+}
+
+}  // namespace fabricmark::microbench

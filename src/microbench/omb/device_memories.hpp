@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+
+#include "device/device.hpp"
+#include "device/program.hpp"
+#include "fabric/memory.hpp"
+#include "microbench/omb/options.hpp"
+#include "runtime/result.hpp"
+
+namespace fabricmark::microbench::omb {
+
+/// The number of the bank that has memory of that kind; -1: the device has one kind, and it is that. Throws
+/// Error (bad use) where there is none, which names what an FPGA's bitstream is built with.
+int bank_of(const device::DeviceInfo& info, const Options& options, Placement place);
+
+/// A device's memory of one kind, and the kernel that touches it.
+class DeviceMemories {
+ public:
+  /// Builds or loads the kernel. Throws as bank_of, device::build_from_source and device::load_bitstream.
+  DeviceMemories(const device::Device& device, const Options& options, Placement place);
+
+  [[nodiscard]] std::unique_ptr<fabric::Memory> allocate(std::size_t bytes) const;
+  /// Most bytes of one: as many as can be had, found by trying where the device does not say.
+  [[nodiscard]] std::size_t room(std::size_t wanted) const;
+  /// Returns when the device has done it.
+  void touch(fabric::Memory& memory) const;
+  /// What touches it, for the result file.
+  [[nodiscard]] const runtime::Result::Kernel& kernel() const { return file_; }
+
+ private:
+  const device::Device& device_;
+  device::MemoryKind kind_;
+  int bank_ = -1;
+  runtime::Result::Kernel file_;
+  std::unique_ptr<device::backend::Kernel> kernel_;
+  device::Queue queue_;
+};
+
+}  // namespace fabricmark::microbench::omb

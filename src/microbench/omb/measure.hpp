@@ -1,0 +1,81 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/interface.hpp"
+#include "microbench/omb/carrier.hpp"
+#include "microbench/omb/content.hpp"
+#include "runtime/result.hpp"
+
+namespace fabricmark::microbench::omb {
+
+/// Means of an operation that does not block, over all ranks; seconds, as OMB names them.
+struct Overlap {
+  double overall = 0;
+  double compute = 0;  ///< without the looks
+  double init = 0;
+  double test = 0;
+  double wait = 0;
+  /// Of the pure time of the operation, how much the computation hid [%].
+  [[nodiscard]] double share(double pure_seconds) const;
+};
+
+/// What one size took, and whether its results are right; on the root of all ranks.
+struct Row {
+  std::size_t bytes = 0;
+  collectives::Type type = collectives::Type::kInt8;
+  std::size_t window = 1;   ///< messages of one measured round
+  std::string algorithm{};  ///< of an operation
+  runtime::Result::PerRank
+      seconds{};  ///< [rank][iteration] of one message or operation; none: only took part
+  std::optional<Overlap> overlap{};
+  /// [rank] by the wall clock of the emulation, where `seconds` are modelled; else empty.
+  std::vector<double> emulation_seconds{};
+  Found found{};       ///< of all ranks
+  int wrong_rank = 0;  ///< where the first wrong element was found
+
+  [[nodiscard]] bool is_modelled() const { return !emulation_seconds.empty(); }
+
+  /// Over the ranks that measured: mean, least and greatest of their means.
+  [[nodiscard]] double mean() const;
+  [[nodiscard]] double least() const;
+  [[nodiscard]] double greatest() const;
+  /// Of the iterations, each the mean of the ranks that measured; nearest rank.
+  [[nodiscard]] double percentile(int percent) const;
+  [[nodiscard]] std::size_t measuring() const;  ///< ranks
+};
+
+/// Carries out a program for one size after the other.
+class Measurer : public Interface {
+ public:
+  /// Collective: complete on the root. Throws what the way throws.
+  virtual Row measure(std::size_t bytes, collectives::Type type) = 0;
+  /// The largest message, of all sizes of the options, that all ranks have memory for.
+  [[nodiscard]] virtual std::size_t largest() const = 0;
+  [[nodiscard]] virtual device::DeviceInfo device() const = 0;
+  [[nodiscard]] virtual std::vector<std::string> notes() const = 0;
+  [[nodiscard]] virtual runtime::Result::Kernel kernel() const { return {}; }
+};
+
+std::unique_ptr<Measurer> measure_pairs(runtime::Communicator& ranks, const Options& options);
+std::unique_ptr<Measurer> measure_collective(runtime::Communicator& ranks, const Options& options);
+std::unique_ptr<Measurer> measure_boards(runtime::Communicator& ranks, const Options& options);
+
+/// Gathers what every rank measured and found into a row. Collective.
+void gather(runtime::Communicator& ranks, const std::vector<double>& seconds, const Found& found, Row& row);
+
+/// Bytes that all messages of a window, which are checked one by one, may take.
+inline constexpr std::size_t kCheckedBytes = std::size_t{32} << 20U;
+
+/// The wall clock.
+inline double now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+}  // namespace fabricmark::microbench::omb

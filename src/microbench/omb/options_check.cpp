@@ -1,0 +1,129 @@
+#include "microbench/omb/options_check.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <string_view>
+#include <utility>
+
+#include "base/error.hpp"
+#include "microbench/common/measured_transport.hpp"
+
+namespace fabricmark::microbench::omb {
+
+namespace {
+
+constexpr std::array kBoardTransports{"accl-udp", "accl-tcp", "accl-rdma", "channels"};
+constexpr std::array kBoardOptions{"--system", "--issuer",  "--mode", "--topology", "--mtu",
+                                   "--window", "--workers", "--drop", "--algorithm"};
+
+bool is_sycl() {
+  const char* const plugin = std::getenv("FABRICMARK_SYCL");
+  return plugin != nullptr && *plugin != '\0';
+}
+
+/// Whose memory: what -d says, or the letters.
+void settle_api(Options& options) {
+  const bool is_given = !options.api.empty();
+  if (!is_given) options.api = options.is_on_hosts() ? "none" : is_sycl() ? "sycl" : "opencl";
+  if (options.api != "none" && options.api != "opencl" && options.api != "sycl") {
+    throw bad_use(fmt::format("-d '{}' is no interface", options.api), "use opencl, sycl or none");
+  }
+  if (is_over_boards(options)) return;
+  if (options.api == "none" && !options.is_on_hosts()) {
+    throw bad_use(fmt::format("-d none and {}: memory of no device", options.placement()),
+                  "leave out -d, or use H H");
+  }
+  // As in OMB, collective operations have their memory where -d says.
+  if (is_given && options.api != "none" && options.is_on_hosts() && options.program->is_collective()) {
+    options.places = {Placement::kDevice, Placement::kDevice};
+  }
+  if (options.is_on_hosts()) return;
+  if (options.api == "sycl" && !is_sycl()) {
+    throw bad_use("-d sycl, but no SYCL runtime is chosen",
+                  "start it by `fabricmark runtimes run sycl --`, or set FABRICMARK_SYCL as that does");
+  }
+  if (options.api == "opencl" && is_sycl()) {
+    throw bad_use("-d opencl, but FABRICMARK_SYCL chooses SYCL", "unset it, or use -d sycl");
+  }
+}
+
+void settle_transport(Options& options) {
+  if (options.transport.empty()) options.transport = options.is_on_hosts() ? "mpi" : "host";
+  if (is_over_boards(options)) return;
+  const std::vector<std::string> names = MeasuredTransport::names();
+  if (std::ranges::find(names, options.transport) == names.end()) {
+    throw bad_use(fmt::format("'{}' is no transport", options.transport),
+                  "use mpi, host or cpu, or accl-udp, accl-tcp, accl-rdma or channels of an emulated fabric");
+  }
+  if (options.is_on_hosts() && options.transport == "host") {
+    throw bad_use("--transport host moves messages between devices, but H H is memory of hosts",
+                  "use D D, or --transport mpi or cpu");
+  }
+  if (!options.is_on_hosts() && options.transport == "cpu") {
+    throw bad_use(
+        fmt::format("--transport cpu moves messages between hosts, but {} is not", options.placement()),
+        "use H H, or --transport host or mpi");
+  }
+}
+
+void check_places(const Options& options) {
+  if (options.program->is_collective() && options.places[0] != options.places[1]) {
+    throw bad_use(fmt::format("{} for an operation of all ranks", options.placement()),
+                  "give all ranks the same kind of memory, such as D D");
+  }
+  if (is_over_boards(options) && options.is_mixed()) {
+    throw bad_use(fmt::format("{} over {}: all boards have their messages in their own memory",
+                              options.placement(), options.transport),
+                  "use D D");
+  }
+}
+
+void check_board_options(const Options& options) {
+  if (options.of_boards.empty() || is_over_boards(options)) return;
+  throw bad_use(fmt::format("--transport {} takes no {}", options.transport, options.of_boards.front()),
+                "leave it out, or use accl-udp, accl-tcp, accl-rdma or channels");
+}
+
+}  // namespace
+
+bool is_over_boards(const Options& options) {
+  return std::ranges::find(kBoardTransports, options.transport) != kBoardTransports.end();
+}
+
+void take_board_options(std::vector<std::string>& arguments, Options& options) {
+  std::vector<std::string> left;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const std::string name = arguments[i].substr(0, arguments[i].find('='));
+    if (std::ranges::find(kBoardOptions, std::string_view(name)) == kBoardOptions.end()) {
+      left.push_back(arguments[i]);
+      continue;
+    }
+    options.of_boards.push_back(name);
+    if (name.size() < arguments[i].size()) {
+      options.of_boards.push_back(arguments[i].substr(name.size() + 1));
+    } else if (i + 1 < arguments.size()) {
+      options.of_boards.push_back(arguments[++i]);
+    } else {
+      throw bad_use(fmt::format("{} is given without a value", name), "give one");
+    }
+  }
+  arguments = std::move(left);
+}
+
+void settle(Options& options) {
+  settle_api(options);
+  settle_transport(options);
+  check_places(options);
+  check_board_options(options);
+  if (options.limit && !(*options.limit > 0)) {
+    throw bad_use(fmt::format("--limit {} is no rate", *options.limit), "give GB/s, such as 12.5");
+  }
+  if (options.has_fault && !options.program->has_sizes()) {
+    throw bad_use("a barrier has no result to make wrong", "choose another program");
+  }
+}
+
+}  // namespace fabricmark::microbench::omb

@@ -1,0 +1,13 @@
+// fm_allgather: what each rank has comes to all.
+#include "microbench/omb/program.hpp"
+
+namespace fabricmark::microbench::omb::program::allgather {
+
+Program make() {
+  return {.name = "allgather",
+          .title = "Allgather Latency Test",
+          .family = Family::kCollective,
+          .operation = collectives::Operation::kAllGather};
+}
+
+}  // namespace fabricmark::microbench::omb::program::allgather

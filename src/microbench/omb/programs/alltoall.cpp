@@ -1,0 +1,13 @@
+// fm_alltoall: each rank has a part for each.
+#include "microbench/omb/program.hpp"
+
+namespace fabricmark::microbench::omb::program::alltoall {
+
+Program make() {
+  return {.name = "alltoall",
+          .title = "All-to-All Personalized Exchange Latency Test",
+          .family = Family::kCollective,
+          .operation = collectives::Operation::kAllToAll};
+}
+
+}  // namespace fabricmark::microbench::omb::program::alltoall

@@ -1,0 +1,13 @@
+// fm_bcast: what the root has comes to all.
+#include "microbench/omb/program.hpp"
+
+namespace fabricmark::microbench::omb::program::bcast {
+
+Program make() {
+  return {.name = "bcast",
+          .title = "Broadcast Latency Test",
+          .family = Family::kCollective,
+          .operation = collectives::Operation::kBroadcast};
+}
+
+}  // namespace fabricmark::microbench::omb::program::bcast

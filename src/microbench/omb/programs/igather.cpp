@@ -1,0 +1,13 @@
+// fm_igather: what each rank has comes to the root, while the rank computes.
+#include "microbench/omb/program.hpp"
+
+namespace fabricmark::microbench::omb::program::igather {
+
+Program make() {
+  return {.name = "igather",
+          .title = "Non-blocking Gather Latency Test",
+          .family = Family::kOverlap,
+          .operation = collectives::Operation::kGather};
+}
+
+}  // namespace fabricmark::microbench::omb::program::igather

@@ -1,0 +1,13 @@
+// fm_ireduce: the sum of what all ranks have comes to the root, while the rank computes.
+#include "microbench/omb/program.hpp"
+
+namespace fabricmark::microbench::omb::program::ireduce {
+
+Program make() {
+  return {.name = "ireduce",
+          .title = "Non-blocking Reduce Latency Test",
+          .family = Family::kOverlap,
+          .operation = collectives::Operation::kReduce};
+}
+
+}  // namespace fabricmark::microbench::omb::program::ireduce

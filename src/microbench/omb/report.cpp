@@ -1,0 +1,295 @@
+#include "microbench/omb/report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <numeric>
+#include <utility>
+
+#include "base/error.hpp"
+#include "base/host.hpp"
+#include "base/terminal.hpp"
+#include "microbench/omb/options_check.hpp"
+#include "microbench/omb/text.hpp"
+#include "runtime/exchange.hpp"
+
+namespace fabricmark::microbench::omb {
+
+namespace {
+
+using runtime::Axis;
+using runtime::Better;
+using runtime::DerivedMetric;
+using runtime::Metric;
+using runtime::TimeKind;
+
+constexpr const char* kWrongElements = "wrong elements";
+
+/// Means of parts of the iterations.
+std::vector<double> batches_of(const std::vector<double>& seconds) {
+  const std::size_t count = std::min(kBatches, seconds.size());
+  std::vector<double> means;
+  for (std::size_t batch = 0; batch < count; ++batch) {
+    const std::size_t first = batch * seconds.size() / count;
+    const std::size_t last = (batch + 1) * seconds.size() / count;
+    const double sum = std::accumulate(seconds.begin() + static_cast<std::ptrdiff_t>(first),
+                                       seconds.begin() + static_cast<std::ptrdiff_t>(last), 0.0);
+    means.push_back(sum / static_cast<double>(last - first));
+  }
+  return means;
+}
+
+std::size_t iterations_of(const Row& row) {
+  std::size_t most = 0;
+  for (const auto& one : row.seconds) most = std::max(most, one.size());
+  return most;
+}
+
+class Filler {
+ public:
+  Filler(const Options& options, runtime::Result& result) : options_(options), result_(result) {}
+  void add(const Row& row);
+
+ private:
+  [[nodiscard]] std::vector<Axis> axes(const Row& row, const std::string& statistic = {}) const;
+  void add_lap(const Row& row, const std::string& lap);
+  void add_rates(const Row& row, const std::string& lap);
+  void add_derived(const Row& row, const std::string& name, const std::string& unit, double value,
+                   const std::string& formula, const std::string& statistic = {});
+  void add_statistics(const Row& row);
+  void add_overlap(const Row& row);
+  [[nodiscard]] std::optional<TimeKind> kind(const Row& row) const {
+    return row.is_modelled() ? std::optional(TimeKind::kModelled) : std::nullopt;
+  }
+  [[nodiscard]] bool is_rate() const {
+    return options_.program->family == Family::kBandwidth || options_.program->family == Family::kRate;
+  }
+
+  const Options& options_;
+  runtime::Result& result_;
+};
+
+std::vector<Axis> Filler::axes(const Row& row, const std::string& statistic) const {
+  std::vector<Axis> found;
+  if (options_.types.size() > 1) found.push_back({"data_type", std::string(mpi_name(row.type))});
+  if (options_.program->has_sizes()) found.push_back({"message_bytes", static_cast<std::int64_t>(row.bytes)});
+  if (!row.algorithm.empty() && row.algorithm != "library") found.push_back({"algorithm", row.algorithm});
+  if (!statistic.empty()) found.push_back({"statistic", statistic});
+  return found;
+}
+
+void Filler::add_lap(const Row& row, const std::string& lap) {
+  result_.lap_names.push_back(lap);
+  runtime::Result::PerRank batches;
+  for (std::size_t rank = 0; rank < row.seconds.size(); ++rank) {
+    // Who does not measure, the first ranks do for: what they take the other one of the pair takes.
+    const std::vector<double>& own = row.seconds[rank];
+    batches.push_back(batches_of(own.empty() ? row.seconds[rank % row.measuring()] : own));
+  }
+  if (!row.is_modelled()) {
+    result_.seconds.push_back(std::move(batches));
+    return;
+  }
+  auto& wall = result_.seconds.emplace_back();
+  for (const double seconds : row.emulation_seconds) wall.push_back({seconds});
+  result_.modelled_seconds.push_back(std::move(batches));
+}
+
+void Filler::add_rates(const Row& row, const std::string& lap) {
+  const auto rate = [&](const std::string& name, double work) {
+    result_.metrics.push_back({name, axes(row), lap, "GB/s", 1e-9, Better::kHigher, work, "B", kind(row)});
+  };
+  const Program& program = *options_.program;
+  const auto bytes = static_cast<double>(row.bytes);
+  if (!program.is_collective()) {
+    const auto messages = static_cast<double>(row.window * row.measuring());
+    rate("bandwidth", bytes * messages);
+    if (program.family == Family::kRate) {
+      result_.metrics.push_back(
+          {"message_rate", axes(row), lap, "1/s", 1, Better::kHigher, messages, "messages", kind(row)});
+    }
+  } else if (row.bytes > 0) {
+    const auto ranks = static_cast<int>(row.seconds.size());
+    // nccl-tests' factors are those of one rank's elements.
+    const std::size_t own = program.operation == collectives::Operation::kReduceScatter
+                                ? row.bytes / static_cast<std::size_t>(ranks)
+                                : row.bytes;
+    rate("bandwidth", bytes);
+    const double bus = collectives::bus_bytes(program.operation, ranks, own);
+    if (bus > 0) rate("bus_bandwidth", bus);
+  }
+}
+
+void Filler::add_derived(const Row& row, const std::string& name, const std::string& unit, double value,
+                         const std::string& formula, const std::string& statistic) {
+  const bool is_higher = unit == "GB/s" || unit == "%";
+  result_.derived.push_back({name, axes(row, statistic), unit, is_higher ? Better::kHigher : Better::kLower,
+                             value, value, formula, kind(row)});
+}
+
+void Filler::add_statistics(const Row& row) {
+  const std::string name = is_rate() ? "bandwidth" : "latency";
+  const std::string unit = is_rate() ? "GB/s" : "us";
+  const auto value = [&](double seconds) {
+    return is_rate() ? megabytes_per_second(row, seconds) * 1e-3 : seconds * 1e6;
+  };
+  for (const int percent : options_.percentiles) {
+    const double seconds = row.percentile(is_rate() ? 100 - percent : percent);
+    add_derived(row, name, unit, value(seconds),
+                "of all iterations, each the mean of all ranks (nearest rank)", fmt::format("P{}", percent));
+  }
+  if (!options_.is_full || is_rate()) return;
+  add_derived(row, name, unit, value(row.least()), "least mean of a rank", "minimum");
+  add_derived(row, name, unit, value(row.greatest()), "greatest mean of a rank", "maximum");
+}
+
+void Filler::add_overlap(const Row& row) {
+  const Overlap& one = *row.overlap;
+  const std::string formula = "mean of all iterations and ranks";
+  add_derived(row, "overall", "us", one.overall * 1e6, formula);
+  add_derived(row, "compute", "us", one.compute * 1e6, formula);
+  add_derived(row, "init", "us", one.init * 1e6, formula);
+  add_derived(row, "mpi_test", "us", one.test * 1e6, formula);
+  add_derived(row, "mpi_wait", "us", one.wait * 1e6, formula);
+  add_derived(row, "overlap", "%", one.share(row.mean()),
+              "100 - (overall - compute) / latency * 100, at least 0");
+}
+
+void Filler::add(const Row& row) {
+  const std::string lap = fmt::format(
+      "{} B{}", row.bytes, options_.types.size() > 1 ? fmt::format(" {}", mpi_name(row.type)) : "");
+  add_lap(row, lap);
+  if (!is_rate()) {
+    result_.metrics.push_back({"latency", axes(row), lap, "us", 1e6, Better::kLower, 0, "", kind(row)});
+  }
+  if (options_.program->family != Family::kLatency) add_rates(row, lap);
+  if (row.is_modelled()) {
+    result_.metrics.push_back(
+        {"emulation_time", axes(row), lap, "us", 1e6, Better::kLower, 0, "", TimeKind::kEmulated});
+  }
+  add_statistics(row);
+  if (row.overlap) add_overlap(row);
+}
+
+void set_parameters(const Options& options, runtime::Parameters& parameters) {
+  const Program& program = *options.program;
+  parameters.set("placement", options.placement());
+  parameters.set("transport", options.transport);
+  parameters.set("buffers", std::string(options.has_many_buffers ? "multiple" : "single"));
+  if (options.types.size() == 1 && program.has_sizes()) {
+    parameters.set("data_type", std::string(mpi_name(options.types[0])));
+  }
+  if (program.windows > 0) parameters.set("window_size", std::int64_t{options.window});
+  if (options.iterations) parameters.set("iterations", static_cast<std::int64_t>(*options.iterations));
+  if (options.warmup) parameters.set("warmup", static_cast<std::int64_t>(*options.warmup));
+  if (program.is_collective() && collectives::has_root(program.operation)) {
+    parameters.set("root", std::int64_t{options.root});
+  }
+  if (program.family == Family::kOverlap) parameters.set("test_calls", std::int64_t{options.probes});
+  if (!options.is_on_hosts()) {
+    parameters.set("api", options.api);
+    parameters.set("memory", options.memory);
+  }
+  for (std::size_t i = 0; i + 1 < options.of_boards.size(); i += 2) {
+    const std::string name = options.of_boards[i].substr(2);
+    const std::string& value = options.of_boards[i + 1];
+    parameters.set(name, name == "system" ? value.substr(value.find_last_of('/') + 1) : value);
+  }
+}
+
+/// Of all sizes of a type.
+runtime::Result::RankVerdict verdict_of(const Options& options, collectives::Type type,
+                                        const std::vector<Row>& rows) {
+  const std::string of_type = options.types.size() > 1 ? fmt::format(" {}", mpi_name(type)) : "";
+  runtime::Verdict verdict{.name = std::string(options.program->name) + of_type, .measure = kWrongElements};
+  int rank = 0;
+  for (const Row& row : rows) {
+    if (row.type != type) continue;
+    if (row.found.wrong > 0 && !verdict.worst) {
+      verdict.worst = {fmt::format("{}, {} B", row.found.place, row.bytes), row.found.expected,
+                       row.found.actual};
+      rank = row.wrong_rank;
+    }
+    verdict.error += static_cast<double>(row.found.wrong);
+    verdict.checked += row.found.checked;
+  }
+  return {std::move(verdict), rank};
+}
+
+/// That no size went faster than its way can carry.
+runtime::Result::RankVerdict limit_verdict(const Limit& limit, const Options& options,
+                                           const std::vector<Row>& rows) {
+  const int directions = options.program->windows == 2 ? 2 : 1;
+  runtime::Verdict verdict{.name = "bandwidth above the limit",
+                           .threshold = limit.bytes_per_second * directions * kLimitMargin * 1e-9,
+                           .measure = fmt::format("largest bandwidth of a pair [GB/s], by {}", limit.source)};
+  for (const Row& row : rows) {
+    const double rate = megabytes_per_second(row, row.mean()) / static_cast<double>(row.measuring()) * 1e-3;
+    ++verdict.checked;
+    if (rate <= verdict.error) continue;
+    verdict.error = rate;
+    if (rate > verdict.threshold) {
+      verdict.worst = {fmt::format("{} B", row.bytes), limit.bytes_per_second * directions * 1e-9, rate};
+    }
+  }
+  return {std::move(verdict), 0};
+}
+
+}  // namespace
+
+runtime::Result result_of(runtime::Communicator& ranks, const Options& options, const std::vector<Row>& rows,
+                          const Measurer& measurer, const std::optional<Limit>& limit) {
+  runtime::Result result;
+  result.program = options.program_name;
+  result.benchmark = std::string(options.program->name);
+  result.variant =
+      fmt::format("{}-{}", static_cast<char>(options.places[0]), static_cast<char>(options.places[1]));
+  result.kernel = measurer.kernel();
+  result.ranks_kind = ranks.size() == 1 && ranks.kind() == "in-process" ? "single" : ranks.kind();
+  result.mpi_library = ranks.library();
+  result.device = measurer.device();
+  const bool is_emulated = is_over_boards(options) || result.device.emulated();
+  result.placement =
+      gather_placement(ranks, {describe_host().name, result.device.name, result.device.device_index,
+                               result.device.compute_units, is_emulated});
+  set_parameters(options, result.parameters);
+  result.repetitions = static_cast<int>(kBatches);
+  for (const Row& row : rows) {
+    result.repetitions = std::min(result.repetitions, static_cast<int>(iterations_of(row)));
+  }
+  Filler filler(options, result);
+  for (const Row& row : rows) filler.add(row);
+  for (const collectives::Type type : options.types)
+    result.verdicts.push_back(verdict_of(options, type, rows));
+  if (limit && !options.program->is_collective() && options.program->windows > 0) {
+    result.verdicts.push_back(limit_verdict(*limit, options, rows));
+  }
+  result.notes = measurer.notes();
+  const bool is_valid =
+      std::ranges::all_of(result.verdicts, [](const auto& one) { return one.verdict.passed(); });
+  result.exit_code = static_cast<int>(is_valid ? ExitCode::kValid : ExitCode::kInvalidResult);
+  runtime::check_kinds(result);
+  return result;
+}
+
+std::string closing_text(const runtime::Result& result) {
+  std::string text;
+  for (const std::string& note : result.notes) text += fmt::format("# note: {}\n", note);
+  for (const auto& [verdict, rank] : result.verdicts) {
+    if (verdict.passed()) continue;
+    text += fmt::format("# INVALID: {}: {:g} {}; the first: {} on rank {}: expected {:g}, is {:g}\n",
+                        verdict.name, verdict.error, verdict.measure, verdict.worst->place, rank,
+                        verdict.worst->expected, verdict.worst->actual);
+  }
+  if (text.find("# INVALID") == std::string::npos) {
+    std::size_t checked = 0;
+    for (const auto& entry : result.verdicts) {
+      if (entry.verdict.measure == kWrongElements) checked += entry.verdict.checked;
+    }
+    text += fmt::format("# Validation: Pass, {} elements\n", checked);
+  }
+  return text;
+}
+
+}  // namespace fabricmark::microbench::omb

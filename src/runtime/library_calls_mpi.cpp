@@ -1,0 +1,174 @@
+// MPI's own calls, one for one.
+#ifdef FABRICMARK_WITH_MPI
+
+#include "runtime/library_calls.hpp"
+
+#include <vector>
+
+#include "runtime/mpi_world.hpp"
+
+namespace fabricmark::runtime {
+
+namespace {
+
+MPI_Datatype type_of(LibraryCalls::Type type) {
+  switch (type) {
+    case LibraryCalls::Type::kInt8:
+      return MPI_INT8_T;
+    case LibraryCalls::Type::kInt32:
+      return MPI_INT;
+    case LibraryCalls::Type::kFloat32:
+      break;
+  }
+  return MPI_FLOAT;
+}
+
+/// As OMB names it: sums are not defined of MPI_CHAR.
+MPI_Datatype of_messages(LibraryCalls::Type type) {
+  return type == LibraryCalls::Type::kInt8 ? MPI_CHAR : type_of(type);
+}
+
+class MpiCalls final : public LibraryCalls {
+ public:
+  explicit MpiCalls(MPI_Comm ranks) {
+    check_mpi(MPI_Comm_dup(ranks, &ranks_), "make a communicator");
+    check_mpi(MPI_Comm_set_errhandler(ranks_, MPI_ERRORS_RETURN), "return its errors");
+    check_mpi(MPI_Comm_rank(ranks_, &rank_), "tell the rank");
+    check_mpi(MPI_Comm_size(ranks_, &size_), "tell the number of ranks");
+  }
+
+  void set_type(Type type) override { type_ = of_messages(type); }
+  void send(int to, const std::byte* data, int count, int tag) override {
+    check_mpi(MPI_Send(data, count, type_, to, tag, ranks_), "send a message");
+  }
+  void receive(int from, std::byte* data, int count, int tag) override {
+    check_mpi(MPI_Recv(data, count, type_, from, tag, ranks_, MPI_STATUS_IGNORE), "receive a message");
+  }
+  void start_send(int to, const std::byte* data, int count, int tag) override {
+    check_mpi(MPI_Isend(data, count, type_, to, tag, ranks_, &requests_.emplace_back()), "send a message");
+  }
+  void start_receive(int from, std::byte* data, int count, int tag) override {
+    check_mpi(MPI_Irecv(data, count, type_, from, tag, ranks_, &requests_.emplace_back()),
+              "receive a message");
+  }
+  void wait_all() override {
+    check_mpi(MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE),
+              "deliver messages");
+    requests_.clear();
+  }
+
+  void call(const Collective& one) override {
+    check_mpi(one.counts.empty() ? blocking(one) : blocking_with_counts(one), "do a collective operation");
+  }
+  void start(const Collective& one) override { check_mpi(starting(one), "start a collective operation"); }
+  bool test() override {
+    int is_done = 0;
+    check_mpi(MPI_Test(&collective_, &is_done, MPI_STATUS_IGNORE), "do a collective operation");
+    return is_done != 0;
+  }
+  void wait() override { check_mpi(MPI_Wait(&collective_, MPI_STATUS_IGNORE), "do a collective operation"); }
+
+ private:
+  [[nodiscard]] static MPI_Datatype type_for(const Collective& one) {
+    const bool reduces = one.operation == Operation::kReduce || one.operation == Operation::kAllReduce ||
+                         one.operation == Operation::kReduceScatter;
+    return reduces ? type_of(one.type) : of_messages(one.type);
+  }
+  /// The memory of a broadcast.
+  [[nodiscard]] static std::byte* both(const Collective& one) {
+    return one.result != nullptr ? one.result : const_cast<std::byte*>(one.own);
+  }
+
+  int blocking(const Collective& one) {
+    const int count = static_cast<int>(one.count);
+    MPI_Datatype type = type_for(one);
+    switch (one.operation) {
+      case Operation::kBroadcast:
+        return MPI_Bcast(both(one), count, type, one.root, ranks_);
+      case Operation::kScatter:
+        return MPI_Scatter(one.own, count, type, one.result, count, type, one.root, ranks_);
+      case Operation::kGather:
+        return MPI_Gather(one.own, count, type, one.result, count, type, one.root, ranks_);
+      case Operation::kAllGather:
+        return MPI_Allgather(one.own, count, type, one.result, count, type, ranks_);
+      case Operation::kReduce:
+        return MPI_Reduce(one.own, one.result, count, type, MPI_SUM, one.root, ranks_);
+      case Operation::kAllReduce:
+        return MPI_Allreduce(one.own, one.result, count, type, MPI_SUM, ranks_);
+      case Operation::kReduceScatter:
+        return MPI_Reduce_scatter(one.own, one.result, counts_for(one), type, MPI_SUM, ranks_);
+      case Operation::kAllToAll:
+        return MPI_Alltoall(one.own, count, type, one.result, count, type, ranks_);
+      case Operation::kBarrier:
+        break;
+    }
+    return MPI_Barrier(ranks_);
+  }
+
+  int blocking_with_counts(const Collective& one) {
+    const int count = one.counts[static_cast<std::size_t>(rank_)];
+    const int* const counts = one.counts.data();
+    const int* const places = one.places.data();
+    MPI_Datatype type = type_for(one);
+    switch (one.operation) {
+      case Operation::kScatter:
+        return MPI_Scatterv(one.own, counts, places, type, one.result, count, type, one.root, ranks_);
+      case Operation::kGather:
+        return MPI_Gatherv(one.own, count, type, one.result, counts, places, type, one.root, ranks_);
+      case Operation::kAllGather:
+        return MPI_Allgatherv(one.own, count, type, one.result, counts, places, type, ranks_);
+      case Operation::kAllToAll:
+        return MPI_Alltoallv(one.own, counts, places, type, one.result, counts, places, type, ranks_);
+      default:
+        return blocking(one);
+    }
+  }
+
+  int starting(const Collective& one) {
+    const int count = static_cast<int>(one.count);
+    MPI_Datatype type = type_for(one);
+    switch (one.operation) {
+      case Operation::kBroadcast:
+        return MPI_Ibcast(both(one), count, type, one.root, ranks_, &collective_);
+      case Operation::kScatter:
+        return MPI_Iscatter(one.own, count, type, one.result, count, type, one.root, ranks_, &collective_);
+      case Operation::kGather:
+        return MPI_Igather(one.own, count, type, one.result, count, type, one.root, ranks_, &collective_);
+      case Operation::kAllGather:
+        return MPI_Iallgather(one.own, count, type, one.result, count, type, ranks_, &collective_);
+      case Operation::kReduce:
+        return MPI_Ireduce(one.own, one.result, count, type, MPI_SUM, one.root, ranks_, &collective_);
+      case Operation::kAllReduce:
+        return MPI_Iallreduce(one.own, one.result, count, type, MPI_SUM, ranks_, &collective_);
+      case Operation::kReduceScatter:
+        return MPI_Ireduce_scatter(one.own, one.result, counts_for(one), type, MPI_SUM, ranks_, &collective_);
+      case Operation::kAllToAll:
+        return MPI_Ialltoall(one.own, count, type, one.result, count, type, ranks_, &collective_);
+      case Operation::kBarrier:
+        break;
+    }
+    return MPI_Ibarrier(ranks_, &collective_);
+  }
+
+  /// MPI_Reduce_scatter takes them by rank; as OMB it is called with the same for all.
+  const int* counts_for(const Collective& one) {
+    counts_.assign(static_cast<std::size_t>(size_), static_cast<int>(one.count));
+    return counts_.data();
+  }
+
+  MPI_Comm ranks_ = MPI_COMM_NULL;  // MPI's end frees it
+  int rank_ = 0;
+  int size_ = 1;
+  MPI_Datatype type_ = MPI_CHAR;
+  std::vector<MPI_Request> requests_;
+  MPI_Request collective_ = MPI_REQUEST_NULL;
+  std::vector<int> counts_;
+};
+
+}  // namespace
+
+std::unique_ptr<LibraryCalls> mpi_calls(MPI_Comm ranks) { return std::make_unique<MpiCalls>(ranks); }
+
+}  // namespace fabricmark::runtime
+
+#endif
