@@ -40,8 +40,8 @@ NOT_RUN = {
 }
 # What takes long: programs with the sizes that they have by default, fits, many runs, what is fetched.
 LONG = re.compile(
-    r" runtimes install| (run|scale|ab) (?!--help)|(^|[ /])fm_(?!\w+ --help)|mpirun|validate --fit|calibrate --again"
-    r"| tune(?! --(show|help))"
+    r" (run|scale|ab) (?!--help)|(^|[ /])fm_(?!\w+ --help)|mpirun|validate --fit|calibrate --again"
+    r"| tune(?! --(show|help))| runtimes install"
 )
 
 
