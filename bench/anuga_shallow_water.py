@@ -4,7 +4,7 @@
     PYTHON_WITH_ANUGA bench/anuga_shallow_water.py FOLDER --steps 200 --algorithm DE1
 
 FOLDER holds what `fabricmark-mesh arrays` writes. Physics as in the tide case of fm_shallow_water: tides of
-the bight of Abaco at the sea, friction C_f |U| U / H^2 and Coriolis. Without --hours its speed is measured, in
+the bight of Abaco at the sea, friction C_f |U| U / H^2 and Coriolis. Without --hours its speed is told, in
 a basin with walls, so that ANUGA stays in compiled code. Prints one line of JSON: elements, steps, seconds,
 cell steps a second.
 """
