@@ -1,0 +1,221 @@
+// One stage of a step for an element, or for as many as `real` holds: what flows through its three edges, in
+// the order of its sides, and what acts within it. Each element does this for itself, from its own numbers
+// and those of its neighbours: so its result has the same bits whatever else is computed, and wherever.
+#ifndef FABRICMARK_SHALLOW_WATER_ELEMENT_H
+#define FABRICMARK_SHALLOW_WATER_ELEMENT_H
+
+// What an element is. Side i is between its nodes i and i + 1.
+typedef struct {
+  real depth[3];  // below still water at the nodes [m]
+  real nx[3];     // outward normals of the sides, of length 1
+  real ny[3];
+  real ratio[3];  // length of a side by the element's area [1/m]
+  whole code[3];  // 4 * neighbour + its side, or what the edge is (flux.h)
+} sw_element;
+
+// What is the same for all elements in a stage.
+typedef struct {
+  scalar dt, keep, take;                  // q = keep q_before + take (q + dt L(q))
+  scalar sea_xi, river_xi, river_inflow;  // beyond edges: elevation [m], inflow [m^2/s]
+  scalar gravity, friction, linear_friction, coriolis;
+  scalar least_depth;  // of water, below which the run stops [m]
+} sw_stage;
+
+// Coefficients of xi, U and V, each of as many modes.
+typedef struct {
+  real of[SW_UNKNOWNS][SW_MODES];
+} sw_numbers;
+
+// What a stage changes, and what it found.
+typedef struct {
+  sw_numbers rate;      // L(q)
+  real outflow;         // through sea and river [m/s of the element's mean elevation]
+  truth is_in_trouble;  // not deep enough, too fast for dt, or not a number
+} sw_result;
+
+// Friction and Coriolis' force.
+static inline void sw_forces(sw_stage stage, real h, real u, real v, real* force_u, real* force_v) {
+  const real tau = stage.friction * sqrt(u * u + v * v) / (h * h) + stage.linear_friction;
+  *force_u = stage.coriolis * v - tau * u;
+  *force_v = -(stage.coriolis * u) - tau * v;
+}
+
+static inline real sw_mean_depth(sw_element element, int side) {
+  return (scalar)0.5 * (element.depth[side] + element.depth[(side + 1) % 3]);
+}
+
+// The water that leaves through sea and river.
+static inline real sw_leaving(whole code, real water) {
+  return SW_CHOOSE(SW_TRUTH(code <= SW_SEA), water, (real)(0));
+}
+
+#if ORDER == 0
+
+static inline sw_result sw_rate(sw_element element, sw_numbers own, const sw_numbers* met, sw_stage stage) {
+  const sw_state state = {own.of[0][0], own.of[1][0], own.of[2][0]};
+  sw_result result;
+  real water = 0, momentum_x = 0, momentum_y = 0, courant = 0;
+  real least = element.depth[0];
+  result.outflow = 0;
+  FM_UNROLL_FULLY
+  for (int side = 0; side < 3; ++side) {
+    const real nx = element.nx[side], ny = element.ny[side], ratio = element.ratio[side];
+    const real depth = sw_mean_depth(element, side);
+    const sw_state found = {met[side].of[0][0], met[side].of[1][0], met[side].of[2][0]};
+    const sw_state other =
+        sw_beyond(state, found, element.code[side], nx, ny, stage.sea_xi, stage.river_xi, stage.river_inflow);
+    const sw_flux flux = sw_edge_flux(state, other, depth, nx, ny, stage.gravity);
+    // Nothing at all flows through land.
+    const real through = ratio * SW_CHOOSE(SW_TRUTH(element.code[side] == SW_LAND), (real)(0), flux.water);
+    water += through;
+    momentum_x += ratio * (flux.momentum_x + flux.push * nx);
+    momentum_y += ratio * (flux.momentum_y + flux.push * ny);
+    courant += ratio * flux.speed;
+    result.outflow += sw_leaving(element.code[side], through);
+    least = fmin(least, depth);
+  }
+  const real mean_depth = (element.depth[0] + element.depth[1] + element.depth[2]) * (scalar)(1.0 / 3.0);
+  real force_u, force_v;
+  sw_forces(stage, mean_depth + state.xi, state.u, state.v, &force_u, &force_v);
+  result.rate.of[0][0] = -water;
+  result.rate.of[1][0] = force_u - momentum_x;
+  result.rate.of[2][0] = force_v - momentum_y;
+  // Comparisons that are false for what is not a number.
+  result.is_in_trouble = !(least + state.xi >= stage.least_depth && courant * stage.dt <= (scalar)2);
+  return result;
+}
+
+#else
+
+// The numbers of a trace: all modes at a point.
+static inline real sw_sum(const real* modes, __constant const scalar* at) {
+  real sum = modes[0];
+  FM_UNROLL_FULLY
+  for (int mode = 1; mode < SW_MODES; ++mode) sum += at[mode - 1] * modes[mode];
+  return sum;
+}
+
+// The same at point `point` of the side that each neighbour has, which its code says. `is_side`: [side].
+static inline real sw_sum_met(const real* modes, int point, const truth* is_side) {
+  real sum = modes[0];
+  FM_UNROLL_FULLY
+  for (int mode = 1; mode < SW_MODES; ++mode) {
+    const real at = SW_CHOOSE(is_side[0], (real)(sw_edge_modes[0][point][mode - 1]),
+                              SW_CHOOSE(is_side[1], (real)(sw_edge_modes[1][point][mode - 1]),
+                                        (real)(sw_edge_modes[2][point][mode - 1])));
+    sum += at * modes[mode];
+  }
+  return sum;
+}
+
+static inline void sw_add(sw_numbers* sums, int unknown, real amount, __constant const scalar* at) {
+  sums->of[unknown][0] += amount;
+  FM_UNROLL_FULLY
+  for (int mode = 1; mode < SW_MODES; ++mode) sums->of[unknown][mode] += at[mode - 1] * amount;
+}
+
+static inline void sw_add_edge(sw_element element, const sw_numbers* own, const sw_numbers* met, int side,
+                               sw_stage stage, sw_result* result, real* courant, real* least) {
+  const real nx = element.nx[side], ny = element.ny[side];
+  const whole code = element.code[side];
+  const truth is_land = SW_TRUTH(code == SW_LAND);
+  truth is_side[2];
+  is_side[0] = SW_TRUTH((code & 3) == 0);
+  is_side[1] = SW_TRUTH((code & 3) == 1);
+  real fastest = 0;
+  FM_UNROLL_FULLY
+  for (int point = 0; point < SW_EDGE_POINTS; ++point) {
+    __constant const scalar* at = sw_edge_modes[side][point];
+    const scalar place = sw_edge_place[point];
+    const scalar rest = sw_edge_place[SW_EDGE_POINTS - 1 - point];
+    const real depth = rest * element.depth[side] + place * element.depth[(side + 1) % 3];
+    const sw_state state = {sw_sum(own->of[0], at), sw_sum(own->of[1], at), sw_sum(own->of[2], at)};
+    const int opposite = SW_EDGE_POINTS - 1 - point;
+    sw_state found = {sw_sum_met(met->of[0], opposite, is_side), sw_sum_met(met->of[1], opposite, is_side),
+                      sw_sum_met(met->of[2], opposite, is_side)};
+    const truth is_met = SW_TRUTH(code >= 0);
+    found.xi = SW_CHOOSE(is_met, found.xi, state.xi);
+    found.u = SW_CHOOSE(is_met, found.u, state.u);
+    found.v = SW_CHOOSE(is_met, found.v, state.v);
+    const sw_state other =
+        sw_beyond(state, found, code, nx, ny, stage.sea_xi, stage.river_xi, stage.river_inflow);
+    const sw_flux flux = sw_edge_flux(state, other, depth, nx, ny, stage.gravity);
+    const real ratio = sw_edge_weight[point] * element.ratio[side];
+    const real through = ratio * SW_CHOOSE(is_land, (real)(0), flux.water);
+    sw_add(&result->rate, 0, -through, at);
+    sw_add(&result->rate, 1, -(ratio * (flux.momentum_x + flux.push * nx)), at);
+    sw_add(&result->rate, 2, -(ratio * (flux.momentum_y + flux.push * ny)), at);
+    result->outflow += sw_leaving(code, through);
+    fastest = fmax(fastest, flux.speed);
+    *least = fmin(*least, depth + state.xi);
+    // fmin and fmax pass over what is not a number; a sum does not.
+    *courant += 0 * state.xi;
+  }
+  *courant += element.ratio[side] * fastest;
+}
+
+// Transport of momentum in its weak form; pressure and slope of the bottom together, as a force g H grad xi,
+// which is zero where the elevation is constant.
+static inline void sw_add_volume(sw_element element, const sw_numbers* own, sw_stage stage,
+                                 sw_numbers* rate) {
+  const scalar minus_half = (scalar)-0.5;
+  const real r_x = minus_half * element.ratio[2] * element.nx[2];
+  const real r_y = minus_half * element.ratio[2] * element.ny[2];
+  const real s_x = minus_half * element.ratio[0] * element.nx[0];
+  const real s_y = minus_half * element.ratio[0] * element.ny[0];
+  FM_UNROLL_FULLY
+  for (int point = 0; point < SW_VOLUME_POINTS; ++point) {
+    __constant const scalar* at = sw_volume_modes[point];
+    __constant const scalar* place = sw_volume_place[point];
+    const scalar weight = sw_volume_weight[point];
+    const real u = sw_sum(own->of[1], at);
+    const real v = sw_sum(own->of[2], at);
+    const real h = place[0] * element.depth[0] + place[1] * element.depth[1] + place[2] * element.depth[2] +
+                   sw_sum(own->of[0], at);
+    real slope_r = 0, slope_s = 0;
+    FM_UNROLL_FULLY
+    for (int mode = 1; mode < SW_MODES; ++mode) {
+      slope_r += sw_volume_modes_r[point][mode - 1] * own->of[0][mode];
+      slope_s += sw_volume_modes_s[point][mode - 1] * own->of[0][mode];
+    }
+    real force_u, force_v;
+    sw_forces(stage, h, u, v, &force_u, &force_v);
+    const real press = stage.gravity * h;
+    sw_add(rate, 1, weight * (force_u - press * (r_x * slope_r + s_x * slope_s)), at);
+    sw_add(rate, 2, weight * (force_v - press * (r_y * slope_r + s_y * slope_s)), at);
+    // Fluxes along r and s.
+    const real u_r = weight * (u * r_x + v * r_y);
+    const real u_s = weight * (u * s_x + v * s_y);
+    const real velocity_u = u / h;
+    const real velocity_v = v / h;
+    FM_UNROLL_FULLY
+    for (int mode = 1; mode < SW_MODES; ++mode) {
+      const real along = sw_volume_modes_r[point][mode - 1] * u_r + sw_volume_modes_s[point][mode - 1] * u_s;
+      rate->of[0][mode] += along;
+      rate->of[1][mode] += along * velocity_u;
+      rate->of[2][mode] += along * velocity_v;
+    }
+  }
+}
+
+static inline sw_result sw_rate(sw_element element, sw_numbers own, const sw_numbers* met, sw_stage stage) {
+  sw_result result;
+  FM_UNROLL_FULLY
+  for (int unknown = 0; unknown < SW_UNKNOWNS; ++unknown) {
+    FM_UNROLL_FULLY
+    for (int mode = 0; mode < SW_MODES; ++mode) result.rate.of[unknown][mode] = 0;
+  }
+  result.outflow = 0;
+  real courant = 0;
+  real least = element.depth[0] + own.of[0][0];
+  FM_UNROLL_FULLY
+  for (int side = 0; side < 3; ++side) {
+    sw_add_edge(element, &own, &met[side], side, stage, &result, &courant, &least);
+  }
+  sw_add_volume(element, &own, stage, &result.rate);
+  result.is_in_trouble = !(least >= stage.least_depth && courant * stage.dt <= (scalar)2);
+  return result;
+}
+
+#endif
+#endif

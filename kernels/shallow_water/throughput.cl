@@ -1,0 +1,141 @@
+// Shallow water, throughput kernel for CPUs and GPUs: a work-item computes one element, or on a CPU as many
+// as a vector holds. State, geometry and codes are arrays of one number of all elements, `stride` apart; what
+// other ranks have lies behind the own elements.
+#include "common/dialect.h"
+
+#if defined(FM_CPU)
+#if VECTOR_BYTES == 16 && defined(FM_NEEDS_DOUBLE)
+#define WIDTH 2
+#elif VECTOR_BYTES == 16 || (VECTOR_BYTES == 32 && defined(FM_NEEDS_DOUBLE))
+#define WIDTH 4
+#elif VECTOR_BYTES == 32 || defined(FM_NEEDS_DOUBLE)
+#define WIDTH 8
+#else
+#define WIDTH 16
+#endif
+#else
+#define WIDTH 1
+#endif
+
+#include "shallow_water/basis.h"
+#include "shallow_water/element.h"
+#include "shallow_water/flux.h"
+#include "shallow_water/numbers.h"
+
+#define SW_LOAD(array, place) (*(__global const real*)((array) + (place)))
+#define SW_STORE(array, place, value) (*(__global real*)((array) + (place)) = (value))
+#define SW_LOAD_WHOLE(array, place) (*(__global const whole*)((array) + (place)))
+
+static inline real sw_gathered(__global const scalar* array, whole places) {
+#if WIDTH > 1
+  real found;
+  FM_UNROLL_FULLY
+  for (int lane = 0; lane < WIDTH; ++lane) SW_LANE(found, lane) = array[SW_WHOLE_LANE(places, lane)];
+  return found;
+#else
+  return array[places];
+#endif
+}
+
+// The neighbours of elements over one side; where there is none, the elements themselves.
+static inline sw_numbers sw_neighbours(__global const scalar* state, uint stride, whole code, whole own) {
+  const whole places = SW_CHOOSE(code >= 0, code >> 2, own);
+  sw_numbers numbers;
+  FM_UNROLL_FULLY
+  for (int unknown = 0; unknown < SW_UNKNOWNS; ++unknown) {
+    FM_UNROLL_FULLY
+    for (int mode = 0; mode < SW_MODES; ++mode) {
+      numbers.of[unknown][mode] = sw_gathered(state + (size_t)(unknown * SW_MODES + mode) * stride, places);
+    }
+  }
+  return numbers;
+}
+
+static inline whole sw_numbered(int first) {
+#if WIDTH > 1
+  whole numbers;
+  FM_UNROLL_FULLY
+  for (int lane = 0; lane < WIDTH; ++lane) SW_WHOLE_LANE(numbers, lane) = first + lane;
+  return numbers;
+#else
+  return first;
+#endif
+}
+
+// `before`: at the beginning of the step, of which only the own elements are read: `after` may be the same.
+// `trouble`: the first step in which something was not as it has to be; those behind it do nothing, so that
+// the host finds what was there.
+__kernel void stage(__global const scalar* restrict state, __global const scalar* before,
+                    __global scalar* after, __global const scalar* restrict geometry,
+                    __global const int* restrict codes, __global scalar* restrict outflow,
+                    __global int* restrict trouble, const uint first, const uint stride, const uint elements,
+                    const uint step_number, const scalar dt, const scalar keep, const scalar take,
+                    const scalar weight, const scalar sea_xi, const scalar river_xi,
+                    const scalar river_inflow, const scalar gravity, const scalar friction,
+                    const scalar linear_friction, const scalar coriolis, const scalar least_depth) {
+  if (trouble[0] < (int)step_number) return;
+  const uint place = (first + (uint)get_global_id(0)) * WIDTH;
+  sw_element element;
+  sw_numbers own, met[3];
+  FM_UNROLL_FULLY
+  for (int unknown = 0; unknown < SW_UNKNOWNS; ++unknown) {
+    FM_UNROLL_FULLY
+    for (int mode = 0; mode < SW_MODES; ++mode) {
+      own.of[unknown][mode] = SW_LOAD(state, (size_t)(unknown * SW_MODES + mode) * stride + place);
+    }
+  }
+  FM_UNROLL_FULLY
+  for (int side = 0; side < 3; ++side) {
+    element.depth[side] = SW_LOAD(geometry, (size_t)side * elements + place);
+    element.nx[side] = SW_LOAD(geometry, (size_t)(3 + side) * elements + place);
+    element.ny[side] = SW_LOAD(geometry, (size_t)(6 + side) * elements + place);
+    element.ratio[side] = SW_LOAD(geometry, (size_t)(9 + side) * elements + place);
+    element.code[side] = SW_LOAD_WHOLE(codes, (size_t)side * elements + place);
+    met[side] = sw_neighbours(state, stride, element.code[side], sw_numbered((int)place));
+  }
+  const sw_stage now = {dt,           keep,    take,     sea_xi,          river_xi,
+                        river_inflow, gravity, friction, linear_friction, coriolis,
+                        least_depth};
+  const sw_result result = sw_rate(element, own, met, now);
+  FM_UNROLL_FULLY
+  for (int unknown = 0; unknown < SW_UNKNOWNS; ++unknown) {
+    FM_UNROLL_FULLY
+    for (int mode = 0; mode < SW_MODES; ++mode) {
+      const size_t at = (size_t)(unknown * SW_MODES + mode) * stride + place;
+      real value = own.of[unknown][mode] + dt * result.rate.of[unknown][mode];
+#if ORDER > 0
+      value *= take;
+      if (keep != 0) value += keep * SW_LOAD(before, at);
+#endif
+      SW_STORE(after, at, value);
+    }
+  }
+  const truth has_open_edge =
+      SW_TRUTH((element.code[0] < SW_LAND) | (element.code[1] < SW_LAND) | (element.code[2] < SW_LAND));
+  if (SW_ANY(has_open_edge)) {
+    SW_STORE(outflow, place, SW_LOAD(outflow, place) + weight * (dt * result.outflow));
+  }
+  if (SW_ANY(result.is_in_trouble)) atomic_min(trouble, (int)step_number);
+}
+
+// What other ranks need: number n of own element places[i] goes to packed[targets[i] + n * spans[i]].
+__kernel void pack(__global const scalar* restrict state, __global const int* restrict places,
+                   __global const int* restrict targets, __global const int* restrict spans,
+                   __global scalar* restrict packed, const uint count, const uint stride) {
+  const uint i = (uint)get_global_id(0);
+  if (i >= count) return;
+  for (int number = 0; number < SW_NUMBERS; ++number) {
+    packed[targets[i] + number * spans[i]] = state[(size_t)number * stride + places[i]];
+  }
+}
+
+// The same the other way round, for what has come.
+__kernel void unpack(__global scalar* restrict state, __global const int* restrict places,
+                     __global const int* restrict targets, __global const int* restrict spans,
+                     __global const scalar* restrict packed, const uint count, const uint stride) {
+  const uint i = (uint)get_global_id(0);
+  if (i >= count) return;
+  for (int number = 0; number < SW_NUMBERS; ++number) {
+    state[(size_t)number * stride + places[i]] = packed[targets[i] + number * spans[i]];
+  }
+}

@@ -1,0 +1,170 @@
+#include "apps/shallow_water/problem.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <numbers>
+
+#include "base/error.hpp"
+#include "mesh/shapes.hpp"
+
+namespace fabricmark::shallow_water {
+
+namespace {
+
+constexpr const char* kRectangle = "rectangle:";
+
+/// The cells of "rectangle:NXxNY".
+Cells cells_of(const std::string& name, const std::string& test_case) {
+  Cells cells;
+  int end = 0;
+  const bool is_read = std::sscanf(name.c_str(), "rectangle:%dx%d%n", &cells.nx, &cells.ny, &end) ==
+                       2;  // NOLINT(cert-err34-c)
+  if (is_read && static_cast<std::size_t>(end) == name.size() && cells.nx > 0 && cells.ny > 0) return cells;
+  throw bad_use(fmt::format("the case {} is on a rectangle of its own, and not on '{}'", test_case, name),
+                "say how many cells it has, as in --mesh rectangle:100x1");
+}
+
+/// "rectangle:NXxNY:LXxLY", 10 m deep, or what the library of meshes knows.
+mesh::Mesh mesh_of(const std::string& name) {
+  if (!name.starts_with(kRectangle)) return mesh::named_mesh(name);
+  Cells cells;
+  double lx = 0;
+  double ly = 0;
+  int end = 0;
+  const int count =
+      std::sscanf(name.c_str(), "rectangle:%dx%d:%lfx%lf%n", &cells.nx, &cells.ny, &lx, &ly, &end);
+  if (count != 4 || static_cast<std::size_t>(end) != name.size()) {
+    throw bad_use(fmt::format("--mesh '{}' is no rectangle", name),
+                  "give cells and lengths in metres, as in rectangle:100x50:10000x5000");
+  }
+  constexpr double kDepth = 10;
+  return mesh::rectangle(cells.nx, cells.ny, lx, ly, kDepth);
+}
+
+void close(mesh::Mesh& mesh) {
+  for (mesh::BoundaryEdge& edge : mesh.boundary) edge.kind = mesh::EdgeKind::kLand;
+}
+
+struct Box {
+  double x0, x1, y0, y1;
+};
+Box box_of(const mesh::Mesh& mesh) {
+  const auto [x0, x1] = std::ranges::minmax(mesh.x);
+  const auto [y0, y1] = std::ranges::minmax(mesh.y);
+  return {x0, x1, y0, y1};
+}
+
+Physics tidal_physics(const runtime::Parameters& parameters) {
+  Physics physics;
+  physics.friction = parameters.number("friction");
+  physics.linear_friction = parameters.number("linear_friction");
+  physics.coriolis = parameters.number("coriolis");
+  physics.least_depth = parameters.number("minimum_depth");
+  return physics;
+}
+
+Problem tidal_problem(const runtime::Parameters& parameters) {
+  Problem problem;
+  problem.mesh = mesh_of(parameters.text("mesh"));
+  problem.physics = tidal_physics(parameters);
+  problem.initial = [](double, double) { return State{}; };
+  const double ramp = parameters.number("ramp_hours") * kSecondsPerHour;
+  problem.forcing = [ramp](double seconds) {
+    const double xi = tidal_elevation(abaco_tides(), seconds, ramp);
+    return Forcing{.sea_xi = xi, .river_xi = xi, .river_inflow = 0};
+  };
+  return problem;
+}
+
+Problem closed_problem(const runtime::Parameters& parameters, bool is_still) {
+  Problem problem = tidal_problem(parameters);
+  close(problem.mesh);
+  problem.is_still = is_still;
+  problem.forcing = [](double) { return Forcing{}; };
+  if (is_still) {
+    constexpr double kLevel = 0.3;
+    problem.initial = [](double, double) { return State{.xi = kLevel}; };
+    return problem;
+  }
+  const Box box = box_of(problem.mesh);
+  problem.initial = [box](double x, double y) {
+    constexpr double kHeight = 0.5;
+    constexpr double kWidth = 0.1;  // of the box
+    const double across = (x - (box.x0 + box.x1) / 2) / (kWidth * (box.x1 - box.x0));
+    const double along = (y - (box.y0 + box.y1) / 2) / (kWidth * (box.y1 - box.y0));
+    return State{.xi = kHeight * std::exp(-(across * across + along * along))};
+  };
+  return problem;
+}
+
+}  // namespace
+
+const std::vector<Constituent>& abaco_tides() {
+  static const std::vector<Constituent> tides{{"O1", 0.075, 194.806, 6.7597751162e-5},
+                                              {"K1", 0.095, 206.265, 7.2921165921e-5},
+                                              {"N2", 0.1, 340, 1.37879713787e-4},
+                                              {"M2", 0.395, 0, 1.40518917083e-4},
+                                              {"S2", 0.06, 42.9718, 1.45444119418e-4}};
+  return tides;
+}
+
+double tidal_elevation(const std::vector<Constituent>& tides, double seconds, double ramp_seconds) {
+  double xi = 0;
+  for (const Constituent& tide : tides) {
+    const double phase = tide.phase_degrees * std::numbers::pi / 180;
+    xi += tide.amplitude * std::cos(tide.radians_per_second * seconds - phase);
+  }
+  return ramp_seconds > 0 ? xi * std::tanh(2 * seconds / ramp_seconds) : xi;
+}
+
+Problem make_problem(const runtime::Parameters& parameters) {
+  const std::string& name = parameters.text("case");
+  const std::string& mesh = parameters.text("mesh");
+  if (name == "tide") return tidal_problem(parameters);
+  if (name == "lake") return closed_problem(parameters, /*is_still=*/true);
+  if (name == "mass") return closed_problem(parameters, /*is_still=*/false);
+  const Cells cells = cells_of(mesh, name);
+  if (name == "stoker") return stoker(cells);
+  if (name == "standing_wave") return standing_wave(cells);
+  if (name == "lynch_gray") return lynch_gray(cells);
+  return bump(cells, name == "bump_shock");
+}
+
+std::array<double, 2> place_in(const mesh::Mesh& mesh, std::size_t element, double r, double s) {
+  const auto& [a, b, c] = mesh.elements[element];
+  const auto at = [&](const std::vector<double>& of) {
+    const auto value = [&](std::int32_t node) { return of[static_cast<std::size_t>(node)]; };
+    return value(a) + r * (value(b) - value(a)) + s * (value(c) - value(a));
+  };
+  return {at(mesh.x), at(mesh.y)};
+}
+
+double area(const mesh::Mesh& mesh, std::size_t element) {
+  const std::array<double, 2> a = place_in(mesh, element, 0, 0);
+  const std::array<double, 2> b = place_in(mesh, element, 1, 0);
+  const std::array<double, 2> c = place_in(mesh, element, 0, 1);
+  return ((b[0] - a[0]) * (c[1] - a[1]) - (c[0] - a[0]) * (b[1] - a[1])) / 2;
+}
+
+Field project(const Problem& problem, const Basis& basis, const std::vector<std::int32_t>& elements) {
+  Field field(basis.modes(), elements.size());
+  for (std::size_t i = 0; i < elements.size(); ++i) {
+    const auto element = static_cast<std::size_t>(elements[i]);
+    for (int unknown = 0; unknown < kUnknowns; ++unknown) {
+      const std::vector<double> modes = basis.project([&](double r, double s) {
+        const auto [x, y] = place_in(problem.mesh, element, r, s);
+        const State state = problem.initial(x, y);
+        return unknown == 0 ? state.xi : unknown == 1 ? state.u : state.v;
+      });
+      for (int mode = 0; mode < basis.modes(); ++mode) {
+        field.at(unknown, mode, i) = modes[static_cast<std::size_t>(mode)];
+      }
+    }
+  }
+  return field;
+}
+
+}  // namespace fabricmark::shallow_water
