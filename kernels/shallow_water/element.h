@@ -4,6 +4,9 @@
 #ifndef FABRICMARK_SHALLOW_WATER_ELEMENT_H
 #define FABRICMARK_SHALLOW_WATER_ELEMENT_H
 
+#include "shallow_water/basis.h"
+#include "shallow_water/flux.h"
+
 // What an element is. Side i is between its nodes i and i + 1.
 typedef struct {
   real depth[3];  // below still water at the nodes [m]

@@ -3,6 +3,8 @@
 #ifndef FABRICMARK_SHALLOW_WATER_FLUX_H
 #define FABRICMARK_SHALLOW_WATER_FLUX_H
 
+#include "shallow_water/numbers.h"
+
 // FLUX is one of these.
 #define SW_FLUX_rusanov 0
 #define SW_FLUX_hll 1

@@ -4,6 +4,8 @@
 #ifndef FABRICMARK_SHALLOW_WATER_NUMBERS_H
 #define FABRICMARK_SHALLOW_WATER_NUMBERS_H
 
+#include "common/dialect.h"
+
 #if defined(EXACT) && EXACT
 #pragma OPENCL FP_CONTRACT OFF
 #else

@@ -17,10 +17,7 @@
 #define WIDTH 1
 #endif
 
-#include "shallow_water/basis.h"
 #include "shallow_water/element.h"
-#include "shallow_water/flux.h"
-#include "shallow_water/numbers.h"
 
 #define SW_LOAD(array, place) (*(__global const real*)((array) + (place)))
 #define SW_STORE(array, place, value) (*(__global real*)((array) + (place)) = (value))
