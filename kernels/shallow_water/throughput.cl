@@ -60,17 +60,17 @@ static inline whole sw_numbered(int first) {
 }
 
 // `before`: at the beginning of the step, of which only the own elements are read: `after` may be the same.
-// `trouble`: the first step in which something was not as it has to be; those behind it do nothing, so that
-// the host finds what was there.
+// `trouble`: the first stage, counted from the start, that found something that must not be; those behind it
+// do nothing, so that the host sees what it found.
 __kernel void stage(__global const scalar* restrict state, __global const scalar* before,
                     __global scalar* after, __global const scalar* restrict geometry,
                     __global const int* restrict codes, __global scalar* restrict outflow,
                     __global int* restrict trouble, const uint first, const uint stride, const uint elements,
-                    const uint step_number, const scalar dt, const scalar keep, const scalar take,
+                    const uint stage_number, const scalar dt, const scalar keep, const scalar take,
                     const scalar weight, const scalar sea_xi, const scalar river_xi,
                     const scalar river_inflow, const scalar gravity, const scalar friction,
                     const scalar linear_friction, const scalar coriolis, const scalar least_depth) {
-  if (trouble[0] < (int)step_number) return;
+  if (trouble[0] < (int)stage_number) return;
   const uint place = (first + (uint)get_global_id(0)) * WIDTH;
   sw_element element;
   sw_numbers own, met[3];
@@ -112,7 +112,7 @@ __kernel void stage(__global const scalar* restrict state, __global const scalar
   if (SW_ANY(has_open_edge)) {
     SW_STORE(outflow, place, SW_LOAD(outflow, place) + weight * (dt * result.outflow));
   }
-  if (SW_ANY(result.is_in_trouble)) atomic_min(trouble, (int)step_number);
+  if (SW_ANY(result.is_in_trouble)) atomic_min(trouble, (int)stage_number);
 }
 
 // What other ranks need: number n of own element places[i] goes to packed[targets[i] + n * spans[i]].

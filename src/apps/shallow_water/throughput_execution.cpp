@@ -89,18 +89,21 @@ class ThroughputExecution : public Execution {
   void advance(const Steps& steps) override {
     constexpr std::int64_t kFlushed = 16;  // steps that are queued before the device is told
     for (std::int64_t step = steps.first; step < steps.first + steps.count; ++step) {
-      for (std::size_t i = 0; i < stages_.size(); ++i) run_stage(step, stages_[i], steps.dt);
+      for (std::size_t i = 0; i < stages_.size(); ++i) run_stage(step, i, steps.dt);
       if (step % kFlushed == 0) queue_.flush();
     }
     queue_.finish();
   }
 
   std::optional<std::int64_t> trouble() override {
-    std::int32_t step = 0;
-    trouble_.read(queue_, &step, sizeof step);
+    std::int32_t stage = 0;
+    trouble_.read(queue_, &stage, sizeof stage);
     queue_.finish();
-    if (step == std::numeric_limits<std::int32_t>::max()) return std::nullopt;
-    return step;
+    if (stage == std::numeric_limits<std::int32_t>::max()) return std::nullopt;
+    const auto back = static_cast<std::size_t>(next_stage_ - stage) % kernels_.size();
+    current_ = (current_ + kernels_.size() - back) % kernels_.size();
+    next_stage_ = stage;
+    return stage / static_cast<std::int64_t>(stages_.size());
   }
 
  private:
@@ -142,10 +145,12 @@ class ThroughputExecution : public Execution {
                    {"least_depth", physics.least_depth}});
   }
 
-  void run_stage(std::int64_t step, const Stage& stage, double dt) {
+  void run_stage(std::int64_t step, std::size_t number, double dt) {
+    const Stage& stage = stages_[number];
+    next_stage_ = step * static_cast<std::int64_t>(stages_.size()) + static_cast<std::int64_t>(number);
     Kernel& kernel = kernels_[current_];
     const Forcing forcing = problem_.forcing((static_cast<double>(step) + stage.shift) * dt);
-    kernel.stage.set(0, {{"step_number", static_cast<std::uint64_t>(step)},
+    kernel.stage.set(0, {{"stage_number", static_cast<std::uint64_t>(next_stage_)},
                          {"dt", dt},
                          {"keep", stage.keep},
                          {"take", stage.take},
@@ -164,6 +169,7 @@ class ThroughputExecution : public Execution {
       run_items(kernel, core, items - core);
     }
     current_ = kernel.to;
+    ++next_stage_;
   }
   void run_items(Kernel& kernel, std::size_t first, std::size_t count) {
     if (count == 0) return;
@@ -183,7 +189,8 @@ class ThroughputExecution : public Execution {
   device::HostArray<T> host_;
   std::vector<device::Buffer> states_;
   std::vector<Kernel> kernels_;  // [the state that it begins from]
-  std::size_t current_ = 0;
+  std::size_t current_ = 0;       ///< the state that the next stage begins from
+  std::int64_t next_stage_ = 0;   ///< its number from the start
 };
 
 }  // namespace
