@@ -2,19 +2,18 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
-#include <charconv>
-#include <fstream>
-#include <iterator>
 
 #include "base/error.hpp"
 #include "mesh/check.hpp"
+#include "mesh/lines.hpp"
 
 namespace fabricmark::mesh {
 
 namespace {
 
-constexpr std::int64_t kMost = std::int64_t{1} << 29;
+constexpr std::int64_t kMostListed = std::int64_t{1} << 29;
 
 /// What boundary types of ADCIRC stand for (its user's manual, "IBTYPE"); none for those that have no place
 /// here: weirs and barriers, which two sides of land belong to.
@@ -22,93 +21,10 @@ constexpr std::array<std::int64_t, 6> kLandTypes{0, 1, 10, 11, 20, 21};
 constexpr std::array<std::int64_t, 5> kRiverTypes{2, 12, 22, 32, 52};
 constexpr std::array<std::int64_t, 3> kIslandTypes{1, 11, 21};  // whose last node is joined to the first
 
-/// The lines of a file and the numbers on them.
-class Lines {
- public:
-  Lines(std::string_view text, std::string name) : text_(text), name_(std::move(name)) {}
-
-  [[nodiscard]] std::int32_t number() const { return number_; }
-  [[nodiscard]] const std::string& name() const { return name_; }
-  /// What is left could not hold so many lines.
-  [[nodiscard]] bool is_too_short_for(std::int64_t lines) const {
-    return lines > static_cast<std::int64_t>(text_.size());
-  }
-
-  /// Goes on to the next line; `wanted` is what should stand there.
-  void next(const std::string& wanted) {
-    if (text_.empty())
-      throw bad_use(fmt::format("{}: the file is cut: it ends after line {}, where {} should follow", name_,
-                                number_, wanted),
-                    "take the whole file");
-    const std::size_t end = std::min(text_.find('\n'), text_.size());
-    line_ = text_.substr(0, end);
-    text_.remove_prefix(std::min(end + 1, text_.size()));
-    ++number_;
-    wanted_ = wanted;
-  }
-
-  [[nodiscard]] std::string_view line() const { return line_; }
-
-  std::int64_t whole() { return parsed<std::int64_t>("no whole number"); }
-
-  double real() {
-    std::string_view field = peek();
-    std::array<char, 64> copy{};  // Fortran writes 1.5D+3
-    if (field.find_first_of("dD") != std::string_view::npos && field.size() < copy.size()) {
-      std::ranges::transform(field, copy.begin(), [](char c) { return c == 'd' || c == 'D' ? 'e' : c; });
-      double value = 0;
-      const char* const end = copy.data() + field.size();
-      const auto [stopped, error] = std::from_chars(copy.data(), end, value);
-      if (error == std::errc{} && stopped == end) {
-        take(field);
-        return value;
-      }
-    }
-    return parsed<double>("no number");
-  }
-
-  [[nodiscard]] Error wrong(const std::string& cause, const std::string& remedy = "correct it") const {
-    return bad_use(fmt::format("{}, line {}: {}", name_, number_, cause), remedy);
-  }
-
- private:
-  std::string_view peek() {
-    const std::size_t start = line_.find_first_not_of(" \t\r,");
-    line_.remove_prefix(std::min(start, line_.size()));
-    return line_.substr(0, std::min(line_.find_first_of(" \t\r,"), line_.size()));
-  }
-  void take(std::string_view field) { line_.remove_prefix(field.size()); }
-
-  template <typename T>
-  T parsed(const char* complaint) {
-    const std::string_view field = peek();
-    const bool has_plus = field.starts_with('+');
-    T value{};
-    const char* const end = field.data() + field.size();
-    const auto [stopped, error] = std::from_chars(field.data() + (has_plus ? 1 : 0), end, value);
-    if (field.empty()) throw wrong("the line ends where " + wanted_ + " should stand", "take the whole file");
-    if (error != std::errc{} || stopped != end)
-      throw wrong(fmt::format("'{}' is {}; here stands {}", shown(field), complaint, wanted_));
-    take(field);
-    return value;
-  }
-
-  static std::string shown(std::string_view field) {
-    std::string text(field.substr(0, 40));
-    for (char& c : text) c = c < ' ' || c > '~' ? '?' : c;
-    return text;
-  }
-
-  std::string_view text_;
-  std::string name_;
-  std::string_view line_;
-  std::string wanted_;
-  std::int32_t number_ = 0;
-};
-
 std::int64_t counted(Lines& lines, std::int64_t least, const std::string& what) {
   const std::int64_t count = lines.whole();
-  if (count < least || count > kMost) throw lines.wrong(fmt::format("there cannot be {} {}", count, what));
+  if (count < least || count > kMostListed)
+    throw lines.wrong(fmt::format("there cannot be {} {}", count, what));
   if (lines.is_too_short_for(count))
     throw lines.wrong(fmt::format("the file is cut: what follows is too short for {} {}", count, what),
                       "take the whole file");
@@ -218,8 +134,9 @@ Mesh parse_fort14(std::string_view text, const std::string& name) {
   Mesh mesh;
   Origin origin{.name = name, .node_lines = {}, .element_lines = {}, .boundary_lines = {}};
   lines.next("a title");
-  const std::size_t start = std::min(lines.line().find_first_not_of(" \t"), lines.line().size());
-  mesh.title = lines.line().substr(start, lines.line().find_last_not_of(" \t\r") + 1 - start);
+  const std::string_view first = lines.line().substr(0, lines.line().find('!'));  // what follows is a comment
+  const std::size_t start = std::min(first.find_first_not_of(" \t"), first.size());
+  mesh.title = first.substr(start, first.find_last_not_of(" \t\r") + 1 - start);
   lines.next("the numbers of elements and nodes");
   const std::int64_t elements = counted(lines, 1, "elements");
   const std::int64_t nodes = counted(lines, 3, "nodes");
@@ -231,10 +148,7 @@ Mesh parse_fort14(std::string_view text, const std::string& name) {
 }
 
 Mesh read_mesh(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file || std::filesystem::is_directory(path))
-    throw bad_use("cannot read " + path.string(), "name a mesh in ADCIRC's format fort.14, or bay:N");
-  const std::string text(std::istreambuf_iterator<char>(file), {});
+  const std::string text = text_of(path, "name a mesh in ADCIRC's format fort.14, or bay:N");
   return parse_fort14(text, path.string());
 }
 
