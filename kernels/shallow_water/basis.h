@@ -9,14 +9,14 @@
 #define SW_SQRT2 1.41421356237309504880
 #define SW_SQRT3 1.73205080756887729353
 #define SW_SQRT6 2.44948974278317809820
-#define SW_SQRT30 5.47722557505166113457
+#define SW_SQRT15 3.87298334620741688518
 
 #define SW_MODE_1(r, s) (SW_SQRT2 * (3.0 * (s)-1.0))
 #define SW_MODE_2(r, s) (SW_SQRT6 * (2.0 * (r) + (s)-1.0))
 #define SW_MODE_3(r, s) (SW_SQRT3 * (10.0 * (s) * (s)-8.0 * (s) + 1.0))
-#define SW_MODE_4(r, s) (3.0 * SW_SQRT2 * (2.0 * (r) + (s)-1.0) * (5.0 * (s)-1.0))
+#define SW_MODE_4(r, s) (3.0 * (2.0 * (r) + (s)-1.0) * (5.0 * (s)-1.0))
 #define SW_MODE_5(r, s) \
-  (SW_SQRT30 * (6.0 * (r) * (r) + 6.0 * (r) * (s) + (s) * (s)-6.0 * (r)-2.0 * (s) + 1.0))
+  (SW_SQRT15 * (6.0 * (r) * (r) + 6.0 * (r) * (s) + (s) * (s)-6.0 * (r)-2.0 * (s) + 1.0))
 
 // Their derivatives by r and s.
 #define SW_MODE_1_R(r, s) 0.0
@@ -25,10 +25,10 @@
 #define SW_MODE_2_S(r, s) SW_SQRT6
 #define SW_MODE_3_R(r, s) 0.0
 #define SW_MODE_3_S(r, s) (SW_SQRT3 * (20.0 * (s)-8.0))
-#define SW_MODE_4_R(r, s) (6.0 * SW_SQRT2 * (5.0 * (s)-1.0))
-#define SW_MODE_4_S(r, s) (3.0 * SW_SQRT2 * (10.0 * (r) + 10.0 * (s)-6.0))
-#define SW_MODE_5_R(r, s) (SW_SQRT30 * (12.0 * (r) + 6.0 * (s)-6.0))
-#define SW_MODE_5_S(r, s) (SW_SQRT30 * (6.0 * (r) + 2.0 * (s)-2.0))
+#define SW_MODE_4_R(r, s) (6.0 * (5.0 * (s)-1.0))
+#define SW_MODE_4_S(r, s) (3.0 * (10.0 * (r) + 10.0 * (s)-6.0))
+#define SW_MODE_5_R(r, s) (SW_SQRT15 * (12.0 * (r) + 6.0 * (s)-6.0))
+#define SW_MODE_5_S(r, s) (SW_SQRT15 * (6.0 * (r) + 2.0 * (s)-2.0))
 
 #if ORDER == 0
 #define SW_MODES 1

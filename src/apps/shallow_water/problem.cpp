@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <numbers>
 
 #include "base/error.hpp"
 #include "mesh/shapes.hpp"
@@ -66,14 +65,19 @@ Physics tidal_physics(const runtime::Parameters& parameters) {
   return physics;
 }
 
+mesh::Tides tides_of(const runtime::Parameters& parameters) {
+  const std::string& name = parameters.text("tides");
+  return name == "abaco" ? mesh::abaco_tides() : mesh::read_tides(name);
+}
+
 Problem tidal_problem(const runtime::Parameters& parameters) {
   Problem problem;
   problem.mesh = mesh_of(parameters.text("mesh"));
   problem.physics = tidal_physics(parameters);
   problem.initial = [](double, double) { return State{}; };
   const double ramp = parameters.number("ramp_hours") * kSecondsPerHour;
-  problem.forcing = [ramp](double seconds) {
-    const double xi = tidal_elevation(abaco_tides(), seconds, ramp);
+  problem.forcing = [ramp, tides = tides_of(parameters)](double seconds) {
+    const double xi = tidal_elevation(tides, seconds, ramp);
     return Forcing{.sea_xi = xi, .river_xi = xi, .river_inflow = 0};
   };
   return problem;
@@ -102,20 +106,10 @@ Problem closed_problem(const runtime::Parameters& parameters, bool is_still) {
 
 }  // namespace
 
-const std::vector<Constituent>& abaco_tides() {
-  static const std::vector<Constituent> tides{{"O1", 0.075, 194.806, 6.7597751162e-5},
-                                              {"K1", 0.095, 206.265, 7.2921165921e-5},
-                                              {"N2", 0.1, 340, 1.37879713787e-4},
-                                              {"M2", 0.395, 0, 1.40518917083e-4},
-                                              {"S2", 0.06, 42.9718, 1.45444119418e-4}};
-  return tides;
-}
-
-double tidal_elevation(const std::vector<Constituent>& tides, double seconds, double ramp_seconds) {
+double tidal_elevation(const mesh::Tides& tides, double seconds, double ramp_seconds) {
   double xi = 0;
-  for (const Constituent& tide : tides) {
-    const double phase = tide.phase_degrees * std::numbers::pi / 180;
-    xi += tide.amplitude * std::cos(tide.radians_per_second * seconds - phase);
+  for (const mesh::Constituent& tide : tides.constituents) {
+    xi += tide.amplitude_m * std::cos(tide.frequency_rad_per_s * seconds - tide.phase_rad);
   }
   return ramp_seconds > 0 ? xi * std::tanh(2 * seconds / ramp_seconds) : xi;
 }

@@ -7,6 +7,7 @@
 
 #include "apps/shallow_water/field.hpp"
 #include "mesh/mesh.hpp"
+#include "mesh/tides.hpp"
 #include "runtime/parameters.hpp"
 
 namespace fabricmark::shallow_water {
@@ -61,16 +62,8 @@ Problem standing_wave(const Cells& cells);
 Problem lynch_gray(const Cells& cells);
 Problem bump(const Cells& cells, bool has_shock);
 
-/// Tides at the open sea: sum of A cos(omega t - phi), from rest by a ramp.
-struct Constituent {
-  std::string name;
-  double amplitude = 0;  ///< [m]
-  double phase_degrees = 0;
-  double radians_per_second = 0;
-};
-/// O1, K1, N2, M2 and S2 as at the bight of Abaco.
-const std::vector<Constituent>& abaco_tides();
-double tidal_elevation(const std::vector<Constituent>& tides, double seconds, double ramp_seconds);
+/// Elevation of the sea [m]: the tides, which grow from rest by a ramp.
+double tidal_elevation(const mesh::Tides& tides, double seconds, double ramp_seconds);
 
 /// Coordinates of point (r, s) of an element.
 std::array<double, 2> place_in(const mesh::Mesh& mesh, std::size_t element, double r, double s);
