@@ -29,16 +29,35 @@ typedef struct {
   real of[SW_UNKNOWNS][SW_MODES];
 } sw_numbers;
 
-// What a stage changes, and what it found.
+// What a stage changes, and what it found; summed up side by side.
 typedef struct {
-  sw_numbers rate;      // L(q)
-  real outflow;         // through sea and river [m/s of the element's mean elevation]
-  truth is_in_trouble;  // not deep enough, too fast for dt, or not a number
-} sw_result;
+  sw_numbers rate;  // L(q)
+  real outflow;     // through sea and river [m/s of the element's mean elevation]
+  real courant;     // sum of the sides' speeds by the element's size [1/s]
+  real least;       // depth of water at the points of the sides [m]
+} sw_sums;
+
+static inline sw_sums sw_no_sums(sw_element element) {
+  sw_sums sums;
+  FM_UNROLL_FULLY
+  for (int unknown = 0; unknown < SW_UNKNOWNS; ++unknown) {
+    FM_UNROLL_FULLY
+    for (int mode = 0; mode < SW_MODES; ++mode) sums.rate.of[unknown][mode] = 0;
+  }
+  sums.outflow = 0;
+  sums.courant = 0;
+  sums.least = (real)(1e30f);
+  return sums;
+}
+
+// Not deep enough, too fast for dt, or not a number: comparisons are false for what is none.
+static inline truth sw_is_in_trouble(sw_sums sums, sw_stage stage) {
+  return !(sums.least >= stage.least_depth && sums.courant * stage.dt <= (scalar)2);
+}
 
 // Friction and Coriolis' force.
-static inline void sw_forces(sw_stage stage, real h, real u, real v, real* force_u, real* force_v) {
-  const real tau = stage.friction * sqrt(u * u + v * v) / (h * h) + stage.linear_friction;
+static inline void sw_forces(sw_stage stage, real per_depth, real u, real v, real* force_u, real* force_v) {
+  const real tau = stage.friction * sqrt(u * u + v * v) * (per_depth * per_depth) + stage.linear_friction;
   *force_u = stage.coriolis * v - tau * u;
   *force_v = -(stage.coriolis * u) - tau * v;
 }
@@ -54,38 +73,35 @@ static inline real sw_leaving(whole code, real water) {
 
 #if ORDER == 0
 
-static inline sw_result sw_rate(sw_element element, sw_numbers own, const sw_numbers* met, sw_stage stage) {
+// What flows through a side, beyond which the numbers `met` are.
+static inline void sw_add_side(sw_element element, sw_numbers own, sw_numbers met, int side, sw_stage stage,
+                               sw_sums* sums) {
   const sw_state state = {own.of[0][0], own.of[1][0], own.of[2][0]};
-  sw_result result;
-  real water = 0, momentum_x = 0, momentum_y = 0, courant = 0;
-  real least = element.depth[0];
-  result.outflow = 0;
-  FM_UNROLL_FULLY
-  for (int side = 0; side < 3; ++side) {
-    const real nx = element.nx[side], ny = element.ny[side], ratio = element.ratio[side];
-    const real depth = sw_mean_depth(element, side);
-    const sw_state found = {met[side].of[0][0], met[side].of[1][0], met[side].of[2][0]};
-    const sw_state other =
-        sw_beyond(state, found, element.code[side], nx, ny, stage.sea_xi, stage.river_xi, stage.river_inflow);
-    const sw_flux flux = sw_edge_flux(state, other, depth, nx, ny, stage.gravity);
-    // Nothing at all flows through land.
-    const real through = ratio * SW_CHOOSE(SW_TRUTH(element.code[side] == SW_LAND), (real)(0), flux.water);
-    water += through;
-    momentum_x += ratio * (flux.momentum_x + flux.push * nx);
-    momentum_y += ratio * (flux.momentum_y + flux.push * ny);
-    courant += ratio * flux.speed;
-    result.outflow += sw_leaving(element.code[side], through);
-    least = fmin(least, depth);
-  }
+  const sw_state found = {met.of[0][0], met.of[1][0], met.of[2][0]};
+  const real nx = element.nx[side], ny = element.ny[side], ratio = element.ratio[side];
+  const whole code = element.code[side];
+  const real depth = sw_mean_depth(element, side);
+  const sw_state other =
+      sw_beyond(state, found, code, nx, ny, stage.sea_xi, stage.river_xi, stage.river_inflow);
+  const sw_flux flux = sw_edge_flux(state, other, depth, nx, ny, stage.gravity);
+  // Nothing at all flows through land.
+  const real through = ratio * SW_CHOOSE(SW_TRUTH(code == SW_LAND), (real)(0), flux.water);
+  sums->rate.of[0][0] -= through;
+  sums->rate.of[1][0] -= ratio * (flux.momentum_x + flux.push * nx);
+  sums->rate.of[2][0] -= ratio * (flux.momentum_y + flux.push * ny);
+  sums->outflow += sw_leaving(code, through);
+  sums->courant += ratio * flux.speed;
+  const real h = depth + state.xi;
+  sums->least = SW_SMALLER(sums->least, h);
+}
+
+// What acts within the element.
+static inline void sw_add_volume(sw_element element, sw_numbers own, sw_stage stage, sw_sums* sums) {
   const real mean_depth = (element.depth[0] + element.depth[1] + element.depth[2]) * (scalar)(1.0 / 3.0);
   real force_u, force_v;
-  sw_forces(stage, mean_depth + state.xi, state.u, state.v, &force_u, &force_v);
-  result.rate.of[0][0] = -water;
-  result.rate.of[1][0] = force_u - momentum_x;
-  result.rate.of[2][0] = force_v - momentum_y;
-  // Comparisons that are false for what is not a number.
-  result.is_in_trouble = !(least + state.xi >= stage.least_depth && courant * stage.dt <= (scalar)2);
-  return result;
+  sw_forces(stage, (scalar)1 / (mean_depth + own.of[0][0]), own.of[1][0], own.of[2][0], &force_u, &force_v);
+  sums->rate.of[1][0] += force_u;
+  sums->rate.of[2][0] += force_v;
 }
 
 #else
@@ -117,8 +133,8 @@ static inline void sw_add(sw_numbers* sums, int unknown, real amount, __constant
   for (int mode = 1; mode < SW_MODES; ++mode) sums->of[unknown][mode] += at[mode - 1] * amount;
 }
 
-static inline void sw_add_edge(sw_element element, const sw_numbers* own, const sw_numbers* met, int side,
-                               sw_stage stage, sw_result* result, real* courant, real* least) {
+static inline void sw_add_side(sw_element element, sw_numbers own, sw_numbers met, int side, sw_stage stage,
+                               sw_sums* sums) {
   const real nx = element.nx[side], ny = element.ny[side];
   const whole code = element.code[side];
   const truth is_land = SW_TRUTH(code == SW_LAND);
@@ -132,10 +148,10 @@ static inline void sw_add_edge(sw_element element, const sw_numbers* own, const 
     const scalar place = sw_edge_place[point];
     const scalar rest = sw_edge_place[SW_EDGE_POINTS - 1 - point];
     const real depth = rest * element.depth[side] + place * element.depth[(side + 1) % 3];
-    const sw_state state = {sw_sum(own->of[0], at), sw_sum(own->of[1], at), sw_sum(own->of[2], at)};
+    const sw_state state = {sw_sum(own.of[0], at), sw_sum(own.of[1], at), sw_sum(own.of[2], at)};
     const int opposite = SW_EDGE_POINTS - 1 - point;
-    sw_state found = {sw_sum_met(met->of[0], opposite, is_side), sw_sum_met(met->of[1], opposite, is_side),
-                      sw_sum_met(met->of[2], opposite, is_side)};
+    sw_state found = {sw_sum_met(met.of[0], opposite, is_side), sw_sum_met(met.of[1], opposite, is_side),
+                      sw_sum_met(met.of[2], opposite, is_side)};
     const truth is_met = SW_TRUTH(code >= 0);
     found.xi = SW_CHOOSE(is_met, found.xi, state.xi);
     found.u = SW_CHOOSE(is_met, found.u, state.u);
@@ -145,22 +161,23 @@ static inline void sw_add_edge(sw_element element, const sw_numbers* own, const 
     const sw_flux flux = sw_edge_flux(state, other, depth, nx, ny, stage.gravity);
     const real ratio = sw_edge_weight[point] * element.ratio[side];
     const real through = ratio * SW_CHOOSE(is_land, (real)(0), flux.water);
-    sw_add(&result->rate, 0, -through, at);
-    sw_add(&result->rate, 1, -(ratio * (flux.momentum_x + flux.push * nx)), at);
-    sw_add(&result->rate, 2, -(ratio * (flux.momentum_y + flux.push * ny)), at);
-    result->outflow += sw_leaving(code, through);
-    fastest = fmax(fastest, flux.speed);
-    *least = fmin(*least, depth + state.xi);
-    // fmin and fmax pass over what is not a number; a sum does not.
-    *courant += 0 * state.xi;
+    sw_add(&sums->rate, 0, -through, at);
+    sw_add(&sums->rate, 1, -(ratio * (flux.momentum_x + flux.push * nx)), at);
+    sw_add(&sums->rate, 2, -(ratio * (flux.momentum_y + flux.push * ny)), at);
+    sums->outflow += sw_leaving(code, through);
+    fastest = SW_LARGER(fastest, flux.speed);
+    const real h = depth + state.xi;
+    sums->least = SW_SMALLER(sums->least, h);
+    // Comparisons pass over what is not a number; a sum does not.
+    sums->courant += 0 * state.xi;
   }
-  *courant += element.ratio[side] * fastest;
+  sums->courant += element.ratio[side] * fastest;
 }
 
 // Transport of momentum in its weak form; pressure and slope of the bottom together, as a force g H grad xi,
 // which is zero where the elevation is constant.
-static inline void sw_add_volume(sw_element element, const sw_numbers* own, sw_stage stage,
-                                 sw_numbers* rate) {
+static inline void sw_add_volume(sw_element element, sw_numbers own, sw_stage stage, sw_sums* sums) {
+  sw_numbers* rate = &sums->rate;
   const scalar minus_half = (scalar)-0.5;
   const real r_x = minus_half * element.ratio[2] * element.nx[2];
   const real r_y = minus_half * element.ratio[2] * element.ny[2];
@@ -171,26 +188,27 @@ static inline void sw_add_volume(sw_element element, const sw_numbers* own, sw_s
     __constant const scalar* at = sw_volume_modes[point];
     __constant const scalar* place = sw_volume_place[point];
     const scalar weight = sw_volume_weight[point];
-    const real u = sw_sum(own->of[1], at);
-    const real v = sw_sum(own->of[2], at);
+    const real u = sw_sum(own.of[1], at);
+    const real v = sw_sum(own.of[2], at);
     const real h = place[0] * element.depth[0] + place[1] * element.depth[1] + place[2] * element.depth[2] +
-                   sw_sum(own->of[0], at);
+                   sw_sum(own.of[0], at);
     real slope_r = 0, slope_s = 0;
     FM_UNROLL_FULLY
     for (int mode = 1; mode < SW_MODES; ++mode) {
-      slope_r += sw_volume_modes_r[point][mode - 1] * own->of[0][mode];
-      slope_s += sw_volume_modes_s[point][mode - 1] * own->of[0][mode];
+      slope_r += sw_volume_modes_r[point][mode - 1] * own.of[0][mode];
+      slope_s += sw_volume_modes_s[point][mode - 1] * own.of[0][mode];
     }
+    const real per_depth = (scalar)1 / h;
     real force_u, force_v;
-    sw_forces(stage, h, u, v, &force_u, &force_v);
+    sw_forces(stage, per_depth, u, v, &force_u, &force_v);
     const real press = stage.gravity * h;
     sw_add(rate, 1, weight * (force_u - press * (r_x * slope_r + s_x * slope_s)), at);
     sw_add(rate, 2, weight * (force_v - press * (r_y * slope_r + s_y * slope_s)), at);
     // Fluxes along r and s.
     const real u_r = weight * (u * r_x + v * r_y);
     const real u_s = weight * (u * s_x + v * s_y);
-    const real velocity_u = u / h;
-    const real velocity_v = v / h;
+    const real velocity_u = u * per_depth;
+    const real velocity_v = v * per_depth;
     FM_UNROLL_FULLY
     for (int mode = 1; mode < SW_MODES; ++mode) {
       const real along = sw_volume_modes_r[point][mode - 1] * u_r + sw_volume_modes_s[point][mode - 1] * u_s;
@@ -199,25 +217,6 @@ static inline void sw_add_volume(sw_element element, const sw_numbers* own, sw_s
       rate->of[2][mode] += along * velocity_v;
     }
   }
-}
-
-static inline sw_result sw_rate(sw_element element, sw_numbers own, const sw_numbers* met, sw_stage stage) {
-  sw_result result;
-  FM_UNROLL_FULLY
-  for (int unknown = 0; unknown < SW_UNKNOWNS; ++unknown) {
-    FM_UNROLL_FULLY
-    for (int mode = 0; mode < SW_MODES; ++mode) result.rate.of[unknown][mode] = 0;
-  }
-  result.outflow = 0;
-  real courant = 0;
-  real least = element.depth[0] + own.of[0][0];
-  FM_UNROLL_FULLY
-  for (int side = 0; side < 3; ++side) {
-    sw_add_edge(element, &own, &met[side], side, stage, &result, &courant, &least);
-  }
-  sw_add_volume(element, &own, stage, &result.rate);
-  result.is_in_trouble = !(least >= stage.least_depth && courant * stage.dt <= (scalar)2);
-  return result;
 }
 
 #endif

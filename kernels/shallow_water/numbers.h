@@ -39,5 +39,8 @@ typedef int truth;
 
 // What a vector has where the condition is true, else the other; conditions are comparisons.
 #define SW_CHOOSE(condition, one, other) ((condition) ? (one) : (other))
+// The second where one of them is not a number; one instruction of a CPU, where fmax and fmin take three.
+#define SW_LARGER(one, other) SW_CHOOSE((one) > (other), one, other)
+#define SW_SMALLER(one, other) SW_CHOOSE((one) < (other), one, other)
 
 #endif

@@ -26,8 +26,10 @@
 static inline real sw_gathered(__global const scalar* array, whole places) {
 #if WIDTH > 1
   real found;
+  // One by one: compilers make gathers of such loads, which take longer on some CPUs (AMD's Zen 4: twice).
+  __global const volatile scalar* one_by_one = array;
   FM_UNROLL_FULLY
-  for (int lane = 0; lane < WIDTH; ++lane) SW_LANE(found, lane) = array[SW_WHOLE_LANE(places, lane)];
+  for (int lane = 0; lane < WIDTH; ++lane) SW_LANE(found, lane) = one_by_one[SW_WHOLE_LANE(places, lane)];
   return found;
 #else
   return array[places];
@@ -73,7 +75,7 @@ __kernel void stage(__global const scalar* restrict state, __global const scalar
   if (trouble[0] < (int)stage_number) return;
   const uint place = (first + (uint)get_global_id(0)) * WIDTH;
   sw_element element;
-  sw_numbers own, met[3];
+  sw_numbers own;
   FM_UNROLL_FULLY
   for (int unknown = 0; unknown < SW_UNKNOWNS; ++unknown) {
     FM_UNROLL_FULLY
@@ -88,21 +90,25 @@ __kernel void stage(__global const scalar* restrict state, __global const scalar
     element.ny[side] = SW_LOAD(geometry, (size_t)(6 + side) * elements + place);
     element.ratio[side] = SW_LOAD(geometry, (size_t)(9 + side) * elements + place);
     element.code[side] = SW_LOAD_WHOLE(codes, (size_t)side * elements + place);
-    met[side] = sw_neighbours(state, stride, element.code[side], sw_numbered((int)place));
   }
   const sw_stage now = {dt,           keep,    take,     sea_xi,          river_xi,
                         river_inflow, gravity, friction, linear_friction, coriolis,
                         least_depth};
-  const sw_result result = sw_rate(element, own, met, now);
+  sw_sums sums = sw_no_sums(element);
+  FM_UNROLL_FULLY
+  for (int side = 0; side < 3; ++side) {
+    const sw_numbers met = sw_neighbours(state, stride, element.code[side], sw_numbered((int)place));
+    sw_add_side(element, own, met, side, now, &sums);
+  }
+  sw_add_volume(element, own, now, &sums);
   FM_UNROLL_FULLY
   for (int unknown = 0; unknown < SW_UNKNOWNS; ++unknown) {
     FM_UNROLL_FULLY
     for (int mode = 0; mode < SW_MODES; ++mode) {
       const size_t at = (size_t)(unknown * SW_MODES + mode) * stride + place;
-      real value = own.of[unknown][mode] + dt * result.rate.of[unknown][mode];
+      real value = own.of[unknown][mode] + dt * sums.rate.of[unknown][mode];
 #if ORDER > 0
-      value *= take;
-      if (keep != 0) value += keep * SW_LOAD(before, at);
+      value = take * value + keep * SW_LOAD(before, at);
 #endif
       SW_STORE(after, at, value);
     }
@@ -110,9 +116,9 @@ __kernel void stage(__global const scalar* restrict state, __global const scalar
   const truth has_open_edge =
       SW_TRUTH((element.code[0] < SW_LAND) | (element.code[1] < SW_LAND) | (element.code[2] < SW_LAND));
   if (SW_ANY(has_open_edge)) {
-    SW_STORE(outflow, place, SW_LOAD(outflow, place) + weight * (dt * result.outflow));
+    SW_STORE(outflow, place, SW_LOAD(outflow, place) + weight * (dt * sums.outflow));
   }
-  if (SW_ANY(result.is_in_trouble)) atomic_min(trouble, (int)stage_number);
+  if (SW_ANY(sw_is_in_trouble(sums, now))) atomic_min(trouble, (int)stage_number);
 }
 
 // What other ranks need: number n of own element places[i] goes to packed[targets[i] + n * spans[i]].
