@@ -27,6 +27,7 @@ from fabricmark.measure import (
     tune,
 )  # fmt: skip
 from fabricmark.measure.scale import MODES, SCOPES
+from fabricmark.mesh import command as mesh_command
 from fabricmark.predict.command import predict
 from fabricmark.report import outputs, run_tables
 from fabricmark.systems import calibration
@@ -241,9 +242,13 @@ def report_command(
     svg: Annotated[Path | None, typer.Option(help="Also save the terminal's tables as a picture.")] = None,
     csv: Annotated[Path | None, typer.Option(metavar="FILE|-", help="Every metric as a row of CSV.")] = None,
     markdown: Annotated[Path | None, typer.Option(metavar="FILE|-", help="The same as Markdown.")] = None,
+    reference: Annotated[
+        Path | None,
+        typer.Option(metavar="CSV", help="Curves at stations, which those of runs are drawn beside."),
+    ] = None,
 ) -> None:
     """Show result files beside models and physical limits."""
-    found = outputs.main(places, html, png, svg, csv, markdown)
+    found = outputs.main(places, html, png, svg, csv, markdown, reference)
     for error in found.errors:
         fail(error)
     raise typer.Exit(BAD_USE if found.errors else run_tables.exit_code(found.results))
@@ -386,6 +391,7 @@ def ab_command(
 
 
 systems_command.app.command("new")(new_system.new_command)
+app.add_typer(mesh_command.app, name="mesh")
 app.add_typer(systems_command.app, name="systems")
 app.command("validate")(validate)
 app.command("predict")(predict)
