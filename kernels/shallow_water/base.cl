@@ -110,7 +110,7 @@ __kernel void stage(__global const scalar* restrict state, __global const scalar
   for (uint place = 0; place < count; ++place) {
     const sw_element element = sw_element_at(geometry, codes, elements, place);
     const sw_numbers own = sw_numbers_at(state, stride, place);
-    sw_sums sums = sw_no_sums(element);
+    sw_sums sums = sw_no_sums();
     FM_UNROLL_FULLY
     for (int side = 0; side < 3; ++side) {
       FM_UNROLL_FULLY

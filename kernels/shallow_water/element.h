@@ -37,7 +37,7 @@ typedef struct {
   real least;       // depth of water at the points of the sides [m]
 } sw_sums;
 
-static inline sw_sums sw_no_sums(sw_element element) {
+static inline sw_sums sw_no_sums(void) {
   sw_sums sums;
   FM_UNROLL_FULLY
   for (int unknown = 0; unknown < SW_UNKNOWNS; ++unknown) {

@@ -94,7 +94,7 @@ __kernel void stage(__global const scalar* restrict state, __global const scalar
   const sw_stage now = {dt,           keep,    take,     sea_xi,          river_xi,
                         river_inflow, gravity, friction, linear_friction, coriolis,
                         least_depth};
-  sw_sums sums = sw_no_sums(element);
+  sw_sums sums = sw_no_sums();
   FM_UNROLL_FULLY
   for (int side = 0; side < 3; ++side) {
     const sw_numbers met = sw_neighbours(state, stride, element.code[side], sw_numbered((int)place));
