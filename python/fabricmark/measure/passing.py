@@ -1,4 +1,4 @@
-"""Options of `fabricmark run` that are the program's: after ` -- `, those of an application without it, too."""
+"""Options of `fabricmark run` that are the program's: after ` -- `, of an application without it, too."""
 
 from collections.abc import Sequence
 

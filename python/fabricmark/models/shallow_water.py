@@ -1,8 +1,8 @@
 """Shallow water: steps of discontinuous Galerkin methods on a mesh of triangles.
 
 - FPGA (base kernel): two pipelines one after the other in each stage, an edge and then an element a cycle
-  (Faj et al. 2023, who run both at once): E + 3 E / 2 cycles for E elements. The messages of several ranks are
-  not in this model.
+  (Faj et al. 2023, who run both at once): E + 3 E / 2 cycles for E elements. The messages of several ranks
+  are not in this model.
 - CPU and GPU: the slower of calibrated arithmetic and calibrated memory, where each array moves once in a
   stage; of that a kernel reaches the share that short runs of it reached. Halos are not in it.
 """
@@ -82,8 +82,8 @@ def predict(
 ) -> list[Prediction]:  # fmt: skip
     """Cell steps a second of all ranks, and what that is in GB/s and GFLOP/s.
 
-    `parameters`: those of the result file (mesh, order, data_type). Raises KeyError when one of them is missing,
-    ValueError for an FPGA without clock.
+    `parameters`: those of the result file (mesh, order, data_type). Raises KeyError when one of them is
+    missing, ValueError for an FPGA without clock.
     """
     if board.device_class == "fpga":
         return fpga_predictions(parameters, board, ranks)

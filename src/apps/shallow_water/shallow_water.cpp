@@ -1,5 +1,5 @@
 // Shallow water: tides on an unstructured mesh of triangles by discontinuous Galerkin methods of order 0 to 2
-// (Büttner and Kenter 2024; Faj et al. 2023), with a part of the mesh on each rank.
+// (Faj et al. 2023; Meyer 2024, chapter 5), with a part of the mesh on each rank.
 #include <fmt/format.h>
 
 #include <algorithm>
