@@ -72,6 +72,7 @@ struct VariantSpec {
   std::vector<std::string>
       autorun;  ///< kernels that start by themselves with the bitstream, without arguments
   std::vector<std::string> transports;  ///< of kernels, that these are for; dataflow kernels are for all
+  std::vector<std::string> usual_on;    ///< classes of devices that take it where nothing says which one
   std::map<std::string, std::vector<ArgumentSpec>> arguments;    ///< by entry point; none where it is missing
   std::map<std::string, std::vector<LoopSpec>> costs;            ///< by entry point; none where it is missing
   std::string costs_of;                                          ///< the variant that these are of, or empty
