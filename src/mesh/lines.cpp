@@ -7,6 +7,7 @@
 #include <charconv>
 #include <fstream>
 #include <iterator>
+#include <memory>
 
 namespace fabricmark::mesh {
 
@@ -56,8 +57,8 @@ T Lines::parsed(const char* complaint) {
   }
   if (plain.starts_with('+')) plain.remove_prefix(1);
   T value{};
-  const char* const end = plain.data() + plain.size();
-  const auto [stopped, error] = std::from_chars(plain.data(), end, value);
+  const char* const end = std::to_address(plain.end());
+  const auto [stopped, error] = std::from_chars(std::to_address(plain.begin()), end, value);
   if (error != std::errc{} || stopped != end)
     throw wrong(fmt::format("'{}' is {}; here stands {}", shown(field), complaint, wanted_));
   line_.remove_prefix(field.size());

@@ -151,6 +151,18 @@ def test_the_bight_of_abaco(place):
     assert answer["stations"][0] == [38666.66, 49333.32]
 
 
+@pytest.mark.skipif(not ABACO.exists(), reason="the mesh of the bight of Abaco is not here")
+def test_the_tides_of_the_bight_of_abaco(place):
+    """Its fort.15 has names and frequencies only; amplitudes and phases stand in the fort.17 beside it."""
+    tides = tool.ask("tides", ABACO.with_suffix(".15"))["tides"]
+    assert [tide["name"] for tide in tides] == ["O1", "K1", "N2", "M2", "S2"]
+    assert [tide["amplitude_m"] for tide in tides] == [0.075, 0.095, 0.1, 0.395, 0.06]
+    degrees = [numpy.degrees(tide["phase_rad"]) for tide in tides]
+    assert degrees == pytest.approx([194.806, 206.265, 340, 0, 42.9718])
+    frequencies = [6.7597751162e-5, 7.2921165921e-5, 1.37879713787e-4, 1.40518917083e-4, 1.45444119418e-4]
+    assert [tide["frequency_rad_per_s"] for tide in tides] == frequencies
+
+
 @pytest.mark.full
 def test_the_reader_is_fuzzed_for_a_minute():
     words = ["--gtest_also_run_disabled_tests", "--gtest_filter=MeshFiles.*FuzzedForAMinute"]

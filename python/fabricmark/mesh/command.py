@@ -35,7 +35,7 @@ def generate_command(
     ordered: Annotated[bool, ORDERED] = False,
     picture: Annotated[Path | None, PICTURE] = None,
 ) -> None:
-    """Write a made-up bay: land around, one open side to the sea, depth from 2 to 12 m."""
+    """Write a made-up bay: land around, one open side to the sea, depth from 2 to 11 m."""
     _report(output, tool.ask("generate", mesh, output, *_ordered(ordered)))
     _draw(str(output), picture)
 
