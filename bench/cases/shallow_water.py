@@ -1,7 +1,8 @@
 """The shallow-water solver against ANUGA, on one core and the same mesh: cell steps a second.
 
 A step of either is one of its time integration: Euler's of order 0 beside DE0, two stages of order 1 beside
-DE1. ANUGA finds its length anew each time, and may dry elements. Only when named: ANUGA is installed for it.
+DE1. ANUGA finds its length anew each time, and may dry elements; it has walls around, as it calls Python for
+edges of the sea. Only when named: ANUGA is installed for it.
 """
 
 from __future__ import annotations

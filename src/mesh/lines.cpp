@@ -74,10 +74,11 @@ Error Lines::wrong(const std::string& cause, const std::string& remedy) const {
 }
 
 std::string text_of(const std::filesystem::path& path, const std::string& remedy) {
-  std::ifstream file(path, std::ios::binary);
   std::error_code ignored;
-  if (!file || std::filesystem::is_directory(path, ignored))
+  if (!std::filesystem::is_regular_file(path, ignored))  // a device or a pipe may have no end
     throw bad_use("cannot read " + path.string(), remedy);
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw bad_use("cannot read " + path.string(), remedy);
   return {std::istreambuf_iterator<char>(file), {}};
 }
 

@@ -45,7 +45,7 @@ class Lines {
   std::int32_t number_ = 0;
 };
 
-/// All of a file. Throws Error (bad use), with this remedy, where it cannot be read.
+/// All of a regular file. Throws Error (bad use), with this remedy, where it cannot be read.
 std::string text_of(const std::filesystem::path& path, const std::string& remedy);
 
 }  // namespace fabricmark::mesh

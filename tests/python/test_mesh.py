@@ -62,6 +62,10 @@ def test_parts(place):
     [
         (["check", "/nowhere.14"], "cannot read /nowhere.14"),
         (["check", "."], "cannot read ."),
+        (["check", "/dev/zero"], "cannot read /dev/zero"),
+        (["check", "a\nb.14"], "cannot read a b.14; name a mesh"),
+        (["plot", "bay:10", "x.png", "--parts", 11], "does not have 11 parts"),
+        (["plot", "bay:10", "/proc/x.png"], "cannot write /proc/x.png"),
         (["check", "bay:1"], "a bay of 1 elements cannot be"),
         (["check", "bay:x"], "names no bay"),
         (["generate", "bay:99999999999", "x.14"], "too large"),
