@@ -21,6 +21,7 @@ from fabricmark.measure import (
     launch,
     listing_view,
     new_system,
+    passing,
     published_view,
     running,
     scale_run,
@@ -130,8 +131,9 @@ def list_command(
         listing_view.show_benchmarks()
 
 
-@app.command("run")
+@app.command("run", cls=passing.Command, context_settings=passing.SETTINGS)
 def run_command(
+    context: typer.Context,
     name: Annotated[
         str, choices.benchmark("A benchmark of `fabricmark list`, all, or a campaign.toml.", "all")
     ],
@@ -166,7 +168,7 @@ def run_command(
         raise typer.Exit(campaign_run.main(Path(name), output, again))
     if again:
         raise FabricmarkError("--again is for campaigns", "leave it out: a benchmark always runs")
-    words = list(extra or [])
+    words = passing.checked(context, name, extra or [])
     words += ["--platform", platform] if platform is not None else []
     words += ["--device", device] if device is not None else []
     if mpi is not None and ranks != 1:

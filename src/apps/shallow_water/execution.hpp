@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "apps/shallow_water/field.hpp"
+#include "apps/shallow_water/local_mesh.hpp"
+#include "apps/shallow_water/problem.hpp"
+#include "base/interface.hpp"
+#include "runtime/benchmark.hpp"
+
+namespace fabricmark::shallow_water {
+
+/// A stage of a step: q = keep q_before + take (q + dt L(q, t + shift dt)); of what it lets flow through open
+/// edges, `weight` is a part of the step's (Shu and Osher 1988).
+struct Stage {
+  double shift = 0;
+  double keep = 0;
+  double take = 1;
+  double weight = 1;
+};
+/// Euler's step, and the strong-stability-preserving ones of Runge and Kutta with 2 and 3 stages.
+const std::vector<Stage>& stages_of(int order);
+
+/// Steps that follow each other, from time `start` [s] of step `first` on.
+struct Steps {
+  std::int64_t first = 0;
+  std::int64_t count = 0;
+  double dt = 0;  ///< step i begins at i dt
+};
+
+/// The device code on the elements of a rank: state in, steps, state out.
+class Execution : public Interface {
+ public:
+  /// Of own elements, by their places.
+  virtual void write(const Field& field) = 0;
+  virtual void read(Field& field) = 0;
+  /// What left through open edges of each own element since `write` [m of its mean elevation].
+  virtual std::vector<double> outflow() = 0;
+  /// Sets that, as a run that goes on has it.
+  virtual void write_outflow(const std::vector<double>& outflow) = 0;
+  /// Returns when they are done, on all ranks that exchange halos with this one.
+  virtual void advance(const Steps& steps) = 0;
+  /// The first step in which an element was not deep enough, too fast for dt, or not a number. Then `read`
+  /// gives what the stage in which that was found began with, and no step goes on.
+  virtual std::optional<std::int64_t> trouble() = 0;
+};
+
+/// As many elements as the arrays of a rank have to be a multiple of.
+using Multiple = std::size_t (*)(const runtime::Context& context);
+using MakeExecution = std::unique_ptr<Execution> (*)(const runtime::Context& context, const Problem& problem,
+                                                     const LocalMesh& local);
+
+/// In files of their names.
+std::size_t base_multiple(const runtime::Context& context);
+std::unique_ptr<Execution> make_base(const runtime::Context& context, const Problem& problem,
+                                     const LocalMesh& local);
+std::size_t throughput_multiple(const runtime::Context& context);
+std::unique_ptr<Execution> make_throughput(const runtime::Context& context, const Problem& problem,
+                                           const LocalMesh& local);
+
+}  // namespace fabricmark::shallow_water

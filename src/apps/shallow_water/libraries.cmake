@@ -1,0 +1,1 @@
+target_link_libraries(fm_shallow_water PRIVATE fabricmark_mesh)

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "apps/shallow_water/execution.hpp"
+
+namespace fabricmark::shallow_water {
+
+/// The same scheme on the host, in double precision, written for itself: it goes over the edges of the mesh,
+/// with the elements' own Jacobians and a basis that is made here.
+class Reference {
+ public:
+  /// For these elements after up to `steps` steps, whatever the rest of the mesh does meanwhile.
+  Reference(const Problem& problem, const Basis& basis, const std::string& flux,
+            const std::vector<std::int32_t>& elements, std::int64_t steps);
+
+  /// The whole mesh's field, by number, after these steps; right in the elements that were asked for.
+  [[nodiscard]] Field advance(Field field, const Steps& steps) const;
+  /// Adds L(q) at a time of elements that are at most `layer` away from those asked for.
+  [[nodiscard]] Field rate(const Field& field, double seconds, int layer) const;
+
+ private:
+  /// A state and its depth at a point.
+  struct Trace {
+    double h = 0;
+    State state;
+  };
+  struct EdgeFlux {
+    double water = 0;
+    double momentum_x = 0;
+    double momentum_y = 0;
+    double pressure = 0;
+  };
+  [[nodiscard]] Trace trace(const Field& field, std::size_t element, double r, double s) const;
+  [[nodiscard]] EdgeFlux edge_flux(const Trace& left, const Trace& right, double nx, double ny) const;
+  void add_edge(const Field& field, const mesh::Edge& edge, const Forcing& forcing, int layer,
+                Field& rate) const;
+  void add_volume(const Field& field, std::size_t element, Field& rate) const;
+  void add(Field& rate, std::size_t element, const std::array<double, kUnknowns>& amount, double r,
+           double s) const;
+
+  const Problem& problem_;
+  const Basis& basis_;
+  std::string flux_;
+  std::vector<mesh::Edge> edges_;
+  std::vector<LinePoint> line_points_;
+  std::vector<VolumePoint> volume_points_;
+  std::vector<int>
+      layers_;  ///< [element]: how far it is from those asked for; what is further is not computed
+};
+
+}  // namespace fabricmark::shallow_water

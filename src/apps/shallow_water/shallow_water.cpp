@@ -1,0 +1,357 @@
+// Shallow water: tides on an unstructured mesh of triangles by discontinuous Galerkin methods of order 0 to 2
+// (Faj et al. 2023; Meyer 2024, chapter 5), with a part of the mesh on each rank.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "apps/shallow_water/accuracy.hpp"
+#include "apps/shallow_water/gather.hpp"
+#include "apps/shallow_water/key.hpp"
+#include "apps/shallow_water/simulation.hpp"
+#include "apps/shallow_water/work.hpp"
+#include "apps/shallow_water/worst.hpp"
+#include "base/error.hpp"
+#include "benchmarks/common/digest.hpp"
+#include "device/element.hpp"
+#include "fabric/registry.hpp"
+#include "runtime/run.hpp"
+
+namespace fabricmark::shallow_water {
+
+namespace {
+
+/// A variant: its kernels, and what their arrays have to be a multiple of.
+struct Kind {
+  Multiple multiple;
+  MakeExecution make;
+};
+
+class ShallowWater : public runtime::Benchmark {
+ public:
+  ShallowWater(const runtime::Context& context, const Kind& kind)
+      : context_(context),
+        ranks_(context.ranks()),
+        basis_(static_cast<int>(context.parameters().integer("order"))),
+        problem_(make_problem(context.parameters())),
+        local_(checked_local(context, kind)),
+        start_(start()),
+        plan_(plan()),
+        execution_(kind.make(context, problem_, local_)),
+        simulation_(context, problem_, basis_, local_, *execution_, plan_, start_.key),
+        field_(basis_.modes(), local_.own()) {}
+
+  void prepare(int repetition) override {
+    repetition_ = repetition;
+    execution_->write(start_.field);
+    execution_->write_outflow(start_.outflow);
+    initial_ = start_.field;
+    execution_->read(initial_);  // as the device's numbers hold it
+  }
+
+  void execute(runtime::Laps& laps) override {
+    const bool counts = repetition_ >= 0;
+    const std::int64_t last =
+        plan_.first + (counts ? plan_.count : std::min<std::int64_t>(plan_.count, kWarmUp));
+    const std::int64_t window = counts && plan_.count > 4 * kWindow ? kWindow : 0;
+    windows_.clear();
+    laps.aside([&] {
+      simulation_.begin(counts, start_.volume_at_start);
+      if (window > 0) advance_watched(plan_.first + window);
+    });
+    laps.time("steps", [&] { simulation_.advance(last - window); });
+    laps.aside([&] {
+      execution_->read(field_);
+      if (window > 0) {
+        advance_watched(last);
+      } else if (counts && plan_.count <= 4 * kWindow) {
+        windows_.push_back({plan_, initial_, field_});
+      }
+      simulation_.end();
+      outflow_ = execution_->outflow();
+    });
+  }
+
+  void inject(const runtime::Fault& fault) override {
+    if (fabric::is_message_fault(fault)) {  // the transport makes it
+      if (ranks_.size() > 1) return;
+      throw bad_use("a single rank has no messages to spoil",
+                    "use more ranks, or element, scale, zeros or stale");
+    }
+    if (!fault.target.empty() && fault.target != "xi") {
+      throw bad_use(fmt::format("--inject-fault names '{}'", fault.target), "use xi");
+    }
+    const std::size_t own = local_.own();
+    const auto elevations = [&](Field& field) { return std::span(field.values).first(own); };
+    // The element that is changed is the highest one, which shows most.
+    const std::span<double> values = elevations(field_);
+    const auto highest = std::ranges::max_element(values, {}, [](double value) { return std::abs(value); });
+    std::swap(values[own / 2], *highest);
+    const double epsilon = context_.parameters().text("data_type") == "double" ? device::kEpsilon<double>
+                                                                               : device::kEpsilon<float>;
+    constexpr double kOfElement = 10;
+    runtime::corrupt<double>(values, elevations(initial_), fault.kind, kOfElement * epsilon);
+    if (fault.kind != runtime::Fault::Kind::kStale) std::swap(values[own / 2], *highest);
+    execution_->write(field_);
+    execution_->read(field_);
+    if (!windows_.empty()) windows_.back().after = field_;
+  }
+
+  std::vector<runtime::Verdict> validate_repetition() override { return {mass_verdict()}; }
+
+  std::vector<runtime::Verdict> validate() override {
+    std::vector<runtime::Verdict> verdicts{mass_verdict()};
+    for (const Window& window : windows_) {
+      verdicts.push_back(
+          reference_verdict(context_, problem_, basis_, local_, simulation_.elements(), window));
+    }
+    if (problem_.is_still) {
+      verdicts.push_back(elevation_verdict());
+      verdicts.push_back(velocity_verdict());
+    }
+    describe();
+    return verdicts;
+  }
+
+  [[nodiscard]] std::vector<runtime::Metric> metrics() const override {
+    const auto steps = static_cast<double>(plan_.count - (plan_.count > 4 * kWindow ? 2 * kWindow : 0));
+    const double cells = static_cast<double>(local_.own()) * steps;
+    const runtime::Metric cell_steps{.name = "cell_steps",
+                                     .axes = {{"operation", "steps"}},
+                                     .lap = "steps",
+                                     .unit = "Mcell/s",
+                                     .scale = 1e-6,
+                                     .work = cells,
+                                     .work_unit = "cell steps"};
+    const runtime::Metric performance{.name = "performance",
+                                      .axes = {{"operation", "steps"}},
+                                      .lap = "steps",
+                                      .unit = "GFLOP/s",
+                                      .scale = 1e-9,
+                                      .work = cells * flops_of_step(basis_.order()),
+                                      .work_unit = "FLOP"};
+    return {cell_steps, runtime::bandwidth("steps", cells * bytes_of_step()), performance};
+  }
+
+  [[nodiscard]] std::vector<std::string> notes() const override { return notes_; }
+
+ private:
+  static constexpr std::int64_t kWindow = 4;   ///< steps that are compared with the reference
+  static constexpr std::int64_t kWarmUp = 20;  ///< steps of a repetition that does not count
+
+  /// One rank cuts the mesh, as METIS is not made for threads.
+  static std::vector<std::int32_t> parts_of(runtime::Communicator& ranks, const mesh::Mesh& mesh) {
+    std::vector<std::int32_t> parts;
+    if (ranks.is_root()) parts = mesh::partition(mesh, ranks.size());
+    return all_elements(ranks, parts).front();
+  }
+
+  [[nodiscard]] LocalMesh checked_local(const runtime::Context& context, const Kind& kind) const {
+    if (!context.computes()) {
+      throw bad_use("nothing says what the kernels of shallow water take on a described board",
+                    "leave out --timing-only");
+    }
+    LocalMesh local =
+        local_mesh(problem_.mesh, parts_of(ranks_, problem_.mesh), ranks_.rank(), kind.multiple(context));
+    const auto states = static_cast<double>(std::max<std::size_t>(2, stages_of(basis_.order()).size()));
+    const auto elements = static_cast<double>(local.stride);
+    const auto numbers = static_cast<double>(kUnknowns * basis_.modes());
+    const double number = context.parameters().text("data_type") == "double" ? sizeof(double) : sizeof(float);
+    constexpr double kHostFields = 10;  // of own elements, and of the whole mesh in checks
+    context.require_memory(
+        {.host_bytes = kHostFields * numbers * sizeof(double) * elements,
+         .device_bytes = (states * numbers + 2 * LocalMesh::kGeometry) * number * elements,
+         .largest_buffer_bytes = std::max<double>(numbers, LocalMesh::kGeometry) * number * elements},
+        "mesh");
+    return local;
+  }
+
+  /// The bytes that a step of an element reads and writes, each array once a stage.
+  [[nodiscard]] double bytes_of_step() const {
+    const double number =
+        context_.parameters().text("data_type") == "double" ? sizeof(double) : sizeof(float);
+    const int numbers = kUnknowns * basis_.modes();
+    double bytes = 0;
+    for (const Stage& stage : stages_of(basis_.order())) {
+      bytes += number * ((stage.keep > 0 ? 3 : 2) * numbers + LocalMesh::kGeometry);
+      bytes += LocalMesh::kSides * sizeof(std::int32_t);
+    }
+    return bytes;
+  }
+
+  /// The state that the run begins with: that of the case, or of a checkpoint.
+  [[nodiscard]] Checkpoint start() const {
+    Checkpoint start{.key = key_of(context_.parameters(), problem_.mesh)};
+    const std::string& file = context_.parameters().text("restart");
+    if (file == "none") {
+      start.field = project(problem_, basis_, local_.elements);
+      start.outflow.assign(local_.own(), 0.0);
+      start.volume_at_start = ranks_.all_reduce_sum(volume(local_, start.field));
+      return start;
+    }
+    start = read_checkpoint(file, start.key);
+    Field outflow(1, start.field.elements);
+    std::ranges::copy(start.outflow, outflow.values.begin());
+    start.field = part_of(start.field, local_.elements);
+    const Field own = part_of(outflow, local_.elements);
+    start.outflow.assign(own.values.begin(), own.values.begin() + static_cast<std::ptrdiff_t>(local_.own()));
+    return start;
+  }
+
+  [[nodiscard]] Steps plan() const {
+    const runtime::Parameters& parameters = context_.parameters();
+    const bool goes_on = parameters.text("restart") != "none";
+    double dt = goes_on ? start_.dt : parameters.number("dt");
+    if (dt == 0) dt = parameters.number("cfl") * longest_step();
+    const double hours = parameters.number("hours");
+    const double seconds = hours > 0 ? hours * kSecondsPerHour : problem_.seconds;
+    std::int64_t count = parameters.integer("steps");
+    constexpr std::int64_t kDefault = 100;
+    if (count == 0 && seconds > 0) {
+      constexpr double kRounding = 1e-6;
+      count = static_cast<std::int64_t>(std::ceil(seconds / dt - kRounding));
+      if (parameters.number("dt") == 0 && !goes_on) dt = seconds / static_cast<double>(count);
+    }
+    if (count == 0) count = kDefault;
+    if (count <= start_.step) {
+      throw bad_use(
+          fmt::format("the checkpoint is of step {}, and the run ends with step {}", start_.step, count),
+          "give more --steps or --hours");
+    }
+    constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max() / 4;  // kernels count stages
+    if (count > kMost) {
+      throw bad_use(fmt::format("a run of {} steps is too long", count),
+                    fmt::format("make it of at most {}, and go on with --restart", kMost));
+    }
+    return {.first = start_.step, .count = count - start_.step, .dt = dt};
+  }
+
+  /// At the start, of all ranks [s].
+  [[nodiscard]] double longest_step() const {
+    double shortest = std::numeric_limits<double>::infinity();
+    for (std::size_t place = 0; place < local_.own(); ++place) {
+      shortest = std::min(shortest, state_of(problem_, basis_, local_, start_.field, place).seconds);
+    }
+    return -ranks_.all_reduce_max_number(-shortest);
+  }
+
+  /// Steps whose beginning and end are kept.
+  void advance_watched(std::int64_t to) {
+    Window window{{simulation_.step(), to - simulation_.step(), plan_.dt}, field_, field_};
+    execution_->read(window.before);
+    simulation_.advance(to);
+    execution_->read(field_);
+    window.after = field_;
+    windows_.push_back(std::move(window));
+  }
+
+  /// What has come through open edges counts; so does rounding of what goes to and fro there.
+  runtime::Verdict mass_verdict() {
+    double out = 0;
+    double through = 0;
+    for (std::size_t place = 0; place < local_.own(); ++place) {
+      out += local_.areas[place] * outflow_[place];
+      through += local_.areas[place] * std::abs(outflow_[place]);
+    }
+    const double change = ranks_.all_reduce_sum(volume(local_, field_) + out) - start_.volume_at_start;
+    const double passed = ranks_.all_reduce_sum(through);
+    runtime::Verdict verdict{
+        .name = "mass", .measure = "drift relative to all water", .checked = local_.own()};
+    verdict.error = std::abs(change) / (ranks_.all_reduce_sum(water(local_, initial_)) + passed);
+    const bool is_open = ranks_.all_reduce_max(std::ranges::any_of(local_.codes, [](std::int32_t code) {
+      return code == kSeaCode || code == kRiverCode;
+    })) != 0;
+    if (context_.parameters().text("data_type") == "double") {
+      verdict.threshold = is_open ? 1e-12 : 1e-14;
+    } else {
+      verdict.threshold = is_open ? 1e-4 : 1e-5;
+    }
+    return verdict;
+  }
+
+  [[nodiscard]] runtime::Verdict elevation_verdict() const {
+    runtime::Verdict verdict{
+        .name = "elevation at rest", .measure = "largest change [m]", .checked = local_.own()};
+    verdict.threshold = basis_.order() == 0 ? 0 : 1e-15;
+    const std::size_t count = static_cast<std::size_t>(basis_.modes()) * local_.own();
+    for (std::size_t i = 0; i < count; ++i) {
+      keep_larger(verdict, std::abs(field_.values[i] - initial_.values[i]), i);
+    }
+    return verdict;
+  }
+  [[nodiscard]] runtime::Verdict velocity_verdict() const {
+    runtime::Verdict verdict{
+        .name = "velocity at rest", .measure = "largest [m^2/s]", .checked = local_.own()};
+    verdict.threshold = 1e-14;
+    const std::size_t count = static_cast<std::size_t>(basis_.modes()) * local_.own();
+    for (std::size_t i = count; i < field_.values.size(); ++i)
+      keep_larger(verdict, std::abs(field_.values[i]), i);
+    return verdict;
+  }
+  void keep_larger(runtime::Verdict& verdict, double error, std::size_t place) const {
+    if (error <= verdict.error) return;
+    verdict.error = std::isnan(error) ? std::numeric_limits<double>::infinity() : error;
+    const auto element = local_.elements[place % local_.own()];
+    verdict.worst = {fmt::format("element {}", element + 1), initial_.values[place], field_.values[place]};
+  }
+
+  /// What a reader of the result needs.
+  void describe() {
+    const double end = static_cast<double>(plan_.first + plan_.count) * plan_.dt;
+    notes_ = {
+        fmt::format("{} elements, steps {} to {} of {:.6g} s, {:.6g} h in all", problem_.mesh.element_count(),
+                    plan_.first, plan_.first + plan_.count, plan_.dt, end / kSecondsPerHour),
+        common::digest_note(ranks_, "the field", digest())};
+    if (!problem_.solution) return;
+    const Errors errors = errors_of(ranks_, problem_, basis_, local_, field_, end);
+    notes_.push_back(
+        fmt::format("relative errors: elevation L2 {:.6g}, depth L1 {:.6g}, depth of means L1 {:.6g}",
+                    errors.elevation_l2, errors.depth_l1, errors.depth_of_means_l1));
+  }
+  /// The same for the same bits, however the mesh lies on ranks.
+  [[nodiscard]] std::uint64_t digest() const {
+    std::uint64_t sum = 0;
+    const std::size_t columns = problem_.mesh.element_count();
+    for (std::size_t i = 0; i < field_.values.size(); ++i) {
+      const auto element = static_cast<std::size_t>(local_.elements[i % local_.own()]);
+      sum += common::digest_of_element(field_.values[i], i / local_.own(), element, columns);
+    }
+    return sum;
+  }
+
+  const runtime::Context& context_;
+  runtime::Communicator& ranks_;
+  Basis basis_;
+  Problem problem_;
+  LocalMesh local_;
+  Checkpoint start_;
+  Steps plan_;
+  std::unique_ptr<Execution> execution_;
+  Simulation simulation_;
+  Field initial_, field_;
+  std::vector<double> outflow_;
+  std::vector<Window> windows_;
+  std::vector<std::string> notes_;
+  int repetition_ = 0;
+};
+
+}  // namespace
+
+}  // namespace fabricmark::shallow_water
+
+int main(int argc, char** argv) {
+  using namespace fabricmark;
+  namespace own = shallow_water;
+  runtime::ExecutionTable table;
+  for (const runtime::TransportSpec& transport : runtime::transport_specs()) {
+    if (transport.is_of_kernels) continue;
+    for (const auto& [variant, kind] : {std::pair{"base", own::Kind{own::base_multiple, own::make_base}},
+                                        {"throughput", {own::throughput_multiple, own::make_throughput}}}) {
+      table.push_back({variant, transport.name, [kind = kind](const runtime::Context& context) {
+                         return std::make_unique<own::ShallowWater>(context, kind);
+                       }});
+    }
+  }
+  return runtime::run_program(argc, argv, {"shallow_water", table, 1});
+}
