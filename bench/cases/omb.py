@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from common import OwnRuns, Row, Settings, mpirun, program, ratio_row, run_program
+from common import OwnRuns, Row, Settings, mpirun, program, ratio_row, run_program, run_result_on_two_ranks
 from pairs import Contender, interleave, ratio
 
 LONG = 4 << 20
@@ -29,9 +29,9 @@ def ours(name: str, size: int, iterations: int, warmup: int) -> Callable[[], flo
     words = ["-m", f"{size}:{size}", "-i", str(iterations), "-x", str(warmup)]
 
     def run() -> float:
-        text = run_program(mpirun(program(f"fm_{name}"), *words))
-        (row,) = (line.split() for line in text.splitlines() if line[:1].isdigit())
-        return rate(name, float(row[1]))
+        document = run_result_on_two_ranks(f"fm_{name}", words, {})
+        (found,) = (one for one in document["measurements"] if one["name"] in ("latency", "bandwidth"))
+        return rate(name, found["mean"] * (1 if name == "latency" else 1e3))  # us; MB/s
 
     return run
 

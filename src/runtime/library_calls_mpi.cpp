@@ -45,16 +45,20 @@ class MpiCalls final : public LibraryCalls {
     check_mpi(MPI_Recv(data, count, type_, from, tag, ranks_, MPI_STATUS_IGNORE), "receive a message");
   }
   void start_send(int to, const std::byte* data, int count, int tag) override {
-    check_mpi(MPI_Isend(data, count, type_, to, tag, ranks_, &requests_.emplace_back()), "send a message");
+    check_mpi(MPI_Isend(data, count, type_, to, tag, ranks_, &sends_.emplace_back()), "send a message");
   }
   void start_receive(int from, std::byte* data, int count, int tag) override {
-    check_mpi(MPI_Irecv(data, count, type_, from, tag, ranks_, &requests_.emplace_back()),
+    check_mpi(MPI_Irecv(data, count, type_, from, tag, ranks_, &receives_.emplace_back()),
               "receive a message");
   }
   void wait_all() override {
-    check_mpi(MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE),
-              "deliver messages");
-    requests_.clear();
+    // As OMB: first what is sent.
+    for (std::vector<MPI_Request>* const some : {&sends_, &receives_}) {
+      if (some->empty()) continue;
+      check_mpi(MPI_Waitall(static_cast<int>(some->size()), some->data(), MPI_STATUSES_IGNORE),
+                "deliver messages");
+      some->clear();
+    }
   }
 
   void call(const Collective& one) override {
@@ -160,7 +164,8 @@ class MpiCalls final : public LibraryCalls {
   int rank_ = 0;
   int size_ = 1;
   MPI_Datatype type_ = MPI_CHAR;
-  std::vector<MPI_Request> requests_;
+  std::vector<MPI_Request> sends_;
+  std::vector<MPI_Request> receives_;
   MPI_Request collective_ = MPI_REQUEST_NULL;
   std::vector<int> counts_;
 };

@@ -192,8 +192,7 @@ double Pairs::checked_timed_round(const Slots& own, Type type, Found& found) {
 std::vector<double> Pairs::timed_rounds(const Slots& own, Type type, Found& found) {
   const Iterations iterations = options_.iterations_of(own.bytes);
   const bool is_touched = carrier_->is_touched();
-  std::vector<double> seconds;
-  seconds.reserve(iterations.counted);
+  std::vector<double> seconds(iterations.counted);  // its pages are met before
   for (std::size_t i = 0; i < iterations.warmup + iterations.counted; ++i) {
     if (i == iterations.warmup) ranks_.barrier();
     double taken = 0;
@@ -209,7 +208,7 @@ std::vector<double> Pairs::timed_rounds(const Slots& own, Type type, Found& foun
       round();
       taken = now() - start;
     }
-    if (i >= iterations.warmup) seconds.push_back(taken / program_.parts);
+    if (i >= iterations.warmup) seconds[i - iterations.warmup] = taken / program_.parts;
   }
   return seconds;
 }

@@ -55,8 +55,9 @@ class Filler {
   [[nodiscard]] std::vector<Axis> axes(const Row& row, const std::string& statistic = {}) const;
   void add_lap(const Row& row, const std::string& lap);
   void add_rates(const Row& row, const std::string& lap);
-  void add_derived(const Row& row, const std::string& name, const std::string& unit, double value,
-                   const std::string& formula, const std::string& statistic = {});
+  /// A metric of one sample: a mean of all iterations and ranks, or the statistic of them that is named.
+  void add_single(const Row& row, const std::string& name, double seconds, const std::string& statistic = {});
+  [[nodiscard]] std::string lap_of(const Row& row) const;
   void add_statistics(const Row& row);
   void add_overlap(const Row& row);
   [[nodiscard]] std::optional<TimeKind> kind(const Row& row) const {
@@ -77,6 +78,11 @@ std::vector<Axis> Filler::axes(const Row& row, const std::string& statistic) con
   if (!row.algorithm.empty() && row.algorithm != "library") found.push_back({"algorithm", row.algorithm});
   if (!statistic.empty()) found.push_back({"statistic", statistic});
   return found;
+}
+
+std::string Filler::lap_of(const Row& row) const {
+  return fmt::format("{} B{}", row.bytes,
+                     options_.types.size() > 1 ? fmt::format(" {}", mpi_name(row.type)) : "");
 }
 
 void Filler::add_lap(const Row& row, const std::string& lap) {
@@ -121,44 +127,49 @@ void Filler::add_rates(const Row& row, const std::string& lap) {
   }
 }
 
-void Filler::add_derived(const Row& row, const std::string& name, const std::string& unit, double value,
-                         const std::string& formula, const std::string& statistic) {
-  const bool is_higher = unit == "GB/s" || unit == "%";
-  result_.derived.push_back({name, axes(row, statistic), unit, is_higher ? Better::kHigher : Better::kLower,
-                             value, value, formula, kind(row)});
+void Filler::add_single(const Row& row, const std::string& name, double seconds,
+                        const std::string& statistic) {
+  const std::string lap = fmt::format("{} {} {}", lap_of(row), name, statistic);
+  result_.lap_names.push_back(lap);
+  const runtime::Result::PerRank samples(row.seconds.size(), {seconds});
+  if (row.is_modelled()) {
+    result_.seconds.push_back(result_.seconds.back());  // of the emulation as a whole
+    result_.modelled_seconds.push_back(samples);
+  } else {
+    result_.seconds.push_back(samples);
+  }
+  Metric metric{name, axes(row, statistic), lap, "us", 1e6, Better::kLower, 0, "", kind(row)};
+  if (name == "bandwidth") {
+    const auto bytes = static_cast<double>(row.bytes * row.window * row.measuring());
+    metric = {name, axes(row, statistic), lap, "GB/s", 1e-9, Better::kHigher, bytes, "B", kind(row)};
+  }
+  result_.metrics.push_back(std::move(metric));
 }
 
 void Filler::add_statistics(const Row& row) {
   const std::string name = is_rate() ? "bandwidth" : "latency";
-  const std::string unit = is_rate() ? "GB/s" : "us";
-  const auto value = [&](double seconds) {
-    return is_rate() ? megabytes_per_second(row, seconds) * 1e-3 : seconds * 1e6;
-  };
   for (const int percent : options_.percentiles) {
-    const double seconds = row.percentile(is_rate() ? 100 - percent : percent);
-    add_derived(row, name, unit, value(seconds),
-                "of all iterations, each the mean of all ranks (nearest rank)", fmt::format("P{}", percent));
+    add_single(row, name, row.percentile(is_rate() ? 100 - percent : percent), fmt::format("P{}", percent));
   }
   if (!options_.is_full || is_rate()) return;
-  add_derived(row, name, unit, value(row.least()), "least mean of a rank", "minimum");
-  add_derived(row, name, unit, value(row.greatest()), "greatest mean of a rank", "maximum");
+  add_single(row, name, row.least(), "minimum");
+  add_single(row, name, row.greatest(), "maximum");
 }
 
 void Filler::add_overlap(const Row& row) {
   const Overlap& one = *row.overlap;
-  const std::string formula = "mean of all iterations and ranks";
-  add_derived(row, "overall", "us", one.overall * 1e6, formula);
-  add_derived(row, "compute", "us", one.compute * 1e6, formula);
-  add_derived(row, "init", "us", one.init * 1e6, formula);
-  add_derived(row, "mpi_test", "us", one.test * 1e6, formula);
-  add_derived(row, "mpi_wait", "us", one.wait * 1e6, formula);
-  add_derived(row, "overlap", "%", one.share(row.mean()),
-              "100 - (overall - compute) / latency * 100, at least 0");
+  add_single(row, "overall", one.overall);
+  add_single(row, "compute", one.compute);
+  add_single(row, "init", one.init);
+  if (options_.probes > 0) add_single(row, "mpi_test", one.test);
+  add_single(row, "mpi_wait", one.wait);
+  const double share = one.share(row.mean());
+  result_.derived.push_back({"overlap", axes(row), "%", Better::kHigher, share, share,
+                             "100 - (overall - compute) / latency * 100, at least 0", kind(row)});
 }
 
 void Filler::add(const Row& row) {
-  const std::string lap = fmt::format(
-      "{} B{}", row.bytes, options_.types.size() > 1 ? fmt::format(" {}", mpi_name(row.type)) : "");
+  const std::string lap = lap_of(row);
   add_lap(row, lap);
   if (!is_rate()) {
     result_.metrics.push_back({"latency", axes(row), lap, "us", 1e6, Better::kLower, 0, "", kind(row)});
