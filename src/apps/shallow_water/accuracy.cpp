@@ -40,7 +40,7 @@ runtime::Verdict reference_verdict(const runtime::Context& context, const Proble
                                    const std::vector<std::vector<std::int32_t>>& elements,
                                    const Window& window) {
   const Reference reference(problem, basis, context.parameters().text("flux"), local.elements,
-                            window.steps.count);
+                            window.steps.count, runtime::host_threads(context.ranks()));
   const Field whole = gathered(context.ranks(), elements, window.before);
   const Field expected = reference.advance(whole, window.steps);
   const std::array<double, kUnknowns> scales = scales_of(problem, expected);

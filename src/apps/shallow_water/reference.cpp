@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "base/parallel.hpp"
+
 namespace fabricmark::shallow_water {
 
 namespace {
@@ -44,10 +46,11 @@ std::array<double, 2> on_side(int side, double t) {
 }  // namespace
 
 Reference::Reference(const Problem& problem, const Basis& basis, const std::string& flux,
-                     const std::vector<std::int32_t>& elements, std::int64_t steps)
+                     const std::vector<std::int32_t>& elements, std::int64_t steps, int threads)
     : problem_(problem),
       basis_(basis),
       flux_(flux),
+      threads_(threads),
       edges_(mesh::edges_of(problem.mesh)),
       line_points_(line_points(basis.order() + 1)),
       volume_points_(rule_of(basis.order())),
@@ -167,7 +170,7 @@ void Reference::add(Field& rate, std::size_t element, const std::array<double, k
 }
 
 void Reference::add_edge(const Field& field, const mesh::Edge& edge, const Forcing& forcing, int layer,
-                         Field& rate) const {
+                         const Range& range, Field& rate) const {
   const auto left = static_cast<std::size_t>(edge.left);
   const auto right = static_cast<std::size_t>(std::max(edge.right, 0));
   const std::array<double, 2> on = on_side(edge.left_side, 0);
@@ -204,7 +207,7 @@ void Reference::add_edge(const Field& field, const mesh::Edge& edge, const Forci
     const EdgeFlux flux = edge_flux(one, other, nx, ny);
     const auto share = [&](const Trace& own, std::size_t element, const std::array<double, 2>& at,
                            double sign) {
-      if (layers_[element] > layer) return;
+      if (layers_[element] > layer || !range.has(static_cast<std::int32_t>(element))) return;
       const double own_pressure = g * own.state.xi * (2 * own.h - own.state.xi) / 2;
       const double part = -sign * point.weight * length / area(problem_.mesh, element);
       const double push = flux.pressure - own_pressure;
@@ -253,14 +256,21 @@ void Reference::add_volume(const Field& field, std::size_t element, Field& rate)
 Field Reference::rate(const Field& field, double seconds, int layer) const {
   Field change(basis_.modes(), field.elements);
   const Forcing forcing = problem_.forcing(seconds);
-  for (const mesh::Edge& edge : edges_) {
-    const int right = edge.right < 0 ? kFar : layers_[static_cast<std::size_t>(edge.right)];
-    if (std::min(layers_[static_cast<std::size_t>(edge.left)], right) > layer) continue;
-    add_edge(field, edge, forcing, layer, change);
-  }
-  for (std::size_t element = 0; element < field.elements; ++element) {
-    if (layers_[element] <= layer) add_volume(field, element, change);
-  }
+  // Each thread has elements of its own, and computes the edges of these: in the order of all edges, so that
+  // sums are the same for any number of threads.
+  constexpr std::size_t kWorthAThread = 1024;
+  parallel_for(field.elements, threads_, kWorthAThread, [&](std::size_t begin, std::size_t end) {
+    const Range range{begin, end};
+    for (const mesh::Edge& edge : edges_) {
+      if (!range.has(edge.left) && !range.has(edge.right)) continue;
+      const int right = edge.right < 0 ? kFar : layers_[static_cast<std::size_t>(edge.right)];
+      if (std::min(layers_[static_cast<std::size_t>(edge.left)], right) > layer) continue;
+      add_edge(field, edge, forcing, layer, range, change);
+    }
+    for (std::size_t element = begin; element < end; ++element) {
+      if (layers_[element] <= layer) add_volume(field, element, change);
+    }
+  });
   return change;
 }
 

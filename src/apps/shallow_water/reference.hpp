@@ -12,9 +12,10 @@ namespace fabricmark::shallow_water {
 /// with the elements' own Jacobians and a basis that is made here.
 class Reference {
  public:
-  /// For these elements after up to `steps` steps, whatever the rest of the mesh does meanwhile.
+  /// For these elements after up to `steps` steps, whatever the rest of the mesh does meanwhile. `threads`
+  /// change nothing but how long it takes.
   Reference(const Problem& problem, const Basis& basis, const std::string& flux,
-            const std::vector<std::int32_t>& elements, std::int64_t steps);
+            const std::vector<std::int32_t>& elements, std::int64_t steps, int threads);
 
   /// The whole mesh's field, by number, after these steps; right in the elements that were asked for.
   [[nodiscard]] Field advance(Field field, const Steps& steps) const;
@@ -35,8 +36,18 @@ class Reference {
   };
   [[nodiscard]] Trace trace(const Field& field, std::size_t element, double r, double s) const;
   [[nodiscard]] EdgeFlux edge_flux(const Trace& left, const Trace& right, double nx, double ny) const;
+  /// Elements of which one thread computes the rate.
+  struct Range {
+    std::size_t begin = 0;
+    std::size_t end = 0;
+    [[nodiscard]] bool has(std::int32_t element) const {
+      return element >= 0 && static_cast<std::size_t>(element) >= begin &&
+             static_cast<std::size_t>(element) < end;
+    }
+  };
+  /// What flows through an edge, to those of its elements that are in `range`.
   void add_edge(const Field& field, const mesh::Edge& edge, const Forcing& forcing, int layer,
-                Field& rate) const;
+                const Range& range, Field& rate) const;
   void add_volume(const Field& field, std::size_t element, Field& rate) const;
   void add(Field& rate, std::size_t element, const std::array<double, kUnknowns>& amount, double r,
            double s) const;
@@ -44,6 +55,7 @@ class Reference {
   const Problem& problem_;
   const Basis& basis_;
   std::string flux_;
+  int threads_;
   std::vector<mesh::Edge> edges_;
   std::vector<LinePoint> line_points_;
   std::vector<VolumePoint> volume_points_;
