@@ -31,7 +31,10 @@ void settle_api(Options& options) {
   if (options.api != "none" && options.api != "opencl" && options.api != "sycl") {
     throw bad_use(fmt::format("-d '{}' is no interface", options.api), "use opencl, sycl or none");
   }
-  if (is_over_boards(options)) return;
+  if (is_over_boards(options)) {
+    options.api = "none";  // an emulated board's memory is no runtime's
+    return;
+  }
   if (options.api == "none" && !options.is_on_hosts()) {
     throw bad_use(fmt::format("-d none and {}: memory of no device", options.placement()),
                   "leave out -d, or use H H");
