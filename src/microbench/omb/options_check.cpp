@@ -45,8 +45,9 @@ void settle_api(Options& options) {
   }
   if (options.is_on_hosts()) return;
   if (options.api == "sycl" && !is_sycl()) {
-    throw bad_use("-d sycl, but no SYCL runtime is chosen",
-                  "start it by `fabricmark runtimes run sycl --`, or set FABRICMARK_SYCL as that does");
+    throw bad_use(
+        "-d sycl, but no SYCL runtime is chosen",
+        "set OCL_ICD_VENDORS and FABRICMARK_SYCL to what `fabricmark runtimes install sycl` has installed");
   }
   if (options.api == "opencl" && is_sycl()) {
     throw bad_use("-d opencl, but FABRICMARK_SYCL chooses SYCL", "unset it, or use -d sycl");
