@@ -169,6 +169,21 @@ def test_rows_that_repeat_others_or_are_beyond_their_system(place, written):
     assert done.stdout.splitlines()[-1].endswith("rows 2")
 
 
+def test_coverage_of_the_published_profile_is_that_of_its_own_errors(place):
+    fitted, published = (
+        validated(place, "--profile", profile).stdout.splitlines()[-1] for profile in ("fitted", "published")
+    )
+    assert LAST_LINE.fullmatch(published)
+    assert published.split("coverage")[0] != fitted.split("coverage")[0]
+    half_widths = [
+        float(line.split("half-width ")[1].split(" ")[0])
+        for profile in ("fitted", "published")
+        for line in validated(place, "--profile", profile).stdout.splitlines()
+        if line.startswith("left out by groups")
+    ]
+    assert half_widths[1] > 2 * half_widths[0]
+
+
 def test_inputs_are_named(place):
     assert "inputs: 132 rows with the role calibration" in validated(place).stdout
 

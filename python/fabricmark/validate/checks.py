@@ -53,12 +53,16 @@ def of_inputs(rows: Sequence[Numbered]) -> str:
     return f"inputs: {len(lines)} rows with the role calibration, the hosts' MPI curves, are not compared"
 
 
-def with_intervals(found: Sequence[Outcome], predictor: Predictor) -> list[tuple[float, Interval]]:
+def with_intervals(
+    found: Sequence[Outcome], predictor: Predictor, profile: str = "fitted"
+) -> list[tuple[float, Interval]]:
     """(error, interval) of each row: as if nothing had been measured of its group.
 
-    The error of a row that has a part in the fit is that which it has when it is left out.
+    The error of a row that has a part in the fit is that which it has when it is left out. In the profile
+    published nothing is fitted, and the rows themselves are the residuals.
     """
-    known = residuals.load()
+    is_fitted = profile == "fitted"
+    known = residuals.load() if is_fitted else tuple(residuals.plain(found, predictor))
     left_out = {_key(one): one.error for one in known}
     intervals = Intervals(known)
     pairs = []

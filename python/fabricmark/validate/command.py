@@ -70,7 +70,7 @@ def validate(
         print(f"{bar.name}: {_percents(errors)}; bar {percent(bar.median)}, {percent(bar.p90)}: {verdict}")
     for line in distribution.unpredicted(found):
         print(f"not predicted, counts as 100 %: {printable(line)}")
-    pairs = checks.with_intervals(found, predictor)
+    pairs = checks.with_intervals(found, predictor, profile)
     certain = intervals.coverage(pairs)
     if data is None:
         _show_left_out(pairs)
