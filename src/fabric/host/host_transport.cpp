@@ -88,6 +88,18 @@ std::size_t HostTransport::piece_bytes(const Message& message) const {
   return agreed == 0 ? message.bytes : std::min(agreed, message.bytes);
 }
 
+std::vector<Message> HostTransport::in_pieces(std::span<const Message> messages) const {
+  std::vector<Message> pieces;
+  for_each_piece(messages,
+                 [&](const Message& message, std::size_t /*base*/, std::size_t start, std::size_t bytes) {
+                   Message piece = message;
+                   piece.offset += start;
+                   piece.bytes = bytes;
+                   pieces.push_back(piece);
+                 });
+  return pieces;
+}
+
 std::shared_ptr<SharedStaging> HostTransport::staging_of(int peer, std::uint64_t transfer,
                                                          const SharedAddress& address, std::size_t lanes) {
   std::shared_ptr<SharedStaging>& found = others_[{peer, transfer}];

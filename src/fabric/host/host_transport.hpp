@@ -1,7 +1,10 @@
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -56,12 +59,34 @@ class HostTransport : public Transport {
 
   /// Bytes of the pieces that a message travels in: all of it, where it is not cut.
   [[nodiscard]] std::size_t piece_bytes(const Message& message) const;
+  /// Messages that begin together as the pieces that travel, in their order: the first pieces of all messages
+  /// come before the second ones, so that both directions start at once. For those on the other side that
+  /// have no device.
+  [[nodiscard]] std::vector<Message> in_pieces(std::span<const Message> messages) const;
 
  private:
   friend class StagedTransfer;
   friend class MappedTransfer;
   friend class HostSteps;
   friend class SharedTransfer;
+  /// Calls `take` with each piece's message, the bytes of the messages before that, and where in the message
+  /// the piece begins and how long it is; in the order of in_pieces.
+  template <typename Take>
+  void for_each_piece(std::span<const Message> messages, Take&& take) const {
+    for (std::size_t round = 0, found = 1; found > 0; ++round) {
+      found = 0;
+      std::size_t base = 0;
+      for (const Message& message : messages) {
+        const std::size_t step = piece_bytes(message);
+        const std::size_t start = round * step;
+        if (start < message.bytes) {
+          take(message, base, start, std::min(step, message.bytes - start));
+          ++found;
+        }
+        base += message.bytes;
+      }
+    }
+  }
   [[nodiscard]] HostWay way(std::size_t bytes) const;
   [[nodiscard]] std::vector<HostWay> open_ways(std::size_t bytes) const;
   [[nodiscard]] bool is_measured() const { return chunk_bytes_ < 0; }

@@ -10,19 +10,10 @@ StagedTransfer::StagedTransfer(HostTransport& transport)
 
 void StagedTransfer::cut(std::span<const Message> messages, std::vector<Chunk>& chunks) const {
   chunks.clear();
-  // The first chunks of all messages come before the second ones, so that both directions start at once.
-  for (std::size_t round = 0, found = 1; found != chunks.size(); ++round) {
-    found = chunks.size();
-    std::size_t base = 0;
-    for (const Message& message : messages) {
-      const std::size_t step = transport_.piece_bytes(message);
-      const std::size_t start = round * step;
-      if (start < message.bytes) {
-        chunks.push_back({&message, start, std::min(step, message.bytes - start), base + start});
-      }
-      base += message.bytes;
-    }
-  }
+  transport_.for_each_piece(
+      messages, [&](const Message& message, std::size_t base, std::size_t start, std::size_t bytes) {
+        chunks.push_back({&message, start, bytes, base + start});
+      });
 }
 
 void StagedTransfer::begin() {

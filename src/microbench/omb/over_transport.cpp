@@ -90,13 +90,19 @@ class OverTransport final : public Carrier {
     wait_all();
   }
   void start_send(int to, std::size_t place, std::size_t bytes, int tag) override {
-    add(sends_, {{sent_.get(), place, bytes}, to, tag});
+    sends_.push_back({{sent_.get(), place, bytes}, to, tag});
   }
   void start_receive(int from, std::size_t place, std::size_t bytes, int tag) override {
-    add(receives_, {{received_.get(), place, bytes}, from, tag});
+    receives_.push_back({{received_.get(), place, bytes}, from, tag});
   }
   void wait_all() override {
-    transport().exchange(sends_, receives_);
+    // A host's rank goes by the pieces that the device's rank takes.
+    const auto* pieces = from_host_ ? dynamic_cast<fabric::HostTransport*>(&measured_.transport()) : nullptr;
+    if (pieces != nullptr) {
+      transport().exchange(pieces->in_pieces(sends_), pieces->in_pieces(receives_));
+    } else {
+      transport().exchange(sends_, receives_);
+    }
     sends_.clear();
     receives_.clear();
   }
@@ -136,19 +142,6 @@ class OverTransport final : public Carrier {
   [[nodiscard]] std::unique_ptr<Memory> memory(std::size_t bytes) {
     if (memories_) return memories_->allocate(bytes);
     return std::make_unique<Memory>(std::max<std::size_t>(bytes, 1));
-  }
-  /// From a host to a device's rank in the pieces that this one takes.
-  void add(std::vector<Message>& messages, const Message& message) {
-    std::size_t piece = message.bytes;
-    if (const auto* host = dynamic_cast<fabric::HostTransport*>(&measured_.transport()); from_host_ && host) {
-      piece = std::max<std::size_t>(host->piece_bytes(message), 1);
-    }
-    for (std::size_t start = 0; start < message.bytes; start += piece) {
-      Message part = message;
-      part.offset += start;
-      part.bytes = std::min(piece, message.bytes - start);
-      messages.push_back(part);
-    }
   }
   collectives::View view(Memory& memory, std::size_t place, const Shape& shape, std::size_t count);
 
