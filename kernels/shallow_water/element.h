@@ -39,6 +39,7 @@ typedef struct {
 
 static inline sw_sums sw_no_sums(sw_element element) {
   sw_sums sums;
+  (void)element;  // of order 0
   FM_UNROLL_FULLY
   for (int unknown = 0; unknown < SW_UNKNOWNS; ++unknown) {
     FM_UNROLL_FULLY

@@ -53,7 +53,8 @@ class ShallowWater : public runtime::Benchmark {
 
   void execute(runtime::Laps& laps) override {
     const bool counts = repetition_ >= 0;
-    const std::int64_t last = plan_.first + (counts ? plan_.count : std::min<std::int64_t>(plan_.count, kWarmUp));
+    const std::int64_t last =
+        plan_.first + (counts ? plan_.count : std::min<std::int64_t>(plan_.count, kWarmUp));
     const std::int64_t window = counts && plan_.count > 4 * kWindow ? kWindow : 0;
     windows_.clear();
     laps.aside([&] {
@@ -76,7 +77,8 @@ class ShallowWater : public runtime::Benchmark {
   void inject(const runtime::Fault& fault) override {
     if (fabric::is_message_fault(fault)) {  // the transport makes it
       if (ranks_.size() > 1) return;
-      throw bad_use("a single rank has no messages to spoil", "use more ranks, or element, scale, zeros or stale");
+      throw bad_use("a single rank has no messages to spoil",
+                    "use more ranks, or element, scale, zeros or stale");
     }
     if (!fault.target.empty() && fault.target != "xi") {
       throw bad_use(fmt::format("--inject-fault names '{}'", fault.target), "use xi");
@@ -105,6 +107,7 @@ class ShallowWater : public runtime::Benchmark {
       verdicts.push_back(
           reference_verdict(context_, problem_, basis_, local_, simulation_.elements(), window));
     }
+    std::ranges::move(execution_->verdicts(), std::back_inserter(verdicts));
     if (problem_.is_still) {
       verdicts.push_back(elevation_verdict());
       verdicts.push_back(velocity_verdict());
@@ -114,7 +117,7 @@ class ShallowWater : public runtime::Benchmark {
   }
 
   [[nodiscard]] std::vector<runtime::Metric> metrics() const override {
-    const auto steps = static_cast<double>(plan_.count - (plan_.count > 4 * kWindow ? 2 * kWindow : 0));
+    const double steps = timed_steps();
     const double cells = static_cast<double>(local_.own()) * steps;
     const runtime::Metric cell_steps{.name = "cell_steps",
                                      .axes = {{"operation", "steps"}},
@@ -133,12 +136,19 @@ class ShallowWater : public runtime::Benchmark {
     return {cell_steps, runtime::bandwidth("steps", cells * bytes_of_step()), performance};
   }
 
+  [[nodiscard]] std::vector<runtime::DerivedMetric> derive(
+      const std::map<std::string, runtime::LapSeconds>& laps) const override {
+    return execution_->derive(laps, "steps", timed_steps());
+  }
   [[nodiscard]] std::vector<std::string> notes() const override { return notes_; }
 
  private:
   static constexpr std::int64_t kWindow = 4;   ///< steps that are compared with the reference
   static constexpr std::int64_t kWarmUp = 20;  ///< steps of a repetition that does not count
 
+  [[nodiscard]] double timed_steps() const {
+    return static_cast<double>(plan_.count - (plan_.count > 4 * kWindow ? 2 * kWindow : 0));
+  }
   /// One rank cuts the mesh, as METIS is not made for threads.
   static std::vector<std::int32_t> parts_of(runtime::Communicator& ranks, const mesh::Mesh& mesh) {
     std::vector<std::int32_t> parts;
@@ -148,7 +158,8 @@ class ShallowWater : public runtime::Benchmark {
 
   /// The bytes that a step of an element reads and writes, each array once a stage.
   [[nodiscard]] double bytes_of_step() const {
-    const double number = context_.parameters().text("data_type") == "double" ? sizeof(double) : sizeof(float);
+    const double number =
+        context_.parameters().text("data_type") == "double" ? sizeof(double) : sizeof(float);
     const int numbers = kUnknowns * basis_.modes();
     double bytes = 0;
     for (const Stage& stage : stages_of(basis_.order())) {
@@ -193,8 +204,9 @@ class ShallowWater : public runtime::Benchmark {
     }
     if (count == 0) count = kDefault;
     if (count <= start_.step) {
-      throw bad_use(fmt::format("the checkpoint is of step {}, and the run ends with step {}", start_.step, count),
-                    "give more --steps or --hours");
+      throw bad_use(
+          fmt::format("the checkpoint is of step {}, and the run ends with step {}", start_.step, count),
+          "give more --steps or --hours");
     }
     constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max() / 4;  // kernels count stages
     if (count > kMost) {
@@ -227,7 +239,8 @@ class ShallowWater : public runtime::Benchmark {
     double out = 0;
     for (std::size_t place = 0; place < local_.own(); ++place) out += local_.areas[place] * outflow_[place];
     const double change = ranks_.all_reduce_sum(volume(local_, field_) + out) - start_.volume_at_start;
-    runtime::Verdict verdict{.name = "mass", .measure = "drift relative to all water", .checked = local_.own()};
+    runtime::Verdict verdict{
+        .name = "mass", .measure = "drift relative to all water", .checked = local_.own()};
     verdict.error = std::abs(change) / ranks_.all_reduce_sum(water(local_, initial_));
     constexpr double kDouble = 1e-14;
     constexpr double kFloat = 1e-5;
@@ -236,7 +249,8 @@ class ShallowWater : public runtime::Benchmark {
   }
 
   [[nodiscard]] runtime::Verdict elevation_verdict() const {
-    runtime::Verdict verdict{.name = "elevation at rest", .measure = "largest change [m]", .checked = local_.own()};
+    runtime::Verdict verdict{
+        .name = "elevation at rest", .measure = "largest change [m]", .checked = local_.own()};
     verdict.threshold = basis_.order() == 0 ? 0 : 1e-15;
     const std::size_t count = static_cast<std::size_t>(basis_.modes()) * local_.own();
     for (std::size_t i = 0; i < count; ++i) {
@@ -245,10 +259,12 @@ class ShallowWater : public runtime::Benchmark {
     return verdict;
   }
   [[nodiscard]] runtime::Verdict velocity_verdict() const {
-    runtime::Verdict verdict{.name = "velocity at rest", .measure = "largest [m^2/s]", .checked = local_.own()};
+    runtime::Verdict verdict{
+        .name = "velocity at rest", .measure = "largest [m^2/s]", .checked = local_.own()};
     verdict.threshold = 1e-14;
     const std::size_t count = static_cast<std::size_t>(basis_.modes()) * local_.own();
-    for (std::size_t i = count; i < field_.values.size(); ++i) keep_larger(verdict, std::abs(field_.values[i]), i);
+    for (std::size_t i = count; i < field_.values.size(); ++i)
+      keep_larger(verdict, std::abs(field_.values[i]), i);
     return verdict;
   }
   void keep_larger(runtime::Verdict& verdict, double error, std::size_t place) const {
@@ -261,13 +277,15 @@ class ShallowWater : public runtime::Benchmark {
   /// What a reader of the result needs.
   void describe() {
     const double end = static_cast<double>(plan_.first + plan_.count) * plan_.dt;
-    notes_ = {fmt::format("{} elements, steps {} to {} of {:.6g} s, {:.6g} h in all", problem_.mesh.element_count(),
-                          plan_.first, plan_.first + plan_.count, plan_.dt, end / kSecondsPerHour),
-              common::digest_note(ranks_, "the field", digest())};
+    notes_ = {
+        fmt::format("{} elements, steps {} to {} of {:.6g} s, {:.6g} h in all", problem_.mesh.element_count(),
+                    plan_.first, plan_.first + plan_.count, plan_.dt, end / kSecondsPerHour),
+        common::digest_note(ranks_, "the field", digest())};
     if (!problem_.solution) return;
     const Errors errors = errors_of(ranks_, problem_, basis_, local_, field_, end);
-    notes_.push_back(fmt::format("relative errors: elevation L2 {:.6g}, depth L1 {:.6g}, depth of means L1 {:.6g}",
-                                 errors.elevation_l2, errors.depth_l1, errors.depth_of_means_l1));
+    notes_.push_back(
+        fmt::format("relative errors: elevation L2 {:.6g}, depth L1 {:.6g}, depth of means L1 {:.6g}",
+                    errors.elevation_l2, errors.depth_l1, errors.depth_of_means_l1));
   }
   /// The same for the same bits, however the mesh lies on ranks.
   [[nodiscard]] std::uint64_t digest() const {
@@ -304,7 +322,16 @@ int main(int argc, char** argv) {
   using namespace fabricmark;
   namespace own = shallow_water;
   runtime::ExecutionTable table;
+  const own::Kind dataflow{own::dataflow_multiple, own::make_dataflow};
   for (const runtime::TransportSpec& transport : runtime::transport_specs()) {
+    if (transport.is_of_kernels || transport.name == "host") {
+      table.push_back({"dataflow", transport.name,
+                       [dataflow](const runtime::Context& context) -> std::unique_ptr<runtime::Benchmark> {
+                         if (!context.computes()) return own::make_dataflow_timing(context);
+                         return std::make_unique<own::ShallowWater>(context, dataflow);
+                       },
+                       /*needs_device=*/false});
+    }
     if (transport.is_of_kernels) continue;
     const own::Kind throughput{own::throughput_multiple, own::make_throughput};
     table.push_back({"throughput", transport.name, [throughput](const runtime::Context& context) {

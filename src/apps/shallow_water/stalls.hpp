@@ -1,0 +1,30 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "apps/shallow_water/device_kernels.hpp"
+#include "runtime/benchmark.hpp"
+
+namespace fabricmark::shallow_water {
+
+/// Of how much of its modelled time the element kernel of a device has stood still, by cause; that device on
+/// which it is most. And the time of a step.
+class Stalls {
+ public:
+  /// What a device has done since the last call that began one. Collective.
+  void add(runtime::Communicator& ranks, const DeviceKernels& kernels, double modelled_seconds);
+  void begin(const DeviceKernels& kernels);
+  /// The time of a step of the part `lap` with so many, and the shares.
+  [[nodiscard]] std::vector<runtime::DerivedMetric> metrics(
+      const std::map<std::string, runtime::LapSeconds>& laps, const std::string& lap, double steps) const;
+
+ private:
+  DeviceKernels::Stalls before_;
+  double seconds_ = 0;
+  double halos_ = 0;      ///< share of the time, of the device that waits most
+  double pipelines_ = 0;  ///< the same
+};
+
+}  // namespace fabricmark::shallow_water
