@@ -31,12 +31,12 @@ using std::sqrt;
 
 #include "shallow_water/element.h"
 
-const int links_of_device = 4;  // cables to other devices, at most
+const unsigned int in_engine_word = 4;  // elements
 
 /// xi, U and V of an element, within a device and over a link. The first of a step has the elevation of the
 /// sea, and elevation and inflow of rivers.
 typedef fm::words<DATA_TYPE, 4> state_word;
-/// The same of an element as it travels by an engine, whose words have 512 bits.
+/// The same of as many elements as a word of an engine, which has 512 bits, takes.
 typedef fm::words<DATA_TYPE, 16> engine_word;
 /// What a border element meets at its three sides; nothing where that is an element of the own device.
 typedef fm::words<DATA_TYPE, 12> met_word;
@@ -263,20 +263,27 @@ inline void pass_on(const state_word* halo, const int* places, counts has, fm::s
   }
 }
 
-inline engine_word widened(const state_word& word) {
-  engine_word wide = {};
-  for (int i = 0; i < 4; ++i) {
-#pragma HLS unroll
-    wide.value[i] = word.value[i];
-  }
-  return wide;
+/// Words of a message, which begins with a word of its own.
+inline unsigned int words_of(unsigned int elements) {
+  return (elements + in_engine_word - 1) / in_engine_word;
 }
 
-inline state_word narrowed(const engine_word& wide) {
-  state_word word;
-  for (int i = 0; i < 4; ++i) {
+/// Puts an element of a message in its place in a word; true where that is full or the last one.
+inline bool put(engine_word* wide, const state_word& word, unsigned int place, unsigned int elements) {
+  const unsigned int lane = place % in_engine_word;
+  if (lane == 0) *wide = engine_word();
+  for (unsigned int i = 0; i < 4; ++i) {
 #pragma HLS unroll
-    word.value[i] = wide.value[i];
+    wide->value[4 * lane + i] = word.value[i];
+  }
+  return lane + 1 == in_engine_word || place + 1 == elements;
+}
+
+inline state_word taken(const engine_word& wide, unsigned int place) {
+  state_word word;
+  for (unsigned int i = 0; i < 4; ++i) {
+#pragma HLS unroll
+    word.value[i] = wide.value[4 * (place % in_engine_word) + i];
   }
   return word;
 }
@@ -358,7 +365,7 @@ void receive_over_links(const shallow_water_kernels::neighbour* neighbours, cons
 
 // By an engine: a stream out, and memory in which messages arrive in the order of the neighbours.
 
-/// `ready` hears that the halo of a step begins to leave, where `tells` is not 0.
+/// `ready` hears of each message that it begins to leave, where `tells` is not 0.
 void send_by_engine(const shallow_water_kernels::neighbour* neighbours, unsigned int count,
                     unsigned int first_step, unsigned int steps, unsigned int tells,
                     fm::stream<shallow_water_kernels::state_word>& leaving,
@@ -370,46 +377,58 @@ void send_by_engine(const shallow_water_kernels::neighbour* neighbours, unsigned
     for (unsigned int n = 0; n < count; ++n) {
       const unsigned int elements = neighbours[n].sent;
       unsigned long long sum = 0;
+      shallow_water_kernels::engine_word wide = {};
       for (unsigned int i = 0; i < elements; ++i) {
 #pragma HLS pipeline II = 1
         const shallow_water_kernels::state_word word = leaving.read();
         sum += shallow_water_kernels::mark_of(word, (unsigned long long)step * elements + i);
-        if (tells != 0 && n == 0 && i == 0) ready.write(1);
-        out.write(shallow_water_kernels::widened(word));
+        if (tells != 0 && i == 0) ready.write(1);
+        if (shallow_water_kernels::put(&wide, word, i, elements)) out.write(wide);
       }
       sent[n] += sum;
     }
   }
 }
 
-/// Calls the engine: a send to each neighbour, whose elements come in stream 0, then a receive from each,
-/// one after the other in the order of their ranks. `arrived` hears of each that is in memory `memory`.
-/// `failed`: how many calls ended with an error, and the code of the first one.
+/// Calls the engine by two ports: a send to each neighbour, once its elements come in stream 0; a receive
+/// from each into memory `memory`, one after the other. `arrived` hears of each that is there. `failed`: how
+/// many calls ended with an error, and the code of the first one.
 void call_for_halos(const shallow_water_kernels::neighbour* neighbours, unsigned int count,
                     unsigned int steps, int memory, fm::stream<int>& ready, fm::stream<int>& arrived,
-                    fm::stream<fm::accl_command>& commands, fm::stream<fm::accl_status>& statuses,
+                    fm::stream<fm::accl_command>& sends, fm::stream<fm::accl_status>& sent,
+                    fm::stream<fm::accl_command>& receives, fm::stream<fm::accl_status>& received,
                     int* failed) {
 #pragma HLS interface mode = m_axi port = neighbours bundle = neighbours
 #pragma HLS interface mode = m_axi port = failed bundle = failed
   const unsigned int in_word = 16;  // elements of the engine
+  int failures = 0;
+  int first_code = 0;
   for (unsigned int step = 0; step < steps; ++step) {
-    ready.read();
+    for (unsigned int n = 0; n < count; ++n) {
+      const shallow_water_kernels::neighbour other = neighbours[n];
+      ready.read();
+      sends.write(fm::accl_send(fm::accl_stream(0), in_word * shallow_water_kernels::words_of(other.sent),
+                                other.rank, 0));
+    }
     unsigned long long first = 0;
-    for (unsigned int call = 0; call < 2 * count; ++call) {
-      const bool is_send = call < count;
-      const shallow_water_kernels::neighbour& other = neighbours[is_send ? call : call - count];
-      if (is_send) {
-        commands.write(fm::accl_send(fm::accl_stream(0), in_word * other.sent, other.rank, 0));
-      } else {
-        const fm::accl_operand place = fm::accl_memory(memory, first);
-        commands.write(fm::accl_recv(place, in_word * other.received, other.rank, 0));
-        first += in_word * other.received;
-      }
-      const int code = statuses.read().code;
-      if (code != 0 && failed[0]++ == 0) failed[1] = code;
-      if (!is_send) arrived.write(1);
+    for (unsigned int n = 0; n < count; ++n) {
+      const shallow_water_kernels::neighbour other = neighbours[n];
+      const unsigned int elements = in_word * shallow_water_kernels::words_of(other.received);
+      receives.write(fm::accl_recv(fm::accl_memory(memory, first), elements, other.rank, 0));
+      first += elements;
+      const int code = received.read().code;
+      if (code != 0 && failures == 0) first_code = code;
+      failures += code != 0 ? 1 : 0;
+      arrived.write(1);
+    }
+    for (unsigned int n = 0; n < count; ++n) {
+      const int code = sent.read().code;
+      if (code != 0 && failures == 0) first_code = code;
+      failures += code != 0 ? 1 : 0;
     }
   }
+  failed[0] = failures;
+  failed[1] = first_code;
 }
 
 /// From memory, in which messages lie in the order of the neighbours; where `waits` is not 0, each is read
@@ -427,19 +446,22 @@ void receive_from_memory(const shallow_water_kernels::neighbour* neighbours, con
 #pragma HLS interface mode = m_axi port = received bundle = received
   for (unsigned int step = first_step; step < first_step + steps; ++step) {
     unsigned int first = 0;
+    unsigned int first_word = 0;
     for (unsigned int n = 0; n < has.neighbours; ++n) {
       const unsigned int elements = neighbours[n].received;
       if (waits != 0) arrived.read();
       unsigned long long sum = 0;
       for (unsigned int i = 0; i < elements; ++i) {
 #pragma HLS pipeline II = 1
-        const shallow_water_kernels::state_word word = shallow_water_kernels::narrowed(memory[first + i]);
+        const shallow_water_kernels::state_word word =
+            shallow_water_kernels::taken(memory[first_word + i / shallow_water_kernels::in_engine_word], i);
         sum += shallow_water_kernels::mark_of(word, (unsigned long long)step * elements + i);
         halo[first + i] = word;
       }
       fm::spend_cycles(elements);
       received[n] += sum;
       first += elements;
+      first_word += shallow_water_kernels::words_of(elements);
     }
     shallow_water_kernels::pass_on(halo, places, has, met_words);
   }
@@ -458,14 +480,17 @@ void store_halo(const shallow_water_kernels::neighbour* neighbours, unsigned int
   for (unsigned int n = 0; n < count; ++n) {
     const unsigned int elements = neighbours[n].sent;
     unsigned long long sum = 0;
+    shallow_water_kernels::engine_word wide = {};
     for (unsigned int i = 0; i < elements; ++i) {
 #pragma HLS pipeline II = 1
       const shallow_water_kernels::state_word word = leaving.read();
       sum += shallow_water_kernels::mark_of(word, (unsigned long long)step * elements + i);
-      memory[first + i] = shallow_water_kernels::widened(word);
+      if (shallow_water_kernels::put(&wide, word, i, elements)) {
+        memory[first + i / shallow_water_kernels::in_engine_word] = wide;
+      }
     }
     sent[n] += sum;
-    first += elements;
+    first += shallow_water_kernels::words_of(elements);
   }
 }
 

@@ -69,7 +69,7 @@ class DataflowExecution final : public Execution {
  private:
   static DevicePart fitting(const runtime::Context& context, const LocalMesh& local) {
     require_design(context.parameters());
-    const DevicePart part = device_part(local);
+    const DevicePart part = device_part(local, context.ranks().size(), context.ranks().rank());
     require_fit(context, part);
     return part;
   }

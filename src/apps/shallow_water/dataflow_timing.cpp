@@ -80,7 +80,6 @@ class DataflowTiming final : public runtime::Benchmark {
   /// The root cuts the mesh and tells each rank the numbers of its part.
   static DevicePart numbered(runtime::Communicator& ranks, const runtime::Parameters& parameters) {
     std::vector<std::int32_t> numbers;
-    std::vector<std::size_t> ends;
     if (ranks.is_root()) {
       const mesh::Mesh mesh = make_problem(parameters).mesh;
       const std::vector<std::int32_t> part_of = mesh::partition(mesh, ranks.size());

@@ -24,8 +24,10 @@ static_assert(sizeof(hls::engine_word) == kHaloWordBytes && kHaloWordBytes == en
 constexpr double kEdgeDepth = 60;
 /// Cycles of a step beside the words: the one that begins it.
 constexpr double kBeginCycles = 1;
-/// Of a kernel that reads the memory of the board, and of one that has nothing but streams.
+/// An access of the board's memory, as long as Vitis HLS takes it to be where nobody says; of a kernel that reads
+/// a halo, which first reads how long a message is; and of one that has nothing but streams.
 constexpr double kMemoryDepth = 64;
+constexpr double kReadingDepth = 2 * kMemoryDepth;
 constexpr double kStreamDepth = 4;
 
 hls::counts counts_of(const DevicePart& part) {
@@ -77,12 +79,16 @@ struct DeviceKernels::Streams {
   fm::stream<hls::state_word, 4> beyond{"beyond outer edges"};
   fm::stream<hls::met_word, 4> met{"halo"};
   fm::stream<hls::state_word, 4> projected{"projected"};
-  fm::stream<hls::state_word, 4> leaving{"leaving"};
+  fm::stream<hls::state_word, kHaloDepth> leaving{"leaving"};  // so that the edge kernel waits for no call
   fm::stream<hls::engine_word, 4> out{"to the engine"};
   fm::stream<int, 4> ready{"ready"};
   fm::stream<int, 4> arrived{"arrived"};
-  fm::stream<engine::Command> commands{"commands"};
-  fm::stream<engine::Status> statuses{"statuses"};
+  struct EnginePort {
+    fm::stream<engine::Command> commands{"commands"};
+    fm::stream<engine::Status> statuses{"statuses"};
+  };
+  EnginePort sends;
+  EnginePort receives;
   struct Of {
     fm::stream<hls::state_word, kHaloDepth> kept{"kept"};
     std::unique_ptr<dataflow::Link<hls::state_word>> link;
@@ -108,8 +114,10 @@ DeviceKernels::DeviceKernels(const DevicePart& part, const LocalMesh* local, dou
   own.halo = of_count<hls::state_word>(part.arriving());
   own.places.assign(std::max<std::size_t>(3 * part.border(), 3), -1);
   std::ranges::copy(part.halo_places, own.places.begin());
-  own.arrived.resize(part.arriving() * kHaloWordBytes);
-  own.stored.resize(part.leaving() * kHaloWordBytes);
+  for (const DevicePart::Neighbour& other : part.neighbours) {
+    own.arrived.resize(own.arrived.size() + halo_bytes(other.received));
+    own.stored.resize(own.stored.size() + halo_bytes(other.sent));
+  }
   own.forcing = of_count<hls::state_word>(1);
   if (local == nullptr) return;
   own.elements.resize(part.own);
@@ -250,7 +258,10 @@ void DeviceKernels::connect(engine::Accl& engine, bool is_called_by_logic) {
   Memory& own = *memory_;
   engine.keep(streams_);
   engine.connect_from_kernel(0, streams_->out);
-  if (is_called_by_logic) engine.connect_logic(streams_->commands, streams_->statuses);
+  if (is_called_by_logic) {
+    engine.connect_logic(streams_->sends.commands, streams_->sends.statuses);
+    engine.connect_logic(streams_->receives.commands, streams_->receives.statuses);
+  }
   own.number = static_cast<int>(engine.register_memory(
       {own.arrived.data(), own.arrived.size() / sizeof(float), collectives::Type::kFloat32}));
 }
@@ -265,8 +276,9 @@ void DeviceKernels::start_engine(dataflow::Host& host) {
   start_sending(host, /*tells=*/true);
   host.start("call_for_halos", {.depth = kStreamDepth}, call_for_halos, own.neighbours.data(),
              own.has.neighbours, own.steps, own.number, streams_->ready, streams_->arrived,
-             streams_->commands, streams_->statuses, own.failed.data());
-  host.start("receive_from_memory", {.depth = kMemoryDepth}, receive_from_memory, own.neighbours.data(),
+             streams_->sends.commands, streams_->sends.statuses, streams_->receives.commands,
+             streams_->receives.statuses, own.failed.data());
+  host.start("receive_from_memory", {.depth = kReadingDepth}, receive_from_memory, own.neighbours.data(),
              own.places.data(), reinterpret_cast<const hls::engine_word*>(own.arrived.data()),
              own.halo.data(), own.has, own.first, own.steps, 1U, streams_->arrived, streams_->met,
              own.sums.received.data());
@@ -289,7 +301,7 @@ device::Event DeviceKernels::start_storing(dataflow::Host& host, std::int64_t st
 
 device::Event DeviceKernels::start_receiving(dataflow::Host& host, std::int64_t step) {
   Memory& own = *memory_;
-  return host.start("receive_from_memory", {.depth = kMemoryDepth}, receive_from_memory,
+  return host.start("receive_from_memory", {.depth = kReadingDepth}, receive_from_memory,
                     own.neighbours.data(), own.places.data(),
                     reinterpret_cast<const hls::engine_word*>(own.arrived.data()), own.halo.data(), own.has,
                     static_cast<unsigned int>(step), 1U, 0U, streams_->arrived, streams_->met,

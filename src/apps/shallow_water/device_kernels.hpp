@@ -13,8 +13,13 @@ namespace fabricmark::shallow_water {
 
 /// Cables to other devices that the send and receive kernels of links serve.
 inline constexpr int kLinksOfDevice = 4;
-/// An element of a halo in the device's memory, and as it travels by an engine: a word of 512 bits.
+/// A word of a halo in the device's memory, and as it travels by an engine: 512 bits, for four elements.
 inline constexpr std::size_t kHaloWordBytes = 64;
+/// Of a message, which begins with a word of its own.
+constexpr std::size_t halo_bytes(std::size_t elements) {
+  constexpr std::size_t kInWord = 4;
+  return (elements + kInWord - 1) / kInWord * kHaloWordBytes;
+}
 
 /// What ends a way of halos found: sums of all words with their numbers, by neighbour. Equal on both devices
 /// where all words have come as they were sent.

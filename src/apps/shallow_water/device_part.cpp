@@ -14,6 +14,17 @@ namespace {
 
 constexpr std::size_t kNoSlot = static_cast<std::size_t>(-1);
 
+/// Whether a message to or from one rank comes before that of another.
+auto order_of(int devices, int rank) {
+  return [=](int one, int other) {
+    return (one - rank + devices) % devices < (other - rank + devices) % devices;
+  };
+}
+
+void put_in_order(std::vector<DevicePart::Neighbour>& neighbours, int devices, int rank) {
+  std::ranges::sort(neighbours, order_of(devices, rank), &DevicePart::Neighbour::rank);
+}
+
 /// Ranks that a device exchanges with in a ring of `devices`: as many on each side, and for an odd number the
 /// one opposite. Ascending.
 std::vector<int> ring_neighbours(int devices, int neighbours, int rank) {
@@ -59,7 +70,7 @@ std::size_t DevicePart::arriving() const {
   return sum;
 }
 
-DevicePart device_part(const LocalMesh& local) {
+DevicePart device_part(const LocalMesh& local, int devices, int rank) {
   DevicePart part;
   part.own = local.own();
   part.core = local.core;
@@ -90,11 +101,21 @@ DevicePart device_part(const LocalMesh& local) {
     }
   }
   part.outer = part.outer_edges.size();
-  for (const LocalMesh::Neighbour& neighbour : local.neighbours) {
+  std::vector<LocalMesh::Neighbour> neighbours = local.neighbours;
+  std::ranges::sort(neighbours, order_of(devices, rank), &LocalMesh::Neighbour::rank);
+  std::vector<std::int32_t> arrives_at(local.received);  // [place behind the own ones]
+  std::int32_t arrived = 0;
+  for (const LocalMesh::Neighbour& neighbour : neighbours) {
     part.neighbours.push_back({neighbour.rank, neighbour.send.size(), neighbour.receive.size()});
     for (const std::int32_t place : neighbour.send) {
       part.leaving_slots.push_back(slot_of[static_cast<std::size_t>(place)]);
     }
+    for (const std::int32_t place : neighbour.receive) {
+      arrives_at[static_cast<std::size_t>(place) - local.padded] = arrived++;
+    }
+  }
+  for (std::int32_t& place : part.halo_places) {
+    if (place >= 0) place = arrives_at[static_cast<std::size_t>(place)];
   }
   return part;
 }
@@ -109,6 +130,7 @@ DevicePart device_part(const mesh::Mesh& mesh, const std::vector<std::int32_t>& 
   for (const mesh::Part::Neighbour& neighbour : own.neighbours) {
     part.neighbours.push_back({neighbour.part, neighbour.send.size(), neighbour.receive.size()});
   }
+  put_in_order(part.neighbours, parts, rank);
   return part;
 }
 
@@ -153,6 +175,7 @@ DevicePart device_part(const AlikeParts& alike, int devices, int rank) {
     part.neighbours.push_back(
         {other, sent_between(alike, devices, rank, other), sent_between(alike, devices, other, rank)});
   }
+  put_in_order(part.neighbours, devices, rank);
   return part;
 }
 

@@ -31,6 +31,7 @@ struct DevicePart {
   std::size_t core = 0;   ///< E_core of eq. 5.2: elements without a neighbour on another device
   std::size_t own = 0;    ///< elements
   std::size_t outer = 0;  ///< D_ext: edges at land, sea and rivers
+  /// In the order of their messages: the next higher rank first, so that no device is sent to by all at once.
   std::vector<Neighbour> neighbours;
 
   std::vector<std::int32_t> projected;     ///< places of elements that the edge kernel hears of, ascending
@@ -44,7 +45,7 @@ struct DevicePart {
 };
 
 /// Of a rank's part of a mesh, whose arrays have no padding.
-DevicePart device_part(const LocalMesh& local);
+DevicePart device_part(const LocalMesh& local, int devices, int rank);
 /// The numbers alone.
 DevicePart device_part(const mesh::Mesh& mesh, const std::vector<std::int32_t>& part_of, int rank);
 

@@ -8,7 +8,8 @@ namespace fabricmark::shallow_water {
 
 namespace {
 
-constexpr std::size_t kInWord = kHaloWordBytes / sizeof(float);  // elements of the engine
+/// Elements of the engine in a message of so many of the mesh.
+std::size_t floats_of(std::size_t elements) { return halo_bytes(elements) / sizeof(float); }
 
 class EngineDevice final : public EmulatedDevice {
  public:
@@ -46,7 +47,7 @@ class EngineDevice final : public EmulatedDevice {
       finish(board_.engine().start({.kind = engine::Kind::kSend,
                                     .peer = other.rank,
                                     .tag = 0,
-                                    .count = kInWord * other.sent,
+                                    .count = floats_of(other.sent),
                                     .type = collectives::Type::kFloat32,
                                     .a = {{}, 0}}));
     }
@@ -54,7 +55,7 @@ class EngineDevice final : public EmulatedDevice {
                                    collectives::Type::kFloat32};
     std::size_t first = 0;
     for (const DevicePart::Neighbour& other : part_.neighbours) {
-      const std::size_t count = kInWord * other.received;
+      const std::size_t count = floats_of(other.received);
       finish(board_.engine().recv(memory.part(first, count), other.rank, 0));
       first += count;
     }

@@ -94,13 +94,13 @@ class HostDevice final : public EmulatedDevice {
     std::vector<runtime::Request> receives;
     std::size_t first = 0;
     for (const DevicePart::Neighbour& other : part_.neighbours) {
-      in.emplace_back(sizeof(Time) + other.received * kHaloWordBytes);
-      out.emplace_back(sizeof(Time) + other.sent * kHaloWordBytes);
+      in.emplace_back(sizeof(Time) + halo_bytes(other.received));
+      out.emplace_back(sizeof(Time) + halo_bytes(other.sent));
     }
     for (std::size_t n = 0; n < part_.neighbours.size(); ++n) {
       const DevicePart::Neighbour& other = part_.neighbours[n];
       receives.push_back(ranks.start_receive(other.rank, in[n], kTag));
-      std::vector<std::byte> elements(other.sent * kHaloWordBytes);
+      std::vector<std::byte> elements(halo_bytes(other.sent));
       std::copy_n(kernels.stored().begin() + static_cast<std::ptrdiff_t>(first), elements.size(),
                   elements.begin());
       first += elements.size();
