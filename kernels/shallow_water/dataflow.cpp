@@ -96,16 +96,17 @@ inline sw_numbers at_side(const met_word& word, int side) {
 
 /// Bits of a word and its number in one: sums of these differ where any word is another, or has another
 /// place.
-inline unsigned long long mark_of(const state_word& word, unsigned long long number) {
+template <int Width>
+inline unsigned long long mark_of(const fm::words<DATA_TYPE, Width>& word, unsigned long long number) {
   union bits {
     DATA_TYPE value;
     unsigned int whole;
   };
   unsigned long long mark = 0;
-  for (int unknown = 0; unknown < SW_UNKNOWNS; ++unknown) {
+  for (int i = 0; i < Width; ++i) {
 #pragma HLS unroll
     bits one;
-    one.value = word.value[unknown];
+    one.value = word.value[i];
     mark = mark * 0x9E3779B97F4A7C15ULL + one.whole;
   }
   return mark * (2 * number + 1);
@@ -268,7 +269,12 @@ inline unsigned int words_of(unsigned int elements) {
   return (elements + in_engine_word - 1) / in_engine_word;
 }
 
-/// Puts an element of a message in its place in a word; true where that is full or the last one.
+/// Whether an element of a message is the last one in a word.
+inline bool ends_word(unsigned int place, unsigned int elements) {
+  return place % in_engine_word + 1 == in_engine_word || place + 1 == elements;
+}
+
+/// Puts an element of a message in its place in a word; whether that is complete then.
 inline bool put(engine_word* wide, const state_word& word, unsigned int place, unsigned int elements) {
   const unsigned int lane = place % in_engine_word;
   if (lane == 0) *wide = engine_word();
@@ -276,7 +282,7 @@ inline bool put(engine_word* wide, const state_word& word, unsigned int place, u
 #pragma HLS unroll
     wide->value[4 * lane + i] = word.value[i];
   }
-  return lane + 1 == in_engine_word || place + 1 == elements;
+  return ends_word(place, elements);
 }
 
 inline state_word taken(const engine_word& wide, unsigned int place) {
@@ -381,9 +387,11 @@ void send_by_engine(const shallow_water_kernels::neighbour* neighbours, unsigned
       for (unsigned int i = 0; i < elements; ++i) {
 #pragma HLS pipeline II = 1
         const shallow_water_kernels::state_word word = leaving.read();
-        sum += shallow_water_kernels::mark_of(word, (unsigned long long)step * elements + i);
         if (tells != 0 && i == 0) ready.write(1);
-        if (shallow_water_kernels::put(&wide, word, i, elements)) out.write(wide);
+        if (shallow_water_kernels::put(&wide, word, i, elements)) {
+          sum += shallow_water_kernels::mark_of(wide, (unsigned long long)step * elements + i);
+          out.write(wide);
+        }
       }
       sent[n] += sum;
     }
@@ -453,10 +461,12 @@ void receive_from_memory(const shallow_water_kernels::neighbour* neighbours, con
       unsigned long long sum = 0;
       for (unsigned int i = 0; i < elements; ++i) {
 #pragma HLS pipeline II = 1
-        const shallow_water_kernels::state_word word =
-            shallow_water_kernels::taken(memory[first_word + i / shallow_water_kernels::in_engine_word], i);
-        sum += shallow_water_kernels::mark_of(word, (unsigned long long)step * elements + i);
-        halo[first + i] = word;
+        const shallow_water_kernels::engine_word wide =
+            memory[first_word + i / shallow_water_kernels::in_engine_word];
+        if (shallow_water_kernels::ends_word(i, elements)) {
+          sum += shallow_water_kernels::mark_of(wide, (unsigned long long)step * elements + i);
+        }
+        halo[first + i] = shallow_water_kernels::taken(wide, i);
       }
       fm::spend_cycles(elements);
       received[n] += sum;
@@ -484,8 +494,8 @@ void store_halo(const shallow_water_kernels::neighbour* neighbours, unsigned int
     for (unsigned int i = 0; i < elements; ++i) {
 #pragma HLS pipeline II = 1
       const shallow_water_kernels::state_word word = leaving.read();
-      sum += shallow_water_kernels::mark_of(word, (unsigned long long)step * elements + i);
       if (shallow_water_kernels::put(&wide, word, i, elements)) {
+        sum += shallow_water_kernels::mark_of(wide, (unsigned long long)step * elements + i);
         memory[first + i / shallow_water_kernels::in_engine_word] = wide;
       }
     }
