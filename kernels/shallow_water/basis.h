@@ -42,10 +42,15 @@
 #define SW_EDGE_POINTS 3
 #define SW_VOLUME_POINTS 6
 #endif
+#define SW_COLUMNS (SW_MODES > 1 ? SW_MODES - 1 : 1)  // of tables of the modes but the first
 #define SW_UNKNOWNS 3
 #define SW_NUMBERS (SW_UNKNOWNS * SW_MODES)
 
-#if ORDER > 0
+#if ORDER == 0
+__constant scalar sw_edge_place[SW_EDGE_POINTS] = {0.5};
+__constant scalar sw_edge_weight[SW_EDGE_POINTS] = {1.0};
+__constant scalar sw_edge_modes[3][SW_EDGE_POINTS][SW_COLUMNS] = {{{0.0}}, {{0.0}}, {{0.0}}};
+#else
 
 // One row of a table: the modes but the first at a point.
 #if ORDER == 1
@@ -86,7 +91,7 @@ __constant scalar sw_edge_weight[SW_EDGE_POINTS] = {5.0 / 18.0, 4.0 / 9.0, 5.0 /
 #define SW_SIDE_0(t, rest) SW_MODES_AT(t, 0.0)
 #define SW_SIDE_1(t, rest) SW_MODES_AT(rest, t)
 #define SW_SIDE_2(t, rest) SW_MODES_AT(0.0, rest)
-__constant scalar sw_edge_modes[3][SW_EDGE_POINTS][SW_MODES - 1] = {
+__constant scalar sw_edge_modes[3][SW_EDGE_POINTS][SW_COLUMNS] = {
     SW_EDGE_ROWS(SW_SIDE_0), SW_EDGE_ROWS(SW_SIDE_1), SW_EDGE_ROWS(SW_SIDE_2)};
 
 // Points in the triangle (Strang and Fix 1973): of degree 2 and 4. Weights are shares of the area.
@@ -110,9 +115,9 @@ __constant scalar sw_volume_weight[SW_VOLUME_POINTS] = {SW_WA, SW_WA, SW_WA, SW_
 #define SW_BARYCENTRIC(r, s) \
   { 1.0 - (r) - (s), r, s }
 __constant scalar sw_volume_place[SW_VOLUME_POINTS][3] = SW_VOLUME_ROWS(SW_BARYCENTRIC);
-__constant scalar sw_volume_modes[SW_VOLUME_POINTS][SW_MODES - 1] = SW_VOLUME_ROWS(SW_MODES_AT);
-__constant scalar sw_volume_modes_r[SW_VOLUME_POINTS][SW_MODES - 1] = SW_VOLUME_ROWS(SW_MODES_R_AT);
-__constant scalar sw_volume_modes_s[SW_VOLUME_POINTS][SW_MODES - 1] = SW_VOLUME_ROWS(SW_MODES_S_AT);
+__constant scalar sw_volume_modes[SW_VOLUME_POINTS][SW_COLUMNS] = SW_VOLUME_ROWS(SW_MODES_AT);
+__constant scalar sw_volume_modes_r[SW_VOLUME_POINTS][SW_COLUMNS] = SW_VOLUME_ROWS(SW_MODES_R_AT);
+__constant scalar sw_volume_modes_s[SW_VOLUME_POINTS][SW_COLUMNS] = SW_VOLUME_ROWS(SW_MODES_S_AT);
 
 #endif
 #endif

@@ -21,6 +21,7 @@
 #endif
 #define ORDER 0
 #define WIDTH 1
+#define __constant  // OpenCL's, of tables
 
 namespace shallow_water_kernels {
 
@@ -112,13 +113,33 @@ inline unsigned long long mark_of(const fm::words<DATA_TYPE, Width>& word, unsig
   return mark * (2 * number + 1);
 }
 
+/// What flows through a side, beyond which `other` is: an element, or what the edge kernel says of an outer
+/// edge.
+inline sw_through through_side(const sw_element& element, const sw_state& own, const sw_state& other,
+                               int side, const sw_stage& stage) {
+  const DATA_TYPE depth =
+      sw_edge_place[0] * element.depth[side] + sw_edge_place[0] * element.depth[(side + 1) % 3];
+  sw_through through;
+  through.flux = sw_edge_flux(own, other, depth, element.nx[side], element.ny[side], stage.gravity);
+  if (element.code[side] == SW_LAND) through.flux.water = 0;
+  through.depth = depth + own.xi;
+  through.depth_beyond = depth + other.xi;
+  return through;
+}
+
+inline sw_state state_of(const sw_numbers& numbers) {
+  const sw_state state = {numbers.of[0][0], numbers.of[1][0], numbers.of[2][0]};
+  return state;
+}
+
 /// One element: its new state. `met`: at its three sides.
 inline sw_numbers next_state(const sw_element& element, const sw_numbers& own, const sw_numbers* met,
                              const sw_stage& stage, DATA_TYPE* outflow, bool* is_in_trouble) {
-  sw_sums sums = sw_no_sums(element);
+  sw_sums sums = sw_no_sums();
   for (int side = 0; side < 3; ++side) {
 #pragma HLS unroll
-    sw_add_side(element, own, met[side], side, stage, &sums);
+    const sw_through through = through_side(element, state_of(own), state_of(met[side]), side, stage);
+    sw_add_point(element, through, side, 0, &sums);
   }
   sw_add_volume(element, own, stage, &sums);
   sw_numbers next;
@@ -231,8 +252,7 @@ void update_edges(sw_numbers* states, const outer_edge* edges, const unsigned in
         state_word word = {};
         if (Computes) {
           const outer_edge edge = edges[i];
-          const sw_numbers own = states[edge.slot];
-          const sw_state state = {own.of[0][0], own.of[1][0], own.of[2][0]};
+          const sw_state state = state_of(states[edge.slot]);
           const sw_state other =
               sw_beyond(state, state, edge.code, edge.nx, edge.ny, now.value[0], now.value[1], now.value[2]);
           word.value[0] = other.xi;
@@ -561,3 +581,4 @@ void edge_kernel(const shallow_water_kernels::sw_numbers* states,
 #undef PARTITION_ELEMENTS
 #undef ORDER
 #undef WIDTH
+#undef __constant

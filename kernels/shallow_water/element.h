@@ -29,7 +29,7 @@ typedef struct {
   real of[SW_UNKNOWNS][SW_MODES];
 } sw_numbers;
 
-// What a stage changes, and what it found; summed up side by side.
+// What a stage changes, and what it found; summed up point by point of the sides.
 typedef struct {
   sw_numbers rate;  // L(q)
   real outflow;     // through sea and river [m/s of the element's mean elevation]
@@ -37,9 +37,8 @@ typedef struct {
   real least;       // depth of water at the points of the sides [m]
 } sw_sums;
 
-static inline sw_sums sw_no_sums(sw_element element) {
+static inline sw_sums sw_no_sums(void) {
   sw_sums sums;
-  (void)element;  // of order 0
   FM_UNROLL_FULLY
   for (int unknown = 0; unknown < SW_UNKNOWNS; ++unknown) {
     FM_UNROLL_FULLY
@@ -53,7 +52,7 @@ static inline sw_sums sw_no_sums(sw_element element) {
 
 // Not deep enough, too fast for dt, or not a number: comparisons are false for what is none.
 static inline truth sw_is_in_trouble(sw_sums sums, sw_stage stage) {
-  return !(sums.least >= stage.least_depth && sums.courant * stage.dt <= (scalar)2);
+  return !(sums.least >= stage.least_depth && sums.courant * stage.dt <= (scalar)(2.0 / (2 * ORDER + 1)));
 }
 
 // Friction and Coriolis' force.
@@ -63,38 +62,93 @@ static inline void sw_forces(sw_stage stage, real per_depth, real u, real v, rea
   *force_v = -(stage.coriolis * u) - tau * v;
 }
 
-static inline real sw_mean_depth(sw_element element, int side) {
-  return (scalar)0.5 * (element.depth[side] + element.depth[(side + 1) % 3]);
+// What flows through a point of a side, and the depth of water there on both sides.
+typedef struct {
+  sw_flux flux;
+  real depth, depth_beyond;
+} sw_through;
+
+// A number at a point of an own side: the sum of its modes.
+static inline real sw_sum(const real* modes, __constant const scalar* at) {
+  real sum = modes[0];
+  FM_UNROLL_FULLY
+  for (int mode = 1; mode < SW_MODES; ++mode) sum += at[mode - 1] * modes[mode];
+  return sum;
 }
 
-// The water that leaves through sea and river.
-static inline real sw_leaving(whole code, real water) {
-  return SW_CHOOSE(SW_TRUTH(code <= SW_SEA), water, (real)(0));
+static inline sw_state sw_trace(sw_numbers own, int side, int point) {
+  __constant const scalar* at = sw_edge_modes[side][point];
+  const sw_state state = {sw_sum(own.of[0], at), sw_sum(own.of[1], at), sw_sum(own.of[2], at)};
+  return state;
+}
+
+// The same of what a neighbour has at the point, on the side that its code says.
+static inline real sw_sum_beyond(const real* modes, int point, truth is_side_0, truth is_side_1) {
+  real sum = modes[0];
+  FM_UNROLL_FULLY
+  for (int mode = 1; mode < SW_MODES; ++mode) {
+    const real at = SW_CHOOSE(is_side_0, (real)(sw_edge_modes[0][point][mode - 1]),
+                              SW_CHOOSE(is_side_1, (real)(sw_edge_modes[1][point][mode - 1]),
+                                        (real)(sw_edge_modes[2][point][mode - 1])));
+    sum += at * modes[mode];
+  }
+  return sum;
+}
+
+static inline sw_state sw_trace_beyond(sw_numbers met, whole code, int point) {
+  const truth is_side_0 = SW_TRUTH((code & 3) == 0);
+  const truth is_side_1 = SW_TRUTH((code & 3) == 1);
+  const sw_state state = {sw_sum_beyond(met.of[0], point, is_side_0, is_side_1),
+                          sw_sum_beyond(met.of[1], point, is_side_0, is_side_1),
+                          sw_sum_beyond(met.of[2], point, is_side_0, is_side_1)};
+  return state;
+}
+
+// Through a point of a side, beyond which the numbers `met` are.
+static inline sw_through sw_through_point(sw_element element, sw_numbers own, sw_numbers met, int side,
+                                          int point, sw_stage stage) {
+  const real nx = element.nx[side], ny = element.ny[side];
+  const whole code = element.code[side];
+  const truth is_met = SW_TRUTH(code >= 0);
+  const sw_state state = sw_trace(own, side, point);
+  sw_state found = sw_trace_beyond(met, code, SW_EDGE_POINTS - 1 - point);
+  found.xi = SW_CHOOSE(is_met, found.xi, state.xi);
+  found.u = SW_CHOOSE(is_met, found.u, state.u);
+  found.v = SW_CHOOSE(is_met, found.v, state.v);
+  const sw_state other =
+      sw_beyond(state, found, code, nx, ny, stage.sea_xi, stage.river_xi, stage.river_inflow);
+  const real depth = sw_edge_place[SW_EDGE_POINTS - 1 - point] * element.depth[side] +
+                     sw_edge_place[point] * element.depth[(side + 1) % 3];
+  sw_through through;
+  through.flux = sw_edge_flux(state, other, depth, nx, ny, stage.gravity);
+  // Nothing at all flows through land.
+  through.flux.water = SW_CHOOSE(SW_TRUTH(code == SW_LAND), (real)(0), through.flux.water);
+  through.depth = depth + state.xi;
+  through.depth_beyond = depth + other.xi;
+  return through;
+}
+
+static inline void sw_add(sw_numbers* sums, int unknown, real amount, __constant const scalar* at) {
+  sums->of[unknown][0] += amount;
+  FM_UNROLL_FULLY
+  for (int mode = 1; mode < SW_MODES; ++mode) sums->of[unknown][mode] += at[mode - 1] * amount;
+}
+
+static inline void sw_add_point(sw_element element, sw_through through, int side, int point, sw_sums* sums) {
+  __constant const scalar* at = sw_edge_modes[side][point];
+  const sw_flux flux = through.flux;
+  const real ratio = sw_edge_weight[point] * element.ratio[side];
+  const real water = ratio * flux.water;
+  sw_add(&sums->rate, 0, -water, at);
+  sw_add(&sums->rate, 1, -(ratio * (flux.momentum_x + flux.push * element.nx[side])), at);
+  sw_add(&sums->rate, 2, -(ratio * (flux.momentum_y + flux.push * element.ny[side])), at);
+  sums->outflow += SW_CHOOSE(SW_TRUTH(element.code[side] <= SW_SEA), water, (real)(0));
+  // A sum, so that what is not a number shows in it; that of the points weighs them as the flux does.
+  sums->courant += ratio * flux.speed;
+  sums->least = SW_SMALLER(sums->least, through.depth);
 }
 
 #if ORDER == 0
-
-// What flows through a side, beyond which the numbers `met` are.
-static inline void sw_add_side(sw_element element, sw_numbers own, sw_numbers met, int side, sw_stage stage,
-                               sw_sums* sums) {
-  const sw_state state = {own.of[0][0], own.of[1][0], own.of[2][0]};
-  const sw_state found = {met.of[0][0], met.of[1][0], met.of[2][0]};
-  const real nx = element.nx[side], ny = element.ny[side], ratio = element.ratio[side];
-  const whole code = element.code[side];
-  const real depth = sw_mean_depth(element, side);
-  const sw_state other =
-      sw_beyond(state, found, code, nx, ny, stage.sea_xi, stage.river_xi, stage.river_inflow);
-  const sw_flux flux = sw_edge_flux(state, other, depth, nx, ny, stage.gravity);
-  // Nothing at all flows through land.
-  const real through = ratio * SW_CHOOSE(SW_TRUTH(code == SW_LAND), (real)(0), flux.water);
-  sums->rate.of[0][0] -= through;
-  sums->rate.of[1][0] -= ratio * (flux.momentum_x + flux.push * nx);
-  sums->rate.of[2][0] -= ratio * (flux.momentum_y + flux.push * ny);
-  sums->outflow += sw_leaving(code, through);
-  sums->courant += ratio * flux.speed;
-  const real h = depth + state.xi;
-  sums->least = SW_SMALLER(sums->least, h);
-}
 
 // What acts within the element.
 static inline void sw_add_volume(sw_element element, sw_numbers own, sw_stage stage, sw_sums* sums) {
@@ -106,74 +160,6 @@ static inline void sw_add_volume(sw_element element, sw_numbers own, sw_stage st
 }
 
 #else
-
-// The numbers of a trace: all modes at a point.
-static inline real sw_sum(const real* modes, __constant const scalar* at) {
-  real sum = modes[0];
-  FM_UNROLL_FULLY
-  for (int mode = 1; mode < SW_MODES; ++mode) sum += at[mode - 1] * modes[mode];
-  return sum;
-}
-
-// The same at point `point` of the side that each neighbour has, which its code says. `is_side`: [side].
-static inline real sw_sum_met(const real* modes, int point, const truth* is_side) {
-  real sum = modes[0];
-  FM_UNROLL_FULLY
-  for (int mode = 1; mode < SW_MODES; ++mode) {
-    const real at = SW_CHOOSE(is_side[0], (real)(sw_edge_modes[0][point][mode - 1]),
-                              SW_CHOOSE(is_side[1], (real)(sw_edge_modes[1][point][mode - 1]),
-                                        (real)(sw_edge_modes[2][point][mode - 1])));
-    sum += at * modes[mode];
-  }
-  return sum;
-}
-
-static inline void sw_add(sw_numbers* sums, int unknown, real amount, __constant const scalar* at) {
-  sums->of[unknown][0] += amount;
-  FM_UNROLL_FULLY
-  for (int mode = 1; mode < SW_MODES; ++mode) sums->of[unknown][mode] += at[mode - 1] * amount;
-}
-
-static inline void sw_add_side(sw_element element, sw_numbers own, sw_numbers met, int side, sw_stage stage,
-                               sw_sums* sums) {
-  const real nx = element.nx[side], ny = element.ny[side];
-  const whole code = element.code[side];
-  const truth is_land = SW_TRUTH(code == SW_LAND);
-  truth is_side[2];
-  is_side[0] = SW_TRUTH((code & 3) == 0);
-  is_side[1] = SW_TRUTH((code & 3) == 1);
-  real fastest = 0;
-  FM_UNROLL_FULLY
-  for (int point = 0; point < SW_EDGE_POINTS; ++point) {
-    __constant const scalar* at = sw_edge_modes[side][point];
-    const scalar place = sw_edge_place[point];
-    const scalar rest = sw_edge_place[SW_EDGE_POINTS - 1 - point];
-    const real depth = rest * element.depth[side] + place * element.depth[(side + 1) % 3];
-    const sw_state state = {sw_sum(own.of[0], at), sw_sum(own.of[1], at), sw_sum(own.of[2], at)};
-    const int opposite = SW_EDGE_POINTS - 1 - point;
-    sw_state found = {sw_sum_met(met.of[0], opposite, is_side), sw_sum_met(met.of[1], opposite, is_side),
-                      sw_sum_met(met.of[2], opposite, is_side)};
-    const truth is_met = SW_TRUTH(code >= 0);
-    found.xi = SW_CHOOSE(is_met, found.xi, state.xi);
-    found.u = SW_CHOOSE(is_met, found.u, state.u);
-    found.v = SW_CHOOSE(is_met, found.v, state.v);
-    const sw_state other =
-        sw_beyond(state, found, code, nx, ny, stage.sea_xi, stage.river_xi, stage.river_inflow);
-    const sw_flux flux = sw_edge_flux(state, other, depth, nx, ny, stage.gravity);
-    const real ratio = sw_edge_weight[point] * element.ratio[side];
-    const real through = ratio * SW_CHOOSE(is_land, (real)(0), flux.water);
-    sw_add(&sums->rate, 0, -through, at);
-    sw_add(&sums->rate, 1, -(ratio * (flux.momentum_x + flux.push * nx)), at);
-    sw_add(&sums->rate, 2, -(ratio * (flux.momentum_y + flux.push * ny)), at);
-    sums->outflow += sw_leaving(code, through);
-    fastest = SW_LARGER(fastest, flux.speed);
-    const real h = depth + state.xi;
-    sums->least = SW_SMALLER(sums->least, h);
-    // Comparisons pass over what is not a number; a sum does not.
-    sums->courant += 0 * state.xi;
-  }
-  sums->courant += element.ratio[side] * fastest;
-}
 
 // Transport of momentum in its weak form; pressure and slope of the bottom together, as a force g H grad xi,
 // which is zero where the elevation is constant.

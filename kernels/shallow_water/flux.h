@@ -17,9 +17,9 @@ typedef struct {
 
 // Through a metre of edge, in the direction of its normal: seen from the other side, with the normal turned,
 // water and momentum are the same with the other sign, in every bit without contraction. `push` is the
-// pressure at the edge less that of the own state, of which the other side has its own.
+// pressure at the edge less that of the own state, `push_beyond` less that of the other state.
 typedef struct {
-  real water, momentum_x, momentum_y, push, speed;
+  real water, momentum_x, momentum_y, push, push_beyond, speed;
 } sw_flux;
 
 static inline sw_flux sw_edge_flux(sw_state own, sw_state other, real depth, real nx, real ny,
@@ -48,6 +48,7 @@ static inline sw_flux sw_edge_flux(sw_state own, sw_state other, real depth, rea
   flux.momentum_x = half_of * (own.u * velocity + other.u * other_velocity) - half_speed * jump_u;
   flux.momentum_y = half_of * (own.v * velocity + other.v * other_velocity) - half_speed * jump_v;
   flux.push = half_of * jump_pressure;
+  flux.push_beyond = -flux.push;
 #elif SW_FLUX == SW_FLUX_hll
   // Harten, Lax and van Leer 1983, with the slowest and the fastest wave of both states.
   const real none = 0;
@@ -61,6 +62,7 @@ static inline sw_flux sw_edge_flux(sw_state own, sw_state other, real depth, rea
   flux.momentum_x = (fast * (own.u * velocity) - slow * (other.u * other_velocity) + both * jump_u) / span;
   flux.momentum_y = (fast * (own.v * velocity) - slow * (other.v * other_velocity) + both * jump_v) / span;
   flux.push = (-slow * jump_pressure) / span;
+  flux.push_beyond = (-fast * jump_pressure) / span;
 #else
   // Roe 1981: the waves of a mean state, none slower than a tenth of it (Harten 1983).
   const real root = sqrt(h);
@@ -88,6 +90,7 @@ static inline sw_flux sw_edge_flux(sw_state own, sw_state other, real depth, rea
   flux.momentum_y = half_of * (own.v * velocity + other.v * other_velocity) -
                     half_of * (mean_v * waves + ny * apart + middle * shear_y);
   flux.push = half_of * jump_pressure;
+  flux.push_beyond = -flux.push;
 #endif
   return flux;
 }

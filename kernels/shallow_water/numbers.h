@@ -6,10 +6,12 @@
 
 #include "common/dialect.h"
 
-#if defined(EXACT) && EXACT
+#if defined(__OPENCL_VERSION__)
+#if EXACT
 #pragma OPENCL FP_CONTRACT OFF
 #else
 #pragma OPENCL FP_CONTRACT ON
+#endif
 #endif
 
 typedef DATA_TYPE scalar;

@@ -94,11 +94,14 @@ __kernel void stage(__global const scalar* restrict state, __global const scalar
   const sw_stage now = {dt,           keep,    take,     sea_xi,          river_xi,
                         river_inflow, gravity, friction, linear_friction, coriolis,
                         least_depth};
-  sw_sums sums = sw_no_sums(element);
+  sw_sums sums = sw_no_sums();
   FM_UNROLL_FULLY
   for (int side = 0; side < 3; ++side) {
     const sw_numbers met = sw_neighbours(state, stride, element.code[side], sw_numbered((int)place));
-    sw_add_side(element, own, met, side, now, &sums);
+    FM_UNROLL_FULLY
+    for (int point = 0; point < SW_EDGE_POINTS; ++point) {
+      sw_add_point(element, sw_through_point(element, own, met, side, point, now), side, point, &sums);
+    }
   }
   sw_add_volume(element, own, now, &sums);
   FM_UNROLL_FULLY
@@ -121,24 +124,4 @@ __kernel void stage(__global const scalar* restrict state, __global const scalar
   if (SW_ANY(sw_is_in_trouble(sums, now))) atomic_min(trouble, (int)stage_number);
 }
 
-// What other ranks need: number n of own element places[i] goes to packed[targets[i] + n * spans[i]].
-__kernel void pack(__global const scalar* restrict state, __global const int* restrict places,
-                   __global const int* restrict targets, __global const int* restrict spans,
-                   __global scalar* restrict packed, const uint count, const uint stride) {
-  const uint i = (uint)get_global_id(0);
-  if (i >= count) return;
-  for (int number = 0; number < SW_NUMBERS; ++number) {
-    packed[targets[i] + number * spans[i]] = state[(size_t)number * stride + places[i]];
-  }
-}
-
-// The same the other way round, for what has come.
-__kernel void unpack(__global scalar* restrict state, __global const int* restrict places,
-                     __global const int* restrict targets, __global const int* restrict spans,
-                     __global const scalar* restrict packed, const uint count, const uint stride) {
-  const uint i = (uint)get_global_id(0);
-  if (i >= count) return;
-  for (int number = 0; number < SW_NUMBERS; ++number) {
-    state[(size_t)number * stride + places[i]] = packed[targets[i] + number * spans[i]];
-  }
-}
+#include "shallow_water/halo.h"

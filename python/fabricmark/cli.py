@@ -21,12 +21,14 @@ from fabricmark.measure import (
     launch,
     listing_view,
     new_system,
+    passing,
     published_view,
     running,
     scale_run,
     tune,
 )  # fmt: skip
 from fabricmark.measure.scale import MODES, SCOPES
+from fabricmark.mesh import command as mesh_command
 from fabricmark.predict.command import predict
 from fabricmark.report import outputs, run_tables
 from fabricmark.systems import calibration
@@ -129,8 +131,9 @@ def list_command(
         listing_view.show_benchmarks()
 
 
-@app.command("run")
+@app.command("run", cls=passing.Command, context_settings=passing.SETTINGS)
 def run_command(
+    context: typer.Context,
     name: Annotated[
         str, choices.benchmark("A benchmark of `fabricmark list`, all, or a campaign.toml.", "all")
     ],
@@ -165,7 +168,7 @@ def run_command(
         raise typer.Exit(campaign_run.main(Path(name), output, again))
     if again:
         raise FabricmarkError("--again is for campaigns", "leave it out: a benchmark always runs")
-    words = list(extra or [])
+    words = passing.checked(context, name, extra or [])
     words += ["--platform", platform] if platform is not None else []
     words += ["--device", device] if device is not None else []
     if mpi is not None and ranks != 1:
@@ -241,9 +244,13 @@ def report_command(
     svg: Annotated[Path | None, typer.Option(help="Also save the terminal's tables as a picture.")] = None,
     csv: Annotated[Path | None, typer.Option(metavar="FILE|-", help="Every metric as a row of CSV.")] = None,
     markdown: Annotated[Path | None, typer.Option(metavar="FILE|-", help="The same as Markdown.")] = None,
+    reference: Annotated[
+        Path | None,
+        typer.Option(metavar="CSV", help="Curves at stations, which those of runs are drawn beside."),
+    ] = None,
 ) -> None:
     """Show result files beside models and physical limits."""
-    found = outputs.main(places, html, png, svg, csv, markdown)
+    found = outputs.main(places, html, png, svg, csv, markdown, reference)
     for error in found.errors:
         fail(error)
     raise typer.Exit(BAD_USE if found.errors else run_tables.exit_code(found.results))
@@ -386,6 +393,7 @@ def ab_command(
 
 
 systems_command.app.command("new")(new_system.new_command)
+app.add_typer(mesh_command.app, name="mesh")
 app.add_typer(systems_command.app, name="systems")
 app.command("validate")(validate)
 app.command("predict")(predict)

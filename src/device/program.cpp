@@ -107,7 +107,9 @@ class Expansion {
 
 std::string compiler_options(const Definitions& definitions) {
   std::string options = "-cl-std=CL1.2 -cl-kernel-arg-info";  // for signature.hpp
-  for (const auto& [name, value] : definitions) options += " -D" + name + "=" + value;
+  for (const auto& [name, value] : definitions) {
+    options += name.starts_with('-') ? " " + name : " -D" + name + "=" + value;
+  }
   return options;
 }
 

@@ -10,7 +10,8 @@
 
 namespace fabricmark::device {
 
-/// Names and values that a kernel is compiled with, as in -DNAME=VALUE.
+/// Names and values that a kernel is compiled with, as in -DNAME=VALUE; a name that begins with - is an
+/// option of OpenCL's compiler, without a value.
 using Definitions = std::map<std::string, std::string>;
 
 /// The text of `file` with every #include "..." below `root` (or beside the file) put in its place, once

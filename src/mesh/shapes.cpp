@@ -20,8 +20,8 @@ constexpr std::int64_t kMostElements = std::int64_t{1} << 29;  // three sides of
 // length in (u, v) are up to four times as long at the mouth as at the corners of the head.
 constexpr double kSide = 1.1;
 constexpr double kMouth = 1.4;
-constexpr double kScale = 15e3;  // [m]
-constexpr double kDeepest = 25;
+constexpr double kScale = 25e3;  // [m]
+constexpr double kDeepest = 12;
 constexpr double kShallowest = 2;
 
 /// A part `s` of the way along the row at `v`.

@@ -93,8 +93,8 @@ std::map<std::string, std::map<std::string, Value>> read_defaults(const TomlRead
 VariantSpec read_variant(const TomlReader& reader, const std::string& name, const toml::table& table) {
   const std::string where = "variants." + name + ".";
   reader.only(table,
-              {"file", "entry_points", "replicated", "autorun", "style", "transports", "arguments", "costs",
-               "defaults", "over_fabric", "largest"},
+              {"file", "entry_points", "replicated", "autorun", "style", "transports", "usual_on",
+               "arguments", "costs", "defaults", "over_fabric", "largest"},
               where);
   VariantSpec spec;
   spec.name = name;
@@ -102,6 +102,7 @@ VariantSpec read_variant(const TomlReader& reader, const std::string& name, cons
   if (table.contains("style")) spec.style = reader.text(table, "style", where);
   spec.entry_points = read_names(reader, table, "entry_points", where);
   if (table.contains("transports")) spec.transports = read_names(reader, table, "transports", where);
+  if (table.contains("usual_on")) spec.usual_on = read_names(reader, table, "usual_on", where);
   if (table.contains("replicated")) spec.replicated = read_names(reader, table, "replicated", where);
   if (table.contains("autorun")) spec.autorun = read_names(reader, table, "autorun", where);
   for (const std::string& kernel : spec.autorun) {

@@ -29,9 +29,10 @@ struct ParameterSpec {
   std::string unit;
   std::string meaning;
   // How `fabricmark scale` treats it.
-  bool is_total = false;   ///< of all ranks together, not of each one
-  int dimensions = 1;      ///< the power of it that the work's data grow with
-  std::string rounded_to;  ///< the parameter that it should be a whole multiple of; empty: none
+  bool is_total = false;        ///< of all ranks together, not of each one
+  int dimensions = 1;           ///< the power of it that the work's data grow with
+  std::string compiler_option;  ///< of OpenCL's, with which the kernels are built where a flag is true
+  std::string rounded_to;       ///< the parameter that it should be a whole multiple of; empty: none
 };
 
 /// One argument of an entry point: its name and "buffer", "uchar", "uint", "ulong", "float", "double", or
@@ -72,6 +73,7 @@ struct VariantSpec {
   std::vector<std::string>
       autorun;  ///< kernels that start by themselves with the bitstream, without arguments
   std::vector<std::string> transports;  ///< of kernels, that these are for; dataflow kernels are for all
+  std::vector<std::string> usual_on;    ///< classes of devices that take it where nothing says which one
   std::map<std::string, std::vector<ArgumentSpec>> arguments;    ///< by entry point; none where it is missing
   std::map<std::string, std::vector<LoopSpec>> costs;            ///< by entry point; none where it is missing
   std::string costs_of;                                          ///< the variant that these are of, or empty

@@ -36,6 +36,7 @@ void read_scaling(const TomlReader& reader, const toml::table& table, const std:
     spec.dimensions = static_cast<int>(*dimensions);
   }
   if (table.contains("rounded_to")) spec.rounded_to = reader.text(table, "rounded_to", where);
+  if (table.contains("compiler_option")) spec.compiler_option = reader.text(table, "compiler_option", where);
 }
 
 /// Whether the values are the transports that there are.
@@ -83,7 +84,7 @@ ParameterSpec read_parameter(const TomlReader& reader, const std::string& name, 
   const std::string where = "parameters." + name + ".";
   reader.only(table,
               {"type", "range", "values", "default", "stage", "unit", "meaning", "scope", "dimensions",
-               "rounded_to", "memory"},
+               "rounded_to", "memory", "compiler_option"},
               where);
   ParameterSpec spec;
   read_scaling(reader, table, where, spec);

@@ -372,6 +372,8 @@ std::map<std::string, std::string> build_definitions(const KernelSpec& spec, con
     const Value& value = parameters.value(parameter.name);
     definitions[name] =
         std::holds_alternative<bool>(value) ? (std::get<bool>(value) ? "1" : "0") : to_text(value);
+    if (!parameter.compiler_option.empty() && definitions[name] == "1")
+      definitions[parameter.compiler_option] = "";
     if (name == "DATA_TYPE" && definitions[name] == "half") definitions["FM_NEEDS_HALF"] = "1";
     if (name == "DATA_TYPE" && definitions[name] == "double") definitions["FM_NEEDS_DOUBLE"] = "1";
   }

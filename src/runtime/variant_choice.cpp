@@ -14,6 +14,10 @@ bool is_over_fabric(const std::map<std::string, std::string>& given) {
 }  // namespace
 
 std::string usual_variant(const KernelSpec& spec, device::DeviceClass device_class) {
+  const auto own = std::ranges::find_if(spec.variants, [&](const VariantSpec& variant) {
+    return std::ranges::count(variant.usual_on, device::class_name(device_class)) > 0;
+  });
+  if (own != spec.variants.end()) return own->name;
   const std::string preferred = device_class == device::DeviceClass::kGpu ? "throughput" : "base";
   const bool has_it = std::ranges::any_of(
       spec.variants, [&](const VariantSpec& variant) { return variant.name == preferred; });

@@ -27,6 +27,7 @@ os.environ["FABRICMARK_SYSTEMS"] = str(HERE / "no-systems-of-the-user")  # for w
 REPOSITORY = HERE.parents[1]
 REAL_PROGRAM = REPOSITORY / "build" / "release" / "bin" / "fm_stream"
 DESCRIBE = REAL_PROGRAM.with_name("fabricmark-describe")
+MESH_TOOL = REAL_PROGRAM.with_name("fabricmark-mesh")
 
 
 def pytest_collection_modifyitems(items):
@@ -53,7 +54,8 @@ class Place:
         for name in ("fm_stream", "fm_calibrate"):
             body = "import fake_program\nsys.exit(fake_program.main())"
             self.add_program(self.programs / name, body)
-        (self.programs / DESCRIBE.name).symlink_to(DESCRIBE)  # the real one: it needs no device
+        for real in (DESCRIBE, MESH_TOOL):  # they need no device
+            (self.programs / real.name).symlink_to(real)
         self.environment = {
             **os.environ,
             "FABRICMARK_ROOT": str(self.root),

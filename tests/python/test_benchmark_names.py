@@ -83,7 +83,7 @@ def own_names(place: str, text: str) -> set[str]:
 
     Dataflow kernels have streams, and say so, as do those that move what is in them.
     """
-    folder = re.match(r"(?:src/benchmarks|kernels)/(\w+)/", place)
+    folder = re.match(r"(?:src/benchmarks|src/apps|kernels)/(\w+)/", place)
     peer = re.match(r"// The peer of fm_(\w+)", text) if place.startswith("bench/") else None
     common = COMMON_WORDS if place.startswith(WITH_STREAMS) else set()
     return {found[1] for found in (folder, peer) if found} | common

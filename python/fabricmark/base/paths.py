@@ -43,6 +43,11 @@ def describe() -> Path:
     return _built("fabricmark-describe")
 
 
+def mesh_tool() -> Path:
+    """Path of the program that reads, makes and refines meshes, as `program`."""
+    return _built("fabricmark-mesh")
+
+
 def program(name: str) -> Path:
     """Path of the program fm_<name>: in a clone the built one, else the installed one.
 

@@ -17,7 +17,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from fabricmark.base import ended, paths, runtimes
+from fabricmark import models
+from fabricmark.base import ended, kernels, paths, runtimes
 from fabricmark.base.errors import ENVIRONMENT, FabricmarkError
 
 SECONDS_TO_END = 10
@@ -25,6 +26,7 @@ INTERVAL_SECONDS = 0.2
 LONGEST_PIECE = 65536
 MOST_RANKS = 1024  # in one process, as the programs have it
 MOST_PROCESSES = 1_048_576
+FIELDS = "--fields"
 PR_SET_PDEATHSIG = 1  # linux/prctl.h
 
 
@@ -115,7 +117,16 @@ def command_line(job: Job, result: Path, environment: Mapping[str, str]) -> list
         program = [*launcher(job, environment), *program]
     elif job.ranks != 1:
         program += ["--ranks", str(job.ranks)]
-    return [*program, "--json", str(result), *job.extra]
+    return [*program, "--json", str(result), *job.extra, *fields_option(job, result)]
+
+
+def fields_option(job: Job, result: Path) -> list[str]:
+    """Where the program writes its fields: beside its result, unless its options say or it has none."""
+    given = kernels.options(job.extra)
+    wanted = models.traits(job.benchmark).fields_with
+    if not wanted or wanted not in given or FIELDS in given:
+        return []
+    return [FIELDS, str(result.with_suffix("")) + "-fields"]
 
 
 def start(

@@ -143,6 +143,8 @@ class Traits:
     `is_shared`: the problem can be one of all devices together (strong scaling).
     `preset`: parameters of a prediction, where no other values are given.
     `by_ranks`: what short runs tell depends on the number of ranks, as where a start wakes a device's cores.
+    `is_application`: `fabricmark run` takes its options without ` -- `.
+    `fields_with`: its runs write a folder of fields where this option is given; empty: never by themselves.
     """
 
     headline: tuple[str, Mapping] | None = None
@@ -153,6 +155,8 @@ class Traits:
     is_shared: bool = False
     preset: Mapping[str, object] = field(default_factory=dict)
     by_ranks: bool = False
+    is_application: bool = False
+    fields_with: str = ""
 
     def is_headline(self, entry) -> bool:
         """Whether a prediction or a measurement is of the headline metric."""

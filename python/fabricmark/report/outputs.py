@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from fabricmark.base.errors import FabricmarkError, printable
-from fabricmark.report import groups, inputs, page, pictures, rows, run_tables, waits
+from fabricmark.report import fields, groups, inputs, page, pictures, rows, run_tables, waits
 from fabricmark.results import timeline
 
 MOST_LINES = 12  # of modelled timelines
@@ -27,7 +27,7 @@ def without_collector() -> Iterator[None]:
 @without_collector()
 def main(
     places: Sequence[Path], html: Path | None, png: Path | None, svg: Path | None,
-    csv: Path | None = None, markdown: Path | None = None,
+    csv: Path | None = None, markdown: Path | None = None, reference: Path | None = None,
 ) -> inputs.Inputs:  # fmt: skip
     """Print the report of all files and write what is asked for. Raises FabricmarkError (2 or 3)."""
     texts = {csv: rows.as_csv, markdown: rows.as_markdown}
@@ -46,7 +46,7 @@ def main(
         for line in waiting(found):
             print(printable(line))
     if (html is not None or png is not None) and (found.results or found.scalings or found.timelines):
-        write(found, html, png)
+        write(found, html, png, reference)
     return found
 
 
@@ -64,15 +64,18 @@ def waiting(found: inputs.Inputs) -> list[str]:
     return [*lines[:MOST_LINES], f"and {len(lines) - MOST_LINES} more modelled timelines"]
 
 
-def write(found: inputs.Inputs, html: Path | None, png: Path | None) -> None:
+def write(found: inputs.Inputs, html: Path | None, png: Path | None, reference: Path | None = None) -> None:
     """The page and the pictures of everything that was read."""
     grouped = groups.make(found.results)
-    plots = page.all_plots(grouped, found.scalings, found.timelines)
+    plots = page.all_plots(grouped, found.scalings, found.timelines, reference)
+    names = dict.fromkeys(group.benchmark for group in grouped)
+    pictured = {name: fields.draw([group for group in grouped if group.benchmark == name]) for name in names}
     if html is not None:
-        page.save(page.Report(grouped, plots, found), html)
+        page.save(page.Report(grouped, plots, found, pictured), html)
         print(f"page: {html}")
     if png is not None:
         drawn = [plot for kinds in plots.values() for entries in kinds.values() for plot in entries]
         written, left = pictures.save_all(drawn, png)
+        written += fields.save_all(pictured, png)
         more = f", {left} plots left out" if left else ""
         print(f"pictures: {len(written)} in {png}{more}")

@@ -1,7 +1,7 @@
 """The report as one HTML file that needs nothing else: headlines, tables, plots, style, a little script."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cache
 from importlib.resources import files
@@ -13,15 +13,18 @@ from fabricmark.report import (
     bars,
     curves,
     details,
+    fields,
     gantt,
     headlines,
     samples,
     sections,
     speedups,
+    stations,
     tables,
     waits,
 )
 from fabricmark.report.details import listed
+from fabricmark.report.fields import Drawn
 from fabricmark.report.groups import Group
 from fabricmark.report.inputs import Inputs, Scaling
 from fabricmark.report.plots import Plot, unique_slugs
@@ -33,7 +36,7 @@ MOST_ERRORS = 50
 FIRST_ERRORS = 4  # more are folded: headlines come first
 # The page asks nothing of anybody: the browser sees to it.
 POLICY = (
-    "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; "
+    "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; "
     "base-uri 'none'; form-action 'none'"
 )
 MAKERS = {
@@ -52,17 +55,23 @@ def part(name: str) -> str:
 
 @dataclass(frozen=True)
 class Report:
-    """All that the page shows: groups of runs, {benchmark: {kind: plots}}, and the files behind them."""
+    """All that the page shows: groups of runs, {benchmark: {kind: plots}}, the files behind them, and
+    {benchmark: pictures of fields}."""
 
     groups: Sequence[Group]
     plots: Mapping[str, Mapping[str, Sequence[Plot]]]
     files: Inputs
+    drawn: Mapping[str, Drawn] = field(default_factory=dict)
 
 
 def all_plots(
-    groups: Sequence[Group], scalings: Sequence[Scaling] = (), timelines: Sequence[Timeline] = ()
-) -> Plots:
-    """{benchmark: {kind: its plots}}, every plot with a name of its own."""
+    groups: Sequence[Group], scalings: Sequence[Scaling] = (), timelines: Sequence[Timeline] = (),
+    reference: Path | None = None,
+) -> Plots:  # fmt: skip
+    """{benchmark: {kind: its plots}}, every plot with a name of its own.
+
+    `reference`: curves at stations that those of runs are shown beside. Raises FabricmarkError (2).
+    """
     made: Plots = {}
     summed_up = {file for scaling in scalings for file in scaling.files()}
     for benchmark in dict.fromkeys(group.benchmark for group in groups):
@@ -72,6 +81,7 @@ def all_plots(
             kind: module.plots(shown) if (shown := alone if kind == "scaling" else mine) else []
             for kind, module in MAKERS.items()
         }
+        made[benchmark]["stations"] = stations.plots(mine, reference)
     for scaling in scalings:
         kinds = made.setdefault(scaling.document["benchmark"], {kind: [] for kind in MAKERS})
         kinds["scaling"] += speedups.of_document(scaling)
@@ -101,6 +111,7 @@ def html(report: Report) -> str:
             [group for group in report.groups if group.benchmark == benchmark],
             kinds,
             [scaling for scaling in scalings if scaling.document["benchmark"] == benchmark],
+            report.drawn.get(benchmark, Drawn()),
         )
         for benchmark, kinds in report.plots.items()
     )
@@ -179,13 +190,14 @@ def section(
     groups: Sequence[Group],
     kinds: Mapping[str, Sequence[Plot]],
     scalings: Sequence[Scaling],
+    drawn: Drawn,
 ) -> str:
     """One benchmark."""
     summary = sections.summary(groups) if groups else ""
     sums = "".join(speedups.table(scaling) for scaling in scalings)
     return (
         f'<section id="{anchor(benchmark)}"><h2>{text(benchmark)}</h2>'
-        f"{summary}{sections.plots(kinds)}{sums}{details.of_groups(groups)}</section>"
+        f"{summary}{fields.html(drawn)}{sections.plots(kinds)}{sums}{details.of_groups(groups)}</section>"
     )
 
 

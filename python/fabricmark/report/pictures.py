@@ -11,7 +11,7 @@ from fabricmark.report import scales
 from fabricmark.report.plots import GREY, PALETTE, Plot, Series
 
 MARKERS = ("o", "s", "D", "^", "P", "X", "*", "h")
-DASHES = {"line": "-", "dashed": "--", "dotted": ":"}
+DASHES = {"line": "-", "curve": "-", "dashed": "--", "dotted": ":"}
 WIDTH_INCHES = 8.0
 DOTS_PER_INCH = 120
 MOST_PICTURES = 60

@@ -16,7 +16,8 @@ MOST_TICKS = 6
 class Series:
     """Values with one name in the legend, which ends with their kind.
 
-    style: line, dashed (a model), dotted (a limit), points, or bars. `colour`: index in PALETTE; None: grey.
+    style: line, curve (without its points), dashed (a model), dotted (a limit), points, or bars. `colour`:
+    index in PALETTE; None: grey.
     Bars lie: `y` is their row, `x` their length, `base` where they start (empty: at 0). `hover`: what to say
     of each value; `spots`: places to point at instead, (x, y, text), where values are too many for that.
     `bands`: (bottom, top) of each bar in its row, from 0 to 1 (empty: all of it).

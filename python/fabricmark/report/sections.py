@@ -14,6 +14,7 @@ MOST_HINTS = 12
 KINDS = {
     "curves": ("Over sizes and parameters", "A line a series; modelled lines are dashed, limits dotted."),
     "scaling": ("Scaling", "Rates on more ranks against the fewest; emulated runs are not compared."),
+    "stations": ("Stations", "Elevation and velocities where the runs recorded them, over simulated time."),
     "timeline": ("Kernel timeline", "When each kernel ran on the device, a row for each replication."),
     "waits": (
         "Modelled timeline",
@@ -22,6 +23,7 @@ KINDS = {
     "samples": ("Samples", "Every repetition as a point; the slowest rank counts."),
 }
 FOLDED = ("timeline", "samples")
+ALWAYS_OPEN = ("stations",)
 
 
 def summary(groups: Sequence[Group]) -> str:
@@ -61,7 +63,8 @@ def plots(drawn: Mapping[str, Sequence[Plot]]) -> str:
         names = dict.fromkeys(plot.family for plot in here)
         body = "".join(family([plot for plot in here if plot.family == name]) for name in names)
         count = "1 plot" if len(here) == 1 else f"{len(here)} plots"
-        opened = " open" if kind not in FOLDED and len(here) <= MOST_OPEN_PLOTS else ""
+        few = kind not in FOLDED and len(here) <= MOST_OPEN_PLOTS
+        opened = " open" if few or kind in ALWAYS_OPEN else ""
         title = f"<summary><h3>{heading}</h3> <span>{count}</span></summary>"
         shown = f'<p>{meaning}</p><div class="families">{body}</div>'
         parts.append(f"<details{opened}>{title}{shown}</details>")

@@ -35,8 +35,8 @@ std::array<double, kUnknowns> scales_of(const Problem& problem, const Field& who
 
 }  // namespace
 
-runtime::Verdict reference_verdict(const runtime::Context& context, const Problem& problem, const Basis& basis,
-                                   const LocalMesh& local,
+runtime::Verdict reference_verdict(const runtime::Context& context, const Problem& problem,
+                                   const Basis& basis, const LocalMesh& local,
                                    const std::vector<std::vector<std::int32_t>>& elements,
                                    const Window& window) {
   const Reference reference(problem, basis, context.parameters().text("flux"), local.elements,
@@ -45,10 +45,10 @@ runtime::Verdict reference_verdict(const runtime::Context& context, const Proble
   const Field expected = reference.advance(whole, window.steps);
   const std::array<double, kUnknowns> scales = scales_of(problem, expected);
   constexpr double kRoundings = 64;  // of a step
-  runtime::Verdict verdict{.name = fmt::format("steps {} to {}", window.steps.first,
-                                               window.steps.first + window.steps.count),
-                           .measure = "largest error relative to the largest value",
-                           .checked = window.after.values.size()};
+  runtime::Verdict verdict{
+      .name = fmt::format("steps {} to {}", window.steps.first, window.steps.first + window.steps.count),
+      .measure = "largest error relative to the largest value",
+      .checked = window.after.values.size()};
   verdict.threshold = kRoundings * epsilon_of(context) * static_cast<double>(window.steps.count);
   const Field own = part_of(expected, local.elements);
   for (std::size_t i = 0; i < own.values.size(); ++i) {
@@ -83,8 +83,8 @@ double water(const LocalMesh& local, const Field& field) {
   return sum;
 }
 
-Errors errors_of(runtime::Communicator& ranks, const Problem& problem, const Basis& basis, const LocalMesh& local,
-                 const Field& field, double seconds) {
+Errors errors_of(runtime::Communicator& ranks, const Problem& problem, const Basis& basis,
+                 const LocalMesh& local, const Field& field, double seconds) {
   constexpr int kPoints = 5;
   const std::vector<VolumePoint> points = volume_points(kPoints);
   double xi_error = 0;

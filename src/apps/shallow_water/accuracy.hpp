@@ -17,9 +17,10 @@ struct Window {
 
 /// How far a window is from what the reference makes of its beginning, relative to the largest elevation and
 /// the largest velocity there. Collective.
-runtime::Verdict reference_verdict(const runtime::Context& context, const Problem& problem, const Basis& basis,
-                                   const LocalMesh& local,
-                                   const std::vector<std::vector<std::int32_t>>& elements, const Window& window);
+runtime::Verdict reference_verdict(const runtime::Context& context, const Problem& problem,
+                                   const Basis& basis, const LocalMesh& local,
+                                   const std::vector<std::vector<std::int32_t>>& elements,
+                                   const Window& window);
 
 /// Volume of the water above still water [m^3] in own elements, and of all water.
 double volume(const LocalMesh& local, const Field& field);
@@ -33,7 +34,7 @@ struct Errors {
   double depth_l1 = 0;
   double depth_of_means_l1 = 0;
 };
-Errors errors_of(runtime::Communicator& ranks, const Problem& problem, const Basis& basis, const LocalMesh& local,
-                 const Field& field, double seconds);
+Errors errors_of(runtime::Communicator& ranks, const Problem& problem, const Basis& basis,
+                 const LocalMesh& local, const Field& field, double seconds);
 
 }  // namespace fabricmark::shallow_water

@@ -148,7 +148,7 @@ Problem bump(const Cells& cells, bool has_shock) {
   const auto thrust = [=](double h) { return q * q / h + kGravity / 2 * h * h; };
   // Where both have the same momentum.
   const double jump = has_shock
-                          ? root_between(10, 12, [&](double x) { return thrust(fast(x)) - thrust(slow(x)); })
+                          ? root_between(10, 12, [&](double x) { return thrust(slow(x)) - thrust(fast(x)); })
                           : 2 * kBumpLength;
   Problem problem =
       channel(cells, kBumpLength, kStill, {.left = mesh::EdgeKind::kRiver, .right = mesh::EdgeKind::kSea});

@@ -75,8 +75,8 @@ void write_checkpoint(const std::filesystem::path& file, const Checkpoint& check
   body.add(checkpoint.field.elements);
   body.add(checkpoint.field.values);
   body.add(checkpoint.outflow);
-  write_atomically(file, std::string(kMagic) + content_digest(checkpoint.key) + content_digest(body.text()) +
-                             body.text());
+  write_atomically(
+      file, std::string(kMagic) + content_digest(checkpoint.key) + content_digest(body.text()) + body.text());
 }
 
 Checkpoint read_checkpoint(const std::filesystem::path& file, const std::string& key) {

@@ -63,6 +63,10 @@ using Multiple = std::size_t (*)(const runtime::Context& context);
 using MakeExecution = std::unique_ptr<Execution> (*)(const runtime::Context& context, const Problem& problem,
                                                      const LocalMesh& local);
 
+/// In files of their names.
+std::size_t base_multiple(const runtime::Context& context);
+std::unique_ptr<Execution> make_base(const runtime::Context& context, const Problem& problem,
+                                     const LocalMesh& local);
 std::size_t throughput_multiple(const runtime::Context& context);
 std::unique_ptr<Execution> make_throughput(const runtime::Context& context, const Problem& problem,
                                            const LocalMesh& local);

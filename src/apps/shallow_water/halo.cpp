@@ -61,14 +61,16 @@ std::unique_ptr<Halo::Side> Halo::side(const runtime::Context& context, std::siz
         {{nullptr, start * number_bytes_, own.size() * numbers_ * number_bytes_}, neighbour.rank, 0});
   }
   const std::size_t bytes = places.size() * numbers_ * number_bytes_;
+  // Messages to each other's receivers (--inject-fault swapped) are longer than the last one.
+  const std::size_t room = bytes + largest_message(local_, numbers_ * number_bytes_);
   const device::Queue queue = context.device().queue();
   auto made = std::make_unique<Side>(Side{.kernel = context.replications(1, entry),
                                           .places = buffer_of(context, queue, places),
                                           .targets = buffer_of(context, queue, targets),
                                           .spans = buffer_of(context, queue, spans),
                                           .count = places.size(),
-                                          .memory = transport_->allocate(bytes)});
-  if (device::is_on_host(made->memory->space())) made->own = context.buffer(bytes);
+                                          .memory = transport_->allocate(room)});
+  if (device::is_on_host(made->memory->space())) made->own = context.buffer(room);
   for (fabric::Message& message : messages) message.buffer = made->memory.get();
   made->kernel.set(0, {{"places", made->places},
                        {"targets", made->targets},

@@ -11,8 +11,8 @@ namespace fabricmark::shallow_water {
 /// What a run has to have in common with the one that it goes on from.
 inline std::string key_of(const runtime::Parameters& parameters, const mesh::Mesh& mesh) {
   std::string key;
-  for (const char* const name : {"case", "order", "data_type", "flux", "friction", "linear_friction", "coriolis",
-                                 "tides", "ramp_hours"}) {
+  for (const char* const name : {"case", "order", "data_type", "flux", "friction", "linear_friction",
+                                 "coriolis", "tides", "ramp_hours"}) {
     key += std::string(name) + "=" + runtime::to_text(parameters.value(name)) + "\n";
   }
   const auto add = [&](const auto& values) {

@@ -202,14 +202,15 @@ void Reference::add_edge(const Field& field, const mesh::Edge& edge, const Forci
     }
     other.h = one.h + other.state.xi - one.state.xi;  // the bottom is the same
     const EdgeFlux flux = edge_flux(one, other, nx, ny);
-    const auto share = [&](const Trace& own, std::size_t element, const std::array<double, 2>& at, double sign) {
+    const auto share = [&](const Trace& own, std::size_t element, const std::array<double, 2>& at,
+                           double sign) {
       if (layers_[element] > layer) return;
       const double own_pressure = g * own.state.xi * (2 * own.h - own.state.xi) / 2;
       const double part = -sign * point.weight * length / area(problem_.mesh, element);
       const double push = flux.pressure - own_pressure;
       add(rate, element,
-          {part * flux.water, part * (flux.momentum_x + push * nx), part * (flux.momentum_y + push * ny)}, at[0],
-          at[1]);
+          {part * flux.water, part * (flux.momentum_x + push * nx), part * (flux.momentum_y + push * ny)},
+          at[0], at[1]);
     };
     share(one, left, in_left, 1);
     if (edge.right >= 0) share(other, right, in_right, -1);
@@ -229,8 +230,7 @@ void Reference::add_volume(const Field& field, std::size_t element, Field& rate)
   for (const VolumePoint& point : volume_points_) {
     const Trace here = trace(field, element, point.r, point.s);
     const auto& [xi, u, v] = here.state;
-    const double tau =
-        physics.friction * std::hypot(u, v) / (here.h * here.h) + physics.linear_friction;
+    const double tau = physics.friction * std::hypot(u, v) / (here.h * here.h) + physics.linear_friction;
     std::array<double, 2> slope{};
     for (int mode = 0; mode < basis_.modes(); ++mode) {
       const auto [by_r, by_s] = basis_.gradient(mode, point.r, point.s);

@@ -35,7 +35,8 @@ class Reference {
   };
   [[nodiscard]] Trace trace(const Field& field, std::size_t element, double r, double s) const;
   [[nodiscard]] EdgeFlux edge_flux(const Trace& left, const Trace& right, double nx, double ny) const;
-  void add_edge(const Field& field, const mesh::Edge& edge, const Forcing& forcing, int layer, Field& rate) const;
+  void add_edge(const Field& field, const mesh::Edge& edge, const Forcing& forcing, int layer,
+                Field& rate) const;
   void add_volume(const Field& field, std::size_t element, Field& rate) const;
   void add(Field& rate, std::size_t element, const std::array<double, kUnknowns>& amount, double r,
            double s) const;
@@ -46,7 +47,8 @@ class Reference {
   std::vector<mesh::Edge> edges_;
   std::vector<LinePoint> line_points_;
   std::vector<VolumePoint> volume_points_;
-  std::vector<int> layers_;  ///< [element]: how far it is from those asked for; what is further is not computed
+  std::vector<int>
+      layers_;  ///< [element]: how far it is from those asked for; what is further is not computed
 };
 
 }  // namespace fabricmark::shallow_water

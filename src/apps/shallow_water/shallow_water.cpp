@@ -1,5 +1,5 @@
 // Shallow water: tides on an unstructured mesh of triangles by discontinuous Galerkin methods of order 0 to 2
-// (Büttner and Kenter 2024; Faj et al. 2023), with a part of the mesh on each rank.
+// (Faj et al. 2023; Meyer 2024, chapter 5), with a part of the mesh on each rank.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -235,16 +235,27 @@ class ShallowWater : public runtime::Benchmark {
     windows_.push_back(std::move(window));
   }
 
+  /// What has come through open edges counts; so does rounding of what goes to and fro there.
   runtime::Verdict mass_verdict() {
     double out = 0;
-    for (std::size_t place = 0; place < local_.own(); ++place) out += local_.areas[place] * outflow_[place];
+    double through = 0;
+    for (std::size_t place = 0; place < local_.own(); ++place) {
+      out += local_.areas[place] * outflow_[place];
+      through += local_.areas[place] * std::abs(outflow_[place]);
+    }
     const double change = ranks_.all_reduce_sum(volume(local_, field_) + out) - start_.volume_at_start;
+    const double passed = ranks_.all_reduce_sum(through);
     runtime::Verdict verdict{
         .name = "mass", .measure = "drift relative to all water", .checked = local_.own()};
-    verdict.error = std::abs(change) / ranks_.all_reduce_sum(water(local_, initial_));
-    constexpr double kDouble = 1e-14;
-    constexpr double kFloat = 1e-5;
-    verdict.threshold = context_.parameters().text("data_type") == "double" ? kDouble : kFloat;
+    verdict.error = std::abs(change) / (ranks_.all_reduce_sum(water(local_, initial_)) + passed);
+    const bool is_open = ranks_.all_reduce_max(std::ranges::any_of(local_.codes, [](std::int32_t code) {
+      return code == kSeaCode || code == kRiverCode;
+    })) != 0;
+    if (context_.parameters().text("data_type") == "double") {
+      verdict.threshold = is_open ? 1e-12 : 1e-14;
+    } else {
+      verdict.threshold = is_open ? 1e-4 : 1e-5;
+    }
     return verdict;
   }
 
@@ -333,10 +344,12 @@ int main(int argc, char** argv) {
                        /*needs_device=*/false});
     }
     if (transport.is_of_kernels) continue;
-    const own::Kind throughput{own::throughput_multiple, own::make_throughput};
-    table.push_back({"throughput", transport.name, [throughput](const runtime::Context& context) {
-                       return std::make_unique<own::ShallowWater>(context, throughput);
-                     }});
+    for (const auto& [variant, kind] : {std::pair{"base", own::Kind{own::base_multiple, own::make_base}},
+                                        {"throughput", {own::throughput_multiple, own::make_throughput}}}) {
+      table.push_back({variant, transport.name, [kind = kind](const runtime::Context& context) {
+                         return std::make_unique<own::ShallowWater>(context, kind);
+                       }});
+    }
   }
   return runtime::run_program(argc, argv, {"shallow_water", table, 1});
 }

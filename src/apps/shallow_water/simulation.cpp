@@ -83,7 +83,8 @@ void Simulation::begin(bool writes, double volume_at_start) {
 
 std::int64_t Simulation::next_event() const {
   if (!writes_) return std::numeric_limits<std::int64_t>::max();
-  return std::min({next_multiple(step_, outputs_.snapshot_steps), next_multiple(step_, outputs_.station_steps),
+  return std::min({next_multiple(step_, outputs_.snapshot_steps),
+                   next_multiple(step_, outputs_.station_steps),
                    next_multiple(step_, outputs_.checkpoint_steps)});
 }
 
@@ -139,8 +140,8 @@ void Simulation::record_stations(const Field& field) {
     for (std::size_t i = 0; i + 4 <= of_rank.size(); i += 4) {
       const auto number = static_cast<std::size_t>(of_rank[i]);
       const auto [x, y] = outputs_.stations[number];
-      lines[number] = fmt::format("{:.10g},{},{:.10g},{:.10g},{:.9g},{:.9g},{:.9g}\n", seconds(), number + 1, x,
-                                  y, of_rank[i + 1], of_rank[i + 2], of_rank[i + 3]);
+      lines[number] = fmt::format("{:.10g},{},{:.10g},{:.10g},{:.9g},{:.9g},{:.9g}\n", seconds(), number + 1,
+                                  x, y, of_rank[i + 1], of_rank[i + 2], of_rank[i + 3]);
     }
   }
   for (const std::string& line : lines) curves_ += line;
@@ -192,7 +193,8 @@ void Simulation::show_progress() {
   shown_ = now;
   const std::int64_t last = plan_.first + plan_.count;
   constexpr std::int64_t kWidth = 24;
-  const auto full = static_cast<std::size_t>(kWidth * (step_ - plan_.first) / std::max<std::int64_t>(1, plan_.count));
+  const auto full =
+      static_cast<std::size_t>(kWidth * (step_ - plan_.first) / std::max<std::int64_t>(1, plan_.count));
   progress_.step(fmt::format("[{}{}] step {} of {}, {:.4g} of {:.4g} h", std::string(full, '#'),
                              std::string(kWidth - full, '.'), step_, last, seconds() / kSecondsPerHour,
                              static_cast<double>(last) * plan_.dt / kSecondsPerHour));

@@ -30,8 +30,8 @@ Outputs outputs_of(const runtime::Context& context, const mesh::Mesh& mesh, cons
 /// Steps on all ranks, with what is written and checked in between.
 class Simulation {
  public:
-  Simulation(const runtime::Context& context, const Problem& problem, const Basis& basis, const LocalMesh& local,
-             Execution& execution, const Steps& plan, std::string key);
+  Simulation(const runtime::Context& context, const Problem& problem, const Basis& basis,
+             const LocalMesh& local, Execution& execution, const Steps& plan, std::string key);
 
   /// To be called before the first step; `writes`: of a run that counts. `volume_at_start`: for checkpoints.
   /// Collective, as all others.

@@ -27,7 +27,7 @@ Worst state_of(const Problem& problem, const Basis& basis, const LocalMesh& loca
     const auto geometry = [&](int number) {
       return local.geometry[static_cast<std::size_t>(number) * local.padded + place];
     };
-    double fastest = 0;
+    double mean = 0;
     for (const LinePoint& point : points[static_cast<std::size_t>(basis.order())]) {
       const auto [r, s] = side_point(side, point.t);
       std::array<double, kUnknowns> at{};
@@ -40,9 +40,9 @@ Worst state_of(const Problem& problem, const Basis& basis, const LocalMesh& loca
       state.is_number = state.is_number && std::isfinite(h) && std::isfinite(at[1]) && std::isfinite(at[2]);
       state.depth = std::min(state.depth, h);
       const double speed = std::hypot(at[1], at[2]) / h + std::sqrt(problem.physics.gravity * h);
-      fastest = std::max(fastest, speed);
+      mean += point.weight * speed;
     }
-    sum += geometry(9 + side) * fastest;
+    sum += geometry(9 + side) * mean;
   }
   state.seconds = 2 / sum / (2 * basis.order() + 1);
   return state;

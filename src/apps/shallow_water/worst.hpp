@@ -13,8 +13,8 @@ namespace fabricmark::shallow_water {
 struct Worst {
   std::int32_t element = 0;  ///< number in the mesh
   bool is_number = true;
-  double depth = 0;       ///< the least of water [m]
-  double seconds = 0;     ///< the longest step that is stable
+  double depth = 0;    ///< the least of water [m]
+  double seconds = 0;  ///< the longest step that is stable
 
   /// What is wrong with it, as in "0.12 m of water".
   [[nodiscard]] std::string words(const Problem& problem, double dt) const;

@@ -1,0 +1,29 @@
+// What ranks exchange, packed for messages and unpacked; ND-range kernels of all variants.
+#ifndef FABRICMARK_SHALLOW_WATER_HALO_H
+#define FABRICMARK_SHALLOW_WATER_HALO_H
+
+#include "shallow_water/basis.h"
+
+// What other ranks need: number n of own element places[i] goes to packed[targets[i] + n * spans[i]].
+__kernel void pack(__global const scalar* restrict state, __global const int* restrict places,
+                   __global const int* restrict targets, __global const int* restrict spans,
+                   __global scalar* restrict packed, const uint count, const uint stride) {
+  const uint i = (uint)get_global_id(0);
+  if (i >= count) return;
+  for (int number = 0; number < SW_NUMBERS; ++number) {
+    packed[targets[i] + number * spans[i]] = state[(size_t)number * stride + places[i]];
+  }
+}
+
+// The same the other way round, for what has come.
+__kernel void unpack(__global scalar* restrict state, __global const int* restrict places,
+                     __global const int* restrict targets, __global const int* restrict spans,
+                     __global const scalar* restrict packed, const uint count, const uint stride) {
+  const uint i = (uint)get_global_id(0);
+  if (i >= count) return;
+  for (int number = 0; number < SW_NUMBERS; ++number) {
+    state[(size_t)number * stride + places[i]] = packed[targets[i] + number * spans[i]];
+  }
+}
+
+#endif

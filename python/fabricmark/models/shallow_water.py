@@ -1,0 +1,118 @@
+"""Shallow water: steps of discontinuous Galerkin methods on a mesh of triangles.
+
+- FPGA (base kernel): two pipelines one after the other in each stage, an edge and then an element a cycle
+  (Faj et al. 2023, who run both at once): E + 3 E / 2 cycles for E elements. The messages of several ranks
+  are not in this model.
+- CPU and GPU: the slower of calibrated arithmetic and calibrated memory, where each array moves once in a
+  stage; of that a kernel reaches the share that short runs of it reached. Halos are not in it.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from fabricmark.models import Board, Prediction, Traits, _roofline
+from fabricmark.models._measured import Run
+from fabricmark.models.machine import Bitstream
+
+STEPS = {"operation": "steps"}
+TRAITS = Traits(
+    ("cell_steps", STEPS), exchanges=True, is_shared=True, is_application=True, fields_with="--hours"
+)
+NUMBER_BYTES = {"float": 4, "double": 8}
+CODE_BYTES = 4
+UNKNOWNS = 3
+SIDES = 3
+GEOMETRY = 12  # numbers of an element: depth, normal and length by area of each side
+# Additions, multiplications, divisions and square roots of a step with Rusanov's flux, by order;
+# tests/unit/shallow_water_kernel_test.cpp counts them.
+FLOPS = (222, 1808, 6867)
+CYCLES = 2.5  # of an element in a stage: itself and one and a half edges
+LARGE = 10**7  # elements of a mesh that nothing tells the size of: more than any cache holds
+
+
+def stages(order: int) -> int:
+    """Stages of a step: Euler, and Runge and Kutta with 2 and 3 (Shu and Osher 1988)."""
+    return order + 1
+
+
+def modes(order: int) -> int:
+    """Polynomials of up to this degree in two dimensions."""
+    return (order + 1) * (order + 2) // 2
+
+
+def step_bytes(order: int, number_bytes: int) -> int:
+    """What a step of an element reads and writes, each array once a stage [bytes].
+
+    A stage reads one state and writes one; behind the first one it reads that at the start of the step, too.
+    """
+    states = 2 * stages(order) + (stages(order) - 1)
+    numbers = UNKNOWNS * modes(order) * states + GEOMETRY * stages(order)
+    return numbers * number_bytes + SIDES * CODE_BYTES * stages(order)
+
+
+def elements(mesh: str) -> int:
+    """Of a mesh that is made; LARGE for files."""
+    if found := re.fullmatch(r"bay:(\d+)", mesh):
+        return int(found[1])
+    if found := re.match(r"rectangle:(\d+)x(\d+)", mesh):
+        return 2 * int(found[1]) * int(found[2])
+    return LARGE
+
+
+def work(parameters: Mapping, ranks: int = 1) -> _roofline.Work:
+    """Of a step on one of so many ranks."""
+    order, data_type = parameters["order"], parameters["data_type"]
+    cells = elements(parameters["mesh"]) / ranks
+    return _roofline.Work(FLOPS[order] * cells, step_bytes(order, NUMBER_BYTES[data_type]) * cells, data_type)
+
+
+def fpga_predictions(parameters: Mapping, board: Board, ranks: int) -> list[Prediction]:
+    """Cell steps a second of all devices, each element of a stage in CYCLES cycles."""
+    if board.kernel_hz is None:
+        raise ValueError("kernel_hz")
+    rate = board.kernel_hz * ranks / (CYCLES * stages(parameters["order"])) / 1e6
+    about = "an edge and then an element a cycle in each stage; no messages"
+    return [Prediction("cell_steps", STEPS, rate, "Mcell/s", rate, "frequency", about)]
+
+
+def predict(
+    parameters: Mapping, board: Board, ranks: int, *, measurements=(), network=None,
+    bitstream: Bitstream | None = None,
+) -> list[Prediction]:  # fmt: skip
+    """Cell steps a second of all ranks, and what that is in GB/s and GFLOP/s.
+
+    `parameters`: those of the result file (mesh, order, data_type). Raises KeyError when one of them is
+    missing, ValueError for an FPGA without clock.
+    """
+    if board.device_class == "fpga":
+        return fpga_predictions(parameters, board, ranks)
+    own = work(parameters, ranks)
+    about = (own, parameters, board, ranks, bitstream)
+    bandwidth = _roofline.prediction("bandwidth", STEPS, "GB/s", *about)
+    performance = _roofline.prediction("performance", STEPS, "GFLOP/s", *about)
+    cells = 1e3 / step_bytes(parameters["order"], NUMBER_BYTES[parameters["data_type"]])
+    value = None if bandwidth.value is None else bandwidth.value * cells
+    cell_steps = replace(
+        bandwidth, name="cell_steps", value=value, unit="Mcell/s", limit=bandwidth.limit * cells
+    )
+    return [cell_steps, bandwidth, performance]
+
+
+def short_runs(defaults: Mapping) -> list[dict]:
+    """Options of the runs that are fitted, the largest last."""
+    return [{"mesh": "bay:20000", "steps": 200}, {"mesh": "bay:100000", "steps": 200}]
+
+
+def fit_parameters(runs: Sequence[Run]) -> dict[str, float]:
+    """Efficiency and start of a step from short runs."""
+    return _roofline.fit_parameters(
+        runs, "bandwidth", [STEPS], "GB/s", lambda run: work(run.parameters, run.ranks)
+    )
+
+
+def footprint_bytes(parameters: Mapping, ranks: int) -> float:
+    """What one rank keeps in its device's memory: its states, geometry and codes."""
+    order, number = parameters["order"], NUMBER_BYTES[parameters["data_type"]]
+    numbers = max(2, stages(order)) * UNKNOWNS * modes(order) + GEOMETRY + 1
+    return elements(parameters["mesh"]) / ranks * (numbers * number + SIDES * CODE_BYTES)

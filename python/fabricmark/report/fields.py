@@ -1,0 +1,179 @@
+"""Fields on meshes that runs have written: pictures, films and maps of parts for the page."""
+
+import json
+from base64 import b64encode
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from fabricmark.base import paths
+from fabricmark.base.errors import FabricmarkError
+from fabricmark.mesh import drawing
+from fabricmark.mesh.arrays import Arrays, load_array
+from fabricmark.mesh.drawing import Frame
+from fabricmark.report.groups import Group
+from fabricmark.report.plots import slug, thinned
+from fabricmark.report.tables import text
+from fabricmark.results import Result
+
+PARAMETER = "fields"  # of runs that write a folder of them; its value, where there is none, is NONE
+NONE = "none"
+FORMAT = "fabricmark-fields-1"
+MOST_GROUPS = 4  # a benchmark
+MOST_FRAMES = 36
+LABEL = "surface elevation [m]"
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A picture that stands in the page as it is. `said`: it in words. `mime`: image/png or image/gif."""
+
+    slug: str
+    title: str
+    said: str
+    mime: str
+    content: bytes
+
+    @property
+    def file_name(self) -> str:
+        return f"{self.slug}.{self.mime.rpartition('/')[2]}"
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """The pictures of a benchmark, and what could not be drawn, in sentences."""
+
+    pictures: Sequence[Picture] = ()
+    left_out: Sequence[str] = field(default=())
+
+
+def folder_of(run: Result) -> Path | None:
+    """Where a run's fields are: what its parameter says, from here or from where its result lies.
+
+    None for a run that wrote none, or whose folder is gone.
+    """
+    value = run.document["parameters"].get(PARAMETER)
+    if not isinstance(value, str) or value in ("", NONE):
+        return None
+    places = [Path(value), run.path.parent / value, run.path.parent.parent / value]
+    return next((place for place in places if (place / "elements.npy").is_file()), None)
+
+
+def runs_with_fields(groups: Sequence[Group]) -> list[tuple[Group, Path]]:
+    """The last run of each group that has some."""
+    found = []
+    for group in groups:
+        folders = [folder for run in group.runs if (folder := folder_of(run)) is not None]
+        if folders:
+            found.append((group, folders[-1]))
+    return found
+
+
+def draw(groups: Sequence[Group]) -> Drawn:
+    """Of one benchmark."""
+    found = runs_with_fields(groups)
+    pictures: list[Picture] = []
+    left = []
+    for group, folder in found[:MOST_GROUPS]:
+        try:
+            pictures += _of_folder(group, folder)
+        except FabricmarkError as error:
+            left.append(f"The fields of {group.label} are not drawn: {error}.")
+    if len(found) > MOST_GROUPS:
+        left.append(f"The fields of {len(found) - MOST_GROUPS} further groups are left out.")
+    return Drawn(_unique(pictures), left)
+
+
+def html(drawn: Drawn) -> str:
+    """The part of the page; nothing where nothing was to be drawn."""
+    if not drawn.pictures and not drawn.left_out:
+        return ""
+    figures = "".join(map(_figure, drawn.pictures))
+    left = "".join(f'<p class="left">{text(line)}</p>' for line in drawn.left_out)
+    count = "1 picture" if len(drawn.pictures) == 1 else f"{len(drawn.pictures)} pictures"
+    meaning = "<p>What the run computed, on its mesh; films show its snapshots one after another.</p>"
+    return (
+        f"<details open><summary><h3>Fields</h3> <span>{count}</span></summary>{meaning}{left}"
+        f'<div class="pictures">{figures}</div></details>'
+    )
+
+
+def _figure(one: Picture) -> str:
+    source = f"data:{one.mime};base64,{b64encode(one.content).decode()}"
+    caption = f"<figcaption><b>{text(one.title)}</b></figcaption>"
+    return f'<figure id="{one.slug}">{caption}<img alt="{text(one.said)}" src="{source}"></figure>'
+
+
+def save_all(drawn: Mapping[str, Drawn], folder: Path) -> list[Path]:
+    """Each as a file of its own. Raises FabricmarkError (2) when one cannot be written."""
+    written = []
+    for each in drawn.values():
+        for picture in each.pictures:
+            path = folder / picture.file_name
+            paths.write_atomically(path, picture.content)
+            written.append(path)
+    return written
+
+
+def snapshots(folder: Path, elements: int) -> list[Frame]:
+    """At most MOST_FRAMES, evenly spread. Raises FabricmarkError (2) for what is no list of them."""
+    listed = folder / "snapshots.json"
+    if not listed.is_file():
+        return []
+    try:
+        document = json.loads(paths.content(listed))
+        entries = [(str(one["file"]), float(one["time_s"])) for one in document["snapshots"]]
+        known = document["schema"] == FORMAT
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise FabricmarkError(f"{listed} is no list of snapshots", "run it again") from error
+    if not known or any(Path(name).name != name for name, _ in entries):
+        raise FabricmarkError(f"{listed} is no list of snapshots", "run it again")
+    frames = []
+    for name, seconds in thinned(entries, MOST_FRAMES):
+        values = load_array(folder / name)
+        if values.shape != (elements,):
+            cause = f"{folder / name} has not one value for each of {elements} elements"
+            raise FabricmarkError(cause, "run it again")
+        frames.append(Frame(seconds, values))
+    return frames
+
+
+def _of_folder(group: Group, folder: Path) -> list[Picture]:
+    arrays = Arrays.load(folder)
+    frames = snapshots(folder, len(arrays.elements))
+    name, label = group.benchmark, group.label
+    drawn = []
+    if len(frames) > 1:
+        film = drawing.film(arrays, frames, name, LABEL)
+        title = f"surface elevation, {drawing.hours(frames[0])} to {drawing.hours(frames[-1])}"
+        drawn.append(_picture(group, "film", f"{title}: film", "image/gif", film))
+    if frames:
+        last = drawing.field_picture(arrays, frames[-1], name, LABEL)
+        title = f"surface elevation after {drawing.hours(frames[-1])}"
+        drawn.append(_picture(group, "elevation", title, "image/png", last))
+    parts = folder / "part_of.npy"
+    if parts.is_file():
+        part_of = load_array(parts)
+        if part_of.shape != (len(arrays.elements),) or part_of.dtype.kind != "i" or part_of.min() < 0:
+            raise FabricmarkError(f"{parts} has not the part of each element", "run it again")
+        count = int(part_of.max()) + 1
+        shown = drawing.parts_picture(arrays, part_of, f"{name}: {count} parts")
+        drawn.append(_picture(group, "parts", f"map of {count} parts", "image/png", shown))
+    elif not frames:
+        shown = drawing.depth_picture(arrays, f"{name}: {len(arrays.elements)} elements")
+        drawn.append(_picture(group, "mesh", f"mesh of {len(arrays.elements)} elements", "image/png", shown))
+    return [replace(picture, said=f"{name}, {label}: {picture.said}") for picture in drawn]
+
+
+def _picture(group: Group, what: str, title: str, mime: str, content: bytes) -> Picture:
+    return Picture(slug(group.benchmark, what, group.label), f"{title}; {group.label}", title, mime, content)
+
+
+def _unique(pictures: Sequence[Picture]) -> list[Picture]:
+    """Each with a name of its own."""
+    seen: dict[str, int] = {}
+    named = []
+    for picture in pictures:
+        count = seen[picture.slug] = seen.get(picture.slug, 0) + 1
+        named.append(picture if count == 1 else replace(picture, slug=f"{picture.slug}-{count}"))
+    return named

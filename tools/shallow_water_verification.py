@@ -1,0 +1,235 @@
+"""Draws docs/shallow_water_verification.svg and writes the table of docs/shallow_water_verification.md: every
+case with a known solution, at every order. With --mesh, an ADCIRC grid, also four days of tides on it and on
+refinements of it. Run it again when kernels change; it takes minutes:
+
+.venv/bin/python tools/shallow_water_verification.py [--mesh FILE]
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import re
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from io import BytesIO
+from itertools import pairwise
+from math import log2, sqrt
+from pathlib import Path
+
+from fabricmark.base import paths
+from fabricmark.report.plots import GREY, PALETTE
+
+DOCS = Path(__file__).resolve().parents[1] / "docs"
+NAME = "shallow_water_verification"
+MARK, END = "<!-- written by tools/shallow_water_verification.py -->", "<!-- end -->"
+TIDES_MARK = "<!-- tides: written by tools/shallow_water_verification.py -->"
+HOURS = 96
+DOUBLE = ("--data-type", "double")
+STOKER = {50: 0.0264, 100: 0.0164, 200: 0.0099, 400: 0.0060}
+
+
+@dataclass(frozen=True)
+class Case:
+    """Runs of a case on finer and finer meshes. `metric`: 0 the elevation in L2, 1 the depth in L1."""
+
+    name: str
+    title: str
+    mesh: str
+    order: int
+    cells: tuple[int, ...]
+    expected: str
+    metric: int = 0
+    words: tuple[str, ...] = ()
+
+
+CASES = (
+    Case("stoker", "Stoker's dam break", "{}x1", 0, tuple(STOKER), "0.0264, 0.0164, 0.0099, 0.0060", 1,
+         ("--cfl", "0.7")),
+    Case("standing_wave", "standing wave", "{0}x{0}", 0, (16, 32, 64, 128), "order 1"),
+    Case("standing_wave", "standing wave", "{0}x{0}", 1, (8, 16, 32, 64), "order 2.0"),
+    Case("standing_wave", "standing wave", "{0}x{0}", 2, (4, 8, 16, 32), "order 3.0"),
+    Case("lynch_gray", "Lynch and Gray's channel", "{}x2", 0, (16, 32, 64, 128), "order 1"),
+    Case("lynch_gray", "Lynch and Gray's channel", "{}x2", 1, (16, 32, 64), "order 2"),
+    Case("lynch_gray", "Lynch and Gray's channel", "{}x2", 2, (8, 16, 32), "order 3"),
+    Case("bump", "flow over a bump, q = 1.53", "{}x1", 0, (50, 100, 200, 400), "order 1", 1),
+    Case("bump", "flow over a bump, q = 1.53", "{}x1", 1, (50, 100, 200), "order 2", 1),
+    Case("bump_shock", "flow over a bump with a jump, q = 0.18", "{}x1", 0, (50, 100, 200, 400), "order 1",
+         1),
+)  # fmt: skip
+
+
+def run(*words: str) -> dict:
+    """The result of fm_shallow_water, which has to be valid."""
+    with tempfile.NamedTemporaryFile(suffix=".json") as file:
+        command = [str(paths.program("shallow_water")), *words, "--warmup", "0", "--json", file.name]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            raise SystemExit(f"{' '.join(command)}: {done.stderr or done.stdout}")
+        return json.loads(Path(file.name).read_text(encoding="utf-8"))
+
+
+def errors(case: Case) -> list[float]:
+    """Of a case, from the coarsest mesh to the finest."""
+    found = []
+    for cells in case.cells:
+        mesh = "rectangle:" + case.mesh.format(cells)
+        words = ("--case", case.name, "--mesh", mesh, "--order", str(case.order), *DOUBLE, *case.words)
+        notes = "\n".join(run(*words)["notes"])
+        match = re.search(r"elevation L2 (\S+), depth L1 (\S+),", notes)
+        found.append(float(match[case.metric + 1]))
+    return found
+
+
+def rates(values: Sequence[float]) -> list[float]:
+    """Orders of convergence from one mesh to the next, each twice as fine."""
+    return [log2(coarse / fine) for coarse, fine in pairwise(values)]
+
+
+def table(found: dict[Case, list[float]]) -> str:
+    lines = ["| case | order | cells | relative error | rate | expected |", "|---|---|---|---|---|---|"]
+    for case, values in found.items():
+        cells = ", ".join(case.mesh.format(n) for n in case.cells)
+        shown = ", ".join(f"{value:.3g}" for value in values)
+        rate = ", ".join(f"{value:.2f}" for value in rates(values))
+        kind = "depth, L1" if case.metric else "elevation, L2"
+        lines.append(
+            f"| {case.title} | p{case.order} | {cells} | {shown} ({kind}) | {rate} | {case.expected} |"
+        )
+    return "\n".join(lines)
+
+
+def curves(folder: Path) -> dict[int, list[tuple[float, float]]]:
+    """(hours, elevation [m]) at each station."""
+    found: dict[int, list[tuple[float, float]]] = {}
+    with (folder / "stations.csv").open(encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            point = (float(row["time_s"]) / 3600, float(row["xi_m"]))
+            found.setdefault(int(row["station"]), []).append(point)
+    return found
+
+
+def difference(one: dict, other: dict) -> float:
+    """Root of the mean square of the difference of curves over the last 12 hours [m]; the times of one."""
+    from numpy import interp
+
+    squares = []
+    for station, points in one.items():
+        hours, levels = zip(*other[station], strict=True)
+        squares += [(xi - interp(hour, hours, levels)) ** 2 for hour, xi in points if hour >= HOURS - 12]
+    return sqrt(sum(squares) / len(squares))
+
+
+def tides(mesh: Path, folder: Path) -> dict[tuple[int, int], dict]:
+    """Curves by order and refinement of four days on a mesh."""
+    found = {}
+    tool = str(paths.program("shallow_water").with_name("fabricmark-mesh"))
+    for times in (1, 2, 4):
+        finer = folder / f"{times}.14"
+        subprocess.run([tool, "refine", str(mesh), str(finer), "--times", str(times)], check=True, stdout=-3)
+        for order in (0, 1) if times <= 2 else (0,):
+            out = folder / f"p{order}-{times}"
+            words = ("--order", str(order), "--hours", str(HOURS), "--fields", str(out), "--snapshots", "0")
+            run("--mesh", str(finer), *words, "--data-type", "double")
+            found[order, times] = curves(out)
+    return found
+
+
+def tides_table(found: dict[tuple[int, int], dict]) -> str:
+    lines = ["| order | refined | RMS to the next, hours 84 to 96 [mm] | rate |", "|---|---|---|---|"]
+    for order in (0, 1):
+        times = sorted(k for o, k in found if o == order)
+        steps = [difference(found[order, a], found[order, b]) for a, b in pairwise(times)]
+        for i, (k, step) in enumerate(zip(times, steps, strict=False)):
+            rate = f"{log2(steps[i - 1] / step):.2f}" if i else ""
+            lines.append(f"| p{order} | {k} to {2 * k} | {1e3 * step:.2f} | {rate} |")
+    return "\n".join(lines)
+
+
+def picture(draw, size: tuple[float, float]) -> bytes:
+    from matplotlib import rc_context
+    from matplotlib.figure import Figure
+
+    with rc_context({"font.size": 9, "axes.axisbelow": True, "svg.fonttype": "none", "svg.hashsalt": NAME}):
+        figure = Figure(figsize=size, layout="constrained")
+        draw(figure)
+        buffer = BytesIO()
+        figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None, "Title": NAME})
+    return buffer.getvalue()
+
+
+def draw_errors(found: dict[Case, list[float]]):
+    def draw(figure) -> None:
+        names = list(dict.fromkeys(case.name for case in found))
+        for axes, name in zip(figure.subplots(1, len(names)), names, strict=True):
+            for case, values in found.items():
+                if case.name != name:
+                    continue
+                colour = PALETTE[case.order]
+                axes.loglog(case.cells, values, "o-", color=colour, label=f"p{case.order}", base=2)
+                ideal = [values[-1] * (case.cells[-1] / n) ** (case.order + 1) for n in case.cells]
+                axes.loglog(case.cells, ideal, ":", color=GREY, base=2)
+                title = case.title
+            if name == "stoker":
+                axes.loglog(tuple(STOKER), tuple(STOKER.values()), "x", color=GREY, label="expected", base=2)
+            axes.set_title(title.replace(", ", ",\n").replace(" with", "\nwith"), fontsize=9)
+            axes.set_xlabel("cells along x")
+            axes.set_yscale("log")
+            axes.grid(True, color="#e2e2e2", linewidth=0.6)
+            axes.legend(frameon=False, fontsize=8)
+        figure.axes[0].set_ylabel("relative error (dotted: order p + 1)")
+
+    return draw
+
+
+def draw_tides(found: dict[tuple[int, int], dict]):
+    def draw(figure) -> None:
+        for number, axes in enumerate(figure.subplots(2, 2, sharex=True).flat, 1):
+            for (order, times), by_station in found.items():
+                hours, levels = zip(*by_station[number], strict=True)
+                style = "-" if order == 0 else "--"
+                label = f"p{order}, refined {times}"
+                axes.plot(
+                    hours, levels, style, color=PALETTE[times.bit_length() - 1], label=label, linewidth=0.9
+                )
+            axes.set_title(f"station {number}", fontsize=9)
+            axes.set_xlim(HOURS - 36, HOURS)
+            axes.grid(True, color="#e2e2e2", linewidth=0.6)
+        figure.supylabel("surface elevation [m]")
+        figure.supxlabel("hours")
+        handles, labels = figure.axes[0].get_legend_handles_labels()
+        figure.legend(handles, labels, loc="outside lower center", ncols=4, frameon=False)
+
+    return draw
+
+
+def between(text: str, mark: str, content: str) -> str:
+    """The text with this between a mark and the end behind it."""
+    before, found, after = text.partition(mark)
+    if not found or END not in after:
+        raise SystemExit(f"{NAME}.md has no lines {mark} and {END}")
+    return f"{before}{mark}\n{content}\n{END}{after.partition(END)[2]}"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--mesh", type=Path, help="an ADCIRC grid with tides (fort.14)")
+    mesh = parser.parse_args().mesh
+    page = DOCS / f"{NAME}.md"
+    found = {case: errors(case) for case in CASES}
+    text = between(page.read_text(encoding="utf-8"), MARK, table(found))
+    paths.write_atomically(DOCS / f"{NAME}.svg", picture(draw_errors(found), (12.5, 3.4)))
+    if mesh is not None:
+        with tempfile.TemporaryDirectory() as folder:
+            by = tides(mesh, Path(folder))
+        text = between(text, TIDES_MARK, tides_table(by))
+        paths.write_atomically(DOCS / "shallow_water_tides.svg", picture(draw_tides(by), (9, 5.5)))
+    paths.write_atomically(page, text)
+    print(table(found))
+
+
+if __name__ == "__main__":
+    main()
