@@ -16,6 +16,7 @@ HELP = {
     "devices": "Numbers of devices: 16, 1,4,16 or 1..64 (powers of two; on a grid: squares).",
     "set": "A parameter (size=2^27) or a value of the system (network.latency=1us); may be repeated.",
     "sweep": "Values of one, as a:b[:step] or a:b:xFACTOR (default x2); may be repeated.",
+    "mesh": "The mesh of an application, as --set mesh=bay:27136 says it, too.",
     "scaling": "weak: sizes are those of one device; strong: of all together.",
 }
 
@@ -32,6 +33,7 @@ def predict(
     devices: Annotated[str, typer.Option(help=HELP["devices"])] = "1",
     settings: Annotated[list[str] | None, typer.Option("--set", help=HELP["set"])] = None,
     sweep: Annotated[list[str] | None, typer.Option(help=HELP["sweep"])] = None,
+    mesh: Annotated[str | None, typer.Option(help=HELP["mesh"])] = None,
     transport: Annotated[str | None, typer.Option(help="cpu, host, channels, accl-udp, ...")] = None,
     board: Annotated[str | None, typer.Option(help="Which of the system's kinds of devices.")] = None,
     scaling: Annotated[str, choices.one_of(points.SCALING, HELP["scaling"])] = points.WEAK,
@@ -45,10 +47,10 @@ def predict(
         raise FabricmarkError(f"there is no scaling {scaling}", f"use {' or '.join(points.SCALING)}")
     if plot_file is not None:
         view.check_picture(plot_file)
-    found = device_limits.with_limits(systems.load(system, profile, board))
+    found = device_limits.with_limits(systems.load_for(name, system, profile, board))
     over = points.transport_of(name, found, transport)
     request = points.PredictionRequest(name, found, over, scaling)
-    words = options.settings(settings or [])
+    words = options.settings([*(settings or []), *([f"mesh={mesh}"] if mesh is not None else [])])
     given = dict(zip(words, points.numbers(name, list(words.items())), strict=True))
     of_system = {key: value for key, value in given.items() if "." in key}
     of_benchmark = {key: value for key, value in given.items() if "." not in key}

@@ -133,7 +133,9 @@ OF_BOARD = {
 BITSTREAM = {
     "clock": Key("hertz", "kernel_hz", "of the kernel"),
     "synthesis_time": Key("seconds", "", "how long the tools took"),
-    "pipeline_depth": Key(COUNT, "pipeline_cycles", "cycles from a step's last element to what follows from it"),
+    "pipeline_depth": Key(
+        COUNT, "pipeline_cycles", "cycles from a step's last element to what follows from it"
+    ),
     "fitted.element_operations": Key(
         COUNT, "element_operations", "floating-point operations of an element, as its authors counted"
     ),
