@@ -153,13 +153,13 @@ def test_wrong_input_gets_one_line(water, boards, words, said):
 
 
 @FULL
-def test_64_devices_and_312_000_elements(water, tmp_path):
+def test_64_devices_in_time_alone_and_48_that_compute(water, tmp_path):
     def grown(document):
         for kind in document["topology"]:
             kind["most_devices"] = 64
 
     system = exported(tmp_path, "noctua2", grown)
-    way = ("--transport", "accl-udp", "--system", system, "--steps", 1000)
-    water.run("--mesh", "bay:434176", "--ranks", 64, "--timing-only", *way)
-    done = water.valid("--mesh", "bay:312320", "--ranks", 48, "--repetitions", 1, "--warmup", 0, *way)
+    way = ("--transport", "accl-udp", "--system", system, "--repetitions", 1, "--warmup", 0)
+    assert water.run("--mesh", "bay:434176", "--ranks", 64, "--timing-only", "--steps", 300, *way).code == 0
+    done = water.valid("--mesh", "bay:312320", "--ranks", 48, "--steps", 100, *way)
     assert {one["name"] for one in done.document["verdicts"]} >= {"mass", "halos"}

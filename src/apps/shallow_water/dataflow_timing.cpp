@@ -83,8 +83,7 @@ class DataflowTiming final : public runtime::Benchmark {
     if (ranks.is_root()) {
       const mesh::Mesh mesh = make_problem(parameters).mesh;
       const std::vector<std::int32_t> part_of = mesh::partition(mesh, ranks.size());
-      for (int rank = 0; rank < ranks.size(); ++rank) {
-        const DevicePart part = device_part(mesh, part_of, rank);
+      for (const DevicePart& part : device_parts(mesh, part_of, ranks.size())) {
         const auto add = [&](std::size_t number) { numbers.push_back(static_cast<std::int32_t>(number)); };
         add(part.core);
         add(part.own);

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <map>
+#include <utility>
 
 #include "base/error.hpp"
 
@@ -120,18 +122,38 @@ DevicePart device_part(const LocalMesh& local, int devices, int rank) {
   return part;
 }
 
-DevicePart device_part(const mesh::Mesh& mesh, const std::vector<std::int32_t>& part_of, int rank) {
-  const mesh::Part own = mesh::part(mesh, part_of, rank);
-  const int parts = *std::ranges::max_element(part_of) + 1;
-  DevicePart part;
-  part.core = own.core;
-  part.own = own.elements.size();
-  part.outer = mesh::part_costs(mesh, part_of, parts)[static_cast<std::size_t>(rank)].outer_edges;
-  for (const mesh::Part::Neighbour& neighbour : own.neighbours) {
-    part.neighbours.push_back({neighbour.part, neighbour.send.size(), neighbour.receive.size()});
+std::vector<DevicePart> device_parts(const mesh::Mesh& mesh, const std::vector<std::int32_t>& part_of,
+                                     int parts) {
+  std::vector<DevicePart> found(static_cast<std::size_t>(parts));
+  const std::vector<mesh::PartCost> costs = mesh::part_costs(mesh, part_of, parts);
+  for (std::size_t part = 0; part < found.size(); ++part) {
+    found[part].core = costs[part].core();
+    found[part].own = costs[part].elements;
+    found[part].outer = costs[part].outer_edges;
   }
-  put_in_order(part.neighbours, parts, rank);
-  return part;
+  // Which part sends which element to which other one.
+  std::vector<std::array<std::int32_t, 3>> sends;
+  for (const mesh::Edge& edge : mesh::edges_of(mesh)) {
+    if (edge.right < 0) continue;
+    const std::int32_t left = part_of[static_cast<std::size_t>(edge.left)];
+    const std::int32_t right = part_of[static_cast<std::size_t>(edge.right)];
+    if (left == right) continue;
+    sends.push_back({left, right, edge.left});
+    sends.push_back({right, left, edge.right});
+  }
+  std::ranges::sort(sends);
+  const auto repeated = std::ranges::unique(sends);
+  sends.erase(repeated.begin(), repeated.end());
+  std::map<std::pair<std::int32_t, std::int32_t>, std::size_t> sent;
+  for (const auto& [from, to, element] : sends) ++sent[{from, to}];
+  for (const auto& [way, count] : sent) {
+    const auto& [from, to] = way;
+    found[static_cast<std::size_t>(from)].neighbours.push_back({to, count, sent.at({to, from})});
+  }
+  for (int part = 0; part < parts; ++part) {
+    put_in_order(found[static_cast<std::size_t>(part)].neighbours, parts, part);
+  }
+  return found;
 }
 
 std::optional<AlikeParts> alike_parts(const std::string& mesh, int devices) {

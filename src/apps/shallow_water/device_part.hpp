@@ -46,8 +46,9 @@ struct DevicePart {
 
 /// Of a rank's part of a mesh, whose arrays have no padding.
 DevicePart device_part(const LocalMesh& local, int devices, int rank);
-/// The numbers alone.
-DevicePart device_part(const mesh::Mesh& mesh, const std::vector<std::int32_t>& part_of, int rank);
+/// The numbers alone, of all parts of a mesh.
+std::vector<DevicePart> device_parts(const mesh::Mesh& mesh, const std::vector<std::int32_t>& part_of,
+                                     int parts);
 
 /// Parts that are all alike and made of nothing, as in a row of Meyer 2024, Tables A.1 and A.2: of each
 /// E_core, S and D_ext, and N_max other devices, or one less for the last of an odd number.
