@@ -196,10 +196,10 @@ def draw_tides(found: dict[tuple[int, int], dict]):
                     hours, levels, style, color=PALETTE[times.bit_length() - 1], label=label, linewidth=0.9
                 )
             axes.set_title(f"station {number}", fontsize=9)
+            axes.set_xlabel("hours" if number > 2 else "")
             axes.set_xlim(HOURS - 36, HOURS)
             axes.grid(True, color="#e2e2e2", linewidth=0.6)
         figure.supylabel("surface elevation [m]")
-        figure.supxlabel("hours")
         handles, labels = figure.axes[0].get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside lower center", ncols=4, frameon=False)
 

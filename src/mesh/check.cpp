@@ -74,7 +74,7 @@ void check_pair(const Mesh& mesh, const HalfEdge& first, const HalfEdge& second,
   const auto& a = mesh.elements[static_cast<std::size_t>(first.element)];
   const auto& b = mesh.elements[static_cast<std::size_t>(second.element)];
   const auto start = [](const std::array<std::int32_t, 3>& nodes, const HalfEdge& half) {
-    return nodes[static_cast<std::size_t>(half.side)];
+    return nodes[half.side == 0 ? 0U : half.side == 1 ? 1U : 2U];
   };
   if (start(a, first) != start(b, second)) return;
   const auto one = origin.element(static_cast<std::size_t>(first.element));

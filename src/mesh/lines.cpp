@@ -7,6 +7,7 @@
 #include <charconv>
 #include <fstream>
 #include <iterator>
+#include <memory>
 
 namespace fabricmark::mesh {
 
@@ -56,8 +57,8 @@ T Lines::parsed(const char* complaint) {
   }
   if (plain.starts_with('+')) plain.remove_prefix(1);
   T value{};
-  const char* const end = plain.data() + plain.size();
-  const auto [stopped, error] = std::from_chars(plain.data(), end, value);
+  const char* const end = std::to_address(plain.end());
+  const auto [stopped, error] = std::from_chars(std::to_address(plain.begin()), end, value);
   if (error != std::errc{} || stopped != end)
     throw wrong(fmt::format("'{}' is {}; here stands {}", shown(field), complaint, wanted_));
   line_.remove_prefix(field.size());
@@ -73,10 +74,11 @@ Error Lines::wrong(const std::string& cause, const std::string& remedy) const {
 }
 
 std::string text_of(const std::filesystem::path& path, const std::string& remedy) {
-  std::ifstream file(path, std::ios::binary);
   std::error_code ignored;
-  if (!file || std::filesystem::is_directory(path, ignored))
+  if (!std::filesystem::is_regular_file(path, ignored))  // a device or a pipe may have no end
     throw bad_use("cannot read " + path.string(), remedy);
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw bad_use("cannot read " + path.string(), remedy);
   return {std::istreambuf_iterator<char>(file), {}};
 }
 

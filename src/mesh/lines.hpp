@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "base/error.hpp"
 
@@ -19,7 +20,7 @@ class Lines {
   [[nodiscard]] bool at_end() const { return text_.empty(); }
   /// What is left could not hold so many lines.
   [[nodiscard]] bool is_too_short_for(std::int64_t lines) const {
-    return lines > static_cast<std::int64_t>(text_.size());
+    return std::cmp_greater(lines, text_.size());
   }
 
   /// Goes on to the next line; `wanted` is what should stand there. Throws Error (bad use) at the end.
@@ -44,7 +45,7 @@ class Lines {
   std::int32_t number_ = 0;
 };
 
-/// All of a file. Throws Error (bad use), with this remedy, where it cannot be read.
+/// All of a regular file. Throws Error (bad use), with this remedy, where it cannot be read.
 std::string text_of(const std::filesystem::path& path, const std::string& remedy);
 
 }  // namespace fabricmark::mesh

@@ -187,7 +187,7 @@ std::vector<std::int32_t> partition(const Mesh& mesh, int parts) {
   static std::mutex only_one;
   static std::pair<std::string, std::vector<std::int32_t>> last;
   const std::string key = key_of(mesh, parts);
-  const std::lock_guard lock(only_one);
+  const std::scoped_lock lock(only_one);
   if (last.first != key) last = {key, best_partition(mesh, parts)};
   return last.second;
 }

@@ -68,7 +68,7 @@ Quality quality(const Mesh& mesh) {
     if (angle < found.smallest_angle_degrees) found.worst_element = which;
     found.smallest_angle_degrees = std::min(found.smallest_angle_degrees, angle);
     found.mean_smallest_angle_degrees += angle / static_cast<double>(mesh.element_count());
-    found.worst_aspect = std::max(found.worst_aspect, longest / (2 * std::sqrt(3.0) * inner_radius));
+    found.worst_aspect = std::max(found.worst_aspect, longest / (2 * std::numbers::sqrt3 * inner_radius));
     found.area_m2 += shape.area;
     found.smallest_area_m2 = std::min(found.smallest_area_m2, shape.area);
     found.largest_area_m2 = std::max(found.largest_area_m2, shape.area);

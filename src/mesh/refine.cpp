@@ -23,9 +23,9 @@ void check_refined(std::int64_t elements) {
 /// The nodes of a subdivided mesh that lie on edges and inside of elements of the coarse one.
 class SubdividedNodes {
  public:
-  SubdividedNodes(const Mesh& mesh, int k, Mesh& fine) : k_(k), edges_(edges_of(mesh)), first_on_edge_() {
+  SubdividedNodes(const Mesh& mesh, int k, Mesh& fine)
+      : k_(k), edges_(edges_of(mesh)), first_on_edge_(static_cast<std::int32_t>(mesh.node_count())) {
     edge_at_.resize(mesh.element_count());
-    first_on_edge_ = static_cast<std::int32_t>(mesh.node_count());
     for (std::size_t i = 0; i < edges_.size(); ++i) {
       const Edge& edge = edges_[i];
       const auto place = static_cast<std::int32_t>(i);
@@ -52,8 +52,8 @@ class SubdividedNodes {
   /// The node `step` of k steps along a side of an element, 0 and k not among them.
   [[nodiscard]] std::int32_t on_side(std::size_t element, std::size_t side, int step) const {
     const auto edge = static_cast<std::size_t>(edge_at_[element][side]);
-    const bool forward = static_cast<std::size_t>(edges_[edge].left) == element &&
-                         static_cast<std::size_t>(edges_[edge].left_side) == side;
+    const bool forward =
+        std::cmp_equal(edges_[edge].left, element) && std::cmp_equal(edges_[edge].left_side, side);
     return on_edge(edge, forward ? step : k_ - step);
   }
 
@@ -295,7 +295,7 @@ Mesh subdivided(const Mesh& mesh, int k) {
 }
 
 Mesh bisected(const Mesh& mesh, std::int64_t elements) {
-  if (elements < static_cast<std::int64_t>(mesh.element_count()))
+  if (std::cmp_less(elements, mesh.element_count()))
     throw bad_use("refining " + std::to_string(mesh.element_count()) + " elements cannot give " +
                       std::to_string(elements),
                   "ask for more than there are");

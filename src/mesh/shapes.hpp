@@ -21,7 +21,7 @@ struct Sides {
 Mesh rectangle(std::int32_t nx, std::int32_t ny, double lx, double ly, double depth, const Sides& sides = {});
 
 /// A made-up bay of exactly so many triangles: a mouth of 96 km, where the sea is, 48 km long, land
-/// around the rest; 12 m deep in the middle of the mouth, 2 m at the shore. Triangles are smaller towards the
+/// around the rest; 11 m deep in the middle of the mouth, 2 m at the shore. Triangles are smaller towards the
 /// head. The same for the same number on every machine but for the last bits of its coordinates. Throws Error
 /// (bad use) for fewer than 2.
 Mesh bay(std::int64_t elements);

@@ -128,11 +128,12 @@ Tides read_tides(const std::filesystem::path& path, const std::optional<std::fil
       throw lines.wrong("an equilibrium argument is not taken", "add it to the phases and write 0");
     tides.constituents.push_back(tide);
   }
-  if (amplitudes) {
-    read_edge_amplitudes(*amplitudes, tides);
-  } else if (!read_amplitudes(lines, tides)) {
-    throw bad_use(path.string() + " ends before the amplitudes of the tides",
-                  "name a fort.17 that has them at its end, too");
+  const auto beside = amplitudes.value_or(std::filesystem::path(path).replace_extension(".17"));
+  if (amplitudes || !read_amplitudes(lines, tides)) {
+    if (!amplitudes && !std::filesystem::is_regular_file(beside))
+      throw bad_use(path.string() + " ends before the amplitudes of the tides",
+                    "put a fort.17 that has them at its end beside it");
+    read_edge_amplitudes(beside, tides);
   }
   for (std::size_t i = 0; i < factors.size(); ++i) tides.constituents[i].amplitude_m *= factors[i];
   return tides;

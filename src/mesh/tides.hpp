@@ -29,10 +29,10 @@ using Station = std::array<double, 2>;
 Tides abaco_tides();
 
 /// Tides in ADCIRC's format fort.15: names, frequencies and nodal factors of what is forced at open
-/// boundaries, and amplitude and phase [degrees] of each at the boundary's nodes. Files that end before these
-/// (as the one of the bight of Abaco does) have them in `amplitudes`: the last lines of a fort.17, one a sea
-/// edge, constituent after constituent. Throws Error (bad use) that names the line, also where amplitudes
-/// differ along the boundary.
+/// boundaries, and amplitude and phase [degrees] of each at the boundary's nodes. Where a file ends before
+/// these (as the one of the bight of Abaco does), `amplitudes` has them, by default the file beside it that
+/// ends in .17: the last lines of a fort.17, one a sea edge, constituent after constituent. Throws Error (bad
+/// use) that names the line, also where amplitudes differ along the boundary.
 Tides read_tides(const std::filesystem::path& path,
                  const std::optional<std::filesystem::path>& amplitudes = {});
 

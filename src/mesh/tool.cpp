@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 
 #include "base/atomic_file.hpp"
@@ -31,6 +32,7 @@ struct Wanted {
   bool halve = false;
   std::int64_t elements = 0;
   int parts = 1;
+  std::string amplitudes;
   bool in_order = false;
 };
 
@@ -77,7 +79,21 @@ Mesh refined(const Mesh& mesh, const Wanted& wanted) {
   return bisected(mesh, wanted.halve ? 2 * elements : wanted.elements);
 }
 
+Json tides_json(const Wanted& wanted) {
+  std::optional<std::filesystem::path> amplitudes;
+  if (!wanted.amplitudes.empty()) amplitudes = wanted.amplitudes;
+  Json list = Json::array();
+  for (const Constituent& tide : read_tides(wanted.mesh, amplitudes).constituents) {
+    list.push_back({{"name", tide.name},
+                    {"amplitude_m", tide.amplitude_m},
+                    {"phase_rad", tide.phase_rad},
+                    {"frequency_rad_per_s", tide.frequency_rad_per_s}});
+  }
+  return {{"tides", list}};
+}
+
 Json answer(const CLI::App& command, const Wanted& wanted) {
+  if (command.get_name() == "tides") return tides_json(wanted);
   Mesh mesh = named_mesh(wanted.mesh);
   const std::string& name = command.get_name();
   if (name == "refine") mesh = refined(mesh, wanted);
@@ -118,6 +134,9 @@ void add_commands(CLI::App& app, Wanted& wanted) {
   CLI::App& partition = add_command(app, wanted, "partition", "cut a mesh into parts");
   partition.add_option("--parts", wanted.parts, "how many")->required();
   partition.add_option("--output", wanted.output, "the .npy with the part of each element");
+  CLI::App& tides = *app.add_subcommand("tides", "tell the tides of a fort.15");
+  tides.add_option("file", wanted.mesh, "the fort.15")->required();
+  tides.add_option("amplitudes", wanted.amplitudes, "a fort.17 that has them; default: the one beside it");
   add_command(app, wanted, "arrays", "write a mesh as arrays of NumPy")
       .add_option("output", wanted.output, "the folder to be written")
       ->required();

@@ -7,7 +7,7 @@ import sys
 import pytest
 from conftest import REPOSITORY
 
-MODULES = ("against", "common", "pairs", "hpcc", "cases")
+MODULES = ("against", "anuga_peer", "common", "pairs", "hpcc", "cases")
 
 
 @pytest.fixture(autouse=True)

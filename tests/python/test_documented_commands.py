@@ -8,6 +8,7 @@ import subprocess
 import sys
 
 import log_samples
+import meshes
 import pytest
 import samples
 from conftest import REPOSITORY
@@ -30,6 +31,10 @@ NOT_RUN = {
             "mpirun -n 1 -wdir cables/0 $program : -n 1 -wdir cables/1 $program",
         ),
         "needs the emulator; test_programs_channels.py runs the same",
+    ),
+    **dict.fromkeys(
+        ("fabricmark mesh convert bay:1000 bay.vtu", "fabricmark mesh convert model.msh model.14"),
+        "installs a library from PyPI; test_mesh_formats.py runs the same",
     ),
     "fm_stream --power rapl": "needs counters that may be read; test_programs_power.py has stand-ins",
 }
@@ -85,6 +90,7 @@ def clone(tmp_path_factory):
             (folder / name / f"{number}.json").write_text(json.dumps(document))
     for name in ("old.log", "new.log"):
         (folder / name).write_text(log_samples.LATENCY)
+    meshes.write_stations(folder / "reference.csv")
     (folder / "my").mkdir()
     shutil.copy(REPOSITORY / "systems/noctua1.toml", folder / "my/system.toml")
     shutil.copy(REPOSITORY / "data/published/hpcc_fpga_2021.csv", folder / "OTHER.csv")

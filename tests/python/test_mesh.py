@@ -62,6 +62,10 @@ def test_parts(place):
     [
         (["check", "/nowhere.14"], "cannot read /nowhere.14"),
         (["check", "."], "cannot read ."),
+        (["check", "/dev/zero"], "cannot read /dev/zero"),
+        (["check", "a\nb.14"], "cannot read a b.14; name a mesh"),
+        (["plot", "bay:10", "x.png", "--parts", 11], "does not have 11 parts"),
+        (["plot", "bay:10", "/proc/x.png"], "cannot write /proc/x.png"),
         (["check", "bay:1"], "a bay of 1 elements cannot be"),
         (["check", "bay:x"], "names no bay"),
         (["generate", "bay:99999999999", "x.14"], "too large"),
@@ -149,6 +153,18 @@ def test_the_bight_of_abaco(place):
         assert (fine["land_edges"], fine["sea_edges"]) == (118 * times, 38 * times)
     answer = tool.ask("arrays", ABACO, place.folder / "arrays")
     assert answer["stations"][0] == [38666.66, 49333.32]
+
+
+@pytest.mark.skipif(not ABACO.exists(), reason="the mesh of the bight of Abaco is not here")
+def test_the_tides_of_the_bight_of_abaco(place):
+    """Its fort.15 has names and frequencies only; amplitudes and phases stand in the fort.17 beside it."""
+    tides = tool.ask("tides", ABACO.with_suffix(".15"))["tides"]
+    assert [tide["name"] for tide in tides] == ["O1", "K1", "N2", "M2", "S2"]
+    assert [tide["amplitude_m"] for tide in tides] == [0.075, 0.095, 0.1, 0.395, 0.06]
+    degrees = [numpy.degrees(tide["phase_rad"]) for tide in tides]
+    assert degrees == pytest.approx([194.806, 206.265, 340, 0, 42.9718])
+    frequencies = [6.7597751162e-5, 7.2921165921e-5, 1.37879713787e-4, 1.40518917083e-4, 1.45444119418e-4]
+    assert [tide["frequency_rad_per_s"] for tide in tides] == frequencies
 
 
 @pytest.mark.full

@@ -172,6 +172,13 @@ def test_a_wrong_field_is_found(program, kind):
     assert any(name.startswith("steps") for name in failed(done))
 
 
+def test_every_check_finds_its_fault(program):
+    assert "mass" in failed(program.run(*SHORT, "--case", "mass", "--inject-fault", "scale"))
+    lake = (*SHORT, "--case", "lake", "--ranks", 2, "--inject-fault")
+    assert "elevation at rest" in failed(program.run(*lake, "element"))
+    assert "velocity at rest" in failed(program.run(*lake, "blank@1"))
+
+
 def test_a_wrong_element_is_named(program):
     done = program.run(*SHORT, "--inject-fault", "element")
     worst = verdicts(done)["steps 36 to 40"]["worst"]

@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <unistd.h>
+
 #include <array>
 #include <chrono>
 #include <filesystem>
@@ -180,7 +182,9 @@ TEST(MeshFiles, FuzzedShortly) { fuzz(3000, std::chrono::seconds(0)); }
 TEST(MeshFiles, DISABLED_FuzzedForAMinute) { fuzz(3000, std::chrono::seconds(60)); }
 
 std::filesystem::path written(const std::string& name, const std::string& text) {
-  const auto path = std::filesystem::path(testing::TempDir()) / name;
+  const auto folder = std::filesystem::path(testing::TempDir()) / ("mesh-" + std::to_string(getpid()));
+  std::filesystem::create_directories(folder);
+  const auto path = folder / name;
   std::ofstream(path) << text;
   return path;
 }
@@ -199,9 +203,11 @@ TEST(MeshFiles, Tides) {
   const auto cut = written("cut.15", forcing);
   EXPECT_THROW(read_tides(cut), Error);
   const auto edges =
-      written("fort.17", "2 ! NUMBER OF OPEN SEA EDGES\n1 3\n2 4\n.5 90\n.5 90\n.25 1\n.25 1\n");
+      written("cut.17", "2 ! NUMBER OF OPEN SEA EDGES\n1 3\n2 4\n.5 90\n.5 90\n.25 1\n.25 1\n");
   EXPECT_DOUBLE_EQ(read_tides(cut, edges).constituents[1].amplitude_m, 0.25);
+  EXPECT_DOUBLE_EQ(read_tides(cut).constituents[0].amplitude_m, 0.55);  // it lies beside
   EXPECT_THROW(read_tides("/nowhere/fort.15"), Error);
+  std::filesystem::remove_all(cut.parent_path());
 }
 
 TEST(MeshFiles, StationsLieInside) {

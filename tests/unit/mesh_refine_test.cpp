@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <thread>
 
 #include "base/error.hpp"
 #include "mesh/check.hpp"
@@ -98,6 +99,20 @@ TEST(MeshPartition, CostsAreThoseOfTheParts) {
     EXPECT_EQ(part_of, partition(bay(2500), count));
     partition(mesh, count + 1);  // what the last call kept is not taken for another one
     EXPECT_EQ(part_of, partition(mesh, count));
+  }
+}
+
+TEST(MeshPartition, RanksOfOneProcessGetTheSame) {
+  const Mesh mesh = bay(1234);
+  std::vector<std::vector<std::int32_t>> found(12);
+  {
+    std::vector<std::jthread> ranks;
+    for (std::size_t rank = 0; rank < found.size(); ++rank) {
+      ranks.emplace_back([&, rank] { found[rank] = partition(mesh, rank % 2 == 0 ? 6 : 7); });
+    }
+  }
+  for (std::size_t rank = 0; rank < found.size(); ++rank) {
+    EXPECT_EQ(found[rank], partition(mesh, rank % 2 == 0 ? 6 : 7)) << rank;
   }
 }
 

@@ -1,5 +1,5 @@
-// The kernels' numerics of shallow water, compiled as C++ with numbers that count what is done with them; once
-// for each ORDER.
+// The kernels' numerics of shallow water, compiled as C++ with numbers that count what is done with them;
+// once for each ORDER.
 #include <cmath>
 #include <initializer_list>
 
@@ -11,11 +11,13 @@ namespace {
 
 long operations = 0;
 
-/// A number; one that is written in the source is constant, and nothing is counted that a compiler leaves out.
+/// A number; one that is written in the source is constant, and nothing is counted that a compiler leaves
+/// out.
 class Counted {
  public:
   Counted() = default;
-  constexpr Counted(double value) : value_(value), is_constant_(true) {}  // NOLINT(google-explicit-constructor)
+  constexpr Counted(double value)
+      : value_(value), is_constant_(true) {}  // NOLINT(google-explicit-constructor)
   static Counted variable(double value) {
     Counted made(value);
     made.is_constant_ = false;
@@ -104,7 +106,7 @@ sw_numbers any_numbers(double xi) {
 template <>
 long operations_of_stage<ORDER>() {
   const auto some = [](double value) { return Counted::variable(value); };
-  const sw_stage stage{some(0.01),  some(0.5),   some(0.5), some(0.2),  some(0.2), some(0.3),
+  const sw_stage stage{some(0.01), some(0.5),   some(0.5), some(0.2),  some(0.2), some(0.3),
                        some(9.81), some(0.009), some(0),   some(3e-5), some(0.1)};
   const sw_element element = any_element();
   const sw_numbers own = any_numbers(0.1);

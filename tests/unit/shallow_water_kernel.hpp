@@ -2,8 +2,8 @@
 
 namespace fabricmark::shallow_water_kernel {
 
-/// Additions, subtractions, multiplications, divisions and square roots of an element in a stage with Rusanov's
-/// flux, of an element within the mesh; negative where the stage found trouble.
+/// Additions, subtractions, multiplications, divisions and square roots of an element in a stage with
+/// Rusanov's flux, of an element within the mesh; negative where the stage found trouble.
 template <int order>
 long operations_of_stage();
 template <>

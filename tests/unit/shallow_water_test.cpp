@@ -41,8 +41,12 @@ TEST(ShallowWaterBasis, HasTheGradientsOfItsValues) {
   constexpr double kStep = 1e-6;
   for (int mode = 0; mode < basis.modes(); ++mode) {
     const auto [by_r, by_s] = basis.gradient(mode, 0.2, 0.3);
-    EXPECT_NEAR(by_r, (basis.value(mode, 0.2 + kStep, 0.3) - basis.value(mode, 0.2 - kStep, 0.3)) / (2 * kStep), 1e-7);
-    EXPECT_NEAR(by_s, (basis.value(mode, 0.2, 0.3 + kStep) - basis.value(mode, 0.2, 0.3 - kStep)) / (2 * kStep), 1e-7);
+    EXPECT_NEAR(by_r,
+                (basis.value(mode, 0.2 + kStep, 0.3) - basis.value(mode, 0.2 - kStep, 0.3)) / (2 * kStep),
+                1e-7);
+    EXPECT_NEAR(by_s,
+                (basis.value(mode, 0.2, 0.3 + kStep) - basis.value(mode, 0.2, 0.3 - kStep)) / (2 * kStep),
+                1e-7);
   }
 }
 
@@ -96,7 +100,8 @@ TEST(ShallowWaterLocalMesh, PutsEveryNeighbourWhereItIs) {
         EXPECT_TRUE(!is_core || code / 4 < static_cast<std::int32_t>(local.own()));
         if (code < 0 || static_cast<std::size_t>(code / 4) >= local.own()) continue;
         // Seen from there it is this one.
-        const auto back = static_cast<std::size_t>(code % 4) * local.padded + static_cast<std::size_t>(code / 4);
+        const auto back =
+            static_cast<std::size_t>(code % 4) * local.padded + static_cast<std::size_t>(code / 4);
         EXPECT_EQ(local.codes[back], 4 * static_cast<std::int32_t>(place) + static_cast<std::int32_t>(side));
       }
     }
@@ -118,9 +123,11 @@ double error_of_wave(int cells, int order) {
   for (std::size_t element = 0; element < all.size(); ++element) {
     for (const VolumePoint& point : volume_points(4)) {
       double xi = 0;
-      for (int mode = 0; mode < basis.modes(); ++mode) xi += basis.value(mode, point.r, point.s) * end.at(0, mode, element);
+      for (int mode = 0; mode < basis.modes(); ++mode)
+        xi += basis.value(mode, point.r, point.s) * end.at(0, mode, element);
       const auto [x, y] = place_in(problem.mesh, element, point.r, point.s);
-      error += point.weight * area(problem.mesh, element) * std::pow(xi - problem.solution(x, y, kSteps * dt).xi, 2);
+      error += point.weight * area(problem.mesh, element) *
+               std::pow(xi - problem.solution(x, y, kSteps * dt).xi, 2);
     }
   }
   return std::sqrt(error);

@@ -19,9 +19,9 @@ def ask(*words: object) -> Mapping:
         raise FabricmarkError(f"cannot start {command[0]}: {error}", "build it again", ENVIRONMENT) from error
     if done.returncode == 0:
         return json.loads(done.stdout)
-    said = done.stderr.strip().splitlines()
-    if said and said[-1].startswith(_MARK):
-        cause, _, remedy = said[-1].removeprefix(_MARK).rpartition("; ")
+    _, is_its_own, line = done.stderr.rpartition(_MARK)  # several lines where a file's name is
+    if is_its_own:
+        cause, _, remedy = line.strip().rpartition("; ")
         raise FabricmarkError(cause, remedy, done.returncode)
     cause = f"fabricmark-mesh {ended.words(done.returncode, done.stderr)}"
     raise FabricmarkError(cause, "take a smaller mesh, or build again", ENVIRONMENT)

@@ -1,5 +1,6 @@
 """`fabricmark mesh`: meshes made, refined, converted, cut and drawn, with a report of their quality."""
 
+import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
@@ -8,6 +9,7 @@ import typer
 
 from fabricmark.base import paths, terminal
 from fabricmark.base.errors import FabricmarkError
+from fabricmark.base.progress import Steps
 from fabricmark.base.terminal import Column
 from fabricmark.mesh import drawing, formats, tool
 from fabricmark.mesh.arrays import load_array
@@ -24,8 +26,10 @@ app = typer.Typer(help="Meshes of triangles for the applications.", no_args_is_h
 @app.command("check")
 def check_command(mesh: Annotated[str, MESH], picture: Annotated[Path | None, PICTURE] = None) -> None:
     """Read a mesh and report its quality; a broken one is refused with its element and line."""
-    _report(mesh, tool.ask("check", mesh))
-    _draw(mesh, picture)
+    with _steps(picture) as steps:
+        answer = _asked(steps, "check", mesh)
+        _draw(steps, mesh, picture)
+    _report(mesh, answer, picture)
 
 
 @app.command("generate")
@@ -35,9 +39,11 @@ def generate_command(
     ordered: Annotated[bool, ORDERED] = False,
     picture: Annotated[Path | None, PICTURE] = None,
 ) -> None:
-    """Write a made-up bay: land around, one open side to the sea, depth from 2 to 12 m."""
-    _report(output, tool.ask("generate", mesh, output, *_ordered(ordered)))
-    _draw(str(output), picture)
+    """Write a made-up bay: land around, one open side to the sea, depth from 2 to 11 m."""
+    with _steps(picture) as steps:
+        answer = _asked(steps, "generate", mesh, output, *_ordered(ordered))
+        _draw(steps, str(output), picture)
+    _report(output, answer, picture)
 
 
 @app.command("refine")
@@ -59,8 +65,10 @@ def refine_command(
     words += ["--times", times] if times is not None else []
     words += ["--bisect"] if bisect else []
     words += ["--elements", elements] if elements is not None else []
-    _report(output, tool.ask("refine", mesh, output, *words))
-    _draw(str(output), picture)
+    with _steps(picture) as steps:
+        answer = _asked(steps, "refine", mesh, output, *words)
+        _draw(steps, str(output), picture)
+    _report(output, answer, picture)
 
 
 @app.command("convert")
@@ -87,10 +95,12 @@ def partition_command(
     picture: Annotated[Path | None, PICTURE] = None,
 ) -> None:
     """Cut a mesh into parts and report what each computes and exchanges."""
-    words = ["--output", output] if output is not None else []
-    answer = tool.ask("partition", mesh, "--parts", parts, *words)
+    with tempfile.TemporaryDirectory() as scratch, _steps(picture) as steps:
+        part_of = output if output is not None else Path(scratch) / "part_of.npy"
+        answer = _asked(steps, "partition", mesh, "--parts", parts, "--output", part_of)
+        _draw(steps, mesh, picture, part_of)
     _report_parts(answer["parts"])
-    _draw(mesh, picture, parts)
+    _say_picture(picture)
 
 
 @app.command("plot")
@@ -102,14 +112,32 @@ def plot_command(
     ] = None,
 ) -> None:
     """Draw a mesh: its depth, or the map of its parts."""
-    _draw(mesh, picture, parts)
+    with tempfile.TemporaryDirectory() as scratch, _steps(picture) as steps:
+        part_of = None
+        if parts is not None:
+            part_of = Path(scratch) / "part_of.npy"
+            _asked(steps, "partition", mesh, "--parts", parts, "--output", part_of)
+        _draw(steps, mesh, picture, part_of)
+    _say_picture(picture)
+
+
+def _steps(picture: Path | None) -> Steps:
+    return Steps(1 if picture is None else 2)
+
+
+def _asked(steps: Steps, *words: object) -> Mapping:
+    """What the tool answers, as one step."""
+    steps.begin(f"{words[0]} {words[1]}")
+    answer = tool.ask(*words)
+    steps.end()
+    return answer
 
 
 def _ordered(ordered: bool) -> list[object]:
     return ["--ordered"] if ordered else []
 
 
-def _report(name: object, answer: Mapping) -> None:
+def _report(name: object, answer: Mapping, picture: Path | None = None) -> None:
     """A line for each group of numbers."""
     q = answer["quality"]
     out = terminal.console()
@@ -138,6 +166,7 @@ def _report(name: object, answer: Mapping) -> None:
         ["CFL step at rest", f"{q['step_at_rest_s']:.4g} s for order 0 and a factor of 1"],
     ]
     terminal.show(out, [Column("quality", key=True), Column("value", prose=True)], rows)
+    _say_picture(picture)
 
 
 def _report_parts(parts: Sequence[Mapping]) -> None:
@@ -159,20 +188,22 @@ def _report_parts(parts: Sequence[Mapping]) -> None:
     )
 
 
-def _draw(mesh: str, picture: Path | None, parts: int | None = None) -> None:
-    """The depth, or the map of so many parts."""
+def _draw(steps: Steps, mesh: str, picture: Path | None, part_of: Path | None = None) -> None:
+    """The depth, or the map of the parts in a file, as one step; nothing without a picture."""
     if picture is None:
         return
-    import tempfile
-
+    steps.begin(f"draw {mesh}")
     arrays, answer = tool.arrays(mesh)
     title = answer["title"] or Path(mesh).name
-    if parts is None:
+    if part_of is None:
         drawn = drawing.depth_picture(arrays, f"{title}: {len(arrays.elements)} elements")
     else:
-        with tempfile.TemporaryDirectory() as scratch:
-            made = Path(scratch) / "part_of.npy"
-            tool.ask("partition", mesh, "--parts", parts, "--output", made)
-            drawn = drawing.parts_picture(arrays, load_array(made), f"{title}: {parts} parts")
+        owners = load_array(part_of)
+        drawn = drawing.parts_picture(arrays, owners, f"{title}: {owners.max() + 1} parts")
     paths.write_atomically(picture, drawn)
-    print(f"picture: {picture}")
+    steps.end()
+
+
+def _say_picture(picture: Path | None) -> None:
+    if picture is not None:
+        print(f"picture: {picture}")

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 PIXELS = 900
 FILM_PIXELS = 420
 FILM_DOTS_PER_INCH = 80
-FILM_COLOURS = 96
+FILM_COLOURS = 160
 FRAME_MILLISECONDS = 150
 DOTS_PER_INCH = 120
 WIDTH_INCHES = 8.0
@@ -83,7 +83,7 @@ def film(arrays: Arrays, frames: Sequence[Frame], title: str, label: str) -> byt
     from PIL import Image
 
     found = raster.make(arrays, FILM_PIXELS)
-    pictures = []
+    drawn = []
     with _figure(arrays, title, FILM_DOTS_PER_INCH) as (figure, axes):
         shown = _draw_field(figure, axes, found, frames[0], _limit(frames), label)
         _draw_boundary(axes, arrays)
@@ -92,14 +92,15 @@ def film(arrays: Arrays, frames: Sequence[Frame], title: str, label: str) -> byt
             axes.set_title(printable(f"{title}, {hours(frame)}"), fontsize=10)
             buffer = BytesIO()
             figure.savefig(buffer, format="png")
-            drawn = Image.open(buffer).convert("RGB")
-            # One palette for all frames: else colours would flicker.
-            pictures.append(drawn.quantize(FILM_COLOURS, dither=Image.Dither.NONE) if not pictures else drawn)
+            drawn.append(Image.open(buffer).convert("RGB"))
             figure.set_layout_engine("none")  # nothing may move between frames
-    same = [pictures[0], *(p.quantize(palette=pictures[0], dither=Image.Dither.NONE) for p in pictures[1:])]
+    # One palette for all frames, else colours would flicker: that of the frame with the largest values.
+    strongest = max(range(len(frames)), key=lambda i: _limit(frames[i : i + 1]))
+    palette = drawn[strongest].quantize(FILM_COLOURS, dither=Image.Dither.NONE)
+    pictures = [picture.quantize(palette=palette, dither=Image.Dither.NONE) for picture in drawn]
     buffer = BytesIO()
-    same[0].save(
-        buffer, format="GIF", save_all=True, append_images=same[1:], duration=FRAME_MILLISECONDS, loop=0,
+    pictures[0].save(
+        buffer, format="GIF", save_all=True, append_images=pictures[1:], duration=FRAME_MILLISECONDS, loop=0,
         optimize=False,
     )  # fmt: skip
     return buffer.getvalue()

@@ -26,10 +26,14 @@ LABEL = "surface elevation [m]"
 
 @dataclass(frozen=True)
 class Picture:
-    """A picture that stands in the page as it is. `said`: it in words. `mime`: image/png or image/gif."""
+    """A picture that stands in the page as it is.
+
+    `part`: what tells it from others of its title. `said`: it in words. `mime`: image/png or image/gif.
+    """
 
     slug: str
     title: str
+    part: str
     said: str
     mime: str
     content: bytes
@@ -100,7 +104,7 @@ def html(drawn: Drawn) -> str:
 
 def _figure(one: Picture) -> str:
     source = f"data:{one.mime};base64,{b64encode(one.content).decode()}"
-    caption = f"<figcaption><b>{text(one.title)}</b></figcaption>"
+    caption = f"<figcaption><b>{text(one.title)}</b> <span>{text(one.part)}</span></figcaption>"
     return f'<figure id="{one.slug}">{caption}<img alt="{text(one.said)}" src="{source}"></figure>'
 
 
@@ -141,7 +145,7 @@ def snapshots(folder: Path, elements: int) -> list[Frame]:
 def _of_folder(group: Group, folder: Path) -> list[Picture]:
     arrays = Arrays.load(folder)
     frames = snapshots(folder, len(arrays.elements))
-    name, label = group.benchmark, group.label
+    name = group.benchmark
     drawn = []
     if len(frames) > 1:
         film = drawing.film(arrays, frames, name, LABEL)
@@ -162,11 +166,12 @@ def _of_folder(group: Group, folder: Path) -> list[Picture]:
     elif not frames:
         shown = drawing.depth_picture(arrays, f"{name}: {len(arrays.elements)} elements")
         drawn.append(_picture(group, "mesh", f"mesh of {len(arrays.elements)} elements", "image/png", shown))
-    return [replace(picture, said=f"{name}, {label}: {picture.said}") for picture in drawn]
+    return drawn
 
 
 def _picture(group: Group, what: str, title: str, mime: str, content: bytes) -> Picture:
-    return Picture(slug(group.benchmark, what, group.label), f"{title}; {group.label}", title, mime, content)
+    said = f"{group.name}: {title}"
+    return Picture(slug(group.benchmark, what, group.label), title, group.label, said, mime, content)
 
 
 def _unique(pictures: Sequence[Picture]) -> list[Picture]:

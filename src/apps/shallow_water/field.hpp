@@ -19,6 +19,10 @@ struct Field {
       : modes(mode_count),
         elements(element_count),
         values(static_cast<std::size_t>(kUnknowns * mode_count) * element_count) {}
+  /// Of an element.
+  [[nodiscard]] std::size_t numbers() const {
+    return std::size_t{kUnknowns} * static_cast<std::size_t>(modes);
+  }
   [[nodiscard]] std::size_t place(int unknown, int mode, std::size_t element) const {
     return static_cast<std::size_t>(unknown * modes + mode) * elements + element;
   }

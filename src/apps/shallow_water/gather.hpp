@@ -27,7 +27,7 @@ inline Field gathered(runtime::Communicator& ranks, const std::vector<std::vecto
   for (const std::vector<std::int32_t>& of_rank : elements) count += of_rank.size();
   Field whole(own.modes, count);
   const std::vector<std::vector<double>> all = ranks.all_gather_numbers(own.values);
-  const auto numbers = static_cast<std::size_t>(kUnknowns * own.modes);
+  const auto numbers = own.numbers();
   for (std::size_t rank = 0; rank < all.size(); ++rank) {
     const std::vector<std::int32_t>& places = elements[rank];
     for (std::size_t number = 0; number < numbers; ++number) {
@@ -43,7 +43,7 @@ inline Field gathered(runtime::Communicator& ranks, const std::vector<std::vecto
 /// What a rank has of that field.
 inline Field part_of(const Field& whole, const std::vector<std::int32_t>& elements) {
   Field own(whole.modes, elements.size());
-  const auto numbers = static_cast<std::size_t>(kUnknowns * whole.modes);
+  const auto numbers = whole.numbers();
   for (std::size_t number = 0; number < numbers; ++number) {
     for (std::size_t place = 0; place < elements.size(); ++place) {
       own.values[number * elements.size() + place] =

@@ -31,7 +31,8 @@ class KernelExecution : public Execution {
         stages_(stages_of(order_of(context))),
         launch_(launch),
         kept_(std::move(kept)),
-        queue_(context.device().queue()),
+        queue_(context.device().queue(/*profiling=*/context.timeline().enabled())),
+        timeline_(context.timeline()),
         geometry_(context.buffer(local.geometry.size() * sizeof(T))),
         codes_(context.buffer(local.codes.size() * sizeof(std::int32_t))),
         outflow_(context.buffer(local.padded * sizeof(T))),
@@ -175,7 +176,13 @@ class KernelExecution : public Execution {
   void run_items(Kernel& kernel, std::size_t first, std::size_t count) {
     if (count == 0) return;
     if (launch_.has_parts) kernel.stage.set(0, {{"first", first}});
-    kernel.stage.start_on(queue_, 0, {count, launch_.group}, nullptr, nullptr);
+    if (!timeline_.enabled()) {
+      kernel.stage.start_on(queue_, 0, {count, launch_.group}, nullptr, nullptr);
+      return;
+    }
+    device::Event done;
+    kernel.stage.start_on(queue_, 0, {count, launch_.group}, nullptr, &done);
+    timeline_.add("steps", "stage", 0, done);
   }
 
   const Problem& problem_;
@@ -185,6 +192,7 @@ class KernelExecution : public Execution {
   Launch launch_;
   std::vector<device::Buffer> kept_;
   device::Queue queue_;
+  device::Timeline& timeline_;
   device::Buffer geometry_, codes_, outflow_, trouble_;
   Halo halo_;
   device::HostArray<T> host_;

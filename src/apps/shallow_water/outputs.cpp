@@ -2,10 +2,10 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <cstdio>
 #include <sstream>
 
 #include "apps/shallow_water/simulation.hpp"
+#include "apps/shallow_water/text.hpp"
 #include "base/error.hpp"
 
 namespace fabricmark::shallow_water {
@@ -16,14 +16,12 @@ std::vector<mesh::Station> parsed_stations(const std::string& text) {
   std::vector<mesh::Station> stations;
   std::istringstream parts(text);
   for (std::string part; std::getline(parts, part, ';');) {
-    mesh::Station station{};
-    int end = 0;
-    const int count = std::sscanf(part.c_str(), "%lf,%lf%n", station.data(), &station[1], &end);
-    if (count != 2 || static_cast<std::size_t>(end) != part.size()) {
+    const std::optional<std::vector<double>> point = numbers_between(part, ",");
+    if (!point) {
       throw bad_use(fmt::format("--stations has '{}', which is no point", part),
                     "give coordinates in metres, as in \"1000,2500;1200,3000\"");
     }
-    stations.push_back(station);
+    stations.push_back({(*point)[0], (*point)[1]});
   }
   return stations;
 }

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
+#include <optional>
+#include <string_view>
 
+#include "apps/shallow_water/text.hpp"
 #include "base/error.hpp"
 #include "mesh/shapes.hpp"
 
@@ -13,15 +15,26 @@ namespace fabricmark::shallow_water {
 
 namespace {
 
-constexpr const char* kRectangle = "rectangle:";
+constexpr std::string_view kRectangle = "rectangle:";
+
+/// What stands behind "rectangle:", as numbers.
+std::optional<std::vector<double>> rectangle_of(const std::string& name, std::string_view separators) {
+  if (!name.starts_with(kRectangle)) return std::nullopt;
+  return numbers_between(name.substr(kRectangle.size()), separators);
+}
+
+/// A whole number of cells; 0 for what is none.
+std::int32_t cells_in(double number) {
+  constexpr double kMost = 1e6;
+  return number >= 1 && number <= kMost && number == std::floor(number) ? static_cast<std::int32_t>(number)
+                                                                        : 0;
+}
 
 /// The cells of "rectangle:NXxNY".
 Cells cells_of(const std::string& name, const std::string& test_case) {
-  Cells cells;
-  int end = 0;
-  const bool is_read = std::sscanf(name.c_str(), "rectangle:%dx%d%n", &cells.nx, &cells.ny, &end) ==
-                       2;  // NOLINT(cert-err34-c)
-  if (is_read && static_cast<std::size_t>(end) == name.size() && cells.nx > 0 && cells.ny > 0) return cells;
+  const std::vector<double> found = rectangle_of(name, "x").value_or(std::vector<double>{0, 0});
+  const Cells cells{cells_in(found[0]), cells_in(found[1])};
+  if (cells.nx > 0 && cells.ny > 0) return cells;
   throw bad_use(fmt::format("the case {} is on a rectangle of its own, and not on '{}'", test_case, name),
                 "say how many cells it has, as in --mesh rectangle:100x1");
 }
@@ -29,18 +42,14 @@ Cells cells_of(const std::string& name, const std::string& test_case) {
 /// "rectangle:NXxNY:LXxLY", 10 m deep, or what the library of meshes knows.
 mesh::Mesh mesh_of(const std::string& name) {
   if (!name.starts_with(kRectangle)) return mesh::named_mesh(name);
-  Cells cells;
-  double lx = 0;
-  double ly = 0;
-  int end = 0;
-  const int count =
-      std::sscanf(name.c_str(), "rectangle:%dx%d:%lfx%lf%n", &cells.nx, &cells.ny, &lx, &ly, &end);
-  if (count != 4 || static_cast<std::size_t>(end) != name.size()) {
+  const std::vector<double> found = rectangle_of(name, "x:x").value_or(std::vector<double>{0, 0, 0, 0});
+  const Cells cells{cells_in(found[0]), cells_in(found[1])};
+  if (cells.nx == 0 || cells.ny == 0) {
     throw bad_use(fmt::format("--mesh '{}' is no rectangle", name),
                   "give cells and lengths in metres, as in rectangle:100x50:10000x5000");
   }
   constexpr double kDepth = 10;
-  return mesh::rectangle(cells.nx, cells.ny, lx, ly, kDepth);
+  return mesh::rectangle(cells.nx, cells.ny, found[2], found[3], kDepth);
 }
 
 void close(mesh::Mesh& mesh) {

@@ -35,8 +35,7 @@ class ShallowWater : public runtime::Benchmark {
         ranks_(context.ranks()),
         basis_(static_cast<int>(context.parameters().integer("order"))),
         problem_(make_problem(context.parameters())),
-        local_(local_mesh(problem_.mesh, parts_of(ranks_, problem_.mesh), ranks_.rank(),
-                          kind.multiple(context))),
+        local_(checked_local(context, kind)),
         start_(start()),
         plan_(plan()),
         execution_(kind.make(context, problem_, local_)),
@@ -154,6 +153,26 @@ class ShallowWater : public runtime::Benchmark {
     std::vector<std::int32_t> parts;
     if (ranks.is_root()) parts = mesh::partition(mesh, ranks.size());
     return all_elements(ranks, parts).front();
+  }
+
+  [[nodiscard]] LocalMesh checked_local(const runtime::Context& context, const Kind& kind) const {
+    if (!context.computes()) {
+      throw bad_use("nothing says what the kernels of shallow water take on a described board",
+                    "leave out --timing-only");
+    }
+    LocalMesh local =
+        local_mesh(problem_.mesh, parts_of(ranks_, problem_.mesh), ranks_.rank(), kind.multiple(context));
+    const auto states = static_cast<double>(std::max<std::size_t>(2, stages_of(basis_.order()).size()));
+    const auto elements = static_cast<double>(local.stride);
+    const auto numbers = static_cast<double>(kUnknowns * basis_.modes());
+    const double number = context.parameters().text("data_type") == "double" ? sizeof(double) : sizeof(float);
+    constexpr double kHostFields = 10;  // of own elements, and of the whole mesh in checks
+    context.require_memory(
+        {.host_bytes = kHostFields * numbers * sizeof(double) * elements,
+         .device_bytes = (states * numbers + 2 * LocalMesh::kGeometry) * number * elements,
+         .largest_buffer_bytes = std::max<double>(numbers, LocalMesh::kGeometry) * number * elements},
+        "mesh");
+    return local;
   }
 
   /// The bytes that a step of an element reads and writes, each array once a stage.
