@@ -60,11 +60,10 @@ class DataflowExecution final : public Execution {
   }
   std::optional<std::int64_t> trouble() override { return kernels_.trouble(); }
   std::vector<runtime::Verdict> verdicts() override { return {halo_verdict()}; }
-  [[nodiscard]] std::vector<runtime::DerivedMetric> derive(
-      const std::map<std::string, runtime::LapSeconds>& laps, const std::string& lap,
-      double steps) const override {
-    return stalls_.metrics(laps, lap, steps);
+  [[nodiscard]] std::vector<runtime::Metric> metrics(const std::string& lap, double steps) const override {
+    return {step_time(lap, steps)};
   }
+  [[nodiscard]] std::vector<runtime::DerivedMetric> derived() const override { return stalls_.metrics(); }
 
  private:
   static DevicePart fitting(const runtime::Context& context, const LocalMesh& local) {

@@ -19,8 +19,7 @@ constexpr const char* kSteps = "steps";
 class DataflowTiming final : public runtime::Benchmark {
  public:
   explicit DataflowTiming(const runtime::Context& context)
-      : context_(context),
-        ranks_(context.ranks()),
+      : ranks_(context.ranks()),
         steps_(steps_of(context.parameters())),
         part_(part_of_rank(context)),
         kernels_(part_, nullptr, pipeline_cycles(context)),
@@ -52,11 +51,12 @@ class DataflowTiming final : public runtime::Benchmark {
              .unit = "GFLOP/s",
              .scale = 1e-9,
              .work = cells * flops_of_step(0),
-             .work_unit = "FLOP"}};
+             .work_unit = "FLOP"},
+            step_time(kSteps, static_cast<double>(steps_))};
   }
   [[nodiscard]] std::vector<runtime::DerivedMetric> derive(
-      const std::map<std::string, runtime::LapSeconds>& laps) const override {
-    return stalls_.metrics(laps, kSteps, static_cast<double>(steps_));
+      const std::map<std::string, runtime::LapSeconds>& /*laps*/) const override {
+    return stalls_.metrics();
   }
 
  private:
@@ -115,7 +115,6 @@ class DataflowTiming final : public runtime::Benchmark {
     return part;
   }
 
-  const runtime::Context& context_;
   runtime::Communicator& ranks_;
   std::int64_t steps_;
   DevicePart part_;

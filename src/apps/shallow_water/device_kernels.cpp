@@ -24,8 +24,8 @@ static_assert(sizeof(hls::engine_word) == kHaloWordBytes && kHaloWordBytes == en
 constexpr double kEdgeDepth = 60;
 /// Cycles of a step beside the words: the one that begins it.
 constexpr double kBeginCycles = 1;
-/// An access of the board's memory, as long as Vitis HLS takes it to be where nobody says; of a kernel that reads
-/// a halo, which first reads how long a message is; and of one that has nothing but streams.
+/// An access of the board's memory, as long as Vitis HLS takes it to be where nobody says; of a kernel that
+/// reads a halo, which first reads how long a message is; and of one that has nothing but streams.
 constexpr double kMemoryDepth = 64;
 constexpr double kReadingDepth = 2 * kMemoryDepth;
 constexpr double kStreamDepth = 4;
@@ -232,6 +232,7 @@ void DeviceKernels::start(dataflow::Host& host, const Steps& steps, const Physic
 
 void DeviceKernels::open_links(emulation::Board& board) {
   for (std::size_t n = 0; n < part_.neighbours.size(); ++n) {
+    // A link cannot be moved, which make_unique would. NOLINTNEXTLINE(modernize-make-unique)
     streams_->of.at(n).link.reset(
         new dataflow::Link<hls::state_word>(board.open<hls::state_word>(static_cast<int>(n))));
   }

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -50,12 +49,13 @@ class Execution : public Interface {
   virtual std::optional<std::int64_t> trouble() = 0;
   /// What it can check itself of all steps since `write`. Collective.
   virtual std::vector<runtime::Verdict> verdicts() { return {}; }
-  /// What else it can tell of the timed part `lap` with so many steps.
-  [[nodiscard]] virtual std::vector<runtime::DerivedMetric> derive(
-      const std::map<std::string, runtime::LapSeconds>& /*laps*/, const std::string& /*lap*/,
-      double /*steps*/) const {
+  /// What else there is to say of the timed part `lap` with so many steps.
+  [[nodiscard]] virtual std::vector<runtime::Metric> metrics(const std::string& /*lap*/,
+                                                             double /*steps*/) const {
     return {};
   }
+  /// The same of what it counted itself.
+  [[nodiscard]] virtual std::vector<runtime::DerivedMetric> derived() const { return {}; }
 };
 
 /// As many elements as the arrays of a rank have to be a multiple of.

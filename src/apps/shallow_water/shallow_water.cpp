@@ -132,12 +132,15 @@ class ShallowWater : public runtime::Benchmark {
                                       .scale = 1e-9,
                                       .work = cells * flops_of_step(basis_.order()),
                                       .work_unit = "FLOP"};
-    return {cell_steps, runtime::bandwidth("steps", cells * bytes_of_step()), performance};
+    std::vector<runtime::Metric> all{cell_steps, runtime::bandwidth("steps", cells * bytes_of_step()),
+                                     performance};
+    std::ranges::move(execution_->metrics("steps", steps), std::back_inserter(all));
+    return all;
   }
 
   [[nodiscard]] std::vector<runtime::DerivedMetric> derive(
-      const std::map<std::string, runtime::LapSeconds>& laps) const override {
-    return execution_->derive(laps, "steps", timed_steps());
+      const std::map<std::string, runtime::LapSeconds>& /*laps*/) const override {
+    return execution_->derived();
   }
   [[nodiscard]] std::vector<std::string> notes() const override { return notes_; }
 

@@ -18,21 +18,20 @@ void Stalls::add(runtime::Communicator& ranks, const DeviceKernels& kernels, dou
   pipelines_ = ranks.all_reduce_max_number(now.pipelines - before_.pipelines) / seconds;
 }
 
-std::vector<runtime::DerivedMetric> Stalls::metrics(const std::map<std::string, runtime::LapSeconds>& laps,
-                                                    const std::string& lap, double steps) const {
+runtime::Metric step_time(const std::string& lap, double steps) {
   constexpr double kMicro = 1e6;
+  return {.name = "step_time",
+          .axes = {{"operation", lap}},
+          .lap = lap,
+          .unit = "us",
+          .scale = kMicro / steps,
+          .better = runtime::Better::kLower};
+}
+
+std::vector<runtime::DerivedMetric> Stalls::metrics() const {
   constexpr double kPercent = 100;
+  if (seconds_ == 0) return {};
   std::vector<runtime::DerivedMetric> found;
-  if (const auto part = laps.find(lap); part != laps.end()) {
-    found.push_back({.name = "step_time",
-                     .axes = {{"operation", lap}},
-                     .unit = "us",
-                     .better = runtime::Better::kLower,
-                     .best = part->second.best / steps * kMicro,
-                     .median = part->second.median / steps * kMicro,
-                     .formula = "time of all steps by their number"});
-  }
-  if (seconds_ == 0) return found;
   const auto add = [&](const std::string& cause, double share) {
     found.push_back({.name = "stall",
                      .axes = {{"cause", cause}},

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <map>
 #include <string>
 #include <vector>
 
@@ -10,15 +9,13 @@
 namespace fabricmark::shallow_water {
 
 /// Of how much of its modelled time the element kernel of a device has stood still, by cause; that device on
-/// which it is most. And the time of a step.
+/// which it is most.
 class Stalls {
  public:
   /// What a device has done since the last call that began one. Collective.
   void add(runtime::Communicator& ranks, const DeviceKernels& kernels, double modelled_seconds);
   void begin(const DeviceKernels& kernels);
-  /// The time of a step of the part `lap` with so many, and the shares.
-  [[nodiscard]] std::vector<runtime::DerivedMetric> metrics(
-      const std::map<std::string, runtime::LapSeconds>& laps, const std::string& lap, double steps) const;
+  [[nodiscard]] std::vector<runtime::DerivedMetric> metrics() const;
 
  private:
   DeviceKernels::Stalls before_;
@@ -26,5 +23,8 @@ class Stalls {
   double halos_ = 0;      ///< share of the time, of the device that waits most
   double pipelines_ = 0;  ///< the same
 };
+
+/// Of the timed part `lap` with so many steps.
+runtime::Metric step_time(const std::string& lap, double steps);
 
 }  // namespace fabricmark::shallow_water
