@@ -86,8 +86,8 @@ class Design:
         if done.returncode != 0:
             raise SystemExit(f"{' '.join(command)}: {done.stderr.strip()}")
         measurements = results.load(result).document["measurements"]
-        (best,) = (one["best"] for one in measurements if one["name"] == "step_time")
-        return best * 1e-6
+        (best,) = (one["best"] for one in measurements if one["name"] == "step_cycles")
+        return best / self.way.hz
 
 
 def printed_runs() -> list[Run]:

@@ -23,7 +23,6 @@ WAYS = {
     "host": ("--transport", "host", "--variant", "dataflow"),
 }
 SHORT = {(2, "udp"), (4, "channels"), (4, "tcp"), (4, "host"), (7, "udp-host"), (16, "udp")}
-CLOCKS = {"accl-udp": 274e6, "accl-tcp": 252e6, "host": 256e6}
 
 
 @pytest.fixture(scope="module")
@@ -78,11 +77,11 @@ def step_cycles(water, row, transport, system, ranks=None):
     way = ("--transport", transport, "--variant", "dataflow", "--system", system, "--timing-only")
     done = water.run(*words, *way)
     assert done.code == 0, done.errors
-    (one,) = [one for one in done.document["measurements"] if one["name"] == "step_time"]
-    return one["best"] * 1e-6 * CLOCKS[transport], done
+    (one,) = [one for one in done.document["measurements"] if one["name"] == "step_cycles"]
+    return one["best"], done
 
 
-@pytest.mark.parametrize("transport", CLOCKS)
+@pytest.mark.parametrize("transport", ["accl-udp", "accl-tcp", "host"])
 def test_the_clock_is_that_of_the_equations(water, boards, transport):
     fitting = [row for row in rows() if row.fits(transport)]
     over, (*_, system) = way_of(transport), boards("udp")

@@ -42,7 +42,8 @@ class DataflowExecution final : public Execution {
         problem_(problem),
         part_(fitting(context, local)),
         kernels_(part_, &local, pipeline_cycles(context)),
-        device_(make_device(context, part_, kernels_)) {}
+        device_(make_device(context, part_, kernels_)),
+        stalls_(context) {}
 
   void write(const Field& field) override {
     kernels_.write(field);
@@ -60,10 +61,11 @@ class DataflowExecution final : public Execution {
   }
   std::optional<std::int64_t> trouble() override { return kernels_.trouble(); }
   std::vector<runtime::Verdict> verdicts() override { return {halo_verdict()}; }
-  [[nodiscard]] std::vector<runtime::Metric> metrics(const std::string& lap, double steps) const override {
-    return {step_time(lap, steps)};
+  [[nodiscard]] std::vector<runtime::DerivedMetric> derive(
+      const std::map<std::string, runtime::LapSeconds>& laps, const std::string& lap,
+      double steps) const override {
+    return stalls_.metrics(laps, lap, steps);
   }
-  [[nodiscard]] std::vector<runtime::DerivedMetric> derived() const override { return stalls_.metrics(); }
 
  private:
   static DevicePart fitting(const runtime::Context& context, const LocalMesh& local) {

@@ -23,7 +23,8 @@ class DataflowTiming final : public runtime::Benchmark {
         steps_(steps_of(context.parameters())),
         part_(part_of_rank(context)),
         kernels_(part_, nullptr, pipeline_cycles(context)),
-        device_(make_device(context, part_, kernels_)) {}
+        device_(make_device(context, part_, kernels_)),
+        stalls_(context) {}
 
   void prepare(int /*repetition*/) override {}
   void execute(runtime::Laps& laps) override {
@@ -51,12 +52,11 @@ class DataflowTiming final : public runtime::Benchmark {
              .unit = "GFLOP/s",
              .scale = 1e-9,
              .work = cells * flops_of_step(0),
-             .work_unit = "FLOP"},
-            step_time(kSteps, static_cast<double>(steps_))};
+             .work_unit = "FLOP"}};
   }
   [[nodiscard]] std::vector<runtime::DerivedMetric> derive(
-      const std::map<std::string, runtime::LapSeconds>& /*laps*/) const override {
-    return stalls_.metrics();
+      const std::map<std::string, runtime::LapSeconds>& laps) const override {
+    return stalls_.metrics(laps, kSteps, static_cast<double>(steps_));
   }
 
  private:

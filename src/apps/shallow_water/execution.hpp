@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -50,12 +51,11 @@ class Execution : public Interface {
   /// What it can check itself of all steps since `write`. Collective.
   virtual std::vector<runtime::Verdict> verdicts() { return {}; }
   /// What else there is to say of the timed part `lap` with so many steps.
-  [[nodiscard]] virtual std::vector<runtime::Metric> metrics(const std::string& /*lap*/,
-                                                             double /*steps*/) const {
+  [[nodiscard]] virtual std::vector<runtime::DerivedMetric> derive(
+      const std::map<std::string, runtime::LapSeconds>& /*laps*/, const std::string& /*lap*/,
+      double /*steps*/) const {
     return {};
   }
-  /// The same of what it counted itself.
-  [[nodiscard]] virtual std::vector<runtime::DerivedMetric> derived() const { return {}; }
 };
 
 /// As many elements as the arrays of a rank have to be a multiple of.

@@ -132,15 +132,12 @@ class ShallowWater : public runtime::Benchmark {
                                       .scale = 1e-9,
                                       .work = cells * flops_of_step(basis_.order()),
                                       .work_unit = "FLOP"};
-    std::vector<runtime::Metric> all{cell_steps, runtime::bandwidth("steps", cells * bytes_of_step()),
-                                     performance};
-    std::ranges::move(execution_->metrics("steps", steps), std::back_inserter(all));
-    return all;
+    return {cell_steps, runtime::bandwidth("steps", cells * bytes_of_step()), performance};
   }
 
   [[nodiscard]] std::vector<runtime::DerivedMetric> derive(
-      const std::map<std::string, runtime::LapSeconds>& /*laps*/) const override {
-    return execution_->derived();
+      const std::map<std::string, runtime::LapSeconds>& laps) const override {
+    return execution_->derive(laps, "steps", timed_steps());
   }
   [[nodiscard]] std::vector<std::string> notes() const override { return notes_; }
 

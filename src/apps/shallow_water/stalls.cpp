@@ -18,20 +18,21 @@ void Stalls::add(runtime::Communicator& ranks, const DeviceKernels& kernels, dou
   pipelines_ = ranks.all_reduce_max_number(now.pipelines - before_.pipelines) / seconds;
 }
 
-runtime::Metric step_time(const std::string& lap, double steps) {
-  constexpr double kMicro = 1e6;
-  return {.name = "step_time",
-          .axes = {{"operation", lap}},
-          .lap = lap,
-          .unit = "us",
-          .scale = kMicro / steps,
-          .better = runtime::Better::kLower};
-}
-
-std::vector<runtime::DerivedMetric> Stalls::metrics() const {
+std::vector<runtime::DerivedMetric> Stalls::metrics(const std::map<std::string, runtime::LapSeconds>& laps,
+                                                    const std::string& lap, double steps) const {
   constexpr double kPercent = 100;
   if (seconds_ == 0) return {};
   std::vector<runtime::DerivedMetric> found;
+  if (const auto part = laps.find(lap); part != laps.end() && clock_hz_ > 0) {
+    found.push_back({.name = "step_cycles",
+                     .axes = {{"operation", lap}},
+                     .unit = "cycles",
+                     .better = runtime::Better::kLower,
+                     .best = part->second.modelled_best * clock_hz_ / steps,
+                     .median = part->second.modelled_median * clock_hz_ / steps,
+                     .formula = "modelled time of all steps by their number, in cycles of the kernels",
+                     .kind = runtime::TimeKind::kModelled});
+  }
   const auto add = [&](const std::string& cause, double share) {
     found.push_back({.name = "stall",
                      .axes = {{"cause", cause}},
