@@ -29,7 +29,7 @@ static inline sw_flux sw_edge_flux(sw_state own, sw_state other, real depth, rea
   const real other_h = depth + other.xi;
   const real normal = own.u * nx + own.v * ny;
   const real other_normal = other.u * nx + other.v * ny;
-  const real per_both = (scalar)1 / (h * other_h);  // a division takes as long as ten multiplications
+  const real per_both = (scalar)1 / (h * other_h);  // one division for both
   const real velocity = normal * (other_h * per_both);
   const real other_velocity = other_normal * (h * per_both);
   const real wave = sqrt(gravity * h);

@@ -26,7 +26,7 @@
 static inline real sw_gathered(__global const scalar* array, whole places) {
 #if WIDTH > 1
   real found;
-  // One by one: compilers make gathers of such loads, which take longer on some CPUs (AMD's Zen 4: twice).
+  // One by one: compilers make gathers of such loads, which take longer on some CPUs (AMD's Zen 4).
   __global const volatile scalar* one_by_one = array;
   FM_UNROLL_FULLY
   for (int lane = 0; lane < WIDTH; ++lane) SW_LANE(found, lane) = one_by_one[SW_WHOLE_LANE(places, lane)];

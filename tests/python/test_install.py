@@ -58,7 +58,8 @@ def test_the_installed_command_runs_and_reports(run, prefix, tmp_path):
 
 def test_every_benchmark_and_system_is_installed(run, prefix):
     listed = run("fabricmark", "list").stdout
-    for folder in (REPOSITORY / "src" / "benchmarks").iterdir():
+    rooms = [REPOSITORY / "src" / room for room in ("benchmarks", "apps")]
+    for folder in (folder for room in rooms for folder in room.iterdir()):
         if folder.is_dir() and folder.name != "common":
             assert folder.name in listed
             assert os.access(prefix / "bin" / f"fm_{folder.name}", os.X_OK)

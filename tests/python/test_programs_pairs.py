@@ -25,6 +25,7 @@ SMALL = {
     "ptrans": ("--size", "100", "--block-size", "32"),
     "host_transfer": ("--largest", "14", "--overlap-bytes", "4096"),
     "b_eff": ("--largest", "4", "--messages", "2"),
+    "shallow_water": ("--mesh", "bay:100", "--steps", "10"),
 }
 QUICK = {"stream", "ptrans", "b_eff"}  # of the others, test files of their own run both variants
 REFUSED = re.compile(r"there is no host code for the variant ([\w -]+); choose ([\w, -]+) \(--variant.*\)$")

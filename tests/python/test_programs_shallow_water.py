@@ -269,6 +269,7 @@ BAD = {
     "no checkpoint": (("--mesh", "bay:100", "--restart", "nowhere"), "cannot read the checkpoint"),
     "fabric": (("--mesh", "bay:100", "--transport", "channels"), "channels"),
     "more ranks than elements": (("--mesh", "bay:2", "--ranks", "3"), "2 elements|elements"),
+    "too large a part": (("--mesh", "bay:100", "--partition-elements", "99"), "do not fit 99"),
     "messages of one rank": ((*SHORT, "--inject-fault", "late"), "no messages"),
     "no such target": ((*SHORT, "--inject-fault", "element:b"), "use xi"),
 }

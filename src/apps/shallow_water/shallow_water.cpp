@@ -162,6 +162,12 @@ class ShallowWater : public runtime::Benchmark {
     }
     LocalMesh local =
         local_mesh(problem_.mesh, parts_of(ranks_, problem_.mesh), ranks_.rank(), kind.multiple(context));
+    const std::size_t most = context.parameters().count("partition_elements");
+    if (most > 0 && local.own() + local.received > most) {
+      throw bad_use(fmt::format("the part of rank {} has {} elements and gets {}, which do not fit {}",
+                                ranks_.rank(), local.own(), local.received, most),
+                    "use more ranks, a smaller mesh or more --partition-elements");
+    }
     const auto states = static_cast<double>(std::max<std::size_t>(2, stages_of(basis_.order()).size()));
     const auto elements = static_cast<double>(local.stride);
     const auto numbers = static_cast<double>(kUnknowns * basis_.modes());
