@@ -107,7 +107,7 @@ def predict(
     parts = parts_of(parameters["mesh"], ranks)
     largest = max(part.elements for part in parts)
     axes = {"operation": "steps"}
-    most = parameters.get("partition_elements", largest)
+    most = parameters.get("partition_elements") or largest
     if largest > most:
         cells = sum(part.elements for part in parts)
         cause = f"a partition of {largest} elements does not fit into a device's local memory of {most}"

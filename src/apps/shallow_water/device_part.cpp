@@ -206,7 +206,7 @@ void require_fit(const runtime::Context& context, const DevicePart& part) {
   const std::vector<std::vector<double>> all =
       context.ranks().all_gather_numbers({static_cast<double>(part.own)});
   const auto largest = std::ranges::max_element(all);
-  if (largest->front() <= static_cast<double>(most)) return;
+  if (most == 0 || largest->front() <= static_cast<double>(most)) return;
   throw bad_use(
       fmt::format("the partition of device {} has {} elements, and the local memory of the design "
                   "over {} has room for {}",
