@@ -140,6 +140,8 @@ WRONG = [
     (("--mesh", "parts:10,2,0", "--timing-only"), "is no partition"),
     (("--mesh", "parts:10,2,0,4", "--timing-only"), "neighbours of each partition"),
     (("--mesh", "parts:10,0,0,1", "--ranks", 2, "--timing-only"), "border elements"),
+    (("--mesh", "parts:10,0,0,0"), "add --timing-only"),
+    (("--mode", "streaming"), "received in memory"),
     (("--order", 1), "piecewise constant"),
     (("--data-type", "double"), "floats"),
     (("--flux", "hll"), "Rusanov"),

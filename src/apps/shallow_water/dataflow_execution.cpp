@@ -112,6 +112,13 @@ class DataflowExecution final : public Execution {
 
 std::size_t dataflow_multiple(const runtime::Context& /*context*/) { return 1; }
 
+void require_elements(const runtime::Context& context) {
+  const std::string& mesh = context.parameters().text("mesh");
+  if (!alike_parts(mesh, context.ranks().size())) return;
+  throw bad_use(fmt::format("--mesh {} has numbers, and no elements to compute", mesh),
+                "add --timing-only, or name a mesh, as in bay:8000");
+}
+
 std::unique_ptr<Execution> make_dataflow(const runtime::Context& context, const Problem& problem,
                                          const LocalMesh& local) {
   return std::make_unique<DataflowExecution>(context, problem, local);

@@ -74,6 +74,8 @@ std::unique_ptr<Execution> make_throughput(const runtime::Context& context, cons
 std::size_t dataflow_multiple(const runtime::Context& context);
 std::unique_ptr<Execution> make_dataflow(const runtime::Context& context, const Problem& problem,
                                          const LocalMesh& local);
+/// Throws Error (bad use) for a mesh that has numbers alone (parts:...).
+void require_elements(const runtime::Context& context);
 /// Of the same kernels, the time alone (--timing-only).
 std::unique_ptr<runtime::Benchmark> make_dataflow_timing(const runtime::Context& context);
 

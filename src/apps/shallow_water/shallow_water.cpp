@@ -364,6 +364,7 @@ int main(int argc, char** argv) {
       table.push_back({"dataflow", transport.name,
                        [dataflow](const runtime::Context& context) -> std::unique_ptr<runtime::Benchmark> {
                          if (!context.computes()) return own::make_dataflow_timing(context);
+                         own::require_elements(context);
                          return std::make_unique<own::ShallowWater>(context, dataflow);
                        },
                        /*needs_device=*/false});
