@@ -140,6 +140,7 @@ NetworkCosts costs_of(const ExportedSystem& system, const std::string& name) {
   found.frame_bytes = count("frame_bytes", kMostBytes);
   found.header_bytes = count("frame_overhead_bytes", kMostBytes);
   found.line_bytes_per_second = number("line_bytes_per_second").value_or(0);
+  found.ping_seconds = number("ping_seconds").value_or(0);
   found.host_start_seconds = number("host_start_seconds").value_or(0);
   found.copy_seconds = number("copy_seconds").value_or(0);
   found.copy_bytes_per_second = number("copy_bytes_per_second").value_or(0);

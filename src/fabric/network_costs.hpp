@@ -27,6 +27,7 @@ struct NetworkCosts {
   std::uint64_t frame_bytes = 0;        ///< the most payload of a packet; 0: a message is one packet
   std::uint64_t header_bytes = 0;       ///< of a packet, with all that the wire carries beside the payload
   double line_bytes_per_second = 0;  ///< of a cable, headers counted; 0: only link_bytes_per_second is known
+  double ping_seconds = 0;  ///< of short messages between two devices, all that they wait for; 0: not known
   double host_start_seconds = 0;  ///< of a call that the host makes of the board's engine: the device's own
   double copy_seconds = 0;        ///< where a message is copied in the device's memory: to begin with it
   double copy_bytes_per_second = 0;  ///< of such a copy

@@ -3,6 +3,7 @@
 - FPGA (base kernel): two pipelines one after the other in each stage, an edge and then an element a cycle
   (Faj et al. 2023, who run both at once): E + 3 E / 2 cycles for E elements. The messages of several ranks
   are not in this model.
+- FPGA (dataflow kernels): eq. 5.2 and 5.3 of Meyer 2024 (_shallow_water_device.py).
 - CPU and GPU: the slower of calibrated arithmetic and calibrated memory, where each array moves once in a
   stage; of that a kernel reaches the share that short runs of it reached. Halos are not in it.
 """
@@ -11,7 +12,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from fabricmark.models import Board, Prediction, Traits, _roofline
+from fabricmark.models import Board, Prediction, Traits, _roofline, _shallow_water_device
 from fabricmark.models._measured import Run
 from fabricmark.models.machine import Bitstream
 
@@ -85,6 +86,8 @@ def predict(
     `parameters`: those of the result file (mesh, order, data_type). Raises KeyError when one of them is
     missing, ValueError for an FPGA without clock.
     """
+    if board.device_class == "fpga" and parameters.get("variant") == "dataflow":
+        return _shallow_water_device.predict(parameters, board, ranks, FLOPS[0], network, bitstream)
     if board.device_class == "fpga":
         return fpga_predictions(parameters, board, ranks)
     own = work(parameters, ranks)

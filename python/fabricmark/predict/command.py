@@ -23,6 +23,7 @@ HELP = {
     "reach": 'The fewest devices that reach this much, as "20 TFLOP/s".',
     "enough": "A value of the system: from where on more of it brings less than 1 %; may be repeated.",
     "beyond": "Predict more devices than the system has; marked with *.",
+    "mesh": "The mesh of an application, as --set mesh=bay:27136 says it, too.",
     "scaling": "weak: sizes are those of one device; strong: of all together.",
 }
 
@@ -39,6 +40,7 @@ def predict(
     devices: Annotated[str, typer.Option(help=HELP["devices"])] = "1",
     given_words: Annotated[list[str] | None, typer.Option("--set", help=HELP["set"])] = None,
     sweep: Annotated[list[str] | None, typer.Option(help=HELP["sweep"])] = None,
+    mesh: Annotated[str | None, typer.Option(help=HELP["mesh"])] = None,
     transport: Annotated[
         str | None, typer.Option(help="cpu, host, channels, accl-udp, ...; several with commas.")
     ] = None,
@@ -59,12 +61,12 @@ def predict(
         raise FabricmarkError(f"there is no scaling {scaling}", f"use {' or '.join(points.SCALING)}")
     if plot_file is not None:
         picture.check_picture(plot_file)
-    words = options.settings(given_words or [])
+    words = options.settings([*(given_words or []), *([f"mesh={mesh}"] if mesh is not None else [])])
     axes_of = options.sweeps(sweep or [])
     counts = options.device_counts(devices, name)
     cases = []
     for one in options.names(system, "--system"):
-        found = device_limits.with_limits(systems.load(one, profile, board))
+        found = device_limits.with_limits(systems.load_for(name, one, profile, board))
         found = settings.without_curves(found) if closed_form else found
         for wanted in options.names(transport, "--transport"):
             over = points.transport_of(name, found, wanted)

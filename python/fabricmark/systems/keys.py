@@ -101,6 +101,11 @@ NETWORK = {
     "host_start_latency": Key(
         "seconds", "model_parameters.host_start_seconds", "to issue one call of an engine from the host"
     ),
+    "ping_latency": Key(
+        "seconds",
+        "model_parameters.ping_seconds",
+        "of a message of few KB between two devices, with all that their kernels wait for",
+    ),
     "self_bandwidth": Key(RATE, "self_bytes_per_second", "of a rank to itself, where no curve says"),
     "ordering_bandwidth": Key(RATE, "ordering_bytes_per_second", "at which a host orders a matrix's blocks"),
     "node_latency": Key("seconds", "model_parameters.node_seconds", "of a device's own network modules"),
@@ -128,6 +133,12 @@ OF_BOARD = {
 BITSTREAM = {
     "clock": Key("hertz", "kernel_hz", "of the kernel"),
     "synthesis_time": Key("seconds", "", "how long the tools took"),
+    "pipeline_depth": Key(
+        COUNT, "pipeline_cycles", "cycles from a step's last element to what follows from it"
+    ),
+    "fitted.element_operations": Key(
+        COUNT, "element_operations", "floating-point operations of an element, as its authors counted"
+    ),
     **{f"memory.{name}": key for name, key in OF_BOARD.items()},
     "memory.matrix_banks": Key(COUNT, "matrix_banks", "banks that hold a matrix; all where it is not given"),
     **{f"resources.{name}": key for name, key in RESOURCES.items()},

@@ -1,8 +1,10 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "apps/shallow_water/field.hpp"
@@ -46,6 +48,14 @@ class Execution : public Interface {
   /// The first step in which an element was not deep enough, too fast for dt, or not a number. Then `read`
   /// gives what the stage in which that was found began with, and no step goes on.
   virtual std::optional<std::int64_t> trouble() = 0;
+  /// What it can check itself of all steps since `write`. Collective.
+  virtual std::vector<runtime::Verdict> verdicts() { return {}; }
+  /// What else there is to say of the timed part `lap` with so many steps.
+  [[nodiscard]] virtual std::vector<runtime::DerivedMetric> derive(
+      const std::map<std::string, runtime::LapSeconds>& /*laps*/, const std::string& /*lap*/,
+      double /*steps*/) const {
+    return {};
+  }
 };
 
 /// As many elements as the arrays of a rank have to be a multiple of.
@@ -60,5 +70,13 @@ std::unique_ptr<Execution> make_base(const runtime::Context& context, const Prob
 std::size_t throughput_multiple(const runtime::Context& context);
 std::unique_ptr<Execution> make_throughput(const runtime::Context& context, const Problem& problem,
                                            const LocalMesh& local);
+
+std::size_t dataflow_multiple(const runtime::Context& context);
+std::unique_ptr<Execution> make_dataflow(const runtime::Context& context, const Problem& problem,
+                                         const LocalMesh& local);
+/// Throws Error (bad use) for a mesh that has numbers alone (parts:...).
+void require_elements(const runtime::Context& context);
+/// Of the same kernels, the time alone (--timing-only).
+std::unique_ptr<runtime::Benchmark> make_dataflow_timing(const runtime::Context& context);
 
 }  // namespace fabricmark::shallow_water

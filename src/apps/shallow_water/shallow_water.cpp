@@ -106,6 +106,7 @@ class ShallowWater : public runtime::Benchmark {
       verdicts.push_back(
           reference_verdict(context_, problem_, basis_, local_, simulation_.elements(), window));
     }
+    std::ranges::move(execution_->verdicts(), std::back_inserter(verdicts));
     if (problem_.is_still) {
       verdicts.push_back(elevation_verdict());
       verdicts.push_back(velocity_verdict());
@@ -115,7 +116,7 @@ class ShallowWater : public runtime::Benchmark {
   }
 
   [[nodiscard]] std::vector<runtime::Metric> metrics() const override {
-    const auto steps = static_cast<double>(plan_.count - (plan_.count > 4 * kWindow ? 2 * kWindow : 0));
+    const double steps = timed_steps();
     const double cells = static_cast<double>(local_.own()) * steps;
     const runtime::Metric cell_steps{.name = "cell_steps",
                                      .axes = {{"operation", "steps"}},
@@ -134,12 +135,19 @@ class ShallowWater : public runtime::Benchmark {
     return {cell_steps, runtime::bandwidth("steps", cells * bytes_of_step()), performance};
   }
 
+  [[nodiscard]] std::vector<runtime::DerivedMetric> derive(
+      const std::map<std::string, runtime::LapSeconds>& laps) const override {
+    return execution_->derive(laps, "steps", timed_steps());
+  }
   [[nodiscard]] std::vector<std::string> notes() const override { return notes_; }
 
  private:
   static constexpr std::int64_t kWindow = 4;   ///< steps that are compared with the reference
   static constexpr std::int64_t kWarmUp = 20;  ///< steps of a repetition that does not count
 
+  [[nodiscard]] double timed_steps() const {
+    return static_cast<double>(plan_.count - (plan_.count > 4 * kWindow ? 2 * kWindow : 0));
+  }
   /// One rank cuts the mesh, as METIS is not made for threads.
   static std::vector<std::int32_t> parts_of(runtime::Communicator& ranks, const mesh::Mesh& mesh) {
     std::vector<std::int32_t> parts;
@@ -350,7 +358,17 @@ int main(int argc, char** argv) {
   using namespace fabricmark;
   namespace own = shallow_water;
   runtime::ExecutionTable table;
+  const own::Kind dataflow{own::dataflow_multiple, own::make_dataflow};
   for (const runtime::TransportSpec& transport : runtime::transport_specs()) {
+    if (transport.is_of_kernels || transport.name == "host") {
+      table.push_back({"dataflow", transport.name,
+                       [dataflow](const runtime::Context& context) -> std::unique_ptr<runtime::Benchmark> {
+                         if (!context.computes()) return own::make_dataflow_timing(context);
+                         own::require_elements(context);
+                         return std::make_unique<own::ShallowWater>(context, dataflow);
+                       },
+                       /*needs_device=*/false});
+    }
     if (transport.is_of_kernels) continue;
     for (const auto& [variant, kind] : {std::pair{"base", own::Kind{own::base_multiple, own::make_base}},
                                         {"throughput", {own::throughput_multiple, own::make_throughput}}}) {

@@ -54,7 +54,8 @@ fabric::Topology with_circuits(fabric::Topology named, const fabric::Topology& c
   return named;
 }
 
-Board::Board(const runtime::Context& context, const fabric::Topology& circuits) : context_(context) {
+Board::Board(const runtime::Context& context, const fabric::Topology& circuits, Clocked clocked)
+    : context_(context) {
   const std::string& transport = context.parameters().text("transport");
   if (!runtime::is_of_kernels(transport)) {
     stay_alone();
@@ -62,7 +63,7 @@ Board::Board(const runtime::Context& context, const fabric::Topology& circuits) 
   }
   system_of(context);
   if (transport.starts_with("accl-")) {
-    join_engine();
+    join_engine(clocked);
   } else {
     join_links(circuits);
   }
@@ -103,7 +104,7 @@ void Board::join_links(const fabric::Topology& circuits) {
   host_ = std::make_unique<dataflow::Host>(fabric_, context_.ranks().rank(), cost_, &context_.ranks());
 }
 
-void Board::join_engine() {
+void Board::join_engine(Clocked clocked) {
   const runtime::SystemPlace& place = system_of(context_);
   const runtime::Parameters& parameters = context_.parameters();
   engine::Described system = engine::described(
@@ -118,6 +119,7 @@ void Board::join_engine() {
   cost_ = system.device;
   if (const runtime::SystemCosts* const costs = context_.costs()) {
     cost_.memory_bytes_per_second = costs->value_or("banks", 0) * costs->value_or("bank_bytes_per_second", 0);
+    if (clocked == Clocked::kAsBitstream) cost_.clock_hz = costs->value_or("kernel_hz", cost_.clock_hz);
   }
   const std::string& named = parameters.text("topology");
   const fabric::Topology topology =

@@ -23,6 +23,12 @@ enum class Counted {
              ///< for long, so that their starts are no part of it
 };
 
+/// Which clock the kernels beside an engine have.
+enum class Clocked {
+  kAsEngine,     ///< the engine's
+  kAsBitstream,  ///< that of their own bitstream, where the system has one
+};
+
 /// The emulated board of a rank: a device of a described system, whose dataflow kernels run natively and take
 /// modelled time, and its way to the boards of the other ranks, as the parameter `transport` says: direct
 /// links (channels) or an engine of messages (accl-*). What a benchmark's dataflow kernels run on. Over any
@@ -36,7 +42,8 @@ class Board {
   /// ranks; where the user names a topology it has to have these. Throws Error (2) where no system is named,
   /// or one for a board that is alone, it has not that transport or too few ports, and, with both ends, for a
   /// cable that leads elsewhere.
-  Board(const runtime::Context& context, const fabric::Topology& circuits);
+  Board(const runtime::Context& context, const fabric::Topology& circuits,
+        Clocked clocked = Clocked::kAsEngine);
   ~Board();
   Board(const Board&) = delete;
   Board& operator=(const Board&) = delete;
@@ -85,7 +92,7 @@ class Board {
 
  private:
   void join_links(const fabric::Topology& circuits);
-  void join_engine();
+  void join_engine(Clocked clocked);
   void stay_alone();
   void begin_part();
   void end_part(Counted counted);

@@ -1,0 +1,140 @@
+"""Shallow water in the local memory of FPGAs: a partition on each, halos between them.
+
+Meyer 2024, section 5.2.2, with all terms of its equations in cycles, as only then they give what the text
+says of them:
+
+    S      = E_send + E_recv                                     border elements of the partition
+    L_comm = S + 2 N l_k + N l_m f + L_pingping f                eq. 5.3
+    cycles = max(E_core + D_ext, L_comm) + S + L_pipe            of a step, eq. 5.2
+
+N: neighbours. Of a partition without neighbours L_comm is nothing. The slowest partition counts.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import ceil
+
+from fabricmark.base.errors import FabricmarkError
+from fabricmark.models import Board, Prediction
+from fabricmark.models._mesh_parts import Part, parts_of
+from fabricmark.models.machine import Bitstream, Network
+
+ENGINE_HZ = 250e6  # the clock in which l_k has 60 cycles (section 5.2.3: 0.24 us)
+PIPELINE_CYCLES = 687  # L_pipe of all rows of Tables A.1 and A.2
+CORE, PIPELINES, BORDER = "core elements", "pipelines", "border elements"
+PING, CALLS, COPIES = "latency of messages", "calls of the engine", "copies of received messages"
+
+
+@dataclass(frozen=True)
+class Way:
+    """What an exchange of halos takes, in cycles of the kernels' clock `hz`.
+
+    `call` l_k of each send and receive, `copy` l_m of each message, `ping` L_pingping of all.
+    """
+
+    hz: float
+    call: float
+    copy: float
+    ping: float
+
+
+@dataclass(frozen=True)
+class Step:
+    """A step of one partition [cycles]: `phases` of what it waits for, one after the other."""
+
+    phases: Mapping[str, float]
+    stall: float
+
+    @property
+    def cycles(self) -> float:
+        return sum(self.phases.values())
+
+    @property
+    def dominating(self) -> str:
+        return max(self.phases, key=self.phases.__getitem__)
+
+
+def way_of(board: Board, network: Network | None) -> Way:
+    """Raises ValueError for a board without clock, or a network that says no latency of messages."""
+    if board.kernel_hz is None:
+        raise ValueError("kernel_hz")
+    if network is None:
+        return Way(board.kernel_hz, 0.0, 0.0, 0.0)
+    values = network.model_parameters
+    ping = values.get("ping_seconds", network.latency_seconds + network.switch_seconds)
+    if not ping:
+        raise ValueError("network.ping_latency")
+    copy = values.get("copy_seconds", 0.0)
+    return Way(
+        board.kernel_hz, network.start_seconds * ENGINE_HZ, copy * board.kernel_hz, ping * board.kernel_hz
+    )
+
+
+def step(part: Part, way: Way, pipeline_cycles: float = PIPELINE_CYCLES) -> Step:
+    """Eq. 5.2 and 5.3 of one partition."""
+    computing = part.core + part.outer
+    phases = {CORE: float(computing), BORDER: float(part.border), PIPELINES: float(pipeline_cycles)}
+    if part.neighbours == 0:
+        return Step(phases, 0.0)
+    waits = {
+        PING: way.ping,
+        CALLS: 2 * part.neighbours * way.call,
+        COPIES: part.neighbours * way.copy,
+    }
+    exchange = part.border + sum(waits.values())
+    if exchange <= computing:
+        return Step(phases, 0.0)
+    del phases[CORE]
+    phases[BORDER] += part.border
+    return Step({**phases, **waits}, exchange - computing)
+
+
+def slowest(parts: Sequence[Part], way: Way, pipeline_cycles: float = PIPELINE_CYCLES) -> Step:
+    return max((step(part, way, pipeline_cycles) for part in parts), key=lambda one: one.cycles)
+
+
+def predict(
+    parameters: Mapping, board: Board, ranks: int, flops: float,
+    network: Network | None, bitstream: Bitstream | None,
+) -> list[Prediction]:  # fmt: skip
+    """Cell steps a second of all devices, the time of a step, and how long the pipeline stands still in it.
+
+    `flops`: of an element's step, as counted of the project's own kernels; where the bitstream says what its
+    authors counted, the performance by that count, too. Raises KeyError without a mesh, ValueError as
+    `way_of`, FabricmarkError (2) for a partition larger than the local memory (section 5.2.3), and as
+    `parts_of`.
+    """
+    parts = parts_of(parameters["mesh"], ranks)
+    largest = max(part.elements for part in parts)
+    axes = {"operation": "steps"}
+    most = parameters.get("partition_elements") or largest
+    if largest > most:
+        cells = sum(part.elements for part in parts)
+        cause = f"a partition of {largest} elements does not fit into a device's local memory of {most}"
+        raise FabricmarkError(cause, f"predict {ceil(cells / most)} devices or more, or a smaller mesh")
+    values = {} if bitstream is None else bitstream.model_parameters
+    way = way_of(board, network if ranks > 1 else None)
+    one = slowest(parts, way, values.get("pipeline_cycles", PIPELINE_CYCLES))
+    seconds = one.cycles / way.hz
+    cells = sum(part.elements for part in parts)
+    spent = {name: cycles / way.hz for name, cycles in one.phases.items()}
+    limit = cells / (max(part.elements for part in parts) / way.hz)
+    about = f"eq. 5.2 with {max(part.neighbours for part in parts)} neighbours at most"
+
+    def rate(name, axes, unit, scale):
+        return Prediction(
+            name, axes, scale * cells / seconds, unit, scale * limit, one.dominating, about, spent
+        )
+
+    found = [
+        rate("cell_steps", axes, "Mcell/s", 1e-6),
+        rate("performance", axes, "GFLOP/s", flops * 1e-9),
+        Prediction("step_time", axes, seconds * 1e6, "us", None, one.dominating, about, spent),
+        Prediction(
+            "stall", {"cause": "halos"}, 100 * one.stall / one.cycles, "%", None, one.dominating, about
+        ),
+    ]
+    if "element_operations" in values:
+        counted = {"operation": "steps", "operations": "as published"}
+        found.append(rate("performance", counted, "GFLOP/s", values["element_operations"] * 1e-9))
+    return found

@@ -1,0 +1,95 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "apps/shallow_water/device_part.hpp"
+#include "apps/shallow_water/execution.hpp"
+#include "fabric/emulation/board.hpp"
+
+namespace fabricmark::shallow_water {
+
+/// Cables to other devices that the send and receive kernels of links serve.
+inline constexpr int kLinksOfDevice = 4;
+/// A word of a halo in the device's memory, and as it travels by an engine: 512 bits, for four elements.
+inline constexpr std::size_t kHaloWordBytes = 64;
+/// Of a message, which begins with a word of its own.
+constexpr std::size_t halo_bytes(std::size_t elements) {
+  constexpr std::size_t kInWord = 4;
+  return (elements + kInWord - 1) / kInWord * kHaloWordBytes;
+}
+
+/// What ends a way of halos found: sums of all words with their numbers, by neighbour. Equal on both devices
+/// where all words have come as they were sent.
+struct HaloSums {
+  std::vector<unsigned long long> sent;
+  std::vector<unsigned long long> received;
+};
+
+/// The kernels of kernels/shallow_water/dataflow.cpp on one device, with the memories that they work on and
+/// the streams between them. Whoever starts them waits for their ends, and gives no other steps before.
+class DeviceKernels {
+ public:
+  /// `local`: null where only time is asked for; else it has to stay. `pipeline_cycles`: L_pipe of eq. 5.2.
+  DeviceKernels(const DevicePart& part, const LocalMesh* local, double pipeline_cycles);
+  ~DeviceKernels();
+  DeviceKernels(const DeviceKernels&) = delete;
+  DeviceKernels& operator=(const DeviceKernels&) = delete;
+
+  /// Of own elements.
+  void write(const Field& field);
+  void read(Field& field) const;
+  void write_outflow(const std::vector<double>& outflow);
+  [[nodiscard]] std::vector<double> outflow() const;
+  /// The first step in which an element must not go on.
+  [[nodiscard]] std::optional<std::int64_t> trouble() const;
+  [[nodiscard]] const HaloSums& sums() const;
+  /// Modelled time that the element kernel has waited so far for halos, and for what lies beyond outer edges,
+  /// which is the way through the pipelines [s].
+  struct Stalls {
+    double halos = 0;
+    double pipelines = 0;
+  };
+  [[nodiscard]] Stalls stalls() const;
+
+  /// The element and the edge kernel, for these steps. `forcing`: of each; may be empty where only time is
+  /// asked for.
+  void start(dataflow::Host& host, const Steps& steps, const Physics& physics,
+             const std::vector<Forcing>& forcing);
+
+  // Over links.
+
+  /// Neighbour n at port n of its own.
+  void open_links(emulation::Board& board);
+  void start_links(dataflow::Host& host);
+
+  // By an engine, in whose memory messages arrive; or by the host.
+
+  void connect(engine::Accl& engine, bool is_called_by_logic);
+  [[nodiscard]] int memory_number() const;
+  /// Words that arrive and leave, message by message.
+  [[nodiscard]] std::vector<std::byte>& arrived();
+  [[nodiscard]] std::vector<std::byte>& stored();
+  /// The kernels of the engine for all steps of `start`.
+  void start_engine(dataflow::Host& host);
+  /// Throws Error (1) where a call of these has failed.
+  void check_calls() const;
+  /// The kernel that sends by the engine, for all steps; it tells the kernel that calls, where there is one.
+  void start_sending(dataflow::Host& host, bool tells);
+  /// Of one step, where the host exchanges what the kernel stored.
+  device::Event start_storing(dataflow::Host& host, std::int64_t step);
+  /// What lies in the memory, to the element kernel.
+  device::Event start_receiving(dataflow::Host& host, std::int64_t step);
+
+ private:
+  struct Memory;
+  struct Streams;
+  DevicePart part_;
+  double pipeline_cycles_;
+  std::unique_ptr<Memory> memory_;
+  std::shared_ptr<Streams> streams_;
+};
+
+}  // namespace fabricmark::shallow_water

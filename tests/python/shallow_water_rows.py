@@ -1,0 +1,11 @@
+"""What the device design of shallow water is compared with."""
+
+from fabricmark import systems
+from fabricmark.models import _shallow_water_device as device
+
+
+def way_of(transport):
+    """What an exchange takes on Noctua 2."""
+    system = systems.load("noctua2", board="u280_hbm")
+    bitstream = system.bitstream("shallow_water", transport)
+    return device.way_of(system.board_with(bitstream, 1), system.networks[transport])
