@@ -60,7 +60,7 @@ class Design:
         system = systems.load(SYSTEM, board=BOARD)
         bitstream = system.bitstream(NAME, transport)
         self.transport = transport
-        self.way = device.way_of(system.board_with(bitstream, 1), system.networks[transport])
+        self.way = device.way_of(system.board_with(bitstream, 1), bitstream, system.networks[transport])
         self.file = folder / f"{SYSTEM}.json"
         self.file.write_text(export.text(SYSTEM, "fitted"))
 

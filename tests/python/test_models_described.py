@@ -243,7 +243,16 @@ NUMBERS = {
 }
 NUMBERS |= {_sweep.MOST_ELEMENTS}
 NUMBERS |= {1e3, 1e-3, 1.25, 0.1, 27, 22, 19, 8192}  # sizes of short runs, and what a fit to them holds on to
-NUMBERS |= {1e-3, 1e3, 0.1, 1.25, 19, 22, 27, 8192}  # of milliseconds, and of short runs and fits to them
+NUMBERS |= {
+    222,
+    1808,
+    6867,
+    2.5,
+    10,
+    7,
+    100,
+    200,
+}  # a kernel of ours: operations, cycles, sizes; percent
 
 
 def test_no_modelled_figure_is_a_literal():

@@ -41,7 +41,7 @@ def weak(transport):
 
 
 def test_a_step_is_what_the_equations_say():
-    over = device.Way(hz=274e6, call=60, copy=465.8, ping=822)
+    over = device.Way(hz=274e6, pipeline=687, call=60, copy=465.8, ping=822)
     one = device.step(Part(1621, 74, 83, 2), over)
     exchange = 74 + 2 * 2 * 60 + 2 * 465.8 + 822
     assert one.cycles == pytest.approx(exchange + 74 + 687)

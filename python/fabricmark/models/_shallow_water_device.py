@@ -19,20 +19,20 @@ from fabricmark.models import Board, Prediction
 from fabricmark.models._mesh_parts import Part, parts_of
 from fabricmark.models.machine import Bitstream, Network
 
-ENGINE_HZ = 250e6  # the clock in which l_k has 60 cycles (section 5.2.3: 0.24 us)
-PIPELINE_CYCLES = 687  # L_pipe of all rows of Tables A.1 and A.2
 CORE, PIPELINES, BORDER = "core elements", "pipelines", "border elements"
 PING, CALLS, COPIES = "latency of messages", "calls of the engine", "copies of received messages"
 
 
 @dataclass(frozen=True)
 class Way:
-    """What an exchange of halos takes, in cycles of the kernels' clock `hz`.
+    """What the kernels and an exchange of halos take, in cycles of the kernels' clock `hz`.
 
-    `call` l_k of each send and receive, `copy` l_m of each message, `ping` L_pingping of all.
+    `pipeline` L_pipe, `call` l_k of each send and receive, `copy` l_m of each message, `ping` L_pingping of
+    all.
     """
 
     hz: float
+    pipeline: float
     call: float
     copy: float
     ping: float
@@ -54,26 +54,33 @@ class Step:
         return max(self.phases, key=self.phases.__getitem__)
 
 
-def way_of(board: Board, network: Network | None) -> Way:
-    """Raises ValueError for a board without clock, or a network that says no latency of messages."""
+def way_of(board: Board, bitstream: Bitstream | None, network: Network | None) -> Way:
+    """Raises ValueError for a board without clock, a bitstream that says no depth of its pipeline, and a
+    network that says no latency of messages.
+    """
     if board.kernel_hz is None:
         raise ValueError("kernel_hz")
+    pipeline = {} if bitstream is None else bitstream.model_parameters
+    if "pipeline_cycles" not in pipeline:
+        raise ValueError("bitstream.pipeline_depth")
+    depth = float(pipeline["pipeline_cycles"])
     if network is None:
-        return Way(board.kernel_hz, 0.0, 0.0, 0.0)
+        return Way(board.kernel_hz, depth, 0.0, 0.0, 0.0)
     values = network.model_parameters
     ping = values.get("ping_seconds", network.latency_seconds + network.switch_seconds)
     if not ping:
         raise ValueError("network.ping_latency")
     copy = values.get("copy_seconds", 0.0)
-    return Way(
-        board.kernel_hz, network.start_seconds * ENGINE_HZ, copy * board.kernel_hz, ping * board.kernel_hz
-    )
+    hz = board.kernel_hz
+    # Its calls have the cycles of the engine's clock, as the equation has them.
+    calls = network.start_seconds * (network.clock_hz or hz)
+    return Way(hz, depth, calls, copy * hz, ping * hz)
 
 
-def step(part: Part, way: Way, pipeline_cycles: float = PIPELINE_CYCLES) -> Step:
+def step(part: Part, way: Way) -> Step:
     """Eq. 5.2 and 5.3 of one partition."""
     computing = part.core + part.outer
-    phases = {CORE: float(computing), BORDER: float(part.border), PIPELINES: float(pipeline_cycles)}
+    phases = {CORE: float(computing), BORDER: float(part.border), PIPELINES: way.pipeline}
     if part.neighbours == 0:
         return Step(phases, 0.0)
     waits = {
@@ -89,8 +96,8 @@ def step(part: Part, way: Way, pipeline_cycles: float = PIPELINE_CYCLES) -> Step
     return Step({**phases, **waits}, exchange - computing)
 
 
-def slowest(parts: Sequence[Part], way: Way, pipeline_cycles: float = PIPELINE_CYCLES) -> Step:
-    return max((step(part, way, pipeline_cycles) for part in parts), key=lambda one: one.cycles)
+def slowest(parts: Sequence[Part], way: Way) -> Step:
+    return max((step(part, way) for part in parts), key=lambda one: one.cycles)
 
 
 def predict(
@@ -113,8 +120,8 @@ def predict(
         cause = f"a partition of {largest} elements does not fit into a device's local memory of {most}"
         raise FabricmarkError(cause, f"predict {ceil(cells / most)} devices or more, or a smaller mesh")
     values = {} if bitstream is None else bitstream.model_parameters
-    way = way_of(board, network if ranks > 1 else None)
-    one = slowest(parts, way, values.get("pipeline_cycles", PIPELINE_CYCLES))
+    way = way_of(board, bitstream, network if ranks > 1 else None)
+    one = slowest(parts, way)
     seconds = one.cycles / way.hz
     cells = sum(part.elements for part in parts)
     spent = {name: cycles / way.hz for name, cycles in one.phases.items()}

@@ -24,7 +24,7 @@ NUMBER_BYTES = {"float": 4, "double": 8}
 CODE_BYTES = 4
 UNKNOWNS = 3
 SIDES = 3
-GEOMETRY = 12  # numbers of an element: depth, normal and length by area of each side
+GEOMETRY = 4 * SIDES  # numbers of an element: depth, normal and length by area of each side
 # Additions, multiplications, divisions and square roots of a step with Rusanov's flux, by order;
 # tests/unit/shallow_water_kernel_test.cpp counts them.
 FLOPS = (222, 1808, 6867)

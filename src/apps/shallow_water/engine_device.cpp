@@ -77,7 +77,7 @@ class EngineDevice final : public EmulatedDevice {
 std::unique_ptr<EmulatedDevice> make_device_on_engine(const runtime::Context& context, const DevicePart& part,
                                                       DeviceKernels& kernels) {
   if (context.parameters().text("mode") == "streaming") {
-    throw bad_use("--mode streaming: halos leave from a stream and are received in memory",
+    throw bad_use("--mode streaming: halos leave word by word and are received in memory",
                   "leave it out: there is no other way to put them in order");
   }
   return std::make_unique<EngineDevice>(context, part, kernels);
