@@ -79,7 +79,10 @@ def predicted(
     board = replace(run.system.board_with(found, devices), **changes.get("board", {}))
     network = run.system.networks.get(transport)
     if network is not None:
-        network = replace(network, **changes.get("network", {}))
+        values = changes.get("network", {})
+        own = {key: value for key, value in values.items() if hasattr(network, key)}
+        more = {**network.model_parameters, **{key: values[key] for key in values.keys() - own.keys()}}
+        network = replace(network, **own, model_parameters=more)
     if found is not None:
         found = replace(found, model_parameters={**found.model_parameters, **changes.get("fitted", {})})
     known = {"variant": "base", "transport": transport, **(found.parameters if found else {}), **parameters}
