@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "apps/shallow_water/execution.hpp"
@@ -41,8 +42,7 @@ class Reference {
     std::size_t begin = 0;
     std::size_t end = 0;
     [[nodiscard]] bool has(std::int32_t element) const {
-      return element >= 0 && static_cast<std::size_t>(element) >= begin &&
-             static_cast<std::size_t>(element) < end;
+      return std::cmp_greater_equal(element, begin) && std::cmp_less(element, end);
     }
   };
   /// What flows through an edge, to those of its elements that are in `range`.
