@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <memory>
@@ -169,23 +170,26 @@ class DataflowFactorization : public Execution {
       start("left", {}, kernels::panel<T, G, false>, block_at(step.below.begin, step.column()), upper_used_,
             left_sent_, with(spent_panel_), static_cast<int>(step.below.count()), block * columns);
     }
-    const device::Events panels = carry_panels(step);
-    update(step, panels);
+    // A block goes to another replica than in the iteration before, which may still be at it.
+    device::Events before = carry_panels(step);
+    std::ranges::copy(rest_[(step.iteration + 1) % 2], std::back_inserter(before));
+    update(step, before);
   }
 
-  void update(const Step& step, const device::Events& panels) {
+  /// `before`: what all inner kernels wait for.
+  void update(const Step& step, const device::Events& before) {
     rest_[step.iteration % 2].clear();
     if (!has_inner(step)) return;
     const Update update = divide_update(layout_, step.iteration, looks_ahead_);
-    first_ = start_inner(step, {update.next_column, update.next_row}, panels);
-    rest_[step.iteration % 2] = start_inner(step, {update.rest}, panels);
+    first_ = start_inner(step, {update.next_column, update.next_row}, before);
+    rest_[step.iteration % 2] = start_inner(step, {update.rest}, before);
     for (const device::Event& event : first_) rest_[step.iteration % 2].push_back(event);
     if (!looks_ahead_) first_ = rest_[step.iteration % 2];
   }
 
   /// The blocks of these rectangles, shared out evenly among the replications.
   device::Events start_inner(const Step& step, const std::vector<Rectangle>& all,
-                             const device::Events& panels) {
+                             const device::Events& before) {
     std::size_t blocks = 0;
     for (const Rectangle& one : all) blocks += one.count();
     device::Events events;
@@ -194,7 +198,7 @@ class DataflowFactorization : public Execution {
       std::size_t left = blocks * (copy + 1) / replications_ - begin;
       for (const Rectangle& one : all) {
         const std::size_t count = begin < one.count() ? std::min(left, one.count() - begin) : 0;
-        if (count > 0) events.push_back(start_inner(step, one, copy, begin, count, panels));
+        if (count > 0) events.push_back(start_inner(step, one, copy, begin, count, before));
         left -= count;
         begin = begin < one.count() ? 0 : begin - one.count();
       }
@@ -202,7 +206,7 @@ class DataflowFactorization : public Execution {
     return events;
   }
   device::Event start_inner(const Step& step, const Rectangle& blocks, std::size_t copy, std::size_t first,
-                            std::size_t count, const device::Events& panels) {
+                            std::size_t count, const device::Events& before) {
     const kernels::part of{.row = static_cast<int>(blocks.rows.begin - step.below.begin),
                            .column = static_cast<int>(blocks.columns.begin - step.right.begin),
                            .width = static_cast<int>(blocks.columns.count()),
@@ -210,7 +214,7 @@ class DataflowFactorization : public Execution {
                            .count = static_cast<int>(count)};
     const auto* const left = reinterpret_cast<const T*>(panel(false, step));
     const auto* const top = reinterpret_cast<const T*>(panel(true, step));
-    return start("inner " + std::to_string(copy), panels, kernels::inner<T, G>,
+    return start("inner " + std::to_string(copy), before, kernels::inner<T, G>,
                  block_at(step.below.begin, step.right.begin), left, top, with(spent_inner_), of);
   }
 
