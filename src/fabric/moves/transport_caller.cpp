@@ -33,7 +33,8 @@ class TransportCaller::OwnMoves final : public Moves {
     return note(caller_.transport_.send(message(to, elements, caller_.sent_)));
   }
   Ticket start_receive(int from, const View& elements) override {
-    return note(caller_.transport_.receive(message(from, elements, caller_.received_)));
+    const View& into = elements.count == 0 ? caller_.unread_ : elements;
+    return note(caller_.transport_.receive(message(from, into, caller_.received_)));
   }
   void wait(Ticket ticket) override {
     // Let go of, so that the transport uses it again.
@@ -99,6 +100,7 @@ TransportCaller::TransportCaller(fabric::Transport& transport, const device::Dev
       received_(static_cast<std::size_t>(transport.ranks().size())) {
   if (device != nullptr && device->exists()) arithmetic_.emplace(*device);
   nothing_ = allocate(1, Type::kInt32);
+  unread_ = allocate(1, Type::kInt32);
 }
 
 View TransportCaller::allocate(std::size_t count, Type type) {

@@ -73,6 +73,7 @@ class TransportCaller {
   bool is_on_host_ = true;
   std::map<const std::byte*, Area> areas_;  // by their first bytes, as the host sees them
   View nothing_{};                          // what messages without elements consist of
+  View unread_{};  // where such messages arrive: another rank may still read what was sent
   std::vector<View> scratch_;
   std::size_t scratch_used_ = 0;  // by this call
   // Messages with each rank so far: by their tags both ends know which one is which.
