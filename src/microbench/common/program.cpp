@@ -23,6 +23,19 @@ Error explained(const CLI::App& app, const CLI::ParseError& error) {
   return bad_use(cause, fmt::format("see {} --help", app.get_name()));
 }
 
+std::string text_or_parsed(CLI::App& app, const std::vector<std::string>& arguments) {
+  try {
+    app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
+  } catch (const CLI::CallForHelp&) {
+    return app.help();
+  } catch (const CLI::CallForVersion& version) {
+    return std::string(version.what()) + "\n";
+  } catch (const CLI::ParseError& error) {
+    throw explained(app, error);
+  }
+  return {};
+}
+
 void add_selection(CLI::App& app, device::Selection& selection) {
   app.add_option("--platform", selection.platform,
                  "of devices by the wall clock: index or part of the OpenCL platform's name");

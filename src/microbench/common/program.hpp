@@ -14,6 +14,9 @@ namespace fabricmark::microbench {
 
 /// What the command line of a program of this room got wrong, in one line.
 Error explained(const CLI::App& app, const CLI::ParseError& error);
+/// Reads a command line; what --help or --version asks to be printed instead, else nothing. Throws Error (bad
+/// use).
+std::string text_or_parsed(CLI::App& app, const std::vector<std::string>& arguments);
 
 /// --platform and --device.
 void add_selection(CLI::App& app, device::Selection& selection);

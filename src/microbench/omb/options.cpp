@@ -232,15 +232,7 @@ std::variant<Options, std::string> parse_options(const std::string& program,
   app.prefix_command(false);
   settle_percentiles(arguments);
   take_board_options(arguments, options);
-  try {
-    app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
-  } catch (const CLI::CallForHelp&) {
-    return app.help();
-  } catch (const CLI::CallForVersion& version) {
-    return std::string(version.what()) + "\n";
-  } catch (const CLI::ParseError& error) {
-    throw explained(app, error);
-  }
+  if (std::string text = text_or_parsed(app, arguments); !text.empty()) return text;
   read_words(words, options);
   settle(options);
   return options;

@@ -64,15 +64,7 @@ Options parsed(const std::vector<std::string>& arguments) {
                "keep nothing, but measure what a program would take here against each way, in turns");
   app.add_option("--json", options.json, "write what was measured, as a list; - for standard output");
   microbench::add_selection(app, options.measured.selection);
-  try {
-    app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
-  } catch (const CLI::CallForHelp&) {
-    options.text = app.help();
-  } catch (const CLI::CallForVersion& version) {
-    options.text = std::string(version.what()) + "\n";
-  } catch (const CLI::ParseError& error) {
-    throw microbench::explained(app, error);
-  }
+  options.text = microbench::text_or_parsed(app, arguments);
   options.measured.selection.mapping = device::mapping_of_environment();
   microbench::sizes_of(options.largest);
   for (const std::string& pattern : patterns) options.patterns.push_back(fabric::pattern_named(pattern));

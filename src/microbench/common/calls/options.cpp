@@ -157,15 +157,7 @@ std::variant<Options, std::string> parse_options(const std::vector<std::string>&
   add_calls(app, options, texts);
   add_network(app, options, texts);
   add_run(app, options, texts);
-  try {
-    app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
-  } catch (const CLI::CallForHelp&) {
-    return app.help();
-  } catch (const CLI::CallForVersion& version) {
-    return std::string(version.what()) + "\n";
-  } catch (const CLI::ParseError& error) {
-    throw explained(app, error);
-  }
+  if (std::string text = text_or_parsed(app, arguments); !text.empty()) return text;
   options.way = way_of(options.transport);
   read_texts(texts, options);
   check(options, given_options(app));
