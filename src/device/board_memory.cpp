@@ -32,7 +32,8 @@ std::string name_of(BoardMemory::Kind kind) {
 }  // namespace
 
 BankUse::BankUse(const BoardMemory& memory)
-    : memory_(memory), used_(static_cast<std::size_t>(memory.banks)) {}
+    : memory_(memory),
+      used_(memory.kind == BoardMemory::Kind::kHost ? 0 : static_cast<std::size_t>(memory.banks)) {}
 
 void BankUse::take(int bank, std::uint64_t bytes) {
   if (used_.empty()) return;

@@ -43,7 +43,8 @@ struct Placement {
   unsigned argument = 0;
 };
 
-/// What lies in each bank of a board, so that a plan that does not fit is refused before a runtime does.
+/// What lies in each bank of a board's own memory, so that a plan that does not fit is refused before a
+/// runtime does.
 class BankUse {
  public:
   BankUse() = default;

@@ -180,7 +180,7 @@ std::shared_ptr<std::byte> shared_virtual_memory(const DeviceInfo& info, cl_cont
 }  // namespace
 
 BankPlacement bank_placement(const DeviceInfo& info, const Placement& placement) {
-  if (info.device_class != DeviceClass::kFpga) return {};
+  if (info.device_class != DeviceClass::kFpga || placement.memory.kind == BoardMemory::Kind::kHost) return {};
   const int bank = placement.memory.within(placement.bank);
   const std::string makers = info.platform + " " + info.vendor;
   if (makers.find("Intel") != std::string::npos || makers.find("Altera") != std::string::npos) {
