@@ -254,9 +254,12 @@ bool started_by_launcher();
 /// True unless the launcher's variables say that this is another than the first process; needs no MPI.
 bool is_first_process();
 
+/// What MPI is told of a process: with several threads, of which one calls it, it may take locks.
+enum class Threads { kOne, kSeveral };
+
 /// The ranks of MPI; initialises MPI, and finalises it when destroyed. Throws Error (environment) when the
 /// program was built without MPI.
-std::unique_ptr<Communicator> mpi_ranks(int* argc, char*** argv);
+std::unique_ptr<Communicator> mpi_ranks(int* argc, char*** argv, Threads threads = Threads::kSeveral);
 
 /// Ends this process, and by the launcher's hand all others, when ranks can no longer agree on anything.
 [[noreturn]] void abort_all_ranks(int exit_code);
