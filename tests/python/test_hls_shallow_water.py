@@ -1,7 +1,7 @@
 """Shallow water's dataflow kernels in C simulation, as a test bench of Vitis would run them.
 
-A square of two triangles under a tide: on one device, and a triangle on each of two, with the halo over links and
-over memory that the host exchanges. As the kernels run one after another, they are started anew for each step.
+A square of two triangles under a tide: on one device, and a triangle on each of two, with the halo over links
+and over memory that the host exchanges. As the kernels run one after another, they start anew in each step.
 """
 
 import pytest
@@ -110,7 +110,8 @@ int main(int, char** words) {
     for (device& on : half) {
       begin(on, step);
       if (has_links) {
-        send_over_links(on.other, 1, 1, on.leaving, on.links[0], on.links[1], on.links[2], on.links[3], on.sent);
+        send_over_links(on.other, 1, 1, on.leaving, on.links[0], on.links[1], on.links[2], on.links[3],
+                        on.sent);
       } else {
         store_halo(on.other, 1, unsigned(step), on.leaving, on.stored, on.sent);
       }
@@ -120,12 +121,12 @@ int main(int, char** words) {
       if (has_links) {
         fm::stream<k::state_word> kept[4];
         keep_halo(1, other.links[0], kept[0]);
-        receive_over_links(on.other, on.places, on.halo, on.has, 1, kept[0], kept[1], kept[2], kept[3], on.met,
-                           on.received);
+        receive_over_links(on.other, on.places, on.halo, on.has, 1, kept[0], kept[1], kept[2], kept[3],
+                           on.met, on.received);
       } else {
         on.arrived[0] = other.stored[0];
-        receive_from_memory(on.other, on.places, on.arrived, on.halo, on.has, unsigned(step), 1, 0, on.signals,
-                            on.met, on.received);
+        receive_from_memory(on.other, on.places, on.arrived, on.halo, on.has, unsigned(step), 1, 0,
+                            on.signals, on.met, on.received);
       }
       end(on, step);
     }
@@ -151,14 +152,19 @@ def simulated(folder, way, text=KERNELS):
 def test_two_devices_make_the_field_of_one(tmp_path, way):
     before, one, two, agree = simulated(tmp_path, way)
     assert one == two and agree
-    assert all(old.split()[i] != new.split()[i] for old, new in zip(before, one, strict=True) for i in range(3))
+    assert all(
+        old.split()[i] != new.split()[i] for old, new in zip(before, one, strict=True) for i in range(3)
+    )
     assert float(one[0].split()[3]) != 0 and float(one[1].split()[3]) == 0  # through the sea's edge alone
 
 
 WRONG = {
     "a halo at another place": ("halo[first + i] = sw_kernels::taken(wide, i);", "halo[first] = {};"),
     "the first lane for all": ("sw_kernels::taken(wide, i)", "sw_kernels::taken(wide, i + 1)"),
-    "an element that does not leave": ("if (sw_kernels::put(&wide, word, i, elements))", "if (i > 0)"),
+    "a blank word leaves": (
+        "memory[first + i / sw_kernels::in_engine_word] = wide;",
+        "memory[first] = sw_kernels::engine_word();",
+    ),
 }
 
 

@@ -58,11 +58,10 @@ class HostDevice final : public EmulatedDevice {
   HostDevice(const runtime::Context& context, const DevicePart& part)
       : context_(context),
         part_(part),
-        is_direct_(context.parameters().text("transport") == "mpi"),
+        is_direct_(is_over_mpi(context)),
         way_(context),
         fabric_(std::make_shared<dataflow::Fabric>(dataflow::FabricSettings{})),
         host_(fabric_, 0, way_.device()) {
-    if (is_direct_) require_mpi(context);
     for (const DevicePart::Neighbour& other : part.neighbours) {
       halos_.push_back({.peer = other.rank,
                         .to = {sent_bytes_, halo_bytes(other.sent)},
@@ -116,10 +115,13 @@ class HostDevice final : public EmulatedDevice {
     bool is_sent = false;
   };
 
-  static void require_mpi(const runtime::Context& context) {
+  /// Throws Error (bad use) where it is to be, and cannot.
+  static bool is_over_mpi(const runtime::Context& context) {
+    if (context.parameters().text("transport") != "mpi") return false;
     const runtime::Communicator& ranks = context.ranks();
     if (ranks.kind() != "mpi") throw fabric::no_mpi_between(ranks);
     if (context.costs() != nullptr) throw fabric::no_costs_over_mpi();
+    return true;
   }
 
   void exchange(DeviceKernels& kernels) {
