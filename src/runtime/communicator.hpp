@@ -14,9 +14,10 @@
 
 #include "base/error.hpp"
 #include "base/interface.hpp"
-#include "runtime/library_calls.hpp"
 
 namespace fabricmark::runtime {
+
+class LibraryCalls;
 
 /// What went wrong on a rank.
 struct Failure {
@@ -118,7 +119,7 @@ class Communicator : public Interface {
   [[nodiscard]] virtual bool takes(DevicePointers /*pointers*/) const { return false; }
   /// The library's own calls between the ranks; null for ranks that no library connects, and for a part of
   /// them. Collective.
-  [[nodiscard]] virtual std::unique_ptr<LibraryCalls> library_calls() { return nullptr; }
+  [[nodiscard]] virtual std::unique_ptr<LibraryCalls> library_calls();
   [[nodiscard]] bool is_root() const { return rank() == 0; }
 
   /// The first call on every rank of a run: learns which ranks share this host. Collective.
