@@ -9,8 +9,7 @@
 //   inner  A_ij -= A_ik A_kj for the others, from the panels.
 //
 // Two levels of blocks: those of BLOCK_SIZE are held in local memory, divided into register blocks. `inner`
-// multiplies register blocks fully unrolled in three dimensions, the others in two. What lu hands to left and
-// top are U_kk and L_kk with their register blocks on the diagonal inverted, so that these only multiply.
+// multiplies register blocks fully unrolled in three dimensions, the others update them in two.
 #include "common/dialect.h"
 #include "hpl/types.h"
 
@@ -24,20 +23,21 @@ FM_SINGLE_WORK_ITEM
 __kernel void lu(__global TILE_VALUE* restrict a, __global TILE_VALUE* restrict lower,
                  __global TILE_VALUE* restrict upper, const uint row, const uint column, const uint columns) {
   REGISTER_BLOCKS(block);
-  TILE_VALUE lower_inverse[BLOCKS][REGISTER_SIZE][REGISTER_SIZE] __attribute__((aligned(64)));
-  TILE_VALUE upper_inverse[BLOCKS][REGISTER_SIZE][REGISTER_SIZE] __attribute__((aligned(64)));
+  DIAGONAL(diagonal);
   __global TILE_VALUE* start = a + (size_t)row * columns + column;
   load_block(block, start, columns);
-  factorize_block(block, lower_inverse, upper_inverse);
+  factorize_block(block, diagonal);
   store_block(block, start, columns);
+  FM_COALESCE(2)
   for (uint r = 0; r < BLOCK_SIZE; ++r) {
     FM_PIPELINE
-    for (uint c = 0; c < BLOCK_SIZE; ++c) {
-      const uint i = r / REGISTER_SIZE;
-      const uint j = c / REGISTER_SIZE;
-      const TILE_VALUE value = block[i][j][r % REGISTER_SIZE][c % REGISTER_SIZE];
-      lower[r * BLOCK_SIZE + c] = i == j ? lower_inverse[i][r % REGISTER_SIZE][c % REGISTER_SIZE] : value;
-      upper[r * BLOCK_SIZE + c] = i == j ? upper_inverse[i][r % REGISTER_SIZE][c % REGISTER_SIZE] : value;
+    for (uint j = 0; j < BLOCKS; ++j) {
+      FM_UNROLL_FULLY
+      for (uint x = 0; x < REGISTER_SIZE; ++x) {
+        const uint place = r * BLOCK_SIZE + j * REGISTER_SIZE + x;
+        lower[place] = lower_factor(block, diagonal, r, j, x);
+        upper[place] = upper_factor(block, diagonal, r, j, x);
+      }
     }
   }
 }

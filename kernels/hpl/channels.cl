@@ -63,23 +63,20 @@ FM_SINGLE_WORK_ITEM
 __kernel void lu(__global TILE_VALUE* restrict a, const uint row, const uint column, const uint columns,
                  const uint is_sent) {
   REGISTER_BLOCKS(block);
-  TILE_VALUE lower_inverse[BLOCKS][REGISTER_SIZE][REGISTER_SIZE] __attribute__((aligned(64)));
-  TILE_VALUE upper_inverse[BLOCKS][REGISTER_SIZE][REGISTER_SIZE] __attribute__((aligned(64)));
+  DIAGONAL(diagonal);
   __global TILE_VALUE* start = a + (size_t)row * columns + column;
   load_block(block, start, columns);
-  factorize_block(block, lower_inverse, upper_inverse);
+  factorize_block(block, diagonal);
   store_block(block, start, columns);
   for (uint number = 0; number < BLOCK_WORDS * is_sent; ++number) {
     const uint r = number / BLOCKS;
-    const uint i = r / REGISTER_SIZE;
     const uint j = number % BLOCKS;
     word lower;
     word upper;
     FM_UNROLL_FULLY
     for (uint x = 0; x < REGISTER_SIZE; ++x) {
-      const TILE_VALUE value = block[i][j][r % REGISTER_SIZE][x];
-      lower.elements[x] = i == j ? lower_inverse[i][r % REGISTER_SIZE][x] : value;
-      upper.elements[x] = i == j ? upper_inverse[i][r % REGISTER_SIZE][x] : value;
+      lower.elements[x] = lower_factor(block, diagonal, r, j, x);
+      upper.elements[x] = upper_factor(block, diagonal, r, j, x);
     }
     write_channel_intel(lower_of_lu, lower);
     write_channel_intel(upper_of_lu, upper);
