@@ -20,8 +20,9 @@
 
 #if FM_REPLICA == 0  // of these there is one each
 FM_SINGLE_WORK_ITEM
-__kernel void lu(__global TILE_VALUE* restrict a, __global TILE_VALUE* restrict lower,
-                 __global TILE_VALUE* restrict upper, const uint row, const uint column, const uint columns) {
+__kernel void lu(FM_GLOBAL(lu, a) TILE_VALUE* restrict a, FM_GLOBAL(lu, lower) TILE_VALUE* restrict lower,
+                 FM_GLOBAL(lu, upper) TILE_VALUE* restrict upper, const uint row, const uint column,
+                 const uint columns) {
   REGISTER_BLOCKS(block);
   DIAGONAL(diagonal);
   __global TILE_VALUE* start = a + (size_t)row * columns + column;
@@ -45,11 +46,13 @@ __kernel void lu(__global TILE_VALUE* restrict a, __global TILE_VALUE* restrict 
 // `blocks` blocks below each other. The panels hold their blocks one behind the other, `panel_start` blocks
 // are before them.
 FM_SINGLE_WORK_ITEM
-__kernel void left(__global TILE_VALUE* restrict a, __global const TILE_VALUE* restrict upper,
-                   __global TILE_VALUE* restrict panel, const uint panel_start, const uint row,
+__kernel void left(FM_GLOBAL(left, a) TILE_VALUE* restrict a,
+                   FM_GLOBAL(left, upper) const TILE_VALUE* restrict upper,
+                   FM_GLOBAL(left, panel) TILE_VALUE* restrict panel, const uint panel_start, const uint row,
                    const uint column, const uint columns, const uint blocks) {
   REGISTER_BLOCKS(factor);
   load_block(factor, upper, BLOCK_SIZE);
+  FM_SERIAL
   for (uint step = 0; step < blocks; ++step) {
     REGISTER_BLOCKS(block);
     __global TILE_VALUE* start = a + (row + (size_t)step * BLOCK_SIZE) * columns + column;
@@ -62,11 +65,13 @@ __kernel void left(__global TILE_VALUE* restrict a, __global const TILE_VALUE* r
 
 // `blocks` blocks beside each other.
 FM_SINGLE_WORK_ITEM
-__kernel void top(__global TILE_VALUE* restrict a, __global const TILE_VALUE* restrict lower,
-                  __global TILE_VALUE* restrict panel, const uint panel_start, const uint row,
+__kernel void top(FM_GLOBAL(top, a) TILE_VALUE* restrict a,
+                  FM_GLOBAL(top, lower) const TILE_VALUE* restrict lower,
+                  FM_GLOBAL(top, panel) TILE_VALUE* restrict panel, const uint panel_start, const uint row,
                   const uint column, const uint columns, const uint blocks) {
   REGISTER_BLOCKS(factor);
   load_block(factor, lower, BLOCK_SIZE);
+  FM_SERIAL
   for (uint step = 0; step < blocks; ++step) {
     REGISTER_BLOCKS(block);
     __global TILE_VALUE* start = a + (size_t)row * columns + column + (size_t)step * BLOCK_SIZE;
@@ -81,12 +86,14 @@ __kernel void top(__global TILE_VALUE* restrict a, __global const TILE_VALUE* re
 // `count` blocks from number `first` on, counted row by row in the rectangle from block (row_begin,
 // column_begin) with `width` blocks in a row; block (0, 0) is where the panels begin.
 FM_SINGLE_WORK_ITEM
-__kernel void FM_REPLICATED(inner)(__global TILE_VALUE* restrict a,
-                                   __global const TILE_VALUE* restrict left_panel,
-                                   __global const TILE_VALUE* restrict top_panel, const uint left_start,
-                                   const uint top_start, const uint row, const uint column,
-                                   const uint columns, const uint row_begin, const uint column_begin,
-                                   const uint width, const uint first, const uint count) {
+__kernel void FM_REPLICATED(inner)(FM_GLOBAL(inner, a) TILE_VALUE* restrict a,
+                                   FM_GLOBAL(inner, left_panel) const TILE_VALUE* restrict left_panel,
+                                   FM_GLOBAL(inner, top_panel) const TILE_VALUE* restrict top_panel,
+                                   const uint left_start, const uint top_start, const uint row,
+                                   const uint column, const uint columns, const uint row_begin,
+                                   const uint column_begin, const uint width, const uint first,
+                                   const uint count) {
+  FM_SERIAL
   for (uint number = first; number < first + count; ++number) {
     const size_t i = row_begin + number / width;
     const size_t j = column_begin + number % width;
