@@ -14,6 +14,8 @@ from math import ceil, inf, log2
 ANY, RING, TORUS = "any to any", "ring", "torus"
 SEGMENT_BYTES = 65536  # pieces in which a message is passed on
 BUFFER_BYTES = 2**20  # of a receive buffer
+PIECE_BYTES = 65536  # messages of so many bytes or more take turns on a link, shorter ones go one by one
+FAN = 4  # messages that a root has under way
 
 
 @dataclass(frozen=True)
@@ -24,11 +26,6 @@ class Shape:
     rows: int = 1
     columns: int = 1
     circuits: bool = False
-
-    @property
-    def sides(self) -> int:
-        """Links by which a rank sends at the same time."""
-        return {ANY: 1, RING: 2, TORUS: 4}[self.wiring]
 
     def __str__(self) -> str:
         grid = f" of {self.rows}x{self.columns}" if self.wiring == TORUS else ""
@@ -41,7 +38,11 @@ class Costs:
     `message`: from then until its first byte is at a neighbour; `hop`: more for each device that passes it
     on.
 
-    `moving`, `copying`, `combining`: seconds of so many bytes: of a link, in a rank's memory, of a result.
+    Seconds of so many bytes: `moving` over a link, then `storing` out of a receive buffer; `copying` in a
+    rank's memory; `combining` two operands. `combines_as_it_comes`: while a message moves, else after it.
+    `again`: what another copy waits, of which `message` has one. `leaving`: until a message has left its
+    rank; `answer`: until a sender hears that its last byte has come. `passing`: pieces under way in a chain
+    before each waits for its copy, and more for each rank, as the clock shows them.
     """
 
     start: float
@@ -49,8 +50,14 @@ class Costs:
     message: float
     hop: float
     moving: Callable[[float], float]
+    storing: Callable[[float], float]
     copying: Callable[[float], float]
     combining: Callable[[float], float]
+    combines_as_it_comes: bool = False
+    again: float = 0.0
+    leaving: float = 0.0
+    answer: float = 0.0
+    passing: tuple[int, int] = (0, 3)
     buffers: int | None = (
         None  # that messages of all ranks to a root may take, of 1 MiB each; None: any number
     )
@@ -65,6 +72,17 @@ class Prices:
     shape: Shape
     ranks: int
     bytes: float
+
+    @property
+    def sides(self) -> int:
+        """Links by which a rank sends at the same time; of a full mesh of circuits one to each other."""
+        mesh = self.ranks - 1 if self.shape.circuits else 1
+        return {ANY: mesh, RING: 2, TORUS: 4}[self.shape.wiring]
+
+    @property
+    def takes_turns(self) -> bool:
+        """Whether long messages to one rank share its link."""
+        return self.bytes >= PIECE_BYTES and self.sides == 1
 
     def _way(self, distance: int) -> tuple[int, int]:
         """(cables to a rank so far behind, messages over the same link where all ranks send so far)."""
@@ -84,22 +102,34 @@ class Prices:
 
     def alone(self, distance: int, moved: float) -> float:
         """One message to the rank so far behind, while no other needs its way."""
-        return self._begun(self._way(distance)[0]) + self.costs.moving(moved)
+        return self._begun(self._way(distance)[0]) + self.costs.moving(moved) + self.costs.storing(moved)
 
     def all(self, distance: int, moved: float) -> float:
-        """Every rank sends one to the rank so far behind it: they share links."""
+        """Every rank sends one to the rank so far behind it: they share links, and wait for both ends."""
         hops, sharing = self._way(distance)
-        return self._begun(hops) + self.costs.moving(moved) * sharing
+        moving = self.costs.moving(moved) * sharing
+        return max(self._begun(hops) + moving + self.costs.storing(moved), moving + self.costs.answer)
+
+    def end(self, moved: float) -> float:
+        """How much later than the receiver of such a message its sender hears that it has come."""
+        received = self.costs.issue + self.costs.message + self.costs.storing(moved)
+        return max(0.0, self.costs.answer - received)
 
     def alone_combining(self, distance: int, moved: float) -> float:
-        """The same as `alone` where the receiver combines what comes, as it comes."""
-        longer = max(self.costs.moving(moved), self.costs.combining(moved))
-        return self._begun(self._way(distance)[0]) + longer
+        """The same as `alone` where the receiver combines what comes."""
+        return self._begun(self._way(distance)[0]) + self._combined(self.costs.moving(moved), moved)
 
     def all_combining(self, distance: int, moved: float) -> float:
         """The same as `all` where receivers combine what comes."""
         hops, sharing = self._way(distance)
-        return self._begun(hops) + max(self.costs.moving(moved) * sharing, self.costs.combining(moved))
+        moving = self.costs.moving(moved) * sharing
+        return max(self._begun(hops) + self._combined(moving, moved), moving + self.costs.answer)
+
+    def _combined(self, moving: float, moved: float) -> float:
+        combining = self.costs.combining(moved)
+        if self.costs.combines_as_it_comes:
+            return max(moving, combining)
+        return moving + combining - self.costs.again  # which is a part of the message
 
     @property
     def to_farthest(self) -> float:
@@ -111,7 +141,12 @@ class Prices:
     @property
     def at_root(self) -> float:
         """One message to or from each other rank passes the links of a rank."""
-        return ceil((self.ranks - 1) / self.shape.sides) * self.costs.moving(self.bytes)
+        return ceil((self.ranks - 1) / self.sides) * self.costs.moving(self.bytes)
+
+    @property
+    def turns(self) -> int:
+        """In which a root starts its messages, beyond the first: so many are under way at a time."""
+        return max(0, (self.ranks - 3) // FAN)
 
     @property
     def segments(self) -> float:
@@ -174,31 +209,50 @@ class Algorithm:
 
 
 def broadcast_binomial(of: Prices) -> float:
-    """Thakur et al. (2005), section 4.3: lg p (a + m b)."""
-    found = sum(of.alone(distance, of.bytes) for distance in halves(of.ranks))
-    return found if is_power_of_two(of.ranks) else found + of.costs.issue + of.costs.moving(of.bytes)
+    """Thakur et al. (2005), section 4.3: lg p (a + m b), but a rank sends to the roots of all trees below it,
+    the nearest first, and its messages share its link."""
+
+    def tree(ranks: int) -> float:
+        below = distances(ranks)
+        together = len(below) if of.takes_turns else 0
+        return max(
+            (
+                of.alone(distance, of.bytes)
+                + ((together or place) - 1) * of.costs.moving(of.bytes)
+                + tree(min(distance, ranks - distance))
+                for place, distance in enumerate(below, 1)
+            ),
+            default=0.0,
+        )
+
+    return tree(of.ranks) + of.end(of.bytes)
 
 
 def broadcast_chain(of: Prices) -> float:
-    """In pieces along a ring."""
+    """In pieces along a ring; where there are more than ranks have under way each waits for its copy, too."""
     more = (of.segments - 1) * (of.costs.issue + of.costs.moving(of.segment))
-    return (of.ranks - 1) * of.alone(1, of.segment) + more
+    under_way = of.costs.passing[0] + of.costs.passing[1] * of.ranks
+    waiting = max(0, of.segments - under_way) * (of.costs.copying(of.segment) - of.costs.again)
+    return (of.ranks - 1) * of.alone(1, of.segment) + more + waiting + of.end(of.segment)
 
 
 def from_root(of: Prices) -> float:
     """(p - 1) m b at the root's links."""
-    return (of.ranks - 1) * of.costs.issue + of.to_farthest + of.at_root
+    found = (of.ranks - 1) * of.costs.issue + of.to_farthest + of.at_root + of.costs.storing(of.bytes)
+    return found + of.turns * of.costs.leaving + of.end(of.bytes)
 
 
 def to_root(of: Prices) -> float:
-    """All send at the same time."""
-    return of.costs.issue + of.to_farthest + of.at_root
+    """All send at the same time. Long messages all end at the end, and are copied one after the other."""
+    copies = of.ranks - 1 if of.takes_turns else 1
+    found = of.costs.issue + of.to_farthest + of.at_root + copies * of.costs.storing(of.bytes)
+    return found + of.turns * of.costs.again + of.end(of.bytes)
 
 
 def scatter_relay(of: Prices) -> float:
     """Neighbours pass on what is for those behind them."""
-    farthest = of.behind * of.alone(1, of.bytes)
-    if of.shape.sides > 1:
+    farthest = of.behind * of.alone(1, of.bytes) + of.end(of.bytes)
+    if of.sides > 1:
         return farthest
     others = (of.ranks - 2) * (of.costs.issue + of.costs.moving(of.bytes))
     return max(farthest, others + of.alone(1, of.bytes))
@@ -206,8 +260,8 @@ def scatter_relay(of: Prices) -> float:
 
 def gather_relay(of: Prices) -> float:
     """Neighbours pass on what comes from those behind them."""
-    farthest = of.behind * of.alone(1, of.bytes)
-    if of.shape.sides > 1:
+    farthest = of.behind * of.alone(1, of.bytes) + of.end(of.bytes)
+    if of.sides > 1:
         return farthest
     return max(farthest, (of.ranks - 2) * of.costs.moving(of.bytes) + of.alone(1, of.bytes))
 
@@ -225,28 +279,48 @@ def all_gather_ring(of: Prices) -> float:
 def reduce_binomial(of: Prices) -> float:
     """Thakur et al. (2005), section 4.5: lg p (a + m b + m c)."""
     found = sum(of.alone_combining(distance, of.bytes) for distance in halves(of.ranks))
-    last = max(of.costs.moving(of.bytes), of.costs.combining(of.bytes))
-    return found if is_power_of_two(of.ranks) else found + last
+    moving, combining = of.costs.moving(of.bytes), of.costs.combining(of.bytes)
+    one_by_one = not of.takes_turns
+    last = max(moving, combining) if one_by_one else moving + combining
+    return (found if is_power_of_two(of.ranks) else found + last) + of.end(of.bytes)
 
 
 def reduce_flat(of: Prices) -> float:
     """All send to the root, which combines one after the other."""
-    combining = of.costs.combining(of.bytes)
-    return of.costs.issue + of.to_farthest + max(of.at_root, (of.ranks - 2) * combining) + combining
+    combining, storing = of.costs.combining(of.bytes), of.costs.storing(of.bytes)
+    others = max(of.at_root, (of.ranks - 2) * (combining + storing))
+    if of.takes_turns:  # all come at the same time
+        others = of.at_root + (of.ranks - 2) * (combining + storing)
+    return of.costs.issue + of.to_farthest + others + storing + combining
 
 
 def reduce_ring(of: Prices) -> float:
     """In pieces along a ring, combined on the way."""
     piece = max(of.costs.moving(of.segment), of.costs.combining(of.segment))
-    return (of.ranks - 1) * of.alone_combining(1, of.segment) + (of.segments - 1) * (of.costs.issue + piece)
+    more = (of.segments - 1) * (of.costs.issue + piece)
+    return (of.ranks - 1) * of.alone_combining(1, of.segment) + more + of.end(of.segment)
 
 
 def all_reduce_doubling(of: Prices) -> float:
-    """Thakur et al. (2005), section 4.5: lg p (a + m b + m c), and two messages more for ranks that are no
-    power of two."""
-    found = sum(of.all_combining(distance, of.bytes) for distance in halves(of.ranks))
-    more = of.alone_combining(1, of.bytes) + of.alone(1, of.bytes)
-    return found if is_power_of_two(of.ranks) else found + more
+    """Thakur et al. (2005), section 4.5: lg p (a + m b + m c). Of ranks that are no power of two some let a
+    neighbour do their part, which begins with a message and ends with one.
+    """
+    if is_power_of_two(of.ranks):
+        return sum(of.all_combining(distance, of.bytes) for distance in halves(of.ranks))
+    places = 2 ** (of.ranks.bit_length() - 1)
+    others, moving = of.ranks - places, of.costs.moving(of.bytes)
+    at_end = 0.0 if of.costs.combines_as_it_comes else of.costs.combining(of.bytes)
+    first = of.alone_combining(1, of.bytes) + (moving if of.takes_turns else 0.0)
+    done = [first if place < others else 0.0 for place in range(places)]
+    for distance in halves(of.ranks):
+        coming = of.alone_combining(distance, of.bytes) - at_end
+        done = [
+            max(max(own, done[place ^ distance] + coming) + at_end, own + moving + of.costs.answer)
+            for place, own in enumerate(done)
+        ]
+    is_odd = len(halves(of.ranks)) % 2  # sums are made in two memories in turns
+    back = max(done[:others]) + is_odd * of.costs.copying(of.bytes) + of.alone(1, of.bytes)
+    return max(*done, back + of.end(of.bytes))
 
 
 def all_reduce_ring(of: Prices) -> float:
@@ -290,7 +364,7 @@ def all_to_all_pairwise(of: Prices) -> float:
 
 def all_to_all_relay(of: Prices) -> float:
     """Neighbours pass on, both ways round, what is for those behind them."""
-    sharing = 2 if of.shape.sides == 1 and of.ranks > 2 else 1
+    sharing = 2 if of.sides == 1 and of.ranks > 2 else 1
     issue = of.costs.issue if of.ranks > 2 else 0.0
     found = (2 * of.ranks - 1) * of.costs.copying(of.bytes)
     return found + sum(issue + of.all(1, sharing * parts * of.bytes) for parts in range(1, of.behind + 1))
