@@ -3,4 +3,4 @@
 #include "common/dialect.h"
 
 FM_SINGLE_WORK_ITEM
-__kernel void touch(__global uchar* restrict memory, const uchar value) { memory[0] = value; }
+__kernel void touch(FM_GLOBAL(touch, memory) uchar* restrict memory, const uchar value) { memory[0] = value; }

@@ -72,7 +72,7 @@ __kernel void FM_REPLICATED(send)(const uchar value, const uint chunks, const ui
 
 // received: the last chunk, and behind it the bits in which others differed from the first of their message.
 FM_SINGLE_WORK_ITEM
-__kernel void FM_REPLICATED(receive)(__global uchar* restrict received, const uint chunks,
+__kernel void FM_REPLICATED(receive)(FM_GLOBAL(receive, received) uchar* restrict received, const uint chunks,
                                      const uint messages) {
   chunk first;
   chunk latest;
@@ -95,7 +95,9 @@ __kernel void FM_REPLICATED(receive)(__global uchar* restrict received, const ui
     }
     if (message + 1 < messages) write_channel_intel(FORWARD, latest);
   }
+  FM_UNROLL_FULLY  // else the chunks would have to be in memory, to be read by an index
   for (uint lane = 0; lane < 2; ++lane) {
+    FM_UNROLL_FULLY
     for (uint k = 0; k < WORD_BYTES; ++k) {
       received[lane * WORD_BYTES + k] = latest.words[lane].bytes[k];
       received[(2 + lane) * WORD_BYTES + k] = different.words[lane].bytes[k];

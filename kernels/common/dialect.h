@@ -1,14 +1,34 @@
 // The dialect header: one spelling for what Intel's aoc, Xilinx' v++ and plain OpenCL C 1.2 write
-// differently.
+// differently. Nothing outside this file may use a vendor's extension in a base kernel.
 //
-// Tool              | recognised by             | single work-item          | unroll            | pipelining
-// ------------------+---------------------------+---------------------------+-------------------+---------------
-// Intel aoc, emulator | INTELFPGA_CL             | max_global_work_dim(0)    | #pragma unroll N  | by default
-// Xilinx v++        | __xilinx__, __HLS_SYN__   | reqd_work_group_size(1..) | opencl_unroll_hint|
-// xcl_pipeline_loop other (CPU, GPU)  | else                      | reqd_work_group_size(1..) | compiler's
-// choice | -
+// Intel's aoc is recognised by INTELFPGA_CL, which its emulator has too (the host adds FM_EMULATOR); Xilinx'
+// v++ by __xilinx__ or __HLS_SYN__. "-": the tool does so by itself or has no word for it. On every other
+// device all of these are empty, but for full unrolling, which clang and NVIDIA know.
 //
-// Nothing outside this file may use a vendor's extension in a base kernel.
+// here                        | aoc                                    | v++
+// ----------------------------+----------------------------------------+------------------------------------
+// before a kernel
+// FM_SINGLE_WORK_ITEM         | max_global_work_dim(0), no offset      | reqd_work_group_size(1, 1, 1)
+// before a loop
+// FM_PIPELINE                 | -                                      | xcl_pipeline_loop(1)
+// FM_UNROLL(n)                | #pragma unroll n                       | opencl_unroll_hint(n)
+// FM_UNROLL_FULLY             | #pragma unroll                         | opencl_unroll_hint
+// FM_SERIAL                   | #pragma disable_loop_pipelining        | opencl_unroll_hint(1)
+// FM_COALESCE(n)              | #pragma loop_coalesce n                | - (flattens perfect nests)
+// FM_NO_FUSION                | #pragma nofusion                       | - (merges where told to only)
+// FM_IGNORE_DEPENDENCE(name)  | #pragma ivdep array(name)              | -
+// FM_SAFE_DISTANCE(name, n)   | #pragma ivdep array(name) safelen(n)   | -
+// behind the name and dimensions of an array in local memory
+// FM_REGISTERS                | register                               | xcl_array_partition(complete, 0)
+// FM_BANKS(n, bytes)          | numbanks(n), bankwidth(bytes)          | -
+// FM_PARTITION(d)             | -                                      | xcl_array_partition(complete, d)
+// FM_PARTITION_CYCLIC(n, d)   | -                                      | xcl_array_partition(cyclic, n, d)
+// in place of __global at a kernel's argument
+// FM_GLOBAL(kernel, argument) | buffer_location("..."), where the build | - (sp= of the linker)
+//                             | says FM_LOCATIONS
+//
+// Sources: Intel FPGA SDK for OpenCL Pro Edition, Programming Guide (UG-OCL002), chapters 5.2 (loops), 6.2.2
+// (buffer_location) and 11.2 (memory); AMD, UG1393 2021.2, OpenCL attributes. Untested on hardware.
 #ifndef FABRICMARK_DIALECT_H
 #define FABRICMARK_DIALECT_H
 
@@ -48,27 +68,86 @@
 #define FM_VECTOR(type, width) FM_PASTE(FM_VECTOR_, width)(type)
 
 #if defined(INTELFPGA_CL)
-// The emulator's compiler crashes on bank attributes of __local memory, so that none is given here.
 #define FM_SINGLE_WORK_ITEM \
   __attribute__((max_global_work_dim(0))) __attribute__((uses_global_work_offset(0)))
 #define FM_UNROLL(count) FM_PRAGMA(unroll count)
 #define FM_UNROLL_FULLY FM_PRAGMA(unroll)
-#define FM_IGNORE_DEPENDENCE(array) FM_PRAGMA(ivdep array(array))
 #define FM_PIPELINE
+#define FM_SERIAL FM_PRAGMA(disable_loop_pipelining)
+#define FM_COALESCE(loops) FM_PRAGMA(loop_coalesce loops)
+#define FM_NO_FUSION FM_PRAGMA(nofusion)
+#define FM_IGNORE_DEPENDENCE(name) FM_PRAGMA(ivdep array(name))
+#define FM_SAFE_DISTANCE(name, iterations) FM_PRAGMA(ivdep array(name) safelen(iterations))
+// The emulator's compiler crashes on bank attributes of __local memory, so that it is given none.
+#if !defined(FM_EMULATOR)
+#define FM_REGISTERS __attribute__((register))
+#define FM_BANKS(count, bytes) __attribute__((numbanks(count), bankwidth(bytes)))
+#endif
 #elif defined(__xilinx__) || defined(__HLS_SYN__)
 #define FM_SINGLE_WORK_ITEM __attribute__((reqd_work_group_size(1, 1, 1)))
 #define FM_UNROLL(count) __attribute__((opencl_unroll_hint(count)))
 #define FM_UNROLL_FULLY __attribute__((opencl_unroll_hint))
 #define FM_PIPELINE __attribute__((xcl_pipeline_loop(1)))
+#define FM_SERIAL __attribute__((opencl_unroll_hint(1)))  // v++ unrolls short loops unless told not to
+#define FM_REGISTERS __attribute__((xcl_array_partition(complete, 0)))
+#define FM_PARTITION(dimension) __attribute__((xcl_array_partition(complete, dimension)))
+#define FM_PARTITION_CYCLIC(count, dimension) __attribute__((xcl_array_partition(cyclic, count, dimension)))
 #else
 #define FM_SINGLE_WORK_ITEM __attribute__((reqd_work_group_size(1, 1, 1)))
 #define FM_UNROLL(count)
 #if defined(__clang__) || defined(__NV_CL_C_VERSION)
 #define FM_UNROLL_FULLY FM_PRAGMA(unroll)
-#else
+#endif
+#endif
+
+// How a loop runs. FM_SERIAL: its iterations one after the other, as those of a loop around pipelines that
+// share local memory. FM_COALESCE(n): n loops inside each other as one. FM_NO_FUSION: not merged with the
+// loop before, whose bursts go in the other direction.
+#if !defined(FM_UNROLL_FULLY)
 #define FM_UNROLL_FULLY
 #endif
+#if !defined(FM_PIPELINE)
 #define FM_PIPELINE
+#endif
+#if !defined(FM_SERIAL)
+#define FM_SERIAL
+#endif
+#if !defined(FM_COALESCE)
+#define FM_COALESCE(loops)
+#define FM_NO_FUSION
+#endif
+
+// Before a loop: a write to array `name` need not be waited for before a later iteration reads, as they are
+// of different items; FM_SAFE_DISTANCE: as those of so many iterations in a row are.
+#if !defined(FM_IGNORE_DEPENDENCE)
+#define FM_IGNORE_DEPENDENCE(name)
+#define FM_SAFE_DISTANCE(name, iterations)
+#endif
+
+// How an array lies in local memory, behind its dimensions. Both vendors' words stand together, each for
+// itself: FM_PARTITION(d) makes every index of dimension d (from 1) a memory of its own,
+// FM_PARTITION_CYCLIC(n, d) n memories in turns; FM_BANKS(n, bytes) n memories of that width, in turns along
+// the last dimension and on into those before it. n and bytes are powers of two, and numbers after the
+// preprocessor, or expressions of such. FM_REGISTERS: no memory at all.
+#if !defined(FM_REGISTERS)
+#define FM_REGISTERS
+#endif
+#if !defined(FM_BANKS)
+#define FM_BANKS(count, bytes)
+#endif
+#if !defined(FM_PARTITION)
+#define FM_PARTITION(dimension)
+#define FM_PARTITION_CYCLIC(count, dimension)
+#endif
+
+// __global, at an argument of a kernel. On a board of Intel's whose memories have names of their own, as HBM
+// banks have, the build defines FM_LOCATIONS and for each kernel, argument and replica its memory's name:
+// -DFM_LOCATION_stream_first_0="HBM0".
+#if defined(INTELFPGA_CL) && defined(FM_LOCATIONS)
+#define FM_GLOBAL(kernel, argument) \
+  __global __attribute__((buffer_location(FM_PASTE(FM_LOCATION_##kernel##_##argument##_, FM_REPLICA))))
+#else
+#define FM_GLOBAL(kernel, argument) __global
 #endif
 
 // A store of a result that is not read again soon. A CPU that would first fetch the line into its cache is
@@ -90,12 +169,6 @@
 #endif
 #if !defined(FM_PREFETCH)
 #define FM_PREFETCH(item)
-#endif
-
-// Before a loop: the tool need not wait for a write to `array` before a later read, though both may be of the
-// same item. Intel's FPGA compiler only.
-#if !defined(FM_IGNORE_DEPENDENCE)
-#define FM_IGNORE_DEPENDENCE(array)
 #endif
 
 #endif

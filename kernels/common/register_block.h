@@ -2,15 +2,41 @@
 //
 // Before this file is included: REGISTER_SIZE, rows and columns of a register block; BLOCKS, register blocks
 // along the edge of a block in local memory; TILE_VALUE, the type of the elements, TILE_VALUE_BYTES its size,
-// and TILE_FMA(a, b, c) = a b + c.
+// and TILE_FMA(a, b, c) = a b + c. Where whole blocks are read or written by more elements of a row a cycle
+// than a register block has: ROW_ELEMENTS, how many.
 #ifndef FABRICMARK_REGISTER_BLOCK_H
 #define FABRICMARK_REGISTER_BLOCK_H
 
 #include "common/dialect.h"
 
-// A block in local memory, divided into register blocks, each of which is read and written in one piece.
-#define REGISTER_BLOCKS(name) \
-  TILE_VALUE name[BLOCKS][BLOCKS][REGISTER_SIZE][REGISTER_SIZE] __attribute__((aligned(64)))
+// Register blocks beside each other in which a cycle finds its part of a row, as a power of two.
+#if !defined(ROW_ELEMENTS) || ROW_ELEMENTS <= REGISTER_SIZE
+#define ROW_BLOCKS 1
+#elif ROW_ELEMENTS <= 2 * REGISTER_SIZE
+#define ROW_BLOCKS 2
+#elif ROW_ELEMENTS <= 4 * REGISTER_SIZE
+#define ROW_BLOCKS 4
+#elif ROW_ELEMENTS <= 8 * REGISTER_SIZE
+#define ROW_BLOCKS 8
+#elif ROW_ELEMENTS <= 16 * REGISTER_SIZE
+#define ROW_BLOCKS 16
+#elif ROW_ELEMENTS <= 32 * REGISTER_SIZE
+#define ROW_BLOCKS 32
+#else
+#define ROW_BLOCKS 64
+#endif
+
+// A block in local memory, divided into register blocks, each of which is read and written in one piece: each
+// of its elements has a memory of its own. So have the elements of ROW_BLOCKS register blocks in a row.
+#if ROW_BLOCKS > 1
+#define ROW_BLOCKS_PARTITION FM_PARTITION_CYCLIC(ROW_BLOCKS, 2)
+#else
+#define ROW_BLOCKS_PARTITION
+#endif
+#define ROW_MEMORIES (ROW_BLOCKS * REGISTER_SIZE * REGISTER_SIZE)
+#define REGISTER_BLOCKS(name)                                                                            \
+  TILE_VALUE name[BLOCKS][BLOCKS][REGISTER_SIZE][REGISTER_SIZE] FM_BANKS(ROW_MEMORIES, TILE_VALUE_BYTES) \
+      ROW_BLOCKS_PARTITION FM_PARTITION(3) FM_PARTITION(4) __attribute__((aligned(64)))
 
 #if defined(FM_CPU) && REGISTER_SIZE > 1
 // In rows of vectors, as many at a time as a CPU has registers for.

@@ -4,7 +4,8 @@
 //   1. a block of a and one of b are loaded into local memory,
 //   2. they are multiplied in register blocks: GEMM_SIZE^3 multiplications and additions a cycle,
 //   3. after the last of them the block is scaled, c is added, and it is stored.
-// The register blocks of one step are independent of each other, so that the additions can be pipelined.
+// The register blocks of one step are independent of each other, and a sum's next turn comes BLOCKS^2 cycles
+// later, so that the additions can be pipelined. As one loop of BLOCKS^3 cycles they drain once a step.
 // `a`, `c` and `result` hold `block_rows` rows of blocks, `b` is `blocks` x `blocks` blocks: the host pads.
 #include "common/dialect.h"
 #include "gemm/types.h"
@@ -14,23 +15,29 @@
 #define TILE_VALUE GEMM_VALUE
 #define TILE_VALUE_BYTES GEMM_VALUE_BYTES
 #define TILE_FMA GEMM_FMA
+#define ROW_ELEMENTS UNROLL
 #include "common/register_block.h"
 
 FM_SINGLE_WORK_ITEM
-__kernel void FM_REPLICATED(multiply)(__global const GEMM_INPUT* restrict a,
-                                      __global const GEMM_INPUT* restrict b,
-                                      __global const GEMM_VALUE* restrict c,
-                                      __global GEMM_VALUE* restrict result, const GEMM_SCALAR alpha,
-                                      const GEMM_SCALAR beta, const uint block_rows, const uint blocks) {
+__kernel void FM_REPLICATED(multiply)(FM_GLOBAL(multiply, a) const GEMM_INPUT* restrict a,
+                                      FM_GLOBAL(multiply, b) const GEMM_INPUT* restrict b,
+                                      FM_GLOBAL(multiply, c) const GEMM_VALUE* restrict c,
+                                      FM_GLOBAL(multiply, result) GEMM_VALUE* restrict result,
+                                      const GEMM_SCALAR alpha, const GEMM_SCALAR beta, const uint block_rows,
+                                      const uint blocks) {
   const size_t width = (size_t)blocks * BLOCK_SIZE;
+  FM_SERIAL
   for (uint block_row = 0; block_row < block_rows; ++block_row) {
+    FM_SERIAL
     for (uint block_column = 0; block_column < blocks; ++block_column) {
       REGISTER_BLOCKS(sum);
+      FM_SERIAL
       for (uint step = 0; step < blocks; ++step) {
         REGISTER_BLOCKS(left);
         REGISTER_BLOCKS(right);
         const size_t left_start = (size_t)block_row * BLOCK_SIZE * width + (size_t)step * BLOCK_SIZE;
         const size_t right_start = (size_t)step * BLOCK_SIZE * width + (size_t)block_column * BLOCK_SIZE;
+        FM_COALESCE(2)
         for (uint row = 0; row < BLOCK_SIZE; ++row) {
           FM_PIPELINE
           for (uint column = 0; column < BLOCK_SIZE; column += UNROLL) {
@@ -44,6 +51,7 @@ __kernel void FM_REPLICATED(multiply)(__global const GEMM_INPUT* restrict a,
             }
           }
         }
+        FM_COALESCE(3)
         for (uint k = 0; k < BLOCKS; ++k) {
           for (uint i = 0; i < BLOCKS; ++i) {
             FM_PIPELINE
@@ -54,6 +62,7 @@ __kernel void FM_REPLICATED(multiply)(__global const GEMM_INPUT* restrict a,
         }
       }
       const size_t start = (size_t)block_row * BLOCK_SIZE * width + (size_t)block_column * BLOCK_SIZE;
+      FM_COALESCE(2)
       for (uint row = 0; row < BLOCK_SIZE; ++row) {
         FM_PIPELINE
         for (uint column = 0; column < BLOCK_SIZE; column += UNROLL) {

@@ -7,35 +7,25 @@
 // So global memory sees whole blocks from end to end only. Blocks are contiguous in memory, row by row. Task
 // i adds block tasks[2 i] of a, transposed, to block tasks[2 i + 1] of b; c has its blocks in b's order.
 #include "common/dialect.h"
-
-#define CHUNKS (BLOCK_SIZE / CHANNEL_WIDTH)  // of a row, each moved in one cycle
-#define BLOCK_ELEMENTS ((size_t)BLOCK_SIZE * BLOCK_SIZE)
-
-// Local memory has CHANNEL_WIDTH lanes, each a memory of its own. Element k of a chunk lies in lane (k + row)
-// mod CHANNEL_WIDTH, so that the elements of a chunk, which are read or written in the same cycle, are in
-// different lanes along a row and along a column. A CPU, whose memory has no lanes, need not turn them.
-#if defined(FM_CPU)
-#define LANE(k, row) (k)
-#define ELEMENT(lane, row) (lane)
-#else
-#define LANE(k, row) (((k) + (row)) % CHANNEL_WIDTH)
-#define ELEMENT(lane, row) (((lane) + CHANNEL_WIDTH - (row) % CHANNEL_WIDTH) % CHANNEL_WIDTH)
-#endif
+#include "ptrans/blocks.h"
 
 FM_SINGLE_WORK_ITEM
-__kernel void FM_REPLICATED(transpose)(__global const DATA_TYPE* restrict a,
-                                       __global const DATA_TYPE* restrict b, __global DATA_TYPE* restrict c,
-                                       __global const uint* restrict tasks, const uint first,
-                                       const uint count) {
+__kernel void FM_REPLICATED(transpose)(FM_GLOBAL(transpose, a) const DATA_TYPE* restrict a,
+                                       FM_GLOBAL(transpose, b) const DATA_TYPE* restrict b,
+                                       FM_GLOBAL(transpose, c) DATA_TYPE* restrict c,
+                                       FM_GLOBAL(transpose, tasks) const uint* restrict tasks,
+                                       const uint first, const uint count) {
+  FM_SERIAL
   for (uint task = first; task < first + count; ++task) {
-    DATA_TYPE block[BLOCK_SIZE][CHUNKS][CHANNEL_WIDTH] __attribute__((aligned(64)));
-    DATA_TYPE sum[BLOCK_SIZE][BLOCK_SIZE] __attribute__((aligned(64)));
+    DATA_TYPE block[BLOCK_SIZE][CHUNKS][CHANNEL_WIDTH] LANES_OF(3) __attribute__((aligned(64)));
+    DATA_TYPE sum[BLOCK_SIZE][CHUNKS][CHANNEL_WIDTH] LANES_OF(3) __attribute__((aligned(64)));
     const size_t from = tasks[2 * task] * BLOCK_ELEMENTS;
     const size_t to = tasks[2 * task + 1] * BLOCK_ELEMENTS;
+    FM_COALESCE(2)
     for (uint row = 0; row < BLOCK_SIZE; ++row) {
       FM_PIPELINE
       for (uint chunk = 0; chunk < CHUNKS; ++chunk) {
-        DATA_TYPE elements[CHANNEL_WIDTH];
+        DATA_TYPE elements[CHANNEL_WIDTH] FM_REGISTERS;
         FM_UNROLL_FULLY
         for (uint k = 0; k < CHANNEL_WIDTH; ++k)
           elements[k] = a[from + row * BLOCK_SIZE + chunk * CHANNEL_WIDTH + k];
@@ -44,11 +34,13 @@ __kernel void FM_REPLICATED(transpose)(__global const DATA_TYPE* restrict a,
           block[row][chunk][lane] = elements[ELEMENT(lane, row)];
       }
     }
+    FM_NO_FUSION
+    FM_COALESCE(2)
     for (uint row = 0; row < BLOCK_SIZE; ++row) {
       FM_PIPELINE
       for (uint chunk = 0; chunk < CHUNKS; ++chunk) {
         // Column `row` of the block of a, rows chunk * CHANNEL_WIDTH and on.
-        DATA_TYPE lanes[CHANNEL_WIDTH];
+        DATA_TYPE lanes[CHANNEL_WIDTH] FM_REGISTERS;
 #if defined(FM_CPU)
         FM_UNROLL_FULLY
         for (uint k = 0; k < CHANNEL_WIDTH; ++k)
@@ -59,17 +51,18 @@ __kernel void FM_REPLICATED(transpose)(__global const DATA_TYPE* restrict a,
           lanes[lane] = block[chunk * CHANNEL_WIDTH + ELEMENT(lane, row)][row / CHANNEL_WIDTH][lane];
 #endif
         FM_UNROLL_FULLY
-        for (uint k = 0; k < CHANNEL_WIDTH; ++k) {
-          const uint column = chunk * CHANNEL_WIDTH + k;
-          sum[row][column] = lanes[LANE(k, row)] + b[to + row * BLOCK_SIZE + column];
-        }
+        for (uint k = 0; k < CHANNEL_WIDTH; ++k)
+          sum[row][chunk][k] = lanes[LANE(k, row)] + b[to + row * BLOCK_SIZE + chunk * CHANNEL_WIDTH + k];
       }
     }
+    FM_NO_FUSION
+    FM_COALESCE(2)
     for (uint row = 0; row < BLOCK_SIZE; ++row) {
       FM_PIPELINE
-      for (uint column = 0; column < BLOCK_SIZE; column += CHANNEL_WIDTH) {
+      for (uint chunk = 0; chunk < CHUNKS; ++chunk) {
         FM_UNROLL_FULLY
-        for (uint k = 0; k < CHANNEL_WIDTH; ++k) c[to + row * BLOCK_SIZE + column + k] = sum[row][column + k];
+        for (uint k = 0; k < CHANNEL_WIDTH; ++k)
+          c[to + row * BLOCK_SIZE + chunk * CHANNEL_WIDTH + k] = sum[row][chunk][k];
       }
     }
   }

@@ -10,6 +10,7 @@
 // the board. Blocks are contiguous in memory, row by row. Which of them, and in what order, say `sources` and
 // `targets`, which fit each other at both ends.
 #include "common/dialect.h"
+#include "ptrans/blocks.h"
 
 #if FM_REPLICA == 0
 typedef struct {
@@ -27,40 +28,42 @@ typedef struct {
 #define OUT FM_PASTE(out_, FM_REPLICA)
 #define IN FM_PASTE(in_, FM_REPLICA)
 #define STAYING FM_PASTE(staying_, FM_REPLICA)
-#define CHUNKS (BLOCK_SIZE / CHANNEL_WIDTH)  // of a row
-#define BLOCK_ELEMENTS ((size_t)BLOCK_SIZE * BLOCK_SIZE)
-
-// Local memory has CHANNEL_WIDTH lanes: element k of a chunk lies in lane (k + row) mod CHANNEL_WIDTH, so
-// that those of a chunk are in different lanes along a row and along a column.
-#define LANE(k, row) (((k) + (row)) % CHANNEL_WIDTH)
 
 FM_CHANNEL(word, STAYING, 512);
 
 // Blocks sources[first] and so on of a.
 FM_SINGLE_WORK_ITEM
-__kernel void FM_REPLICATED(send)(__global const DATA_TYPE* restrict a, __global const uint* restrict sources,
-                                  const uint first, const uint staying, const uint count) {
-  DATA_TYPE blocks[2][BLOCK_SIZE][CHUNKS][CHANNEL_WIDTH] __attribute__((aligned(64)));
+__kernel void FM_REPLICATED(send)(FM_GLOBAL(send, a) const DATA_TYPE* restrict a,
+                                  FM_GLOBAL(send, sources) const uint* restrict sources, const uint first,
+                                  const uint staying, const uint count) {
+  DATA_TYPE blocks[2][BLOCK_SIZE][CHUNKS][CHANNEL_WIDTH] LANES_OF(4) __attribute__((aligned(64)));
+  FM_SERIAL
   for (uint number = 0; number <= count; ++number) {
     const bool is_loaded = number < count;
     const size_t from = is_loaded ? sources[first + number] * BLOCK_ELEMENTS : 0;
+    FM_IGNORE_DEPENDENCE(blocks)  // the halves are different ones
     for (uint row = 0; row < BLOCK_SIZE; ++row) {
-      FM_IGNORE_DEPENDENCE(blocks)  // the halves are different ones
+      FM_IGNORE_DEPENDENCE(blocks)
       FM_PIPELINE
       for (uint chunk = 0; chunk < CHUNKS; ++chunk) {
         const uint start = chunk * CHANNEL_WIDTH;
         if (is_loaded) {
+          DATA_TYPE elements[CHANNEL_WIDTH] FM_REGISTERS;
           FM_UNROLL_FULLY
-          for (uint k = 0; k < CHANNEL_WIDTH; ++k)
-            blocks[number % 2][row][chunk][LANE(k, row)] = a[from + row * BLOCK_SIZE + start + k];
+          for (uint k = 0; k < CHANNEL_WIDTH; ++k) elements[k] = a[from + row * BLOCK_SIZE + start + k];
+          FM_UNROLL_FULLY
+          for (uint lane = 0; lane < CHANNEL_WIDTH; ++lane)
+            blocks[number % 2][row][chunk][lane] = elements[ELEMENT(lane, row)];
         }
         if (number > 0) {
           // Column `row` of the block before, rows `start` and on.
+          DATA_TYPE lanes[CHANNEL_WIDTH] FM_REGISTERS;
+          FM_UNROLL_FULLY
+          for (uint lane = 0; lane < CHANNEL_WIDTH; ++lane)
+            lanes[lane] = blocks[(number + 1) % 2][start + ELEMENT(lane, row)][row / CHANNEL_WIDTH][lane];
           word column;
           FM_UNROLL_FULLY
-          for (uint k = 0; k < CHANNEL_WIDTH; ++k)
-            column.elements[k] =
-                blocks[(number + 1) % 2][start + k][row / CHANNEL_WIDTH][LANE(row, start + k)];
+          for (uint k = 0; k < CHANNEL_WIDTH; ++k) column.elements[k] = lanes[LANE(k, row)];
           if (number <= staying)
             write_channel_intel(STAYING, column);
           else
@@ -73,9 +76,10 @@ __kernel void FM_REPLICATED(send)(__global const DATA_TYPE* restrict a, __global
 
 // Blocks targets[first] and so on of b and c.
 FM_SINGLE_WORK_ITEM
-__kernel void FM_REPLICATED(receive)(__global const DATA_TYPE* restrict b, __global DATA_TYPE* restrict c,
-                                     __global const uint* restrict targets, const uint first,
-                                     const uint staying, const uint count) {
+__kernel void FM_REPLICATED(receive)(FM_GLOBAL(receive, b) const DATA_TYPE* restrict b,
+                                     FM_GLOBAL(receive, c) DATA_TYPE* restrict c,
+                                     FM_GLOBAL(receive, targets) const uint* restrict targets,
+                                     const uint first, const uint staying, const uint count) {
   for (uint number = 0; number < count; ++number) {
     const size_t to = targets[first + number] * BLOCK_ELEMENTS;
     FM_PIPELINE

@@ -13,6 +13,7 @@ from fabricmark.base import choices, listing, paths, runtimes, terminal
 from fabricmark.base.errors import BAD_USE, ENVIRONMENT, FabricmarkError
 from fabricmark.base.terminal import Column
 from fabricmark.base.written import NOTHING
+from fabricmark.build.command import build
 from fabricmark.compare import ab, arguments, comparison, resampling
 from fabricmark.compare import view as compare_view
 from fabricmark.measure import (
@@ -395,5 +396,6 @@ def ab_command(
 systems_command.app.command("new")(new_system.new_command)
 app.add_typer(mesh_command.app, name="mesh")
 app.add_typer(systems_command.app, name="systems")
+app.command("build")(build)
 app.command("validate")(validate)
 app.command("predict")(predict)

@@ -384,6 +384,7 @@ std::map<std::string, std::string> build_definitions(const KernelSpec& spec, con
     if (name == "DATA_TYPE" && definitions[name] == "double") definitions["FM_NEEDS_DOUBLE"] = "1";
   }
   if (device_class == device::DeviceClass::kCpu) definitions["FM_CPU"] = "1";
+  if (device_class == device::DeviceClass::kEmulator) definitions["FM_EMULATOR"] = "1";
   return definitions;
 }
 

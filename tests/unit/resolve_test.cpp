@@ -313,6 +313,7 @@ TEST(BuildDefinitions, AreTheBuildParametersInCapitals) {
             (Texts{{"WIDTH", "4"}, {"BLOCK", "64"}, {"KIND", "float"}, {"CHECK", "1"}}));
   EXPECT_EQ(build_definitions(spec(), resolved({{"check", "false"}}), DeviceClass::kCpu).at("CHECK"), "0");
   EXPECT_EQ(build_definitions(spec(), resolved({}), DeviceClass::kCpu).count("FM_CPU"), 1U);
+  EXPECT_EQ(build_definitions(spec(), resolved({}), DeviceClass::kEmulator).count("FM_EMULATOR"), 1U);
 }
 
 TEST(BuildDefinitions, SwitchOnTheExtensionOfTheDataType) {
