@@ -14,6 +14,7 @@ from fabricmark import systems
 from fabricmark.base import kernels, listing
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.build import aoc, design, vitis
+from fabricmark.systems import export
 
 programs = pytest.mark.programs
 KERNELS = REPOSITORY / "kernels"
@@ -233,6 +234,23 @@ def test_the_script_does_the_same_as_the_build(tools, tool, ending):
     bitstream = tools.folder / "made" / f"gemm.{ending}"
     (answer,) = kernels.ask([{"benchmark": "gemm", "class": "fpga", "bitstream": str(bitstream)}])
     assert answer["parameters"]["replications"] == 2 and answer["parameters"]["block_size"] == 256
+
+
+@programs
+def test_the_sidecar_names_board_and_bitstream(tmp_path, of_the_repository):
+    """Of what is built as described; a changed parameter makes another design for the same board."""
+    name = "u280_hbm_single/gemm"
+    told = design.resolve("gemm", "", "u280_hbm", name, {}).sidecar()
+    assert 'board = "u280_hbm"\nbitstream = "u280_hbm_single/gemm"\n[parameters]\n' in told
+    changed = design.resolve("gemm", "", "u280_hbm", name, {"replications": "2"}).sidecar()
+    assert 'board = "u280_hbm"\n[parameters]\n' in changed and "bitstream" not in changed
+    file = tmp_path / "g.xclbin"
+    file.write_text("contents")
+    file.with_name("g.xclbin.toml").write_text(told)
+    system = tmp_path / "520n.json"
+    system.write_text(export.text("520n"))
+    (answer,) = kernels.answers([kernels.wanted("gemm", "fpga", {}, system=str(system), bitstream=str(file))])
+    assert "the bitstream is for the board u280_hbm" in answer["error"]["cause"]
 
 
 @programs

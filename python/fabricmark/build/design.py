@@ -2,7 +2,7 @@
 
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from fabricmark.base import kernels, listing, paths
@@ -46,7 +46,8 @@ class Kernel:
 @dataclass(frozen=True)
 class Design:
     """All of it. `definitions`: of the build, by name; options of OpenCL's compiler begin with "-".
-    `parameters`: those of the build, which the sidecar of the bitstream says."""
+    `parameters`: those of the build, which the sidecar of the bitstream says, as the board. `bitstream`: that
+    of the system that this one is, "" where something was changed."""
 
     benchmark: str
     variant: str
@@ -57,6 +58,7 @@ class Design:
     memory: Memory
     uses_channels: bool
     bitstream: str = ""
+    board: str = ""
 
     @property
     def chooses_banks(self) -> bool:
@@ -65,7 +67,16 @@ class Design:
 
     def sidecar(self) -> str:
         """What the programs read beside the bitstream (docs/platforms.md)."""
-        lines = [f'benchmark = "{self.benchmark}"', f'variant = "{self.variant}"', "[parameters]"]
+        lines = [f'benchmark = "{self.benchmark}"', f'variant = "{self.variant}"']
+        lines += [f'board = "{self.board}"'] if self.board else []
+        lines += (
+            [
+                f'bitstream = "{self.bitstream}"',
+            ]
+            if self.bitstream
+            else []
+        )
+        lines += ["[parameters]"]
         lines += [f"{name} = {_toml(value)}" for name, value in self.parameters.items()]
         return "\n".join(lines) + "\n"
 
@@ -86,7 +97,7 @@ def resolve(
         if bitstream_id is not None:
             raise FabricmarkError("--bitstream-id without --system", "name the system that has the bitstream")
         request = kernels.wanted(benchmark, FPGA, given, variant=variant)
-        return _made(benchmark, kernels.ask([request])[0], Memory(), "")
+        return _made(benchmark, kernels.ask([request])[0], Memory())
     document = export.document(system)
     known = [one["id"] for one in document["bitstreams"] if one["benchmark"] == benchmark]
     if bitstream_id is not None and bitstream_id not in known:
@@ -102,7 +113,9 @@ def resolve(
                      for name, text in answer["error"].items()}  # fmt: skip
             kernels.refused({"error": error})
     chosen = _bitstream(document, benchmark, bitstream_id, answer["variant"])
-    return _made(benchmark, answer, _memory(document, chosen), chosen.get("id", ""))
+    made = _made(benchmark, answer, _memory(document, chosen))
+    board = chosen.get("device", document["devices"][0]["id"])
+    return replace(made, bitstream="" if given else chosen.get("id", ""), board=board)
 
 
 def _bitstream(document: Mapping, benchmark: str, bitstream_id: str | None, variant: str) -> Mapping:
@@ -125,7 +138,7 @@ def _memory(document: Mapping, bitstream: Mapping) -> Memory:
     return Memory(memory.get("kind", ""), memory.get("placement", ""), banks)
 
 
-def _made(benchmark: str, answer: Mapping, memory: Memory, bitstream: str) -> Design:
+def _made(benchmark: str, answer: Mapping, memory: Memory) -> Design:
     spec = kernels.kernel(benchmark)
     variant = spec.variants[answer["variant"]]
     if variant["style"] != STYLE:
@@ -149,5 +162,4 @@ def _made(benchmark: str, answer: Mapping, memory: Memory, bitstream: str) -> De
         tuple(entries),
         memory,
         values.get("transport") == CHANNELS and answer["variant"] == CHANNELS,
-        bitstream,
     )
