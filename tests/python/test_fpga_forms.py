@@ -1,7 +1,8 @@
 """Base kernels as FPGAs get them, on the device that there is.
 
 On a CPU some of them take another order of loops or other memory. Here they are built without FM_CPU, by
-which they know it: what runs is an FPGA's design, and what is left out of it has to be found.
+which they know it: what runs is an FPGA's design, and what is left out of it has to be found. That they are
+valid with one and two replicas is in test_programs_replicas.py.
 """
 
 import pytest
@@ -13,8 +14,6 @@ FULL = pytest.mark.full
 SMALL = {
     "hpl": ("--size", 60, "--block-size", 16, "--register-block", 4, "--launch-items", 2),
     "fft": ("--log-size", 6, "--batch", 7),
-    "gemm": ("--size", 60, "--block-size", 16, "--gemm-size", 4, "--unroll", 8),
-    "ptrans": ("--size", 60, "--block-size", 16, "--channel-width", 4),
 }
 # Beyond the smallest: sizes at which a buffer of FFT has two sides, and blocks of one or two register blocks.
 MORE = {
@@ -65,14 +64,6 @@ def run(program, folder, benchmark, words, change=None):
     path = folder / "form.cl"
     path.write_text(f"#undef FM_CPU\n{text}")
     return program.run(*words, "--variant", "base", "--repetitions", 2, "--kernel-file", path)
-
-
-@pytest.mark.parametrize("benchmark", SMALL)
-@pytest.mark.parametrize("replications", [1, 2])
-def test_the_form_of_an_fpga_is_valid(programs, tmp_path, benchmark, replications):
-    words = (*SMALL[benchmark], "--replications", replications)
-    done = run(programs[benchmark], tmp_path, benchmark, words)
-    assert done.code == 0, (done.errors, done.output)
 
 
 @FULL
