@@ -5,7 +5,11 @@ which they know it: what runs is an FPGA's design, and what is left out of it ha
 valid with one and two replicas is in test_programs_replicas.py.
 """
 
+import re
+import shutil
+
 import pytest
+from attributes import arrays, loops, number, preprocessed
 from stream_program import KERNELS, on_a_device
 from wrong_kernels import with_own_headers
 
@@ -71,6 +75,37 @@ def run(program, folder, benchmark, words, change=None):
 def test_other_shapes_are_valid(programs, tmp_path, benchmark, words):
     done = run(programs[benchmark], tmp_path, benchmark, words)
     assert done.code == 0, (done.errors, done.output)
+
+
+def reversed_bits(number, bits):
+    return int(f"{number:0{bits}b}"[::-1], 2) if bits else 0
+
+
+def least_distance(log_size, sides):
+    """Cycles between a write into a buffer of FFT and the read of the same point, at least.
+
+    A buffer is written by rows of neighbours and read by columns with stride n/8 (fetched), or written by
+    columns in the order of reversed bits and read by rows (finished), half its sides later.
+    """
+    steps = 1 << log_size - 3
+    later = sides // 2 * steps
+    column = [reversed_bits(cycle, log_size - 3) for cycle in range(steps)]
+    fetched = (later + cycle - (k * steps + cycle) // 8 for k in range(8) for cycle in range(steps))
+    finished = (later + (k * steps + column[i]) // 8 - i for k in range(8) for i in range(steps))
+    return min(*fetched, *finished)
+
+
+@pytest.mark.parametrize("log_size", [*range(3, 14), pytest.param(17, marks=FULL)])
+def test_ffts_buffers_promise_no_longer_distance_than_they_have(log_size):
+    if shutil.which("g++") is None:
+        pytest.skip("no g++")
+    definitions = {"LOG_SIZE": log_size, "DATA_TYPE": "float", "REPLICATIONS": 1}
+    text = preprocessed(KERNELS, "fft/base.cl", definitions, "aoc")
+    (marks,) = [one.marks for one in loops(text) if one.index == "cycle"]
+    promised = {number(re.fullmatch(r"ivdep array\(\w+\) safelen\((.*)\)", mark)[1]) for mark in marks}
+    (rows,) = {one.dimensions[0] for one in arrays(text) if one.name in ("fetched", "finished")}
+    (distance,) = promised
+    assert 1 < distance <= least_distance(log_size, rows >> log_size - 3)
 
 
 @pytest.mark.parametrize(
