@@ -84,7 +84,7 @@ def zero_bits(value: Linear) -> int:
 
 
 class Values:
-    """The values of a function as sums; the iteration number of each loop is an atom ("iteration", header)."""
+    """The values of a function as sums; the iteration of each loop is an atom ("iteration", header)."""
 
     def __init__(self, function: Function, loops: list[Loop]) -> None:
         self.function = function

@@ -1,11 +1,12 @@
 """Accesses of memory: to which array, at which address; and how many of one cycle its ports can take."""
 
+import itertools
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from fabricmark.inspect import chips
+from fabricmark.inspect import chips, llvm
 from fabricmark.inspect.chips import Vendor
 from fabricmark.inspect.ir import NAME, Function, Instruction, Layout, Module, array_of, leading_type, split
 from fabricmark.inspect.linear import Linear, Values, zero_bits
@@ -18,8 +19,8 @@ class Array:
     """What is accessed: local memory of a kernel, or what an argument points to.
 
     `dimensions`: elements, the slowest first; `element_bytes`: of the innermost element, a scalar, vector or
-    struct. `partitions`: AMD's, as (kind, factor, dimension from 1 on, 0 for all). `restricted`: an argument
-    that no other points into.
+    struct. `partitions`: AMD's, as (kind, factor, dimension from 1 on, 0 for all); `banks`: Intel's, as
+    (number, bytes of a word). `restricted`: an argument that no other points into.
     """
 
     name: str
@@ -28,6 +29,8 @@ class Array:
     element_bytes: int = 1
     member_offsets: tuple[int, ...] = ()
     partitions: tuple[tuple[str, int, int], ...] = ()
+    banks: tuple[int, int] | None = None
+    in_registers: bool = False
     restricted: bool = True
 
     @property
@@ -96,9 +99,10 @@ class Memory:
         offsets = ()
         if kind.startswith(("%", "{")):
             offsets = tuple(self.layout.offset(kind, one) for one in range(len(self.layout.members(kind))))
+        said = self._annotations(name)
         self.arrays[name] = Array(
             name, LOCAL, tuple(dimensions), self.layout.size(kind), offsets,
-            tuple(filter(None, map(_partition, self._annotations(name)))),
+            tuple(filter(None, map(_partition, said))), _banks(said), "register" in said,
         )  # fmt: skip
 
     def _annotations(self, name: str) -> Sequence[str]:
@@ -158,13 +162,21 @@ class Memory:
 
 
 def _partition(text: str) -> tuple[str, int, int] | None:
-    """AMD's `xcl_array_partition(kind, factor, dimension)`; where nothing is divided the factor is left out."""
+    """AMD's `xcl_array_partition(kind, factor, dimension)`; a complete one may have no factor."""
     words = re.split(r"[ ,]+", text.strip())
     if words[0] != "xcl_array_partition" or len(words) < 2:
         return None
     numbers = [int(word) for word in words[2:] if word.isdigit()]
     dimension = numbers[-1] if numbers and (len(numbers) > 1 or words[1] == "complete") else 1
     return words[1], numbers[0] if len(numbers) > 1 else 0, dimension
+
+
+def _banks(texts: Sequence[str]) -> tuple[int, int] | None:
+    """Intel's `numbanks(n)` and `bankwidth(bytes)`."""
+    words = (text.split() for text in texts)
+    numbers = {word[0]: llvm.number(" ".join(word[1:])) for word in words if len(word) > 1}
+    known = numbers.get("numbanks", 0), numbers.get("bankwidth", 0)
+    return known if all(known) else None
 
 
 @dataclass(frozen=True)
@@ -201,7 +213,7 @@ def ports(vendor: Vendor, accesses: Iterable[Access]) -> list[Ports]:
 def is_registers(vendor: Vendor, array: Array) -> bool:
     """Whether each element has a register of its own, so that any number are read and written in a cycle."""
     elements = array.bytes // array.element_bytes
-    if array.bytes <= vendor.register_bytes or elements <= vendor.register_elements:
+    if array.in_registers or array.bytes <= vendor.register_bytes or elements <= vendor.register_elements:
         return True
     if vendor.name != chips.XILINX:
         return False
@@ -228,7 +240,7 @@ def runs(accesses: Sequence[Access]) -> list[list[Access]]:
     for group in groups.values():
         group.sort(key=lambda one: one.offset.constant)
         found.append([group[0]])
-        for before, one in zip(group, group[1:], strict=False):
+        for before, one in itertools.pairwise(group):
             if one.offset.constant == before.offset.constant + before.bytes:
                 found[-1].append(one)
             else:
@@ -281,17 +293,34 @@ def _bank_number(kind: str, factor: int, index: Linear, elements: int) -> int | 
 
 
 def _intel_cycles(vendor: Vendor, accesses: Sequence[Access]) -> int:
-    """A port of each copy for every store to a bank, and one for a read: further reads get copies."""
-    wide = runs(accesses)
-    span = min(1 << zero_bits(run[0].offset.without_constant()) for run in wide)
-    pieces = [(run[0].is_store, run[0].offset.constant, sum(one.bytes for one in run)) for run in wide]
-    span = min(span, max(start + size for _, start, size in pieces) - min(s for _, s, _ in pieces))
-    span = max(span, 1)
-    edges = sorted({edge for _, start, size in pieces for edge in (start % span, (start + size - 1) % span)})
+    """A port of each copy for every store to a bank, and one for a read: further reads get copies.
+
+    Where nothing says how many banks there are, they are told apart by all that is known of the addresses.
+    """
+    pieces = [_Piece(run) for run in runs(accesses)]
+    banks = accesses[0].array.banks
+    if banks is None:
+        extent = max(one.start + one.bytes for one in pieces) - min(one.start for one in pieces)
+        span = max(1, min(extent, *(one.moves_by for one in pieces)))
+    else:
+        span = banks[0] * banks[1]
+    edges = {edge % span for one in pieces for edge in (one.start, one.start + one.bytes - 1)}
     worst = 1
     for edge in edges:
-        meeting = [
-            is_store for is_store, start, size in pieces if size >= span or (edge - start) % span < size
-        ]
+        meeting = [one.is_store for one in pieces if one.may_touch(edge, span)]
         worst = max(worst, -(-(sum(meeting) + (False in meeting)) // vendor.ports))
     return worst
+
+
+class _Piece:
+    """One wide access: its first byte but for whole multiples of `moves_by`, a power of two."""
+
+    def __init__(self, run: Sequence[Access]) -> None:
+        self.is_store = run[0].is_store
+        self.start = run[0].offset.constant
+        self.bytes = sum(one.bytes for one in run)
+        self.moves_by = 1 << zero_bits(run[0].offset.without_constant())
+
+    def may_touch(self, byte: int, span: int) -> bool:
+        """Whether it may be of a byte of the banks, which are `span` bytes in turns."""
+        return self.bytes >= span or (byte - self.start) % min(span, self.moves_by) < self.bytes
