@@ -117,12 +117,14 @@ fabricmark::device::DeviceClass device_class(const std::string& name) {
   return *found;
 }
 
-/// The bank of an argument's memory for each of its kernel's replicas; empty: the runtime's choice.
-Json banks_json(const VariantSpec& variant, std::size_t entry, const std::string& argument,
+/// The bank of an argument's memory for each of its kernel's replicas; empty: the runtime's choice, or that
+/// of the host, which spreads an array over banks, a part in each.
+Json banks_json(const VariantSpec& variant, std::size_t entry, const ArgumentSpec& argument,
                 std::int64_t replicas) {
   Json banks = Json::array();
+  if (argument.bank.find("part") != std::string::npos) return banks;
   for (int replica = 0; replica < replicas; ++replica) {
-    const int bank = bank_of(variant, {.entry = entry, .replica = replica, .argument = argument});
+    const int bank = bank_of(variant, {.entry = entry, .replica = replica, .argument = argument.name});
     if (bank >= 0) banks.push_back(bank);
   }
   return banks;
@@ -159,7 +161,7 @@ Json resolved_json(const KernelSpec& spec, const Json& request) {
                            {"kind", name_of(entry.arguments[i].kind)},
                            {"access", declared.access},
                            {"bank", declared.bank},
-                           {"banks", banks_json(variant, number, declared.name, replicas)}});
+                           {"banks", banks_json(variant, number, declared, replicas)}});
     }
     json["entry_points"].push_back(
         {{"name", name}, {"replicated", entry.is_replicated}, {"arguments", arguments}});
