@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+import sys
 import tomllib
 
 import pytest
@@ -193,6 +194,22 @@ def test_intervals_are_those_that_were_worked_out_by_hand(case, vendor):
 
 
 @needs_clang
+@needs_describe
+@pytest.mark.parametrize("vendor", VENDORS)
+def test_marked_loops_start_an_iteration_every_cycle(vendor):
+    """But for those that docs/inspect.md names."""
+    names = [one.parent.name for one in sorted((REPOSITORY / "kernels").glob("*/base.cl"))]
+    found = {
+        (name, loop.interval)
+        for name in names
+        for kernel in base_kernels(name, vendor, ())
+        for loop in marked(kernel.loops)
+        if loop.interval > 1
+    }
+    assert found == ({("shallow_water", 12)} if vendor == "xilinx" else set())
+
+
+@needs_clang
 def test_a_kernel_that_does_not_compile_is_refused_in_one_line(tmp_path):
     with pytest.raises(FabricmarkError, match=r"kernel\.cl.*unknown type name 'nothing'") as caught:
         loops_of(tmp_path, "intel", "__kernel void f(nothing n) {}")
@@ -217,9 +234,10 @@ def test_root_installs_clang_at_the_first_use(monkeypatch):
 
 
 @needs_clang
-@pytest.mark.programs
+@needs_describe
 def test_the_command_shows_and_writes_its_estimate(tmp_path):
-    command = [REPOSITORY / ".venv/bin/fabricmark", "inspect", "stream"]
+    code = "from fabricmark.cli import app; app(prog_name='fabricmark')"
+    command = [sys.executable, "-c", code, "inspect", "stream"]
     file = tmp_path / "found.json"
     words = ["--system", "noctua1", "--bitstream-id", "520n_single/stream", "--json", str(file)]
     done = subprocess.run([*command, *words], capture_output=True, text=True)
@@ -243,3 +261,39 @@ def test_marks_are_looked_for_just_before_a_loop(tmp_path):
     file.write_text("FM_PIPELINE\nint i;\nfor (;;)\n  FM_PIPELINE\n  FM_UNROLL(4)\n  for (;;) {}\n")
     places = {line: inspection.is_marked(inspection.Place(str(file), line)) for line in (3, 6)}
     assert places == {3: False, 6: True}
+
+
+CHOSEN = """__kernel void f(__global float* restrict a, const uint n) {
+  float one[64], other[64];
+  for (uint i = 0; i < 64; ++i) one[i] = a[i], other[i] = a[i + 64];
+  FM_PIPELINE
+  for (uint i = 0; i < 64; ++i) a[i] = i == n ? one[i] : other[(i * n) % 64];
+}"""
+DIGITS = """__kernel void f(__global float* restrict a, const uint n) {
+  float block[64][8][8] FM_BANKS(64, 4) FM_PARTITION(2) FM_PARTITION(3);
+  for (uint i = 0; i < 4096; ++i) block[i / 64][i / 8 % 8][i % 8] = a[i];
+  for (uint k = 0; k < 8; ++k) {
+    FM_PIPELINE
+    for (uint i = 0; i < 64; ++i) {
+      FM_UNROLL_FULLY
+      for (uint x = 0; x < 8; ++x) block[i][x][INDEX] *= 3.0f;
+    }
+  }
+  for (uint i = 0; i < 4096; ++i) a[i] = block[i / 64][i / 8 % 8][i % 8];
+}"""
+
+
+@needs_clang
+@pytest.mark.parametrize("vendor", VENDORS)
+def test_a_choice_between_local_arrays_is_no_alias_of_global_memory(tmp_path, vendor):
+    (loop,) = marked(loops_of(tmp_path, vendor, CHOSEN))
+    assert (loop.interval, loop.reason) == (1, "")
+
+
+@needs_clang
+def test_banks_follow_from_how_far_an_index_goes(tmp_path):
+    """Of eight columns one is chosen: another row's memories are not among them, unless k goes further."""
+    (loop,) = marked(loops_of(tmp_path, "intel", DIGITS, INDEX="k"))
+    assert loop.interval == 1
+    (loop,) = marked(loops_of(tmp_path, "intel", DIGITS, INDEX="k*n"))
+    assert loop.interval > 1 and "ports of block" in loop.reason

@@ -107,8 +107,7 @@ class _Kernel:
         """The array that a loop moves on by one element, as a shift register does, and the bytes."""
         if loop.children:
             return None
-        found = [self.memory.access(one, 0) for one in loop.instructions(self.function)]
-        accesses = [one for one in found if one is not None]
+        accesses = [one for made in loop.instructions(self.function) for one in self.memory.accesses(made, 0)]
         if len(accesses) != 2 or accesses[0].is_store or not accesses[1].is_store:
             return None
         load, store = accesses
@@ -122,10 +121,12 @@ class _Kernel:
     def _loop(self, loop: Loop) -> Found:
         skipped = {name for child in loop.children for name in child.blocks}
         made = [one for one in loop.instructions(self.function) if one.block not in skipped]
-        accesses = [one for n, each in enumerate(made) if (one := self.memory.access(each, n)) is not None]
+        accesses = [one for number, each in enumerate(made) for one in self.memory.accesses(each, number)]
         windows = dict(self.windows[id(child)] for child in loop.children)
         slowest = self._recurrence(loop, made, accesses, windows)
-        ports = memory.ports(self.vendor, [one for one in accesses if one.array.name not in windows])
+        ports = memory.ports(
+            self.vendor, [one for one in accesses if one.array.name not in windows], self.values
+        )
         busiest = max(ports, key=lambda one: one.cycles, default=None)
         first, last = self.module.loop_places(loop.number)
         first, last = first or Place("", 0), last or Place("", 0)

@@ -98,7 +98,8 @@ def parse(text: str) -> Module:
     lines = iter(text.splitlines())
     for line in lines:
         if line.startswith("define"):
-            module.functions.append(_function(line, lines))
+            function = _function(line, lines)
+            module.functions += [function] if " spir_kernel " in line else []  # others are inlined
         elif line.startswith("%"):
             name, _, body = line.partition(" = type ")
             module.structs[name] = body

@@ -220,8 +220,8 @@ def _global_annotations(line: str, entry: str, strings: Mapping[str, str], found
 def _all_inlined(text: str) -> str:
     """The IR with all functions but kernels marked for inlining, and unrolling without a count as full."""
     text = text.replace('"llvm.loop.unroll.enable"', '"llvm.loop.unroll.full"')
-    return re.sub(r"^(define (?:internal|linkonce\S*)? ?(?!.*spir_kernel).*?\))( [^)]*\{)$",
-                  r"\1 alwaysinline\2", text, flags=re.MULTILINE)  # fmt: skip
+    functions = r"^(define (?!.*\bspir_kernel\b).*?\))( [^)]*\{)$"
+    return re.sub(functions, r"\1 alwaysinline\2", text, flags=re.MULTILINE)
 
 
 @functools.cache

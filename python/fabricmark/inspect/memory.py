@@ -9,9 +9,10 @@ from functools import cached_property
 from fabricmark.inspect import chips, llvm
 from fabricmark.inspect.chips import Vendor
 from fabricmark.inspect.ir import NAME, Function, Instruction, Layout, Module, array_of, leading_type, split
-from fabricmark.inspect.linear import Linear, Values, zero_bits
+from fabricmark.inspect.linear import Linear, Values, incoming, zero_bits
 
 LOCAL, GLOBAL, UNKNOWN = "local", "global", "unknown"
+MOST_CHOICES = 64  # places of one pointer
 
 
 @dataclass(frozen=True)
@@ -112,24 +113,44 @@ class Memory:
         others = (texts for key, texts in self._kept.items() if key.rpartition(".")[2] == plain)
         return own or next(others, ())
 
-    def access(self, made: Instruction, number: int) -> Access | None:
-        """What a load or store accesses; None for other instructions."""
+    def accesses(self, made: Instruction, number: int) -> list[Access]:
+        """What a load or store accesses: one place, or the places of which the kernel chooses one."""
         if made.opcode not in ("load", "store"):
-            return None
+            return []
         parts = split(re.sub(r"^(volatile|atomic) ", "", made.text))
-        kind = leading_type(parts[0])
-        array, offset = self.pointer(parts[1])
-        return Access(array, made.opcode == "store", offset, self.layout.size(kind), number)
+        size = self.layout.size(leading_type(parts[0]))
+        is_store = made.opcode == "store"
+        return [Access(array, is_store, offset, size, number) for array, offset in self._places(parts[1])]
+
+    def _places(self, text: str) -> list[tuple[Array, Linear]]:
+        """Where a pointer operand may lead to."""
+        found: list[tuple[Array, Linear]] = []
+        todo, seen = [text], set()
+        while todo:
+            pointer = todo.pop()
+            name = pointer.strip().rpartition(" ")[2]
+            made = self.function.defined.get(name)
+            if name in seen:
+                continue
+            seen.add(name)
+            if made is not None and made.opcode == "select" and len(seen) < MOST_CHOICES:
+                todo += split(made.text)[1:]
+            elif made is not None and made.opcode == "phi" and len(seen) < MOST_CHOICES:
+                todo += [value for value, _ in incoming(made)]
+            else:
+                found.append(self.pointer(pointer))
+        return found
 
     def pointer(self, text: str) -> tuple[Array, Linear]:
         """The array and the bytes from its beginning that a pointer operand stands for."""
         plain = re.sub(r"^ptr( addrspace\(\d+\))?( (noundef|nonnull|align \d+))* ", "", text.strip())
+        space = UNKNOWN if "addrspace(1)" in text else LOCAL
         if plain.startswith("getelementptr"):
             inside = plain[plain.index("(") + 1 : plain.rindex(")")]
             return self._element(inside)
         if plain.startswith(("addrspacecast", "bitcast")):
             found = re.search(NAME, plain)
-            return self.pointer(found.group(0)) if found else self._nowhere(plain)
+            return self.pointer(found.group(0)) if found else self._nowhere(plain, space)
         if plain in self.arrays:
             return self.arrays[plain], Linear(0)
         made = self.function.defined.get(plain)
@@ -137,12 +158,12 @@ class Memory:
             return self._element(made.text)
         if made is not None and made.opcode in ("addrspacecast", "bitcast"):
             return self.pointer(made.text.split(" to ")[0])
-        return self._nowhere(plain)
+        return self._nowhere(plain, space)
 
     @staticmethod
-    def _nowhere(name: str) -> tuple[Array, Linear]:
-        """A pointer that is chosen when the kernel runs."""
-        return Array(name, UNKNOWN, restricted=False), Linear(0)
+    def _nowhere(name: str, space: str) -> tuple[Array, Linear]:
+        """A pointer into global or local memory that is made when the kernel runs."""
+        return Array(name, space, restricted=False), Linear(0)
 
     def _element(self, text: str) -> tuple[Array, Linear]:
         parts = split(re.sub(r"^inbounds ", "", text))
@@ -189,7 +210,7 @@ class Ports:
     cycles: int
 
 
-def ports(vendor: Vendor, accesses: Iterable[Access]) -> list[Ports]:
+def ports(vendor: Vendor, accesses: Iterable[Access], values: Values) -> list[Ports]:
     """Of each array that is accessed. What is accessed twice at one address is read once."""
     found: dict[str, dict[tuple, Access]] = {}
     for one in accesses:
@@ -204,8 +225,10 @@ def ports(vendor: Vendor, accesses: Iterable[Access]) -> list[Ports]:
             cycles = _global_cycles(vendor, together)
         elif is_registers(vendor, array):
             cycles = 1
+        elif vendor.name == chips.XILINX:
+            cycles = _xilinx_cycles(vendor, together)
         else:
-            cycles = (_xilinx_cycles if vendor.name == chips.XILINX else _intel_cycles)(vendor, together)
+            cycles = _intel_cycles(vendor, together, values)
         result.append(Ports(array, len(together) - stores, stores, cycles))
     return result
 
@@ -292,18 +315,20 @@ def _bank_number(kind: str, factor: int, index: Linear, elements: int) -> int | 
     return index.constant // -(-elements // factor) if kind == "block" and factor else index.constant
 
 
-def _intel_cycles(vendor: Vendor, accesses: Sequence[Access]) -> int:
+def _intel_cycles(vendor: Vendor, accesses: Sequence[Access], values: Values) -> int:
     """A port of each copy for every store to a bank, and one for a read: further reads get copies.
 
     Where nothing says how many banks there are, they are told apart by all that is known of the addresses.
     """
-    pieces = [_Piece(run) for run in runs(accesses)]
     banks = accesses[0].array.banks
+    wide = runs(accesses)
     if banks is None:
-        extent = max(one.start + one.bytes for one in pieces) - min(one.start for one in pieces)
-        span = max(1, min(extent, *(one.moves_by for one in pieces)))
+        ends = [(run[0].offset.constant, run[-1].offset.constant + run[-1].bytes) for run in wide]
+        extent = max(end for _, end in ends) - min(start for start, _ in ends)
+        span = min(extent, *(1 << zero_bits(run[0].offset.without_constant()) for run in wide))
     else:
         span = banks[0] * banks[1]
+    pieces = [_Piece(run, span, values) for run in wide]
     edges = {edge % span for one in pieces for edge in (one.start, one.start + one.bytes - 1)}
     worst = 1
     for edge in edges:
@@ -313,14 +338,25 @@ def _intel_cycles(vendor: Vendor, accesses: Sequence[Access]) -> int:
 
 
 class _Piece:
-    """One wide access: its first byte but for whole multiples of `moves_by`, a power of two."""
+    """One wide access: from which byte of the banks, `span` bytes in turns, and how many bytes it may be of.
 
-    def __init__(self, run: Sequence[Access]) -> None:
+    What is added to its address in whole multiples of `step`, a power of two, is not known.
+    """
+
+    def __init__(self, run: Sequence[Access], span: int, values: Values) -> None:
         self.is_store = run[0].is_store
         self.start = run[0].offset.constant
         self.bytes = sum(one.bytes for one in run)
-        self.moves_by = 1 << zero_bits(run[0].offset.without_constant())
+        self.step = span
+        for atom, factor in run[0].offset.terms:
+            most = values.most(atom)
+            if factor % span == 0:
+                continue
+            if most is not None and 0 < factor * most < span:
+                self.bytes += factor * most
+            else:
+                self.step = min(self.step, factor & -factor)
 
     def may_touch(self, byte: int, span: int) -> bool:
-        """Whether it may be of a byte of the banks, which are `span` bytes in turns."""
-        return self.bytes >= span or (byte - self.start) % min(span, self.moves_by) < self.bytes
+        """Whether it may be of a byte of the banks."""
+        return self.bytes >= span or (byte - self.start) % self.step < self.bytes

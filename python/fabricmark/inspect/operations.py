@@ -81,7 +81,7 @@ def count(function: Function, instructions: Sequence[Instruction], users: Counte
 def _dot_products(
     function: Function, instructions: Sequence[Instruction], products: Mapping[str, str], users: Counter
 ) -> Counter:
-    """Less one for each sum of several products to which one more value is added.
+    """Less one for each sum of several products to which one more value is added, which is not 0.
 
     Intel's tool makes dot products of them and adds the value after that (Meyer 2024, section 4.2.1: 64 dot
     products of size 8 followed by 64 additions, 576 DSPs and not 512).
@@ -100,7 +100,7 @@ def _dot_products(
                 elif operand in products and users[operand] == 1:
                     terms += 1
                 else:
-                    other += 1
+                    other += not re.fullmatch(r"-?0\.0+e\+00|zeroinitializer|0xH[08]000", operand)
         lanes, kind = vector_of(leading_type(re.sub(FLAGS, "", last.text)))
         if terms > 1 and other:
             less[(ADD, kind)] -= lanes
