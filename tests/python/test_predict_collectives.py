@@ -27,9 +27,7 @@ EXACT = {
     "broadcast": ("flat",),
     "barrier": ("dissemination", "neighbours"),
 }
-CASES = [
-    (transport, ranks) for transport in ("accl-udp", "accl-tcp", "accl-rdma", "channels") for ranks in (3, 8)
-]
+CASES = (("accl-udp", 3), ("accl-tcp", 8), ("accl-rdma", 8), ("channels", 8))
 
 
 @pytest.fixture(scope="module", name="files")
