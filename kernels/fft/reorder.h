@@ -59,10 +59,21 @@ static inline void fft_join(const fft_lanes lanes, fft_complex* v, const uint in
   v[7] = (fft_complex)(x.s7, y.s7);
 }
 
-// A buffer of two transforms in eight banks, which gives and takes eight points a cycle, neighbours (a row)
-// or with stride n/8 (a column), without two of them meeting in one bank: the bank of a point is the
-// exclusive or of its index's octal digits, in which any three neighbouring bits tell all banks apart.
+// A buffer of FFT_SIDES transforms in eight banks, which gives and takes eight points a cycle, neighbours (a
+// row) or with stride n/8 (a column), without two of them meeting in one bank: the bank of a point is the
+// exclusive or of its index's octal digits, in which any three neighbouring bits tell all banks apart. It
+// gives a transform half of them behind the one that it takes; a point's bank was written FFT_DISTANCE cycles
+// before or more. Small transforms, which would leave too few, have four sides.
 typedef fft_complex fft_row[8];
+#if LOG_SIZE < 10
+#define FFT_SIDES 4
+#define FFT_DISTANCE (FFT_STEPS + 1)
+#else
+#define FFT_SIDES 2
+#define FFT_DISTANCE 7
+#endif
+#define FFT_ROWS(name) \
+  __local fft_complex name[FFT_SIDES * FFT_STEPS][8] FM_BANKS(8, 2 * FFT_ELEMENT_BYTES) FM_PARTITION(2)
 
 static inline uint fft_fold(const uint index) {
   return (index ^ index >> 3 ^ index >> 6 ^ index >> 9 ^ index >> 12 ^ index >> 15) & 7;

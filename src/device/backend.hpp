@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/interface.hpp"
+#include "device/board_memory.hpp"
 #include "device/event.hpp"
 
 /// What a runtime implements for the classes of fabricmark::device: OpenCL in opencl/, others beside it.
@@ -121,7 +122,7 @@ class Device : public Interface {
   [[nodiscard]] virtual std::shared_ptr<Queue> queue(bool profiling) const = 0;
   /// Throws Error (environment) where there is no room.
   [[nodiscard]] virtual std::shared_ptr<Memory> allocate(std::size_t bytes, MemoryKind kind,
-                                                         int bank) const = 0;
+                                                         const Placement& placement) const = 0;
   [[nodiscard]] virtual std::shared_ptr<std::byte> allocate_pinned(std::size_t bytes) const = 0;
   /// Has the runtime pin whole pages of the host for as long as the result lives, before which they are not
   /// given back. Nobody else may touch them meanwhile: a runtime may copy them to and fro. Throws Error

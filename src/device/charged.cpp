@@ -211,6 +211,7 @@ class ChargedKernel : public backend::Kernel {
   [[nodiscard]] std::optional<std::vector<TakenArgument>> arguments() const override {
     return kernel_->arguments();
   }
+  [[nodiscard]] const backend::Kernel& below_it() const { return *kernel_; }
 
  private:
   Moment charge(ChargedQueue& queue, const Events* after) const {
@@ -260,8 +261,11 @@ class ChargedDevice : public backend::Device {
     return std::make_shared<ChargedQueue>(device_->queue(profiling), charging_);
   }
   [[nodiscard]] std::shared_ptr<backend::Memory> allocate(std::size_t bytes, MemoryKind kind,
-                                                          int bank) const override {
-    return std::make_shared<ChargedMemory>(device_->allocate(bytes, kind, bank), bytes, charging_);
+                                                          const Placement& placement) const override {
+    Placement own = placement;
+    if (const auto* const kernel = dynamic_cast<const ChargedKernel*>(placement.kernel); kernel != nullptr)
+      own.kernel = &kernel->below_it();
+    return std::make_shared<ChargedMemory>(device_->allocate(bytes, kind, own), bytes, charging_);
   }
   [[nodiscard]] std::shared_ptr<std::byte> allocate_pinned(std::size_t bytes) const override {
     return device_->allocate_pinned(bytes);

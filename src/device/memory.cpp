@@ -74,14 +74,14 @@ MemorySpace space_of(const DeviceInfo& info, MemoryKind kind) {
 
 }  // namespace
 
-Buffer::Buffer(const Device& device, std::size_t bytes, MemoryKind kind, int bank)
+Buffer::Buffer(const Device& device, std::size_t bytes, MemoryKind kind, const Placement& placement)
     : bytes_(bytes),
       alignment_(device.info().sub_buffer_alignment_bytes),
       space_(space_of(device.info(), kind)) {
   if (kind == MemoryKind::kSvm && !device.info().has_svm) {
     throw bad_use(device.info().name + " offers no shared virtual memory", "use --memory buffer");
   }
-  memory_ = device.implementation().allocate(bytes, kind, bank);
+  memory_ = device.implementation().allocate(bytes, kind, placement);
 }
 
 void Buffer::write(const Queue& queue, const void* source, std::size_t bytes, std::size_t offset,

@@ -119,7 +119,8 @@ class Buffer {
  public:
   /// Throws Error (bad use) for a memory kind that the device does not offer and Error (environment) when the
   /// device has no room.
-  Buffer(const Device& device, std::size_t bytes, MemoryKind kind = MemoryKind::kBuffer, int bank = -1);
+  Buffer(const Device& device, std::size_t bytes, MemoryKind kind = MemoryKind::kBuffer,
+         const Placement& placement = {});
 
   [[nodiscard]] std::size_t bytes() const { return bytes_; }
   [[nodiscard]] MemorySpace space() const { return space_; }

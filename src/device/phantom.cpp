@@ -84,7 +84,7 @@ class PhantomDevice : public backend::Device {
     return std::make_shared<PhantomQueue>();
   }
   [[nodiscard]] std::shared_ptr<backend::Memory> allocate(std::size_t bytes, MemoryKind /*kind*/,
-                                                          int /*bank*/) const override {
+                                                          const Placement& /*placement*/) const override {
     return std::make_shared<PhantomMemory>(bytes);
   }
   [[nodiscard]] std::shared_ptr<std::byte> allocate_pinned(std::size_t bytes) const override {

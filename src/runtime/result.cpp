@@ -96,6 +96,19 @@ Json environment_json(const Result& result) {
           {"variables", variables_json()}};
 }
 
+/// Adds what is known of a bitstream.
+void add_design(Json& json, const Design& design) {
+  const auto add = [&](const char* name, const auto& value, bool is_known) {
+    if (is_known) json[name] = value;
+  };
+  add("board", design.board, !design.board.empty());
+  add("bitstream", design.bitstream, !design.bitstream.empty());
+  add("clock_hz", design.clock_hz, design.clock_hz > 0);
+  add("tools", design.tools, !design.tools.empty());
+  add("shell", design.shell, !design.shell.empty());
+  add("resources", design.resources, !design.resources.empty());
+}
+
 std::size_t lap_of(const Result& result, const Metric& metric) {
   const auto found = std::ranges::find(result.lap_names, metric.lap);
   return static_cast<std::size_t>(found - result.lap_names.begin());
@@ -304,6 +317,11 @@ std::string to_json(const Result& result) {
   if (!result.kernel.file.empty()) {
     document["run"]["kernel"] = {
         {"file", result.kernel.file}, {"digest", result.kernel.digest}, {"origin", result.kernel.origin}};
+    add_design(document["run"]["kernel"], result.loaded);
+  }
+  if (!result.system.empty()) {
+    document["run"]["design"] = {{"system", result.system}};
+    add_design(document["run"]["design"], result.design);
   }
   document["environment"] = environment_json(result);
   Json parameters = Json::object();

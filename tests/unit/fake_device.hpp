@@ -130,7 +130,7 @@ class FakeDevice : public backend::Device {
     return std::make_shared<FakeQueue>(time_);
   }
   [[nodiscard]] std::shared_ptr<backend::Memory> allocate(std::size_t bytes, MemoryKind /*kind*/,
-                                                          int /*bank*/) const override {
+                                                          const Placement& /*placement*/) const override {
     return std::make_shared<FakeMemory>(bytes, rates_);
   }
   [[nodiscard]] std::shared_ptr<std::byte> allocate_pinned(std::size_t bytes) const override {

@@ -117,8 +117,8 @@ class Opened : public backend::Device {
         context_, device_, profiling ? cl::QueueProperties::Profiling : cl::QueueProperties::None));
   }
   [[nodiscard]] std::shared_ptr<backend::Memory> allocate(std::size_t bytes, MemoryKind kind,
-                                                          int bank) const override {
-    return opencl::allocate(info_, device_, context_, bytes, kind, bank);
+                                                          const Placement& placement) const override {
+    return opencl::allocate(info_, device_, context_, bytes, kind, placement);
   }
   [[nodiscard]] std::shared_ptr<std::byte> allocate_pinned(std::size_t bytes) const override {
     return opencl::allocate_pinned(info_, device_, context_, bytes);

@@ -26,6 +26,7 @@ constexpr unsigned kXilinxTopology = 1U << 31;
 // Intel's CL_CHANNEL_1_INTELFPGA to CL_CHANNEL_7_INTELFPGA: the channel in bits 16 to 18.
 constexpr int kIntelChannelShift = 16;
 constexpr int kIntelChannels = 7;
+constexpr cl_mem_flags kIntelHeterogeneous = 1U << 19;
 
 Error no_room(const DeviceInfo& info, std::size_t bytes, const std::string& why) {
   return environment_failure(
@@ -178,23 +179,30 @@ std::shared_ptr<std::byte> shared_virtual_memory(const DeviceInfo& info, cl_cont
 
 }  // namespace
 
-BankPlacement bank_placement(const DeviceInfo& info, int bank) {
-  if (bank < 0 || info.device_class != DeviceClass::kFpga) return {};
+BankPlacement bank_placement(const DeviceInfo& info, const Placement& placement) {
+  if (info.device_class != DeviceClass::kFpga || placement.memory.kind == BoardMemory::Kind::kHost) return {};
+  const int bank = placement.memory.within(placement.bank);
   const std::string makers = info.platform + " " + info.vendor;
   if (makers.find("Intel") != std::string::npos || makers.find("Altera") != std::string::npos) {
-    if (bank >= kIntelChannels) return {};  // more banks (HBM) are chosen by the kernel's arguments there
+    if (placement.memory.choice == BoardMemory::Choice::kKernel)
+      return {.flags = kIntelHeterogeneous, .binds = placement.kernel != nullptr};
+    if (bank < 0 || bank >= kIntelChannels) return {};
     return {.flags = static_cast<cl_mem_flags>(bank + 1) << kIntelChannelShift};
   }
-  if (info.is_of_xilinx()) {
+  if (!info.is_of_xilinx()) return {};
+  if (placement.kernel != nullptr && !placement.is_spread) {
     return {.flags = kXilinxPointer,
-            .needs_topology = true,
-            .topology = static_cast<unsigned>(bank) | kXilinxTopology};
+            .needs_pointer = true,
+            .pointer_flags = placement.argument,
+            .by_argument = true};
   }
-  return {};
+  if (bank < 0) return {};
+  const auto index = static_cast<unsigned>(bank + placement.memory.index_offset);
+  return {.flags = kXilinxPointer, .needs_pointer = true, .pointer_flags = index | kXilinxTopology};
 }
 
 std::shared_ptr<Memory> allocate(const DeviceInfo& info, const cl::Device& device, const cl::Context& context,
-                                 std::size_t bytes, MemoryKind kind, int bank) {
+                                 std::size_t bytes, MemoryKind kind, const Placement& placement) {
   try {
     if (kind == MemoryKind::kSvm) {
       return std::make_shared<SvmMemory>(shared_virtual_memory(info, context(), bytes));
@@ -204,10 +212,15 @@ std::shared_ptr<Memory> allocate(const DeviceInfo& info, const cl::Device& devic
       cl::Buffer memory(context, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, whole_pages(bytes), host.get());
       return std::make_shared<BufferMemory>(host, std::move(memory));
     }
-    const BankPlacement placement = bank_placement(info, bank);
-    XilinxMemoryPointer pointer{placement.topology, nullptr, nullptr};
-    cl::Buffer memory(context, CL_MEM_READ_WRITE | placement.flags, bytes,
-                      placement.needs_topology ? static_cast<void*>(&pointer) : nullptr);
+    const BankPlacement place = bank_placement(info, placement);
+    XilinxMemoryPointer pointer{place.pointer_flags, nullptr,
+                                place.by_argument ? handle(*placement.kernel) : nullptr};
+    cl::Buffer memory(context, CL_MEM_READ_WRITE | place.flags, bytes,
+                      place.needs_pointer ? static_cast<void*>(&pointer) : nullptr);
+    if (place.binds) {
+      check(clSetKernelArg(handle(*placement.kernel), placement.argument, sizeof(cl_mem), &memory()),
+            "clSetKernelArg");
+    }
     ask_for_huge_pages(info, cl::CommandQueue(context, device), memory, bytes);
     return std::make_shared<BufferMemory>(nullptr, std::move(memory));
   } catch (const cl::Error& error) {
