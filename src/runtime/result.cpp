@@ -242,12 +242,21 @@ Json timeline_json(const Result& result) {
 Json energy_json(const Result& result) {
   Json energy = Json::array();
   for (const power::Energy& entry : result.energy) {
+    Json seconds = Json::array();
+    Json values = Json::array();
+    for (const power::Sample& sample : entry.samples) {
+      seconds.push_back(sample.seconds);
+      values.push_back(sample.value);
+    }
+    const char* const unit = entry.quantity == power::Quantity::kEnergy ? "J" : "W";
     energy.push_back({{"domain", entry.domain},
                       {"source", entry.source},
                       {"joules", entry.joules},
                       {"seconds", entry.seconds},
                       {"watts", entry.watts()},
-                      {"joules_per_repetition", entry.joules / result.repetitions}});
+                      {"peak_watts", entry.peak_watts},
+                      {"joules_per_repetition", entry.joules / result.repetitions},
+                      {"samples", {{"unit", unit}, {"seconds", seconds}, {"values", values}}}});
   }
   return energy;
 }

@@ -10,7 +10,17 @@ import typer
 from fabricmark import models, systems
 from fabricmark.base import choices, listing, paths
 from fabricmark.base.errors import FabricmarkError
-from fabricmark.predict import certainty, options, picture, points, questions, settings, values, view
+from fabricmark.predict import (
+    certainty,
+    collectives,
+    options,
+    picture,
+    points,
+    questions,
+    settings,
+    values,
+    view,
+)
 from fabricmark.predict.cases import Case
 from fabricmark.systems import device_limits, files
 
@@ -55,8 +65,11 @@ def predict(
     csv_file: Annotated[Path | None, typer.Option("--csv", help="Write every prediction.")] = None,
     plot_file: Annotated[Path | None, typer.Option("--plot", help="Draw it: FILE.png or FILE.svg.")] = None,
 ) -> None:
-    """Predict a benchmark on a described system: metric, limit, bottleneck and time by phase."""
-    check_benchmark(name)
+    """Predict a benchmark or a collective operation on a described system: metric, limit, time by phase."""
+    collective = collectives.operation(name)
+    name = collective or name
+    if collective is None:
+        check_benchmark(name)
     if scaling not in points.SCALING:
         raise FabricmarkError(f"there is no scaling {scaling}", f"use {' or '.join(points.SCALING)}")
     if plot_file is not None:
@@ -65,16 +78,24 @@ def predict(
     axes_of = options.sweeps(sweep or [])
     counts = options.device_counts(devices, name)
     cases = []
-    for one in options.names(system, "--system"):
+    more = {"profile": profile, "closed_form": closed_form, "beyond": beyond}
+    if collective is not None:
+        if scaling != points.WEAK or sensitivity or reach or enough:
+            cause = (
+                f"{name} is a collective operation: it has no --scaling, --sensitivity, --reach and --enough"
+            )
+            raise FabricmarkError(cause, "use --devices, --set and --sweep")
+        cases = collectives.cases(name, system, transport, counts, words, axes_of, board, **more)
+    for one in options.names(system, "--system") if collective is None else []:
         found = device_limits.with_limits(systems.load_for(name, one, profile, board))
         found = settings.without_curves(found) if closed_form else found
         for wanted in options.names(transport, "--transport"):
             over = points.transport_of(name, found, wanted)
-            more = {"profile": profile, "closed_form": closed_form, "beyond": beyond}
             request = points.PredictionRequest(name, found, over, scaling, **more)
             cases.append(_case(request, one, words, axes_of, counts))
     asked = (sensitivity, reach, enough or [], beyond)
-    cases = [replace(case, about=[*case.about, *questions.lines(case, *asked)]) for case in cases]
+    if collective is None:
+        cases = [replace(case, about=[*case.about, *questions.lines(case, *asked)]) for case in cases]
     if options.which(devices, name):
         about = [f"devices {devices}: {options.which(devices, name)}", *cases[0].about]
         cases[0] = replace(cases[0], about=about)

@@ -323,7 +323,8 @@ def energy(result: Result) -> list[Text]:
         Text(
             printable(
                 f"power: {entry['domain']} ({entry['source']}): {entry['watts']:.4g} W, "
-                f"{entry['joules_per_repetition']:.4g} J a repetition"
+                + (f"peak {entry['peak_watts']:.4g} W, " if "peak_watts" in entry else "")
+                + f"{entry['joules_per_repetition']:.4g} J a repetition"
             )
         )
         for entry in result.document.get("energy", [])

@@ -143,6 +143,7 @@ BITSTREAM = {
     **{f"memory.{name}": key for name, key in OF_BOARD.items()},
     "memory.matrix_banks": Key(COUNT, "matrix_banks", "banks that hold a matrix; all where it is not given"),
     **{f"resources.{name}": key for name, key in RESOURCES.items()},
+    "resources.logic_share": Key(SHARE, "", "of the logic that kernels may use, as the tools report it"),
     "fitted.multiply_efficiency": Key(SHARE, "multiply_efficiency", "of the modelled multiplications' rate"),
     "fitted.multiply_latency": Key("seconds", "multiply_seconds", "of each multiplication beyond that"),
     "fitted.panel_efficiency": Key(SHARE, "panel_efficiency", "of the panel kernels' cycles"),

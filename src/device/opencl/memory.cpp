@@ -3,6 +3,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "base/error.hpp"
 #include "device/memory.hpp"
@@ -89,15 +90,20 @@ class BufferMemory : public Memory {
                : memory_;
     handle(queue).enqueueFillBuffer(view, std::to_integer<cl_uchar>(value), is_far ? 0 : offset, bytes);
   }
-  void migrate(backend::Queue& queue, bool to_host) override {
-    handle(queue).enqueueMigrateMemObjects({memory_}, to_host ? CL_MIGRATE_MEM_OBJECT_HOST : 0);
+  std::byte* map(backend::Queue& queue, bool for_writing, std::size_t bytes, std::size_t offset,
+                 Event* done) override {
+    std::byte* mapped = nullptr;
+    with_event(done, [&](cl::Event* event) {
+      mapped = static_cast<std::byte*>(
+          handle(queue).enqueueMapBuffer(memory_, for_writing ? CL_TRUE : CL_FALSE, map_flags(for_writing),
+                                         offset, bytes, /*events=*/nullptr, event));
+    });
+    return mapped;
   }
-  std::byte* map(backend::Queue& queue, bool for_writing, std::size_t bytes, std::size_t offset) override {
-    return static_cast<std::byte*>(handle(queue).enqueueMapBuffer(memory_, for_writing ? CL_TRUE : CL_FALSE,
-                                                                  map_flags(for_writing), offset, bytes));
-  }
-  void unmap(backend::Queue& queue, std::byte* mapped) override {
-    handle(queue).enqueueUnmapMemObject(memory_, mapped);
+  void unmap(backend::Queue& queue, std::byte* mapped, Event* done) override {
+    with_event(done, [&](cl::Event* event) {
+      handle(queue).enqueueUnmapMemObject(memory_, mapped, /*events=*/nullptr, event);
+    });
   }
   [[nodiscard]] void* address() const override { return memory_(); }
   [[nodiscard]] std::shared_ptr<backend::Memory> part(std::size_t bytes, std::size_t offset) const override {
@@ -106,6 +112,7 @@ class BufferMemory : public Memory {
         host_, cl::Buffer(memory_).createSubBuffer(CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &region));
   }
   void set_argument(cl::Kernel& kernel, cl_uint index) const override { kernel.setArg(index, memory_); }
+  [[nodiscard]] const cl::Buffer& object() const { return memory_; }
 
  private:
   std::shared_ptr<void> host_;
@@ -133,15 +140,19 @@ class SvmMemory : public Memory {
                               nullptr, nullptr),
           "clEnqueueSVMMemFill");
   }
-  void migrate(backend::Queue& /*queue*/, bool /*to_host*/) override {}
-  std::byte* map(backend::Queue& queue, bool for_writing, std::size_t bytes, std::size_t offset) override {
-    check(clEnqueueSVMMap(handle(queue)(), for_writing ? CL_TRUE : CL_FALSE, map_flags(for_writing),
-                          bytes_.get() + offset, bytes, 0, nullptr, nullptr),
-          "clEnqueueSVMMap");
+  std::byte* map(backend::Queue& queue, bool for_writing, std::size_t bytes, std::size_t offset,
+                 Event* done) override {
+    with_handle(done, [&](cl_event* event) {
+      check(clEnqueueSVMMap(handle(queue)(), for_writing ? CL_TRUE : CL_FALSE, map_flags(for_writing),
+                            bytes_.get() + offset, bytes, 0, nullptr, event),
+            "clEnqueueSVMMap");
+    });
     return bytes_.get() + offset;
   }
-  void unmap(backend::Queue& queue, std::byte* mapped) override {
-    check(clEnqueueSVMUnmap(handle(queue)(), mapped, 0, nullptr, nullptr), "clEnqueueSVMUnmap");
+  void unmap(backend::Queue& queue, std::byte* mapped, Event* done) override {
+    with_handle(done, [&](cl_event* event) {
+      check(clEnqueueSVMUnmap(handle(queue)(), mapped, 0, nullptr, event), "clEnqueueSVMUnmap");
+    });
   }
   [[nodiscard]] void* address() const override { return bytes_.get(); }
   [[nodiscard]] std::shared_ptr<backend::Memory> part(std::size_t /*bytes*/,
@@ -153,13 +164,19 @@ class SvmMemory : public Memory {
   }
 
  private:
-  static void copy(const backend::Queue& queue, void* to, const void* from, std::size_t bytes, Event* done) {
+  /// As with_event, of the C interface.
+  template <std::invocable<cl_event*> Enqueue>
+  static void with_handle(Event* done, const Enqueue& enqueue) {
     with_event(done, [&](cl::Event* event) {
       cl_event ended = nullptr;
-      check(clEnqueueSVMMemcpy(handle(queue)(), CL_FALSE, to, from, bytes, 0, nullptr,
-                               event != nullptr ? &ended : nullptr),
-            "clEnqueueSVMMemcpy");
+      enqueue(event != nullptr ? &ended : nullptr);
       if (event != nullptr) *event = cl::Event(ended);
+    });
+  }
+  static void copy(const backend::Queue& queue, void* to, const void* from, std::size_t bytes, Event* done) {
+    with_handle(done, [&](cl_event* event) {
+      check(clEnqueueSVMMemcpy(handle(queue)(), CL_FALSE, to, from, bytes, 0, nullptr, event),
+            "clEnqueueSVMMemcpy");
     });
   }
 
@@ -226,6 +243,36 @@ std::shared_ptr<Memory> allocate(const DeviceInfo& info, const cl::Device& devic
   } catch (const cl::Error& error) {
     throw no_room(info, bytes, error_name(error.err()));
   }
+}
+
+std::shared_ptr<Memory> allocate_over(const DeviceInfo& info, const cl::Context& context,
+                                      std::span<std::byte> host, const Placement& placement) {
+  const BankPlacement place = bank_placement(info, placement);
+  XilinxMemoryPointer pointer{place.pointer_flags, host.data(),
+                              place.by_argument ? handle(*placement.kernel) : nullptr};
+  try {
+    return std::make_shared<BufferMemory>(
+        nullptr, cl::Buffer(context, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR | place.flags, host.size(),
+                            place.needs_pointer ? static_cast<void*>(&pointer) : host.data()));
+  } catch (const cl::Error& error) {
+    throw no_room(info, host.size(), error_name(error.err()));
+  }
+}
+
+/// SVM stays where it is.
+void Queue::migrate(std::span<backend::Memory* const> memories, bool to_host, Event* done) {
+  std::vector<cl::Memory> objects;
+  for (const backend::Memory* const one : memories) {
+    if (const auto* const known = dynamic_cast<const BufferMemory*>(one)) objects.push_back(known->object());
+  }
+  if (objects.empty()) {
+    if (done != nullptr) *done = Event();
+    return;
+  }
+  with_event(done, [&](cl::Event* event) {
+    handle_.enqueueMigrateMemObjects(objects, to_host ? CL_MIGRATE_MEM_OBJECT_HOST : 0, /*events=*/nullptr,
+                                     event);
+  });
 }
 
 std::shared_ptr<std::byte> allocate_pinned(const DeviceInfo& info, const cl::Device& device,

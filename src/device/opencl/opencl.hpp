@@ -43,6 +43,7 @@ class Queue : public backend::Queue {
   void flush() override { handle_.flush(); }
   void finish() override { handle_.finish(); }
   void begin_after(const Events& events) override;
+  void migrate(std::span<backend::Memory* const> memories, bool to_host, Event* done) override;
   [[nodiscard]] const cl::CommandQueue& handle() const { return handle_; }
 
  private:
@@ -74,6 +75,9 @@ class Memory : public backend::Memory {
 /// Throws Error (environment) where the device has no room, as backend::Device promises.
 std::shared_ptr<Memory> allocate(const DeviceInfo& info, const cl::Device& device, const cl::Context& context,
                                  std::size_t bytes, MemoryKind kind, const Placement& placement);
+/// The same over bytes of the host.
+std::shared_ptr<Memory> allocate_over(const DeviceInfo& info, const cl::Context& context,
+                                      std::span<std::byte> host, const Placement& placement);
 std::shared_ptr<std::byte> allocate_pinned(const DeviceInfo& info, const cl::Device& device,
                                            const cl::Context& context, std::size_t bytes);
 /// As backend::Device promises.
