@@ -14,21 +14,9 @@ from fabricmark import systems
 from fabricmark.base import kernels, listing
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.build import aoc, design, vitis
-from fabricmark.systems import export
 
 programs = pytest.mark.programs
 KERNELS = REPOSITORY / "kernels"
-# Kind of memory, and who chooses a buffer's bank.
-BOARDS = {
-    "520n": ("ddr", "interleaved"),
-    "520n_100g": ("ddr", "interleaved"),
-    "520n_mx": ("hbm", "kernel"),
-    "pac_d5005": ("host", ""),
-    "u250": ("ddr", "host"),
-    "u280_ddr": ("ddr", "host"),
-    "u280_hbm": ("hbm", "host"),
-    "u55c": ("hbm", "host"),
-}
 TOOLS = {"aoc": aoc.steps, "v++": vitis.steps}
 FAKE_TOOL = """
 import os, pathlib
@@ -43,19 +31,7 @@ if os.environ.get("FAKE_LOST") != pathlib.Path(out).suffix:
 """
 
 
-@pytest.fixture
-def boards(of_the_repository, monkeypatch):
-    """Exported systems say what memory their boards have."""
-    exported = design.export.document
-
-    def document(name, *more):
-        found = exported(name, *more)
-        for board in found["devices"]:
-            kind, placement = BOARDS.get(board["id"], ("", ""))
-            board["memory"] = {"kind": kind, "placement": placement}
-        return found
-
-    monkeypatch.setattr(design.export, "document", document)
+pytestmark = pytest.mark.usefixtures("of_the_repository")
 
 
 def resolved(benchmark, board, bitstream=None, variant="", **given):
@@ -75,7 +51,7 @@ def link(tmp_path, *words, **given):
 
 
 @programs
-def test_replicas_are_compute_units_each_with_banks_of_its_own(boards, tmp_path):
+def test_replicas_are_compute_units_each_with_banks_of_its_own(tmp_path):
     assert link(tmp_path, "stream", "u280_hbm", "u280_hbm_single/stream", replications="3") == [
         "nk=stream:3",
         *(
@@ -87,7 +63,7 @@ def test_replicas_are_compute_units_each_with_banks_of_its_own(boards, tmp_path)
 
 
 @programs
-def test_banks_are_taken_modulo_what_there_is(boards, tmp_path):
+def test_banks_are_taken_modulo_what_there_is(tmp_path):
     lines = link(tmp_path, "stream", "u280_ddr", "u280_ddr_single/stream", replications="4")
     assert [line for line in lines if ".first:" in line] == [
         f"sp=stream_{i + 1}.first:DDR[{i % 2}]" for i in range(4)
@@ -95,7 +71,7 @@ def test_banks_are_taken_modulo_what_there_is(boards, tmp_path):
 
 
 @programs
-def test_what_all_replicas_share_reaches_every_bank(boards, tmp_path):
+def test_what_all_replicas_share_reaches_every_bank(tmp_path):
     lines = link(tmp_path, "ptrans", "u280_hbm", replications="2", transport="host")
     assert lines == [
         "nk=transpose:2",
@@ -104,7 +80,7 @@ def test_what_all_replicas_share_reaches_every_bank(boards, tmp_path):
 
 
 @programs
-def test_kernels_without_replicas_have_one_compute_unit(boards, tmp_path):
+def test_kernels_without_replicas_have_one_compute_unit(tmp_path):
     made = steps("v++", tmp_path, "hpl", "u280_ddr", replications="3", transport="host")
     lines = link(tmp_path, "hpl", "u280_ddr", replications="3", transport="host")
     assert lines[:4] == ["nk=lu:1", "nk=left:1", "nk=top:1", "nk=inner:3"]
@@ -115,7 +91,7 @@ def test_kernels_without_replicas_have_one_compute_unit(boards, tmp_path):
 
 
 @programs
-def test_the_command_lines_for_xilinx(boards, tmp_path):
+def test_the_command_lines_for_xilinx(tmp_path):
     found = resolved("gemm", "u280_hbm", "u280_hbm_single/gemm")
     made = vitis.steps(found, "xilinx_u280", tmp_path, ["--kernel_frequency", "300"])
     given = [f"-D{name}={value}" for name, value in found.definitions.items() if name != "REPLICATIONS"]
@@ -132,7 +108,7 @@ def test_the_command_lines_for_xilinx(boards, tmp_path):
 
 
 @programs
-def test_the_command_line_for_intel(boards, tmp_path):
+def test_the_command_line_for_intel(tmp_path):
     found = resolved("gemm", "520n", "520n_single/gemm")
     made = aoc.steps(found, "p520_max_sg280l", tmp_path, ["-fp-relaxed"])
     given = [f"-D{name}={value}" for name, value in found.definitions.items()]
@@ -145,13 +121,13 @@ def test_the_command_line_for_intel(boards, tmp_path):
 
 
 @programs
-def test_interleaving_stays_where_no_argument_has_a_bank(boards, tmp_path):
+def test_interleaving_stays_where_no_argument_has_a_bank(tmp_path):
     (command,) = steps("aoc", tmp_path, "ptrans", "520n", "520n_multi/ptrans_host").commands
     assert "-no-interleaving=default" not in command
 
 
 @programs
-def test_memories_with_names_of_their_own_stand_at_the_arguments(boards, tmp_path):
+def test_memories_with_names_of_their_own_stand_at_the_arguments(tmp_path):
     """Of the 520N MX, whose banks of HBM are memories of their own: buffer_location for each argument."""
     found = resolved("gemm", "520n_mx", "520n_mx_single/gemm", replications="3")
     given = dict(re.fullmatch(r"-D(\w+)=?(.*)", word).groups() for word in aoc.definitions(found))
@@ -168,7 +144,7 @@ def test_memories_with_names_of_their_own_stand_at_the_arguments(boards, tmp_pat
 
 
 @programs
-def test_every_published_design_of_these_kernels_has_its_command_lines(boards, tmp_path):
+def test_every_published_design_of_these_kernels_has_its_command_lines(tmp_path):
     """With as many replicas as the table prints, and names that the host looks for."""
     built = set()
     for file in sorted((REPOSITORY / "systems" / "bitstreams").glob("*.toml")):
@@ -182,7 +158,8 @@ def test_every_published_design_of_these_kernels_has_its_command_lines(boards, t
             except FabricmarkError as error:
                 assert " does not hold with " in str(error)  # other tests are about the constraints
                 continue
-            if BOARDS[one.board][1] == "host":
+            assert (found.board, found.bitstream) == (one.board, f"{file.stem}/{name}")
+            if found.memory.placement == "host":
                 made = vitis.steps(found, None, tmp_path, [])
                 config = "".join(made.files.values())
                 for kernel in found.kernels:
@@ -234,23 +211,6 @@ def test_the_script_does_the_same_as_the_build(tools, tool, ending):
     bitstream = tools.folder / "made" / f"gemm.{ending}"
     (answer,) = kernels.ask([{"benchmark": "gemm", "class": "fpga", "bitstream": str(bitstream)}])
     assert answer["parameters"]["replications"] == 2 and answer["parameters"]["block_size"] == 256
-
-
-@programs
-def test_the_sidecar_names_board_and_bitstream(tmp_path, of_the_repository):
-    """Of what is built as described; a changed parameter makes another design for the same board."""
-    name = "u280_hbm_single/gemm"
-    told = design.resolve("gemm", "", "u280_hbm", name, {}).sidecar()
-    assert 'board = "u280_hbm"\nbitstream = "u280_hbm_single/gemm"\n[parameters]\n' in told
-    changed = design.resolve("gemm", "", "u280_hbm", name, {"replications": "2"}).sidecar()
-    assert 'board = "u280_hbm"\n[parameters]\n' in changed and "bitstream" not in changed
-    file = tmp_path / "g.xclbin"
-    file.write_text("contents")
-    file.with_name("g.xclbin.toml").write_text(told)
-    system = tmp_path / "520n.json"
-    system.write_text(export.text("520n"))
-    (answer,) = kernels.answers([kernels.wanted("gemm", "fpga", {}, system=str(system), bitstream=str(file))])
-    assert "the bitstream is for the board u280_hbm" in answer["error"]["cause"]
 
 
 @programs

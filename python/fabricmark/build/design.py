@@ -46,8 +46,8 @@ class Kernel:
 @dataclass(frozen=True)
 class Design:
     """All of it. `definitions`: of the build, by name; options of OpenCL's compiler begin with "-".
-    `parameters`: those of the build, which the sidecar of the bitstream says, as the board. `bitstream`: that
-    of the system that this one is, "" where something was changed."""
+    `parameters`: those of the build, which the sidecar of the bitstream says. `board`: its id, and
+    `bitstream`: FILE/NAME of the one that it is built as; "" where nothing says so."""
 
     benchmark: str
     variant: str
@@ -57,8 +57,8 @@ class Design:
     kernels: tuple[Kernel, ...]
     memory: Memory
     uses_channels: bool
-    bitstream: str = ""
     board: str = ""
+    bitstream: str = ""
 
     @property
     def chooses_banks(self) -> bool:
@@ -67,16 +67,9 @@ class Design:
 
     def sidecar(self) -> str:
         """What the programs read beside the bitstream (docs/platforms.md)."""
-        lines = [f'benchmark = "{self.benchmark}"', f'variant = "{self.variant}"']
-        lines += [f'board = "{self.board}"'] if self.board else []
-        lines += (
-            [
-                f'bitstream = "{self.bitstream}"',
-            ]
-            if self.bitstream
-            else []
-        )
-        lines += ["[parameters]"]
+        known = {"benchmark": self.benchmark, "variant": self.variant, "board": self.board}
+        known |= {"bitstream": self.bitstream}
+        lines = [f"{name} = {_toml(value)}" for name, value in known.items() if value] + ["[parameters]"]
         lines += [f"{name} = {_toml(value)}" for name, value in self.parameters.items()]
         return "\n".join(lines) + "\n"
 
@@ -113,9 +106,9 @@ def resolve(
                      for name, text in answer["error"].items()}  # fmt: skip
             kernels.refused({"error": error})
     chosen = _bitstream(document, benchmark, bitstream_id, answer["variant"])
-    made = _made(benchmark, answer, _memory(document, chosen))
-    board = chosen.get("device", document["devices"][0]["id"])
-    return replace(made, bitstream="" if given else chosen.get("id", ""), board=board)
+    board = _board(document, chosen)
+    unchanged = chosen.get("id", "") if not given else ""
+    return replace(_made(benchmark, answer, _memory(board)), board=board["id"], bitstream=unchanged)
 
 
 def _bitstream(document: Mapping, benchmark: str, bitstream_id: str | None, variant: str) -> Mapping:
@@ -127,12 +120,16 @@ def _bitstream(document: Mapping, benchmark: str, bitstream_id: str | None, vari
     return {}
 
 
-def _memory(document: Mapping, bitstream: Mapping) -> Memory:
-    """Of the board that the bitstream is for; without one of the first. Raises FabricmarkError (2)."""
+def _board(document: Mapping, bitstream: Mapping) -> Mapping:
+    """The one that the bitstream is for; without one the first. Raises FabricmarkError (2) for no FPGA."""
     boards = {one["id"]: one for one in document["devices"]}
     board = boards[bitstream["device"]] if bitstream else document["devices"][0]
     if board["class"] != FPGA:
         raise FabricmarkError(f"{board['name']} is no FPGA", "name a system whose boards are")
+    return board
+
+
+def _memory(board: Mapping) -> Memory:
     memory = board.get("memory", {})
     banks = int(board["values"]["banks"]["value"])
     return Memory(memory.get("kind", ""), memory.get("placement", ""), banks)
