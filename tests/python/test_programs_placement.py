@@ -71,6 +71,25 @@ def test_a_matrix_that_does_not_fit_is_refused(plan, words, cause):
     assert cause in line and "; choose a smaller size" in line
 
 
+# Meyer 2024, section 3.2: what was run in the HBM2, of STREAM the largest power of two; and what does not fit.
+LARGEST = {
+    "stream": ("--size", 2**29, 2**30),
+    "random_access": ("--log-size", 29, 31),
+    "gemm": ("--size", 4096, 8192),
+}
+
+
+@pytest.mark.parametrize("benchmark", LARGEST)
+def test_the_published_sizes_fit_an_alveo_u280(tmp_path, benchmark):
+    option, largest, more = LARGEST[benchmark]
+    system = tmp_path / "hbm.json"
+    system.write_text(export.text("u280_hbm"))
+    program = Stream(tmp_path, PROGRAM.with_name(f"fm_{benchmark}"))
+    words = ("--timing-only", "--system", system, "--bitstream-id", f"u280_hbm_single/{benchmark}", option)
+    assert "MiB" in note(program.run(*words, largest))
+    assert "MiB are to lie in bank 0 of HBM" in one_error(program.run(*words, more), codes=(2,))
+
+
 def test_a_design_with_one_bank_keeps_it(on_a_board):
     done = on_a_board("hpl", "520n", "--bitstream-id", "520n_multi/hpl_host", "--size", 2048)
     assert done.document["parameters"]["matrix_banks"] == 1, "memory.matrix_banks of the bitstream"
