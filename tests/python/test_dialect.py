@@ -277,6 +277,12 @@ PLANTED = [
     ("ptrans/base.cl", "sum[BLOCK_SIZE][BLOCK_SIZE] LANES_IN(2)", "sum[BLOCK_SIZE][BLOCK_SIZE]", ""),
     ("ptrans/blocks.h", "FM_PARTITION(dimension)", "FM_PARTITIONED(dimension)", "left over: FM_PARTITIONED"),
     ("ptrans/channels.cl", "FM_IGNORE_DEPENDENCE(blocks)\n", "FM_IGNORE_DEPENDENCE(block)\n", "of block,"),
+    ("hpl/whole_blocks.h", "FM_COALESCE(2)\n    FM_IGNORE", "FM_IGNORE", ""),
+    ("hpl/whole_blocks.h", "FM_SERIAL\n  for (uint k = 0; k < BLOCK_S", "for (uint k = 0; k < BLOCK_S", ""),
+    ("hpl/whole_blocks.h", "FM_PARTITION(2)", "", ""),
+    ("fft/base.cl", "window[FFT_WINDOW] FM_PARTITION(1)", "window[FFT_WINDOW]", ""),
+    ("fft/reorder.h", "FM_BANKS(8,", "FM_BANKS(4,", ""),
+    ("random_access/base.cl", "left[RNGS] FM_REGISTERS", "left[RNGS]", ""),
 ]  # fmt: skip
 
 
@@ -295,7 +301,9 @@ def test_a_planted_fault_is_found(configurations, tmp_path, file, old, new, said
     # The last of GEMM's that loads more of a row in a cycle than a register block has.
     wide = {one[1]: one for one in configurations if not is_narrow(one[2])}
     found = []
-    for one in [wide["gemm/base.cl"], wide["ptrans/base.cl"], wide["ptrans/channels.cl"]]:
+    shared = ("gemm/base.cl", "ptrans/base.cl", "ptrans/channels.cl")
+    own = f"{file.split('/')[0]}/base.cl"
+    for one in [wide[name] for name in (shared if own in (*shared, "common/base.cl") else [own])]:
         for vendor in ["aoc"] if one[1].endswith("/channels.cl") else ["aoc", "v++"]:
             seen = [(*one, preprocessed(folder, *one[1:], vendor))]
             found += faults(seen[0][3], vendor)

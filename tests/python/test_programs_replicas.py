@@ -63,9 +63,9 @@ def test_each_base_kernel_is_valid_as_fpgas_get_it(tmp_path_factory, tmp_path, n
 
 @programs
 @pytest.mark.parametrize("copies", [1, 2])
-@pytest.mark.parametrize("name", ["gemm", "ptrans"])
+@pytest.mark.parametrize("name", ["gemm", "ptrans", "hpl", "fft", "random_access"])
 def test_a_base_kernel_is_valid_at_its_default_size(tmp_path_factory, name, copies):
-    words = ("--variant", "base", "--replications", copies, "--repetitions", 1)
+    words = ("--variant", "base", "--replications", copies, "--repetitions", 1, "--warmup", 0)
     on_a_device(tmp_path_factory, name).valid(*words)
 
 

@@ -45,7 +45,7 @@ def build(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print what would run, as a script.")] = False,
 ) -> None:
     """Build a bitstream for an FPGA with the vendor's tools, with the sidecar that says what it is."""
-    found = resolve(name, variant, system, bitstream_id, _settings(name, given or []))
+    found = resolve(name, variant, system, bitstream_id, settings(name, given or []))
     memory = found.memory
     chosen = tool or OF_PLACEMENTS.get(memory.placement) or OF_KINDS.get(memory.kind, "")
     if chosen not in TOOLS:
@@ -69,7 +69,7 @@ def title(design: Design) -> str:
     return f"{source}: {design.benchmark}, variant {design.variant}{of}"
 
 
-def _settings(benchmark: str, words: list[str]) -> dict[str, str]:
+def settings(benchmark: str, words: list[str]) -> dict[str, str]:
     """Values by parameter. Raises FabricmarkError (2) for another form or a parameter that there is not."""
     found = {}
     for word in words:

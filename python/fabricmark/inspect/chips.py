@@ -6,7 +6,7 @@ takes 8 and an addition 3 is also what 11 a lane in Table 3.9 of Meyer 2024 (STR
 
 Intel: DSP blocks of Arria 10 and Stratix 10 add, multiply, or multiply and add floats (User Guide of the
 Stratix 10 Variable Precision DSP Blocks). Four of them multiply doubles and one halves, additions of both
-stand in logic: Table 3.9 (STREAM in double: 128 for 4 x 8 lanes; GEMM in half, which is in logic but for that).
+stand in logic: Table 3.9 (STREAM in double: 128 for 4 x 8 lanes; GEMM in half: 286 for 2 x 128 products).
 """
 
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""The estimate of a kernel file: each innermost loop with its interval and reason, and each kernel as a whole."""
+"""The estimate of a kernel file: each innermost loop with its interval and reason, and each kernel."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -63,6 +63,7 @@ class _Kernel:
     def __init__(self, module: Module, function: Function, vendor: Vendor, compiled: llvm.Compiled) -> None:
         self.module, self.function, self.vendor, self.compiled = module, function, vendor, compiled
         self.loops = loops.find(function)
+        self.users = operations.uses(function)
         self.values = Values(function, self.loops)
         self.memory = Memory(module, function, self.values, compiled.annotations)
         self.windows = {id(loop): found for loop in self.loops if (found := self._window(loop)) is not None}
@@ -73,7 +74,7 @@ class _Kernel:
         total = sum(regions, Operations())
         arrays = tuple((one.shown, one.bytes) for one in self.memory.arrays.values() if one.space == LOCAL)
         dsps = operations.dsps(self.vendor, regions)
-        return Kernel(self.function.name, tuple(found), arrays, total.shown(), round(dsps))
+        return Kernel(self.function.name, tuple(found), arrays, total.shown(), dsps)
 
     def _innermost(self) -> list[Loop]:
         """Loops that hold no other, but for those that move a window on; in the order of the source."""
@@ -94,22 +95,19 @@ class _Kernel:
                 yield loop.own_blocks(), loop
 
     def _operations(self, blocks: set[str], loop: Loop | None) -> Operations:
-        chosen = [
-            one
-            for name, block in self.function.blocks.items()
-            if name in blocks
-            for one in block.instructions
-        ]
-        changing = {one.name for one in (loop.instructions(self.function) if loop else chosen)}
-        invariant = {one for one in (*self.function.arguments, *self.function.defined) if one not in changing}
-        return operations.count(self.function, chosen, frozenset(invariant) if loop else frozenset())
+        """Of the blocks of a loop, or of those outside of loops, on the way with the most of them."""
+        counted = {
+            name: operations.count(self.function, self.function.blocks[name].instructions, self.users)
+            for name in blocks
+        }
+        start = loop.header if loop is not None else next(iter(self.function.blocks))
+        return operations.longest(counted, loops.ahead(self.function, self.loops, start))
 
     def _window(self, loop: Loop) -> tuple[str, int] | None:
-        """The array that a loop moves on by one element, as a shift register does in one cycle, and the bytes."""
+        """The array that a loop moves on by one element, as a shift register does, and the bytes."""
         if loop.children:
             return None
-        found = [self.memory.access(one, 0) for one in loop.instructions(self.function)]
-        accesses = [one for one in found if one is not None]
+        accesses = [one for made in loop.instructions(self.function) for one in self.memory.accesses(made, 0)]
         if len(accesses) != 2 or accesses[0].is_store or not accesses[1].is_store:
             return None
         load, store = accesses
@@ -123,10 +121,12 @@ class _Kernel:
     def _loop(self, loop: Loop) -> Found:
         skipped = {name for child in loop.children for name in child.blocks}
         made = [one for one in loop.instructions(self.function) if one.block not in skipped]
-        accesses = [one for n, each in enumerate(made) if (one := self.memory.access(each, n)) is not None]
+        accesses = [one for number, each in enumerate(made) for one in self.memory.accesses(each, number)]
         windows = dict(self.windows[id(child)] for child in loop.children)
         slowest = self._recurrence(loop, made, accesses, windows)
-        ports = memory.ports(self.vendor, [one for one in accesses if one.array.name not in windows])
+        ports = memory.ports(
+            self.vendor, [one for one in accesses if one.array.name not in windows], self.values
+        )
         busiest = max(ports, key=lambda one: one.cycles, default=None)
         first, last = self.module.loop_places(loop.number)
         first, last = first or Place("", 0), last or Place("", 0)
@@ -139,9 +139,9 @@ class _Kernel:
         counted = self._operations(loop.own_blocks(), loop)
         at = self.module.place(place)
         return Found(
-            self.function.name, first.file, first.line, last.line, _is_marked(first), interval, reason,
+            self.function.name, first.file, first.line, last.line, is_marked(first), interval, reason,
             at.line if at else first.line, counted.shown(),
-            round(operations.dsps(self.vendor, [counted])),
+            operations.dsps(self.vendor, [counted]),
         )  # fmt: skip
 
     def _recurrence(
@@ -257,7 +257,7 @@ def _ports_reason(found: Ports) -> str:
     return f"ports of {found.array.shown}: {' and '.join(what)} in an iteration"
 
 
-def _is_marked(first: Place) -> bool:
+def is_marked(first: Place) -> bool:
     """Whether the lines just before a loop ask for a pipeline."""
     try:
         lines = Path(first.file).read_text(encoding="utf-8").splitlines()

@@ -1,4 +1,4 @@
-"""LLVM 15's textual IR, as far as the analysis reads it: functions, blocks, instructions, types and places."""
+"""LLVM 15's textual IR, as far as the analysis reads it: functions, blocks, instructions, types, places."""
 
 import os
 import re
@@ -24,7 +24,7 @@ class Place:
 
 @dataclass
 class Instruction:
-    """`name`: of its value, "" for none; `text`: what follows the opcode, without metadata; `place`: a number."""
+    """`name`: of its value, "" for none; `text`: what follows the opcode; `place`: of metadata."""
 
     name: str
     opcode: str
@@ -56,7 +56,7 @@ class Function:
 
 @dataclass
 class Module:
-    """A kernel file's IR. `arrays`: types of local memory by name, `structs` by name, `metadata` by number."""
+    """A kernel file's IR. `arrays`: types of local memory; those, `structs` and `metadata` by name."""
 
     functions: list[Function]
     arrays: dict[str, str]
@@ -98,7 +98,8 @@ def parse(text: str) -> Module:
     lines = iter(text.splitlines())
     for line in lines:
         if line.startswith("define"):
-            module.functions.append(_function(line, lines))
+            function = _function(line, lines)
+            module.functions += [function] if " spir_kernel " in line else []  # others are inlined
         elif line.startswith("%"):
             name, _, body = line.partition(" = type ")
             module.structs[name] = body

@@ -3,6 +3,7 @@
 Numbers do not wrap around here: an index that does is outside of its array anyway.
 """
 
+import re
 from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass
 
@@ -84,12 +85,13 @@ def zero_bits(value: Linear) -> int:
 
 
 class Values:
-    """The values of a function as sums; the iteration number of each loop is an atom ("iteration", header)."""
+    """The values of a function as sums; the iteration of each loop is an atom ("iteration", header)."""
 
     def __init__(self, function: Function, loops: list[Loop]) -> None:
         self.function = function
         self.headers = {loop.header: loop for loop in loops}
         self._known: dict[str, Linear] = {}
+        self._most: dict[Atom, int | None] = {}
 
     def of(self, operand: str) -> Linear:
         """A number or the name of a value."""
@@ -101,6 +103,40 @@ class Values:
             self._known[operand] = of_atom(operand)  # for what depends on itself
             self._known[operand] = self._evaluated(operand)
         return self._known[operand]
+
+    def most(self, atom: Atom) -> int | None:
+        """The greatest value of an atom whose least is 0; None where it is not known."""
+        if isinstance(atom, tuple) and atom[0] == "mod":
+            return (1 << atom[2]) - 1
+        if isinstance(atom, tuple) and atom[0] == "iteration":
+            if atom not in self._most:
+                self._most[atom] = self._last_iteration(self.headers[atom[1]])
+            return self._most[atom]
+        if isinstance(atom, tuple) and atom[0] == "shr":
+            known = [self.most(one) for one in atom[1].atoms()]
+            if None in known or any(factor < 0 for _, factor in atom[1].terms):
+                return None
+            total = sum(one * factor for one, (_, factor) in zip(known, atom[1].terms, strict=True) if one)
+            return atom[1].constant + total >> atom[2]
+        return None
+
+    def _last_iteration(self, loop: Loop) -> int | None:
+        """The number of the last iteration, from 0 on, of a loop that counts up to a constant."""
+        if len(loop.latches) != 1:
+            return None
+        words = re.findall(r"[%\w.\-]+", self.function.blocks[loop.latches[0]].instructions[-1].text)
+        made = self.function.defined.get(words[1]) if len(words) > 1 else None
+        if made is None or made.opcode != "icmp":
+            return None
+        parts = split(made.text)
+        bound = self.of(parts[1].split(" ")[-1])
+        counter = self.of(parts[0].split(" ")[-1]) + bound * -1
+        step = counter.factor(("iteration", loop.header))
+        if step <= 0 or len(counter.terms) != 1:
+            return None
+        # The condition to go on holds for counters below 0, or until it is 0.
+        kind = parts[0].split(" ")[0]
+        return max(0, -(-counter.constant // -step)) if kind in ("ult", "slt", "eq", "ne") else None
 
     def _evaluated(self, name: str) -> Linear:
         made = self.function.defined.get(name)

@@ -1,7 +1,7 @@
 """From OpenCL C to simplified LLVM IR: clang 15 as a program, and the passes of the LLVM that it uses.
 
-The kernel is compiled as a vendor's tool sees it: with its macros, inlined, with the marked loops unrolled, and
-with arrays that only constants index turned into registers. Nothing is vectorised and no loop is changed
+The kernel is compiled as a vendor's tool sees it: with its macros, inlined, with the marked loops unrolled,
+and with arrays that only constants index turned into registers. Nothing is vectorised and no loop is changed
 further.
 """
 
@@ -31,7 +31,7 @@ TARGET = "spir64-unknown-unknown"
 KEPT_ATTRIBUTES = (
     "xcl_array_partition", "numbanks", "bankwidth", "bank_bits", "max_replicates", "private_copies",
 )  # fmt: skip
-KEPT_WORDS = ("doublepump", "singlepump", "memory")
+KEPT_WORDS = ("register", "doublepump", "singlepump")
 LANGUAGE = ("-x", "cl", "-cl-std=CL1.2", "-target", TARGET, "-Wno-everything")
 PASSES = (
     "always-inline,function(sroa,early-cse,simplifycfg,instcombine,simplifycfg,"
@@ -40,14 +40,14 @@ PASSES = (
     "sroa,early-cse<memssa>,instcombine,simplifycfg,sroa,"
     "loop-unroll<O2;no-peeling;no-runtime;no-upperbound>,sroa,"
     "gvn<no-pre;no-load-pre;no-split-backedge-load-pre>,loop-mssa(licm),"
-    "early-cse<memssa>,instcombine,simplifycfg,dse,adce),globaldce"
+    "early-cse<memssa>,instcombine,simplifycfg<hoist-common-insts>,early-cse,dse,adce),globaldce"
 )
 PASS_OPTIONS = ("-unroll-threshold=1", "-unroll-partial-threshold=1", "-pragma-unroll-threshold=1000000")
 
 
 @dataclass(frozen=True)
 class Pragma:
-    """`#pragma ivdep` before a loop: whose dependences it takes away, "" for all, and up to which distance."""
+    """`#pragma ivdep` before a loop: whose dependences it takes away, "" for all, up to which distance."""
 
     file: str
     line: int
@@ -66,7 +66,10 @@ class Compiled:
 
 def is_present() -> bool:
     """Whether compiler and library are there."""
-    return shutil.which(COMPILER) is not None and _library_or_none() is not None
+    try:
+        return shutil.which(COMPILER) is not None and _library() is not None
+    except OSError:
+        return False
 
 
 def ensure() -> None:
@@ -82,7 +85,6 @@ def ensure() -> None:
     options = ["-qq", "-o", "DPkg::Lock::Timeout=120"]
     subprocess.run(["apt-get", "update", *options], **quiet)
     subprocess.run(["apt-get", "install", "-y", "--no-install-recommends", *options, PACKAGE], **quiet)
-    _library_or_none.cache_clear()
     if not is_present():
         raise FabricmarkError(f"apt-get could not install {PACKAGE}", remedy, ENVIRONMENT)
 
@@ -106,7 +108,7 @@ def compile_kernel(
     text = without_long_unrolling(expanded)
     made = _clang(
         ["-S", "-emit-llvm", *LANGUAGE, "-O2", "-Xclang", "-disable-llvm-passes", "-gline-tables-only",
-         "-gcolumn-info", "-Xclang", "-opaque-pointers", "-fno-discard-value-names", "-ffp-contract=off", "-o", "-", "-"],
+         "-Xclang", "-opaque-pointers", "-fno-discard-value-names", "-ffp-contract=off", "-o", "-", "-"],
         source, text,
     )  # fmt: skip
     annotations, plain = _without_annotations(made)
@@ -117,7 +119,7 @@ def without_long_unrolling(text: str) -> str:
     """Preprocessed source without the unrolling of windows, whose copies would grow with its square."""
 
     def kept(match: re.Match) -> str:
-        return match.group(0) if _number(match.group("count")) <= MOST_COPIES else ""
+        return match.group(0) if number(match.group("count")) <= MOST_COPIES else ""
 
     inner = r"[^()]*"
     for _ in range(DEEPEST):
@@ -126,19 +128,19 @@ def without_long_unrolling(text: str) -> str:
     return re.sub(r"#pragma unroll (?P<count>\S.*)", kept, re.sub(hints, kept, text))
 
 
-def _number(expression: str) -> int:
+def number(expression: str) -> int:
     """The value of an expression of whole numbers. 0 for what is none."""
     plain = re.sub(r"(?<=[0-9a-fA-F])[uUlL]+", "", expression)
     if not re.fullmatch(r"[0-9a-fA-FxX+\-*/%<>()\s]+", plain):
         return 0
     try:
-        return int(eval(plain.replace("/", "//"), {"__builtins__": {}}))  # noqa: S307 (digits and operators)
+        return int(eval(plain.replace("/", "//"), {"__builtins__": {}}))  # digits and operators only
     except (SyntaxError, ZeroDivisionError, TypeError, ValueError, NameError):
         return 0
 
 
 def _clang(arguments: list[str], source: Path, text: str | None = None) -> str:
-    """One start of the compiler. Raises FabricmarkError: 2 with its first error, 3 where it does not answer."""
+    """One start of the compiler. Raises FabricmarkError: 2 with its first error, 3 without an answer."""
     try:
         done = subprocess.run(
             [COMPILER, *arguments], input=text, stdin=subprocess.DEVNULL if text is None else None,
@@ -169,7 +171,7 @@ def _pragmas(expanded: str) -> list[Pragma]:
             found.append(
                 Pragma(
                     file, line, array.group(1) if array else "",
-                    _number(distance.group(1)) if distance else None,
+                    number(distance.group(1)) if distance else None,
                 )
             )  # fmt: skip
         line += 1
@@ -177,7 +179,7 @@ def _pragmas(expanded: str) -> list[Pragma]:
 
 
 def _without_annotations(text: str) -> tuple[dict[str, tuple[str, ...]], str]:
-    """What arrays are annotated with, and the IR without that, as it would keep arrays from being registers."""
+    """What arrays are annotated with, and the IR without that, which would keep them in memory."""
     strings = {
         name: value.replace("\\00", "")
         for name, value in re.findall(r'^(@[\w.]+) = .*? c"([^"]*)"', text, re.MULTILINE)
@@ -218,17 +220,14 @@ def _global_annotations(line: str, entry: str, strings: Mapping[str, str], found
 def _all_inlined(text: str) -> str:
     """The IR with all functions but kernels marked for inlining, and unrolling without a count as full."""
     text = text.replace('"llvm.loop.unroll.enable"', '"llvm.loop.unroll.full"')
-    return re.sub(r"^(define (?:internal|linkonce\S*)? ?(?!.*spir_kernel).*?\))( [^)]*\{)$",
-                  r"\1 alwaysinline\2", text, flags=re.MULTILINE)  # fmt: skip
+    functions = r"^(define (?!.*\bspir_kernel\b).*?\))( [^)]*\{)$"
+    return re.sub(functions, r"\1 alwaysinline\2", text, flags=re.MULTILINE)
 
 
 @functools.cache
-def _library_or_none() -> ctypes.CDLL | None:
-    """LLVM's C interface."""
-    try:
-        library = ctypes.CDLL(LIBRARY)
-    except OSError:
-        return None
+def _library() -> ctypes.CDLL:
+    """LLVM's C interface; its options can be set once only. Raises OSError where there is none."""
+    library = ctypes.CDLL(LIBRARY)
     pointer, text = ctypes.c_void_p, ctypes.c_char_p
     signatures = {
         "LLVMContextCreate": (pointer, []),
@@ -254,7 +253,7 @@ def _library_or_none() -> ctypes.CDLL | None:
 
 def _optimized(text: str) -> str:
     """IR after the passes. Raises FabricmarkError (3) for what LLVM does not take."""
-    library = _library_or_none()
+    library = _library()
     content = text.encode()
     context = library.LLVMContextCreate()
     module, message = ctypes.c_void_p(), ctypes.c_char_p()

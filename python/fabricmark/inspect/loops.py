@@ -8,7 +8,7 @@ from fabricmark.inspect.ir import Function, Instruction
 
 @dataclass
 class Loop:
-    """`header`: the block that it is entered by, `latches`: those that go back to it; `number`: its metadata."""
+    """`header`: the block that it is entered by, `latches`: those that go back; `number`: of metadata."""
 
     header: str
     latches: list[str]
@@ -54,6 +54,32 @@ def find(function: Function) -> list[Loop]:
         if loop.parent is not None:
             loop.parent.children.append(loop)
     return found
+
+
+def ahead(function: Function, found: list[Loop], start: str) -> dict[str, list[str]]:
+    """The blocks from `start` on, each before those that follow it, with these; no way back."""
+    back = {(latch, loop.header) for loop in found for latch in loop.latches}
+    around = next((loop for loop in found if loop.header == start), None)
+    ended: list[str] = []
+    seen = {start}
+    stack = [(start, iter(function.blocks[start].successors))]
+    while stack:
+        name, successors = stack[-1]
+        following = next(successors, None)
+        if following is None:
+            ended.append(name)
+            stack.pop()
+        elif (
+            following not in seen
+            and (name, following) not in back
+            and (around is None or following in around.blocks)
+        ):
+            seen.add(following)
+            stack.append((following, iter(function.blocks[following].successors)))
+    return {
+        name: [one for one in function.blocks[name].successors if one in seen and (name, one) not in back]
+        for name in reversed(ended)
+    }
 
 
 def _back_edges(function: Function) -> list[tuple[str, str]]:

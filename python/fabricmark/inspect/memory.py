@@ -1,16 +1,18 @@
 """Accesses of memory: to which array, at which address; and how many of one cycle its ports can take."""
 
+import itertools
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from fabricmark.inspect import chips
+from fabricmark.inspect import chips, llvm
 from fabricmark.inspect.chips import Vendor
 from fabricmark.inspect.ir import NAME, Function, Instruction, Layout, Module, array_of, leading_type, split
-from fabricmark.inspect.linear import Linear, Values, zero_bits
+from fabricmark.inspect.linear import Linear, Values, incoming, zero_bits
 
 LOCAL, GLOBAL, UNKNOWN = "local", "global", "unknown"
+MOST_CHOICES = 64  # places of one pointer
 
 
 @dataclass(frozen=True)
@@ -18,8 +20,8 @@ class Array:
     """What is accessed: local memory of a kernel, or what an argument points to.
 
     `dimensions`: elements, the slowest first; `element_bytes`: of the innermost element, a scalar, vector or
-    struct. `partitions`: AMD's, as (kind, factor, dimension from 1 on, 0 for all). `restricted`: an argument
-    that no other points into.
+    struct. `partitions`: AMD's, as (kind, factor, dimension from 1 on, 0 for all); `banks`: Intel's, as
+    (number, bytes of a word). `restricted`: an argument that no other points into.
     """
 
     name: str
@@ -28,6 +30,8 @@ class Array:
     element_bytes: int = 1
     member_offsets: tuple[int, ...] = ()
     partitions: tuple[tuple[str, int, int], ...] = ()
+    banks: tuple[int, int] | None = None
+    in_registers: bool = False
     restricted: bool = True
 
     @property
@@ -96,9 +100,10 @@ class Memory:
         offsets = ()
         if kind.startswith(("%", "{")):
             offsets = tuple(self.layout.offset(kind, one) for one in range(len(self.layout.members(kind))))
+        said = self._annotations(name)
         self.arrays[name] = Array(
             name, LOCAL, tuple(dimensions), self.layout.size(kind), offsets,
-            tuple(filter(None, map(_partition, self._annotations(name)))),
+            tuple(filter(None, map(_partition, said))), _banks(said), "register" in said,
         )  # fmt: skip
 
     def _annotations(self, name: str) -> Sequence[str]:
@@ -108,24 +113,44 @@ class Memory:
         others = (texts for key, texts in self._kept.items() if key.rpartition(".")[2] == plain)
         return own or next(others, ())
 
-    def access(self, made: Instruction, number: int) -> Access | None:
-        """What a load or store accesses; None for other instructions."""
+    def accesses(self, made: Instruction, number: int) -> list[Access]:
+        """What a load or store accesses: one place, or the places of which the kernel chooses one."""
         if made.opcode not in ("load", "store"):
-            return None
+            return []
         parts = split(re.sub(r"^(volatile|atomic) ", "", made.text))
-        kind = leading_type(parts[0])
-        array, offset = self.pointer(parts[1])
-        return Access(array, made.opcode == "store", offset, self.layout.size(kind), number)
+        size = self.layout.size(leading_type(parts[0]))
+        is_store = made.opcode == "store"
+        return [Access(array, is_store, offset, size, number) for array, offset in self._places(parts[1])]
+
+    def _places(self, text: str) -> list[tuple[Array, Linear]]:
+        """Where a pointer operand may lead to."""
+        found: list[tuple[Array, Linear]] = []
+        todo, seen = [text], set()
+        while todo:
+            pointer = todo.pop()
+            name = pointer.strip().rpartition(" ")[2]
+            made = self.function.defined.get(name)
+            if name in seen:
+                continue
+            seen.add(name)
+            if made is not None and made.opcode == "select" and len(seen) < MOST_CHOICES:
+                todo += split(made.text)[1:]
+            elif made is not None and made.opcode == "phi" and len(seen) < MOST_CHOICES:
+                todo += [value for value, _ in incoming(made)]
+            else:
+                found.append(self.pointer(pointer))
+        return found
 
     def pointer(self, text: str) -> tuple[Array, Linear]:
         """The array and the bytes from its beginning that a pointer operand stands for."""
         plain = re.sub(r"^ptr( addrspace\(\d+\))?( (noundef|nonnull|align \d+))* ", "", text.strip())
+        space = UNKNOWN if "addrspace(1)" in text else LOCAL
         if plain.startswith("getelementptr"):
             inside = plain[plain.index("(") + 1 : plain.rindex(")")]
             return self._element(inside)
         if plain.startswith(("addrspacecast", "bitcast")):
             found = re.search(NAME, plain)
-            return self.pointer(found.group(0)) if found else self._nowhere(plain)
+            return self.pointer(found.group(0)) if found else self._nowhere(plain, space)
         if plain in self.arrays:
             return self.arrays[plain], Linear(0)
         made = self.function.defined.get(plain)
@@ -133,12 +158,12 @@ class Memory:
             return self._element(made.text)
         if made is not None and made.opcode in ("addrspacecast", "bitcast"):
             return self.pointer(made.text.split(" to ")[0])
-        return self._nowhere(plain)
+        return self._nowhere(plain, space)
 
     @staticmethod
-    def _nowhere(name: str) -> tuple[Array, Linear]:
-        """A pointer that is chosen when the kernel runs."""
-        return Array(name, UNKNOWN, restricted=False), Linear(0)
+    def _nowhere(name: str, space: str) -> tuple[Array, Linear]:
+        """A pointer into global or local memory that is made when the kernel runs."""
+        return Array(name, space, restricted=False), Linear(0)
 
     def _element(self, text: str) -> tuple[Array, Linear]:
         parts = split(re.sub(r"^inbounds ", "", text))
@@ -158,13 +183,21 @@ class Memory:
 
 
 def _partition(text: str) -> tuple[str, int, int] | None:
-    """AMD's `xcl_array_partition(kind, factor, dimension)`; where nothing is divided the factor is left out."""
+    """AMD's `xcl_array_partition(kind, factor, dimension)`; a complete one may have no factor."""
     words = re.split(r"[ ,]+", text.strip())
     if words[0] != "xcl_array_partition" or len(words) < 2:
         return None
     numbers = [int(word) for word in words[2:] if word.isdigit()]
     dimension = numbers[-1] if numbers and (len(numbers) > 1 or words[1] == "complete") else 1
     return words[1], numbers[0] if len(numbers) > 1 else 0, dimension
+
+
+def _banks(texts: Sequence[str]) -> tuple[int, int] | None:
+    """Intel's `numbanks(n)` and `bankwidth(bytes)`."""
+    words = (text.split() for text in texts)
+    numbers = {word[0]: llvm.number(" ".join(word[1:])) for word in words if len(word) > 1}
+    known = numbers.get("numbanks", 0), numbers.get("bankwidth", 0)
+    return known if all(known) else None
 
 
 @dataclass(frozen=True)
@@ -177,7 +210,7 @@ class Ports:
     cycles: int
 
 
-def ports(vendor: Vendor, accesses: Iterable[Access]) -> list[Ports]:
+def ports(vendor: Vendor, accesses: Iterable[Access], values: Values) -> list[Ports]:
     """Of each array that is accessed. What is accessed twice at one address is read once."""
     found: dict[str, dict[tuple, Access]] = {}
     for one in accesses:
@@ -192,8 +225,10 @@ def ports(vendor: Vendor, accesses: Iterable[Access]) -> list[Ports]:
             cycles = _global_cycles(vendor, together)
         elif is_registers(vendor, array):
             cycles = 1
+        elif vendor.name == chips.XILINX:
+            cycles = _xilinx_cycles(vendor, together)
         else:
-            cycles = (_xilinx_cycles if vendor.name == chips.XILINX else _intel_cycles)(vendor, together)
+            cycles = _intel_cycles(vendor, together, values)
         result.append(Ports(array, len(together) - stores, stores, cycles))
     return result
 
@@ -201,7 +236,7 @@ def ports(vendor: Vendor, accesses: Iterable[Access]) -> list[Ports]:
 def is_registers(vendor: Vendor, array: Array) -> bool:
     """Whether each element has a register of its own, so that any number are read and written in a cycle."""
     elements = array.bytes // array.element_bytes
-    if array.bytes <= vendor.register_bytes or elements <= vendor.register_elements:
+    if array.in_registers or array.bytes <= vendor.register_bytes or elements <= vendor.register_elements:
         return True
     if vendor.name != chips.XILINX:
         return False
@@ -228,7 +263,7 @@ def runs(accesses: Sequence[Access]) -> list[list[Access]]:
     for group in groups.values():
         group.sort(key=lambda one: one.offset.constant)
         found.append([group[0]])
-        for before, one in zip(group, group[1:], strict=False):
+        for before, one in itertools.pairwise(group):
             if one.offset.constant == before.offset.constant + before.bytes:
                 found[-1].append(one)
             else:
@@ -280,18 +315,48 @@ def _bank_number(kind: str, factor: int, index: Linear, elements: int) -> int | 
     return index.constant // -(-elements // factor) if kind == "block" and factor else index.constant
 
 
-def _intel_cycles(vendor: Vendor, accesses: Sequence[Access]) -> int:
-    """A port of each copy for every store to a bank, and one for a read: further reads get copies."""
+def _intel_cycles(vendor: Vendor, accesses: Sequence[Access], values: Values) -> int:
+    """A port of each copy for every store to a bank, and one for a read: further reads get copies.
+
+    Where nothing says how many banks there are, they are told apart by all that is known of the addresses.
+    """
+    banks = accesses[0].array.banks
     wide = runs(accesses)
-    span = min(1 << zero_bits(run[0].offset.without_constant()) for run in wide)
-    pieces = [(run[0].is_store, run[0].offset.constant, sum(one.bytes for one in run)) for run in wide]
-    span = min(span, max(start + size for _, start, size in pieces) - min(s for _, s, _ in pieces))
-    span = max(span, 1)
-    edges = sorted({edge for _, start, size in pieces for edge in (start % span, (start + size - 1) % span)})
+    if banks is None:
+        ends = [(run[0].offset.constant, run[-1].offset.constant + run[-1].bytes) for run in wide]
+        extent = max(end for _, end in ends) - min(start for start, _ in ends)
+        span = min(extent, *(1 << zero_bits(run[0].offset.without_constant()) for run in wide))
+    else:
+        span = banks[0] * banks[1]
+    pieces = [_Piece(run, span, values) for run in wide]
+    edges = {edge % span for one in pieces for edge in (one.start, one.start + one.bytes - 1)}
     worst = 1
     for edge in edges:
-        meeting = [
-            is_store for is_store, start, size in pieces if size >= span or (edge - start) % span < size
-        ]
+        meeting = [one.is_store for one in pieces if one.may_touch(edge, span)]
         worst = max(worst, -(-(sum(meeting) + (False in meeting)) // vendor.ports))
     return worst
+
+
+class _Piece:
+    """One wide access: from which byte of the banks, `span` bytes in turns, and how many bytes it may be of.
+
+    What is added to its address in whole multiples of `step`, a power of two, is not known.
+    """
+
+    def __init__(self, run: Sequence[Access], span: int, values: Values) -> None:
+        self.is_store = run[0].is_store
+        self.start = run[0].offset.constant
+        self.bytes = sum(one.bytes for one in run)
+        self.step = span
+        for atom, factor in run[0].offset.terms:
+            most = values.most(atom)
+            if factor % span == 0:
+                continue
+            if most is not None and 0 < factor * most < span:
+                self.bytes += factor * most
+            else:
+                self.step = min(self.step, factor & -factor)
+
+    def may_touch(self, byte: int, span: int) -> bool:
+        """Whether it may be of a byte of the banks."""
+        return self.bytes >= span or (byte - self.start) % self.step < self.bytes

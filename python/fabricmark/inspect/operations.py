@@ -11,8 +11,9 @@ from fabricmark.inspect.ir import Function, Instruction, leading_type, split, ve
 
 KINDS = {"fadd": ADD, "fsub": ADD, "fmul": MULTIPLY, "fdiv": DIVIDE}
 FLAGS = r"^(?:(?:fast|nnan|ninf|nsz|arcp|contract|afn|reassoc) )+"
-# Multiplications of halves by a factor that stays the same: AMD's tool puts them into logic (Table 3.9 of
-# Meyer 2024: STREAM's 2048 DSPs are those of its additions, GEMM's 6147 those of both).
+UNCHANGED = ("fptrunc", "fpext", "insertelement", "shufflevector", "bitcast", "freeze")
+# Multiplications of halves by an argument of the kernel: AMD's tool puts them into logic. Inferred from Table
+# 3.9 of Meyer 2024: STREAM's 2048 DSPs are those of its additions, GEMM's 6147 those of both.
 INVARIANT = "multiply by an invariant"
 FREE_WHERE_INVARIANT = ("half",)
 
@@ -29,7 +30,11 @@ class Operations:
     calls: Counter = field(default_factory=Counter)
 
     def __add__(self, other: "Operations") -> "Operations":
-        return Operations(self.counts + other.counts, self.fused + other.fused, self.calls + other.calls)
+        total = Operations(Counter(self.counts), Counter(self.fused), Counter(self.calls))
+        total.counts.update(other.counts)  # unlike Counter's +, with what is below 0
+        total.fused.update(other.fused)
+        total.calls.update(other.calls)
+        return total
 
     def shown(self) -> str:
         """`512 multiply + 512 add float`."""
@@ -46,10 +51,9 @@ class Operations:
         return ", ".join(parts)
 
 
-def count(function: Function, instructions: Sequence[Instruction], invariant: frozenset[str]) -> Operations:
-    """Of these instructions. `invariant`: values that are the same in every iteration of their loop."""
+def count(function: Function, instructions: Sequence[Instruction], users: Counter) -> Operations:
+    """Of these instructions. `users`: how often each value is used."""
     found = Operations()
-    users = _uses(function)
     products: dict[str, str] = {}
     for one in instructions:
         if one.opcode == "call":
@@ -62,8 +66,8 @@ def count(function: Function, instructions: Sequence[Instruction], invariant: fr
         name = KINDS[one.opcode]
         if name == MULTIPLY:
             products[one.name] = kind
-            fixed = any(operand in invariant or not operand.startswith("%") for operand in _words(one))
-            name = INVARIANT if fixed and kind in FREE_WHERE_INVARIANT else name
+            free = kind in FREE_WHERE_INVARIANT and any(_is_fixed(function, one) for one in _words(one))
+            name = INVARIANT if free else name
         found.counts[(name, kind)] += lanes
     for one in instructions:
         if KINDS.get(one.opcode) == ADD:
@@ -77,7 +81,7 @@ def count(function: Function, instructions: Sequence[Instruction], invariant: fr
 def _dot_products(
     function: Function, instructions: Sequence[Instruction], products: Mapping[str, str], users: Counter
 ) -> Counter:
-    """Less one for each sum of several products to which one more value is added.
+    """Less one for each sum of several products to which one more value is added, which is not 0.
 
     Intel's tool makes dot products of them and adds the value after that (Meyer 2024, section 4.2.1: 64 dot
     products of size 8 followed by 64 additions, 576 DSPs and not 512).
@@ -96,7 +100,7 @@ def _dot_products(
                 elif operand in products and users[operand] == 1:
                     terms += 1
                 else:
-                    other += 1
+                    other += not re.fullmatch(r"-?0\.0+e\+00|zeroinitializer|0xH[08]000", operand)
         lanes, kind = vector_of(leading_type(re.sub(FLAGS, "", last.text)))
         if terms > 1 and other:
             less[(ADD, kind)] -= lanes
@@ -110,19 +114,43 @@ def _words(one: Instruction) -> list[str]:
     return [parts[0][len(kind) :].strip(), *parts[1:]]
 
 
+def _is_fixed(function: Function, operand: str) -> bool:
+    """Whether a value is made of the kernel's arguments alone."""
+    made = function.defined.get(operand)
+    if made is None:
+        return not operand.startswith("%") or not function.arguments.get(operand, "ptr").startswith("ptr")
+    return made.opcode in UNCHANGED and all(_is_fixed(function, one) for one in made.operands)
+
+
 def _result_of_call(text: str) -> str:
     words = re.sub(r"^(?:fast |noundef |spir_func )+", "", text)
     return leading_type(words)
 
 
-def _uses(function: Function) -> Counter:
+def uses(function: Function) -> Counter:
     """How often each value is used."""
     return Counter(
         name for block in function.blocks.values() for one in block.instructions for name in one.operands
     )
 
 
-def dsps(vendor: Vendor, parts: Iterable[Operations]) -> float:
+def longest(blocks: Mapping[str, Operations], following: Mapping[str, Sequence[str]]) -> Operations:
+    """Of each kind the most on any way through the blocks: what lies in two branches is built once.
+
+    `following`: the blocks after each, without ways back, in an order in which all come after it.
+    """
+    most: dict[str, Operations] = {}
+    for name in reversed(list(following)):
+        after = [most[one] for one in following[name] if one in most]
+        found = blocks.get(name, Operations())
+        for one in after[1:]:
+            after[0] = Operations(after[0].counts | one.counts, after[0].fused | one.fused,
+                                  after[0].calls | one.calls)  # fmt: skip
+        most[name] = found + after[0] if after else found
+    return most[next(iter(following))] if following else Operations()
+
+
+def dsps(vendor: Vendor, parts: Iterable[Operations]) -> int:
     """DSP blocks of a kernel: AMD's tool shares operators between loops, Intel's gives each loop its own."""
     if vendor.name == chips.XILINX:
         most: Counter = Counter()
@@ -130,11 +158,9 @@ def dsps(vendor: Vendor, parts: Iterable[Operations]) -> float:
             for key, number in part.counts.items():
                 most[key] = max(most[key], number)
         return sum(number * vendor.dsps.get(key, 0) for key, number in most.items())
-    return sum(
-        number * vendor.dsps.get(MULTIPLY_OF.get(name, name) and (MULTIPLY_OF.get(name, name), kind), 0)
-        for part in parts
-        for (name, kind), number in part.counts.items()
-    ) - sum(number * vendor.dsps.get(key, 0) for part in parts for key, number in part.fused.items())
-
-
-MULTIPLY_OF = {INVARIANT: MULTIPLY}
+    total = 0
+    for part in parts:
+        for (name, kind), number in part.counts.items():
+            total += number * vendor.dsps.get((MULTIPLY if name == INVARIANT else name, kind), 0)
+        total -= sum(number * vendor.dsps.get(key, 0) for key, number in part.fused.items())
+    return total
