@@ -158,7 +158,7 @@ def test_a_replica_that_computes_wrongly_is_found(stream, tmp_path):
     """The result is that of all replicas: one of three that adds another value is enough."""
     shipped = (KERNELS / "stream" / "base.cl").read_text()
     own = tmp_path / "wrong.cl"
-    own.write_text(shipped.replace("+= second[start + k]", "+= second[start + k] + (FM_REPLICA == 2)"))
+    own.write_text(shipped.replace("+= read[u]", "+= read[u] + (FM_REPLICA == 2)"))
     assert own.read_text() != shipped
     words = (*SHORT, "--variant", "base", "--kernel-file", own, "--replications", 3)
     assert stream.run(*words).code == 1
