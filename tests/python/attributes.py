@@ -156,7 +156,7 @@ def _partition_faults(array, attribute, arguments):
     dimension = number(arguments[-1])
     if dimension is None or dimension > len(array.dimensions):
         yield f"{attribute} of an array with {len(array.dimensions)} dimensions"
-    elif arguments[0] == "cyclic" and (number(arguments[1]) or 0) > array.dimensions[dimension - 1]:
+    elif arguments[0] == "cyclic" and not 1 < (number(arguments[1]) or 0) <= array.dimensions[dimension - 1]:
         yield f"{attribute} of {array.dimensions[dimension - 1]} elements"
     elif arguments[0] not in ("complete", "cyclic"):
         yield f"{attribute} is of no known kind"

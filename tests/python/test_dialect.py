@@ -266,6 +266,7 @@ PLANTED = [
     ("common/register_block.h", "FM_BANKS(ROW_MEMORIES,", "FM_BANKS(3,", "no power of two"),
     ("common/register_block.h", "FM_PARTITION(4)", "FM_PARTITION(5)", "with 4 dimensions"),
     ("common/register_block.h", "FM_PARTITION_CYCLIC(ROW_BLOCKS, 2)", "FM_PARTITION_CYCLIC(4, 2)", ""),
+    ("common/register_block.h", "FM_PARTITION_CYCLIC(ROW_BLOCKS, 2)", "FM_PARTITION_CYCLIC(1, 2)", "(cyclic"),
     ("common/dialect.h", "FM_PRAGMA(loop_coalesce loops)", "FM_PRAGMA(coalesce loops)", "nothing of aoc"),
     ("common/dialect.h", "ivdep array(name)", "ivdep array(array)", "which is no array"),
     ("common/dialect.h", "xcl_pipeline_loop(1)", "ivdep", "nothing of v++"),
