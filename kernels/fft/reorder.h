@@ -94,7 +94,7 @@ static inline void fft_put_row(__local fft_row* rows, const uint row, const fft_
 
 static inline void fft_get_row(__local const fft_row* rows, const uint row, fft_complex* v) {
   const uint fold = fft_fold(8 * (row % FFT_STEPS));
-  fft_complex word[8];
+  fft_complex word[8] FM_REGISTERS;
   FM_UNROLL(8)
   for (uint bank = 0; bank < 8; ++bank) word[bank] = rows[row][bank];
   FM_UNROLL(8)
@@ -114,7 +114,7 @@ static inline void fft_put_column(__local fft_row* rows, const uint side, const 
 static inline void fft_get_column(__local const fft_row* rows, const uint side, const uint column,
                                   fft_complex* v) {
   const uint fold = fft_fold(column);
-  fft_complex word[8];
+  fft_complex word[8] FM_REGISTERS;
   FM_UNROLL(8)
   for (uint bank = 0; bank < 8; ++bank) {
     const uint k = fft_lane(bank ^ fold);
