@@ -81,6 +81,11 @@ Commands::Commands(const runtime::Context& context, const std::vector<std::size_
   commands_ = timed;
 }
 
+bool Commands::times_migrations() const {
+  return std::ranges::none_of(without_times_,
+                              [](const std::string& name) { return name == kToDevice || name == kToHost; });
+}
+
 double Commands::device_bytes(const std::vector<std::size_t>& sizes, bool in_place) {
   auto bytes = static_cast<double>(largest_of(sizes));
   for (const std::size_t one : sizes) bytes += in_place ? static_cast<double>(one) : 0;

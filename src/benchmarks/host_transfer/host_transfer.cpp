@@ -70,9 +70,9 @@ class HostTransfer : public runtime::Benchmark {
     }
     const bool in_place = !shares_memory(context.device().info());
     require_memory(context, in_place);
-    rig_ = std::make_unique<Rig>(context, cases_, work_items, bank);
     overlap_ = std::make_unique<Overlap>(context, work_items, overlap_bytes_, bank);
     commands_ = std::make_unique<Commands>(context, sizes_of(cases_), work_items, bank, in_place);
+    rig_ = std::make_unique<Rig>(context, cases_, work_items, bank, commands_->times_migrations());
     launches_ = std::make_unique<Launches>(context, bank);
     if (!commands_->without_times().empty()) {
       notes_.push_back(fmt::format("the runtime gives no times of the commands {}: they have no command_time",

@@ -17,8 +17,10 @@ namespace fabricmark::host_transfer {
 /// before the first timed part.
 class Rig {
  public:
-  /// `bank` of the device's memory; negative: the runtime's choice.
-  Rig(const runtime::Context& context, const std::vector<Case>& cases, WorkItems work_items, int bank);
+  /// `bank` of the device's memory; negative: the runtime's choice. `times_migrations`: whether their events
+  /// have times, and so a place in a timeline.
+  Rig(const runtime::Context& context, const std::vector<Case>& cases, WorkItems work_items, int bank,
+      bool times_migrations);
   /// Bytes of the buffers in place, and of as much memory of the host under them.
   static double bytes_in_place(const std::vector<Case>& cases);
 
@@ -74,6 +76,7 @@ class Rig {
   void note(const Case& one, const char* command, std::size_t buffer);
 
   device::Timeline& timeline_;
+  bool times_migrations_;
   device::Event event_;
   DeviceMarks marks_;
   std::vector<device::Queue> writes_, reads_;
