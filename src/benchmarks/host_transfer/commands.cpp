@@ -78,7 +78,7 @@ Commands::Commands(const runtime::Context& context, const std::vector<std::size_
       without_times_.push_back(one.name);
     }
   }
-  commands_ = timed;
+  commands_ = std::move(timed);
 }
 
 bool Commands::times_migrations() const {
