@@ -9,6 +9,7 @@ import pytest
 from conftest import REPOSITORY
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.inspect import chips, inspection, llvm
+from fabricmark.inspect.command import check_variant
 from inspect_support import base_kernels, loops_of, needs_clang, needs_describe
 
 VENDORS = list(chips.VENDORS)
@@ -247,6 +248,14 @@ def test_the_command_shows_and_writes_its_estimate(tmp_path):
     assert (kernel["dsps"], kernel["copies"], len(kernel["loops"])) == (32, 4, 3)
     done = subprocess.run([*command, "--vendor", "nobody"], capture_output=True, text=True)
     assert done.returncode == 2 and done.stderr.count("\n") == 1
+
+
+def test_a_bitstream_of_another_variant_is_refused():
+    with pytest.raises(FabricmarkError, match="variant channels.*use one of 520n_multi/hpl_host, ") as caught:
+        check_variant("noctua1", "520n_multi/hpl_channels")
+    assert caught.value.exit_code == 2
+    check_variant("noctua1", "520n_multi/hpl_host")
+    check_variant(None, None)
 
 
 def test_boards_name_their_chips():

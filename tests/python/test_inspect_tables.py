@@ -10,10 +10,9 @@ from inspect_support import base_kernels, needs_clang, needs_describe, published
 BENCHMARKS = ("stream", "fft", "gemm", "hpl")
 XILINX_MOST, INTEL_MOST = 0.03, 0.20
 # Beyond these. STREAM's entry of Table 4.7 has 170 DSPs and the same kernels in Table 3.5 160; the FFT of
-# 2^17 points has half as many again as its operations, which nothing explains. hpl_host_256 names fewer
-# copies than its resources are those of.
+# 2^17 points has half as many again as its operations, which nothing explains.
 MORE = {"u280_ddr_multi/stream": 0.07}
-UNEXPLAINED = ("520n_single/fft", "520n_multi/fft", "pac_d5005_single/fft", "520n_multi/hpl_host_256")
+UNEXPLAINED = ("520n_single/fft", "520n_multi/fft", "pac_d5005_single/fft")
 FEW = ("520n_mx_single/fft", "520n_single/gemm", "520n_single/stream", "u280_hbm_single/gemm_double",
        "u280_hbm_single/stream_half", "u280_ddr_single/fft")  # fmt: skip
 
@@ -68,14 +67,18 @@ def test_published_dsps_are_met(case):
 @needs_describe
 def test_every_published_base_kernel_is_inspected():
     benchmarks = [one.name for one in (REPOSITORY / "kernels").iterdir() if (one / "base.cl").exists()]
-    found = 0
-    for _, board, entry in published(benchmarks):
+    found, refused = 0, set()
+    for name, board, entry in published(benchmarks):
         vendor = chips.vendor_of(board, descriptions(board))
-        given = {name: value for name, value in entry.get("parameters", {}).items() if name != "replications"}
-        kernels = base_kernels(entry["benchmark"], vendor, tuple(given.items()))
+        given = {key: value for key, value in entry.get("parameters", {}).items() if key != "replications"}
+        try:
+            kernels = base_kernels(entry["benchmark"], vendor, tuple(given.items()))
+        except FabricmarkError:
+            refused.add(name)
+            continue
         assert all(loop.interval >= 1 and loop.line > 0 for kernel in kernels for loop in kernel.loops)
         found += 1
-    assert found > 30
+    assert found > 30 and refused <= {"pac_d5005_single/stream"}
 
 
 @needs_clang
