@@ -3,36 +3,63 @@
 // One kernel serves the four operations, so that they share their hardware:
 //   copy  c = a          (scalar 1)         add    c = a + b       (scalar 1, second input)
 //   scale b = s c                           triad  a = s c + b     (second input)
-// A block of BUFFER_SIZE elements is loaded, added to and stored in three separate loops: each makes one long
-// burst in one direction, which is what a DDR or HBM bank likes. `units` counts whole blocks: the host pads.
+// A block of BUFFER_SIZE vectors is loaded, added to and stored in three separate loops: each makes one long
+// burst in one direction, which is what a DDR or HBM bank likes. UNROLL vectors a cycle go through registers,
+// so that a tool without vectors of a type makes one wide access of scalars (section 3.3.2). A buffer no
+// longer than that leaves one pipeline, which reads and writes at the same time (section 3.2.2).
+// `units` counts whole blocks: the host pads.
 #include "common/dialect.h"
 
 #if FM_REPLICA == 0
 typedef FM_VECTOR(DATA_TYPE, VECTOR_WIDTH) stream_vector;
+
+#if BUFFER_SIZE > UNROLL
+#define EACH_BLOCK FM_SERIAL
+#define EACH_CYCLE \
+  FM_PIPELINE      \
+  FM_NO_FUSION
+#else
+#define EACH_BLOCK FM_PIPELINE
+#define EACH_CYCLE FM_UNROLL_FULLY
+#endif
 #endif
 
-#define VECTORS_PER_BLOCK (BUFFER_SIZE / VECTOR_WIDTH)
-
 FM_SINGLE_WORK_ITEM
-__kernel void FM_REPLICATED(stream)(__global const stream_vector* restrict first,
-                                    __global const stream_vector* restrict second,
-                                    __global stream_vector* restrict result, const float scalar,
-                                    const uint units, const uint use_second) {
+__kernel void FM_REPLICATED(stream)(FM_GLOBAL(stream, first) const stream_vector* restrict first,
+                                    FM_GLOBAL(stream, second) const stream_vector* restrict second,
+                                    FM_GLOBAL(stream, result) stream_vector* restrict result,
+                                    const float scalar, const uint units, const uint use_second) {
   const DATA_TYPE factor = (DATA_TYPE)scalar;
+  EACH_BLOCK
   for (uint block = 0; block < units; ++block) {
-    stream_vector buffer[VECTORS_PER_BLOCK];
-    const size_t start = (size_t)block * VECTORS_PER_BLOCK;
-    FM_PIPELINE
-    FM_UNROLL(UNROLL)
-    for (uint k = 0; k < VECTORS_PER_BLOCK; ++k) buffer[k] = factor * first[start + k];
-    if (use_second) {
-      FM_PIPELINE
-      FM_UNROLL(UNROLL)
-      for (uint k = 0; k < VECTORS_PER_BLOCK; ++k) buffer[k] += second[start + k];
+    stream_vector buffer[BUFFER_SIZE] FM_PARTITION_CYCLIC(UNROLL, 1);
+    const size_t start = (size_t)block * BUFFER_SIZE;
+    EACH_CYCLE
+    for (uint k = 0; k < BUFFER_SIZE; k += UNROLL) {
+      stream_vector read[UNROLL] FM_REGISTERS;
+      FM_UNROLL_FULLY
+      for (uint u = 0; u < UNROLL; ++u) read[u] = first[start + k + u];
+      FM_UNROLL_FULLY
+      for (uint u = 0; u < UNROLL; ++u) buffer[k + u] = factor * read[u];
     }
-    FM_PIPELINE
-    FM_UNROLL(UNROLL)
-    for (uint k = 0; k < VECTORS_PER_BLOCK; ++k) FM_STORE_ONCE(result[start + k], buffer[k]);
+    if (use_second) {
+      EACH_CYCLE
+      for (uint k = 0; k < BUFFER_SIZE; k += UNROLL) {
+        stream_vector read[UNROLL] FM_REGISTERS;
+        FM_UNROLL_FULLY
+        for (uint u = 0; u < UNROLL; ++u) read[u] = second[start + k + u];
+        FM_UNROLL_FULLY
+        for (uint u = 0; u < UNROLL; ++u) buffer[k + u] += read[u];
+      }
+    }
+    EACH_CYCLE
+    for (uint k = 0; k < BUFFER_SIZE; k += UNROLL) {
+      stream_vector written[UNROLL] FM_REGISTERS;
+      FM_UNROLL_FULLY
+      for (uint u = 0; u < UNROLL; ++u) written[u] = buffer[k + u];
+      FM_UNROLL_FULLY
+      for (uint u = 0; u < UNROLL; ++u) FM_STORE_ONCE(result[start + k + u], written[u]);
+    }
   }
 }
 

@@ -60,7 +60,9 @@ std::optional<double> peak_power(const std::vector<Sample>& samples, const Domai
   }
   const std::vector<Sample> counter = kept_samples(samples, domain, 0);
   std::size_t last = 0;
-  for (const Sample& first : counter) {
+  for (std::size_t i = 0; i < counter.size(); ++i) {
+    const Sample& first = counter[i];
+    last = std::max(last, i + 1);
     while (last < counter.size() && counter[last].seconds - first.seconds < window) ++last;
     if (last == counter.size()) break;
     if (!counts(first.seconds, counter[last].seconds)) continue;

@@ -38,9 +38,10 @@ void Context::require_memory(const MemoryNeed& need, const std::string& size_par
 }
 
 device::Buffer Context::buffer(std::size_t bytes, const ArgumentPlace& place) const {
-  device::Placement where{.bank = bank_of(variant_, place),
-                          .is_spread = place.part.has_value() && conditions_.board_memory.separate_banks() > 0,
-                          .memory = conditions_.board_memory};
+  device::Placement where{
+      .bank = bank_of(variant_, place),
+      .is_spread = place.part.has_value() && conditions_.board_memory.separate_banks() > 0,
+      .memory = conditions_.board_memory};
   bank_use_->take(where.bank, bytes);
   std::unique_ptr<device::backend::Kernel> kernel;
   const device::DeviceInfo& info = device_.info();

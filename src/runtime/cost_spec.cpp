@@ -92,7 +92,7 @@ std::vector<std::string> cost_names(const KernelSpec& spec, const VariantSpec& v
     if (parameter.type != ParameterSpec::Type::kText && !is_known) names.push_back(parameter.name);
   }
   if (spec.find("data_type") != nullptr) names.emplace_back("element_bytes");
-  names.insert(names.end(), {"banks", "burst_bytes"});
+  names.insert(names.end(), {"banks", "drain_cycles"});
   return names;
 }
 
@@ -108,7 +108,7 @@ void check_costs(const KernelSpec& spec, const std::string& file) {
             throw bad_use(fmt::format("{}: variants.{}.costs.{}.{} {:?} is no formula: {}", file,
                                       variant.name, entry, key, text, error.what()),
                           "correct it; it may name the kernel's arguments that are numbers, parameters, "
-                          "element_bytes, banks and burst_bytes");
+                          "element_bytes, banks and drain_cycles");
           }
         }
       }

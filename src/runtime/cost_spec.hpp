@@ -13,7 +13,8 @@ void read_costs(const TomlReader& reader, const toml::table& all, const std::str
                 VariantSpec& spec);
 
 /// What formulas of an entry point's costs may name: its arguments that are numbers, the benchmark's
-/// parameters that are, the bytes of an element of its data type, banks of the system and its longest burst.
+/// parameters that are, the bytes of an element of its data type, banks of the system, and the cycles of a
+/// kernel between two loops over its local buffer.
 std::vector<std::string> cost_names(const KernelSpec& spec, const VariantSpec& variant,
                                     const std::string& entry);
 

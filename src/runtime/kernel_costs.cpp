@@ -17,9 +17,6 @@ namespace fabricmark::runtime {
 
 namespace {
 
-/// So long that nothing is longer: of a system that says none.
-constexpr double kAnyBurst = 0x1p62;
-
 /// Bytes of an element of each data type that benchmarks have.
 double element_bytes(const std::string& type) {
   constexpr std::array kBytes{std::pair{"half", 2.0}, std::pair{"mixed", 2.0}, std::pair{"float", 4.0},
@@ -165,7 +162,7 @@ class DescribedCosts : public device::CommandCosts {
     // Those that hold the matrix where the bitstream says that not all do.
     const std::optional<double> used = known_.system->find("matrix_banks");
     known_.numbers["banks"] = used ? *used : known_.system->need("banks");
-    known_.numbers["burst_bytes"] = known_.system->value_or("burst_bytes", kAnyBurst);
+    known_.numbers["drain_cycles"] = known_.system->value_or("drain_cycles", 0);
     for (const std::string& name : variant_.entry_points) {
       const std::vector<std::string> names = cost_names(spec, variant_, name);
       const device::EntryPoint entry = entry_point(variant_, name, parameters);

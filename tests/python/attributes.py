@@ -25,7 +25,7 @@ PARENTHESES = r"\((?:[^()]|\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))*\)"
 ATTRIBUTE = rf"__attribute__\s*{PARENTHESES}"
 MARK = rf"(?:^[ \t]*\#pragma[^\n]*$|{ATTRIBUTE})"
 LOOP = re.compile(rf"((?:{MARK}\s*)*)\b(for|while)\s*\(([^;)]*)", re.MULTILINE)
-ARRAY = re.compile(rf"\b([a-z]\w*)\s+(\w+)((?:\[[^\]]+\])+)((?:\s*{ATTRIBUTE})*)\s*;")
+ARRAY = re.compile(rf"\b(?!return\b)([a-z]\w*)\s+(\w+)((?:\[[^\]]+\])+)((?:\s*{ATTRIBUTE})*)\s*;")
 STRAY = re.compile(rf"{MARK}\s*(?!\s*(?:{MARK}|for\b|while\b|;|__kernel\b))(\S[^\n]*)", re.MULTILINE)
 KERNEL = re.compile(r"__kernel void (\w+)\(")
 

@@ -17,17 +17,6 @@ from fabricmark.build import aoc, design, vitis
 
 programs = pytest.mark.programs
 KERNELS = REPOSITORY / "kernels"
-# Kind of memory, and who chooses a buffer's bank.
-BOARDS = {
-    "520n": ("ddr", "interleaved"),
-    "520n_100g": ("ddr", "interleaved"),
-    "520n_mx": ("hbm", "kernel"),
-    "pac_d5005": ("host", ""),
-    "u250": ("ddr", "host"),
-    "u280_ddr": ("ddr", "host"),
-    "u280_hbm": ("hbm", "host"),
-    "u55c": ("hbm", "host"),
-}
 TOOLS = {"aoc": aoc.steps, "v++": vitis.steps}
 FAKE_TOOL = """
 import os, pathlib
@@ -42,19 +31,7 @@ if os.environ.get("FAKE_LOST") != pathlib.Path(out).suffix:
 """
 
 
-@pytest.fixture
-def boards(of_the_repository, monkeypatch):
-    """Exported systems say what memory their boards have."""
-    exported = design.export.document
-
-    def document(name, *more):
-        found = exported(name, *more)
-        for board in found["devices"]:
-            kind, placement = BOARDS.get(board["id"], ("", ""))
-            board["memory"] = {"kind": kind, "placement": placement}
-        return found
-
-    monkeypatch.setattr(design.export, "document", document)
+pytestmark = pytest.mark.usefixtures("of_the_repository")
 
 
 def resolved(benchmark, board, bitstream=None, variant="", **given):
@@ -74,7 +51,7 @@ def link(tmp_path, *words, **given):
 
 
 @programs
-def test_replicas_are_compute_units_each_with_banks_of_its_own(boards, tmp_path):
+def test_replicas_are_compute_units_each_with_banks_of_its_own(tmp_path):
     assert link(tmp_path, "stream", "u280_hbm", "u280_hbm_single/stream", replications="3") == [
         "nk=stream:3",
         *(
@@ -86,7 +63,7 @@ def test_replicas_are_compute_units_each_with_banks_of_its_own(boards, tmp_path)
 
 
 @programs
-def test_banks_are_taken_modulo_what_there_is(boards, tmp_path):
+def test_banks_are_taken_modulo_what_there_is(tmp_path):
     lines = link(tmp_path, "stream", "u280_ddr", "u280_ddr_single/stream", replications="4")
     assert [line for line in lines if ".first:" in line] == [
         f"sp=stream_{i + 1}.first:DDR[{i % 2}]" for i in range(4)
@@ -94,7 +71,7 @@ def test_banks_are_taken_modulo_what_there_is(boards, tmp_path):
 
 
 @programs
-def test_what_all_replicas_share_reaches_every_bank(boards, tmp_path):
+def test_what_all_replicas_share_reaches_every_bank(tmp_path):
     lines = link(tmp_path, "ptrans", "u280_hbm", replications="2", transport="host")
     assert lines == [
         "nk=transpose:2",
@@ -103,7 +80,7 @@ def test_what_all_replicas_share_reaches_every_bank(boards, tmp_path):
 
 
 @programs
-def test_kernels_without_replicas_have_one_compute_unit(boards, tmp_path):
+def test_kernels_without_replicas_have_one_compute_unit(tmp_path):
     made = steps("v++", tmp_path, "hpl", "u280_ddr", replications="3", transport="host")
     lines = link(tmp_path, "hpl", "u280_ddr", replications="3", transport="host")
     assert lines[:4] == ["nk=lu:1", "nk=left:1", "nk=top:1", "nk=inner:3"]
@@ -114,7 +91,7 @@ def test_kernels_without_replicas_have_one_compute_unit(boards, tmp_path):
 
 
 @programs
-def test_the_command_lines_for_xilinx(boards, tmp_path):
+def test_the_command_lines_for_xilinx(tmp_path):
     found = resolved("gemm", "u280_hbm", "u280_hbm_single/gemm")
     made = vitis.steps(found, "xilinx_u280", tmp_path, ["--kernel_frequency", "300"])
     given = [f"-D{name}={value}" for name, value in found.definitions.items() if name != "REPLICATIONS"]
@@ -131,7 +108,7 @@ def test_the_command_lines_for_xilinx(boards, tmp_path):
 
 
 @programs
-def test_the_command_line_for_intel(boards, tmp_path):
+def test_the_command_line_for_intel(tmp_path):
     found = resolved("gemm", "520n", "520n_single/gemm")
     made = aoc.steps(found, "p520_max_sg280l", tmp_path, ["-fp-relaxed"])
     given = [f"-D{name}={value}" for name, value in found.definitions.items()]
@@ -144,13 +121,13 @@ def test_the_command_line_for_intel(boards, tmp_path):
 
 
 @programs
-def test_interleaving_stays_where_no_argument_has_a_bank(boards, tmp_path):
+def test_interleaving_stays_where_no_argument_has_a_bank(tmp_path):
     (command,) = steps("aoc", tmp_path, "ptrans", "520n", "520n_multi/ptrans_host").commands
     assert "-no-interleaving=default" not in command
 
 
 @programs
-def test_memories_with_names_of_their_own_stand_at_the_arguments(boards, tmp_path):
+def test_memories_with_names_of_their_own_stand_at_the_arguments(tmp_path):
     """Of the 520N MX, whose banks of HBM are memories of their own: buffer_location for each argument."""
     found = resolved("gemm", "520n_mx", "520n_mx_single/gemm", replications="3")
     given = dict(re.fullmatch(r"-D(\w+)=?(.*)", word).groups() for word in aoc.definitions(found))
@@ -167,7 +144,7 @@ def test_memories_with_names_of_their_own_stand_at_the_arguments(boards, tmp_pat
 
 
 @programs
-def test_every_published_design_of_these_kernels_has_its_command_lines(boards, tmp_path):
+def test_every_published_design_of_these_kernels_has_its_command_lines(tmp_path):
     """With as many replicas as the table prints, and names that the host looks for."""
     built = set()
     for file in sorted((REPOSITORY / "systems" / "bitstreams").glob("*.toml")):
@@ -181,7 +158,8 @@ def test_every_published_design_of_these_kernels_has_its_command_lines(boards, t
             except FabricmarkError as error:
                 assert " does not hold with " in str(error)  # other tests are about the constraints
                 continue
-            if BOARDS[one.board][1] == "host":
+            assert (found.board, found.bitstream) == (one.board, f"{file.stem}/{name}")
+            if found.memory.placement == "host":
                 made = vitis.steps(found, None, tmp_path, [])
                 config = "".join(made.files.values())
                 for kernel in found.kernels:

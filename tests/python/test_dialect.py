@@ -110,11 +110,15 @@ def of_words(definitions, banks, elements):
     return {"aoc": (f"numbanks({banks})", f"bankwidth({width})"), "v++": partition, "other": ()}
 
 
-def of_lanes(definitions, dimension):
-    width = 8 if definitions["DATA_TYPE"] == "double" else 4
+def of_lanes(definitions, array):
+    """Lanes are the last dimension, or where it is a whole row its elements in turns."""
+    width, last = definitions["CHANNEL_WIDTH"], len(array.dimensions)
+    in_turns = array.dimensions[-1] != int(width)
+    kind = f"cyclic, {width}, {last}" if in_turns else f"complete, {last}"
+    bytes_each = 8 if definitions["DATA_TYPE"] == "double" else 4
     return {
-        "aoc": (f"numbanks({definitions['CHANNEL_WIDTH']})", f"bankwidth({width})", "aligned(64)"),
-        "v++": (f"xcl_array_partition(complete, {dimension})", "aligned(64)"),
+        "aoc": (f"numbanks({width})", f"bankwidth({bytes_each})", "aligned(64)"),
+        "v++": (f"xcl_array_partition({kind})", "aligned(64)"),
         "other": ("aligned(64)",),
     }
 
@@ -141,7 +145,7 @@ def expected(file, definitions, array):
     if file == "random_access/base.cl":
         return REGISTERS if array.name in ("number", "left", "place") else None
     if array.name in LANES_OF.get(file, ()):
-        return of_lanes(definitions, len(array.dimensions))
+        return of_lanes(definitions, array)
     return REGISTERS if file.startswith("ptrans/") and array.name in ("elements", "lanes") else None
 
 
@@ -205,7 +209,7 @@ LOOPS = {
         ("task", SERIAL),
         ("row", coalesced(2)), ("chunk", PIPELINE), ("k", UNROLLED), ("lane", UNROLLED),
         ("row", coalesced(2, "nofusion")), ("chunk", PIPELINE), ("lane", UNROLLED), ("k", UNROLLED),
-        ("row", coalesced(2, "nofusion")), ("chunk", PIPELINE), ("k", UNROLLED),
+        ("row", coalesced(2, "nofusion")), ("column", PIPELINE), ("k", UNROLLED),
     ],
     ("ptrans/channels.cl", "send"): [
         ("number", SERIAL), ("row", IVDEP), ("chunk", IVDEP),
@@ -270,10 +274,15 @@ PLANTED = [
     ("gemm/base.cl", "#define ROW_ELEMENTS UNROLL", "", ""),
     ("gemm/base.cl", "REGISTER_BLOCKS(sum);", "FM_PIPELINE REGISTER_BLOCKS(sum);", "at nothing"),
     ("ptrans/base.cl", "FM_NO_FUSION\n    FM_COALESCE(2)", "FM_COALESCE(2)", ""),
-    ("ptrans/base.cl", "sum[BLOCK_SIZE][CHUNKS][CHANNEL_WIDTH] LANES_OF(3)",
-     "sum[BLOCK_SIZE][CHUNKS][CHANNEL_WIDTH]", ""),
+    ("ptrans/base.cl", "sum[BLOCK_SIZE][BLOCK_SIZE] LANES_IN(2)", "sum[BLOCK_SIZE][BLOCK_SIZE]", ""),
     ("ptrans/blocks.h", "FM_PARTITION(dimension)", "FM_PARTITIONED(dimension)", "left over: FM_PARTITIONED"),
     ("ptrans/channels.cl", "FM_IGNORE_DEPENDENCE(blocks)\n", "FM_IGNORE_DEPENDENCE(block)\n", "of block,"),
+    ("hpl/whole_blocks.h", "FM_COALESCE(2)\n    FM_IGNORE", "FM_IGNORE", ""),
+    ("hpl/whole_blocks.h", "FM_SERIAL\n  for (uint k = 0; k < BLOCK_S", "for (uint k = 0; k < BLOCK_S", ""),
+    ("hpl/whole_blocks.h", "FM_PARTITION(2)", "", ""),
+    ("fft/base.cl", "window[FFT_WINDOW] FM_PARTITION(1)", "window[FFT_WINDOW]", ""),
+    ("fft/reorder.h", "FM_BANKS(8,", "FM_BANKS(4,", ""),
+    ("random_access/base.cl", "left[RNGS] FM_REGISTERS", "left[RNGS]", ""),
 ]  # fmt: skip
 
 
@@ -292,7 +301,9 @@ def test_a_planted_fault_is_found(configurations, tmp_path, file, old, new, said
     # The last of GEMM's that loads more of a row in a cycle than a register block has.
     wide = {one[1]: one for one in configurations if not is_narrow(one[2])}
     found = []
-    for one in [wide["gemm/base.cl"], wide["ptrans/base.cl"], wide["ptrans/channels.cl"]]:
+    shared = ("gemm/base.cl", "ptrans/base.cl", "ptrans/channels.cl")
+    own = f"{file.split('/')[0]}/base.cl"
+    for one in [wide[name] for name in (shared if own in (*shared, "common/base.cl") else [own])]:
         for vendor in ["aoc"] if one[1].endswith("/channels.cl") else ["aoc", "v++"]:
             seen = [(*one, preprocessed(folder, *one[1:], vendor))]
             found += faults(seen[0][3], vendor)

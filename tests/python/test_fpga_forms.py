@@ -1,10 +1,15 @@
 """Base kernels as FPGAs get them, on the device that there is.
 
 On a CPU some of them take another order of loops or other memory. Here they are built without FM_CPU, by
-which they know it: what runs is an FPGA's design, and what is left out of it has to be found.
+which they know it: what runs is an FPGA's design, and what is left out of it has to be found. That they are
+valid with one and two replicas is in test_programs_replicas.py.
 """
 
+import re
+import shutil
+
 import pytest
+from attributes import arrays, loops, number, preprocessed
 from stream_program import KERNELS, on_a_device
 from wrong_kernels import with_own_headers
 
@@ -13,8 +18,6 @@ FULL = pytest.mark.full
 SMALL = {
     "hpl": ("--size", 60, "--block-size", 16, "--register-block", 4, "--launch-items", 2),
     "fft": ("--log-size", 6, "--batch", 7),
-    "gemm": ("--size", 60, "--block-size", 16, "--gemm-size", 4, "--unroll", 8),
-    "ptrans": ("--size", 60, "--block-size", 16, "--channel-width", 4),
 }
 # Beyond the smallest: sizes at which a buffer of FFT has two sides, and blocks of one or two register blocks.
 MORE = {
@@ -67,19 +70,42 @@ def run(program, folder, benchmark, words, change=None):
     return program.run(*words, "--variant", "base", "--repetitions", 2, "--kernel-file", path)
 
 
-@pytest.mark.parametrize("benchmark", SMALL)
-@pytest.mark.parametrize("replications", [1, 2])
-def test_the_form_of_an_fpga_is_valid(programs, tmp_path, benchmark, replications):
-    words = (*SMALL[benchmark], "--replications", replications)
-    done = run(programs[benchmark], tmp_path, benchmark, words)
-    assert done.code == 0, (done.errors, done.output)
-
-
 @FULL
 @pytest.mark.parametrize("benchmark, words", [(name, one) for name, all in MORE.items() for one in all])
 def test_other_shapes_are_valid(programs, tmp_path, benchmark, words):
     done = run(programs[benchmark], tmp_path, benchmark, words)
     assert done.code == 0, (done.errors, done.output)
+
+
+def reversed_bits(number, bits):
+    return int(f"{number:0{bits}b}"[::-1], 2) if bits else 0
+
+
+def least_distance(log_size, sides):
+    """Cycles between a write into a buffer of FFT and the read of the same point, at least.
+
+    A buffer is written by rows of neighbours and read by columns with stride n/8 (fetched), or written by
+    columns in the order of reversed bits and read by rows (finished), half its sides later.
+    """
+    steps = 1 << log_size - 3
+    later = sides // 2 * steps
+    column = [reversed_bits(cycle, log_size - 3) for cycle in range(steps)]
+    fetched = (later + cycle - (k * steps + cycle) // 8 for k in range(8) for cycle in range(steps))
+    finished = (later + (k * steps + column[i]) // 8 - i for k in range(8) for i in range(steps))
+    return min(*fetched, *finished)
+
+
+@pytest.mark.parametrize("log_size", [*range(3, 14), pytest.param(17, marks=FULL)])
+def test_ffts_buffers_promise_no_longer_distance_than_they_have(log_size):
+    if shutil.which("g++") is None:
+        pytest.skip("no g++")
+    definitions = {"LOG_SIZE": log_size, "DATA_TYPE": "float", "REPLICATIONS": 1}
+    text = preprocessed(KERNELS, "fft/base.cl", definitions, "aoc")
+    (marks,) = [one.marks for one in loops(text) if one.index == "cycle"]
+    promised = {number(re.fullmatch(r"ivdep array\(\w+\) safelen\((.*)\)", mark)[1]) for mark in marks}
+    (rows,) = {one.dimensions[0] for one in arrays(text) if one.name in ("fetched", "finished")}
+    (distance,) = promised
+    assert 1 < distance <= least_distance(log_size, rows >> log_size - 3)
 
 
 @pytest.mark.parametrize(

@@ -17,19 +17,53 @@ def by_operation(predictions):
     return {prediction.axes["operation"]: prediction for prediction in predictions}
 
 
+def predict(run, board=None, ranks=1, **changes):
+    return stream.predict({**run.parameters(), **changes}, board or run.board, ranks, bitstream=run.bitstream)
+
+
 def worst_error(run, board=None):
-    predicted = by_operation(stream.predict(run.parameters(), board or run.board, 1))
+    predicted = by_operation(predict(run, board))
     pairs = zip(OPERATIONS, run.gb_per_s, strict=True)
     return max(abs(predicted[name].value / published - 1) for name, published in pairs)
 
 
 @pytest.mark.parametrize("run", RUNS, ids=lambda run: f"{run.table}-{run.board.name}-{run.data_type}")
-def test_published_runs_within_ten_percent(run):
-    assert worst_error(run) < 0.10
+def test_published_runs_within_six_percent_and_triad_within_five(run):
+    assert worst_error(run) < 0.06
+    triad = by_operation(predict(run))["triad"].value
+    assert triad == pytest.approx(run.gb_per_s[OPERATIONS.index("triad")], rel=0.05)
+
+
+@pytest.mark.parametrize("buffer_size, megabytes", [(16384, 1), (65536, 4)])
+def test_a_buffer_counts_vectors(buffer_size, megabytes):
+    """Table 3.7 calls 16 384 on the 520N, with vectors of 16 floats, a buffer of 1 MiB."""
+    parameters = {**RUNS[0].parameters(), "buffer_size": buffer_size}
+    assert stream.block_elements(parameters) * 4 == megabytes * 2**20
+
+
+def test_a_drain_shows_where_the_kernel_is_slower_than_its_bank():
+    """Section 3.3.1: at 280 MHz, below the 300 MHz of the memory; not above."""
+    slow = next(run for run in RUNS if run.table == "3.7")
+    without = dataclasses.replace(slow.board, drain_cycles=0.0)
+    faster, here = (by_operation(predict(slow, board))["triad"].value for board in (without, slow.board))
+    assert here < 0.99 * faster
+    assert here == pytest.approx(59.0, rel=0.05) and faster != pytest.approx(59.0, rel=0.05)
+    fast = next(run for run in RUNS if run.table == "3.10" and run.board.name == "520n")
+    hidden = dataclasses.replace(fast.board, drain_cycles=0.0)
+    assert predict(fast, hidden) == predict(fast)
+
+
+def test_short_buffers_are_slow():
+    """What a drain costs a phase grows as the buffer shrinks, until nothing else is left."""
+    run = RUNS[0]
+    sizes = (4096, 1024, 256, 64, 16)
+    rates = [by_operation(predict(run, buffer_size=size))["triad"].value for size in sizes]
+    assert rates == sorted(rates, reverse=True)
+    assert rates[-1] < 0.1 * rates[0]
 
 
 @pytest.mark.parametrize(
-    "change", [{"burst_seconds": 0.0}, {"bank_bytes_per_second": 15e9}], ids=["no latency", "slow bank"]
+    "change", [{"bank_efficiency": 1.0}, {"bank_bytes_per_second": 15e9}], ids=["no stalls", "slow bank"]
 )
 def test_the_comparison_notices_a_wrong_board(change):
     wrong = dataclasses.replace(RUNS[0].board, **change)
@@ -52,32 +86,31 @@ def test_bottlenecks_in_words():
 
 
 def named(run, **changes):
-    return by_operation(stream.predict({**run.parameters(), **changes}, run.board, 1))["triad"].bottleneck
+    return by_operation(predict(run, **changes))["triad"].bottleneck
 
 
 def test_no_prediction_exceeds_its_limit():
     for run in RUNS:
-        for prediction in stream.predict(run.parameters(), run.board, 1):
+        for prediction in predict(run):
             assert prediction.value <= prediction.limit
 
 
 def test_limit_is_the_sum_of_the_banks():
     run = RUNS[0]
-    assert by_operation(stream.predict(run.parameters(), run.board, 1))["add"].limit == pytest.approx(76.8)
+    assert by_operation(predict(run))["add"].limit == pytest.approx(76.8)
 
 
 def test_more_replications_than_banks_bring_nothing():
     run = RUNS[0]
-    doubled = {**run.parameters(), "replications": 8}
-    once = by_operation(stream.predict(run.parameters(), run.board, 1))["triad"].value
-    assert by_operation(stream.predict(doubled, run.board, 1))["triad"].value <= once
+    once = by_operation(predict(run))["triad"].value
+    assert by_operation(predict(run, replications=8))["triad"].value <= once
 
 
 def test_boards_add_up():
     run = RUNS[0]
     four = dataclasses.replace(run.board, devices=4)
-    one = by_operation(stream.predict(run.parameters(), run.board, 1))["triad"]
-    all_four = by_operation(stream.predict(run.parameters(), four, 4))["triad"]
+    one = by_operation(predict(run))["triad"]
+    all_four = by_operation(predict(run, four, 4))["triad"]
     assert all_four.value == pytest.approx(4 * one.value)
     assert all_four.limit == pytest.approx(4 * one.limit)
 
@@ -145,11 +178,11 @@ def test_models_are_found_by_listing():
 def test_efficiency_is_from_79_to_90_percent_as_the_source_says(run):
     """Section 3.2.2: 87.2 to 90.1 % on DDR4, 82.4 % and 79.1 % (each of the best operation) on HBM2."""
     claimed = {"520n": 0.901, "520n_mx": 0.791, "u280_hbm": 0.824, "u280_ddr": 0.901}[run.board.name]
-    predicted = by_operation(stream.predict(run.parameters(), run.board, 1))
+    predicted = by_operation(predict(run))
     published = [rate / predicted[name].limit for name, rate in zip(OPERATIONS, run.gb_per_s, strict=True)]
     modelled = [predicted[name].value / predicted[name].limit for name in OPERATIONS]
     assert max(published) == pytest.approx(claimed, abs=0.005)
     assert 0.785 < max(modelled) < 0.905
-    assert max(modelled) == pytest.approx(claimed, abs=0.02)
+    assert max(modelled) == pytest.approx(claimed, abs=0.03)
     if claimed > 0.9:
         assert min(published) == pytest.approx(0.875, abs=0.01)

@@ -9,8 +9,10 @@ from dataclasses import replace
 import pytest
 from conftest import REAL_PROGRAM, REPOSITORY
 from fabricmark import systems
+from fabricmark.base.errors import FabricmarkError
 from fabricmark.models import _collective_costs, _collectives
-from fabricmark.predict import collectives
+from fabricmark.models._collective_prices import Prices
+from fabricmark.predict import collectives, reads
 from fabricmark.systems import export
 
 PROGRAM = REAL_PROGRAM.with_name("fm_collective")
@@ -27,9 +29,7 @@ EXACT = {
     "broadcast": ("flat",),
     "barrier": ("dissemination", "neighbours"),
 }
-CASES = [
-    (transport, ranks) for transport in ("accl-udp", "accl-tcp", "accl-rdma", "channels") for ranks in (3, 8)
-]
+CASES = (("accl-udp", 3), ("accl-tcp", 8), ("accl-rdma", 8), ("channels", 8))
 
 
 @pytest.fixture(scope="module", name="files")
@@ -61,7 +61,7 @@ def prices(transport, ranks, moved, change=lambda costs: costs):
     system = systems.load(name, "fitted", board)
     network, board = system.networks[transport], system.board_with(None, ranks)
     costs = _collective_costs.of({"transport": transport, "issuer": "logic"}, board, ranks, network)
-    return _collectives.Prices(change(costs), _collective_costs.shape(network, ranks), ranks, moved)
+    return Prices(change(costs), _collective_costs.shape(network, ranks), ranks, moved)
 
 
 def seconds(operation, algorithm, of):
@@ -74,8 +74,9 @@ def errors(files, transport, ranks, wanted, change=lambda costs: costs):
     for operation, names in wanted.items():
         for name in names:
             measured = clock(files, operation, transport, ranks, name)
-            of = prices(transport, ranks, 1.0)
-            assert bool(measured) == _collectives.ALGORITHMS[operation][name].works(of), (operation, name)
+            own = _collectives.ALGORITHMS[operation][name]
+            works = all(own.works(prices(transport, ranks, moved)) for moved in (64.0, 262144.0))
+            assert bool(measured) == works, (operation, name)
             for moved, time in measured.items():
                 own = seconds(operation, name, prices(transport, ranks, float(moved), change))
                 error = abs(own / time - 1)
@@ -157,6 +158,70 @@ def test_half_of_a_latency_moves_it(predict):
     words = ["barrier", "--system", "noctua1", "--devices", "8"]
     usual, half = predict(*words), predict(*words, "--set", "network.latency=338.6ns")
     assert usual.stdout.splitlines()[-2] != half.stdout.splitlines()[-2]
+
+
+def case_of(operation, transport, overrides):
+    name, board = SYSTEMS.get(transport, ENGINE)
+    more = {"profile": "fitted", "closed_form": False, "beyond": False}
+    return collectives.cases(operation, name, transport, (4,), overrides, [], board, **more)[0]
+
+
+@pytest.mark.usefixtures("of_the_repository")
+@pytest.mark.parametrize("transport", ["accl-udp", "accl-tcp", "accl-rdma", "channels", "host", "cpu"])
+def test_every_value_of_the_system_counts_or_is_refused(transport):
+    """Doubled, it moves the time of all_reduce, is named as not limiting, or is refused."""
+    name, board = SYSTEMS.get(transport, ENGINE)
+    system = systems.load(name, "fitted", board)
+    objects = {"network": system.networks[transport], "board": system.board, "bitstream": None}
+    usual = [one.headline.value for one in case_of("all_reduce", transport, {}).points]
+    seen = {"moved": 0, "named": 0, "refused": 0}
+    for key in (key for key in reads.every_name() if not key.startswith("bitstream.")):
+        value = reads.value(objects, key)
+        if not value:
+            continue
+        try:
+            case = case_of("all_reduce", transport, {key: written(key, 2 * value)})
+        except FabricmarkError as error:
+            assert "; " in str(error)
+            seen["refused"] += 1
+            continue
+        moved = [one.headline.value for one in case.points] != usual
+        named = any(line.startswith(f"{key} is not limiting") for line in case.about)
+        assert moved != named, key
+        seen["moved" if moved else "named"] += 1
+    assert seen["moved"] >= 2 and seen["refused"] >= 5, seen
+
+
+def written(key, value):
+    """A value of the system as somebody may write it, in its SI unit."""
+    place, _, rest = key.partition(".")
+    dimension = reads.PLACES[place][rest].dimension
+    units = {
+        "seconds": "s",
+        "bytes": "B",
+        "bytes_per_second": "B/s",
+        "hertz": "Hz",
+        "flops_per_second": "FLOP/s",
+    }
+    return f"{value!r} {units[dimension]}" if dimension in units else repr(value)
+
+
+def test_what_does_not_limit_is_named(predict):
+    words = [
+        "barrier",
+        "--system",
+        "noctua2",
+        "--board",
+        "u280_hbm",
+        "--transport",
+        "accl-udp",
+        "--devices",
+        "4",
+    ]
+    done = predict(*words, "--set", "issuer=logic", "--set", "network.host_start_latency=1ms")
+    assert "network.host_start_latency is not limiting" in done.stdout
+    done = predict(*words, "--set", "issuer=logic", "--sweep", "network.host_start_latency=1us:1ms:x10")
+    assert "network.host_start_latency is not limiting" in done.stdout
 
 
 REFUSED = (

@@ -36,7 +36,7 @@ BAD = {
     "size beyond the range": Bad(["--size", "2^41"], "size"),
     "size beyond the memory": Bad(["--size", "2^40"], "size", mpi=True),
     "vector width that is not offered": Bad(["--vector-width", "3"], "vector_width"),
-    "buffer that does not fit the width": Bad(["--buffer-size", "100"], "buffer_size", mpi=True),
+    "buffer that does not fit": Bad(["--buffer-size", "100", "--unroll", "3"], "buffer_size", mpi=True),
     "unknown data type": Bad(["--data-type", "quad"], "data_type"),
     "too many replications": Bad(["--replications", "65"], "replications"),
     "unknown variant": Bad(["--variant", "fast"], "fast", mpi=True),

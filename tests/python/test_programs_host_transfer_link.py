@@ -142,7 +142,7 @@ def test_several_queues_hide_the_turns_of_one(measured):
 def test_a_command_has_the_times_of_its_parts(measured):
     found = {
         (e["axes"]["command"], e["axes"].get("bytes", 0), e["axes"]["part"]): e
-        for e in entries(measured, "command_time")
+        for e in entries(measured, "command_time") + entries(measured, "kernel_time")
     }
     commands = {"write", "read", "map", "unmap", "migrate to device", "migrate to host"}
     assert {name for name, _, _ in found} == commands | {"kernel"}
@@ -249,7 +249,8 @@ def test_each_case_of_the_source_has_its_rows(measured, where):
 
 
 def test_each_part_of_code_example_8_has_its_rows(measured):
-    axes = [entry["axes"] for entry in entries(measured, "command_time")]
+    found = entries(measured, "command_time") + entries(measured, "kernel_time")
+    axes = [entry["axes"] for entry in found]
     for command in ("write", "read", "kernel", "migrate to device", "migrate to host"):
         assert {one["part"] for one in axes if one["command"] == command} == {
             "queued",

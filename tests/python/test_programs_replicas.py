@@ -63,9 +63,9 @@ def test_each_base_kernel_is_valid_as_fpgas_get_it(tmp_path_factory, tmp_path, n
 
 @programs
 @pytest.mark.parametrize("copies", [1, 2])
-@pytest.mark.parametrize("name", ["gemm", "ptrans"])
+@pytest.mark.parametrize("name", ["gemm", "ptrans", "hpl", "fft", "random_access"])
 def test_a_base_kernel_is_valid_at_its_default_size(tmp_path_factory, name, copies):
-    words = ("--variant", "base", "--replications", copies, "--repetitions", 1)
+    words = ("--variant", "base", "--replications", copies, "--repetitions", 1, "--warmup", 0)
     on_a_device(tmp_path_factory, name).valid(*words)
 
 
@@ -158,7 +158,7 @@ def test_a_replica_that_computes_wrongly_is_found(stream, tmp_path):
     """The result is that of all replicas: one of three that adds another value is enough."""
     shipped = (KERNELS / "stream" / "base.cl").read_text()
     own = tmp_path / "wrong.cl"
-    own.write_text(shipped.replace("+= second[start + k]", "+= second[start + k] + (FM_REPLICA == 2)"))
+    own.write_text(shipped.replace("+= read[u]", "+= read[u] + (FM_REPLICA == 2)"))
     assert own.read_text() != shipped
     words = (*SHORT, "--variant", "base", "--kernel-file", own, "--replications", 3)
     assert stream.run(*words).code == 1

@@ -304,7 +304,7 @@ def own_kernel(tmp_path):
 
 
 def test_a_users_own_kernel_is_marked_optimized(stream, own_kernel):
-    path = own_kernel("factor * first[start + k]", "first[start + k] * factor")
+    path = own_kernel("factor * read[u]", "read[u] * factor")
     done = stream.valid(*SHORT, "--kernel-file", path, "--vector-width", "8")
     assert done.document["run"]["class"] == "optimized"
     assert "base mine.cl (optimized" in done.output
@@ -320,7 +320,7 @@ def test_the_result_tells_kernels_apart_by_their_content(stream, own_kernel):
     """A copy of the shipped kernel under another name is that kernel; one that differs is another."""
     shipped = stream.valid(*SHORT).document["run"]["kernel"]
     copy = stream.valid(*SHORT, "--kernel-file", own_kernel("scalar", "scalar")).document["run"]["kernel"]
-    other = own_kernel("factor * first[start + k]", "first[start + k] * factor")
+    other = own_kernel("factor * read[u]", "read[u] * factor")
     changed = stream.valid(*SHORT, "--kernel-file", other).document["run"]["kernel"]
     assert (shipped["file"], shipped["origin"]) == ("base.cl", "shipped")
     assert (copy["file"], copy["origin"]) == ("mine.cl", "file") == (changed["file"], changed["origin"])
@@ -328,7 +328,7 @@ def test_the_result_tells_kernels_apart_by_their_content(stream, own_kernel):
 
 
 def test_a_users_kernel_that_computes_wrongly_is_found(stream, own_kernel):
-    path = own_kernel("buffer[k] += second", "buffer[k] -= second")
+    path = own_kernel("buffer[k + u] += read", "buffer[k + u] -= read")
     done = stream.run(*SHORT, "--kernel-file", path)
     assert done.code == 1
     assert "a[" in done.output

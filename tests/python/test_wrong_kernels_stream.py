@@ -118,8 +118,8 @@ WRONG = {
     "nothing after the first repetitions": base((LOOP, f"if (KEPT(calls)[0]++ >= 8) return;\n  {LOOP}")),
     "one of two ranks": base((LOOP, f"if (KEPT(calls)[0]++ % 2) return;\n  {LOOP}"), ranks=2),
     "a block left out": base((LOOP, LOOP.replace("< units", "+ 1 < units"))),
-    "the first input twice": base(("buffer[k] += second[start + k]", "buffer[k] += first[start + k]")),
-    "a block stored at another place": base(("result[start + k], buffer", "result[start + (k ^ 1)], buffer")),
+    "the first input twice": base(("read[u] = second[start + k + u]", "read[u] = first[start + k + u]")),
+    "a block stored at another place": base(("result[start + k + u]", "result[start + (k ^ 1) + u]")),
 }  # fmt: skip
 
 

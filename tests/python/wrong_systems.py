@@ -122,9 +122,9 @@ CHANGES = {
     ),
     "no reasoning": (
         BOARD,
-        ', inferred = "from Copy and Triad in Table 3.6 of Meyer 2024"',
+        ", inferred = \"the 520N MX's: same vendor's runtime\"",
         "",
-        "burst_latency",
+        "launch_latency",
         "no reasoning for the fitted value; add inferred =",
     ),
     "source alone": (

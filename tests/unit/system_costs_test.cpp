@@ -228,7 +228,7 @@ TEST_F(KernelCosts, AreTheLongerOfCyclesAndMemoryOfEachLoop) {
   EXPECT_EQ(seconds(loop("trips = \"8\"\nefficiency = \"k_efficiency\"")), 2);
   EXPECT_EQ(seconds(loop("trips = \"8\"\nefficiency = \"other_efficiency\"")), 1);
   EXPECT_EQ(seconds(loop("trips = \"8 * ceil(n / banks)\"")), 2);
-  EXPECT_EQ(seconds(loop("trips = \"8 * ceil(n / burst_bytes)\"")), 1) << "a burst may be as long as can be";
+  EXPECT_EQ(seconds(loop("trips = \"8\"\ndepth = \"n * drain_cycles\"")), 1) << "no drain is known";
   EXPECT_EQ(seconds(loop("trips = \"0\""), "k", ""), 0) << "which needs no clock";
 }
 

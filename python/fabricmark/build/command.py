@@ -13,7 +13,9 @@ from fabricmark.build import steps as builds
 from fabricmark.build.design import Design, resolve
 
 TOOLS = {aoc.TOOL: aoc.steps, vitis.TOOL: vitis.steps}
-PLACEMENTS = {"interleaved": aoc.TOOL, "kernel": aoc.TOOL, "host": vitis.TOOL}
+# Whose compiler a board takes, by who chooses the banks of its memory; by its kind where nobody does.
+OF_PLACEMENTS = {"interleaved": aoc.TOOL, "kernel": aoc.TOOL, "host": vitis.TOOL}
+OF_KINDS = {"host": aoc.TOOL}
 
 
 def build(
@@ -44,7 +46,8 @@ def build(
 ) -> None:
     """Build a bitstream for an FPGA with the vendor's tools, with the sidecar that says what it is."""
     found = resolve(name, variant, system, bitstream_id, settings(name, given or []))
-    chosen = tool or PLACEMENTS.get(found.memory.placement, "")
+    memory = found.memory
+    chosen = tool or OF_PLACEMENTS.get(memory.placement) or OF_KINDS.get(memory.kind, "")
     if chosen not in TOOLS:
         cause = f"there is no tool {tool}" if tool else "nothing says whose compiler it is for"
         raise FabricmarkError(cause, f"use --tool {' or '.join(TOOLS)}")
@@ -53,13 +56,16 @@ def build(
         print(f"# {title(found)}\n{builds.script(made)}", end="")
         return
     builds.carry_out(made)
-    print(f"{made.bitstream}: run it with --bitstream")
+    print(
+        f"{made.bitstream}: run it with --bitstream; its clock_hz and resources may be added to its sidecar"
+    )
 
 
 def title(design: Design) -> str:
     """The design in one line."""
     source = design.source.relative_to(paths.kernels())
-    of = f", as bitstream {design.bitstream}" if design.bitstream else ""
+    of = f", for {design.board}" if design.board else ""
+    of += f", as bitstream {design.bitstream}" if design.bitstream else ""
     return f"{source}: {design.benchmark}, variant {design.variant}{of}"
 
 

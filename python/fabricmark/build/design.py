@@ -2,7 +2,7 @@
 
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from fabricmark.base import kernels, listing, paths
@@ -46,7 +46,8 @@ class Kernel:
 @dataclass(frozen=True)
 class Design:
     """All of it. `definitions`: of the build, by name; options of OpenCL's compiler begin with "-".
-    `parameters`: those of the build, which the sidecar of the bitstream says."""
+    `parameters`: those of the build, which the sidecar of the bitstream says. `board`: its id, and
+    `bitstream`: FILE/NAME of the one that it is built as; "" where nothing says so."""
 
     benchmark: str
     variant: str
@@ -56,6 +57,7 @@ class Design:
     kernels: tuple[Kernel, ...]
     memory: Memory
     uses_channels: bool
+    board: str = ""
     bitstream: str = ""
 
     @property
@@ -65,7 +67,9 @@ class Design:
 
     def sidecar(self) -> str:
         """What the programs read beside the bitstream (docs/platforms.md)."""
-        lines = [f'benchmark = "{self.benchmark}"', f'variant = "{self.variant}"', "[parameters]"]
+        known = {"benchmark": self.benchmark, "variant": self.variant, "board": self.board}
+        known |= {"bitstream": self.bitstream}
+        lines = [f"{name} = {_toml(value)}" for name, value in known.items() if value] + ["[parameters]"]
         lines += [f"{name} = {_toml(value)}" for name, value in self.parameters.items()]
         return "\n".join(lines) + "\n"
 
@@ -86,7 +90,7 @@ def resolve(
         if bitstream_id is not None:
             raise FabricmarkError("--bitstream-id without --system", "name the system that has the bitstream")
         request = kernels.wanted(benchmark, FPGA, given, variant=variant)
-        return _made(benchmark, kernels.ask([request])[0], Memory(), "")
+        return _made(benchmark, kernels.ask([request])[0], Memory())
     document = export.document(system)
     known = [one["id"] for one in document["bitstreams"] if one["benchmark"] == benchmark]
     if bitstream_id is not None and bitstream_id not in known:
@@ -102,7 +106,9 @@ def resolve(
                      for name, text in answer["error"].items()}  # fmt: skip
             kernels.refused({"error": error})
     chosen = _bitstream(document, benchmark, bitstream_id, answer["variant"])
-    return _made(benchmark, answer, _memory(document, chosen), chosen.get("id", ""))
+    board = _board(document, chosen)
+    unchanged = chosen.get("id", "") if not given else ""
+    return replace(_made(benchmark, answer, _memory(board)), board=board["id"], bitstream=unchanged)
 
 
 def _bitstream(document: Mapping, benchmark: str, bitstream_id: str | None, variant: str) -> Mapping:
@@ -114,18 +120,22 @@ def _bitstream(document: Mapping, benchmark: str, bitstream_id: str | None, vari
     return {}
 
 
-def _memory(document: Mapping, bitstream: Mapping) -> Memory:
-    """Of the board that the bitstream is for; without one of the first. Raises FabricmarkError (2)."""
+def _board(document: Mapping, bitstream: Mapping) -> Mapping:
+    """The one that the bitstream is for; without one the first. Raises FabricmarkError (2) for no FPGA."""
     boards = {one["id"]: one for one in document["devices"]}
     board = boards[bitstream["device"]] if bitstream else document["devices"][0]
     if board["class"] != FPGA:
         raise FabricmarkError(f"{board['name']} is no FPGA", "name a system whose boards are")
+    return board
+
+
+def _memory(board: Mapping) -> Memory:
     memory = board.get("memory", {})
     banks = int(board["values"]["banks"]["value"])
     return Memory(memory.get("kind", ""), memory.get("placement", ""), banks)
 
 
-def _made(benchmark: str, answer: Mapping, memory: Memory, bitstream: str) -> Design:
+def _made(benchmark: str, answer: Mapping, memory: Memory) -> Design:
     spec = kernels.kernel(benchmark)
     variant = spec.variants[answer["variant"]]
     if variant["style"] != STYLE:
@@ -149,5 +159,4 @@ def _made(benchmark: str, answer: Mapping, memory: Memory, bitstream: str) -> De
         tuple(entries),
         memory,
         values.get("transport") == CHANNELS and answer["variant"] == CHANNELS,
-        bitstream,
     )

@@ -37,8 +37,9 @@ class Board:
 
     `banks` of `bank_bytes_per_second` each: the memory (a CPU or GPU counts as one bank, its whole memory).
     `kernel_hz`: clock of the kernels of an FPGA design; None where a kernel's clock is no limit (CPU, GPU).
-    `burst_seconds`: fixed latency paid for each burst; a burst is one inner loop over the local buffer, but
-    at most `burst_bytes` long (None: no upper bound).
+    `bank_efficiency`: share of that which long reads and writes in order reach (STREAM); `drain_cycles`: of
+    a kernel between two loops over its local buffer.
+    `burst_seconds`: fixed latency paid for each burst; a burst is one inner loop over a row or a buffer.
     `launch_seconds`: time to start one kernel; the host starts the replications one after the other.
     `invocation_seconds`: l_k of eq. 5.1, of one kernel from the host's start to the news of its end;
     `copy_seconds`, `copy_bytes_per_second`: l_m, of a copy of few bytes within the device's memory, and the
@@ -75,8 +76,9 @@ class Board:
     banks: int
     bank_bytes_per_second: float
     kernel_hz: float | None = None
+    bank_efficiency: float = 1.0
+    drain_cycles: float = 0.0
     burst_seconds: float = 0.0
-    burst_bytes: float | None = None
     launch_seconds: float = 0.0
     invocation_seconds: float | None = None
     copy_seconds: float | None = None

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from math import ceil, inf, isqrt
 
 from fabricmark.models import Board, _network, _transfers
-from fabricmark.models._collectives import RING, TORUS, Costs, Shape
+from fabricmark.models._collective_prices import RING, TORUS, Costs, Shape
 from fabricmark.models.machine import DIRECT, HOST, Network
 
 HOST_ISSUER, LOGIC_ISSUER = "host", "logic"

@@ -30,7 +30,10 @@ class Fitted:
 
 @dataclass(frozen=True)
 class FitGroup:
-    """Values of a board, its networks and bitstreams, fitted together to the board's rows with `columns`."""
+    """Values of a board, its networks and bitstreams, fitted together to the board's rows with `columns`.
+
+    A tuple in `columns`: one of these values.
+    """
 
     name: str
     board: str

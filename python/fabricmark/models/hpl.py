@@ -111,8 +111,7 @@ def fpga_steps(parameters: Mapping, board: Board, ranks_here: int, fitted: Mappi
     row_bytes = block * ELEMENT_BYTES[parameters["data_type"]]
     memory = fitted.get("matrix_banks", board.banks) * board.bank_bytes_per_second
     loading = MULTIPLY_BLOCKS * block * row_bytes * replications / memory
-    bursts = np.ceil(row_bytes / board.burst_bytes) if board.burst_bytes else 1
-    waiting = block * bursts * board.burst_seconds
+    waiting = block * board.burst_seconds
     of_panels = fitted.get("panel_efficiency", 1.0)
     multiply = (steps.multiply + loading + waiting) / fitted.get("multiply_efficiency", 1.0)
     return replace(

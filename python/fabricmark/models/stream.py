@@ -3,19 +3,25 @@
 Time of an operation = start of the replications + streams / the slower of memory and kernel:
 
 - FPGA (base kernel, Meyer 2024, section 3.1.2, Listing 3.1): three inner loops over one local buffer
-  run one after the other, so a block of `buffer_size` elements costs one phase a stream (load in1, load in2
-  where there is one, store). A phase moves its bytes at min(bank, kernel width x frequency) and pays a
-  fixed latency for each burst. Replications work side by side, each on a bank of its own.
+  run one after the other, so a block of `buffer_size` vectors costs one phase a stream (load in1, load in2
+  where there is one, store). With p bytes a phase, on a bank of B bytes a second of which it reaches the
+  share e, by a kernel that takes w bytes in each cycle of f and then drains for d cycles:
+
+      phase = max(p / B, (p / w + d) / f) / e
+
+  So a kernel faster than its bank hides its drain (section 3.3.1); the bank's own stalls hold up both.
+  Replications work side by side, each on a bank of its own.
 - FPGA with shared virtual memory (section 3.2.2, PAC): with a buffer no longer than the unroll the loops
   merge into one pipeline that reads and writes at the same time over a full-duplex path.
 - CPU and GPU: rates from the calibration of the very machine, of which a kernel reaches the share that short
   runs of it reached.
 
 Copy and Scale move 2 streams, Add and Triad 3 (Table 3.3). The source gives frequencies (Table 3.5),
-parameters (Table 3.4), bank rates and results (Table 3.6), but neither the latency of a burst nor its longest
-length, nor the time to start a kernel: `burst_seconds`, `burst_bytes` and `launch_seconds` of a board are
-inferred from measurements, as is the rate of the PAC's PCI Express path. systems/*.toml hold
-the boards with the origin of each number, and the tests compare all published runs.
+parameters (Table 3.4), bank rates and results (Table 3.6), but neither what a bank reaches of its rate nor
+how long a pipeline drains, nor the time to start a kernel or an operation: `bank_efficiency`, `drain_cycles`
+and `launch_seconds` of a board and `start_seconds` of a design are inferred from measurements, as is the rate
+of the PAC's PCI Express path. systems/*.toml hold the boards with the origin of each number, and the tests
+compare all published runs.
 """
 
 from collections.abc import Mapping, Sequence
@@ -40,13 +46,22 @@ def kernel_bytes_per_second(parameters: Mapping, element_bytes: int, kernel_hz: 
     return kernel_hz * parameters["vector_width"] * parameters["unroll"] * element_bytes
 
 
+def block_elements(parameters: Mapping):
+    """Elements in the local buffer, whose length counts vectors (DEVICE_BUFFER_SIZE)."""
+    return parameters["buffer_size"] * parameters["vector_width"]
+
+
 def phase_seconds(phase_bytes, board: Board, kernel_rate):
-    """Time of one inner loop over the local buffer [s], with the latency of each of its bursts."""
-    bursts = 1 if board.burst_bytes is None else np.ceil(phase_bytes / board.burst_bytes)
-    return phase_bytes / np.minimum(board.bank_bytes_per_second, kernel_rate) + bursts * board.burst_seconds
+    """Time of one inner loop over the local buffer [s]: the slower of bank and kernel, which then drains.
+
+    Source: Meyer 2024, section 3.3.1: switching pipelines shows where the kernel is slower than its bank.
+    """
+    draining = 0.0 if board.kernel_hz is None else board.drain_cycles / board.kernel_hz
+    of_bank = phase_bytes / board.bank_bytes_per_second
+    return np.maximum(of_bank, phase_bytes / kernel_rate + draining) / board.bank_efficiency
 
 
-def buffered_seconds(elements, streams: int, parameters: Mapping, board: Board):
+def buffered_seconds(elements, operation: str, parameters: Mapping, board: Board):
     """Time of one replication on its bank [s]: blocks x phases, one phase a stream.
 
     `elements` of each array belong to the replication. Where replications outnumber the banks, the ones
@@ -55,9 +70,10 @@ def buffered_seconds(elements, streams: int, parameters: Mapping, board: Board):
     """
     element_bytes = ELEMENT_BYTES[parameters["data_type"]]
     kernel_rate = kernel_bytes_per_second(parameters, element_bytes, board.kernel_hz)
-    phase = phase_seconds(parameters["buffer_size"] * element_bytes, board, kernel_rate)
+    block = block_elements(parameters)
+    phase = phase_seconds(block * element_bytes, board, kernel_rate)
     sharing = np.ceil(parameters["replications"] / board.banks)
-    return elements / parameters["buffer_size"] * streams * phase * sharing
+    return elements / block * sum(STREAMS[operation]) * phase * sharing
 
 
 def single_pipeline_seconds(elements, operation: str, parameters: Mapping, board: Board):
@@ -82,29 +98,31 @@ def is_single_pipeline(parameters: Mapping, board: Board):
     return np.asarray(parameters["buffer_size"]) <= parameters["unroll"]
 
 
-def fpga_seconds(operation: str, elements, parameters: Mapping, board: Board) -> tuple:
+def fpga_seconds(operation: str, elements, parameters: Mapping, board: Board, fitted: Mapping) -> tuple:
     """(start of the replications, the rest) of one operation on one FPGA [s]; `elements` of each array."""
     replications = parameters["replications"]
-    moving = buffered_seconds(elements / replications, sum(STREAMS[operation]), parameters, board)
+    moving = buffered_seconds(elements / replications, operation, parameters, board)
     merged = is_single_pipeline(parameters, board)
     if np.any(merged):
         single = single_pipeline_seconds(elements, operation, parameters, board)
         moving = np.where(merged, single, moving)
-    return replications * board.launch_seconds, moving
+    return replications * board.launch_seconds + fitted.get("start_seconds", 0.0), moving
 
 
-def fpga_operation(operation: str, elements: float, parameters: Mapping, board: Board) -> tuple:
+def fpga_operation(
+    operation: str, elements: float, parameters: Mapping, board: Board, fitted: Mapping
+) -> tuple:
     """(seconds, bottleneck, explanation, phases) of one operation on one FPGA; `elements` of each array."""
     element_bytes = ELEMENT_BYTES[parameters["data_type"]]
     kernel_rate = kernel_bytes_per_second(parameters, element_bytes, board.kernel_hz)
-    launch, moving = map(float, fpga_seconds(operation, elements, parameters, board))
+    launch, moving = map(float, fpga_seconds(operation, elements, parameters, board, fitted))
     if is_single_pipeline(parameters, board):
         of_kernel = elements * element_bytes / (kernel_rate * parameters["replications"])
         kernel_bound = moving <= of_kernel
         explanation = "one pipeline reads and writes at the same time"
     else:
         kernel_bound = kernel_rate < board.bank_bytes_per_second
-        explanation = f"{sum(STREAMS[operation])} phases a block, one burst latency a burst"
+        explanation = f"{sum(STREAMS[operation])} phases a block, each the slower of bank and kernel"
     bottleneck = "kernel width x frequency" if kernel_bound else "memory bandwidth"
     bottleneck = "launch latency" if launch > moving else bottleneck
     return launch + moving, bottleneck, explanation, {"launch": launch, "memory and kernel": moving}
@@ -114,7 +132,8 @@ def headline(parameters: Mapping, board: Board, ranks, *, network=None, bitstrea
     """GB/s of Triad on FPGAs; parameters, ranks and fields of the board may be arrays."""
     elements = parameters["size"] * np.ceil(ranks / board.devices)
     moved = elements * sum(STREAMS["triad"]) * ELEMENT_BYTES[parameters["data_type"]]
-    return moved / sum(fpga_seconds("triad", elements, parameters, board)) * board.devices / 1e9
+    fitted = _measured.model_parameters_of(bitstream)
+    return moved / sum(fpga_seconds("triad", elements, parameters, board, fitted)) * board.devices / 1e9
 
 
 def processor_rate(parameters: Mapping, board: Board, workers: int) -> tuple[float, str] | None:
@@ -150,15 +169,16 @@ def operation_prediction(
     moved = elements * sum(STREAMS[operation]) * ELEMENT_BYTES[parameters["data_type"]]
     limit = limit_bytes_per_second(operation, moved, board)
     axes, phases = {"operation": operation}, {}
+    fitted = _measured.model_parameters_of(bitstream)
     if board.device_class == "fpga":
-        seconds, bottleneck, explanation, phases = fpga_operation(operation, elements, parameters, board)
+        found = fpga_operation(operation, elements, parameters, board, fitted)
+        seconds, bottleneck, explanation, phases = found
     else:
         replications = parameters.get("replications", 1)
         rate = processor_rate(parameters, board, replications * ranks_here)
         if rate is None:
             explanation = "no model: nothing calibrated says how fast one work-item runs on this device"
             return Prediction("bandwidth", axes, None, "GB/s", limit / 1e9, "-", explanation)
-        fitted = _measured.model_parameters_of(bitstream)
         launch = replications * board.launch_seconds + fitted.get("start_seconds", 0.0)
         moving = moved / rate[0] / fitted.get("efficiency", 1.0)
         seconds = launch + moving
@@ -189,7 +209,7 @@ def fit_parameters(runs: Sequence[_measured.Run]) -> dict[str, float]:
 def synthesis(parameters: Mapping) -> Synthesis:
     """A multiply-add for each value of a cycle, and one local buffer, for each replication."""
     lanes = parameters["vector_width"] * parameters["unroll"]
-    buffered = parameters["buffer_size"] * ELEMENT_BYTES[parameters["data_type"]]
+    buffered = block_elements(parameters) * ELEMENT_BYTES[parameters["data_type"]]
     return Synthesis(parameters["replications"] * lanes, parameters["replications"] * buffered)
 
 

@@ -10,6 +10,7 @@ from dataclasses import replace
 from fabricmark import systems
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.models import Board, Prediction, _collective_costs, _collectives
+from fabricmark.models._collective_prices import Costs, Prices
 from fabricmark.models.machine import DIRECT, PACKET, Network
 from fabricmark.predict import certainty, options, reads, settings, values
 from fabricmark.predict.cases import Case
@@ -78,6 +79,7 @@ def _case(
         for place in _places(axes)
     ]
     about = _about(request, found, {**parameters, **_places(axes)[-1]}, [*overrides, *axes])
+    about += _not_limiting(request, found, parameters)
     unvalidated = f"no published value is of {request.about}"
     return Case(request, found, certainty.unvalidated(unvalidated), about)
 
@@ -171,7 +173,7 @@ def predictions(
     except (KeyError, ValueError) as error:
         cause = f"{request.about}: no file says {error.args[0]}"
         raise FabricmarkError(cause, "set it, or use a system whose boards have it") from None
-    prices = _collectives.Prices(costs, shape, devices, moved)
+    prices = Prices(costs, shape, devices, moved)
     times = _collectives.times(name, prices)
     wanted = parameters.get(ALGORITHM)
     if not times or (wanted is not None and wanted not in times):
@@ -185,16 +187,14 @@ def predictions(
     about = (max(phases, key=phases.get), explanation, phases)
     axes = {"operation": name, **({"bytes": int(moved)} if moved else {})}
     found = [Prediction("time", axes, seconds * 1e6, "us", None, *about)]
-    if moved:
+    if moved and seconds:
         bus = _collectives.bus_bytes(name, devices, moved) / seconds / 1e9
         found.append(Prediction("algorithm_bandwidth", axes, moved / seconds / 1e9, "GB/s", None, *about))
         found.append(Prediction("bus_bandwidth", axes, bus, "GB/s", link, *about))
     return found, chosen
 
 
-def _phases(
-    costs: _collectives.Costs, prices: _collectives.Prices, name: str, chosen: str, seconds: float
-) -> dict[str, float]:
+def _phases(costs: Costs, prices: Prices, name: str, chosen: str, seconds: float) -> dict[str, float]:
     """The start of the call, what messages of no bytes take, and the rest."""
 
     def nothing(moved: float) -> float:
@@ -221,6 +221,25 @@ def _about(
     if network.kind not in (DIRECT, PACKET):
         lines.append("assumed: hosts combine in no time, and steps follow one another")
     return lines
+
+
+def _not_limiting(request: PredictionRequest, found: Sequence[Point], parameters: Mapping) -> list[str]:
+    """A line for what was set or swept and moves no prediction."""
+
+    def predicted(overrides: Mapping[str, float]) -> list[float | None]:
+        changed = replace(request, overrides=overrides)
+        again = [_point(changed, one.devices, one.axes, {**parameters, **one.axes}) for one in found]
+        return [one.headline.value for one in again]
+
+    names = settings.not_limiting(list(request.overrides), predicted, request.overrides)
+    for name in (name for name in found[0].axes if "." in name):
+        apart: dict[tuple, set] = {}
+        for one in found:
+            others = (one.devices, *(value for other, value in one.axes.items() if other != name))
+            apart.setdefault(others, set()).add(one.headline.value)
+        if len({one.axes[name] for one in found}) > 1 and all(len(each) == 1 for each in apart.values()):
+            names.append(name)
+    return [f"{name} is not limiting: the figures are the same with other values of it" for name in names]
 
 
 def _reads(request: PredictionRequest, one: Point, parameters: Mapping) -> tuple[reads.Reads, reads.Reads]:

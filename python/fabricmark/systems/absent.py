@@ -8,6 +8,8 @@ prediction without it is refused.
 from collections.abc import Mapping
 
 STATED: Mapping[str, str] = {
+    "board.memory.bank_efficiency": "banks lose no time",
+    "board.memory.drain": "loops over a buffer follow each other at once",
     "board.memory.burst_latency": "bursts wait for nothing",
     "board.host.launch_latency": "kernels start in no time",
     "board.processor.core_bandwidth": "one core's bandwidth is unknown",
@@ -24,7 +26,6 @@ STATED: Mapping[str, str] = {
 }
 SILENT: Mapping[str, str] = {
     "board.memory.clock": "that of the kernel",
-    "board.memory.longest_burst": "bursts have no longest length",
     "board.memory.read_bandwidth": "reads and writes share a bank",
     "board.memory.write_bandwidth": "reads and writes share a bank",
     "board.host.write_bandwidth": "its model says where it needs one",
@@ -46,8 +47,8 @@ SILENT: Mapping[str, str] = {
     "bitstream.memory.matrix_banks": "a matrix lies in all banks",
     **dict.fromkeys(
         (
-            "bitstream.memory.bank_bandwidth", "bitstream.memory.clock", "bitstream.memory.burst_latency",
-            "bitstream.memory.longest_burst", "bitstream.memory.update_latency",
+            "bitstream.memory.bank_bandwidth", "bitstream.memory.bank_efficiency", "bitstream.memory.clock",
+            "bitstream.memory.drain", "bitstream.memory.burst_latency", "bitstream.memory.update_latency",
             "bitstream.memory.read_bandwidth", "bitstream.memory.write_bandwidth",
         ),
         "the board's",

@@ -157,7 +157,7 @@ def _bitstreams(system: System, profile: str) -> Iterator[dict]:
         kinds = _kinds(system.parts[name], BITSTREAM_VALUES, profile, measured)
         parameters = dict(one.parameters)
         resources = _numbers(system.parts[name], "resources.", profile)
-        resources = {key: number for key, number in resources.items() if key in keys.RESOURCES}
+        resources = {key: count for key, count in resources.items() if key in keys.RESOURCES}
         ranks = parameters.pop("ranks", None)  # of the run that measured it: no parameter of the kernel
         yield {
             "id": name,

@@ -45,8 +45,11 @@ BOARD = {
     "memory.bank_capacity": Key("bytes", "", "of one bank"),
     "memory.index_offset": Key(COUNT, "", "number of the first bank in the vendor's list of memories"),
     "memory.clock": Key("hertz", "memory_hz", "at which the memory's controller serves a kernel"),
+    "memory.bank_efficiency": Key(
+        SHARE, "bank_efficiency", "of a bank's bandwidth, by long reads and writes in order"
+    ),
+    "memory.drain": Key(COUNT, "drain_cycles", "cycles of a kernel between two loops over its local buffer"),
     "memory.burst_latency": Key("seconds", "burst_seconds", "paid for each burst"),
-    "memory.longest_burst": Key("bytes", "burst_bytes", "upper end of a burst's length"),
     "memory.update_latency": Key(
         "seconds", "update_seconds", "of a random update, beyond the kernel's cycles"
     ),
@@ -126,8 +129,8 @@ NETWORK = {
 OF_BOARD = {
     name: replace(BOARD[f"memory.{name}"], required=False)
     for name in (
-        "bank_bandwidth", "clock", "burst_latency", "longest_burst", "update_latency", "read_bandwidth",
-        "write_bandwidth",
+        "bank_bandwidth", "bank_efficiency", "clock", "drain", "burst_latency", "update_latency",
+        "read_bandwidth", "write_bandwidth",
     )
 }  # fmt: skip
 

@@ -78,8 +78,12 @@ class Group:
 
 
 def rows(wanted: Mapping[str, object]) -> Callable[[PublishedValue], bool]:
-    """Rows that have these values in their columns."""
-    return lambda row: all(getattr(row, column) == value for column, value in wanted.items())
+    """Rows that have these values in their columns; of a tuple, one of them."""
+
+    def fits(have: object, value: object) -> bool:
+        return have in value if isinstance(value, tuple) else have == value
+
+    return lambda row: all(fits(getattr(row, column), value) for column, value in wanted.items())
 
 
 def groups() -> Iterator[Group]:
