@@ -15,8 +15,6 @@ from fabricmark.inspect.memory import GLOBAL, LOCAL, UNKNOWN, Access, Memory, Po
 from fabricmark.inspect.operations import KINDS, Operations
 from fabricmark.inspect.recurrence import Edge, Recurrence
 
-MARK = "FM_PIPELINE"
-
 
 @dataclass(frozen=True)
 class Found:
@@ -142,7 +140,8 @@ class _Kernel:
         counted = self._operations(loop.own_blocks(), loop)
         at = self.module.place(place)
         return Found(
-            self.function.name, first.file, first.line, last.line, is_marked(first), interval, reason,
+            self.function.name, first.file, first.line, last.line,
+            self.compiled.is_marked(first.file, first.line), interval, reason,
             at.line if at else first.line, counted.shown(),
             operations.dsps(self.vendor, [counted]),
         )  # fmt: skip
@@ -263,17 +262,3 @@ def _ports_reason(found: Ports) -> str:
     what = [f"{found.loads} reads"] if found.loads else []
     what += [f"{found.stores} writes"] if found.stores else []
     return f"ports of {found.array.shown}: {' and '.join(what)} in an iteration"
-
-
-def is_marked(first: Place) -> bool:
-    """Whether the lines just before a loop ask for a pipeline."""
-    try:
-        lines = Path(first.file).read_text(encoding="utf-8").splitlines()
-    except OSError:
-        return False
-    for line in reversed(lines[: first.line - 1]):
-        if not line.strip().startswith("FM_"):
-            return False
-        if line.strip().startswith(MARK):
-            return True
-    return False
