@@ -247,6 +247,7 @@ def test_the_command_shows_and_writes_its_estimate(tmp_path):
     document = json.loads(file.read_text())
     (kernel,) = document["vendors"]["intel"]
     assert (kernel["dsps"], kernel["copies"], len(kernel["loops"])) == (32, 4, 3)
+    assert {loop["file"] for loop in kernel["loops"]} == {"stream/base.cl"}
     done = subprocess.run([*command, "--vendor", "nobody"], capture_output=True, text=True)
     assert done.returncode == 2 and done.stderr.count("\n") == 1
 

@@ -119,10 +119,15 @@ def document(design: Design, found: dict[str, list[Kernel]]) -> dict:
         "bitstream": design.bitstream,
         "parameters": dict(design.parameters),
         "vendors": {
-            vendor: [
-                asdict(one) | {"copies": view.copies(design, one), "arrays": dict(one.arrays)}
-                for one in kernels
-            ]
-            for vendor, kernels in found.items()
+            vendor: [_of_kernel(design, one) for one in kernels] for vendor, kernels in found.items()
         },
     }
+
+
+def _of_kernel(design: Design, kernel: Kernel) -> dict:
+    """One kernel; files as the sources include them."""
+    found = asdict(kernel) | {"copies": view.copies(design, kernel), "arrays": dict(kernel.arrays)}
+    for loop in found["loops"]:
+        for key in ("file", "reason_file"):
+            loop[key] = view.shown_file(loop[key])
+    return found

@@ -20,7 +20,7 @@ from fabricmark.inspect.recurrence import Edge, Recurrence
 class Found:
     """An innermost loop. `interval`: cycles from one iteration to the next, at least; `reason`: "" for 1.
 
-    `is_marked`: the source asks for a pipeline here. `reason_line`: where what forces the interval stands.
+    `is_marked`: the source asks for a pipeline here. `reason_file`, `reason_line`: where its cause stands.
     """
 
     kernel: str
@@ -30,6 +30,7 @@ class Found:
     is_marked: bool
     interval: int
     reason: str
+    reason_file: str
     reason_line: int
     operations: str
     dsps: int
@@ -142,7 +143,7 @@ class _Kernel:
         return Found(
             self.function.name, first.file, first.line, last.line,
             self.compiled.is_marked(first.file, first.line), interval, reason,
-            at.line if at else first.line, counted.shown(),
+            at.file if at else first.file, at.line if at else first.line, counted.shown(),
             operations.dsps(self.vendor, [counted]),
         )  # fmt: skip
 
