@@ -291,6 +291,16 @@ CHOSEN = """__kernel void f(__global float* restrict a, const uint n) {
   FM_PIPELINE
   for (uint i = 0; i < 64; ++i) a[i] = i == n ? one[i] : other[(i * n) % 64];
 }"""
+TABLE = """__constant float table[16] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 1, 2, 3, 4, 5, 6, 7};
+__kernel void f(__global float* restrict a, const uint n) {
+  FM_PIPELINE
+  for (uint i = 0; i < n; ++i) {
+    float value = 1;
+    FM_UNROLL_FULLY
+    for (uint k = 0; k < 6; ++k) value *= table[(i * n + k * k * n) % 16];
+    a[i] = value;
+  }
+}"""
 DIGITS = """__kernel void f(__global float* restrict a, const uint n) {
   float block[64][8][8] FM_BANKS(64, 4) FM_PARTITION(2) FM_PARTITION(3);
   for (uint i = 0; i < 4096; ++i) block[i / 64][i / 8 % 8][i % 8] = a[i];
@@ -310,6 +320,13 @@ DIGITS = """__kernel void f(__global float* restrict a, const uint n) {
 def test_a_choice_between_local_arrays_is_no_alias_of_global_memory(tmp_path, vendor):
     (loop,) = marked(loops_of(tmp_path, vendor, CHOSEN))
     assert (loop.interval, loop.reason) == (1, "")
+
+
+@needs_clang
+def test_tables_of_constants_are_memories(tmp_path):
+    """Of the squares of 0 to 5 four are different modulo 16, and what is at one address is read once."""
+    (loop,) = marked(loops_of(tmp_path, "xilinx", TABLE))
+    assert (loop.interval, loop.reason) == (2, "ports of table: 4 reads in an iteration")
 
 
 @needs_clang
