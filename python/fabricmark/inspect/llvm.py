@@ -145,7 +145,7 @@ def without_long_unrolling(text: str) -> str:
 def number(expression: str) -> int:
     """The value of an expression of whole numbers. 0 for what is none."""
     plain = re.sub(r"(?<=[0-9a-fA-F])[uUlL]+", "", expression)
-    if not re.fullmatch(r"[0-9a-fA-FxX+\-*/%<>()\s]+", plain):
+    if "**" in plain or not re.fullmatch(r"[0-9a-fA-FxX+\-*/%<>()\s]+", plain):
         return 0
     try:
         return int(eval(plain.replace("/", "//"), {"__builtins__": {}}))  # digits and operators only
