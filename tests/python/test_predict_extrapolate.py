@@ -6,7 +6,7 @@ import os
 import pytest
 import samples
 from conftest import REPOSITORY
-from fabricmark.predict import extrapolate
+from fabricmark.predict import extrapolate, measured
 from fabricmark.results import published
 
 ROWS = REPOSITORY / "data" / "published" / published.HPCC_FPGA
@@ -141,3 +141,12 @@ def test_result_files_that_are_no_measured_runs_of_one_device_are_refused(predic
     line = one_error_line(predict("gemm", *runs(tmp_path, 256), "--transport", "host"), 2)
     assert "leave out --transport" in line
     assert "give --system, or --from" in one_error_line(predict("gemm"), 2)
+
+
+@pytest.mark.usefixtures("of_the_repository")
+def test_the_plot_has_the_measured_points_of_the_same_matrix_only():
+    """Strong scaling: of 4 devices the run with parts of 12288, and of one device not that size."""
+    where = {"system": "noctua1", "transport": "channels", "board": None}
+    case = extrapolate.case("hpl", [ROWS], {"size": "24576"}, (1, 4, 16), "strong", where)
+    values = [row_of("hpl", "channels", *of) for of in ((1, 24576), (4, 12288), (16, 6144))]
+    assert sorted(measured.points(case)) == list(zip((1.0, 4.0, 16.0), values, strict=True))

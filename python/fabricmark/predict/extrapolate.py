@@ -74,7 +74,8 @@ def _point(request: PredictionRequest, known: Runs, devices: int, size: float) -
     share = _published.root(devices) if request.traits.on_grid else devices
     own, total = (size / share, size) if request.scaling == STRONG else (size, size * share)
     value = devices * between(known.values, own, request.benchmark)
-    found = Prediction(_name(request.benchmark), {}, value, known.unit, None, "-", "Meyer 2024, Fig. 4.15")
+    name, axes = models.traits(request.benchmark).headline or (_name(request.benchmark), {})
+    found = Prediction(name, axes, value, known.unit, None, "-", "Meyer 2024, Fig. 4.15")
     return Point(devices, {}, {SIZE: round(total), OWN: round(own)}, found, [found])
 
 
