@@ -68,6 +68,24 @@ def test_weak_scaling_keeps_the_size_of_a_device(predict):
     assert "4 devices 3377 GFLOP/s (+1.5 %), 16 devices 1.333e+04 GFLOP/s (+2.8 %)" in done.stdout
 
 
+def test_times_of_parts_are_not_added(predict):
+    """PTRANS was measured in seconds: many devices take as long as one with its part."""
+    words = [
+        "ptrans",
+        "--from",
+        ROWS,
+        "--system",
+        "noctua1",
+        "--transport",
+        "channels",
+        "--devices",
+        "1,4,16",
+    ]
+    done = predict(*words)
+    assert len({value for value in values_of(done).values()}) == 1
+    assert "4 devices 0.2339 s (-0.2 %)" in done.stdout
+
+
 def test_between_measured_sizes_along_a_line_of_both_logarithms():
     assert extrapolate.between({100.0: 10.0, 400.0: 40.0}, 200.0, "hpl") == pytest.approx(20)
     assert extrapolate.between({100.0: 10.0}, 100.0, "hpl") == 10
@@ -125,6 +143,12 @@ REFUSED = (
 def test_rows_that_do_not_say_enough_are_refused(predict, one_error_line, words, cause, remedy):
     line = one_error_line(predict("hpl", "--from", ROWS, *words), 2)
     assert cause in line and remedy in line.partition("; ")[2], line
+
+
+@pytest.mark.parametrize("name, cause", [("stream", "which metric"), ("b_eff", "no row is of")])
+def test_rows_without_one_metric_or_a_size_are_refused(predict, one_error_line, name, cause):
+    line = one_error_line(predict(name, "--from", ROWS, "--system", "noctua1", "--transport", "none"), 2)
+    assert cause in line, line
 
 
 def test_result_files_that_are_no_measured_runs_of_one_device_are_refused(predict, one_error_line, tmp_path):
