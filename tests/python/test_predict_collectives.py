@@ -206,6 +206,23 @@ def written(key, value):
     return f"{value!r} {units[dimension]}" if dimension in units else repr(value)
 
 
+def test_sensitivity_names_what_moves_it_most(predict):
+    words = [
+        "allreduce",
+        "--system",
+        "noctua2",
+        "--board",
+        "u280_hbm",
+        "--transport",
+        "accl-udp",
+        "--devices",
+        "8",
+    ]
+    done = predict(*words, "--set", "issuer=logic", "--set", "size=4MiB", "--sensitivity")
+    line = next(line for line in done.stdout.splitlines() if line.startswith("sensitivity"))
+    assert line.index("network.links.line_rate -") < line.index("network.copy_bandwidth -")
+
+
 def test_what_does_not_limit_is_named(predict):
     words = [
         "barrier",
@@ -242,7 +259,7 @@ REFUSED = (
     ),
     (["barrier", "--system", "noctua1", "--set", "size=8"], "moves no elements", "leave out size"),
     (["allreduce", "--system", "noctua1", "--sweep", "issuer=1:2"], "not of all_reduce", "sweep over size"),
-    (["allreduce", "--system", "noctua1", "--sensitivity"], "no --scaling", "use --devices"),
+    (["allreduce", "--system", "noctua1", "--reach", "1 us"], "no --scaling", "use --devices"),
     (
         ["allreduce", "--system", "noctua1", "--devices", "4", "--set", "board.memory.banks=3"],
         "reads no board.memory.banks",
