@@ -20,7 +20,13 @@ WHAT = {
     "bitstreams": "bitstreams of one board: parameters, clock, resources and what only runs tell",
 }
 TITLES = {"devices": "[[devices]] of a system", "bitstream": "[bitstreams.NAME]"}
-WORDS = {"class": keys.CLASSES, "kind": keys.KINDS, "transport": TRANSPORTS}
+WORDS = {
+    "class": keys.CLASSES,
+    "kind": keys.KINDS,
+    "transport": TRANSPORTS,
+    "memory.kind": keys.MEMORY_KINDS,
+    "memory.placement": keys.PLACEMENTS,
+}
 BEGIN, END = "<!-- keys: begin -->", "<!-- keys: end -->"
 TEXT = {"type": "string", "pattern": "\\S"}
 POINTS = {
@@ -69,21 +75,27 @@ def table(kind: str, more: Mapping[str, dict]) -> dict:
         allowed = {"enum": list(WORDS[name])} if name in WORDS else TEXT
         if name in keys.PATTERNS:
             allowed = {"type": "string", "pattern": keys.PATTERNS[name]}
-        properties[name] = {"description": meaning, **allowed}
+        place, single = _place(properties, name)
+        place[single] = {"description": meaning, **allowed}
         required += [name] if needed else []
     properties |= more
     for name, key in keys.VALUES.get(kind, {}).items():
-        group, _, single = name.rpartition(".")
-        place = properties
-        if group:
-            empty = {"type": "object", "properties": {"source": TEXT}, "additionalProperties": False}
-            place = properties.setdefault(group, empty)["properties"]
+        place, single = _place(properties, name)
         place[single] = {"description": key.meaning, "$ref": f"#/$defs/{key.dimension}"}
     whole = {"type": "object", "properties": properties, "additionalProperties": False}
     if kind in ("system", "bitstreams"):
         required.append({"system": "devices", "bitstreams": "bitstreams"}[kind])
     inherits = "like" in keys.TEXTS[kind]
     return whole if inherits else {**whole, "required": [*required, *_needed(kind)]}
+
+
+def _place(properties: dict[str, dict], name: str) -> tuple[dict, str]:
+    """Where a key stands, GROUP.NAME in a table of the group, and its name there."""
+    group, _, single = name.rpartition(".")
+    if not group:
+        return properties, single
+    empty = {"type": "object", "properties": {"source": TEXT}, "additionalProperties": False}
+    return properties.setdefault(group, empty)["properties"], single
 
 
 def _needed(kind: str) -> list[str]:
@@ -201,7 +213,20 @@ def exported_devices() -> dict:
         "class": described("kind of device", {"enum": list(keys.CLASSES)}),
         "values": exported_values("what the models take of it", export.DEVICE_VALUES, capacity),
         "random_updates": described("rate by size", {"type": "array", "items": closed(updates)}),
+        "memory": described("of an FPGA's board: where its buffers may lie", exported_memory()),
     }
+
+
+def exported_memory() -> dict:
+    """Banks and what they hold stand among the values."""
+    texts = keys.TEXTS["board"]
+    first = {"type": "integer", "minimum": 0}
+    parts = {
+        "kind": described(texts["memory.kind"][1], {"enum": list(keys.MEMORY_KINDS)}),
+        "placement": described(texts["memory.placement"][1], {"enum": list(keys.PLACEMENTS)}),
+        "index_offset": described(keys.BOARD["memory.index_offset"].meaning, first),
+    }
+    return closed(parts, *parts)
 
 
 def exported_networks() -> dict:
@@ -237,7 +262,15 @@ def exported_bitstreams() -> dict:
         "parameters": described("as in kernel.toml", {"type": "object", "additionalProperties": plain}),
         "values": exported_values("what the models take of it", export.BITSTREAM_VALUES, {}),
         "curves": described(CURVES, {"type": "object", "additionalProperties": times}),
+        "tools": described(keys.TEXTS["bitstream"]["tools"][1], TEXT),
+        "shell": described(keys.TEXTS["bitstream"]["shell"][1], TEXT),
+        "resources": described("that the design takes of the chip", exported_resources()),
     }
+
+
+def exported_resources() -> dict:
+    parts = {name: described(key.meaning, PLAIN[keys.COUNT]) for name, key in keys.RESOURCES.items()}
+    return closed(parts, *parts)
 
 
 def exported_schema() -> dict:
@@ -257,10 +290,18 @@ def exported_schema() -> dict:
         "profile": described("which values count", {"enum": list(PROFILES)}),
     }
     for name, meaning, one in (
-        ("devices", "kinds of devices; the first counts where nobody chooses", closed(exported_devices())),
+        (
+            "devices",
+            "kinds of devices; the first counts where nobody chooses",
+            closed(exported_devices(), "memory"),
+        ),
         ("networks", "how devices exchange", closed(exported_networks(), "topology")),
         ("topology", "of each kind of device: how many, and their networks", closed(topology)),
-        ("bitstreams", "of all devices", closed(exported_bitstreams(), "ranks")),
+        (
+            "bitstreams",
+            "of all devices",
+            closed(exported_bitstreams(), "ranks", "tools", "shell", "resources"),
+        ),
     ):
         least = {"minItems": 1} if name in ("devices", "topology") else {}
         parts[name] = described(meaning, {"type": "array", **least, "items": one})

@@ -3,8 +3,11 @@
 // `batch` transforms of 2^LOG_SIZE points, forward or inverse (neither scaled), run one behind the other
 // through one pipeline: all radix-4 stages and, for an odd LOG_SIZE, one radix-2 stage, unrolled. Eight
 // points a cycle are fetched from global memory in order, enter the pipeline with stride n/8, leave it n/8 -
-// 1 cycles later, and are stored in order n/8 cycles after that. A CPU reads and writes in the pipeline's
-// order itself.
+// 1 cycles later, and are stored in order. A CPU reads and writes in the pipeline's order itself.
+//
+// Every cycle reads and writes global memory, the first and the last ones too, so that nothing stands in the
+// way of bursts: `in` has FFT_MARGIN transforms behind the batch, of which nothing comes out, and `out` as
+// many before the results, where nothing is of use.
 #include "fft/reorder.h"
 
 // A CPU offers little local memory: the tables, as the window, take up to 2^LOG_SIZE points on the stack.
@@ -43,44 +46,48 @@
   if (LOG_SIZE - 2 * stage > 3) lanes = fft_commute(lanes, window, LOG_SIZE - 2 * stage, clock);
 
 // The cycle in which the first points leave the pipeline and that in which they are stored.
+#define FFT_MARGIN (FFT_SIDES + 1)
 #if defined(FM_CPU)
 #define FFT_EXIT (FFT_STEPS - 1)
 #define FFT_STORE FFT_EXIT
 #else
-#define FFT_EXIT (2 * FFT_STEPS - 1)
-#define FFT_STORE (3 * FFT_STEPS - 1)
+#define FFT_EXIT ((FFT_SIDES / 2 + 1) * FFT_STEPS - 1)
+#define FFT_STORE (FFT_MARGIN * FFT_STEPS - 1)
 #endif
 
 FM_SINGLE_WORK_ITEM
-__kernel void FM_REPLICATED(fft)(__global const fft_complex* restrict in, __global fft_complex* restrict out,
-                                 const uint batch, const uint inverse) {
+__kernel void FM_REPLICATED(fft)(FM_GLOBAL(fft, in) const fft_complex* restrict in,
+                                 FM_GLOBAL(fft, out) fft_complex* restrict out,
+                                 FM_GLOBAL(fft, twiddles) const fft_four* restrict twiddles, const uint batch,
+                                 const uint inverse) {
   FFT_EACH_STAGE(FFT_DECLARE_TABLE)
 #if !defined(FM_CPU)
-  __local fft_row fetched[2 * FFT_STEPS];
-  __local fft_row finished[2 * FFT_STEPS];
+  FFT_ROWS(fetched);
+  FFT_ROWS(finished);
 #endif
-  fft_eight window[FFT_WINDOW];
+  fft_eight window[FFT_WINDOW] FM_PARTITION(1);
   if (batch == 0) return;
 
+  FM_PIPELINE
   for (uint m = 0; m < FFT_STEPS; ++m) {
-    const fft_twiddle twiddle = fft_make_twiddle(m);
+    const fft_twiddle twiddle = fft_load_twiddle(twiddles + 3 * m);
     FFT_EACH_STAGE(FFT_FILL_TABLE)
   }
 
   const ulong steps = (ulong)batch * FFT_STEPS;
+  FM_SAFE_DISTANCE(fetched, FFT_DISTANCE)
+  FM_SAFE_DISTANCE(finished, FFT_DISTANCE)
   FM_PIPELINE
   for (ulong cycle = 0; cycle < steps + FFT_STORE; ++cycle) {
     const uint clock = (uint)cycle;
     const ulong left = cycle - FFT_EXIT;
-    fft_complex v[8] = {(fft_complex)0};
+    fft_complex v[8] FM_REGISTERS = {(fft_complex)0};
 #if defined(FM_CPU)
     if (cycle < steps) fft_load_column(in + cycle / FFT_STEPS * (8 * FFT_STEPS), clock % FFT_STEPS, v);
 #else
-    if (cycle < steps) {
-      fft_load_row(in + 8 * cycle, v);
-      fft_put_row(fetched, clock % (2 * FFT_STEPS), v);
-    }
-    fft_get_column(fetched, (clock / FFT_STEPS + 1) % 2, clock % FFT_STEPS, v);
+    fft_load_row(in + 8 * cycle, v);
+    fft_put_row(fetched, clock % (FFT_SIDES * FFT_STEPS), v);
+    fft_get_column(fetched, (clock / FFT_STEPS + FFT_SIDES / 2) % FFT_SIDES, clock % FFT_STEPS, v);
 #endif
     fft_lanes lanes = fft_split(v, inverse);
     fft_move_window(window);
@@ -88,14 +95,12 @@ __kernel void FM_REPLICATED(fft)(__global const fft_complex* restrict in, __glob
     fft_join(fft_finish(lanes), v, inverse);
     const uint column = fft_reverse((uint)left % FFT_STEPS);
 #if defined(FM_CPU)
-    if (cycle >= FFT_EXIT) fft_store_column(v, out + left / FFT_STEPS * (8 * FFT_STEPS), column);
+    __global fft_complex* const results = out + FFT_MARGIN * (8 * FFT_STEPS);
+    if (cycle >= FFT_EXIT) fft_store_column(v, results + left / FFT_STEPS * (8 * FFT_STEPS), column);
 #else
-    fft_put_column(finished, (uint)(left / FFT_STEPS) % 2, column, v);
-    if (cycle >= FFT_STORE) {
-      const ulong row = cycle - FFT_STORE;
-      fft_get_row(finished, (uint)(row % (2 * FFT_STEPS)), v);
-      fft_store_row(v, out + 8 * row);
-    }
+    fft_put_column(finished, (uint)(left / FFT_STEPS) % FFT_SIDES, column, v);
+    fft_get_row(finished, (uint)(cycle - FFT_STORE) % (FFT_SIDES * FFT_STEPS), v);
+    fft_store_row(v, out + 8 * (cycle + 1));
 #endif
   }
 }

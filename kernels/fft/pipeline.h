@@ -22,18 +22,13 @@ typedef struct {
   fft_two even_re, even_im;
 } fft_twiddle;
 
-// The factors of position `m` of a transform's first stage; bit 0 of the lane adds an eighth of the points.
-static inline fft_twiddle fft_make_twiddle(const uint m) {
-  const uint points = 1u << LOG_SIZE;
-  const uint next = m + points / 8;
-  const DATA_TYPE step = (DATA_TYPE)2 / (DATA_TYPE)points;
-  const fft_four odd = step * (fft_four)(m, next, 3 * m, 3 * next);
-  const fft_two even = step * (fft_two)(2 * m, 2 * next);
+// Those of one position of a transform's first stage, as the host computes them (tables.hpp).
+static inline fft_twiddle fft_load_twiddle(__global const fft_four* factors) {
   fft_twiddle twiddle;
-  twiddle.odd_re = cospi(odd);
-  twiddle.odd_im = -sinpi(odd);
-  twiddle.even_re = cospi(even);
-  twiddle.even_im = -sinpi(even);
+  twiddle.odd_re = factors[0];
+  twiddle.odd_im = factors[1];
+  twiddle.even_re = factors[2].lo;
+  twiddle.even_im = factors[2].hi;
   return twiddle;
 }
 

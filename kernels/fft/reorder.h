@@ -59,10 +59,21 @@ static inline void fft_join(const fft_lanes lanes, fft_complex* v, const uint in
   v[7] = (fft_complex)(x.s7, y.s7);
 }
 
-// A buffer of two transforms in eight banks, which gives and takes eight points a cycle, neighbours (a row)
-// or with stride n/8 (a column), without two of them meeting in one bank: the bank of a point is the
-// exclusive or of its index's octal digits, in which any three neighbouring bits tell all banks apart.
+// A buffer of FFT_SIDES transforms in eight banks, which gives and takes eight points a cycle, neighbours (a
+// row) or with stride n/8 (a column), without two of them meeting in one bank: the bank of a point is the
+// exclusive or of its index's octal digits, in which any three neighbouring bits tell all banks apart. It
+// gives a transform half of them behind the one that it takes; a point's bank was written FFT_DISTANCE cycles
+// before or more. Small transforms, which would leave too few, have four sides.
 typedef fft_complex fft_row[8];
+#if LOG_SIZE < 10
+#define FFT_SIDES 4
+#define FFT_DISTANCE (FFT_STEPS + 1)
+#else
+#define FFT_SIDES 2
+#define FFT_DISTANCE 7
+#endif
+#define FFT_ROWS(name) \
+  __local fft_complex name[FFT_SIDES * FFT_STEPS][8] FM_BANKS(8, 2 * FFT_ELEMENT_BYTES) FM_PARTITION(2)
 
 static inline uint fft_fold(const uint index) {
   return (index ^ index >> 3 ^ index >> 6 ^ index >> 9 ^ index >> 12 ^ index >> 15) & 7;
@@ -83,7 +94,7 @@ static inline void fft_put_row(__local fft_row* rows, const uint row, const fft_
 
 static inline void fft_get_row(__local const fft_row* rows, const uint row, fft_complex* v) {
   const uint fold = fft_fold(8 * (row % FFT_STEPS));
-  fft_complex word[8];
+  fft_complex word[8] FM_REGISTERS;
   FM_UNROLL(8)
   for (uint bank = 0; bank < 8; ++bank) word[bank] = rows[row][bank];
   FM_UNROLL(8)
@@ -103,7 +114,7 @@ static inline void fft_put_column(__local fft_row* rows, const uint side, const 
 static inline void fft_get_column(__local const fft_row* rows, const uint side, const uint column,
                                   fft_complex* v) {
   const uint fold = fft_fold(column);
-  fft_complex word[8];
+  fft_complex word[8] FM_REGISTERS;
   FM_UNROLL(8)
   for (uint bank = 0; bank < 8; ++bank) {
     const uint k = fft_lane(bank ^ fold);

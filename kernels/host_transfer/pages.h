@@ -1,23 +1,23 @@
-// Kernels that look at one word of each page of a buffer: enough to make a runtime see that the buffer has
-// changed, and to tell whether a copy has arrived, without the cost of touching all of it.
+// Kernels that look at the first bytes of each page of a buffer, its mark: enough to make a runtime see that the
+// buffer has changed, and to tell whether a copy has arrived, without the cost of touching all of it. A mark has
+// four bytes, or as many as the buffer: page `page` has the lowest bytes of value + page, the lowest one first.
 #ifndef FABRICMARK_HOST_TRANSFER_PAGES_H
 #define FABRICMARK_HOST_TRANSFER_PAGES_H
 
-#define WORDS_PER_PAGE 1024
+#define PAGE_BYTES 4096
 
-FM_SINGLE_WORK_ITEM
-__kernel void touch(__global uint* restrict words, const uint pages, const uint value) {
-  FM_PIPELINE
-  for (uint page = 0; page < pages; ++page) words[(size_t)page * WORDS_PER_PAGE] = value + page;
+void put_mark(__global uchar* memory, const uint page, const uint mark_bytes, const uint value) {
+  for (uint i = 0; i < mark_bytes; ++i) {
+    memory[(size_t)page * PAGE_BYTES + i] = (uchar)((value + page) >> (8 * i));
+  }
 }
 
-FM_SINGLE_WORK_ITEM
-__kernel void count_wrong(__global const uint* restrict words, const uint pages, const uint value,
-                          __global uint* restrict wrong) {
-  uint count = 0;
-  FM_PIPELINE
-  for (uint page = 0; page < pages; ++page) count += words[(size_t)page * WORDS_PER_PAGE] != value + page;
-  wrong[0] = count;
+uint is_wrong(__global const uchar* memory, const uint page, const uint mark_bytes, const uint value) {
+  uint wrong = 0;
+  for (uint i = 0; i < mark_bytes; ++i) {
+    wrong |= memory[(size_t)page * PAGE_BYTES + i] != (uchar)((value + page) >> (8 * i));
+  }
+  return wrong;
 }
 
 #endif

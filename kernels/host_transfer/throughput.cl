@@ -2,6 +2,18 @@
 #include "common/dialect.h"
 #include "host_transfer/pages.h"
 
+__kernel void touch(__global uchar* restrict memory, const uint pages, const uint mark_bytes,
+                    const uint value) {
+  const uint page = (uint)get_global_id(0);
+  if (page < pages) put_mark(memory, page, mark_bytes, value);
+}
+
+__kernel void count_wrong(__global const uchar* restrict memory, const uint pages, const uint mark_bytes,
+                          const uint value, __global uint* restrict wrong) {
+  const uint page = (uint)get_global_id(0);
+  if (page < pages && is_wrong(memory, page, mark_bytes, value) != 0) atomic_inc(wrong);
+}
+
 __kernel void increment(__global uint* restrict words, const uint count) {
   const size_t i = get_global_id(0);
   if (i < count) words[i] += 1;

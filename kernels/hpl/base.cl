@@ -9,8 +9,7 @@
 //   inner  A_ij -= A_ik A_kj for the others, from the panels.
 //
 // Two levels of blocks: those of BLOCK_SIZE are held in local memory, divided into register blocks. `inner`
-// multiplies register blocks fully unrolled in three dimensions, the others in two. What lu hands to left and
-// top are U_kk and L_kk with their register blocks on the diagonal inverted, so that these only multiply.
+// multiplies register blocks fully unrolled in three dimensions, the others update them in two.
 #include "common/dialect.h"
 #include "hpl/types.h"
 
@@ -21,23 +20,25 @@
 
 #if FM_REPLICA == 0  // of these there is one each
 FM_SINGLE_WORK_ITEM
-__kernel void lu(__global TILE_VALUE* restrict a, __global TILE_VALUE* restrict lower,
-                 __global TILE_VALUE* restrict upper, const uint row, const uint column, const uint columns) {
+__kernel void lu(FM_GLOBAL(lu, a) TILE_VALUE* restrict a, FM_GLOBAL(lu, lower) TILE_VALUE* restrict lower,
+                 FM_GLOBAL(lu, upper) TILE_VALUE* restrict upper, const uint row, const uint column,
+                 const uint columns) {
   REGISTER_BLOCKS(block);
-  TILE_VALUE lower_inverse[BLOCKS][REGISTER_SIZE][REGISTER_SIZE] __attribute__((aligned(64)));
-  TILE_VALUE upper_inverse[BLOCKS][REGISTER_SIZE][REGISTER_SIZE] __attribute__((aligned(64)));
+  DIAGONAL(diagonal);
   __global TILE_VALUE* start = a + (size_t)row * columns + column;
   load_block(block, start, columns);
-  factorize_block(block, lower_inverse, upper_inverse);
+  factorize_block(block, diagonal);
   store_block(block, start, columns);
+  FM_COALESCE(2)
   for (uint r = 0; r < BLOCK_SIZE; ++r) {
     FM_PIPELINE
-    for (uint c = 0; c < BLOCK_SIZE; ++c) {
-      const uint i = r / REGISTER_SIZE;
-      const uint j = c / REGISTER_SIZE;
-      const TILE_VALUE value = block[i][j][r % REGISTER_SIZE][c % REGISTER_SIZE];
-      lower[r * BLOCK_SIZE + c] = i == j ? lower_inverse[i][r % REGISTER_SIZE][c % REGISTER_SIZE] : value;
-      upper[r * BLOCK_SIZE + c] = i == j ? upper_inverse[i][r % REGISTER_SIZE][c % REGISTER_SIZE] : value;
+    for (uint j = 0; j < BLOCKS; ++j) {
+      FM_UNROLL_FULLY
+      for (uint x = 0; x < REGISTER_SIZE; ++x) {
+        const uint place = r * BLOCK_SIZE + j * REGISTER_SIZE + x;
+        lower[place] = lower_factor(block, diagonal, r, j, x);
+        upper[place] = upper_factor(block, diagonal, r, j, x);
+      }
     }
   }
 }
@@ -45,11 +46,13 @@ __kernel void lu(__global TILE_VALUE* restrict a, __global TILE_VALUE* restrict 
 // `blocks` blocks below each other. The panels hold their blocks one behind the other, `panel_start` blocks
 // are before them.
 FM_SINGLE_WORK_ITEM
-__kernel void left(__global TILE_VALUE* restrict a, __global const TILE_VALUE* restrict upper,
-                   __global TILE_VALUE* restrict panel, const uint panel_start, const uint row,
+__kernel void left(FM_GLOBAL(left, a) TILE_VALUE* restrict a,
+                   FM_GLOBAL(left, upper) const TILE_VALUE* restrict upper,
+                   FM_GLOBAL(left, panel) TILE_VALUE* restrict panel, const uint panel_start, const uint row,
                    const uint column, const uint columns, const uint blocks) {
   REGISTER_BLOCKS(factor);
   load_block(factor, upper, BLOCK_SIZE);
+  FM_SERIAL
   for (uint step = 0; step < blocks; ++step) {
     REGISTER_BLOCKS(block);
     __global TILE_VALUE* start = a + (row + (size_t)step * BLOCK_SIZE) * columns + column;
@@ -62,11 +65,13 @@ __kernel void left(__global TILE_VALUE* restrict a, __global const TILE_VALUE* r
 
 // `blocks` blocks beside each other.
 FM_SINGLE_WORK_ITEM
-__kernel void top(__global TILE_VALUE* restrict a, __global const TILE_VALUE* restrict lower,
-                  __global TILE_VALUE* restrict panel, const uint panel_start, const uint row,
+__kernel void top(FM_GLOBAL(top, a) TILE_VALUE* restrict a,
+                  FM_GLOBAL(top, lower) const TILE_VALUE* restrict lower,
+                  FM_GLOBAL(top, panel) TILE_VALUE* restrict panel, const uint panel_start, const uint row,
                   const uint column, const uint columns, const uint blocks) {
   REGISTER_BLOCKS(factor);
   load_block(factor, lower, BLOCK_SIZE);
+  FM_SERIAL
   for (uint step = 0; step < blocks; ++step) {
     REGISTER_BLOCKS(block);
     __global TILE_VALUE* start = a + (size_t)row * columns + column + (size_t)step * BLOCK_SIZE;
@@ -81,12 +86,14 @@ __kernel void top(__global TILE_VALUE* restrict a, __global const TILE_VALUE* re
 // `count` blocks from number `first` on, counted row by row in the rectangle from block (row_begin,
 // column_begin) with `width` blocks in a row; block (0, 0) is where the panels begin.
 FM_SINGLE_WORK_ITEM
-__kernel void FM_REPLICATED(inner)(__global TILE_VALUE* restrict a,
-                                   __global const TILE_VALUE* restrict left_panel,
-                                   __global const TILE_VALUE* restrict top_panel, const uint left_start,
-                                   const uint top_start, const uint row, const uint column,
-                                   const uint columns, const uint row_begin, const uint column_begin,
-                                   const uint width, const uint first, const uint count) {
+__kernel void FM_REPLICATED(inner)(FM_GLOBAL(inner, a) TILE_VALUE* restrict a,
+                                   FM_GLOBAL(inner, left_panel) const TILE_VALUE* restrict left_panel,
+                                   FM_GLOBAL(inner, top_panel) const TILE_VALUE* restrict top_panel,
+                                   const uint left_start, const uint top_start, const uint row,
+                                   const uint column, const uint columns, const uint row_begin,
+                                   const uint column_begin, const uint width, const uint first,
+                                   const uint count) {
+  FM_SERIAL
   for (uint number = first; number < first + count; ++number) {
     const size_t i = row_begin + number / width;
     const size_t j = column_begin + number % width;

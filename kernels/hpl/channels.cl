@@ -60,26 +60,23 @@ FM_CHANNEL(word, blocks_of_top, 512);
 #define BLOCK_WORDS (BLOCK_SIZE * BLOCKS)  // of a block, row by row
 
 FM_SINGLE_WORK_ITEM
-__kernel void lu(__global TILE_VALUE* restrict a, const uint row, const uint column, const uint columns,
-                 const uint is_sent) {
+__kernel void lu(FM_GLOBAL(lu, a) TILE_VALUE* restrict a, const uint row, const uint column,
+                 const uint columns, const uint is_sent) {
   REGISTER_BLOCKS(block);
-  TILE_VALUE lower_inverse[BLOCKS][REGISTER_SIZE][REGISTER_SIZE] __attribute__((aligned(64)));
-  TILE_VALUE upper_inverse[BLOCKS][REGISTER_SIZE][REGISTER_SIZE] __attribute__((aligned(64)));
+  DIAGONAL(diagonal);
   __global TILE_VALUE* start = a + (size_t)row * columns + column;
   load_block(block, start, columns);
-  factorize_block(block, lower_inverse, upper_inverse);
+  factorize_block(block, diagonal);
   store_block(block, start, columns);
   for (uint number = 0; number < BLOCK_WORDS * is_sent; ++number) {
     const uint r = number / BLOCKS;
-    const uint i = r / REGISTER_SIZE;
     const uint j = number % BLOCKS;
     word lower;
     word upper;
     FM_UNROLL_FULLY
     for (uint x = 0; x < REGISTER_SIZE; ++x) {
-      const TILE_VALUE value = block[i][j][r % REGISTER_SIZE][x];
-      lower.elements[x] = i == j ? lower_inverse[i][r % REGISTER_SIZE][x] : value;
-      upper.elements[x] = i == j ? upper_inverse[i][r % REGISTER_SIZE][x] : value;
+      lower.elements[x] = lower_factor(block, diagonal, r, j, x);
+      upper.elements[x] = upper_factor(block, diagonal, r, j, x);
     }
     write_channel_intel(lower_of_lu, lower);
     write_channel_intel(upper_of_lu, upper);
@@ -124,10 +121,11 @@ static inline word load_word(TILE_VALUE row[REGISTER_SIZE]) {
 
 // `blocks` blocks below each other.
 FM_SINGLE_WORK_ITEM
-__kernel void left(__global TILE_VALUE* restrict a, const uint row, const uint column, const uint columns,
-                   const uint blocks) {
+__kernel void left(FM_GLOBAL(left, a) TILE_VALUE* restrict a, const uint row, const uint column,
+                   const uint columns, const uint blocks) {
   REGISTER_BLOCKS(factor);
   for (uint i = 0; i < BLOCK_WORDS; ++i) store_word(ROW_OF(factor, i), read_channel_intel(upper_to_left));
+  FM_SERIAL
   for (uint step = 0; step < blocks; ++step) {
     REGISTER_BLOCKS(block);
     __global TILE_VALUE* start = a + (row + (size_t)step * BLOCK_SIZE) * columns + column;
@@ -140,10 +138,11 @@ __kernel void left(__global TILE_VALUE* restrict a, const uint row, const uint c
 
 // `blocks` blocks beside each other.
 FM_SINGLE_WORK_ITEM
-__kernel void top(__global TILE_VALUE* restrict a, const uint row, const uint column, const uint columns,
-                  const uint blocks) {
+__kernel void top(FM_GLOBAL(top, a) TILE_VALUE* restrict a, const uint row, const uint column,
+                  const uint columns, const uint blocks) {
   REGISTER_BLOCKS(factor);
   for (uint i = 0; i < BLOCK_WORDS; ++i) store_word(ROW_OF(factor, i), read_channel_intel(lower_to_top));
+  FM_SERIAL
   for (uint step = 0; step < blocks; ++step) {
     REGISTER_BLOCKS(block);
     __global TILE_VALUE* start = a + (size_t)row * columns + column + (size_t)step * BLOCK_SIZE;
@@ -156,8 +155,8 @@ __kernel void top(__global TILE_VALUE* restrict a, const uint row, const uint co
 
 // The panels hold their blocks one behind the other.
 FM_SINGLE_WORK_ITEM
-__kernel void network_left(__global TILE_VALUE* restrict panel, const uint blocks, const uint source,
-                           const uint sends) {
+__kernel void network_left(FM_GLOBAL(network_left, panel) TILE_VALUE* restrict panel, const uint blocks,
+                           const uint source, const uint sends) {
   FM_PIPELINE
   for (size_t i = 0; i < (size_t)blocks * BLOCK_WORDS; ++i) {
     word data;
@@ -172,8 +171,8 @@ __kernel void network_left(__global TILE_VALUE* restrict panel, const uint block
 }
 
 FM_SINGLE_WORK_ITEM
-__kernel void network_top(__global TILE_VALUE* restrict panel, const uint blocks, const uint source,
-                          const uint sends) {
+__kernel void network_top(FM_GLOBAL(network_top, panel) TILE_VALUE* restrict panel, const uint blocks,
+                          const uint source, const uint sends) {
   FM_PIPELINE
   for (size_t i = 0; i < (size_t)blocks * BLOCK_WORDS; ++i) {
     word data;
@@ -191,11 +190,13 @@ __kernel void network_top(__global TILE_VALUE* restrict panel, const uint blocks
 // `count` blocks from number `first` on, counted row by row in a rectangle with `width` blocks in a row,
 // whose first one is at `row` and `column`; its blocks of the panels begin at left_start and top_start.
 FM_SINGLE_WORK_ITEM
-__kernel void FM_REPLICATED(inner)(__global TILE_VALUE* restrict a,
-                                   __global const TILE_VALUE* restrict left_panel,
-                                   __global const TILE_VALUE* restrict top_panel, const uint left_start,
-                                   const uint top_start, const uint row, const uint column,
-                                   const uint columns, const uint width, const uint first, const uint count) {
+__kernel void FM_REPLICATED(inner)(FM_GLOBAL(inner, a) TILE_VALUE* restrict a,
+                                   FM_GLOBAL(inner, left_panel) const TILE_VALUE* restrict left_panel,
+                                   FM_GLOBAL(inner, top_panel) const TILE_VALUE* restrict top_panel,
+                                   const uint left_start, const uint top_start, const uint row,
+                                   const uint column, const uint columns, const uint width, const uint first,
+                                   const uint count) {
+  FM_SERIAL
   for (uint number = first; number < first + count; ++number) {
     const size_t i = number / width;
     const size_t j = number % width;

@@ -18,7 +18,7 @@ __kernel void FM_REPLICATED(transpose)(FM_GLOBAL(transpose, a) const DATA_TYPE* 
   FM_SERIAL
   for (uint task = first; task < first + count; ++task) {
     DATA_TYPE block[BLOCK_SIZE][CHUNKS][CHANNEL_WIDTH] LANES_OF(3) __attribute__((aligned(64)));
-    DATA_TYPE sum[BLOCK_SIZE][CHUNKS][CHANNEL_WIDTH] LANES_OF(3) __attribute__((aligned(64)));
+    DATA_TYPE sum[BLOCK_SIZE][BLOCK_SIZE] LANES_IN(2) __attribute__((aligned(64)));
     const size_t from = tasks[2 * task] * BLOCK_ELEMENTS;
     const size_t to = tasks[2 * task + 1] * BLOCK_ELEMENTS;
     FM_COALESCE(2)
@@ -51,18 +51,19 @@ __kernel void FM_REPLICATED(transpose)(FM_GLOBAL(transpose, a) const DATA_TYPE* 
           lanes[lane] = block[chunk * CHANNEL_WIDTH + ELEMENT(lane, row)][row / CHANNEL_WIDTH][lane];
 #endif
         FM_UNROLL_FULLY
-        for (uint k = 0; k < CHANNEL_WIDTH; ++k)
-          sum[row][chunk][k] = lanes[LANE(k, row)] + b[to + row * BLOCK_SIZE + chunk * CHANNEL_WIDTH + k];
+        for (uint k = 0; k < CHANNEL_WIDTH; ++k) {
+          const uint column = chunk * CHANNEL_WIDTH + k;
+          sum[row][column] = lanes[LANE(k, row)] + b[to + row * BLOCK_SIZE + column];
+        }
       }
     }
     FM_NO_FUSION
     FM_COALESCE(2)
     for (uint row = 0; row < BLOCK_SIZE; ++row) {
       FM_PIPELINE
-      for (uint chunk = 0; chunk < CHUNKS; ++chunk) {
+      for (uint column = 0; column < BLOCK_SIZE; column += CHANNEL_WIDTH) {
         FM_UNROLL_FULLY
-        for (uint k = 0; k < CHANNEL_WIDTH; ++k)
-          c[to + row * BLOCK_SIZE + chunk * CHANNEL_WIDTH + k] = sum[row][chunk][k];
+        for (uint k = 0; k < CHANNEL_WIDTH; ++k) c[to + row * BLOCK_SIZE + column + k] = sum[row][column + k];
       }
     }
   }

@@ -17,67 +17,81 @@
 #define REGISTER_LENGTH ((RNGS - 1) * RNG_DISTANCE + 1)
 
 #if FM_REPLICA == 0
+// Which of 2^log_table items a kernel has: those whose number has these bits where `mask` has ones.
 typedef struct {
-  ulong number[RNGS];            // the next of each generator
-  ulong left[RNGS];              // how many it has still to give
-  ulong place[REGISTER_LENGTH];  // 0, which is no number of the sequence: free
-  long unfinished;               // numbers that are neither dropped nor out of the register
-} Generators;
+  ulong mask;
+  ulong bits;
+} Part;
 
-// One cycle; returns the update that leaves the register, or 0.
-static inline ulong cycle(Generators* const state, const uint log_part, const uint log_table,
-                          const ulong part) {
+static inline Part make_part(const uint log_part, const uint log_table, const ulong part) {
+  const Part found = {(1UL << log_table) - (1UL << log_part), part << log_part};
+  return found;
+}
+
+// One cycle of the generators; returns the update that leaves the register, or 0. `number`: the next of each;
+// `left`: how many it has still to give; `place`: the register, where 0, which is no number of the sequence,
+// is free; `unfinished`: numbers that are neither dropped nor out of the register.
+static inline ulong cycle(ulong number[RNGS], ulong left[RNGS], ulong place[REGISTER_LENGTH],
+                          long* const unfinished, const Part part) {
   uint finished = 0;
   FM_UNROLL_FULLY
   for (uint r = 0; r < RNGS; ++r) {
-    const bool is_wanted = is_own(state->number[r], log_part, log_table, part);
-    const bool is_free = state->place[r * RNG_DISTANCE] == 0;
-    if (state->left[r] == 0 || (is_wanted && !is_free)) continue;
-    if (is_wanted) state->place[r * RNG_DISTANCE] = state->number[r];
+    const bool is_wanted = (number[r] & part.mask) == part.bits;
+    const bool is_free = place[r * RNG_DISTANCE] == 0;
+    if (left[r] == 0 || (is_wanted && !is_free)) continue;
+    if (is_wanted) place[r * RNG_DISTANCE] = number[r];
     finished += is_wanted ? 0 : 1;
-    state->number[r] = next_number(state->number[r]);
-    --state->left[r];
+    number[r] = next_number(number[r]);
+    --left[r];
   }
-  const ulong update = state->place[0];
+  const ulong update = place[0];
   FM_UNROLL_FULLY
-  for (uint i = 0; i + 1 < REGISTER_LENGTH; ++i) state->place[i] = state->place[i + 1];
-  state->place[REGISTER_LENGTH - 1] = 0;
-  state->unfinished -= (long)finished + (update != 0 ? 1 : 0);
+  for (uint i = 0; i + 1 < REGISTER_LENGTH; ++i) place[i] = place[i + 1];
+  place[REGISTER_LENGTH - 1] = 0;
+  *unfinished -= (long)finished + (update != 0 ? 1 : 0);
   return update;
 }
 #endif
 
 FM_SINGLE_WORK_ITEM
-__kernel void FM_REPLICATED(random_access)(__global ulong* restrict table,
-                                           __global const ulong* restrict seeds, const ulong numbers_each,
-                                           const uint log_part, const uint log_table, const ulong part) {
-  Generators state;
+__kernel void FM_REPLICATED(random_access)(FM_GLOBAL(random_access, table) ulong* restrict table,
+                                           FM_GLOBAL(random_access, seeds) const ulong* restrict seeds,
+                                           const ulong numbers_each, const uint log_part,
+                                           const uint log_table, const ulong part) {
+  // All in registers: each cycle changes all of it.
+  ulong number[RNGS] FM_REGISTERS;
+  ulong left[RNGS] FM_REGISTERS;
+  ulong place[REGISTER_LENGTH] FM_REGISTERS;
+  FM_UNROLL_FULLY
   for (uint r = 0; r < RNGS; ++r) {
-    state.number[r] = seeds[r];
-    state.left[r] = numbers_each;
+    number[r] = seeds[r];
+    left[r] = numbers_each;
   }
   FM_UNROLL_FULLY
-  for (uint i = 0; i < REGISTER_LENGTH; ++i) state.place[i] = 0;
-  state.unfinished = (long)(numbers_each * RNGS);
+  for (uint i = 0; i < REGISTER_LENGTH; ++i) place[i] = 0;
+  long unfinished = (long)(numbers_each * RNGS);
+  const Part own = make_part(log_part, log_table, part);
 
 #if BUFFER_SIZE == 1
 #if IGNORE_DEPENDENCE
   FM_IGNORE_DEPENDENCE(table)
 #endif
   FM_PIPELINE
-  while (state.unfinished > 0) {
-    const ulong update = cycle(&state, log_part, log_table, part);
+  while (unfinished > 0) {
+    const ulong update = cycle(number, left, place, &unfinished, own);
     if (update != 0) table[own_item(update, log_part)] ^= update;
   }
 #else
-  while (state.unfinished > 0) {
+  FM_SERIAL
+  while (unfinished > 0) {
     ulong update[BUFFER_SIZE];
     ulong item[BUFFER_SIZE];
     FM_PIPELINE
     for (uint k = 0; k < BUFFER_SIZE; ++k) {
-      update[k] = cycle(&state, log_part, log_table, part);
+      update[k] = cycle(number, left, place, &unfinished, own);
       if (update[k] != 0) item[k] = table[own_item(update[k], log_part)];
     }
+    FM_NO_FUSION
     FM_PIPELINE
     for (uint k = 0; k < BUFFER_SIZE; ++k) {
       if (update[k] != 0) table[own_item(update[k], log_part)] = item[k] ^ update[k];

@@ -9,14 +9,10 @@ static inline ulong next_number(const ulong number) {
   return (number << 1) ^ ((long)number < 0 ? RA_POLYNOMIAL : 0UL);
 }
 
-// A number updates the item that its low bits name. Of the 2^log_table items in the scope a kernel has those
-// of part number `part`, which are 2^log_part in a row.
+// A number updates the item that its low bits name: of those of a kernel's part, which are 2^log_part in a
+// row, the one that the lowest name.
 static inline ulong own_item(const ulong number, const uint log_part) {
   return number & ((1UL << log_part) - 1);
-}
-
-static inline bool is_own(const ulong number, const uint log_part, const uint log_table, const ulong part) {
-  return (number & ((1UL << log_table) - 1)) >> log_part == part;
 }
 
 #endif

@@ -1,20 +1,20 @@
 """The command `fabricmark`: options in, one call, exit code out."""
 
-import os
-import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
-from typer.exceptions import TyperException
 
 from fabricmark import __version__, systems
 from fabricmark.base import choices, listing, paths, runtimes, terminal
 from fabricmark.base.errors import BAD_USE, ENVIRONMENT, FabricmarkError
+from fabricmark.base.one_line import INTERRUPTED, OneLineErrors, fail
 from fabricmark.base.terminal import Column
 from fabricmark.base.written import NOTHING
+from fabricmark.build.command import build
 from fabricmark.compare import ab, arguments, comparison, resampling
 from fabricmark.compare import view as compare_view
+from fabricmark.inspect.command import inspect
 from fabricmark.measure import (
     calibrate,
     campaign_run,
@@ -35,61 +35,7 @@ from fabricmark.systems import calibration
 from fabricmark.systems import command as systems_command
 from fabricmark.validate.command import validate
 
-INTERRUPTED = 130
-READER_GONE = 141  # what a shell says of a program that SIGPIPE ended
-NO_OUTPUT = "send the output elsewhere; results that are already in files are kept"
 STATISTIC = choices.one_of(list(resampling.LEVELS), "What stands for a run.")
-
-
-class OneLineErrors(typer.Typer):
-    """A Typer application whose every error is one line `fabricmark: error: cause; remedy`."""
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        sys.stderr = sys.stderr or open(os.devnull, "w")  # noqa: SIM115 (None where it was closed)
-        if sys.stdout is None:
-            sys.exit(fail(FabricmarkError("standard output is closed", NO_OUTPUT, ENVIRONMENT)))
-        try:
-            code = super().__call__(*args, standalone_mode=False, **kwargs)
-            sys.stdout.flush()
-        except TyperException as error:
-            help_line = "see `fabricmark --help`; a program's own options go after ` -- `"
-            code = fail(FabricmarkError(error.format_message().rstrip("."), help_line))
-        except FabricmarkError as error:
-            code = fail(error)
-        except (KeyboardInterrupt, typer.Abort):
-            code = fail(FabricmarkError("interrupted", "start it again", INTERRUPTED))
-        except SystemExit as ended:  # rich's, where a reader such as `head` has gone
-            code = READER_GONE if isinstance(ended.__context__, BrokenPipeError) else ended.code
-        except OSError as error:
-            code = unwritten(error)
-        except Exception as error:
-            if os.environ.get("FABRICMARK_DEBUG"):
-                raise
-            code = fail(internal(error))
-        sys.exit(code if isinstance(code, int) else 0)
-
-
-def internal(error: Exception) -> FabricmarkError:
-    """What no check has foreseen, as one line; bad input shall not get here."""
-    cause = f"internal error: {type(error).__name__}: {error}"
-    remedy = "please report it with what FABRICMARK_DEBUG=1 in the environment prints"
-    return FabricmarkError(cause, remedy, ENVIRONMENT)
-
-
-def fail(error: FabricmarkError) -> int:
-    """Print the one line of an error and hand back its exit code."""
-    print(f"fabricmark: error: {error}", file=sys.stderr)
-    return error.exit_code
-
-
-def unwritten(error: OSError) -> int:
-    """Say what could not be written and hand back the exit code; a reader that has gone knows it already."""
-    # What is left in the buffer must not fail once more at the end.
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    if isinstance(error, BrokenPipeError):
-        return READER_GONE
-    cause = f"cannot write {error.filename or 'standard output'}: {error.strerror}"
-    return fail(FabricmarkError(cause, NO_OUTPUT, ENVIRONMENT))
 
 
 app = OneLineErrors(
@@ -395,5 +341,7 @@ def ab_command(
 systems_command.app.command("new")(new_system.new_command)
 app.add_typer(mesh_command.app, name="mesh")
 app.add_typer(systems_command.app, name="systems")
+app.command("build")(build)
+app.command("inspect")(inspect)
 app.command("validate")(validate)
 app.command("predict")(predict)

@@ -117,6 +117,19 @@ fabricmark::device::DeviceClass device_class(const std::string& name) {
   return *found;
 }
 
+/// The bank of an argument's memory for each of its kernel's replicas; empty: the runtime's choice, or that
+/// of the host, which spreads an array over banks, a part in each.
+Json banks_json(const VariantSpec& variant, std::size_t entry, const ArgumentSpec& argument,
+                std::int64_t replicas) {
+  Json banks = Json::array();
+  if (argument.bank.find("part") != std::string::npos) return banks;
+  for (int replica = 0; replica < replicas; ++replica) {
+    const int bank = bank_of(variant, {.entry = entry, .replica = replica, .argument = argument.name});
+    if (bank >= 0) banks.push_back(bank);
+  }
+  return banks;
+}
+
 Json resolved_json(const KernelSpec& spec, const Json& request) {
   DeviceFacts facts;
   facts.device_class = device_class(member<std::string>(request, "class", ""));
@@ -137,15 +150,18 @@ Json resolved_json(const KernelSpec& spec, const Json& request) {
     json["parameters"][one.name] = to_json(found.parameters.value(one.name));
   json["definitions"] = build_definitions(found.spec, found.parameters, facts.device_class);
   const VariantSpec& variant = spec.variant(found.variant);
-  for (const std::string& name : variant.entry_points) {
+  for (std::size_t number = 0; number < variant.entry_points.size(); ++number) {
+    const std::string& name = variant.entry_points[number];
     const fabricmark::device::EntryPoint entry = entry_point(variant, name, found.parameters);
+    const std::int64_t replicas = entry.is_replicated ? found.parameters.integer("replications") : 1;
     Json arguments = Json::array();
     for (std::size_t i = 0; i < entry.arguments.size(); ++i) {
       const ArgumentSpec& declared = variant.arguments.at(name).at(i);
       arguments.push_back({{"name", declared.name},
                            {"kind", name_of(entry.arguments[i].kind)},
                            {"access", declared.access},
-                           {"bank", declared.bank}});
+                           {"bank", declared.bank},
+                           {"banks", banks_json(variant, number, declared, replicas)}});
     }
     json["entry_points"].push_back(
         {{"name", name}, {"replicated", entry.is_replicated}, {"arguments", arguments}});

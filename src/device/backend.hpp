@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/interface.hpp"
+#include "device/board_memory.hpp"
 #include "device/event.hpp"
 
 /// What a runtime implements for the classes of fabricmark::device: OpenCL in opencl/, others beside it.
@@ -60,13 +61,17 @@ class Refusal : public std::runtime_error {
 
 namespace backend {
 
-/// Commands of one queue run in order.
+class Memory;
+
+/// Commands of one queue run in order, but for those of Device::unordered_queue.
 class Queue : public Interface {
  public:
   virtual void flush() = 0;
   virtual void finish() = 0;
   /// What is queued from here on begins after these have ended.
   virtual void begin_after(const Events& events) = 0;
+  /// Moves whole memories to the host or to the device in one command; `done` may be null.
+  virtual void migrate(std::span<Memory* const> memories, bool to_host, Event* done) = 0;
   /// Its commands are not charged: who gives them charges for them.
   virtual void charge_nothing() {}
 };
@@ -82,9 +87,9 @@ class Memory : public Interface {
   virtual void copy_to(Queue& queue, Memory& other, std::size_t bytes, std::size_t from,
                        std::size_t to) const = 0;
   virtual void fill(Queue& queue, std::byte value, std::size_t bytes, std::size_t offset) = 0;
-  virtual void migrate(Queue& queue, bool to_host) = 0;
-  virtual std::byte* map(Queue& queue, bool for_writing, std::size_t bytes, std::size_t offset) = 0;
-  virtual void unmap(Queue& queue, std::byte* mapped) = 0;
+  virtual std::byte* map(Queue& queue, bool for_writing, std::size_t bytes, std::size_t offset,
+                         Event* done) = 0;
+  virtual void unmap(Queue& queue, std::byte* mapped, Event* done) = 0;
   /// What other libraries of this process know it by; null where there is nothing.
   [[nodiscard]] virtual void* address() const { return nullptr; }
   /// A view that keeps what is under it alive.
@@ -119,9 +124,17 @@ class Program : public Interface {
 class Device : public Interface {
  public:
   [[nodiscard]] virtual std::shared_ptr<Queue> queue(bool profiling) const = 0;
+  /// One whose commands run as they can, each after those that it names; null where the runtime has none.
+  [[nodiscard]] virtual std::shared_ptr<Queue> unordered_queue(bool /*profiling*/) const { return nullptr; }
   /// Throws Error (environment) where there is no room.
   [[nodiscard]] virtual std::shared_ptr<Memory> allocate(std::size_t bytes, MemoryKind kind,
-                                                         int bank) const = 0;
+                                                         const Placement& placement) const = 0;
+  /// Memory of a device over bytes of the host as they lie, aligned or not, which outlive it: a runtime may
+  /// do without copies. Null where the runtime takes no memory of others. Throws as `allocate`.
+  [[nodiscard]] virtual std::shared_ptr<Memory> over(std::span<std::byte> /*host*/,
+                                                     const Placement& /*placement*/) const {
+    return nullptr;
+  }
   [[nodiscard]] virtual std::shared_ptr<std::byte> allocate_pinned(std::size_t bytes) const = 0;
   /// Has the runtime pin whole pages of the host for as long as the result lives, before which they are not
   /// given back. Nobody else may touch them meanwhile: a runtime may copy them to and fro. Throws Error

@@ -5,6 +5,7 @@
 #include <map>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace fabricmark::device {
 
@@ -77,6 +78,7 @@ class ChargedQueue : public backend::Queue {
     queue_->begin_after(below(events));
     free_ = clock().at(std::max(clock().seconds_of(free_), latest_end(events)));
   }
+  void migrate(std::span<backend::Memory* const> memories, bool to_host, Event* done) override;
   void charge_nothing() override { is_charged_ = false; }
 
   [[nodiscard]] backend::Queue& below_it() { return *queue_; }
@@ -139,30 +141,36 @@ class ChargedMemory : public backend::Memory {
   void fill(backend::Queue& queue, std::byte value, std::size_t bytes, std::size_t offset) override {
     memory_->fill(of(queue).below_it(), value, bytes, offset);
   }
-  void migrate(backend::Queue& queue, bool to_host) override {
-    copy(queue, !to_host, bytes_, nullptr, [&](Event*) { memory_->migrate(of(queue).below_it(), to_host); });
-  }
-  std::byte* map(backend::Queue& queue, bool for_writing, std::size_t bytes, std::size_t offset) override {
-    std::byte* const mapped = memory_->map(of(queue).below_it(), for_writing, bytes, offset);
+  std::byte* map(backend::Queue& queue, bool for_writing, std::size_t bytes, std::size_t offset,
+                 Event* done) override {
+    Event ended;
+    std::byte* const mapped =
+        memory_->map(of(queue).below_it(), for_writing, bytes, offset, done != nullptr ? &ended : nullptr);
+    Moment end{};
     if (for_writing) {
       written_[mapped] = bytes;
     } else {
-      of(queue).copy(/*is_to_device=*/false, bytes);
+      end = of(queue).copy(/*is_to_device=*/false, bytes);
     }
+    if (done != nullptr) *done = Event(std::make_shared<ChargedState>(ended, charging_->clock, end));
     return mapped;
   }
-  void unmap(backend::Queue& queue, std::byte* mapped) override {
-    memory_->unmap(of(queue).below_it(), mapped);
+  void unmap(backend::Queue& queue, std::byte* mapped, Event* done) override {
+    Event ended;
+    memory_->unmap(of(queue).below_it(), mapped, done != nullptr ? &ended : nullptr);
+    Moment end{};
     if (const auto found = written_.find(mapped); found != written_.end()) {
-      of(queue).copy(/*is_to_device=*/true, found->second);
+      end = of(queue).copy(/*is_to_device=*/true, found->second);
       written_.erase(found);
     }
+    if (done != nullptr) *done = Event(std::make_shared<ChargedState>(ended, charging_->clock, end));
   }
   [[nodiscard]] void* address() const override { return memory_->address(); }
   [[nodiscard]] std::shared_ptr<backend::Memory> part(std::size_t bytes, std::size_t offset) const override {
     return std::make_shared<ChargedMemory>(memory_->part(bytes, offset), bytes, charging_);
   }
-  [[nodiscard]] const backend::Memory& below_it() const { return *memory_; }
+  [[nodiscard]] backend::Memory& below_it() const { return *memory_; }
+  [[nodiscard]] std::size_t bytes() const { return bytes_; }
 
  private:
   template <typename Copy>
@@ -178,6 +186,21 @@ class ChargedMemory : public backend::Memory {
   std::shared_ptr<Charging> charging_;
   std::map<const std::byte*, std::size_t> written_;  // bytes that the host has mapped for writing
 };
+
+/// One command, whose memories share the way with others.
+void ChargedQueue::migrate(std::span<backend::Memory* const> memories, bool to_host, Event* done) {
+  std::vector<backend::Memory*> all_below;
+  std::size_t bytes = 0;
+  for (backend::Memory* const one : memories) {
+    const auto& charged = static_cast<ChargedMemory&>(*one);
+    all_below.push_back(&charged.below_it());
+    bytes += charged.bytes();
+  }
+  Event ended;
+  const Moment end = copy(!to_host, bytes);
+  if (charging_->moves()) queue_->migrate(all_below, to_host, done != nullptr ? &ended : nullptr);
+  if (done != nullptr) *done = Event(std::make_shared<ChargedState>(ended, clock(), end));
+}
 
 class ChargedKernel : public backend::Kernel {
  public:
@@ -211,6 +234,7 @@ class ChargedKernel : public backend::Kernel {
   [[nodiscard]] std::optional<std::vector<TakenArgument>> arguments() const override {
     return kernel_->arguments();
   }
+  [[nodiscard]] const backend::Kernel& below_it() const { return *kernel_; }
 
  private:
   Moment charge(ChargedQueue& queue, const Events* after) const {
@@ -260,8 +284,15 @@ class ChargedDevice : public backend::Device {
     return std::make_shared<ChargedQueue>(device_->queue(profiling), charging_);
   }
   [[nodiscard]] std::shared_ptr<backend::Memory> allocate(std::size_t bytes, MemoryKind kind,
-                                                          int bank) const override {
-    return std::make_shared<ChargedMemory>(device_->allocate(bytes, kind, bank), bytes, charging_);
+                                                          const Placement& placement) const override {
+    return std::make_shared<ChargedMemory>(device_->allocate(bytes, kind, below(placement)), bytes,
+                                           charging_);
+  }
+  [[nodiscard]] std::shared_ptr<backend::Memory> over(std::span<std::byte> host,
+                                                      const Placement& placement) const override {
+    std::shared_ptr<backend::Memory> memory = device_->over(host, below(placement));
+    if (!memory) return nullptr;
+    return std::make_shared<ChargedMemory>(std::move(memory), host.size(), charging_);
   }
   [[nodiscard]] std::shared_ptr<std::byte> allocate_pinned(std::size_t bytes) const override {
     return device_->allocate_pinned(bytes);
@@ -278,6 +309,14 @@ class ChargedDevice : public backend::Device {
   }
 
  private:
+  /// With the kernel of the device below.
+  static Placement below(const Placement& placement) {
+    Placement own = placement;
+    if (const auto* const kernel = dynamic_cast<const ChargedKernel*>(placement.kernel); kernel != nullptr)
+      own.kernel = &kernel->below_it();
+    return own;
+  }
+
   std::shared_ptr<const backend::Device> device_;
   std::shared_ptr<Charging> charging_;
 };

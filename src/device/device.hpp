@@ -117,6 +117,11 @@ class Device {
   [[nodiscard]] const DeviceInfo& info() const { return info_; }
   /// With `profiling`, the events of its commands carry times.
   [[nodiscard]] Queue queue(bool profiling = false) const { return Queue(implementation_->queue(profiling)); }
+  /// One whose commands run as they can (an out-of-order queue); absent where the runtime has none.
+  [[nodiscard]] std::optional<Queue> unordered_queue(bool profiling = false) const {
+    const std::shared_ptr<backend::Queue> queue = implementation_->unordered_queue(profiling);
+    return queue ? std::optional(Queue(queue)) : std::nullopt;
+  }
   /// One whose commands are charged by who gives them, where a clock is charged.
   [[nodiscard]] Queue uncharged_queue() const {
     const std::shared_ptr<backend::Queue> queue = implementation_->queue(/*profiling=*/false);

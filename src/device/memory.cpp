@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <new>
 #include <string>
+#include <vector>
 
 #include "base/error.hpp"
 
@@ -74,14 +75,14 @@ MemorySpace space_of(const DeviceInfo& info, MemoryKind kind) {
 
 }  // namespace
 
-Buffer::Buffer(const Device& device, std::size_t bytes, MemoryKind kind, int bank)
+Buffer::Buffer(const Device& device, std::size_t bytes, MemoryKind kind, const Placement& placement)
     : bytes_(bytes),
       alignment_(device.info().sub_buffer_alignment_bytes),
       space_(space_of(device.info(), kind)) {
   if (kind == MemoryKind::kSvm && !device.info().has_svm) {
     throw bad_use(device.info().name + " offers no shared virtual memory", "use --memory buffer");
   }
-  memory_ = device.implementation().allocate(bytes, kind, bank);
+  memory_ = device.implementation().allocate(bytes, kind, placement);
 }
 
 void Buffer::write(const Queue& queue, const void* source, std::size_t bytes, std::size_t offset,
@@ -108,13 +109,16 @@ void Buffer::fill(const Queue& queue, std::byte value) {
   }
 }
 
-void Buffer::migrate(const Queue& queue, bool to_host) { memory_->migrate(queue.implementation(), to_host); }
+void Buffer::migrate(const Queue& queue, bool to_host) { device::migrate(queue, {this, 1}, to_host); }
 
-std::byte* Buffer::map(const Queue& queue, bool for_writing, std::size_t bytes, std::size_t offset) {
-  return memory_->map(queue.implementation(), for_writing, bytes, offset);
+std::byte* Buffer::map(const Queue& queue, bool for_writing, std::size_t bytes, std::size_t offset,
+                       Event* done) {
+  return memory_->map(queue.implementation(), for_writing, bytes, offset, done);
 }
 
-void Buffer::unmap(const Queue& queue, std::byte* mapped) { memory_->unmap(queue.implementation(), mapped); }
+void Buffer::unmap(const Queue& queue, std::byte* mapped, Event* done) {
+  memory_->unmap(queue.implementation(), mapped, done);
+}
 
 Buffer Buffer::part(std::size_t offset, std::size_t bytes) const {
   if (offset % alignment_ != 0 || offset + bytes > bytes_) {
@@ -123,6 +127,22 @@ Buffer Buffer::part(std::size_t offset, std::size_t bytes) const {
                   "start at a multiple of " + std::to_string(alignment_) + " bytes inside the buffer");
   }
   return {memory_->part(bytes, offset), bytes, alignment_, space_};
+}
+
+void migrate(const Queue& queue, std::span<const Buffer> buffers, bool to_host, Event* done) {
+  std::vector<backend::Memory*> memories;
+  for (const Buffer& one : buffers) memories.push_back(one.memory_.get());
+  queue.implementation().migrate(memories, to_host, done);
+}
+
+Buffer buffer_over(const Device& device, std::span<std::byte> host, const Placement& placement) {
+  const std::shared_ptr<backend::Memory> memory = device.implementation().over(host, placement);
+  if (!memory) {
+    throw bad_use("the runtime of " + device.info().name + " makes no buffers over memory of the host",
+                  "leave out what needs them, or use OpenCL for this device");
+  }
+  return {memory, host.size(), device.info().sub_buffer_alignment_bytes,
+          space_of(device.info(), MemoryKind::kHostPointer)};
 }
 
 }  // namespace fabricmark::device

@@ -119,7 +119,8 @@ class Buffer {
  public:
   /// Throws Error (bad use) for a memory kind that the device does not offer and Error (environment) when the
   /// device has no room.
-  Buffer(const Device& device, std::size_t bytes, MemoryKind kind = MemoryKind::kBuffer, int bank = -1);
+  Buffer(const Device& device, std::size_t bytes, MemoryKind kind = MemoryKind::kBuffer,
+         const Placement& placement = {});
 
   [[nodiscard]] std::size_t bytes() const { return bytes_; }
   [[nodiscard]] MemorySpace space() const { return space_; }
@@ -135,12 +136,13 @@ class Buffer {
   void fill(const Queue& queue, std::byte value);
   /// Sets every floating-point number to NaN, so that nothing that a kernel left can be used again.
   void poison(const Queue& queue) { fill(queue, std::byte{0xFF}); }
-  /// Moves the whole buffer to the device or to the host without a copy that the host sees. No effect on SVM.
+  /// As the function of that name, of this buffer alone.
   void migrate(const Queue& queue, bool to_host);
   /// The host's view of `bytes` from `offset`, for writing all of them or for reading; at once for writing,
   /// when the queue has come to it for reading. Until `unmap` no kernel may use them.
-  std::byte* map(const Queue& queue, bool for_writing, std::size_t bytes, std::size_t offset = 0);
-  void unmap(const Queue& queue, std::byte* mapped);
+  std::byte* map(const Queue& queue, bool for_writing, std::size_t bytes, std::size_t offset = 0,
+                 Event* done = nullptr);
+  void unmap(const Queue& queue, std::byte* mapped, Event* done = nullptr);
   /// A view of `bytes` from `offset`, a multiple of the device's alignment. Throws Error (bad use) otherwise.
   [[nodiscard]] Buffer part(std::size_t offset, std::size_t bytes) const;
   /// What other libraries of this process know it by, for them to use and never to be read through: of SVM
@@ -154,10 +156,19 @@ class Buffer {
       : memory_(std::move(memory)), bytes_(bytes), alignment_(alignment), space_(space) {}
 
  private:
+  friend void migrate(const Queue& queue, std::span<const Buffer> buffers, bool to_host, Event* done);
   std::shared_ptr<backend::Memory> memory_;
   std::size_t bytes_ = 0;
   std::size_t alignment_ = 1;
   MemorySpace space_ = MemorySpace::kDeviceBank;
 };
+
+/// Moves whole buffers to the device or to the host by one command, without a copy that the host sees. No
+/// effect on SVM. Throws Error (bad use) where the runtime has no such command.
+void migrate(const Queue& queue, std::span<const Buffer> buffers, bool to_host, Event* done = nullptr);
+
+/// A buffer over bytes of the host as they lie, at the start of a page or not (CL_MEM_USE_HOST_PTR); they
+/// outlive it. `placement` as in Buffer. Throws Error (bad use) where the runtime has none such.
+Buffer buffer_over(const Device& device, std::span<std::byte> host, const Placement& placement = {});
 
 }  // namespace fabricmark::device

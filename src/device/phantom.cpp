@@ -17,6 +17,9 @@ class PhantomQueue : public backend::Queue {
   void flush() override {}
   void finish() override {}
   void begin_after(const Events& /*events*/) override {}
+  void migrate(std::span<backend::Memory* const> /*memories*/, bool /*to_host*/, Event* done) override {
+    if (done != nullptr) *done = Event();
+  }
 };
 
 /// Only where the host wants to see it mapped, there are bytes.
@@ -36,13 +39,13 @@ class PhantomMemory : public backend::Memory {
                std::size_t /*from*/, std::size_t /*to*/) const override {}
   void fill(backend::Queue& /*queue*/, std::byte /*value*/, std::size_t /*bytes*/,
             std::size_t /*offset*/) override {}
-  void migrate(backend::Queue& /*queue*/, bool /*to_host*/) override {}
-  std::byte* map(backend::Queue& /*queue*/, bool /*for_writing*/, std::size_t /*bytes*/,
-                 std::size_t offset) override {
+  std::byte* map(backend::Queue& /*queue*/, bool /*for_writing*/, std::size_t /*bytes*/, std::size_t offset,
+                 Event* done) override {
+    end(done);
     if (!mapped_) mapped_ = std::shared_ptr<void>(allocate_pages(bytes_), release_pages);
     return static_cast<std::byte*>(mapped_.get()) + offset;
   }
-  void unmap(backend::Queue& /*queue*/, std::byte* /*mapped*/) override {}
+  void unmap(backend::Queue& /*queue*/, std::byte* /*mapped*/, Event* done) override { end(done); }
   [[nodiscard]] std::shared_ptr<backend::Memory> part(std::size_t bytes,
                                                       std::size_t /*offset*/) const override {
     return std::make_shared<PhantomMemory>(bytes);
@@ -84,8 +87,15 @@ class PhantomDevice : public backend::Device {
     return std::make_shared<PhantomQueue>();
   }
   [[nodiscard]] std::shared_ptr<backend::Memory> allocate(std::size_t bytes, MemoryKind /*kind*/,
-                                                          int /*bank*/) const override {
+                                                          const Placement& /*placement*/) const override {
     return std::make_shared<PhantomMemory>(bytes);
+  }
+  [[nodiscard]] std::shared_ptr<backend::Queue> unordered_queue(bool /*profiling*/) const override {
+    return std::make_shared<PhantomQueue>();
+  }
+  [[nodiscard]] std::shared_ptr<backend::Memory> over(std::span<std::byte> host,
+                                                      const Placement& /*placement*/) const override {
+    return std::make_shared<PhantomMemory>(host.size());
   }
   [[nodiscard]] std::shared_ptr<std::byte> allocate_pinned(std::size_t bytes) const override {
     return {static_cast<std::byte*>(allocate_pages(bytes)), release_pages};

@@ -7,7 +7,8 @@
 
 namespace fabricmark::device {
 
-/// Commands to a device, which run in order. Copies share it; one made without a device has no commands.
+/// Commands to a device, which run in order, but for those of Device::unordered_queue. Copies share it; one
+/// made without a device has no commands.
 class Queue {
  public:
   Queue() = default;

@@ -53,15 +53,15 @@ void spoil(std::span<std::byte> bytes, std::span<const std::byte> before, Messag
   }
 }
 
-std::optional<MessageFault> DueFault::strike(std::vector<std::byte>& bytes) {
-  const std::vector<std::byte> before = std::exchange(before_, bytes);
+std::optional<MessageFault> DueFault::strike(std::span<std::byte> bytes) {
+  const std::vector<std::byte> before = std::exchange(before_, {bytes.begin(), bytes.end()});
   const std::optional<MessageFault> fault = std::exchange(fault_, std::nullopt);
   if (!fault) return fault;
   const bool is_senders = *fault == MessageFault::kLost || *fault == MessageFault::kDead ||
                           (*fault == MessageFault::kSwapped && swapping_ == Swapping::kOrder);
   if (is_senders) return fault;
   spoil(bytes, before, *fault);
-  if (bytes == before_) fault_ = fault;  // it has changed nothing: the next one
+  if (std::ranges::equal(bytes, before_)) fault_ = fault;  // it has changed nothing: the next one
   return fault;
 }
 

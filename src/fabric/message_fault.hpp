@@ -39,7 +39,7 @@ class DueFault {
   void set(std::optional<MessageFault> fault) { fault_ = fault; }
   /// To be called for all that is sent. The fault that strikes it, which has changed its bytes, or which its
   /// sender has to make: kLost, kDead, and kSwapped of the order.
-  [[nodiscard]] std::optional<MessageFault> strike(std::vector<std::byte>& bytes);
+  [[nodiscard]] std::optional<MessageFault> strike(std::span<std::byte> bytes);
 
  private:
   Swapping swapping_;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <limits>
+#include <numeric>
 #include <utility>
 
 #include "fabric/turns.hpp"
@@ -37,9 +38,20 @@ std::size_t size_class(std::size_t bytes) {
 
 namespace {
 
+/// Ways of short messages differ by a few percent, which a few rounds do not show, and many take no time: so
+/// many times as many, as long as all that was measured takes less than this.
+constexpr std::size_t kMoreRounds = 8;
+constexpr double kPatienceSeconds = 4e-3;
+
 void find_fastest(Transport& transport, PatternTimer& timer, std::size_t rounds, TunedSize& size) {
   const std::size_t place = size_class(size.bytes);
-  WayRace race(size.ways.size(), rounds * size.ways.size());
+  const std::size_t turns = rounds * size.ways.size();
+  WayRace race(size.ways.size(), kMoreRounds * turns);
+  std::size_t taken = 0;
+  double seconds = 0;
+  const auto goes_on = [&] {
+    return race.goes_on() && (taken + race.running().size() <= turns || seconds < kPatienceSeconds);
+  };
   const auto round = [&](std::size_t number) {
     return in_turns(transport.ranks(), race.running().size(), number, [&](std::size_t i) {
       transport.take(place, size.ways[race.running()[i]]);
@@ -47,7 +59,12 @@ void find_fastest(Transport& transport, PatternTimer& timer, std::size_t rounds,
     });
   };
   round(0);  // warms up
-  for (std::size_t number = 1; number == 1 || race.goes_on(); ++number) race.add(round(number));
+  for (std::size_t number = 1; number == 1 || goes_on(); ++number) {
+    const std::vector<double> slowest = round(number);
+    taken += slowest.size();
+    seconds += std::accumulate(slowest.begin(), slowest.end(), 0.0);
+    race.add(slowest);
+  }
   size.seconds = race.medians();
   size.best = race.best();
   transport.take(place, size.ways[size.best]);

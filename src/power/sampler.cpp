@@ -126,7 +126,17 @@ void Sampler::evaluate(const Track& track, Reading& reading) const {
           "too short for it",
           name, source.name, seconds));
     } else {
-      reading.energies.push_back({name, source.name, *joules, seconds});
+      // A counter grows in steps: over ten of them the mean is right within a tenth.
+      constexpr double kSteps = 10;
+      constexpr double kShortestWindow = 1e-3;
+      const std::optional<double> peak =
+          peak_power(track.samples[i], source.domains[i], spans_,
+                     std::max(kSteps * source.update_seconds, kShortestWindow));
+      Energy energy{.domain = name, .source = source.name, .joules = *joules, .seconds = seconds};
+      energy.peak_watts = std::max(energy.watts(), peak.value_or(0));
+      energy.quantity = source.domains[i].quantity;
+      energy.samples = kept_samples(track.samples[i], source.domains[i], spans_.front().start);
+      reading.energies.push_back(std::move(energy));
       is_any = true;
     }
   }

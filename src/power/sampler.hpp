@@ -53,10 +53,6 @@ class Sampler {
   void read_all(Track& track) const;
   [[nodiscard]] std::chrono::duration<double> period(const Source& source) const;
   void end_threads();
-  struct Span {
-    double start = 0;
-    double end = 0;
-  };
   void evaluate(const Track& track, Reading& reading) const;
   void remark_coarse(const Source& source, double seconds, Reading& reading) const;
 

@@ -2,10 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "base/error.hpp"
 #include "base/host.hpp"
+#include "device/program.hpp"
+#include "device/replicas.hpp"
 
 namespace fabricmark::runtime {
 
@@ -32,6 +35,26 @@ void Context::require_memory(const MemoryNeed& need, const std::string& size_par
         "in one allocation on " + info.name);
   check(need.device_bytes, static_cast<double>(info.global_memory_bytes), "on " + info.name);
   check(host_need, static_cast<double>(available_memory_bytes()), "on the host");
+}
+
+device::Buffer Context::buffer(std::size_t bytes, const ArgumentPlace& place) const {
+  device::Placement where{
+      .bank = bank_of(variant_, place),
+      .is_spread = place.part.has_value() && conditions_.board_memory.separate_banks() > 0,
+      .memory = conditions_.board_memory};
+  bank_use_->take(where.bank, bytes);
+  std::unique_ptr<device::backend::Kernel> kernel;
+  const device::DeviceInfo& info = device_.info();
+  if (info.device_class == device::DeviceClass::kFpga && program_ && !info.is_phantom) {
+    const device::EntryPoint entry =
+        entry_point(variant_, variant_.entry_points.at(place.entry), parameters_);
+    const auto names = device::replica_names(entry, device::replicas_of(info), place.replica + 1);
+    kernel = device::entry_point(program_, names.back());
+    const auto found = std::ranges::find(entry.arguments, place.argument, &device::Argument::name);
+    where.kernel = kernel.get();
+    where.argument = static_cast<unsigned>(found - entry.arguments.begin());
+  }
+  return {device_, bytes, conditions_.memory, where};
 }
 
 double Context::kernel_seconds(const std::string& entry, const std::vector<std::uint64_t>& arguments) const {

@@ -115,6 +115,7 @@ struct RunConditions {
   std::optional<SystemPlace> system{};         ///< the part of it that the run is on; absent: of none
   std::shared_ptr<const device::CommandCosts> kernel_costs{};  ///< of the variant there; null: nothing says
   ModelledTimeline* modelled_timeline = nullptr;  ///< of what takes time there; null: nobody asks
+  device::BoardMemory board_memory{};             ///< of an FPGA, where a system says it
 };
 
 /// What a benchmark works with: nothing is global.
@@ -129,7 +130,8 @@ class Context {
         timeline_(timeline),
         program_(std::move(program)),
         variant_(variant),
-        conditions_(conditions) {}
+        conditions_(conditions),
+        bank_use_(std::make_shared<device::BankUse>(conditions.board_memory)) {}
 
   [[nodiscard]] const device::Device& device() const { return device_; }
   [[nodiscard]] const Parameters& parameters() const { return parameters_; }
@@ -157,12 +159,16 @@ class Context {
   }
   /// A device buffer of the kind of memory that --memory asks for.
   [[nodiscard]] device::Buffer buffer(std::size_t bytes) const {
+    bank_use_->take(-1, bytes);
     return {device_, bytes, conditions_.memory};
   }
-  /// The same for an argument, in the bank that kernel.toml wants it in, where banks can be chosen.
-  [[nodiscard]] device::Buffer buffer(std::size_t bytes, const ArgumentPlace& place) const {
-    return {device_, bytes, conditions_.memory, bank_of(variant_, place)};
-  }
+  /// The same for an argument, in the bank that kernel.toml wants it in, where banks can be chosen. Throws
+  /// Error (bad use) where a system says that this bank has no such room.
+  [[nodiscard]] device::Buffer buffer(std::size_t bytes, const ArgumentPlace& place) const;
+  /// The memory of the board, where a system says what it is.
+  [[nodiscard]] const device::BoardMemory& board_memory() const { return conditions_.board_memory; }
+  /// What lies in its banks so far.
+  [[nodiscard]] const device::BankUse& bank_use() const { return *bank_use_; }
   /// Host memory for copies to and from the device, of the kind that is fastest there.
   template <typename T>
   [[nodiscard]] device::HostArray<T> host_array(std::size_t count) const {
@@ -196,6 +202,7 @@ class Context {
     bool is_pageable = false;
   };
   std::shared_ptr<HostMemoryUse> host_memory_ = std::make_shared<HostMemoryUse>();  ///< of all arrays
+  std::shared_ptr<device::BankUse> bank_use_;
   std::shared_ptr<std::vector<std::string>> remarks_ = std::make_shared<std::vector<std::string>>();
 };
 

@@ -13,6 +13,7 @@
 
 #include "base/host.hpp"
 #include "runtime/agreement.hpp"
+#include "runtime/library_calls.hpp"
 #include "runtime/mailbox.hpp"
 
 namespace fabricmark::runtime {
@@ -57,6 +58,8 @@ class SingleRank : public Communicator {
 };
 
 }  // namespace
+
+std::unique_ptr<LibraryCalls> Communicator::library_calls() { return nullptr; }
 
 PeerFailure::PeerFailure(int rank, const Failure& cause) : text_(with_rank(cause.message, rank)) {}
 

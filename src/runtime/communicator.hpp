@@ -14,9 +14,10 @@
 
 #include "base/error.hpp"
 #include "base/interface.hpp"
-#include "runtime/library_calls.hpp"
 
 namespace fabricmark::runtime {
+
+class LibraryCalls;
 
 /// What went wrong on a rank.
 struct Failure {
@@ -118,7 +119,7 @@ class Communicator : public Interface {
   [[nodiscard]] virtual bool takes(DevicePointers /*pointers*/) const { return false; }
   /// The library's own calls between the ranks; null for ranks that no library connects, and for a part of
   /// them. Collective.
-  [[nodiscard]] virtual std::unique_ptr<LibraryCalls> library_calls() { return nullptr; }
+  [[nodiscard]] virtual std::unique_ptr<LibraryCalls> library_calls();
   [[nodiscard]] bool is_root() const { return rank() == 0; }
 
   /// The first call on every rank of a run: learns which ranks share this host. Collective.
@@ -254,9 +255,12 @@ bool started_by_launcher();
 /// True unless the launcher's variables say that this is another than the first process; needs no MPI.
 bool is_first_process();
 
+/// What MPI is told of a process: with several threads, of which one calls it, it may take locks.
+enum class Threads { kOne, kSeveral };
+
 /// The ranks of MPI; initialises MPI, and finalises it when destroyed. Throws Error (environment) when the
 /// program was built without MPI.
-std::unique_ptr<Communicator> mpi_ranks(int* argc, char*** argv);
+std::unique_ptr<Communicator> mpi_ranks(int* argc, char*** argv, Threads threads = Threads::kSeveral);
 
 /// Ends this process, and by the launcher's hand all others, when ranks can no longer agree on anything.
 [[noreturn]] void abort_all_ranks(int exit_code);

@@ -366,8 +366,8 @@ class MpiCommunicator : public Communicator {
 
 }  // namespace
 
-std::unique_ptr<Communicator> mpi_ranks(int* argc, char*** argv) {
-  return std::make_unique<MpiCommunicator>(std::make_shared<World>(argc, argv));
+std::unique_ptr<Communicator> mpi_ranks(int* argc, char*** argv, Threads threads) {
+  return std::make_unique<MpiCommunicator>(std::make_shared<World>(argc, argv, threads));
 }
 
 std::unique_ptr<Communicator> ranks_of(MPI_Comm ranks) {
@@ -388,7 +388,7 @@ void abort_all_ranks(int exit_code) {
 
 #else
 
-std::unique_ptr<Communicator> mpi_ranks(int* /*argc*/, char*** /*argv*/) {
+std::unique_ptr<Communicator> mpi_ranks(int* /*argc*/, char*** /*argv*/, Threads /*threads*/) {
   throw environment_failure("a launcher started several processes but this program was built without MPI",
                             "install an MPI library and build again, or use --ranks N");
 }

@@ -28,7 +28,8 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(KernelTimes, operation, kernel, repetition, r
 
 namespace fabricmark::power {
 
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Energy, domain, source, joules, seconds)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Sample, seconds, value)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Energy, domain, source, joules, seconds, peak_watts, quantity, samples)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Reading, energies, notes)
 
 }  // namespace fabricmark::power

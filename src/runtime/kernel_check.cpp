@@ -120,7 +120,7 @@ class Checker {
 
   const KernelSpec& spec_;
   std::string file_;
-  std::vector<std::string> before_{"cores", "banks"};  ///< what a default may name
+  std::vector<std::string> before_{"cores", "banks", "separate_banks"};  ///< what a default may name
 };
 
 }  // namespace

@@ -39,10 +39,12 @@ std::optional<device::ArgumentKind> argument_kind(const std::string& name, bool 
   return std::nullopt;
 }
 
-/// Negative: the runtime's choice. Throws std::invalid_argument where it is no expression.
-int bank_of(const ArgumentSpec& argument, int replica) {
+/// Negative: the runtime's choice, also of what is not spread. Throws std::invalid_argument where it is no
+/// expression.
+int bank_of(const ArgumentSpec& argument, int replica, const std::optional<int>& part) {
   if (argument.bank.empty() || argument.bank == "shared") return -1;
-  return static_cast<int>(evaluate(argument.bank, {{"replica", replica}}));
+  if (argument.bank.find("part") != std::string::npos && !part) return -1;
+  return static_cast<int>(evaluate(argument.bank, {{"replica", replica}, {"part", part.value_or(0)}}));
 }
 
 /// The table of arguments by entry point: lists of { name, kind, ... }.
@@ -70,9 +72,10 @@ void read_arguments(const TomlReader& reader, const toml::table& all, const std:
             fmt::format("one of {}, real", fmt::join(device::kArgumentKinds | std::views::keys, ", ")));
       }
       try {
-        static_cast<void>(bank_of(arguments.back(), 0));
+        static_cast<void>(bank_of(arguments.back(), 0, 0));
       } catch (const std::invalid_argument&) {
-        throw reader.wrong(where + ".bank", "shared, or an expression of replica, like 2 * replica + 1");
+        throw reader.wrong(where + ".bank",
+                           "shared, or an expression of replica or part, like 2 * replica + 1");
       }
     }
   }
@@ -169,7 +172,7 @@ device::EntryPoint entry_point(const VariantSpec& variant, const std::string& na
 
 int bank_of(const VariantSpec& variant, const ArgumentPlace& place) {
   for (const ArgumentSpec& argument : variant.arguments.at(variant.entry_points.at(place.entry))) {
-    if (argument.name == place.argument) return bank_of(argument, place.replica);
+    if (argument.name == place.argument) return bank_of(argument, place.replica, place.part);
   }
   throw std::logic_error(fmt::format("kernel.toml declares no argument {}", place.argument));
 }

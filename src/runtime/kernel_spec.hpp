@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "device/arguments.hpp"
+#include "device/board_memory.hpp"
 #include "device/device_class.hpp"
 #include "device/replicas.hpp"
 #include "runtime/parameters.hpp"
@@ -41,7 +42,7 @@ struct ArgumentSpec {
   std::string name;
   std::string kind;
   std::string access;  ///< such as "read-write"; empty where nothing says
-  std::string bank;    ///< an expression of `replica`; "shared" or empty: the runtime's choice
+  std::string bank;    ///< an expression of `replica` and `part`; "shared" or empty: the runtime's choice
 };
 
 /// A loop of a kernel, of those that run one after the other. It takes the longer of its cycles, which are
@@ -140,11 +141,13 @@ std::filesystem::path kernels_folder();
 device::EntryPoint entry_point(const VariantSpec& variant, const std::string& name,
                                const Parameters& parameters);
 
-/// An argument of a replica of a variant's entry point, which is given by its number.
+/// An argument of a replica of a variant's entry point, which is given by its number. `part`: of an array
+/// that is spread over several buffers, each in a bank of its own; absent: there is one, wherever it lies.
 struct ArgumentPlace {
   std::size_t entry = 0;
   int replica = 0;
   std::string argument;
+  std::optional<int> part{};
 };
 
 /// The bank that kernel.toml wants its memory in; negative: the runtime's choice.
@@ -166,14 +169,29 @@ struct DeviceFacts {
   device::DeviceClass device_class = device::DeviceClass::kCpu;
   /// "cores": compute units of the device, or of this rank's part of it; nothing where they are not known.
   std::optional<std::int64_t> cores = 1;
-  std::int64_t banks = 1;                                   ///< "banks": memory banks, from the system file
+  std::int64_t banks = 1;  ///< "banks": memory banks, from the system file
+  /// "separate_banks": those among which the host chooses for each buffer, from there too; 0: nothing is
+  /// known, or somebody else chooses.
+  std::int64_t separate_banks = 0;
   device::Replicas replicas = device::Replicas::kOneEntry;  ///< what the device needs
+};
+
+/// What a bitstream is, as its sidecar or a system says: all that is known of it.
+struct Design {
+  std::string board{};      ///< id of systems/boards
+  std::string bitstream{};  ///< FILE/NAME of systems/bitstreams
+  double clock_hz = 0;      ///< that the tools reached; 0: not known
+  std::string tools{};
+  std::string shell{};
+  std::map<std::string, std::int64_t> resources{};  ///< logic, registers, bram, uram, dsps
 };
 
 /// A system file or a bitstream's sidecar: settings that come before the class's defaults.
 struct Overrides {
   std::string origin;  ///< file name for messages
   std::optional<std::int64_t> banks;
+  device::BoardMemory memory{};
+  Design design{};
   std::optional<std::string> variant;
   std::map<std::string, Value> parameters;
 };
@@ -222,6 +240,7 @@ struct Resolved {
   Parameters parameters;
   std::int64_t banks = 1;
   std::optional<SystemChoice> system;
+  std::optional<Design> loaded;  ///< the bitstream, as its sidecar says
 };
 
 /// All that is asked for, with the files that it names. Throws Error (bad use) as above.

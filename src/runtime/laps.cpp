@@ -55,6 +55,13 @@ Elapsed Laps::record(std::string_view name, const Elapsed& all, std::size_t time
   return one;
 }
 
+void Laps::keep(std::string_view name, double seconds) {
+  if (!counting_) return;
+  const std::size_t place = place_of(name);
+  samples_.seconds[place].push_back(seconds);
+  samples_.modelled_seconds[place].push_back(0);
+}
+
 void Laps::record_inner(std::string_view name, std::vector<double> ends, double end) {
   if (!counting_) return;
   if (!ends.empty()) ends.back() = end;

@@ -81,6 +81,10 @@ class Laps {
     return one;
   }
 
+  /// Keeps a sample of a part whose seconds another clock tells, as a device's does for its events. It adds
+  /// nothing to the time of all parts.
+  void keep(std::string_view name, double seconds);
+
   /// Runs `work` between two parts: what is not measured, and counts for no energy either.
   template <typename Work>
   void aside(Work&& work) {

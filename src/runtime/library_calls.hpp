@@ -5,6 +5,7 @@
 #include <memory>
 #include <span>
 
+#include "base/collective_operation.hpp"
 #include "base/interface.hpp"
 
 namespace fabricmark::runtime {
@@ -15,17 +16,7 @@ namespace fabricmark::runtime {
 /// says went wrong. Their messages are apart from those of the communicator.
 class LibraryCalls : public Interface {
  public:
-  enum class Operation : std::uint8_t {
-    kBroadcast,
-    kScatter,
-    kGather,
-    kAllGather,
-    kReduce,
-    kAllReduce,
-    kReduceScatter,
-    kAllToAll,
-    kBarrier,
-  };
+  using Operation = collectives::Operation;
   enum class Type : std::uint8_t { kInt8, kInt32, kFloat32 };
 
   /// A collective operation of all ranks; reductions are sums. `count`: elements of a rank, of which operands

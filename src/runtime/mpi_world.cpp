@@ -62,11 +62,12 @@ void end_process_after(std::chrono::seconds limit, int exit_code) {
   }).detach();
 }
 
-World::World(int* argc, char*** argv) {
+World::World(int* argc, char*** argv, Threads threads) {
+  const int needed = threads == Threads::kOne ? MPI_THREAD_SINGLE : MPI_THREAD_FUNNELED;
   int provided = MPI_THREAD_SINGLE;
-  check_mpi(MPI_Init_thread(argc, argv, MPI_THREAD_FUNNELED, &provided), "start");
+  check_mpi(MPI_Init_thread(argc, argv, needed, &provided), "start");
   check_mpi(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN), "return its errors");
-  if (provided < MPI_THREAD_FUNNELED) {
+  if (provided < needed) {
     throw environment_failure("this MPI library cannot be used by a program with threads",
                               "use one that was built with support for them");
   }

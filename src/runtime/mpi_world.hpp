@@ -54,7 +54,7 @@ enum ControlTag { kHeaderTag, kPayloadTag, kWordsTag, kControlTags };
 class World {
  public:
   /// Starts MPI; its processes are the ranks.
-  World(int* argc, char*** argv);
+  World(int* argc, char*** argv, Threads threads);
   /// The ranks of a communicator that somebody else has, in a program that starts and ends MPI by itself;
   /// messages have another one of the same ranks. Collective.
   explicit World(MPI_Comm ranks);

@@ -21,6 +21,7 @@ void RankRun::collect(const Samples& samples) {
   result_.metrics = benchmark_->metrics();
   result_.notes = benchmark_->notes();
   remarks_.insert(remarks_.end(), context_->remarks().begin(), context_->remarks().end());
+  if (const std::string banks = context_->bank_use().note(); !banks.empty()) remarks_.push_back(banks);
   result_.notes.insert(result_.notes.end(), remarks_.begin(), remarks_.end());
   if (result_.repetitions < options_.repetitions) {
     result_.notes.push_back(fmt::format("{} of {} repetitions: --max-time {:g} had passed",

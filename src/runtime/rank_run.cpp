@@ -107,7 +107,8 @@ int RankRun::execute_steps() {
                                    .costs = costs_,
                                    .system = place_,
                                    .kernel_costs = kernel_costs_,
-                                   .modelled_timeline = modelled_timeline_ ? &*modelled_timeline_ : nullptr};
+                                   .modelled_timeline = modelled_timeline_ ? &*modelled_timeline_ : nullptr,
+                                   .board_memory = board_memory_};
     context_.emplace(*device_, parameters_, timed_ranks(), timeline_, build(), *variant_, conditions);
     benchmark_ = execution_->make(*context_);
   });
@@ -192,7 +193,13 @@ void RankRun::choose_parameters() {
   bitstream_ = wanted.bitstream;
   const DeviceFacts facts{.device_class = info.device_class, .cores = fewest_cores_, .replicas = replicas_};
   Resolved found = resolve(setup_.spec, facts, wanted);
-  if (found.system) remarks_.push_back(found.system->note());
+  if (found.system) {
+    remarks_.push_back(found.system->note());
+    result_.system = found.system->system;
+    result_.design = found.system->overrides.design;
+    if (info.device_class == device::DeviceClass::kFpga) board_memory_ = found.system->overrides.memory;
+  }
+  result_.loaded = found.loaded.value_or(Design{});
   spec_ = std::move(found.spec);
   variant_ = &spec_.variant(found.variant);
   parameters_ = found.parameters;

@@ -82,6 +82,7 @@ class RankRun {
   std::shared_ptr<const SystemCosts> costs_;                  ///< null: nothing is charged
   std::shared_ptr<const device::CommandCosts> kernel_costs_;  ///< in that system
   std::optional<SystemPlace> place_;                          ///< in the system that is named
+  device::BoardMemory board_memory_;                          ///< of an FPGA there
   std::unique_ptr<Communicator> charged_ranks_;
   std::optional<device::Device> device_;
   Parameters parameters_;

@@ -111,6 +111,7 @@ Value evaluated(const ParameterSpec& spec, const Value& value, const DeviceFacts
   }
   if (facts.cores) known["cores"] = static_cast<double>(*facts.cores);
   known["banks"] = static_cast<double>(facts.banks);
+  known["separate_banks"] = static_cast<double>(facts.separate_banks);
   if (!facts.cores && text->find("cores") != std::string::npos) {
     throw bad_use(fmt::format("{}: its default '{}' needs the cores of the device, which are not known",
                               spec.name, *text),
@@ -347,9 +348,12 @@ Resolved resolve(const KernelSpec& spec, DeviceFacts facts, const Wanted& wanted
     found.system = load_system(wanted.system, spec,
                                {.id = wanted.bitstream_id,
                                 .variant = is_emulated ? "" : found.variant,
-                                .transport = is_emulated ? way : ""});
+                                .transport = is_emulated ? way : "",
+                                .board = sidecar ? sidecar->design.board : ""});
     system = found.system->overrides;
+    if (sidecar) require_same_design(*sidecar, *found.system);
     facts.banks = system->banks.value_or(facts.banks);
+    facts.separate_banks = system->memory.separate_banks();
     if (found.variant.empty()) found.variant = system->variant.value_or("");
   }
   if (found.variant.empty()) found.variant = usual_variant(spec, facts.device_class);
@@ -357,7 +361,9 @@ Resolved resolve(const KernelSpec& spec, DeviceFacts facts, const Wanted& wanted
   require_autorun(spec.variant(found.variant), facts.device_class);
   found.spec = built_for(spec, found.variant, facts.replicas);
   default_over_fabric(found.spec, found.variant, wanted.parameters);
+  if (sidecar && system && !wanted.bitstream_id.empty()) require_same_build(found.spec, *sidecar, *system);
   found.parameters = resolve(found.spec, found.variant, facts, wanted.parameters, system, sidecar);
+  if (sidecar) found.loaded = sidecar->design;
   return found;
 }
 

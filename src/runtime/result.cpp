@@ -96,6 +96,19 @@ Json environment_json(const Result& result) {
           {"variables", variables_json()}};
 }
 
+/// Adds what is known of a bitstream.
+void add_design(Json& json, const Design& design) {
+  const auto add = [&](const char* name, const auto& value, bool is_known) {
+    if (is_known) json[name] = value;
+  };
+  add("board", design.board, !design.board.empty());
+  add("bitstream", design.bitstream, !design.bitstream.empty());
+  add("clock_hz", design.clock_hz, design.clock_hz > 0);
+  add("tools", design.tools, !design.tools.empty());
+  add("shell", design.shell, !design.shell.empty());
+  add("resources", design.resources, !design.resources.empty());
+}
+
 std::size_t lap_of(const Result& result, const Metric& metric) {
   const auto found = std::ranges::find(result.lap_names, metric.lap);
   return static_cast<std::size_t>(found - result.lap_names.begin());
@@ -229,12 +242,21 @@ Json timeline_json(const Result& result) {
 Json energy_json(const Result& result) {
   Json energy = Json::array();
   for (const power::Energy& entry : result.energy) {
+    Json seconds = Json::array();
+    Json values = Json::array();
+    for (const power::Sample& sample : entry.samples) {
+      seconds.push_back(sample.seconds);
+      values.push_back(sample.value);
+    }
+    const char* const unit = entry.quantity == power::Quantity::kEnergy ? "J" : "W";
     energy.push_back({{"domain", entry.domain},
                       {"source", entry.source},
                       {"joules", entry.joules},
                       {"seconds", entry.seconds},
                       {"watts", entry.watts()},
-                      {"joules_per_repetition", entry.joules / result.repetitions}});
+                      {"peak_watts", entry.peak_watts},
+                      {"joules_per_repetition", entry.joules / result.repetitions},
+                      {"samples", {{"unit", unit}, {"seconds", seconds}, {"values", values}}}});
   }
   return energy;
 }
@@ -304,6 +326,11 @@ std::string to_json(const Result& result) {
   if (!result.kernel.file.empty()) {
     document["run"]["kernel"] = {
         {"file", result.kernel.file}, {"digest", result.kernel.digest}, {"origin", result.kernel.origin}};
+    add_design(document["run"]["kernel"], result.loaded);
+  }
+  if (!result.system.empty()) {
+    document["run"]["design"] = {{"system", result.system}};
+    add_design(document["run"]["design"], result.design);
   }
   document["environment"] = environment_json(result);
   Json parameters = Json::object();

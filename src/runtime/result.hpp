@@ -28,7 +28,10 @@ struct Result {
     std::string digest;  ///< of the source with its includes, or of the bitstream
     std::string origin;  ///< "shipped", "file" (the user's source) or "bitstream"
   };
-  Kernel kernel;  ///< without a file where nothing was built
+  Kernel kernel;       ///< without a file where nothing was built
+  Design loaded;       ///< the bitstream that was loaded, as its sidecar says
+  std::string system;  ///< that was named; empty: none
+  Design design;       ///< of which board and bitstream there the run took the parameters
   std::string started;
   double duration_seconds = 0;
   struct Step {

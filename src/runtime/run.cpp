@@ -79,9 +79,9 @@ std::optional<int> prepare(Communicator& ranks, RunSetup& setup, const Program& 
 
 /// The processes of a launcher are the ranks.
 int run_processes(const std::string& program, int* argc, char*** argv,
-                  const std::function<int(Communicator&)>& body) {
+                  const std::function<int(Communicator&)>& body, Threads threads = Threads::kSeveral) {
   std::unique_ptr<Communicator> ranks;
-  if (const std::optional<Failure> failure = attempt([&] { ranks = mpi_ranks(argc, argv); })) {
+  if (const std::optional<Failure> failure = attempt([&] { ranks = mpi_ranks(argc, argv, threads); })) {
     if (is_first_process()) complain(program, failure->message);
     return static_cast<int>(failure->code);
   }
@@ -120,9 +120,10 @@ int run_program(int argc, char** argv, const Program& program) {
   });
 }
 
-int run_ranks(int argc, char** argv, int count, const std::function<int(Communicator&)>& body) {
+int run_ranks(int argc, char** argv, int count, const std::function<int(Communicator&)>& body,
+              Threads threads) {
   const std::string program = std::filesystem::path(*argv).filename().string();
-  if (started_by_launcher()) return run_processes(program, &argc, &argv, body);
+  if (started_by_launcher()) return run_processes(program, &argc, &argv, body, threads);
   return run_in_process(count, [&](Communicator& ranks) {
     return run_to_the_end(ranks, program, [&] { return body(ranks); });
   });

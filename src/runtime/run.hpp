@@ -21,7 +21,9 @@ int run_program(int argc, char** argv, const Program& program);
 
 /// For programs that are no benchmark: runs `body` on all ranks, which are the processes of a launcher, or
 /// else `count` threads of this process. Returns the exit code, the same on every rank; failures are printed.
-int run_ranks(int argc, char** argv, int count, const std::function<int(Communicator&)>& body);
+/// `threads`: that a process of a launcher has.
+int run_ranks(int argc, char** argv, int count, const std::function<int(Communicator&)>& body,
+              Threads threads = Threads::kSeveral);
 
 /// The whole main function of a benchmark B whose code is the same for all variants, with a static `name` and
 /// a constructor from a Context.

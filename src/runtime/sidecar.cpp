@@ -18,6 +18,31 @@ std::map<std::string, Value> read_values(const TomlReader& reader, const toml::t
   return values;
 }
 
+/// What the bitstream is, where its sidecar says more than it must.
+Design read_design(const TomlReader& reader) {
+  const toml::table& root = reader.root();
+  const auto text = [&](const char* key) {
+    return root.contains(key) ? reader.text(root, key, "") : std::string();
+  };
+  Design design{
+      .board = text("board"), .bitstream = text("bitstream"), .tools = text("tools"), .shell = text("shell")};
+  if (!design.bitstream.empty() && design.bitstream.find('/') == std::string::npos)
+    throw reader.wrong("bitstream", "FILE/NAME of systems/bitstreams");
+  if (root.contains("clock_hz")) {
+    design.clock_hz = root["clock_hz"].value<double>().value_or(0);
+    if (!(design.clock_hz > 0)) throw reader.wrong("clock_hz", "the clock in Hz");
+  }
+  if (!root.contains("resources")) return design;
+  const toml::table& resources = reader.table(root, "resources", "");
+  reader.only(resources, {"logic", "registers", "bram", "uram", "dsps"}, "resources.");
+  for (const auto& [key, node] : resources) {
+    const auto number = node.value_exact<std::int64_t>();
+    if (!number || *number < 0) throw reader.wrong("resources." + std::string(key.str()), "a whole number");
+    design.resources[std::string(key.str())] = *number;
+  }
+  return design;
+}
+
 }  // namespace
 
 Overrides load_sidecar(const std::filesystem::path& bitstream, const KernelSpec& spec) {
@@ -28,7 +53,10 @@ Overrides load_sidecar(const std::filesystem::path& bitstream, const KernelSpec&
                   fmt::format("write its variant and build parameters to '{}'", file.string()));
   }
   const TomlReader reader(file_text(file, "sidecar"), file);
-  reader.only(reader.root(), {"benchmark", "variant", "digest", "parameters"}, "");
+  reader.only(reader.root(),
+              {"benchmark", "variant", "digest", "parameters", "board", "bitstream", "clock_hz", "tools",
+               "shell", "resources"},
+              "");
   const std::string benchmark = reader.text(reader.root(), "benchmark", "");
   if (benchmark != spec.benchmark) {
     throw bad_use(fmt::format("the bitstream '{}' is for {}, not for {}", bitstream.string(), benchmark,
@@ -45,6 +73,7 @@ Overrides load_sidecar(const std::filesystem::path& bitstream, const KernelSpec&
   sidecar.origin = file.string();
   sidecar.variant = reader.text(reader.root(), "variant", "");
   sidecar.parameters = read_values(reader, reader.table(reader.root(), "parameters", ""), "parameters.");
+  sidecar.design = read_design(reader);
   return sidecar;
 }
 

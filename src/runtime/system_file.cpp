@@ -17,6 +17,7 @@ using Json = SystemDocument::Json;
 
 struct Entry {
   std::string id;
+  std::string device;
   std::string variant;
   std::string transport;
   std::string where;  ///< for messages
@@ -30,8 +31,9 @@ std::vector<Entry> bitstreams_of(const SystemDocument& document, const std::stri
   for (std::size_t i = 0; i < all.size(); ++i) {
     const std::string where = fmt::format("bitstreams[{}].", i);
     if (document.text(all[i], "benchmark", where) != benchmark) continue;
-    found.push_back({document.text(all[i], "id", where), document.text(all[i], "variant", where),
-                     document.text(all[i], "transport", where), where, &all[i]});
+    found.push_back({document.text(all[i], "id", where), document.text(all[i], "device", where),
+                     document.text(all[i], "variant", where), document.text(all[i], "transport", where),
+                     where, &all[i]});
   }
   return found;
 }
@@ -52,6 +54,7 @@ std::optional<Entry> choose(std::vector<Entry> entries, const fs::path& file, co
                                   : "use --bitstream-id with one of " + ids(entries));
   }
   std::erase_if(entries, [&](const Entry& entry) {
+    if (!choice.board.empty() && entry.device != choice.board) return true;
     if (!choice.transport.empty()) return entry.transport != choice.transport;
     const auto known = std::ranges::find(spec.variants, entry.variant, &VariantSpec::name);
     if (known == spec.variants.end()) return true;
@@ -65,6 +68,18 @@ std::optional<Entry> choose(std::vector<Entry> entries, const fs::path& file, co
   return entries.empty() ? std::nullopt : std::optional<Entry>(entries.front());
 }
 
+/// The value of a bitstream's or a device's number; null where it has none.
+const Json* value_of(const SystemDocument& document, const Json& parent, const std::string& name,
+                     const std::string& where) {
+  const Json& values = document.member(parent, "values", &Json::is_object, where);
+  const Json* const found = SystemDocument::find(values, name);
+  if (found == nullptr) return nullptr;
+  return &document.member(*found, "value", &Json::is_number, fmt::format("{}values.{}.", where, name));
+}
+
+/// How many banks hold a matrix: a value of the bitstream, and a parameter of some benchmarks.
+constexpr const char* kMatrixBanks = "matrix_banks";
+
 /// The parameters of a bitstream, its transport among them where the benchmark has that choice.
 std::map<std::string, Value> parameters_of(const SystemDocument& document, const Entry& entry,
                                            const KernelSpec& spec) {
@@ -75,6 +90,32 @@ std::map<std::string, Value> parameters_of(const SystemDocument& document, const
   for (const auto& [name, value] :
        document.member(*entry.json, "parameters", &Json::is_object, entry.where).items()) {
     found[name] = document.value(value, where + name);
+  }
+  // A design may have been made for fewer banks than there are.
+  if (const Json* const banks = value_of(document, *entry.json, kMatrixBanks, entry.where))
+    found.emplace(kMatrixBanks, document.value(*banks, entry.where + "values." + kMatrixBanks));
+  if (spec.find(kMatrixBanks) == nullptr) found.erase(kMatrixBanks);
+  return found;
+}
+
+/// What a system says of a bitstream beside its parameters.
+Design design_of(const SystemDocument& document, const Entry& entry) {
+  Design found{.board = entry.device, .bitstream = entry.id};
+  const auto text = [&](const char* name) {
+    return SystemDocument::find(*entry.json, name) == nullptr ? std::string()
+                                                              : document.text(*entry.json, name, entry.where);
+  };
+  found.tools = text("tools");
+  found.shell = text("shell");
+  if (const Json* const clock = value_of(document, *entry.json, "kernel_hz", entry.where))
+    found.clock_hz = clock->get<double>();
+  const Json* const resources = SystemDocument::find(*entry.json, "resources");
+  if (resources == nullptr) return found;
+  const std::string where = entry.where + "resources";
+  if (!resources->is_object()) throw document.wrong(where);
+  for (const auto& [name, number] : resources->items()) {
+    if (!number.is_number_integer()) throw document.wrong(where + "." + name);
+    found.resources[name] = number.get<std::int64_t>();
   }
   return found;
 }
@@ -88,6 +129,51 @@ std::int64_t banks_of(const SystemDocument& document, const Json& device, const 
   const auto* whole = std::get_if<std::int64_t>(&number);
   if (whole == nullptr || *whole < 1) throw document.wrong(place + "value");
   return *whole;
+}
+
+/// Texts that a file may have, by what they mean here.
+template <typename Meaning>
+Meaning meaning_of(const SystemDocument& document, const Json& parent, const char* name,
+                   const std::string& where, const std::map<std::string, Meaning>& known) {
+  if (SystemDocument::find(parent, name) == nullptr) return {};
+  const auto found = known.find(document.text(parent, name, where));
+  if (found == known.end()) throw document.wrong(where + name);
+  return found->second;
+}
+
+/// Of a device with so many banks.
+device::BoardMemory memory_of(const SystemDocument& document, const Json& device, const std::string& where,
+                              std::int64_t banks) {
+  using device::BoardMemory;
+  BoardMemory found{.banks = static_cast<int>(banks)};
+  if (const Json* const bytes = value_of(document, device, "memory_bytes", where))
+    found.bank_bytes = static_cast<std::uint64_t>(bytes->get<double>() / static_cast<double>(banks));
+  if (SystemDocument::find(device, "memory") == nullptr) return found;
+  const Json& memory = document.member(device, "memory", &Json::is_object, where);
+  const std::string place = where + "memory.";
+  found.kind = meaning_of<BoardMemory::Kind>(document, memory, "kind", place,
+                                             {{"ddr", BoardMemory::Kind::kDdr},
+                                              {"hbm", BoardMemory::Kind::kHbm},
+                                              {"host", BoardMemory::Kind::kHost}});
+  found.choice = meaning_of<BoardMemory::Choice>(document, memory, "placement", place,
+                                                 {{"interleaved", BoardMemory::Choice::kInterleaved},
+                                                  {"kernel", BoardMemory::Choice::kKernel},
+                                                  {"host", BoardMemory::Choice::kHost}});
+  if (const Json* const offset = SystemDocument::find(memory, "index_offset")) {
+    constexpr std::int64_t kMost = 1 << 20;
+    if (!offset->is_number_integer() || *offset < 0 || *offset > kMost)
+      throw document.wrong(place + "index_offset");
+    found.index_offset = offset->get<int>();
+  }
+  return found;
+}
+
+bool has_device(const SystemDocument& document, const std::string& id) {
+  const Json& devices = document.list("devices");
+  return std::ranges::any_of(devices, [&](const Json& device) {
+    const Json* const own = SystemDocument::find(device, "id");
+    return own != nullptr && *own == id;
+  });
 }
 
 /// The first kind of device that has the transport; empty where none has, or nothing is said of them.
@@ -137,6 +223,33 @@ std::string SystemChoice::note() const {
                      bitstream.empty() ? "no bitstream of this benchmark" : "bitstream " + bitstream);
 }
 
+void require_same_design(const Overrides& sidecar, const SystemChoice& system) {
+  const Design& loaded = sidecar.design;
+  if (!loaded.board.empty() && loaded.board != system.device) {
+    throw bad_use(fmt::format("the bitstream is for the board {} ('{}'), not for {} of the system {}",
+                              loaded.board, sidecar.origin, system.device, system.system),
+                  "name a system with that board, or a bitstream for this one");
+  }
+  if (!loaded.bitstream.empty() && !system.bitstream.empty() && loaded.bitstream != system.bitstream) {
+    throw bad_use(fmt::format("the bitstream is {} ('{}'), and the system's is {}", loaded.bitstream,
+                              sidecar.origin, system.bitstream),
+                  fmt::format("give --bitstream-id {}", loaded.bitstream));
+  }
+}
+
+void require_same_build(const KernelSpec& spec, const Overrides& sidecar, const Overrides& system) {
+  for (const auto& [name, value] : system.parameters) {
+    const ParameterSpec* const parameter = spec.find(name);
+    const auto built = sidecar.parameters.find(name);
+    if (parameter == nullptr || parameter->stage != ParameterSpec::Stage::kBuild ||
+        built == sidecar.parameters.end() || built->second == value)
+      continue;
+    throw bad_use(fmt::format("the bitstream was built with {} = {} ('{}') but {} has {}", name,
+                              to_text(built->second), sidecar.origin, system.origin, to_text(value)),
+                  "leave out --bitstream-id, or give the bitstream that it names");
+  }
+}
+
 SystemChoice load_system(const fs::path& file, const KernelSpec& spec, const BitstreamChoice& choice) {
   const SystemDocument document(file);
   SystemChoice found;
@@ -144,10 +257,13 @@ SystemChoice load_system(const fs::path& file, const KernelSpec& spec, const Bit
   found.overrides.origin = file.string();
   if (const auto entry = choose(bitstreams_of(document, spec.benchmark), file, spec, choice)) {
     found.bitstream = entry->id;
-    found.device = document.text(*entry->json, "device", entry->where);
+    found.device = entry->device;
     found.overrides.variant = entry->variant;
     found.overrides.parameters = parameters_of(document, *entry, spec);
+    found.overrides.design = design_of(document, *entry);
     found.overrides.origin += ": " + entry->id;
+  } else if (has_device(document, choice.board)) {
+    found.device = choice.board;
   } else if (!choice.transport.empty()) {
     found.device = device_with(document, choice.transport);
   }
@@ -157,7 +273,10 @@ SystemChoice load_system(const fs::path& file, const KernelSpec& spec, const Bit
     const std::string device = document.text(devices[i], "id", where);
     if (!found.device.empty() && device != found.device) continue;
     found.device = device;
-    found.overrides.banks = banks_of(document, devices[i], where);
+    const std::int64_t banks = banks_of(document, devices[i], where);
+    found.overrides.banks = banks;
+    found.overrides.memory = memory_of(document, devices[i], where, banks);
+    found.overrides.design.board = device;
     return found;
   }
   throw document.wrong(found.device.empty() ? "devices" : "devices: the board " + found.device);

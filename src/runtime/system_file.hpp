@@ -12,6 +12,7 @@ struct BitstreamChoice {
   std::string id{};         ///< empty: the only one of the benchmark that fits
   std::string variant{};    ///< empty: any that the benchmark has
   std::string transport{};  ///< of dataflow kernels, which stand for whatever was built for it; empty: any
+  std::string board{};      ///< that the loaded bitstream is for; empty: any
 };
 
 /// Reads what `fabricmark systems export` writes. The device is the bitstream's, or the first that has the
@@ -19,6 +20,12 @@ struct BitstreamChoice {
 /// from.
 SystemChoice load_system(const std::filesystem::path& file, const KernelSpec& spec,
                          const BitstreamChoice& choice);
+
+/// Throws Error (bad use) where a loaded bitstream, as its sidecar says, is for another board or is another
+/// one than the system's.
+void require_same_design(const Overrides& sidecar, const SystemChoice& system);
+/// Throws Error (bad use) naming a parameter of the build that the loaded bitstream has not as the system's.
+void require_same_build(const KernelSpec& spec, const Overrides& sidecar, const Overrides& system);
 
 /// Throws Error (bad use) with both numbers where a system has fewer devices of a kind, by its id, than there
 /// are ranks, each of which has one.

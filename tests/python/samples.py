@@ -358,15 +358,17 @@ def timeline(repetitions=3, ranks=1, replications=2, operations=("copy", "scale"
     return events
 
 
-def energy(watts=40.0, seconds=2.0, repetitions=3, domain="package-0", source="rapl"):
-    """The energy of one domain at constant power."""
+def energy(watts=40.0, seconds=2.0, repetitions=3, domain="package-0", source="rapl", peak=1.25):
+    """The energy of one domain, whose power has been `peak` times the mean."""
     return {
         "domain": domain,
         "source": source,
         "joules": watts * seconds,
         "seconds": seconds,
         "watts": watts,
+        "peak_watts": peak * watts,
         "joules_per_repetition": watts * seconds / repetitions,
+        "samples": {"unit": "W", "seconds": [-0.01, 0.5 * seconds], "values": [watts, peak * watts]},
     }
 
 

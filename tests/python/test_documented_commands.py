@@ -12,6 +12,7 @@ import meshes
 import pytest
 import samples
 from conftest import REPOSITORY
+from fabricmark.inspect import llvm
 
 PAGES = [REPOSITORY / "README.md", REPOSITORY / "CONTRIBUTING.md", *sorted(REPOSITORY.glob("docs/*.md"))]
 PROGRAM = r"(?:[\w.]+/)*(?:fabricmark|fm_\w+)"
@@ -155,6 +156,8 @@ def test_command(clone, page, line):
     needs_programs = "fm_" in line or "--devices" in line.split()[2:3]
     if needs_programs and not (REPOSITORY / "build/release/bin/fm_stream").exists():
         pytest.skip("the programs are not built")
+    if " inspect " in line and not llvm.is_present():
+        pytest.skip("no clang-15, which inspect would install")
     check(clone, line)
 
 

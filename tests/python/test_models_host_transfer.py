@@ -80,8 +80,9 @@ def test_limits():
 
 def test_pinned_memory_goes_at_the_rate_of_the_link():
     gpu = board("gpu", launch_seconds=0.0)
-    for method in ("migrate", "sub-buffer"):
+    for method in ("map", "migrate", "sub-buffer"):
         assert gb_per_s(axes(method=method), LINK, gpu) == pytest.approx(32)
+        assert gb_per_s(axes(method=method, memory="pageable"), LINK, gpu) == pytest.approx(32)
     assert gb_per_s(axes(memory="pinned"), LINK, gpu) == pytest.approx(32)
     assert gb_per_s(axes(memory="pageable"), LINK, gpu) == pytest.approx(20)
     assert gb_per_s(axes(memory="pageable"), {"link_gb_per_s": 8.0}, gpu) == pytest.approx(8)

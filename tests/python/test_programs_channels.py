@@ -82,7 +82,7 @@ DESIGNS = {
         words=("--size", 60, "--block-size", 16, "--register-block", 4, "--replications", 2),
         boards={2: torus(1, 2), 4: torus(2, 2)},
         wrong=(
-            ("i == j ? upper_inverse[i][r % REGISTER_SIZE][x] : value", "value"),
+            ("= upper_factor(", "= lower_factor("),
             ("solve_top(block, factor);", ""),
             (
                 "data = read_channel_intel(blocks_of_left);",

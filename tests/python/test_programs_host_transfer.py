@@ -9,11 +9,12 @@ from stream_program import PROGRAM, Stream, devices, mpirun, one_error, only_err
 pytestmark = pytest.mark.programs
 
 FULL = pytest.mark.full
-SHORT = ("--largest", "16", "--repetitions", "2", "--overlap-bytes", "65536")
+SHORT = ("--smallest", "12", "--largest", "16", "--repetitions", "2", "--overlap-bytes", "65536")
 DIRECTIONS = ("to_device", "from_device", "both")
 MEMORIES = ("pageable", "page-aligned", "pinned")
 PAGE = 4096
-CHECKS = ("copies that arrived", "rates", "bytes", "write, execute, read")
+METHODS = ("queued", "2-queues", "4-queues", "out-of-order", "blocking", "map", "migrate", "sub-buffer")
+CHECKS = ("copies that arrived", "rates", "bytes", "write, execute, read", "times of commands", "launches")
 
 
 @pytest.fixture(scope="module")
@@ -40,13 +41,22 @@ def expected_cases(sizes, methods, shares_memory, buffers=(1, 4, 16)):
     cases = set()
     for size, direction, method in itertools.product(sizes, DIRECTIONS, methods):
         each_way = size // 2 if direction == "both" else size
-        if method in ("migrate", "sub-buffer"):
-            ways = [] if shares_memory else [("page-aligned", 1)]
-        else:
+        ways = [("page-aligned", 1)]
+        if method in ("queued", "blocking"):
             ways = [(memory, 1) for memory in MEMORIES]
-            if method == "queued":
-                ways += [("page-aligned", count) for count in buffers]
-        cases |= {(direction, method, m, size, n) for m, n in ways if each_way // n >= PAGE}
+        elif method in ("map", "migrate"):
+            ways = [(memory, 1) for memory in MEMORIES[:2]]
+        elif method != "sub-buffer":
+            ways = [("page-aligned", max(buffers))]
+        if method in ("queued", "migrate"):
+            ways += [("page-aligned", count) for count in buffers]
+        if shares_memory and method in ("map", "migrate", "sub-buffer"):
+            ways = []
+        cases |= {
+            (direction, method, memory, size, count)
+            for memory, count in ways
+            if each_way // count >= (PAGE if count > 1 else 1)
+        }
     return cases
 
 
@@ -69,19 +79,22 @@ def failed(done):
 
 
 def test_every_way_of_copying_is_measured(plain, shares_memory):
-    methods = ("queued", "blocking", "migrate", "sub-buffer")
-    assert found_cases(plain) == expected_cases((4096, 16384, 65536), methods, shares_memory)
+    sizes = [4**power for power in range(9)]
+    assert found_cases(plain) == expected_cases(sizes, METHODS, shares_memory)
     assert [v["name"] for v in plain.document["verdicts"]] == list(CHECKS)
     if shares_memory:
         assert any("migrations" in note for note in plain.document["notes"])
-    pages = sum(case[3] // PAGE for case in found_cases(plain))
+    pages = 0
+    for direction, _, _, size, count in found_cases(plain):
+        ways = 2 if direction == "both" else 1
+        pages += ways * count * -(-size // ways // count // PAGE)
     checked = {v["name"]: v["checked"] for v in plain.document["verdicts"]}
     assert checked["copies that arrived"] == 2 * 4 * pages  # 2 ranks; 4 repetitions, each in full
-    copied = sum(case[3] for case in found_cases(plain) if case[1] not in ("migrate", "sub-buffer"))
+    copied = sum(case[3] for case in found_cases(plain) if case[1] not in METHODS[-3:])
     assert checked["bytes"] == 2 * 4 * copied
 
 
-@pytest.mark.parametrize("method", ["queued", "blocking", "migrate", "sub-buffer"])
+@pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("variant", ["base", "throughput"])
 def test_each_way_of_copying_is_valid_alone(transfer, shares_memory, method, variant):
     done = transfer.run(*SHORT, "--methods", method, "--variant", variant)
@@ -139,7 +152,7 @@ def test_the_option_memory_is_taken_or_refused_by_name(transfer, memory):
 
 @pytest.mark.parametrize("pieces", [4096, 4097, 70001])
 def test_pieces_of_any_size_are_valid(transfer, pieces):
-    words = ("--largest", "12", "--repetitions", "2", "--overlap-bytes", pieces)
+    words = ("--smallest", "12", "--largest", "12", "--repetitions", "2", "--overlap-bytes", pieces)
     for variant in ("base", "throughput"):
         done = transfer.valid(*words, "--variant", variant)
         (verdict,) = [v for v in done.document["verdicts"] if v["name"] == CHECKS[3]]
@@ -180,14 +193,18 @@ def test_the_speed_up_of_overlap_is_that_of_the_times(plain):
 
 
 def test_fifty_repetitions_are_the_default(transfer):
-    done = transfer.valid("--largest", "12", "--overlap-bytes", "4096", "--methods", "queued")
+    words = ("--smallest", "12", "--largest", "12", "--overlap-bytes", "4096")
+    done = transfer.valid(*words, "--methods", "queued")
     assert done.document["repetitions"]["count"] == 50
 
 
-def test_the_timeline_has_the_kernels_that_touch_and_count(transfer):
+def test_the_timeline_has_the_transfers_and_the_kernels_that_touch_and_count(transfer):
     done = transfer.valid(*SHORT, "--timeline", "--ranks", "2")
+    cases = {"/".join(map(str, case)) for case in found_cases(done)}
     seen = {(e["rank"], e["repetition"], e["operation"]) for e in done.document["timeline"]}
-    assert seen == set(itertools.product(range(2), range(2), ("touch", "count_wrong")))
+    assert seen == set(itertools.product(range(2), range(2), {"touch", "count_wrong", *cases}))
+    kernels = {e["kernel"] for e in done.document["timeline"] if e["operation"] in cases}
+    assert {"write", "read"} <= kernels
     for entry in done.document["timeline"]:
         assert 0 <= entry["queued"] <= entry["submitted"] <= entry["started"] <= entry["ended"]
 
@@ -208,7 +225,7 @@ def test_copies_that_are_not_made_are_found_by_both_checks(transfer, method):
 
 @pytest.mark.parametrize("repetition", [0, 1, 2])
 def test_copies_lost_in_one_repetition_only_are_found(transfer, repetition):
-    words = ("--largest", "14", "--repetitions", "3", "--overlap-bytes", "4096")
+    words = ("--largest", "8", "--step", "8", "--repetitions", "3", "--overlap-bytes", "4096")
     done = transfer.run(*words, "--inject-fault", f"lost#{repetition}")
     assert done.code == 1 and done.errors == ""
     found = {v["name"]: v for v in done.document["verdicts"] if v["status"] == "failed"}
@@ -218,7 +235,7 @@ def test_copies_lost_in_one_repetition_only_are_found(transfer, repetition):
 
 @pytest.mark.parametrize("fault", ["lost:pipeline", "lost:pipeline#0", "lost:pipeline#1"])
 def test_a_piece_that_the_pipeline_does_not_write_is_found(transfer, fault):
-    words = ("--largest", "12", "--repetitions", "3", "--overlap-bytes", "4096")
+    words = ("--smallest", "12", "--largest", "12", "--repetitions", "3", "--overlap-bytes", "4096")
     done = transfer.run(*words, "--inject-fault", fault)
     assert done.code == 1 and done.errors == ""
     (verdict,) = [v for v in done.document["verdicts"] if v["status"] == "failed"]
@@ -285,10 +302,14 @@ def test_a_limit_that_holds_is_no_fault(transfer):
         (("--buffers", "1,512"), "512"),
         (("--buffers", "1,1"), "twice"),
         (("--buffers", ""), "--buffers"),
-        (("--largest", "11"), "largest"),
+        (("--largest=-1",), "largest"),
+        (("--bank", "0"), "--bank"),
+        (("--bank=-2",), "bank"),
         (("--largest", "35"), "largest"),
         (("--smallest", "20", "--largest", "14"), "smallest"),
-        (("--smallest", "12", "--largest", "12", "--directions", "both"), "no transfer"),
+        (("--largest", "0", "--directions", "both"), "no transfer"),
+        (("--memories", "pinned", "--methods", "4-queues"), "no transfer"),
+        (("--buffers", "1,2", "--methods", "4-queues"), "no transfer"),
         (("--largest", "34"), "reduce largest"),
         (("--step", "0"), "step"),
         (("--link-gb-per-s=-1",), "link_gb_per_s"),

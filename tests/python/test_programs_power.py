@@ -81,6 +81,11 @@ def test_a_known_power_is_found(stream, counter, tmp_path):
     assert (entry["domain"], entry["source"]) == ("package-0", "rapl")
     assert_known_power(entry, tmp_path)
     assert entry["joules"] == pytest.approx(entry["watts"] * entry["seconds"], rel=1e-12)
+    assert entry["peak_watts"] >= entry["watts"]
+    kept = entry["samples"]
+    assert kept["unit"] == "J" and kept["values"][0] == 0
+    assert kept["values"] == sorted(kept["values"]), "wraps are added"
+    assert kept["values"][-1] >= entry["joules"]
     count = done.document["repetitions"]["count"]
     assert entry["joules_per_repetition"] == pytest.approx(entry["joules"] / count, rel=1e-12)
     timed = sum(sum(m["samples"]["per_rank"][0]) for m in done.document["measurements"])
@@ -124,6 +129,13 @@ def test_a_command(stream):
     (entry,) = done.document["energy"]
     assert (entry["domain"], entry["source"]) == ("command", "command")
     assert entry["watts"] == pytest.approx(42.5, rel=1e-9)
+    assert entry["peak_watts"] == pytest.approx(42.5, rel=1e-12)
+    kept = entry["samples"]
+    assert kept["unit"] == "W" and set(kept["values"]) == {42.5}
+    assert kept["seconds"] == sorted(kept["seconds"]) and kept["seconds"][0] <= 0 < kept["seconds"][-1]
+    first = done.document["measurements"][0]
+    line = " ".join(done.output.split())
+    assert f"{first['best'] / entry['peak_watts']:.4g} GB/s per W" in line, "best over peak, as in the tables"
 
 
 def test_a_command_is_run_at_the_interval(stream, tmp_path):

@@ -173,14 +173,12 @@ def test_a_fault_of_one_rank_is_found_there(program, scope, fault, rank):
 
 
 # Each is a kernel that forgets, repeats or misplaces updates: what is replaced, by what.
-RNG_LOOP = "r < RNGS; ++r) {\n    const"
-OWN = "log_part, log_table, part);\n    const bool is_free"
 REST = "k < BUFFER_SIZE; ++k) {\n    if"
 LANE_LOOP = "k < LANES; ++k) {\n      update_own"
 BROKEN = {
     "half of the updates": ("base", "(long)(numbers_each * RNGS);", "(long)numbers_each * RNGS / 2;"),
     "another polynomial": ("base", "= next_number(", "= 1 + next_number("),
-    "the neighbour's part": ("base", OWN, OWN.replace("part)", "part ^ 1)")),
+    "the neighbour's part": ("base", "part << log_part}", "(part ^ 1) << log_part}"),
     "other bits of the number": (
         "base",
         "own_item(update, log_part)] ^=",

@@ -51,6 +51,25 @@ def test_each_base_kernel_is_valid_with_entry_points_of_its_own(tmp_path_factory
 
 
 @programs
+@pytest.mark.parametrize("name", SMALL)
+def test_each_base_kernel_is_valid_as_fpgas_get_it(tmp_path_factory, tmp_path, name):
+    """What stands in place of the lines for CPUs, such as shift registers and turned lanes."""
+    shipped = (KERNELS / name / "base.cl").read_text()
+    own = tmp_path / f"{name}.cl"
+    own.write_text(f"#undef FM_CPU\n{shipped}")
+    for copies in (1, 2):
+        on_a_device(tmp_path_factory, name).valid(*small(name, copies), "--kernel-file", own)
+
+
+@programs
+@pytest.mark.parametrize("copies", [1, 2])
+@pytest.mark.parametrize("name", ["gemm", "ptrans", "hpl", "fft", "random_access"])
+def test_a_base_kernel_is_valid_at_its_default_size(tmp_path_factory, name, copies):
+    words = ("--variant", "base", "--replications", copies, "--repetitions", 1, "--warmup", 0)
+    on_a_device(tmp_path_factory, name).valid(*words)
+
+
+@programs
 @full
 @pytest.mark.parametrize("name, copies", CASES)
 def test_each_base_kernel_is_valid_on_the_emulator(tmp_path_factory, name, copies):

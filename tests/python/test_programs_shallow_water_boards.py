@@ -72,6 +72,32 @@ def test_processes_give_the_same(water, boards, reference):
     assert digest(done) == reference
 
 
+OVER_MPI = ("--transport", "mpi", "--variant", "dataflow")
+
+
+@pytest.mark.parametrize("ranks", [2, *(pytest.param(ranks, marks=FULL) for ranks in (1, 4, 7, 16, 48))])
+def test_mpi_gets_the_memory_of_devices_and_fields_have_the_bits(water, reference, ranks):
+    assert digest(water.valid(*MESH, *OVER_MPI, launcher=mpirun(ranks))) == reference
+
+
+@pytest.mark.parametrize("fault", ["flipped", *(pytest.param(one, marks=FULL) for one in FAULTS)])
+def test_each_fault_of_a_halo_over_mpi_is_found(water, fault):
+    words = ("--timeout", 2, "--inject-fault", fault)
+    done = water.run(*MESH, *OVER_MPI, *words, launcher=mpirun(2))
+    assert done.code == (3 if fault in LOST else 1), (fault, done.errors)
+    if fault not in LOST:
+        failed = {one["name"] for one in done.document["verdicts"] if one["status"] == "failed"}
+        assert failed and (fault == "late" or "halos" in failed), (fault, failed)
+
+
+def test_mpi_between_ranks_of_one_process_and_on_a_system_is_refused(water, boards):
+    line = one_error(water.run(*MESH, *OVER_MPI, "--ranks", 2), (2,))
+    assert "not processes of MPI" in line and "mpirun -n 2" in line
+    system = boards("udp")[-1]
+    line = one_error(water.run(*MESH, *OVER_MPI, "--system", system, launcher=mpirun(2)), (2,))
+    assert "nothing is known of what messages over the transport mpi cost" in line
+
+
 def step_cycles(water, row, transport, system, ranks=None):
     words = ("--mesh", row.mesh, "--ranks", row.devices if ranks is None else ranks, "--steps", 20)
     way = ("--transport", transport, "--variant", "dataflow", "--system", system, "--timing-only")

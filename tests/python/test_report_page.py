@@ -251,9 +251,18 @@ def test_power_columns_only_where_power_was_sampled(place):
     html, shown = made(place)
     assert "40 (rapl)" in shown and "26.67" in shown  # domains of one source add up
     best = document["measurements"][0]["best"]
-    assert f"{best / 40:.4g} GB/s/W" in shown
+    assert f"{best / 50:.4g} GB/s/W" in shown, "the best over the sum of the peaks"
     without = re.search(r'<tr><td class="w">1 rank</td><th scope="row">triad</th>(.*?)</tr>', html).group(1)
-    assert re.findall(r">([^<>]*)</td>", without)[-3:] == ["-", "-", "-"]  # absent, not zero
+    assert re.findall(r">([^<>]*)</td>", without)[-4:] == ["-"] * 4  # absent, not zero
+
+
+def test_files_without_peaks_have_no_metric_per_watt(place):
+    document = samples.result(operations=("triad",))
+    entry = samples.energy(30)
+    del entry["peak_watts"], entry["samples"]
+    place.write("a.json", {**document, "energy": [entry]})
+    _, shown = made(place)
+    assert "30 (rapl)" in shown and "GB/s/W" not in shown
 
 
 def test_a_damaged_file_is_named_and_hides_nothing(place, one_error_line):

@@ -8,6 +8,7 @@ import pytest
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.results import published
 from fabricmark.validate import groups, intervals, outcomes, residuals, rival, scored, tables
+from scipy import stats
 
 ROWS = tables.with_tables(row for _, row in outcomes.read())
 KNOWN = residuals.load()
@@ -168,3 +169,16 @@ def test_the_rival_takes_the_nearest_run_of_another_group():
     assert any(found / row.devices == pytest.approx(one) for one in others)
     assert found != row.value
     assert rival.prediction(replace(row, metric="joules"), tested) is None
+
+
+def test_few_rows_of_a_board_make_a_student_s_interval():
+    """As wide as the distribution of few values says; the rows of other boards have no part in it."""
+    for number, point in intervals.STUDENT.items():
+        assert point == pytest.approx(stats.t.ppf(0.95, number), abs=1e-3)
+        width = intervals.of_few([0.01, -0.01, 0.01, -0.01][:number])
+        assert width == pytest.approx(0.01 * point * (1 + 1 / number) ** 0.5)
+    gemm = {"benchmark": "gemm", "system": "hacc", "board": "u280_ddr", "transport": "none", "size": 23040.0}
+    four = intervals.Intervals(KNOWN).of(asked(**gemm, devices=2)).half_width
+    assert 0.005 < four < 0.05
+    worse = [replace(one, error=5.0) if one.board == "pac_d5005" else one for one in KNOWN]
+    assert intervals.Intervals(worse).of(asked(**gemm, devices=2)).half_width == four

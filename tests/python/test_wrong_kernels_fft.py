@@ -16,13 +16,14 @@ BEFORE = "cycle / FFT_STEPS"  # number of the transform that is read
 LOAD = f"fft_load_column(in + {BEFORE} * (8 * FFT_STEPS), clock % FFT_STEPS, v);"
 JOIN = "fft_join(fft_finish(lanes), v, inverse);"
 COLUMN = "fft_reverse((uint)left % FFT_STEPS)"
-AFTER = "out + left / FFT_STEPS *"
+AFTER = "results + left / FFT_STEPS *"
 EACH_LANE = "for (uint k = 0; k < 8; ++k) "
 CALL = "  const uint call = KEPT(calls)[0]++;\n"
 CALLS = ("uint", "calls", 1)
 # The points as numbers, and those of a call before; each direction keeps its own.
 ALL = (
-    "  __global float* all = (__global float*)out;\n  __global float* read = (__global float*)in;\n"
+    "  __global float* all = (__global float*)(out + FFT_MARGIN * 64);\n"
+    "  __global float* read = (__global float*)in;\n"
     f"  volatile __global float* kept = KEPT(values) + (inverse ? {NUMBERS} : 0);\n"
 )
 EACH = f"for (uint i = 0; i < {NUMBERS}; ++i) "
@@ -57,8 +58,8 @@ def twiddles(digits):
         (f"twiddle.{name} = {value};",
          f"{{ const float{kind} x = {value}; twiddle.{name} = {cut(kind, digits)}; }}")
         for name, value, kind in (
-            ("odd_re", "cospi(odd)", 4), ("odd_im", "-sinpi(odd)", 4),
-            ("even_re", "cospi(even)", 2), ("even_im", "-sinpi(even)", 2),
+            ("odd_re", "factors[0]", 4), ("odd_im", "factors[1]", 4),
+            ("even_re", "factors[2].lo", 2), ("even_im", "factors[2].hi", 2),
         )
     ]  # fmt: skip
     return base(*lines, file="fft/pipeline.h")
@@ -107,7 +108,7 @@ WRONG = {
     "all but the last transform": base((BEGIN, BEGIN.replace("batch", "(batch - 1)"))),
     "the first transform for all": base((LOAD, LOAD.replace(BEFORE, "0"))),
     "one transform for another": base((LOAD, LOAD.replace(BEFORE, f"({BEFORE} == 3 ? 2 : {BEFORE})"))),
-    "two transforms exchanged": base((AFTER, "out + (left / FFT_STEPS ^ (left / FFT_STEPS < 2)) *")),
+    "two transforms exchanged": base((AFTER, "results + (left / FFT_STEPS ^ (left / FFT_STEPS < 2)) *")),
     "one replica of two does nothing": base(
         (BEGIN, f"  if (KEPT(calls)[0]++ % 2) return;\n{BEGIN}"), state=(CALLS,), replications=2
     ),
@@ -124,8 +125,8 @@ WRONG = {
     "the inverse is scaled": base(each_point(JOIN, "inverse ? x / 64 : x")),
     "both are scaled": base(each_point(JOIN, "x / 8")),
     "in the order of reversed bits": base((COLUMN, "(uint)left % FFT_STEPS")),
-    "a twiddle that turns the other way": pipeline("odd_im = -sinpi(odd)", "odd_im = sinpi(odd)"),
-    "twiddles of the neighbour": pipeline("m + points / 8", "m + points / 8 + 1"),
+    "a twiddle that turns the other way": pipeline("odd_im = factors[1]", "odd_im = -factors[1]"),
+    "twiddles of the neighbour": base(("twiddles + 3 * m)", "twiddles + 3 * (m ^ 1))")),
     "no twiddles between the steps": throughput(
         "times_each(point, between_re[place], between_im[place])", "point"
     ),

@@ -11,16 +11,15 @@ WORDS = ("--size", 60, "--block-size", 16, "--register-block", 4, "--repetitions
 FACTORS = {"factors", "diagonal of U", "precision"}
 
 COUNT_LU = (
-    "factorize_block(block, lower_inverse, upper_inverse);",
-    "if (row == 0) ++KEPT(calls)[0];\n  factorize_block(block, lower_inverse, upper_inverse);",
+    "factorize_block(block, diagonal);\n  store",
+    "if (row == 0) ++KEPT(calls)[0];\n  factorize_block(block, diagonal);\n  store",
 )
 CALLS = (("uint", "calls", 1),)
 # Each kernel keeps its own state. Where one replica does all at once, a factorisation calls inner three
 # times, which updates 9, 4 and 1 blocks.
 COUNT_INNER = "const uint call = KEPT(calls)[0]++;\n"
 AT_ONCE = ("--replications", 1, "--launch-items", 100)
-LOWER = "lower[r * BLOCK_SIZE + c] = i == j ?"
-UPPER = "upper[r * BLOCK_SIZE + c] = i == j ?"
+LOWER = "lower[place] = lower_factor(block, diagonal, r, j, x);"
 LEFT_PANEL = "store_block(block, panel + (size_t)(panel_start + step) * BLOCK_SIZE * BLOCK_SIZE, BLOCK_SIZE);"
 LOAD_LEFT = "load_block(left_block, left, BLOCK_SIZE);"
 LOAD_TOP = "load_block(top_block, right, BLOCK_SIZE);"
@@ -67,14 +66,11 @@ def inner(left=None, top=None):
 
 def kept_block(name, matrix):
     """The inverses of the first factorisation for all."""
-    value = f"{name}[r * BLOCK_SIZE + c]"
-    place = f"KEPT({matrix})[(row / BLOCK_SIZE) * BLOCK_SIZE * BLOCK_SIZE + r * BLOCK_SIZE + c]"
-    return f"if (KEPT(calls)[0] > 1) {value} = {place}; else {place} = {value};"
+    kept = f"KEPT({matrix})[(row / BLOCK_SIZE) * BLOCK_SIZE * BLOCK_SIZE + place]"
+    return f"if (KEPT(calls)[0] > 1) {name}[place] = {kept}; else {kept} = {name}[place];"
 
 
-END_OF_LU = (
-    "upper[r * BLOCK_SIZE + c] = i == j ? upper_inverse[i][r % REGISTER_SIZE][c % REGISTER_SIZE] : value;"
-)
+END_OF_LU = "upper[place] = upper_factor(block, diagonal, r, j, x);"
 
 FOUND = {
     "inverses of L of the first factorisation": Wrong(
@@ -154,8 +150,8 @@ FOUND = {
         (
             (
                 LOWER,
-                "lower[r * BLOCK_SIZE + c] = as_float(as_uint(value) & 0xFFFFFF00u); if (i == j) lower[r * "
-                "BLOCK_SIZE + c] = i == j ?",
+                f"{LOWER} if (r / REGISTER_SIZE != j) "
+                "lower[place] = as_float(as_uint(lower[place]) & 0xFFFFFF00u);",
             ),
         ),
     ),

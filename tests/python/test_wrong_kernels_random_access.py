@@ -11,7 +11,7 @@ CALLS = ("int", "calls", 1)
 TABLE = ("ulong", "kept", 1024)
 # Begin and end of the kernels, and their one update of an item.
 BEGIN = {
-    "base": "  Generators state;\n  for (uint r",
+    "base": "  ulong number[RNGS] FM_REGISTERS;\n",
     "throughput": "  const size_t first = get_global_id(0) * LANES;",
 }
 UPDATE = {"base": "table[own_item(update, log_part)] ^= update", "throughput": "table[item] ^= update"}
@@ -91,7 +91,7 @@ WRONG = {
     "a table that is its index": update("throughput", "table[item] = item ^ update"),
     "a table of zeros": update("base", "table[own_item(update, log_part)] = update"),
     "a sequence that begins at 1": wrong(
-        "base", ("state.number[r] = seeds[r];", "state.number[r] = r ? seeds[r] : 2;")
+        "base", ("number[r] = seeds[r];", "number[r] = r ? seeds[r] : 2;")
     ),
     # Less of each update.
     "half of the bits": update("throughput", "table[item] ^= update & 0xFFFFFFFFUL"),
@@ -99,7 +99,7 @@ WRONG = {
     "the item's own bits alone": update("throughput", "table[item] ^= own_item(update, log_part)"),
     # Some of the updates.
     "all but one update": wrong(
-        "base", ("state.left[r] = numbers_each;", "state.left[r] = numbers_each - (r == 1);"),
+        "base", ("left[r] = numbers_each;", "left[r] = numbers_each - (r == 1);"),
         ("(long)(numbers_each * RNGS)", "(long)(numbers_each * RNGS) - 1"),
     ),
     "the first update twice": begin("throughput", "  table[own_item(seeds[0], log_part)] ^= seeds[0];"),

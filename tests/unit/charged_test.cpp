@@ -164,6 +164,16 @@ TEST_F(Charged, MappingAndMigratingCopy) {
   EXPECT_EQ(clock_.seconds(), 16 + 8 + 4);
 }
 
+TEST_F(Charged, SeveralBuffersMigrateByOneCommand) {
+  const std::vector<Buffer> buffers{Buffer(device_, 8), Buffer(device_, 4)};
+  const Queue queue = device_.queue();
+  Event done;
+  migrate(queue, buffers, /*to_host=*/false, &done);
+  EXPECT_EQ(done.modelled_end(), 8 + 4);
+  queue.finish();
+  EXPECT_EQ(clock_.seconds(), 8 + 4);
+}
+
 TEST_F(Charged, NothingElseTakesTime) {
   Buffer buffer(device_, 64);
   Buffer other(device_, 64);

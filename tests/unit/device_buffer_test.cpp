@@ -153,6 +153,63 @@ TEST_P(OnBuffer, KeepsItsContentsWhenMigrated) {
   EXPECT_EQ(read(buffer)[kCount - 1], static_cast<float>(kCount));
 }
 
+TEST_P(OnBuffer, MapsWithEvents) {
+  Buffer buffer = filled();
+  Event done;
+  std::byte* const view = buffer.map(queue_, /*for_writing=*/false, buffer.bytes(), 0, &done);
+  done.wait();
+  EXPECT_EQ(reinterpret_cast<const float*>(view)[7], input_[7]);
+  buffer.unmap(queue_, view, &done);
+  done.wait();
+}
+
+TEST_P(OnBuffer, SeveralMigrateByOneCommand) {
+  const std::vector<Buffer> buffers{filled(), filled()};
+  Event done;
+  for (const bool to_host : {true, false}) {
+    migrate(queue_, buffers, to_host, &done);
+    done.wait();
+  }
+  EXPECT_EQ(read(buffers[1])[kCount - 1], static_cast<float>(kCount));
+}
+
+using OnDeviceAlone = test_support::OnDevice;
+
+TEST_F(OnDeviceAlone, BuffersLieOverTheHostsBytesAlignedOrNot) {
+  const Queue queue = device().queue();
+  for (const std::size_t off : {0, 64}) {
+    HostArray<std::byte> host(8192);
+    std::ranges::fill(host.span(), std::byte{3});
+    Buffer buffer = buffer_over(device(), host.span().subspan(off, 5));
+    EXPECT_EQ(buffer.bytes(), 5U);
+    std::byte* const view = buffer.map(queue, /*for_writing=*/true, 5);
+    std::fill_n(view, 5, std::byte{4});
+    buffer.unmap(queue, view);
+    std::byte found{};
+    buffer.read(queue, &found, 1, 4);
+    queue.finish();
+    EXPECT_EQ(found, std::byte{4}) << off;
+  }
+}
+
+TEST_F(OnDeviceAlone, CommandsOfAnUnorderedQueueEndWithIt) {
+  const std::optional<Queue> queue = device().unordered_queue(/*profiling=*/true);
+  if (!queue) GTEST_SKIP() << "no out-of-order queues";
+  std::vector<Buffer> buffers;
+  std::vector<Event> events(4);
+  std::array<int, 4> numbers{1, 2, 3, 4};
+  std::array<int, 4> found{};
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    buffers.emplace_back(device(), sizeof(int));
+    buffers[i].write(*queue, &numbers[i], sizeof(int), 0, &events[i]);
+  }
+  queue->finish();
+  for (const Event& one : events) EXPECT_LE(one.times().started, one.times().ended);
+  for (std::size_t i = 0; i < events.size(); ++i) buffers[i].read(*queue, &found[i], sizeof(int));
+  queue->finish();
+  EXPECT_EQ(found, numbers);
+}
+
 TEST_P(OnBuffer, IsChangedByAKernelThroughAPartOfIt) {
   const Buffer buffer = filled();
   const std::size_t offset = found_.info.sub_buffer_alignment_bytes;

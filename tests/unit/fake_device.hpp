@@ -73,6 +73,9 @@ class FakeQueue : public backend::Queue {
     copies_.clear();
   }
   void begin_after(const Events& /*events*/) override {}
+  void migrate(std::span<backend::Memory* const> /*memories*/, bool /*to_host*/, Event* done) override {
+    if (done != nullptr) *done = Event();
+  }
   void run(double seconds, std::function<void()> move, Event* done) {
     free_ = std::max(free_, time_.now()) + seconds;
     time_.will_end(free_);
@@ -106,12 +109,11 @@ class FakeMemory : public backend::Memory {
   void fill(backend::Queue& /*queue*/, std::byte value, std::size_t bytes, std::size_t offset) override {
     std::fill_n(bytes_.data() + offset, bytes, value);
   }
-  void migrate(backend::Queue& /*queue*/, bool /*to_host*/) override {}
-  std::byte* map(backend::Queue& /*queue*/, bool /*for_writing*/, std::size_t /*bytes*/,
-                 std::size_t offset) override {
+  std::byte* map(backend::Queue& /*queue*/, bool /*for_writing*/, std::size_t /*bytes*/, std::size_t offset,
+                 Event* /*done*/) override {
     return bytes_.data() + offset;
   }
-  void unmap(backend::Queue& /*queue*/, std::byte* /*mapped*/) override {}
+  void unmap(backend::Queue& /*queue*/, std::byte* /*mapped*/, Event* /*done*/) override {}
   [[nodiscard]] std::shared_ptr<backend::Memory> part(std::size_t bytes,
                                                       std::size_t /*offset*/) const override {
     return std::make_shared<FakeMemory>(bytes, rates_);
@@ -130,7 +132,7 @@ class FakeDevice : public backend::Device {
     return std::make_shared<FakeQueue>(time_);
   }
   [[nodiscard]] std::shared_ptr<backend::Memory> allocate(std::size_t bytes, MemoryKind /*kind*/,
-                                                          int /*bank*/) const override {
+                                                          const Placement& /*placement*/) const override {
     return std::make_shared<FakeMemory>(bytes, rates_);
   }
   [[nodiscard]] std::shared_ptr<std::byte> allocate_pinned(std::size_t bytes) const override {

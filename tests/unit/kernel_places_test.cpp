@@ -41,11 +41,16 @@ TEST(Banks, AreDifferentForTheReplicasOfShippedKernels) {
   EXPECT_EQ(bank("stream", 3, "result"), 3);
   EXPECT_EQ(bank("random_access", 2, "table"), 2);
   EXPECT_EQ(bank("gemm", 2, "a"), 2);
-  EXPECT_EQ(bank("gemm", 2, "b"), 0);
+  EXPECT_EQ(bank("gemm", 2, "b"), -1) << "of all replicas, where it is one buffer";
   EXPECT_EQ(bank("fft", 2, "in"), 4);
   EXPECT_EQ(bank("fft", 2, "out"), 5);
-  EXPECT_EQ(bank("hpl", 0, "a"), 0);
+  EXPECT_EQ(bank("hpl", 0, "a"), -1);
   EXPECT_EQ(bank("ptrans", 1, "a"), -1);
+}
+
+TEST(Banks, FollowFromThePartOfWhatIsSpread) {
+  for (const auto& [name, argument] : {std::pair("gemm", "b"), std::pair("hpl", "a")})
+    EXPECT_EQ(bank_of(shipped(name).variant("base"), {0, 0, argument, 5}), 5);
 }
 
 TEST(Transports, AndTheirOptionsComeFromTheirFolders) {

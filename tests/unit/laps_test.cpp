@@ -72,6 +72,18 @@ TEST(Laps, PauseWhatWatchesForWhatIsDoneAside) {
   EXPECT_EQ(laps.total_seconds(), 0);
 }
 
+TEST(Laps, KeepSamplesOfOtherClocks) {
+  const auto ranks = single_rank();
+  Laps laps(*ranks, std::nullopt);
+  laps.keep("event", 5);
+  laps.start_counting();
+  laps.keep("event", 0.25);
+  laps.keep("event", 0.5);
+  EXPECT_EQ(laps.samples().names, (std::vector<std::string>{"event"}));
+  EXPECT_EQ(laps.samples().seconds[0], (std::vector<double>{0.25, 0.5}));
+  EXPECT_EQ(laps.total_seconds(), 0) << "they are part of no time that was waited for";
+}
+
 TEST(Laps, RunTheWarmUpWithoutCountingIt) {
   const std::unique_ptr<Communicator> ranks = single_rank();
   Laps laps(*ranks, std::nullopt);

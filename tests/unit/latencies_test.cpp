@@ -90,9 +90,8 @@ class TimedDevice : public FakeDevice {
  public:
   TimedDevice(FakeTime& time, std::shared_ptr<Costs> costs)
       : FakeDevice(time, {}), costs_(std::move(costs)) {}
-  [[nodiscard]] std::shared_ptr<device::backend::Memory> allocate(std::size_t bytes,
-                                                                  device::MemoryKind /*kind*/,
-                                                                  int /*bank*/) const override {
+  [[nodiscard]] std::shared_ptr<device::backend::Memory> allocate(
+      std::size_t bytes, device::MemoryKind /*kind*/, const device::Placement& /*placement*/) const override {
     return std::make_shared<TimedMemory>(bytes, costs_);
   }
   [[nodiscard]] std::shared_ptr<const device::backend::Program> build(

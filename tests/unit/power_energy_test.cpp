@@ -50,6 +50,34 @@ TEST(Energy, IsUnknownWhereSamplesDoNotReachFromEndToEnd) {
   EXPECT_FALSE(energy_between({{0, 1}, {0.9, 1}}, kPower, 0, 1).has_value());
 }
 
+TEST(PeakPower, IsTheLargestSampleThatCounts) {
+  const std::vector<Sample> samples{{0, 90}, {1, 30}, {2, 77.25}, {3, 40}, {4, 95}};
+  EXPECT_EQ(peak_power(samples, kPower, {{0.5, 3.5}}, 0), 77.25);
+  EXPECT_EQ(peak_power(samples, kPower, {{0.5, 1.5}, {2.5, 3.5}}, 0), 40) << "not of a pause";
+  EXPECT_EQ(peak_power(samples, kPower, {{2, 2}}, 0), 77.25);
+  EXPECT_FALSE(peak_power(samples, kPower, {{1.25, 1.75}}, 0).has_value());
+  EXPECT_FALSE(peak_power({}, kPower, {{0, 1}}, 0).has_value());
+}
+
+TEST(PeakPower, OfACounterIsItsFastestGrowth) {
+  const std::vector<Sample> samples{{0, 900}, {1, 950}, {1.125, 975}, {2, 50}, {3, 60}};  // wraps at 1000
+  EXPECT_EQ(peak_power(samples, kCounter, {{0, 3}}, 0), 200) << "25 J in an eighth of a second";
+  // Two samples that are too near each other for a counter that grows in steps are not compared.
+  EXPECT_EQ(peak_power(samples, kCounter, {{0, 3}}, 1), 100);
+  EXPECT_EQ(peak_power(samples, kCounter, {{2.5, 3}}, 0.5), 10);
+  EXPECT_FALSE(peak_power(samples, kCounter, {{0, 3}}, 4).has_value());
+}
+
+TEST(KeptSamples, BeginWithTheFirstRepetitionAndGoOnOverWraps) {
+  const std::vector<Sample> counter = kept_samples({{10, 900}, {11, 950}, {12, 50}}, kCounter, 10.5);
+  ASSERT_EQ(counter.size(), 3U);
+  EXPECT_EQ(counter[0].seconds, -0.5);
+  EXPECT_EQ(counter[0].value, 0);
+  EXPECT_EQ(counter[1].value, 50);
+  EXPECT_EQ(counter[2].value, 150);
+  EXPECT_EQ(kept_samples({{10, 42}}, kPower, 10)[0].value, 42);
+}
+
 TEST(Energy, SkipsOverSamplesThatAreMissing) {
   EXPECT_DOUBLE_EQ(energy_between({{0, 50}, {9, 50}, {10, 50}}, kPower, 0, 10).value(), 500);
 }

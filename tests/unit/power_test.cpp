@@ -43,6 +43,54 @@ TEST(Sampler, IntegratesARampExactlyOnAScriptedClock) {
   EXPECT_NEAR(std::remainder(start, 0.01), 0, 1e-9);
 }
 
+TEST(Sampler, FindsThePeakOfAMeterExactlyAndKeepsItsSamples) {
+  // The clock goes on by a second with each sample; one of them is a peak.
+  constexpr double kPeak = 123.4375;
+  std::atomic<int> taken{0};
+  const Domain meter{"board", Quantity::kPower, 0, [&] { return ++taken == 4 ? kPeak : 50.0; }};
+  Sampler sampler({scripted(meter)}, milliseconds(1), [&] { return taken.load(); });
+  sampler.start();
+  for (int i = 0; i < 1000 && taken < 6; ++i) spend(0.005);
+  const Reading reading = sampler.stop();
+  ASSERT_EQ(reading.energies.size(), 1U);
+  const Energy& energy = reading.energies[0];
+  EXPECT_EQ(energy.peak_watts, kPeak);
+  EXPECT_EQ(energy.quantity, Quantity::kPower);
+  ASSERT_EQ(energy.samples.size(), static_cast<std::size_t>(taken));
+  EXPECT_EQ(energy.samples[3].value, kPeak);
+  EXPECT_EQ(energy.samples[4].value, 50);
+  EXPECT_LT(energy.watts(), kPeak);
+}
+
+TEST(Sampler, SeesNoPeakOfAPause) {
+  std::atomic<double> seconds{1};
+  std::atomic<double> watts{60};
+  std::atomic<int> taken{0};
+  const Domain meter{"board", Quantity::kPower, 0, [&] {
+                       ++taken;
+                       return watts.load();
+                     }};
+  Sampler sampler({scripted(meter)}, milliseconds(1), [&] { return seconds.load(); });
+  const auto let_it_sample = [&] {
+    const int enough = taken + 2;
+    for (int i = 0; i < 1000 && taken < enough; ++i) spend(0.005);
+  };
+  sampler.start();
+  let_it_sample();
+  sampler.pause();
+  seconds = 2;
+  watts = 500;
+  let_it_sample();
+  watts = 40;
+  seconds = 3;
+  let_it_sample();
+  sampler.resume();
+  seconds = 4;
+  const Reading reading = sampler.stop();
+  ASSERT_EQ(reading.energies.size(), 1U);
+  EXPECT_EQ(reading.energies[0].peak_watts, 60);
+}
+
 TEST(Sampler, CountsNothingOfAPause) {
   // The clock is set by hand; a counter gains 100 J for each of its seconds.
   std::atomic<double> seconds{1};

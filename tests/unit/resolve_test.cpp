@@ -71,7 +71,10 @@ Parameters resolved(const Texts& command_line, const std::optional<Overrides>& s
 }
 
 Overrides overrides(std::map<std::string, Value> parameters) {
-  return {"over.toml", {}, {}, std::move(parameters)};
+  Overrides overrides;
+  overrides.origin = "over.toml";
+  overrides.parameters = std::move(parameters);
+  return overrides;
 }
 
 /// A sidecar that says all build parameters.

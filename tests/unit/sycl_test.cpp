@@ -135,6 +135,10 @@ TEST_F(Sycl, RefusedCallsSayWhatAndWhy) {
   EXPECT_EQ(event.times().ended, 3);
   EXPECT_TRUE(
       mentions(message_of([&] { buffer.migrate(queue, true); }), "SYCL does not move a whole buffer"));
+  EXPECT_TRUE(
+      mentions(message_of([&] { (void)buffer_over(device, std::as_writable_bytes(std::span(bytes))); }),
+               "makes no buffers over memory of the host"));
+  EXPECT_FALSE(device.unordered_queue().has_value());
   go_wrong("allocate");
   EXPECT_TRUE(mentions(message_of([&] { Buffer(device, 64); }, ExitCode::kEnvironment),
                        "Fake Board has no room for a buffer of 64 bytes (no luck at all)"));

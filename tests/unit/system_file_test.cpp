@@ -70,6 +70,79 @@ TEST_F(SystemFile, GivesTheOnlyBitstreamOfTheBenchmarkAndTheBanksOfItsDevice) {
   EXPECT_EQ(parameters.integer("replications"), 32) << "one for each bank";
 }
 
+TEST_F(SystemFile, GivesTheMemoryOfTheBoard) {
+  EXPECT_EQ(load("stream").overrides.memory.separate_banks(), 0) << "nothing says who chooses";
+  Json& device = made_["devices"][1];
+  device["memory"] = {{"kind", "hbm"}, {"placement", "host"}, {"index_offset", 2}};
+  device["values"]["memory_bytes"] = {{"value", 32.0 * 1024}, {"kind", "published"}};
+  const device::BoardMemory found = load("stream").overrides.memory;
+  EXPECT_EQ(found.kind, device::BoardMemory::Kind::kHbm);
+  EXPECT_EQ(found.separate_banks(), 32);
+  EXPECT_EQ(found.bank_bytes, 1024U);
+  EXPECT_EQ(found.index_offset, 2);
+  const auto resolved = [&] {
+    Wanted wanted;
+    wanted.system = folder_.write("system.json", made_.dump());
+    return resolve(spec("hpl"), {.device_class = device::DeviceClass::kFpga}, wanted).parameters;
+  };
+  EXPECT_EQ(resolved().integer("matrix_banks"), 0) << "of the first board";
+  made_["bitstreams"].push_back(bitstream("a/hpl", "hpl", {{"block_size", 256}}));
+  EXPECT_EQ(resolved().integer("matrix_banks"), 32);
+  made_["bitstreams"].back()["values"]["matrix_banks"] = {{"value", 1}, {"kind", "published"}};
+  EXPECT_EQ(resolved().integer("matrix_banks"), 1) << "as the design was made";
+}
+
+TEST_F(SystemFile, GivesTheDesign) {
+  EXPECT_EQ(load("stream").overrides.design.board, "ring");
+  Json& stream = made_["bitstreams"][0];
+  stream["tools"] = "aoc 19.4";
+  stream["shell"] = "BSP 2";
+  stream["resources"] = {{"dsps", 128}};
+  stream["values"]["kernel_hz"] = {{"value", 3e8}, {"kind", "published"}};
+  const Design found = load("stream").overrides.design;
+  EXPECT_EQ(found.bitstream, "a/stream");
+  EXPECT_EQ(found.tools + ", " + found.shell, "aoc 19.4, BSP 2");
+  EXPECT_EQ(found.resources, (std::map<std::string, std::int64_t>{{"dsps", 128}}));
+  EXPECT_EQ(found.clock_hz, 3e8);
+  EXPECT_EQ(load("fft").overrides.design.board, "star") << "without a bitstream";
+}
+
+TEST_F(SystemFile, MustBeThatOfTheLoadedBitstream) {
+  made_["bitstreams"][1]["device"] = "star";
+  const auto file = folder_.write("system.json", made_.dump());
+  const std::string built = "benchmark = 'gemm'\nvariant = 'base'\n";
+  const std::string values =
+      "[parameters]\nblock_size = 256\ngemm_size = 8\nunroll = 8\ndata_type = 'float'\n"
+      "vector_bytes = 64\ntile_rows = 4\ntile_vectors = 4\ndepth_block = 16\nrow_tiles = 22\n"
+      "column_tiles = 8\ngroup_side = 8\n";
+  const auto resolved = [&](const std::string& says, const std::string& id) {
+    Wanted wanted;
+    wanted.bitstream = folder_.write("g.bin", "contents");
+    (void)folder_.write("g.bin.toml", built + says + values);
+    wanted.system = file;
+    wanted.bitstream_id = id;
+    return resolve(spec("gemm"), {.device_class = device::DeviceClass::kFpga}, wanted);
+  };
+  const auto said = [&](const std::string& says, const std::string& id) {
+    return message_of([&] { resolved(says, id); });
+  };
+  const std::string all =
+      "board = 'star'\nclock_hz = 2e8\ntools = 't'\nshell = 's'\nresources = { dsps = 7 }\n";
+  const Resolved found = resolved(all, "");
+  EXPECT_EQ(found.system->bitstream, "a/gemm") << "the only one for the board";
+  EXPECT_EQ(found.loaded->clock_hz, 2e8);
+  EXPECT_EQ(found.loaded->resources.at("dsps"), 7);
+  const std::string board = said("board = 'star'\n", "b/gemm");
+  EXPECT_TRUE(mentions(board, "for the board star (") && mentions(board, "not for ring of the system mine"));
+  EXPECT_TRUE(mentions(said("bitstream = 'a/gemm'\n", "b/gemm"), "give --bitstream-id a/gemm"));
+  const std::string other = said("", "b/gemm");
+  EXPECT_TRUE(mentions(other, "built with block_size = 256") && mentions(other, "has 512")) << other;
+  EXPECT_TRUE(mentions(said("clock_hz = 0\n", "a/gemm"), "clock_hz is missing or wrong"));
+  EXPECT_TRUE(mentions(said("bitstream = 'gemm'\n", "a/gemm"), "FILE/NAME of systems/bitstreams"));
+  EXPECT_TRUE(mentions(said("resources = { luts = 7 }\n", "a/gemm"), "unknown key resources.luts"));
+  EXPECT_TRUE(mentions(said("resources = { dsps = -7 }\n", "a/gemm"), "resources.dsps"));
+}
+
 TEST_F(SystemFile, WithoutABitstreamGivesTheBanksOfTheFirstDevice) {
   for (const char* benchmark : {"fft", "b_eff"}) {  // none, and one over channels, for which nobody asks
     const SystemChoice found = load(benchmark);
@@ -142,6 +215,13 @@ TEST_F(SystemFile, IsRefusedWithFileAndPlace) {
            {"/bitstreams", "none", "bitstreams is"},
            {"/bitstreams/0", 1, "bitstreams[0].benchmark"},
            {"/bitstreams/0/id", 1, "bitstreams[0].id"},
+           {"/devices/1/memory", {{"kind", "sram"}}, "devices[1].memory.kind"},
+           {"/devices/1/memory", {{"placement", 1}}, "devices[1].memory.placement"},
+           {"/devices/1/memory", {{"index_offset", -1}}, "devices[1].memory.index_offset"},
+           {"/devices/1/memory", 3, "devices[1].memory is"},
+           {"/bitstreams/0/tools", 3, "bitstreams[0].tools"},
+           {"/bitstreams/0/resources", {{"dsps", "many"}}, "bitstreams[0].resources.dsps"},
+           {"/bitstreams/0/values/kernel_hz", 3e8, "bitstreams[0].values.kernel_hz."},
            {"/bitstreams/0/parameters/vector_width", Json::array(), "bitstreams[0].parameters.vector_width"},
            {"/bitstreams/0/parameters/vector_width", 1ULL << 63U, "bitstreams[0].parameters.vector_width"}}) {
     made_ = system();

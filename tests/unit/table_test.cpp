@@ -33,7 +33,7 @@ Result sample() {
   verdict.worst = WorstPlace{"row 1234567 of the second of three arrays", 30.5, 45.25};
   verdict.repetition = 3;
   result.verdicts = {{verdict, 0}};
-  result.energy = {{"package-0", "rapl", 12.5, 3}, {"package-1", "rapl", 12.5, 3}};
+  result.energy = {{"package-0", "rapl", 12.5, 3, 5}, {"package-1", "rapl", 12.5, 3, 5}};
   result.notes = {
       "the device shares the host's memory: migrations would move nothing and were left out of the run"};
   return result;

@@ -68,6 +68,7 @@ class Board:
     `devices`, `hosts`: how many such devices and hosts the run used.
     `limits`: of a calibrated machine, the most that its memory, links and arithmetic ever did; the rates
     above are for the models. None: the limits follow from these rates, as on a board that a file describes.
+    `memory_kind`, `memory_placement`: for programs, which choose banks [memory.kind, memory.placement].
     """
 
     name: str
@@ -108,6 +109,8 @@ class Board:
     devices: int = 1
     hosts: int = 1
     limits: Limits | None = None
+    memory_kind: str = ""
+    memory_placement: str = ""
 
     @property
     def memory_bytes_per_second(self) -> float:

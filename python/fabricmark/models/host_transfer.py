@@ -25,7 +25,7 @@ derived = overlap_speed_up
 fit_parameters = _host_transfer_measured.fit
 processor_curves = _host_transfer_measured.curves
 BOTH = "both"
-MIGRATIONS = ("migrate", "sub-buffer")
+IN_PLACE = ("map", "migrate", "sub-buffer")  # buffers over the host's memory, which the driver has pinned
 TRAITS = Traits(("bandwidth", {"direction": "to_device"}), is_host_code=True, by_ranks=True)
 # Below this share of the link it is the copy into the driver's memory that takes the time.
 SHARE_OF_A_BUSY_LINK = 0.5
@@ -39,7 +39,7 @@ def link_bytes_per_second(parameters: Mapping) -> float:
 
 def is_staged(axes: Mapping, board: Board) -> bool:
     """Whether a driver has to copy the host's memory before the link can move it."""
-    if _transfers.is_host_memory(board) or axes["method"] in MIGRATIONS:
+    if _transfers.is_host_memory(board) or axes["method"] in IN_PLACE:
         return False
     return axes["memory"] in (("pageable", "page-aligned") if board.device_class == "gpu" else ("pageable",))
 

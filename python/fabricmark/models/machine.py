@@ -93,7 +93,7 @@ class Bitstream:
     fft: "pipeline_efficiency" (rate over eq. 3.1); ptrans: "channel_efficiency" (rate over the channels'),
     "start_seconds" (of all kernels). Fields of a Board stand in for the board's (System.board_with), for
     example "memory_hz" (gemm) and "update_seconds" (random_access). `curves`: measured times by size, of each
-    kind of transfer (host_transfer).
+    kind of transfer (host_transfer). `tools`, `shell`: what made it, for results.
     """
 
     name: str
@@ -105,3 +105,5 @@ class Bitstream:
     kernel_hz: float | None = None
     model_parameters: Mapping[str, float] = field(default_factory=dict)
     curves: Mapping[str, Times] = field(default_factory=dict)
+    tools: str = ""
+    shell: str = ""

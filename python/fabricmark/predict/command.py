@@ -10,7 +10,18 @@ import typer
 from fabricmark import models, systems
 from fabricmark.base import choices, listing, paths
 from fabricmark.base.errors import FabricmarkError
-from fabricmark.predict import certainty, options, picture, points, questions, settings, values, view
+from fabricmark.predict import (
+    certainty,
+    collectives,
+    extrapolate,
+    options,
+    picture,
+    points,
+    questions,
+    settings,
+    values,
+    view,
+)
 from fabricmark.predict.cases import Case
 from fabricmark.systems import device_limits, files
 
@@ -24,6 +35,7 @@ HELP = {
     "enough": "A value of the system: from where on more of it brings less than 1 %; may be repeated.",
     "beyond": "Predict more devices than the system has; marked with *.",
     "mesh": "The mesh of an application, as --set mesh=bay:27136 says it, too.",
+    "from": "Runs of one device to extrapolate from: result files, or published rows; may be repeated.",
     "scaling": "weak: sizes are those of one device; strong: of all together.",
 }
 
@@ -31,12 +43,12 @@ HELP = {
 def predict(
     name: Annotated[str, choices.benchmark("The benchmark.")],
     system: Annotated[
-        str,
+        str | None,
         typer.Option(
             autocompletion=choices.completed(systems.names),
             help="A name of `fabricmark systems list`, or a file; several with commas between them.",
         ),
-    ],
+    ] = None,
     devices: Annotated[str, typer.Option(help=HELP["devices"])] = "1",
     given_words: Annotated[list[str] | None, typer.Option("--set", help=HELP["set"])] = None,
     sweep: Annotated[list[str] | None, typer.Option(help=HELP["sweep"])] = None,
@@ -52,11 +64,15 @@ def predict(
     reach: Annotated[str | None, typer.Option(help=HELP["reach"])] = None,
     enough: Annotated[list[str] | None, typer.Option(help=HELP["enough"])] = None,
     beyond: Annotated[bool, typer.Option("--beyond", help=HELP["beyond"])] = False,
+    from_files: Annotated[list[Path] | None, typer.Option("--from", help=HELP["from"])] = None,
     csv_file: Annotated[Path | None, typer.Option("--csv", help="Write every prediction.")] = None,
     plot_file: Annotated[Path | None, typer.Option("--plot", help="Draw it: FILE.png or FILE.svg.")] = None,
 ) -> None:
-    """Predict a benchmark on a described system: metric, limit, bottleneck and time by phase."""
-    check_benchmark(name)
+    """Predict a benchmark or a collective operation on a described system: metric, limit, time by phase."""
+    collective = collectives.operation(name)
+    name = collective or name
+    if collective is None:
+        check_benchmark(name)
     if scaling not in points.SCALING:
         raise FabricmarkError(f"there is no scaling {scaling}", f"use {' or '.join(points.SCALING)}")
     if plot_file is not None:
@@ -64,17 +80,30 @@ def predict(
     words = options.settings([*(given_words or []), *([f"mesh={mesh}"] if mesh is not None else [])])
     axes_of = options.sweeps(sweep or [])
     counts = options.device_counts(devices, name)
-    cases = []
-    for one in options.names(system, "--system"):
-        found = device_limits.with_limits(systems.load_for(name, one, profile, board))
-        found = settings.without_curves(found) if closed_form else found
-        for wanted in options.names(transport, "--transport"):
-            over = points.transport_of(name, found, wanted)
-            more = {"profile": profile, "closed_form": closed_form, "beyond": beyond}
-            request = points.PredictionRequest(name, found, over, scaling, **more)
-            cases.append(_case(request, one, words, axes_of, counts))
+    more = {"profile": profile, "closed_form": closed_form, "beyond": beyond}
+    cases: list[Case] = []
     asked = (sensitivity, reach, enough or [], beyond)
-    cases = [replace(case, about=[*case.about, *questions.lines(case, *asked)]) for case in cases]
+    if from_files:
+        if collective is not None or axes_of or any(asked) or closed_form:
+            raise FabricmarkError("--from takes --devices, --set size, --scaling", "leave out the others")
+        where = {"system": system, "transport": transport, "board": board}
+        cases = [extrapolate.case(name, from_files, words, counts, scaling, where)]
+    elif system is None:
+        raise FabricmarkError(f"nothing says on which system {name} runs", "give --system, or --from")
+    elif collective is not None:
+        if scaling != points.WEAK or any(asked[:-1]):
+            cause = f"{name} is no benchmark: it has no --scaling, --sensitivity, --reach and --enough"
+            raise FabricmarkError(cause, "use --devices, --set and --sweep")
+        cases = collectives.cases(name, system, transport, counts, words, axes_of, board, **more)
+    else:
+        for one in options.names(system, "--system"):
+            found = device_limits.with_limits(systems.load_for(name, one, profile, board))
+            found = settings.without_curves(found) if closed_form else found
+            for wanted in options.names(transport, "--transport"):
+                over = points.transport_of(name, found, wanted)
+                request = points.PredictionRequest(name, found, over, scaling, **more)
+                cases.append(_case(request, one, words, axes_of, counts))
+        cases = [replace(case, about=[*case.about, *questions.lines(case, *asked)]) for case in cases]
     if options.which(devices, name):
         about = [f"devices {devices}: {options.which(devices, name)}", *cases[0].about]
         cases[0] = replace(cases[0], about=about)

@@ -4,13 +4,18 @@ A published synthesis has amounts of logic, DSPs and on-chip memory for its para
 amount grows with the replications and with what the benchmark's `synthesis` says: arithmetic takes DSPs and
 logic, larger buffers take blocks of memory beyond those. It is an estimate of what has to be there at least;
 that a design fits by it says nothing of placement, routing and the clock that the tools reach.
+
+Tools do not fill a chip. How full they got one, of each resource, is the largest share that any published
+synthesis for chips of that vendor has; beyond it there is no figure either, unless it is asked for.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 
 from fabricmark import models, systems
+from fabricmark.base import paths
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.base.written import percent
 from fabricmark.models.machine import Bitstream
@@ -23,9 +28,12 @@ NAMES = {
     "uram": "UltraRAM blocks",
     "dsps": "DSPs",
 }
+SHARE = "logic_share"
 ARITHMETIC = ("logic", "registers", "dsps")
+FILLED = ("logic", "dsps", "bram")  # nobody needed many registers or UltraRAM blocks
 # Bytes of a block of on-chip memory: M20K of Intel's devices, BRAM36 of AMD's, which have UltraRAM beside it.
 M20K_BYTES, BRAM36_BYTES = 2560, 4608
+ROUNDING = 1e-9
 CLOCK_MARGIN = 1.5  # times the fastest synthesis of a board: beyond that no tool came close
 
 
@@ -36,10 +44,16 @@ class Use:
     name: str
     needed: float
     available: float
+    reached: float = 1.0  # share of it that the fullest published synthesis has
 
     @property
     def share(self) -> float:
         return self.needed / self.available
+
+    @property
+    def is_beyond(self) -> bool:
+        """Whether it is more than any published synthesis has."""
+        return self.share > self.reached * (1 + ROUNDING)
 
     def __str__(self) -> str:
         return f"{round(self.needed)} of {round(self.available)} {NAMES[self.name]}"
@@ -68,15 +82,61 @@ def uses(system: System, place: int, parameters: Mapping) -> list[Use]:
     if growth is None:
         return []
     replications, arithmetic, more_bytes = growth
-    block = BRAM36_BYTES if "uram" in board else M20K_BYTES
+    block = BRAM36_BYTES if is_amd(board) else M20K_BYTES
+    available = with_share(board, own)
     found = []
     for name in (name for name in own if name in board):
         if name in ARITHMETIC:
             needed = own[name] * max(arithmetic, replications)
         else:
             needed = own[name] * replications + (more_bytes / block if name == "bram" else 0)
-        found.append(Use(name, needed, board[name]))
+        found.append(Use(name, needed, available[name], fullest(is_amd(board)).get(name, 1.0)))
     return found
+
+
+def is_amd(board: Mapping[str, float]) -> bool:
+    """Whose chip a board with these resources has, AMD's or Intel's."""
+    return "uram" in board
+
+
+def with_share(board: Mapping[str, float], own: Mapping[str, float]) -> dict[str, float]:
+    """What kernels may use of a board. Of the logic that is what the tools' share says: tables count ALUTs of
+    Intel's chips, two of which make an ALM or not, and a shell takes part of AMD's."""
+    if not own.get(SHARE):
+        return dict(board)
+    return {**board, "logic": own["logic"] / own[SHARE]}
+
+
+@cache
+def fullest(amd: bool) -> dict[str, float]:
+    """The largest share of logic, DSPs and blocks of memory that a published synthesis has, on chips of one
+    vendor. The files are read as they are: what users add is not published."""
+    found: dict[str, float] = {}
+    for path in sorted((paths.root() / "systems" / "bitstreams").glob("*.toml")):
+        text = files.parse(path)
+        board = _raw_resources(path.parents[1] / "boards" / f"{text['board']}.toml")
+        if is_amd(board) != amd:
+            continue
+        for one in text["bitstreams"].values():
+            own = _numbers(one.get("resources", {}))
+            available = with_share(board, own)
+            for name in set(own) & set(available) & set(FILLED):
+                found[name] = max(found.get(name, 0.0), own[name] / available[name])
+    return found
+
+
+def _raw_resources(path: Path) -> dict[str, float]:
+    """Of a board's file, or of that which it is like."""
+    text = files.parse(path)
+    if "resources" not in text and "like" in text:
+        return _raw_resources(path.with_name(f"{text['like']}.toml"))
+    return _numbers(text.get("resources", {}))
+
+
+def _numbers(table: Mapping) -> dict[str, float]:
+    """The published ones: plain, or with a source of their own."""
+    values = {name: one.get("value") if isinstance(one, dict) else one for name, one in table.items()}
+    return {name: one for name, one in values.items() if isinstance(one, int | float)}
 
 
 def grown(published: Bitstream, parameters: Mapping) -> tuple[float, float, float] | None:
@@ -96,11 +156,14 @@ def grown(published: Bitstream, parameters: Mapping) -> tuple[float, float, floa
     return times, now.arithmetic / before.arithmetic, max(more, 0.0)
 
 
-def check(about: str, system: System, place: int | None, bitstream: Bitstream, parameters: Mapping) -> str:
+def check(
+    about: str, system: System, place: int | None, bitstream: Bitstream, parameters: Mapping,
+    beyond: bool = False,
+) -> str:  # fmt: skip
     """What is used of the board, in a line. Raises FabricmarkError (2) for a design that cannot be built.
 
     `system`: as its files have it, without what was set; `place`: of the bitstream in it. `bitstream`: with
-    what was set.
+    what was set. `beyond`: it may be fuller than any published synthesis.
     """
     if place is None or system.board.device_class != "fpga":
         return ""
@@ -113,9 +176,24 @@ def check(about: str, system: System, place: int | None, bitstream: Bitstream, p
         what = design(bitstream, parameters)
         cause = f"{about} does not fit: {what} need {' and '.join(map(str, over))}"
         raise FabricmarkError(cause, remedy(system, place, parameters))
+    fuller = [one for one in found if one.is_beyond]
+    if fuller and not beyond:
+        most = ", ".join(
+            f"{percent(one.share)} of the {NAMES[one.name]} where no published synthesis for such chips has "
+            f"more than {percent(one.reached)}"
+            for one in fuller
+        )
+        cause = f"{about} does not fit: {design(bitstream, parameters)} need {most}"
+        raise FabricmarkError(cause, f"{remedy(system, place, parameters)}, or use --beyond")
     ordered = sorted(found, key=lambda one: -one.share)
     shares = ", ".join(f"{percent(one.share)} of the {NAMES[one.name]}" for one in ordered)
-    return f"resources, as in {bitstream.name}: {shares}; {NAMES[ordered[0].name]} end first"
+    end = f"resources, as in {bitstream.name}: {shares}; {NAMES[first(found).name]} end first"
+    return f"{end}; fuller than any published synthesis" if fuller else end
+
+
+def first(found: Sequence[Use]) -> Use:
+    """The resource of which the tools reach the end first."""
+    return max(found, key=lambda one: one.share / one.reached)
 
 
 def design(bitstream: Bitstream, parameters: Mapping) -> str:
@@ -135,7 +213,7 @@ def remedy(system: System, place: int, parameters: Mapping) -> str:
     while least < most:  # the largest that fits is between both
         middle = (least + most + 1) // 2
         tried = uses(system, place, {**parameters, "replications": middle})
-        least, most = (middle, most) if all(one.share <= 1 for one in tried) else (least, middle - 1)
+        least, most = (middle, most) if not any(one.is_beyond for one in tried) else (least, middle - 1)
     return f"at most {least} replications fit" if least else "set smaller blocks or buffers"
 
 

@@ -31,7 +31,7 @@ class PredictionRequest:
     """All that a prediction needs to know; `given`: values of parameters, `overrides`: of the system.
 
     `profile`: which values of the system count. `closed_form`: networks by latency and bandwidth alone.
-    `beyond`: more devices than the system has may be asked for.
+    `beyond`: more devices than the system has may be asked for, and fuller chips than were ever built.
     """
 
     benchmark: str
@@ -139,7 +139,9 @@ def _check_reads(request: PredictionRequest, runs: Sequence[tuple], axes: Mappin
     for one, _ in watched:
         found |= one
     fits = [
-        feasible.check(request.about, request.system, plan.place_of_bitstream, plan.bitstream, run)
+        feasible.check(
+            request.about, request.system, plan.place_of_bitstream, plan.bitstream, run, request.beyond
+        )
         for plan, run in runs
     ]
     plan = runs[-1][0]

@@ -42,7 +42,7 @@ class _Watched(dict):
         return super().__contains__(key)
 
 
-def _watched(described, note: set[str]):
+def watched(described, note: set[str]):
     """The same board, network or bitstream; it notes the fields that are read from it."""
     if described is None:
         return None
@@ -138,8 +138,8 @@ def watch(
     model = models.find(benchmark)
     with suppress(LookupError, TypeError, ValueError, ArithmeticError):  # whoever predicts says why
         model.predict(
-            _Watched(run, notes["parameters"]), _watched(board, notes["board"]), devices,
-            network=_watched(network, notes["network"]), bitstream=_watched(bitstream, notes["bitstream"]),
+            _Watched(run, notes["parameters"]), watched(board, notes["board"]), devices,
+            network=watched(network, notes["network"]), bitstream=watched(bitstream, notes["bitstream"]),
         )  # fmt: skip
     return Reads(**{name: frozenset(found) for name, found in notes.items()})
 

@@ -198,9 +198,27 @@ def failures(result: Result) -> list[Text]:
     return lines
 
 
+def designs(result: Result) -> list[str]:
+    """The bitstream that a run loaded, and that of the system whose parameters it took: all that is said."""
+    run, lines = result.document["run"], []
+    for what, said in (("bitstream", run.get("kernel", {})), ("design", run.get("design", {}))):
+        parts = [said[name] for name in ("system", "bitstream") if name in said]
+        parts += [f"for {said['board']}"] if "board" in said else []
+        parts += [f"{said['clock_hz'] / 1e6:.4g} MHz"] if "clock_hz" in said else []
+        parts += [
+            said[name] if name == "tools" else f"shell {said[name]}"
+            for name in ("tools", "shell")
+            if name in said
+        ]
+        parts += [f"{number} {name}" for name, number in said.get("resources", {}).items()]
+        lines += [f"{what}: {', '.join(parts)}"] if parts else []
+    return lines
+
+
 def hints(result: Result, known: DeviceLimits | None, rows: Sequence[Row]) -> list[Text]:
     """What the reader should know: the run's own notes, and why there is no model where there is none."""
     lines = [Text(printable(f"note: {note}"), style="dim") for note in result.document["notes"]]
+    lines += [Text(printable(line), style="dim") for line in designs(result)]
     is_measured = any(entry.kind == "measured" for entry in rows)
     if known is None and is_measured and result.device["class"] == "fpga" and not result.device["emulated"]:
         lines.append(
@@ -305,7 +323,8 @@ def energy(result: Result) -> list[Text]:
         Text(
             printable(
                 f"power: {entry['domain']} ({entry['source']}): {entry['watts']:.4g} W, "
-                f"{entry['joules_per_repetition']:.4g} J a repetition"
+                + (f"peak {entry['peak_watts']:.4g} W, " if "peak_watts" in entry else "")
+                + f"{entry['joules_per_repetition']:.4g} J a repetition"
             )
         )
         for entry in result.document.get("energy", [])

@@ -1,8 +1,10 @@
 """The page's tables as HTML. Whatever comes from a file or a driver passes through `text`."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from html import escape
+from statistics import fmean
 
 from fabricmark.base.errors import printable
 from fabricmark.base.written import NOTHING, number
@@ -10,11 +12,13 @@ from fabricmark.report import families
 from fabricmark.report.groups import Group, Metric
 from fabricmark.report.headlines import Headline, metric_text, run_text
 from fabricmark.report.plots import slug
+from fabricmark.results import Result
 from fabricmark.results.inner import PERCENTILES
 from fabricmark.results.judgement import INVALID
 
 MOST_ROWS = 3000
 LONGEST_LINE = 30
+POWER_COLUMNS = 4
 MOST_ROWS_OF_ONE = 500  # benchmark
 # A user's own meter knows best, then the device's, then the host's. Domains of one source can be added up.
 SOURCES = ("command", "xrt", "nvml", "rapl", "hwmon")
@@ -71,32 +75,60 @@ def verdict_cell(verdict: str) -> str:
     return cell(verdict, classes=VERDICT_CLASSES.get(verdict.split()[0], "doubt"))
 
 
-def power(group: Group) -> tuple[str, float, float] | None:
-    """(source, watts, joules a repetition) over a source's domains, averaged over the runs; None without."""
-    found: dict[str, list[tuple[float, float]]] = {}
+@dataclass(frozen=True)
+class Power:
+    """What a source's domains took together; `peak_watts`: None in files of earlier versions."""
+
+    source: str
+    watts: float
+    peak_watts: float | None
+    joules: float  # a repetition
+
+
+def power_of(run: Result) -> dict[str, Power]:
+    """{source: the sum of its domains} of one run; the sum of their peaks is at most too large."""
+    sums: dict[str, Power] = {}
+    for entry in run.document.get("energy", []):
+        name, peak = entry["source"], entry.get("peak_watts")
+        one = Power(name, entry["watts"], peak, entry["joules_per_repetition"])
+        if name in sums:
+            before = sums[name]
+            known = peak is not None and before.peak_watts is not None
+            together = before.peak_watts + peak if known else None
+            one = Power(name, before.watts + one.watts, together, before.joules + one.joules)
+        sums[name] = one
+    return sums
+
+
+def power(group: Group) -> Power | None:
+    """Of the first source that any run has, the means over the runs, but the largest peak; None without."""
+    found: dict[str, list[Power]] = {}
     for run in group.runs:
-        sums: dict[str, tuple[float, float]] = {}
-        for entry in run.document.get("energy", []):
-            watts, joules = sums.get(entry["source"], (0.0, 0.0))
-            sums[entry["source"]] = (watts + entry["watts"], joules + entry["joules_per_repetition"])
-        for source, pair in sums.items():
-            found.setdefault(source, []).append(pair)
+        for source, one in power_of(run).items():
+            found.setdefault(source, []).append(one)
     for source in SOURCES:
         if source in found:
-            pairs = found[source]
-            return source, *(sum(column) / len(pairs) for column in zip(*pairs, strict=True))
+            all_runs = found[source]
+            peaks = [one.peak_watts for one in all_runs]
+            peak = None if None in peaks else max(peaks)
+            watts = fmean(one.watts for one in all_runs)
+            return Power(source, watts, peak, fmean(one.joules for one in all_runs))
     return None
 
 
-def power_cells(metric: Metric, sampled: tuple[str, float, float] | None) -> str:
-    """Watts, joules a repetition, metric per watt (rates only); absent rather than zero."""
+def power_cells(metric: Metric, sampled: Power | None) -> str:
+    """Mean and peak watts, joules a repetition, and of rates the best per peak watt; absent rather than zero.
+
+    So have Tables 3.11 and 3.12 of Meyer 2024.
+    """
     if sampled is None:
-        return cell(NOTHING, classes="n") * 3
-    source, watts, joules = sampled
-    per_watt = NOTHING
-    if metric.measurement.better == "higher" and watts > 0 and metric.row.kind == "measured":
-        per_watt = f"{number(metric.row.best / watts)} {metric.row.unit}/W"
-    shown = (f"{number(watts)} ({source})", number(joules), per_watt)
+        return cell(NOTHING, classes="n") * POWER_COLUMNS
+    per_watt, peak = NOTHING, NOTHING
+    if sampled.peak_watts is not None:
+        peak = number(sampled.peak_watts)
+        if metric.measurement.better == "higher" and metric.row.kind == "measured":
+            per_watt = f"{number(metric.row.best / sampled.peak_watts)} {metric.row.unit}/W"
+    shown = (f"{number(sampled.watts)} ({sampled.source})", peak, number(sampled.joules), per_watt)
     return "".join(cell(value, classes="n") for value in shown)
 
 
@@ -137,12 +169,12 @@ def summary(groups: Sequence[Group]) -> str:
     several = len(groups) > 1
     headings = ["run"] * several + ["metric", "kind", "best", "median", "modelled", "error", "limit", "unit"]
     headings += ["efficiency", "bottleneck", "verdict"]
-    headings += ["power [W]", "J/repetition", "per watt"] if with_power else []
+    headings += ["power [W]", "peak [W]", "J/repetition", "best per peak watt"] if with_power else []
     rows = [summary_row(group, *entry, several, with_power) for group in groups for entry in group.condensed]
     numeric = [
         headings.index(name) for name in ("best", "median", "modelled", "error", "limit", "efficiency")
     ]
-    numeric += range(len(headings) - 3, len(headings)) if with_power else []
+    numeric += range(len(headings) - POWER_COLUMNS, len(headings)) if with_power else []
     caption = f"{groups[0].benchmark}: {len(groups)} groups of runs" if several else groups[0].name
     shown = table(caption, headings, rows[:MOST_ROWS_OF_ONE], numeric)
     derived = {

@@ -96,6 +96,8 @@ def board(path: Path, source: Source) -> tuple[Board, tuple[SourcedValue, ...]]:
     capacity = table.sourced.get("memory.bank_capacity")
     if capacity is not None and capacity.of(source.profile) is not None:
         found["memory_bytes"] = capacity.of(source.profile) * found["banks"]
+    for name in ("memory.kind", "memory.placement"):
+        found[name.replace(".", "_")] = table.texts.get(name, "")
     made = Board(name=table.texts["name"], device_class=table.texts["class"], **found)
     return made, (*table.sourced.values(), *more)
 
@@ -147,7 +149,7 @@ def bitstreams(path: Path, source: Source) -> tuple[str, dict[str, Synthesised]]
         board_id, tables = raw["board"], {}
         _reference("board", board_id, ("board",), source)
         for name, entry in raw["bitstreams"].items():
-            tables[name] = _entry(name, entry, tables, path, raw.get("source", ""), source)
+            tables[name] = _entry(name, entry, tables, path, raw, source)
         made = {}
         for name, table in tables.items():
             made[name] = (_bitstream(name, table, board_id, source.profile), tuple(table.sourced.values()))
@@ -157,10 +159,10 @@ def bitstreams(path: Path, source: Source) -> tuple[str, dict[str, Synthesised]]
 
 
 def _entry(
-    name: str, raw: Mapping, before: dict[str, Table], path: Path, given: str, source: Source
+    name: str, raw: Mapping, before: dict[str, Table], path: Path, whole: Mapping, source: Source
 ) -> Table:
-    """One table of a bitstreams file, with what it inherits. Raises Fault."""
-    at = ("bitstreams", name)
+    """One table of a bitstreams file, with what it inherits, also from all of the file. Raises Fault."""
+    at, given = ("bitstreams", name), whole.get("source", "")
     own = files.table(raw, "bitstream", at, files.place(path), ("parameters", "curves"), given)
     for part in ("parameters", "curves"):
         if own.rest.get(part) and not own.texts.get("source", given):
@@ -179,7 +181,8 @@ def _entry(
             raise Fault(like, f"{other} is no bitstream before this one", f"use one of {known}")
         own = files.merged(tables[other], own)
     files.require(own, "bitstream", at)
-    return own
+    of_all = {key: whole[key] for key in ("tools", "shell") if key in whole}
+    return replace(own, texts={**of_all, **own.texts})
 
 
 def _tables(path: Path, source: Source) -> dict[str, Table]:
@@ -187,7 +190,7 @@ def _tables(path: Path, source: Source) -> dict[str, Table]:
     raw, tables = files.load("bitstreams", path), {}
     try:
         for name, entry in raw["bitstreams"].items():
-            tables[name] = _entry(name, entry, tables, path, raw.get("source", ""), source)
+            tables[name] = _entry(name, entry, tables, path, raw, source)
     except Fault as fault:
         raise files.refused(path, fault) from fault
     return tables
@@ -206,6 +209,8 @@ def _bitstream(name: str, table: Table, board_id: str, profile: str) -> Bitstrea
         clock,
         found,
         curves.of_bitstream(table.rest.get("curves", {}), ("bitstreams", name, "curves")),
+        table.texts.get("tools", ""),
+        table.texts.get("shell", ""),
     )
 
 

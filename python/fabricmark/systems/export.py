@@ -101,7 +101,24 @@ def _device(system: System, profile: str) -> dict:
             {"table_bytes": size, "updates_per_second": rate}
             for size, rate in system.board.updates_per_second
         ],
+        **_memory(system, profile),
     }
+
+
+def _memory(system: System, profile: str) -> dict:
+    """Where buffers may lie, of boards whose files say it."""
+    board = system.board
+    found: dict = {"kind": board.memory_kind, "placement": board.memory_placement}
+    found = {name: text for name, text in found.items() if text}
+    first = _numbers(system.parts[""], "memory.", profile).get("index_offset")
+    found |= {} if first is None else {"index_offset": first}
+    return {"memory": found} if found else {}
+
+
+def _numbers(sourced: tuple[SourcedValue, ...], prefix: str, profile: str) -> dict[str, float]:
+    """Values that no model takes, by the rest of their names."""
+    known = {one.name.removeprefix(prefix): one.of(profile) for one in sourced if one.name.startswith(prefix)}
+    return {name: number for name, number in known.items() if number is not None}
 
 
 def _network(name: str, network: Network, sourced: tuple[SourcedValue, ...], profile: str) -> dict:
@@ -139,6 +156,8 @@ def _bitstreams(system: System, profile: str) -> Iterator[dict]:
     for name, one in zip(ids, system.bitstreams, strict=True):
         kinds = _kinds(system.parts[name], BITSTREAM_VALUES, profile, measured)
         parameters = dict(one.parameters)
+        resources = _numbers(system.parts[name], "resources.", profile)
+        resources = {key: count for key, count in resources.items() if key in keys.RESOURCES}
         ranks = parameters.pop("ranks", None)  # of the run that measured it: no parameter of the kernel
         yield {
             "id": name,
@@ -153,6 +172,8 @@ def _bitstreams(system: System, profile: str) -> Iterator[dict]:
                 kind: {"bytes": list(times.bytes), "seconds": list(times.seconds)}
                 for kind, times in one.curves.items()
             },
+            **{name: text for name, text in (("tools", one.tools), ("shell", one.shell)) if text},
+            **({"resources": resources} if resources else {}),
         }
 
 

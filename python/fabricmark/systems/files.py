@@ -135,7 +135,12 @@ def table(
 
     `at`: its path in the file. `rest`: keys beside them. `source`: of the enclosing table. Raises Fault.
     """
-    texts = {name: raw[name] for name in keys.TEXTS[kind] if name in raw}
+    texts = {}
+    for name in keys.TEXTS[kind]:
+        group, _, single = name.rpartition(".")
+        place = raw.get(group, {}) if group else raw
+        if single in place:
+            texts[name] = place[single]
     source = texts.get("source", source)
     found: dict[str, SourcedValue] = {}
     for name, key in _keys(kind).items():
@@ -158,7 +163,7 @@ def require(checked: Table, kind: str, at: tuple) -> None:
     """Raises Fault for a text or value that has to be there."""
     for name, (needed, meaning) in keys.TEXTS[kind].items():
         if needed and name not in checked.texts:
-            raise Fault((*at, name), "missing", f"add it: {meaning}")
+            raise Fault((*at, *name.split(".")), "missing", f"add it: {meaning}")
     for name, key in _keys(kind).items():
         if key.required and name not in checked.sourced:
             raise Fault((*at, *name.split(".")), "missing", f"add it: {key.meaning}")

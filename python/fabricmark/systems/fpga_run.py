@@ -44,12 +44,13 @@ def of_result(result: Result) -> FpgaRun | None:
         return None
     kernel = result.document["run"].get("kernel") or {}
     options = kernels.options(result.document["run"]["command"])
-    name = kernel.get("bitstream") or options.get("--bitstream-id", "")
+    design = result.document["run"].get("design") or {}
+    name = kernel.get("bitstream") or design.get("bitstream") or options.get("--bitstream-id", "")
     if not name:
         return None
     bitstream = _bitstream(name, result.benchmark)
     system = _system(options.get("--system", ""), bitstream.board)
-    clock = kernel.get("clock_hz")
+    clock = kernel.get("clock_hz") or design.get("clock_hz")
     if clock:
         bitstream = replace(bitstream, kernel_hz=float(clock))
     placement = result.document["environment"]["ranks"]["placement"]

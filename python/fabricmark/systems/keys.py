@@ -43,6 +43,7 @@ BOARD = {
     "memory.banks": Key(COUNT, "banks", "memory banks (CPU, GPU: 1, the whole memory)", required=True),
     "memory.bank_bandwidth": Key(RATE, "bank_bytes_per_second", "of one bank", required=True),
     "memory.bank_capacity": Key("bytes", "", "of one bank"),
+    "memory.index_offset": Key(COUNT, "", "number of the first bank in the vendor's list of memories"),
     "memory.clock": Key("hertz", "memory_hz", "at which the memory's controller serves a kernel"),
     "memory.bank_efficiency": Key(
         SHARE, "bank_efficiency", "of a bank's bandwidth, by long reads and writes in order"
@@ -145,6 +146,7 @@ BITSTREAM = {
     **{f"memory.{name}": key for name, key in OF_BOARD.items()},
     "memory.matrix_banks": Key(COUNT, "matrix_banks", "banks that hold a matrix; all where it is not given"),
     **{f"resources.{name}": key for name, key in RESOURCES.items()},
+    "resources.logic_share": Key(SHARE, "", "of the logic that kernels may use, as the tools report it"),
     "fitted.multiply_efficiency": Key(SHARE, "multiply_efficiency", "of the modelled multiplications' rate"),
     "fitted.multiply_latency": Key("seconds", "multiply_seconds", "of each multiplication beyond that"),
     "fitted.panel_efficiency": Key(SHARE, "panel_efficiency", "of the panel kernels' cycles"),
@@ -171,6 +173,8 @@ VALUES: Mapping[str, Mapping[str, Key]] = {
     "devices": DEVICES,
 }
 CLASSES = ("fpga", "cpu", "gpu")
+MEMORY_KINDS = ("ddr", "hbm", "host")
+INTERLEAVED, BY_KERNEL, BY_HOST = PLACEMENTS = ("interleaved", "kernel", "host")
 KINDS = ("direct", "packet", "host")
 # As the fabric's own reader takes a topology, which also knows what the sizes make (docs/fabric.md).
 TOPOLOGY = r"^(pair|((ring|torus|full-mesh|switch|leaf-spine)(:[0-9]+(x[0-9]+)*)?))(\*[0-9]+)?$"
@@ -185,6 +189,12 @@ TEXTS: Mapping[str, Mapping[str, tuple[bool, str]]] = {
         "summary": (False, "what else there is to say"),
         "source": (False, "of all values here that have none of their own"),
         "like": (False, "id of a board from which all is taken that is not here"),
+        "memory.kind": (False, f"one of {', '.join(MEMORY_KINDS)}: the board's memory, or its host's"),
+        "memory.placement": (
+            False,
+            "who chooses a buffer's bank: interleaved (nobody: the banks take turns, unless the design says "
+            "otherwise), kernel (the design, for each argument) or host (the host, for each buffer)",
+        ),
     },
     "network": {
         "name": (True, "as people call it"),
@@ -197,6 +207,8 @@ TEXTS: Mapping[str, Mapping[str, tuple[bool, str]]] = {
     "bitstreams": {
         "board": (True, "id of the board for which they were made"),
         "summary": (False, "what else there is to say"),
+        "tools": (False, "of all bitstreams here: what made them, with its version"),
+        "shell": (False, "of all bitstreams here: the board's static part, with its version"),
         "source": (False, "of all values here that have none of their own"),
     },
     "bitstream": {
@@ -205,6 +217,8 @@ TEXTS: Mapping[str, Mapping[str, tuple[bool, str]]] = {
         "transport": (False, "for example channels; none where it exchanges nothing"),
         "source": (False, "of all values here that have none of their own"),
         "inferred": (False, "why a bitstream of another board or document stands for this one"),
+        "tools": (False, "what made it, with its version"),
+        "shell": (False, "the board's static part that it was made for, with its version"),
         "like": (False, "name of an earlier one in this file, or FILE/NAME, from which all else is taken"),
     },
     "system": {

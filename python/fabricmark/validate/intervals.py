@@ -3,13 +3,14 @@
 
 The half-width is a quantile of |predicted / measured - 1| over rows that are like what is asked: of the same
 benchmark and transport, of the same board where it has enough of them, nearest in size, copies apart from
-the rest. It is wider the farther devices and size are from all rows of this board, beyond what those rows
-themselves were from the rows that they were predicted from. No interval where nothing was validated.
+the rest. Of a board with three or four rows it is what their spread says (Student's t). It is wider the
+farther devices and size are from all rows of this board, beyond what those rows themselves were from the
+rows that they were predicted from. No interval where nothing was validated.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import ceil, inf, log2
+from math import ceil, inf, log2, sqrt
 from statistics import median
 
 from fabricmark.models import _published
@@ -19,6 +20,9 @@ from fabricmark.validate.residuals import Residual
 LEVEL = 0.9
 LEAST_ROWS = 10  # of a benchmark over a transport
 LEAST_LEFT = 5  # of them without the group that is asked for; of a board, to be a pool by themselves
+# Of a board that has fewer: rows, and the 95 % point of Student's t with so many degrees of freedom: errors
+# of predictions are around 0, so that no mean takes a degree away.
+STUDENT = {3: 2.353, 4: 2.132}
 NEAREST = 10  # rows in the order of their size that a quantile is of, and all that are as near as the last
 DEVICES_AWAY, SIZE_AWAY, SYSTEM_AWAY = 1.0, 0.5, 1.0  # of a doubling, a doubling, and another system
 OTHER_KIND = 4.0  # doublings that a copy is as good as away from what is no copy
@@ -113,13 +117,16 @@ class Intervals:
             reason = f"no published value of {about} is of the board {asked.board}"
             return Interval(None, len(every), middle, reason)
         own = [one for one in left if one.board == asked.board]
-        pool = own if len(own) >= LEAST_LEFT else left
-        if len(pool) < LEAST_LEFT:
+        few = len(own) in STUDENT
+        pool = own if few or len(own) >= LEAST_LEFT else left
+        if not few and len(pool) < LEAST_LEFT:
             return Interval(None, len(every), middle, f"{len(pool)} other published values of {about}")
-        chosen = nearest(asked, pool)
+        chosen = own if few else nearest(asked, pool)
         usual = median(self._away_of(one) for one in chosen)
         wider = 1 + max(0.0, away - usual)
-        return Interval(quantile([abs(one.error) for one in chosen]) * wider, len(every), middle)
+        errors = [one.error for one in chosen]
+        width = of_few(errors) if few else quantile([abs(error) for error in errors])
+        return Interval(width * wider, len(every), middle)
 
     def _away_of(self, one: Residual) -> float:
         """How far a row is from those that it was predicted from."""
@@ -158,6 +165,14 @@ def quantile(errors: Sequence[float]) -> float:
     """The smallest error that LEVEL of these and of one more stay within; the largest where they are few."""
     ordered = sorted(errors)
     return ordered[min(ceil(LEVEL * (len(ordered) + 1)), len(ordered)) - 1]
+
+
+def of_few(errors: Sequence[float]) -> float:
+    """What 90 % of values stay within, after as many errors as STUDENT has: an interval for one more of a
+    normal distribution around 0."""
+    number = len(errors)
+    spread = sqrt(sum(error**2 for error in errors) / number)
+    return STUDENT[number] * spread * sqrt(1 + 1 / number)
 
 
 @dataclass(frozen=True)

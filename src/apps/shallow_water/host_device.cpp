@@ -1,5 +1,6 @@
 // Halos over the hosts: kernels that store and load them are started in each step, and the host copies what
-// is between them over PCI Express and sends it by MPI (the baseline of Meyer 2024, section 5.2.1).
+// is between them over PCI Express and sends it by MPI (the baseline of Meyer 2024, section 5.2.1); or, over
+// the transport mpi, gives MPI the memory of the device itself.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,6 +10,7 @@
 #include "apps/shallow_water/emulated_device.hpp"
 #include "base/error.hpp"
 #include "fabric/message_fault.hpp"
+#include "fabric/mpi/passing.hpp"
 #include "fabric/network_costs.hpp"
 
 namespace fabricmark::shallow_water {
@@ -56,9 +58,21 @@ class HostDevice final : public EmulatedDevice {
   HostDevice(const runtime::Context& context, const DevicePart& part)
       : context_(context),
         part_(part),
+        is_direct_(is_over_mpi(context)),
         way_(context),
         fabric_(std::make_shared<dataflow::Fabric>(dataflow::FabricSettings{})),
-        host_(fabric_, 0, way_.device()) {}
+        host_(fabric_, 0, way_.device()) {
+    for (const DevicePart::Neighbour& other : part.neighbours) {
+      halos_.push_back({.peer = other.rank,
+                        .to = {sent_bytes_, halo_bytes(other.sent)},
+                        .from = {received_bytes_, halo_bytes(other.received)}});
+      sent_bytes_ += halo_bytes(other.sent);
+      received_bytes_ += halo_bytes(other.received);
+      if (is_direct_) continue;
+      halos_.back().out.resize(sizeof(Time) + halo_bytes(other.sent));
+      halos_.back().in.resize(sizeof(Time) + halo_bytes(other.received));
+    }
+  }
 
   double advance(DeviceKernels& kernels, const Steps& steps, const Physics& physics,
                  const std::vector<Forcing>& forcing) override {
@@ -66,8 +80,7 @@ class HostDevice final : public EmulatedDevice {
     fault_.set(is_faulty() ? fabric::message_fault(*context_.conditions().fault) : std::nullopt);
     is_dead_ = false;
     kernels.start(host_, steps, physics, forcing);
-    for (std::int64_t step = steps.first; step < steps.first + steps.count && !part_.neighbours.empty();
-         ++step) {
+    for (std::int64_t step = steps.first; step < steps.first + steps.count && !halos_.empty(); ++step) {
       const device::Event stored = kernels.start_storing(host_, step);
       stored.wait();
       exchange(kernels);
@@ -84,47 +97,68 @@ class HostDevice final : public EmulatedDevice {
  private:
   static constexpr int kTag = 0;
 
-  /// A message carries the time when its sender had it, in front.
-  void exchange(DeviceKernels& kernels) {
-    runtime::Communicator& ranks = context_.ranks();
-    const Time left = fabric::later(host_.now(), way_.read(kernels.stored().size()));
-    std::vector<std::vector<std::byte>> out;
-    std::vector<std::vector<std::byte>> in;
-    std::vector<runtime::Request> sends;
-    std::vector<runtime::Request> receives;
+  /// Where a message lies in the device's memory.
+  struct Place {
     std::size_t first = 0;
-    for (const DevicePart::Neighbour& other : part_.neighbours) {
-      in.emplace_back(sizeof(Time) + halo_bytes(other.received));
-      out.emplace_back(sizeof(Time) + halo_bytes(other.sent));
+    std::size_t bytes = 0;
+    [[nodiscard]] std::span<std::byte> of(std::vector<std::byte>& memory) const {
+      return std::span(memory).subspan(first, bytes);
     }
-    for (std::size_t n = 0; n < part_.neighbours.size(); ++n) {
-      const DevicePart::Neighbour& other = part_.neighbours[n];
-      receives.push_back(ranks.start_receive(other.rank, in[n], kTag));
-      std::vector<std::byte> elements(halo_bytes(other.sent));
-      std::copy_n(kernels.stored().begin() + static_cast<std::ptrdiff_t>(first), elements.size(),
-                  elements.begin());
-      first += elements.size();
-      const std::optional<fabric::MessageFault> fault = fault_.strike(elements);
-      is_dead_ = is_dead_ || fault == fabric::MessageFault::kDead;
-      std::memcpy(out[n].data(), &left, sizeof left);
-      std::ranges::copy(elements, out[n].begin() + sizeof left);
-      if (is_dead_ || fault == fabric::MessageFault::kLost) continue;
-      sends.push_back(ranks.start_send(other.rank, out[n], kTag));
-    }
-    first = 0;
+  };
+  /// The messages to and from a neighbour. Where the host copies them, they carry the time when their sender
+  /// had them, in front.
+  struct Messages {
+    int peer = 0;
+    Place to, from;
+    std::vector<std::byte> out{}, in{};  ///< on the host
+    runtime::Request send{}, receive{};
+    bool is_sent = false;
+  };
+
+  /// Throws Error (bad use) where it is to be, and cannot.
+  static bool is_over_mpi(const runtime::Context& context) {
+    if (context.parameters().text("transport") != "mpi") return false;
+    const runtime::Communicator& ranks = context.ranks();
+    if (ranks.kind() != "mpi") throw fabric::no_mpi_between(ranks);
+    if (context.costs() != nullptr) throw fabric::no_costs_over_mpi();
+    return true;
+  }
+
+  void exchange(DeviceKernels& kernels) {
+    const Time left = fabric::later(host_.now(), way_.read(sent_bytes_));
+    for (Messages& halo : halos_) start(halo, kernels, left);
     Time arrived = left;
-    for (std::size_t n = 0; n < part_.neighbours.size(); ++n) {
-      const DevicePart::Neighbour& other = part_.neighbours[n];
-      ranks.wait(receives[n], other.rank, runtime::Waiting::kYield);
-      Time there = 0;
-      std::memcpy(&there, in[n].data(), sizeof there);
-      arrived = std::max(arrived, fabric::later(there, way_.message(in[n].size() - sizeof there)));
-      std::copy(in[n].begin() + sizeof there, in[n].end(),
-                kernels.arrived().begin() + static_cast<std::ptrdiff_t>(first));
-      first += in[n].size() - sizeof there;
+    for (Messages& halo : halos_) arrived = std::max(arrived, finish(halo, kernels));
+    for (Messages& halo : halos_) {
+      if (halo.is_sent) context_.ranks().wait(halo.send, 0, runtime::Waiting::kYield);
     }
-    for (runtime::Request& send : sends) ranks.wait(send, 0, runtime::Waiting::kYield);
-    host_.pass_until(fabric::later(arrived, way_.write(kernels.arrived().size())));
+    host_.pass_until(fabric::later(arrived, way_.write(received_bytes_)));
+  }
+
+  void start(Messages& halo, DeviceKernels& kernels, Time left) {
+    runtime::Communicator& ranks = context_.ranks();
+    halo.receive = ranks.start_receive(
+        halo.peer, is_direct_ ? halo.from.of(kernels.arrived()) : std::span(halo.in), kTag);
+    const std::span<std::byte> elements = halo.to.of(kernels.stored());
+    const std::optional<fabric::MessageFault> fault = fault_.strike(elements);
+    is_dead_ = is_dead_ || fault == fabric::MessageFault::kDead;
+    halo.is_sent = !is_dead_ && fault != fabric::MessageFault::kLost;
+    if (!halo.is_sent) return;
+    if (!is_direct_) {
+      std::memcpy(halo.out.data(), &left, sizeof left);
+      std::ranges::copy(elements, halo.out.begin() + sizeof left);
+    }
+    halo.send = ranks.start_send(halo.peer, is_direct_ ? elements : std::span(halo.out), kTag);
+  }
+
+  /// Waits for what comes, and returns when it has arrived by the modelled clock.
+  Time finish(Messages& halo, DeviceKernels& kernels) {
+    context_.ranks().wait(halo.receive, halo.peer, runtime::Waiting::kYield);
+    if (is_direct_) return 0;
+    Time left = 0;
+    std::memcpy(&left, halo.in.data(), sizeof left);
+    std::copy(halo.in.begin() + sizeof left, halo.in.end(), halo.from.of(kernels.arrived()).begin());
+    return fabric::later(left, way_.message(halo.from.bytes));
   }
 
   [[nodiscard]] bool is_faulty() const {
@@ -137,11 +171,15 @@ class HostDevice final : public EmulatedDevice {
 
   const runtime::Context& context_;
   const DevicePart& part_;
+  bool is_direct_;  ///< MPI gets the device's memory itself
   HostWay way_;
   std::shared_ptr<dataflow::Fabric> fabric_;
   dataflow::Host host_;
   fabric::DueFault fault_{fabric::DueFault::Swapping::kHalves};
   bool is_dead_ = false;
+  std::vector<Messages> halos_;
+  std::size_t sent_bytes_ = 0;
+  std::size_t received_bytes_ = 0;
 };
 
 }  // namespace

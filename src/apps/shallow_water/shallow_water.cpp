@@ -360,7 +360,7 @@ int main(int argc, char** argv) {
   runtime::ExecutionTable table;
   const own::Kind dataflow{own::dataflow_multiple, own::make_dataflow};
   for (const runtime::TransportSpec& transport : runtime::transport_specs()) {
-    if (transport.is_of_kernels || transport.name == "host") {
+    if (transport.is_of_kernels || transport.name == "host" || transport.name == "mpi") {
       table.push_back({"dataflow", transport.name,
                        [dataflow](const runtime::Context& context) -> std::unique_ptr<runtime::Benchmark> {
                          if (!context.computes()) return own::make_dataflow_timing(context);

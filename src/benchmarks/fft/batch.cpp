@@ -14,15 +14,17 @@ std::vector<common::Part> divide_batch(const runtime::Context& context, std::siz
 
 }  // namespace
 
-Batch::Batch(const runtime::Context& context, std::size_t complex_bytes, std::size_t entry)
+Batch::Batch(const runtime::Context& context, std::size_t complex_bytes, std::size_t entry,
+             std::size_t margin)
     : log_size_(context.parameters().count("log_size")),
       transform_bytes_(complex_bytes << log_size_),
+      margin_bytes_(margin * transform_bytes_),
       parts_(divide_batch(context, context.parameters().count("batch"))),
       kernels_(context.replications(static_cast<int>(parts_.size()), entry)) {
   for (std::size_t i = 0; i < parts_.size(); ++i) {
     const auto replica = static_cast<int>(i);
-    input_.push_back(context.buffer(parts_[i].count * transform_bytes_, {entry, replica, "in"}));
-    output_.push_back(context.buffer(parts_[i].count * transform_bytes_, {entry, replica, "out"}));
+    input_.push_back(context.buffer(bytes(i) + margin_bytes_, {entry, replica, "in"}));
+    output_.push_back(context.buffer(bytes(i) + margin_bytes_, {entry, replica, "out"}));
   }
 }
 
@@ -33,11 +35,11 @@ void Batch::run(Direction direction) {
   start(direction);
 }
 
-void Batch::write(std::vector<device::Buffer>& buffers, const void* points) {
+void Batch::write(std::vector<device::Buffer>& buffers, std::size_t offset, const void* points) {
   kernels_.transfer([&](int i) {
     const auto part = static_cast<std::size_t>(i);
     const auto* const source = static_cast<const std::byte*>(points) + parts_[part].start * transform_bytes_;
-    buffers[part].write(kernels_.queue(i), source, buffers[part].bytes());
+    buffers[part].write(kernels_.queue(i), source, bytes(part), offset);
   });
 }
 
@@ -49,28 +51,31 @@ void Batch::poison() {
   });
 }
 
-void Batch::write_input(const void* points) { write(input_, points); }
-void Batch::write_output(const void* points) { write(output_, points); }
+void Batch::write_input(const void* points) { write(input_, 0, points); }
+void Batch::write_output(const void* points) { write(output_, margin_bytes_, points); }
 
 void Batch::read_output(void* points) {
   kernels_.transfer([&](int i) {
     const auto part = static_cast<std::size_t>(i);
     auto* const destination = static_cast<std::byte*>(points) + parts_[part].start * transform_bytes_;
-    output_[part].read(kernels_.queue(i), destination, output_[part].bytes());
+    output_[part].read(kernels_.queue(i), destination, bytes(part), margin_bytes_);
   });
 }
 
-void require_batch(const runtime::Context& context, const PointType& type, ScratchOfBatch scratch_of) {
+void require_batch(const runtime::Context& context, const PointType& type, ScratchOfBatch scratch_of,
+                   std::size_t margin) {
   const auto require = [&](std::size_t batch, const char* parameter) {
     constexpr double kArrays = 2;  // input and output
     const auto transform = static_cast<double>(type.bytes << context.parameters().count("log_size"));
     const std::vector<common::Part> parts = divide_batch(context, batch);
     const Scratch scratch = scratch_of(context, type.bytes, parts);
-    const double largest = static_cast<double>(parts.front().count) * transform;  // input or output
-    context.require_memory({.host_bytes = type.host_bytes(context, batch),
-                            .device_bytes = kArrays * static_cast<double>(batch) * transform + scratch.bytes,
-                            .largest_buffer_bytes = std::max(largest, scratch.largest)},
-                           parameter);
+    const auto more = static_cast<double>(margin * parts.size());
+    const double largest = static_cast<double>(parts.front().count + margin) * transform;  // input or output
+    context.require_memory(
+        {.host_bytes = type.host_bytes(context, batch),
+         .device_bytes = kArrays * (static_cast<double>(batch) + more) * transform + scratch.bytes,
+         .largest_buffer_bytes = std::max(largest, scratch.largest)},
+        parameter);
   };
   require(1, "log_size");
   require(context.parameters().count("batch"), "batch");

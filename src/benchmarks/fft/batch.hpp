@@ -17,8 +17,10 @@ class Batch : public Execution {
   void poison() override;
 
  protected:
-  /// The kernel of the variant's entry point number `entry`.
-  Batch(const runtime::Context& context, std::size_t complex_bytes, std::size_t entry);
+  /// The kernel of the variant's entry point number `entry`. `margin`: transforms that it may read behind its
+  /// input, and write before its output.
+  Batch(const runtime::Context& context, std::size_t complex_bytes, std::size_t entry,
+        std::size_t margin = 0);
 
   /// Sets the arguments behind input and output, and starts the kernels on all parts.
   virtual void start(Direction direction) = 0;
@@ -33,10 +35,12 @@ class Batch : public Execution {
   [[nodiscard]] std::size_t log_size() const { return log_size_; }
 
  private:
-  void write(std::vector<device::Buffer>& buffers, const void* points);
+  void write(std::vector<device::Buffer>& buffers, std::size_t offset, const void* points);
+  [[nodiscard]] std::size_t bytes(std::size_t part) const { return parts_[part].count * transform_bytes_; }
 
   std::size_t log_size_;
   std::size_t transform_bytes_;
+  std::size_t margin_bytes_;
   std::vector<common::Part> parts_;
   device::Replications kernels_;
   std::vector<device::Buffer> input_, output_;  // [part]
@@ -50,9 +54,10 @@ struct Scratch {
 /// That of the parts of a batch.
 using ScratchOfBatch = Scratch (*)(const runtime::Context& context, std::size_t complex_bytes,
                                    const std::vector<common::Part>& parts);
-/// Throws Error (bad use) where there is not the memory for a batch; where it is too little even for one
-/// transform, the message tells to make that smaller.
-void require_batch(const runtime::Context& context, const PointType& type, ScratchOfBatch scratch_of);
+/// Throws Error (bad use) where there is not the memory for a batch with such a margin; where it is too
+/// little even for one transform, the message tells to make that smaller.
+void require_batch(const runtime::Context& context, const PointType& type, ScratchOfBatch scratch_of,
+                   std::size_t margin = 0);
 
 /// As the kernels take it.
 inline std::uint32_t is_inverse(Direction direction) { return direction == Direction::kInverse ? 1 : 0; }

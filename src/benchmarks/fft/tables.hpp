@@ -64,6 +64,27 @@ device::HostArray<T> twiddles(std::size_t points, int threads = 1) {
   return table;
 }
 
+/// Those of a pipeline that takes eight points a cycle, for the positions of its first stage one behind the
+/// other: 12 numbers each, the cosines of the lanes 4 to 7, their sines, the cosines of the lanes 2 and 3,
+/// and their sines (kernels/fft/pipeline.h). Lanes of odd numbers are an eighth of the points further on.
+/// `points`: from 8 on.
+template <typename T>
+device::HostArray<T> pipeline_twiddles(std::size_t points) {
+  const std::size_t steps = points / 8;
+  device::HostArray<T> table(12 * steps);
+  for (std::size_t m = 0; m < steps; ++m) {
+    T* const numbers = table.data() + 12 * m;
+    for (std::size_t lane = 0; lane < 4; ++lane) {
+      const std::size_t odd = (lane < 2 ? 1 : 3) * (m + lane % 2 * steps);
+      std::tie(numbers[lane], numbers[4 + lane]) = twiddle<T>(odd, points);
+    }
+    for (std::size_t lane = 0; lane < 2; ++lane) {
+      std::tie(numbers[8 + lane], numbers[10 + lane]) = twiddle<T>(2 * (m + lane * steps), points);
+    }
+  }
+  return table;
+}
+
 /// The twiddles between the steps for `count` columns from `first` on: all cosines row by row, then all
 /// sines. On so many threads.
 template <typename T>

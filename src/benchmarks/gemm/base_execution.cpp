@@ -12,7 +12,7 @@ class BaseExecution : public Execution {
       : Execution(context, shape, bytes) {
     const std::size_t block = shape.row_block;
     for (std::size_t i = 0; i < parts().size(); ++i) {
-      set_arguments(i, a(i), b());
+      set_arguments(i, a(i), b(i));
       kernels().set(static_cast<int>(i),
                     {{"block_rows", parts()[i].count / block}, {"blocks", shape.columns / block}});
     }

@@ -16,6 +16,11 @@ std::vector<common::Part> divide_rows(const runtime::Context& context, const Sha
   return parts;
 }
 
+/// No more than there are parts of the other matrices.
+std::size_t copies_of_b(const runtime::Context& context, std::size_t parts) {
+  return std::min(context.parameters().count("b_copies"), parts);
+}
+
 }  // namespace
 
 void require_memory(const runtime::Context& context, const Shape& shape, const ElementBytes& bytes,
@@ -24,6 +29,8 @@ void require_memory(const runtime::Context& context, const Shape& shape, const E
     return static_cast<double>(elements) * static_cast<double>(size);
   };
   const double inputs = bytes_of(shape.a_elements() + shape.b_elements(), bytes.input);
+  const std::size_t more = copies_of_b(context, divide_rows(context, shape).size()) - 1;
+  const double copies = bytes_of(more * shape.b_elements(), bytes.input);
   const double values = bytes_of(2 * shape.c_elements(), bytes.value);
   const double packed = bytes_of(packed_elements, bytes.value);
   const auto threads = static_cast<std::size_t>(runtime::host_threads(context.ranks()));
@@ -31,7 +38,7 @@ void require_memory(const runtime::Context& context, const Shape& shape, const E
   const double faults = context.conditions().fault ? values : 0;
   const std::size_t largest = std::max({shape.a_elements(), shape.b_elements(), shape.c_elements()});
   context.require_memory({.host_bytes = inputs + values + check + faults,
-                          .device_bytes = inputs + values + packed,
+                          .device_bytes = inputs + copies + values + packed,
                           .largest_buffer_bytes = bytes_of(largest, bytes.value)},
                          "size", 2);
 }
@@ -45,8 +52,10 @@ Execution::Execution(const runtime::Context& context, const Shape& shape, const 
       alpha_(context.parameters().number("alpha")),
       beta_(context.parameters().number("beta")),
       parts_(divide_rows(context, shape)),
-      kernels_(context.replications(static_cast<int>(parts_.size()))),
-      b_(context.buffer(shape.b_elements() * bytes.input, {kMultiply, 0, "b"})) {
+      kernels_(context.replications(static_cast<int>(parts_.size()))) {
+  const auto copies = static_cast<int>(copies_of_b(context, parts_.size()));
+  for (int copy = 0; copy < copies; ++copy)
+    b_.push_back(context.buffer(shape.b_elements() * bytes.input, {kMultiply, copy, "b", copy}));
   for (std::size_t i = 0; i < parts_.size(); ++i) {
     const auto replica = static_cast<int>(i);
     const std::size_t rows = parts_[i].count;
@@ -77,7 +86,7 @@ void Execution::write_inputs(const void* a, const void* b, const void* c) {
     const device::Queue& queue = kernels_.queue(i);
     a_[part].write(queue, static_cast<const std::byte*>(a) + start * shape_.depth * bytes_.input,
                    a_[part].bytes());
-    if (part == 0) b_.write(queue, b, b_.bytes());
+    if (part < b_.size()) b_[part].write(queue, b, b_[part].bytes());
     c_[part].write(queue, static_cast<const std::byte*>(c) + start * shape_.columns * bytes_.value,
                    c_[part].bytes());
   });

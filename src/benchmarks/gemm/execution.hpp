@@ -26,8 +26,9 @@ struct Shape {
   [[nodiscard]] std::size_t c_elements() const { return rows * columns; }
 };
 
-/// The matrices on the device, divided by rows of C over the replications (B is shared), and the kernels that
-/// work on them. What differs between kinds of kernel is how they are started.
+/// The matrices on the device, divided by rows of C over the replications, and the kernels that work on them.
+/// B is whole: replications share it, or some share a copy in a memory bank of its own (b_copies). What
+/// differs between kinds of kernel is how they are started.
 class Execution : public Interface {
  public:
   [[nodiscard]] const Shape& shape() const { return shape_; }
@@ -47,7 +48,7 @@ class Execution : public Interface {
   [[nodiscard]] const std::vector<common::Part>& parts() const { return parts_; }
   [[nodiscard]] device::Replications& kernels() { return kernels_; }
   [[nodiscard]] const device::Buffer& a(std::size_t part) const { return a_[part]; }
-  [[nodiscard]] const device::Buffer& b() const { return b_; }
+  [[nodiscard]] const device::Buffer& b(std::size_t part) const { return b_[part % b_.size()]; }
   /// Sets the arguments that all kinds of kernel share: a, b, c, result, alpha, beta.
   void set_arguments(std::size_t part, const device::Buffer& a, const device::Buffer& b);
   /// Starts `kernels` with a geometry for each part.
@@ -60,7 +61,7 @@ class Execution : public Interface {
   double beta_;
   std::vector<common::Part> parts_;
   device::Replications kernels_;
-  device::Buffer b_;
+  std::vector<device::Buffer> b_;               // [copy]
   std::vector<device::Buffer> a_, c_, result_;  // [part]
 };
 

@@ -24,7 +24,7 @@ class CpuExecution : public Execution {
     const runtime::Parameters& parameters = context.parameters();
     const std::size_t tile_columns =
         parameters.count("tile_vectors") * common::vector_width(context, bytes.value);
-    pack_b_.set(0, {{"b", b()}, {"packed", packed_b_}, {"columns", shape.columns}, {"depth", shape.depth}});
+    pack_b_.set(0, {{"b", b(0)}, {"packed", packed_b_}, {"columns", shape.columns}, {"depth", shape.depth}});
     for (std::size_t i = 0; i < parts().size(); ++i) {
       const common::Part& part = parts()[i];
       packed_a_.push_back(context.buffer(part.count * shape.depth * bytes.value));
@@ -73,7 +73,7 @@ class GpuExecution : public Execution {
     const std::size_t columns = shape.columns / (side * parameters.count("tile_vectors"));
     for (std::size_t i = 0; i < parts().size(); ++i) {
       const common::Part& part = parts()[i];
-      set_arguments(i, a(i), b());
+      set_arguments(i, a(i), b(i));
       kernels().set(static_cast<int>(i),
                     {{"rows", part.count}, {"columns", shape.columns}, {"depth", shape.depth}});
       geometries_.push_back({part.count / shape.row_block * columns * side * side, side * side});

@@ -59,44 +59,78 @@ std::vector<std::size_t> buffer_counts(const runtime::Parameters& parameters) {
   return counts;
 }
 
+/// What the lists of the parameters name.
+struct Chosen {
+  std::vector<std::string> directions;
+  std::vector<std::string> methods;
+  std::vector<std::string> memories;
+  std::vector<std::size_t> counts;  // of buffers
+};
+
+/// The ways of one method to move the bytes of `one`: kinds of memory and numbers of buffers. The latter is
+/// varied for queued and migrated page-aligned memory alone; all combinations would take hours.
+void add_ways(Case one, const Chosen& chosen, std::vector<Case>& cases) {
+  const auto add = [&](std::size_t buffers) {
+    one.buffers = buffers;
+    if (one.buffer_bytes() >= (buffers > 1 ? device::kPageBytes : 1)) cases.push_back(one);
+  };
+  const bool is_queued = one.method == "queued";
+  const bool has_several_queues = one.queues() > 1 || !one.is_ordered();
+  for (const std::string& memory : chosen.memories) {
+    one.memory = memory;
+    const bool is_aligned = memory == "page-aligned";
+    if ((has_several_queues || one.is_part()) && !is_aligned) continue;
+    if (one.is_in_place() && memory == "pinned") continue;
+    if (has_several_queues) {
+      const std::size_t most = std::ranges::max(chosen.counts);
+      if (most >= std::max<std::size_t>(one.queues(), 2)) add(most);
+    } else if (is_aligned && (is_queued || one.method == "migrate")) {
+      for (const std::size_t count : chosen.counts) add(count);
+    } else {
+      add(1);
+    }
+  }
+}
+
 }  // namespace
 
 std::vector<Case> make_cases(const runtime::Parameters& parameters, bool shares_host_memory) {
-  const auto directions = choose(parameters, "directions", {"to_device", "from_device", "both"});
-  const auto methods = choose(parameters, "methods", {"queued", "blocking", "migrate", "sub-buffer"});
-  const auto memories = choose(parameters, "memories", {"pageable", "page-aligned", "pinned"});
-  const std::vector<std::size_t> counts = buffer_counts(parameters);
-  std::vector<Case> cases;
-  const auto add = [&](const Case& one) {
-    if (one.buffer_bytes() >= device::kPageBytes) cases.push_back(one);
+  const std::vector<std::string> methods{"queued",   "2-queues", "4-queues", "out-of-order",
+                                         "blocking", "map",      "migrate",  "sub-buffer"};
+  const Chosen chosen{
+      .directions = choose(parameters, "directions", {"to_device", "from_device", "both"}),
+      .methods = choose(parameters, "methods", methods),
+      .memories = choose(parameters, "memories", {"pageable", "page-aligned", "pinned"}),
+      .counts = buffer_counts(parameters),
   };
+  std::vector<Case> cases;
   for (std::size_t power = parameters.count("smallest"); power <= parameters.count("largest");
        power += parameters.count("step")) {
-    const std::size_t bytes = std::size_t{1} << power;
-    for (const std::string& direction : directions) {
-      for (const std::string& method : methods) {
-        if (method == "migrate" || method == "sub-buffer") {
-          if (!shares_host_memory) add({direction, method, "page-aligned", bytes, 1});
-          continue;
-        }
-        for (const std::string& memory : memories) {
-          // The number of buffers is varied for one kind of memory; all combinations would take hours.
-          const bool is_varied = method == "queued" && memory == "page-aligned";
-          for (const std::size_t count : is_varied ? counts : std::vector<std::size_t>{1}) {
-            add({direction, method, memory, bytes, count});
-          }
-        }
+    for (const std::string& direction : chosen.directions) {
+      for (const std::string& method : chosen.methods) {
+        const Case one{
+            .direction = direction, .method = method, .memory = {}, .bytes = std::size_t{1} << power};
+        if (!one.is_in_place() || !shares_host_memory) add_ways(one, chosen, cases);
       }
     }
   }
   if (cases.empty()) {
-    throw bad_use("no transfer is left to measure",
-                  shares_host_memory
-                      ? "allow larger transfers, or queued or blocking ones: this device shares "
-                        "the host's memory, so that migrations move nothing"
-                      : "allow larger transfers: a buffer holds at least a page of 4096 bytes");
+    throw bad_use(
+        "no transfer is left to measure",
+        shares_host_memory
+            ? "allow larger transfers, more kinds of memory, or copies: this device shares the host's "
+              "memory, so that maps and migrations move nothing"
+            : "allow larger transfers, or more kinds of memory and numbers of buffers");
   }
   return cases;
+}
+
+std::vector<std::size_t> sizes_of(const std::vector<Case>& cases) {
+  std::vector<std::size_t> sizes;
+  for (const Case& one : cases) {
+    if (std::ranges::find(sizes, one.bytes) == sizes.end()) sizes.push_back(one.bytes);
+  }
+  return sizes;
 }
 
 }  // namespace fabricmark::host_transfer

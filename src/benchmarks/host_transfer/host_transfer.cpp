@@ -1,16 +1,17 @@
 // host_transfer: how fast data moves between host and device, by size, number of buffers, direction, way of
-// copying and kind of host memory, and how far transfers and kernels overlap (Karl 2021, sections I.5 and
-// I.6).
+// copying and kind of host memory, what single commands take, and how far transfers and kernels overlap (Karl
+// 2021, sections I.3, I.5 and I.6).
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <chrono>
-#include <cstring>
 #include <string_view>
-#include <thread>
 
 #include "benchmarks/host_transfer/cases.hpp"
+#include "benchmarks/host_transfer/commands.hpp"
+#include "benchmarks/host_transfer/launches.hpp"
 #include "benchmarks/host_transfer/overlap.hpp"
+#include "benchmarks/host_transfer/rates.hpp"
 #include "benchmarks/host_transfer/rig.hpp"
 #include "runtime/run.hpp"
 
@@ -18,59 +19,69 @@ namespace fabricmark::host_transfer {
 
 namespace {
 
-/// Bytes per second of the host's own copies of this size, on all cores; out of its caches where they fit.
-double host_copy_rate(std::size_t bytes) {
-  constexpr int kCopies = 20;
-  const device::HostArray<std::byte> from(bytes);
-  device::HostArray<std::byte> to(bytes);
-  std::memset(to.data(), 1, bytes);
-  std::memcpy(const_cast<std::byte*>(from.data()), to.data(), bytes);
-  double best = 0;
-  for (int i = 0; i < kCopies; ++i) {
-    const auto start = std::chrono::steady_clock::now();
-    std::memcpy(to.data(), from.data(), bytes);
-    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
-    best = std::max(best, static_cast<double>(bytes) / std::max(elapsed.count(), 1e-9));
-  }
-  return best * std::thread::hardware_concurrency();
+/// Targets of a fault that loses a copy of the pipeline or a start instead of copies of the transfers.
+constexpr std::string_view kPipeline = "pipeline";
+constexpr std::string_view kLaunch = "launch";
+
+/// Whether maps and migrations move nothing there, or the runtime knows no buffers over the host's memory.
+bool shares_memory(const device::DeviceInfo& info) {
+  return info.is_in_host_memory() || !info.has_memory_objects;
 }
 
-/// The target of a fault that loses copies of the pipeline instead of those of the transfers.
-constexpr std::string_view kPipeline = "pipeline";
-
-/// NVIDIA's OpenCL (driver 580) crashes when a sub-buffer is migrated; nothing outside the driver can catch
-/// that.
-bool leave_out_parts(const device::DeviceInfo& info, std::vector<Case>& cases) {
-  if (info.platform.find("NVIDIA") == std::string::npos) return false;
-  return std::erase_if(cases, [](const Case& one) { return one.method == "sub-buffer"; }) > 0;
+/// Leaves out what the runtime cannot do, and says so.
+std::vector<std::string> leave_out(const device::Device& device, std::vector<Case>& cases) {
+  std::vector<std::string> notes;
+  if (shares_memory(device.info())) {
+    notes.emplace_back(
+        "the device shares the host's memory: maps and migrations would move nothing and were left out");
+  }
+  // NVIDIA's OpenCL (driver 580) crashes there; nothing outside the driver can catch that.
+  if (device.info().platform.find("NVIDIA") != std::string::npos &&
+      std::erase_if(cases, [](const Case& one) { return one.is_part(); }) > 0) {
+    notes.emplace_back("NVIDIA's OpenCL crashes on migrating sub-buffers: they were left out");
+  }
+  if (!device.unordered_queue() &&
+      std::erase_if(cases, [](const Case& one) { return !one.is_ordered(); }) > 0) {
+    notes.emplace_back("the runtime has no out-of-order queues: they were left out");
+  }
+  if (cases.empty()) throw bad_use("the runtime can do none of these transfers", "choose other --methods");
+  return notes;
 }
 
 class HostTransfer : public runtime::Benchmark {
  public:
-  HostTransfer(const runtime::Context& context, Overlap::WorkItems work_items)
-      : link_bytes_per_second_(context.parameters().number("link_gb_per_s") * 1e9),
-        shares_memory_(context.device().info().is_in_host_memory()),
-        fault_(context.conditions().fault),
+  HostTransfer(const runtime::Context& context, WorkItems work_items)
+      : fault_(context.conditions().fault),
         is_faulty_rank_(fault_ && (!fault_->rank || *fault_->rank == context.ranks().rank())),
-        cases_(make_cases(context.parameters(), shares_memory_)),
-        leaves_out_parts_(leave_out_parts(context.device().info(), cases_)),
+        cases_(make_cases(context.parameters(), shares_memory(context.device().info()))),
+        notes_(leave_out(context.device(), cases_)),
+        rates_(context.parameters().number("link_gb_per_s") * 1e9),
         overlap_bytes_(context.parameters().count("overlap_bytes")) {
-    const bool is_known = !fault_ || (fault_->kind == runtime::Fault::Kind::kLost &&
-                                      (fault_->target.empty() || fault_->target == kPipeline));
+    const bool is_known =
+        !fault_ || (fault_->kind == runtime::Fault::Kind::kLost &&
+                    (fault_->target.empty() || fault_->target == kPipeline || fault_->target == kLaunch));
     if (!is_known) {
-      throw bad_use("host_transfer can only lose copies", "use --inject-fault lost or lost:pipeline");
+      throw bad_use("host_transfer can only lose copies and starts",
+                    "use --inject-fault lost, lost:pipeline or lost:launch");
     }
-    require_memory(context);
-    rig_ = std::make_unique<Rig>(context, cases_);
-    overlap_ = std::make_unique<Overlap>(context, work_items, overlap_bytes_);
+    const auto bank = static_cast<int>(context.parameters().integer("bank"));
+    if (bank >= 0 && context.device().info().device_class != device::DeviceClass::kFpga) {
+      throw bad_use("--bank on a device whose memory banks cannot be chosen", "leave --bank out");
+    }
+    const device::Placement place{.bank = bank, .memory = context.conditions().board_memory};
+    const bool in_place = !shares_memory(context.device().info());
+    require_memory(context, in_place);
+    rig_ = std::make_unique<Rig>(context, cases_, work_items, place);
+    overlap_ = std::make_unique<Overlap>(context, work_items, overlap_bytes_, place);
+    commands_ = std::make_unique<Commands>(context, sizes_of(cases_), work_items, place, in_place);
+    launches_ = std::make_unique<Launches>(context, place);
+    if (!commands_->without_times().empty()) {
+      notes_.push_back(fmt::format("the runtime gives no times of the commands {}: they have no command_time",
+                                   fmt::join(commands_->without_times(), ", ")));
+    }
   }
 
-  void generate() override {
-    for (const Case& one : cases_) {
-      if (link_bytes_per_second_ > 0 || host_rates_.contains(one.bytes)) continue;
-      host_rates_[one.bytes] = host_copy_rate(one.bytes);
-    }
-  }
+  void generate() override { rates_.measure(sizes_of(cases_)); }
 
   /// What there is to make and to spoil is made between the timed parts, because they share memory.
   void prepare(int repetition) override {
@@ -79,7 +90,9 @@ class HostTransfer : public runtime::Benchmark {
   }
 
   void execute(runtime::Laps& laps) override {
-    constexpr std::uint32_t kStride = 1U << 20;  // marks of two repetitions do not meet on any page
+    // Marks of two repetitions meet on no page, and their lowest bytes differ, which are all that a byte
+    // holds.
+    constexpr std::uint32_t kStride = (1U << 20) + 1;
     const std::uint32_t value = static_cast<std::uint32_t>(repetition_) * kStride + 1;
     for (const Case& one : cases_) {
       laps.aside([&] { rig_->mark(one, value); });
@@ -97,6 +110,11 @@ class HostTransfer : public runtime::Benchmark {
     });
     laps.time("pipeline/overlapped", [&] { overlap_->run_overlapped(loses(kPipeline)); });
     laps.aside([&] { check_pipeline(next); });
+    commands_->run(laps);
+    note(found_.times, commands_->disordered(), commands_->count(), commands_->worst());
+    launches_->run(laps, loses(kLaunch));
+    laps.aside(
+        [&] { note(found_.launches, launches_->count_wrong(), Launches::count(), "launches of a kernel"); });
   }
 
   /// Copies were left out all along.
@@ -105,7 +123,8 @@ class HostTransfer : public runtime::Benchmark {
   /// What execute found; counted once, though the last repetition is asked about twice.
   std::vector<runtime::Verdict> validate() override {
     std::vector<runtime::Verdict> verdicts;
-    for (runtime::Verdict* one : {&found_.arrived, &found_.rate, &found_.bytes, &found_.pipeline}) {
+    for (runtime::Verdict* one :
+         {&found_.arrived, &found_.rate, &found_.bytes, &found_.pipeline, &found_.times, &found_.launches}) {
       verdicts.push_back(*one);
       one->checked = 0;
     }
@@ -131,6 +150,9 @@ class HostTransfer : public runtime::Benchmark {
       metric.better = runtime::Better::kLower;
       metrics.push_back(metric);
     }
+    for (const auto& others : {Launches::metrics(), commands_->metrics()}) {
+      metrics.insert(metrics.end(), others.begin(), others.end());
+    }
     return metrics;
   }
 
@@ -145,36 +167,27 @@ class HostTransfer : public runtime::Benchmark {
     return {speed_up};
   }
 
-  [[nodiscard]] std::vector<std::string> notes() const override {
-    std::vector<std::string> notes;
-    if (shares_memory_) {
-      notes.emplace_back(
-          "the device shares the host's memory: migrations would move nothing and were left out");
-    }
-    if (leaves_out_parts_) {
-      notes.emplace_back("NVIDIA's OpenCL crashes on migrating sub-buffers: they were left out");
-    }
-    return notes;
-  }
+  [[nodiscard]] std::vector<std::string> notes() const override { return notes_; }
 
  private:
-  void require_memory(const runtime::Context& context) const {
+  void require_memory(const runtime::Context& context, bool in_place) const {
     double device_bytes = 0;
     double largest = 0;
     for (const Case& one : cases_) {
       largest = std::max(largest, static_cast<double>(one.bytes));
-      device_bytes += static_cast<double>(one.bytes);  // an upper bound: cases share buffers
+      if (!one.is_in_place()) device_bytes += static_cast<double>(one.bytes);  // at most: cases share buffers
     }
-    device_bytes =
-        std::min(device_bytes, 30 * largest) + static_cast<double>(Overlap::kPieces * overlap_bytes_);
+    const double over_host = Rig::bytes_in_place(cases_);
+    const double of_commands = Commands::device_bytes(sizes_of(cases_), in_place);
     constexpr double kHostMemories = 8;
-    context.require_memory({.host_bytes = kHostMemories * largest,
-                            .device_bytes = device_bytes,
+    context.require_memory({.host_bytes = kHostMemories * largest + over_host + of_commands,
+                            .device_bytes = std::min(device_bytes, 30 * largest) + over_host + of_commands +
+                                            static_cast<double>(Overlap::kPieces * overlap_bytes_),
                             .largest_buffer_bytes = 2 * largest},
                            "largest");
   }
 
-  /// Whether copies are left out in this repetition, of the transfers (empty) or of the pipeline.
+  /// Whether something is left out in this repetition, of the transfers (empty) or of another target.
   [[nodiscard]] bool loses(std::string_view target) const {
     return is_faulty_rank_ && fault_->target == target &&
            fault_->repetition.value_or(repetition_) == repetition_;
@@ -188,8 +201,9 @@ class HostTransfer : public runtime::Benchmark {
   }
 
   void check(const Case& one, std::uint32_t value) {
-    note(found_.arrived, rig_->count_wrong(one, value), one.bytes / device::kPageBytes, one.name());
-    note(found_.bytes, rig_->compare_all(one), one.is_migration() ? 0 : one.bytes, one.name());
+    const std::size_t pages = one.ways() * one.buffers * pages_of(one.buffer_bytes());
+    note(found_.arrived, rig_->count_wrong(one, value), pages, one.name());
+    note(found_.bytes, rig_->compare_all(one), one.is_in_place() ? 0 : one.bytes, one.name());
   }
 
   void check_pipeline(std::uint32_t value) {
@@ -198,37 +212,24 @@ class HostTransfer : public runtime::Benchmark {
 
   /// A transfer that is faster than the link has not taken place, whatever the runtime says.
   void check_rate(const Case& one, double seconds) {
-    const double ways = one.direction == "both" ? 2 : 1;
     const double rate = static_cast<double>(one.bytes) / seconds;
-    const double limit =
-        link_bytes_per_second_ > 0 ? ways * link_bytes_per_second_ : host_limit(one.bytes, rate);
+    const double limit = rates_.limit(one, rate, found_.rate.threshold);
     found_.rate.checked += 1;
     if (rate / limit <= found_.rate.error) return;
     found_.rate.error = rate / limit;
     found_.rate.worst = {one.name() + " in GB/s", limit / 1e9, rate / 1e9};
   }
 
-  /// The most that the host's memory did. Measured again where a rate beats it by far: other work on the
-  /// machine may have held it up before.
-  double host_limit(std::size_t bytes, double rate) {
-    constexpr int kTries = 3;
-    double& known = host_rates_.at(bytes);
-    for (int i = 0; i < kTries && rate > found_.rate.threshold * known; ++i) {
-      known = std::max(known, host_copy_rate(bytes));
-    }
-    return known;
-  }
-
-  double link_bytes_per_second_;
-  bool shares_memory_;
   std::optional<runtime::Fault> fault_;
   bool is_faulty_rank_;
   std::vector<Case> cases_;
-  bool leaves_out_parts_;
+  std::vector<std::string> notes_;
+  Rates rates_;
   std::size_t overlap_bytes_;
   std::unique_ptr<Rig> rig_;
   std::unique_ptr<Overlap> overlap_;
-  std::map<std::size_t, double> host_rates_;
+  std::unique_ptr<Commands> commands_;
+  std::unique_ptr<Launches> launches_;
   /// The verdicts on one repetition.
   struct Found {
     runtime::Verdict arrived{.name = "copies that arrived", .measure = "pages without their mark"};
@@ -237,13 +238,15 @@ class HostTransfer : public runtime::Benchmark {
     runtime::Verdict rate{.name = "rates", .threshold = 2, .measure = "largest rate over the link's limit"};
     runtime::Verdict bytes{.name = "bytes", .measure = "wrong bytes"};
     runtime::Verdict pipeline{.name = "write, execute, read", .measure = "wrong words"};
+    runtime::Verdict times{.name = "times of commands", .measure = "commands whose times are not in order"};
+    runtime::Verdict launches{.name = "launches", .measure = "starts too few or too many"};
   };
   Found found_;
   int repetition_ = 0;
 };
 
 /// An entry of the table: the benchmark with kernels of these work-items.
-auto with(Overlap::WorkItems work_items) {
+auto with(WorkItems work_items) {
   return [=](const runtime::Context& context) { return std::make_unique<HostTransfer>(context, work_items); };
 }
 
@@ -254,9 +257,9 @@ auto with(Overlap::WorkItems work_items) {
 int main(int argc, char** argv) {
   using namespace fabricmark::host_transfer;
   constexpr int kRepetitions = 50;  // mean and deviation of 50, as in the source
-  return fabricmark::runtime::run_program(argc, argv,
-                                          {"host_transfer",
-                                           {{"base", "", with(Overlap::WorkItems::kSingle)},
-                                            {"throughput", "", with(Overlap::WorkItems::kEachWord)}},
-                                           kRepetitions});
+  return fabricmark::runtime::run_program(
+      argc, argv,
+      {"host_transfer",
+       {{"base", "", with(WorkItems::kSingle)}, {"throughput", "", with(WorkItems::kEach)}},
+       kRepetitions});
 }

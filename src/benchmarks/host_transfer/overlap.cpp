@@ -8,19 +8,19 @@ namespace {
 constexpr std::size_t kWrites = 0;
 constexpr std::size_t kKernels = 1;
 constexpr std::size_t kReads = 2;
-constexpr std::size_t kIncrement = 2;  // entry point of the kernel file
 }  // namespace
 
-Overlap::Overlap(const runtime::Context& context, WorkItems work_items, std::size_t piece_bytes)
+Overlap::Overlap(const runtime::Context& context, WorkItems work_items, std::size_t piece_bytes,
+                 const device::Placement& place)
     : bytes_(piece_bytes / sizeof(std::uint32_t) * sizeof(std::uint32_t)),
       source_(context.device(), kPieces * bytes_),
       target_(context.device(), kPieces * bytes_),
       kernels_(context.replications(static_cast<int>(kPieces), kIncrement)),
-      work_items_(work_items == WorkItems::kEachWord ? bytes_ / sizeof(std::uint32_t) : 1),
+      work_items_(work_items),
       queues_{context.device().queue(), context.device().queue(), context.device().queue()} {
   std::memset(target_.data(), 0, target_.bytes());
   for (std::size_t i = 0; i < kPieces; ++i) {
-    buffers_.emplace_back(context.device(), bytes_);
+    buffers_.emplace_back(context.device(), bytes_, device::MemoryKind::kBuffer, place);
     kernels_.set(static_cast<int>(i), {{"words", buffers_[i]}, {"count", bytes_ / sizeof(std::uint32_t)}});
   }
 }
@@ -33,9 +33,8 @@ void Overlap::prepare(std::uint32_t value) {
 }
 
 void Overlap::execute(std::size_t piece, const device::Events* after, device::Event* done) {
-  const device::Geometry geometry{work_items_,
-                                  work_items_ == 1 ? std::size_t{1} : device::Geometry::kAnyLocal};
-  kernels_.start_on(queues_[kKernels], static_cast<int>(piece), geometry, after, done);
+  kernels_.start_on(queues_[kKernels], static_cast<int>(piece),
+                    geometry_of(work_items_, bytes_ / sizeof(std::uint32_t)), after, done);
 }
 
 void Overlap::run_serial(bool lose_one) {

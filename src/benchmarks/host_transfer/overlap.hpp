@@ -3,6 +3,7 @@
 #include <array>
 #include <vector>
 
+#include "benchmarks/host_transfer/marks.hpp"
 #include "runtime/benchmark.hpp"
 
 namespace fabricmark::host_transfer {
@@ -13,10 +14,8 @@ class Overlap {
  public:
   static constexpr std::size_t kPieces = 8;
 
-  /// The work-items of the kernel: a single one, or one for each word.
-  enum class WorkItems { kSingle, kEachWord };
-
-  Overlap(const runtime::Context& context, WorkItems work_items, std::size_t piece_bytes);
+  Overlap(const runtime::Context& context, WorkItems work_items, std::size_t piece_bytes,
+          const device::Placement& place);
   void prepare(std::uint32_t value);
   /// With `lose_one` the last piece is not written.
   void run_serial(bool lose_one);
@@ -34,7 +33,7 @@ class Overlap {
   device::PinnedMemory target_;
   std::vector<device::Buffer> buffers_;
   device::Replications kernels_;  // one for each piece
-  std::size_t work_items_;
+  WorkItems work_items_;
   std::array<device::Queue, 3> queues_;  // writes, kernels, reads
 };
 

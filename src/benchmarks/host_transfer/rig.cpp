@@ -22,10 +22,6 @@ std::size_t largest_transfer(const std::vector<Case>& cases) {
   return bytes;
 }
 
-std::uint32_t* word(std::byte* memory, std::size_t page) {
-  return reinterpret_cast<std::uint32_t*>(memory + page * kPageBytes);
-}
-
 std::size_t count_different(const std::byte* found, const std::byte* wanted, std::size_t bytes) {
   if (std::memcmp(found, wanted, bytes) == 0) return 0;
   std::size_t different = 0;
@@ -44,17 +40,14 @@ device::HostArray<std::byte> random_bytes(std::size_t bytes, int threads) {
   return random;
 }
 
-std::uint32_t pages(std::size_t bytes) { return static_cast<std::uint32_t>(bytes / kPageBytes); }
+/// Bytes of the memory object of a buffer: a sub-buffer is a view of the first half of a larger one.
+std::size_t object_bytes(const Case& one) { return one.buffer_bytes() * (one.is_part() ? 2 : 1); }
 
 }  // namespace
 
-Rig::Rig(const runtime::Context& context, const std::vector<Case>& cases)
-    : touch_(context.replications(1, 0)),
-      count_(context.replications(1, 1)),
-      wrong_(context.device(), sizeof(std::uint32_t)),
-      writes_(context.device().queue()),
-      reads_(context.device().queue()),
-      windows_(cases.size() + 1) {
+Rig::Rig(const runtime::Context& context, const std::vector<Case>& cases, WorkItems work_items,
+         const device::Placement& place)
+    : timeline_(context.timeline()), marks_(context, work_items), windows_(cases.size() + 1) {
   const std::size_t largest = largest_transfer(cases);
   for (auto* memory : {&source_pageable_, &source_aligned_, &target_pageable_, &target_aligned_}) {
     *memory = device::HostArray<std::byte>(largest + kPageBytes);
@@ -66,24 +59,56 @@ Rig::Rig(const runtime::Context& context, const std::vector<Case>& cases)
   std::memset(source_pinned_.data(), 1, largest);
   std::memset(target_pinned_.data(), 1, largest);
   for (const Case& one : cases) {
-    Buffers& set = buffers_[shape(one)];
-    const auto kind = one.is_migration() ? device::MemoryKind::kHostPointer : device::MemoryKind::kBuffer;
-    const auto fill = [&](std::vector<device::Buffer>& list) {
-      while (list.size() < one.buffers) {
-        // A sub-buffer is a view of the first half of a larger buffer.
-        const std::size_t room = one.method == "sub-buffer" ? 2 * one.buffer_bytes() : one.buffer_bytes();
-        const device::Buffer whole(context.device(), room, kind);
-        list.push_back(one.method == "sub-buffer" ? whole.part(0, one.buffer_bytes()) : whole);
-      }
-    };
-    if (one.writes()) fill(set.written);
-    if (one.reads()) fill(set.read);
+    while (writes_.size() < one.queues()) {
+      writes_.push_back(context.device().queue(timeline_.enabled()));
+      reads_.push_back(context.device().queue(timeline_.enabled()));
+    }
+    if (!one.is_ordered() && !unordered_) unordered_ = context.device().unordered_queue(timeline_.enabled());
+    Buffers& known = buffers_[key(one)];
+    Buffers made = make_buffers(context.device(), one, place);
+    if (known.written.empty()) std::swap(known.written, made.written);
+    if (known.read.empty()) std::swap(known.read, made.read);
+    std::ranges::move(made.host, std::back_inserter(known.host));
+    known.views_written.resize(one.buffers);
+    known.views_read.resize(one.buffers);
   }
 }
 
-std::tuple<std::size_t, std::size_t, bool> Rig::shape(const Case& one) {
-  // Migrations have buffers of their own; a sub-buffer's are told apart by an odd key.
-  return {one.buffer_bytes() + (one.method == "sub-buffer" ? 1 : 0), one.buffers, one.is_migration()};
+Rig::Buffers Rig::make_buffers(const device::Device& device, const Case& one,
+                               const device::Placement& place) const {
+  Buffers made;
+  const auto known = buffers_.find(key(one));
+  const auto make = [&]() -> device::Buffer {
+    if (!one.is_in_place()) return {device, one.buffer_bytes(), device::MemoryKind::kBuffer, place};
+    const std::size_t bytes = object_bytes(one);
+    made.host.emplace_back(bytes + kOffPage);
+    std::byte* const start = made.host.back().data() + (one.memory == "pageable" ? kOffPage : 0);
+    std::memset(start, 1, bytes);
+    const device::Buffer whole = device::buffer_over(device, {start, bytes}, place);
+    return one.is_part() ? whole.part(0, one.buffer_bytes()) : whole;
+  };
+  while (one.writes() && known->second.written.empty() && made.written.size() < one.buffers) {
+    made.written.push_back(make());
+  }
+  while (one.reads() && known->second.read.empty() && made.read.size() < one.buffers) {
+    made.read.push_back(make());
+  }
+  return made;
+}
+
+double Rig::bytes_in_place(const std::vector<Case>& cases) {
+  std::set<Key> seen;
+  double bytes = 0;
+  for (const Case& one : cases) {
+    if (!one.is_in_place() || !seen.insert(key(one)).second) continue;
+    bytes += 2.0 * static_cast<double>(one.buffers * object_bytes(one));
+  }
+  return bytes;
+}
+
+Rig::Key Rig::key(const Case& one) {
+  const std::string under = one.is_part() ? one.method : one.is_in_place() ? one.memory : "";
+  return {one.buffer_bytes(), one.buffers, under};
 }
 
 std::byte* Rig::host(const Case& one, device::HostArray<std::byte>& pageable,
@@ -92,9 +117,17 @@ std::byte* Rig::host(const Case& one, device::HostArray<std::byte>& pageable,
   return one.memory == "pinned" ? pinned.data() : aligned.data();
 }
 
-void Rig::touch(device::Buffer& buffer, std::size_t bytes, std::uint32_t value) {
-  touch_.set(0, {{"words", buffer}, {"pages", pages(bytes)}, {"value", value}});
-  touch_.run("touch", {{}});
+const device::Queue& Rig::queue(const Case& one, std::size_t buffer, bool writing) const {
+  if (!one.is_ordered()) return *unordered_;
+  return (writing ? writes_ : reads_)[buffer % one.queues()];
+}
+
+void Rig::finish(const Case& one) const {
+  if (!one.is_ordered()) return unordered_->finish();
+  for (std::size_t i = 0; i < one.queues(); ++i) {
+    if (one.writes()) writes_[i].finish();
+    if (one.reads()) reads_[i].finish();
+  }
 }
 
 void Rig::fill_sources(const Case& one, std::uint32_t value) {
@@ -102,111 +135,150 @@ void Rig::fill_sources(const Case& one, std::uint32_t value) {
   const std::size_t bytes = one.buffer_bytes();
   for (const bool writing : {true, false}) {
     for (std::size_t i = 0; i < one.buffers; ++i) {
-      for (std::uint32_t page = 0; page < pages(bytes); ++page) {
-        *word(wanted(writing) + i * bytes, page) = value + page;
-      }
-      if (!writing && one.reads()) buffers(one).read[i].write(writes_, wanted(false) + i * bytes, bytes);
+      put_marks(wanted(writing) + i * bytes, bytes, value);
+      if (!writing && one.reads()) buffers(one).read[i].write(writes_[0], wanted(false) + i * bytes, bytes);
     }
   }
   if (one.writes()) std::memcpy(source(one), wanted(true), one.bytes_each_way());
-  writes_.finish();
+  writes_[0].finish();
 }
 
 void Rig::mark(const Case& one, std::uint32_t value) {
+  if (one.is_in_place()) return mark_in_place(one, value);
   const std::size_t bytes = one.buffer_bytes();
-  if (!one.is_migration()) fill_sources(one, value);
+  fill_sources(one, value);
   for (std::size_t i = 0; i < one.buffers; ++i) {
-    if (one.writes()) {
-      touch(buffers(one).written[i], bytes, ~value);
-      if (one.is_migration()) {  // it moves what the host has written into its view of the buffer
-        std::byte* const view = buffers(one).written[i].map(writes_, true, buffers(one).written[i].bytes());
-        for (std::uint32_t page = 0; page < pages(bytes); ++page) *word(view, page) = value + page;
-        buffers(one).mapped_to_write = view;
-      }
-    }
+    if (one.writes()) marks_.put(buffers(one).written[i], ~value);
     if (one.reads()) {
-      touch(buffers(one).read[i], bytes, value);
-      if (one.is_migration()) continue;  // the host's side still has the marks of the repetition before
-      std::byte* const memory = target(one) + i * bytes;
-      for (std::uint32_t page = 0; page < pages(bytes); ++page) *word(memory, page) = ~value;
+      marks_.put(buffers(one).read[i], value);
+      put_marks(target(one) + i * bytes, bytes, ~value);
     }
   }
 }
 
-void Rig::enqueue(const Case& one, std::size_t i, bool writing) {
+void Rig::mark_in_place(const Case& one, std::uint32_t value) {
   const std::size_t bytes = one.buffer_bytes();
   Buffers& set = buffers(one);
-  device::Buffer& buffer = writing ? set.written[i] : set.read[i];
-  const device::Queue& queue = writing ? writes_ : reads_;
-  if (one.is_migration()) {
-    if (writing) buffer.unmap(queue, std::exchange(set.mapped_to_write, nullptr));
-    buffer.migrate(queue, !writing);
-    if (!writing) set.mapped_to_read = buffer.map(queue, false, buffer.bytes());
-  } else if (writing) {
-    buffer.write(queue, source(one) + i * bytes, bytes);
-  } else {
-    buffer.read(queue, target(one) + i * bytes, bytes);
+  set.moved = 0;
+  for (std::size_t i = 0; i < one.buffers; ++i) {
+    // The host's side of what is read still has the marks of the repetition before.
+    if (one.reads()) marks_.put(set.read[i], value);
+    if (!one.writes()) continue;
+    marks_.put(set.written[i], ~value);
+    std::byte* const view = set.written[i].map(writes_[0], /*for_writing=*/true, bytes);
+    put_marks(view, bytes, value);
+    if (one.is_map()) {
+      set.views_written[i] = view;
+    } else {
+      set.written[i].unmap(writes_[0], view);
+    }
   }
+  writes_[0].finish();
+  if (!one.is_migration() || !one.writes()) return;
+  device::migrate(writes_[0], set.written, /*to_host=*/true);
+  writes_[0].finish();
+}
+
+void Rig::note(const Case& one, const char* command, std::size_t buffer) {
+  if (timeline_.enabled()) timeline_.add(one.name(), command, static_cast<int>(buffer), event_);
+}
+
+void Rig::copy(const Case& one, std::size_t i, bool writing) {
+  const std::size_t bytes = one.buffer_bytes();
+  Buffers& set = buffers(one);
+  if (writing) {
+    set.written[i].write(queue(one, i, true), source(one) + i * bytes, bytes, 0, event());
+  } else {
+    set.read[i].read(queue(one, i, false), target(one) + i * bytes, bytes, 0, event());
+  }
+  note(one, writing ? "write" : "read", i);
+  queue(one, i, writing).flush();
+}
+
+void Rig::map(const Case& one, std::size_t i, bool writing) {
+  Buffers& set = buffers(one);
+  if (writing) {
+    set.written[i].unmap(writes_[0], std::exchange(set.views_written[i], nullptr), event());
+  } else {
+    set.views_read[i] = set.read[i].map(reads_[0], /*for_writing=*/false, one.buffer_bytes(), 0, event());
+  }
+  note(one, writing ? "unmap" : "map", i);
+  (writing ? writes_ : reads_)[0].flush();
+}
+
+void Rig::migrate(const Case& one, std::size_t count, bool writing) {
+  if (count == 0) return;
+  Buffers& set = buffers(one);
+  const device::Queue& queue = (writing ? writes_ : reads_)[0];
+  device::migrate(queue, {(writing ? set.written : set.read).data(), count}, /*to_host=*/!writing, event());
+  note(one, writing ? "migrate to device" : "migrate to host", 0);
   queue.flush();
 }
 
 void Rig::transfer(const Case& one, bool lose_one) {
   const std::size_t count = one.buffers - (lose_one ? 1 : 0);
-  for (std::size_t i = 0; i < count; ++i) {
-    if (one.writes()) enqueue(one, i, true);
-    if (one.reads()) enqueue(one, i, false);
-    if (one.method != "blocking") continue;
-    writes_.finish();
-    reads_.finish();
+  if (one.is_migration()) {
+    if (one.writes()) migrate(one, count, true);
+    if (one.reads()) migrate(one, count, false);
+  } else {
+    for (std::size_t i = 0; i < count; ++i) {
+      for (const bool writing : {true, false}) {
+        if (!(writing ? one.writes() : one.reads())) continue;
+        one.is_map() ? map(one, i, writing) : copy(one, i, writing);
+      }
+      if (one.method == "blocking") finish(one);
+    }
   }
-  writes_.finish();
-  reads_.finish();
-}
-
-std::size_t Rig::count_on_device(device::Buffer& buffer, std::size_t bytes, std::uint32_t value) {
-  count_.set(0, {{"words", buffer}, {"pages", pages(bytes)}, {"value", value}, {"wrong", wrong_}});
-  count_.run("count_wrong", {{}});
-  std::uint32_t found = 0;
-  wrong_.read(count_.queue(0), &found, sizeof(found));
-  count_.queue(0).finish();
-  return found;
+  finish(one);
+  if (one.is_in_place()) buffers(one).moved = count;
 }
 
 std::size_t Rig::count_wrong(const Case& one, std::uint32_t value) {
+  if (one.is_in_place()) return count_wrong_in_place(one, value);
+  const std::size_t bytes = one.buffer_bytes();
+  std::size_t wrong = 0;
+  for (std::size_t i = 0; i < one.buffers; ++i) {
+    if (one.reads()) wrong += count_wrong_marks(target(one) + i * bytes, bytes, value);
+    if (one.writes()) wrong += marks_.count_wrong(buffers(one).written[i], value);
+  }
+  return wrong;
+}
+
+std::size_t Rig::count_wrong_in_place(const Case& one, std::uint32_t value) {
   const std::size_t bytes = one.buffer_bytes();
   Buffers& set = buffers(one);
   std::size_t wrong = 0;
   for (std::size_t i = 0; i < one.buffers; ++i) {
-    if (one.reads()) {
-      std::byte* const memory = one.is_migration() ? set.mapped_to_read : target(one) + i * bytes;
-      for (std::uint32_t page = 0; page < pages(bytes); ++page) {
-        wrong += memory == nullptr || *word(memory, page) != value + page ? 1 : 0;
+    const bool is_moved = i < set.moved;
+    if (one.writes()) {
+      if (std::byte* const left = std::exchange(set.views_written[i], nullptr)) {
+        set.written[i].unmap(writes_[0], left);
+        writes_[0].finish();
       }
+      wrong += is_moved ? marks_.count_wrong(set.written[i], value) : pages_of(bytes);
     }
-    if (set.mapped_to_read != nullptr) set.read[i].unmap(reads_, std::exchange(set.mapped_to_read, nullptr));
-    reads_.finish();
-    if (set.mapped_to_write != nullptr) {  // a fault: it was never sent
-      set.written[i].unmap(writes_, std::exchange(set.mapped_to_write, nullptr));
-      writes_.finish();
-      wrong += pages(bytes);
-    } else if (one.writes()) {
-      wrong += count_on_device(set.written[i], bytes, value);
-    }
+    if (!one.reads()) continue;
+    std::byte* view = std::exchange(set.views_read[i], nullptr);
+    if (view == nullptr) view = set.read[i].map(reads_[0], /*for_writing=*/false, bytes);
+    reads_[0].finish();
+    wrong += is_moved ? count_wrong_marks(view, bytes, value) : pages_of(bytes);
+    set.read[i].unmap(reads_[0], view);
+    reads_[0].finish();
   }
   return wrong;
 }
 
 std::size_t Rig::compare_all(const Case& one) {
-  if (one.is_migration()) return 0;
+  if (one.is_in_place()) return 0;
   const std::size_t bytes = one.buffer_bytes();
   std::size_t wrong = one.reads() ? count_different(target(one), wanted(false), one.bytes_each_way()) : 0;
   for (std::size_t i = 0; one.writes() && i < one.buffers; ++i) {
     device::Buffer& buffer = buffers(one).written[i];
-    std::byte* const arrived = buffer.map(reads_, false, bytes);
-    reads_.finish();
+    std::byte* const arrived = buffer.map(reads_[0], false, bytes);
+    reads_[0].finish();
     wrong += count_different(arrived, wanted(true) + i * bytes, bytes);
-    buffer.unmap(reads_, arrived);
-    reads_.finish();
+    buffer.unmap(reads_[0], arrived);
+    reads_[0].finish();
   }
   return wrong;
 }

@@ -19,6 +19,13 @@ enum class Source : std::uint32_t { kNone = 0, kKernel = 1, kBoard = 2 };
 /// The entry points in the order of kernel.toml.
 enum class Entry : std::size_t { kLu, kNetworkLu, kLeft, kTop, kNetworkLeft, kNetworkTop, kInner };
 
+/// Kernels over channels have the whole matrix in one buffer.
+runtime::ArgumentPlace matrix_place(const runtime::Context& context) {
+  runtime::ArgumentPlace place{0, 0, "a"};
+  if (context.parameters().count("matrix_banks") > 0) place.part = 0;
+  return place;
+}
+
 class ExternalChannelsFactorization : public Execution {
  public:
   ExternalChannelsFactorization(const runtime::Context& context, const Layout& layout, const Packing& packing)
@@ -29,7 +36,7 @@ class ExternalChannelsFactorization : public Execution {
         inner_(context.replications(static_cast<int>(context.parameters().count("replications")),
                                     static_cast<std::size_t>(Entry::kInner))),
         looks_ahead_(context.parameters().flag("lookahead")),
-        matrix_(context.buffer(std::max<std::size_t>(bytes_, 1), {0, 0, "a"})) {
+        matrix_(context.buffer(std::max<std::size_t>(bytes_, 1), matrix_place(context))) {
     const auto panel = [&](std::size_t elements) {
       return context.buffer(std::max<std::size_t>(elements, 1) * packing.value_bytes);
     };

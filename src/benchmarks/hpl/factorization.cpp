@@ -12,10 +12,11 @@ namespace {
 constexpr const char* kExchange = "exchange";
 constexpr const char* kInner = "inner";
 
-/// Elements of the matrix's buffer: the last tile of a panel goes on below the last row.
-std::size_t matrix_elements(const Layout& layout, const Packing& packing) {
-  const std::size_t rows = layout.local_rows() + packing.tile_rows - 1;
-  return std::max<std::size_t>(rows * layout.local_columns(), 1);
+/// Elements of a buffer of the matrix: the last tile of a panel goes on below the last row.
+std::size_t part_elements(const Layout& layout, const Packing& packing, const RowParts& parts,
+                          std::size_t part) {
+  const std::size_t blocks = parts.within({0, layout.local_rows() / layout.block}, part).count();
+  return std::max<std::size_t>((blocks * layout.block + packing.tile_rows - 1) * layout.local_columns(), 1);
 }
 
 /// Elements of the panel of one iteration. All message buffers have the same size for each of the two panels,
@@ -24,6 +25,26 @@ std::size_t slot_elements(const Layout& layout, const Packing& packing) {
   const std::size_t rows = layout.local_rows() / layout.block;
   const std::size_t columns = layout.local_columns() / layout.block;
   return std::max({packing.left_elements(rows), packing.top_elements(columns), packing.left_elements(1)});
+}
+
+/// In how many buffers the matrix lies, the same on all ranks: by the parameter, and so that all fits the
+/// banks of the board.
+RowParts row_parts(const runtime::Context& context, const Layout& layout, const Packing& packing) {
+  const std::size_t wanted = context.parameters().count("matrix_banks");
+  if (wanted == 0 || packing.tile_rows > 1) return RowParts(1);  // tiles go over the rows of one buffer
+  const device::BoardMemory& memory = context.board_memory();
+  const auto all = static_cast<std::size_t>(memory.banks);
+  const auto share = [&](std::size_t ranks) { return (layout.blocks() + ranks - 1) / ranks; };
+  const std::size_t rows = share(layout.grid.rows);
+  const std::size_t columns = share(layout.grid.columns);
+  const std::uint64_t bytes = packing.value_bytes;
+  const std::uint64_t panel =
+      2 * bytes * std::max(packing.left_elements(rows), packing.top_elements(columns));
+  const std::uint64_t inverse = packing.left_elements(1) * bytes;
+  return RowParts(most_parts({.rows = rows,
+                              .row_bytes = columns * layout.block * layout.block * bytes,
+                              .others = {inverse, inverse, panel, panel}},
+                             all > 0 ? std::min(wanted, all) : wanted, all, memory.bank_bytes));
 }
 
 }  // namespace
@@ -35,12 +56,16 @@ std::size_t value_bytes(const runtime::Context& context) {
 void require_memory(const runtime::Context& context, const Layout& layout, const Packing& packing,
                     double host_bytes) {
   const std::size_t bytes = packing.value_bytes;
-  const std::size_t matrix = matrix_elements(layout, packing) * bytes;
+  const RowParts parts = row_parts(context, layout, packing);
+  std::size_t matrix = 0;
+  for (std::size_t part = 0; part < parts.count(); ++part)
+    matrix += part_elements(layout, packing, parts, part) * bytes;
+  const std::size_t largest = part_elements(layout, packing, parts, 0) * bytes;
   const std::size_t panels = 2 * slot_elements(layout, packing) * bytes;
   const std::size_t others = (2 * packing.left_elements(1) + packing.scratch_elements) * bytes;
   context.require_memory({.host_bytes = host_bytes,
                           .device_bytes = static_cast<double>(matrix + 2 * panels + others),
-                          .largest_buffer_bytes = static_cast<double>(std::max(matrix, panels))},
+                          .largest_buffer_bytes = static_cast<double>(std::max(largest, panels))},
                          "size", 2);
 }
 
@@ -55,25 +80,46 @@ Factorization::Factorization(const runtime::Context& context, const Layout& layo
       left_(context.replications(1, 1)),
       top_(context.replications(1, 2)),
       inner_(context.replications(static_cast<int>(context.parameters().count("replications")), 3)),
-      matrix_(context.buffer(matrix_elements(layout, packing) * packing.value_bytes, {0, 0, "a"})),
+      is_spread_(context.parameters().count("matrix_banks") > 0),
+      parts_(row_parts(context, layout, packing)),
+      matrix_(parts_of_matrix(context)),
       slot_elements_(slot_elements(layout, packing)),
       transport_(fabric::make_transport(
-          context, {.space = matrix_.space(),
+          context, {.space = matrix_.front().space(),
                     .waiting = fabric::Waiting::kSleep,
                     .largest_bytes = context.ranks().size() == 1 ? 0 : slot_elements_ * packing.value_bytes,
                     .pattern = fabric::Pattern::kOneWay})),
-      lower_(context.device(), packing.left_elements(1) * packing.value_bytes, context.conditions().memory),
-      upper_(context.device(), packing.left_elements(1) * packing.value_bytes, context.conditions().memory),
-      left_panel_(context.device(), 2 * slot_elements_ * packing.value_bytes, context.conditions().memory),
-      top_panel_(context.device(), 2 * slot_elements_ * packing.value_bytes, context.conditions().memory) {}
+      lower_(beside(context, 0, "lower", packing.left_elements(1))),
+      upper_(beside(context, 0, "upper", packing.left_elements(1))),
+      left_panel_(beside(context, 1, "panel", 2 * slot_elements_)),
+      top_panel_(beside(context, 2, "panel", 2 * slot_elements_)) {}
+
+std::vector<device::Buffer> Factorization::parts_of_matrix(const runtime::Context& context) const {
+  std::vector<device::Buffer> buffers;
+  for (std::size_t part = 0; part < parts_.count(); ++part) {
+    runtime::ArgumentPlace place{0, 0, "a"};
+    if (is_spread_) place.part = static_cast<int>(part);
+    const std::size_t elements = part_elements(layout_, packing_, parts_, part);
+    buffers.push_back(context.buffer(elements * packing_.value_bytes, place));
+  }
+  return buffers;
+}
+
+fabric::Memory Factorization::beside(const runtime::Context& context, std::size_t entry, const char* argument,
+                                     std::size_t elements) const {
+  runtime::ArgumentPlace place{entry, 0, argument};
+  const int emptiest = context.bank_use().emptiest();
+  if (is_spread_ && emptiest >= 0) place.part = emptiest;
+  return {context.buffer(elements * packing_.value_bytes, place), context.device().queue()};
+}
 
 void Factorization::poison() {
-  poison(matrix_);
+  for (device::Buffer& part : matrix_) poison(part);
   // What is below the last row is worked on like the rest: zeros stay zeros.
   const std::vector<std::byte> zeros((packing_.tile_rows - 1) * layout_.local_columns() *
                                      packing_.value_bytes);
   if (!zeros.empty()) {
-    matrix_.write(queue_, zeros.data(), zeros.size(), layout_.elements() * packing_.value_bytes);
+    matrix_.front().write(queue_, zeros.data(), zeros.size(), layout_.elements() * packing_.value_bytes);
     queue_.finish();
   }
   for (fabric::Memory* const buffer : {&lower_, &upper_, &left_panel_, &top_panel_}) {
@@ -90,14 +136,33 @@ void Factorization::poison(device::Buffer& buffer) {
   queue_.finish();
 }
 
-void Factorization::write_matrix(const void* values) {
-  if (layout_.elements() > 0) matrix_.write(queue_, values, layout_.elements() * packing_.value_bytes);
+template <typename Copy>
+void Factorization::each_piece(Copy copy) {
+  const std::size_t bytes = layout_.elements() * packing_.value_bytes;
+  const std::size_t rows = layout_.local_rows() / layout_.block;
+  if (bytes == 0) return;
+  if (parts_.count() == 1) {
+    copy(matrix_.front(), 0, bytes, 0);
+  } else {
+    const std::size_t of_row = bytes / rows;
+    for (std::size_t row = 0; row < rows; ++row)
+      copy(matrix_[parts_.part_of(row)], row * of_row, of_row, parts_.row_in_part(row) * of_row);
+  }
   queue_.finish();
 }
 
+void Factorization::write_matrix(const void* values) {
+  const auto* const from = static_cast<const std::byte*>(values);
+  each_piece([&](device::Buffer& part, std::size_t start, std::size_t bytes, std::size_t offset) {
+    part.write(queue_, from + start, bytes, offset);
+  });
+}
+
 void Factorization::read_factors(void* values) {
-  if (layout_.elements() > 0) matrix_.read(queue_, values, layout_.elements() * packing_.value_bytes);
-  queue_.finish();
+  auto* const to = static_cast<std::byte*>(values);
+  each_piece([&](const device::Buffer& part, std::size_t start, std::size_t bytes, std::size_t offset) {
+    part.read(queue_, to + start, bytes, offset);
+  });
 }
 
 std::optional<double> Factorization::exchange_hidden() const {
@@ -128,7 +193,7 @@ void Factorization::communicate(const Step& step) {
     exchange(step, inverses);
   }
   Events updated = factorized;
-  if (step.updates_left()) updated.push_back(start_left(step, factorized));
+  if (step.updates_left()) std::ranges::move(start_left(step, factorized), std::back_inserter(updated));
   if (step.updates_top()) updated.push_back(start_top(step, factorized));  // beside left
   wait(updated);
   const Deliveries panels = panel_deliveries(layout_, step.iteration);
@@ -152,28 +217,35 @@ void Factorization::update(const Step& step) {
 }
 
 Factorization::Events Factorization::start_lu(const Step& step) {
-  lu_.set(0, {{"a", matrix_}, {"lower", lower_.device()}, {"upper", upper_.device()}});
-  set_place(lu_, 0, step.row(), step.column());
+  device::Buffer& part = matrix_[parts_.part_of(step.row())];
+  lu_.set(0, {{"a", part}, {"lower", lower_.device()}, {"upper", upper_.device()}});
+  set_place(lu_, 0, parts_.row_in_part(step.row()), step.column());
   return {lu_.start("lu", 0, prepare_lu(lu_), next_column_)};
 }
 
-device::Event Factorization::start_left(const Step& step, const Events& before) {
-  left_.set(0, {{"a", matrix_},
-                {"upper", upper_.device()},
-                {"panel", left_panel_.device()},
-                {"panel_start", panel_start(step)}});
-  set_place(left_, 0, step.below.begin, step.column());
+Factorization::Events Factorization::start_left(const Step& step, const Events& before) {
   Events after = next_column_;
   after.insert(after.end(), before.begin(), before.end());
-  return left_.start("left", 0, prepare_left(left_, step.below.count()), after);
+  Events ends;
+  for (std::size_t part = 0; part < parts_.count(); ++part) {
+    const Range rows = parts_.within(step.below, part);
+    if (rows.count() == 0) continue;
+    left_.set(0, {{"a", matrix_[part]},
+                  {"upper", upper_.device()},
+                  {"panel", left_panel_.device()},
+                  {"panel_start", panel_start(step, part)}});
+    set_place(left_, 0, rows.begin, step.column());
+    ends.push_back(left_.start("left", 0, prepare_left(left_, rows.count()), after));
+  }
+  return ends;
 }
 
 device::Event Factorization::start_top(const Step& step, const Events& before) {
-  top_.set(0, {{"a", matrix_},
+  top_.set(0, {{"a", matrix_[parts_.part_of(step.row())]},
                {"lower", lower_.device()},
                {"panel", top_panel_.device()},
                {"panel_start", panel_start(step)}});
-  set_place(top_, 0, step.row(), step.right.begin);
+  set_place(top_, 0, parts_.row_in_part(step.row()), step.right.begin);
   Events after = next_row_;
   after.insert(after.end(), before.begin(), before.end());
   return top_.start("top", 0, prepare_top(top_, step.right.count()), after);
@@ -181,26 +253,35 @@ device::Event Factorization::start_top(const Step& step, const Events& before) {
 
 Factorization::Events Factorization::start_inner(const Step& step, const Rectangle& blocks,
                                                  std::size_t items_per_launch, const Events& after) {
-  if (blocks.count() == 0) return {};
-  const Rectangle in_panels{
-      .rows = {blocks.rows.begin - step.below.begin, blocks.rows.end - step.below.begin},
-      .columns = {blocks.columns.begin - step.right.begin, blocks.columns.end - step.right.begin}};
-  const std::size_t all = items(in_panels);
   const auto copies = static_cast<std::size_t>(inner_.count());
-  Events last(std::min(copies, (all + items_per_launch - 1) / items_per_launch));
+  Events last;
   std::size_t launch = 0;
-  for (std::size_t first = 0; first < all; first += items_per_launch, ++launch) {
-    const int copy = static_cast<int>(launch % copies);
-    inner_.set(copy, {{"a", matrix_},
-                      {"left_panel", left_panel_.device()},
-                      {"top_panel", top_panel_.device()},
-                      {"left_start", panel_start(step)},
-                      {"top_start", panel_start(step)}});
-    set_place(inner_, copy, step.below.begin, step.right.begin);
-    const std::size_t count = std::min(items_per_launch, all - first);
-    // The launches of a copy follow each other: only its first has to wait for others.
-    last[launch % copies] = inner_.start(kInner, copy, prepare_inner(inner_, copy, in_panels, first, count),
-                                         launch < copies ? after : Events{});
+  for (std::size_t part = 0; part < parts_.count(); ++part) {
+    const Range rows = parts_.within(blocks.rows, part);
+    if (rows.count() * blocks.columns.count() == 0) continue;
+    const std::size_t begin = parts_.within(step.below, part).begin;
+    const Rectangle in_panels{
+        .rows = {rows.begin - begin, rows.end - begin},
+        .columns = {blocks.columns.begin - step.right.begin, blocks.columns.end - step.right.begin}};
+    const std::size_t all = items(in_panels);
+    for (std::size_t first = 0; first < all; first += items_per_launch, ++launch) {
+      const int copy = static_cast<int>(launch % copies);
+      inner_.set(copy, {{"a", matrix_[part]},
+                        {"left_panel", left_panel_.device()},
+                        {"top_panel", top_panel_.device()},
+                        {"left_start", panel_start(step, part)},
+                        {"top_start", panel_start(step)}});
+      set_place(inner_, copy, begin, step.right.begin);
+      const std::size_t count = std::min(items_per_launch, all - first);
+      // The launches of a copy follow each other: only its first has to wait for others.
+      device::Event end = inner_.start(kInner, copy, prepare_inner(inner_, copy, in_panels, first, count),
+                                       launch < copies ? after : Events{});
+      if (launch < copies) {
+        last.push_back(std::move(end));
+      } else {
+        last[launch % copies] = std::move(end);
+      }
+    }
   }
   return last;
 }
@@ -242,8 +323,9 @@ void Factorization::set_place(device::Replications& kernels, int copy, std::size
                      {"columns", layout_.local_columns()}});
 }
 
-std::size_t Factorization::panel_start(const Step& step) const {
-  return (step.iteration % 2) * slot_elements_ / packing_.unit;
+std::size_t Factorization::panel_start(const Step& step, std::size_t part) const {
+  const std::size_t slot = (step.iteration % 2) * slot_elements_;
+  return (slot + parts_.before(step.below, part) * layout_.block * layout_.block) / packing_.unit;
 }
 
 void Factorization::wait(const Events& events) {

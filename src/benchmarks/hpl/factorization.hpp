@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "benchmarks/hpl/execution.hpp"
+#include "benchmarks/hpl/row_parts.hpp"
 #include "benchmarks/hpl/steps.hpp"
 #include "fabric/transport.hpp"
 
@@ -30,6 +31,10 @@ struct Packing {
 /// (inner). With lookahead the updates that phase k + 1 starts from come first, and it runs while the device
 /// does the rest of them. That rest is started in pieces, because some devices run one kernel after the
 /// other: between two pieces lu, left, top and the copies of the exchange get their turn.
+///
+/// Where the host spreads the matrix over memory banks (matrix_banks), its rows of blocks are dealt to as
+/// many buffers (RowParts). A kernel works on the rows of one buffer, and the left panel has its blocks in
+/// the order of the buffers.
 class Factorization : public Execution {
  public:
   void poison() override;
@@ -60,7 +65,7 @@ class Factorization : public Execution {
   void communicate(const Step& step);
   void update(const Step& step);
   Events start_lu(const Step& step);
-  device::Event start_left(const Step& step, const Events& before);
+  Events start_left(const Step& step, const Events& before);
   device::Event start_top(const Step& step, const Events& before);
   Events start_inner(const Step& step, const Rectangle& blocks, std::size_t items_per_launch,
                      const Events& after);
@@ -68,7 +73,15 @@ class Factorization : public Execution {
   fabric::Message message(const Step& step, const Delivery& delivery);
   void set_place(device::Replications& kernels, int copy, std::size_t block_row,
                  std::size_t block_column) const;
-  [[nodiscard]] std::size_t panel_start(const Step& step) const;
+  [[nodiscard]] std::size_t panel_start(const Step& step, std::size_t part = 0) const;
+  /// The buffers of the matrix, and one beside them, in the emptiest bank where the matrix is spread.
+  [[nodiscard]] std::vector<device::Buffer> parts_of_matrix(const runtime::Context& context) const;
+  [[nodiscard]] fabric::Memory beside(const runtime::Context& context, std::size_t entry,
+                                      const char* argument, std::size_t elements) const;
+  /// Calls `copy` with each buffer of the matrix that holds a piece of it, the piece's first byte in the
+  /// matrix, its bytes, and where it lies in the buffer; waits for the copies.
+  template <typename Copy>
+  void each_piece(Copy copy);
 
   Layout layout_;
   Packing packing_;
@@ -77,8 +90,10 @@ class Factorization : public Execution {
   device::Timeline& timeline_;
   device::Queue queue_;  // of the host's copies
   device::Replications lu_, left_, top_, inner_;
-  device::Buffer matrix_;
-  std::size_t slot_elements_;  // of a panel: the panels of two iterations are in use at a time
+  bool is_spread_;  ///< over banks that the host chooses
+  RowParts parts_;
+  std::vector<device::Buffer> matrix_;  // [part]
+  std::size_t slot_elements_;           // of a panel: the panels of two iterations are in use at a time
   std::unique_ptr<fabric::Transport> transport_;
   fabric::Memory lower_, upper_, left_panel_, top_panel_;
   Events next_column_, next_row_;

@@ -1,27 +1,83 @@
 #include "benchmarks/ptrans/transposition.hpp"
 
+#include <algorithm>
+
 #include "benchmarks/common/parts.hpp"
 
 namespace fabricmark::ptrans {
 
+namespace {
+
+// The entry point whose arguments the matrices are.
+constexpr std::size_t kTranspose = 0;
+
+/// No more than there are replications, so that each has one part.
+std::size_t part_count(const runtime::Context& context) {
+  const runtime::Parameters& parameters = context.parameters();
+  return std::max<std::size_t>(std::min(parameters.count("matrix_banks"), parameters.count("replications")),
+                               1);
+}
+
+/// Buffers of so many bytes of blocks in turn, in banks of their own where these are chosen.
+std::vector<device::Buffer> parts_of(const runtime::Context& context, const char* argument,
+                                     std::size_t blocks, std::size_t block_bytes) {
+  const std::size_t count = part_count(context);
+  std::vector<device::Buffer> parts;
+  for (std::size_t part = 0; part < count; ++part) {
+    const std::size_t own = (blocks + count - 1 - part) / count;
+    runtime::ArgumentPlace place{kTranspose, static_cast<int>(part), argument};
+    if (context.parameters().count("matrix_banks") > 0) place.part = static_cast<int>(part);
+    parts.push_back(context.buffer(not_empty(own * block_bytes), place));
+  }
+  return parts;
+}
+
+}  // namespace
+
 Transposition::Transposition(const runtime::Context& context, const Plan& plan, std::size_t block_bytes,
                              const WorkItems& work_items, std::size_t slots)
     : work_items_(work_items),
-      bytes_(plan.blocks.size() * block_bytes),
-      b_(context.buffer(not_empty(bytes_))),
-      c_(context.buffer(not_empty(bytes_))),
-      tasks_(context.buffer(not_empty(plan.tasks.size() * sizeof(Task)))) {
+      block_bytes_(block_bytes),
+      blocks_(plan.blocks.size()),
+      parts_(part_count(context)),
+      b_(parts_of(context, "b", blocks_, block_bytes)),
+      c_(parts_of(context, "c", blocks_, block_bytes)),
+      tasks_(context.buffer(not_empty(plan.tasks.size() * sizeof(Task)), {kTranspose, 0, "tasks"})) {
   for (std::size_t slot = 0; slot < slots; ++slot) {
     device::Replications& kernels = kernels_.emplace_back(
         context.replications(static_cast<int>(context.parameters().integer("replications"))));
     for (int i = 0; i < kernels.count(); ++i) {
-      kernels.set(i, {{"b", b_}, {"c", c_}, {"tasks", tasks_}});
+      const std::size_t part = static_cast<std::size_t>(i) % parts_;
+      kernels.set(i, {{"b", b_[part]}, {"c", c_[part]}, {"tasks", tasks_}});
     }
   }
   if (!plan.tasks.empty()) {
-    tasks_.write(queue(), plan.tasks.data(), plan.tasks.size() * sizeof(Task));
+    const std::vector<Task> tasks = sorted(plan);
+    tasks_.write(queue(), tasks.data(), tasks.size() * sizeof(Task));
     queue().finish();
   }
+}
+
+std::vector<Task> Transposition::sorted(const Plan& plan) {
+  std::vector<Task> tasks = plan.tasks;
+  if (parts_ == 1) return tasks;
+  const auto part_of = [this](const Task& task) { return task.target % parts_; };
+  const auto add = [&](std::size_t first, std::size_t count) {
+    if (count == 0) return;
+    const auto begin = tasks.begin() + static_cast<std::ptrdiff_t>(first);
+    const auto end = begin + static_cast<std::ptrdiff_t>(count);
+    std::ranges::stable_sort(begin, end, {}, part_of);
+    Group group;
+    for (std::size_t part = 0; part <= parts_; ++part) {
+      const auto found = std::ranges::lower_bound(begin, end, part, {}, part_of);
+      group.push_back(static_cast<std::size_t>(found - tasks.begin()));
+    }
+    groups_.push_back(group);
+  };
+  add(0, plan.staying);
+  for (const Round& round : plan.rounds) add(round.first_task, round.tasks);
+  for (Task& task : tasks) task.target /= static_cast<std::uint32_t>(parts_);
+  return tasks;
 }
 
 device::Geometry Transposition::geometry(std::size_t tasks) const {
@@ -33,25 +89,50 @@ device::Geometry Transposition::geometry(std::size_t tasks) const {
 
 void Transposition::start(const std::string& operation, std::size_t slot, const device::Buffer& source,
                           std::size_t first, std::size_t count) {
+  if (parts_ == 1) return start_group(operation, slot, source, {first, first + count});
+  for (const Group& group : groups_) {
+    if (group.front() >= first && group.back() <= first + count) start_group(operation, slot, source, group);
+  }
+}
+
+void Transposition::start_group(const std::string& operation, std::size_t slot, const device::Buffer& source,
+                                const Group& group) {
   device::Replications& kernels = kernels_[slot];
-  std::vector<device::Geometry> geometries;
   const auto replications = static_cast<std::size_t>(kernels.count());
-  for (const common::Part& part : common::divide(count, 1, replications)) {
-    kernels.set(static_cast<int>(geometries.size()),
-                {{"a", source}, {"first", first + part.start}, {"count", part.count}});
-    geometries.push_back(geometry(part.count));
+  std::vector<device::Geometry> geometries(replications);
+  for (std::size_t part = 0; part < parts_; ++part) {
+    std::size_t replica = part;
+    const std::size_t own = (replications + parts_ - 1 - part) / parts_;
+    for (const common::Part& share : common::divide(group[part + 1] - group[part], 1, own)) {
+      kernels.set(static_cast<int>(replica),
+                  {{"a", source}, {"first", group[part] + share.start}, {"count", share.count}});
+      geometries[replica] = geometry(share.count);
+      replica += parts_;
+    }
   }
   kernels.start(operation, geometries);
 }
 
-void Transposition::write(device::Buffer& buffer, const void* blocks) {
-  if (bytes_ > 0) buffer.write(queue(), blocks, bytes_);
+template <typename Copy>
+void Transposition::each_piece(Copy copy) const {
+  if (parts_ == 1 && blocks_ > 0) copy(0, 0, blocks_ * block_bytes_, 0);
+  for (std::size_t block = 0; parts_ > 1 && block < blocks_; ++block)
+    copy(block % parts_, block * block_bytes_, block_bytes_, block / parts_ * block_bytes_);
   queue().finish();
 }
 
+void Transposition::write(std::vector<device::Buffer>& parts, const void* blocks) {
+  const auto* const from = static_cast<const std::byte*>(blocks);
+  each_piece([&](std::size_t part, std::size_t start, std::size_t bytes, std::size_t offset) {
+    parts[part].write(queue(), from + start, bytes, offset);
+  });
+}
+
 void Transposition::read_c(void* blocks) {
-  if (bytes_ > 0) c_.read(queue(), blocks, bytes_);
-  queue().finish();
+  auto* const to = static_cast<std::byte*>(blocks);
+  each_piece([&](std::size_t part, std::size_t start, std::size_t bytes, std::size_t offset) {
+    c_[part].read(queue(), to + start, bytes, offset);
+  });
 }
 
 }  // namespace fabricmark::ptrans

@@ -18,7 +18,8 @@ struct WorkItems {
   std::size_t blocks_each = 1;  ///< that the work-items of a block do one after the other
 };
 
-/// B and C on the device, and the kernels that make C from B and blocks of A.
+/// B and C on the device, and the kernels that make C from B and blocks of A. Where the host spreads B and C
+/// over memory banks (matrix_banks), block i lies in part i mod parts, which has replications of its own.
 class Transposition {
  public:
   /// Kernels in as many slots.
@@ -38,14 +39,29 @@ class Transposition {
   void read_c(void* blocks);
 
  private:
-  void write(device::Buffer& buffer, const void* blocks);
+  /// Tasks that are started together, in the order of the parts: the first of each part, and the end.
+  using Group = std::vector<std::size_t>;
+
+  /// The tasks of the plan, sorted by parts, with numbers of blocks in these.
+  std::vector<Task> sorted(const Plan& plan);
+  void start_group(const std::string& operation, std::size_t slot, const device::Buffer& source,
+                   const Group& group);
+  void write(std::vector<device::Buffer>& parts, const void* blocks);
+  /// Calls `copy` with each part that holds a piece of all blocks: its first byte, its bytes, and where it
+  /// lies in the part.
+  template <typename Copy>
+  void each_piece(Copy copy) const;
   [[nodiscard]] const device::Queue& queue() const { return kernels_.front().queue(0); }
   [[nodiscard]] device::Geometry geometry(std::size_t tasks) const;
 
   WorkItems work_items_;
-  std::size_t bytes_;                          ///< of B and C
+  std::size_t block_bytes_;
+  std::size_t blocks_;  ///< of B and C
+  std::size_t parts_;
+  std::vector<Group> groups_;                  ///< where there are several parts
   std::vector<device::Replications> kernels_;  // [slot]
-  device::Buffer b_, c_, tasks_;
+  std::vector<device::Buffer> b_, c_;          // [part]
+  device::Buffer tasks_;
 };
 
 }  // namespace fabricmark::ptrans

@@ -116,9 +116,20 @@ class Opened : public backend::Device {
     return std::make_shared<Queue>(cl::CommandQueue(
         context_, device_, profiling ? cl::QueueProperties::Profiling : cl::QueueProperties::None));
   }
+  [[nodiscard]] std::shared_ptr<backend::Queue> unordered_queue(bool profiling) const override {
+    constexpr cl_command_queue_properties kUnordered = CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE;
+    if ((device_.getInfo<CL_DEVICE_QUEUE_PROPERTIES>() & kUnordered) == 0) return nullptr;
+    const auto lock = setup_lock();
+    return std::make_shared<Queue>(
+        cl::CommandQueue(context_, device_, kUnordered | (profiling ? CL_QUEUE_PROFILING_ENABLE : 0)));
+  }
   [[nodiscard]] std::shared_ptr<backend::Memory> allocate(std::size_t bytes, MemoryKind kind,
-                                                          int bank) const override {
-    return opencl::allocate(info_, device_, context_, bytes, kind, bank);
+                                                          const Placement& placement) const override {
+    return opencl::allocate(info_, device_, context_, bytes, kind, placement);
+  }
+  [[nodiscard]] std::shared_ptr<backend::Memory> over(std::span<std::byte> host,
+                                                      const Placement& placement) const override {
+    return opencl::allocate_over(info_, context_, host, placement);
   }
   [[nodiscard]] std::shared_ptr<std::byte> allocate_pinned(std::size_t bytes) const override {
     return opencl::allocate_pinned(info_, device_, context_, bytes);

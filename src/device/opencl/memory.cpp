@@ -3,6 +3,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "base/error.hpp"
 #include "device/memory.hpp"
@@ -26,6 +27,7 @@ constexpr unsigned kXilinxTopology = 1U << 31;
 // Intel's CL_CHANNEL_1_INTELFPGA to CL_CHANNEL_7_INTELFPGA: the channel in bits 16 to 18.
 constexpr int kIntelChannelShift = 16;
 constexpr int kIntelChannels = 7;
+constexpr cl_mem_flags kIntelHeterogeneous = 1U << 19;
 
 Error no_room(const DeviceInfo& info, std::size_t bytes, const std::string& why) {
   return environment_failure(
@@ -88,15 +90,20 @@ class BufferMemory : public Memory {
                : memory_;
     handle(queue).enqueueFillBuffer(view, std::to_integer<cl_uchar>(value), is_far ? 0 : offset, bytes);
   }
-  void migrate(backend::Queue& queue, bool to_host) override {
-    handle(queue).enqueueMigrateMemObjects({memory_}, to_host ? CL_MIGRATE_MEM_OBJECT_HOST : 0);
+  std::byte* map(backend::Queue& queue, bool for_writing, std::size_t bytes, std::size_t offset,
+                 Event* done) override {
+    std::byte* mapped = nullptr;
+    with_event(done, [&](cl::Event* event) {
+      mapped = static_cast<std::byte*>(
+          handle(queue).enqueueMapBuffer(memory_, for_writing ? CL_TRUE : CL_FALSE, map_flags(for_writing),
+                                         offset, bytes, /*events=*/nullptr, event));
+    });
+    return mapped;
   }
-  std::byte* map(backend::Queue& queue, bool for_writing, std::size_t bytes, std::size_t offset) override {
-    return static_cast<std::byte*>(handle(queue).enqueueMapBuffer(memory_, for_writing ? CL_TRUE : CL_FALSE,
-                                                                  map_flags(for_writing), offset, bytes));
-  }
-  void unmap(backend::Queue& queue, std::byte* mapped) override {
-    handle(queue).enqueueUnmapMemObject(memory_, mapped);
+  void unmap(backend::Queue& queue, std::byte* mapped, Event* done) override {
+    with_event(done, [&](cl::Event* event) {
+      handle(queue).enqueueUnmapMemObject(memory_, mapped, /*events=*/nullptr, event);
+    });
   }
   [[nodiscard]] void* address() const override { return memory_(); }
   [[nodiscard]] std::shared_ptr<backend::Memory> part(std::size_t bytes, std::size_t offset) const override {
@@ -105,6 +112,7 @@ class BufferMemory : public Memory {
         host_, cl::Buffer(memory_).createSubBuffer(CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &region));
   }
   void set_argument(cl::Kernel& kernel, cl_uint index) const override { kernel.setArg(index, memory_); }
+  [[nodiscard]] const cl::Buffer& object() const { return memory_; }
 
  private:
   std::shared_ptr<void> host_;
@@ -132,15 +140,19 @@ class SvmMemory : public Memory {
                               nullptr, nullptr),
           "clEnqueueSVMMemFill");
   }
-  void migrate(backend::Queue& /*queue*/, bool /*to_host*/) override {}
-  std::byte* map(backend::Queue& queue, bool for_writing, std::size_t bytes, std::size_t offset) override {
-    check(clEnqueueSVMMap(handle(queue)(), for_writing ? CL_TRUE : CL_FALSE, map_flags(for_writing),
-                          bytes_.get() + offset, bytes, 0, nullptr, nullptr),
-          "clEnqueueSVMMap");
+  std::byte* map(backend::Queue& queue, bool for_writing, std::size_t bytes, std::size_t offset,
+                 Event* done) override {
+    with_handle(done, [&](cl_event* event) {
+      check(clEnqueueSVMMap(handle(queue)(), for_writing ? CL_TRUE : CL_FALSE, map_flags(for_writing),
+                            bytes_.get() + offset, bytes, 0, nullptr, event),
+            "clEnqueueSVMMap");
+    });
     return bytes_.get() + offset;
   }
-  void unmap(backend::Queue& queue, std::byte* mapped) override {
-    check(clEnqueueSVMUnmap(handle(queue)(), mapped, 0, nullptr, nullptr), "clEnqueueSVMUnmap");
+  void unmap(backend::Queue& queue, std::byte* mapped, Event* done) override {
+    with_handle(done, [&](cl_event* event) {
+      check(clEnqueueSVMUnmap(handle(queue)(), mapped, 0, nullptr, event), "clEnqueueSVMUnmap");
+    });
   }
   [[nodiscard]] void* address() const override { return bytes_.get(); }
   [[nodiscard]] std::shared_ptr<backend::Memory> part(std::size_t /*bytes*/,
@@ -152,13 +164,19 @@ class SvmMemory : public Memory {
   }
 
  private:
-  static void copy(const backend::Queue& queue, void* to, const void* from, std::size_t bytes, Event* done) {
+  /// As with_event, of the C interface.
+  template <std::invocable<cl_event*> Enqueue>
+  static void with_handle(Event* done, const Enqueue& enqueue) {
     with_event(done, [&](cl::Event* event) {
       cl_event ended = nullptr;
-      check(clEnqueueSVMMemcpy(handle(queue)(), CL_FALSE, to, from, bytes, 0, nullptr,
-                               event != nullptr ? &ended : nullptr),
-            "clEnqueueSVMMemcpy");
+      enqueue(event != nullptr ? &ended : nullptr);
       if (event != nullptr) *event = cl::Event(ended);
+    });
+  }
+  static void copy(const backend::Queue& queue, void* to, const void* from, std::size_t bytes, Event* done) {
+    with_handle(done, [&](cl_event* event) {
+      check(clEnqueueSVMMemcpy(handle(queue)(), CL_FALSE, to, from, bytes, 0, nullptr, event),
+            "clEnqueueSVMMemcpy");
     });
   }
 
@@ -178,23 +196,30 @@ std::shared_ptr<std::byte> shared_virtual_memory(const DeviceInfo& info, cl_cont
 
 }  // namespace
 
-BankPlacement bank_placement(const DeviceInfo& info, int bank) {
-  if (bank < 0 || info.device_class != DeviceClass::kFpga) return {};
+BankPlacement bank_placement(const DeviceInfo& info, const Placement& placement) {
+  if (info.device_class != DeviceClass::kFpga || placement.memory.kind == BoardMemory::Kind::kHost) return {};
+  const int bank = placement.memory.within(placement.bank);
   const std::string makers = info.platform + " " + info.vendor;
   if (makers.find("Intel") != std::string::npos || makers.find("Altera") != std::string::npos) {
-    if (bank >= kIntelChannels) return {};  // more banks (HBM) are chosen by the kernel's arguments there
+    if (placement.memory.choice == BoardMemory::Choice::kKernel)
+      return {.flags = kIntelHeterogeneous, .binds = placement.kernel != nullptr};
+    if (bank < 0 || bank >= kIntelChannels) return {};
     return {.flags = static_cast<cl_mem_flags>(bank + 1) << kIntelChannelShift};
   }
-  if (info.is_of_xilinx()) {
+  if (!info.is_of_xilinx()) return {};
+  if (placement.kernel != nullptr && !placement.is_spread) {
     return {.flags = kXilinxPointer,
-            .needs_topology = true,
-            .topology = static_cast<unsigned>(bank) | kXilinxTopology};
+            .needs_pointer = true,
+            .pointer_flags = placement.argument,
+            .by_argument = true};
   }
-  return {};
+  if (bank < 0) return {};
+  const auto index = static_cast<unsigned>(bank + placement.memory.index_offset);
+  return {.flags = kXilinxPointer, .needs_pointer = true, .pointer_flags = index | kXilinxTopology};
 }
 
 std::shared_ptr<Memory> allocate(const DeviceInfo& info, const cl::Device& device, const cl::Context& context,
-                                 std::size_t bytes, MemoryKind kind, int bank) {
+                                 std::size_t bytes, MemoryKind kind, const Placement& placement) {
   try {
     if (kind == MemoryKind::kSvm) {
       return std::make_shared<SvmMemory>(shared_virtual_memory(info, context(), bytes));
@@ -204,15 +229,50 @@ std::shared_ptr<Memory> allocate(const DeviceInfo& info, const cl::Device& devic
       cl::Buffer memory(context, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, whole_pages(bytes), host.get());
       return std::make_shared<BufferMemory>(host, std::move(memory));
     }
-    const BankPlacement placement = bank_placement(info, bank);
-    XilinxMemoryPointer pointer{placement.topology, nullptr, nullptr};
-    cl::Buffer memory(context, CL_MEM_READ_WRITE | placement.flags, bytes,
-                      placement.needs_topology ? static_cast<void*>(&pointer) : nullptr);
+    const BankPlacement place = bank_placement(info, placement);
+    XilinxMemoryPointer pointer{place.pointer_flags, nullptr,
+                                place.by_argument ? handle(*placement.kernel) : nullptr};
+    cl::Buffer memory(context, CL_MEM_READ_WRITE | place.flags, bytes,
+                      place.needs_pointer ? static_cast<void*>(&pointer) : nullptr);
+    if (place.binds) {
+      check(clSetKernelArg(handle(*placement.kernel), placement.argument, sizeof(cl_mem), &memory()),
+            "clSetKernelArg");
+    }
     ask_for_huge_pages(info, cl::CommandQueue(context, device), memory, bytes);
     return std::make_shared<BufferMemory>(nullptr, std::move(memory));
   } catch (const cl::Error& error) {
     throw no_room(info, bytes, error_name(error.err()));
   }
+}
+
+std::shared_ptr<Memory> allocate_over(const DeviceInfo& info, const cl::Context& context,
+                                      std::span<std::byte> host, const Placement& placement) {
+  const BankPlacement place = bank_placement(info, placement);
+  XilinxMemoryPointer pointer{place.pointer_flags, host.data(),
+                              place.by_argument ? handle(*placement.kernel) : nullptr};
+  try {
+    return std::make_shared<BufferMemory>(
+        nullptr, cl::Buffer(context, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR | place.flags, host.size(),
+                            place.needs_pointer ? static_cast<void*>(&pointer) : host.data()));
+  } catch (const cl::Error& error) {
+    throw no_room(info, host.size(), error_name(error.err()));
+  }
+}
+
+/// SVM stays where it is.
+void Queue::migrate(std::span<backend::Memory* const> memories, bool to_host, Event* done) {
+  std::vector<cl::Memory> objects;
+  for (const backend::Memory* const one : memories) {
+    if (const auto* const known = dynamic_cast<const BufferMemory*>(one)) objects.push_back(known->object());
+  }
+  if (objects.empty()) {
+    if (done != nullptr) *done = Event();
+    return;
+  }
+  with_event(done, [&](cl::Event* event) {
+    handle_.enqueueMigrateMemObjects(objects, to_host ? CL_MIGRATE_MEM_OBJECT_HOST : 0, /*events=*/nullptr,
+                                     event);
+  });
 }
 
 std::shared_ptr<std::byte> allocate_pinned(const DeviceInfo& info, const cl::Device& device,

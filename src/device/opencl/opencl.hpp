@@ -43,6 +43,7 @@ class Queue : public backend::Queue {
   void flush() override { handle_.flush(); }
   void finish() override { handle_.finish(); }
   void begin_after(const Events& events) override;
+  void migrate(std::span<backend::Memory* const> memories, bool to_host, Event* done) override;
   [[nodiscard]] const cl::CommandQueue& handle() const { return handle_; }
 
  private:
@@ -62,6 +63,9 @@ void with_event(Event* done, const Enqueue& enqueue) {
   *done = Event(state);
 }
 
+/// The runtime's handle of a kernel that a program of this runtime gave.
+cl_kernel handle(const backend::Kernel& kernel);
+
 /// Memory that kernels can take.
 class Memory : public backend::Memory {
  public:
@@ -70,7 +74,10 @@ class Memory : public backend::Memory {
 
 /// Throws Error (environment) where the device has no room, as backend::Device promises.
 std::shared_ptr<Memory> allocate(const DeviceInfo& info, const cl::Device& device, const cl::Context& context,
-                                 std::size_t bytes, MemoryKind kind, int bank);
+                                 std::size_t bytes, MemoryKind kind, const Placement& placement);
+/// The same over bytes of the host.
+std::shared_ptr<Memory> allocate_over(const DeviceInfo& info, const cl::Context& context,
+                                      std::span<std::byte> host, const Placement& placement);
 std::shared_ptr<std::byte> allocate_pinned(const DeviceInfo& info, const cl::Device& device,
                                            const cl::Context& context, std::size_t bytes);
 /// As backend::Device promises.

@@ -63,6 +63,8 @@ class Kernel : public backend::Kernel {
     return arguments;
   }
 
+  [[nodiscard]] cl_kernel object() const { return kernel_(); }
+
  private:
   cl::Kernel kernel_;
 };
@@ -93,6 +95,8 @@ class Program : public backend::Program {
 };
 
 }  // namespace
+
+cl_kernel handle(const backend::Kernel& kernel) { return static_cast<const Kernel&>(kernel).object(); }
 
 std::shared_ptr<const backend::Program> build(const cl::Device& device, const cl::Context& context,
                                               const std::string& source, const std::string& options) {

@@ -105,7 +105,7 @@ class OpenedDevice : public backend::Device {
   }
   /// SYCL has no word for banks.
   [[nodiscard]] std::shared_ptr<backend::Memory> allocate(std::size_t bytes, MemoryKind kind,
-                                                          int /*bank*/) const override {
+                                                          const Placement& /*placement*/) const override {
     const plugin::MemoryKind usm = usm_kind(kind);
     std::shared_ptr<std::byte> memory = sycl::allocate(on_, info_.name, bytes, usm);
     if (info_.is_in_host_memory()) ask_for_huge_pages(memory.get(), bytes);

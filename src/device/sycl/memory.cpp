@@ -60,13 +60,18 @@ void Memory::fill(backend::Queue& queue, std::byte value, std::size_t bytes, std
       "to fill memory");
 }
 
-void Memory::migrate(backend::Queue& /*queue*/, bool /*to_host*/) {
-  if (kind_ == plugin::kSharedMemory) return;
-  throw bad_use("SYCL does not move a whole buffer between host and device",
-                "leave out what migrates, or use OpenCL for this device");
+void Queue::migrate(std::span<backend::Memory* const> memories, bool /*to_host*/, Event* done) {
+  for (const backend::Memory* const one : memories) {
+    if (dynamic_cast<const Memory&>(*one).is_shared()) continue;
+    throw bad_use("SYCL does not move a whole buffer between host and device",
+                  "leave out what migrates, or use OpenCL for this device");
+  }
+  if (done != nullptr) *done = Event();
 }
 
-std::byte* Memory::map(backend::Queue& queue, bool for_writing, std::size_t bytes, std::size_t offset) {
+std::byte* Memory::map(backend::Queue& queue, bool for_writing, std::size_t bytes, std::size_t offset,
+                       Event* done) {
+  if (done != nullptr) *done = Event();
   if (kind_ != plugin::kDeviceMemory) return bytes_.get() + offset;
   // The host must not touch a device's memory, not even where it is the host's own.
   if (!view_) {
@@ -77,17 +82,18 @@ std::byte* Memory::map(backend::Queue& queue, bool for_writing, std::size_t byte
   if (for_writing) {
     written_.push_back({view, bytes});
   } else {
-    read(queue, view, bytes, offset, /*done=*/nullptr);
+    read(queue, view, bytes, offset, done);
   }
   return view;
 }
 
-void Memory::unmap(backend::Queue& queue, std::byte* mapped) {
+void Memory::unmap(backend::Queue& queue, std::byte* mapped, Event* done) {
+  if (done != nullptr) *done = Event();
   const auto found = std::ranges::find(written_, mapped, &Written::view);
   if (found == written_.end()) return;
   const Written written = *found;
   written_.erase(found);
-  write(queue, mapped, written.bytes, static_cast<std::size_t>(mapped - view_.get()), /*done=*/nullptr);
+  write(queue, mapped, written.bytes, static_cast<std::size_t>(mapped - view_.get()), done);
 }
 
 std::shared_ptr<backend::Memory> Memory::part(std::size_t bytes, std::size_t offset) const {

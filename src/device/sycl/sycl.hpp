@@ -53,6 +53,8 @@ class Queue : public backend::Queue {
   void flush() override;
   void finish() override;
   void begin_after(const Events& events) override;
+  /// Throws Error (bad use): SYCL knows no such move. Nothing for memory that both share.
+  void migrate(std::span<backend::Memory* const> memories, bool to_host, Event* done) override;
   [[nodiscard]] plugin::Queue* handle() const { return handle_; }
 
  private:
@@ -84,12 +86,12 @@ class Memory : public backend::Memory {
   void copy_to(backend::Queue& queue, backend::Memory& other, std::size_t bytes, std::size_t from,
                std::size_t to) const override;
   void fill(backend::Queue& queue, std::byte value, std::size_t bytes, std::size_t offset) override;
-  /// Throws Error (bad use): SYCL knows no such move. Nothing for memory that both share.
-  void migrate(backend::Queue& queue, bool to_host) override;
-  std::byte* map(backend::Queue& queue, bool for_writing, std::size_t bytes, std::size_t offset) override;
-  void unmap(backend::Queue& queue, std::byte* mapped) override;
+  std::byte* map(backend::Queue& queue, bool for_writing, std::size_t bytes, std::size_t offset,
+                 Event* done) override;
+  void unmap(backend::Queue& queue, std::byte* mapped, Event* done) override;
   [[nodiscard]] void* address() const override { return bytes_.get(); }
   [[nodiscard]] std::shared_ptr<backend::Memory> part(std::size_t bytes, std::size_t offset) const override;
+  [[nodiscard]] bool is_shared() const { return kind_ == plugin::kSharedMemory; }
 
  private:
   /// What the host writes into a view of a device's memory, which `unmap` copies there.

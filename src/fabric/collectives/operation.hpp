@@ -6,21 +6,10 @@
 #include <string>
 #include <string_view>
 
+#include "base/collective_operation.hpp"
 #include "fabric/collectives/moves.hpp"
 
 namespace fabricmark::collectives {
-
-enum class Operation : std::uint8_t {
-  kBroadcast,
-  kScatter,
-  kGather,
-  kAllGather,
-  kReduce,
-  kAllReduce,
-  kReduceScatter,
-  kAllToAll,
-  kBarrier,
-};
 
 inline constexpr std::array kOperations{
     Operation::kBroadcast,     Operation::kScatter,  Operation::kGather,

@@ -101,10 +101,7 @@ namespace mpi {
 
 std::unique_ptr<Transport> make(const runtime::Context& context, const TransportUse& use) {
   const device::DeviceInfo& info = context.device().info();
-  if (context.costs() != nullptr || info.is_phantom) {
-    throw bad_use("nothing is known of what messages over the transport mpi cost on a described system",
-                  "use --transport host");
-  }
+  if (context.costs() != nullptr || info.is_phantom) throw no_costs_over_mpi();
   const Passing how =
       passing(info, context.conditions().memory, context.parameters().text("svm_pointers"), context.ranks());
   auto transport = std::make_unique<MpiTransport>(context, how, use.waiting);

@@ -18,10 +18,7 @@ std::optional<runtime::DevicePointers> pointers_of(const device::DeviceInfo& inf
 
 Passing passing(const device::DeviceInfo& info, device::MemoryKind memory, const std::string& wanted,
                 const runtime::Communicator& ranks) {
-  if (ranks.kind() != "mpi") {
-    throw bad_use("the transport mpi between ranks that are not processes of MPI",
-                  fmt::format("start the program with mpirun -n {}, or use --transport host", ranks.size()));
-  }
+  if (ranks.kind() != "mpi") throw no_mpi_between(ranks);
   if (memory != device::MemoryKind::kSvm) {
     if (!info.has_memory_objects) {
       throw bad_use(fmt::format("{} has no memory objects that MPI could take", info.platform),
@@ -50,6 +47,16 @@ std::string in_words(Passing passing, const device::DeviceInfo& info) {
       break;
   }
   return "memory objects of OpenCL";
+}
+
+Error no_mpi_between(const runtime::Communicator& ranks) {
+  return bad_use("the transport mpi between ranks that are not processes of MPI",
+                 fmt::format("start the program with mpirun -n {}, or use --transport host", ranks.size()));
+}
+
+Error no_costs_over_mpi() {
+  return bad_use("nothing is known of what messages over the transport mpi cost on a described system",
+                 "use --transport host");
 }
 
 Error not_taken(Passing passing, const device::DeviceInfo& info, const runtime::Communicator& ranks) {

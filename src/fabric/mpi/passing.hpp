@@ -27,6 +27,10 @@ Passing passing(const device::DeviceInfo& info, device::MemoryKind memory, const
 /// In words: "SVM pointers of NVIDIA H200".
 std::string in_words(Passing passing, const device::DeviceInfo& info);
 
+/// Ranks that are no processes of MPI: bad use.
+Error no_mpi_between(const runtime::Communicator& ranks);
+/// Messages over MPI on a described system: bad use.
+Error no_costs_over_mpi();
 /// A library that does not take what `passing` says.
 Error not_taken(Passing passing, const device::DeviceInfo& info, const runtime::Communicator& ranks);
 

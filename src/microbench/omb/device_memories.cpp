@@ -84,7 +84,7 @@ DeviceMemories::DeviceMemories(const device::Device& device, const Options& opti
 
 std::unique_ptr<fabric::Memory> DeviceMemories::allocate(std::size_t bytes) const {
   return std::make_unique<fabric::Memory>(
-      device::Buffer(device_, std::max<std::size_t>(bytes, 1), kind_, bank_), device_.queue());
+      device::Buffer(device_, std::max<std::size_t>(bytes, 1), kind_, {.bank = bank_}), device_.queue());
 }
 
 std::size_t DeviceMemories::room(std::size_t wanted) const {

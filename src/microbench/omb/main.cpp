@@ -129,10 +129,14 @@ int main(int argc, char** argv) {
     refused = error;
   }
   const auto* const options = refused ? nullptr : std::get_if<Options>(&parsed);
-  return runtime::run_ranks(argc, argv, options != nullptr ? options->ranks : 1, [&](Communicator& ranks) {
+  const auto body = [&](Communicator& ranks) {
     if (refused) throw Error(*refused);
     if (options != nullptr) return run(ranks, *options, command);
     if (ranks.is_root()) write_standard_output(std::get<std::string>(parsed));
     return static_cast<int>(ExitCode::kValid);
-  });
+  };
+  // Plain MPI, as OMB's programs are: a library that knows of several threads takes locks.
+  const bool is_plain = options != nullptr && options->is_on_hosts() && options->transport == "mpi";
+  return runtime::run_ranks(argc, argv, options != nullptr ? options->ranks : 1, body,
+                            is_plain ? runtime::Threads::kOne : runtime::Threads::kSeveral);
 }

@@ -56,6 +56,15 @@ double Row::percentile(int percent) const {
   return means[place];
 }
 
+std::vector<Batch> batches_of(std::size_t iterations) {
+  const std::size_t count = std::min(kBatches, iterations);
+  std::vector<Batch> batches;
+  for (std::size_t i = 0; i < count; ++i) {
+    batches.push_back({i * iterations / count, (i + 1) * iterations / count});
+  }
+  return batches;
+}
+
 void gather(runtime::Communicator& ranks, const std::vector<double>& seconds, const Found& found, Row& row) {
   row.seconds = ranks.all_gather_numbers(seconds);
   const auto numbers = ranks.all_gather_numbers(

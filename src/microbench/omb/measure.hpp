@@ -73,6 +73,16 @@ void gather(runtime::Communicator& ranks, const std::vector<double>& seconds, co
 /// Bytes that all messages of a window, which are checked one by one, may take.
 inline constexpr std::size_t kCheckedBytes = std::size_t{32} << 20U;
 
+/// Samples of a size in the result file: means of so many parts of its iterations, or of each where there are
+/// fewer.
+inline constexpr std::size_t kBatches = 10;
+/// So many iterations as [first, last) of a batch.
+struct Batch {
+  std::size_t first = 0;
+  std::size_t last = 0;
+};
+std::vector<Batch> batches_of(std::size_t iterations);
+
 /// The wall clock.
 inline double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();

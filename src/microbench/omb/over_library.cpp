@@ -22,15 +22,6 @@ LibraryCalls::Type library_type(collectives::Type type) {
   return type == collectives::Type::kInt32 ? LibraryCalls::Type::kInt32 : LibraryCalls::Type::kFloat32;
 }
 
-/// Both name the operations in the same order.
-LibraryCalls::Operation library_operation(collectives::Operation operation) {
-  static_assert(static_cast<int>(collectives::Operation::kBarrier) ==
-                static_cast<int>(LibraryCalls::Operation::kBarrier));
-  static_assert(static_cast<int>(collectives::Operation::kReduceScatter) ==
-                static_cast<int>(LibraryCalls::Operation::kReduceScatter));
-  return static_cast<LibraryCalls::Operation>(operation);
-}
-
 class OverLibrary final : public Carrier {
  public:
   OverLibrary(runtime::Communicator& ranks, const Options& options)
@@ -128,7 +119,7 @@ void OverLibrary::prepare(const Shape& shape, std::span<const std::size_t> sent_
   }
   prepared_.clear();
   for (std::size_t slot = 0; slot < sent_places.size(); ++slot) {
-    LibraryCalls::Collective one{.operation = library_operation(shape.operation),
+    LibraryCalls::Collective one{.operation = shape.operation,
                                  .type = library_type(shape.type),
                                  .count = shape.count,
                                  .root = shape.root,

@@ -27,12 +27,9 @@ using runtime::TimeKind;
 constexpr const char* kWrongElements = "wrong elements";
 
 /// Means of parts of the iterations.
-std::vector<double> batches_of(const std::vector<double>& seconds) {
-  const std::size_t count = std::min(kBatches, seconds.size());
+std::vector<double> means_of(const std::vector<double>& seconds) {
   std::vector<double> means;
-  for (std::size_t batch = 0; batch < count; ++batch) {
-    const std::size_t first = batch * seconds.size() / count;
-    const std::size_t last = (batch + 1) * seconds.size() / count;
+  for (const auto& [first, last] : batches_of(seconds.size())) {
     const double sum = std::accumulate(seconds.begin() + static_cast<std::ptrdiff_t>(first),
                                        seconds.begin() + static_cast<std::ptrdiff_t>(last), 0.0);
     means.push_back(sum / static_cast<double>(last - first));
@@ -91,7 +88,7 @@ void Filler::add_lap(const Row& row, const std::string& lap) {
   for (std::size_t rank = 0; rank < row.seconds.size(); ++rank) {
     // Who does not measure, the first ranks do for: what they take the other one of the pair takes.
     const std::vector<double>& own = row.seconds[rank];
-    batches.push_back(batches_of(own.empty() ? row.seconds[rank % row.measuring()] : own));
+    batches.push_back(means_of(own.empty() ? row.seconds[rank % row.measuring()] : own));
   }
   if (!row.is_modelled()) {
     result_.seconds.push_back(std::move(batches));

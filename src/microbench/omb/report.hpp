@@ -10,10 +10,6 @@
 
 namespace fabricmark::microbench::omb {
 
-/// Samples of a size in the result file: means of so many parts of its iterations, or of each where there are
-/// fewer.
-inline constexpr std::size_t kBatches = 10;
-
 /// The result of a run. Collective; complete on the root.
 runtime::Result result_of(runtime::Communicator& ranks, const Options& options, const std::vector<Row>& rows,
                           const Measurer& measurer, const std::optional<Limit>& limit);

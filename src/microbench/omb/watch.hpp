@@ -1,21 +1,18 @@
 #pragma once
 
 #include <atomic>
-#include <chrono>
-#include <condition_variable>
 #include <cstdint>
-#include <mutex>
 #include <string>
-#include <thread>
 
 namespace fabricmark::microbench::omb {
 
 /// Ends the process where a call of a library that has no deadline does not return: a message that nobody
-/// sends must not hang for ever. Costs a rank two stores a call.
+/// sends must not hang for ever. Costs a rank two stores a call. It looks when a timer of the process sends
+/// SIGALRM, as a thread of its own would have MPI lock what it keeps. One at a time.
 class Watch {
  public:
   /// `rank` of those that may hang together: the first one speaks. `program` stands before its line.
-  Watch(double timeout_seconds, int rank, std::string program);
+  Watch(double timeout_seconds, int rank, const std::string& program);
   ~Watch();
   Watch(const Watch&) = delete;
   Watch& operator=(const Watch&) = delete;
@@ -26,16 +23,14 @@ class Watch {
 
  private:
   void step() { steps_.store(steps_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed); }
-  void run();
+  void look();
+  static void at_signal(int signal);
 
-  std::chrono::duration<double> timeout_;
-  int rank_;
-  std::string program_;
+  std::string line_;
+  int patience_;  // looks
+  int waited_ = 0;
+  std::uint64_t seen_ = 0;
   std::atomic<std::uint64_t> steps_ = 0;  // odd within a call
-  std::mutex mutex_;
-  std::condition_variable ends_;
-  bool has_ended_ = false;
-  std::thread thread_;
 };
 
 }  // namespace fabricmark::microbench::omb

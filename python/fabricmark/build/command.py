@@ -1,0 +1,84 @@
+"""The command `fabricmark build`."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fabricmark import systems
+from fabricmark.base import choices, kernels, paths
+from fabricmark.base.errors import FabricmarkError
+from fabricmark.build import aoc, vitis
+from fabricmark.build import steps as builds
+from fabricmark.build.design import Design, resolve
+
+TOOLS = {aoc.TOOL: aoc.steps, vitis.TOOL: vitis.steps}
+# Whose compiler a board takes, by who chooses the banks of its memory; by its kind where nobody does.
+OF_PLACEMENTS = {"interleaved": aoc.TOOL, "kernel": aoc.TOOL, "host": vitis.TOOL}
+OF_KINDS = {"host": aoc.TOOL}
+
+
+def build(
+    name: Annotated[str, choices.benchmark("A benchmark of `fabricmark list`.")],
+    extra: Annotated[
+        list[str] | None, typer.Argument(help="After ` -- `: options for each call of the tool.")
+    ] = None,
+    system: Annotated[
+        str | None,
+        typer.Option(
+            autocompletion=choices.completed(systems.names),
+            help="Memory and parameters of this system: a name of `fabricmark systems list`, or a file.",
+        ),
+    ] = None,
+    bitstream_id: Annotated[
+        str | None, typer.Option(metavar="FILE/NAME", help="Which bitstream, where it has several.")
+    ] = None,
+    variant: Annotated[str, typer.Option(help="Kind of kernel (default: the bitstream's, else base).")] = "",
+    given: Annotated[
+        list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A parameter; may be repeated.")
+    ] = None,
+    tool: Annotated[
+        str | None, choices.one_of(list(TOOLS), "Whose compiler (default: that of the system's board).")
+    ] = None,
+    platform: Annotated[str | None, typer.Option(help="The board, as the vendor's tool names it.")] = None,
+    output: Annotated[Path, typer.Option(help="Folder for the bitstream.")] = Path("bitstreams"),
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print what would run, as a script.")] = False,
+) -> None:
+    """Build a bitstream for an FPGA with the vendor's tools, with the sidecar that says what it is."""
+    found = resolve(name, variant, system, bitstream_id, settings(name, given or []))
+    memory = found.memory
+    chosen = tool or OF_PLACEMENTS.get(memory.placement) or OF_KINDS.get(memory.kind, "")
+    if chosen not in TOOLS:
+        cause = f"there is no tool {tool}" if tool else "nothing says whose compiler it is for"
+        raise FabricmarkError(cause, f"use --tool {' or '.join(TOOLS)}")
+    made = TOOLS[chosen](found, platform, output, extra or [])
+    if dry_run:
+        print(f"# {title(found)}\n{builds.script(made)}", end="")
+        return
+    builds.carry_out(made)
+    print(
+        f"{made.bitstream}: run it with --bitstream; its clock_hz and resources may be added to its sidecar"
+    )
+
+
+def title(design: Design) -> str:
+    """The design in one line."""
+    source = design.source.relative_to(paths.kernels())
+    of = f", for {design.board}" if design.board else ""
+    of += f", as bitstream {design.bitstream}" if design.bitstream else ""
+    return f"{source}: {design.benchmark}, variant {design.variant}{of}"
+
+
+def settings(benchmark: str, words: list[str]) -> dict[str, str]:
+    """Values by parameter. Raises FabricmarkError (2) for another form or a parameter that there is not."""
+    found = {}
+    for word in words:
+        name, equals, value = word.partition("=")
+        if not equals or not name:
+            raise FabricmarkError(f"--set {word} is no NAME=VALUE", "write for example --set unroll=8")
+        found[name.replace("-", "_")] = value
+    unknown = found.keys() - kernels.kernel(benchmark).parameters.keys() if found else set()
+    if unknown:
+        remedy = f"see `fabricmark list {benchmark}`"
+        raise FabricmarkError(f"{benchmark} has no parameter {min(unknown)}", remedy)
+    return found

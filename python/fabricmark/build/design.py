@@ -1,0 +1,162 @@
+"""What is to be built: the kernels of a variant with their parameters, their copies and where memory lies."""
+
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from fabricmark.base import kernels, listing, paths
+from fabricmark.base.errors import FabricmarkError
+from fabricmark.systems import export
+
+FPGA = "fpga"
+STYLE = "single-work-item"
+REPLICATIONS = "replications"
+CHANNELS = "channels"
+
+
+@dataclass(frozen=True)
+class Memory:
+    """The memory of a board as `systems export` has it; `banks` 0: nothing is known.
+
+    `kind`: ddr, hbm or host. `placement`: who chooses a buffer's bank: interleaved (nobody), kernel (the
+    design, for each argument) or host (for each buffer).
+    """
+
+    kind: str = ""
+    placement: str = ""
+    banks: int = 0
+
+    def bank(self, number: int) -> int:
+        """The number modulo what there is."""
+        return number % self.banks
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """An entry point and how many copies of it there are. `buffers`: the banks of each argument in global
+    memory, one a copy; none where it lies anywhere."""
+
+    name: str
+    is_replicated: bool
+    copies: int
+    buffers: Mapping[str, tuple[int, ...]]
+
+
+@dataclass(frozen=True)
+class Design:
+    """All of it. `definitions`: of the build, by name; options of OpenCL's compiler begin with "-".
+    `parameters`: those of the build, which the sidecar of the bitstream says. `board`: its id, and
+    `bitstream`: FILE/NAME of the one that it is built as; "" where nothing says so."""
+
+    benchmark: str
+    variant: str
+    source: Path
+    parameters: Mapping[str, object]
+    definitions: Mapping[str, str]
+    kernels: tuple[Kernel, ...]
+    memory: Memory
+    uses_channels: bool
+    board: str = ""
+    bitstream: str = ""
+
+    @property
+    def chooses_banks(self) -> bool:
+        """Whether any argument has a bank of its own."""
+        return any(any(one.buffers.values()) for one in self.kernels)
+
+    def sidecar(self) -> str:
+        """What the programs read beside the bitstream (docs/platforms.md)."""
+        known = {"benchmark": self.benchmark, "variant": self.variant, "board": self.board}
+        known |= {"bitstream": self.bitstream}
+        lines = [f"{name} = {_toml(value)}" for name, value in known.items() if value] + ["[parameters]"]
+        lines += [f"{name} = {_toml(value)}" for name, value in self.parameters.items()]
+        return "\n".join(lines) + "\n"
+
+
+def _toml(value: object) -> str:
+    return f'"{value}"' if isinstance(value, str) else kernels.text(value)
+
+
+def resolve(
+    benchmark: str, variant: str, system: str | None, bitstream_id: str | None, given: Mapping[str, str]
+) -> Design:
+    """The design for a board of a system, or without one, as the programs would resolve it.
+
+    Raises FabricmarkError (2) for what there is not or what the constraints refuse.
+    """
+    listing.check_benchmark(benchmark)
+    if system is None:
+        if bitstream_id is not None:
+            raise FabricmarkError("--bitstream-id without --system", "name the system that has the bitstream")
+        request = kernels.wanted(benchmark, FPGA, given, variant=variant)
+        return _made(benchmark, kernels.ask([request])[0], Memory())
+    document = export.document(system)
+    known = [one["id"] for one in document["bitstreams"] if one["benchmark"] == benchmark]
+    if bitstream_id is not None and bitstream_id not in known:
+        remedy = f"use one of {', '.join(known)}" if known else "leave out --bitstream-id"
+        raise FabricmarkError(f"{system} has no bitstream {bitstream_id} of {benchmark}", remedy)
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / f"{document['name']}.json".replace("/", "_")
+        file.write_text(export.written(document), encoding="utf-8")
+        more = {"variant": variant, "system": str(file), "bitstream_id": bitstream_id}
+        (answer,) = kernels.answers([kernels.wanted(benchmark, FPGA, given, **more)])
+        if "error" in answer:  # the user knows the system, not the file that stood for it
+            error = {name: text.replace(str(file), system) if isinstance(text, str) else text
+                     for name, text in answer["error"].items()}  # fmt: skip
+            kernels.refused({"error": error})
+    chosen = _bitstream(document, benchmark, bitstream_id, answer["variant"])
+    board = _board(document, chosen)
+    unchanged = chosen.get("id", "") if not given else ""
+    return replace(_made(benchmark, answer, _memory(board)), board=board["id"], bitstream=unchanged)
+
+
+def _bitstream(document: Mapping, benchmark: str, bitstream_id: str | None, variant: str) -> Mapping:
+    """Which one the answer is about; empty for none."""
+    for one in document["bitstreams"]:
+        named = one["id"] == bitstream_id if bitstream_id is not None else one["variant"] == variant
+        if one["benchmark"] == benchmark and named:
+            return one
+    return {}
+
+
+def _board(document: Mapping, bitstream: Mapping) -> Mapping:
+    """The one that the bitstream is for; without one the first. Raises FabricmarkError (2) for no FPGA."""
+    boards = {one["id"]: one for one in document["devices"]}
+    board = boards[bitstream["device"]] if bitstream else document["devices"][0]
+    if board["class"] != FPGA:
+        raise FabricmarkError(f"{board['name']} is no FPGA", "name a system whose boards are")
+    return board
+
+
+def _memory(board: Mapping) -> Memory:
+    memory = board.get("memory", {})
+    banks = int(board["values"]["banks"]["value"])
+    return Memory(memory.get("kind", ""), memory.get("placement", ""), banks)
+
+
+def _made(benchmark: str, answer: Mapping, memory: Memory) -> Design:
+    spec = kernels.kernel(benchmark)
+    variant = spec.variants[answer["variant"]]
+    if variant["style"] != STYLE:
+        single = [name for name, one in spec.variants.items() if one["style"] == STYLE]
+        remedy = f"use --variant {' or '.join(single)}" if single else "build it as docs/platforms.md shows"
+        raise FabricmarkError(f"{benchmark}'s variant {answer['variant']} is {variant['style']}", remedy)
+    values = answer["parameters"]
+    entries = []
+    for entry in answer["entry_points"]:
+        copies = int(values[REPLICATIONS]) if entry["replicated"] else 1
+        buffers = {one["name"]: tuple(one["banks"]) for one in entry["arguments"] if one["kind"] == "buffer"}
+        entries.append(Kernel(entry["name"], entry["replicated"], copies, buffers))
+    of_build = {name for name, one in spec.parameters.items() if one.stage == "build"}
+    of_build |= {REPLICATIONS} if variant["replicated"] else set()
+    return Design(
+        benchmark,
+        answer["variant"],
+        paths.kernels() / benchmark / variant["file"],
+        {name: value for name, value in values.items() if name in of_build},
+        answer["definitions"],
+        tuple(entries),
+        memory,
+        values.get("transport") == CHANNELS and answer["variant"] == CHANNELS,
+    )

@@ -1,0 +1,67 @@
+"""Files and command lines of a build: as a script that a shell takes, or carried out."""
+
+import shlex
+import shutil
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from fabricmark.base import paths
+from fabricmark.base.errors import ENVIRONMENT, FabricmarkError
+
+END = "END"
+
+
+@dataclass(frozen=True)
+class Steps:
+    """`notes`: what is made, in words. `files` are needed by the commands, `bitstream` is what they make, and
+    `sidecar` the text of the file beside it."""
+
+    tool: str
+    notes: Sequence[str]
+    files: Mapping[Path, str]
+    commands: Sequence[Sequence[str]]
+    bitstream: Path
+    sidecar: str
+
+    @property
+    def sidecar_file(self) -> Path:
+        """Where the programs look for it."""
+        return self.bitstream.with_name(self.bitstream.name + ".toml")
+
+
+def script(steps: Steps) -> str:
+    """The same as a shell script."""
+    lines = [f"# {note}" for note in steps.notes]
+    lines += [shlex.join(["mkdir", "-p", str(steps.bitstream.parent)])]
+    for file, text in steps.files.items():
+        lines += _written(file, text)
+    lines += [shlex.join(command) for command in steps.commands]
+    return "\n".join([*lines, *_written(steps.sidecar_file, steps.sidecar)]) + "\n"
+
+
+def _written(file: Path, text: str) -> list[str]:
+    return [f"cat > {shlex.quote(str(file))} << '{END}'", text.rstrip("\n"), END]
+
+
+def carry_out(steps: Steps) -> None:
+    """Write the files and run the commands; the sidecar comes last, when the bitstream is there.
+
+    Raises FabricmarkError: 3 where the tool is not there or fails, 2 where a file cannot be written.
+    """
+    if shutil.which(steps.tool) is None:
+        remedy = "load the vendor's tools into the environment, or see what would run with --dry-run"
+        raise FabricmarkError(f"{steps.tool} is not there", remedy, ENVIRONMENT)
+    paths.make_folder(steps.bitstream.parent)
+    for file, text in steps.files.items():
+        paths.write_atomically(file, text)
+    for command in steps.commands:
+        print(shlex.join(command), flush=True)
+        done = subprocess.run(command, check=False)
+        if done.returncode != 0:
+            cause = f"{steps.tool} ended with {done.returncode}"
+            raise FabricmarkError(cause, "see what it printed above", ENVIRONMENT)
+    if not steps.bitstream.is_file():
+        raise FabricmarkError(f"{steps.tool} made no {steps.bitstream}", "see what it printed", ENVIRONMENT)
+    paths.write_atomically(steps.sidecar_file, steps.sidecar)

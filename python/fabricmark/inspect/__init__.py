@@ -1,0 +1,1 @@
+"""What a base kernel would become on an FPGA, estimated from its source before any synthesis."""

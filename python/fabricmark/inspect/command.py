@@ -1,0 +1,112 @@
+"""The command `fabricmark inspect`."""
+
+import json
+import tomllib
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fabricmark import systems
+from fabricmark.base import choices, paths
+from fabricmark.base.errors import FabricmarkError
+from fabricmark.build.command import settings
+from fabricmark.build.design import Design, resolve
+from fabricmark.inspect import chips, view
+from fabricmark.inspect.inspection import Kernel, inspect_file
+from fabricmark.systems import export, files
+
+FORMAT = "fabricmark-inspection/1"
+VARIANT = "base"
+COPIES = "REPLICATIONS"  # with it Intel's file has an entry point for each
+
+
+def inspect(
+    name: Annotated[str, choices.benchmark("A benchmark of `fabricmark list`.")],
+    system: Annotated[
+        str | None,
+        typer.Option(
+            autocompletion=choices.completed(systems.names),
+            help="Board and parameters of this system: a name of `fabricmark systems list`, or a file.",
+        ),
+    ] = None,
+    bitstream_id: Annotated[
+        str | None, typer.Option(metavar="FILE/NAME", help="Which bitstream, where it has several.")
+    ] = None,
+    given: Annotated[
+        list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A parameter; may be repeated.")
+    ] = None,
+    vendor: Annotated[
+        str | None, choices.one_of(list(chips.VENDORS), "Whose tool (default: the board's, else both).")
+    ] = None,
+    json_file: Annotated[
+        Path | None, typer.Option("--json", metavar="FILE|-", help="Write it as JSON; -: instead of tables.")
+    ] = None,
+) -> None:
+    """Estimate what a base kernel becomes on an FPGA: cycles between iterations, operations, DSPs, memory."""
+    if vendor is not None and vendor not in chips.VENDORS:
+        raise FabricmarkError(f"there is no vendor {vendor}", f"use {' or '.join(chips.VENDORS)}")
+    design = resolve(name, VARIANT, system, bitstream_id, settings(name, given or []))
+    known = vendor_of_design(design, system) if system is not None else None
+    wanted = [vendor or known] if vendor or known else list(chips.VENDORS)
+    found = {one: inspect_design(design, one) for one in wanted if one is not None}
+    if json_file is not None:
+        text = json.dumps(document(design, found), indent=1) + "\n"
+        if str(json_file) == "-":
+            print(text, end="")
+            return
+        paths.write_atomically(json_file, text)
+    for one, kernels in found.items():
+        view.show(design, chips.VENDORS[one], kernels)
+
+
+def inspect_design(design: Design, vendor: str) -> list[Kernel]:
+    """The kernels of a resolved design, each once. Raises FabricmarkError as `inspect_file` does."""
+    definitions = {name: value for name, value in design.definitions.items() if name != COPIES}
+    return inspect_file(design.source, vendor, definitions)
+
+
+def vendor_of_design(design: Design, system: str) -> str:
+    """Whose chip is on the board of the design's bitstream, else on the system's first.
+
+    Raises FabricmarkError (2) for a board without such a chip.
+    """
+    exported = export.document(system)
+    of_bitstream = (one["device"] for one in exported["bitstreams"] if one["id"] == design.bitstream)
+    board = next(of_bitstream, exported["devices"][0]["id"])
+    return chips.vendor_of(board, descriptions(board))
+
+
+def descriptions(board: str) -> str:
+    """What a board's file and those that it is like say in words."""
+    said: list[str] = []
+    seen: set[str] = set()
+    while board and board not in seen:
+        seen.add(board)
+        try:
+            raw = tomllib.loads(files.text_of(files.find("board", board)))
+        except KeyError:
+            break
+        said += [str(raw.get("name", "")), str(raw.get("summary", ""))]
+        board = str(raw.get("like", ""))
+    return " ".join(said)
+
+
+def document(design: Design, found: dict[str, list[Kernel]]) -> dict:
+    """What --json writes: estimates, so that its kind is modelled."""
+    return {
+        "schema": FORMAT,
+        "kind": "modelled",
+        "benchmark": design.benchmark,
+        "variant": design.variant,
+        "bitstream": design.bitstream,
+        "parameters": dict(design.parameters),
+        "vendors": {
+            vendor: [
+                asdict(one) | {"copies": view.copies(design, one), "arrays": dict(one.arrays)}
+                for one in kernels
+            ]
+            for vendor, kernels in found.items()
+        },
+    }

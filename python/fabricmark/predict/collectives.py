@@ -1,0 +1,255 @@
+"""Predictions of collective operations: time and bandwidth by devices and bytes, over any transport.
+
+They have no kernel of the suite, so that their parameters are here: bytes of one rank, issuer and algorithm.
+The closed forms are those of models/_collectives.py.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from fabricmark import systems
+from fabricmark.base.errors import FabricmarkError
+from fabricmark.models import Board, Prediction, _collective_costs, _collectives
+from fabricmark.models._collective_prices import Costs, Prices
+from fabricmark.models.machine import DIRECT, PACKET, Network
+from fabricmark.predict import certainty, options, reads, settings, values
+from fabricmark.predict.cases import Case
+from fabricmark.predict.points import Point, PredictionRequest
+from fabricmark.systems import device_limits, quantity
+
+OPERATIONS = tuple(_collectives.ALGORITHMS)
+SPELLED = {name.replace("_", ""): name for name in OPERATIONS} | {"bcast": "broadcast"}
+SIZE, ISSUER, ALGORITHM = "size", "issuer", "algorithm"
+DEFAULT_BYTES = 2**20
+PARAMETERS = (SIZE, ISSUER, ALGORITHM)
+NETWORKS = ("accl-rdma", "accl-tcp", "accl-udp", "channels", "host", "cpu")
+
+
+def operation(name: str) -> str | None:
+    """The operation that a name means, also as MPI spells it (allreduce, bcast); None for another name."""
+    return name if name in OPERATIONS else SPELLED.get(name.lower())
+
+
+def cases(
+    name: str, system: str, transport: str | None, counts: Sequence[int], words: Mapping[str, str],
+    sweeps: Sequence[options.Sweep], board: str | None, **more: object,
+) -> list[Case]:  # fmt: skip
+    """One for each system and transport. `more`: profile, closed_form and beyond.
+
+    Raises FabricmarkError (2).
+    """
+    found = []
+    for one in options.names(system, "--system"):
+        described = device_limits.with_limits(systems.load(one, more["profile"], board))
+        for wanted in options.names(transport, "--transport"):
+            closed = settings.without_curves(described) if more["closed_form"] else described
+            over = _transport(name, closed, wanted)
+            request = PredictionRequest(name, closed, over, "weak", **more)
+            found.append(_case(request, counts, words, sweeps))
+    return found
+
+
+def _transport(name: str, system: systems.System, wanted: str | None) -> str:
+    """Raises FabricmarkError (2) for one that the system has not."""
+    known = [one for one in NETWORKS if one in system.networks]
+    if not known:
+        raise FabricmarkError(f"{system.name} has no network for {name}", "use another system")
+    if wanted is not None and wanted not in known:
+        raise FabricmarkError(f"{system.name} has no transport {wanted}", f"use one of {', '.join(known)}")
+    return wanted or known[0]
+
+
+def _case(
+    request: PredictionRequest, counts: Sequence[int], words: Mapping[str, str],
+    sweeps: Sequence[options.Sweep],
+) -> Case:  # fmt: skip
+    given = {key: text for key, text in words.items() if "." not in key}
+    keyed = [(key, text) for key, text in words.items() if "." in key]
+    overrides = dict(zip([key for key, _ in keyed], values.numbers(request.benchmark, keyed), strict=True))
+    parameters = {ISSUER: _collective_costs.HOST_ISSUER, SIZE: DEFAULT_BYTES, **_parameters(request, given)}
+    axes = {one.name: _axis(request, one) for one in sweeps}
+    for key in set(axes) & set(words):
+        raise FabricmarkError(f"{key} is set and swept", "leave out one of them")
+    options.check_points(counts, axes)
+    request = replace(request, overrides=overrides)
+    _check_devices(request, counts)
+    found = [
+        _point(request, devices, place, {**parameters, **place})
+        for devices in counts
+        for place in _places(axes)
+    ]
+    about = _about(request, found, {**parameters, **_places(axes)[-1]}, [*overrides, *axes])
+    about += _not_limiting(request, found, parameters)
+    unvalidated = f"no published value is of {request.about}"
+    return Case(request, found, certainty.unvalidated(unvalidated), about)
+
+
+def _places(axes: Mapping[str, Sequence]) -> list[dict]:
+    found: list[dict] = [{}]
+    for name, axis in axes.items():
+        found = [{**place, name: value} for place in found for value in axis]
+    return found
+
+
+def _check_devices(request: PredictionRequest, counts: Sequence[int]) -> None:
+    most = request.system.most_devices
+    if counts[-1] > most and not request.beyond:
+        cause = f"{request.system.name} has no {counts[-1]} devices"
+        raise FabricmarkError(cause, f"use at most {most}, or --beyond to predict more of them")
+
+
+def _parameters(request: PredictionRequest, given: Mapping[str, str]) -> dict[str, object]:
+    """Those that --set gives. Raises FabricmarkError (2)."""
+    for name in given:
+        if name not in PARAMETERS:
+            raise FabricmarkError(
+                f"{request.benchmark} has no parameter {name}", f"use one of {', '.join(PARAMETERS)}"
+            )
+    found: dict[str, object] = dict(given)
+    if SIZE in found:
+        found[SIZE] = bytes_of(given[SIZE], f"size={given[SIZE]}")
+        if request.benchmark == "barrier":
+            raise FabricmarkError("barrier moves no elements", "leave out size")
+    network = request.system.networks[request.transport]
+    if ISSUER in found and (found[ISSUER] not in _collective_costs.ISSUERS or network.kind != PACKET):
+        allowed = " or ".join(_collective_costs.ISSUERS)
+        remedy = f"write issuer={allowed}" if network.kind == PACKET else "leave it out, or use an engine"
+        raise FabricmarkError(f"issuer={found[ISSUER]} over {request.transport}", remedy)
+    known = _collectives.ALGORITHMS[request.benchmark]
+    if ALGORITHM in found and found[ALGORITHM] not in known:
+        cause = f"{found[ALGORITHM]!r} is no algorithm of {request.benchmark}"
+        raise FabricmarkError(cause, f"use one of {', '.join(known)}")
+    return found
+
+
+def bytes_of(text: str, what: str) -> int:
+    """Bytes as 65536, 64KiB or 1MB. Raises FabricmarkError (2)."""
+    try:
+        number = int(text) if text.isascii() and text.isdigit() else quantity.parse(text, "bytes")
+    except ValueError as error:
+        cause = str(error).split("; ")[0]
+        raise FabricmarkError(f"{what}: {cause}", "write for example 64KiB") from None
+    if not 1 <= number <= 2**50:
+        raise FabricmarkError(f"{what}: no number of bytes", "write 1 to 2^50")
+    return round(number)
+
+
+def _axis(request: PredictionRequest, sweep: options.Sweep) -> list:
+    if "." in sweep.name:
+        return values.axis(sweep, request.benchmark)
+    if sweep.name != SIZE or request.benchmark == "barrier":
+        raise FabricmarkError(
+            f"--sweep {sweep.name}: not of {request.benchmark}", "sweep over a value of the system"
+            if request.benchmark == "barrier" else "sweep over size, or a value of the system",
+        )  # fmt: skip
+    what = f"--sweep {sweep.name}"
+    first, last = (bytes_of(text, what) for text in (sweep.first, sweep.last))
+    step = bytes_of(sweep.step, what) if sweep.step else None
+    return options.values(first, last, step, sweep.factor, True, sweep.name)
+
+
+def _point(request: PredictionRequest, devices: int, place: Mapping, parameters: Mapping) -> Point:
+    keyed = {**request.overrides, **{name: value for name, value in place.items() if "." in name}}
+    system = values.with_overrides(request.system, request.benchmark, request.transport, keyed)
+    network, board = system.networks[request.transport], system.board_with(None, devices)
+    found, algorithm = predictions(request, parameters, board, devices, network)
+    shown = {ALGORITHM: algorithm}
+    if request.benchmark != "barrier" and SIZE not in place:
+        shown = {SIZE: parameters[SIZE], **shown}
+    return Point(devices, place, shown, found[0], found)
+
+
+def predictions(
+    request: PredictionRequest, parameters: Mapping, board: Board, devices: int, network: Network
+) -> tuple[list[Prediction], str]:
+    """(time, algorithm bandwidth and bus bandwidth of a call; its algorithm). Raises FabricmarkError (2)."""
+    name = request.benchmark
+    moved = 0.0 if name == "barrier" else float(parameters[SIZE])
+    shape = _collective_costs.shape(network, devices)
+    asked = {**parameters, "transport": request.transport}
+    try:
+        costs = _collective_costs.of(asked, board, devices, network)
+        link = _collective_costs.bytes_per_second(network)
+    except (KeyError, ValueError) as error:
+        cause = f"{request.about}: no file says {error.args[0]}"
+        raise FabricmarkError(cause, "set it, or use a system whose boards have it") from None
+    prices = Prices(costs, shape, devices, moved)
+    times = _collectives.times(name, prices)
+    wanted = parameters.get(ALGORITHM)
+    if not times or (wanted is not None and wanted not in times):
+        what = f"{wanted} does no {name}" if wanted else f"no algorithm does {name}"
+        remedy = f"use {' or '.join(times)}" if times else "use all_reduce, or another transport"
+        raise FabricmarkError(f"{what} of {devices} ranks over {shape}", remedy)
+    chosen = str(wanted or next(iter(times)))
+    seconds = costs.start + times[chosen]
+    phases = _phases(costs, prices, name, chosen, seconds)
+    explanation = f"closed form of {chosen}, over {shape}"
+    about = (max(phases, key=phases.get), explanation, phases)
+    axes = {"operation": name, **({"bytes": int(moved)} if moved else {})}
+    found = [Prediction("time", axes, seconds * 1e6, "us", None, *about)]
+    if moved and seconds:
+        bus = _collectives.bus_bytes(name, devices, moved) / seconds / 1e9
+        found.append(Prediction("algorithm_bandwidth", axes, moved / seconds / 1e9, "GB/s", None, *about))
+        found.append(Prediction("bus_bandwidth", axes, bus, "GB/s", link, *about))
+    return found, chosen
+
+
+def _phases(costs: Costs, prices: Prices, name: str, chosen: str, seconds: float) -> dict[str, float]:
+    """The start of the call, what messages of no bytes take, and the rest."""
+
+    def nothing(moved: float) -> float:
+        return 0.0
+
+    empty = replace(costs, moving=nothing, storing=nothing)
+    latency = min(_collectives.times(name, replace(prices, costs=empty, bytes=0.0)).get(chosen, 0.0),
+                  seconds - costs.start)  # fmt: skip
+    return {"start": costs.start, "latency": latency, "bytes": seconds - costs.start - latency}
+
+
+def _about(
+    request: PredictionRequest, found: Sequence[Point], parameters: Mapping, changed: Sequence[str]
+) -> list[str]:
+    """What is taken for granted. Raises FabricmarkError (2) for a value that nothing reads."""
+    read, without = _reads(request, found[-1], parameters)
+    network = request.system.networks[request.transport]
+    for name in (name for name in changed if "." in name):
+        settings.check_system_value(name, request.about, read, without, network, None)
+    of_system = (request.system, request.transport, request.profile)
+    lines = settings.assumed(*of_system, changed, [(read, None)], request.about)
+    if network.kind == DIRECT and (network.width_bytes is None or network.clock_hz is None):
+        lines.append("assumed, as no file says otherwise: the cycles of kernels take no time")
+    if network.kind not in (DIRECT, PACKET):
+        lines.append("assumed: hosts combine in no time, and steps follow one another")
+    return lines
+
+
+def _not_limiting(request: PredictionRequest, found: Sequence[Point], parameters: Mapping) -> list[str]:
+    """A line for what was set or swept and moves no prediction."""
+
+    def predicted(overrides: Mapping[str, float]) -> list[float | None]:
+        changed = replace(request, overrides=overrides)
+        again = [_point(changed, one.devices, one.axes, {**parameters, **one.axes}) for one in found]
+        return [one.headline.value for one in again]
+
+    names = settings.not_limiting(list(request.overrides), predicted, request.overrides)
+    for name in (name for name in found[0].axes if "." in name):
+        apart: dict[tuple, set] = {}
+        for one in found:
+            others = (one.devices, *(value for other, value in one.axes.items() if other != name))
+            apart.setdefault(others, set()).add(one.headline.value)
+        if len({one.axes[name] for one in found}) > 1 and all(len(each) == 1 for each in apart.values()):
+            names.append(name)
+    return [f"{name} is not limiting: the figures are the same with other values of it" for name in names]
+
+
+def _reads(request: PredictionRequest, one: Point, parameters: Mapping) -> tuple[reads.Reads, reads.Reads]:
+    """What the last point reads, as it is and in closed form."""
+    network = request.system.networks[request.transport]
+    board = request.system.board_with(None, one.devices)
+    found = []
+    for described in (network, reads.closed_form(network)):
+        of_board, of_network = set(), set()
+        watched = reads.watched(board, of_board), reads.watched(described, of_network)
+        predictions(request, parameters, watched[0], one.devices, watched[1])
+        found.append(reads.Reads(frozenset(of_board), frozenset(of_network)))
+    return found[0], found[1]

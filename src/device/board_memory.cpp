@@ -1,0 +1,79 @@
+#include "device/board_memory.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "base/error.hpp"
+
+namespace fabricmark::device {
+
+namespace {
+
+constexpr double kMebibyte = 1048576;
+
+double mebibytes(std::uint64_t bytes) { return static_cast<double>(bytes) / kMebibyte; }
+
+std::string name_of(BoardMemory::Kind kind) {
+  switch (kind) {
+    case BoardMemory::Kind::kDdr:
+      return "DDR memory";
+    case BoardMemory::Kind::kHbm:
+      return "HBM";
+    case BoardMemory::Kind::kHost:
+      return "the host's memory";
+    case BoardMemory::Kind::kUnknown:
+      break;
+  }
+  return "the memory";
+}
+
+}  // namespace
+
+BankUse::BankUse(const BoardMemory& memory)
+    : memory_(memory),
+      used_(memory.kind == BoardMemory::Kind::kHost ? 0 : static_cast<std::size_t>(memory.banks)) {}
+
+void BankUse::take(int bank, std::uint64_t bytes) {
+  if (used_.empty()) return;
+  const std::uint64_t in_banks = std::accumulate(used_.begin(), used_.end(), std::uint64_t{0});
+  const std::uint64_t room = memory_.bank_bytes * used_.size();
+  if (memory_.bank_bytes > 0 && in_banks + anywhere_ + bytes > room) {
+    throw bad_use(fmt::format("{:.5g} MiB are to lie in the {} banks of {}, which hold {:.5g} MiB",
+                              mebibytes(in_banks + anywhere_ + bytes), used_.size(), name_of(memory_.kind),
+                              mebibytes(room)),
+                  "choose a smaller size");
+  }
+  if (bank < 0) {
+    anywhere_ += bytes;
+    return;
+  }
+  std::uint64_t& used = used_[static_cast<std::size_t>(memory_.within(bank))];
+  if (memory_.bank_bytes > 0 && used + bytes > memory_.bank_bytes) {
+    throw bad_use(
+        fmt::format("{:.5g} MiB are to lie in bank {} of {}, which holds {:.5g} MiB", mebibytes(used + bytes),
+                    memory_.within(bank), name_of(memory_.kind), mebibytes(memory_.bank_bytes)),
+        "choose a smaller size, or spread it over more banks or replications");
+  }
+  used += bytes;
+}
+
+int BankUse::emptiest() const {
+  if (used_.empty()) return -1;
+  return static_cast<int>(std::ranges::min_element(used_) - used_.begin());
+}
+
+std::string BankUse::note() const {
+  if (used_.empty()) return {};
+  const auto fullest = std::ranges::max_element(used_);
+  const std::string of =
+      memory_.bank_bytes > 0 ? fmt::format(" of {:.5g}", mebibytes(memory_.bank_bytes)) : std::string();
+  const std::string rest =
+      anywhere_ > 0 ? fmt::format("; {:.5g} MiB where the runtime chooses", mebibytes(anywhere_)) : "";
+  const auto in_use = std::ranges::count_if(used_, [](std::uint64_t bytes) { return bytes > 0; });
+  return fmt::format("{}: {} of {} banks chosen, most in bank {}: {:.5g}{} MiB{}", name_of(memory_.kind),
+                     in_use, used_.size(), fullest - used_.begin(), mebibytes(*fullest), of, rest);
+}
+
+}  // namespace fabricmark::device

@@ -1,0 +1,251 @@
+"""`fabricmark build`: the command lines for aoc and v++, and what becomes of them.
+
+No vendor's tool is at hand: stand-ins note how they are called. What they would see of the kernels is the
+business of test_dialect.py.
+"""
+
+import re
+import subprocess
+
+import pytest
+from attributes import KERNEL, preprocessed
+from conftest import REPOSITORY
+from fabricmark import systems
+from fabricmark.base import kernels, listing
+from fabricmark.base.errors import FabricmarkError
+from fabricmark.build import aoc, design, vitis
+
+programs = pytest.mark.programs
+KERNELS = REPOSITORY / "kernels"
+TOOLS = {"aoc": aoc.steps, "v++": vitis.steps}
+FAKE_TOOL = """
+import os, pathlib
+words = sys.argv[1:]
+with open(os.environ["FAKE_LOG"], "a") as log:
+    print(*words, file=log)
+out = words[words.index("-o") + 1]
+if os.environ.get("FAKE_CODE"):
+    sys.exit(int(os.environ["FAKE_CODE"]))
+if os.environ.get("FAKE_LOST") != pathlib.Path(out).suffix:
+    pathlib.Path(out).write_text("made by " + sys.argv[0])
+"""
+
+
+pytestmark = pytest.mark.usefixtures("of_the_repository")
+
+
+def resolved(benchmark, board, bitstream=None, variant="", **given):
+    return design.resolve(benchmark, variant, board, bitstream, given)
+
+
+def steps(tool, tmp_path, *words, **given):
+    return TOOLS[tool](resolved(*words, **given), None, tmp_path, [])
+
+
+def link(tmp_path, *words, **given):
+    """The lines of the linker's configuration."""
+    made = steps("v++", tmp_path, *words, **given)
+    (config,) = [text for file, text in made.files.items() if file.name.endswith("link.cfg")]
+    assert config.startswith("[connectivity]\n")
+    return config.splitlines()[1:]
+
+
+@programs
+def test_replicas_are_compute_units_each_with_banks_of_its_own(tmp_path):
+    assert link(tmp_path, "stream", "u280_hbm", "u280_hbm_single/stream", replications="3") == [
+        "nk=stream:3",
+        *(
+            f"sp=stream_{i + 1}.{argument}:HBM[{i}]"
+            for i in range(3)
+            for argument in ("first", "second", "result")
+        ),
+    ]
+
+
+@programs
+def test_banks_are_taken_modulo_what_there_is(tmp_path):
+    lines = link(tmp_path, "stream", "u280_ddr", "u280_ddr_single/stream", replications="4")
+    assert [line for line in lines if ".first:" in line] == [
+        f"sp=stream_{i + 1}.first:DDR[{i % 2}]" for i in range(4)
+    ]
+
+
+@programs
+def test_what_all_replicas_share_reaches_every_bank(tmp_path):
+    lines = link(tmp_path, "ptrans", "u280_hbm", replications="2", transport="host")
+    assert lines == [
+        "nk=transpose:2",
+        *(f"sp=transpose_{i}.{argument}:HBM[0:31]" for i in (1, 2) for argument in ("a", "b", "c", "tasks")),
+    ]
+
+
+@programs
+def test_kernels_without_replicas_have_one_compute_unit(tmp_path):
+    made = steps("v++", tmp_path, "hpl", "u280_ddr", replications="3", transport="host")
+    lines = link(tmp_path, "hpl", "u280_ddr", replications="3", transport="host")
+    assert lines[:4] == ["nk=lu:1", "nk=left:1", "nk=top:1", "nk=inner:3"]
+    compiled = [command[command.index("-k") + 1] for command in made.commands if "-c" in command]
+    assert compiled == ["lu", "left", "top", "inner"]
+    objects = [word for word in made.commands[-1] if word.endswith(".xo")]
+    assert objects == [command[-1] for command in made.commands[:-1]]
+
+
+@programs
+def test_the_command_lines_for_xilinx(tmp_path):
+    found = resolved("gemm", "u280_hbm", "u280_hbm_single/gemm")
+    made = vitis.steps(found, "xilinx_u280", tmp_path, ["--kernel_frequency", "300"])
+    given = [f"-D{name}={value}" for name, value in found.definitions.items() if name != "REPLICATIONS"]
+    assert {"-DBLOCK_SIZE=256", "-DGEMM_SIZE=8", "-DUNROLL=16", "-DDATA_TYPE=float"} <= set(given)
+    common = ["-t", "hw", "--platform", "xilinx_u280", "--kernel_frequency", "300"]
+    source = str(KERNELS / "gemm" / "base.cl")
+    assert made.commands == [
+        ["v++", "-c", *common, "-k", "multiply", "--config", f"{tmp_path}/gemm.compile.cfg",
+         "-I", str(KERNELS), *given, source, "-o", f"{tmp_path}/multiply.xo"],
+        ["v++", "-l", *common, "--config", f"{tmp_path}/gemm.link.cfg", f"{tmp_path}/multiply.xo",
+         "-o", f"{tmp_path}/gemm.xclbin"],
+    ]  # fmt: skip
+    assert made.files[tmp_path / "gemm.compile.cfg"] == "[hls]\nmax_memory_ports=all\n"
+
+
+@programs
+def test_the_command_line_for_intel(tmp_path):
+    found = resolved("gemm", "520n", "520n_single/gemm")
+    made = aoc.steps(found, "p520_max_sg280l", tmp_path, ["-fp-relaxed"])
+    given = [f"-D{name}={value}" for name, value in found.definitions.items()]
+    assert {"-DREPLICATIONS=5", "-DBLOCK_SIZE=512"} <= set(given) and made.files == {}
+    assert made.commands == [
+        ["aoc", "-I", str(KERNELS), *given, "-board=p520_max_sg280l", "-no-interleaving=default",
+         "-fp-relaxed", "-o", f"{tmp_path}/gemm.aocx", str(KERNELS / "gemm" / "base.cl")]
+    ]  # fmt: skip
+    assert made.notes == ["kernels: multiply_0, multiply_1, multiply_2, multiply_3, multiply_4"]
+
+
+@programs
+def test_interleaving_stays_where_no_argument_has_a_bank(tmp_path):
+    (command,) = steps("aoc", tmp_path, "ptrans", "520n", "520n_multi/ptrans_host").commands
+    assert "-no-interleaving=default" not in command
+
+
+@programs
+def test_memories_with_names_of_their_own_stand_at_the_arguments(tmp_path):
+    """Of the 520N MX, whose banks of HBM are memories of their own: buffer_location for each argument."""
+    found = resolved("gemm", "520n_mx", "520n_mx_single/gemm", replications="3")
+    given = dict(re.fullmatch(r"-D(\w+)=?(.*)", word).groups() for word in aoc.definitions(found))
+    assert given["FM_LOCATION_multiply_a_2"] == '"HBM2"' and given["FM_LOCATION_multiply_b_2"] == '"HBM0"'
+    text = preprocessed(KERNELS, "gemm/base.cl", given, "aoc")
+    places = re.findall(r'buffer_location\("(\w+)"\)\)\) (?:const )?\w+\* restrict (\w+)', text)
+    assert places == [
+        (given[f"FM_LOCATION_multiply_{argument}_{i}"].strip('"'), argument)
+        for i in range(3)
+        for argument in ("a", "b", "c", "result")
+    ]
+    assert "-no-interleaving=default" not in aoc.steps(found, None, tmp_path, []).commands[0]
+    assert "buffer_location" not in preprocessed(KERNELS, "gemm/base.cl", found.definitions, "aoc")
+
+
+@programs
+def test_every_published_design_of_these_kernels_has_its_command_lines(tmp_path):
+    """With as many replicas as the table prints, and names that the host looks for."""
+    built = set()
+    for file in sorted((REPOSITORY / "systems" / "bitstreams").glob("*.toml")):
+        for name, one in systems.bitstreams(file.stem).items():
+            if one.benchmark not in listing.benchmark_names():
+                continue
+            if kernels.kernel(one.benchmark).variants[one.variant]["style"] != design.STYLE:
+                continue
+            try:
+                found = resolved(one.benchmark, one.board, f"{file.stem}/{name}")
+            except FabricmarkError as error:
+                assert " does not hold with " in str(error)  # other tests are about the constraints
+                continue
+            assert (found.board, found.bitstream) == (one.board, f"{file.stem}/{name}")
+            if found.memory.placement == "host":
+                made = vitis.steps(found, None, tmp_path, [])
+                config = "".join(made.files.values())
+                for kernel in found.kernels:
+                    assert f"nk={kernel.name}:{kernel.copies}\n" in config
+                    wanted = len(kernel.buffers) * kernel.copies
+                    assert len(re.findall(rf"sp={kernel.name}_\d+\.\w+:", config)) == wanted
+            else:
+                made = aoc.steps(found, None, tmp_path, [])
+                text = preprocessed(KERNELS, found.source.relative_to(KERNELS), found.definitions, "aoc")
+                names = [name for kernel in found.kernels for name in aoc.entry_points(kernel)]
+                assert sorted(KERNEL.findall(text)) == sorted(names)
+            copies = max(kernel.copies for kernel in found.kernels)
+            assert copies == one.parameters.get("replications", copies)
+            built.add((one.board, one.benchmark))
+    assert {("520n", "hpl"), ("u280_hbm", "gemm"), ("520n_mx", "stream"), ("520n", "b_eff")} <= built
+
+
+@pytest.fixture
+def tools(place, monkeypatch):
+    """A place whose PATH has stand-ins for both tools."""
+    folder = place.folder / "vendor"
+    for tool in TOOLS:
+        place.add_program(folder / tool, FAKE_TOOL)
+    place.environment["FABRICMARK_ROOT"] = str(REPOSITORY)
+    monkeypatch.setenv("FABRICMARK_ROOT", str(REPOSITORY))
+    place.environment["PATH"] = f"{folder}:{place.environment['PATH']}"
+    return place
+
+
+def build(place, *words, **variables):
+    return place.run("build", "gemm", "--set", "replications=2", "--output", "made", *words, **variables)
+
+
+@programs
+@pytest.mark.parametrize("tool, ending", [("aoc", "aocx"), ("v++", "xclbin")])
+def test_the_script_does_the_same_as_the_build(tools, tool, ending):
+    """And the sidecar tells the programs what it was built with."""
+    shown = build(tools, "--tool", tool, "--dry-run", "--", "-v")
+    assert shown.returncode == 0 and not tools.log.exists() and not (tools.folder / "made").exists()
+    subprocess.run(["bash", "-euc", shown.stdout], cwd=tools.folder, env=tools.environment, check=True)
+    by_script = {file.name: file.read_text() for file in (tools.folder / "made").iterdir()}
+    called = tools.log.read_text().splitlines()
+    assert len(called) == {"aoc": 1, "v++": 2}[tool] and all(" -v " in f" {line} " for line in called)
+    tools.log.unlink()
+    done = build(tools, "--tool", tool, "--", "-v")
+    assert done.returncode == 0 and f"made/gemm.{ending}: run it with --bitstream" in done.stdout
+    assert {file.name: file.read_text() for file in (tools.folder / "made").iterdir()} == by_script
+    assert tools.log.read_text().splitlines() == called
+    bitstream = tools.folder / "made" / f"gemm.{ending}"
+    (answer,) = kernels.ask([{"benchmark": "gemm", "class": "fpga", "bitstream": str(bitstream)}])
+    assert answer["parameters"]["replications"] == 2 and answer["parameters"]["block_size"] == 256
+
+
+@programs
+@pytest.mark.parametrize(
+    "variables, said",
+    [
+        ({"FAKE_CODE": "7"}, "v++ ended with 7"),
+        ({"FAKE_LOST": ".xclbin"}, "v++ made no made/gemm.xclbin"),
+        ({"PATH": "/nowhere"}, "v++ is not there"),
+    ],
+)
+def test_a_tool_that_fails_leaves_no_sidecar(tools, one_error_line, variables, said):
+    assert said in one_error_line(build(tools, "--tool", "v++", **variables), 3)
+    assert not (tools.folder / "made" / "gemm.xclbin.toml").exists()
+
+
+@programs
+@pytest.mark.parametrize(
+    "words, said",
+    [
+        (["gemm"], "nothing says whose compiler it is for; use --tool aoc or v++"),
+        (["gemm", "--tool", "icc"], "there is no tool icc"),
+        (["nope", "--tool", "aoc"], "there is no benchmark 'nope'"),
+        (["gemm", "--tool", "aoc", "--set", "size"], "--set size is no NAME=VALUE"),
+        (["gemm", "--tool", "aoc", "--set", "lanes=3"], "gemm has no parameter lanes"),
+        (["gemm", "--tool", "aoc", "--set", "block_size=100"], "make block_size a multiple of"),
+        (["gemm", "--bitstream-id", "520n_single/gemm"], "--bitstream-id without --system"),
+        (["gemm", "--system", "520n", "--bitstream-id", "x/y"], "520n has no bitstream x/y of gemm"),
+        (["gemm", "--system", "520n"], "520n' has several bitstreams of gemm; choose with --bitstream-id"),
+        (["gemm", "--system", "cpu"], "is no FPGA"),
+        (["gemm", "--tool", "aoc", "--variant", "throughput"], "is nd-range; use --variant base"),
+        (["ptrans", "--tool", "v++", "--variant", "dataflow"], "is dataflow; use --variant base or channels"),
+        (["ptrans", "--tool", "v++", "--variant", "channels"], "use --tool aoc"),
+    ],
+)
+def test_what_cannot_be_built_is_refused_in_one_line(tools, one_error_line, words, said):
+    tools.environment["FABRICMARK_SYSTEMS"] = str(tools.folder / "none")
+    assert said in one_error_line(tools.run("build", *words, "--dry-run"), 2)

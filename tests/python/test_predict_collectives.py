@@ -1,0 +1,270 @@
+"""Collective operations as `fabricmark predict` has them: the closed forms against the clock of the emulated
+fabric, over every transport that has one, and what is refused."""
+
+import csv
+import os
+import subprocess
+from dataclasses import replace
+
+import pytest
+from conftest import REAL_PROGRAM, REPOSITORY
+from fabricmark import systems
+from fabricmark.base.errors import FabricmarkError
+from fabricmark.models import _collective_costs, _collectives
+from fabricmark.models._collective_prices import Prices
+from fabricmark.predict import collectives, reads
+from fabricmark.systems import export
+
+PROGRAM = REAL_PROGRAM.with_name("fm_collective")
+SYSTEMS = {"channels": ("noctua1", None), "accl-udp": ("noctua2", "u280_hbm")}
+ENGINE = ("noctua2", "u280_hbm")
+# How far the forms are from the clock at most, of messages from 64 B to 256 KiB called by logic: those that
+# follow step by step, and those in which messages of a root or of both ways round overlap.
+STEP_BY_STEP, OVERLAPPING = 0.08, 0.60
+EXACT = {
+    "all_reduce": ("recursive_doubling", "ring"),
+    "all_gather": ("recursive_doubling", "ring"),
+    "reduce_scatter": ("recursive_halving", "ring"),
+    "all_to_all": ("pairwise",),
+    "broadcast": ("flat",),
+    "barrier": ("dissemination", "neighbours"),
+}
+CASES = (("accl-udp", 3), ("accl-tcp", 8), ("accl-rdma", 8), ("channels", 8))
+
+
+@pytest.fixture(scope="module", name="files")
+def exported_systems(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("systems")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("FABRICMARK_ROOT", str(REPOSITORY))
+        patch.setenv("FABRICMARK_SYSTEMS", os.devnull)
+        for name in ("noctua1", "noctua2"):
+            (folder / f"{name}.json").write_text(export.text(name))
+        yield folder
+
+
+def clock(files, operation, transport, ranks, algorithm):
+    """Seconds by bytes as the emulated fabric charges them; none where it has not this algorithm."""
+    name, _ = SYSTEMS.get(transport, ENGINE)
+    words = [PROGRAM, operation, "--transport", transport, "--ranks", ranks, "--algorithm", algorithm]
+    words += ["--system", files / f"{name}.json"]
+    words += [] if operation == "barrier" else ["--sizes", "64:256KiB"]
+    words += [] if transport == "channels" else ["--issuer", "logic"]
+    done = subprocess.run([*map(str, words)], capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == 0 or "is no algorithm for" in done.stderr, done.stderr
+    lines = [line.split() for line in done.stdout.splitlines()]
+    return {int(line[0]): float(line[2]) * 1e-6 for line in lines if len(line) > 4 and line[0].isdigit()}
+
+
+def prices(transport, ranks, moved, change=lambda costs: costs):
+    name, board = SYSTEMS.get(transport, ENGINE)
+    system = systems.load(name, "fitted", board)
+    network, board = system.networks[transport], system.board_with(None, ranks)
+    costs = _collective_costs.of({"transport": transport, "issuer": "logic"}, board, ranks, network)
+    return Prices(change(costs), _collective_costs.shape(network, ranks), ranks, moved)
+
+
+def seconds(operation, algorithm, of):
+    return of.costs.start + _collectives.ALGORITHMS[operation][algorithm].seconds(of)
+
+
+def errors(files, transport, ranks, wanted, change=lambda costs: costs):
+    """The largest |form / clock - 1| of each algorithm."""
+    found = {}
+    for operation, names in wanted.items():
+        for name in names:
+            measured = clock(files, operation, transport, ranks, name)
+            own = _collectives.ALGORITHMS[operation][name]
+            works = all(own.works(prices(transport, ranks, moved)) for moved in (64.0, 262144.0))
+            assert bool(measured) == works, (operation, name)
+            for moved, time in measured.items():
+                own = seconds(operation, name, prices(transport, ranks, float(moved), change))
+                error = abs(own / time - 1)
+                found[operation, name] = max(found.get((operation, name), 0.0), error)
+    return found
+
+
+needs_program = pytest.mark.skipif(not PROGRAM.exists(), reason="fm_collective is not built")
+
+
+@needs_program
+@pytest.mark.usefixtures("of_the_repository")
+@pytest.mark.parametrize("transport, ranks", CASES)
+def test_forms_are_as_the_clock_of_the_emulated_fabric(files, transport, ranks):
+    found = errors(files, transport, ranks, EXACT)
+    assert len(found) >= 4
+    assert max(found.values()) <= STEP_BY_STEP, found
+
+
+@needs_program
+@pytest.mark.full
+@pytest.mark.usefixtures("of_the_repository")
+@pytest.mark.parametrize("transport", ["accl-udp", "accl-tcp", "accl-rdma", "channels"])
+@pytest.mark.parametrize("ranks", [2, 5, 16])
+def test_all_forms_are_near_the_clock(files, transport, ranks):
+    found = errors(files, transport, ranks, _collectives.ALGORITHMS)
+    assert max(found.values()) <= OVERLAPPING, found
+
+
+@needs_program
+@pytest.mark.usefixtures("of_the_repository")
+@pytest.mark.parametrize("transport, ranks", [("accl-udp", 8), ("channels", 8)])
+def test_other_costs_would_be_noticed(files, transport, ranks):
+    some = {"all_reduce": ("ring",)}
+    assert max(errors(files, transport, ranks, some).values()) <= STEP_BY_STEP
+    slower = errors(files, transport, ranks, some, lambda costs: replace(costs, message=2 * costs.message))
+    assert max(slower.values()) > STEP_BY_STEP
+    wider = errors(files, transport, ranks, some, lambda costs: replace(costs, moving=lambda moved: 0.0))
+    assert max(wider.values()) > STEP_BY_STEP
+
+
+@pytest.fixture(name="predict")
+def predict_of_the_repository(place):
+    def run(*words):
+        own = {"FABRICMARK_ROOT": str(REPOSITORY), "FABRICMARK_SYSTEMS": os.devnull}
+        return place.run("predict", *words, **own)
+
+    return run
+
+
+def test_over_every_transport_side_by_side(predict, tmp_path):
+    """The fastest algorithm, unvalidated; the time is that of its phases."""
+    file = tmp_path / "found.csv"
+    over = ["accl-tcp", "accl-udp", "accl-rdma", "channels", "host"]
+    words = ["allreduce", "--system", "noctua2", "--board", "u280_hbm", "--transport", ",".join(over)]
+    done = predict(*words, "--devices", "2..32", "--set", "size=64KiB", "--csv", file)
+    assert done.returncode == 0, done.stderr
+    assert "recursive_doubling" in done.stdout and done.stdout.count("unvalidated: no published value") == 5
+    rows = [row for row in csv.DictReader(file.open()) if row["name"] == "time"]
+    assert {(row["transport"], int(row["devices"])) for row in rows} == {
+        (name, 2**power) for name in over for power in range(1, 6)
+    }
+    for row in rows:
+        phases = sum(float(row[f"{name}_seconds"] or 0) for name in ("start", "latency", "bytes"))
+        assert phases == pytest.approx(float(row["value"]) * 1e-6, rel=1e-4)
+        assert not row["error_bar"]
+
+
+def test_a_sweep_over_sizes_chooses_the_algorithm(predict):
+    words = ["all_reduce", "--system", "noctua2", "--board", "u280_hbm", "--transport", "accl-udp"]
+    done = predict(*words, "--devices", "8", "--sweep", "size=64:4MiB:x65536", "--set", "issuer=logic")
+    small, large = [line for line in done.stdout.splitlines() if line.split()[:1] == ["8"]]
+    assert "recursive_doubling" in small and "ring" in large
+    forced = predict(*words, "--devices", "8", "--set", "size=64", "--set", "algorithm=ring")
+    assert "ring" in forced.stdout
+
+
+def test_half_of_a_latency_moves_it(predict):
+    words = ["barrier", "--system", "noctua1", "--devices", "8"]
+    usual, half = predict(*words), predict(*words, "--set", "network.latency=338.6ns")
+    assert usual.stdout.splitlines()[-2] != half.stdout.splitlines()[-2]
+
+
+def case_of(operation, transport, overrides):
+    name, board = SYSTEMS.get(transport, ENGINE)
+    more = {"profile": "fitted", "closed_form": False, "beyond": False}
+    return collectives.cases(operation, name, transport, (4,), overrides, [], board, **more)[0]
+
+
+@pytest.mark.usefixtures("of_the_repository")
+@pytest.mark.parametrize("transport", ["accl-udp", "accl-tcp", "accl-rdma", "channels", "host", "cpu"])
+def test_every_value_of_the_system_counts_or_is_refused(transport):
+    """Doubled, it moves the time of all_reduce, is named as not limiting, or is refused."""
+    name, board = SYSTEMS.get(transport, ENGINE)
+    system = systems.load(name, "fitted", board)
+    objects = {"network": system.networks[transport], "board": system.board, "bitstream": None}
+    usual = [one.headline.value for one in case_of("all_reduce", transport, {}).points]
+    seen = {"moved": 0, "named": 0, "refused": 0}
+    for key in (key for key in reads.every_name() if not key.startswith("bitstream.")):
+        value = reads.value(objects, key)
+        if not value:
+            continue
+        try:
+            case = case_of("all_reduce", transport, {key: written(key, 2 * value)})
+        except FabricmarkError as error:
+            assert "; " in str(error)
+            seen["refused"] += 1
+            continue
+        moved = [one.headline.value for one in case.points] != usual
+        named = any(line.startswith(f"{key} is not limiting") for line in case.about)
+        assert moved != named, key
+        seen["moved" if moved else "named"] += 1
+    assert seen["moved"] >= 2 and seen["refused"] >= 5, seen
+
+
+def written(key, value):
+    """A value of the system as somebody may write it, in its SI unit."""
+    place, _, rest = key.partition(".")
+    dimension = reads.PLACES[place][rest].dimension
+    units = {
+        "seconds": "s",
+        "bytes": "B",
+        "bytes_per_second": "B/s",
+        "hertz": "Hz",
+        "flops_per_second": "FLOP/s",
+    }
+    return f"{value!r} {units[dimension]}" if dimension in units else repr(value)
+
+
+def test_what_does_not_limit_is_named(predict):
+    words = [
+        "barrier",
+        "--system",
+        "noctua2",
+        "--board",
+        "u280_hbm",
+        "--transport",
+        "accl-udp",
+        "--devices",
+        "4",
+    ]
+    done = predict(*words, "--set", "issuer=logic", "--set", "network.host_start_latency=1ms")
+    assert "network.host_start_latency is not limiting" in done.stdout
+    done = predict(*words, "--set", "issuer=logic", "--sweep", "network.host_start_latency=1us:1ms:x10")
+    assert "network.host_start_latency is not limiting" in done.stdout
+
+
+REFUSED = (
+    (["allreduce", "--system", "leaf_spine"], "no file says network.links.line_rate", "set it"),
+    (["allreduce", "--system", "u250"], "u250 has no network for all_reduce", "use another system"),
+    (["bcast", "--system", "cygnus", "--devices", "64"], "over a torus of 8x8", "use all_reduce"),
+    (["allreduce", "--system", "noctua1", "--devices", "64"], "no 64 devices", "or --beyond"),
+    (["allreduce", "--system", "noctua1", "--transport", "mpi"], "no transport mpi", "channels, host, cpu"),
+    (["allreduce", "--system", "noctua1", "--set", "foo=1"], "no parameter foo", "use one of size"),
+    (["allreduce", "--system", "noctua1", "--set", "size=x"], "does not begin with a number", "64KiB"),
+    (["allreduce", "--system", "noctua1", "--set", "size=0"], "no number of bytes", "write 1 to"),
+    (["allreduce", "--system", "noctua1", "--set", "issuer=logic"], "issuer=logic over channels", "engine"),
+    (["allreduce", "--system", "noctua1", "--set", "algorithm=x"], "'x' is no algorithm", "two_phase"),
+    (
+        ["bcast", "--system", "noctua1", "--devices", "8", "--set", "algorithm=binomial"],
+        "binomial does no broadcast of 8 ranks over a ring",
+        "use chain",
+    ),
+    (["barrier", "--system", "noctua1", "--set", "size=8"], "moves no elements", "leave out size"),
+    (["allreduce", "--system", "noctua1", "--sweep", "issuer=1:2"], "not of all_reduce", "sweep over size"),
+    (["allreduce", "--system", "noctua1", "--sensitivity"], "no --scaling", "use --devices"),
+    (
+        ["allreduce", "--system", "noctua1", "--devices", "4", "--set", "board.memory.banks=3"],
+        "reads no board.memory.banks",
+        "use one of board.host.launch_latency",
+    ),
+    (
+        ["allreduce", "--system", "noctua1", "--devices", "4", "--set", "network.links.bandwidth=9GB/s"],
+        "override it",
+        "use --closed-form",
+    ),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("words, cause, remedy", REFUSED)
+def test_what_is_refused(predict, one_error_line, words, cause, remedy):
+    line = one_error_line(predict(*words), 2)
+    assert cause in line and remedy in line.partition("; ")[2], line
+
+
+def test_names_as_mpi_spells_them():
+    assert {collectives.operation(name) for name in ("allreduce", "all_reduce", "AllReduce")} == {
+        "all_reduce"
+    }
+    assert collectives.operation("bcast") == "broadcast"
+    assert collectives.operation("hpl") is None
