@@ -14,13 +14,13 @@ needs_clang = pytest.mark.skipif(
     not llvm.is_present(), reason="no clang-15 (`sudo apt-get install clang-15`, as inspect itself does)"
 )
 needs_describe = pytest.mark.skipif(not DESCRIBE.exists(), reason="nothing is built (`make build`)")
-HEADER = '#include "common/dialect.h"\nFM_SINGLE_WORK_ITEM\n'
+HEADER = '#include "common/dialect.h"\n\n'
 
 
 def loops_of(folder, vendor, kernel, **definitions):
     """The innermost loops of a kernel that is given as text."""
     source = folder / "kernel.cl"
-    source.write_text(HEADER + kernel)
+    source.write_text(HEADER + kernel.replace("__kernel", "FM_SINGLE_WORK_ITEM __kernel"))
     (found,) = inspect_file(source, vendor, definitions, REPOSITORY / "kernels")
     return found.loops
 

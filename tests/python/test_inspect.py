@@ -8,7 +8,8 @@ import tomllib
 import pytest
 from conftest import REPOSITORY
 from fabricmark.base.errors import FabricmarkError
-from fabricmark.inspect import chips, inspection, llvm
+from fabricmark.inspect import chips, llvm
+from fabricmark.inspect.command import check_variant
 from inspect_support import base_kernels, loops_of, needs_clang, needs_describe
 
 VENDORS = list(chips.VENDORS)
@@ -180,7 +181,8 @@ def test_what_was_written_some_iterations_ago_is_waited_for(tmp_path, vendor):
 def test_intervals_are_those_that_were_worked_out_by_hand(case, vendor):
     kernels = base_kernels(case["benchmark"], vendor, tuple(case["parameters"].items()))
     source = (REPOSITORY / "kernels" / case["file"]).read_text().splitlines()
-    line = next(number for number, text in enumerate(source, 1) if case["at"] in text)
+    line = next((number for number, text in enumerate(source, 1) if case["at"] in text), None)
+    assert line is not None, "the kernel has changed: work out by hand what it is now"
     around = [
         loop
         for kernel in kernels
@@ -245,8 +247,17 @@ def test_the_command_shows_and_writes_its_estimate(tmp_path):
     document = json.loads(file.read_text())
     (kernel,) = document["vendors"]["intel"]
     assert (kernel["dsps"], kernel["copies"], len(kernel["loops"])) == (32, 4, 3)
+    assert {loop["file"] for loop in kernel["loops"]} == {"stream/base.cl"}
     done = subprocess.run([*command, "--vendor", "nobody"], capture_output=True, text=True)
     assert done.returncode == 2 and done.stderr.count("\n") == 1
+
+
+def test_a_bitstream_of_another_variant_is_refused():
+    with pytest.raises(FabricmarkError, match=r"variant channels.*use one of 520n_multi/hpl_host") as caught:
+        check_variant("noctua1", "520n_multi/hpl_channels")
+    assert caught.value.exit_code == 2
+    check_variant("noctua1", "520n_multi/hpl_host")
+    check_variant(None, None)
 
 
 def test_boards_name_their_chips():
@@ -256,11 +267,22 @@ def test_boards_name_their_chips():
         chips.vendor_of("x", "an Intel Xeon")
 
 
-def test_marks_are_looked_for_just_before_a_loop(tmp_path):
-    file = tmp_path / "a.cl"
-    file.write_text("FM_PIPELINE\nint i;\nfor (;;)\n  FM_PIPELINE\n  FM_UNROLL(4)\n  for (;;) {}\n")
-    places = {line: inspection.is_marked(inspection.Place(str(file), line)) for line in (3, 6)}
-    assert places == {3: False, 6: True}
+MARKED = """#define EACH FM_PIPELINE
+__kernel void f(__global float* restrict a, const uint n) {
+  for (uint i = 0; i < n; ++i) a[i] = 1;
+  EACH
+  FM_NO_FUSION
+  for (uint i = 0; i < n; ++i) a[i] += 2;
+  uint i = 0;
+  FM_PIPELINE
+  while (i < n) a[i++] *= 3;
+}"""
+
+
+@needs_clang
+@pytest.mark.parametrize("vendor", VENDORS)
+def test_marks_of_loops_are_seen_through_macros(tmp_path, vendor):
+    assert [one.is_marked for one in loops_of(tmp_path, vendor, MARKED)] == [False, True, True]
 
 
 CHOSEN = """__kernel void f(__global float* restrict a, const uint n) {
@@ -268,6 +290,16 @@ CHOSEN = """__kernel void f(__global float* restrict a, const uint n) {
   for (uint i = 0; i < 64; ++i) one[i] = a[i], other[i] = a[i + 64];
   FM_PIPELINE
   for (uint i = 0; i < 64; ++i) a[i] = i == n ? one[i] : other[(i * n) % 64];
+}"""
+TABLE = """__constant float table[16] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 1, 2, 3, 4, 5, 6, 7};
+__kernel void f(__global float* restrict a, const uint n) {
+  FM_PIPELINE
+  for (uint i = 0; i < n; ++i) {
+    float value = 1;
+    FM_UNROLL_FULLY
+    for (uint k = 0; k < 6; ++k) value *= table[(i * n + k * k * n) % 16];
+    a[i] = value;
+  }
 }"""
 DIGITS = """__kernel void f(__global float* restrict a, const uint n) {
   float block[64][8][8] FM_BANKS(64, 4) FM_PARTITION(2) FM_PARTITION(3);
@@ -288,6 +320,13 @@ DIGITS = """__kernel void f(__global float* restrict a, const uint n) {
 def test_a_choice_between_local_arrays_is_no_alias_of_global_memory(tmp_path, vendor):
     (loop,) = marked(loops_of(tmp_path, vendor, CHOSEN))
     assert (loop.interval, loop.reason) == (1, "")
+
+
+@needs_clang
+def test_tables_of_constants_are_memories(tmp_path):
+    """Of the squares of 0 to 5 four are different modulo 16, and what is at one address is read once."""
+    (loop,) = marked(loops_of(tmp_path, "xilinx", TABLE))
+    assert (loop.interval, loop.reason) == (2, "ports of table: 4 reads in an iteration")
 
 
 @needs_clang

@@ -11,7 +11,7 @@ from fabricmark.systems import device_limits
 
 BOARD = {**samples.DEVICE, "name": "p520_hpc_sg280l : BittWare Stratix 10", "class": "fpga"}
 PARAMETERS = {
-    "size": 2**30, "data_type": "float", "vector_width": 16, "unroll": 1, "buffer_size": 32768,
+    "size": 2**29, "data_type": "float", "vector_width": 16, "unroll": 1, "buffer_size": 32768,
     "replications": 4, "transport": "none",
 }  # fmt: skip
 KERNEL = {"file": "stream.aocx", "digest": "0" * 32, "origin": "bitstream"}

@@ -47,6 +47,7 @@ def inspect(
     """Estimate what a base kernel becomes on an FPGA: cycles between iterations, operations, DSPs, memory."""
     if vendor is not None and vendor not in chips.VENDORS:
         raise FabricmarkError(f"there is no vendor {vendor}", f"use {' or '.join(chips.VENDORS)}")
+    check_variant(system, bitstream_id)
     design = resolve(name, VARIANT, system, bitstream_id, settings(name, given or []))
     known = vendor_of_design(design, system) if system is not None else None
     wanted = [vendor or known] if vendor or known else list(chips.VENDORS)
@@ -59,6 +60,21 @@ def inspect(
         paths.write_atomically(json_file, text)
     for one, kernels in found.items():
         view.show(design, chips.VENDORS[one], kernels)
+
+
+def check_variant(system: str | None, bitstream_id: str | None) -> None:
+    """Raises FabricmarkError (2) for a bitstream of other kernels than base ones."""
+    known = export.document(system)["bitstreams"] if system is not None else []
+    for one in known:
+        if one["id"] == bitstream_id and one["variant"] != VARIANT:
+            cause = f"{bitstream_id} is of the variant {one['variant']}, and inspect reads base kernels"
+            of_base = [
+                other["id"]
+                for other in known
+                if other["benchmark"] == one["benchmark"] and other["variant"] == VARIANT
+            ]
+            remedy = f"use one of {', '.join(of_base)}" if of_base else "leave out --bitstream-id"
+            raise FabricmarkError(cause, remedy)
 
 
 def inspect_design(design: Design, vendor: str) -> list[Kernel]:
@@ -103,10 +119,15 @@ def document(design: Design, found: dict[str, list[Kernel]]) -> dict:
         "bitstream": design.bitstream,
         "parameters": dict(design.parameters),
         "vendors": {
-            vendor: [
-                asdict(one) | {"copies": view.copies(design, one), "arrays": dict(one.arrays)}
-                for one in kernels
-            ]
-            for vendor, kernels in found.items()
+            vendor: [_of_kernel(design, one) for one in kernels] for vendor, kernels in found.items()
         },
     }
+
+
+def _of_kernel(design: Design, kernel: Kernel) -> dict:
+    """One kernel; files as the sources include them."""
+    found = asdict(kernel) | {"copies": view.copies(design, kernel), "arrays": dict(kernel.arrays)}
+    for loop in found["loops"]:
+        for key in ("file", "reason_file"):
+            loop[key] = view.shown_file(loop[key])
+    return found

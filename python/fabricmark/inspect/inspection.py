@@ -1,5 +1,6 @@
 """The estimate of a kernel file: each innermost loop with its interval and reason, and each kernel."""
 
+import functools
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -8,20 +9,18 @@ from pathlib import Path
 from fabricmark.inspect import llvm, loops, memory, operations, recurrence
 from fabricmark.inspect.chips import GLOBAL_CYCLES, VENDORS, Vendor
 from fabricmark.inspect.ir import Function, Instruction, Module, Place, leading_type, parse, vector_of
-from fabricmark.inspect.linear import Values
+from fabricmark.inspect.linear import Linear, Values
 from fabricmark.inspect.loops import Loop
 from fabricmark.inspect.memory import GLOBAL, LOCAL, UNKNOWN, Access, Memory, Ports
 from fabricmark.inspect.operations import KINDS, Operations
 from fabricmark.inspect.recurrence import Edge, Recurrence
-
-MARK = "FM_PIPELINE"
 
 
 @dataclass(frozen=True)
 class Found:
     """An innermost loop. `interval`: cycles from one iteration to the next, at least; `reason`: "" for 1.
 
-    `is_marked`: the source asks for a pipeline here. `reason_line`: where what forces the interval stands.
+    `is_marked`: the source asks for a pipeline here. `reason_file`, `reason_line`: where its cause stands.
     """
 
     kernel: str
@@ -31,6 +30,7 @@ class Found:
     is_marked: bool
     interval: int
     reason: str
+    reason_file: str
     reason_line: int
     operations: str
     dsps: int
@@ -107,11 +107,13 @@ class _Kernel:
         """The array that a loop moves on by one element, as a shift register does, and the bytes."""
         if loop.children:
             return None
-        accesses = [one for made in loop.instructions(self.function) for one in self.memory.accesses(made, 0)]
-        if len(accesses) != 2 or accesses[0].is_store or not accesses[1].is_store:
+        made = [one for one in loop.instructions(self.function) if one.opcode in ("load", "store")]
+        if [one.opcode for one in made] != ["load", "store"]:
+            return None
+        accesses = [one for each in made for one in self.memory.accesses(each, 0)]
+        if len(accesses) != 2:
             return None
         load, store = accesses
-        made = [one for one in loop.instructions(self.function) if one.opcode in ("load", "store")]
         apart = store.offset + load.offset * -1
         moved = made[0].name in made[1].operands and load.array.name == store.array.name
         if not moved or load.array.space != LOCAL or apart.terms:
@@ -139,8 +141,9 @@ class _Kernel:
         counted = self._operations(loop.own_blocks(), loop)
         at = self.module.place(place)
         return Found(
-            self.function.name, first.file, first.line, last.line, is_marked(first), interval, reason,
-            at.line if at else first.line, counted.shown(),
+            self.function.name, first.file, first.line, last.line,
+            self.compiled.is_marked(first.file, first.line), interval, reason,
+            at.file if at else first.file, at.line if at else first.line, counted.shown(),
             operations.dsps(self.vendor, [counted]),
         )  # fmt: skip
 
@@ -150,6 +153,7 @@ class _Kernel:
         """What the loop waits for most."""
         inside = {one.name for one in loop.instructions(self.function) if one.name}
 
+        @functools.cache
         def varies(atom: object) -> bool:
             if isinstance(atom, tuple):
                 if atom[0] == "iteration":
@@ -158,6 +162,10 @@ class _Kernel:
                 return any(map(varies, parts))
             return atom in inside
 
+        @functools.cache
+        def moves(offset: Linear) -> bool:
+            return any(varies(atom) for atom in offset.atoms() if atom != ("iteration", loop.header))
+
         carried = []
         ignored = [*self._ignored(loop), *((name, None) for name in self._own_arrays(made))]
         for store in (one for one in accesses if one.is_store):
@@ -165,7 +173,7 @@ class _Kernel:
                 if store.array.name in windows and load.array.name == store.array.name:
                     apart = _along(store, load, accesses, windows[load.array.name])
                 else:
-                    apart = recurrence.distance(store, load, loop, varies)
+                    apart = recurrence.distance(store, load, loop, moves)
                 if apart is None:
                     continue
                 known = [
@@ -255,17 +263,3 @@ def _ports_reason(found: Ports) -> str:
     what = [f"{found.loads} reads"] if found.loads else []
     what += [f"{found.stores} writes"] if found.stores else []
     return f"ports of {found.array.shown}: {' and '.join(what)} in an iteration"
-
-
-def is_marked(first: Place) -> bool:
-    """Whether the lines just before a loop ask for a pipeline."""
-    try:
-        lines = Path(first.file).read_text(encoding="utf-8").splitlines()
-    except OSError:
-        return False
-    for line in reversed(lines[: first.line - 1]):
-        if not line.strip().startswith("FM_"):
-            return False
-        if line.strip().startswith(MARK):
-            return True
-    return False

@@ -12,7 +12,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,6 +25,8 @@ LIBRARY = "libLLVM-15.so.1"  # the compiler needs it, so that its package brings
 LONGEST_SECONDS = 120
 # A loop that is to be unrolled more often than this moves a window on: left as it is, and known by its form.
 MOST_COPIES = 200
+# In whose words a loop that shall be a pipeline is marked; Intel's tool makes one of every loop.
+MARKING_MACRO, MARK = "__xilinx__", "xcl_pipeline_loop"
 DEEPEST = 5  # parentheses within a number of copies
 TARGET = "spir64-unknown-unknown"
 # What clang does not know of the vendors' attributes becomes an annotation, which stands in the IR.
@@ -57,11 +59,20 @@ class Pragma:
 
 @dataclass(frozen=True)
 class Compiled:
-    """A kernel file: its IR, and what the IR cannot hold: pragmas, and the annotations of arrays by name."""
+    """A kernel file: its IR, and what the IR cannot hold.
+
+    That is pragmas, annotations of arrays by name, and where loops shall be pipelines: file, line of the mark
+    and line of the loop.
+    """
 
     text: str
     pragmas: tuple[Pragma, ...]
     annotations: Mapping[str, tuple[str, ...]]
+    marks: tuple[tuple[str, int, int], ...] = ()
+
+    def is_marked(self, file: str, line: int) -> bool:
+        """Whether the source asks for a pipeline of the loop that begins here."""
+        return any(file == marked and first <= line <= last for marked, first, last in self.marks)
 
 
 def is_present() -> bool:
@@ -103,8 +114,10 @@ def compile_kernel(
     spelled = ["-DFM_INSPECT_TEXT_EXPANDED(...)=#__VA_ARGS__",
                "-DFM_INSPECT_TEXT(...)=FM_INSPECT_TEXT_EXPANDED(__VA_ARGS__)"]  # fmt: skip
     folder = includes or paths.kernels()
-    macros = [f"-D{vendor_macro}=1", *spelled, *kept, *given]
-    expanded = _clang(["-E", *LANGUAGE, f"-I{folder}", *macros, str(source)], source)
+    preprocess = ["-E", *LANGUAGE, f"-I{folder}", str(source), *spelled, *kept, *given]
+    expanded = _clang([*preprocess, f"-D{vendor_macro}=1"], source)
+    is_marking = vendor_macro == MARKING_MACRO
+    marking = expanded if is_marking else _clang([*preprocess, f"-D{MARKING_MACRO}=1"], source)
     text = without_long_unrolling(expanded)
     made = _clang(
         ["-S", "-emit-llvm", *LANGUAGE, "-O2", "-Xclang", "-disable-llvm-passes", "-gline-tables-only",
@@ -112,7 +125,8 @@ def compile_kernel(
         source, text,
     )  # fmt: skip
     annotations, plain = _without_annotations(made)
-    return Compiled(_optimized(_all_inlined(plain)), tuple(_pragmas(expanded)), annotations)
+    optimized = _optimized(_all_inlined(plain))
+    return Compiled(optimized, tuple(_pragmas(expanded)), annotations, tuple(_marks(marking)))
 
 
 def without_long_unrolling(text: str) -> str:
@@ -131,7 +145,7 @@ def without_long_unrolling(text: str) -> str:
 def number(expression: str) -> int:
     """The value of an expression of whole numbers. 0 for what is none."""
     plain = re.sub(r"(?<=[0-9a-fA-F])[uUlL]+", "", expression)
-    if not re.fullmatch(r"[0-9a-fA-FxX+\-*/%<>()\s]+", plain):
+    if "**" in plain or not re.fullmatch(r"[0-9a-fA-FxX+\-*/%<>()\s]+", plain):
         return 0
     try:
         return int(eval(plain.replace("/", "//"), {"__builtins__": {}}))  # digits and operators only
@@ -155,27 +169,37 @@ def _clang(arguments: list[str], source: Path, text: str | None = None) -> str:
     return done.stdout
 
 
-def _pragmas(expanded: str) -> list[Pragma]:
-    """The ivdep pragmas of preprocessed source, with the lines that they stand at in the files."""
-    found = []
+def _lines(expanded: str) -> Iterator[tuple[str, int, str]]:
+    """Preprocessed source: the file and line that each line comes from, and the line."""
     file, line = "", 0
     for text in expanded.splitlines():
         marker = re.match(r'# (\d+) "([^"]*)"', text)
         if marker:
             file, line = marker.group(2), int(marker.group(1))
-            continue
+        else:
+            yield file, line, text
+            line += 1
+
+
+def _marks(expanded: str) -> Iterator[tuple[str, int, int]]:
+    """Where the source asks for a pipeline, and where the loop stands that it means."""
+    asked = 0
+    for file, line, text in _lines(expanded):
+        asked = asked or (line if MARK in text else 0)
+        if asked and re.search(r"\b(for|while|do)\b", text):
+            yield file, asked, line
+            asked = 0
+
+
+def _pragmas(expanded: str) -> Iterator[Pragma]:
+    """The ivdep pragmas of preprocessed source, with the lines that they stand at in the files."""
+    for file, line, text in _lines(expanded):
         pragma = re.match(r"\s*#pragma ivdep((?:\s+(?:array|safelen)\s*\(.*\))*)\s*$", text)
         if pragma:
             array = re.search(r"array\((\w+)\)", pragma.group(1))
             distance = re.search(r"safelen\((.*?)\)\s*(?:array|$)", pragma.group(1))
-            found.append(
-                Pragma(
-                    file, line, array.group(1) if array else "",
-                    number(distance.group(1)) if distance else None,
-                )
-            )  # fmt: skip
-        line += 1
-    return found
+            name = array.group(1) if array else ""
+            yield Pragma(file, line, name, number(distance.group(1)) if distance else None)
 
 
 def _without_annotations(text: str) -> tuple[dict[str, tuple[str, ...]], str]:

@@ -82,9 +82,11 @@ class Memory:
         self.layout = Layout(module.structs)
         self.arrays: dict[str, Array] = {}
         self._kept = annotations
-        for name, kind in module.arrays.items():
-            if name.startswith(f"@{function.name}."):
-                self._add(name, kind)
+        used = {
+            name for block in function.blocks.values() for one in block.instructions for name in one.operands
+        }
+        for name in module.arrays.keys() & used:  # local memory, and tables of constants
+            self._add(name, module.arrays[name])
         for made in function.defined.values():
             if made.opcode == "alloca":
                 self._add(made.name, leading_type(made.text))

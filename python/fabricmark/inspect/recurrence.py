@@ -41,19 +41,21 @@ def may_alias(one: Access, other: Access) -> bool:
     return both_global and not one.array.restricted and not other.array.restricted
 
 
-def distance(store: Access, load: Access, loop: Loop, varies: Callable[[object], bool]) -> int | None:
-    """After how many iterations, at the earliest, a load may read what was stored; None for never."""
+def distance(store: Access, load: Access, loop: Loop, moves: Callable[[Linear], bool]) -> int | None:
+    """After how many iterations, at the earliest, a load may read what was stored; None for never.
+
+    `moves`: whether an address changes from one iteration to the next by more than its counter says.
+    """
     if not may_alias(store, load):
         return None
     if store.array.name != load.array.name:
         return 1
-    iteration = ("iteration", loop.header)
-    step = store.offset.factor(iteration)
-    difference = load.offset + store.offset * -1
-    moving = any(varies(atom) for atom in (*store.offset.atoms(), *load.offset.atoms()) if atom != iteration)
-    if moving or difference.terms:
-        return None if _never_meet(difference, store, load) else 1
-    apart = difference.constant  # of the load's address from the store's, in one iteration
+    apart = load.offset.constant - store.offset.constant  # of the addresses in one iteration
+    if store.offset.terms != load.offset.terms or moves(store.offset):
+        difference = load.offset + store.offset * -1
+        if difference.terms or moves(store.offset) or moves(load.offset):
+            return None if _never_meet(difference, store, load) else 1
+    step = store.offset.factor(("iteration", loop.header))
     if step == 0:
         return 1 if -load.bytes < apart < store.bytes else None
     # They meet after d iterations where step * d + apart lies between -load.bytes and store.bytes.

@@ -7,7 +7,7 @@ from fabricmark.base import paths, terminal
 from fabricmark.base.terminal import Column
 from fabricmark.build.design import Design
 from fabricmark.inspect.chips import Vendor
-from fabricmark.inspect.inspection import Kernel
+from fabricmark.inspect.inspection import Found, Kernel
 
 LIMITS = (
     "Estimated from the source: modelled, not measured. Not estimated: loops around others, the units that"
@@ -26,7 +26,7 @@ def show(design: Design, vendor: Vendor, kernels: Sequence[Kernel]) -> None:
     rows = [
         [
             kernel.name, f"{shown_file(loop.file)}:{loop.line}", "marked" if loop.is_marked else "",
-            str(loop.interval), _reason(loop.reason, loop.reason_line), loop.operations,
+            str(loop.interval), _reason(loop), loop.operations,
             str(loop.dsps) if loop.operations else "",
         ]
         for kernel in kernels
@@ -41,8 +41,12 @@ def show(design: Design, vendor: Vendor, kernels: Sequence[Kernel]) -> None:
     terminal.say(out, LIMITS, style="dim")
 
 
-def _reason(reason: str, line: int) -> str:
-    return f"{reason} (line {line})" if reason else ""
+def _reason(loop: Found) -> str:
+    """Why the interval is no shorter, and where to look."""
+    if not loop.reason:
+        return ""
+    place = f"line {loop.reason_line}" if loop.reason_file == loop.file else ""
+    return f"{loop.reason} ({place or f'{shown_file(loop.reason_file)}:{loop.reason_line}'})"
 
 
 def _total(design: Design, kernel: Kernel) -> str:
