@@ -71,7 +71,7 @@ def test_a_matrix_that_does_not_fit_is_refused(plan, words, cause):
     assert cause in line and "; choose a smaller size" in line
 
 
-# Meyer 2024, section 3.2: what was run in the HBM2, of STREAM the largest power of two; and what does not fit.
+# Meyer 2024, section 3.2: what ran in the HBM2, of STREAM the largest power of two; and what does not fit.
 LARGEST = {
     "stream": ("--size", 2**29, 2**30),
     "random_access": ("--log-size", 29, 31),
