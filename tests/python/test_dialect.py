@@ -126,6 +126,14 @@ def of_lanes(definitions, array):
 REGISTERS = {"aoc": ("register",), "v++": ("xcl_array_partition(complete, 0)",), "other": ()}
 
 
+def of_buffer(definitions):
+    """STREAM's: from which a cycle takes UNROLL vectors, which may be all."""
+    if definitions["BUFFER_SIZE"] == definitions["UNROLL"]:
+        return REGISTERS
+    cyclic = f"xcl_array_partition(cyclic, {definitions['UNROLL']}, 1)"
+    return {"aoc": (), "v++": () if definitions["UNROLL"] == "1" else (cyclic,), "other": ()}
+
+
 LANES_OF = {"ptrans/base.cl": ("block", "sum"), "ptrans/channels.cl": ("blocks",)}
 
 
@@ -144,6 +152,8 @@ def expected(file, definitions, array):
         if array.name in ("v", "word"):
             return REGISTERS
         return of_words(definitions, 8, 2) if array.name in ("fetched", "finished") else None
+    if file == "stream/base.cl":
+        return of_buffer(definitions) if array.name == "buffer" else REGISTERS
     if file == "random_access/base.cl":
         return REGISTERS if array.name in ("number", "left", "place") else None
     if array.name in LANES_OF.get(file, ()):
@@ -172,6 +182,7 @@ def test_local_arrays_lie_in_the_memories_that_a_cycle_needs(seen, vendor):
     found, checked = unexpected_arrays(seen[vendor], vendor)
     assert found == []
     assert checked["gemm/base.cl"] == {"sum", "left", "right"}
+    assert checked["stream/base.cl"] == {"buffer", "read", "written"}
     assert checked["hpl/base.cl"] == {"block", "factor", "left_block", "right_block", "column", "row"}
     assert checked["fft/base.cl"] == {"fetched", "finished", "window", "v"}
     assert checked["random_access/base.cl"] == {"number", "left", "place"}
