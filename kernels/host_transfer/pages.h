@@ -1,6 +1,7 @@
-// Kernels that look at the first bytes of each page of a buffer, its mark: enough to make a runtime see that the
-// buffer has changed, and to tell whether a copy has arrived, without the cost of touching all of it. A mark has
-// four bytes, or as many as the buffer, one or two: of value + page the lowest ones, the lowest of them first.
+// Kernels that look at the first bytes of each page of a buffer, its mark: enough to make a runtime see that
+// the buffer has changed, and to tell whether a copy has arrived, without the cost of touching all of it. A
+// mark has four bytes, or as many as the buffer, one or two: of value + page the lowest ones, the lowest of
+// them first.
 #ifndef FABRICMARK_HOST_TRANSFER_PAGES_H
 #define FABRICMARK_HOST_TRANSFER_PAGES_H
 
