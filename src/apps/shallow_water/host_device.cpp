@@ -57,7 +57,6 @@ class HostDevice final : public EmulatedDevice {
  public:
   HostDevice(const runtime::Context& context, const DevicePart& part)
       : context_(context),
-        part_(part),
         is_direct_(is_over_mpi(context)),
         way_(context),
         fabric_(std::make_shared<dataflow::Fabric>(dataflow::FabricSettings{})),
@@ -170,7 +169,6 @@ class HostDevice final : public EmulatedDevice {
   }
 
   const runtime::Context& context_;
-  const DevicePart& part_;
   bool is_direct_;  ///< MPI gets the device's memory itself
   HostWay way_;
   std::shared_ptr<dataflow::Fabric> fabric_;
