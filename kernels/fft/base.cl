@@ -81,11 +81,11 @@ __kernel void FM_REPLICATED(fft)(FM_GLOBAL(fft, in) const fft_complex* restrict 
   for (ulong cycle = 0; cycle < steps + FFT_STORE; ++cycle) {
     const uint clock = (uint)cycle;
     const ulong left = cycle - FFT_EXIT;
+    fft_complex v[8] FM_REGISTERS;
 #if defined(FM_CPU)
-    fft_complex v[8] = {(fft_complex)0};
+    for (uint k = 0; k < 8; ++k) v[k] = 0;
     if (cycle < steps) fft_load_column(in + cycle / FFT_STEPS * (8 * FFT_STEPS), clock % FFT_STEPS, v);
 #else
-    fft_complex v[8] FM_REGISTERS;
     fft_load_row(in + 8 * cycle, v);
     fft_put_row(fetched, clock % (FFT_SIDES * FFT_STEPS), v);
     fft_get_column(fetched, (clock / FFT_STEPS + FFT_SIDES / 2) % FFT_SIDES, clock % FFT_STEPS, v);

@@ -31,7 +31,36 @@ static inline TILE_VALUE lower_factor(TILE_VALUE block[BLOCKS][BLOCKS][REGISTER_
 static inline TILE_VALUE upper_factor(TILE_VALUE block[BLOCKS][BLOCKS][REGISTER_SIZE][REGISTER_SIZE],
                                       TILE_VALUE diagonal[BLOCK_SIZE], const uint r, const uint j,
                                       const uint x) {
-  return j * REGISTER_SIZE + x == r ? diagonal[r] : block[r / REGISTER_SIZE][j][r % REGISTER_SIZE][x];
+  const TILE_VALUE element = block[r / REGISTER_SIZE][j][r % REGISTER_SIZE][x];
+  const TILE_VALUE reciprocal = diagonal[r];
+  return j * REGISTER_SIZE + x == r ? reciprocal : element;
+}
+
+// An element of a register block where only one of its places is known when the tool asks which memory it is
+// in: all that it may be are read, each from a memory of its own.
+static inline TILE_VALUE in_row(TILE_VALUE block[REGISTER_SIZE][REGISTER_SIZE], const uint within,
+                                const uint y) {
+  TILE_VALUE element = block[0][y];
+  FM_UNROLL_FULLY
+  for (uint x = 1; x < REGISTER_SIZE; ++x) element = x == within ? block[x][y] : element;
+  return element;
+}
+
+static inline TILE_VALUE in_column(TILE_VALUE block[REGISTER_SIZE][REGISTER_SIZE], const uint x,
+                                   const uint within) {
+  TILE_VALUE element = block[x][0];
+  FM_UNROLL_FULLY
+  for (uint y = 1; y < REGISTER_SIZE; ++y) element = y == within ? block[x][y] : element;
+  return element;
+}
+
+static inline void set_in_column(TILE_VALUE block[REGISTER_SIZE][REGISTER_SIZE], const uint x,
+                                 const uint within, const TILE_VALUE element) {
+  FM_UNROLL_FULLY
+  for (uint y = 0; y < REGISTER_SIZE; ++y) {
+    const TILE_VALUE before = block[x][y];
+    block[x][y] = y == within ? element : before;
+  }
 }
 
 // A register block -= column row.
@@ -58,7 +87,7 @@ static inline void factorize_block(TILE_VALUE block[BLOCKS][BLOCKS][REGISTER_SIZ
     for (uint j = 0; j < BLOCKS; ++j) {
       FM_UNROLL_FULLY
       for (uint y = 0; y < REGISTER_SIZE; ++y) {
-        const TILE_VALUE element = block[first][j][within][y];
+        const TILE_VALUE element = in_row(block[first][j], within, y);
         if (j == first && y == within) pivot = element;
         row[j][y] = j > first || (j == first && y > within) ? element : 0;
       }
@@ -71,9 +100,9 @@ static inline void factorize_block(TILE_VALUE block[BLOCKS][BLOCKS][REGISTER_SIZ
       FM_UNROLL_FULLY
       for (uint x = 0; x < REGISTER_SIZE; ++x) {
         const bool is_below = i > first || x > within;
-        const TILE_VALUE element = block[i][first][x][within];
+        const TILE_VALUE element = in_column(block[i][first], x, within);
         const TILE_VALUE factor = element * reciprocal;
-        block[i][first][x][within] = is_below ? factor : element;
+        set_in_column(block[i][first], x, within, is_below ? factor : element);
         column[i][x] = is_below ? factor : 0;
       }
     }
@@ -102,9 +131,11 @@ static inline void solve_left(TILE_VALUE block[BLOCKS][BLOCKS][REGISTER_SIZE][RE
     for (uint i = 0; i < BLOCKS; ++i) {
       FM_UNROLL_FULLY
       for (uint x = 0; x < REGISTER_SIZE; ++x) {
-        column[i][x] = block[i][first][x][within] * reciprocal;
-        block[i][first][x][within] = column[i][x];
-        row[i][x] = i > first || (i == first && x > within) ? factor[first][i][within][x] : 0;
+        const TILE_VALUE solved = in_column(block[i][first], x, within) * reciprocal;
+        set_in_column(block[i][first], x, within, solved);
+        column[i][x] = solved;
+        const TILE_VALUE element = in_row(factor[first][i], within, x);
+        row[i][x] = i > first || (i == first && x > within) ? element : 0;
       }
     }
     FM_COALESCE(2)
@@ -130,8 +161,9 @@ static inline void solve_top(TILE_VALUE block[BLOCKS][BLOCKS][REGISTER_SIZE][REG
     for (uint j = 0; j < BLOCKS; ++j) {
       FM_UNROLL_FULLY
       for (uint y = 0; y < REGISTER_SIZE; ++y) {
-        column[j][y] = j > first || (j == first && y > within) ? factor[j][first][y][within] : 0;
-        row[j][y] = block[first][j][within][y];
+        const TILE_VALUE element = in_column(factor[j][first], y, within);
+        column[j][y] = j > first || (j == first && y > within) ? element : 0;
+        row[j][y] = in_row(block[first][j], within, y);
       }
     }
     FM_COALESCE(2)
@@ -152,9 +184,9 @@ static inline void subtract_products(TILE_VALUE block[REGISTER_SIZE][REGISTER_SI
   for (uint i = 0; i < REGISTER_SIZE; ++i) {
     FM_UNROLL_FULLY
     for (uint j = 0; j < REGISTER_SIZE; ++j) {
-      TILE_VALUE sum = 0;
+      TILE_VALUE sum = left[i][0] * right[0][j];
       FM_UNROLL_FULLY
-      for (uint k = 0; k < REGISTER_SIZE; ++k) sum += left[i][k] * right[k][j];
+      for (uint k = 1; k < REGISTER_SIZE; ++k) sum += left[i][k] * right[k][j];
       block[i][j] -= sum;
     }
   }

@@ -17,8 +17,12 @@
 // at run time only could be any of the memories. A CPU, whose memory has no lanes, need not turn them.
 // LANES_OF: the last dimension are the lanes; LANES_IN: the last dimension goes through them in turns.
 #define LANES_OF(dimension) FM_BANKS(CHANNEL_WIDTH, ELEMENT_BYTES) FM_PARTITION(dimension)
+#if CHANNEL_WIDTH > 1
 #define LANES_IN(dimension) \
   FM_BANKS(CHANNEL_WIDTH, ELEMENT_BYTES) FM_PARTITION_CYCLIC(CHANNEL_WIDTH, dimension)
+#else
+#define LANES_IN(dimension)
+#endif
 #if defined(FM_CPU)
 #define LANE(k, row) (k)
 #define ELEMENT(lane, row) (lane)

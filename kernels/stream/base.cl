@@ -22,6 +22,14 @@ typedef FM_VECTOR(DATA_TYPE, VECTOR_WIDTH) stream_vector;
 #define EACH_BLOCK FM_PIPELINE
 #define EACH_CYCLE FM_UNROLL_FULLY
 #endif
+
+#if BUFFER_SIZE == UNROLL
+#define BUFFER_LAYOUT FM_REGISTERS
+#elif UNROLL > 1
+#define BUFFER_LAYOUT FM_PARTITION_CYCLIC(UNROLL, 1)
+#else
+#define BUFFER_LAYOUT
+#endif
 #endif
 
 FM_SINGLE_WORK_ITEM
@@ -32,7 +40,7 @@ __kernel void FM_REPLICATED(stream)(FM_GLOBAL(stream, first) const stream_vector
   const DATA_TYPE factor = (DATA_TYPE)scalar;
   EACH_BLOCK
   for (uint block = 0; block < units; ++block) {
-    stream_vector buffer[BUFFER_SIZE] FM_PARTITION_CYCLIC(UNROLL, 1);
+    stream_vector buffer[BUFFER_SIZE] BUFFER_LAYOUT;
     const size_t start = (size_t)block * BUFFER_SIZE;
     EACH_CYCLE
     for (uint k = 0; k < BUFFER_SIZE; k += UNROLL) {

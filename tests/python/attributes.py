@@ -25,7 +25,9 @@ PARENTHESES = r"\((?:[^()]|\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))*\)"
 ATTRIBUTE = rf"__attribute__\s*{PARENTHESES}"
 MARK = rf"(?:^[ \t]*\#pragma[^\n]*$|{ATTRIBUTE})"
 LOOP = re.compile(rf"((?:{MARK}\s*)*)\b(for|while)\s*\(([^;)]*)", re.MULTILINE)
-ARRAY = re.compile(rf"\b(?!return\b)([a-z]\w*)\s+(\w+)((?:\[[^\]]+\])+)((?:\s*{ATTRIBUTE})*)\s*;")
+ARRAY = re.compile(
+    rf"\b(?!return\b)([a-z]\w*)\s+(\w+)((?:\[[^\]]+\])+)((?:\s*{ATTRIBUTE})*)\s*(?:=\s*\{{[^}}]*\}}\s*)?;"
+)
 STRAY = re.compile(rf"{MARK}\s*(?!\s*(?:{MARK}|for\b|while\b|;|__kernel\b))(\S[^\n]*)", re.MULTILINE)
 KERNEL = re.compile(r"__kernel void (\w+)\(")
 
@@ -154,7 +156,7 @@ def _partition_faults(array, attribute, arguments):
     dimension = number(arguments[-1])
     if dimension is None or dimension > len(array.dimensions):
         yield f"{attribute} of an array with {len(array.dimensions)} dimensions"
-    elif arguments[0] == "cyclic" and (number(arguments[1]) or 0) > array.dimensions[dimension - 1]:
+    elif arguments[0] == "cyclic" and not 1 < (number(arguments[1]) or 0) <= array.dimensions[dimension - 1]:
         yield f"{attribute} of {array.dimensions[dimension - 1]} elements"
     elif arguments[0] not in ("complete", "cyclic"):
         yield f"{attribute} is of no known kind"

@@ -5,6 +5,7 @@ business of test_dialect.py.
 """
 
 import re
+import shutil
 import subprocess
 
 import pytest
@@ -141,6 +142,43 @@ def test_memories_with_names_of_their_own_stand_at_the_arguments(tmp_path):
     ]
     assert "-no-interleaving=default" not in aoc.steps(found, None, tmp_path, []).commands[0]
     assert "buffer_location" not in preprocessed(KERNELS, "gemm/base.cl", found.definitions, "aoc")
+
+
+WITH_PLACES = ("b_eff", "fft", "gemm", "hpl", "ptrans", "random_access", "stream")
+
+
+def misplaced(folder, benchmark):
+    """Arguments in global memory that the compiler would not find in the memory of their own names."""
+    found = resolved(
+        benchmark, "520n_mx", variant="base", **({"replications": "2"} if benchmark != "b_eff" else {})
+    )
+    given = dict(found.definitions) | {"FM_LOCATIONS": "1"}
+    wanted = set()
+    for kernel in found.kernels:
+        for argument in kernel.buffers:
+            for i, name in enumerate(aoc.entry_points(kernel)):
+                given[f"FM_LOCATION_{kernel.name}_{argument}_{i}"] = f'"{name}.{argument}"'
+                wanted.add((name, f"{name}.{argument}", argument))
+    text = preprocessed(folder, f"{benchmark}/{found.source.name}", given, "aoc")
+    there = set()
+    for name, rest in re.findall(r"__kernel void (\w+)\((.*?)\) \{", text, re.DOTALL):
+        places = re.findall(r'buffer_location\("([\w.]+)"\)\)\)[^,]*?\brestrict (\w+)', rest)
+        there |= {(name, place, argument) for place, argument in places}
+    return wanted ^ there
+
+
+@programs
+@pytest.mark.parametrize("benchmark", WITH_PLACES)
+def test_every_argument_can_be_given_a_memory_by_name(benchmark):
+    assert misplaced(KERNELS, benchmark) == set()
+
+
+@programs
+def test_an_argument_in_the_memory_of_another_is_found(tmp_path):
+    shutil.copytree(KERNELS, tmp_path / "kernels")
+    file = tmp_path / "kernels" / "gemm" / "base.cl"
+    file.write_text(file.read_text().replace("FM_GLOBAL(multiply, c)", "FM_GLOBAL(multiply, b)"))
+    assert {argument for _, _, argument in misplaced(tmp_path / "kernels", "gemm")} == {"c"}
 
 
 @programs

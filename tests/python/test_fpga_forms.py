@@ -38,9 +38,9 @@ WRONG = {
     "hpl": (
         ("block[x][y] -= column[x] * row[y]", "block[x][y] -= x > 0 ? column[x] * row[y] : 0"),
         ("if (j == first && y == within) pivot", "if (j == first && y == 0) pivot"),
-        ("j * REGISTER_SIZE + x == r ? diagonal[r] : block", "block"),
-        ("block[i][first][x][within] * reciprocal", "block[i][first][x][within]"),
-        ("factor[j][first][y][within] : 0", "factor[first][j][within][y] : 0"),
+        ("x == r ? reciprocal : element", "x == r ? element : element"),
+        ("in_column(block[i][first], x, within) * reciprocal", "in_column(block[i][first], x, within)"),
+        ("in_column(factor[j][first], y, within)", "in_row(factor[first][j], within, y)"),
         ("left_block[i][k], right_block[k][j]", "left_block[i][0], right_block[0][j]"),
     ),
     "fft": (

@@ -1,8 +1,10 @@
 """Kinds of time: each metric has its own, and what reads result files keeps them apart, also in old files."""
 
 import csv
+import dataclasses
 import io
 import json
+import re
 
 import pytest
 import samples
@@ -115,6 +117,24 @@ def test_watts_are_of_what_was_measured(place):
     (group,) = groups.make([load(place, document)])
     cells = {m.row.kind: tables.power_cells(m, tables.power(group)) for m in group.metrics}
     assert "GB/s/W" in cells["measured"] and "GB/s/W" not in cells["modelled"]
+
+
+# Meyer 2024, Tables 3.11 and 3.12: best of the operations, peak [W], and per watt as printed.
+TABLES_OF_POWER = [
+    (70.08, 76.78, 0.91), (340.41, 73.8, 4.61), (378.55, 59.98, 6.31), (34.67, 47.09, 0.74),
+    (20.43, 55.21, 0.37), (183.99, 344.91, 0.53), (727.58, 87.38, 8.33), (771.99, 64.73, 11.93),
+    (615.14, 71.48, 8.61), (270.87, 72.42, 3.74), (689.31, 80.39, 8.57), (4552.19, 362.10, 12.57),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("best, peak, printed", TABLES_OF_POWER)
+def test_per_watt_is_that_of_the_tables(place, best, peak, printed):
+    (group,) = groups.make([load(place, samples.result(operations=("triad",)))])
+    (metric,) = group.metrics
+    metric = dataclasses.replace(metric, row=dataclasses.replace(metric.row, best=best))
+    cells = tables.power_cells(metric, tables.Power("xrt", 0.9 * peak, peak, 1.0))
+    (shown,) = re.findall(r">([0-9.]+) GB/s/W<", cells)
+    assert float(shown) == pytest.approx(printed, abs=0.0051)
 
 
 def test_timelines_are_of_the_wall_clock(place):

@@ -11,7 +11,7 @@ from conftest import REAL_PROGRAM, REPOSITORY
 from fabricmark import systems
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.models import _collective_costs, _collectives
-from fabricmark.models._collective_prices import Prices
+from fabricmark.models._collective_prices import TORUS, Prices, Shape
 from fabricmark.predict import collectives, reads
 from fabricmark.systems import export
 
@@ -43,14 +43,14 @@ def exported_systems(tmp_path_factory):
         yield folder
 
 
-def clock(files, operation, transport, ranks, algorithm):
+def clock(files, operation, transport, ranks, algorithm, *more):
     """Seconds by bytes as the emulated fabric charges them; none where it has not this algorithm."""
     name, _ = SYSTEMS.get(transport, ENGINE)
     words = [PROGRAM, operation, "--transport", transport, "--ranks", ranks, "--algorithm", algorithm]
     words += ["--system", files / f"{name}.json"]
     words += [] if operation == "barrier" else ["--sizes", "64:256KiB"]
     words += [] if transport == "channels" else ["--issuer", "logic"]
-    done = subprocess.run([*map(str, words)], capture_output=True, text=True, check=False, timeout=60)
+    done = subprocess.run([*map(str, words), *more], capture_output=True, text=True, check=False, timeout=60)
     assert done.returncode == 0 or "is no algorithm for" in done.stderr, done.stderr
     lines = [line.split() for line in done.stdout.splitlines()]
     return {int(line[0]): float(line[2]) * 1e-6 for line in lines if len(line) > 4 and line[0].isdigit()}
@@ -94,6 +94,16 @@ def test_forms_are_as_the_clock_of_the_emulated_fabric(files, transport, ranks):
     found = errors(files, transport, ranks, EXACT)
     assert len(found) >= 4
     assert max(found.values()) <= STEP_BY_STEP, found
+
+
+@needs_program
+@pytest.mark.usefixtures("of_the_repository")
+def test_both_phases_of_a_torus_are_as_the_clock(files):
+    measured = clock(files, "all_reduce", "channels", 8, "two_phase", "--topology", "torus:2x4")
+    assert len(measured) == 13
+    for moved, time in measured.items():
+        of = replace(prices("channels", 8, float(moved)), shape=Shape(TORUS, 2, 4, circuits=True))
+        assert seconds("all_reduce", "two_phase", of) == pytest.approx(time, rel=0.01)
 
 
 @needs_program
@@ -206,6 +216,23 @@ def written(key, value):
     return f"{value!r} {units[dimension]}" if dimension in units else repr(value)
 
 
+def test_sensitivity_names_what_moves_it_most(predict):
+    words = [
+        "allreduce",
+        "--system",
+        "noctua2",
+        "--board",
+        "u280_hbm",
+        "--transport",
+        "accl-udp",
+        "--devices",
+        "8",
+    ]
+    done = predict(*words, "--set", "issuer=logic", "--set", "size=4MiB", "--sensitivity")
+    line = next(line for line in done.stdout.splitlines() if line.startswith("sensitivity"))
+    assert line.index("network.links.line_rate -") < line.index("network.copy_bandwidth -")
+
+
 def test_what_does_not_limit_is_named(predict):
     words = [
         "barrier",
@@ -242,7 +269,7 @@ REFUSED = (
     ),
     (["barrier", "--system", "noctua1", "--set", "size=8"], "moves no elements", "leave out size"),
     (["allreduce", "--system", "noctua1", "--sweep", "issuer=1:2"], "not of all_reduce", "sweep over size"),
-    (["allreduce", "--system", "noctua1", "--sensitivity"], "no --scaling", "use --devices"),
+    (["allreduce", "--system", "noctua1", "--reach", "1 us"], "no --scaling", "use --devices"),
     (
         ["allreduce", "--system", "noctua1", "--devices", "4", "--set", "board.memory.banks=3"],
         "reads no board.memory.banks",

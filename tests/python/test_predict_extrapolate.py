@@ -6,7 +6,7 @@ import os
 import pytest
 import samples
 from conftest import REPOSITORY
-from fabricmark.predict import extrapolate
+from fabricmark.predict import extrapolate, measured
 from fabricmark.results import published
 
 ROWS = REPOSITORY / "data" / "published" / published.HPCC_FPGA
@@ -68,6 +68,24 @@ def test_weak_scaling_keeps_the_size_of_a_device(predict):
     assert "4 devices 3377 GFLOP/s (+1.5 %), 16 devices 1.333e+04 GFLOP/s (+2.8 %)" in done.stdout
 
 
+def test_times_of_parts_are_not_added(predict):
+    """PTRANS was measured in seconds: many devices take as long as one with its part."""
+    words = [
+        "ptrans",
+        "--from",
+        ROWS,
+        "--system",
+        "noctua1",
+        "--transport",
+        "channels",
+        "--devices",
+        "1,4,16",
+    ]
+    done = predict(*words)
+    assert len({value for value in values_of(done).values()}) == 1
+    assert "4 devices 0.2339 s (-0.2 %)" in done.stdout
+
+
 def test_between_measured_sizes_along_a_line_of_both_logarithms():
     assert extrapolate.between({100.0: 10.0, 400.0: 40.0}, 200.0, "hpl") == pytest.approx(20)
     assert extrapolate.between({100.0: 10.0}, 100.0, "hpl") == 10
@@ -127,6 +145,12 @@ def test_rows_that_do_not_say_enough_are_refused(predict, one_error_line, words,
     assert cause in line and remedy in line.partition("; ")[2], line
 
 
+@pytest.mark.parametrize("name, cause", [("stream", "which metric"), ("b_eff", "no row is of")])
+def test_rows_without_one_metric_or_a_size_are_refused(predict, one_error_line, name, cause):
+    line = one_error_line(predict(name, "--from", ROWS, "--system", "noctua1", "--transport", "none"), 2)
+    assert cause in line, line
+
+
 def test_result_files_that_are_no_measured_runs_of_one_device_are_refused(predict, one_error_line, tmp_path):
     for change, cause in (
         (lambda document: document["run"].update(benchmark="stream"), "is of stream"),
@@ -141,3 +165,12 @@ def test_result_files_that_are_no_measured_runs_of_one_device_are_refused(predic
     line = one_error_line(predict("gemm", *runs(tmp_path, 256), "--transport", "host"), 2)
     assert "leave out --transport" in line
     assert "give --system, or --from" in one_error_line(predict("gemm"), 2)
+
+
+@pytest.mark.usefixtures("of_the_repository")
+def test_the_plot_has_the_measured_points_of_the_same_matrix_only():
+    """Strong scaling: of 4 devices the run with parts of 12288, and of one device not that size."""
+    where = {"system": "noctua1", "transport": "channels", "board": None}
+    case = extrapolate.case("hpl", [ROWS], {"size": "24576"}, (1, 4, 16), "strong", where)
+    values = [row_of("hpl", "channels", *of) for of in ((1, 24576), (4, 12288), (16, 6144))]
+    assert sorted(measured.points(case)) == list(zip((1.0, 4.0, 16.0), values, strict=True))

@@ -32,6 +32,15 @@ def test_each_benchmark_runs_and_claims_nothing(tmp_path_factory, name):
     assert any("nothing was computed" in note for note in done.document["notes"])
 
 
+def test_boards_exchange_whole_messages_by_default(tmp_path_factory):
+    """Eq. 4.2 of Meyer 2024 is of whole messages; CPUs and GPUs take what is fastest there."""
+    b_eff = phantom(tmp_path_factory, "b_eff")
+    done = b_eff.run(*SMALL["b_eff"], *ON_PHANTOM, "--ranks", 2)
+    assert done.document["parameters"]["chunk_bytes"] == 0
+    done = b_eff.run("--largest", 4, "--messages", 2, "--repetitions", 1, "--sub-steps", "false")
+    assert done.document["parameters"]["chunk_bytes"] == -1
+
+
 @pytest.mark.parametrize("name", ["b_eff", "ptrans", "hpl"])
 def test_ranks_exchange_all_their_messages(tmp_path_factory, name):
     done = phantom(tmp_path_factory, name).run(*SMALL[name], *ON_PHANTOM, "--ranks", 4)

@@ -1,6 +1,7 @@
 """The real fm_stream: valid results for every shape, and each way to a wrong one is found."""
 
 import itertools
+import resource
 import statistics
 
 import pytest
@@ -31,10 +32,10 @@ def shape_words(variant, size, width, buffer_size, replications, unroll=1):
 
 
 @pytest.mark.parametrize("variant", ["base", "throughput"])
-@pytest.mark.parametrize("width, buffer_size", [(1, 64), (4, 16), (16, 1)])
-def test_sizes_that_nothing_divides_are_valid(stream, variant, width, buffer_size):
+@pytest.mark.parametrize("width, buffer_size, unroll", [(1, 64, 32), (4, 48, 16), (16, 1, 1)])
+def test_sizes_that_nothing_divides_are_valid(stream, variant, width, buffer_size, unroll):
     for size, replications in itertools.product(SIZES, (1, 3)):
-        done = stream.valid(*shape_words(variant, size, width, buffer_size, replications))
+        done = stream.valid(*shape_words(variant, size, width, buffer_size, replications, unroll))
         # After each of two repetitions, and at the end.
         assert [verdict["checked"] for verdict in done.document["verdicts"]] == [3 * size] * 3
 
@@ -60,6 +61,23 @@ def test_every_data_type_is_valid_or_refused_by_name(stream, variant, data_type)
     else:
         assert data_type != "float"
         assert data_type in only_error(done, codes=(2,))
+
+
+def test_a_buffer_counts_vectors_and_has_to_fit_the_stack(stream, found):
+    """4 MiB of floats, the longest that is published (Table 3.8), and more than the stack of a thread."""
+    if found[0]["class"] != "cpu":
+        pytest.skip("the buffer is not on a stack")
+    soft, hard = resource.getrlimit(resource.RLIMIT_STACK)
+    if hard != resource.RLIM_INFINITY and hard < 8 << 20:
+        pytest.skip("stacks cannot be as long as usual")
+    words = ("--size", 1001, "--repetitions", 1, "--warmup", 0, "--buffer-size", 65536, "--vector-width", 16)
+    try:
+        resource.setrlimit(resource.RLIMIT_STACK, (8 << 20, hard))
+        stream.valid(*words, "--replications", 1)
+        line = only_error(stream.run(*words, "--data-type", "double"), codes=(2,))
+    finally:
+        resource.setrlimit(resource.RLIMIT_STACK, (soft, hard))
+    assert "buffer_size = 65536 needs" in line and "stack" in line
 
 
 def test_values_do_not_grow_with_the_repetitions(stream):

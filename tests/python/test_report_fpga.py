@@ -11,7 +11,7 @@ from fabricmark.systems import device_limits
 
 BOARD = {**samples.DEVICE, "name": "p520_hpc_sg280l : BittWare Stratix 10", "class": "fpga"}
 PARAMETERS = {
-    "size": 2**25, "data_type": "float", "vector_width": 16, "unroll": 1, "buffer_size": 32768,
+    "size": 2**29, "data_type": "float", "vector_width": 16, "unroll": 1, "buffer_size": 32768,
     "replications": 4, "transport": "none",
 }  # fmt: skip
 KERNEL = {"file": "stream.aocx", "digest": "0" * 32, "origin": "bitstream"}
@@ -21,9 +21,11 @@ pytestmark = pytest.mark.usefixtures("of_the_repository")
 
 @pytest.fixture(name="result")
 def result_of_a_board(tmp_path):
-    def make(kernel=(), command=(), device=BOARD):
+    def make(kernel=(), command=(), device=BOARD, design=None):
         document = copy.deepcopy(samples.result(device=device))
         document["run"]["kernel"] = {**KERNEL, **dict(kernel)}
+        if design is not None:
+            document["run"]["design"] = design
         document["run"]["command"] = ["fm_stream", *command]
         document["parameters"] = {**document["parameters"], **PARAMETERS}
         path = tmp_path / "result.json"
@@ -54,6 +56,22 @@ def test_its_own_clock_counts(result):
     usual, _ = triad(result(kernel={"bitstream": "520n_multi/stream"}))
     assert known.fpga.board.kernel_hz == 100e6
     assert slow.value < 0.5 * usual.value
+
+
+def test_the_design_of_the_system_stands_in_for_what_the_sidecar_leaves_out(result):
+    design = {
+        "system": "noctua1", "board": "520n", "bitstream": "520n_multi/stream", "clock_hz": 341.67e6,
+        "tools": "aoc 21.2", "shell": "BSP 20.4", "resources": {"dsps": 128},
+    }  # fmt: skip
+    of_design, known = triad(result(design=design))
+    assert (known.fpga.bitstream.name, of_design.value) == ("stream", pytest.approx(68, rel=0.05))
+    slow, _ = triad(result(kernel={"clock_hz": 100e6}, design=design))
+    assert slow.value < 0.5 * of_design.value, "the clock that was reached goes before the described one"
+    loaded, described = run_tables.designs(result(kernel={"board": "520n", "tools": "aoc 22"}, design=design))
+    assert loaded == "bitstream: for 520n, aoc 22"
+    assert described == (
+        "design: noctua1, 520n_multi/stream, for 520n, 341.7 MHz, aoc 21.2, shell BSP 20.4, 128 dsps"
+    )
 
 
 def test_what_nothing_is_known_of_has_none(result):

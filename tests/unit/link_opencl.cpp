@@ -10,15 +10,14 @@
 // same.
 #include <CL/cl.h>
 #include <dlfcn.h>
-#include <time.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <map>
 #include <mutex>
 #include <string>
@@ -63,9 +62,13 @@ struct View {
 class Link {
  public:
   Link() {
-    if (const char* const text = std::getenv("FABRICMARK_LINK"); text != nullptr) {
-      std::sscanf(text, "%lf,%lf,%lf,%lf,%lf,%lf,%lf", &delays.call, &delays.submit, &delays.turn,
-                  &delays.start, &delays.byte, &delays.staged_byte, &delays.kernel);
+    const char* rest = std::getenv("FABRICMARK_LINK");
+    for (double* const delay : {&delays.call, &delays.submit, &delays.turn, &delays.start, &delays.byte,
+                                &delays.staged_byte, &delays.kernel}) {
+      if (rest == nullptr || *rest == '\0') break;
+      char* end = nullptr;
+      *delay = std::strtod(rest, &end);
+      rest = *end == ',' ? end + 1 : end;
     }
     const char* const text = std::getenv("FABRICMARK_LINK_FAULT");
     fault = text == nullptr ? "" : text;

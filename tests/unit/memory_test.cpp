@@ -125,13 +125,13 @@ TEST(BankPlacement, IsLeftToTheRuntimeWhereBanksCannotBeChosen) {
 }
 
 // A board with eight banks of 1 MiB.
-class Banks : public testing::Test {
+class BankRoom : public testing::Test {
  protected:
   static constexpr std::uint64_t kMebibyte = 1U << 20U;
   BankUse use_{{.kind = BoardMemory::Kind::kHbm, .banks = 8, .bank_bytes = kMebibyte}};
 };
 
-TEST_F(Banks, HoldWhatFits) {
+TEST_F(BankRoom, HoldWhatFits) {
   use_.take(0, kMebibyte);
   use_.take(9, kMebibyte / 2);
   EXPECT_EQ(use_.used(1), kMebibyte / 2) << "modulo what there is";
@@ -141,7 +141,7 @@ TEST_F(Banks, HoldWhatFits) {
             "HBM: 2 of 8 banks chosen, most in bank 0: 1 of 1 MiB; 1 MiB where the runtime chooses");
 }
 
-TEST_F(Banks, RefuseWhatDoesNot) {
+TEST_F(BankRoom, RefuseWhatDoesNot) {
   use_.take(3, kMebibyte);
   const std::string one = message_of([&] { use_.take(3, 1); });
   EXPECT_TRUE(mentions(one, "1 MiB are to lie in bank 3 of HBM, which holds 1 MiB")) << one;
@@ -150,7 +150,7 @@ TEST_F(Banks, RefuseWhatDoesNot) {
   EXPECT_TRUE(mentions(all, "in the 8 banks of HBM, which hold 8 MiB")) << all;
 }
 
-TEST_F(Banks, OfWhichNothingIsKnownHoldAll) {
+TEST_F(BankRoom, OfWhichNothingIsKnownHoldAll) {
   for (const BoardMemory& memory :
        {BoardMemory{}, BoardMemory{.kind = BoardMemory::Kind::kHost, .banks = 2, .bank_bytes = 1}}) {
     BankUse use(memory);

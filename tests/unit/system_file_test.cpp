@@ -17,9 +17,14 @@ KernelSpec spec(const std::string& benchmark) {
 }
 
 Json bitstream(const std::string& id, const std::string& benchmark, const Json& parameters) {
-  return {{"id", id},           {"device", "ring"},    {"benchmark", benchmark},
-          {"variant", "base"},  {"transport", "none"}, {"parameters", parameters},
-          {"values", Json{{}}}, {"curves", Json{{}}}};
+  return {{"id", id},
+          {"device", "ring"},
+          {"benchmark", benchmark},
+          {"variant", "base"},
+          {"transport", "none"},
+          {"parameters", parameters},
+          {"values", Json::object()},
+          {"curves", Json::object()}};
 }
 
 /// As `fabricmark systems export` writes it, with what the programs do not read left out.

@@ -12,7 +12,7 @@ from fabricmark.base.errors import FabricmarkError
 from fabricmark.models import Board, Prediction, _collective_costs, _collectives
 from fabricmark.models._collective_prices import Costs, Prices
 from fabricmark.models.machine import DIRECT, PACKET, Network
-from fabricmark.predict import certainty, options, reads, settings, values
+from fabricmark.predict import certainty, options, questions, reads, settings, values
 from fabricmark.predict.cases import Case
 from fabricmark.predict.points import Point, PredictionRequest
 from fabricmark.systems import device_limits, quantity
@@ -32,9 +32,10 @@ def operation(name: str) -> str | None:
 
 def cases(
     name: str, system: str, transport: str | None, counts: Sequence[int], words: Mapping[str, str],
-    sweeps: Sequence[options.Sweep], board: str | None, **more: object,
+    sweeps: Sequence[options.Sweep], board: str | None, sensitive: bool = False, **more: object,
 ) -> list[Case]:  # fmt: skip
-    """One for each system and transport. `more`: profile, closed_form and beyond.
+    """One for each system and transport. `sensitive`: with a line of what moves it most. `more`: profile,
+    closed_form and beyond.
 
     Raises FabricmarkError (2).
     """
@@ -45,7 +46,7 @@ def cases(
             closed = settings.without_curves(described) if more["closed_form"] else described
             over = _transport(name, closed, wanted)
             request = PredictionRequest(name, closed, over, "weak", **more)
-            found.append(_case(request, counts, words, sweeps))
+            found.append(_case(request, counts, words, sweeps, sensitive))
     return found
 
 
@@ -61,7 +62,7 @@ def _transport(name: str, system: systems.System, wanted: str | None) -> str:
 
 def _case(
     request: PredictionRequest, counts: Sequence[int], words: Mapping[str, str],
-    sweeps: Sequence[options.Sweep],
+    sweeps: Sequence[options.Sweep], sensitive: bool,
 ) -> Case:  # fmt: skip
     given = {key: text for key, text in words.items() if "." not in key}
     keyed = [(key, text) for key, text in words.items() if "." in key]
@@ -80,6 +81,7 @@ def _case(
     ]
     about = _about(request, found, {**parameters, **_places(axes)[-1]}, [*overrides, *axes])
     about += _not_limiting(request, found, parameters)
+    about += [_sensitivity(request, found[-1], parameters)] if sensitive else []
     unvalidated = f"no published value is of {request.about}"
     return Case(request, found, certainty.unvalidated(unvalidated), about)
 
@@ -240,6 +242,23 @@ def _not_limiting(request: PredictionRequest, found: Sequence[Point], parameters
         if len({one.axes[name] for one in found}) > 1 and all(len(each) == 1 for each in apart.values()):
             names.append(name)
     return [f"{name} is not limiting: the figures are the same with other values of it" for name in names]
+
+
+def _sensitivity(request: PredictionRequest, one: Point, parameters: Mapping) -> str:
+    """By how much the time of a call moves with a tenth more of each value of the system."""
+    usual = one.headline.value
+    if not usual:
+        return "sensitivity: none, as it takes no time"
+    network, board = request.system.networks[request.transport], request.system.board_with(None, one.devices)
+    objects = {"board": board, "network": network, "bitstream": None}
+    known = questions.above_nothing(_reads(request, one, {**parameters, **one.axes})[0], objects)
+    moved = {}
+    for name, value in {**known, **request.overrides}.items():
+        changed = replace(request, overrides={**request.overrides, name: value * questions.MORE})
+        found = _point(changed, one.devices, one.axes, {**parameters, **one.axes}).headline.value
+        if found is not None and abs(found / usual - 1) >= questions.LEAST_CHANGE:
+            moved[name] = found / usual - 1
+    return questions.most_moving(moved, one.devices)
 
 
 def _reads(request: PredictionRequest, one: Point, parameters: Mapping) -> tuple[reads.Reads, reads.Reads]:

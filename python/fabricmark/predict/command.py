@@ -33,7 +33,7 @@ HELP = {
     "sensitivity": "Which values of the system move the prediction most, 10 % more of each.",
     "reach": 'The fewest devices that reach this much, as "20 TFLOP/s".',
     "enough": "A value of the system: from where on more of it brings less than 1 %; may be repeated.",
-    "beyond": "Predict more devices than the system has; marked with *.",
+    "beyond": "Predict more devices than the system has, marked with *, and fuller chips than were built.",
     "mesh": "The mesh of an application, as --set mesh=bay:27136 says it, too.",
     "from": "Runs of one device to extrapolate from: result files, or published rows; may be repeated.",
     "scaling": "weak: sizes are those of one device; strong: of all together.",
@@ -91,10 +91,10 @@ def predict(
     elif system is None:
         raise FabricmarkError(f"nothing says on which system {name} runs", "give --system, or --from")
     elif collective is not None:
-        if scaling != points.WEAK or any(asked[:-1]):
-            cause = f"{name} is no benchmark: it has no --scaling, --sensitivity, --reach and --enough"
+        if scaling != points.WEAK or reach or enough:
+            cause = f"{name} is no benchmark: it has no --scaling, --reach and --enough"
             raise FabricmarkError(cause, "use --devices, --set and --sweep")
-        cases = collectives.cases(name, system, transport, counts, words, axes_of, board, **more)
+        cases = collectives.cases(name, system, transport, counts, words, axes_of, board, sensitivity, **more)
     else:
         for one in options.names(system, "--system"):
             found = device_limits.with_limits(systems.load_for(name, one, profile, board))

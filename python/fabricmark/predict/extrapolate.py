@@ -73,8 +73,12 @@ def _point(request: PredictionRequest, known: Runs, devices: int, size: float) -
     """`size`: of one device, or of all together where the scaling is strong."""
     share = _published.root(devices) if request.traits.on_grid else devices
     own, total = (size / share, size) if request.scaling == STRONG else (size, size * share)
-    value = devices * between(known.values, own, request.benchmark)
-    found = Prediction(_name(request.benchmark), {}, value, known.unit, None, "-", "Meyer 2024, Fig. 4.15")
+    is_rate = known.unit.endswith("/s")  # a time is that of the slowest part
+    value = (devices if is_rate else 1) * between(known.values, own, request.benchmark)
+    name, axes = request.traits.headline or (_name(request.benchmark), {})
+    if not is_rate:
+        name, axes = "time", {}
+    found = Prediction(name, axes, value, known.unit, None, "-", "Meyer 2024, Fig. 4.15")
     return Point(devices, {}, {SIZE: round(total), OWN: round(own)}, found, [found])
 
 
@@ -155,9 +159,12 @@ def _of_rows(
 ) -> Runs:
     """Rows of a file like data/published/hpcc_fpga_2021.csv. Raises FabricmarkError (2)."""
     own = _published.of(benchmark)
-    if len(files) > 1 or own is None or not own.headline or where["system"] is None:
-        remedy = "give one such file, a benchmark that it has, and --system"
+    if len(files) > 1 or where["system"] is None:
+        remedy = "give one such file, and --system"
         raise FabricmarkError(f"--from {files[0]}: not enough to choose its rows", remedy)
+    if own is None or not own.headline:
+        cause = f"nothing says which metric of published rows stands for {benchmark}"
+        raise FabricmarkError(cause, "give result files, or choose another benchmark")
     rows = [
         row
         for row in published.load(files[0])
@@ -170,8 +177,9 @@ def _of_rows(
     rows = [row for row in rows if block in (None, row.block)]
     _check_alike(benchmark, rows, "block", f"--set {BLOCK}=")
     alone = {_size(row): row.value for row in rows if row.devices == 1}
-    if len(alone) < 1:
-        raise FabricmarkError(f"{files[0]} has no run of {benchmark} on one device", "choose other rows")
+    if not alone or not min(alone):
+        cause = f"{files[0]} has no run of {benchmark} on one device with a size"
+        raise FabricmarkError(cause, "choose other rows")
     others = {(row.devices, _size(row)): row.value for row in rows if row.devices > 1}
     system = systems.load(where["system"], "fitted", None)
     about = f"{len(alone)} sizes that one device of {system.name} was measured with"

@@ -107,12 +107,16 @@ def with_share(board: Mapping[str, float], own: Mapping[str, float]) -> dict[str
     return {**board, "logic": own["logic"] / own[SHARE]}
 
 
-@cache
-def fullest(amd: bool) -> dict[str, float]:
+def fullest(amd: bool) -> Mapping[str, float]:
     """The largest share of logic, DSPs and blocks of memory that a published synthesis has, on chips of one
     vendor. The files are read as they are: what users add is not published."""
+    return _fullest(paths.root() / "systems" / "bitstreams", amd)
+
+
+@cache
+def _fullest(folder: Path, amd: bool) -> Mapping[str, float]:
     found: dict[str, float] = {}
-    for path in sorted((paths.root() / "systems" / "bitstreams").glob("*.toml")):
+    for path in sorted(folder.glob("*.toml")):
         text = files.parse(path)
         board = _raw_resources(path.parents[1] / "boards" / f"{text['board']}.toml")
         if is_amd(board) != amd:

@@ -37,13 +37,20 @@ def points(case: Case) -> list[tuple[float, float]]:
         and row.message_bytes is None
     ]
     predictor = Predictor(loaded("fitted"))
-    sizes = {
-        residuals.size_of(request.benchmark, {**one.axes, **one.sizes}, one.devices) for one in case.points
-    }
+    sizes: dict[int, set[float]] = {}  # of one device, by how many there are
+    for one in case.points:
+        own = residuals.size_of(request.benchmark, {**one.axes, **one.sizes}, one.devices)
+        sizes.setdefault(one.devices, set()).add(own)
+    every = set().union(*sizes.values())
+    common = every if all(own == every for own in sizes.values()) else set()  # as in weak scaling
     factor = FACTORS[headline.unit][1]
     return [
         (float(row.devices), row.value * FACTORS[row.unit][1] / factor)
         for row in rows
         if request.traits.is_host_code
-        or any(abs(residuals.of_row(row, predictor) / size - 1) < NEAR for size in sizes if size)
+        or any(
+            abs(residuals.of_row(row, predictor) / size - 1) < NEAR
+            for size in sizes.get(row.devices, common)
+            if size
+        )
     ]

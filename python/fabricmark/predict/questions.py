@@ -3,7 +3,7 @@ enough."""
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from fabricmark import systems
@@ -36,14 +36,21 @@ def headline(request: PredictionRequest, one: Point, overrides: dict[str, float]
 
 
 def values_of(request: PredictionRequest, one: Point) -> dict[str, float]:
-    """The values of the system that a prediction reads, above 0, counts left out: 10 % of a bank is
-    nothing."""
+    """The values of the system that a prediction reads, above 0."""
     plan, run = points.planned(request, [(one.devices, one.axes)])[0]
     network = plan.system.networks.get(request.transport)
     found = settings.of_run(request.benchmark, run, plan.board, plan.devices, network, plan.bitstream)
     objects = {"board": plan.board, "network": network, "bitstream": plan.bitstream}
+    return above_nothing(found, objects)
+
+
+def above_nothing(found: reads.Reads, objects: Mapping) -> dict[str, float]:
+    """The values that were read, above 0, counts left out: 10 % of a bank is nothing.
+
+    `objects`: board, network and bitstream.
+    """
     values = {}
-    for name in found.names(plan.bitstream):
+    for name in found.names(objects["bitstream"]):
         place, _, rest = name.partition(".")
         if reads.PLACES[place][rest].dimension in (keys.COUNT, "bytes"):
             continue
@@ -64,9 +71,14 @@ def sensitivity(case: Case) -> str:
         found = headline(case.request, one, {name: value * MORE})
         if found is not None and abs(found / usual - 1) >= LEAST_CHANGE:
             moved[name] = found / usual - 1
+    return most_moving(moved, one.devices)
+
+
+def most_moving(moved: Mapping[str, float], devices: int) -> str:
+    """The line of a sensitivity: by which share values of the system move a prediction, the largest first."""
     ordered = sorted(moved, key=lambda name: -abs(moved[name]))
     words = [f"{name} {percent(moved[name], 1, signed=True)}" for name in ordered[:SHOWN]]
-    at = f"{one.devices} device{'s' if one.devices > 1 else ''}"
+    at = f"{devices} device{'s' if devices > 1 else ''}"
     rest = f"; {len(ordered) - SHOWN} more" if len(ordered) > SHOWN else ""
     return f"sensitivity, {at}, 10 % more of each: {', '.join(words) or 'nothing moves it'}{rest}"
 

@@ -78,7 +78,12 @@ Commands::Commands(const runtime::Context& context, const std::vector<std::size_
       without_times_.push_back(one.name);
     }
   }
-  commands_ = timed;
+  commands_ = std::move(timed);
+}
+
+bool Commands::times_migrations() const {
+  return std::ranges::none_of(without_times_,
+                              [](const std::string& name) { return name == kToDevice || name == kToHost; });
 }
 
 double Commands::device_bytes(const std::vector<std::size_t>& sizes, bool in_place) {

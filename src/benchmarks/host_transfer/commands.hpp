@@ -29,6 +29,7 @@ class Commands {
   [[nodiscard]] std::vector<runtime::Metric> metrics() const;
   /// Names of the commands of which the runtime gives no times.
   [[nodiscard]] const std::vector<std::string>& without_times() const { return without_times_; }
+  [[nodiscard]] bool times_migrations() const;
 
  private:
   struct Command {

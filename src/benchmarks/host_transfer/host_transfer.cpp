@@ -71,9 +71,9 @@ class HostTransfer : public runtime::Benchmark {
     const device::Placement place{.bank = bank, .memory = context.conditions().board_memory};
     const bool in_place = !shares_memory(context.device().info());
     require_memory(context, in_place);
-    rig_ = std::make_unique<Rig>(context, cases_, work_items, place);
     overlap_ = std::make_unique<Overlap>(context, work_items, overlap_bytes_, place);
     commands_ = std::make_unique<Commands>(context, sizes_of(cases_), work_items, place, in_place);
+    rig_ = std::make_unique<Rig>(context, cases_, work_items, place, commands_->times_migrations());
     launches_ = std::make_unique<Launches>(context, place);
     if (!commands_->without_times().empty()) {
       notes_.push_back(fmt::format("the runtime gives no times of the commands {}: they have no command_time",

@@ -46,8 +46,11 @@ std::size_t object_bytes(const Case& one) { return one.buffer_bytes() * (one.is_
 }  // namespace
 
 Rig::Rig(const runtime::Context& context, const std::vector<Case>& cases, WorkItems work_items,
-         const device::Placement& place)
-    : timeline_(context.timeline()), marks_(context, work_items), windows_(cases.size() + 1) {
+         const device::Placement& place, bool times_migrations)
+    : timeline_(context.timeline()),
+      times_migrations_(times_migrations),
+      marks_(context, work_items),
+      windows_(cases.size() + 1) {
   const std::size_t largest = largest_transfer(cases);
   for (auto* memory : {&source_pageable_, &source_aligned_, &target_pageable_, &target_aligned_}) {
     *memory = device::HostArray<std::byte>(largest + kPageBytes);
@@ -180,6 +183,7 @@ void Rig::mark_in_place(const Case& one, std::uint32_t value) {
 }
 
 void Rig::note(const Case& one, const char* command, std::size_t buffer) {
+  if (one.is_migration() && !times_migrations_) return;
   if (timeline_.enabled()) timeline_.add(one.name(), command, static_cast<int>(buffer), event_);
 }
 

@@ -17,9 +17,10 @@ namespace fabricmark::host_transfer {
 /// before the first timed part.
 class Rig {
  public:
-  /// `place` in the device's memory.
+  /// `place` in the device's memory. `times_migrations`: whether their events
+  /// have times, and so a place in a timeline.
   Rig(const runtime::Context& context, const std::vector<Case>& cases, WorkItems work_items,
-      const device::Placement& place);
+      const device::Placement& place, bool times_migrations);
   /// Bytes of the buffers in place, and of as much memory of the host under them.
   static double bytes_in_place(const std::vector<Case>& cases);
 
@@ -76,6 +77,7 @@ class Rig {
   void note(const Case& one, const char* command, std::size_t buffer);
 
   device::Timeline& timeline_;
+  bool times_migrations_;
   device::Event event_;
   DeviceMarks marks_;
   std::vector<device::Queue> writes_, reads_;
