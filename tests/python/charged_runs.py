@@ -117,7 +117,7 @@ CLOSED = {
     "random access, a buffer": (
         "random_access",
         "520n_single/random_access",
-        {"log_size": 29, "buffer_size": 64},
+        {"log_size": 29, "buffer_size": 64, "ignore_dependence": False},
         1,
     ),
     # The update hides the rest: the closed form copies blocks, too, that one rank sends to nobody.
@@ -133,7 +133,11 @@ ELSEWHERE = (*COPIES, "transpose", "exchange")
 
 def run_case(folder, file, case):
     name, bitstream, parameters, ranks = CLOSED[case]
-    options = [word for key, value in parameters.items() for word in (f"--{key.replace('_', '-')}", value)]
+    options = [
+        word
+        for key, value in parameters.items()
+        for word in (f"--{key.replace('_', '-')}", str(value).lower() if isinstance(value, bool) else value)
+    ]
     return timing(folder, name, file, bitstream, *options, "--ranks", ranks)
 
 

@@ -53,10 +53,12 @@ class Described:
 
 @lru_cache
 def described(name: str, profile: str = "fitted") -> Described:
-    """Board with the bitstream's clock, network and bitstream."""
+    """Board with the bitstream's clock, network and bitstream, with the replications that its runs print."""
     system, transport, block = NAMES[name]
     loaded = systems.load(system, profile)
     bitstream = loaded.bitstream("hpl", transport, block_size=block)
+    (printed,) = {row.replications or bitstream.parameters["replications"] for row in runs()[name]}
+    bitstream = replace(bitstream, parameters={**bitstream.parameters, "replications": printed})
     return Described(loaded.board_with(bitstream, 1), loaded.networks[transport], bitstream)
 
 

@@ -263,6 +263,7 @@ NUMBERS |= {
     100,
     200,
 }  # a kernel of ours: operations, cycles, sizes; percent
+NUMBERS |= {64, 32768, 65536}  # bytes of our collective operations: words and headers, pieces, small ones
 
 
 def test_no_modelled_figure_is_a_literal():
