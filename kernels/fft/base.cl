@@ -67,6 +67,7 @@ __kernel void FM_REPLICATED(fft)(FM_GLOBAL(fft, in) const fft_complex* restrict 
 #endif
   fft_eight window[FFT_WINDOW] FM_PARTITION(1);
   if (batch == 0) return;
+  fft_clear_window(window);
 
   FM_PIPELINE
   for (uint m = 0; m < FFT_STEPS; ++m) {

@@ -12,6 +12,13 @@
 // Four lanes in an entry; one entry more than the lines need, for the last value that leaves.
 #define FFT_WINDOW (2 * FFT_STEPS - 1)
 
+// Nothing of what the window holds at first comes out. Yet it has to be something: what nobody wrote a
+// compiler may take for anything, anew each time, and NVIDIA's does.
+static inline void fft_clear_window(fft_eight* window) {
+  FM_UNROLL(FFT_WINDOW)
+  for (uint k = 0; k < FFT_WINDOW; ++k) window[k] = (fft_eight)(0);
+}
+
 static inline void fft_move_window(fft_eight* window) {
 #if !defined(FM_CPU)
   FM_UNROLL(FFT_WINDOW)
