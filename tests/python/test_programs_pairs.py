@@ -77,7 +77,8 @@ def extended(tmp_path_factory):
         ways = json.dumps(["pigeon", *transports(benchmark)])
         every = r'values = "transports"\n(memory = "device"\n)?'
         text = re.sub(every, f"values = {ways}\n", path.read_text())
-        for option in (', issuer = "host"', ", rx_buffers = 64"):  # which go with their transports
+        whole = "defaults = { chunk_bytes = { fpga = 0 } }\n"
+        for option in (', issuer = "host"', ", rx_buffers = 64", whole):  # which go with their transports
             text = text.replace(option, "")
         text += f'\n[variants.systolic]\nfile = "{base["file"]}"\n'
         text += f'entry_points = {base["entry_points"]}\nstyle = "{base["style"]}"\n'
