@@ -185,3 +185,14 @@ def system(tmp_path_factory):
 def copied(tmp_path):
     """A copy of systems/ to change."""
     return Path(shutil.copytree(REPOSITORY / "systems", tmp_path / "systems"))
+
+
+@pytest.fixture(name="predict")
+def predict_of_the_repository(place):
+    """Runs `fabricmark predict` with the systems of this repository alone."""
+
+    def run(*words):
+        own = {"FABRICMARK_ROOT": str(REPOSITORY), "FABRICMARK_SYSTEMS": os.devnull}
+        return place.run("predict", *words, **own)
+
+    return run

@@ -128,15 +128,6 @@ def test_other_costs_would_be_noticed(files, transport, ranks):
     assert max(wider.values()) > STEP_BY_STEP
 
 
-@pytest.fixture(name="predict")
-def predict_of_the_repository(place):
-    def run(*words):
-        own = {"FABRICMARK_ROOT": str(REPOSITORY), "FABRICMARK_SYSTEMS": os.devnull}
-        return place.run("predict", *words, **own)
-
-    return run
-
-
 def test_over_every_transport_side_by_side(predict, tmp_path):
     """The fastest algorithm, unvalidated; the time is that of its phases."""
     file = tmp_path / "found.csv"

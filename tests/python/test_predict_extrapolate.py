@@ -1,7 +1,6 @@
 """`predict --from`: many devices from measured runs of one, as Fig. 4.15 of Meyer 2024 has it."""
 
 import json
-import os
 
 import pytest
 import samples
@@ -11,15 +10,6 @@ from fabricmark.results import published
 
 ROWS = REPOSITORY / "data" / "published" / published.HPCC_FPGA
 FIGURE = ["hpl", "--from", ROWS, "--system", "noctua1", "--scaling", "strong", "--set", "size=24576"]
-
-
-@pytest.fixture(name="predict")
-def predict_of_the_repository(place):
-    def run(*words):
-        own = {"FABRICMARK_ROOT": str(REPOSITORY), "FABRICMARK_SYSTEMS": os.devnull}
-        return place.run("predict", *words, **own)
-
-    return run
 
 
 def row_of(benchmark, transport, devices, width, **more):

@@ -2,24 +2,13 @@
 
 import csv
 import io
-import os
 
 import pytest
-from conftest import REPOSITORY
 from fabricmark import systems
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.models import _pipeline
 from fabricmark.predict import certainty, measured, points, questions
 from fabricmark.predict.cases import Case
-
-
-@pytest.fixture(name="predict")
-def predict_of_the_repository(place):
-    def run(*words):
-        own = {"FABRICMARK_ROOT": str(REPOSITORY), "FABRICMARK_SYSTEMS": os.devnull}
-        return place.run("predict", *words, **own)
-
-    return run
 
 
 def case_of(benchmark, system, transport="none", counts=(1,), **more):
