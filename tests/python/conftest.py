@@ -189,10 +189,10 @@ def copied(tmp_path):
 
 @pytest.fixture(name="predict")
 def predict_of_the_repository(place):
-    """Runs `fabricmark predict` with the systems of this repository alone."""
+    """`fabricmark predict words...` with the repository's kernels and systems, and none of the user's."""
 
-    def run(*words):
+    def run(*words, **variables):
         own = {"FABRICMARK_ROOT": str(REPOSITORY), "FABRICMARK_SYSTEMS": os.devnull}
-        return place.run("predict", *words, **own)
+        return place.run("predict", *words, **{**own, **variables})
 
     return run

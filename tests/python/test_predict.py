@@ -2,27 +2,14 @@
 
 import csv
 import io
-import os
 import re
 
 import pytest
-from conftest import REPOSITORY
 from described import rewrite
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.predict import options
 
 TABLE_4_10 = {(1, 3072): 0.18, (64, 8 * 3072): 8.48, (1, 24576): 0.86, (64, 8 * 24576): 48.78}  # TFLOP/s
-
-
-@pytest.fixture(name="predict")
-def predict_of_the_repository(place):
-    """`fabricmark predict words...` with the repository's kernels and systems, and none of the user's."""
-
-    def run(*words, **variables):
-        own = {"FABRICMARK_ROOT": str(REPOSITORY), "FABRICMARK_SYSTEMS": os.devnull}
-        return place.run("predict", *words, **{**own, **variables})
-
-    return run
 
 
 def rows(text):
