@@ -207,35 +207,18 @@ def written(key, value):
     return f"{value!r} {units[dimension]}" if dimension in units else repr(value)
 
 
+OVER_UDP = ("--system", "noctua2", "--board", "u280_hbm", "--transport", "accl-udp")
+
+
 def test_sensitivity_names_what_moves_it_most(predict):
-    words = [
-        "allreduce",
-        "--system",
-        "noctua2",
-        "--board",
-        "u280_hbm",
-        "--transport",
-        "accl-udp",
-        "--devices",
-        "8",
-    ]
+    words = ["allreduce", *OVER_UDP, "--devices", "8"]
     done = predict(*words, "--set", "issuer=logic", "--set", "size=4MiB", "--sensitivity")
     line = next(line for line in done.stdout.splitlines() if line.startswith("sensitivity"))
     assert line.index("network.links.line_rate -") < line.index("network.copy_bandwidth -")
 
 
 def test_what_does_not_limit_is_named(predict):
-    words = [
-        "barrier",
-        "--system",
-        "noctua2",
-        "--board",
-        "u280_hbm",
-        "--transport",
-        "accl-udp",
-        "--devices",
-        "4",
-    ]
+    words = ["barrier", *OVER_UDP, "--devices", "4"]
     done = predict(*words, "--set", "issuer=logic", "--set", "network.host_start_latency=1ms")
     assert "network.host_start_latency is not limiting" in done.stdout
     done = predict(*words, "--set", "issuer=logic", "--sweep", "network.host_start_latency=1us:1ms:x10")
