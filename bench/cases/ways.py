@@ -2,8 +2,9 @@
 (whole messages, each rank with staging memory of its own), and against the best way that could be forced.
 
 A run of `fm_tune --check` has all ways take turns, through shared staging memory too, and beside them what a
-program would take here, kept or measured at its start. Runs are repeated, as one may choose otherwise than
-another. Ratios are those of a round; their interval knows how much runs differ from each other.
+program would take here, kept or measured at its start. Ways that take half as long again leave after the
+first rounds. Runs are repeated, as one may choose otherwise than another. Ratios are those of a round; their
+interval knows how much runs differ from each other.
 """
 
 from __future__ import annotations
@@ -42,7 +43,10 @@ def ratio_row(what: str, chosen: list[list[float]], peer: list[list[float]], bar
 
     `whole`: all of the interval must lie above the bar, else the ratio.
     """
-    ratios = [np.log(np.array(theirs) / np.array(ours)) for ours, theirs in zip(chosen, peer, strict=True)]
+    ratios = [
+        np.log(np.array(theirs) / np.array(ours[: len(theirs)]))
+        for ours, theirs in zip(chosen, peer, strict=True)
+    ]
     found = estimate(Sides(base=[np.zeros_like(run) for run in ratios], new=ratios, paired=True), "median")
     low, high = (math.exp(end) for end in found.interval(CONFIDENCE))
     value = math.exp(found.effect)
@@ -51,12 +55,8 @@ def ratio_row(what: str, chosen: list[list[float]], peer: list[list[float]], bar
     return Row(what, value, spread, said, (low if whole else value) >= bar)
 
 
-def halves(seconds: list[float], number: int) -> list[float]:
-    return seconds[number::2]
-
-
 def beside_best(runs: list[Size]) -> tuple[list[list[float]], list[list[float]], str]:
-    """Seconds of the choice and of the best forced way by run, and the names of the latter.
+    """Seconds of the choice and of the best forced way by run, round for round, and the names of the latter.
 
     The best of noisy values looks better than it is in the rounds that made it so: that of the even rounds is
     met in the odd ones, and the other way round.
@@ -66,13 +66,19 @@ def beside_best(runs: list[Size]) -> tuple[list[list[float]], list[list[float]],
     names = []
     for half in (0, 1):
 
+        def rounds(run: Size, way: str, half: int) -> tuple[list[float], list[float]]:
+            own = run["seconds"][way][half::2]
+            return own, run["chosen_seconds"][half::2][: len(own)]
+
         def typical(way: str, half: int = half) -> float:
-            return statistics.median(statistics.median(halves(run["seconds"][way], half)) for run in runs)
+            pairs = (zip(*rounds(run, way, half), strict=True) for run in runs)
+            return statistics.median(statistics.median(own / ours for own, ours in run) for run in pairs)
 
         names.append(min(runs[0]["seconds"], key=typical))
         for i, run in enumerate(runs):
-            chosen[i] += halves(run["chosen_seconds"], 1 - half)
-            best[i] += halves(run["seconds"][names[-1]], 1 - half)
+            theirs, ours = rounds(run, names[-1], 1 - half)
+            chosen[i] += ours
+            best[i] += theirs
     return chosen, best, " or ".join(sorted(set(names)))
 
 

@@ -15,8 +15,10 @@ namespace fabricmark::fabric {
 namespace {
 
 constexpr int kPatternTag = 1 << 13;
+constexpr std::size_t kInARow = 10;  // exchanges of a turn: more only take longer
+constexpr std::size_t kOfShort = 3;  // of which the fastest counts
 /// In which messages in a row have places of their own, as those of b_eff.
-constexpr std::size_t kRowBytes = std::size_t{4} << 20;
+constexpr std::size_t kRowBytes = std::size_t{2} << 20;
 /// Up to here the first exchange of a turn still shows how the ranks wait for each other.
 constexpr std::size_t kShort = std::size_t{16} << 10;
 
@@ -50,13 +52,11 @@ Pattern pattern_named(const std::string& wanted) {
                 fmt::format("use {}", fmt::join(names, " or ")));
 }
 
-PatternTimer::PatternTimer(Transport& transport, Pattern pattern, std::size_t largest_bytes,
-                           std::size_t in_a_row)
+PatternTimer::PatternTimer(Transport& transport, Pattern pattern, std::size_t largest_bytes)
     : transport_(transport),
       pattern_(pattern),
-      in_a_row_(in_a_row),
       room_(pattern == Pattern::kInARow
-                ? std::max(largest_bytes, std::min(in_a_row * largest_bytes, kRowBytes))
+                ? std::max(largest_bytes, std::min(kInARow * largest_bytes, kRowBytes))
                 : largest_bytes),
       outgoing_(transport.allocate(2 * room_)),
       incoming_(transport.allocate(2 * room_)) {
@@ -66,8 +66,8 @@ PatternTimer::PatternTimer(Transport& transport, Pattern pattern, std::size_t la
 }
 
 std::size_t PatternTimer::count(std::size_t bytes) const {
-  if (pattern_ == Pattern::kInARow) return std::clamp<std::size_t>(kRowBytes / bytes, 1, in_a_row_);
-  return bytes <= kShort ? in_a_row_ : 1;
+  if (pattern_ == Pattern::kInARow) return std::clamp<std::size_t>(kRowBytes / bytes, 1, kInARow);
+  return bytes <= kShort ? kOfShort : 1;
 }
 
 double PatternTimer::turn(std::size_t bytes) {

@@ -25,9 +25,8 @@ Pattern pattern_named(const std::string& name);
 /// Times messages that follow each other as a program's do. Its calls are collective.
 class PatternTimer {
  public:
-  /// For messages of up to `largest_bytes`, the same on all ranks. A turn is of `in_a_row` exchanges, where
-  /// these are short or follow each other anyway, and there is room for them.
-  PatternTimer(Transport& transport, Pattern pattern, std::size_t largest_bytes, std::size_t in_a_row);
+  /// For messages of up to `largest_bytes`, the same on all ranks.
+  PatternTimer(Transport& transport, Pattern pattern, std::size_t largest_bytes);
   /// One turn with messages of `bytes`: seconds of an exchange, of a message where these go one way, on this
   /// rank.
   double turn(std::size_t bytes);
@@ -40,7 +39,6 @@ class PatternTimer {
 
   Transport& transport_;
   Pattern pattern_;
-  std::size_t in_a_row_;
   std::size_t room_;  // bytes, of each direction
   std::unique_ptr<Memory> outgoing_, incoming_;
 };

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <bit>
+#include <chrono>
+#include <cstdint>
 #include <limits>
-#include <numeric>
+#include <optional>
 #include <utility>
 
 #include "fabric/turns.hpp"
@@ -17,7 +19,6 @@ namespace {
 
 /// What is longer goes as what is as long: the ways differ by their first cost and their rate.
 constexpr std::size_t kLongest = std::size_t{64} << 20;
-constexpr std::size_t kLasting = std::size_t{512} << 10;  // shorter messages can be checked more often
 constexpr std::size_t kFineFrom = std::size_t{16} << 10;  // the ways of longer messages differ more
 
 }  // namespace
@@ -38,84 +39,129 @@ std::size_t size_class(std::size_t bytes) {
 
 namespace {
 
-/// Ways of short messages differ by a few percent, which a few rounds do not show, and many take no time: so
-/// many times as many, as long as all that was measured takes less than this.
-constexpr std::size_t kMoreRounds = 8;
-constexpr double kPatienceSeconds = 4e-3;
+constexpr std::size_t kMoreRounds = 16;  // times as many, where there is time
+constexpr std::size_t kLongestOfShort = 256;
 
-void find_fastest(Transport& transport, PatternTimer& timer, std::size_t rounds, TunedSize& size) {
-  const std::size_t place = size_class(size.bytes);
-  const std::size_t turns = rounds * size.ways.size();
-  WayRace race(size.ways.size(), kMoreRounds * turns);
-  std::size_t taken = 0;
-  double seconds = 0;
-  const auto goes_on = [&] {
-    return race.goes_on() && (taken + race.running().size() <= turns || seconds < kPatienceSeconds);
-  };
-  const auto round = [&](std::size_t number) {
-    return in_turns(transport.ranks(), race.running().size(), number, [&](std::size_t i) {
-      transport.take(place, size.ways[race.running()[i]]);
-      return timer.turn(size.bytes);
-    });
-  };
-  round(0);  // warms up
-  for (std::size_t number = 1; number == 1 || goes_on(); ++number) {
-    const std::vector<double> slowest = round(number);
-    taken += slowest.size();
-    seconds += std::accumulate(slowest.begin(), slowest.end(), 0.0);
-    race.add(slowest);
+/// Sizes that are measured together, a round with each in turn, and the race of their ways.
+struct Contest {
+  std::vector<std::size_t> places;  // size classes
+  std::vector<std::string> ways;
+  WayRace race;
+  std::size_t rounds = 0;
+  std::size_t turns = 0;
+};
+
+std::vector<Contest> contests_of(const Transport& transport, const std::vector<std::size_t>& sizes) {
+  std::vector<Contest> contests;
+  for (std::size_t place = 0; place < sizes.size(); ++place) {
+    std::vector<std::string> ways = transport.ways(sizes[place]);
+    if (sizes[place] <= kLongestOfShort && !contests.empty() && contests.back().ways == ways) {
+      contests.back().places.push_back(place);
+      continue;
+    }
+    const WayRace race(ways.size());
+    contests.push_back({.places = {place}, .ways = std::move(ways), .race = race});
   }
-  size.seconds = race.medians();
-  size.best = race.best();
-  transport.take(place, size.ways[size.best]);
+  return contests;
 }
 
-std::size_t agreed_largest(Transport& transport, std::size_t largest_bytes) {
-  return static_cast<std::size_t>(transport.ranks().all_reduce_max(static_cast<std::int64_t>(largest_bytes)));
-}
+class Tuner {
+ public:
+  Tuner(Transport& transport, const Tuning& tuning, const std::vector<std::size_t>& sizes)
+      : transport_(transport),
+        tuning_(tuning),
+        sizes_(sizes),
+        timer_(transport, tuning.pattern, sizes.back()),
+        contests_(contests_of(transport, sizes)) {}
+
+  void measure() {
+    for (Contest& contest : contests_) round(contest);  // warms up
+    while (pass(false) > 0) continue;
+    const auto start = Clock::now();
+    while (agreed_seconds_since(start) < tuning_.patience_seconds && pass(true) > 0) continue;
+  }
+
+  /// By size class.
+  [[nodiscard]] std::vector<TunedSize> found() const {
+    std::vector<TunedSize> found;
+    for (const Contest& contest : contests_) {
+      const std::string usual = found.empty() ? contest.ways[0] : found.back().ways[found.back().best];
+      const auto at = std::ranges::find(contest.ways, usual);
+      const std::optional<std::size_t> way =
+          at == contest.ways.end() ? std::nullopt : std::optional(at - contest.ways.begin());
+      for (const std::size_t place : contest.places) {
+        found.push_back({.bytes = sizes_[place],
+                         .ways = contest.ways,
+                         .seconds = contest.race.medians(),
+                         .best = contest.race.best(way)});
+      }
+    }
+    return found;
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  /// A round of each size that needs one; how many of them still do.
+  std::size_t pass(bool has_time) {
+    std::size_t undecided = 0;
+    for (Contest& contest : contests_) {
+      if (!goes_on(contest, has_time)) continue;
+      contest.race.add(round(contest));
+      undecided += goes_on(contest, has_time) ? 1 : 0;
+    }
+    if (tuning_.told) tuning_.told(undecided);
+    return undecided;
+  }
+
+  [[nodiscard]] bool goes_on(const Contest& contest, bool has_time) const {
+    if (contest.turns == 0) return true;
+    const std::size_t next = contest.race.running().size();
+    if (next == 1) return false;
+    const auto rounds = static_cast<std::size_t>(tuning_.rounds);
+    return contest.turns + next <= rounds * contest.ways.size() ||
+           (has_time && contest.rounds <= kMoreRounds * rounds);
+  }
+
+  /// Seconds of the slowest rank, of the ways that are still running.
+  std::vector<double> round(Contest& contest) {
+    const std::size_t place = contest.places[contest.rounds % contest.places.size()];
+    std::vector<double> slowest =
+        in_turns(transport_.ranks(), contest.race.running().size(), contest.rounds, [&](std::size_t i) {
+          transport_.take(place, contest.ways[contest.race.running()[i]]);
+          return timer_.turn(sizes_[place]);
+        });
+    if (contest.rounds++ > 0) contest.turns += slowest.size();
+    return slowest;
+  }
+
+  [[nodiscard]] double agreed_seconds_since(Clock::time_point start) const {
+    using Microseconds = std::chrono::duration<std::int64_t, std::micro>;
+    const auto own = std::chrono::duration_cast<Microseconds>(Clock::now() - start).count();
+    return 1e-6 * static_cast<double>(transport_.ranks().all_reduce_max(own));
+  }
+
+  Transport& transport_;
+  const Tuning& tuning_;
+  const std::vector<std::size_t>& sizes_;
+  PatternTimer timer_;
+  std::vector<Contest> contests_;
+};
 
 }  // namespace
 
-std::vector<TunedSize> tune(Transport& transport, const Tuning& tuning) {
-  if (transport.ways(1).empty()) return {};
-  const std::vector<std::size_t> sizes = tuned_sizes(agreed_largest(transport, tuning.largest_bytes));
-  PatternTimer timer(transport, tuning.pattern, sizes.back(), tuning.in_a_row);
-  std::vector<TunedSize> found;
-  for (const std::size_t bytes : sizes) {
-    found.push_back({.bytes = bytes, .ways = transport.ways(bytes), .seconds = {}});
-    const auto rounds = static_cast<std::size_t>(tuning.rounds);
-    find_fastest(transport, timer, bytes < kFineFrom ? 2 * rounds : rounds, found.back());
-    if (tuning.told) tuning.told(found.back());
-  }
-  return found;
+std::vector<std::size_t> agreed_sizes(Transport& transport, std::size_t largest_bytes) {
+  return tuned_sizes(
+      static_cast<std::size_t>(transport.ranks().all_reduce_max(static_cast<std::int64_t>(largest_bytes))));
 }
 
-std::vector<CheckedSize> check_ways(Transport& transport, const std::vector<std::string>& chosen,
-                                    const Tuning& tuning) {
-  if (chosen.empty()) return {};
-  const std::vector<std::size_t> sizes = tuned_sizes(agreed_largest(transport, tuning.largest_bytes));
-  PatternTimer timer(transport, tuning.pattern, sizes.back(), tuning.in_a_row);
-  std::vector<CheckedSize> found;
-  for (std::size_t place = 0; place < sizes.size(); ++place) {
-    CheckedSize size{.bytes = sizes[place],
-                     .chosen = chosen[std::min(place, chosen.size() - 1)],
-                     .ways = transport.ways(sizes[place]),
-                     .seconds = {}};
-    const std::size_t ways = size.ways.size();
-    size.seconds.resize(ways + 1);
-    const std::size_t rounds = static_cast<std::size_t>(tuning.rounds) * (size.bytes < kLasting ? 4 : 1);
-    for (std::size_t round = 0; round <= rounds; ++round) {  // the first warms up
-      const std::vector<double> taken = in_turns(transport.ranks(), ways + 1, round, [&](std::size_t i) {
-        take_all(transport, chosen);  // for each way too: the ranks rest while they do
-        if (i < ways) transport.take(place, size.ways[i]);
-        return timer.turn(size.bytes);
-      });
-      for (std::size_t i = 0; round > 0 && i <= ways; ++i) size.seconds[i].push_back(taken[i]);
-    }
-    found.push_back(std::move(size));
-    if (tuning.checked) tuning.checked(found.back());
-  }
-  take_all(transport, chosen);
+std::vector<TunedSize> tune(Transport& transport, const Tuning& tuning) {
+  if (transport.ways(1).empty()) return {};
+  const std::vector<std::size_t> sizes = agreed_sizes(transport, tuning.largest_bytes);
+  Tuner tuner(transport, tuning, sizes);
+  tuner.measure();
+  std::vector<TunedSize> found = tuner.found();
+  for (std::size_t i = 0; i < found.size(); ++i) transport.take(i, found[i].ways[found[i].best]);
   return found;
 }
 

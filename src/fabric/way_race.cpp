@@ -1,7 +1,6 @@
 #include "fabric/way_race.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <numbers>
 #include <numeric>
@@ -12,14 +11,24 @@ namespace fabricmark::fabric {
 namespace {
 
 constexpr double kClearly = 1.02;
-/// After so many rounds a way is behind whose median and least time are longer by this factor.
-constexpr std::array<std::pair<std::size_t, double>, 2> kSeen{{{2, 2.0}, {5, 1.1}}};
+constexpr double kHardlyLonger = 1.005;
+/// A way is behind that takes so many times as long in each of its rounds, of which there are so many.
+constexpr double kFarBehind = 1.5;
+constexpr std::size_t kRoundsToSeeFar = 2;
 
 double median_of(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
   std::ranges::nth_element(values, middle);
   if (values.size() % 2 == 1) return *middle;
   return (*middle + *std::max_element(values.begin(), middle)) / 2;
+}
+
+/// Of the middle half: hardly less sure than the mean where all is well, and no stall moves it far.
+double middle_mean(std::vector<double> values) {
+  std::ranges::sort(values);
+  const auto quarter = static_cast<std::ptrdiff_t>(values.size() / 4);
+  const auto count = static_cast<double>(values.size()) - 2 * static_cast<double>(quarter);
+  return std::accumulate(values.begin() + quarter, values.end() - quarter, 0.0) / count;
 }
 
 }  // namespace
@@ -36,37 +45,54 @@ bool is_no_chance(std::size_t successes, std::size_t attempts) {
   return chance < kOnceInTwenty;
 }
 
-WayRace::WayRace(std::size_t ways, std::size_t turns)
-    : turns_(std::max(turns, ways)), running_(ways), seconds_(ways) {
+WayRace::WayRace(std::size_t ways) : running_(ways), seconds_(ways) {
   std::iota(running_.begin(), running_.end(), std::size_t{0});
 }
 
 void WayRace::add(const std::vector<double>& seconds) {
   for (std::size_t i = 0; i < running_.size(); ++i) seconds_[running_[i]].push_back(seconds.at(i));
-  turns_ -= std::min(turns_, running_.size());
   const std::size_t first = leader();
   std::erase_if(running_, [&](std::size_t way) { return way != first && is_behind(way, first); });
 }
 
-bool WayRace::is_behind(std::size_t way, std::size_t leader) const {
-  const std::vector<double>& own = seconds_[way];
-  const std::vector<double>& best = seconds_[leader];
+std::vector<double> WayRace::relative(std::size_t way, std::size_t other) const {
   std::vector<double> ratios;
-  for (std::size_t i = 0; i < own.size(); ++i) ratios.push_back(own[i] / best[i]);
-  const double median = median_of(ratios);
-  const double of_least = *std::ranges::min_element(own) / *std::ranges::min_element(best);
-  for (const auto& [rounds, margin] : kSeen) {
-    if (own.size() >= rounds && median > margin && of_least > margin) return true;
+  for (std::size_t i = 0; i < seconds_[way].size(); ++i) {
+    ratios.push_back(seconds_[way][i] / seconds_[other][i]);
   }
+  return ratios;
+}
+
+bool WayRace::is_behind(std::size_t way, std::size_t leader) const {
+  const std::vector<double> ratios = relative(way, leader);
+  if (ratios.size() >= kRoundsToSeeFar && std::ranges::min(ratios) > kFarBehind) return true;
   const auto slower = std::ranges::count_if(ratios, [](double ratio) { return ratio > 1; });
-  return median > kClearly && is_no_chance(static_cast<std::size_t>(slower), own.size());
+  return median_of(ratios) > kClearly && is_no_chance(static_cast<std::size_t>(slower), ratios.size());
+}
+
+std::vector<double> WayRace::round_means() const {
+  std::vector<double> means(seconds_[running_.front()].size(), 1);
+  const double share = 1.0 / static_cast<double>(running_.size());
+  for (const std::size_t way : running_) {
+    for (std::size_t i = 0; i < means.size(); ++i) means[i] *= std::pow(seconds_[way][i], share);
+  }
+  return means;
 }
 
 std::size_t WayRace::leader() const {
-  return *std::ranges::min_element(running_, {}, [&](std::size_t way) { return median_of(seconds_[way]); });
+  const std::vector<double> means = round_means();
+  return *std::ranges::min_element(running_, {}, [&](std::size_t way) {
+    std::vector<double> ratios = seconds_[way];
+    for (std::size_t i = 0; i < means.size(); ++i) ratios[i] /= means[i];
+    return middle_mean(std::move(ratios));
+  });
 }
 
-std::size_t WayRace::best() const { return running_.front() == 0 ? 0 : leader(); }
+std::size_t WayRace::best(std::optional<std::size_t> usual) const {
+  const std::size_t first = leader();
+  if (!usual || std::ranges::find(running_, *usual) == running_.end()) return first;
+  return middle_mean(relative(*usual, first)) < kHardlyLonger ? *usual : first;
+}
 
 std::vector<double> WayRace::medians() const {
   std::vector<double> found;

@@ -2,13 +2,14 @@
 
 import itertools
 import json
+import re
 
 import pytest
 from fabricmark.base.schema import first_fault
 from stream_program import PROGRAM, REPOSITORY, Stream, mpirun, only_error
 
 pytestmark = pytest.mark.programs
-QUICK = ("--rounds", "1", "--largest", "64KiB")
+QUICK = ("--rounds", "1", "--seconds", "0", "--largest", "64KiB")
 PATTERNS = ("exchange", "in-a-row", "one-way")
 OF_B_EFF = ("--transport", "cpu", "--pattern", "in-a-row")
 
@@ -79,7 +80,7 @@ def test_a_spoilt_file_is_named_and_ways_are_measured(tune, cache, spoil, said):
     (path,) = (cache / "tuning").glob("*.json")
     path.write_text(spoil(path.read_text()))
     said_of_it = notes(tune, "--transport", "cpu")
-    assert "(measured at the start; " in said_of_it
+    assert re.search(r"\(measured at the start in \d+\.\d\d s; ", said_of_it)
     assert said in said_of_it
     assert str(path) in said_of_it
 
@@ -88,7 +89,7 @@ def test_a_way_that_this_version_does_not_know_is_measured_again(tune, cache):
     assert tune.start(*QUICK, *OF_B_EFF).code == 0
     (path,) = (cache / "tuning").glob("*.json")
     path.write_text(path.read_text().replace('"way": "side by side"', '"way": "by balloon"'))
-    assert "(measured at the start)" in notes(tune, "--transport", "cpu")
+    assert re.search(r"\(measured at the start in \d+\.\d\d s\)", notes(tune, "--transport", "cpu"))
 
 
 @pytest.mark.parametrize(
@@ -125,15 +126,17 @@ def test_a_check_measures_what_a_run_would_take_beside_each_way(tune, cache):
     for size in document["sizes"]:
         size["way"] = "one after the other" if size["bytes"] == 16 else "side by side"
     path.write_text(json.dumps(document))
-    words = ("--rounds", "1", "--largest", "256KiB", *OF_B_EFF, "--check", "--json", "-")
+    words = ("--rounds", "1", "--seconds", "1", "--largest", "256KiB", *OF_B_EFF, "--check", "--json", "-")
     (found,) = json.loads(tune.start(*words).output)
     assert "kept by `fabricmark tune`" in found["said"]
     for size in found["sizes"]:  # longer ones go as the longest that was measured
         assert size["chosen"] == ("one after the other" if size["bytes"] == 16 else "side by side")
         assert size["naive"] == "side by side"
         counts = {name: len(seconds) for name, seconds in size["seconds"].items()}
-        assert counts == {"side by side": 4, "one after the other": 4}
-        assert len(size["chosen_seconds"]) == 4
+        rounds = len(size["chosen_seconds"])
+        assert rounds > 1
+        assert counts.keys() == {"side by side", "one after the other"}
+        assert all(0 < count <= rounds for count in counts.values())  # those far behind leave
 
 
 def test_the_command_shows_what_was_chosen_and_what_is_kept(place, found):

@@ -8,12 +8,14 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/atomic_file.hpp"
 #include "base/error.hpp"
 #include "base/version.hpp"
 #include "fabric/kept_ways.hpp"
+#include "fabric/way_check.hpp"
 #include "microbench/common/measured_transport.hpp"
 #include "microbench/common/program.hpp"
 #include "runtime/agreement.hpp"
@@ -33,6 +35,7 @@ struct Options {
   std::vector<std::string> transports{};  ///< empty: all of which ranks here can be
   int ranks = 2;
   int rounds = 20;
+  double seconds = 10;
   std::string largest = "16MiB";
   bool keeps = true;
   std::vector<fabric::Pattern> patterns{};
@@ -51,8 +54,11 @@ Options parsed(const std::vector<std::string>& arguments) {
   app.add_option("--ranks", options.ranks,
                  "ranks in one process [2]; with mpirun its processes are the ranks")
       ->check(CLI::Range(2, 1024));
-  app.add_option("--rounds", options.rounds, "times that each way is measured for a size [20]")
+  app.add_option("--rounds", options.rounds, "times that each way is measured for a size, at least [20]")
       ->check(CLI::Range(1, 1000000));
+  app.add_option("--seconds", options.seconds,
+                 "in all, for further rounds of sizes whose ways do not differ clearly, or of a check [10]")
+      ->check(CLI::Range(0.0, 1e6));
   app.add_option("--largest", options.largest, "longest message: what is longer travels as it does [16MiB]");
   app.add_option("--timeout", options.measured.timeout_seconds, "seconds to wait for a message [60]")
       ->check(CLI::Range(0.1, 1e6));
@@ -138,7 +144,7 @@ class Run {
   [[nodiscard]] std::unique_ptr<MeasuredTransport> opened(const std::string& name) const;
   void tune(const MeasuredTransport& measured);
   void find(const MeasuredTransport& measured, fabric::Tuning tuning);
-  void check(const MeasuredTransport& measured, fabric::Tuning tuning);
+  void check(const MeasuredTransport& measured, const fabric::Checking& checking);
 
   runtime::Communicator& ranks_;
   const Options& options_;
@@ -174,21 +180,34 @@ void Run::tune(const MeasuredTransport& measured) {
     const fabric::TuningPlace place = fabric::tuning_place(measured.device(), transport, pattern);
     print(fmt::format("{} between {} ranks ({}), {}, device {}, {}\n", place.transport, place.count,
                       place.ranks, fabric::name(pattern), place.device, place.processor));
-    constexpr std::size_t kInARow = 20;  // as many as b_eff has
-    const fabric::Tuning tuning{.largest_bytes = microbench::sizes_of(options_.largest).second,
-                                .rounds = options_.rounds,
-                                .pattern = pattern,
-                                .in_a_row = kInARow};
-    options_.checks ? check(measured, tuning) : find(measured, tuning);
+    const std::size_t largest_bytes = microbench::sizes_of(options_.largest).second;
+    if (options_.checks) {
+      check(measured, {.largest_bytes = largest_bytes,
+                       .rounds = options_.rounds,
+                       .seconds = options_.seconds / 20,
+                       .pattern = pattern});
+    } else {
+      find(measured, {.largest_bytes = largest_bytes,
+                      .rounds = options_.rounds,
+                      .patience_seconds = options_.seconds,
+                      .pattern = pattern});
+    }
   }
 }
 
 void Run::find(const MeasuredTransport& measured, fabric::Tuning tuning) {
   const fabric::TuningPlace place =
       fabric::tuning_place(measured.device(), measured.transport(), tuning.pattern);
-  print(fmt::format("{:>10}  fastest way (others)\n", "bytes"));
-  tuning.told = [&](const TunedSize& size) { print(row(size)); };
+  std::size_t pass = 0, before = 0;
+  tuning.told = [&](std::size_t undecided) {
+    ++pass;
+    if (undecided == std::exchange(before, undecided) || undecided == 0) return;
+    print(
+        fmt::format("round {}: the ways of {} groups of sizes do not differ clearly yet\n", pass, undecided));
+  };
   const std::vector<TunedSize> sizes = fabric::tune(measured.transport(), tuning);
+  print(fmt::format("{:>10}  fastest way (others)\n", "bytes"));
+  for (const TunedSize& size : sizes) print(row(size));
   documents_.push_back(fabric::tuning_document(place, sizes));
   runtime::collective_step(ranks_, [&] {
     if (!ranks_.is_root() || !options_.keeps) return;
@@ -197,15 +216,15 @@ void Run::find(const MeasuredTransport& measured, fabric::Tuning tuning) {
   });
 }
 
-void Run::check(const MeasuredTransport& measured, fabric::Tuning tuning) {
+void Run::check(const MeasuredTransport& measured, const fabric::Checking& checking) {
   const fabric::TuningPlace place =
-      fabric::tuning_place(measured.device(), measured.transport(), tuning.pattern);
+      fabric::tuning_place(measured.device(), measured.transport(), checking.pattern);
   const fabric::SettledWays settled =
-      fabric::settle_ways(measured.transport(), measured.device(), tuning.largest_bytes, tuning.pattern);
+      fabric::settle_ways(measured.transport(), measured.device(), checking.largest_bytes, checking.pattern);
   print(settled.said + "\n");
-  tuning.checked = [&](const CheckedSize& size) { print(row(size)); };
-  documents_.push_back(
-      check_document(place, settled.said, fabric::check_ways(measured.transport(), settled.ways, tuning)));
+  const std::vector<CheckedSize> sizes = fabric::check_ways(measured.transport(), settled.ways, checking);
+  for (const CheckedSize& size : sizes) print(row(size));
+  documents_.push_back(check_document(place, settled.said, sizes));
 }
 
 int run(runtime::Communicator& ranks, const Options& options) {
