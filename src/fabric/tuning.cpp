@@ -40,6 +40,8 @@ std::size_t size_class(std::size_t bytes) {
 namespace {
 
 constexpr std::size_t kMoreRounds = 16;  // times as many, where there is time
+/// Messages from 4 bytes to here cost their commands alone. Drivers may send a single byte in a way of its
+/// own.
 constexpr std::size_t kLongestOfShort = 256;
 
 /// Sizes that are measured together, a round with each in turn, and the race of their ways.
@@ -55,7 +57,7 @@ std::vector<Contest> contests_of(const Transport& transport, const std::vector<s
   std::vector<Contest> contests;
   for (std::size_t place = 0; place < sizes.size(); ++place) {
     std::vector<std::string> ways = transport.ways(sizes[place]);
-    if (sizes[place] <= kLongestOfShort && !contests.empty() && contests.back().ways == ways) {
+    if (place > 1 && sizes[place] <= kLongestOfShort && contests.back().ways == ways) {
       contests.back().places.push_back(place);
       continue;
     }

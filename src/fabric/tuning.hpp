@@ -42,9 +42,9 @@ struct Tuning {
 
 /// Measures the transport's ways against each other, as messages of this pattern, and has it take the fastest
 /// of each size (way_race.hpp), or that of the next smaller size where it hardly takes longer. A pass has one
-/// round of each size: what slows the machine down for a while does so for all of them. Sizes up to 256 bytes
-/// are measured as one, as they cost their commands alone. Returns these by size class; none where the
-/// transport has nothing to choose. Collective; all ranks get the same.
+/// round of each size: what slows the machine down for a while does so for all of them. Sizes from 4 to
+/// 256 bytes are measured as one, as they cost their commands alone. Returns these by size class; none where
+/// the transport has nothing to choose. Collective; all ranks get the same.
 std::vector<TunedSize> tune(Transport& transport, const Tuning& tuning);
 
 /// Has the transport take these for the first size classes.
