@@ -43,6 +43,7 @@ class Job:
     extra: tuple[str, ...] = ()
     hosts: tuple[str, ...] = ()  # where the MPI processes go; empty: where the launcher puts them
     ranks_per_host: int | None = None
+    usual_ranks: int = 1  # that the program has without --ranks
 
     def result_path(self, now: datetime) -> Path:
         """results/<benchmark>-<device>-<ranks>r-<time>.json: sorted by name it is sorted by time."""
@@ -115,7 +116,7 @@ def command_line(job: Job, result: Path, environment: Mapping[str, str]) -> list
         program += ["--device", str(job.device["device_index"])]
     if job.mpi is not None:
         program = [*launcher(job, environment), *program]
-    elif job.ranks != 1:
+    elif job.ranks != job.usual_ranks:
         program += ["--ranks", str(job.ranks)]
     return [*program, "--json", str(result), *job.extra, *fields_option(job, result)]
 
