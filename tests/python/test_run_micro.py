@@ -74,11 +74,15 @@ def test_between_hosts_no_device_is_taken(ping):
     done = ping.run("run", "fm_ping", "--", "hosts", FAKE_DEVICES="[]")
     assert done.returncode == 0, done.stderr
     assert words_of(ping) == [["hosts"]]
+    (file,) = ping.results.iterdir()
+    assert file.name.endswith("-system-no-device-2r.json")
 
 
 def test_a_device_that_the_options_choose_is_left_to_the_program(ping):
     assert ping.run("run", "fm_ping", "--device", "sample").returncode == 0
     assert words_of(ping) == [["--device", "sample"]]
+    (file,) = ping.results.iterdir()
+    assert file.name.endswith("-system-chosen-device-2r.json")
 
 
 def test_the_short_set_leaves_emulated_devices_out_unless_they_are_named(ping, one_error_line):
@@ -112,7 +116,7 @@ def test_bad_use_is_one_line(ping, one_error_line, words, code, cause):
     assert ping.started("fm_ping") == []
 
 
-def test_without_a_device_or_a_whole_build_there_is_one_line(ping, place, one_error_line):
+def test_without_a_device_or_a_whole_build_there_is_one_line(ping, one_error_line):
     assert "no OpenCL device found" in one_error_line(ping.run("run", "fm_ping", FAKE_DEVICES="[]"), 3)
     (ping.programs / "fm_pong").unlink()
     assert "fm_pong is not built" in one_error_line(ping.run("run", "fm_pong"), 3)
@@ -149,7 +153,7 @@ class TestReal:
         devices = {file.name.rsplit("-system-", 1)[1] for file in files}
         assert len(files) == len(IN_SHORT_SET) * len(devices)
         for name in IN_SHORT_SET:
-            assert f"{name}, D to D, on " in done.stdout
+            assert f"{name}, device to device, on " in done.stdout
         assert "no kernel like this" not in done.stdout and "valid" in done.stdout
         page = with_programs.folder / "page.html"
         assert with_programs.run("report", "results", "--html", page).returncode == 0
@@ -159,7 +163,7 @@ class TestReal:
     def test_a_wrong_element_ends_with_1_and_what_cannot_be_with_2(self, with_programs, one_error_line):
         done = with_programs.run("run", "fm_bw", "--", "-m", "64", "-i", "2", "--inject-fault", "H", "H")
         assert done.returncode == 1
-        assert "bw, H to H, on " in done.stdout and "INVALID" in done.stdout
+        assert "bw, host to host, on " in done.stdout and "INVALID" in done.stdout
         for words, cause in (
             (["fm_latency", "--ranks", "4"], "4 ranks for messages between ranks 0 and 1"),
             (["fm_bcast", "--", "--root", "2"], "root 2 is not one of ranks 0 to 1"),

@@ -46,8 +46,9 @@ class Job:
     usual_ranks: int = 1  # that the program has without --ranks
 
     def result_path(self, now: datetime) -> Path:
-        """results/<benchmark>-<device>-<ranks>r-<time>.json: sorted by name it is sorted by time."""
-        name = self.device["name"] if self.device else "chosen-device"
+        """<benchmark>-<time>-<runtime>-<device>-<ranks>r.json in its folder: by name it is sorted by time."""
+        is_chosen = bool({"--platform", "--device"} & kernels.options(self.extra).keys())
+        name = self.device["name"] if self.device else "chosen-device" if is_chosen else "no-device"
         short = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:40].rstrip("-") or "device"
         ranks = self.mpi if self.mpi is not None else self.ranks
         kind = "mpi" if self.mpi is not None else "r"
