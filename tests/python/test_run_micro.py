@@ -172,6 +172,10 @@ class TestReal:
         ):
             assert cause in one_error_line(with_programs.run("run", *words), 2)
 
+    def test_ranks_may_stand_among_the_options_of_the_program(self, with_programs):
+        words = ("-m", "64", "-i", "2", "H", "H", "--ranks", "3")
+        assert with_programs.run("run", "fm_bcast", "--", *words).returncode == 0
+
     def test_operations_run_over_transports_of_hosts(self, with_programs):
         words = ("all_reduce", "--transport", "cpu", "--sizes", "64:128", "--repetitions", "2")
         done = with_programs.run("run", "fm_collective", "--ranks", "3", "--", *words)

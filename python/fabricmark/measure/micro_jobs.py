@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from fabricmark.base import listing, micro, runtimes
+from fabricmark.base import kernels, listing, micro, runtimes
 from fabricmark.base.errors import ENVIRONMENT, FabricmarkError
 from fabricmark.base.micro import Micro
 from fabricmark.measure import launch, running
@@ -82,7 +82,8 @@ def jobs(
     for one in programs:
         words = (*(one.short_words if places.is_group else ()), *places.extra)
         count = min(mpi or ranks or one.usual_ranks, launch.MOST_RANKS)
-        takes = micro.takes_device(one, ["--ranks", str(count), *words], places.environment)
+        said = [] if "--ranks" in kernels.options(words) else ["--ranks", str(count)]
+        takes = micro.takes_device(one, [*said, *words], places.environment)
         threads = 1 if mpi is not None else count
         for name, device in places.devices if takes else [(runtimes.SYSTEM, None)]:
             yield Job(one.name, name, device, threads, mpi, output, words, usual_ranks=one.usual_ranks)

@@ -163,7 +163,8 @@ void add_omb(CLI::App& app, Options& options, Words& words) {
   app.add_option("-d,--accelerator", words.api,
                  "whose device memory: opencl, sycl or none [as the letters and the runtime say]");
   app.add_option("places", words.places,
-                 "memory of each side: H host, D device, B high-bandwidth, P on-chip [H H; D D of a device that is named]");
+                 "memory of each side: H host, D device, B high-bandwidth, P on-chip [H H; D D of a device "
+                 "that is named]");
 }
 
 /// Those that OMB does not have.

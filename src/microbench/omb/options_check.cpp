@@ -78,7 +78,7 @@ void settle_transport(Options& options) {
     throw bad_use("--transport host moves messages between devices, but H H is memory of hosts",
                   "use D D, or --transport mpi or cpu");
   }
-  if (!options.is_on_hosts() && options.transport == "cpu") {
+  if (!options.is_on_hosts() && options.transport == kOfHosts) {
     throw bad_use(
         fmt::format("--transport cpu moves messages between hosts, but {} is not", options.placement()),
         "use H H, or --transport host or mpi");
