@@ -5,7 +5,7 @@ import json
 import pytest
 import samples
 from omb_programs import ALL, IN_SHORT_SET
-from stream_program import PROGRAM
+from stream_program import PROGRAM, mpirun
 
 EMULATOR = {**samples.DEVICE, "name": "sample-emulator", "emulated": True, "device_index": 1}
 # Takes devices, unless a word says hosts; refuses what no program takes.
@@ -178,6 +178,8 @@ class TestReal:
 
     def test_operations_run_over_transports_of_hosts(self, with_programs):
         words = ("all_reduce", "--transport", "cpu", "--sizes", "64:128", "--repetitions", "2")
-        done = with_programs.run("run", "fm_collective", "--ranks", "3", "--", *words)
-        assert done.returncode == 0, done.stderr
-        assert "3 ranks" in done.stdout and "valid" in done.stdout
+        mpirun(3)  # skips where there is none
+        for ranks, said in (("--ranks", "3 ranks (in-process)"), ("--mpi", "3 ranks (mpi)")):
+            done = with_programs.run("run", "fm_collective", ranks, "3", "--", *words)
+            assert done.returncode == 0, done.stderr
+            assert said in done.stdout and "valid" in done.stdout
