@@ -215,12 +215,13 @@ TEST(OmbOptions, AreSpelledAsOmbHasThem) {
 TEST(OmbOptions, OfTheShortSetStandBehindThoseThatAreGiven) {
   const Options bandwidth = options_of("fm_bw", {"--short"});
   EXPECT_EQ(bandwidth.largest, 65536U);
-  EXPECT_EQ(bandwidth.iterations_of(1).counted, 10U);
-  EXPECT_EQ(options_of("fm_allreduce", {"--short"}).iterations_of(1).counted, 50U);
+  EXPECT_EQ(bandwidth.iterations_of(1).counted, 5U);
+  EXPECT_EQ(options_of("fm_allreduce", {"--short"}).iterations_of(1).counted, 20U);
+  EXPECT_EQ(options_of("fm_latency", {"--short"}).iterations_of(1).counted, 100U);
   const Options own = options_of("fm_bw", {"--short", "-m", "4:8", "-i", "3"});
   EXPECT_EQ(own.largest, 8U);
   EXPECT_EQ(own.iterations_of(1).counted, 3U);
-  EXPECT_EQ(own.iterations_of(1).warmup, 2U);
+  EXPECT_EQ(own.iterations_of(1).warmup, 1U);
 }
 
 TEST(OmbOptions, ADeviceThatIsNamedMeansItsMemoryWhereNothingSaysOtherwise) {

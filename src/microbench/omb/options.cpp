@@ -121,9 +121,12 @@ void read_places(const std::vector<std::string>& words, Options& options) {
 /// Sizes and iterations of the short set, where the command line says no others.
 void shorten(Options& options) {
   options.largest = kLargestShort;
-  const bool has_windows = options.program->windows > 0;
-  options.iterations = options.iterations.value_or(has_windows ? 10 : 50);
-  options.warmup = options.warmup.value_or(has_windows ? 2 : 5);
+  // A barrier before each operation, and a window of messages, take long where ranks wait for cores.
+  Iterations made{100, 10};
+  if (options.program->is_collective()) made = {20, 2};
+  if (options.program->windows > 0) made = {5, 1};
+  options.iterations = options.iterations.value_or(made.counted);
+  options.warmup = options.warmup.value_or(made.warmup);
 }
 
 void read_words(const Words& words, Options& options) {
