@@ -26,6 +26,8 @@ IN_VENV := PATH="$(CURDIR)/.venv/bin:$$PATH"
 # Where only .runtimes/ offers OpenCL, this points the loader there.
 WITH_OPENCL := eval "$$("$(PYTHON)" tools/setup.py --environment)"
 RUN := $(FABRICMARK) run all $(if $(RUNTIME),--runtime $(RUNTIME))
+# Ranks of one process on a device, as the processes of MPI would wait for each other on the cores that compute.
+MICRO := $(FABRICMARK) run micro $(if $(RUNTIME),--runtime $(RUNTIME))
 
 CXX_FILES := find $(wildcard src tests bench kernels docs) -type f \
     \( -name '*.cpp' -o -name '*.hpp' -o -name '*.cl' -o -name '*.h' \) -print0
@@ -95,6 +97,9 @@ run:  ## measure every device found, alone and on 2 ranks, and print the report 
 	$(RUN) --output $$folder $(RUN_OPTIONS) >$(LOGS)/run-one.log || status=$$?; \
 	echo "run: every device, 2 ranks ($$two; what the programs print: $(LOGS)/run-two.log)"; \
 	$(RUN) $$two --output $$folder $(RUN_OPTIONS) >$(LOGS)/run-two.log || status=$$?; \
+	echo "run: a short set of micro-benchmarks, between devices and between hosts (what the programs print: $(LOGS)/run-micro.log)"; \
+	$(MICRO) --ranks 2 --output $$folder >$(LOGS)/run-micro.log || status=$$?; \
+	$(MICRO) $$two --output $$folder -- H H >>$(LOGS)/run-micro.log || status=$$?; \
 	if ! rmdir $$folder 2>/dev/null; then $(FABRICMARK) report $$folder --html $$folder/report.html || status=$$?; fi; \
 	exit $$status
 

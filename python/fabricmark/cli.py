@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from fabricmark import __version__, systems
-from fabricmark.base import choices, listing, paths, runtimes, terminal
+from fabricmark.base import choices, listing, micro, paths, runtimes, terminal
 from fabricmark.base.errors import BAD_USE, ENVIRONMENT, FabricmarkError
 from fabricmark.base.one_line import INTERRUPTED, OneLineErrors, fail
 from fabricmark.base.terminal import Column
@@ -20,6 +20,7 @@ from fabricmark.measure import (
     campaign_run,
     launch,
     listing_view,
+    micro_jobs,
     new_system,
     passing,
     published_view,
@@ -63,9 +64,7 @@ def main(
 
 @app.command("list")
 def list_command(
-    name: Annotated[
-        str | None, choices.benchmark("Show the kernels and parameters of this benchmark.")
-    ] = None,
+    name: Annotated[str | None, choices.program("Show the kernels and parameters of this benchmark.")] = None,
     devices: Annotated[bool, typer.Option("--devices", help="Show the devices of every runtime.")] = False,
 ) -> None:
     """List the benchmarks, their parameters, or the devices."""
@@ -81,13 +80,24 @@ def list_command(
 def run_command(
     context: typer.Context,
     name: Annotated[
-        str, choices.benchmark("A benchmark of `fabricmark list`, all, or a campaign.toml.", "all")
+        str,
+        choices.program(
+            f"A name of `fabricmark list`, {running.ALL} (benchmarks), {micro.GROUP} (a short set of "
+            "micro-benchmarks), or a campaign.toml.",
+            running.ALL,
+            micro.GROUP,
+        ),
     ],
     extra: Annotated[
         list[str] | None, typer.Argument(help="After ` -- `: options for the program, for example --size.")
     ] = None,
     runtime: Annotated[str | None, choices.runtime("Only on this runtime.", every=True)] = None,
-    ranks: Annotated[int, typer.Option(min=1, max=launch.MOST_RANKS, help="Ranks in one process.")] = 1,
+    ranks: Annotated[
+        int | None,
+        typer.Option(
+            min=1, max=launch.MOST_RANKS, help="Ranks in one process (default: 1; micro-benchmarks: 2)."
+        ),
+    ] = None,
     mpi: Annotated[
         int | None, typer.Option(min=1, max=launch.MOST_PROCESSES, help="MPI processes, by srun or mpirun.")
     ] = None,
@@ -108,8 +118,8 @@ def run_command(
 ) -> None:
     """Run a benchmark on every device found, or what is left of a campaign, and report."""
     if campaign_run.is_campaign(name):
-        given = (extra or None, runtime, mpi, platform, device, system, bitstream_id)
-        if ranks != 1 or any(one is not None for one in given):
+        given = (extra or None, runtime, ranks, mpi, platform, device, system, bitstream_id)
+        if any(one is not None for one in given):
             raise FabricmarkError("a campaign has its options in its file", f"write them into {name}")
         raise typer.Exit(campaign_run.main(Path(name), output, again))
     if again:
@@ -117,15 +127,18 @@ def run_command(
     words = passing.checked(context, name, extra or [])
     words += ["--platform", platform] if platform is not None else []
     words += ["--device", device] if device is not None else []
-    if mpi is not None and ranks != 1:
+    if mpi is not None and ranks is not None:
         raise FabricmarkError("both --ranks and --mpi", "choose ranks in one process or MPI processes")
-    if name != "all":
-        listing.check_benchmark(name)
-    names = listing.benchmark_names() if name == "all" else [name]
+    programs = micro_jobs.wanted(name)
+    names = [one.name for one in programs] or running.names_of(name)
     words += running.of_system(system, bitstream_id, names, words, output)
     paths.make_folder(output)
     outcome = running.Outcome()
-    todo = list(running.jobs(names, runtime, ranks, mpi, output, words))
+    if programs:
+        places = micro_jobs.Places(runtime, words, is_group=name == micro.GROUP)
+        todo = list(micro_jobs.jobs(programs, places, ranks, mpi, output))
+    else:
+        todo = list(running.jobs(names, runtime, ranks or 1, mpi, output, words))
     try:
         running.run_all(todo, outcome)
     except KeyboardInterrupt:

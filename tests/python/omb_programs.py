@@ -9,8 +9,15 @@ COLLECTIVES = ("allgather", "allreduce", "alltoall", "barrier", "bcast", "gather
 WITH_COUNTS = ("allgatherv", "alltoallv", "gatherv", "scatterv")
 OVERLAPPING = tuple(f"i{name}" for name in COLLECTIVES)
 ALL = (*PAIRS, *COLLECTIVES, *WITH_COUNTS, *OVERLAPPING)
+OF_TWO = ("latency", "bw", "bibw")  # messages of ranks 0 and 1 alone
+IN_SHORT_SET = ("allreduce", "alltoall", "barrier", "bibw", "bw", "latency")
 SHORT = ("-m", "4:64", "-i", 2, "-x", 1, "-W", 4)
 LIBRARIES = PROGRAM.parents[1] / "tests" / "unit"
+
+
+def of_ranks(ranks):
+    """The programs that take so many."""
+    return [name for name in ALL if ranks == 2 or name not in OF_TWO]
 
 
 class Programs:

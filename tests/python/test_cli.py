@@ -216,7 +216,7 @@ def test_success_without_a_result_is_an_error(place):
 BAD = {
     "no command": ([], 2, "Missing command"),
     "unknown command": (["rum"], 2, "No such command"),
-    "unknown benchmark": (["run", "steam"], 2, "there is no benchmark 'steam'; use one of stream"),
+    "unknown benchmark": (["run", "steam"], 2, "there is no benchmark 'steam'; did you mean stream?"),
     "no benchmark": (["run"], 2, "Missing argument"),
     "option before --": (["run", "stream", "--size", "4"], 2, "No such option: --size"),
     "ranks not a number": (["run", "stream", "--ranks", "two"], 2, "--ranks"),

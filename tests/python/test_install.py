@@ -63,6 +63,10 @@ def test_every_benchmark_and_system_is_installed(run, prefix):
         if folder.is_dir() and folder.name != "common":
             assert folder.name in listed
             assert os.access(prefix / "bin" / f"fm_{folder.name}", os.X_OK)
+    for file in (BUILD / "micro").glob("*.json"):
+        for micro in json.loads(file.read_text())["programs"]:
+            assert f"fm_{micro['name']} " in listed
+            assert os.access(prefix / "bin" / f"fm_{micro['name']}", os.X_OK)
     assert "noctua2" in run("fabricmark", "systems", "list").stdout
 
 

@@ -40,5 +40,6 @@ def test_two_starts_in_one_second_do_not_share_a_folder(tmp_path):
     assert [process.returncode for process in both] == [0, 0], outputs
     folders = (tmp_path / "folders.txt").read_text().split()
     first, second = sorted(set(folders))
-    assert (folders.count(first), folders.count(second)) == (2, 2)
+    # Alone, on 2 ranks, and messages between devices and between hosts.
+    assert (folders.count(first), folders.count(second)) == (4, 4)
     assert (first, second) == ("results/run-20261122T000000Z", "results/run-20261122T000000Z-2")

@@ -5,7 +5,18 @@ import json
 import pytest
 from charged_runs import exported
 from fabricmark.results import logs
-from omb_programs import ALL, COLLECTIVES, OVERLAPPING, PAIRS, SHORT, WITH_COUNTS, Programs, metrics, rows
+from omb_programs import (
+    ALL,
+    COLLECTIVES,
+    OVERLAPPING,
+    PAIRS,
+    SHORT,
+    WITH_COUNTS,
+    Programs,
+    metrics,
+    of_ranks,
+    rows,
+)
 from stream_program import devices, mpirun, only_error
 
 pytestmark = pytest.mark.programs
@@ -25,7 +36,7 @@ def device(stream):
 
 @pytest.mark.parametrize("ranks", [2, 3, 4, 8])
 def test_every_program_is_right_between_hosts(omb, ranks):
-    for name in ALL:
+    for name in of_ranks(ranks):
         done = omb[name].valid(*SHORT, "--ranks", ranks, "-T", "all")
         (kind,) = {one["kind"] for one in done.document["measurements"]}
         assert kind == "measured", name
@@ -51,7 +62,7 @@ def test_programs_are_right_over_the_library_itself(omb, name):
 @pytest.mark.full
 @pytest.mark.parametrize("ranks", [2, 3, 8])
 def test_all_programs_are_right_over_the_library_itself(omb, ranks):
-    for name in ALL:
+    for name in of_ranks(ranks):
         omb[name].valid(*SHORT, "-T", "all", launcher=mpirun(ranks))
 
 
@@ -155,6 +166,7 @@ WRONG = {
     "a bank": ("bw", ("D", "D", "--bank", "D=1"), "no banks that can be chosen"),
     "SYCL": ("latency", ("-d", "sycl", "D", "D"), "no SYCL runtime is chosen"),
     "one rank": ("latency", ("--ranks", 1), "one rank has none to send to"),
+    "more ranks": ("bibw", ("--ranks", 3), "3 ranks for messages between ranks 0 and 1"),
     "another root": ("bcast", ("--root", 5), "root 5 is not one of"),
     "a phantom": ("latency", ("D", "D", "--platform", "phantom"), "phantom"),
     "pairs of boards": ("mbw_mr", ("--transport", "accl-udp", "D", "D"), "ranks 0 and 1 alone"),

@@ -212,6 +212,31 @@ TEST(OmbOptions, AreSpelledAsOmbHasThem) {
   EXPECT_EQ(options_of("fm_latency", {"-m64:"}).smallest, 64U);
 }
 
+TEST(OmbOptions, OfTheShortSetStandBehindThoseThatAreGiven) {
+  const Options bandwidth = options_of("fm_bw", {"--short"});
+  EXPECT_EQ(bandwidth.largest, 65536U);
+  EXPECT_EQ(bandwidth.iterations_of(1).counted, 5U);
+  EXPECT_EQ(options_of("fm_allreduce", {"--short"}).iterations_of(1).counted, 20U);
+  EXPECT_EQ(options_of("fm_latency", {"--short"}).iterations_of(1).counted, 100U);
+  const Options own = options_of("fm_bw", {"--short", "-m", "4:8", "-i", "3"});
+  EXPECT_EQ(own.largest, 8U);
+  EXPECT_EQ(own.iterations_of(1).counted, 3U);
+  EXPECT_EQ(own.iterations_of(1).warmup, 1U);
+}
+
+TEST(OmbOptions, ADeviceThatIsNamedMeansItsMemoryWhereNothingSaysOtherwise) {
+  EXPECT_EQ(options_of("fm_bw", {"--device", "0"}).placement(), "D D");
+  EXPECT_EQ(options_of("fm_bw", {"--platform", "0", "D", "H"}).placement(), "D H");
+  EXPECT_EQ(options_of("fm_bw", {"--device", "0", "H", "H"}).placement(), "H H");
+  EXPECT_EQ(options_of("fm_bw", {"--device", "0", "--transport", "cpu"}).placement(), "H H");
+  EXPECT_EQ(options_of("fm_bw", {"--device", "0", "-d", "none"}).placement(), "H H");
+  EXPECT_EQ(options_of("fm_bw").placement(), "H H");
+  EXPECT_TRUE(options_of("fm_bw").takes_device);
+  EXPECT_FALSE(options_of("fm_bw", {"H", "H"}).takes_device);
+  EXPECT_FALSE(options_of("fm_bw", {"--transport", "cpu"}).takes_device);
+  EXPECT_FALSE(options_of("fm_bw", {"--transport", "accl-udp", "D", "D"}).takes_device);
+}
+
 TEST(OmbOptions, WhatIsNotOneIsRefusedInOneLine) {
   const std::vector<std::pair<std::vector<std::string>, std::string>> wrong{
       {{"-m", "8:4"}, "has no sizes"},

@@ -60,7 +60,7 @@ def program(name: str) -> Path:
 
 def _built(name: str) -> Path:
     if is_clone():
-        folder = root() / "build" / os.environ.get("FABRICMARK_PRESET", "release") / "bin"
+        folder = _build() / "bin"
         remedy = "run `make build`"
     else:
         folder = root().parents[1] / "bin"
@@ -69,6 +69,15 @@ def _built(name: str) -> Path:
     if not os.access(path, os.X_OK) or not path.is_file():
         raise FabricmarkError(f"the program {path} is not built", remedy, ENVIRONMENT)
     return path
+
+
+def micro() -> Path:
+    """Folder of the files that say which micro-benchmarks there are: of the build, or installed."""
+    return _build() / "micro" if is_clone() else root() / "micro"
+
+
+def _build() -> Path:
+    return root() / "build" / os.environ.get("FABRICMARK_PRESET", "release")
 
 
 def runtimes() -> Path:

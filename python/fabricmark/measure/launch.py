@@ -43,10 +43,12 @@ class Job:
     extra: tuple[str, ...] = ()
     hosts: tuple[str, ...] = ()  # where the MPI processes go; empty: where the launcher puts them
     ranks_per_host: int | None = None
+    usual_ranks: int = 1  # that the program has without --ranks
 
     def result_path(self, now: datetime) -> Path:
-        """results/<benchmark>-<device>-<ranks>r-<time>.json: sorted by name it is sorted by time."""
-        name = self.device["name"] if self.device else "chosen-device"
+        """<benchmark>-<time>-<runtime>-<device>-<ranks>r.json in its folder: by name it is sorted by time."""
+        is_chosen = bool({"--platform", "--device"} & kernels.options(self.extra).keys())
+        name = self.device["name"] if self.device else "chosen-device" if is_chosen else "no-device"
         short = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:40].rstrip("-") or "device"
         ranks = self.mpi if self.mpi is not None else self.ranks
         kind = "mpi" if self.mpi is not None else "r"
@@ -115,7 +117,7 @@ def command_line(job: Job, result: Path, environment: Mapping[str, str]) -> list
         program += ["--device", str(job.device["device_index"])]
     if job.mpi is not None:
         program = [*launcher(job, environment), *program]
-    elif job.ranks != 1:
+    elif job.ranks != job.usual_ranks:
         program += ["--ranks", str(job.ranks)]
     return [*program, "--json", str(result), *job.extra, *fields_option(job, result)]
 

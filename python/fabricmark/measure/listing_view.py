@@ -1,13 +1,14 @@
 """`fabricmark list`: benchmarks, parameters and devices as tables."""
 
-from fabricmark.base import listing, runtimes, terminal
+from fabricmark.base import listing, micro, runtimes, terminal
 from fabricmark.base.errors import ENVIRONMENT, FabricmarkError
+from fabricmark.base.micro import Micro
 from fabricmark.base.terminal import Column
 from fabricmark.measure import running
 
 
 def show_benchmarks() -> None:
-    """The benchmarks. Raises FabricmarkError (2) for a damaged kernel.toml."""
+    """Benchmarks and micro-benchmarks. Raises FabricmarkError (2) for a damaged kernel.toml."""
     out = terminal.console()
     found = [(name, listing.kernel(name)) for name in listing.benchmark_names()]
     columns = (
@@ -16,11 +17,24 @@ def show_benchmarks() -> None:
         Column("kernels", prose=True),
     )
     terminal.show(out, columns, [[name, one.summary, terminal.items(one.variants)] for name, one in found])
+    small = list(micro.found().values())
+    if small:
+        out.print()
+        columns = (Column("micro-benchmark", key=True), columns[1], Column("micro"))
+        rows = [[one.program, one.summary, "yes" if one.short_words else ""] for one in small]
+        terminal.show(out, columns, rows)
+        terminal.say(out, f"micro: a part of the short set, which `fabricmark run {micro.GROUP}` runs")
     terminal.say(out, "`fabricmark list NAME` shows parameters, `fabricmark list --devices` devices")
 
 
 def show_benchmark(name: str) -> None:
-    """The kernels and parameters of one. Raises FabricmarkError (2)."""
+    """The kernels and parameters of one, or the options of a micro-benchmark. Raises FabricmarkError (2)."""
+    if name not in listing.benchmark_names():
+        small = micro.named(name)
+        if small is None:
+            raise running.unknown(name)
+        show_micro(small)
+        return
     kernel = listing.kernel(name)
     out = terminal.console()
     terminal.say(out, f"{name}: {kernel.summary}")
@@ -42,6 +56,14 @@ def show_benchmark(name: str) -> None:
     columns = [Column("option", key=True), Column("values", prose=True), Column("default", prose=True)]
     columns += [Column("unit"), Column("stage"), Column("meaning", prose=True)]
     terminal.show(out, columns, rows)
+
+
+def show_micro(one: Micro) -> None:
+    """The options of a micro-benchmark."""
+    out = terminal.console()
+    terminal.say(out, f"{one.program}: {one.summary}")
+    columns = [Column("option", key=True), Column("meaning", prose=True)]
+    terminal.show(out, columns, [list(option) for option in one.options])
 
 
 def show_devices() -> None:

@@ -1,11 +1,12 @@
 """`fabricmark run`: which jobs there are to do, and doing them one after the other."""
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from pathlib import Path
 
-from fabricmark.base import kernels, listing, paths, runtimes
+from fabricmark.base import kernels, listing, micro, paths, runtimes
 from fabricmark.base.errors import ENVIRONMENT, FabricmarkError, printable
 from fabricmark.base.progress import Steps
 from fabricmark.measure import calibrate, launch, refine
@@ -18,6 +19,7 @@ NO_DEVICE = (
 )
 
 
+ALL = "all"  # benchmarks
 DATAFLOW = "dataflow"  # style of variants whose kernels are a part of the program
 INFORMATIVE = ("--help", "--version", "--list-devices")  # the program answers and measures nothing
 
@@ -50,6 +52,36 @@ def chosen_runtimes(wanted: str | None) -> list[str]:
 def chooses_device(extra: Sequence[str]) -> bool:
     """Whether the options for the program choose the device themselves."""
     return any(word.split("=")[0] in ("--platform", "--device", "--list-devices") for word in extra)
+
+
+def devices_of(runtime: str, extra: Sequence[str]) -> Sequence[Mapping | None]:
+    """The devices of a runtime; [None] where the options for the program choose it."""
+    return [None] if chooses_device(extra) else listing.devices(runtime)
+
+
+def refuse_result_file(extra: Sequence[str]) -> None:
+    """Raises FabricmarkError (2) where the options for the program say where the result goes."""
+    if any(word.split("=")[0] == "--json" for word in extra):
+        raise FabricmarkError("--json is set by `fabricmark run`", "choose a folder with --output")
+
+
+def names_of(name: str) -> list[str]:
+    """The benchmarks that a word of the command line means. Raises FabricmarkError (2): none."""
+    known = listing.benchmark_names()
+    if name == ALL:
+        return known
+    if name not in known:
+        raise unknown(name, ALL, *([micro.GROUP] if micro.short_set() else []))
+    return [name]
+
+
+def unknown(name: str, *groups: str) -> FabricmarkError:
+    """The error of a name that no benchmark and no micro-benchmark has; `groups`: what else is known."""
+    known, small = listing.benchmark_names(), micro.found()
+    near = get_close_matches(name, [*known, *small, *groups], n=1)
+    remedy = f"did you mean {near[0]}?" if near else f"use one of {', '.join([*known, *groups])}"
+    more = ", or a micro-benchmark of `fabricmark list`" if small and not near else ""
+    return FabricmarkError(f"there is no benchmark {name!r}", remedy + more)
 
 
 def needs_no_device(name: str, extra: Sequence[str]) -> bool:
@@ -99,14 +131,13 @@ def jobs(
     Without a device, options in `extra` may choose what needs none (b_eff --transport cpu): the program says.
     Raises FabricmarkError: 2 when `extra` names a result file itself, 3 when no runtime has a device.
     """
-    if any(word.split("=")[0] == "--json" for word in extra):
-        raise FabricmarkError("--json is set by `fabricmark run`", "choose a folder with --output")
+    refuse_result_file(extra)
     alone = [name for name in names if needs_no_device(name, extra)]
     others = [name for name in names if name not in alone]
     of_device = [
         (runtime_name, device)
         for runtime_name in (chosen_runtimes(runtime) if others else [])
-        for device in ([None] if chooses_device(extra) else listing.devices(runtime_name))
+        for device in devices_of(runtime_name, extra)
     ]
     if others and not of_device and not extra:
         raise FabricmarkError("no OpenCL device found", NO_DEVICE, ENVIRONMENT)

@@ -219,7 +219,8 @@ def hints(result: Result, known: DeviceLimits | None, rows: Sequence[Row]) -> li
     """What the reader should know: the run's own notes, and why there is no model where there is none."""
     lines = [Text(printable(f"note: {note}"), style="dim") for note in result.document["notes"]]
     lines += [Text(printable(line), style="dim") for line in designs(result)]
-    is_measured = any(entry.kind == "measured" for entry in rows)
+    has_model = models.find(result.benchmark) is not None
+    is_measured = has_model and any(entry.kind == "measured" for entry in rows)
     if known is None and is_measured and result.device["class"] == "fpga" and not result.device["emulated"]:
         lines.append(
             Text("no model, as nothing says the bitstream: run with --bitstream-id FILE/NAME", style="dim")

@@ -18,6 +18,8 @@ REMEDY = "run the benchmark again or leave this file out"
 SCALING_FILE = "scaling.json"  # of `fabricmark scale`, beside the result files it sums up
 SYSTEM_ENDING = ".system.json"  # of the system that `fabricmark run --system` wrote for the programs
 OTHER_ENDINGS = (SYSTEM_ENDING, timeline.ENDING)  # what else lies in folders of results
+PLACES = "placement"  # parameter of micro-benchmarks: where messages leave and arrive, by OMB-FPGA's letters
+LETTERS = {"H": "host", "D": "device", "B": "high-bandwidth memory", "P": "on-chip memory"}
 LARGEST_INTEGER = 2**64
 RATE_PREFIXES = {"G": 1e9, "M": 1e6, "k": 1e3}
 
@@ -107,10 +109,13 @@ class Result:
     def kernel_name(self, with_digest: bool) -> str:
         """`base kernel`; for the user's own `mine.cl (base kernel)` or `mine.cl 0123abcd (base kernel)`.
 
-        Of a log, which knows no kernel, what wrote it.
+        Of messages between two places these, `host to device`; of a log, which knows no kernel, its writer.
         """
         if self.writer:
             return self.writer
+        if PLACES in self.document["parameters"]:
+            letters = str(self.document["parameters"][PLACES]).split()
+            return " to ".join(LETTERS.get(letter, letter) for letter in letters)
         own, words = self.own_kernel, f"{self.document['run']['variant']} kernel"
         if own is None:
             return words

@@ -1,1 +1,2 @@
 target_link_libraries(fm_collective PRIVATE fabricmark_calls)
+describe_micro_benchmarks(fm_collective)

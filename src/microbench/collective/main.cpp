@@ -28,6 +28,11 @@ using fabricmark::microbench::Row;
 using fabricmark::microbench::Way;
 using fabricmark::runtime::Communicator;
 
+constexpr const char* kName = "collective";
+constexpr const char* kSummary =
+    "collective operations and messages: modelled over an emulated fabric or direct links, measured over "
+    "this machine's transports";
+
 /// Why a transport does not do an operation; empty where it does.
 std::string skipped(const Options& options) {
   if (options.way != Way::kEngine) return {};
@@ -51,6 +56,14 @@ void check_memory(const Options& options) {
   throw fabricmark::bad_use(fmt::format("{} of {} B on {} ranks needs {:.1f} GB for operands alone",
                                         options.name, options.largest, options.ranks, bytes * 1e-9),
                             "choose smaller --sizes or fewer --ranks");
+}
+
+/// The options of as many ranks as a launcher has started, where the command line does not say how many.
+Options of_all(const Communicator& ranks, const Options& options, const std::vector<std::string>& command) {
+  if (options.has_ranks || ranks.size() == options.ranks) return options;
+  std::vector<std::string> words(command.begin() + 1, command.end());
+  words.insert(words.end(), {"--ranks", std::to_string(ranks.size())});
+  return std::get<Options>(fabricmark::microbench::parse_options(words));
 }
 
 int run(Communicator& ranks, const Options& options, const std::vector<std::string>& command) {
@@ -84,12 +97,27 @@ int run(Communicator& ranks, const Options& options, const std::vector<std::stri
   return result.exit_code;
 }
 
+/// Whether a run works on a device. Throws Error (bad use).
+bool plan(const std::vector<std::string>& command) {
+  const auto parsed = fabricmark::microbench::parse_options({command.begin() + 1, command.end()});
+  const auto* const options = std::get_if<Options>(&parsed);
+  return options != nullptr && takes_device(*options);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   fabricmark::occupy_closed_streams();
   std::vector<std::string> command(argv, argv + argc);
   command.at(0) = std::filesystem::path(command[0]).filename().string();
+  if (command.size() == 3 && command[1] == "--describe") {
+    using fabricmark::microbench::option_texts;
+    return fabricmark::microbench::describe(command[0], command[2], {{kName, kSummary}}, Options().ranks,
+                                            option_texts());
+  }
+  if (fabricmark::microbench::take_plan(command)) {
+    return fabricmark::microbench::answer_plan([&] { return plan(command); });
+  }
   std::variant<Options, std::string> parsed;
   std::optional<Error> refused;
   try {
@@ -103,7 +131,7 @@ int main(int argc, char** argv) {
   const bool runs = !refused && text.empty();
   return fabricmark::runtime::run_ranks(argc, argv, runs ? options->ranks : 1, [&](Communicator& ranks) {
     if (refused) throw Error(*refused);
-    if (runs) return run(ranks, *options, command);
+    if (runs) return run(ranks, of_all(ranks, *options, command), command);
     if (ranks.is_root()) fabricmark::write_standard_output(text);
     return static_cast<int>(ExitCode::kValid);
   });

@@ -34,3 +34,4 @@ target_link_libraries(fabricmark_omb PUBLIC fabricmark_calls PRIVATE fmt::fmt nl
 target_precompile_headers(fabricmark_omb REUSE_FROM fabricmark_device)
 set_property(TARGET fm_omb PROPERTY SOURCES microbench/omb/main.cpp)
 target_link_libraries(fm_omb PRIVATE fabricmark_omb)
+describe_micro_benchmarks(fm_omb)

@@ -89,10 +89,7 @@ std::vector<Row> measured_rows(Communicator& ranks, const Options& options, Meas
 int run(Communicator& ranks, const Options& options, const std::vector<std::string>& command) {
   runtime::require_same(ranks, {{"the command line", fmt::format("{}", fmt::join(command, " "))}});
   ranks.set_timeout(options.timeout_seconds);
-  if (options.root >= ranks.size()) {
-    throw bad_use(fmt::format("root {} is not one of ranks 0 to {}", options.root, ranks.size() - 1),
-                  "choose another --root");
-  }
+  check_ranks(options, ranks.size());
   const std::string started = time_now();
   const auto begin = std::chrono::steady_clock::now();
   const auto measurer = measurer_of(ranks, options);
@@ -111,12 +108,34 @@ int run(Communicator& ranks, const Options& options, const std::vector<std::stri
   return static_cast<int>(ranks.all_reduce_max(ranks.is_root() ? result.exit_code : 0));
 }
 
+int describe_programs(const std::string& file) {
+  std::vector<microbench::Description> described;
+  for (const Program& program : programs()) {
+    described.push_back({std::string(program.name), std::string(program.summary)});
+    if (program.is_in_short_set) described.back().short_words = {"--short"};
+  }
+  return microbench::describe(kOwnName, file, described, Options().ranks, option_texts());
+}
+
+/// Whether a run works on a device. Throws Error (bad use).
+bool plan(const std::vector<std::string>& command) {
+  const auto parsed = parse_options(command[0], {command.begin() + 1, command.end()});
+  const auto* const options = std::get_if<Options>(&parsed);
+  if (options == nullptr) return false;
+  check_ranks(*options, options->ranks);
+  return options->takes_device;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   occupy_closed_streams();
   std::vector<std::string> command(argv, argv + argc);
   command.at(0) = std::filesystem::path(command[0]).filename().string();
+  if (command.size() == 3 && command[0] == kOwnName && command[1] == "--describe") {
+    return describe_programs(command[2]);
+  }
+  if (microbench::take_plan(command)) return microbench::answer_plan([&] { return plan(command); });
   std::variant<Options, std::string> parsed;
   std::optional<Error> refused;
   try {

@@ -18,6 +18,7 @@ namespace fabricmark::microbench::omb {
 namespace {
 
 constexpr std::size_t kLongMessage = 8192;  // above it OMB takes fewer iterations
+constexpr std::size_t kLargestShort = 65536;
 constexpr std::array kTypeNames{std::pair{"mpi_char", collectives::Type::kInt8},
                                 std::pair{"mpi_int", collectives::Type::kInt32},
                                 std::pair{"mpi_float", collectives::Type::kFloat32}};
@@ -30,6 +31,7 @@ struct Words {
   std::string percentiles;
   std::vector<std::string> places;
   std::vector<std::string> banks;
+  bool is_short = false;
 };
 
 /// A whole number without a unit, as OMB takes it.
@@ -113,9 +115,22 @@ void read_places(const std::vector<std::string>& words, Options& options) {
     }
     options.places.at(side) = static_cast<Placement>(words[side][0]);
   }
+  options.has_places = !words.empty();
+}
+
+/// Sizes and iterations of the short set, where the command line says no others.
+void shorten(Options& options) {
+  options.largest = kLargestShort;
+  // A barrier before each operation, and a window of messages, take long where ranks wait for cores.
+  Iterations made{100, 10};
+  if (options.program->is_collective()) made = {20, 2};
+  if (options.program->windows > 0) made = {5, 1};
+  options.iterations = options.iterations.value_or(made.counted);
+  options.warmup = options.warmup.value_or(made.warmup);
 }
 
 void read_words(const Words& words, Options& options) {
+  if (words.is_short) shorten(options);
   read_sizes(words.sizes, options);
   read_types(words.type, options);
   read_percentiles(words.percentiles, options);
@@ -151,7 +166,8 @@ void add_omb(CLI::App& app, Options& options, Words& words) {
   app.add_option("-d,--accelerator", words.api,
                  "whose device memory: opencl, sycl or none [as the letters and the runtime say]");
   app.add_option("places", words.places,
-                 "memory of each side: H host, D device, B high-bandwidth, P on-chip [H H]");
+                 "memory of each side: H host, D device, B high-bandwidth, P on-chip [H H; D D of a device "
+                 "that is named]");
 }
 
 /// Those that OMB does not have.
@@ -173,8 +189,14 @@ void add_own(CLI::App& app, Options& options, Words& words) {
                  "number of a memory of the bitstream, as B=0; may be given several times")
       ->allow_extra_args(false);
   app.add_option("--limit", options.limit, "GB/s that the link can carry: more makes a run invalid");
+  app.add_flag("--short", words.is_short, "sizes to 64 KiB and few iterations, unless -m, -i, -x say others");
   app.add_flag("--inject-fault", options.has_fault, "make one element of a result wrong");
   app.add_option("--json", options.json, "write the result file, - for standard output");
+}
+
+void add_all(CLI::App& app, Options& options, Words& words) {
+  add_omb(app, options, words);
+  add_own(app, options, words);
 }
 
 /// -z alone takes no word behind it, as OMB's: only what is attached to it.
@@ -211,6 +233,14 @@ Iterations Options::iterations_of(std::size_t bytes) const {
   return {iterations.value_or(made.counted), warmup.value_or(made.warmup)};
 }
 
+std::vector<OptionText> option_texts() {
+  Options options;
+  Words words;
+  CLI::App app;
+  add_all(app, options, words);
+  return microbench::option_texts(app);
+}
+
 std::string Options::placement() const {
   return {static_cast<char>(places[0]), ' ', static_cast<char>(places[1])};
 }
@@ -226,8 +256,7 @@ std::variant<Options, std::string> parse_options(const std::string& program,
                            options.program->title),
                program);
   app.set_version_flag("--version", program + " " + version());
-  add_omb(app, options, words);
-  add_own(app, options, words);
+  add_all(app, options, words);
   app.allow_extras(false);
   app.prefix_command(false);
   settle_percentiles(arguments);

@@ -11,6 +11,7 @@
 
 #include "device/device.hpp"
 #include "fabric/collectives/moves.hpp"
+#include "microbench/common/description.hpp"
 #include "microbench/omb/program.hpp"
 
 namespace fabricmark::microbench::omb {
@@ -58,6 +59,9 @@ struct Options {
   bool has_fault = false;                     ///< one element is made wrong
   std::optional<std::string> json{};
   std::vector<std::string> of_boards{};  ///< options for an emulated fabric, as fm_collective takes them
+  bool has_places = false;               ///< the command line says where messages lie
+  /// Messages lie in the memory of a device, or would if one were named: nothing says that they do not.
+  bool takes_device = false;
 
   [[nodiscard]] bool is_on_hosts() const {
     return places[0] == Placement::kHost && places[1] == Placement::kHost;
@@ -73,6 +77,9 @@ struct Options {
 
 /// "mpi_char", "mpi_int" or "mpi_float".
 [[nodiscard]] std::string_view mpi_name(collectives::Type type);
+
+/// All options of all programs.
+[[nodiscard]] std::vector<OptionText> option_texts();
 
 /// The options, or the text to print for --help and --version. `arguments` without the program's name. Throws
 /// Error (bad use).

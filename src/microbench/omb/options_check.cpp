@@ -16,12 +16,24 @@ namespace fabricmark::microbench::omb {
 namespace {
 
 constexpr std::array kBoardTransports{"accl-udp", "accl-tcp", "accl-rdma", "channels"};
+constexpr const char* kOfHosts = "cpu";
 constexpr std::array kBoardOptions{"--system", "--issuer",  "--mode", "--topology", "--mtu",
                                    "--window", "--workers", "--drop", "--algorithm"};
 
 bool is_sycl() {
   const char* const plugin = std::getenv("FABRICMARK_SYCL");
   return plugin != nullptr && *plugin != '\0';
+}
+
+/// A device that is named means its memory, where nothing says otherwise.
+void settle_places(Options& options) {
+  if (is_over_boards(options)) return;
+  options.takes_device =
+      options.has_places ? !options.is_on_hosts() : options.api != "none" && options.transport != kOfHosts;
+  const bool is_named = options.selection.platform || options.selection.device;
+  if (is_named && options.takes_device && !options.has_places) {
+    options.places = {Placement::kDevice, Placement::kDevice};
+  }
 }
 
 /// Whose memory: what -d says, or the letters.
@@ -66,7 +78,7 @@ void settle_transport(Options& options) {
     throw bad_use("--transport host moves messages between devices, but H H is memory of hosts",
                   "use D D, or --transport mpi or cpu");
   }
-  if (!options.is_on_hosts() && options.transport == "cpu") {
+  if (!options.is_on_hosts() && options.transport == kOfHosts) {
     throw bad_use(
         fmt::format("--transport cpu moves messages between hosts, but {} is not", options.placement()),
         "use H H, or --transport host or mpi");
@@ -117,7 +129,21 @@ void take_board_options(std::vector<std::string>& arguments, Options& options) {
   arguments = std::move(left);
 }
 
+void check_ranks(const Options& options, int ranks) {
+  if (options.root >= ranks) {
+    throw bad_use(fmt::format("root {} is not one of ranks 0 to {}", options.root, ranks - 1),
+                  "choose another --root");
+  }
+  if (options.program->is_collective() || is_over_boards(options)) return;
+  if (ranks < 2) throw bad_use("one rank has none to send to", "start 2 ranks: --ranks 2 or mpirun -n 2");
+  if (ranks > 2 && !options.program->has_all_pairs) {
+    throw bad_use(fmt::format("{} ranks for messages between ranks 0 and 1", ranks),
+                  "start 2: --ranks 2 or mpirun -n 2; fm_multi_lat and fm_mbw_mr take all pairs");
+  }
+}
+
 void settle(Options& options) {
+  settle_places(options);
   settle_api(options);
   settle_transport(options);
   check_places(options);

@@ -13,6 +13,9 @@ void take_board_options(std::vector<std::string>& arguments, Options& options);
 /// Fills in what follows from the rest, and refuses what does not go together. Throws Error (bad use).
 void settle(Options& options);
 
+/// Refuses ranks that the program has no use for. Throws Error (bad use).
+void check_ranks(const Options& options, int ranks);
+
 /// Whether the transport is an emulated fabric, in modelled time.
 [[nodiscard]] bool is_over_boards(const Options& options);
 

@@ -23,8 +23,9 @@ enum class Family : std::uint8_t {
 
 /// One of the programs: a file of programs/, which CMake lists.
 struct Program {
-  std::string_view name;   ///< behind fm_, as OMB's behind osu_
-  std::string_view title;  ///< as OMB prints it: "Latency Test"
+  std::string_view name;     ///< behind fm_, as OMB's behind osu_
+  std::string_view title;    ///< as OMB prints it: "Latency Test"
+  std::string_view summary;  ///< what is measured, for `fabricmark list`
   Family family = Family::kCollective;
 
   // Of messages.
@@ -38,6 +39,8 @@ struct Program {
   // Of collective operations.
   collectives::Operation operation = collectives::Operation::kBarrier;
   bool has_counts = false;  ///< ranks say how much each of them has, as in the calls of MPI that end in v
+
+  bool is_in_short_set = false;  ///< `fabricmark run micro` starts it
 
   [[nodiscard]] bool is_collective() const { return round == nullptr; }
   [[nodiscard]] bool has_sizes() const {

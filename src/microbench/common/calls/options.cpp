@@ -15,6 +15,7 @@
 #include "fabric/collectives/elements.hpp"
 #include "microbench/common/calls/options_check.hpp"
 #include "microbench/common/program.hpp"
+#include "runtime/kernel_spec.hpp"
 
 namespace fabricmark::microbench {
 
@@ -98,6 +99,12 @@ void add_run(CLI::App& app, Options& options, Texts& texts) {
   app.add_option("--json", options.json, "write the result file, - for standard output");
 }
 
+void add_all(CLI::App& app, Options& options, Texts& texts) {
+  add_calls(app, options, texts);
+  add_network(app, options, texts);
+  add_run(app, options, texts);
+}
+
 /// Whether a word is the second of two that an option knows.
 bool is_second(const char* option, const std::string& given, const char* first, const char* second) {
   if (given != first && given != second) {
@@ -146,6 +153,20 @@ std::vector<std::string> given_options(const CLI::App& app) {
 
 }  // namespace
 
+bool takes_device(const Options& options) {
+  const auto& folders = runtime::transport_specs();
+  const auto found = std::ranges::find(folders, options.transport, &runtime::TransportSpec::name);
+  return found != folders.end() && found->is_of_devices;
+}
+
+std::vector<OptionText> option_texts() {
+  Options options;
+  Texts texts;
+  CLI::App app;
+  add_all(app, options, texts);
+  return option_texts(app);
+}
+
 std::variant<Options, std::string> parse_options(const std::vector<std::string>& arguments) {
   Options options;
   Texts texts;
@@ -154,11 +175,10 @@ std::variant<Options, std::string> parse_options(const std::vector<std::string>&
       "time, over the transports of this machine by the wall clock",
       kProgram);
   app.set_version_flag("--version", std::string(kProgram) + " " + version());
-  add_calls(app, options, texts);
-  add_network(app, options, texts);
-  add_run(app, options, texts);
+  add_all(app, options, texts);
   if (std::string text = text_or_parsed(app, arguments); !text.empty()) return text;
   options.way = way_of(options.transport);
+  options.has_ranks = app.count("--ranks") > 0;
   read_texts(texts, options);
   check(options, given_options(app));
   return options;

@@ -12,6 +12,7 @@
 #include "device/device.hpp"
 #include "fabric/collectives/operation.hpp"
 #include "fabric/engine/settings.hpp"
+#include "microbench/common/description.hpp"
 
 namespace fabricmark::microbench {
 
@@ -43,6 +44,7 @@ struct Options {
   bool is_from_logic = false;  ///< who calls: a kernel, or the host
   bool uses_streams = false;   ///< where operands are: in streams of kernels, or in memory
   int ranks = 2;
+  bool has_ranks = false;        ///< the command line says how many
   std::filesystem::path system;  ///< empty over a transport, which is there
   engine::Choices choices{};
   std::optional<std::size_t> rx_buffers{};
@@ -68,6 +70,12 @@ struct Options {
   bool has_fault = false;             ///< one element is made wrong
   std::optional<std::string> json{};  ///< file, or "-" for standard output
 };
+
+/// Whether messages lie in the memory of a device of OpenCL or SYCL.
+[[nodiscard]] bool takes_device(const Options& options);
+
+/// All of fm_collective.
+[[nodiscard]] std::vector<OptionText> option_texts();
 
 /// The options, or the text to print for --help and --version. Throws Error (bad use).
 std::variant<Options, std::string> parse_options(const std::vector<std::string>& arguments);

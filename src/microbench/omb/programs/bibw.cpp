@@ -13,9 +13,11 @@ void round(Pair& pair) {
 Program make() {
   return {.name = "bibw",
           .title = "Bi-Directional Bandwidth Test",
+          .summary = "windows of messages leave in both directions at once",
           .family = Family::kBandwidth,
           .round = round,
-          .windows = 2};
+          .windows = 2,
+          .is_in_short_set = true};
 }
 
 }  // namespace fabricmark::microbench::omb::program::bibw

@@ -19,10 +19,12 @@ void round(Pair& pair) {
 Program make() {
   return {.name = "bw",
           .title = "Bandwidth Test",
+          .summary = "a window of messages leaves at once; the other rank answers when all have arrived",
           .family = Family::kBandwidth,
           .round = round,
           .windows = 1,
-          .is_one_way = true};
+          .is_one_way = true,
+          .is_in_short_set = true};
 }
 
 }  // namespace fabricmark::microbench::omb::program::bw

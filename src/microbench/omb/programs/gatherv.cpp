@@ -6,6 +6,7 @@ namespace fabricmark::microbench::omb::program::gatherv {
 Program make() {
   return {.name = "gatherv",
           .title = "Gatherv Latency Test",
+          .summary = "what each rank has comes to the root; ranks say how much each of them has",
           .family = Family::kCollective,
           .operation = collectives::Operation::kGather,
           .has_counts = true};

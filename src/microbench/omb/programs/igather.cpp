@@ -6,6 +6,7 @@ namespace fabricmark::microbench::omb::program::igather {
 Program make() {
   return {.name = "igather",
           .title = "Non-blocking Gather Latency Test",
+          .summary = "what each rank has comes to the root, while the rank computes",
           .family = Family::kOverlap,
           .operation = collectives::Operation::kGather};
 }

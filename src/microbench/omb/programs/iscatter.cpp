@@ -6,6 +6,7 @@ namespace fabricmark::microbench::omb::program::iscatter {
 Program make() {
   return {.name = "iscatter",
           .title = "Non-blocking Scatter Latency Test",
+          .summary = "each rank gets its part of what the root has, while the rank computes",
           .family = Family::kOverlap,
           .operation = collectives::Operation::kScatter};
 }

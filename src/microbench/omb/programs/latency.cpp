@@ -11,7 +11,14 @@ void round(Pair& pair) {
 }
 
 Program make() {
-  return {.name = "latency", .title = "Latency Test", .family = Family::kLatency, .round = round, .parts = 2};
+  return {.name = "latency",
+          .title = "Latency Test",
+          .summary =
+              "a message goes to the other rank and one of the same size comes back; half of the time counts",
+          .family = Family::kLatency,
+          .round = round,
+          .parts = 2,
+          .is_in_short_set = true};
 }
 
 }  // namespace fabricmark::microbench::omb::program::latency

@@ -6,6 +6,7 @@ namespace fabricmark::microbench::omb::program::scatter {
 Program make() {
   return {.name = "scatter",
           .title = "Scatter Latency Test",
+          .summary = "each rank gets its part of what the root has",
           .family = Family::kCollective,
           .operation = collectives::Operation::kScatter};
 }
