@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/error.hpp"
+#include "fabric/collectives/steps.hpp"
 
 namespace fabricmark::collectives {
 
@@ -98,6 +99,20 @@ int Prices::sides() const {
       return 4;
   }
   return 1;
+}
+
+std::size_t Prices::buffers(int messages, double times) const {
+  return problem_.buffers.needed(static_cast<std::size_t>(messages),
+                                 static_cast<std::size_t>(std::ceil(bytes() * times)));
+}
+
+std::size_t Prices::buffers_of_pieces(std::size_t pieces, double piece_bytes, int senders) const {
+  const auto bytes_of_piece = static_cast<std::size_t>(std::ceil(piece_bytes));
+  const auto all = static_cast<std::size_t>(senders);
+  const Pacing pacing(problem_.buffers, pieces, bytes_of_piece, all);
+  const std::size_t of_pieces =
+      problem_.buffers.needed(all * std::min(pieces, pacing.most()), bytes_of_piece);
+  return of_pieces + (pacing.has_words() ? all : 0);
 }
 
 double Prices::segments() const {

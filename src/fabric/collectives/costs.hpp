@@ -1,8 +1,6 @@
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
-#include <limits>
 
 #include "fabric/collectives/operation.hpp"
 
@@ -22,21 +20,6 @@ struct Costs {
   double copy_bytes_per_second = 0;     ///< in the memory of a rank
   double combine_bytes_per_second = 0;  ///< bytes of the result
   std::size_t segment_bytes = 0;        ///< as Call's
-};
-
-/// Memory of a rank for messages that come before they are received.
-struct ReceiveBuffers {
-  std::size_t count = std::numeric_limits<std::size_t>::max();
-  std::size_t bytes =
-      std::numeric_limits<std::size_t>::max();  ///< of each; a message takes as many as it needs
-  /// Longer messages wait for their receiver, and need none.
-  std::size_t longest = std::numeric_limits<std::size_t>::max();
-
-  /// That so many messages of so many bytes need.
-  [[nodiscard]] std::size_t needed(std::size_t messages, std::size_t message_bytes) const {
-    if (message_bytes > longest) return 0;
-    return messages * std::max<std::size_t>(1, message_bytes / bytes + (message_bytes % bytes != 0 ? 1 : 0));
-  }
 };
 
 /// What is asked for: `count` elements of Call are `bytes`.
@@ -59,6 +42,11 @@ class Prices {
   [[nodiscard]] int ranks() const { return problem_.ranks; }
   [[nodiscard]] double bytes() const { return static_cast<double>(problem_.bytes); }
   [[nodiscard]] const Shape& shape() const { return problem_.shape; }
+  [[nodiscard]] std::size_t receive_buffers() const { return problem_.buffers.count; }
+  /// Receive buffers that so many messages of a rank's elements need, of so many times (or parts) of them.
+  [[nodiscard]] std::size_t buffers(int messages, double times = 1) const;
+  /// The same of pieces that come to a rank from so many others, as it passes them on.
+  [[nodiscard]] std::size_t buffers_of_pieces(std::size_t pieces, double piece_bytes, int senders = 1) const;
   [[nodiscard]] const Costs& costs() const { return costs_; }
 
   /// One message to the rank so far behind, while no other needs its way.

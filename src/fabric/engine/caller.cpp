@@ -296,16 +296,20 @@ collectives::Costs Caller::costs() const {
           .segment_bytes = collectives::Call{}.segment_bytes};
 }
 
+collectives::ReceiveBuffers Caller::receive_buffers() const {
+  const EngineSettings& own = engine_.settings();
+  const std::size_t longest = engine_.is_rdma() ? own.eager_bytes : collectives::ReceiveBuffers{}.longest;
+  return {own.rx_buffers, own.rx_bytes, longest};
+}
+
 collectives::Choice Caller::choose(const collectives::Call& call, Type type, const Group& group,
                                    const std::string& algorithm) const {
   const int ranks = static_cast<int>(group.devices.size());
-  const EngineSettings& own = engine_.settings();
-  const std::size_t longest = engine_.is_rdma() ? own.eager_bytes : collectives::ReceiveBuffers{}.longest;
   return collectives::choose({.operation = call.operation,
                               .ranks = ranks,
                               .bytes = call.count * collectives::bytes_of(type),
                               .shape = group.shape,
-                              .buffers = {own.rx_buffers, own.rx_bytes, longest}},
+                              .buffers = receive_buffers()},
                              costs(), algorithm);
 }
 
@@ -320,6 +324,7 @@ void Caller::collective(Running& running) {
                                                       own.root, ranks - 1)}};
   }
   own.shape = running.group.shape;
+  own.buffers = receive_buffers();
   const std::shared_ptr<Arriving> coming =
       arriving(running, call.a, collectives::own_count(own.operation, rank, own.root, ranks, own.count));
   if (call.a.stream) own.own = coming ? coming->elements() : View{nullptr, 0, call.type};

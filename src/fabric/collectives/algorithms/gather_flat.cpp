@@ -22,7 +22,8 @@ void program(Moves& moves, const Call& call) {
   receives.finish();
 }
 
-std::size_t all_others(int ranks) { return static_cast<std::size_t>(ranks) - 1; }
+/// All may have sent before the root receives.
+std::size_t buffers(const Prices& prices) { return prices.buffers(prices.ranks() - 1); }
 
 }  // namespace
 
@@ -30,7 +31,7 @@ Algorithm make() {
   return {.operation = Operation::kGather,
           .name = "flat",
           .reach = Reach::kAll,
-          .at_once = all_others,
+          .buffers = buffers,
           .seconds = seconds,
           .program = program};
 }

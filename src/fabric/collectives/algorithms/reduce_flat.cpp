@@ -41,7 +41,8 @@ void program(Moves& moves, const Call& call) {
   }
 }
 
-std::size_t all_others(int ranks) { return static_cast<std::size_t>(ranks) - 1; }
+/// All may have sent before the root receives.
+std::size_t buffers(const Prices& prices) { return prices.buffers(prices.ranks() - 1); }
 
 }  // namespace
 
@@ -50,7 +51,7 @@ Algorithm make() {
           .name = "flat",
           .reach = Reach::kAll,
           .is_meant_for = is_meant_for,
-          .at_once = all_others,
+          .buffers = buffers,
           .seconds = seconds,
           .program = program};
 }
