@@ -7,10 +7,12 @@ namespace fabricmark::collectives::broadcast_chain {
 
 namespace {
 
-/// The first segment passes p - 1 links, the others come behind it.
+/// The first segment passes p - 1 links, the others come behind it: as fast as they are moved and copied.
 double seconds(const Prices& prices) {
-  return (prices.ranks() - 1) * prices.alone(1, prices.segment()) +
-         (prices.segments() - 1) * (prices.costs().issue_seconds + prices.move(prices.segment()));
+  const double more =
+      std::max(prices.costs().issue_seconds + prices.move(prices.segment()), prices.copy(prices.segment()));
+  return (prices.ranks() - 1) * prices.alone(1, prices.segment()) + (prices.segments() - 1) * more +
+         prices.end(prices.segment());
 }
 
 /// Each rank passes segments on to the one behind it.

@@ -5,9 +5,12 @@ namespace fabricmark::collectives::gather_flat {
 
 namespace {
 
-/// (p - 1) m b at the root's links.
+/// (p - 1) m b at the root's links. Long messages all end at the end, and are stored one after the other.
 double seconds(const Prices& prices) {
-  return prices.costs().issue_seconds + prices.to_farthest() + prices.at_root();
+  const int copies = prices.takes_turns() ? prices.ranks() - 1 : 1;
+  return prices.costs().issue_seconds + prices.to_farthest() + prices.at_root() +
+         copies * prices.store(prices.bytes()) + prices.turns() * prices.costs().copy_seconds +
+         prices.end(prices.bytes());
 }
 
 /// All send to the root, which receives a few at a time: the others wait for it.

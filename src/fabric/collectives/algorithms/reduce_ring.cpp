@@ -12,7 +12,7 @@ namespace {
 double seconds(const Prices& prices) {
   const double segment = std::max(prices.move(prices.segment()), prices.combine(prices.segment()));
   return (prices.ranks() - 1) * prices.alone_combining(1, prices.segment()) +
-         (prices.segments() - 1) * (prices.costs().issue_seconds + segment);
+         (prices.segments() - 1) * (prices.costs().issue_seconds + segment) + prices.end(prices.segment());
 }
 
 /// From the farthest rank behind the root on each combines segments with its own, and sends them on.

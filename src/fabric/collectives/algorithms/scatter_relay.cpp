@@ -10,10 +10,11 @@ namespace {
 
 /// The farthest part passes half of the links of a ring. To a switch the root has one link, for all parts.
 double seconds(const Prices& prices) {
-  const double farthest = ranks_behind(prices.ranks()) * prices.alone(1, prices.bytes());
+  const double one = prices.alone(1, prices.bytes());
+  const double farthest = ranks_behind(prices.ranks()) * one + prices.end(prices.bytes());
   if (prices.sides() > 1) return farthest;
   const double others = (prices.ranks() - 2) * (prices.costs().issue_seconds + prices.move(prices.bytes()));
-  return std::max(farthest, others + prices.alone(1, prices.bytes()));
+  return std::max(farthest, others + one);
 }
 
 /// In both directions round the ring each rank passes on what is for those behind it: the farthest's first.
