@@ -121,8 +121,9 @@ static inline sw_through sw_through_point(sw_element element, sw_numbers own, sw
                      sw_edge_place[point] * element.depth[(side + 1) % 3];
   sw_through through;
   through.flux = sw_edge_flux(state, other, depth, nx, ny, stage.gravity);
-  // Nothing at all flows through land.
-  through.flux.water = SW_CHOOSE(SW_TRUTH(code == SW_LAND), (real)(0), through.flux.water);
+  // Nothing at all flows through land, and through an inflow what is given.
+  const real given = SW_CHOOSE(SW_TRUTH(code == SW_INFLOW), (real)(-stage.river_inflow), through.flux.water);
+  through.flux.water = SW_CHOOSE(SW_TRUTH(code == SW_LAND), (real)(0), given);
   through.depth = depth + state.xi;
   through.depth_beyond = depth + other.xi;
   return through;

@@ -99,19 +99,22 @@ static inline sw_flux sw_edge_flux(sw_state own, sw_state other, real depth, rea
 #define SW_LAND (-1)
 #define SW_SEA (-2)
 #define SW_RIVER (-3)
+#define SW_INFLOW (-4)
 
 // What lies beyond an edge. `code` < 0 where that is no element; `met` is what was found there, at the own
-// element then. Land turns the normal velocity round, the sea has its own elevation, a river both.
+// element then. Land turns the normal velocity round, the sea has its own elevation, an inflow its own
+// velocity, a river both.
 static inline sw_state sw_beyond(sw_state own, sw_state met, whole code, real nx, real ny, scalar sea_xi,
                                  scalar river_xi, scalar river_inflow) {
   const truth is_land = SW_TRUTH(code == SW_LAND);
   const truth is_sea = SW_TRUTH(code == SW_SEA);
   const truth is_river = SW_TRUTH(code == SW_RIVER);
+  const truth is_flowing = SW_TRUTH(code <= SW_RIVER);
   const real normal = own.u * nx + own.v * ny;
   sw_state other;
   other.xi = SW_CHOOSE(is_sea, (real)(sea_xi), SW_CHOOSE(is_river, (real)(river_xi), met.xi));
-  other.u = SW_CHOOSE(is_land, own.u - 2 * normal * nx, SW_CHOOSE(is_river, -river_inflow * nx, met.u));
-  other.v = SW_CHOOSE(is_land, own.v - 2 * normal * ny, SW_CHOOSE(is_river, -river_inflow * ny, met.v));
+  other.u = SW_CHOOSE(is_land, own.u - 2 * normal * nx, SW_CHOOSE(is_flowing, -river_inflow * nx, met.u));
+  other.v = SW_CHOOSE(is_land, own.v - 2 * normal * ny, SW_CHOOSE(is_flowing, -river_inflow * ny, met.v));
   return other;
 }
 

@@ -16,6 +16,7 @@ from fabricmark.predict import collectives, reads
 from fabricmark.systems import export
 
 PROGRAM = REAL_PROGRAM.with_name("fm_collective")
+CHOICES = PROGRAM.with_name("collective_choices")
 SYSTEMS = {"channels": ("noctua1", None), "accl-udp": ("noctua2", "u280_hbm")}
 ENGINE = ("noctua2", "u280_hbm")
 # How far the forms are from the clock at most, of messages from 64 B to 256 KiB called by logic: those that
@@ -84,6 +85,7 @@ def errors(files, transport, ranks, wanted, change=lambda costs: costs):
     return found
 
 
+needs_choices = pytest.mark.skipif(not CHOICES.exists(), reason="collective_choices is not built")
 needs_program = pytest.mark.skipif(not PROGRAM.exists(), reason="fm_collective is not built")
 
 
@@ -126,6 +128,74 @@ def test_other_costs_would_be_noticed(files, transport, ranks):
     assert max(slower.values()) > STEP_BY_STEP
     wider = errors(files, transport, ranks, some, lambda costs: replace(costs, moving=lambda moved: 0.0))
     assert max(wider.values()) > STEP_BY_STEP
+
+
+WIRINGS = (("accl-udp", "switch"), ("accl-tcp", "switch"), ("accl-rdma", "switch"), ("channels", "ring"))
+
+
+def program_choices(file, transport, topology):
+    """By (operation, ranks, bytes): the algorithm that programs choose, and of all that fit seconds and
+    receive buffers."""
+    words = [CHOICES, file, transport, topology]
+    printed = subprocess.run(list(map(str, words)), capture_output=True, text=True, check=True).stdout
+    for line in printed.splitlines():
+        operation, ranks, moved, chosen, *rest = line.split()
+        fitting = {name: (float(time), int(buffers)) for name, time, buffers in batched(rest)}
+        yield (operation, int(ranks), float(moved)), chosen, fitting
+
+
+def batched(words):
+    return zip(words[::3], words[1::3], words[2::3], strict=True)
+
+
+def disagreements(file, transport, topology, change=lambda costs: costs):
+    """Cases, and what programs and predictions say of them differently."""
+    cases, found = 0, []
+    made = {}
+    for (operation, ranks, moved), chosen, fitting in program_choices(file, transport, topology):
+        cases += 1
+        if ranks not in made:
+            made[ranks] = prices(transport, ranks, moved, change)
+        of = replace(made[ranks], bytes=moved)
+        own = {
+            name: (one.seconds(of), one.buffers(of))
+            for name, one in _collectives.ALGORITHMS[operation].items()
+            if one.works(of)
+        }
+        is_same = own.keys() == fitting.keys() and all(
+            time == pytest.approx(fitting[name][0], rel=1e-6)
+            and (of.costs.buffers is None or buffers == fitting[name][1])
+            for name, (time, buffers) in own.items()
+        )
+        if not is_same or next(iter(_collectives.times(operation, of))) != chosen:
+            found.append((operation, ranks, moved, chosen, own, fitting))
+    return cases, found
+
+
+@needs_choices
+@pytest.mark.usefixtures("of_the_repository")
+@pytest.mark.parametrize("transport, topology", WIRINGS)
+def test_programs_choose_as_predictions_do(files, transport, topology):
+    file = files / f"{SYSTEMS.get(transport, ENGINE)[0]}.json"
+    cases, found = disagreements(file, transport, topology)
+    assert cases > 500
+    assert not found, found[:3]
+
+
+@needs_choices
+@pytest.mark.usefixtures("of_the_repository")
+@pytest.mark.parametrize(
+    "change",
+    [lambda costs: replace(costs, storing=lambda moved: 0.0), lambda costs: replace(costs, buffers=None)],
+    ids=["no copy from receive buffers", "any number of receive buffers"],
+)
+def test_other_choices_would_be_noticed(files, change):
+    _, found = disagreements(files / "noctua2.json", "accl-tcp", "switch", change)
+    assert any(_first(own) != chosen for *_, chosen, own, _ in found)
+
+
+def _first(own):
+    return min(own, key=lambda name: (own[name][0], name))
 
 
 def test_over_every_transport_side_by_side(predict, tmp_path):

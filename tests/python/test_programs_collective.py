@@ -100,7 +100,9 @@ def test_types_and_reductions(run, data_type, reduction):
 
 
 def test_half_as_many_bytes_travel_with_a_codec(run):
+    # As a whole: in pieces they would take as long as their copies, which are as many bytes as before.
     words = ("broadcast", "--transport", "accl-tcp", "--sizes", "4MiB", "--issuer", "logic")
+    words += ("--algorithm", "binomial")
     plain, half = (run(*words, "--codec", codec) for codec in ("none", "float16"))
     assert (plain.code, half.code) == (0, 0), half.errors
     assert half.metric("latency")[4 * MIB] < 0.8 * plain.metric("latency")[4 * MIB]
@@ -153,6 +155,19 @@ def test_roots_need_room_for_all_others(run, operation):
     (reason,) = (note for note in chosen.document["notes"] if "the fastest" in note)
     assert "flat needs 47 receive buffers of 16" in reason
     assert "flat, the fastest" not in reason
+
+
+@pytest.mark.parametrize("operation, name", [("broadcast", "chain"), ("reduce", "ring")])
+@pytest.mark.parametrize("transport", ["accl-tcp", "accl-rdma"])
+def test_pieces_do_not_fill_receive_buffers(run, transport, operation, name):
+    """64 pieces, which a rank cannot pass on as fast as they come."""
+    words = (operation, "--transport", transport, "--ranks", 5, "--sizes", "4MiB")
+    done = run(*words)
+    assert done.code == 0, done.errors
+    assert {one["axes"]["algorithm"] for one in done.document["measurements"]} == {name}
+    few = run(*words, "--rx-buffers", 4, "--algorithm", name)
+    assert few.code == 0, few.errors
+    assert done.metric("latency")[4 * MIB] < few.metric("latency")[4 * MIB]
 
 
 # What Meyer (2024) measured comes out of calls, copies, headers and windows: none of it is an input.

@@ -10,12 +10,12 @@ import time
 
 import numpy as np
 import pytest
+from shallow_water_runs import DOUBLE, digest, errors, failed, note, verdicts
 from stream_program import mpirun, on_a_device, one_error
 
 pytestmark = pytest.mark.programs
 
 FULL = pytest.mark.full
-DOUBLE = ("--data-type", "double")
 SHORT = ("--mesh", "bay:500", "--steps", "40", "--warmup", "0")
 EXACT = ("--exact", "true")
 
@@ -23,33 +23,6 @@ EXACT = ("--exact", "true")
 @pytest.fixture(scope="module")
 def program(tmp_path_factory):
     return on_a_device(tmp_path_factory, "shallow_water")
-
-
-def verdicts(done):
-    return {one["name"]: one for one in done.document["verdicts"]}
-
-
-def failed(done):
-    assert done.code == 1
-    return {name for name, one in verdicts(done).items() if one["status"] == "failed"}
-
-
-def note(done, pattern):
-    found = [match for text in done.document["notes"] if (match := re.search(pattern, text))]
-    assert found, done.document["notes"]
-    return found[0]
-
-
-def digest(done):
-    return note(done, "digest of the field: ([0-9a-f]{16})")[1]
-
-
-def errors(program, case, cells, *words):
-    """Relative errors of a case: (elevation L2, depth L1)."""
-    mesh = ("--case", case, "--mesh", f"rectangle:{cells}", "--warmup", "0")
-    done = program.valid(*mesh, *DOUBLE, *words)
-    found = note(done, r"elevation L2 ([\d.e+-]+), depth L1 ([\d.e+-]+)")
-    return float(found[1]), float(found[2])
 
 
 # The cases of the specification ---------------------------------------------------------------------------

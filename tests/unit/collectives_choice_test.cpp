@@ -191,6 +191,25 @@ TEST(CollectivesChoice, RootsNeedReceiveBuffers) {
   }
 }
 
+TEST(CollectivesChoice, PiecesNeedReceiveBuffersToo) {
+  for (const Operation operation : {Operation::kBroadcast, Operation::kReduce}) {
+    const std::string name = operation == Operation::kBroadcast ? "chain" : "ring";
+    const auto chosen = [&](const ReceiveBuffers& buffers) {
+      return choose({operation, 8, kLong, kSwitch, buffers}, kCosts);
+    };
+    // Most of them wait for words, so that a few buffers are enough.
+    const Choice few = chosen({16, 65536});
+    EXPECT_EQ(few.algorithm->name, name) << few.reason;
+    EXPECT_FALSE(mentions(few.reason, name + " needs")) << few.reason;
+    EXPECT_TRUE(mentions(few.reason, "binomial needs 1024 receive buffers of 16")) << few.reason;
+    EXPECT_TRUE(mentions(chosen({1, 65536}).reason, name + " needs 2 receive buffers of 1"));
+    EXPECT_TRUE(mentions(chosen({16, 1024}).reason, name + " needs 65 receive buffers of 16"));
+  }
+  // Both bundles of a relay come at the same time.
+  const Problem problem{Operation::kAllToAll, 8, 4096, kRing, {6, 4096}};
+  EXPECT_TRUE(mentions(choose(problem, kCosts).reason, "relay needs 7 receive buffers of 6"));
+}
+
 }  // namespace
 
 }  // namespace fabricmark::collectives

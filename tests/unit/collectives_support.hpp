@@ -208,6 +208,7 @@ void with_cases(const std::vector<int>& all_ranks, const std::vector<std::size_t
               made.call.shape = shape_for(algorithm, ranks, turn / 15 % 2 == 0);
               made.call.segment_bytes = std::vector<std::size_t>{0, 1, 512, 65536}[drawn % 4];
               made.call.fan = 1 + drawn / 4 % 4;
+              made.call.buffers = std::vector<ReceiveBuffers>{{}, {1, 4096}, {16, 512}}[drawn / 16 % 3];
               made.settings.sends = sends;
               made.settings.order = number;
               const Problem problem{algorithm.operation, ranks, count * bytes_of(made.type), made.call.shape};

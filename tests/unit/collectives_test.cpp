@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <set>
 #include <tuple>
@@ -38,6 +39,56 @@ TEST(Collectives, RoundSumsOfFractionsWithinTheirBoundAndAlikeOnAllRanks) {
     if (one.algorithm->operation != Operation::kAllReduce) return;
     for (const auto& result : outcome.results) EXPECT_EQ(result, outcome.results[0]) << one.text();
   });
+}
+
+/// The most receive buffers that a rank of a call of so many pieces takes, each in one.
+std::size_t most_taken(const Algorithm& algorithm, int ranks, std::size_t pieces,
+                       const ReceiveBuffers& buffers) {
+  constexpr std::size_t kPiece = 64;  // elements
+  const bool is_whole =
+      algorithm.operation == Operation::kScatter || algorithm.operation == Operation::kGather;
+  Case one{.algorithm = &algorithm, .ranks = ranks};
+  one.call = {.operation = algorithm.operation, .root = 1, .count = (is_whole ? 1 : pieces) * kPiece};
+  one.call.shape = shape_for(algorithm, ranks, false);
+  one.call.segment_bytes = kPiece * bytes_of(one.type);
+  one.call.buffers = buffers;
+  LocalRanks all(ranks, one.type, {.sends = Sends::kEager, .buffers = {1, kPiece * bytes_of(one.type)}});
+  std::vector<Local> locals;
+  for (int rank = 0; rank < ranks; ++rank) locals.emplace_back(one, rank);
+  all.run([&](Moves& moves) { run(algorithm, moves, locals[static_cast<std::size_t>(moves.rank())].call); });
+  return all.most_taken();
+}
+
+TEST(Collectives, PiecesThatArePassedOnFindRoom) {
+  int passing = 0;
+  for (const Algorithm& algorithm : algorithms()) {
+    const bool passes = algorithm.name == "chain" || algorithm.name == "relay" ||
+                        (algorithm.operation == Operation::kReduce && algorithm.name == "ring");
+    if (!passes || algorithm.operation == Operation::kAllToAll) continue;
+    ++passing;
+    for (const int ranks : {2, 5, 48}) {
+      const bool is_whole = algorithm.name == "relay";
+      const std::size_t pieces = is_whole ? ranks / 2 : 200;
+      for (const std::size_t count : {4U, 8U, 16U, 31U}) {
+        const ReceiveBuffers buffers{count, 256};
+        const Prices prices({.bytes_per_second = 1,
+                             .copy_bytes_per_second = 1,
+                             .combine_bytes_per_second = 1,
+                             .segment_bytes = 256},
+                            {algorithm.operation, ranks, is_whole ? 256 : pieces * 256,
+                             shape_for(algorithm, ranks, false), buffers});
+        const std::size_t needed = algorithm.needed_buffers(prices);
+        const std::size_t taken = most_taken(algorithm, ranks, pieces, buffers);
+        EXPECT_LE(taken, needed) << algorithm.name << ' ' << ranks << ' ' << count;
+        EXPECT_LE(needed, count) << algorithm.name << ' ' << ranks;
+      }
+      // Nothing else keeps them from it; to a gathering root they come in step here.
+      if (pieces > 16 && algorithm.operation != Operation::kGather) {
+        EXPECT_GT(most_taken(algorithm, ranks, pieces, {}), 16U) << algorithm.name;
+      }
+    }
+  }
+  EXPECT_EQ(passing, 4);
 }
 
 TEST(Collectives, WorkForManyRanks) {

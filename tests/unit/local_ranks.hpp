@@ -35,9 +35,10 @@ class LocalRanks {
     Sends sends = Sends::kRendezvous;
     collectives::Reduction reduction = collectives::Reduction::kSum;
     bool has_data = true;
-    unsigned order = 0;             ///< seed of the order in which ranks go on
-    collectives::Costs costs{};     ///< for seconds()
-    bool has_link_to_each = false;  ///< else all messages of a rank share one
+    unsigned order = 0;                     ///< seed of the order in which ranks go on
+    collectives::Costs costs{};             ///< for seconds()
+    bool has_link_to_each = false;          ///< else all messages of a rank share one
+    collectives::ReceiveBuffers buffers{};  ///< for most_taken()
   };
 
   LocalRanks(int ranks, collectives::Type type, Settings settings)
@@ -52,6 +53,9 @@ class LocalRanks {
   /// Elements of each message by its ends, in the order in which they were sent.
   [[nodiscard]] std::map<std::pair<int, int>, std::vector<std::size_t>> log() const;
   /// Until the last rank has ended, by the costs.
+  /// Receive buffers that messages took at a time on the rank that had most of them: each from when it was
+  /// sent until its receive was waited for. Those that send at once go ahead as far as they can.
+  [[nodiscard]] std::size_t most_taken() const { return most_taken_; }
   [[nodiscard]] double seconds() const { return std::ranges::max(ranks_, {}, &Rank::clock).clock; }
 
  private:
@@ -76,6 +80,7 @@ class LocalRanks {
   };
   struct Rank {
     double clock = 0;
+    std::size_t taken = 0;           ///< receive buffers
     std::map<int, double> out_free;  ///< by peer, or all at -1
     std::map<int, double> in_free;
     std::vector<std::vector<std::byte>> scratch;
@@ -93,6 +98,7 @@ class LocalRanks {
   std::vector<Rank> ranks_;
   std::map<std::pair<int, int>, Channel> channels_;
   std::set<std::pair<int, int>> talked_;
+  std::size_t most_taken_ = 0;
   std::size_t news_ = 0;  ///< counts what may let another rank go on
   std::exception_ptr error_;
 };
@@ -115,6 +121,9 @@ class LocalRanks::Local final : public Moves {
     message.sent_count = elements.count;
     message.source = elements.data;
     if (elements.data != nullptr) message.bytes.assign(elements.data, elements.data + elements.bytes());
+    std::size_t& taken = all_.ranks_[static_cast<std::size_t>(to)].taken;
+    taken += all_.settings_.buffers.needed(1, elements.bytes());
+    all_.most_taken_ = std::max(all_.most_taken_, taken);
     Rank& own = all_.ranks_[static_cast<std::size_t>(rank_)];
     own.clock += all_.settings_.costs.issue_seconds;
     double& free = own.out_free[link(to)];
@@ -244,9 +253,10 @@ class LocalRanks::Local final : public Moves {
     if (message.sent_count != message.wanted_count) throw std::logic_error("a message of another size");
     if (message.target != nullptr) std::memcpy(message.target, message.bytes.data(), message.bytes.size());
     Rank& rank = all_.ranks_[static_cast<std::size_t>(rank_)];
+    const std::size_t bytes = message.sent_count * collectives::bytes_of(all_.type_);
+    rank.taken -= all_.settings_.buffers.needed(1, bytes);
     double& free = rank.in_free[link(from)];
-    free = std::max(message.arrived_at, free + time_of(message.sent_count * collectives::bytes_of(all_.type_),
-                                                       all_.settings_.costs.bytes_per_second));
+    free = std::max(message.arrived_at, free + time_of(bytes, all_.settings_.costs.bytes_per_second));
     rank.clock = std::max(rank.clock, free);
   }
 

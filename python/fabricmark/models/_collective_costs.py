@@ -18,7 +18,7 @@ ISSUERS = (HOST_ISSUER, LOGIC_ISSUER)
 WORD_BYTES = 64
 ORDER_CYCLES = 2  # an order, and the word of its end, are seen in the cycle after
 MESSAGE_HEADER = 64  # of ACCL
-BUFFERS = 16  # of an engine, or one for each rank
+BUFFERS = 16  # of an engine, or one for each rank, of 1 MiB each
 UDP, TCP, RDMA = "accl-udp", "accl-tcp", "accl-rdma"
 
 
@@ -126,7 +126,6 @@ def _circuits(board: Board, network: Network) -> Costs:
         copying=lambda moved: ceil(moved / WORD_BYTES) * cycle,
         combining=lambda moved: ceil(moved / WORD_BYTES) * cycle,
         combines_as_it_comes=True,
-        passing=(4, 2),
     )
 
 

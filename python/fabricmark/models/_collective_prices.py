@@ -37,8 +37,7 @@ class Costs:
     Seconds of so many bytes: `moving` over a link, then `storing` out of a receive buffer; `copying` in a
     rank's memory; `combining` two operands. `combines_as_it_comes`: while a message moves, else after it.
     `again`: what another copy waits, of which `message` has one. `leaving`: until a message has left its
-    rank; `answer`: until a sender hears that its last byte has come. `passing`: pieces under way in a chain
-    before each waits for its copy, and more for each rank, as the clock shows them.
+    rank; `answer`: until a sender hears that its last byte has come.
     """
 
     start: float
@@ -53,9 +52,8 @@ class Costs:
     again: float = 0.0
     leaving: float = 0.0
     answer: float = 0.0
-    passing: tuple[int, int] = (0, 3)
     buffers: int | None = (
-        None  # that messages of all ranks to a root may take, of 1 MiB each; None: any number
+        None  # of each rank, for messages that come before they are received; None: any number
     )
     longest: float = inf  # longer messages wait for their receiver, and take none
 
@@ -151,6 +149,19 @@ class Prices:
     @property
     def segment(self) -> float:
         return self.bytes / self.segments
+
+    def buffers(self, messages: int, moved: float) -> int:
+        """Receive buffers that so many messages take."""
+        return messages * max(1, ceil(moved / BUFFER_BYTES)) if moved <= self.costs.longest else 0
+
+    def buffers_of_pieces(self, pieces: int, moved: float, senders: int = 1) -> int:
+        """The same of pieces that come from so many ranks: as many as three quarters of all take, and then a
+        word to each sender, which waits for it (`Pacing` of src/fabric/collectives/steps.hpp)."""
+        taken = self.buffers(senders, moved)
+        if self.costs.buffers is None or not taken:
+            return taken * pieces
+        most = min(pieces, max(1, self.costs.buffers // taken - ceil(self.costs.buffers // taken / 4)))
+        return taken * most + (senders if most < pieces else 0)
 
     @property
     def behind(self) -> int:

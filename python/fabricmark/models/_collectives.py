@@ -9,11 +9,9 @@ clock of the emulated fabric. What moves take over a transport: `_collective_cos
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from math import ceil
 
 from fabricmark.models._collective_prices import (
     ANY,
-    BUFFER_BYTES,
     RING,
     TORUS,
     Prices,
@@ -26,17 +24,17 @@ from fabricmark.models._collective_prices import (
 @dataclass(frozen=True)
 class Algorithm:
     """`reach`: which ranks send each other messages. `seconds`: of two ranks or more. `fits(ranks, bytes)`:
-    whether it is meant for so many. `at_once`: all other ranks send to the root whether it receives or
-    not."""
+    whether it is meant for so many. `buffers`: that a rank has to have for messages which come at the same
+    time, whether it receives them or not."""
 
     reach: str
     seconds: Callable[[Prices], float]
     fits: Callable[[int, float], bool] = lambda ranks, moved: True
-    at_once: bool = False
+    buffers: Callable[[Prices], int] = lambda of: of.buffers(1, of.bytes)
 
     def works(self, prices: Prices) -> bool:
         """Whether it can do a problem, and is meant for it."""
-        shape, costs = prices.shape, prices.costs
+        shape = prices.shape
         if self.reach == ANY and shape.circuits and shape.wiring != ANY:
             return False
         if (
@@ -48,26 +46,26 @@ class Algorithm:
             return False
         if self.reach == TORUS and shape.wiring != TORUS:
             return False
-        needed = (prices.ranks - 1) * max(1, ceil(prices.bytes / BUFFER_BYTES))
-        is_eager = self.at_once and prices.bytes <= costs.longest
-        if is_eager and costs.buffers is not None and needed > costs.buffers:
-            return False
         return self.fits(prices.ranks, prices.bytes)
+
+    def has_room(self, prices: Prices) -> bool:
+        """Whether its messages find receive buffers."""
+        return prices.costs.buffers is None or self.buffers(prices) <= prices.costs.buffers
 
 
 def broadcast_binomial(of: Prices) -> float:
     """Thakur et al. (2005), section 4.3: lg p (a + m b), but a rank sends to the roots of all trees below it,
-    the nearest first, and its messages share its link."""
+    the farthest first, and its messages share its link."""
+    each = of.costs.issue + of.costs.moving(of.bytes)
 
     def tree(ranks: int) -> float:
-        below = distances(ranks)
-        together = len(below) if of.takes_turns else 0
+        below = distances(ranks)[::-1]
         return max(
             (
                 of.alone(distance, of.bytes)
-                + ((together or place) - 1) * of.costs.moving(of.bytes)
+                + (len(below) - 1 if of.takes_turns else place) * each
                 + tree(min(distance, ranks - distance))
-                for place, distance in enumerate(below, 1)
+                for place, distance in enumerate(below)
             ),
             default=0.0,
         )
@@ -76,11 +74,9 @@ def broadcast_binomial(of: Prices) -> float:
 
 
 def broadcast_chain(of: Prices) -> float:
-    """In pieces along a ring; where there are more than ranks have under way each waits for its copy, too."""
-    more = (of.segments - 1) * (of.costs.issue + of.costs.moving(of.segment))
-    under_way = of.costs.passing[0] + of.costs.passing[1] * of.ranks
-    waiting = max(0, of.segments - under_way) * (of.costs.copying(of.segment) - of.costs.again)
-    return (of.ranks - 1) * of.alone(1, of.segment) + more + waiting + of.end(of.segment)
+    """In pieces along a ring, as fast as they are moved and copied."""
+    piece = max(of.costs.issue + of.costs.moving(of.segment), of.costs.copying(of.segment))
+    return (of.ranks - 1) * of.alone(1, of.segment) + (of.segments - 1) * piece + of.end(of.segment)
 
 
 def from_root(of: Prices) -> float:
@@ -229,37 +225,68 @@ def _of_powers(ranks: int, moved: float) -> bool:
     return is_power_of_two(ranks)
 
 
+def _of_pieces(of: Prices) -> int:
+    return of.buffers_of_pieces(of.segments, of.segment)
+
+
+def _of_all_others(of: Prices) -> int:
+    return of.buffers(of.ranks - 1, of.bytes)
+
+
+def _of_half(of: Prices) -> int:
+    return of.buffers(1, of.ranks / 2 * of.bytes)
+
+
+def _of_row(of: Prices) -> int:
+    return of.buffers(1, of.bytes / (of.shape.columns if of.shape.columns > 1 else of.shape.rows))
+
+
+def _of_both_bundles(of: Prices) -> int:
+    before = (of.ranks - 1) // 2
+    return of.buffers(1, of.behind * of.bytes) + (of.buffers(1, before * of.bytes) if before else 0)
+
+
 # As src/fabric/collectives/algorithms has them, a file each.
 ALGORITHMS: Mapping[str, Mapping[str, Algorithm]] = {
     "broadcast": {
         "binomial": Algorithm(ANY, broadcast_binomial),
-        "chain": Algorithm(RING, broadcast_chain),
+        "chain": Algorithm(RING, broadcast_chain, buffers=_of_pieces),
         "flat": Algorithm(ANY, from_root, lambda ranks, moved: ranks <= 3),
     },
-    "scatter": {"flat": Algorithm(ANY, from_root), "relay": Algorithm(RING, scatter_relay)},
-    "gather": {"flat": Algorithm(ANY, to_root, at_once=True), "relay": Algorithm(RING, gather_relay)},
+    "scatter": {
+        "flat": Algorithm(ANY, from_root),
+        "relay": Algorithm(RING, scatter_relay, buffers=lambda of: of.buffers_of_pieces(of.behind, of.bytes)),
+    },
+    "gather": {
+        "flat": Algorithm(ANY, to_root, buffers=_of_all_others),
+        "relay": Algorithm(
+            RING, gather_relay, buffers=lambda of: of.buffers_of_pieces(of.behind, of.bytes, 2)
+        ),
+    },
     "all_gather": {
-        "recursive_doubling": Algorithm(ANY, all_gather_doubling, _of_powers),
+        "recursive_doubling": Algorithm(ANY, all_gather_doubling, _of_powers, _of_half),
         "ring": Algorithm(RING, all_gather_ring),
     },
     "reduce": {
         "binomial": Algorithm(ANY, reduce_binomial),
-        "flat": Algorithm(ANY, reduce_flat, lambda ranks, moved: ranks <= 4 or moved <= 32768, at_once=True),
-        "ring": Algorithm(RING, reduce_ring),
+        "flat": Algorithm(
+            ANY, reduce_flat, lambda ranks, moved: ranks <= 4 or moved <= 32768, _of_all_others
+        ),
+        "ring": Algorithm(RING, reduce_ring, buffers=_of_pieces),
     },
     "all_reduce": {
         "recursive_doubling": Algorithm(ANY, all_reduce_doubling),
-        "ring": Algorithm(RING, all_reduce_ring),
-        "two_phase": Algorithm(TORUS, all_reduce_two_phase),
+        "ring": Algorithm(RING, all_reduce_ring, buffers=lambda of: of.buffers(1, of.bytes / of.ranks)),
+        "two_phase": Algorithm(TORUS, all_reduce_two_phase, buffers=_of_row),
     },
     "reduce_scatter": {
-        "recursive_halving": Algorithm(ANY, reduce_scatter_halving, _of_powers),
+        "recursive_halving": Algorithm(ANY, reduce_scatter_halving, _of_powers, _of_half),
         "ring": Algorithm(RING, reduce_scatter_ring),
     },
     "all_to_all": {
-        "bruck": Algorithm(ANY, all_to_all_bruck),
+        "bruck": Algorithm(ANY, all_to_all_bruck, buffers=lambda of: of.buffers(1, of.ranks // 2 * of.bytes)),
         "pairwise": Algorithm(ANY, all_to_all_pairwise),
-        "relay": Algorithm(RING, all_to_all_relay),
+        "relay": Algorithm(RING, all_to_all_relay, buffers=_of_both_bundles),
     },
     "barrier": {
         "dissemination": Algorithm(ANY, barrier_dissemination),
@@ -270,14 +297,15 @@ ALGORITHMS: Mapping[str, Mapping[str, Algorithm]] = {
 
 def times(operation: str, prices: Prices) -> dict[str, float]:
     """Seconds of each algorithm that can do it, the fastest first, without the start of the call; of one rank
-    a copy."""
+    a copy. Where none finds receive buffers enough, of all others: such a call would fail."""
     fitting = {
         name: one for name, one in ALGORITHMS[operation].items() if prices.ranks == 1 or one.works(prices)
     }
     if prices.ranks == 1:
         alone = prices.costs.copying(prices.bytes)
         return dict.fromkeys(fitting, alone)
-    found = {name: one.seconds(prices) for name, one in fitting.items()}
+    roomy = {name: one for name, one in fitting.items() if one.has_room(prices)}
+    found = {name: one.seconds(prices) for name, one in (roomy or fitting).items()}
     return dict(sorted(found.items(), key=lambda entry: (entry[1], entry[0])))
 
 

@@ -168,4 +168,28 @@ Problem bump(const Cells& cells, bool has_shock) {
   return problem;
 }
 
+// Water that comes into a channel at rest, with linear friction, until it flows steadily: then q is the same
+// everywhere, and (g h - q^2 / h^2) dh/dx = -friction q, whose integral is g h^2 / 2 + q^2 / h.
+Problem inflow(const Cells& cells) {
+  constexpr double kLength = 1000;
+  constexpr double kDepth = 10;
+  constexpr double kFlow = 10;  // [m^2/s]
+  constexpr double kFriction = 0.05;
+  Problem problem =
+      channel(cells, kLength, kDepth, {.left = mesh::EdgeKind::kRiver, .right = mesh::EdgeKind::kSea});
+  problem.physics.linear_friction = kFriction;
+  problem.seconds = 2000;
+  problem.has_inflow = true;
+  const auto thrust = [](double h) { return kGravity / 2 * h * h + kFlow * kFlow / h; };
+  problem.solution = [=](double x, double, double) {
+    const double wanted = thrust(kDepth) + kFriction * kFlow * (kLength - x);
+    const double h =
+        root_between(kDepth / 2, 4 * kDepth, [&](double depth) { return thrust(depth) - wanted; });
+    return State{.xi = h - kDepth, .u = kFlow};
+  };
+  problem.initial = [](double, double) { return State{}; };
+  problem.forcing = [](double) { return Forcing{.river_inflow = kFlow}; };
+  return problem;
+}
+
 }  // namespace fabricmark::shallow_water

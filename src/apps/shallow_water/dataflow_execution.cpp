@@ -121,6 +121,10 @@ void require_elements(const runtime::Context& context) {
 
 std::unique_ptr<Execution> make_dataflow(const runtime::Context& context, const Problem& problem,
                                          const LocalMesh& local) {
+  if (problem.has_inflow) {
+    throw bad_use("the dataflow kernels have no rivers of a given inflow",
+                  "choose --variant base or throughput, or leave out --river-discharge");
+  }
   return std::make_unique<DataflowExecution>(context, problem, local);
 }
 

@@ -12,7 +12,7 @@ namespace fabricmark::shallow_water {
 inline std::string key_of(const runtime::Parameters& parameters, const mesh::Mesh& mesh) {
   std::string key;
   for (const char* const name : {"case", "order", "data_type", "flux", "friction", "linear_friction",
-                                 "coriolis", "tides", "ramp_hours"}) {
+                                 "coriolis", "tides", "ramp_hours", "river_discharge"}) {
     key += std::string(name) + "=" + runtime::to_text(parameters.value(name)) + "\n";
   }
   const auto add = [&](const auto& values) {

@@ -39,6 +39,7 @@ struct LocalMesh {
 inline constexpr std::int32_t kLandCode = -1;
 inline constexpr std::int32_t kSeaCode = -2;
 inline constexpr std::int32_t kRiverCode = -3;
+inline constexpr std::int32_t kInflowCode = -4;
 
 /// The part of rank `rank`; own elements are rounded up to a multiple of `multiple`.
 LocalMesh local_mesh(const mesh::Mesh& mesh, const std::vector<std::int32_t>& part_of, int rank,

@@ -79,15 +79,32 @@ mesh::Tides tides_of(const runtime::Parameters& parameters) {
   return name == "abaco" ? mesh::abaco_tides() : mesh::read_tides(name);
 }
 
+double grown(double seconds, double ramp_seconds) {
+  return ramp_seconds > 0 ? std::tanh(2 * seconds / ramp_seconds) : 1;
+}
+
+/// Of rivers [m^2/s]; 0 where none is given.
+double inflow_of(const runtime::Parameters& parameters, const mesh::Mesh& mesh) {
+  const double discharge = parameters.number("river_discharge");
+  if (discharge == 0) return 0;
+  const double length = length_of(mesh, mesh::EdgeKind::kRiver);
+  if (length > 0) return discharge / length;
+  throw bad_use(fmt::format("--river-discharge {}, but the mesh '{}' has no edge of a river", discharge,
+                            parameters.text("mesh")),
+                "use a mesh that has one (fort.14: boundaries of type 2, 12, 22, 32 or 52), or leave it out");
+}
+
 Problem tidal_problem(const runtime::Parameters& parameters) {
   Problem problem;
   problem.mesh = mesh_of(parameters.text("mesh"));
   problem.physics = tidal_physics(parameters);
   problem.initial = [](double, double) { return State{}; };
   const double ramp = parameters.number("ramp_hours") * kSecondsPerHour;
-  problem.forcing = [ramp, tides = tides_of(parameters)](double seconds) {
+  const double inflow = inflow_of(parameters, problem.mesh);
+  problem.has_inflow = inflow > 0;
+  problem.forcing = [ramp, inflow, tides = tides_of(parameters)](double seconds) {
     const double xi = tidal_elevation(tides, seconds, ramp);
-    return Forcing{.sea_xi = xi, .river_xi = xi, .river_inflow = 0};
+    return Forcing{.sea_xi = xi, .river_xi = xi, .river_inflow = inflow * grown(seconds, ramp)};
   };
   return problem;
 }
@@ -120,19 +137,24 @@ double tidal_elevation(const mesh::Tides& tides, double seconds, double ramp_sec
   for (const mesh::Constituent& tide : tides.constituents) {
     xi += tide.amplitude_m * std::cos(tide.frequency_rad_per_s * seconds - tide.phase_rad);
   }
-  return ramp_seconds > 0 ? xi * std::tanh(2 * seconds / ramp_seconds) : xi;
+  return xi * grown(seconds, ramp_seconds);
 }
 
 Problem make_problem(const runtime::Parameters& parameters) {
   const std::string& name = parameters.text("case");
   const std::string& mesh = parameters.text("mesh");
   if (name == "tide") return tidal_problem(parameters);
+  if (parameters.number("river_discharge") != 0) {
+    throw bad_use(fmt::format("--river-discharge with the case {}, whose open edges are its own", name),
+                  "leave one of them out");
+  }
   if (name == "lake") return closed_problem(parameters, /*is_still=*/true);
   if (name == "mass") return closed_problem(parameters, /*is_still=*/false);
   const Cells cells = cells_of(mesh, name);
   if (name == "stoker") return stoker(cells);
   if (name == "standing_wave") return standing_wave(cells);
   if (name == "lynch_gray") return lynch_gray(cells);
+  if (name == "inflow") return inflow(cells);
   return bump(cells, name == "bump_shock");
 }
 
@@ -143,6 +165,16 @@ std::array<double, 2> place_in(const mesh::Mesh& mesh, std::size_t element, doub
     return value(a) + r * (value(b) - value(a)) + s * (value(c) - value(a));
   };
   return {at(mesh.x), at(mesh.y)};
+}
+
+double length_of(const mesh::Mesh& mesh, mesh::EdgeKind kind) {
+  double sum = 0;
+  for (const mesh::BoundaryEdge& edge : mesh.boundary) {
+    const auto [a, b] = edge.nodes;
+    const auto at = [](std::int32_t node) { return static_cast<std::size_t>(node); };
+    if (edge.kind == kind) sum += std::hypot(mesh.x[at(b)] - mesh.x[at(a)], mesh.y[at(b)] - mesh.y[at(a)]);
+  }
+  return sum;
 }
 
 double area(const mesh::Mesh& mesh, std::size_t element) {

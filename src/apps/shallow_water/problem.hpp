@@ -47,6 +47,8 @@ struct Problem {
   /// The solution, where it is known.
   std::function<State(double x, double y, double seconds)> solution{};
   bool is_still = false;  ///< nothing may move
+  /// Rivers have the inflow that the forcing says, exactly, and the elevation that is there.
+  bool has_inflow = false;
 };
 
 /// Throws Error (bad use) for a mesh that cannot be read or is not for the case.
@@ -61,6 +63,10 @@ Problem stoker(const Cells& cells);
 Problem standing_wave(const Cells& cells);
 Problem lynch_gray(const Cells& cells);
 Problem bump(const Cells& cells, bool has_shock);
+Problem inflow(const Cells& cells);
+
+/// Of edges of a kind [m].
+double length_of(const mesh::Mesh& mesh, mesh::EdgeKind kind);
 
 /// Elevation of the sea [m]: the tides, which grow from rest by a ramp.
 double tidal_elevation(const mesh::Tides& tides, double seconds, double ramp_seconds);

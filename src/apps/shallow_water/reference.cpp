@@ -200,11 +200,13 @@ void Reference::add_edge(const Field& field, const mesh::Edge& edge, const Forci
         other.state.xi = forcing.sea_xi;
         break;
       case mesh::EdgeKind::kRiver:
-        other.state = {forcing.river_xi, -forcing.river_inflow * nx, -forcing.river_inflow * ny};
+        other.state = {problem_.has_inflow ? one.state.xi : forcing.river_xi, -forcing.river_inflow * nx,
+                       -forcing.river_inflow * ny};
         break;
     }
     other.h = one.h + other.state.xi - one.state.xi;  // the bottom is the same
-    const EdgeFlux flux = edge_flux(one, other, nx, ny);
+    EdgeFlux flux = edge_flux(one, other, nx, ny);
+    if (edge.kind == mesh::EdgeKind::kRiver && problem_.has_inflow) flux.water = -forcing.river_inflow;
     const auto share = [&](const Trace& own, std::size_t element, const std::array<double, 2>& at,
                            double sign) {
       if (layers_[element] > layer || !range.has(static_cast<std::int32_t>(element))) return;

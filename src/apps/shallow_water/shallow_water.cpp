@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "apps/shallow_water/accuracy.hpp"
+#include "apps/shallow_water/balance.hpp"
 #include "apps/shallow_water/gather.hpp"
 #include "apps/shallow_water/key.hpp"
 #include "apps/shallow_water/simulation.hpp"
@@ -79,8 +80,10 @@ class ShallowWater : public runtime::Benchmark {
       throw bad_use("a single rank has no messages to spoil",
                     "use more ranks, or element, scale, zeros or stale");
     }
+    if (fault.target == "inflow" && problem_.has_inflow) return balance().spoil_inflow(outflow_);
     if (!fault.target.empty() && fault.target != "xi") {
-      throw bad_use(fmt::format("--inject-fault names '{}'", fault.target), "use xi");
+      throw bad_use(fmt::format("--inject-fault names '{}'", fault.target),
+                    problem_.has_inflow ? "use xi or inflow" : "use xi");
     }
     const std::size_t own = local_.own();
     const auto elevations = [&](Field& field) { return std::span(field.values).first(own); };
@@ -98,10 +101,15 @@ class ShallowWater : public runtime::Benchmark {
     if (!windows_.empty()) windows_.back().after = field_;
   }
 
-  std::vector<runtime::Verdict> validate_repetition() override { return {mass_verdict()}; }
+  std::vector<runtime::Verdict> validate_repetition() override {
+    const Balance now = balance();
+    std::vector<runtime::Verdict> verdicts{now.mass_verdict(initial_, field_, start_.volume_at_start)};
+    if (problem_.has_inflow) verdicts.push_back(now.inflow_verdict());
+    return verdicts;
+  }
 
   std::vector<runtime::Verdict> validate() override {
-    std::vector<runtime::Verdict> verdicts{mass_verdict()};
+    std::vector<runtime::Verdict> verdicts = validate_repetition();
     for (const Window& window : windows_) {
       verdicts.push_back(
           reference_verdict(context_, problem_, basis_, local_, simulation_.elements(), window));
@@ -162,6 +170,7 @@ class ShallowWater : public runtime::Benchmark {
     }
     LocalMesh local =
         local_mesh(problem_.mesh, parts_of(ranks_, problem_.mesh), ranks_.rank(), kind.multiple(context));
+    if (problem_.has_inflow) std::ranges::replace(local.codes, kRiverCode, kInflowCode);
     const std::size_t most = context.parameters().count("partition_elements");
     if (most > 0 && local.own() + local.received > most) {
       throw bad_use(fmt::format("the part of rank {} has {} elements and gets {}, which do not fit {}",
@@ -260,30 +269,9 @@ class ShallowWater : public runtime::Benchmark {
     windows_.push_back(std::move(window));
   }
 
-  /// What has come through open edges counts; so does rounding of what goes to and fro there.
-  runtime::Verdict mass_verdict() {
-    double out = 0;
-    double through = 0;
-    for (std::size_t place = 0; place < local_.own(); ++place) {
-      out += local_.areas[place] * outflow_[place];
-      through += local_.areas[place] * std::abs(outflow_[place]);
-    }
-    const double change = ranks_.all_reduce_sum(volume(local_, field_) + out) - start_.volume_at_start;
-    const double passed = ranks_.all_reduce_sum(through);
-    runtime::Verdict verdict{
-        .name = "mass", .measure = "drift relative to all water", .checked = local_.own()};
-    verdict.error = std::abs(change) / (ranks_.all_reduce_sum(water(local_, initial_)) + passed);
-    const bool is_open = ranks_.all_reduce_max(std::ranges::any_of(local_.codes, [](std::int32_t code) {
-      return code == kSeaCode || code == kRiverCode;
-    })) != 0;
-    if (context_.parameters().text("data_type") == "double") {
-      verdict.threshold = is_open ? 1e-12 : 1e-14;
-    } else {
-      verdict.threshold = is_open ? 1e-4 : 1e-5;
-    }
-    return verdict;
+  [[nodiscard]] Balance balance() const {
+    return {context_, basis_, problem_, local_, outflow_, plan_.dt, plan_.first + plan_.count};
   }
-
   [[nodiscard]] runtime::Verdict elevation_verdict() const {
     runtime::Verdict verdict{
         .name = "elevation at rest", .measure = "largest change [m]", .checked = local_.own()};

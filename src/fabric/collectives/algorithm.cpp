@@ -37,8 +37,9 @@ bool Algorithm::fits(const Problem& problem) const {
   return reaches(reach, problem.shape) && (is_meant_for == nullptr || is_meant_for(problem));
 }
 
-std::size_t Algorithm::needed_buffers(const Problem& problem) const {
-  return at_once == nullptr ? 0 : problem.buffers.needed(at_once(problem.ranks), problem.bytes);
+std::size_t Algorithm::needed_buffers(const Prices& prices) const {
+  if (prices.ranks() == 1) return 0;
+  return buffers == nullptr ? prices.buffers(1) : buffers(prices);
 }
 
 std::span<const Algorithm> algorithms() {

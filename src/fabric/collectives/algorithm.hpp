@@ -25,17 +25,17 @@ struct Algorithm {
   /// Whether its program works for so many ranks, and is meant for so many bytes; what its reach asks for is
   /// not looked at. Null: always.
   bool (*is_meant_for)(const Problem& problem) = nullptr;
-  /// Messages of all bytes that come to the root at the same time, whether it receives them or not. Null:
-  /// few.
-  std::size_t (*at_once)(int ranks) = nullptr;
+  /// Receive buffers that a rank has to have for messages that come at the same time, whether it receives
+  /// them or not. Null: for one of all bytes.
+  std::size_t (*buffers)(const Prices& prices) = nullptr;
   /// About how long it takes, in seconds, for two ranks or more.
   double (*seconds)(const Prices& prices) = nullptr;
   /// What each rank does, of two or more, with one element or more.
   void (*program)(Moves& moves, const Call& call) = nullptr;
 
   [[nodiscard]] bool fits(const Problem& problem) const;
-  /// Receive buffers that the root has to have, as far as that is known.
-  [[nodiscard]] std::size_t needed_buffers(const Problem& problem) const;
+  /// Receive buffers that a rank has to have where all begin at the same time.
+  [[nodiscard]] std::size_t needed_buffers(const Prices& prices) const;
 };
 
 /// All, those of an operation in the order of their names.

@@ -51,14 +51,14 @@ std::string times_of(const std::vector<Choice>& choices) {
   return fmt::format("{}", fmt::join(texts, ", "));
 }
 
-/// What their roots lack.
-std::string without_room(const Problem& problem, const std::vector<Choice>& choices) {
+/// What they lack.
+std::string without_room(const Prices& prices, const std::vector<Choice>& choices) {
   std::string text;
   for (const Choice& one : choices) {
-    const std::size_t needed = one.algorithm->needed_buffers(problem);
-    if (needed <= problem.buffers.count) continue;
+    const std::size_t needed = one.algorithm->needed_buffers(prices);
+    if (needed <= prices.receive_buffers()) continue;
     text += fmt::format("; {} needs {} receive buffers of {}", one.algorithm->name, needed,
-                        problem.buffers.count);
+                        prices.receive_buffers());
   }
   return text;
 }
@@ -74,21 +74,21 @@ Choice choose(const Problem& problem, const Costs& costs, const std::string& nam
   }
   std::ranges::sort(found, {},
                     [](const Choice& one) { return std::tuple(one.seconds, one.algorithm->name); });
-  const auto has_room = [&problem](const Choice& one) {
-    return one.algorithm->needed_buffers(problem) <= problem.buffers.count;
+  const auto has_room = [&prices](const Choice& one) {
+    return one.algorithm->needed_buffers(prices) <= prices.receive_buffers();
   };
   if (name.empty()) {
     const auto fastest = std::ranges::find_if(found, has_room);
     // Where none has room the fastest fails, and says so.
     Choice chosen = fastest == found.end() ? found.front() : *fastest;
     chosen.reason = fmt::format("{}: {}, the fastest by its costs ({}){}", text_of(problem),
-                                chosen.algorithm->name, times_of(found), without_room(problem, found));
+                                chosen.algorithm->name, times_of(found), without_room(prices, found));
     return chosen;
   }
   for (Choice& one : found) {
     if (one.algorithm->name != name) continue;
     one.reason = fmt::format("{}: {}, as asked for; by their costs: {}{}", text_of(problem), name,
-                             times_of(found), without_room(problem, found));
+                             times_of(found), without_room(prices, found));
     return one;
   }
   std::vector<std::string_view> names;

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <string_view>
 
@@ -41,6 +43,21 @@ struct Shape {
   bool only_neighbours_talk = false;
 };
 
+/// Memory of a rank for messages that come before they are received.
+struct ReceiveBuffers {
+  std::size_t count = std::numeric_limits<std::size_t>::max();
+  std::size_t bytes =
+      std::numeric_limits<std::size_t>::max();  ///< of each; a message takes as many as it needs
+  /// Longer messages wait for their receiver, and need none.
+  std::size_t longest = std::numeric_limits<std::size_t>::max();
+
+  /// That so many messages of so many bytes need.
+  [[nodiscard]] std::size_t needed(std::size_t messages, std::size_t message_bytes) const {
+    if (message_bytes > longest) return 0;
+    return messages * std::max<std::size_t>(1, message_bytes / bytes + (message_bytes % bytes != 0 ? 1 : 0));
+  }
+};
+
 /// What one rank of a collective operation has. With `count` elements a rank and n ranks:
 ///
 ///   operation       own                       result               in place (own, result overlap only so)
@@ -70,6 +87,8 @@ struct Call {
   std::size_t segment_bytes = std::size_t{64} * 1024;
   /// The most messages that a root has under way at a time.
   std::size_t fan = 4;
+  /// Of each rank. Who passes on pieces sends no more than fit there, however late they are received.
+  ReceiveBuffers buffers{};
 };
 
 /// Elements of the operands of a rank; 0 where it has none.

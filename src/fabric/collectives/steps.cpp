@@ -2,20 +2,21 @@
 
 namespace fabricmark::collectives {
 
-void pass_on(Moves& moves, int from, int to, std::size_t pieces, std::size_t passed,
+void pass_on(Moves& moves, PieceReceives& receives, PieceSends& sends, std::size_t pieces, std::size_t passed,
              const std::function<View(std::size_t)>& place) {
-  if (pieces == 0) return;
-  Window sends(moves, 1);
-  Moves::Ticket coming = moves.start_receive(from, place(0));
+  Moves::Ticket coming = pieces == 0 ? Moves::Ticket{} : receives.start(place(0));
   for (std::size_t piece = 0; piece < pieces; ++piece) {
     Moves::Ticket following{};
-    // Of the pieces before, only the last may still be on its way from here: its place is not this one.
-    if (piece + 1 < pieces) following = moves.start_receive(from, place(piece + 1));
+    // Of the pieces before, only the last ones may still be on their way from here: their places are not
+    // this.
+    if (piece + 1 < pieces) following = receives.start(place(piece + 1));
     moves.wait(coming);
-    if (piece < passed) sends.add(moves.start_send(to, place(piece)));
+    receives.came();
+    if (piece < passed) sends.add(place(piece));
     coming = following;
   }
   sends.finish();
+  receives.finish();
 }
 
 Ring ring_of(const Moves& moves) {

@@ -281,32 +281,16 @@ void Caller::combine(Running& running) {
   store(running, call.result, to);
 }
 
-collectives::Costs Caller::costs() const {
-  const EngineSettings& own = engine_.settings();
-  const fabric::PacketCosts& wire = fabric_.settings().network->costs;
-  const double payload = static_cast<double>(std::max<std::uint64_t>(1, wire.mtu_bytes));
-  const double headers = wire.mtu_bytes > 0 ? static_cast<double>(wire.header_bytes) : 0;
-  const double over_switch = fabric::seconds(wire.switch_latency + wire.cable_latency);
-  return {.message_seconds = fabric::seconds(wire.node_latency + wire.cable_latency) + over_switch +
-                             own.copy_latency_seconds,
-          .hop_seconds = fabric::seconds(wire.node_latency + wire.cable_latency),
-          .bytes_per_second = wire.bytes_per_second * payload / (payload + headers),
-          .copy_bytes_per_second = own.copy_rate,
-          .combine_bytes_per_second = own.copy_rate,
-          .segment_bytes = collectives::Call{}.segment_bytes};
-}
-
 collectives::Choice Caller::choose(const collectives::Call& call, Type type, const Group& group,
                                    const std::string& algorithm) const {
   const int ranks = static_cast<int>(group.devices.size());
-  const EngineSettings& own = engine_.settings();
-  const std::size_t longest = engine_.is_rdma() ? own.eager_bytes : collectives::ReceiveBuffers{}.longest;
+  const fabric::StackSettings& network = *fabric_.settings().network;
   return collectives::choose({.operation = call.operation,
                               .ranks = ranks,
                               .bytes = call.count * collectives::bytes_of(type),
                               .shape = group.shape,
-                              .buffers = {own.rx_buffers, own.rx_bytes, longest}},
-                             costs(), algorithm);
+                              .buffers = receive_buffers_of(engine_.settings(), network.protocol)},
+                             costs_of_engine(engine_.settings(), network), algorithm);
 }
 
 void Caller::collective(Running& running) {
@@ -320,6 +304,7 @@ void Caller::collective(Running& running) {
                                                       own.root, ranks - 1)}};
   }
   own.shape = running.group.shape;
+  own.buffers = receive_buffers_of(engine_.settings(), fabric_.settings().network->protocol);
   const std::shared_ptr<Arriving> coming =
       arriving(running, call.a, collectives::own_count(own.operation, rank, own.root, ranks, own.count));
   if (call.a.stream) own.own = coming ? coming->elements() : View{nullptr, 0, call.type};

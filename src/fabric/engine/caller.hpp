@@ -94,7 +94,6 @@ class Caller {
   void check_type(const Running& running) const;
   void check_arithmetic(const Running& running) const;
   static void check_operands(const Running& running);
-  [[nodiscard]] collectives::Costs costs() const;
 
   dataflow::Fabric& fabric_;
   Engine& engine_;

@@ -54,6 +54,37 @@ std::uint64_t payload_of(std::size_t mtu, std::uint64_t headers, fabric::Protoco
 
 }  // namespace
 
+collectives::ReceiveBuffers receive_buffers_of(const EngineSettings& engine, fabric::Protocol protocol) {
+  const bool has_rendezvous = protocol == fabric::Protocol::kRdma;
+  return {engine.rx_buffers, engine.rx_bytes,
+          has_rendezvous ? engine.eager_bytes : collectives::ReceiveBuffers{}.longest};
+}
+
+collectives::Costs costs_of_engine(const EngineSettings& engine, const fabric::StackSettings& network) {
+  constexpr std::size_t kTurnBytes = std::size_t{64} * 1024;
+  const fabric::PacketCosts& wire = network.costs;
+  const double to_neighbour = fabric::seconds(wire.node_latency + wire.cable_latency);
+  const double over_switch = fabric::seconds(wire.switch_latency + wire.cable_latency);
+  // UDP has no acknowledgements; TCP's window opens when what has come is copied.
+  double answer = network.protocol == fabric::Protocol::kUdp ? 0 : 2 * (to_neighbour + over_switch);
+  if (network.protocol == fabric::Protocol::kTcp) answer += fabric::seconds(network.receive_latency);
+  return {.message_seconds = to_neighbour + over_switch + engine.copy_latency_seconds,
+          .hop_seconds = to_neighbour,
+          .bytes_per_second = wire.bytes_per_second,
+          .copy_bytes_per_second = engine.copy_rate,
+          .combine_bytes_per_second = engine.copy_rate,
+          .segment_bytes = collectives::Call{}.segment_bytes,
+          .header_bytes = static_cast<double>(engine.header_bytes),
+          .packet_bytes = static_cast<double>(wire.mtu_bytes),
+          .packet_header_bytes = static_cast<double>(wire.header_bytes),
+          .store_bytes_per_second = engine.copy_rate,
+          .copy_seconds = engine.copy_latency_seconds,
+          .combines_as_it_comes = false,
+          .leaving_seconds = answer > 0 ? answer : to_neighbour,
+          .answer_seconds = answer,
+          .turn_bytes = kTurnBytes};
+}
+
 Described described(const std::filesystem::path& system, const std::string& transport,
                     const Choices& choices) {
   const fabric::Protocol protocol = protocol_of(transport);

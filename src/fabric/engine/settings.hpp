@@ -6,6 +6,7 @@
 #include <limits>
 #include <string>
 
+#include "fabric/collectives/costs.hpp"
 #include "fabric/dataflow/fabric.hpp"
 #include "fabric/dataflow/host.hpp"
 #include "fabric/stack/stack.hpp"
@@ -29,6 +30,13 @@ struct EngineSettings {
   bool has_arithmetic = true;   ///< reductions; a `minimal` engine has none
   bool has_compression = true;  ///< float32 as float16 on the wire
 };
+
+/// Of its messages, for `choose` of collective operations.
+[[nodiscard]] collectives::ReceiveBuffers receive_buffers_of(const EngineSettings& engine,
+                                                             fabric::Protocol protocol);
+/// What moves take there, over a network between whose devices a switch lies.
+[[nodiscard]] collectives::Costs costs_of_engine(const EngineSettings& engine,
+                                                 const fabric::StackSettings& network);
 
 /// A system's network with an engine at each device.
 struct Described {

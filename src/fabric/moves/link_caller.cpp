@@ -134,7 +134,9 @@ Costs costs_of_links(const dataflow::LinkCost& link, const dataflow::DeviceCost&
           .message_seconds = link.latency_seconds + costs.depth_cycles * cycle,
           .bytes_per_second = sizeof(LinkWord) / std::max(word, cycle),
           .copy_bytes_per_second = copied,
-          .combine_bytes_per_second = sizeof(LinkWord) / cycle};
+          .combine_bytes_per_second = sizeof(LinkWord) / cycle,
+          .segment_bytes = Call{}.segment_bytes,
+          .word_bytes = sizeof(LinkWord)};
 }
 
 /// Both directions of a cable.

@@ -29,6 +29,9 @@ void program(Moves& moves, const Call& call) {
   }
 }
 
+/// Of its longest message.
+std::size_t buffers(const Prices& prices) { return prices.buffers(1, prices.ranks() / 2.0); }
+
 }  // namespace
 
 Algorithm make() {
@@ -36,6 +39,7 @@ Algorithm make() {
           .name = "recursive_doubling",
           .reach = Reach::kAll,
           .is_meant_for = is_meant_for,
+          .buffers = buffers,
           .seconds = seconds,
           .program = program};
 }

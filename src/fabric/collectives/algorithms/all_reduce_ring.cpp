@@ -18,12 +18,15 @@ void program(Moves& moves, const Call& call) {
   gather_shares(moves, ring, call.result);
 }
 
+std::size_t buffers(const Prices& prices) { return prices.buffers(1, 1.0 / prices.ranks()); }
+
 }  // namespace
 
 Algorithm make() {
   return {.operation = Operation::kAllReduce,
           .name = "ring",
           .reach = Reach::kRing,
+          .buffers = buffers,
           .seconds = seconds,
           .program = program};
 }

@@ -36,12 +36,18 @@ void program(Moves& moves, const Call& call) {
   gather_shares(moves, in_row, call.result);
 }
 
+std::size_t buffers(const Prices& prices) {
+  const Shape& shape = prices.shape();
+  return prices.buffers(1, 1.0 / (shape.columns > 1 ? shape.columns : shape.rows));
+}
+
 }  // namespace
 
 Algorithm make() {
   return {.operation = Operation::kAllReduce,
           .name = "two_phase",
           .reach = Reach::kTorus,
+          .buffers = buffers,
           .seconds = seconds,
           .program = program};
 }

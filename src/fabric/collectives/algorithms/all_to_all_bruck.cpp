@@ -67,12 +67,16 @@ void program(Moves& moves, const Call& call) {
   }
 }
 
+/// Of its longest message.
+std::size_t buffers(const Prices& prices) { return prices.buffers(1, parts_with(1, prices.ranks())); }
+
 }  // namespace
 
 Algorithm make() {
   return {.operation = Operation::kAllToAll,
           .name = "bruck",
           .reach = Reach::kAll,
+          .buffers = buffers,
           .seconds = seconds,
           .program = program};
 }

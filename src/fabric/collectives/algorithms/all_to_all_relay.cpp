@@ -78,12 +78,19 @@ void program(Moves& moves, const Call& call) {
   }
 }
 
+/// Of the first bundles, which come from both sides.
+std::size_t buffers(const Prices& prices) {
+  return prices.buffers(1, ranks_behind(prices.ranks())) +
+         (prices.ranks() > 2 ? prices.buffers(1, ranks_before(prices.ranks())) : 0);
+}
+
 }  // namespace
 
 Algorithm make() {
   return {.operation = Operation::kAllToAll,
           .name = "relay",
           .reach = Reach::kRing,
+          .buffers = buffers,
           .seconds = seconds,
           .program = program};
 }

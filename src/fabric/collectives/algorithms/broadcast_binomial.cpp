@@ -5,15 +5,25 @@ namespace fabricmark::collectives::broadcast_binomial {
 
 namespace {
 
-/// Thakur et al. (2005), section 4.3: lg p (a + m b). A rank is as many messages away from the root as its
-/// distance has bits, and the root sends as many as the largest distance has digits.
-double seconds(const Prices& prices) {
-  double all = 0;
-  for (int distance = 1; 2 * distance <= prices.ranks(); distance *= 2)
-    all += prices.alone(distance, prices.bytes());
-  if (is_power_of_two(prices.ranks())) return all;
-  return all + prices.costs().issue_seconds + prices.move(prices.bytes());
+/// Thakur et al. (2005), section 4.3: lg p (a + m b). But a rank sends to the roots of all trees below it,
+/// and its messages share its link.
+double tree(const Prices& prices, int ranks) {
+  int places = 0;
+  for (int distance = 1; distance < ranks; distance *= 2) ++places;
+  double longest = 0;
+  int distance = 1 << places;
+  for (int place = 0; place < places; ++place) {  // the farthest first
+    distance /= 2;
+    const int before = prices.takes_turns() ? places - 1 : place;
+    longest =
+        std::max(longest, prices.alone(distance, prices.bytes()) + before * prices.move(prices.bytes()) +
+                              before * prices.costs().issue_seconds +
+                              tree(prices, std::min(distance, ranks - distance)));
+  }
+  return longest;
 }
+
+double seconds(const Prices& prices) { return tree(prices, prices.ranks()) + prices.end(prices.bytes()); }
 
 /// Who has the elements sends them to half of the ranks that it answers for, the farthest first.
 void program(Moves& moves, const Call& call) {

@@ -8,9 +8,7 @@ namespace {
 bool is_meant_for(const Problem& problem) { return problem.ranks <= 3; }
 
 /// (p - 1) m b at the root's links.
-double seconds(const Prices& prices) {
-  return (prices.ranks() - 1) * prices.costs().issue_seconds + prices.to_farthest() + prices.at_root();
-}
+double seconds(const Prices& prices) { return prices.from_root(); }
 
 /// The root sends to all.
 void program(Moves& moves, const Call& call) {

@@ -5,9 +5,12 @@ namespace fabricmark::collectives::gather_flat {
 
 namespace {
 
-/// (p - 1) m b at the root's links.
+/// (p - 1) m b at the root's links. Long messages all end at the end, and are stored one after the other.
 double seconds(const Prices& prices) {
-  return prices.costs().issue_seconds + prices.to_farthest() + prices.at_root();
+  const int copies = prices.takes_turns() ? prices.ranks() - 1 : 1;
+  return prices.costs().issue_seconds + prices.to_farthest() + prices.at_root() +
+         copies * prices.store(prices.bytes()) + prices.turns() * prices.costs().copy_seconds +
+         prices.end(prices.bytes());
 }
 
 /// All send to the root, which receives a few at a time: the others wait for it.
@@ -22,7 +25,8 @@ void program(Moves& moves, const Call& call) {
   receives.finish();
 }
 
-std::size_t all_others(int ranks) { return static_cast<std::size_t>(ranks) - 1; }
+/// All may have sent before the root receives.
+std::size_t buffers(const Prices& prices) { return prices.buffers(prices.ranks() - 1); }
 
 }  // namespace
 
@@ -30,7 +34,7 @@ Algorithm make() {
   return {.operation = Operation::kGather,
           .name = "flat",
           .reach = Reach::kAll,
-          .at_once = all_others,
+          .buffers = buffers,
           .seconds = seconds,
           .program = program};
 }

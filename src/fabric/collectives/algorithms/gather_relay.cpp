@@ -10,36 +10,51 @@ namespace {
 
 /// The farthest part passes half of the links of a ring. From a switch the root has one link, for all parts.
 double seconds(const Prices& prices) {
-  const double farthest = ranks_behind(prices.ranks()) * prices.alone(1, prices.bytes());
+  const double one = prices.alone(1, prices.bytes());
+  const double farthest = ranks_behind(prices.ranks()) * one + prices.end(prices.bytes());
   if (prices.sides() > 1) return farthest;
-  const double others = (prices.ranks() - 2) * prices.move(prices.bytes());
-  return std::max(farthest, others + prices.alone(1, prices.bytes()));
+  return std::max(farthest, (prices.ranks() - 2) * prices.move(prices.bytes()) + one);
 }
+
+constexpr int kSides = 2;  // from which parts come to the root
 
 /// In both directions round the ring each rank sends its own part to the root, then passes on those behind
 /// it.
 void program(Moves& moves, const Call& call) {
   const Ring ring = ring_of(moves);
+  const auto pacing = [&](std::size_t parts) {
+    return Pacing(call.buffers, parts, call.own.bytes(), kSides);
+  };
   if (moves.rank() == call.root) {
     const auto part = [&](int distance) {
       return part_of(call.result, behind(call.root, distance, ring.size), call.count);
     };
-    Window receives(moves, call.fan);
+    PieceReceives from_next(moves, ring.next, pacing(ranks_behind(ring.size)));
+    PieceReceives from_previous(moves, ring.previous, pacing(ranks_before(ring.size)));
+    Window window(moves, call.fan);
     for (int distance = 1; distance <= ranks_behind(ring.size); ++distance) {
-      receives.add(moves.start_receive(ring.next, part(distance)));
+      window.add(from_next.start(part(distance)), [&] { from_next.came(); });
       if (distance <= ranks_before(ring.size))
-        receives.add(moves.start_receive(ring.previous, part(-distance)));
+        window.add(from_previous.start(part(-distance)), [&] { from_previous.came(); });
     }
     moves.copy(call.own, part(0));
-    return receives.finish();
+    window.finish();
+    from_next.finish();
+    return from_previous.finish();
   }
   const Branch branch = branch_of(moves, call.root);
   const auto passed = static_cast<std::size_t>(branch.length - branch.distance);
-  const View slots = moves.scratch(std::min(passed, kPassing) * call.count);
-  const Moves::Ticket sending = moves.start_send(branch.to_root, call.own);
-  pass_on(moves, branch.from_root, branch.to_root, passed, passed,
-          [&](std::size_t index) { return slots.part(index % kPassing * call.count, call.count); });
-  moves.wait(sending);
+  const View slots = moves.scratch(std::min(passed, kPlaces) * call.count);
+  PieceReceives receives(moves, branch.from_root, pacing(passed));
+  PieceSends sends(moves, branch.to_root, pacing(passed + 1), kPassing);
+  sends.add(call.own);
+  pass_on(moves, receives, sends, passed, passed,
+          [&](std::size_t index) { return slots.part(index % kPlaces * call.count, call.count); });
+}
+
+std::size_t buffers(const Prices& prices) {
+  return prices.buffers_of_pieces(static_cast<std::size_t>(ranks_behind(prices.ranks())), prices.bytes(),
+                                  kSides);
 }
 
 }  // namespace
@@ -48,6 +63,7 @@ Algorithm make() {
   return {.operation = Operation::kGather,
           .name = "relay",
           .reach = Reach::kRing,
+          .buffers = buffers,
           .seconds = seconds,
           .program = program};
 }

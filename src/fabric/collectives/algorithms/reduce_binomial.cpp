@@ -10,11 +10,13 @@ namespace {
 /// Thakur et al. (2005), section 4.5: lg p (a + m b + m c). A rank is as many messages away from the root as
 /// its distance has bits, and the root combines as many as the largest distance has digits.
 double seconds(const Prices& prices) {
-  double all = 0;
+  double all = prices.end(prices.bytes());
   for (int distance = 1; 2 * distance <= prices.ranks(); distance *= 2)
     all += prices.alone_combining(distance, prices.bytes());
   if (is_power_of_two(prices.ranks())) return all;
-  return all + std::max(prices.move(prices.bytes()), prices.combine(prices.bytes()));
+  const double moving = prices.move(prices.bytes());
+  const double combining = prices.combine(prices.bytes());
+  return all + (prices.takes_turns() ? moving + combining : std::max(moving, combining));
 }
 
 /// Each rank combines what ranks 1, 2, 4... behind it send, and sends the result on.

@@ -15,10 +15,11 @@ bool is_meant_for(const Problem& problem) {
 
 /// The root receives and combines side by side; the last combination comes behind all.
 double seconds(const Prices& prices) {
-  const int others = prices.ranks() - 1;
-  return prices.costs().issue_seconds + prices.to_farthest() +
-         std::max(prices.at_root(), (others - 1) * prices.combine(prices.bytes())) +
-         prices.combine(prices.bytes());
+  const double combining = prices.combine(prices.bytes());
+  const double storing = prices.store(prices.bytes());
+  const double before = (prices.ranks() - 2) * (combining + storing);
+  const double others = prices.takes_turns() ? prices.at_root() + before : std::max(prices.at_root(), before);
+  return prices.costs().issue_seconds + prices.to_farthest() + others + storing + combining;
 }
 
 /// All send to the root, which combines what has come, a few messages at a time.
@@ -41,7 +42,8 @@ void program(Moves& moves, const Call& call) {
   }
 }
 
-std::size_t all_others(int ranks) { return static_cast<std::size_t>(ranks) - 1; }
+/// All may have sent before the root receives.
+std::size_t buffers(const Prices& prices) { return prices.buffers(prices.ranks() - 1); }
 
 }  // namespace
 
@@ -50,7 +52,7 @@ Algorithm make() {
           .name = "flat",
           .reach = Reach::kAll,
           .is_meant_for = is_meant_for,
-          .at_once = all_others,
+          .buffers = buffers,
           .seconds = seconds,
           .program = program};
 }

@@ -36,6 +36,9 @@ void program(Moves& moves, const Call& call) {
   }
 }
 
+/// Of its longest message.
+std::size_t buffers(const Prices& prices) { return prices.buffers(1, prices.ranks() / 2.0); }
+
 }  // namespace
 
 Algorithm make() {
@@ -43,6 +46,7 @@ Algorithm make() {
           .name = "recursive_halving",
           .reach = Reach::kAll,
           .is_meant_for = is_meant_for,
+          .buffers = buffers,
           .seconds = seconds,
           .program = program};
 }

@@ -6,9 +6,7 @@ namespace fabricmark::collectives::scatter_flat {
 namespace {
 
 /// (p - 1) m b at the root's links.
-double seconds(const Prices& prices) {
-  return (prices.ranks() - 1) * prices.costs().issue_seconds + prices.to_farthest() + prices.at_root();
-}
+double seconds(const Prices& prices) { return prices.from_root(); }
 
 /// The root sends each rank its part, a few at a time.
 void program(Moves& moves, const Call& call) {

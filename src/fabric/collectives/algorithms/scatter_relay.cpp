@@ -10,10 +10,11 @@ namespace {
 
 /// The farthest part passes half of the links of a ring. To a switch the root has one link, for all parts.
 double seconds(const Prices& prices) {
-  const double farthest = ranks_behind(prices.ranks()) * prices.alone(1, prices.bytes());
+  const double one = prices.alone(1, prices.bytes());
+  const double farthest = ranks_behind(prices.ranks()) * one + prices.end(prices.bytes());
   if (prices.sides() > 1) return farthest;
   const double others = (prices.ranks() - 2) * (prices.costs().issue_seconds + prices.move(prices.bytes()));
-  return std::max(farthest, others + prices.alone(1, prices.bytes()));
+  return std::max(farthest, others + one);
 }
 
 /// In both directions round the ring each rank passes on what is for those behind it: the farthest's first.
@@ -22,21 +23,30 @@ void program(Moves& moves, const Call& call) {
   const auto part = [&](int distance) {
     return part_of(call.own, behind(call.root, distance, ring.size), call.count);
   };
+  const auto pacing = [&](std::size_t parts) { return Pacing(call.buffers, parts, call.result.bytes()); };
   if (moves.rank() == call.root) {
-    Window sends(moves, call.fan);
+    PieceSends to_next(moves, ring.next, pacing(ranks_behind(ring.size)), kPassing);
+    PieceSends to_previous(moves, ring.previous, pacing(ranks_before(ring.size)), kPassing);
     for (int distance = ranks_behind(ring.size); distance >= 1; --distance) {
-      sends.add(moves.start_send(ring.next, part(distance)));
-      if (distance <= ranks_before(ring.size)) sends.add(moves.start_send(ring.previous, part(-distance)));
+      to_next.add(part(distance));
+      if (distance <= ranks_before(ring.size)) to_previous.add(part(-distance));
     }
     moves.copy(part(0), call.result);
-    return sends.finish();
+    to_next.finish();
+    return to_previous.finish();
   }
   const Branch branch = branch_of(moves, call.root);
   const auto passed = static_cast<std::size_t>(branch.length - branch.distance);
-  const View slots = moves.scratch(std::min(passed, kPassing) * call.count);
-  pass_on(moves, branch.to_root, branch.from_root, passed + 1, passed, [&](std::size_t index) {
-    return index == passed ? call.result : slots.part(index % kPassing * call.count, call.count);
+  const View slots = moves.scratch(std::min(passed, kPlaces) * call.count);
+  PieceReceives receives(moves, branch.to_root, pacing(passed + 1));
+  PieceSends sends(moves, branch.from_root, pacing(passed), kPassing);
+  pass_on(moves, receives, sends, passed + 1, passed, [&](std::size_t index) {
+    return index == passed ? call.result : slots.part(index % kPlaces * call.count, call.count);
   });
+}
+
+std::size_t buffers(const Prices& prices) {
+  return prices.buffers_of_pieces(static_cast<std::size_t>(ranks_behind(prices.ranks())), prices.bytes());
 }
 
 }  // namespace
@@ -45,6 +55,7 @@ Algorithm make() {
   return {.operation = Operation::kScatter,
           .name = "relay",
           .reach = Reach::kRing,
+          .buffers = buffers,
           .seconds = seconds,
           .program = program};
 }

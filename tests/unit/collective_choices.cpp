@@ -1,0 +1,77 @@
+// For the test that programs choose algorithms of collective operations as `fabricmark predict` does. Prints,
+// of a system as it is exported, operation, ranks, bytes, the algorithm that is chosen, and of each that fits
+// its name, seconds and receive buffers. Usage: collective_choices SYSTEM TRANSPORT TOPOLOGY
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <exception>
+#include <iostream>
+#include <string>
+
+#include "fabric/collectives/choice.hpp"
+#include "fabric/dataflow/described.hpp"
+#include "fabric/engine/settings.hpp"
+#include "fabric/moves/link_caller.hpp"
+#include "fabric/topology.hpp"
+
+namespace {
+
+using namespace fabricmark;
+using namespace fabricmark::collectives;
+
+void print(const Problem& problem, const Costs& costs) {
+  const Prices prices(costs, problem);
+  fmt::print("{} {} {} {}", name_of(problem.operation), problem.ranks, problem.bytes,
+             choose(problem, costs).algorithm->name);
+  for (const Algorithm& one : algorithms()) {
+    if (!one.fits(problem)) continue;
+    fmt::print(" {} {:.17g} {}", one.name, one.seconds(prices), one.needed_buffers(prices));
+  }
+  fmt::print("\n");
+}
+
+/// What moves take between so many ranks, how they are wired, and the receive buffers of each.
+struct Network {
+  Costs costs;
+  Shape shape;
+  ReceiveBuffers buffers{};
+};
+
+Network network_of(const std::string& system, const std::string& transport, const std::string& topology,
+                   int ranks) {
+  if (transport == "channels") {
+    const dataflow::Described found = dataflow::described(system, transport);
+    return {costs_of_links(found.link, found.device), shape_of_links(fabric::make_topology(topology, ranks))};
+  }
+  engine::Described found = engine::described(system, transport);
+  found.engine.rx_buffers = std::max(found.engine.rx_buffers, static_cast<std::size_t>(ranks));
+  return {
+      costs_of_engine(found.engine, found.stack), {}, receive_buffers_of(found.engine, found.stack.protocol)};
+}
+
+void run(const std::string& system, const std::string& transport, const std::string& topology) {
+  for (const int ranks : {2, 3, 4, 5, 8, 16, 48}) {
+    const Network network = network_of(system, transport, topology, ranks);
+    for (const Operation operation : kOperations) {
+      for (std::size_t bytes = 64; bytes <= std::size_t{1} << 26U; bytes *= 4) {
+        const bool has_elements = operation != Operation::kBarrier;
+        print({operation, ranks, has_elements ? bytes : 0, network.shape, network.buffers}, network.costs);
+        if (!has_elements) break;
+      }
+    }
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    if (argc != 4) throw std::invalid_argument("use collective_choices SYSTEM TRANSPORT TOPOLOGY");
+    run(argv[1], argv[2], argv[3]);
+    return 0;
+  } catch (const std::exception& error) {
+    std::cerr << error.what() << '\n';
+    return 1;
+  }
+}
