@@ -17,6 +17,8 @@ PREFIX ?= /usr/local
 # Further options of `make bench`.
 BENCH_OPTIONS ?=
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
+# Many a test waits for what must not come.
+TESTERS := $(shell echo $$(($(JOBS) + 1)))
 
 FABRICMARK := .venv/bin/fabricmark
 LOGS := build/logs
@@ -109,8 +111,8 @@ test: selection := not full
 test-full: selection := full or not full
 test test-full:
 	@$(WITH_OPENCL); mkdir -p $(LOGS); status=0; \
-	$(IN_VENV) ctest --test-dir build/release -j $(JOBS) --output-on-failure 2>&1 | tee $(LOGS)/ctest.log || status=1; \
-	.venv/bin/python -m pytest tests/python -n $(JOBS) --dist loadfile --durations 15 -m "$(selection)" 2>&1 | tee $(LOGS)/pytest.log || status=1; \
+	$(IN_VENV) ctest --test-dir build/release -j $(TESTERS) --output-on-failure 2>&1 | tee $(LOGS)/ctest.log || status=1; \
+	.venv/bin/python -m pytest tests/python -n $(TESTERS) --dist loadfile --durations 15 -m "$(selection)" 2>&1 | tee $(LOGS)/pytest.log || status=1; \
 	echo; $(call ctest_closing_line,$(LOGS)/ctest.log); $(call pytest_closing_line,$(LOGS)/pytest.log); \
 	exit $$status
 

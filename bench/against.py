@@ -45,8 +45,8 @@ def ratio_row(what: str, ours: list[float], theirs: list[float]) -> Row:
 def compare(cases: dict[str, ModuleType], settings: Settings, other: Path) -> list[Row]:
     """A row for each rate of each run of the cases that say what they run, on every runtime.
 
-    `other`: a build folder of this project, with its programs in bin/. Ends this program with one line where
-    there is none.
+    `other`: a build folder of this project, with its programs in bin/, which read the kernels of their own
+    sources. Ends this program with one line where there is none.
     """
     if not any(other.glob("bin/fm_*")):
         sys.exit(f"bench: error: {other} has no bin/fm_*; give the folder of a build, as build/release is")

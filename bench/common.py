@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from unittest.mock import patch
 
 from fabricmark.base import runtimes
 from pairs import Contender, Ratio, ratio
 
 ROOT = Path(__file__).resolve().parent.parent
 OWN_BUILD = Path(os.environ.get("FABRICMARK_BUILD", ROOT / "build" / "release"))
+KERNELS = "FABRICMARK_KERNELS"
 _build = OWN_BUILD
 
 
@@ -69,13 +72,37 @@ def fastest_counts(what: str, ours: list[Contender], peer: Contender, bar: float
 OwnRuns = dict[str, Callable[[], dict[str, float]]]
 
 
+def kernels_of(build: Path) -> Path | None:
+    """The kernels of the sources that a build folder was made from; None where it does not tell.
+
+    Ends this program with one line where those sources are gone.
+    """
+    cache = build / "CMakeCache.txt"
+    if not cache.is_file():
+        return None
+    found = re.search(r"^CMAKE_HOME_DIRECTORY:INTERNAL=(.+)$", cache.read_text(), re.MULTILINE)
+    if found is None:
+        return None
+    kernels = Path(found[1]) / "kernels"
+    if not kernels.is_dir():
+        sys.exit(
+            f"bench: error: {build} was made from {found[1]}, which has no kernels; make that build again"
+        )
+    return kernels
+
+
 @contextmanager
 def programs_of(build: Path) -> Iterator[None]:
-    """Within it, `program` gives those of this build."""
+    """Within it, `program` gives those of this build, and they read the kernels of its own sources."""
     global _build
+    kernels = kernels_of(build)
     before, _build = _build, build
     try:
-        yield
+        with patch.dict(os.environ):
+            os.environ.pop(KERNELS, None)
+            if kernels:
+                os.environ[KERNELS] = str(kernels)
+            yield
     finally:
         _build = before
 

@@ -1,8 +1,11 @@
 """What the comparisons of `make bench` rest on: ratios, which row counts, and sizes of the peers."""
 
+import os
 import random
+import shutil
 import statistics
 import sys
+import types
 
 import pytest
 from conftest import REPOSITORY
@@ -276,8 +279,6 @@ def test_without_hpcc_its_rows_are_left_out_and_it_is_said(monkeypatch, capsys):
 
 def case_of(tmp_path, rates):
     """A case that gives the rates of the build that is measured, one a run; and the other build's folder."""
-    import types
-
     import common
 
     (tmp_path / "bin").mkdir()
@@ -316,6 +317,42 @@ def test_a_folder_without_programs_is_no_build(tmp_path):
 
     with pytest.raises(SystemExit, match=r"has no bin/fm_\*"):
         against.compare({}, Settings(pairs=1, runtimes=[]), tmp_path)
+
+
+def test_each_build_reads_the_kernels_of_its_own_sources(tmp_path, monkeypatch):
+    import against
+    import common
+    from common import Settings
+
+    monkeypatch.setenv("FABRICMARK_KERNELS", "/of/the/user")
+    builds = {name: tmp_path / name / "build" for name in ("own", "other")}
+    for build in builds.values():
+        (build / "bin").mkdir(parents=True)
+        (build.parent / "kernels").mkdir()
+        (build / "CMakeCache.txt").write_text(f"A:B=C\nCMAKE_HOME_DIRECTORY:INTERNAL={build.parent}\nD:E=F\n")
+        program = build / "bin" / "fm_kernels"
+        program.write_text(f"#!{sys.executable}\nimport os\nprint(os.environ['FABRICMARK_KERNELS'])\n")
+        program.chmod(0o755)
+    monkeypatch.setattr(against, "OWN_BUILD", builds["own"])
+    read = []
+
+    def measure():
+        read.append(common.run_program([common.program("fm_kernels")]).strip())
+        return {"rate": 1.0}
+
+    case = types.SimpleNamespace(own_runs=lambda runtime: {"run": measure})
+    against.compare({"x": case}, Settings(pairs=2, runtimes=["system"]), builds["other"])
+    own, other = (str(build.parent / "kernels") for build in builds.values())
+    assert read == [other, own, own, other]
+    with common.programs_of(tmp_path):  # which does not say where its sources lie
+        assert "FABRICMARK_KERNELS" not in os.environ
+    assert os.environ["FABRICMARK_KERNELS"] == "/of/the/user"
+    shutil.rmtree(tmp_path / "other" / "kernels")
+    with (
+        pytest.raises(SystemExit, match=r"has no kernels; make that build again"),
+        common.programs_of(builds["other"]),
+    ):
+        pass
 
 
 def test_the_cases_say_what_they_run():

@@ -86,6 +86,7 @@ def test_pairs_take_a_shared_drift_out():
     assert not found.rows[0].paired and {row.verdict for row in found.rows} == {"unclear"}
 
 
+@pytest.mark.full
 def test_many_metrics_raise_no_false_alarm():
     random = np.random.default_rng(5)
     alarms = 0

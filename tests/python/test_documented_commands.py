@@ -39,10 +39,10 @@ NOT_RUN = {
     ),
     "fm_stream --power rapl": "needs counters that may be read; test_programs_power.py has stand-ins",
 }
-# What takes long: programs with the sizes that they have by default, fits, many runs, what is fetched.
+# What takes long: programs at their default sizes, fits, many runs, large meshes, what is fetched.
 LONG = re.compile(
     r" (run|scale|ab) (?!--help)|(^|[ /])fm_(?!\w+ --help)|mpirun|validate --fit|calibrate --again"
-    r"| tune(?! --(show|help))| runtimes install"
+    r"| tune(?! --(show|help))| runtimes install| bay:27136 "
 )
 
 

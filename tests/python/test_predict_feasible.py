@@ -11,8 +11,9 @@ BOARDS = sorted(files.listed("board"))
 DESIGNS = [
     (board, place)
     for board in BOARDS
-    for place in range(len(systems.load(board).bitstreams))
-    if feasible.uses(systems.load(board), place, systems.load(board).bitstreams[place].parameters)
+    for system in [systems.load(board)]
+    for place, bitstream in enumerate(system.bitstreams)
+    if feasible.uses(system, place, bitstream.parameters)
 ]
 
 

@@ -7,6 +7,7 @@ from b_eff_kernels import SHORT, Boards, failed
 from boards import ENGINES, ISSUERS, MODES
 from charged_runs import exported, samples
 from stream_program import mpirun, only_error
+from thinned import some_of
 
 pytestmark = [pytest.mark.programs, pytest.mark.usefixtures("of_the_repository")]
 FULL = pytest.mark.full
@@ -103,8 +104,10 @@ def test_a_message_that_does_not_come_ends_the_run(boards, way, kind):
     assert done.document is None
 
 
-@pytest.mark.parametrize("kind", ["lost", "flipped"])
-@pytest.mark.parametrize("way", ["channels", "accl-tcp, host, streaming", "accl-rdma, logic, streaming"])
+@pytest.mark.parametrize(
+    "way, kind",
+    some_of(["channels", "accl-tcp, host, streaming", "accl-rdma, logic, streaming"], ["lost", "flipped"]),
+)
 def test_faults_between_processes_are_found(boards, way, kind):
     done = boards.run(*WAYS[way], *SHORT, "--inject-fault", f"{kind}@1", launcher=mpirun(2))
     assert done.code == 1

@@ -6,6 +6,7 @@ import resource
 import pytest
 from fft_checks import DIRECTIONS, FAULTS, TYPES, check_fault, check_points, check_work, verdicts
 from stream_program import devices, mpirun, on_a_device, only_error
+from thinned import some_of
 
 pytestmark = pytest.mark.programs
 
@@ -142,9 +143,7 @@ def test_device_events_cover_the_timed_part_of_the_throughput_kernel(fft):
 # Faults ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("variant", VARIANTS)
-@pytest.mark.parametrize("direction", DIRECTIONS)
-@pytest.mark.parametrize("kind", FAULTS)
+@pytest.mark.parametrize("kind, direction, variant", some_of(FAULTS, DIRECTIONS, VARIANTS))
 def test_every_fault_is_found_and_placed(fft, variant, direction, kind):
     done = fft.run(*SHORT, "--variant", variant, "--inject-fault", f"{kind}:{direction}")
     check_fault(done, direction)

@@ -5,6 +5,7 @@ import re
 import pytest
 from fft_checks import DIRECTIONS, FAULTS, TYPES, check_fault, check_points, check_work, verdicts
 from stream_program import devices, mpirun, on_a_device, one_error, only_error
+from thinned import some_of
 
 pytestmark = pytest.mark.programs
 
@@ -66,16 +67,14 @@ def test_one_vector_of_every_size_is_valid(fft, vector_bytes, data_type, ranks):
             fft.valid(*words, launcher=mpirun(ranks))
 
 
-@pytest.mark.parametrize("direction", DIRECTIONS)
-@pytest.mark.parametrize("kind", FAULTS[:4])
+@pytest.mark.parametrize("kind, direction", some_of(FAULTS[:4], DIRECTIONS))
 def test_faults_of_one_vector_are_found_and_placed(fft, on_cpu, kind, direction):
     done = fft.run(*one(), "--ranks", 2, "--inject-fault", f"{kind}:{direction}@1")
     point, transform, rank = check_fault(done, direction)
     assert (transform, rank) == (0, 1) and 512 <= point < 1024, "in the part of rank 1"
 
 
-@pytest.mark.parametrize("kind", ["late", "swapped", "blank", "half", "flipped"])
-@pytest.mark.parametrize("where", ["", "@1"])
+@pytest.mark.parametrize("kind, where", some_of(["late", "swapped", "blank", "half", "flipped"], ["", "@1"]))
 def test_messages_of_one_vector_that_are_spoiled_are_found(fft, on_cpu, kind, where):
     done = fft.run(*one(), "--ranks", 4, "--inject-fault", f"{kind}{where}")
     assert done.code == 1 and done.errors == ""
@@ -83,8 +82,7 @@ def test_messages_of_one_vector_that_are_spoiled_are_found(fft, on_cpu, kind, wh
     assert {found[f"{way} transforms"]["status"] for way in DIRECTIONS} == {"failed"}
 
 
-@pytest.mark.parametrize("repetition", [0, 1])
-@pytest.mark.parametrize("kind", ["late", "swapped", "blank", "half"])
+@pytest.mark.parametrize("kind, repetition", some_of(["late", "swapped", "blank", "half"], [0, 1]))
 def test_messages_that_are_spoiled_in_one_repetition_are_found_there(fft, on_cpu, kind, repetition):
     done = fft.run(*one(ranks=2, repetitions=3, inject_fault=f"{kind}#{repetition}"))
     assert done.code == 1 and done.errors == ""

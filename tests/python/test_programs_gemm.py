@@ -6,6 +6,7 @@ import resource
 
 import pytest
 from stream_program import KERNELS, devices, mpirun, on_a_device, only_error
+from thinned import some_of
 
 pytestmark = pytest.mark.programs
 
@@ -180,8 +181,7 @@ def test_device_events_cover_the_timed_part_of_the_throughput_kernel(gemm, is_cp
 # Faults ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("variant", VARIANTS)
-@pytest.mark.parametrize("kind", FAULTS)
+@pytest.mark.parametrize("kind, variant", some_of(FAULTS, VARIANTS))
 def test_every_fault_is_found_and_placed(gemm, variant, kind):
     done = gemm.run(*SHORT, "--variant", variant, "--inject-fault", kind)
     assert done.code == 1 and done.errors == ""

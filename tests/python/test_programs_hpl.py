@@ -5,6 +5,7 @@ import json
 
 import pytest
 from stream_program import KERNELS, mpirun, on_a_device, one_error, only_error
+from thinned import some_of
 from wrong_kernels import with_own_headers
 
 pytestmark = pytest.mark.programs
@@ -70,9 +71,12 @@ def test_sizes_that_nothing_divides_are_valid(hpl, variant, data_type):
         assert found["forward error"]["checked"] == 2 * size
 
 
-@pytest.mark.parametrize("variant", VARIANTS)
 @pytest.mark.parametrize(
-    "grid", [*list(GRIDS)[:5], *(pytest.param(name, marks=FULL) for name in list(GRIDS)[5:])]
+    "grid, variant",
+    [
+        *some_of(list(GRIDS)[:5], VARIANTS),
+        *(pytest.param(*one, marks=FULL) for one in itertools.product(list(GRIDS)[5:], VARIANTS)),
+    ],
 )
 def test_ranks_in_one_process_are_valid(hpl, variant, grid):
     done = hpl.valid(*SHORT, "--variant", variant, *grid_of(grid))
@@ -109,6 +113,7 @@ def test_ranks_without_any_block_are_valid(hpl):
     hpl.valid("--size", "20", "--block-size", "16", "--repetitions", "1", *grid_of("2x3"))
 
 
+@FULL
 def test_sixteen_ranks_in_one_process_are_valid(hpl):
     words = ("--size", "2048", "--variant", "throughput", "--repetitions", "1", "--warmup", "0")
     hpl.valid(*words, "--ranks", "16")

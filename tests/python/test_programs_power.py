@@ -1,43 +1,19 @@
 """The real fm_stream beside stand-ins for the counters of a host: what it says of power is what they show."""
 
 import os
-import subprocess
-import sys
-import time
 
 import pytest
-from stream_program import Stream, devices, mpirun, only_error
+from stream_program import REPOSITORY, Stream, devices, mpirun, only_error
 
 pytestmark = pytest.mark.programs
 
 WATTS = 50
+# The counter starts again at 0 once, a second after sampling began.
+WRAP_JOULES = 1000
+METER = REPOSITORY / "build" / "release" / "tests" / "unit" / "libsteady_meter.so"
 SMALL = ("--size", "4096", "--repetitions", "2")
-# Long beside what a scheduler may take from the writer.
 # Repetitions of some 10 ms: ten times as long as the counter takes for a new value.
 LONG = ("--size", "4194304", "--min-time", "1.5")
-
-# Renames a new value into place about every millisecond; the wrap is passed once a second. The file "gap"
-# holds the longest time [s] that the scheduler kept it from that, during which the counter stood still.
-WRITER = """
-import os, sys, time
-file, watts, wrap = sys.argv[1], float(sys.argv[2]), int(sys.argv[3])
-try: os.nice(-10)
-except OSError: pass
-begin, parent = time.monotonic(), os.getppid()
-last, gap = begin, 0
-def put(name, text):
-    with open(name + ".new", "w") as stream:
-        stream.write(text)
-    os.replace(name + ".new", name)
-while os.getppid() == parent:
-    now = time.monotonic()
-    if now - last > gap:
-        gap = now - last
-        put(file + ".gap", str(gap))
-    put(file, f"{int((now - begin) * watts * 1e6) % wrap}\\n")
-    last = now
-    time.sleep(0.001)
-"""
 
 
 @pytest.fixture(scope="module")
@@ -51,35 +27,39 @@ def stream(tmp_path_factory):
 
 @pytest.fixture
 def counter(tmp_path):
-    """A powercap tree whose package takes WATTS, wrapping every WATTS joules."""
+    """A powercap tree whose package takes WATTS by the clock of who reads it, and variables for a program."""
     zone = tmp_path / "intel-rapl:0"
     zone.mkdir()
     (zone / "name").write_text("package-0\n")
-    (zone / "max_energy_range_uj").write_text(f"{WATTS * 10**6}\n")
-    file = zone / "energy_uj"
-    writer = subprocess.Popen([sys.executable, "-c", WRITER, file, str(WATTS), str(WATTS * 10**6)])
-    while not file.exists() or not (zone / "energy_uj.gap").exists():
-        time.sleep(0.01)
-    yield {"FABRICMARK_POWERCAP": str(tmp_path)}
-    writer.kill()
-    writer.wait()
+    (zone / "max_energy_range_uj").write_text(f"{WRAP_JOULES * 10**6}\n")
+    (zone / "energy_uj").write_text("0\n")
+    return {
+        "FABRICMARK_POWERCAP": str(tmp_path),
+        "LD_PRELOAD": str(METER),
+        "FABRICMARK_STEADY_METER": str(zone / "energy_uj"),
+        "FABRICMARK_STEADY_WATTS": str(WATTS),
+        "FABRICMARK_STEADY_WRAP": str(WRAP_JOULES),
+    }
 
 
-def assert_known_power(entry, tree):
-    """The mean power is WATTS within 1 %, or as near as the writer's longest pause lets it be."""
-    gap = float((tree / "intel-rapl:0" / "energy_uj.gap").read_text())
-    assert entry["watts"] == pytest.approx(WATTS, rel=max(0.01, 2 * gap / entry["seconds"])), gap
+def assert_known_power(entry):
+    """The mean power and that between any two samples are WATTS, to the counter's microjoules."""
+    assert entry["watts"] == pytest.approx(WATTS, rel=1e-5)
+    seconds, joules = entry["samples"]["seconds"], entry["samples"]["values"]
+    assert seconds[-1] - seconds[0] > 1, "the counter wrapped"
+    for time, energy in zip(seconds, joules, strict=True):
+        assert energy == pytest.approx(WATTS * (time - seconds[0]), abs=2e-5)
 
 
 def power_notes(done):
     return [note for note in done.document["notes"] if note.startswith("power:")]
 
 
-def test_a_known_power_is_found(stream, counter, tmp_path):
+def test_a_known_power_is_found(stream, counter):
     done = stream.valid(*LONG, variables={**counter, "COLUMNS": "160"})
     (entry,) = done.document["energy"]
     assert (entry["domain"], entry["source"]) == ("package-0", "rapl")
-    assert_known_power(entry, tmp_path)
+    assert_known_power(entry)
     assert entry["joules"] == pytest.approx(entry["watts"] * entry["seconds"], rel=1e-12)
     assert entry["peak_watts"] >= entry["watts"]
     kept = entry["samples"]
@@ -96,13 +76,13 @@ def test_a_known_power_is_found(stream, counter, tmp_path):
     assert "GB/s per W" in line
 
 
-def test_one_rank_of_a_host_samples(stream, counter, tmp_path):
+def test_one_rank_of_a_host_samples(stream, counter):
     for how in ({"words": ("--ranks", "2")}, {"launcher": mpirun(2)}):
         words = how.pop("words", ())
         done = stream.valid(*LONG, *words, variables=counter, **how)
         (entry,) = done.document["energy"]
         assert entry["domain"] == "package-0"
-        assert_known_power(entry, tmp_path)
+        assert_known_power(entry)
 
 
 def test_off(stream, counter):

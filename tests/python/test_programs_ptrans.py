@@ -6,6 +6,7 @@ import resource
 
 import pytest
 from stream_program import KERNELS, devices, mpirun, on_a_device, one_error, only_error
+from thinned import some_of
 
 pytestmark = pytest.mark.programs
 
@@ -195,8 +196,7 @@ def test_the_timeline_has_every_round(ptrans):
 # Faults ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("variant", VARIANTS)
-@pytest.mark.parametrize("kind", FAULTS)
+@pytest.mark.parametrize("kind, variant", some_of(FAULTS, VARIANTS))
 def test_every_fault_is_found_and_placed(ptrans, variant, kind):
     words = ("--variant", variant, "--ranks", 2, "--inject-fault", f"{kind}@1")
     verdict, (_, column) = check_found(ptrans.run(*SHORT, *words), {1})
@@ -210,9 +210,9 @@ def test_faults_on_all_ranks_and_in_doubles_are_found(ptrans, kind):
     check_found(ptrans.run(*SHORT, "--data-type", "double", "--ranks", 3, "--inject-fault", kind))
 
 
-@pytest.mark.parametrize("transport", TRANSPORTS)
-@pytest.mark.parametrize("data_type", ["float", "double"])
-@pytest.mark.parametrize("kind", MESSAGE_FAULTS)
+@pytest.mark.parametrize(
+    "kind, data_type, transport", some_of(MESSAGE_FAULTS, ["float", "double"], TRANSPORTS)
+)
 def test_spoiled_messages_are_found_and_placed(ptrans, kind, data_type, transport):
     """Of one rank, and of all, where both sides agree about half a message, as doubles in the closest peer.
 

@@ -62,6 +62,7 @@ def test_each_base_kernel_is_valid_as_fpgas_get_it(tmp_path_factory, tmp_path, n
 
 
 @programs
+@full
 @pytest.mark.parametrize("copies", [1, 2])
 @pytest.mark.parametrize("name", ["gemm", "ptrans", "hpl", "fft", "random_access"])
 def test_a_base_kernel_is_valid_at_its_default_size(tmp_path_factory, name, copies):

@@ -166,14 +166,24 @@ def test_min_time_goes_on_until_enough_was_timed(stream):
 
 
 def test_max_time_leaves_repetitions_out_but_two(stream):
-    several = ("--size", "1000", "--repetitions", "1000000")
-    for seconds, fewest in (("0", 2), ("0.2", 3)):
-        done = stream.valid(*several, "--ranks", "2", "--max-time", seconds)
+    several = ("--size", "1000", "--repetitions", "1000000", "--ranks", "2", "--max-time")
+    for seconds, delay in ((0, "0"), (0.2, "0.01")):
+        done = stream.valid(*several, str(seconds), "--inject-delay", delay)
         counted = done.document["repetitions"]["count"]
-        assert fewest <= counted < 1000000 and (seconds != "0" or counted == 2)
-        assert done.document["repetitions"]["max_time_seconds"] == float(seconds)
+        assert done.document["repetitions"]["max_time_seconds"] == seconds
         samples = [m["samples"]["per_rank"] for m in done.document["measurements"]]
         assert {len(one) for ranks in samples for one in ranks} == {counted}
+        # On a machine of any speed: not before that time, and in it no more than what waits lets through.
+        (measuring,) = (step for step in done.document["run"]["steps"] if step["name"] == "repetitions")
+        assert measuring["seconds"] >= seconds
+        assert counted == 2 if seconds == 0 else 2 <= counted <= 2 + seconds / (len(samples) * float(delay))
+    # Nothing is left out where the time does.
+    assert (
+        stream.valid("--size", "1000", "--repetitions", "9", "--max-time", "1e6").document["repetitions"][
+            "count"
+        ]
+        == 9
+    )
 
 
 def test_an_injected_delay_is_in_every_sample(stream):

@@ -2,6 +2,7 @@
 
 import fcntl
 import io
+import itertools
 import json
 import os
 import pty
@@ -154,16 +155,18 @@ def test_predictions_are_whole(place, of_the_repository, width, name):
     assert "\N{HORIZONTAL ELLIPSIS}" not in done.stdout
 
 
-@pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize(
-    "words",
-    [["list"], ["list", "gemm"], ["systems", "list"], ["systems", "show", "noctua1"], ["validate"]],
-    ids=" ".join,
+    "words, width",
+    [
+        *itertools.product(("list", "list gemm", "systems list", "systems show noctua1"), WIDTHS),
+        ("validate", WIDTHS[0]),
+        *(pytest.param("validate", one, marks=pytest.mark.full) for one in WIDTHS[1:]),
+    ],
 )
 def test_listings_break_between_words_only(place, of_the_repository, width, words):
     own = {"FABRICMARK_ROOT": str(REPOSITORY)}
-    narrow = place.run(*words, COLUMNS=str(width), **own).stdout
-    wide = place.run(*words, COLUMNS="10000", **own).stdout
+    narrow = place.run(*words.split(), COLUMNS=str(width), **own).stdout
+    wide = place.run(*words.split(), COLUMNS="10000", **own).stdout
     assert "\N{HORIZONTAL ELLIPSIS}" not in narrow
     headings = {"quantity", "-"}  # which blocks of lines have no need of
     assert set(wide.split()) - headings <= set(narrow.replace(":", "").split()) | set(narrow.split())
