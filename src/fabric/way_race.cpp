@@ -12,9 +12,12 @@ namespace {
 
 constexpr double kClearly = 1.02;
 constexpr double kHardlyLonger = 1.005;
-/// A way is behind that takes so many times as long in each of its rounds, of which there are so many.
+/// A way is behind that takes so many times as long in each of its rounds: of two of long messages, of some
+/// more of short ones, which are over before the machine lets go of whatever it was at.
 constexpr double kFarBehind = 1.5;
-constexpr std::size_t kRoundsToSeeFar = 2;
+constexpr double kLongSeconds = 1e-3;  // of the leader, in all rounds
+constexpr std::size_t kRoundsOfLong = 2;
+constexpr std::size_t kRoundsOfShort = 6;
 
 double median_of(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
@@ -65,7 +68,10 @@ std::vector<double> WayRace::relative(std::size_t way, std::size_t other) const 
 
 bool WayRace::is_behind(std::size_t way, std::size_t leader) const {
   const std::vector<double> ratios = relative(way, leader);
-  if (ratios.size() >= kRoundsToSeeFar && std::ranges::min(ratios) > kFarBehind) return true;
+  const std::vector<double>& best = seconds_[leader];
+  const bool is_long = std::accumulate(best.begin(), best.end(), 0.0) >= kLongSeconds;
+  const std::size_t enough = is_long ? kRoundsOfLong : kRoundsOfShort;
+  if (ratios.size() >= enough && std::ranges::min(ratios) > kFarBehind) return true;
   const auto slower = std::ranges::count_if(ratios, [](double ratio) { return ratio > 1; });
   return median_of(ratios) > kClearly && is_no_chance(static_cast<std::size_t>(slower), ratios.size());
 }

@@ -8,9 +8,9 @@ namespace fabricmark::fabric {
 
 /// Finds the fastest of several ways by rounds in which each has its turn. What counts of a round are the
 /// times relative to the others', so that a machine that changes its speed between rounds misleads nobody. A
-/// way that is behind leaves: one that takes half as long again as the leader in both of its first rounds, or
-/// one that takes 2 % more and was slower in so many rounds that chance would say so once in twenty (sign
-/// test, which a stall in one round does not mislead).
+/// way that is behind leaves: one that takes half as long again as the leader in both of its first rounds, in
+/// six where they last less than a millisecond, or one that takes 2 % more and was slower in so many rounds
+/// that chance would say so once in twenty (sign test, which a stall in one round does not mislead).
 class WayRace {
  public:
   explicit WayRace(std::size_t ways);

@@ -86,6 +86,17 @@ TEST(WayRace, LeavesOutThoseBehind) {
   EXPECT_EQ(race.medians(), (std::vector<double>{1, 9, 1}));
 }
 
+TEST(WayRace, KeepsAWayThatTwoShortRoundsDisturbed) {
+  WayRace race(2);
+  for (int round = 0; round < 2; ++round) race.add({9e-6, 5e-6});
+  EXPECT_EQ(race.running().size(), 2U);
+  for (int round = 0; round < 10; ++round) race.add({3e-6, 5e-6});
+  EXPECT_EQ(race.best(std::nullopt), 0U);
+  WayRace slow(2);
+  for (int round = 0; round < 6; ++round) slow.add({5e-6, 9e-6});
+  EXPECT_EQ(slow.running().size(), 1U);
+}
+
 TEST(WayRace, KnowsWhatChanceDoes) {
   EXPECT_FALSE(is_no_chance(4, 4));  // 1/16
   EXPECT_TRUE(is_no_chance(5, 5));
