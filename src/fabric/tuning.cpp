@@ -79,8 +79,9 @@ class Tuner {
   void measure() {
     for (Contest& contest : contests_) round(contest);  // warms up
     while (pass(false) > 0) continue;
-    const auto start = Clock::now();
-    while (agreed_seconds_since(start) < tuning_.patience_seconds && pass(true) > 0) continue;
+    const auto start = std::chrono::steady_clock::now();
+    while (agreed_seconds_since(start, transport_.ranks()) < tuning_.patience_seconds && pass(true) > 0)
+      continue;
   }
 
   /// By size class.
@@ -102,8 +103,6 @@ class Tuner {
   }
 
  private:
-  using Clock = std::chrono::steady_clock;
-
   /// A round of each size that needs one; how many of them still do.
   std::size_t pass(bool has_time) {
     std::size_t undecided = 0;
@@ -135,12 +134,6 @@ class Tuner {
         });
     if (contest.rounds++ > 0) contest.turns += slowest.size();
     return slowest;
-  }
-
-  [[nodiscard]] double agreed_seconds_since(Clock::time_point start) const {
-    using Microseconds = std::chrono::duration<std::int64_t, std::micro>;
-    const auto own = std::chrono::duration_cast<Microseconds>(Clock::now() - start).count();
-    return 1e-6 * static_cast<double>(transport_.ranks().all_reduce_max(own));
   }
 
   Transport& transport_;

@@ -1,7 +1,10 @@
 #pragma once
 
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
+#include <cstdint>
+#include <ratio>
 #include <vector>
 
 #include "runtime/communicator.hpp"
@@ -20,6 +23,14 @@ inline std::vector<std::size_t> balanced_order(std::size_t count, std::size_t ro
   }
   if (count % 2 == 1 && round / count % 2 == 1) std::ranges::reverse(order);
   return order;
+}
+
+/// Seconds since then of the rank that counts the most of them. Collective; all ranks get the same.
+inline double agreed_seconds_since(std::chrono::steady_clock::time_point start,
+                                   runtime::Communicator& ranks) {
+  using Microseconds = std::chrono::duration<std::int64_t, std::micro>;
+  const auto own = std::chrono::duration_cast<Microseconds>(std::chrono::steady_clock::now() - start);
+  return 1e-6 * static_cast<double>(ranks.all_reduce_max(own.count()));
 }
 
 /// One round: calls `measure(i)` for each of so many, which returns this rank's seconds, and returns the

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdint>
 #include <numeric>
 #include <utility>
 
@@ -67,17 +66,13 @@ class Checker {
   }
 
  private:
-  using Clock = std::chrono::steady_clock;
-  using Microseconds = std::chrono::duration<std::int64_t, std::micro>;
-
   /// Whether there was still something to measure.
   bool pass(std::size_t place) {
     Check& check = checks_[place];
     if (!goes_on(check)) return false;
-    const auto start = Clock::now();
+    const auto start = std::chrono::steady_clock::now();
     for (std::size_t i = 0; i < kRoundsOfPass; ++i) round(place);
-    const auto own = std::chrono::duration_cast<Microseconds>(Clock::now() - start).count();
-    check.seconds += 1e-6 * static_cast<double>(transport_.ranks().all_reduce_max(own));
+    check.seconds += agreed_seconds_since(start, transport_.ranks());
     std::erase_if(check.running, [&](std::size_t way) {
       return way < check.size.ways.size() &&
              is_far_behind(check.size.seconds[way], check.size.seconds.back());
