@@ -77,7 +77,8 @@ def draw(axes, title: str, members) -> None:
     units = sorted({NAMES[FACTORS[one.row.unit][0]] for one in members})
     unit = units[0] if len(units) == 1 else "unit of the row"
     errors = validate.spread(members)
-    about = f"{errors.rows} rows: median {percent(errors.median, 1)}, 90 % below {percent(errors.p90, 1)}"
+    median, p90 = (percent(part, digits=1) for part in (errors.median, errors.p90))
+    about = f"{errors.rows} rows: median {median}, 90 % below {p90}"
     axes.set(xscale="log", yscale="log", xlim=line, ylim=line, title=f"{title}\n{about}")
     axes.set(xlabel=f"measured [{unit}]", ylabel=f"predicted [{unit}]")
     axes.grid(True, color="#e2e2e2", linewidth=0.6)
@@ -101,7 +102,10 @@ def svg(found) -> bytes:
 
 
 def percents(errors: validate.Spread) -> list[str]:
-    return [str(errors.rows), *(percent(part, 1) for part in (errors.median, errors.p90, errors.largest))]
+    return [
+        str(errors.rows),
+        *(percent(part, digits=1) for part in (errors.median, errors.p90, errors.largest)),
+    ]
 
 
 def table(head: list[str], rows: list[list[str]]) -> str:
@@ -150,7 +154,7 @@ def coverage_table(known) -> str:
 
 def covered(pairs) -> list[str]:
     found = intervals.coverage([(one.error, interval) for one, interval in pairs])
-    shares = [percent(share, 1) for share in (found.share, found.half_width, found.error)]
+    shares = [percent(share, digits=1) for share in (found.share, found.half_width, found.error)]
     return [str(found.rows), str(found.rows - found.unvalidated), *shares]
 
 
@@ -172,7 +176,7 @@ def tested(members) -> list[str]:
     errors = [one.error for one in scored.tests(members)]
     if not errors:
         return ["-", "-", "-"]
-    return [percent(part, 1) for part in (*np.percentile(errors, (50, 90)), max(errors))]
+    return [percent(part, digits=1) for part in (*np.percentile(errors, (50, 90)), max(errors))]
 
 
 def texts_table(compared) -> str:

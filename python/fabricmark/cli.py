@@ -342,12 +342,14 @@ def ab_command(
         (command_a, command_b), ab.looks(pairs, until_clear, max_pairs), metric or [], output, runtime
     )
     try:
-        found = ab.run_pairs(planned, settings)
+        found, is_interrupted = ab.run_pairs(planned, settings)
     except KeyboardInterrupt:
         kept = f"finished results are in {planned.folder}"
         raise FabricmarkError("interrupted", kept, INTERRUPTED) from None
     code = compare_view.finish(found, json_file)
     print(ab.closing_line(planned, found))
+    if is_interrupted:
+        raise FabricmarkError("interrupted", "what is shown compares the whole pairs", INTERRUPTED)
     raise typer.Exit(code)
 
 

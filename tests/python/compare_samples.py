@@ -19,6 +19,7 @@ def document(
     """A run whose times are `factor` times those of the base; spreads: deviations of logarithms."""
     made = samples.result(operations=(), **kind)
     made["run"]["started"] = started(at)
+    made["repetitions"]["count"] = repetitions
     for operation in operations:
         centre = 0.01 * factor * np.exp(between * random.normal())
         times = (centre * np.exp(within * random.normal(size=repetitions))).tolist()  # as JSON has them

@@ -284,6 +284,7 @@ def b_eff(ranks=2, transport="host", sizes=tuple(2**power for power in range(21)
     means = (statistics.fmean(entry[key] for entry in rates) for key in ("best", "median"))
     measurements.append(derived(*means, kind=kind))
     document = result(ranks=ranks, operations=())
+    document["repetitions"]["count"] = 5
     return _benchmark(document, "b_eff", measurements, transport=transport, chunk_bytes=65536)
 
 

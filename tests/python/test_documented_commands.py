@@ -12,7 +12,9 @@ import meshes
 import pytest
 import samples
 from conftest import REPOSITORY
+from fabricmark.base import paths
 from fabricmark.inspect import llvm
+from fabricmark.systems import calibration
 
 PAGES = [REPOSITORY / "README.md", REPOSITORY / "CONTRIBUTING.md", *sorted(REPOSITORY.glob("docs/*.md"))]
 PROGRAM = r"(?:[\w.]+/)*(?:fabricmark|fm_\w+)"
@@ -111,7 +113,16 @@ def clone(tmp_path_factory):
         "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
         "OMPI_MCA_rmaps_base_oversubscribe": "1",  # of a test's machine with fewer cores than ranks
     }
+    calibrate(folder / "cache")
     return folder, environment
+
+
+def calibrate(cache):
+    """As after `make run`: the device is known, so that models stand beside what was measured."""
+    document = samples.calibration()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("FABRICMARK_CACHE", str(cache))
+        paths.write_atomically(calibration.file_for(document), json.dumps(document))
 
 
 def script(path, code):

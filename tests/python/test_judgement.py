@@ -1,8 +1,13 @@
 """Files that say they are valid although their numbers say otherwise are invalid, with the reason."""
 
+import copy
+import re
+from pathlib import Path
+
 import pytest
 import samples
 from fabricmark import results
+from fabricmark.base.errors import FabricmarkError
 
 
 def spoilt_check(**changes):
@@ -106,3 +111,77 @@ def test_derived_metrics_of_programs(place, benchmark, measurements):
     assert results.load(place.write("one.json", document)).contradictions == []
     measurements[-1]["best"] *= 2
     assert len(results.load(place.write("two.json", document)).contradictions) == 1
+
+
+# Facts that nothing else in a file bears out; all other leaves are worked out again, or refused.
+FREE = re.compile(
+    r"run\.(program|benchmark|variant|version|git|kernel\.\w+|started|duration_seconds|steps.*|command.*|design.*"
+    r"|complete)"
+    r"|environment\.(host|device|toolchain|variables)\..*|environment\.ranks\.(kind|mpi_library)"
+    r"|environment\.ranks\.placement\[\d+\]\.(host|device|device_index|compute_units)"
+    r"|parameters\..*|repetitions\.(warmup|min_time_seconds|max_time_seconds)|notes.*"
+    r"|measurements\[\d+\]\.(name|axes\..*|standard_deviation|work\.unit|derived)"
+    r"|verdicts\[\d+\]\.(name|measure|checked|error|threshold|repetition|worst\.(place|expected|actual|rank))"
+    r"|energy\[\d+\]\.(domain|source|peak_watts|samples\..*)"
+)
+
+
+def leaves(value, path=""):
+    """(path, container, key) of every number, text and flag."""
+    inside = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, each in inside:
+        place = f"{path}[{key}]" if isinstance(key, int) else f"{path}.{key}".lstrip(".")
+        if isinstance(each, dict | list):
+            yield from leaves(each, place)
+        else:
+            yield place, value, key
+
+
+def other(value):
+    """Another value of the same form."""
+    if isinstance(value, bool):
+        return not value
+    if isinstance(value, int):
+        return 2 * value + 1
+    if isinstance(value, float):
+        return value * 1.5 + 1e-3
+    return "passed" if value == "failed" else f"{value}x"
+
+
+def with_energy():
+    document = samples.result(ranks=2)
+    count = document["repetitions"]["count"]
+    one = {"domain": "package-0", "source": "rapl", "joules": 6.0, "seconds": 2.0, "watts": 3.0}
+    return {**document, "energy": [{**one, "joules_per_repetition": 6.0 / count}]}
+
+
+@pytest.mark.parametrize(
+    "document",
+    [with_energy(), samples.b_eff(sizes=(1, 1024)), samples.gemm(2)],
+    ids=["energy", "b_eff", "gemm"],
+)
+def test_no_number_can_be_changed_alone(document):
+    """One leaf at a time: the file is refused, or it is not valid, unless nothing else tells of that leaf."""
+    unseen = []
+    places = [place for place, _, _ in leaves(document)]
+    for place in places:
+        if FREE.fullmatch(place):
+            continue
+        changed = copy.deepcopy(document)
+        ((container, key),) = [(where, name) for at, where, name in leaves(changed) if at == place]
+        container[key] = other(container[key])
+        try:
+            found = results.checked(Path("a.json"), changed)
+        except FabricmarkError:
+            continue
+        if found.verdict() == "valid":
+            unseen.append(place)
+    assert not unseen and len(places) > 40
+
+
+def test_an_error_that_is_no_number_is_no_crash():
+    """JSON has no infinities; programs write them as texts."""
+    document = spoilt_check(error="inf")
+    assert results.checked(Path("a.json"), document).verdict() == "INVALID"
+    document = spoilt_check(error="nan", threshold="inf")
+    assert results.checked(Path("a.json"), document).verdict() == "INVALID"

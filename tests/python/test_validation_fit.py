@@ -188,7 +188,7 @@ def test_the_page_has_the_tables_of_today(tool, fitted, left_out):
     wrong = {"coverage": tables["coverage"].replace("hpl", "hpcg")}
     assert tool.page(text, wrong) != text
     worst = max(one.error for one in left_out["without 1 device"])
-    assert percent(worst, 1) in text
+    assert percent(worst, digits=1) in text
 
 
 def test_the_picture_has_every_benchmark(tool):

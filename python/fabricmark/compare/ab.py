@@ -4,6 +4,7 @@ import os
 import re
 import shlex
 import subprocess
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -18,7 +19,8 @@ from fabricmark.compare.comparison import Comparison, Settings, compare
 from fabricmark.results import Measurement, Result
 
 SIDES = ("a", "b")
-LINE_EVERY = 10  # pairs, where there is no terminal
+LINE_EVERY = 10  # pairs, where there is no terminal, or
+SECONDS_A_LINE = 5.0  # what comes first
 GROWTH = 2  # --until-clear looks again whenever there are so many times more pairs
 MOST_PAIRS = resampling.MOST_RUNS
 
@@ -133,8 +135,11 @@ def chosen(result: Result, metrics: Sequence[str]) -> Result:
     return replace(result, measurements=kept)
 
 
-def run_pairs(plan: Plan, settings: Settings) -> Comparison:
+def run_pairs(plan: Plan, settings: Settings) -> tuple[Comparison, bool]:
     """Run pairs, in the order A B, B A, A B, ..., until all is clear or the last look is reached.
+
+    Returns what was found and whether an interrupt ended it, after which whole pairs are compared; without
+    any the interrupt goes on to the caller.
 
     What the command lines change is meant to differ; whatever else keeps the sides from being compared ends
     it after the first pair. Every result file stays in the plan's folder. Raises what `run_one` and
@@ -143,13 +148,20 @@ def run_pairs(plan: Plan, settings: Settings) -> Comparison:
     found: tuple[list[Result], list[Result]] = ([], [])
     meant = command_lines.meant(*plan.commands, plan.benchmark)
     settings = replace(settings, meant=meant, looks=len(plan.looks), in_turns=True)
-    for look in plan.looks:
-        with Steps(look, look - len(found[0]), done=len(found[0])) as steps:
-            _run_until(look, plan, settings, found, steps)
-        comparison = compare(*found, settings)
-        if all(row.verdict != "unclear" for row in comparison.rows):
-            break
-    return comparison
+    try:
+        for look in plan.looks:
+            with Steps(look, look - len(found[0]), done=len(found[0])) as steps:
+                _run_until(look, plan, settings, found, steps)
+            comparison = compare(*found, settings)
+            if all(row.verdict != "unclear" for row in comparison.rows):
+                break
+    except KeyboardInterrupt:
+        whole = min(map(len, found))
+        if whole == 0:
+            raise
+        # It stands in the place of the look that was under way, so that the confidence holds.
+        return compare(found[0][:whole], found[1][:whole], settings), True
+    return comparison, False
 
 
 def _run_until(
@@ -157,6 +169,7 @@ def _run_until(
 ) -> None:
     """Run pairs until there are `look` of them."""
     name = f"pairs of {plan.benchmark}"
+    told = time.monotonic()
     for pair in range(len(found[0]), look):
         steps.begin(name)
         for side in (0, 1) if pair % 2 == 0 else (1, 0):
@@ -165,7 +178,9 @@ def _run_until(
             found[side].append(chosen(result, plan.metrics))
         if pair == 0:
             compare(*found, settings)
-        steps.end(name if (pair + 1) % LINE_EVERY == 0 else "")
+        is_due = pair == 0 or (pair + 1) % LINE_EVERY == 0 or time.monotonic() - told >= SECONDS_A_LINE
+        told = time.monotonic() if is_due else told
+        steps.end(name if is_due else "")
 
 
 def plan(

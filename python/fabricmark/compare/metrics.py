@@ -108,8 +108,14 @@ def refusals(base: Mapping[str, Metric], new: Mapping[str, Metric]) -> list[Refu
     """One for each metric that one side has alone, naming what differs from its nearest of the other."""
     found = {}
     for ours, theirs, side in ((base, new, "base"), (new, base, "new")):
+        there = {metric.benchmark for metric in theirs.values()}
         for key in ours.keys() - theirs.keys():
             metric = ours[key]
+            if metric.benchmark not in there:  # one line for all of its metrics
+                cause = f"the benchmark {metric.benchmark}: only in the {side} runs"
+                other = f", the others are of {', '.join(sorted(there))}" if there else ""
+                found[f" {metric.benchmark}"] = Refusal(cause + other, "run it for both sides")
+                continue
             name = identity_of(metric.benchmark, metric.measurement)
             alike = [
                 other for other_key, other in theirs.items()

@@ -77,7 +77,7 @@ def summary(found: Comparison) -> str:
     settings = found.settings
     return (
         f"{told or 'nothing compared'}; {settings.statistic} of each run; "
-        f"threshold {percent(settings.threshold, 1)}; "
+        f"threshold {percent(settings.threshold, digits=1)}; "
         f"intervals hold together with {percent(comparison.CONFIDENCE)} "
         f"(Bonferroni, {len(found.rows)} metrics)"
     )

@@ -97,7 +97,7 @@ def _earned(request: PredictionRequest, points: Sequence[Point]) -> Certainty:
         return unvalidated(first.reason if first is not None else "no published value is of this metric")
     over = f" over {request.transport}" if request.transport != EXCHANGES_NOTHING else ""
     line = (
-        f"error bar: median {percent(first.median, 1)}, 90 % within the column ±; from {first.rows} "
+        f"error bar: median {percent(first.median, digits=1)}, 90 % within the column ±; from {first.rows} "
         f"published values of {request.benchmark}{over} that had no part in the fit"
     )
     return Certainty(line, of_prediction)

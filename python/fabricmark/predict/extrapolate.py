@@ -108,7 +108,7 @@ def _beside(known: Runs, points: Sequence[Point]) -> list[str]:
     for one in points:
         for (devices, own), value in known.others.items():
             if devices == one.devices and abs(own / one.sizes[OWN] - 1) <= NEAR:
-                error = percent(one.headline.value / value - 1, 1, signed=True)
+                error = percent(one.headline.value / value - 1, digits=1, signed=True)
                 words.append(f"{devices} devices {value:.4g} {known.unit} ({error})")
     return [f"published, and the extrapolation beside it: {', '.join(words)}"] if words else []
 

@@ -77,7 +77,7 @@ def sensitivity(case: Case) -> str:
 def most_moving(moved: Mapping[str, float], devices: int) -> str:
     """The line of a sensitivity: by which share values of the system move a prediction, the largest first."""
     ordered = sorted(moved, key=lambda name: -abs(moved[name]))
-    words = [f"{name} {percent(moved[name], 1, signed=True)}" for name in ordered[:SHOWN]]
+    words = [f"{name} {percent(moved[name], digits=1, signed=True)}" for name in ordered[:SHOWN]]
     at = f"{devices} device{'s' if devices > 1 else ''}"
     rest = f"; {len(ordered) - SHOWN} more" if len(ordered) > SHOWN else ""
     return f"sensitivity, {at}, 10 % more of each: {', '.join(words) or 'nothing moves it'}{rest}"

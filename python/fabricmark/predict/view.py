@@ -1,10 +1,8 @@
 """Predictions as a table and a CSV file."""
 
-import csv
-import io
 from collections.abc import Mapping, Sequence
 
-from fabricmark.base import terminal
+from fabricmark.base import cells, terminal
 from fabricmark.base.terminal import Column
 from fabricmark.base.written import percent
 from fabricmark.models import Prediction
@@ -58,7 +56,7 @@ def _table(cases: Sequence[Case]) -> tuple[list[Column], list[list]]:
             *(coordinate(name, one.axes[name]) for name in axes),
         ]
         cells += [number(one.sizes.get(name)) for name in sizes] + [number(found.value)]
-        cells += [terminal.NOTHING if bar is None else percent(bar, 1)] if bars else []
+        cells += [terminal.NOTHING if bar is None else percent(bar, digits=1)] if bars else []
         cells += [found.unit, number(found.limit)]
         cells += [percent(case.efficiency(one))] if several else []
         rows.append([*cells, found.bottleneck, *([] if names else [_phases(found.phases)])])
@@ -111,10 +109,10 @@ def table_csv(cases: Sequence[Case]) -> str:
     axes, sizes = list(points[0][1].axes), list(points[0][1].sizes)
     every = [found for _, one in points for found in one.predictions]
     phases = list(dict.fromkeys(name for found in every for name in found.phases))
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
     columns = [f"{name}_seconds".replace(" ", "_") for name in phases]
-    writer.writerow(["benchmark", "system", "transport", "devices", *axes, *sizes, *FIELDS, *columns])
+    rows: list[list[object]] = [
+        ["benchmark", "system", "transport", "devices", *axes, *sizes, *FIELDS, *columns]
+    ]
     for case, one in points:
         of = case.request
         for found in one.predictions:
@@ -124,11 +122,9 @@ def table_csv(cases: Sequence[Case]) -> str:
             row += [one.sizes.get(name) for name in sizes]
             row += [found.name, operation, size, found.value, found.unit, MODELLED, found.limit]
             row += [found.bottleneck, case.known.of(one, found), *(found.phases.get(name) for name in phases)]
-            writer.writerow([_cell(value) for value in row])
-    return text.getvalue()
+            rows.append([_plain(value) for value in row])
+    return cells.as_csv(rows)
 
 
-def _cell(value: object) -> object:
-    if value is None:
-        return ""
+def _plain(value: object) -> object:
     return f"{value:.6g}" if isinstance(value, float) else value

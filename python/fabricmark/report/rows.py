@@ -1,13 +1,10 @@
 """Every metric of every run as a row: `report --csv` and `report --markdown`."""
 
-import csv
-import io
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
-from fabricmark.base import paths
-from fabricmark.base.errors import printable
+from fabricmark.base import cells, paths
 from fabricmark.base.written import NOTHING, number, percent
 from fabricmark.report import run_tables
 from fabricmark.results import Result
@@ -59,17 +56,11 @@ def _rows(
 def as_csv(loaded: Sequence[Result]) -> str:
     """Comma-separated, numbers with nine digits, nothing where there is nothing."""
     headings, rows = table(loaded)
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(headings)
-    writer.writerows([_plain(value) for value in row] for row in rows)
-    return text.getvalue()
+    return cells.as_csv([headings, *([_plain(value) for value in row] for row in rows)])
 
 
-def _plain(value: object) -> str:
-    if value is None:
-        return ""
-    return f"{value:.9g}" if isinstance(value, float) else printable(value)
+def _plain(value: object) -> object:
+    return f"{value:.9g}" if isinstance(value, float) else value
 
 
 def as_markdown(loaded: Sequence[Result]) -> str:
@@ -77,18 +68,17 @@ def as_markdown(loaded: Sequence[Result]) -> str:
     headings, found = table(loaded)
     rows = list(found)
     kept = [place for place in range(len(headings)) if any(row[place] is not None for row in rows)]
-    lines = [[headings[place] for place in kept], ["---"] * len(kept)]
-    lines += [[_cell(headings[place], row[place]) for place in kept] for row in rows]
-    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+    shown = [[_shown(headings[place], row[place]) for place in kept] for row in rows]
+    return cells.as_markdown([[headings[place] for place in kept], *shown])
 
 
-def _cell(heading: str, value: object) -> str:
+def _shown(heading: str, value: object) -> object:
     if value is None:
         return ""
-    if isinstance(value, float):
-        shares = {"error": True, "efficiency": False}
-        return percent(value, shares[heading]) if heading in shares else number(value)
-    return printable(value).replace("\\", "\\\\").replace("|", "\\|")
+    if not isinstance(value, float):
+        return value
+    shares = {"error": True, "efficiency": False}
+    return percent(value, signed=shares[heading]) if heading in shares else number(value)
 
 
 def save(loaded: Sequence[Result], file: Path, write: Callable[[Sequence[Result]], str]) -> None:

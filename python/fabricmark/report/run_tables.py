@@ -184,7 +184,7 @@ def cells(entry: Row, verdict: str) -> list[terminal.Cell]:
 
 def failures(result: Result) -> list[Text]:
     """One line for each failed check (what, how far off, where) and for what the numbers do not bear out."""
-    lines = [Text(printable(f"invalid: {reason}"), style="red") for reason in result.contradictions]
+    lines = [Text(printable(f"inconsistent: {reason}"), style="red") for reason in result.contradictions]
     for verdict in result.document["verdicts"]:
         if verdict["status"] != "failed":
             continue

@@ -189,7 +189,7 @@ def checked(path: Path, document: object) -> Result:
     measurements = [_measurement(entry) for entry in document["measurements"]]
     for measurement, entry in zip(measurements, document["measurements"], strict=True):
         ranks = document["environment"]["ranks"]["count"]
-        fault_found = inconsistency(measurement, ranks) or inner.inconsistency(entry)
+        fault_found = inner.inconsistency(entry) or inconsistency(measurement, ranks)
         if fault_found:
             raise FabricmarkError(f"{path}: {measurement.label}: {fault_found}", REMEDY)
     return Result(path, document, measurements)
@@ -237,7 +237,7 @@ def inconsistency(measurement: Measurement, ranks: int) -> str | None:
         return "a repetition took no time on any rank"
     repetitions = values(measurement)
     if repetitions is None:
-        return None
+        return f"nothing says how {measurement.unit} follow from samples in {measurement.samples_unit}"
     expected = {
         "best": max(repetitions) if measurement.better == "higher" else min(repetitions),
         "median": statistics.median(repetitions),

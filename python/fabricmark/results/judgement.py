@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from fabricmark import models
 from fabricmark.base import units
+from fabricmark.results import agreement
 
 if TYPE_CHECKING:
     from fabricmark.results import Result
@@ -29,7 +30,9 @@ def verdict(result: Result) -> str:
 def contradictions(result: Result) -> list[str]:
     """Why the numbers of a file do not bear out what it says of itself, a sentence each."""
     found = [reason for check in result.document["verdicts"] for reason in _of_check(check)]
-    return found if result.writer else found + list(_of_derived(result))  # a log has no samples
+    if result.writer:  # a log has no samples
+        return found
+    return [*found, *agreement.faults(result), *_of_derived(result)]
 
 
 def _of_check(check: Mapping) -> Iterable[str]:
@@ -38,8 +41,9 @@ def _of_check(check: Mapping) -> Iterable[str]:
     error, threshold, name = check["error"], check["threshold"], check["name"]
     if error is None or threshold is None:
         yield f"{name}: said to have passed without an error and a threshold"
-    elif not abs(error) <= threshold:
-        yield f"{name}: said to have passed, but {check['measure']} {error:g} is above {threshold:g}"
+    elif not abs(float(error)) <= float(threshold):  # texts where they are not finite
+        found = f"{check['measure']} {float(error):g}"
+        yield f"{name}: said to have passed, but {found} is above {float(threshold):g}"
     if check["checked"] < 1:
         yield f"{name}: said to have passed, but no value was compared"
 
@@ -52,6 +56,7 @@ def _of_derived(result: Result) -> Iterable[str]:
     if len(derived) == len(result.measurements):
         yield "no metric has samples"
         return
+    units_of_samples = {entry.unit for entry in result.measurements if entry.per_rank}
     known = {kind: _worked_out(result, kind) for kind in {entry.kind for entry in derived}}
     for entry in derived:
         expected = known[entry.kind].get((entry.name, *entry.axes.values()))
@@ -59,7 +64,12 @@ def _of_derived(result: Result) -> Iterable[str]:
             if units.is_time_or_rate(entry.unit):
                 yield f"{entry.label}: has no samples and does not follow from the other metrics"
             continue
-        for key, value in zip(("best", "median"), expected, strict=True):
+        if entry.unit not in units_of_samples | units.SHARES or entry.samples_unit != "s":
+            yield f"{entry.label}: in {entry.unit}, which the metrics that it follows from are not in"
+        best, median = expected
+        every = {"best": best, "median": median, "mean": median}
+        every |= {"minimum": min(best, median), "maximum": max(best, median)}
+        for key, value in every.items():
             if not math.isclose(getattr(entry, key), value, rel_tol=units.RELATIVE_TOLERANCE):
                 said = f"{key} is given as {getattr(entry, key):.6g} {entry.unit}"
                 yield f"{entry.label}: {said}, but the other metrics make {value:.6g} {entry.unit}"

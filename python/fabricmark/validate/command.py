@@ -1,7 +1,6 @@
 """`fabricmark validate`: options in, a table of errors out."""
 
-import csv
-import io
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -9,7 +8,7 @@ import numpy as np
 import typer
 
 from fabricmark import systems
-from fabricmark.base import choices, paths, terminal
+from fabricmark.base import cells, choices, paths, terminal
 from fabricmark.base.errors import FabricmarkError, printable
 from fabricmark.base.terminal import Column
 from fabricmark.base.written import percent
@@ -75,7 +74,7 @@ def validate(
     if data is None:
         _show_left_out(pairs)
         _show_printed(profile)
-    print(f"{_percents(total)} coverage {percent(certain.share, 1)} rows {total.rows}")
+    print(f"{_percents(total)} coverage {percent(certain.share, digits=1)} rows {total.rows}")
 
 
 def _columns(by: str) -> list[str]:
@@ -90,7 +89,7 @@ def _columns(by: str) -> list[str]:
 
 
 def _percents(errors: distribution.Spread) -> str:
-    return f"median {percent(errors.median, 1)} p90 {percent(errors.p90, 1)}"
+    return f"median {percent(errors.median, digits=1)} p90 {percent(errors.p90, digits=1)}"
 
 
 def _show(found: list[outcomes.Outcome], by: list[str]) -> None:
@@ -103,7 +102,7 @@ def _show(found: list[outcomes.Outcome], by: list[str]) -> None:
     rows = []
     for key, errors in distribution.grouped(found, by).items():
         shares = (errors.median, errors.p90, errors.largest, naive[key].median, naive[key].p90)
-        rows.append([*map(str, key), str(errors.rows), *(percent(share, 1) for share in shares)])
+        rows.append([*map(str, key), str(errors.rows), *(percent(share, digits=1) for share in shares)])
     terminal.show(out, columns, rows)
 
 
@@ -112,8 +111,9 @@ def _show_left_out(pairs: list[tuple[float, intervals.Interval]]) -> None:
     median, high = np.percentile([abs(error) for error, _ in pairs], (50, distribution.HIGH))
     certain = intervals.coverage(pairs)
     print(
-        f"left out by groups: median {percent(median, 1)} p90 {percent(high, 1)}; 90 % intervals cover "
-        f"{percent(certain.share, 1)}, half-width {percent(certain.half_width, 1)} in the median; "
+        f"left out by groups: median {percent(median, digits=1)} p90 {percent(high, digits=1)}; "
+        f"90 % intervals cover {percent(certain.share, digits=1)}, "
+        f"half-width {percent(certain.half_width, digits=1)} in the median; "
         f"{certain.unvalidated} rows have none"
     )
 
@@ -126,8 +126,8 @@ def _show_printed(profile: str) -> None:
     roles = (scored.FIT, scored.INPUT, scored.CONTEXT)
     counts = ", ".join(f"{sum(one.role == role for one in found)} {role}" for role in roles)
     print(
-        f"Meyer 2024's tables: {len(errors)} values that are tests: median {percent(median, 1)} "
-        f"p90 {percent(high, 1)}; not counted: {counts}"
+        f"Meyer 2024's tables: {len(errors)} values that are tests: median {percent(median, digits=1)} "
+        f"p90 {percent(high, digits=1)}; not counted: {counts}"
     )
     compared = texts.compare(texts.load())
     bounds = [one for one in compared if one.is_bound and one.predicted is not None]
@@ -136,16 +136,14 @@ def _show_printed(profile: str) -> None:
     without = [one.text.program for one in compared if one.predicted is None]
     print(
         f"figures of texts: {len(bounds)} bounds, missed: {', '.join(missed) or 'none'}; {len(values)} "
-        f"values, largest error {percent(max(values, default=None), 1)}; no model says what {len(without)} "
-        f"of {', '.join(sorted(set(without)))} mean"
+        f"values, largest error {percent(max(values, default=None), digits=1)}; "
+        f"no model says what {len(without)} of {', '.join(sorted(set(without)))} mean"
     )
 
 
 def table_csv(found: list[outcomes.Outcome]) -> str:
     """Every row beside its prediction, in the unit of the row."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(CSV_COLUMNS)
+    rows: list[Sequence[object]] = [CSV_COLUMNS]
     for one in found:
         known = {
             "line": one.line,
@@ -155,9 +153,5 @@ def table_csv(found: list[outcomes.Outcome]) -> str:
             "bottleneck": one.bottleneck,
             "reason": one.reason,
         }
-        writer.writerow([_cell(known.get(name, getattr(one.row, name, ""))) for name in CSV_COLUMNS])
-    return text.getvalue()
-
-
-def _cell(value: object) -> object:
-    return "" if value is None else value
+        rows.append([known.get(name, getattr(one.row, name, "")) for name in CSV_COLUMNS])
+    return cells.as_csv(rows)

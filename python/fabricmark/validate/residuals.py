@@ -5,15 +5,13 @@ Rows of hpcc_fpga_2021.csv are left out by groups (groups.py); values of Meyer 2
 test are as they are predicted. `tools/validation.py` writes the file, a test makes it again and compares.
 """
 
-import csv
-import io
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 from fabricmark import models
-from fabricmark.base import paths
+from fabricmark.base import cells, paths
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.models import _published
 from fabricmark.results import published
@@ -102,13 +100,11 @@ def make(load: Load) -> list[Residual]:
 
 def text(found: Iterable[Residual]) -> str:
     """The file's content."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(COLUMNS)
+    rows: list[Sequence[object]] = [COLUMNS]
     for one in found:
         values = {**vars(one), "size": f"{one.size:.10g}", "error": f"{one.error:.{DIGITS}f}"}
-        writer.writerow([values[name] for name in COLUMNS])
-    return out.getvalue()
+        rows.append([values[name] for name in COLUMNS])
+    return cells.as_csv(rows)
 
 
 def file() -> Path:
