@@ -133,10 +133,11 @@ TIDY_WARNINGS := unknown-warning-option deprecated-declarations
 
 # The preset's git_state writes the one header that clang-tidy needs and no checkout has.
 # The SYCL plugin is compiled where SYCL's headers are, which this machine need not have.
-lint: setup-also-dev  ## formats, ruff, clang-tidy and what Vitis HLS refuses; changes nothing
+lint: setup-also-dev  ## formats, ruff, mypy, clang-tidy and what Vitis HLS refuses; changes nothing
 	@$(call configure,lint); status=0; \
 	echo "lint: clang-format"; $(CXX_FILES) | $(IN_VENV) xargs -0 -r clang-format --dry-run --Werror || status=1; \
 	echo "lint: ruff"; .venv/bin/ruff check . || status=1; .venv/bin/ruff format --check . || status=1; \
+	echo "lint: mypy"; .venv/bin/mypy || status=1; \
 	echo "lint: dataflow kernels"; .venv/bin/python tools/hls_lint.py || status=1; \
 	echo "lint: clang-tidy"; \
 	$(IN_VENV) cmake --build --preset lint || status=1; \
