@@ -16,7 +16,7 @@ import samples
 from charged_runs import exported
 from fabricmark.base import paths
 from fabricmark.systems import calibration
-from stream_program import devices, on_a_device
+from stream_program import WIDE, devices, on_a_device
 
 # A test run started in the background or by nohup may ignore these, and what it starts would inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -63,7 +63,7 @@ class Place:
             "FABRICMARK_SYSTEMS": str(folder / "systems"),
             "FAKE_LOG": str(self.log),
             "PYTHONPATH": os.pathsep.join([str(REPOSITORY / "python"), str(HERE)]),
-            "COLUMNS": "160",
+            "COLUMNS": WIDE,
         }
         for name in ("SLURM_JOB_ID", "OCL_ICD_VENDORS", "OCL_ICD_FILENAMES", "FABRICMARK_PRESET"):
             self.environment.pop(name, None)

@@ -33,7 +33,7 @@ def run(prefix, tmp_path):
     kept = ("PATH", "OCL_ICD_VENDORS", "OCL_ICD_FILENAMES")
     environment = {name: os.environ[name] for name in kept if name in os.environ}
     # One home for all, so that the device is measured once.
-    environment |= {"HOME": str(prefix.with_name("home")), "COLUMNS": "160"}
+    environment |= {"HOME": str(prefix.with_name("home"))}
 
     def start(program, *words):
         command = [prefix / "bin" / program, *words]
