@@ -140,7 +140,9 @@ def compare_metric(base: Metric, new: Metric, settings: Settings, metrics: int) 
     paired = len(base.runs) > 1 and (
         len(base.runs) == len(new.runs) if settings.in_turns else in_turns(base, new)
     )
-    estimate = resampling.estimate(resampling.Sides(*sides, paired), settings.statistic, settings.seed)
+    estimate = resampling.estimate(
+        resampling.Sides(sides[0], sides[1], paired), settings.statistic, settings.seed
+    )
     runs = min(len(base.runs), len(new.runs))
     verdict, reason = judge(estimate, runs, settings, metrics)
     more = needed(estimate, runs, settings, metrics) if verdict == "unclear" else None
@@ -148,7 +150,7 @@ def compare_metric(base: Metric, new: Metric, settings: Settings, metrics: int) 
     middles = [math.exp(sign * resampling.centre(resampling.Runs(side, level).values())) for side in sides]
     ends = sorted(_ratio(sign * end) for end in estimate.interval(corrected(settings, metrics)))
     ratio = _ratio(sign * estimate.effect)
-    return Row(base, new, *middles, ratio, (ends[0], ends[1]), paired, verdict, reason, more)
+    return Row(base, new, middles[0], middles[1], ratio, (ends[0], ends[1]), paired, verdict, reason, more)
 
 
 def _ratio(logarithm: float) -> float:
@@ -167,7 +169,7 @@ def compare(base: Sequence[Result], new: Sequence[Result], settings: Settings) -
         unfinished = [result for result in side if result.document["run"]["exit_code"] > 1]
         warnings += [f"{result.path}: the run failed, its metrics do not count" for result in unfinished]
         usable.append([result for result in side if result not in wrong and result not in unfinished])
-    ignore = may_differ(*usable, settings)
+    ignore = may_differ(usable[0], usable[1], settings)
     metrics = [collect(side, ignore) for side in usable]
     shared = [key for key in metrics[0] if key in metrics[1]]
     refused = refusals(*metrics)
@@ -180,7 +182,7 @@ def compare(base: Sequence[Result], new: Sequence[Result], settings: Settings) -
         rows.append(found) if isinstance(found, Row) else refused.append(found)
     if not rows and not invalid_new:
         raise FabricmarkError(f"nothing to compare: {refused[0].cause}", refused[0].remedy)
-    told = allowed(*usable, ignore)
+    told = allowed(usable[0], usable[1], ignore)
     return Comparison(rows, refused, warnings + remarks(rows), invalid_new, settings, told)
 
 

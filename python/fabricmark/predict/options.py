@@ -40,7 +40,7 @@ def device_counts(text: str, benchmark: str) -> tuple[int, ...]:
         elif ends[0] > ends[1]:
             raise FabricmarkError(f"--devices {text}: the range falls", "swap its two ends")
         else:
-            counts |= set(_between(*ends, squares))
+            counts |= set(_between(ends[0], ends[1], squares))
     if not counts:
         kind = "square" if squares else "power of two"
         raise FabricmarkError(f"--devices {text}: no {kind} in that range", "name the numbers: 2,3,5")

@@ -135,7 +135,14 @@ def limits(document: Mapping) -> Limits:
         max(document["link"][f"{way}_bytes_per_second"], rate) for way, rate in zip(ways, staged, strict=True)
     ]
     return Limits(
-        _by_mix(own), host, *links, flops, tuple(sorted(updates)), document["passes"], document["created"]
+        _by_mix(own),
+        host,
+        links[0],
+        links[1],
+        flops,
+        tuple(sorted(updates)),
+        document["passes"],
+        document["created"],
     )
 
 

@@ -69,7 +69,8 @@ def read(raw: object, key: Key, place: str, path: tuple, source: str, name: str 
         numbers.get("fitted"),
         source if "value" in raw else "",
         raw.get("inferred", ""),
-        *(str(raw.get(part, "")) for part in ("value", "fitted")),
+        str(raw.get("value", "")),
+        str(raw.get("fitted", "")),
         name,
     )
 

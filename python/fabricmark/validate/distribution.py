@@ -42,7 +42,7 @@ def _of_others(outcome: Outcome) -> bool:
 
 
 OVER_HOST = tuple(
-    Bar(f"{name} over the host", *own, partial(_over_host, name))
+    Bar(f"{name} over the host", own[0], own[1], partial(_over_host, name))
     for name in _published.names()
     if (own := _published.of(name).host_bar)
 )
