@@ -174,7 +174,9 @@ def differences(found: dict[Sweep, Found]) -> str:
     for benchmark in benchmarks(found):
         mine = of_benchmark(found, benchmark)
         shares = (largest(mine, *pair) for pair in PAIRS)
-        rows.append([benchmark, *(f"{percent(share, DIGITS - 2)} ({where})" for share, where in shares)])
+        rows.append(
+            [benchmark, *(f"{percent(share, digits=DIGITS - 2)} ({where})" for share, where in shares)]
+        )
     return "\n".join(f"| {' | '.join(row)} |" for row in rows)
 
 
@@ -189,7 +191,9 @@ def draw(axes, benchmark: str, found: dict[Sweep, Found]) -> None:
         axes.plot(*zip(*by.clock.items(), strict=True), "x", color=colour, markersize=5)
         axes.plot(*zip(*by.published.items(), strict=True), "o", color=colour, **RING)
         ticks |= set(by.clock)
-    off, apart = (percent(largest(found, "clock", other)[0], DIGITS - 2) for other in ("published", "closed"))
+    off, apart = (
+        percent(largest(found, "clock", other)[0], digits=DIGITS - 2) for other in ("published", "closed")
+    )
     title = f"{benchmark}\nclock at most {off} off published,\n{apart} off closed form"
     axes.set(xscale="log", yscale="log", xlabel="devices", ylabel=by.metric)
     axes.set_title(title, fontsize=9)

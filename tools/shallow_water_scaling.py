@@ -140,7 +140,7 @@ def points() -> list[Point]:
 def off(found: Sequence[Point]) -> str:
     """The largest difference of the clock from the closed form, and where it is."""
     worst = max(found, key=lambda one: abs(one.clock / one.closed - 1))
-    share = percent(abs(worst.clock / worst.closed - 1), DIGITS - 1)
+    share = percent(abs(worst.clock / worst.closed - 1), digits=DIGITS - 1)
     return f"{share} ({worst.run.elements} elements on {worst.run.devices})"
 
 

@@ -188,7 +188,7 @@ def texts_table(compared) -> str:
         missed = ", ".join(one.text.id for one in bounds if not one.is_kept) or "-"
         errors = [one.error for one in own if one.error is not None]
         without = sum(one.predicted is None for one in own)
-        largest = percent(max(errors), 1) if errors else "-"
+        largest = percent(max(errors), digits=1) if errors else "-"
         rows.append([name, str(len(own)), str(len(bounds)), missed, str(len(errors)), largest, str(without)])
     head = ["program", "tests", "bounds", "missed", "values", "largest error", "no model says what they mean"]
     return table(head, rows)

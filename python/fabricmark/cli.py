@@ -226,7 +226,7 @@ def calibrate_command(
         for device in listing.devices(runtime_name):
             if device["emulated"]:
                 continue  # the times of an emulator say nothing about hardware
-            known, now = calibrate.ensure(runtime_name, device, again)
+            known, now = calibrate.ensure(runtime_name, device, again=again)
             board = calibration.board(known)
             rates = (
                 board.memory_bytes_per_second,

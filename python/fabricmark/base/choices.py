@@ -29,7 +29,7 @@ def one_of(names: Sequence[str], meaning: str, *flags: str, or_more: str = "") -
     return typer.Option(*flags, metavar=f"[{shown}]", autocompletion=completed(lambda: names), help=meaning)
 
 
-def runtime(meaning: str, every: bool = False) -> Any:
+def runtime(meaning: str, *, every: bool = False) -> Any:
     """--runtime; `every`: also all of them."""
     return one_of([*runtimes.names(), *(["all"] if every else [])], meaning)
 

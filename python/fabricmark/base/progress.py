@@ -20,7 +20,7 @@ class Steps:
     what runs writes to the terminal, too, where a bar would get in its way.
     """
 
-    def __init__(self, total: int, to_do: int | None = None, done: int = 0, shared: bool = False) -> None:
+    def __init__(self, total: int, to_do: int | None = None, *, done: int = 0, shared: bool = False) -> None:
         self.total, self.to_do = total, total if to_do is None else to_do
         self.number, self.measured, self.seconds = done, 0, 0.0
         self.began = time.monotonic()
@@ -42,7 +42,7 @@ class Steps:
         if self.bar is not None:
             self.bar.stop()
 
-    def begin(self, label: str, announced: bool = False) -> None:
+    def begin(self, label: str, *, announced: bool = False) -> None:
         """A step begins; `announced`: with a line where there is no bar, unless it is the only step."""
         self.number += 1
         self.began = time.monotonic()
@@ -53,7 +53,7 @@ class Steps:
                 printable(f"[{self.number}/{self.total}] {label}{self.left()}"), file=sys.stderr, flush=True
             )
 
-    def end(self, line: str = "", counts: bool = True) -> None:
+    def end(self, line: str = "", *, counts: bool = True) -> None:
         """The step has ended; `line`: what to say of it. `counts`: its time says something of the others'."""
         if counts:
             self.measured += 1

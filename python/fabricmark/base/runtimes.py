@@ -73,7 +73,7 @@ class Runtime:
         paths.write_atomically(self._marker(), self._mark() + self._plugin_mark())
 
 
-def _intel(name: str, version: str, library: str, meaning: str, is_sycl: bool = False) -> Runtime:
+def _intel(name: str, version: str, library: str, meaning: str, *, is_sycl: bool = False) -> Runtime:
     # Without intel-cmplr-lib-rt of the same version the runtime fails without a message.
     packages = (f"intel-opencl-rt=={version}", f"intel-cmplr-lib-rt=={version}")
     sycl = (f"intel-sycl-rt=={version}",) if is_sycl else ()

@@ -45,7 +45,7 @@ def first_fault(name: str, document: object) -> tuple[str, str] | None:
     return key.lstrip(".") or "the document", _shortened(fault.message)
 
 
-def _shortened(sentence: str, longest: int = 160) -> str:
+def _shortened(sentence: str, *, longest: int = 160) -> str:
     """A message of jsonschema quotes the whole value; its end says what is wrong with it."""
     sentence = printable(sentence)
     if len(sentence) <= longest:

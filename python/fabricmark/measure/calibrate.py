@@ -51,7 +51,7 @@ def is_recent(document: Mapping) -> bool:
 
 
 def measure(
-    runtime: str, device: Mapping, passes: int = PASSES, afresh: bool = False, parts: Sequence[str] = ()
+    runtime: str, device: Mapping, passes: int = PASSES, *, afresh: bool = False, parts: Sequence[str] = ()
 ) -> dict:
     """Run fm_calibrate on one device, keep the best of this and what was known, and cache it.
 
@@ -98,7 +98,7 @@ def _with_known(measured: object) -> object:
         return measured
 
 
-def ensure(runtime: str, device: Mapping, again: bool = False) -> tuple[dict, bool]:
+def ensure(runtime: str, device: Mapping, *, again: bool = False) -> tuple[dict, bool]:
     """(calibration, whether it was measured now). Raises what `measure` raises."""
     known = None if again else calibration.find_here(device)
     return (known, False) if known is not None else (measure(runtime, device, afresh=again), True)

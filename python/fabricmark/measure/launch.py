@@ -132,7 +132,7 @@ def fields_option(job: Job, result: Path) -> list[str]:
 
 
 def start(
-    job: Job, result: Path | None = None, quiet: bool = False, keep_open: Sequence[int] = ()
+    job: Job, result: Path | None = None, *, quiet: bool = False, keep_open: Sequence[int] = ()
 ) -> tuple[int, Path]:
     """Run a job to its end: (exit code 0 to 3, path of its result file, which may not exist).
 

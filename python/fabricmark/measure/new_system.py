@@ -106,7 +106,9 @@ def same_device(one: Mapping, other: Mapping) -> bool:
     return one["board"].rpartition("-")[0] == other["board"].rpartition("-")[0]
 
 
-def measure(runtime: str, device: Mapping, target: Path, host: str, passes: int, quick: bool = False) -> dict:
+def measure(
+    runtime: str, device: Mapping, target: Path, host: str, passes: int, *, quick: bool = False
+) -> dict:
     """Measure one device and write its board, network and kernels: its table of [[devices]].
 
     The names of these files are new ones, so that the system's own file, written last, replaces all at once.
@@ -123,7 +125,7 @@ def measure(runtime: str, device: Mapping, target: Path, host: str, passes: int,
     board = calibration.board(limits)
     cpu = limits["host"]["cpu"]
     has_launcher = launch.find_launcher(os.environ) is not None
-    found = short_runs.measure(runtime, device, board, has_launcher, say, passes, quick)
+    found = short_runs.measure(runtime, device, board, has_launcher, say, passes=passes, quick=quick)
     if not found.bitstreams:
         cause = f"no short run on {device['name']} was valid"
         raise FabricmarkError(cause, "`fabricmark run all` says what is wrong", ENVIRONMENT)

@@ -108,6 +108,7 @@ def measure(
     has_launcher: bool,
     say: Callable[[str], None],
     passes: int = PASSES,
+    *,
     quick: bool = False,
 ) -> Measured:
     """Run everything on a device, so many times. Raises FabricmarkError (3) when a program is not built.
@@ -119,7 +120,7 @@ def measure(
     """
     done: dict[tuple[str, str], list[Finished]] = {}
     with tempfile.TemporaryDirectory(prefix="fabricmark-") as place:
-        planned = _planned(runtime, device, Path(place), say, quick)
+        planned = _planned(runtime, device, Path(place), say, quick=quick)
         with Steps(passes * len(planned)) as steps:
             for number, part in itertools.product(range(1, passes + 1), planned):
                 about = f"{part.job.benchmark}, {part.variant} kernel"
@@ -145,7 +146,7 @@ def measure(
 
 
 def _planned(
-    runtime: str, device: Mapping, place: Path, say: Callable[[str], None], quick: bool = False
+    runtime: str, device: Mapping, place: Path, say: Callable[[str], None], *, quick: bool = False
 ) -> list[ShortRuns]:
     """The short runs of every benchmark whose model says some."""
     repeating = {"repeating": QUICK} if quick else {}

@@ -32,7 +32,7 @@ def operation(name: str) -> str | None:
 
 def cases(
     name: str, system: str, transport: str | None, counts: Sequence[int], words: Mapping[str, str],
-    sweeps: Sequence[options.Sweep], board: str | None, sensitive: bool = False, **more: object,
+    sweeps: Sequence[options.Sweep], board: str | None, *, sensitive: bool = False, **more: object,
 ) -> list[Case]:  # fmt: skip
     """One for each system and transport. `sensitive`: with a line of what moves it most. `more`: profile,
     closed_form and beyond.

@@ -94,7 +94,9 @@ def predict(
         if scaling != points.WEAK or reach or enough:
             cause = f"{name} is no benchmark: it has no --scaling, --reach and --enough"
             raise FabricmarkError(cause, "use --devices, --set and --sweep")
-        cases = collectives.cases(name, system, transport, counts, words, axes_of, board, sensitivity, **more)
+        cases = collectives.cases(
+            name, system, transport, counts, words, axes_of, board, sensitive=sensitivity, **more
+        )
     else:
         for one in options.names(system, "--system"):
             found = device_limits.with_limits(systems.load_for(name, one, profile, board))

@@ -162,7 +162,7 @@ def grown(published: Bitstream, parameters: Mapping) -> tuple[float, float, floa
 
 def check(
     about: str, system: System, place: int | None, bitstream: Bitstream, parameters: Mapping,
-    beyond: bool = False,
+    *, beyond: bool = False,
 ) -> str:  # fmt: skip
     """What is used of the board, in a line. Raises FabricmarkError (2) for a design that cannot be built.
 

@@ -140,7 +140,7 @@ def _check_reads(request: PredictionRequest, runs: Sequence[tuple], axes: Mappin
         found |= one
     fits = [
         feasible.check(
-            request.about, request.system, plan.place_of_bitstream, plan.bitstream, run, request.beyond
+            request.about, request.system, plan.place_of_bitstream, plan.bitstream, run, beyond=request.beyond
         )
         for plan, run in runs
     ]

@@ -10,7 +10,7 @@ MOST_DETAILED = 16  # groups of a benchmark
 MOST_ROWS_OF_METRICS = 1500  # of all groups of a benchmark together
 
 
-def listed(values: Iterable[object], most: int = 6) -> str:
+def listed(values: Iterable[object], *, most: int = 6) -> str:
     """Each value once, in a line."""
     unique = list(dict.fromkeys(str(value) for value in values))
     more = f" and {len(unique) - most} more" if len(unique) > most else ""

@@ -153,7 +153,7 @@ def written(groups: Sequence[Group]) -> str:
     """Of how many runs, of when, on what machines."""
     documents = [run.document for group in groups for run in group.runs]
     hosts = listed(
-        (f"{host['name']}, {host['cpu']}" for host in (d["environment"]["host"] for d in documents)), 2
+        (f"{host['name']}, {host['cpu']}" for host in (d["environment"]["host"] for d in documents)), most=2
     )
     times = sorted({document["run"]["started"][:10] for document in documents})
     when = f" of {times[0]}" + (f" to {times[-1]}" if len(times) > 1 else "") if times else ""

@@ -52,7 +52,7 @@ class Scale:
             low, high, at = math.log(low), math.log(high), math.log(max(value, 1e-300))
         return self.start + (at - low) / (high - low) * (self.end - self.start)
 
-    def ticks(self, most: int = 5) -> list[float]:
+    def ticks(self, *, most: int = 5) -> list[float]:
         """Round values on the axis."""
         if not self.is_log:
             return linear_ticks(self.low, self.high, most)
@@ -75,7 +75,9 @@ def linear_ticks(low: float, high: float, most: int) -> list[float]:
     return [low, high]
 
 
-def over(values: Sequence[float], start: float, end: float, is_log: bool, from_zero: bool = False) -> Scale:
+def over(
+    values: Sequence[float], start: float, end: float, is_log: bool, *, from_zero: bool = False
+) -> Scale:
     """An axis with room for these values."""
     low, high = (min(values), max(values)) if values else (0.0, 1.0)
     if is_log:

@@ -101,7 +101,7 @@ def upright(plot: Plot, colours: Mapping[str, int], width: float, height: float)
     x = [value for entry in plot.series for value in entry.x]
     y = [value for entry in plot.series for value in entry.y]
     from_zero = not plot.log_y and all(entry.style != "points" for entry in plot.series)
-    y_scale = scales.over(y, height - BOTTOM, TOP, plot.log_y, from_zero)
+    y_scale = scales.over(y, height - BOTTOM, TOP, plot.log_y, from_zero=from_zero)
     words = tick_words(y_scale, y_scale.ticks(), plot.unit)
     left = 12 + LETTER * max(map(len, words), default=0)
     x_scale = scales.over(x, left, width - RIGHT, plot.log_x)
@@ -155,7 +155,7 @@ def lying(plot: Plot, colours: Mapping[str, int], width: float, height: float) -
     ]
     ends += [plot.reference] if plot.reference is not None else []
     scale = scales.over(
-        ends, 6, width - RIGHT - (0 if points or plot.overlaid else 40), plot.log_x, not points
+        ends, 6, width - RIGHT - (0 if points or plot.overlaid else 40), plot.log_x, from_zero=not points
     )
     ticks = scale.ticks()
     words = zip(ticks, tick_words(scale, ticks, plot.unit), strict=True)

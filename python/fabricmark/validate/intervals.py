@@ -97,7 +97,7 @@ class Intervals:
         self._away: dict[Residual, float] = {}
         self._found: dict[tuple, Interval] = {}
 
-    def of(self, asked: Asked, leave_out: bool = False) -> Interval:
+    def of(self, asked: Asked, *, leave_out: bool = False) -> Interval:
         """The interval; `leave_out`: as if nothing had been measured of the group that is asked for."""
         key = (asked, leave_out)
         if key not in self._found:
