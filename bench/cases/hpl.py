@@ -20,6 +20,7 @@ from common import (
     run_result_on_two_ranks,
     runtime_variables,
 )
+from fabricmark.results.windows import spans
 from pairs import Contender, interleave
 
 SIZE = 8192
@@ -52,8 +53,8 @@ class Runs:
 def needed_seconds(result: dict) -> float:
     """What a run cannot do without [s]: its inputs, all that it times, its check."""
     steps = {step["name"]: step["seconds"] for step in result["run"]["steps"]}
-    timed = [m["samples"]["per_rank"] for m in result["measurements"] if m["samples"]["per_rank"]]
-    laps = sum(max(times) for per_rank in timed for times in zip(*per_rank, strict=True))
+    timed = [m["samples"] for m in result["measurements"] if m["samples"]["per_rank"]]
+    laps = sum(sum(spans(samples["per_rank"], samples.get("starts"))) for samples in timed)
     return steps["inputs"] + laps + steps["check"]
 
 

@@ -20,6 +20,8 @@ class WallClock final : public Clock {
   [[nodiscard]] double seconds() const override {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
   }
+  /// When it was made, by the clock of the system.
+  [[nodiscard]] std::chrono::steady_clock::time_point start() const { return start_; }
 
  private:
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();

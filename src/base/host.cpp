@@ -158,4 +158,15 @@ int usable_cores() {
   return std::max(1, CPU_COUNT(&cores));
 }
 
+std::vector<int> usable_cpus() {
+  cpu_set_t cores;
+  CPU_ZERO(&cores);
+  if (sched_getaffinity(0, sizeof(cores), &cores) != 0) return {};
+  std::vector<int> numbers;
+  for (int core = 0; core < CPU_SETSIZE; ++core) {
+    if (CPU_ISSET(core, &cores)) numbers.push_back(core);
+  }
+  return numbers;
+}
+
 }  // namespace fabricmark

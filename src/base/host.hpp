@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace fabricmark {
 
@@ -26,6 +27,9 @@ std::string hwloc_version();
 
 /// Cores that this process may run on.
 int usable_cores();
+
+/// Their numbers, ascending; of the calling thread, and empty where the system does not say.
+std::vector<int> usable_cpus();
 
 /// Memory that can be had without swapping; sizes in bytes.
 std::uint64_t available_memory_bytes();

@@ -54,7 +54,7 @@ struct Axis {
 };
 
 /// How the samples of one timed part become a metric. With work, its value is work / seconds * scale (a
-/// rate); without, seconds * scale (a time).
+/// rate); without, seconds * scale (a time). The seconds are those of all ranks (`spans`).
 struct Metric {
   std::string name;          ///< such as "bandwidth"
   std::vector<Axis> axes{};  ///< such as {"operation", "triad"} or {"message_bytes", 1024}
@@ -74,7 +74,7 @@ inline Metric bandwidth(const std::string& operation, double bytes) {
   return {"bandwidth", {{"operation", operation}}, operation, "GB/s", 1e-9, Better::kHigher, bytes, "B"};
 }
 
-/// Seconds of a timed part over all repetitions, the slowest rank counting in each.
+/// Seconds of a timed part over all repetitions, in each from the first rank's start to the last one's end.
 struct LapSeconds {
   double best = 0;
   double median = 0;

@@ -81,9 +81,32 @@ std::vector<Result::RankTimes> gather_timeline(Communicator& ranks,
   return gather_each<Result::RankTimes>(ranks, own);
 }
 
-void gather_samples(Communicator& ranks, const Samples& own, Result& result) {
+namespace {
+
+/// When each rank began a part, as the results of one of its `times` are.
+Result::PerRank gather_starts(Communicator& ranks, const Samples& own, std::size_t lap,
+                              const SharedClock& clock) {
+  constexpr double kNanoseconds = 1e9;
+  std::vector<double> shared;
+  for (const double start : own.starts[lap]) {
+    shared.push_back(clock.seconds_at(own.zero_nanoseconds + std::llround(start * kNanoseconds)));
+  }
+  Result::PerRank all = after_the_first(ranks.all_gather_numbers(shared));
+  if (all.front().empty()) return {};
+  for (std::vector<double>& of_rank : all) {
+    for (std::size_t i = 0; i < of_rank.size(); ++i) of_rank[i] /= own.times[lap][i];
+  }
+  return all;
+}
+
+}  // namespace
+
+void gather_samples(Communicator& ranks, const Samples& own, const SharedClock& clock, Result& result) {
   result.lap_names = own.names;
   for (const auto& seconds : own.seconds) result.seconds.push_back(ranks.all_gather_numbers(seconds));
+  for (std::size_t lap = 0; lap < own.starts.size(); ++lap) {
+    result.starts.push_back(gather_starts(ranks, own, lap, clock));
+  }
   if (ranks.all_reduce_max(own.are_modelled() ? 1 : 0) == 1) {
     for (const auto& seconds : own.modelled_seconds) {
       result.modelled_seconds.push_back(ranks.all_gather_numbers(seconds));

@@ -5,6 +5,7 @@
 #include "power/sampler.hpp"
 #include "runtime/communicator.hpp"
 #include "runtime/result.hpp"
+#include "runtime/shared_clock.hpp"
 
 namespace fabricmark::runtime {
 
@@ -14,7 +15,7 @@ std::vector<Result::RankVerdict> gather_verdicts(Communicator& ranks, const std:
 std::vector<Result::RankTimes> gather_timeline(Communicator& ranks,
                                                const std::vector<device::KernelTimes>& own);
 /// Gathers the times of all timed parts into `result`. Every rank has the same parts.
-void gather_samples(Communicator& ranks, const Samples& own, Result& result);
+void gather_samples(Communicator& ranks, const Samples& own, const SharedClock& clock, Result& result);
 /// Names of domains and notes say which host they are of when there are several.
 power::Reading gather_power(Communicator& ranks, const std::string& host, const power::Reading& own);
 

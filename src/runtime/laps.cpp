@@ -39,6 +39,8 @@ std::size_t Laps::place_of(std::string_view name) {
     samples_.seconds.emplace_back();
     samples_.modelled_seconds.emplace_back();
     samples_.inner_seconds.emplace_back();
+    samples_.starts.emplace_back();
+    samples_.times.emplace_back();
   }
   return place;
 }
@@ -52,6 +54,8 @@ Elapsed Laps::record(std::string_view name, const Elapsed& all, std::size_t time
   const std::size_t place = place_of(name);
   samples_.seconds[place].push_back(one.wall_seconds);
   samples_.modelled_seconds[place].push_back(one.modelled_seconds.value_or(0));
+  samples_.starts[place].push_back(start_);
+  samples_.times[place].push_back(count);
   return one;
 }
 

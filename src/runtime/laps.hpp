@@ -1,6 +1,8 @@
 #pragma once
 
+#include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -29,6 +31,10 @@ struct Samples {
   std::vector<std::string> names;                     ///< in the order of the first repetition
   std::vector<std::vector<double>> seconds;           ///< [name][repetition], by the wall clock
   std::vector<std::vector<double>> modelled_seconds;  ///< [name][repetition], 0 where nothing was charged
+  /// [name][repetition]: when the part began, by the same clock; empty for parts that another clock timed.
+  std::vector<std::vector<double>> starts;
+  std::vector<std::vector<double>> times;  ///< [name][repetition]: of how many in a row a sample is the mean
+  std::int64_t zero_nanoseconds = 0;       ///< of that clock, by the system's monotonic one
   /// [name][repetition][place], by the wall clock; empty but for parts of `time_each`, when these are kept.
   std::vector<std::vector<std::vector<double>>> inner_seconds;
 
@@ -43,7 +49,10 @@ class Laps {
   /// `charged`: the clock of this rank whose time is modelled, which starts anew with each part; null where
   /// nothing is. It has to outlive this.
   Laps(Communicator& ranks, std::optional<Delay> delay, ChargedClock* charged = nullptr)
-      : ranks_(ranks), delay_(delay), charged_(charged) {}
+      : ranks_(ranks), delay_(delay), charged_(charged) {
+    const auto zero = wall_.start().time_since_epoch();
+    samples_.zero_nanoseconds = std::chrono::duration_cast<std::chrono::nanoseconds>(zero).count();
+  }
 
   /// Runs and times `work`, which must wait for the device itself. Where it does the same thing `times` times
   /// in a row, because once is too short for the clock, the sample is that of one. Throws PeerFailure when
@@ -82,7 +91,7 @@ class Laps {
   }
 
   /// Keeps a sample of a part whose seconds another clock tells, as a device's does for its events. It adds
-  /// nothing to the time of all parts.
+  /// nothing to the time of all parts, and no rank knows when another one's was: it makes no rate of several.
   void keep(std::string_view name, double seconds);
 
   /// Runs `work` between two parts: what is not measured, and counts for no energy either.

@@ -7,6 +7,7 @@
 #include "base/error.hpp"
 #include "base/host.hpp"
 #include "base/statistics.hpp"
+#include "runtime/company.hpp"
 #include "runtime/exchange.hpp"
 #include "runtime/publish.hpp"
 #include "runtime/rank_run.hpp"
@@ -28,11 +29,11 @@ void RankRun::collect(const Samples& samples) {
                                         result_.repetitions, options_.repetitions,
                                         options_.max_time_seconds.value_or(0)));
   }
-  gather_samples(ranks_, samples, result_);
+  gather_samples(ranks_, samples, shared_clock_, result_);
   for (Metric& metric : result_.metrics) metric.work = ranks_.all_reduce_sum(metric.work);
   std::map<std::string, LapSeconds> laps;
   for (std::size_t i = 0; i < result_.lap_names.size(); ++i) {
-    const Statistics seconds = statistics(slowest(result_.seconds[i]));
+    const Statistics seconds = statistics(spans(result_.seconds[i], result_.starts[i]));
     LapSeconds& lap = laps[result_.lap_names[i]];
     lap = {.best = seconds.minimum, .median = seconds.median};
     if (result_.modelled_seconds.empty()) continue;
@@ -48,6 +49,10 @@ void RankRun::collect(const Samples& samples) {
                               info.emulated() || is_emulated()};
   result_.placement = gather_placement(ranks_, own);
   check_kinds(result_);
+  check_windows(result_);
+  for (const auto& notes : {company_notes(ranks_, result_), shared_clock_.notes()}) {
+    result_.notes.insert(result_.notes.end(), notes.begin(), notes.end());
+  }
   const power::Reading all_power = gather_power(ranks_, own.host, power_);
   result_.energy = all_power.energies;
   result_.notes.insert(result_.notes.end(), all_power.notes.begin(), all_power.notes.end());

@@ -55,6 +55,7 @@ RankRun::RankRun(Communicator& ranks, const RunSetup& setup)
       setup_(setup),
       options_(setup.options),
       progress_(ranks.is_root()),
+      shared_clock_(ranks),
       timeline_(setup.options.timeline && !setup.options.timing_only) {
   result_.program = setup.program_name;
   result_.benchmark = setup.spec.benchmark;
@@ -123,7 +124,9 @@ int RankRun::execute_steps() {
   if (options_.inner_samples) laps.keep_inner_samples();
   if (modelled_timeline_) laps.keep_timeline(*modelled_timeline_);
   if (options_.fault) laps.set_disturbance([this] { fail_in_step("timed"); });
+  shared_clock_.compare();
   repeat(laps);
+  shared_clock_.compare();
   begin("check", "checking the results");
   validate();
   begin("result", "collecting the results");

@@ -15,6 +15,7 @@
 #include "runtime/modelled_timeline.hpp"
 #include "runtime/options.hpp"
 #include "runtime/result.hpp"
+#include "runtime/shared_clock.hpp"
 #include "runtime/system_costs.hpp"
 
 namespace fabricmark::runtime {
@@ -93,6 +94,7 @@ class RankRun {
   std::filesystem::path kernel_source_;  ///< empty where a bitstream is loaded
   std::filesystem::path bitstream_;
   std::vector<std::string> remarks_;  ///< for the notes: where parameters are from, the user's kernels
+  SharedClock shared_clock_;
   device::Timeline timeline_;
   std::optional<ModelledTimeline> modelled_timeline_;
   std::optional<Context> context_;

@@ -114,9 +114,19 @@ std::size_t lap_of(const Result& result, const Metric& metric) {
   return static_cast<std::size_t>(found - result.lap_names.begin());
 }
 
+bool is_modelled(const Result& result, const Metric& metric) {
+  return kind_of(result, metric.kind) == TimeKind::kModelled;
+}
+
 const Result::PerRank& samples_of(const Result& result, const Metric& metric) {
-  const bool is_modelled = kind_of(result, metric.kind) == TimeKind::kModelled;
-  return (is_modelled ? result.modelled_seconds : result.seconds).at(lap_of(result, metric));
+  return (is_modelled(result, metric) ? result.modelled_seconds : result.seconds).at(lap_of(result, metric));
+}
+
+/// When the ranks began; empty where nobody knows, and of modelled times, which each rank counts from zero.
+const Result::PerRank& starts_of(const Result& result, const Metric& metric) {
+  static const Result::PerRank kUnknown;
+  const std::size_t lap = lap_of(result, metric);
+  return is_modelled(result, metric) || lap >= result.starts.size() ? kUnknown : result.starts[lap];
 }
 
 Json axes_json(const std::vector<Axis>& axes) {
@@ -191,6 +201,10 @@ Json measurement_json(const Result& result, const Metric& metric) {
                    {"standard_deviation", number(summary.standard_deviation)},
                    {"work", work},
                    {"samples", {{"kind", kind}, {"unit", "s"}, {"per_rank", samples_of(result, metric)}}}};
+  // One rank begins with itself.
+  if (const Result::PerRank& starts = starts_of(result, metric); starts.size() > 1) {
+    measurement["samples"]["starts"] = starts;
+  }
   add_inner(measurement, result, metric);
   return measurement;
 }
@@ -296,8 +310,18 @@ void check_kinds(const Result& result) {
   }
 }
 
+void check_windows(const Result& result) {
+  for (const Metric& metric : result.metrics) {
+    const bool is_of_several = metric.work > 0 && !is_modelled(result, metric) && result.placement.size() > 1;
+    if (!is_of_several || !starts_of(result, metric).empty()) continue;
+    throw environment_failure(
+        fmt::format("'{}' of {} adds up the work of ranks, but not when each began", metric.name, metric.lap),
+        "time its part by Laps::time, or report the seconds of each rank");
+  }
+}
+
 std::vector<double> values_of(const Result& result, const Metric& metric) {
-  std::vector<double> values = slowest(samples_of(result, metric));
+  std::vector<double> values = spans(samples_of(result, metric), starts_of(result, metric));
   for (double& value : values)
     value = metric.work > 0 ? metric.work / value * metric.scale : value * metric.scale;
   return values;

@@ -13,6 +13,7 @@
 #include "runtime/activity.hpp"
 #include "runtime/benchmark.hpp"
 #include "runtime/options.hpp"
+#include "runtime/windows.hpp"
 
 namespace fabricmark::runtime {
 
@@ -64,8 +65,11 @@ struct Result {
   std::vector<Metric> metrics;  ///< with the work of all ranks
   std::vector<DerivedMetric> derived;
   std::vector<std::string> lap_names;
-  using PerRank = std::vector<std::vector<double>>;  ///< [rank][repetition]
-  std::vector<PerRank> seconds;                      ///< [lap], by the wall clock
+  using PerRank = runtime::PerRank;  ///< [rank][repetition]
+  std::vector<PerRank> seconds;      ///< [lap], by the wall clock
+  /// [lap], from the first rank's start, in the seconds of one where a sample is the mean of many in a row;
+  /// empty laps, or none at all, where nobody knows.
+  std::vector<PerRank> starts;
   std::vector<PerRank> modelled_seconds;             ///< [lap]; empty where no rank charged anything
   /// [lap][rank][repetition][place]; empty for laps whose single times were not kept.
   std::vector<std::vector<PerRank>> inner_seconds;
@@ -93,7 +97,12 @@ TimeKind kind_of(const Result& result, const std::optional<TimeKind>& own);
 /// where nothing was charged in some repetition, a measured one where the wall clock is an emulator's.
 void check_kinds(const Result& result);
 
-/// One value of a metric per repetition, in its unit, of its kind of time: the slowest rank counts.
+/// Throws Error (environment) where the work of several ranks is to be a rate of the wall clock, and nobody knows
+/// whether they did it at the same time.
+void check_windows(const Result& result);
+
+/// One value of a metric per repetition, in its unit, of its kind of time: from the first rank's start to the
+/// last one's end, as `spans`.
 std::vector<double> values_of(const Result& result, const Metric& metric);
 
 /// The largest or the smallest value, "best" by the metric's sense.

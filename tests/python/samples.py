@@ -4,6 +4,8 @@ import copy
 import math
 import statistics
 
+from fabricmark.results import windows
+
 CPU = "Sample CPU"
 DEVICE = {
     "platform": "Sample Platform",
@@ -24,10 +26,15 @@ STREAMS = {"copy": 2, "scale": 2, "add": 3, "triad": 3, "host_to_device": 1, "de
 SIZE = 1 << 25
 
 
-def measurement(operation="triad", per_rank=((0.01, 0.012, 0.011),), kind="measured", size=SIZE):
+def spans(entry):
+    """Time of each repetition of a metric [s]: of all ranks."""
+    return windows.spans(entry["samples"]["per_rank"], entry["samples"].get("starts"))
+
+
+def measurement(operation="triad", per_rank=((0.01, 0.012, 0.011),), kind="measured", size=SIZE, starts=None):
     """One bandwidth, worked out from the raw times [s] of each rank."""
     amount = size * 4 * STREAMS[operation] * len(per_rank)
-    rates = [amount / max(times) / 1e9 for times in zip(*per_rank, strict=True)]
+    rates = [amount / seconds / 1e9 for seconds in windows.spans(per_rank, starts)]
     return {
         "name": "bandwidth",
         "axes": {"operation": operation},
@@ -68,12 +75,19 @@ def verdict(status="passed"):
 
 
 def result(
-    ranks=1, kind="measured", status="passed", device=DEVICE, operations=tuple(STREAMS), variant="base"
-):
-    """A whole result document of STREAM."""
+    ranks=1, kind="measured", status="passed", device=DEVICE, operations=tuple(STREAMS), variant="base",
+    devices=1,
+):  # fmt: skip
+    """A whole result document of STREAM; the ranks take the devices of the host in turn."""
     per_rank = [(0.01 + rank / 1e4, 0.012, 0.011) for rank in range(ranks)]
     placement = [
-        {"rank": rank, "host": "here", "device_index": 0, "device": device["name"], "compute_units": 2}
+        {
+            "rank": rank,
+            "host": "here",
+            "device_index": rank % devices,
+            "device": device["name"],
+            "compute_units": 2,
+        }
         for rank in range(ranks)
     ]
     return {

@@ -166,7 +166,7 @@ def test_curves_are_one_row_of_the_summary(place):
 
 
 def test_speed_up_of_results(place):
-    up, share = speedups.plots(grouped(place, *(samples.result(ranks=ranks) for ranks in (1, 2, 4))))
+    up, share = speedups.plots(grouped(place, *(samples.result(ranks=n, devices=n) for n in (1, 2, 4))))
     triad = next(series for series in up.series if series.name.startswith("triad"))
     assert list(triad.x) == [1, 2, 4] and triad.y[0] == 1
     assert triad.y[1] == pytest.approx(2 * 0.0100 / 0.0101)
@@ -176,7 +176,7 @@ def test_speed_up_of_results(place):
 
 
 def test_what_changes_with_the_ranks_is_said(place):
-    documents = [samples.result(ranks=ranks) for ranks in (1, 2)]
+    documents = [samples.result(ranks=ranks, devices=ranks) for ranks in (1, 2)]
     assert speedups.plots(grouped(place, *documents))[0].left_out == ""
     documents[1]["parameters"]["size"] //= 2
     note = speedups.plots(grouped(place, *documents))[0].left_out
@@ -184,15 +184,26 @@ def test_what_changes_with_the_ranks_is_said(place):
 
 
 def test_speed_up_starts_at_the_fewest_ranks(place):
-    up, _ = speedups.plots(grouped(place, *(samples.result(ranks=ranks) for ranks in (2, 4, 8))))
+    up, _ = speedups.plots(grouped(place, *(samples.result(ranks=n, devices=n) for n in (2, 4, 8))))
     assert up.y_label == "speed-up over 2 ranks" and list(up.series[-1].y) == [1, 2, 4]
 
 
 def test_two_numbers_of_ranks_are_bars(place):
-    (plot,) = speedups.plots(grouped(place, *(samples.result(ranks=ranks) for ranks in (1, 2))))
+    (plot,) = speedups.plots(grouped(place, *(samples.result(ranks=n, devices=n) for n in (1, 2))))
     assert (plot.rows[3], plot.unit, plot.reference) == ("triad (measured)", "%", 100)
     assert plot.series[0].x[3] == pytest.approx(100 * 0.0100 / 0.0101)
     assert plot.series[0].hover[3] == "triad (measured): 1.98 times 1 rank, 99 % of ideal"
+
+
+def test_ranks_that_share_a_device_have_no_ideal(place):
+    (up,) = speedups.plots(grouped(place, *(samples.result(ranks=ranks) for ranks in (1, 2, 4))))
+    assert "ideal" not in [series.name for series in up.series] and up.left_out == speedups.SHARED
+    up, share = speedups.plots(grouped(place, *(samples.result(ranks=n, devices=2) for n in (1, 2, 4))))
+    assert list(up.series[-1].x) == [1, 2] and list(share.series[0].x) == [1, 2]
+    assert up.left_out == speedups.SHARED and len(up.series[0].x) == 3
+    (bars_of_two,) = speedups.plots(grouped(place, *(samples.result(ranks=ranks) for ranks in (1, 2))))
+    assert (bars_of_two.unit, bars_of_two.part) == ("", "speed-up of 2 ranks")
+    assert bars_of_two.series[0].hover[3] == "triad (measured): 1.98 times 1 rank"
 
 
 def test_emulated_runs_do_not_scale(place):

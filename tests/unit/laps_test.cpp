@@ -160,7 +160,7 @@ TEST(Laps, ChargedOnSomeRanksHaveTheSlowestRanksModelledTime) {
       });
     }
     Result result;
-    gather_samples(ranks, laps.samples(), result);
+    gather_samples(ranks, laps.samples(), SharedClock(ranks), result);
     Metric metric{.name = "time", .lap = "copy", .unit = "s", .kind = TimeKind::kModelled};
     EXPECT_EQ(values_of(result, metric), (std::vector<double>{21, 22}));
     metric.kind.reset();
@@ -175,7 +175,7 @@ TEST(Laps, OfUnchargedClocksGatherNoModelledTimes) {
     laps.start_counting();
     laps.time("copy", [] {});
     Result result;
-    gather_samples(ranks, laps.samples(), result);
+    gather_samples(ranks, laps.samples(), SharedClock(ranks), result);
     EXPECT_TRUE(result.modelled_seconds.empty());
     EXPECT_EQ(result.seconds.at(0).size(), 2U);
     return 0;
@@ -208,7 +208,7 @@ TEST(Laps, KeepEveryInnerSampleOnRequest) {
       EXPECT_EQ(laps.time_each("copy", 3, body).modelled_seconds, 8.0);
     }
     Result result;
-    gather_samples(ranks, laps.samples(), result);
+    gather_samples(ranks, laps.samples(), SharedClock(ranks), result);
     const std::vector<Result::PerRank>& inner = result.inner_seconds.at(0);
     EXPECT_EQ(inner.size(), 2U);
     for (std::size_t rank = 0; rank < inner.size(); ++rank) {

@@ -14,6 +14,9 @@
 #include "microbench/omb/measure.hpp"
 #include "microbench/omb/options.hpp"
 #include "microbench/omb/text.hpp"
+#include "runtime/communicator.hpp"
+#include "runtime/shared_clock.hpp"
+#include "runtime/windows.hpp"
 #include "support.hpp"
 
 namespace fabricmark::microbench::omb {
@@ -179,6 +182,45 @@ TEST(OmbText, PercentilesAreOfAllRanksMeansOfAnIteration) {
   EXPECT_DOUBLE_EQ(row.percentile(1), 2);
   EXPECT_DOUBLE_EQ(row.least(), 2.5);
   EXPECT_DOUBLE_EQ(row.greatest(), 4.5);
+}
+
+/// Two pairs, each of which takes 1 s for an iteration, and when these begin on it.
+Row pairs_of_four(const runtime::PerRank& starts, bool are_apart) {
+  Row row = row_of(1000, {std::vector<double>(starts[0].size(), 1), std::vector<double>(starts[0].size(), 1), {}, {}});
+  runtime::run_in_process(4, [&](runtime::Communicator& ranks) {
+    Row own = row;
+    const runtime::SharedClock clock(ranks);
+    const auto rank = static_cast<std::size_t>(ranks.rank());
+    add_batches(ranks, clock, {starts[rank % 2], are_apart}, own);
+    if (ranks.is_root()) row = own;
+    return 0;
+  });
+  return row;
+}
+
+TEST(OmbPairs, ThatTakeTurnsShareTheTimeOfAllTurns) {
+  // Each alone after a barrier; the second one begins when the first has ended.
+  const Row turns = pairs_of_four({{0, 10, 20}, {1, 11, 21}}, true);
+  EXPECT_NEAR(turns.together(), 2, 1e-8);
+  EXPECT_NEAR(turns.percentile(50), 2, 1e-8);
+  EXPECT_NEAR(megabytes_per_second(turns, turns.together()), 1e-3, 1e-10);
+  // Who is first does not matter, and what lies between two iterations does not count.
+  EXPECT_NEAR(pairs_of_four({{0, 11, 20}, {1, 10, 21}}, true).together(), 2, 1e-8);
+  EXPECT_NEAR(pairs_of_four({{0, 10, 20}, {0, 10, 20}}, true).together(), 1, 1e-8);
+  EXPECT_NEAR(pairs_of_four({{0, 10, 20}, {0.5, 10.5, 20.5}}, true).together(), 1.5, 1e-8);
+}
+
+TEST(OmbPairs, OfABatchBeginOnceAndAreNotHeldUpByEachOther) {
+  // Twenty iterations in ten batches of two; in the second column of each batch the next one follows.
+  runtime::PerRank starts(2);
+  for (int i = 0; i < 20; ++i) {
+    starts[0].push_back(100 * (i / 2) + i % 2);
+    starts[1].push_back(100 * (i / 2) + i % 2 + 2);
+  }
+  const Row row = pairs_of_four(starts, false);
+  EXPECT_NEAR(row.together(), 2, 1e-7);  // four seconds for two iterations of both
+  EXPECT_EQ(row.batch_seconds[0].size(), 10U);
+  EXPECT_NEAR(runtime::overlap(row.batch_seconds, row.batch_starts), 0, 1e-7);
 }
 
 TEST(OmbOptions, HaveTheDefaultsOfOmb) {

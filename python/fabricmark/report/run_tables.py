@@ -41,7 +41,7 @@ METRIC_COLUMNS = (
 # What a heading or a kind means, below the tables that have it.
 MEANINGS = {
     "points": "points: of a curve; the row is its best one.",
-    "best": "best, median: of the repetitions; in each the slowest rank counts.",
+    "best": "best, median: of the repetitions; each lasts from the first rank's start to the last one's end.",
     "error": "error: modelled / best - 1.",
     "limit": "limit: the most that the memory or cache that holds the data, the link or the arithmetic units "
     "did when they were measured by themselves.",

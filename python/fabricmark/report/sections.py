@@ -20,7 +20,7 @@ KINDS = {
         "Modelled timeline",
         "Who computed and who waited for what, in modelled time: a row for each kernel and link.",
     ),
-    "samples": ("Samples", "Every repetition as a point; the slowest rank counts."),
+    "samples": ("Samples", "Every repetition as a point, from the first rank's start to the last one's end."),
 }
 FOLDED = ("timeline", "samples")
 ALWAYS_OPEN = ("stations",)

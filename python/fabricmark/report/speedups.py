@@ -1,7 +1,8 @@
 """Scaling: the same benchmark on several numbers of ranks, as speed-up with its ideal line and as efficiency.
 
 From result files only rates are compared (more ranks do more work). `fabricmark scale` knows more and says it
-in scaling.json, whose runs are not counted twice. An emulator is left out: its ranks share one host.
+in scaling.json, whose runs are not counted twice. What has an ideal `results.scaling` judges: no emulator,
+and no ranks that share a device.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,52 +13,63 @@ from fabricmark.report import families, tables
 from fabricmark.report.groups import Group, field_text
 from fabricmark.report.inputs import Scaling
 from fabricmark.report.plots import MOST_SERIES, Plot, Series, slug
+from fabricmark.results.scaling import Point, devices_used, judged
 
 FEWEST_RANKS = 2
 MODES = ("weak", "strong")
+SHARED = "Ranks that share a device have no ideal."
 NORMALISED = ("per_replication", "per_bank", "per_100_mhz", "per_replication_100_mhz", "per_bank_100_mhz")
 
 
 @dataclass(frozen=True)
 class Line:
-    """Speed-up over numbers of ranks, against the fewest, which come first."""
+    """Speed-up over numbers of ranks, against the fewest, which come first.
+
+    `efficiencies`: None where there is no ideal.
+    """
 
     name: str
     ranks: Sequence[int]
     speed_ups: Sequence[float]
+    efficiencies: Sequence[float | None]
 
-    def efficiencies(self) -> list[float]:
-        """Speed-up as a share of the growth of the ranks [%]."""
-        return [
-            100 * up * self.ranks[0] / ranks for up, ranks in zip(self.speed_ups, self.ranks, strict=True)
-        ]
+    def shares(self) -> list[tuple[int, float]]:
+        """(ranks, share of the ideal speed-up [%]) where there is one; nothing where only the fewest have."""
+        pairs = zip(self.ranks, self.efficiencies, strict=True)
+        known = [(ranks, 100 * share) for ranks, share in pairs if share is not None]
+        return known if len(known) >= FEWEST_RANKS else []
 
 
 def speed_up_lines(groups: Sequence[Group]) -> list[Line]:
     """Rates of one benchmark's groups that differ in ranks and in what follows from them."""
-    found: dict[tuple, dict[int, float]] = {}
+    found: dict[tuple, dict[int, Point]] = {}
     for group in groups:
+        ranks = group.runs[0].ranks
+        if ranks is None:  # of a log that does not say
+            continue
+        devices = devices_used(group.runs[0])
         rest = tuple(item for item in group.coordinates.items() if item[0] not in ("ranks", "launch"))
         for metric, points in group.condensed:
             entry = metric.measurement
             if entry.kind == "emulated" or entry.better != "higher" or points > 1 or entry.best <= 0:
                 continue
             key = (entry.name, tuple(entry.axes.items()), entry.unit, entry.kind, rest)
-            rates = found.setdefault(key, {})
-            ranks = group.runs[0].ranks
-            rates[ranks] = max(entry.best, rates.get(ranks, 0.0))
+            points_of = found.setdefault(key, {})
+            if ranks not in points_of or entry.best > points_of[ranks].best:
+                points_of[ranks] = Point(ranks, devices, entry.best)
     made = []
-    long = {key: rates for key, rates in found.items() if len(rates) >= FEWEST_RANKS}
+    long = {key: points_of for key, points_of in found.items() if len(points_of) >= FEWEST_RANKS}
     several = len({key[0] for key in long}) > 1
     common = set.intersection(*(set(key[-1]) for key in long)) if long else set()
-    for (name, axes, _, kind, rest), rates in long.items():
+    for (name, axes, _, kind, rest), points_of in long.items():
         what = families.axes_text(dict(axes))
         words = [families.words(name)] if several or not what else []
         words += [what] if what else []
         words += [field_text(*item) for item in rest if item not in common]
-        ranks = sorted(rates)
-        gained = [rates[count] / rates[ranks[0]] for count in ranks]
-        made.append(Line(f"{', '.join(words)} ({kind})", ranks, gained))
+        counts = sorted(points_of)
+        first = points_of[counts[0]]
+        pairs = [judged("weak", "higher", kind, first, points_of[count]) for count in counts]
+        made.append(Line(f"{', '.join(words)} ({kind})", counts, *zip(*pairs, strict=True)))
     return made
 
 
@@ -90,13 +102,10 @@ def of_document(scaling: Scaling) -> list[Plot]:
     for mode in MODES:
         found = []
         for entry in document["series"]:
-            ups = [
-                (ranks, up)
-                for ranks, up in zip(entry["ranks"], entry["speed_up"], strict=True)
-                if up is not None
-            ]
-            if entry["mode"] == mode and len(ups) >= FEWEST_RANKS:
-                found.append(Line(f"{_operation(entry)} ({entry['kind']})", *zip(*ups, strict=True)))
+            columns = zip(entry["ranks"], entry["speed_up"], entry["efficiency"], strict=True)
+            known = [column for column in columns if column[1] is not None]
+            if entry["mode"] == mode and len(known) >= FEWEST_RANKS:
+                found.append(Line(f"{_operation(entry)} ({entry['kind']})", *zip(*known, strict=True)))
         drawn += from_lines(f"{document['benchmark']} on {document['device']}: {mode}", found)
     return drawn
 
@@ -108,12 +117,13 @@ def _operation(entry: Mapping) -> str:
 
 
 def from_lines(head: str, found: Sequence[Line], note: str = "") -> list[Plot]:
-    """The two plots of these lines, with a note; none of no lines."""
+    """The two plots of these lines, with a note; one where nothing has an ideal; none of no lines."""
     if not found:
         return []
     shown = found[:MOST_SERIES]
     left = f"{len(found) - MOST_SERIES} further lines are left out." if len(found) > MOST_SERIES else ""
-    left = f"{note} {left}".strip()
+    shared = SHARED if any(None in line.efficiencies for line in shown) else ""
+    left = " ".join(words for words in (note, left, shared) if words)
     ranks = families.distinct(count for line in shown for count in line.ranks)
     fewest = "1 rank" if ranks[0] == 1 else f"{ranks[0]} ranks"
     mode = head.rpartition(" ")[2]
@@ -122,11 +132,17 @@ def from_lines(head: str, found: Sequence[Line], note: str = "") -> list[Plot]:
     if len(ranks) == FEWEST_RANKS:
         return [of_two(head, family, shown, fewest, left)]
     ups = [Series(line.name, line.ranks, line.speed_ups, "line", i) for i, line in enumerate(shown)]
-    shares = [Series(line.name, line.ranks, line.efficiencies(), "line", i) for i, line in enumerate(shown)]
-    ups.append(Series("ideal", ranks, [count / ranks[0] for count in ranks], "dotted", None))
-    shares.append(Series("ideal", ranks, [100] * len(ranks), "dotted", None))
+    shares = [
+        Series(line.name, *zip(*line.shares(), strict=True), "line", i)
+        for i, line in enumerate(shown)
+        if line.shares()
+    ]
+    ideal = families.distinct(count for line in shown for count, _ in line.shares())
+    if ideal:
+        ups.append(Series("ideal", ideal, [count / ranks[0] for count in ideal], "dotted", None))
+        shares.append(Series("ideal", ideal, [100] * len(ideal), "dotted", None))
     common = {"x_label": "ranks", "x_ticks": [(count, str(count)) for count in ranks], "left_out": left}
-    return [
+    drawn = [
         Plot(
             slug=slug(head, "speed-up"),
             title=f"{head} scaling, speed-up",
@@ -135,7 +151,12 @@ def from_lines(head: str, found: Sequence[Line], note: str = "") -> list[Plot]:
             family=family,
             part=part,
             **common,
-        ),
+        )
+    ]
+    if not ideal:
+        return drawn
+    return [
+        *drawn,
         Plot(
             slug=slug(head, "scaling-efficiency"),
             title=f"{head} scaling, efficiency",
@@ -152,23 +173,28 @@ def from_lines(head: str, found: Sequence[Line], note: str = "") -> list[Plot]:
 def of_two(head: str, family: str, found: Sequence[Line], fewest: str, left: str) -> Plot:
     """Two numbers of ranks: a bar each, as two points make no line."""
     most = found[0].ranks[-1]
-    shares = [line.efficiencies()[-1] for line in found]
-    hover = [
-        f"{line.name}: {line.speed_ups[-1]:.3g} times {fewest}, {share:.0f} % of ideal"
-        for line, share in zip(found, shares, strict=True)
-    ]
+    owned = [line for line in found if line.efficiencies[-1] is not None]
+    shown = owned or found
+    gained = [f"{line.name}: {line.speed_ups[-1]:.3g} times {fewest}" for line in shown]
+    if owned:
+        bars = [100 * line.efficiencies[-1] for line in shown]
+        hover = [f"{words}, {share:.0f} % of ideal" for words, share in zip(gained, bars, strict=True)]
+        what, over, unit, reference = "efficiency", " / ideal speed-up [%]", "%", 100
+    else:
+        bars, hover = [line.speed_ups[-1] for line in shown], gained
+        what, over, unit, reference = "speed-up", "", "", 1
     return Plot(
-        slug=slug(head, "scaling-efficiency"),
-        title=f"{head} scaling, efficiency of {most} ranks",
-        x_label=f"speed-up of {most} ranks over {fewest} / ideal speed-up [%]",
+        slug=slug(head, "scaling-efficiency" if owned else "speed-up"),
+        title=f"{head} scaling, {what} of {most} ranks",
+        x_label=f"speed-up of {most} ranks over {fewest}{over}",
         y_label="",
-        series=[Series("efficiency", shares, range(len(found)), "bars", 0, hover)],
-        rows=[line.name for line in found],
+        series=[Series(what, bars, range(len(shown)), "bars", 0, hover)],
+        rows=[line.name for line in shown],
         left_out=left,
-        unit="%",
+        unit=unit,
         family=family,
-        part=f"efficiency of {most} ranks",
-        reference=100,
+        part=f"{what} of {most} ranks",
+        reference=reference,
     )
 
 

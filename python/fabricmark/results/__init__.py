@@ -11,7 +11,7 @@ from pathlib import Path
 from fabricmark.base import paths, units
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.base.schema import first_fault
-from fabricmark.results import inner, judgement, timeline
+from fabricmark.results import inner, judgement, timeline, windows
 from fabricmark.results.versions import OLDEST, SCHEMA, upgraded
 
 REMEDY = "run the benchmark again or leave this file out"
@@ -28,6 +28,7 @@ RATE_PREFIXES = {"G": 1e9, "M": 1e6, "k": 1e3}
 class Measurement:
     """One metric; values in `unit`, `per_rank` samples (ranks x repetitions) in `samples_unit`.
 
+    `starts`: when each rank began each repetition [s], from the first one's start; None where nobody knows.
     `derived`: how it follows from other metrics, in words; it has no samples of its own then.
     `percentiles`: p50, p90, p99 and largest of the inner samples [unit]; None where these were not kept.
     """
@@ -45,6 +46,7 @@ class Measurement:
     work_amount: float | None
     samples_unit: str
     per_rank: list[list[float]]
+    starts: list[list[float]] | None = None
     derived: str | None = None
     percentiles: Mapping[str, float] | None = None
 
@@ -54,8 +56,8 @@ class Measurement:
         return " ".join([self.name, *(str(value) for value in self.axes.values())])
 
     def seconds(self) -> list[float]:
-        """Time of each repetition [s]: that of its slowest rank."""
-        return [max(samples) for samples in zip(*self.per_rank, strict=True)]
+        """Time of each repetition [s], of all ranks."""
+        return windows.spans(self.per_rank, self.starts)
 
 
 @dataclass(frozen=True)
@@ -201,8 +203,9 @@ def _measurement(entry: Mapping) -> Measurement:
     work = None if entry["work"] is None else float(entry["work"]["amount"])
     samples = entry["samples"]
     per_rank = [[float(sample) for sample in rank] for rank in samples["per_rank"]]
+    starts = [[float(start) for start in rank] for rank in samples["starts"]] if "starts" in samples else None
     return Measurement(
-        **plain, **numbers, work_amount=work, samples_unit=samples["unit"], per_rank=per_rank,
+        **plain, **numbers, work_amount=work, samples_unit=samples["unit"], per_rank=per_rank, starts=starts,
         derived=entry.get("derived"), percentiles=entry.get("percentiles"),
     )  # fmt: skip
 
@@ -210,18 +213,19 @@ def _measurement(entry: Mapping) -> Measurement:
 def values(measurement: Measurement) -> list[float] | None:
     """The value of each repetition, from the raw samples; None where the units do not say how.
 
-    A repetition took as long as its slowest rank; a rate is the work of all ranks over that time.
+    A repetition took from the first rank's start to the last one's end; a rate is the work of all ranks over
+    that time.
     """
     if measurement.samples_unit != "s" or not measurement.per_rank:
         return None
-    slowest = measurement.seconds()
+    taken = measurement.seconds()
     if measurement.work_amount is None:
         scale = units.TIMES.get(measurement.unit)
-        return None if scale is None else [seconds * scale for seconds in slowest]
+        return None if scale is None else [seconds * scale for seconds in taken]
     if not measurement.unit.endswith("/s"):
         return None
     scale = RATE_PREFIXES.get(measurement.unit[0], 1.0)
-    return [measurement.work_amount / seconds / scale for seconds in slowest]
+    return [measurement.work_amount / seconds / scale for seconds in taken]
 
 
 def inconsistency(measurement: Measurement, ranks: int) -> str | None:
@@ -233,6 +237,9 @@ def inconsistency(measurement: Measurement, ranks: int) -> str | None:
         return "the ranks have different numbers of samples"
     if len(measurement.per_rank) != ranks:
         return f"samples of {len(measurement.per_rank)} ranks, but the run had {ranks}"
+    fault = windows.fault_of_starts(measurement.starts, measurement.per_rank, measurement.kind)
+    if fault:
+        return fault
     if min(measurement.seconds()) <= 0:
         return "a repetition took no time on any rank"
     repetitions = values(measurement)

@@ -87,17 +87,12 @@ def _add(entry: Series, measurement: Measurement, run: Run, design: Design) -> N
     entry.files.append(run.result.path.name)
     entry.best.append(measurement.best)
     entry.median.append(measurement.median)
-    gained, efficiency = speed_up(entry.mode, entry.better, entry.ranks, entry.best)
-    # An emulator's clock says nothing about hardware, and so nothing about how hardware scales.
-    is_real = entry.kind != "emulated"
-    entry.speed_up.append(gained if is_real else None)
-    # Ranks on one device share what it has: ideal scaling would ask more of it than there is. A modelled
-    # time is that of a described system, whatever this one has.
-    has_own = entry.devices[-1] == run.ranks and entry.devices[0] == entry.ranks[0]
-    has_own = has_own or entry.kind == "modelled"
-    entry.efficiency.append(efficiency if is_real and has_own else None)
+    first, last = (Point(entry.ranks[at], entry.devices[at], entry.best[at]) for at in (0, -1))
+    gained, efficiency = judged(entry.mode, entry.better, entry.kind, first, last)
+    entry.speed_up.append(gained)
+    entry.efficiency.append(efficiency)
     replications = run.result.document["parameters"].get("replications")
-    if not (is_real and is_of_kernel(measurement)):
+    if entry.kind == "emulated" or not is_of_kernel(measurement):
         replications, design = None, Design()
     for key, value in normalised(measurement.best, replications, design).items():
         getattr(entry, key).append(value)
@@ -107,6 +102,37 @@ def devices_used(result: Result) -> int:
     """On how many devices the ranks of a run were."""
     placement = result.document["environment"]["ranks"]["placement"]
     return len({(rank["host"], rank["device_index"]) for rank in placement})
+
+
+@dataclass(frozen=True)
+class Point:
+    """A metric's best on so many ranks, which are on so many devices."""
+
+    ranks: int
+    devices: int
+    best: float
+
+
+def has_ideal(kind: str, *points: Point) -> bool:
+    """Whether there is an ideal that runs of these ranks can be held against.
+
+    Ranks on one device share what it has: ideal scaling would ask more of it than there is. A modelled time
+    is that of a described system, whatever this one has; an emulator's clock says nothing about hardware.
+    """
+    if kind != "measured":
+        return kind == "modelled"
+    return all(point.devices == point.ranks for point in points)
+
+
+def judged(mode: str, better: str, kind: str, first: Point, last: Point) -> tuple[float | None, float | None]:
+    """(speed-up, parallel efficiency) of the last over the first, as tables, summaries, plots and pages say.
+
+    No speed-up of emulated times, and no efficiency without an ideal.
+    """
+    if kind == "emulated":
+        return None, None
+    gained, efficiency = speed_up(mode, better, (first.ranks, last.ranks), (first.best, last.best))
+    return gained, efficiency if has_ideal(kind, first, last) else None
 
 
 def speed_up(

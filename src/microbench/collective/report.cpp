@@ -15,6 +15,7 @@
 #include "base/terminal.hpp"
 #include "fabric/collectives/elements.hpp"
 #include "fabric/collectives/operation.hpp"
+#include "runtime/company.hpp"
 #include "runtime/exchange.hpp"
 #include "runtime/kernel_spec.hpp"
 
@@ -137,6 +138,7 @@ void add_rows(const Options& options, const std::vector<Row>& rows, runtime::Res
     const std::string lap = fmt::format("{} B", row.bytes);
     result.lap_names.push_back(lap);
     result.seconds.push_back(row.wall_seconds);
+    result.starts.push_back(row.starts);
     if (!row.modelled_seconds.empty()) {
       auto& modelled = result.modelled_seconds.emplace_back();
       for (const double seconds : row.modelled_seconds) modelled.push_back({seconds});
@@ -179,7 +181,7 @@ std::string table_of(const Options& options, const std::vector<Row>& rows, const
     const auto rate = [&](double bytes) {
       return bytes > 0 && seconds > 0 ? fmt::format("{:.3f}", bytes / seconds * 1e-9) : std::string("-");
     };
-    const double wall = statistics(row.slowest()).median;
+    const double wall = statistics(row.spans()).median;
     line(row.bytes, row.algorithm.empty() ? "-" : row.algorithm, fmt::format("{:.3f}", seconds * 1e6),
          rate(static_cast<double>(row.bytes)), rate(bus_bytes(options, row)),
          fmt::format("{:.3f}", wall * (is_modelled ? 1e3 : 1e6)));
@@ -216,6 +218,7 @@ runtime::Result result_of(runtime::Communicator& ranks, const Options& options, 
   result.verdicts = {verdict_of(options, rows)};
   result.notes = choices_of(rows);
   for (const std::string& note : measurer.notes()) result.notes.push_back(note);
+  for (const std::string& note : company_notes(ranks, result)) result.notes.push_back(note);
   const bool is_valid = wrong_of(rows).wrong == 0;
   result.exit_code = static_cast<int>(is_valid ? ExitCode::kValid : ExitCode::kInvalidResult);
   runtime::check_kinds(result);

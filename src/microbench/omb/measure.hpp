@@ -12,6 +12,7 @@
 #include "microbench/omb/carrier.hpp"
 #include "microbench/omb/content.hpp"
 #include "runtime/result.hpp"
+#include "runtime/shared_clock.hpp"
 
 namespace fabricmark::microbench::omb {
 
@@ -34,6 +35,11 @@ struct Row {
   std::string algorithm{};  ///< of an operation
   runtime::Result::PerRank
       seconds{};  ///< [rank][iteration] of one message or operation; none: only took part
+  /// The same of rates that several pairs have together, [rank][batch], and when each began: so that pairs that
+  /// take turns take the time of all turns. Empty for all other programs.
+  runtime::Result::PerRank batch_seconds{};
+  runtime::Result::PerRank batch_starts{};
+  std::vector<double> spans{};  ///< of these [iteration], where each was timed alone
   std::optional<Overlap> overlap{};
   /// [rank] by the wall clock of the emulation, where `seconds` are modelled; else empty.
   std::vector<double> emulation_seconds{};
@@ -46,7 +52,9 @@ struct Row {
   [[nodiscard]] double mean() const;
   [[nodiscard]] double least() const;
   [[nodiscard]] double greatest() const;
-  /// Of the iterations, each the mean of the ranks that measured; nearest rank.
+  /// Of the messages of all pairs: what their rate is of.
+  [[nodiscard]] double together() const;
+  /// Of the iterations, each the mean of the ranks that measured, or all pairs' time; nearest rank.
   [[nodiscard]] double percentile(int percent) const;
   [[nodiscard]] std::size_t measuring() const;  ///< ranks
 };
@@ -82,6 +90,14 @@ struct Batch {
   std::size_t last = 0;
 };
 std::vector<Batch> batches_of(std::size_t iterations);
+
+/// When each iteration began on this rank; `are_apart`: after a barrier each, else after one for each batch.
+struct Begun {
+  std::vector<double> starts{};
+  bool are_apart = false;
+};
+/// Adds to a row, which has the seconds of all ranks, the batches of its pairs. Collective.
+void add_batches(runtime::Communicator& ranks, const runtime::SharedClock& clock, const Begun& begun, Row& row);
 
 /// The wall clock.
 inline double now() {

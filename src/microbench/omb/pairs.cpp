@@ -26,6 +26,7 @@ class Pairs final : public Measurer {
         pairs_(pairs_of(ranks, program_)),
         carrier_(make_carrier(ranks, options)),
         pair_(*carrier_, peer(), ranks.rank() < pairs_),
+        clock_(ranks),
         room_(static_cast<std::size_t>(
             ranks.all_reduce_min(static_cast<std::int64_t>(std::min(carrier_->room(), kMostRoom))))),
         largest_(largest_of(options)) {
@@ -39,7 +40,11 @@ class Pairs final : public Measurer {
   Row measure(std::size_t bytes, Type type) override;
   [[nodiscard]] std::size_t largest() const override { return largest_; }
   [[nodiscard]] device::DeviceInfo device() const override { return carrier_->device(); }
-  [[nodiscard]] std::vector<std::string> notes() const override { return carrier_->notes(); }
+  [[nodiscard]] std::vector<std::string> notes() const override {
+    std::vector<std::string> notes = carrier_->notes();
+    for (const std::string& note : clock_.notes()) notes.push_back(note);
+    return notes;
+  }
   [[nodiscard]] runtime::Result::Kernel kernel() const override { return carrier_->kernel(); }
 
  private:
@@ -98,6 +103,8 @@ class Pairs final : public Measurer {
   [[nodiscard]] std::vector<double> timed_batches(const Iterations& iterations);
   /// One that is timed and checked: seconds.
   double checked_timed_round(const Slots& slots, Type type, Found& found);
+  /// Whether the rate is that of several pairs, which then begin together.
+  [[nodiscard]] bool is_of_several() const { return pairs_ > 1 && program_.family == Family::kRate; }
   [[nodiscard]] bool receives_messages() const {
     return takes_part() && !(program_.is_one_way && pair_.is_first());
   }
@@ -108,6 +115,8 @@ class Pairs final : public Measurer {
   int pairs_;
   std::unique_ptr<Carrier> carrier_;
   Pair pair_;
+  runtime::SharedClock clock_;
+  Begun begun_;  // of the size under way
   std::size_t room_;  // of a memory, on all ranks [bytes]
   std::size_t largest_;
   std::uint64_t seed_ = 0;
@@ -187,6 +196,7 @@ double Pairs::checked_timed_round(const Slots& own, Type type, Found& found) {
   const double start = now();
   round();
   const double seconds = now() - start;
+  begun_.starts.push_back(start);
   check(seed_, own, window(), type, found, false);
   ranks_.barrier();
   return seconds;
@@ -204,10 +214,14 @@ std::vector<double> Pairs::timed_batches(const Iterations& iterations) {
   seconds.reserve(iterations.counted);
   ranks_.barrier();
   for (const auto& [first, last] : batches_of(iterations.counted)) {
+    if (is_of_several()) ranks_.barrier();
     const double start = now();
     rounds(iterations.warmup + first, iterations.warmup + last);
     const double mean = (now() - start) / static_cast<double>(last - first);
     seconds.resize(last, mean / program_.parts);
+    for (std::size_t i = first; i < last; ++i) {
+      begun_.starts.push_back(start + mean * static_cast<double>(i - first));
+    }
   }
   return seconds;
 }
@@ -218,9 +232,13 @@ std::vector<double> Pairs::timed_rounds(const Slots& own, Type type, Found& foun
     return timed_batches(iterations);
   }
   const bool is_touched = carrier_->is_touched();
+  begun_.are_apart = true;
   std::vector<double> seconds(iterations.counted);  // its pages are met before
   for (std::size_t i = 0; i < iterations.warmup + iterations.counted; ++i) {
-    if (i == iterations.warmup) ranks_.barrier();
+    if (i == iterations.warmup) {
+      ranks_.barrier();
+      begun_.starts.clear();
+    }
     double taken = 0;
     if (options_.checks_all) {
       taken = checked_timed_round(own, type, found);
@@ -228,11 +246,12 @@ std::vector<double> Pairs::timed_rounds(const Slots& own, Type type, Found& foun
       pair_.begin_at(i * window());
       if (is_touched) {
         carrier_->touch();
-        ranks_.barrier();
       }
+      if (is_touched || is_of_several()) ranks_.barrier();
       const double start = now();
       round();
       taken = now() - start;
+      begun_.starts.push_back(start);
     }
     if (i >= iterations.warmup) seconds[i - iterations.warmup] = taken / program_.parts;
   }
@@ -246,8 +265,12 @@ Row Pairs::measure(std::size_t bytes, Type type) {
   const Slots own = slots(bytes, timed_slots(bytes));
   pair_.set(own, static_cast<int>(window()));
   fill(++seed_, own, type);
+  begun_ = {};
+  begun_.starts.reserve(options_.iterations_of(bytes).warmup + options_.iterations_of(bytes).counted);
+  clock_.compare();
   std::vector<double> seconds = timed_rounds(own, type, found);
   ranks_.barrier();
+  clock_.compare();
   const Iterations iterations = options_.iterations_of(bytes);
   const std::size_t used = options_.checks_all ? 0 : (iterations.warmup + iterations.counted) * window();
   check(seed_, own, used, type, found, false);  // what the last of them have left
@@ -257,6 +280,7 @@ Row Pairs::measure(std::size_t bytes, Type type) {
           .type = type,
           .window = window() * static_cast<std::size_t>(std::max(program_.windows, 1))};
   gather(ranks_, seconds, found, row);
+  if (is_of_several()) add_batches(ranks_, clock_, begun_, row);
   return row;
 }
 

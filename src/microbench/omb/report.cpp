@@ -12,6 +12,7 @@
 #include "base/terminal.hpp"
 #include "microbench/omb/options_check.hpp"
 #include "microbench/omb/text.hpp"
+#include "runtime/company.hpp"
 #include "runtime/exchange.hpp"
 
 namespace fabricmark::microbench::omb {
@@ -84,9 +85,19 @@ std::string Filler::lap_of(const Row& row) const {
 
 void Filler::add_lap(const Row& row, const std::string& lap) {
   result_.lap_names.push_back(lap);
+  // Who does not measure, the first ranks do for: what they take the other one of the pair takes.
+  if (!row.batch_seconds.empty()) {
+    result_.starts.resize(result_.seconds.size());
+    auto& seconds = result_.seconds.emplace_back();
+    auto& starts = result_.starts.emplace_back();
+    for (std::size_t rank = 0; rank < row.seconds.size(); ++rank) {
+      seconds.push_back(row.batch_seconds[rank % row.measuring()]);
+      starts.push_back(row.batch_starts[rank % row.measuring()]);
+    }
+    return;
+  }
   runtime::Result::PerRank batches;
   for (std::size_t rank = 0; rank < row.seconds.size(); ++rank) {
-    // Who does not measure, the first ranks do for: what they take the other one of the pair takes.
     const std::vector<double>& own = row.seconds[rank];
     batches.push_back(means_of(own.empty() ? row.seconds[rank % row.measuring()] : own));
   }
@@ -233,7 +244,7 @@ runtime::Result::RankVerdict limit_verdict(const Limit& limit, const Options& op
                            .threshold = limit.bytes_per_second * directions * kLimitMargin * 1e-9,
                            .measure = fmt::format("largest bandwidth of a pair [GB/s], by {}", limit.source)};
   for (const Row& row : rows) {
-    const double rate = megabytes_per_second(row, row.mean()) / static_cast<double>(row.measuring()) * 1e-3;
+    const double rate = megabytes_per_second(row, row.together()) / static_cast<double>(row.measuring()) * 1e-3;
     ++verdict.checked;
     if (rate <= verdict.error) continue;
     verdict.error = rate;
@@ -274,6 +285,7 @@ runtime::Result result_of(runtime::Communicator& ranks, const Options& options, 
     result.verdicts.push_back(limit_verdict(*limit, options, rows));
   }
   result.notes = measurer.notes();
+  for (const std::string& note : company_notes(ranks, result)) result.notes.push_back(note);
   const bool is_valid =
       std::ranges::all_of(result.verdicts, [](const auto& one) { return one.verdict.passed(); });
   result.exit_code = static_cast<int>(is_valid ? ExitCode::kValid : ExitCode::kInvalidResult);

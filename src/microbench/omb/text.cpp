@@ -66,7 +66,7 @@ std::vector<double> values(const Options& options, const Row& row) {
     case Family::kBandwidth:
       return {megabytes_per_second(row, row.mean())};
     case Family::kRate: {
-      const double rate = megabytes_per_second(row, row.mean());
+      const double rate = megabytes_per_second(row, row.together());
       return {rate, rate * 1e6 / static_cast<double>(row.bytes)};
     }
     case Family::kOverlap: {

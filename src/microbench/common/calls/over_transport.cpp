@@ -12,6 +12,7 @@
 #include "microbench/common/calls/moves_case.hpp"
 #include "microbench/common/measured_transport.hpp"
 #include "runtime/agreement.hpp"
+#include "runtime/exchange.hpp"
 #include "runtime/laps.hpp"
 
 namespace fabricmark::microbench {
@@ -32,7 +33,8 @@ class OverTransport final : public Measurer {
                           .timeout_seconds = options.timeout_seconds,
                           .largest_bytes = options.largest}),
         caller_(measured_.transport(), &measured_.context().device()),
-        costs_(collectives::measured_costs(caller_)) {}
+        costs_(collectives::measured_costs(caller_)),
+        clock_(ranks) {}
 
   Row measure(std::size_t bytes) override;
   [[nodiscard]] device::DeviceInfo device() const override { return measured_.device(); }
@@ -44,6 +46,7 @@ class OverTransport final : public Measurer {
   MeasuredTransport measured_;
   TransportCaller caller_;
   Costs costs_;
+  runtime::SharedClock clock_;
 };
 
 void add(collectives::Comparison& all, const collectives::Comparison& one) {
@@ -65,19 +68,25 @@ Row OverTransport::measure(std::size_t bytes) {
   const int spoilt = static_cast<int>(ranks_.all_reduce_max(own.has_result() ? ranks_.rank() : -1));
   Told told;
   runtime::Laps laps(ranks_, std::nullopt);
+  clock_.compare();
   for (int repetition = -1; repetition < options_.repetitions; ++repetition) {  // the first warms up
+    if (repetition == 0) laps.start_counting();
     own.prepare(repetition);
     for (const View& view : allocated) caller_.write(view);
-    const runtime::Elapsed taken = laps.time("call", [&] { caller_.run(own.algorithm(), own.call()); });
+    laps.time("call", [&] { caller_.run(own.algorithm(), own.call()); });
     caller_.read(own.call().result);
     if (repetition < 0) continue;
-    told.wall_seconds.push_back(taken.wall_seconds);
     const bool is_spoilt =
         options_.has_fault && spoilt == ranks_.rank() && repetition + 1 == options_.repetitions;
     add(told.found, own.check(repetition, is_spoilt));
   }
   for (const View& view : allocated) caller_.release(view);
+  clock_.compare();
   Row row = gathered(ranks_, told, /*is_modelled=*/false);
+  runtime::Result times;
+  gather_samples(ranks_, laps.samples(), clock_, times);
+  row.wall_seconds = times.seconds.front();
+  row.starts = times.starts.front();
   row.bytes = bytes;
   row.algorithm = own.name();
   row.reason = own.reason();
@@ -86,6 +95,7 @@ Row OverTransport::measure(std::size_t bytes) {
 
 std::vector<std::string> OverTransport::notes() const {
   std::vector<std::string> notes = measured_.context().remarks();
+  for (const std::string& note : clock_.notes()) notes.push_back(note);
   if (ranks_.size() > 1) {
     notes.push_back(fmt::format(
         "costs of algorithms, as measured at the start: {:.3g} us for a message and {:.3g} GB/s, copies "

@@ -26,15 +26,7 @@ std::vector<double> numbers_of(const Told& told) {
 }  // namespace
 
 double Row::seconds() const {
-  return modelled_seconds.empty() ? std::ranges::min(slowest()) : std::ranges::max(modelled_seconds);
-}
-
-std::vector<double> Row::slowest() const {
-  std::vector<double> found(wall_seconds.front().size());
-  for (const std::vector<double>& rank : wall_seconds) {
-    std::ranges::transform(found, rank, found.begin(), [](double a, double b) { return std::max(a, b); });
-  }
-  return found;
+  return modelled_seconds.empty() ? std::ranges::min(spans()) : std::ranges::max(modelled_seconds);
 }
 
 Row gathered(runtime::Communicator& ranks, const Told& own, bool is_modelled) {

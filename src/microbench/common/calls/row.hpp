@@ -19,6 +19,7 @@ struct Row {
   /// By rank, from the first call of any rank; 0: it had no call. Empty where nothing is modelled.
   std::vector<double> modelled_seconds;
   runtime::Result::PerRank wall_seconds;  ///< of the call; of the emulation where it is modelled
+  runtime::Result::PerRank starts;        ///< by the wall clock, as in a result; empty where nobody knows
   std::size_t checked = 0;                ///< elements of all ranks
   std::size_t wrong = 0;
   struct Place {
@@ -29,10 +30,10 @@ struct Row {
   };
   Place first_wrong{};
 
-  /// Of the slowest rank: modelled ones, else the best repetition by the wall clock.
+  /// Of all ranks: modelled ones, else the best repetition by the wall clock.
   [[nodiscard]] double seconds() const;
-  /// Of the slowest rank in each repetition.
-  [[nodiscard]] std::vector<double> slowest() const;
+  /// Of all ranks in each repetition, by the wall clock.
+  [[nodiscard]] std::vector<double> spans() const { return runtime::spans(wall_seconds, starts); }
 };
 
 /// What a rank tells the others of itself.
