@@ -1,10 +1,13 @@
 """The real fm_stream: valid results for every shape, and each way to a wrong one is found."""
 
 import itertools
+import os
 import resource
+import shutil
 import statistics
 
 import pytest
+from samples import spans
 from stream_program import OPERATIONS, PROGRAM, SHORT, mpirun, one_error, only_error
 
 pytestmark = pytest.mark.programs
@@ -120,6 +123,20 @@ def test_ranks_of_mpi_are_valid(stream, ranks):
     assert done.document["verdicts"][0]["checked"] == 3 * 1000 * ranks
 
 
+def test_ranks_on_one_cpu_are_told_and_take_turns(stream):
+    if shutil.which("taskset") is None:
+        pytest.skip("no taskset")
+    one_cpu = ["taskset", "-c", str(min(os.sched_getaffinity(0)))]
+    done = stream.valid(*SHORT, launcher=[*one_cpu, *mpirun(3)])
+    note = next(note for note in done.document["notes"] if "share 1 CPU of" in note)
+    assert note.startswith("3 ranks") and "3 ranks share 1 CPU" in " ".join(done.stdout.split())
+    for entry in done.document["measurements"]:
+        found = entry["samples"]
+        assert entry["best"] == pytest.approx(entry["work"]["amount"] / min(spans(entry)) / 1e9)
+        assert min(max(rank) for rank in zip(*found["starts"], strict=True)) > 0
+    assert "starts" not in stream.valid(*SHORT).document["measurements"][0]["samples"]
+
+
 def test_ranks_that_share_a_device_share_its_units(stream, found, two_ranks):
     if found[0]["class"] != "cpu" or found[0]["compute_units"] < 2:
         pytest.skip("nothing to share")
@@ -137,15 +154,16 @@ def test_processes_with_different_command_lines_end_together(stream):
 # Figures --------------------------------------------------------------------------------------------------
 
 
-def test_a_rate_is_the_work_of_all_ranks_over_the_time_of_the_slowest(two_ranks):
+def test_a_rate_is_the_work_of_all_ranks_over_the_time_of_all(two_ranks):
     document = two_ranks.document
     assert [m["axes"]["operation"] for m in document["measurements"]] == list(OPERATIONS)
     for entry in document["measurements"]:
         per_rank = entry["samples"]["per_rank"]
-        assert [len(samples) for samples in per_rank] == [5, 5]
+        assert [len(repetitions) for repetitions in per_rank] == [5, 5]
+        assert [len(repetitions) for repetitions in entry["samples"]["starts"]] == [5, 5]
         bytes_moved = 2 * STREAMS[entry["axes"]["operation"]] * 20000 * 4
         assert entry["work"] == {"amount": bytes_moved, "unit": "B"}
-        rates = [bytes_moved / max(pair) / 1e9 for pair in zip(*per_rank, strict=True)]
+        rates = [bytes_moved / seconds / 1e9 for seconds in spans(entry)]
         for key, value in (
             ("best", max(rates)),
             ("maximum", max(rates)),

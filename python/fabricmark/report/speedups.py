@@ -133,9 +133,9 @@ def from_lines(head: str, found: Sequence[Line], note: str = "") -> list[Plot]:
         return [of_two(head, family, shown, fewest, left)]
     ups = [Series(line.name, line.ranks, line.speed_ups, "line", i) for i, line in enumerate(shown)]
     shares = [
-        Series(line.name, *zip(*line.shares(), strict=True), "line", i)
+        Series(line.name, [ranks for ranks, _ in known], [share for _, share in known], "line", i)
         for i, line in enumerate(shown)
-        if line.shares()
+        if (known := line.shares())
     ]
     ideal = families.distinct(count for line in shown for count, _ in line.shares())
     if ideal:
