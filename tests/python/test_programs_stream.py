@@ -129,7 +129,7 @@ def test_ranks_on_one_cpu_are_told_and_take_turns(stream):
     one_cpu = ["taskset", "-c", str(min(os.sched_getaffinity(0)))]
     done = stream.valid(*SHORT, launcher=[*one_cpu, *mpirun(3)])
     note = next(note for note in done.document["notes"] if "share 1 CPU of" in note)
-    assert note.startswith("3 ranks") and "3 ranks share 1 CPU" in " ".join(done.stdout.split())
+    assert note.startswith("3 ranks") and "3 ranks share 1 CPU" in " ".join(done.output.split())
     for entry in done.document["measurements"]:
         found = entry["samples"]
         assert entry["best"] == pytest.approx(entry["work"]["amount"] / min(spans(entry)) / 1e9)
