@@ -18,8 +18,8 @@ struct Mask {
 std::vector<std::string> crowded(const std::vector<Mask>& masks);
 
 /// What a reader must know of how ranks ran beside each other: that they are more than their CPUs, or that
-/// parts were not timed at the same time. Nothing of one rank, or where all is modelled. Collective; all ranks
-/// get the same.
+/// parts were not timed at the same time. Nothing of one rank, or where all is modelled. Collective; all
+/// ranks get the same.
 std::vector<std::string> company_notes(Communicator& ranks, const Result& result);
 
 }  // namespace fabricmark::runtime

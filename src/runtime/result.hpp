@@ -70,7 +70,7 @@ struct Result {
   /// [lap], from the first rank's start, in the seconds of one where a sample is the mean of many in a row;
   /// empty laps, or none at all, where nobody knows.
   std::vector<PerRank> starts;
-  std::vector<PerRank> modelled_seconds;             ///< [lap]; empty where no rank charged anything
+  std::vector<PerRank> modelled_seconds;  ///< [lap]; empty where no rank charged anything
   /// [lap][rank][repetition][place]; empty for laps whose single times were not kept.
   std::vector<std::vector<PerRank>> inner_seconds;
   struct RankVerdict {
@@ -97,8 +97,8 @@ TimeKind kind_of(const Result& result, const std::optional<TimeKind>& own);
 /// where nothing was charged in some repetition, a measured one where the wall clock is an emulator's.
 void check_kinds(const Result& result);
 
-/// Throws Error (environment) where the work of several ranks is to be a rate of the wall clock, and nobody knows
-/// whether they did it at the same time.
+/// Throws Error (environment) where the work of several ranks is to be a rate of the wall clock, and nobody
+/// knows whether they did it at the same time.
 void check_windows(const Result& result);
 
 /// One value of a metric per repetition, in its unit, of its kind of time: from the first rank's start to the

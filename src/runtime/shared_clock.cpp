@@ -106,9 +106,9 @@ void SharedClock::compare() {
 
 std::vector<std::string> SharedClock::notes() const {
   if (machines_ == 1) return {};
-  return {
-      fmt::format("the clocks of {} machines were compared by barriers: starts and ends are known to {:.2g} us",
-                  machines_, spread_ * 1e6)};
+  return {fmt::format(
+      "the clocks of {} machines were compared by barriers: starts and ends are known to {:.2g} us",
+      machines_, spread_ * 1e6)};
 }
 
 double SharedClock::seconds_at(std::int64_t nanoseconds) const {

@@ -186,7 +186,8 @@ TEST(OmbText, PercentilesAreOfAllRanksMeansOfAnIteration) {
 
 /// Two pairs, each of which takes 1 s for an iteration, and when these begin on it.
 Row pairs_of_four(const runtime::PerRank& starts, bool are_apart) {
-  Row row = row_of(1000, {std::vector<double>(starts[0].size(), 1), std::vector<double>(starts[0].size(), 1), {}, {}});
+  Row row = row_of(
+      1000, {std::vector<double>(starts[0].size(), 1), std::vector<double>(starts[0].size(), 1), {}, {}});
   runtime::run_in_process(4, [&](runtime::Communicator& ranks) {
     Row own = row;
     const runtime::SharedClock clock(ranks);

@@ -69,7 +69,8 @@ TEST(Windows, ARateOfRanksThatTookTurnsIsThatOfOne) {
 
 TEST(Windows, OfARateOfSeveralRanksMustBeKnown) {
   Result result = two_ranks({});
-  EXPECT_TRUE(mentions(message_of([&] { check_windows(result); }, ExitCode::kEnvironment), "when each began"));
+  EXPECT_TRUE(
+      mentions(message_of([&] { check_windows(result); }, ExitCode::kEnvironment), "when each began"));
   check_windows(two_ranks({{0}, {1}}));
   result.metrics[0].work = 0;  // a time
   check_windows(result);
@@ -177,7 +178,8 @@ TEST(SharedClock, FollowsADriftBetweenTwoComparisons) {
     ranks.barrier();
     const std::int64_t after = source.nanoseconds();
     compare();
-    const double error = 2 * clock.spread() + 2e-9 * kDrift * static_cast<double>(ranks.all_reduce_max(comparing));
+    const double error =
+        2 * clock.spread() + 2e-9 * kDrift * static_cast<double>(ranks.all_reduce_max(comparing));
     const auto all = ranks.all_gather_numbers({clock.seconds_at(before), clock.seconds_at(after)});
     EXPECT_LE(all[0][0], all[1][1] + error);
     EXPECT_LE(all[1][0], all[0][1] + error);

@@ -87,8 +87,8 @@ struct BatchTimes {
   double end = 0;
 };
 
-/// Of iterations that began together each, one after the other: what lies between the last rank's end of one and
-/// the first one's start of the next does not count.
+/// Of iterations that began together each, one after the other: what lies between the last rank's end of one
+/// and the first one's start of the next does not count.
 std::vector<BatchTimes> joined(const runtime::PerRank& starts, const runtime::PerRank& seconds,
                                const std::vector<double>& spans, const Batch& batch) {
   std::vector<BatchTimes> times(starts.size());
@@ -105,7 +105,8 @@ std::vector<BatchTimes> joined(const runtime::PerRank& starts, const runtime::Pe
 
 }  // namespace
 
-void add_batches(runtime::Communicator& ranks, const runtime::SharedClock& clock, const Begun& begun, Row& row) {
+void add_batches(runtime::Communicator& ranks, const runtime::SharedClock& clock, const Begun& begun,
+                 Row& row) {
   constexpr double kNanoseconds = 1e9;
   std::vector<double> own;
   for (const double start : begun.starts) own.push_back(clock.seconds_at(std::llround(start * kNanoseconds)));
@@ -125,7 +126,8 @@ void add_batches(runtime::Communicator& ranks, const runtime::SharedClock& clock
     if (begun.are_apart) times = joined(starts, seconds, row.spans, batch);
     for (std::size_t rank = 0; rank < starts.size(); ++rank) {
       if (!begun.are_apart) {
-        times.push_back({starts[rank][batch.first], starts[rank][batch.last - 1] + seconds[rank][batch.last - 1]});
+        times.push_back(
+            {starts[rank][batch.first], starts[rank][batch.last - 1] + seconds[rank][batch.last - 1]});
       }
       batch_starts[rank].push_back(times[rank].start / count);
       row.batch_seconds[rank].push_back((times[rank].end - times[rank].start) / count);

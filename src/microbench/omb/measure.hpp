@@ -35,8 +35,8 @@ struct Row {
   std::string algorithm{};  ///< of an operation
   runtime::Result::PerRank
       seconds{};  ///< [rank][iteration] of one message or operation; none: only took part
-  /// The same of rates that several pairs have together, [rank][batch], and when each began: so that pairs that
-  /// take turns take the time of all turns. Empty for all other programs.
+  /// The same of rates that several pairs have together, [rank][batch], and when each began: so that pairs
+  /// that take turns take the time of all turns. Empty for all other programs.
   runtime::Result::PerRank batch_seconds{};
   runtime::Result::PerRank batch_starts{};
   std::vector<double> spans{};  ///< of these [iteration], where each was timed alone
@@ -97,7 +97,8 @@ struct Begun {
   bool are_apart = false;
 };
 /// Adds to a row, which has the seconds of all ranks, the batches of its pairs. Collective.
-void add_batches(runtime::Communicator& ranks, const runtime::SharedClock& clock, const Begun& begun, Row& row);
+void add_batches(runtime::Communicator& ranks, const runtime::SharedClock& clock, const Begun& begun,
+                 Row& row);
 
 /// The wall clock.
 inline double now() {

@@ -116,7 +116,7 @@ class Pairs final : public Measurer {
   std::unique_ptr<Carrier> carrier_;
   Pair pair_;
   runtime::SharedClock clock_;
-  Begun begun_;  // of the size under way
+  Begun begun_;       // of the size under way
   std::size_t room_;  // of a memory, on all ranks [bytes]
   std::size_t largest_;
   std::uint64_t seed_ = 0;

@@ -244,7 +244,8 @@ runtime::Result::RankVerdict limit_verdict(const Limit& limit, const Options& op
                            .threshold = limit.bytes_per_second * directions * kLimitMargin * 1e-9,
                            .measure = fmt::format("largest bandwidth of a pair [GB/s], by {}", limit.source)};
   for (const Row& row : rows) {
-    const double rate = megabytes_per_second(row, row.together()) / static_cast<double>(row.measuring()) * 1e-3;
+    const double rate =
+        megabytes_per_second(row, row.together()) / static_cast<double>(row.measuring()) * 1e-3;
     ++verdict.checked;
     if (rate <= verdict.error) continue;
     verdict.error = rate;
