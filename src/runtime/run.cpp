@@ -133,8 +133,8 @@ int run_program(int argc, char** argv, const Program& program) {
   return run_in_process(setup.options.ranks, [&](Communicator& ranks) {
     ranks.set_timeout(setup.options.timeout_seconds);
     return run_to_the_end(ranks, setup.program_name, [&] {
-      const std::optional<int> ended = refused(ranks);
-      return ended ? *ended : RankRun(ranks, setup).execute();
+      const std::optional<int> refusal = refused(ranks);
+      return refusal ? *refusal : RankRun(ranks, setup).execute();
     });
   });
 }
