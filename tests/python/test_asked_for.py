@@ -62,11 +62,12 @@ def two_platforms(stream, found, tmp_path):
         ({}, ("--", "--kernel-file", "own.cl"), "asked for the kernel own.cl, but the run's is base.cl"),
     ],
 )
-def test_a_result_of_another_run_is_not_counted(place, one_error_line, other, words, said):
+def test_a_result_of_another_run_is_not_counted(calibrated, one_error_line, other, words, said):
     variables = {name: json.dumps(value) for name, value in other.items()}
-    line = one_error_line(place.run("run", "stream", "--output", place.results, *words, **variables), 3)
+    done = calibrated.run("run", "stream", "--output", calibrated.results, *words, **variables)
+    line = one_error_line(done, 3)
     assert said in line and "the result is not counted; it is kept as" in line
-    (kept,) = place.results.iterdir()
+    (kept,) = calibrated.results.iterdir()
     assert kept.name.endswith(".json.other")
 
 
