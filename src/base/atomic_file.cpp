@@ -5,10 +5,14 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <charconv>
+#include <chrono>
 #include <csignal>
 #include <cstring>
+#include <optional>
 #include <string>
 #include <system_error>
+#include <thread>
 
 #include "base/error.hpp"
 
@@ -41,28 +45,64 @@ int write_to_disk(int file, std::string_view content) {
   return ::fsync(file) == 0 ? 0 : errno;
 }
 
-/// Into a device, pipe or socket such as /dev/stdout: a rename would put a plain file in its place.
-void write_through(const std::filesystem::path& path, std::string_view content) {
-  const int file = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
-  if (file < 0) throw cannot_write(path, errno);
+/// Into what is open already: a device, a pipe, or a file that others write into too.
+void write_through(int file, const std::filesystem::path& path, std::string_view content) {
   int failure = write_all(file, content);
   if (::close(file) != 0 && failure == 0) failure = errno;
   if (failure != 0) throw cannot_write(path, failure);
 }
 
-}  // namespace
+/// Opens a device or pipe: a rename would put a plain file in its place. A pipe waits for its reader, but not
+/// for ever.
+int opened_special(const std::filesystem::path& path) {
+  constexpr int kTries = 100;
+  constexpr std::chrono::milliseconds kBetween(100);
+  for (int i = 0;; ++i) {
+    const int file = ::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    if (file >= 0) {
+      ::fcntl(file, F_SETFL, ::fcntl(file, F_GETFL) & ~O_NONBLOCK);
+      return file;
+    }
+    if (errno != ENXIO || i == kTries || !std::filesystem::is_fifo(path)) throw cannot_write(path, errno);
+    std::this_thread::sleep_for(kBetween);
+  }
+}
 
-void write_atomically(const std::filesystem::path& path, std::string_view content) {
+/// The stream of this process that a path like /dev/stdout, /dev/fd/3 or /proc/self/fd/3 stands for: opened
+/// by its name, a file would be written into from its start again.
+std::optional<int> own_stream(const std::filesystem::path& path) {
+  const std::string name = path.lexically_normal().string();
+  if (name == "/dev/stdout") return STDOUT_FILENO;
+  if (name == "/dev/stderr") return STDERR_FILENO;
+  for (const std::string_view folder : {"/dev/fd/", "/proc/self/fd/"}) {
+    if (!name.starts_with(folder)) continue;
+    int stream = -1;
+    const char* const end = name.data() + name.size();
+    const auto [stopped, error] = std::from_chars(name.data() + folder.size(), end, stream);
+    if (error == std::errc() && stopped == end && stream >= 0) return stream;
+  }
+  return std::nullopt;
+}
+
+/// Where the links of a path lead, of which the last one may lead to nothing yet.
+std::filesystem::path linked(std::filesystem::path path) {
+  constexpr int kMostLinks = 40;
+  std::error_code failure;
+  for (int i = 0; std::filesystem::is_symlink(path, failure); ++i) {
+    if (i == kMostLinks) throw cannot_write(path, ELOOP);
+    const std::filesystem::path target = std::filesystem::read_symlink(path, failure);
+    if (failure) throw cannot_write(path, failure.value());
+    path = target.is_absolute() ? target : path.parent_path() / target;
+  }
+  return path;
+}
+
+/// Beside the file first, then in its place.
+void replace(const std::filesystem::path& path, std::string_view content) {
   std::error_code ignored;
   const std::filesystem::path folder =
       path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
   std::filesystem::create_directories(folder, ignored);  // a failure shows when the file is opened
-  if (std::filesystem::is_directory(path, ignored)) throw cannot_write(path, EISDIR);
-  if (std::filesystem::is_other(path, ignored)) {
-    write_through(path, content);
-    return;
-  }
-
   std::string temporary = (folder / ("." + path.filename().string() + ".XXXXXX")).string();
   const int file = ::mkstemp(temporary.data());
   if (file < 0) throw cannot_write(path, errno);
@@ -73,6 +113,24 @@ void write_atomically(const std::filesystem::path& path, std::string_view conten
   if (failure != 0) {
     ::unlink(temporary.c_str());
     throw cannot_write(path, failure);
+  }
+}
+
+}  // namespace
+
+void write_atomically(const std::filesystem::path& path, std::string_view content) {
+  if (const std::optional<int> stream = own_stream(path)) {
+    const int file = ::fcntl(*stream, F_DUPFD_CLOEXEC, 0);
+    if (file < 0) throw cannot_write(path, errno);
+    write_through(file, path, content);
+    return;
+  }
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) throw cannot_write(path, EISDIR);
+  if (std::filesystem::is_other(path, ignored)) {
+    write_through(opened_special(path), path, content);
+  } else {
+    replace(linked(path), content);
   }
 }
 

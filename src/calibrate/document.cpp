@@ -14,6 +14,7 @@
 #include "calibrate/latencies.hpp"
 #include "calibrate/timing.hpp"
 #include "device/memory.hpp"
+#include "runtime/asked_for.hpp"
 
 namespace fabricmark::calibrate {
 
@@ -177,6 +178,7 @@ const std::vector<std::string>& part_names() {
 
 std::string document(const device::Selection& selection, const std::vector<std::string>& parts, int passes) {
   const std::vector<device::FoundDevice> found = device::require_devices(selection);
+  runtime::check_device(found.front().info);
   const Host& host = describe_host();
   const device::Device device(found.front());
   Json document;

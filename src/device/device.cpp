@@ -34,6 +34,21 @@ bool matches(const std::optional<std::string>& filter, int index, const std::str
   return lower(name).find(lower(*filter)) != std::string::npos;
 }
 
+/// "--platform 0 --device 1": what chooses this device alone.
+std::string place_of(const DeviceInfo& info) {
+  return "--platform " + std::to_string(info.platform_index) + " --device " +
+         std::to_string(info.device_index);
+}
+
+/// An index counts within a platform: where several have it, one of them may not be the one that was meant.
+void check_is_one(const Selection& selection, const std::vector<FoundDevice>& found) {
+  if (!selection.device || !is_index(*selection.device) || found.size() < 2) return;
+  std::string places;
+  for (const FoundDevice& one : found) places += (places.empty() ? "" : " or ") + place_of(one.info);
+  throw bad_use(std::to_string(found.size()) + " platforms have a device " + *selection.device,
+                "name one: " + places + " (--list-devices)");
+}
+
 }  // namespace
 
 std::vector<int> parse_mapping(const std::string& text) {
@@ -67,21 +82,20 @@ std::vector<FoundDevice> find_devices(const Selection& selection) {
   std::vector<FoundDevice> found;
   std::string seen;
   int platform_index = 0;
-  int index_over_all = 0;
   std::vector<FoundPlatform> platforms = sycl::is_wanted() ? sycl::platforms() : opencl::platforms();
   if (selection.platform && lower(*selection.platform) == kPhantomPlatform)
     platforms.push_back(phantom_platform());
   for (const FoundPlatform& platform : platforms) {
     const bool platform_matches = matches(selection.platform, platform_index, platform.name);
-    // Indices count within the chosen platform, or over all platforms where none was chosen.
-    if (selection.platform) index_over_all = 0;
+    int device_index = 0;
     for (FoundDevice device : platform.devices) {
       device.info.platform_index = platform_index;
-      device.info.device_index = index_over_all;
-      seen += (seen.empty() ? "'" : ", '") + device.info.platform + ": " + device.info.name + "'";
-      if (platform_matches && matches(selection.device, index_over_all, device.info.name))
+      device.info.device_index = device_index;
+      seen += (seen.empty() ? "'" : ", '") + device.info.platform + ": " + device.info.name + "' (" +
+              place_of(device.info) + ")";
+      if (platform_matches && matches(selection.device, device_index, device.info.name))
         found.push_back(std::move(device));
-      ++index_over_all;
+      ++device_index;
     }
     ++platform_index;
   }
@@ -93,6 +107,7 @@ std::vector<FoundDevice> find_devices(const Selection& selection) {
                              : "device '" + selection.device.value_or("") + "'";
     throw bad_use("there is no " + wanted, "choose among " + seen + " (--list-devices)");
   }
+  check_is_one(selection, found);
   return found;
 }
 

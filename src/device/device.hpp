@@ -24,7 +24,7 @@ struct DeviceInfo {
   std::string driver;
   DeviceClass device_class = DeviceClass::kCpu;
   int platform_index = 0;
-  int device_index = 0;  ///< among the devices that the selection matched
+  int device_index = 0;  ///< within its platform, whatever was selected: with its index it names one device
   std::uint64_t compute_units = 0;
   std::uint64_t kernel_threads = 1;  ///< of an emulator, each of which runs a kernel at the same time
   std::uint64_t global_memory_bytes = 0;
@@ -62,7 +62,8 @@ struct DeviceInfo {
 /// less of its caches than the system does.
 double last_cache_bytes(const DeviceInfo& info);
 
-/// Which devices may be used. A filter is an index or a part of the name, in any case.
+/// Which devices may be used. A filter is an index, of a device within its platform, or a part of the name,
+/// in any case.
 struct Selection {
   std::optional<std::string> platform;
   std::optional<std::string> device;
@@ -96,7 +97,8 @@ struct FoundPlatform {
 };
 
 /// Every device that matches, in the order of the platforms; empty where there is none. Throws Error (bad
-/// use) when a filter matches nothing although there are devices.
+/// use) when a filter matches nothing although there are devices, and for an index of a device that several
+/// platforms have.
 std::vector<FoundDevice> find_devices(const Selection& selection);
 
 /// The same where a device is needed: throws Error (environment) when there is none at all.

@@ -8,6 +8,7 @@
 #include <set>
 #include <sstream>
 #include <utility>
+#include <vector>
 
 #include "base/atomic_file.hpp"
 #include "base/digest.hpp"
@@ -51,14 +52,29 @@ std::optional<std::string> quoted_name(std::string_view text) {
   return std::string(text.substr(1, end - 1));
 }
 
+/// Whether a path lies in a folder or below it; both without links.
+bool is_below(const fs::path& path, const fs::path& folder) {
+  return std::ranges::mismatch(folder, path).in1 == folder.end();
+}
+
+/// Without links as far as it exists, however long its name is.
+fs::path without_links(const fs::path& path) {
+  std::error_code ignored;
+  const fs::path found = fs::weakly_canonical(path, ignored);
+  return found.empty() ? path : found;
+}
+
 /// Puts included files in their place.
 class Expansion {
  public:
-  Expansion(const fs::path& file, fs::path root, std::int64_t replicas)
-      : root_(std::move(root)), replicas_(replicas), included_{fs::weakly_canonical(file)} {
+  Expansion(const fs::path& file, const fs::path& root, std::int64_t replicas)
+      : root_(without_links(root)),
+        own_(without_links(file).parent_path()),
+        replicas_(replicas),
+        included_{without_links(file)} {
     add(file);
   }
-  [[nodiscard]] std::string text() const { return text_.str(); }
+  [[nodiscard]] Source source() const { return {text_.str(), files_}; }
 
  private:
   void add(const fs::path& file) {
@@ -67,13 +83,15 @@ class Expansion {
       throw bad_use("cannot read the kernel file '" + file.string() + "'",
                     "check its name and the files it includes");
     }
+    if (replica_ == 0) keep(without_links(file), *content);
     std::istringstream lines(*content);
     std::string line;
     for (int number = 1; std::getline(lines, line); ++number) {
       const std::string_view what = after_include(line).value_or("");
       const std::optional<std::string> name = quoted_name(what);
       if (name) {
-        add_once(file.parent_path() / *name, root_ / *name);
+        const fs::path found = found_for(without_links(file).parent_path(), *name);
+        if (included_.insert(found).second) add(found);
       } else if (what.starts_with("__FILE__")) {
         add_replica(file);
       } else {
@@ -84,12 +102,31 @@ class Expansion {
     }
   }
 
-  void add_once(const fs::path& beside, const fs::path& below_root) {
-    std::error_code ignored;  // a name too long for a path is one that cannot be read
-    const fs::path found = fs::exists(beside, ignored) ? beside : below_root;
-    fs::path chosen = fs::weakly_canonical(found, ignored);
-    if (chosen.empty()) chosen = found;
-    if (included_.insert(chosen).second) add(chosen);
+  /// The kernel file's folder comes first, for what files of the suite include too: else a changed copy of a
+  /// header would be taken or not by who includes it.
+  [[nodiscard]] fs::path found_for(const fs::path& beside, const std::string& name) const {
+    std::vector<fs::path> places;
+    if (is_below(beside, root_)) {
+      places.push_back(own_ / beside.lexically_relative(root_) / name);
+      places.push_back(own_ / name);
+      places.push_back(beside / name);
+    } else {
+      places.push_back(beside / name);
+      places.push_back(own_ / name);
+    }
+    // Of a copied folder of the suite: "hpl/types.h" is types.h there.
+    if (*fs::path(name).begin() == own_.filename()) places.push_back(own_.parent_path() / name);
+    for (const fs::path& place : places) {
+      std::error_code ignored;  // a name too long for a path is one that cannot be read
+      if (fs::exists(place, ignored)) return without_links(place);
+    }
+    return without_links(root_ / name);
+  }
+
+  void keep(const fs::path& file, const std::string& content) {
+    const bool is_shipped = is_below(file, root_);
+    files_.push_back({file.lexically_relative(is_shipped ? root_ : own_).string(), content_digest(content),
+                      /*is_own=*/!is_shipped});
   }
 
   void add_replica(const fs::path& file) {
@@ -99,9 +136,11 @@ class Expansion {
   }
 
   fs::path root_;
+  fs::path own_;  // folder of the kernel file
   std::int64_t replicas_;
   std::int64_t replica_ = 0;
   std::set<fs::path> included_;
+  std::vector<SourceFile> files_;
   std::ostringstream text_;
 };
 
@@ -155,8 +194,12 @@ void store_binary(const fs::path& path, const std::string& binary) {
 
 }  // namespace
 
+Source source_of(const fs::path& file, const fs::path& root, std::int64_t replicas) {
+  return Expansion(file, root, replicas).source();
+}
+
 std::string expand_includes(const fs::path& file, const fs::path& root, std::int64_t replicas) {
-  return Expansion(file, root, replicas).text();
+  return source_of(file, root, replicas).text;
 }
 
 std::string build_key(const DeviceInfo& info, const std::string& source, const std::string& options) {

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "device/device.hpp"
 
@@ -14,9 +15,27 @@ namespace fabricmark::device {
 /// option of OpenCL's compiler, without a value.
 using Definitions = std::map<std::string, std::string>;
 
-/// The text of `file` with every #include "..." below `root` (or beside the file) put in its place, once
-/// each, and `file` itself in place of #include __FILE__ for each replica but the first (dialect.h). Throws
-/// Error (bad use) naming a file that cannot be read. So a cache key covers all that a kernel consists of.
+/// A file that a kernel's source consists of.
+struct SourceFile {
+  std::string name;     ///< below the folder of the suite's kernels, or of the user's own kernel file
+  std::string digest;   ///< of its content
+  bool is_own = false;  ///< the user's, not the suite's
+};
+
+/// The text of a kernel with its includes, and the files that it was put together from, each once.
+struct Source {
+  std::string text;
+  std::vector<SourceFile> files;
+};
+
+/// The text of `file` with every #include "..." put in its place, once each, and `file` itself in place of
+/// #include __FILE__ for each replica but the first (dialect.h). A name is looked up beside the file that
+/// includes it, in the folder of `file` and below `root`; in the folder of `file` first where a file below
+/// `root` includes it, as "hpl/types.h" also in a folder hpl that `file` lies in. Throws Error (bad use)
+/// naming a file that cannot be read. So a cache key covers all that a kernel consists of.
+Source source_of(const std::filesystem::path& file, const std::filesystem::path& root,
+                 std::int64_t replicas = 1);
+/// The text of it.
 std::string expand_includes(const std::filesystem::path& file, const std::filesystem::path& root,
                             std::int64_t replicas = 1);
 

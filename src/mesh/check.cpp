@@ -21,6 +21,9 @@ Error broken(const Origin& origin, const std::string& cause, const std::string& 
   return bad_use(origin.name + ": " + cause, remedy);
 }
 
+constexpr double kDeepestSea = 12000;   // m
+constexpr double kFarthestPlace = 1e8;  // m, with any false easting and northing of a map
+
 void check_nodes(const Mesh& mesh, const Origin& origin) {
   for (std::size_t node = 0; node < mesh.node_count(); ++node) {
     if (!std::isfinite(mesh.x[node]) || !std::isfinite(mesh.y[node]) || !std::isfinite(mesh.depth[node]))
@@ -28,6 +31,13 @@ void check_nodes(const Mesh& mesh, const Origin& origin) {
     if (!(mesh.depth[node] > 0))
       throw broken(origin, fmt::format("{} has a depth of {} m", origin.node(node), mesh.depth[node]),
                    "give every node a depth above 0");
+    if (mesh.depth[node] > kDeepestSea)
+      throw broken(origin, fmt::format("{} has a depth of {} m", origin.node(node), mesh.depth[node]),
+                   fmt::format("give depths in metres, up to {:g}: no sea is deeper", kDeepestSea));
+    if (std::max(std::abs(mesh.x[node]), std::abs(mesh.y[node])) > kFarthestPlace)
+      throw broken(
+          origin, fmt::format("{} lies at ({}, {}) m", origin.node(node), mesh.x[node], mesh.y[node]),
+          fmt::format("give coordinates in metres, up to {:g}: the earth is smaller", kFarthestPlace));
   }
 }
 

@@ -23,9 +23,10 @@ struct Origin {
 };
 
 /// Throws Error (bad use) that names element or node for a mesh that no solver could use: coordinates or
-/// depths that are no numbers, depths that are not above 0, elements with a node that is not there or twice,
-/// without area or clockwise, twice the same element, nodes of no element, edges of more than two elements or
-/// with both on one side, edges of one element that no boundary names, and boundaries that are no such edges.
+/// depths that are no numbers or beyond those of the earth, depths that are not above 0, elements with a node
+/// that is not there or twice, without area or clockwise, twice the same element, nodes of no element, edges
+/// of more than two elements or with both on one side, edges of one element that no boundary names, and
+/// boundaries that are no such edges.
 void check(const Mesh& mesh, const Origin& origin = {});
 
 }  // namespace fabricmark::mesh

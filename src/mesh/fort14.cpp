@@ -129,7 +129,7 @@ void read_boundaries(Lines& lines, Mesh& mesh, Origin& origin) {
 
 }  // namespace
 
-Mesh parse_fort14(std::string_view text, const std::string& name) {
+Mesh parse_fort14(std::string_view text, const std::string& name, Projection projection) {
   Lines lines(text, name);
   Mesh mesh;
   Origin origin{.name = name, .node_lines = {}, .element_lines = {}, .boundary_lines = {}};
@@ -143,13 +143,15 @@ Mesh parse_fort14(std::string_view text, const std::string& name) {
   read_nodes(lines, nodes, mesh, origin);
   read_elements(lines, elements, mesh, origin);
   read_boundaries(lines, mesh, origin);
+  if (projection == Projection::kCpp) project(mesh, origin);
   check(mesh, origin);
+  if (projection == Projection::kAuto) refuse_degrees(mesh, origin);
   return mesh;
 }
 
-Mesh read_mesh(const std::filesystem::path& path) {
+Mesh read_mesh(const std::filesystem::path& path, Projection projection) {
   const std::string text = text_of(path, "name a mesh in ADCIRC's format fort.14, or bay:N");
-  return parse_fort14(text, path.string());
+  return parse_fort14(text, path.string(), projection);
 }
 
 }  // namespace fabricmark::mesh

@@ -199,9 +199,11 @@ Mesh bay(std::int64_t elements) {
   return mesh;
 }
 
-Mesh named_mesh(const std::string& name) {
+Mesh named_mesh(const std::string& name, Projection projection) {
   constexpr std::string_view kBay = "bay:";
-  if (!name.starts_with(kBay)) return read_mesh(name);
+  if (!name.starts_with(kBay)) return read_mesh(name, projection);
+  if (projection == Projection::kCpp)
+    throw bad_use("--projection cpp, but '" + name + "' is in metres", "leave it out");
   std::int64_t elements = 0;
   const char* const end = name.data() + name.size();
   const auto [stopped, error] = std::from_chars(name.data() + kBay.size(), end, elements);

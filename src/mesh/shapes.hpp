@@ -5,6 +5,7 @@
 #include <string>
 
 #include "mesh/mesh.hpp"
+#include "mesh/projection.hpp"
 
 namespace fabricmark::mesh {
 
@@ -27,6 +28,6 @@ Mesh rectangle(std::int32_t nx, std::int32_t ny, double lx, double ly, double de
 Mesh bay(std::int64_t elements);
 
 /// What "bay:N" or the path of a fort.14 file stands for.
-Mesh named_mesh(const std::string& name);
+Mesh named_mesh(const std::string& name, Projection projection = Projection::kAuto);
 
 }  // namespace fabricmark::mesh

@@ -34,6 +34,7 @@ struct Wanted {
   int parts = 1;
   std::string amplitudes;
   bool in_order = false;
+  std::string projection = "auto";
 };
 
 Json quality_json(const Mesh& mesh) {
@@ -94,7 +95,7 @@ Json tides_json(const Wanted& wanted) {
 
 Json answer(const CLI::App& command, const Wanted& wanted) {
   if (command.get_name() == "tides") return tides_json(wanted);
-  Mesh mesh = named_mesh(wanted.mesh);
+  Mesh mesh = named_mesh(wanted.mesh, projection_of(wanted.projection));
   const std::string& name = command.get_name();
   if (name == "refine") mesh = refined(mesh, wanted);
   if (wanted.in_order) mesh = ordered(mesh);
@@ -116,6 +117,10 @@ Json answer(const CLI::App& command, const Wanted& wanted) {
 CLI::App& add_command(CLI::App& app, Wanted& wanted, const char* name, const char* meaning) {
   CLI::App& command = *app.add_subcommand(name, meaning);
   command.add_option("mesh", wanted.mesh, "a fort.14, or bay:N")->required();
+  command.add_option(
+      "--projection", wanted.projection,
+      "of a file: cpp where coordinates are longitude and latitude in degrees, none where they "
+      "are metres although they look like degrees");
   command.add_flag("--ordered", wanted.in_order, "elements along a curve, for caches");
   return command;
 }

@@ -40,7 +40,10 @@ bool started_by_launcher() {
 }
 
 bool is_first_process() {
-  return count_in("OMPI_COMM_WORLD_RANK") == 0 && count_in("PMI_RANK") == 0 && count_in("PMIX_RANK") == 0;
+  for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK"}) {
+    if (std::getenv(name) != nullptr) return count_in(name) == 0;
+  }
+  return count_in("SLURM_PROCID") == 0;
 }
 
 #ifdef FABRICMARK_WITH_MPI

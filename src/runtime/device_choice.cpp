@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/host.hpp"
+#include "runtime/asked_for.hpp"
 
 namespace fabricmark::runtime {
 
@@ -38,6 +39,7 @@ device::FoundDevice choose_device(const Options& options, Communicator& ranks,
     places.push_back(device::mapped_device(options.selection, found.size(), local));
   }
   const auto own = places.begin() + ranks.local_rank();
+  check_device(found[*own].info);
   // Processes are kept apart by a cap on their threads; ranks of one process by parts of the device.
   if (ranks.kind() == "in-process" && found[*own].info.device_class == device::DeviceClass::kCpu) {
     share.index = static_cast<int>(std::count(places.begin(), own, *own));

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "base/host.hpp"
+
 namespace nlohmann {
 
 template <typename T>
@@ -38,7 +40,8 @@ namespace fabricmark::runtime {
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(WorstPlace, place, expected, actual)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Verdict, name, error, threshold, measure, checked, worst, repetition)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Result::Placement, host, device, device_index, compute_units, is_emulated)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Result::Placement, host, device, device_index, compute_units, is_emulated,
+                                   platform_index)
 
 namespace {
 
@@ -67,6 +70,11 @@ std::vector<WithRank> gather_each(Communicator& ranks, const std::vector<T>& own
 }
 
 }  // namespace
+
+Result::Placement placement_on(const device::DeviceInfo& info, bool is_emulated) {
+  return {describe_host().name, info.name,   info.device_index,
+          info.compute_units,   is_emulated, info.platform_index};
+}
 
 std::vector<Result::Placement> gather_placement(Communicator& ranks, const Result::Placement& own) {
   return gather(ranks, own);

@@ -9,6 +9,9 @@
 
 namespace fabricmark::runtime {
 
+/// Of this rank, on this device.
+Result::Placement placement_on(const device::DeviceInfo& info, bool is_emulated);
+
 /// These are collective; every rank gets all ranks' parts.
 std::vector<Result::Placement> gather_placement(Communicator& ranks, const Result::Placement& own);
 std::vector<Result::RankVerdict> gather_verdicts(Communicator& ranks, const std::vector<Verdict>& own);

@@ -45,8 +45,7 @@ void RankRun::collect(const Samples& samples) {
   result_.derived = derive(laps);
   if (costs_) collect_modelled(laps, derive);
   const device::DeviceInfo& info = device_->info();
-  const Result::Placement own{describe_host().name, info.name, info.device_index, info.compute_units,
-                              info.emulated() || is_emulated()};
+  const Result::Placement own = placement_on(info, info.emulated() || is_emulated());
   result_.placement = gather_placement(ranks_, own);
   check_kinds(result_);
   check_windows(result_);

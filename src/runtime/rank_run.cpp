@@ -1,6 +1,7 @@
 #include "runtime/rank_run.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <chrono>
@@ -32,6 +33,15 @@ void check_data_type(const Parameters& parameters, const device::DeviceInfo& inf
     throw bad_use(fmt::format("{} has no arithmetic of the type {}", info.name, type),
                   "use --data-type float or another device");
   }
+}
+
+/// Which files a user's own kernel consists of.
+std::string note_on(const std::vector<device::SourceFile>& files) {
+  std::vector<std::string> own;
+  std::vector<std::string> shipped;
+  for (const device::SourceFile& file : files) (file.is_own ? own : shipped).push_back(file.name);
+  return fmt::format("kernel of your own: {}; of the suite: {}", fmt::join(own, ", "),
+                     shipped.empty() ? "nothing" : fmt::format("{}", fmt::join(shipped, ", ")));
 }
 
 /// Kernels of several devices that wait for each other end when words come, which none of them can tell
@@ -276,9 +286,11 @@ device::Program RankRun::build() {
     result_.kernel = {kernel_source_.filename().string(), content_digest(source), "shipped"};
     return {};
   }
-  const std::string one_replica = device::expand_includes(kernel_source_, spec_.folder.parent_path());
-  result_.kernel = {kernel_source_.filename().string(), content_digest(one_replica),
-                    options_.kernel_file ? "file" : "shipped"};
+  device::Source one_replica = device::source_of(kernel_source_, spec_.folder.parent_path());
+  one_replica.files.front().is_own = options_.kernel_file.has_value();
+  if (options_.kernel_file) remarks_.push_back(note_on(one_replica.files));
+  result_.kernel = {kernel_source_.filename().string(), content_digest(one_replica.text),
+                    options_.kernel_file ? "file" : "shipped", std::move(one_replica.files)};
   if (!device_->exists()) return {};
   const device::BuiltProgram built = built_from(kernel_source_);
   if (options_.kernel_file) {

@@ -72,6 +72,7 @@ Json environment_json(const Result& result) {
     const Result::Placement& place = result.placement[rank];
     placement.push_back({{"rank", rank},
                          {"host", place.host},
+                         {"platform_index", place.platform_index},
                          {"device_index", place.device_index},
                          {"device", place.device},
                          {"compute_units", place.compute_units}});
@@ -350,6 +351,10 @@ std::string to_json(const Result& result) {
   if (!result.kernel.file.empty()) {
     document["run"]["kernel"] = {
         {"file", result.kernel.file}, {"digest", result.kernel.digest}, {"origin", result.kernel.origin}};
+    for (const device::SourceFile& file : result.kernel.files) {
+      document["run"]["kernel"]["files"].push_back(
+          {{"file", file.name}, {"digest", file.digest}, {"origin", file.is_own ? "file" : "shipped"}});
+    }
     add_design(document["run"]["kernel"], result.loaded);
   }
   if (!result.system.empty()) {

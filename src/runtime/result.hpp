@@ -8,6 +8,7 @@
 
 #include "base/terminal.hpp"
 #include "device/device.hpp"
+#include "device/program.hpp"
 #include "device/replications.hpp"
 #include "power/energy.hpp"
 #include "runtime/activity.hpp"
@@ -25,9 +26,10 @@ struct Result {
   std::string variant;
   bool optimized = false;
   struct Kernel {
-    std::string file;    ///< name without its folder
-    std::string digest;  ///< of the source with its includes, or of the bitstream
-    std::string origin;  ///< "shipped", "file" (the user's source) or "bitstream"
+    std::string file;                            ///< name without its folder
+    std::string digest;                          ///< of the source with its includes, or of the bitstream
+    std::string origin;                          ///< "shipped", "file" (the user's source) or "bitstream"
+    std::vector<device::SourceFile> files = {};  ///< that the source consists of, in their order
   };
   Kernel kernel;       ///< without a file where nothing was built
   Design loaded;       ///< the bitstream that was loaded, as its sidecar says
@@ -51,6 +53,7 @@ struct Result {
     int device_index = 0;
     std::uint64_t compute_units = 0;
     bool is_emulated = false;  ///< the ranks of a run may be on different runtimes
+    int platform_index = 0;
   };
   std::vector<Placement> placement;  ///< [rank]
   device::DeviceInfo device;

@@ -14,6 +14,7 @@
 #include "base/error.hpp"
 #include "base/version.hpp"
 #include "runtime/agreement.hpp"
+#include "runtime/asked_for.hpp"
 #include "runtime/options.hpp"
 #include "runtime/rank_run.hpp"
 
@@ -60,6 +61,18 @@ std::optional<std::string> read_command(RunSetup& setup, const Program& program)
   return std::nullopt;
 }
 
+/// Compares the ranks of a run with those that were asked for. Processes of which each is a run of its own do
+/// not know of each other: one speaks for all, and the others have the exit code only.
+std::optional<int> refused(const Communicator& ranks) {
+  try {
+    check_ranks(ranks.size(), started_by_launcher());
+    return std::nullopt;
+  } catch (const Error& error) {
+    if (ranks.size() > 1 || is_first_process()) throw;
+    return static_cast<int>(error.code());
+  }
+}
+
 /// Prepares the run on all ranks, whose command lines or files may differ; where there is nothing to run, the
 /// exit code.
 std::optional<int> prepare(Communicator& ranks, RunSetup& setup, const Program& program) {
@@ -102,7 +115,8 @@ int run_program(int argc, char** argv, const Program& program) {
   setup.command[0] = setup.program_name;
   if (started_by_launcher()) {
     return run_processes(setup.program_name, &argc, &argv, [&](Communicator& ranks) {
-      const std::optional<int> ended = prepare(ranks, setup, program);
+      std::optional<int> ended = prepare(ranks, setup, program);
+      if (!ended) ended = refused(ranks);
       return ended ? *ended : RankRun(ranks, setup).execute();
     });
   }
@@ -110,22 +124,31 @@ int run_program(int argc, char** argv, const Program& program) {
   std::optional<int> ended;
   const int code = run_to_the_end(*alone, setup.program_name, [&] {
     ended = prepare(*alone, setup, program);
-    if (!ended && setup.options.ranks == 1) ended = RankRun(*alone, setup).execute();
-    return ended.value_or(0);
+    if (ended || setup.options.ranks > 1) return ended.value_or(0);
+    ended = refused(*alone);
+    if (!ended) ended = RankRun(*alone, setup).execute();
+    return *ended;
   });
   if (ended || code != 0) return code;
   return run_in_process(setup.options.ranks, [&](Communicator& ranks) {
     ranks.set_timeout(setup.options.timeout_seconds);
-    return run_to_the_end(ranks, setup.program_name, [&] { return RankRun(ranks, setup).execute(); });
+    return run_to_the_end(ranks, setup.program_name, [&] {
+      const std::optional<int> refusal = refused(ranks);
+      return refusal ? *refusal : RankRun(ranks, setup).execute();
+    });
   });
 }
 
 int run_ranks(int argc, char** argv, int count, const std::function<int(Communicator&)>& body,
               Threads threads) {
   const std::string program = std::filesystem::path(*argv).filename().string();
-  if (started_by_launcher()) return run_processes(program, &argc, &argv, body, threads);
+  const auto checked = [&body](Communicator& ranks) {
+    const std::optional<int> ended = refused(ranks);
+    return ended ? *ended : body(ranks);
+  };
+  if (started_by_launcher()) return run_processes(program, &argc, &argv, checked, threads);
   return run_in_process(count, [&](Communicator& ranks) {
-    return run_to_the_end(ranks, program, [&] { return body(ranks); });
+    return run_to_the_end(ranks, program, [&] { return checked(ranks); });
   });
 }
 

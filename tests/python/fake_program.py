@@ -5,6 +5,7 @@ FAKE_SLEEP: seconds before the second run's end. FAKE_SIGNAL: signal that ends a
 FAKE_WORDS: what a run says on standard error. FAKE_LEAVES: file for
 the id of a process that it leaves behind. FAKE_DELAY: seconds of every run.
 FAKE_EXIT_FOR: JSON, exit code by a word of the command line. FAKE_RANKS: number of MPI ranks.
+FAKE_OTHER: JSON, the device that a run says it was on.
 FAKE_KIND: kind of time. FAKE_DEVICE_EACH: no two ranks share a device.
 """
 
@@ -16,6 +17,16 @@ import time
 from pathlib import Path
 
 import samples
+
+
+def chosen(devices, words):
+    """The one that --platform and --device name; else the first."""
+    wanted = [words[words.index(name) + 1] if name in words else None for name in ("--platform", "--device")]
+    for device in devices:
+        if wanted == [str(device["platform_index"]), str(device["device_index"])]:
+            return device
+    return devices[0] if devices else samples.DEVICE
+
 
 WATCHED = ("OCL_ICD_VENDORS", "OCL_ICD_FILENAMES", "LD_LIBRARY_PATH")
 
@@ -60,7 +71,9 @@ def main():
         ranks = int(words[words.index("--ranks") + 1]) if "--ranks" in words else 1
         ranks = int(os.environ.get("FAKE_RANKS", ranks))
         kind = os.environ.get("FAKE_KIND", "measured")
-        document = samples.result(ranks=ranks, kind=kind, status="failed" if code == 1 else "passed")
+        status = "failed" if code == 1 else "passed"
+        device = json.loads(os.environ.get("FAKE_OTHER", "{}")) or chosen(devices, words)
+        document = samples.result(ranks=ranks, kind=kind, status=status, device=device)
         if "FAKE_DEVICE_EACH" in os.environ:
             for place in document["environment"]["ranks"]["placement"]:
                 place["device_index"] = place["rank"]

@@ -13,7 +13,8 @@ with open(os.environ["FAKE_LOG"] + ".mpi", "a") as file:
     file.write(json.dumps(sys.argv) + "\\n")
 words = sys.argv[1:]
 start = next(i for i, word in enumerate(words) if word.endswith("fm_stream"))
-os.environ["FAKE_RANKS"] = words[start - 1] if words[start - 2] == "-n" else "1"
+tasks = [word.partition("=")[2] for word in words if word.startswith("--ntasks=")]
+os.environ["FAKE_RANKS"] = words[start - 1] if words[start - 2] == "-n" else tasks[0]
 sys.exit(subprocess.call(words[start:]))
 """
 MPI = """

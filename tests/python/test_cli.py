@@ -13,13 +13,14 @@ import samples
 
 GPU = {**samples.DEVICE, "name": "Sample (R) GPU", "class": "gpu", "platform_index": 1, "device_index": 3}
 OPEN_MPI = """
-import json, os
+import json, os, re
 if "--version" in sys.argv:
     print("mpirun (Open MPI) 4.1.4"); sys.exit(0)
 with open(os.environ["FAKE_LOG"] + ".mpi", "a") as file:
     file.write(json.dumps(sys.argv) + "\\n")
 words = sys.argv[1:]
 start = next(i for i, word in enumerate(words) if word.endswith("fm_stream"))
+os.environ["FAKE_RANKS"] = re.search("(?:-n |--ntasks=)([0-9]+)", " ".join(words))[1]
 os.execv(words[start], words[start:])
 """
 

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdio>
 #include <random>
 #include <thread>
 
@@ -64,6 +65,36 @@ TEST(WriteAtomically, WritesIntoAPipeInsteadOfReplacingIt) {
   reader.join();
   EXPECT_EQ(received, "through");
   EXPECT_TRUE(std::filesystem::is_fifo(pipe));
+}
+
+TEST(WriteAtomically, ReplacesTheFileThatALinkLeadsTo) {
+  const test::TemporaryFolder folder;
+  const auto file = folder.write("there/file", "old");
+  const auto link = folder.path() / "link";
+  std::filesystem::create_symlink("there/file", folder.path() / "nearer");
+  std::filesystem::create_symlink("nearer", link);
+  write_atomically(link, "new");
+  EXPECT_TRUE(std::filesystem::is_symlink(link));
+  EXPECT_EQ(content_of(file), "new");
+  std::filesystem::remove(file);
+  write_atomically(link, "made");
+  EXPECT_TRUE(std::filesystem::is_symlink(link));
+  EXPECT_EQ(content_of(file), "made");
+  std::filesystem::create_symlink("round", folder.path() / "round");
+  EXPECT_TRUE(mentions(message_of([&] { write_atomically(folder.path() / "round", "x"); }), "round"));
+}
+
+// Opened by its name, a file would be written over from its start.
+TEST(WriteAtomically, WritesIntoAnOpenStreamWhereItIs) {
+  const test::TemporaryFolder folder;
+  const auto path = folder.path() / "file";
+  std::FILE* const file = std::fopen(path.c_str(), "w");
+  std::fputs("before ", file);
+  std::fflush(file);
+  write_atomically("/dev/fd/" + std::to_string(fileno(file)), "after");
+  std::fclose(file);
+  EXPECT_EQ(content_of(path), "before after");
+  EXPECT_TRUE(mentions(message_of([] { write_atomically("/dev/fd/987", "x"); }), "/dev/fd/987"));
 }
 
 TEST(WriteAtomically, SaysThatADiskIsFull) {

@@ -2,12 +2,16 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <numbers>
 #include <random>
+#include <sstream>
+#include <vector>
 
 #include "base/error.hpp"
 #include "mesh/arrays.hpp"
@@ -100,6 +104,9 @@ TEST(MeshFiles, BrokenMeshesAreRefusedWithElementAndLine) {
       {"2 3 1 3 4", "2 3 2 3 1", "node 4 (line 5) is in no element"},
       {"1 0.0 0.0 1.0", "1 0.0 0.0 0", "node 1 (line 3) has a depth of 0 m"},
       {"1 0.0 0.0 1.0", "1 0.0 0.0 -1", "node 1 (line 3) has a depth of -1 m"},
+      {"1 0.0 0.0 1.0", "1 0.0 0.0 1e30", "node 1 (line 3) has a depth of 1e+30 m; give depths in metres"},
+      {"1 0.0 0.0 1.0", "1 0.0 0.0 12001", "node 1 (line 3) has a depth of 12001 m"},
+      {"1 0.0 0.0 1.0", "1 -2e8 0.0 1", "node 1 (line 3) lies at (-200000000, 0) m"},
       {"1 0.0 0.0 1.0", "1 0.0 0.0 nan", "node 1 (line 3) has a coordinate or depth that is no number"},
       {"1 0.0 0.0 1.0", "1 0.0 wet 1.0", "line 3: 'wet' is no number"},
       {"1 0.0 0.0 1.0", "1 0.0 0.0", "line 3: the line ends where a node: its number, x, y and depth"},
@@ -117,6 +124,68 @@ TEST(MeshFiles, BrokenMeshesAreRefusedWithElementAndLine) {
     EXPECT_TRUE(line.starts_with("m.14")) << line;
     EXPECT_EQ(line.find('\n'), std::string::npos) << line;
   }
+}
+
+/// A mesh moved, scaled and with the depth of a sea or a tank, as a fort.14.
+std::string placed(Mesh mesh, double x, double y, double scale, double depth) {
+  for (double& one : mesh.x) one = x + scale * one;
+  for (double& one : mesh.y) one = y + scale * one;
+  for (double& one : mesh.depth) one = depth;
+  return fort14_text(mesh);
+}
+
+TEST(MeshFiles, DegreesAreRefusedAndMetresAreNot) {
+  struct Case {
+    double x, y, scale, depth;
+    bool is_in_degrees;
+  };
+  const Mesh grid = rectangle(4, 4, 1, 1, 1);
+  for (const auto& [x, y, scale, depth, is_in_degrees] : std::vector<Case>{
+           {-97, 28, 0.02, 10, true},    // a harbour
+           {3, 51, 8, 40, true},         // a shelf
+           {262, -40, 30, 4000, true},   // an ocean, with longitudes from 0
+           {-81, 26.7, 0.6, 2.7, true},  // a lake
+           {-1, -1, 2, 60, true},        // around 0, 0
+           {0, 0, 1, 0.5, false},        // a tank
+           {0, 0, 30, 0.3, false},       // a flume
+           {-5, -5, 10, 3, false},       // a pool
+           {20, 20, 60, 10, false},      // a deep dock
+           {0, 0, 1, 2, false},          // a box that is deeper than wide
+           {5e5, 3e6, 10, 30, false},    // on a map
+       }) {
+    const std::string text = placed(grid, x, y, scale, depth);
+    const std::string line = refused(text);
+    EXPECT_EQ(line != "accepted", is_in_degrees) << scale << " at " << x << ": " << line;
+    if (is_in_degrees) {
+      EXPECT_NE(line.find("; take --projection cpp"), std::string::npos) << line;
+    }
+    EXPECT_NO_THROW(parse_fort14(text, "m.14", Projection::kMetres));
+  }
+}
+
+TEST(MeshFiles, DegreesAreProjectedToMetres) {
+  constexpr double kRadius = 6378206.4;
+  const std::string text = placed(rectangle(2, 2, 1, 1, 1), -97, 59, 2, 10);
+  const Mesh mesh = parse_fort14(text, "m.14", Projection::kCpp);
+  const double degree = kRadius * std::numbers::pi / 180;
+  const auto [west, east] = std::ranges::minmax(mesh.x);
+  const auto [south, north] = std::ranges::minmax(mesh.y);
+  EXPECT_NEAR(north - south, 2 * degree, 1e-6);
+  EXPECT_NEAR(east - west, 2 * degree * 0.5, 1e-6);  // the cosine of 60 degrees
+  EXPECT_NEAR(east + west, 0, 1e-6);
+  const std::string far = placed(rectangle(2, 2, 1, 1, 1), 0, 0, 1000, 10);
+  for (const auto& [wrong, said] :
+       {std::pair{far, "node 2 (line 4) at (500, 0) has no longitude"},
+        {placed(rectangle(2, 2, 1, 0.1, 1), 0, 0, 359, 10), "the 180th meridian"}}) {
+    try {
+      parse_fort14(wrong, "m.14", Projection::kCpp);
+      ADD_FAILURE() << said;
+    } catch (const Error& error) {
+      EXPECT_NE(std::string(error.what()).find(said), std::string::npos) << error.what();
+    }
+  }
+  EXPECT_THROW(named_mesh("bay:100", Projection::kCpp), Error);
+  EXPECT_THROW(projection_of("utm"), Error);
 }
 
 TEST(MeshFiles, ElementsThatOverlap) {
@@ -180,6 +249,49 @@ TEST(MeshFiles, FuzzedShortly) { fuzz(3000, std::chrono::seconds(0)); }
 
 /// A minute of it: run by `make test-full`.
 TEST(MeshFiles, DISABLED_FuzzedForAMinute) { fuzz(3000, std::chrono::seconds(60)); }
+
+/// A file whose form is right: each number is one, and some are others than they were. Half and more have to
+/// be read to the end, where the mesh is checked.
+TEST(MeshFiles, FuzzedWithOtherNumbers) {
+  const std::string text = fort14_text(bay(40));
+  const std::vector<std::string> reals{"0", "-7.5", "1e30", "1e-300", "12000", "1e8", "89.5", "2.5e4"};
+  std::mt19937 random(19);
+  const auto below = [&](std::size_t most) {
+    return std::uniform_int_distribution<std::size_t>(0, most - 1)(random);
+  };
+  constexpr int kRuns = 2000;
+  int read = 0;
+  int accepted = 0;
+  for (int run = 0; run < kRuns; ++run) {
+    std::vector<std::string> lines;
+    std::istringstream whole(text);
+    for (std::string line; std::getline(whole, line);) lines.push_back(line);
+    for (std::size_t change = 0; change <= below(3); ++change) {
+      std::string& line = lines[2 + below(lines.size() - 2)];
+      std::istringstream fields(line);
+      std::vector<std::string> words{std::istream_iterator<std::string>(fields), {}};
+      std::string& word = words[below(words.size())];
+      if (word.find('!') != std::string::npos) continue;
+      if (word.find('.') != std::string::npos) {
+        word = reals[below(reals.size())];
+      } else if (words.size() == 5 || words.size() == 1) {  // an element's or a boundary's node
+        if (word.find_first_not_of("0123456789") == std::string::npos) word = std::to_string(1 + below(30));
+      }
+      line.clear();
+      for (const std::string& one : words) line += one + " ";
+    }
+    std::string changed;
+    for (const std::string& line : lines) changed += line + "\n";
+    const std::string line = refused(changed);
+    accepted += line == "accepted" ? 1 : 0;
+    read += line.starts_with("m.14: ") || line == "accepted" ? 1 : 0;  // behind the reader, which says "line"
+    ASSERT_EQ(line.find('\n'), std::string::npos) << line;
+    ASSERT_LT(line.size(), 300U) << line;
+  }
+  EXPECT_GT(2 * read, kRuns);
+  EXPECT_GT(accepted, kRuns / 50);
+  EXPECT_LT(accepted, kRuns);
+}
 
 std::filesystem::path written(const std::string& name, const std::string& text) {
   const auto folder = std::filesystem::path(testing::TempDir()) / ("mesh-" + std::to_string(getpid()));

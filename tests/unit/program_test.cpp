@@ -1,6 +1,7 @@
 #include "device/program.hpp"
 #include "device/folders.hpp"
 
+#include <map>
 #include <set>
 
 #include "support.hpp"
@@ -27,6 +28,47 @@ TEST(ExpandIncludes, PrefersTheFileBeside) {
   (void)folder.write("own/x.h", "beside\n");
   EXPECT_EQ(expand_includes(folder.write("own/k.cl", "#include \"x.h\"\n"), folder.path()),
             "beside\n#line 2\n");
+}
+
+/// What a kernel of the user's was put together from: "own" or "suite" of each file.
+std::map<std::string, std::string> origins(const std::filesystem::path& file,
+                                           const std::filesystem::path& root) {
+  std::map<std::string, std::string> found;
+  for (const SourceFile& one : source_of(file, root).files) {
+    EXPECT_TRUE(found.emplace(one.name, one.is_own ? "own" : "suite").second) << one.name;
+    EXPECT_EQ(one.digest.size(), 32U);
+  }
+  return found;
+}
+
+// A header of the suite that includes another one must not get the suite's where the user has a changed copy.
+TEST(ExpandIncludes, PrefersTheFolderOfTheKernelFileInHeadersToo) {
+  using Origins = std::map<std::string, std::string>;
+  const test::TemporaryFolder suite;
+  (void)suite.write("hpl/base.cl", "#include \"hpl/a.h\"\n");
+  (void)suite.write("hpl/a.h", "#include \"hpl/b.h\"\n");
+  (void)suite.write("hpl/b.h", "#include \"c.h\"\n#include \"common/d.h\"\n");
+  (void)suite.write("hpl/c.h", "C\n");
+  (void)suite.write("common/d.h", "D\n");
+  const auto shipped = suite.path() / "hpl" / "base.cl";
+  EXPECT_EQ(origins(shipped, suite.path()), (Origins{{"hpl/base.cl", "suite"},
+                                                     {"hpl/a.h", "suite"},
+                                                     {"hpl/b.h", "suite"},
+                                                     {"hpl/c.h", "suite"},
+                                                     {"common/d.h", "suite"}}));
+  const test::TemporaryFolder user;
+  const auto beside = user.write("base.cl", "#include \"hpl/a.h\"\n");
+  (void)user.write("hpl/c.h", "own c\n");
+  EXPECT_EQ(origins(beside, suite.path()), (Origins{{"base.cl", "own"},
+                                                    {"hpl/a.h", "suite"},
+                                                    {"hpl/b.h", "suite"},
+                                                    {"hpl/c.h", "own"},
+                                                    {"common/d.h", "suite"}}));
+  EXPECT_TRUE(mentions(expand_includes(beside, suite.path()), "own c"));
+  const auto copied = user.write("hpl/mine.cl", "#include \"hpl/a.h\"\n");  // in a copy of the folder
+  (void)user.write("hpl/b.h", "own b\n");
+  EXPECT_EQ(origins(copied, suite.path()),
+            (Origins{{"mine.cl", "own"}, {"hpl/a.h", "suite"}, {"b.h", "own"}}));
 }
 
 TEST(ExpandIncludes, PutsAFileThatIncludesItselfInItsPlaceForEachReplica) {

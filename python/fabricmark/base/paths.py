@@ -4,10 +4,16 @@ import errno
 import os
 import pwd
 import stat
+import sys
 import tempfile
+import time
 from pathlib import Path
 
 from fabricmark.base.errors import ENVIRONMENT, FabricmarkError
+
+OF_THE_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+SECONDS_FOR_A_READER = 10
+MOST_LINKS = 40
 
 
 def root() -> Path:
@@ -147,17 +153,95 @@ def make_folder(path: Path) -> None:
 def write_atomically(path: Path, content: str | bytes) -> None:
     """Write a file (a text as UTF-8) that is either wholly there or not at all, even after a kill.
 
-    Creates the folder. Raises FabricmarkError (2) when the place cannot be written.
+    As the programs do (`src/base/atomic_file.hpp`), and the only way in which this package writes: of a link
+    the file is replaced that it leads to; a device, a pipe or a stream of this process (/dev/stdout) is
+    written into, never replaced. Creates the folder. Raises FabricmarkError (2; 3: the disk is full).
     """
+    data = content.encode("utf-8") if isinstance(content, str) else content
+    try:
+        if (stream := _own_stream(path)) is not None:
+            sys.stdout.flush()
+            _write_through(os.dup(stream), data)
+        elif _is_special(path):
+            _write_through(_opened_special(path), data)
+        else:
+            _replace(_linked(path), data)
+    except (OSError, ValueError) as error:  # ValueError: a zero byte in its name
+        number = getattr(error, "errno", None)
+        why = getattr(error, "strerror", None) or error
+        if number in OF_THE_DISK:
+            remedy = "free some space or name another place"
+            raise FabricmarkError(f"cannot write {path}: {why}", remedy, ENVIRONMENT) from error
+        raise FabricmarkError(f"cannot write {path}: {why}", "choose a writable place") from error
+
+
+def _replace(path: Path, data: bytes) -> None:
+    """Beside the file first, then in its place."""
+    path.parent.mkdir(parents=True, exist_ok=True)
     temporary = ""
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as file:
             temporary = file.name
-            file.write(content.encode("utf-8") if isinstance(content, str) else content)
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
         os.chmod(temporary, 0o644)  # temporary files are private; results are meant to be read
         os.replace(temporary, path)
-    except OSError as error:
+    except OSError:
         if temporary:
             Path(temporary).unlink(missing_ok=True)
-        raise FabricmarkError(f"cannot write {path}: {error.strerror}", "choose a writable place") from error
+        raise
+
+
+def _is_special(path: Path) -> bool:
+    """Whether a path, or what its links lead to, is there and neither file nor folder."""
+    try:
+        mode = path.stat().st_mode
+    except FileNotFoundError:
+        return False
+    if stat.S_ISDIR(mode):
+        raise OSError(errno.EISDIR, os.strerror(errno.EISDIR))
+    return not stat.S_ISREG(mode)
+
+
+def _opened_special(path: Path) -> int:
+    """A device or pipe, open for writing. A pipe waits for its reader, but not for ever."""
+    give_up = time.monotonic() + SECONDS_FOR_A_READER
+    while True:
+        try:
+            descriptor = os.open(path, os.O_WRONLY | os.O_NOCTTY | os.O_NONBLOCK | os.O_CLOEXEC)
+        except OSError as error:
+            is_waiting = error.errno == errno.ENXIO and stat.S_ISFIFO(path.stat().st_mode)
+            if not is_waiting or time.monotonic() > give_up:
+                raise
+            time.sleep(0.1)
+        else:
+            os.set_blocking(descriptor, True)
+            return descriptor
+
+
+def _write_through(descriptor: int, data: bytes) -> None:
+    with open(descriptor, "wb") as file:
+        file.write(data)
+
+
+def _own_stream(path: Path) -> int | None:
+    """The stream that a path like /dev/stdout or /dev/fd/3 stands for.
+
+    Opened by its name, a file would be written into from its start again.
+    """
+    known = {"/dev/stdout": 1, "/dev/stderr": 2}
+    name = os.path.normpath(path)
+    folder, _, number = name.rpartition("/")
+    if folder in ("/dev/fd", "/proc/self/fd") and number.isascii() and number.isdecimal():
+        return int(number)
+    return known.get(name)
+
+
+def _linked(path: Path) -> Path:
+    """Where the links of a path lead, of which the last one may lead to nothing yet."""
+    for _ in range(MOST_LINKS):
+        if not path.is_symlink():
+            return path
+        path = path.parent / path.readlink()
+    raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))

@@ -98,7 +98,7 @@ def resolve(
         raise FabricmarkError(f"{system} has no bitstream {bitstream_id} of {benchmark}", remedy)
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / f"{document['name']}.json".replace("/", "_")
-        file.write_text(export.written(document), encoding="utf-8")
+        paths.write_atomically(file, export.written(document))
         more = {"variant": variant, "system": str(file), "bitstream_id": bitstream_id}
         (answer,) = kernels.answers([kernels.wanted(benchmark, FPGA, given, **more)])
         if "error" in answer:  # the user knows the system, not the file that stood for it

@@ -13,6 +13,8 @@ from datetime import UTC, datetime, timedelta
 from fabricmark.base import ended, paths, runtimes
 from fabricmark.base.errors import ENVIRONMENT, FabricmarkError
 from fabricmark.base.schema import first_fault
+from fabricmark.measure import asked_for
+from fabricmark.measure.launch import Job
 from fabricmark.systems import calibration
 
 LONGEST_SECONDS = 300
@@ -64,7 +66,8 @@ def measure(
     command += ["--device", str(device["device_index"]), "--passes", str(passes), "--json", "-"]
     for part in parts if calibration.find_here(device) is not None else ():
         command += ["--only", part]
-    environment = runtimes.environment(runtime, os.environ)
+    job = Job("calibrate", runtime, device, 1, None, paths.cache())
+    environment = runtimes.environment(runtime, os.environ) | asked_for.variables(job, None)
     try:
         done = subprocess.run(
             command, env=environment, capture_output=True, text=True, errors="replace",

@@ -147,7 +147,8 @@ def _run_point(point: Point, runtime: str, folder: Path, held: int, progress: Pr
         progress.failed += 1
         unfinished.unlink(missing_ok=True)
         return f"failed (exit code {code}), {seconds:.1f} s"
-    os.replace(unfinished, final)
+    paths.write_atomically(final, paths.content(unfinished))
+    unfinished.unlink()
     progress.files.append(final)
     progress.failed += code
     progress.run += 1 - code

@@ -20,6 +20,7 @@ from pathlib import Path
 from fabricmark import models
 from fabricmark.base import ended, kernels, paths, runtimes
 from fabricmark.base.errors import ENVIRONMENT, FabricmarkError
+from fabricmark.measure import asked_for
 
 SECONDS_TO_END = 10
 INTERVAL_SECONDS = 0.2
@@ -50,7 +51,7 @@ class Job:
         is_chosen = bool({"--platform", "--device"} & kernels.options(self.extra).keys())
         name = self.device["name"] if self.device else "chosen-device" if is_chosen else "no-device"
         short = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:40].rstrip("-") or "device"
-        ranks = self.mpi if self.mpi is not None else self.ranks
+        ranks = asked_for.ranks(self)
         kind = "mpi" if self.mpi is not None else "r"
         place = f"{self.device['platform_index']}.{self.device['device_index']}-" if self.device else ""
         stamp = now.strftime("%Y%m%dT%H%M%S%fZ")
@@ -138,9 +139,9 @@ def start(
 
     `result`: where the file goes (default: named by time). The program's own output goes to the terminal,
     with `quiet` only its errors. `keep_open`: descriptors it holds while it lives, such as that of a lock.
-    Raises FabricmarkError (3), also when a signal ended it.
+    Raises FabricmarkError (3), also when a signal ended it or its result is not of what was asked for.
     """
-    environment = runtimes.environment(job.runtime, os.environ)
+    environment = _environment(job)
     if job.mpi is not None and sys.stdout.isatty():  # MPI's launcher hides the terminal from the program
         environment.setdefault("COLUMNS", str(shutil.get_terminal_size().columns))
     result = (result or job.result_path(datetime.now(UTC))).absolute()
@@ -157,8 +158,19 @@ def start(
     if code < 0:
         cause = f"fm_{job.benchmark} {ended.words(code, said)}"
         raise FabricmarkError(cause, "look for a lack of memory or a broken driver", ENVIRONMENT)
+    if code <= 1 and result.is_file():
+        asked_for.check(job, result)
     # mpirun has codes of its own, for example 134 when a rank aborted.
     return (code if code <= ENVIRONMENT else ENVIRONMENT), result
+
+
+def _environment(job: Job) -> dict[str, str]:
+    """Of the program: that of the runtime, with what it compares itself with."""
+    environment = runtimes.environment(job.runtime, os.environ)
+    for variable in asked_for.VARIABLES:  # of an outer command
+        environment.pop(variable, None)
+    launcher = find_launcher(environment) if job.mpi is not None else None
+    return environment | asked_for.variables(job, launcher)
 
 
 def _start_program(

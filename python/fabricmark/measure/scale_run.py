@@ -11,7 +11,7 @@ from pathlib import Path
 
 from fabricmark import results
 from fabricmark.base import listing, paths
-from fabricmark.base.errors import ENVIRONMENT, FabricmarkError, printable
+from fabricmark.base.errors import ENVIRONMENT, FabricmarkError
 from fabricmark.base.progress import Steps
 from fabricmark.measure import launch, scale, scaling_table, stopping
 from fabricmark.measure.launch import Job
@@ -129,19 +129,12 @@ def _run_one(
         code, file = launch.start(job, request.folder / f"{mode}-{ranks}.json", quiet=True)
         if code <= 1:
             result = results.load(file)
-            _check_ranks(result, ranks)
     except FabricmarkError as error:
         print(f"fabricmark: error: {error}", file=sys.stderr)
         code, result = max(error.exit_code, ENVIRONMENT), None
     outcome.exit_code = max(outcome.exit_code, code)
     said = "" if code == 0 else f"failed (exit code {code}), "
     return result, f"{said}{time.monotonic() - started:.1f} s"
-
-
-def _check_ranks(result: results.Result, wanted: int) -> None:
-    if result.ranks != wanted:
-        cause = f"asked for {_count(wanted)}, but {printable(result.path.name)} is of {result.ranks}"
-        raise FabricmarkError(cause, "was the program built with this MPI? `make build` tells", ENVIRONMENT)
 
 
 def _count(ranks: int) -> str:

@@ -74,7 +74,8 @@ def read(path: Path) -> list[dict]:
         raise FabricmarkError(
             f"fm_tune wrote nothing: {error}", "run fm_tune by hand", ENVIRONMENT
         ) from error
-    for document in documents if isinstance(documents, list) else [documents]:
+    documents = documents if isinstance(documents, list) else [documents]
+    for document in documents:
         fault = first_fault(SCHEMA_FILE, document)
         if fault:
             raise FabricmarkError(f"what fm_tune wrote: {fault[0]}: {fault[1]}", BY_HAND, ENVIRONMENT)

@@ -2,6 +2,7 @@
 
 import tempfile
 from collections.abc import Mapping, Sequence
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -20,15 +21,32 @@ PICTURE = typer.Option(metavar="PNG", help="Also draw it into this file.")
 ORDERED = typer.Option("--ordered", help="Number elements along a curve, which caches like.")
 MOST_PARTS_SHOWN = 64
 
+
+class Projection(StrEnum):
+    """What the coordinates of a file are."""
+
+    AUTO = "auto"
+    NONE = "none"
+    CPP = "cpp"
+
+
+PROJECTION = typer.Option(
+    help="Of a file: cpp projects longitude and latitude, none takes metres that look like degrees."
+)
+
 app = typer.Typer(help="Meshes of triangles for the applications.", no_args_is_help=False)
 
 
 @app.command("check")
-def check_command(mesh: Annotated[str, MESH], picture: Annotated[Path | None, PICTURE] = None) -> None:
+def check_command(
+    mesh: Annotated[str, MESH],
+    projection: Annotated[Projection, PROJECTION] = Projection.AUTO,
+    picture: Annotated[Path | None, PICTURE] = None,
+) -> None:
     """Read a mesh and report its quality; a broken one is refused with its element and line."""
     with _steps(picture) as steps:
-        answer = _asked(steps, "check", mesh)
-        _draw(steps, mesh, picture)
+        answer = _asked(steps, "check", mesh, *_read_as(projection))
+        _draw(steps, mesh, picture, projection=projection)
     _report(mesh, answer, picture)
 
 
@@ -42,7 +60,7 @@ def generate_command(
     """Write a made-up bay: land around, one open side to the sea, depth from 2 to 11 m."""
     with _steps(picture) as steps:
         answer = _asked(steps, "generate", mesh, output, *_ordered(ordered))
-        _draw(steps, str(output), picture)
+        _draw(steps, str(output), picture, projection=Projection.NONE)
     _report(output, answer, picture)
 
 
@@ -58,16 +76,17 @@ def refine_command(
         int | None, typer.Option(min=1, help="Halve elements until there are so many.")
     ] = None,
     ordered: Annotated[bool, ORDERED] = False,
+    projection: Annotated[Projection, PROJECTION] = Projection.AUTO,
     picture: Annotated[Path | None, PICTURE] = None,
 ) -> None:
     """Write a finer mesh with the same boundaries, its depth interpolated."""
-    words: list[object] = _ordered(ordered)
+    words: list[object] = [*_ordered(ordered), *_read_as(projection)]
     words += ["--times", times] if times is not None else []
     words += ["--bisect"] if bisect else []
     words += ["--elements", elements] if elements is not None else []
     with _steps(picture) as steps:
         answer = _asked(steps, "refine", mesh, output, *words)
-        _draw(steps, str(output), picture)
+        _draw(steps, str(output), picture, projection=Projection.NONE)
     _report(output, answer, picture)
 
 
@@ -78,11 +97,12 @@ def convert_command(
     depth: Annotated[
         float | None, typer.Option(help="Of all nodes [m], where a .msh has no z below 0.")
     ] = None,
+    projection: Annotated[Projection, PROJECTION] = Projection.AUTO,
 ) -> None:
     """Convert between formats; libraries that this needs are installed when first used."""
     if depth is not None and not depth > 0:
         raise FabricmarkError(f"--depth {depth} is not above 0", "give a depth in metres")
-    _report(output, formats.convert(source, output, depth))
+    _report(output, formats.convert(source, output, depth, *_read_as(projection)))
 
 
 @app.command("partition")
@@ -92,13 +112,15 @@ def partition_command(
     output: Annotated[
         Path | None, typer.Option(metavar="NPY", help="Also save the part of each element.")
     ] = None,
+    projection: Annotated[Projection, PROJECTION] = Projection.AUTO,
     picture: Annotated[Path | None, PICTURE] = None,
 ) -> None:
     """Cut a mesh into parts and report what each computes and exchanges."""
     with tempfile.TemporaryDirectory() as scratch, _steps(picture) as steps:
         part_of = output if output is not None else Path(scratch) / "part_of.npy"
-        answer = _asked(steps, "partition", mesh, "--parts", parts, "--output", part_of)
-        _draw(steps, mesh, picture, part_of)
+        words = ["--parts", parts, "--output", part_of, *_read_as(projection)]
+        answer = _asked(steps, "partition", mesh, *words)
+        _draw(steps, mesh, picture, part_of, projection)
     _report_parts(answer["parts"])
     _say_picture(picture)
 
@@ -110,14 +132,16 @@ def plot_command(
     parts: Annotated[
         int | None, typer.Option(min=1, help="Show the map of so many parts instead of the depth.")
     ] = None,
+    projection: Annotated[Projection, PROJECTION] = Projection.AUTO,
 ) -> None:
     """Draw a mesh: its depth, or the map of its parts."""
     with tempfile.TemporaryDirectory() as scratch, _steps(picture) as steps:
         part_of = None
         if parts is not None:
             part_of = Path(scratch) / "part_of.npy"
-            _asked(steps, "partition", mesh, "--parts", parts, "--output", part_of)
-        _draw(steps, mesh, picture, part_of)
+            words = ["--parts", parts, "--output", part_of, *_read_as(projection)]
+            _asked(steps, "partition", mesh, *words)
+        _draw(steps, mesh, picture, part_of, projection)
     _say_picture(picture)
 
 
@@ -135,6 +159,10 @@ def _asked(steps: Steps, *words: object) -> Mapping:
 
 def _ordered(ordered: bool) -> list[object]:
     return ["--ordered"] if ordered else []
+
+
+def _read_as(projection: Projection) -> list[object]:
+    return ["--projection", projection.value]
 
 
 def _report(name: object, answer: Mapping, picture: Path | None = None) -> None:
@@ -188,12 +216,15 @@ def _report_parts(parts: Sequence[Mapping]) -> None:
     )
 
 
-def _draw(steps: Steps, mesh: str, picture: Path | None, part_of: Path | None = None) -> None:
+def _draw(
+    steps: Steps, mesh: str, picture: Path | None, part_of: Path | None = None,
+    projection: Projection = Projection.AUTO,
+) -> None:  # fmt: skip
     """The depth, or the map of the parts in a file, as one step; nothing without a picture."""
     if picture is None:
         return
     steps.begin(f"draw {mesh}")
-    arrays, answer = tool.arrays(mesh)
+    arrays, answer = tool.arrays(mesh, *_read_as(projection))
     title = answer["title"] or Path(mesh).name
     if part_of is None:
         drawn = drawing.depth_picture(arrays, f"{title}: {len(arrays.elements)} elements")

@@ -1,6 +1,7 @@
 """Meshes in formats of others, through their libraries: Gmsh in; VTU and UGRID NetCDF out."""
 
 import tempfile
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from fabricmark.base import paths
@@ -13,27 +14,27 @@ NAMES = {"land": LAND, "sea": SEA, "river": RIVER}
 GMSH_REMEDY = "name physical groups of the curves land, sea and river, and one of the surface"
 
 
-def convert(source: str, target: Path, depth: float | None) -> dict:
+def convert(source: str, target: Path, depth: float | None, *words: object) -> dict:
     """From Gmsh, fort.14 or bay:N to fort.14, VTU or UGRID, by the files' endings. What the tool says of it.
 
-    `depth`: of all nodes [m], for a Gmsh file whose nodes have no third coordinate below 0. Raises
-    FabricmarkError (2; 3: a library cannot be installed).
+    `depth`: of all nodes [m], for a Gmsh file whose nodes have no third coordinate below 0. `words`: how the
+    tool reads the mesh. Raises FabricmarkError (2; 3: a library cannot be installed).
     """
     if target.suffix not in (FORT14, VTU, UGRID):
         raise FabricmarkError(f"{target} is in no known format", "end it in .14, .vtu or .nc")
     if Path(source).suffix != GMSH:
-        return _written(source, source, target)
+        return _written(source, source, target, words)
     with tempfile.TemporaryDirectory() as scratch:
         made = Path(scratch) / "converted.14"
-        made.write_text(fort14_of_gmsh(Path(source), depth))
-        return _written(str(made), source, target)
+        paths.write_atomically(made, fort14_of_gmsh(Path(source), depth))
+        return _written(str(made), source, target, words)
 
 
-def _written(mesh: str, name: str, target: Path) -> dict:
+def _written(mesh: str, name: str, target: Path, words: Sequence[object]) -> dict:
     try:
         if target.suffix == FORT14:
-            return dict(tool.ask("generate", mesh, target))
-        arrays, answer = tool.arrays(mesh)
+            return dict(tool.ask("generate", mesh, target, *words))
+        arrays, answer = tool.arrays(mesh, *words)
     except FabricmarkError as error:  # in which elements are numbered as in the source's order
         cause, _, remedy = str(error).replace(mesh, name).rpartition("; ")
         raise FabricmarkError(cause, remedy, error.exit_code) from error
@@ -97,27 +98,59 @@ def _read_gmsh(path: Path):
 
 
 def _boundaries(path: Path, found, number) -> list[str]:
-    """The boundary segments of fort.14: each line of a physical group as one of two nodes."""
-    tags = {int(tag): name.lower() for name, (tag, dimension) in found.field_data.items() if dimension == 1}
+    """The boundary segments of fort.14: each line of a physical group as one of two nodes.
+
+    Lines of no group inside are there for the mesh's sake only. Raises FabricmarkError (2) for an edge of the
+    border that has no kind, and for lines of another group.
+    """
     segments: dict[int, list[tuple[int, int]]] = {LAND: [], SEA: [], RIVER: []}
-    physical = found.cell_data.get("gmsh:physical", [None] * len(found.cells))
-    for block, groups in zip(found.cells, physical, strict=True):
-        if block.type != "line":
-            continue
-        for place, nodes in enumerate(block.data.tolist()):
-            name = tags.get(int(groups[place]), "") if groups is not None else ""
-            if name not in NAMES:
-                what = f"the physical group {name!r}" if name else "no physical group"
-                raise FabricmarkError(f"{path}: line {place + 1} is of {what}", GMSH_REMEDY)
+    border = _border(found.cells_dict["triangle"])
+    unnamed, all_at_border = set(border), True
+    for place, (nodes, tag, name) in enumerate(_lines(found)):
+        edge = tuple(sorted(nodes))
+        if tag and name not in NAMES:
+            what = f"the physical group {name!r}" if name else f"the physical group {tag}, which has no name"
+            raise FabricmarkError(f"{path}: line {place + 1} is of {what}", GMSH_REMEDY)
+        if tag:
+            unnamed.discard(edge)
+            all_at_border = all_at_border and edge in border
             segments[NAMES[name]].append((int(number[nodes[0]]), int(number[nodes[1]])))
-    if not any(segments.values()):
-        raise FabricmarkError(f"{path} has no lines of a boundary", GMSH_REMEDY)
+    if unnamed and all_at_border:  # what is named inside, the tool refuses
+        a, b = min(unnamed)
+        where = " and ".join(f"{node + 1} {_place(found.points[node])}" for node in (a, b))
+        cause = f"{path}: the edge at the border between nodes {where} is in no physical group of curves"
+        raise FabricmarkError(cause, GMSH_REMEDY)
     open_ones = segments[SEA]
     rest = [(pair, 0) for pair in segments[LAND]] + [(pair, 2) for pair in segments[RIVER]]
     lines = [str(len(open_ones)), str(2 * len(open_ones))]
     lines += [f"2\n{a}\n{b}" for a, b in open_ones]
     lines += [str(len(rest)), str(2 * len(rest))]
     return lines + [f"2 {kind}\n{a}\n{b}" for (a, b), kind in rest]
+
+
+def _lines(found) -> Iterator[tuple[tuple[int, int], int, str]]:
+    """(nodes, number of the physical group or 0, its name in small letters or "") of each line."""
+    names = {int(tag): name.lower() for name, (tag, dimension) in found.field_data.items() if dimension == 1}
+    physical = found.cell_data.get("gmsh:physical", [None] * len(found.cells))
+    for block, groups in zip(found.cells, physical, strict=True):
+        if block.type != "line":
+            continue
+        for place, (a, b) in enumerate(block.data.tolist()):
+            tag = 0 if groups is None else int(groups[place])
+            yield (a, b), tag, names.get(tag, "")
+
+
+def _border(triangles) -> set[tuple[int, int]]:
+    """The edges that one triangle only has, each with its smaller node first."""
+    import numpy
+
+    edges = numpy.sort(numpy.concatenate([triangles[:, [i, (i + 1) % 3]] for i in range(3)]), axis=1)
+    unique, counts = numpy.unique(edges, axis=0, return_counts=True)
+    return {(a, b) for a, b in unique[counts == 1].tolist()}
+
+
+def _place(point) -> str:
+    return f"({point[0]:g}, {point[1]:g})"
 
 
 def _write_vtu(arrays: Arrays, target: Path) -> None:

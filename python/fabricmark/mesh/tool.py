@@ -10,8 +10,8 @@ from fabricmark.mesh.arrays import Arrays
 __all__ = ["arrays", "ask"]
 
 
-def arrays(mesh: str) -> tuple[Arrays, Mapping]:
-    """A mesh, bay:N or a file, as arrays, and its answer. Raises FabricmarkError."""
+def arrays(mesh: str, *words: object) -> tuple[Arrays, Mapping]:
+    """A mesh, bay:N or a file, as arrays, and its answer; `words`: how it is read. Raises FabricmarkError."""
     with tempfile.TemporaryDirectory() as scratch:
-        answer = ask("arrays", mesh, scratch)
+        answer = ask("arrays", mesh, scratch, *words)
         return Arrays.load(Path(scratch)), answer

@@ -24,15 +24,15 @@ class Part:
 
 
 @cache
-def parts_of(mesh: str, devices: int) -> tuple[Part, ...]:
+def parts_of(mesh: str, devices: int, projection: str = "auto") -> tuple[Part, ...]:
     """The partitions of a mesh for so many devices.
 
-    `mesh`: bay:N, a file, or parts:CORE,BORDER,OUTER,NEIGHBOURS for partitions that are all alike. Raises
-    FabricmarkError as `meshes.ask`.
+    `mesh`: bay:N, a file, or parts:CORE,BORDER,OUTER,NEIGHBOURS for partitions that are all alike.
+    `projection`: of a file. Raises FabricmarkError as `meshes.ask`.
     """
     if found := ALIKE.fullmatch(mesh):
         return (Part(*map(int, found.groups())),) * devices
-    answer = meshes.ask("partition", mesh, "--parts", devices)
+    answer = meshes.ask("partition", mesh, "--parts", devices, "--projection", projection)
     return tuple(
         Part(one["e_core"], one["e_send_plus_e_recv"], one["d_ext"], one["neighbours"])
         for one in answer["parts"]

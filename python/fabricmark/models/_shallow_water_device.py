@@ -111,7 +111,7 @@ def predict(
     `way_of`, FabricmarkError (2) for a partition larger than the local memory (section 5.2.3), and as
     `parts_of`.
     """
-    parts = parts_of(parameters["mesh"], ranks)
+    parts = parts_of(parameters["mesh"], ranks, parameters.get("projection", "auto"))
     largest = max(part.elements for part in parts)
     axes = {"operation": "steps"}
     most = parameters.get("partition_elements") or largest

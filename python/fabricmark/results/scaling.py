@@ -101,7 +101,12 @@ def _add(entry: Series, measurement: Measurement, run: Run, design: Design) -> N
 def devices_used(result: Result) -> int:
     """On how many devices the ranks of a run were."""
     placement = result.document["environment"]["ranks"]["placement"]
-    return len({(rank["host"], rank["device_index"]) for rank in placement})
+    return len({device_of(rank) for rank in placement})
+
+
+def device_of(rank: Mapping) -> tuple:
+    """What tells the device of a rank, an entry of a result's placement, from those of others."""
+    return rank["host"], rank.get("platform_index"), rank["device_index"]
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.models import Board
 from fabricmark.results import Result
+from fabricmark.results.scaling import device_of
 from fabricmark.systems import calibration, fpga_run, local_machine
 from fabricmark.systems.fpga_run import FpgaRun
 from fabricmark.systems.system import System
@@ -108,7 +109,7 @@ def _of_run(result: Result, board: Board) -> Board:
     placement = result.document["environment"]["ranks"]["placement"]
     # Ranks on one host's CPU share its memory, whatever part of the device each has.
     whole_host = result.device["class"] == "cpu"
-    used = {(rank["host"], None if whole_host else rank["device_index"]) for rank in placement}
+    used = {rank["host"] if whole_host else device_of(rank) for rank in placement}
     hosts = {rank["host"] for rank in placement}
     return dataclasses.replace(board, devices=len(used), hosts=len(hosts))
 

@@ -15,6 +15,7 @@ from fabricmark.base.errors import FabricmarkError
 from fabricmark.models import Board
 from fabricmark.models.machine import Bitstream
 from fabricmark.results import Result
+from fabricmark.results.scaling import device_of
 from fabricmark.systems import files
 from fabricmark.systems.system import System
 
@@ -54,7 +55,7 @@ def of_result(result: Result) -> FpgaRun | None:
     if clock:
         bitstream = replace(bitstream, kernel_hz=float(clock))
     placement = result.document["environment"]["ranks"]["placement"]
-    used = {(rank["host"], rank["device_index"]) for rank in placement}
+    used = {device_of(rank) for rank in placement}
     hosts = {rank["host"] for rank in placement}
     board = replace(system.board_with(bitstream, len(used)), hosts=len(hosts))
     return FpgaRun(board, bitstream, system)

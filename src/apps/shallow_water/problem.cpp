@@ -40,8 +40,10 @@ Cells cells_of(const std::string& name, const std::string& test_case) {
 }
 
 /// "rectangle:NXxNY:LXxLY", 10 m deep, or what the library of meshes knows.
-mesh::Mesh mesh_of(const std::string& name) {
-  if (!name.starts_with(kRectangle)) return mesh::named_mesh(name);
+mesh::Mesh mesh_of(const std::string& name, mesh::Projection projection) {
+  if (!name.starts_with(kRectangle)) return mesh::named_mesh(name, projection);
+  if (projection == mesh::Projection::kCpp)
+    throw bad_use("--projection cpp, but '" + name + "' is in metres", "leave it out");
   const std::vector<double> found = rectangle_of(name, "x:x").value_or(std::vector<double>{0, 0, 0, 0});
   const Cells cells{cells_in(found[0]), cells_in(found[1])};
   if (cells.nx == 0 || cells.ny == 0) {
@@ -96,7 +98,7 @@ double inflow_of(const runtime::Parameters& parameters, const mesh::Mesh& mesh) 
 
 Problem tidal_problem(const runtime::Parameters& parameters) {
   Problem problem;
-  problem.mesh = mesh_of(parameters.text("mesh"));
+  problem.mesh = mesh_of(parameters.text("mesh"), mesh::projection_of(parameters.text("projection")));
   problem.physics = tidal_physics(parameters);
   problem.initial = [](double, double) { return State{}; };
   const double ramp = parameters.number("ramp_hours") * kSecondsPerHour;

@@ -10,7 +10,6 @@
 #include "base/atomic_file.hpp"
 #include "base/digest.hpp"
 #include "base/error.hpp"
-#include "base/host.hpp"
 #include "base/statistics.hpp"
 #include "base/terminal.hpp"
 #include "fabric/collectives/elements.hpp"
@@ -208,9 +207,7 @@ runtime::Result result_of(runtime::Communicator& ranks, const Options& options, 
   result.mpi_library = ranks.library();
   result.device = measurer.device();
   const bool is_emulated = options.way != Way::kTransport || result.device.emulated();
-  result.placement =
-      gather_placement(ranks, {describe_host().name, result.device.name, result.device.device_index,
-                               result.device.compute_units, is_emulated});
+  result.placement = gather_placement(ranks, runtime::placement_on(result.device, is_emulated));
   set_parameters(options, result.parameters);
   result.repetitions = options.repetitions;
   result.warmup = options.way == Way::kTransport ? 1 : 0;

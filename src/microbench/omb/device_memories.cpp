@@ -70,9 +70,9 @@ DeviceMemories::DeviceMemories(const device::Device& device, const Options& opti
   device::Program program;
   if (options.bitstream.empty()) {
     const std::filesystem::path file = runtime::kernels_folder() / "common" / "touch.cl";
-    const std::string source = device::expand_includes(file, runtime::kernels_folder());
-    file_ = {file.filename().string(), content_digest(source), "shipped"};
-    program = device::build_from_source(device_, source, file_.file, {}).program;
+    device::Source source = device::source_of(file, runtime::kernels_folder());
+    file_ = {file.filename().string(), content_digest(source.text), "shipped", std::move(source.files)};
+    program = device::build_from_source(device_, source.text, file_.file, {}).program;
   } else {
     const std::string binary = device::bitstream_content(options.bitstream);
     const std::string name = std::filesystem::path(options.bitstream).filename().string();

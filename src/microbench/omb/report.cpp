@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "base/error.hpp"
-#include "base/host.hpp"
 #include "base/terminal.hpp"
 #include "microbench/omb/options_check.hpp"
 #include "microbench/omb/text.hpp"
@@ -270,9 +269,7 @@ runtime::Result result_of(runtime::Communicator& ranks, const Options& options, 
   result.mpi_library = ranks.library();
   result.device = measurer.device();
   const bool is_emulated = is_over_boards(options) || result.device.emulated();
-  result.placement =
-      gather_placement(ranks, {describe_host().name, result.device.name, result.device.device_index,
-                               result.device.compute_units, is_emulated});
+  result.placement = gather_placement(ranks, runtime::placement_on(result.device, is_emulated));
   set_parameters(options, result.parameters);
   result.repetitions = static_cast<int>(kBatches);
   for (const Row& row : rows) {
