@@ -117,10 +117,15 @@ void Engine::time_out(TicketId id, Time now) {
   announced_.erase(id);
   granted_.erase(id);
   // Nothing that comes later may touch the memory of a call that has ended.
-  for (const auto& [key, message] : coming_) {
-    if (!message->posted || message->posted->ticket != id) continue;
+  const auto let_go = [&](const MessagePtr& message) {
+    if (!message->posted || message->posted->ticket != id) return false;
     message->posted.reset();
     unexpected_.push_back(message);
+    return true;
+  };
+  for (const auto& [key, message] : coming_) let_go(message);
+  for (const auto& [number, message] : credits_) {
+    if (let_go(message)) others = "; it had found no receive buffer free, got credit, and did not come again";
   }
   end_ticket(id, now,
              {Code::kTimeOut, fmt::format("{} has waited {} s of modelled time in vain{}", found->second.what,
@@ -239,6 +244,10 @@ std::vector<std::string> Engine::left_over() const {
     if (!message->is_complete) continue;
     found.push_back(fmt::format("a message of {} elements with tag {} from device {}", message->header.count,
                                 message->header.tag, message->header.from));
+  }
+  if (found.empty() && free_buffers_ != settings_.rx_buffers && broken_.empty()) {
+    found.push_back(
+        fmt::format("what {} receive buffers are kept for", settings_.rx_buffers - free_buffers_));
   }
   return found;
 }

@@ -87,7 +87,7 @@ void Engine::give(Message& message, std::uint64_t bytes, Time at) {
     const auto granted = granted_.find(header.receiver);
     if (granted != granted_.end()) posted = &granted->second;
   }
-  if (posted == nullptr || !posted->destination.words || message.was_refused ||
+  if (posted == nullptr || !posted->destination.words || message.room == Room::kLacks ||
       difference(*posted, header).has_value()) {
     return;
   }
