@@ -214,9 +214,10 @@ class Engine final : public dataflow::Network::Receiver {
   /// That a message takes.
   [[nodiscard]] std::size_t buffers_for(std::size_t bytes) const;
   /// Elements as they travel.
-  static Payload travelling(const Header& header, const View& elements, bool stays);
+  [[nodiscard]] Payload travelling(const Header& header, const View& elements, bool stays) const;
   /// Elements of a message for a stream.
-  static std::vector<std::byte> words_of(const Message& message, std::uint64_t first, std::uint64_t end);
+  [[nodiscard]] std::vector<std::byte> words_of(const Message& message, std::uint64_t first,
+                                                std::uint64_t end) const;
   MessagePtr coming(const fabric::Stack::Arrival& arrival, const dataflow::Letter& letter);
   void begin_message(const MessagePtr& message, std::size_t bytes);
   void bind(const MessagePtr& message);

@@ -107,7 +107,7 @@ void Engine::arrived(const fabric::Stack::Arrival& arrival, const dataflow::Lett
     message->lost_bytes += arrival.bytes;
     message->holes.emplace_back(before + arrival.offset, arrival.bytes);
   }
-  if (header.piece > 0 && arrival.is_last) {
+  if (header.piece > 0 && arrival.is_last && settings_.moves_elements) {
     std::ranges::copy(letter.payload.bytes, message->pieces.begin() + static_cast<std::ptrdiff_t>(before));
   }
   const bool is_complete = arrival.is_last && before + bytes == message->payload.bytes.size();
@@ -249,6 +249,7 @@ void Engine::deliver(const Posted& posted, const Message& message, Time at, bool
 }
 
 void Engine::store(const Destination& destination, const Message& message) {
+  if (!settings_.moves_elements) return;
   const Header& header = message.header;
   std::vector<std::byte> whole(header.is_compressed ? header.count * collectives::bytes_of(header.type) : 0);
   if (header.is_compressed) {
