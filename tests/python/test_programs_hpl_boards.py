@@ -48,6 +48,11 @@ def failed(done):
     return {one["name"] for one in done.document["verdicts"] if one["status"] == "failed"}
 
 
+def modelled(done):
+    assert done.code == 0, done.errors
+    return [m["best"] for m in done.document["measurements"] if m["kind"] == "modelled" and "samples" in m]
+
+
 @pytest.mark.parametrize("ranks", [1, 4, 9, *(pytest.param(ranks, marks=FULL) for ranks in (2, 6, 16, 25))])
 @pytest.mark.parametrize("data_type", TYPES)
 def test_factors_are_the_same_to_the_last_bit_over_all_ways(hpl, boards, data_type, ranks):
@@ -73,17 +78,29 @@ def test_calls_of_kernels_take_less_time_than_those_of_hosts(hpl, boards):
     """Where nothing is computed, too; the host starts each call later than a kernel does."""
 
     def rate(*words):
-        done = hpl.run(*boards("accl-tcp"), "--ranks", 4, *words)
-        assert done.code == 0, done.errors
-        return [
-            m["best"] for m in done.document["measurements"] if m["kind"] == "modelled" and "samples" in m
-        ]
+        return modelled(hpl.run(*boards("accl-tcp"), "--ranks", 4, *words))
 
     logic, host = (rate("--issuer", issuer) for issuer in ISSUERS)
     # Without data a block passes as one word.
     for issuer, rates in zip(ISSUERS, (logic, host), strict=True):
         assert rate("--issuer", issuer, "--timing-only") == pytest.approx(rates, rel=0.02)
     assert all(one > 2 * other for one, other in zip(logic, host, strict=True))
+
+
+@pytest.mark.parametrize("transport", ENGINES)
+def test_all_calls_in_flight_share_the_receive_buffers(hpl, boards, transport):
+    """Broadcasts along rows and columns that fill them together, though each alone leaves room."""
+    words = (*boards(transport)[len(SHORT) :], "--ranks", 4, "--size", 6144, "--timing-only")
+    few, enough = (modelled(hpl.run(*words, "--rx-buffers", buffers)) for buffers in (16, 4096))
+    assert few and few == pytest.approx(enough, rel=0.01)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("transport", ENGINES)
+@pytest.mark.parametrize("ranks, size", [(4, 24576), (9, 24576), (16, 24576), (36, 147456)])
+def test_the_default_size_and_that_of_all_boards(hpl, boards, transport, ranks, size):
+    words = (*boards(transport)[len(SHORT) :], "--ranks", ranks, "--size", size)
+    assert modelled(hpl.run(*words, "--timing-only"))
 
 
 def test_another_matrix_has_another_digest(hpl, boards):
@@ -107,11 +124,7 @@ def test_processes_take_the_time_of_threads(hpl, boards):
         threads = hpl.valid(*boards(way), "--ranks", 4)
         processes = hpl.valid(*boards(way), launcher=mpirun(4))
         assert digest(threads) == digest(processes)
-        times = [
-            [m["best"] for m in done.document["measurements"] if m["kind"] == "modelled" and "samples" in m]
-            for done in (threads, processes)
-        ]
-        assert times[0] and times[0] == times[1]
+        assert modelled(threads) and modelled(threads) == modelled(processes)
 
 
 @pytest.mark.parametrize("way", EACH)

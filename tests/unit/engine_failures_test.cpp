@@ -84,27 +84,6 @@ TEST(EngineFailures, AnUnknownTag) {
   EXPECT_FALSE(results[0].is_done());
 }
 
-TEST(EngineFailures, ReceiveBuffersThatAreExhausted) {
-  Devices all = devices(Protocol::kUdp, 3);
-  all.engine.rx_buffers = 2;
-  all.engine.rx_bytes = 1024;
-  const auto results = failing(all, [](const Rank& rank) {
-    std::vector<float> values(256);
-    if (rank.host.device() < 2) {
-      Result last;
-      for (int i = 0; i < 2; ++i) last = rank.accl.send(view(values), 2, i).wait();
-      return last.is_done() ? rank.accl.recv(view(values), 2).wait() : last;
-    }
-    std::vector<float> other(256);
-    rank.accl.copy(view(other), view(values)).wait();
-    rank.host.pass_until(fabric::from_seconds(1e-3));
-    Result last;
-    for (int i = 0; i < 4 && last.is_done(); ++i) last = rank.accl.recv(view(values), i / 2, i % 2).wait();
-    return last;
-  });
-  expect_failure(results, Code::kPoolExhausted, "receive buffers");
-}
-
 TEST(EngineFailures, AMessageThatIsTooLong) {
   Devices all = devices(Protocol::kTcp);
   all.engine.rx_buffers = 2;

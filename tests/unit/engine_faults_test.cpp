@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "base/random_bits.hpp"
 #include "engine_covering.hpp"
 #include "engine_doer.hpp"
 
@@ -19,18 +18,6 @@ namespace {
 using covering::Case;
 using covering::Doer;
 using covering::Transport;
-
-/// Numbers that depend on a seed alone.
-class Draw {
- public:
-  explicit Draw(std::uint64_t seed) : state_(mixed_bits(seed)) {}
-  std::size_t below(std::size_t end) {
-    return static_cast<std::size_t>(state_ = mixed_bits(state_ + 1)) % end;
-  }
-
- private:
-  std::uint64_t state_;
-};
 
 Case drawn_case(Draw& draw, const std::vector<Transport>& transports, std::size_t least_count) {
   for (;;) {

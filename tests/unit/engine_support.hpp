@@ -2,10 +2,12 @@
 
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
 
+#include "base/random_bits.hpp"
 #include "fabric/engine/accl.hpp"
 #include "fabric/topology.hpp"
 #include "runtime/communicator.hpp"
@@ -37,6 +39,18 @@ inline EngineSettings engine_of() {
   settings.copy_rate = 14e9;
   return settings;
 }
+
+/// Numbers that depend on a seed alone.
+class Draw {
+ public:
+  explicit Draw(std::uint64_t seed) : state_(mixed_bits(seed)) {}
+  std::size_t below(std::size_t end) {
+    return static_cast<std::size_t>(state_ = mixed_bits(state_ + 1)) % end;
+  }
+
+ private:
+  std::uint64_t state_;
+};
 
 /// One rank of a run.
 struct Rank {

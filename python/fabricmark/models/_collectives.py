@@ -297,7 +297,7 @@ ALGORITHMS: Mapping[str, Mapping[str, Algorithm]] = {
 
 def times(operation: str, prices: Prices) -> dict[str, float]:
     """Seconds of each algorithm that can do it, the fastest first, without the start of the call; of one rank
-    a copy. Where none finds receive buffers enough, of all others: such a call would fail."""
+    a copy. Where none finds receive buffers enough, of all others: such a call sends messages again."""
     fitting = {
         name: one for name, one in ALGORITHMS[operation].items() if prices.ranks == 1 or one.works(prices)
     }

@@ -79,7 +79,7 @@ Choice choose(const Problem& problem, const Costs& costs, const std::string& nam
   };
   if (name.empty()) {
     const auto fastest = std::ranges::find_if(found, has_room);
-    // Where none has room the fastest fails, and says so.
+    // Where none has room, messages of the fastest are sent again.
     Choice chosen = fastest == found.end() ? found.front() : *fastest;
     chosen.reason = fmt::format("{}: {}, the fastest by its costs ({}){}", text_of(problem),
                                 chosen.algorithm->name, times_of(found), without_room(prices, found));

@@ -15,7 +15,7 @@ struct Choice {
 };
 
 /// The algorithm that fits, has receive buffers enough and takes the least time, of two the first by name; or
-/// the one of that name, which may fail for want of them.
+/// the one of that name, whose messages may have to be sent again for want of them.
 /// Throws Error (bad use) where none fits, where that one does not, with those that do, and as check(Costs).
 Choice choose(const Problem& problem, const Costs& costs, const std::string& name = {});
 

@@ -61,7 +61,7 @@ void CallMoves::copy(const View& from, const View& to) {
   if (from.count == 0 || from.data == to.data) return;
   need(from);
   engine_.move(kernel_, static_cast<double>(from.bytes()));
-  std::memcpy(to.data, from.data, from.bytes());
+  if (engine_.settings().moves_elements) std::memcpy(to.data, from.data, from.bytes());
 }
 
 void CallMoves::combine(const View& a, const View& b, const View& result) {
@@ -69,6 +69,7 @@ void CallMoves::combine(const View& a, const View& b, const View& result) {
   need(a);
   need(b);
   engine_.move(kernel_, static_cast<double>(result.bytes()));
+  if (!engine_.settings().moves_elements) return;
   collectives::combine(type_, reduction_, a.data, b.data, result.data, result.count);
 }
 

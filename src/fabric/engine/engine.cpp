@@ -10,9 +10,10 @@
 namespace fabricmark::engine {
 
 /// What stays in its place until it has arrived is not copied.
-Payload Engine::travelling(const Header& header, const View& elements, bool stays) {
+Payload Engine::travelling(const Header& header, const View& elements, bool stays) const {
   const std::size_t bytes = elements.count * travelling_bytes(header);
   if (bytes == 0) return {};
+  if (!settings_.moves_elements) return Payload(std::span(elements.data, bytes));  // only its size is used
   if (header.is_compressed) {
     std::vector<std::byte> halves(bytes);
     collectives::float32_to_float16(elements.data, halves.data(), elements.count);
@@ -117,10 +118,15 @@ void Engine::time_out(TicketId id, Time now) {
   announced_.erase(id);
   granted_.erase(id);
   // Nothing that comes later may touch the memory of a call that has ended.
-  for (const auto& [key, message] : coming_) {
-    if (!message->posted || message->posted->ticket != id) continue;
+  const auto let_go = [&](const MessagePtr& message) {
+    if (!message->posted || message->posted->ticket != id) return false;
     message->posted.reset();
     unexpected_.push_back(message);
+    return true;
+  };
+  for (const auto& [key, message] : coming_) let_go(message);
+  for (const auto& [number, message] : credits_) {
+    if (let_go(message)) others = "; it had found no receive buffer free, got credit, and did not come again";
   }
   end_ticket(id, now,
              {Code::kTimeOut, fmt::format("{} has waited {} s of modelled time in vain{}", found->second.what,
@@ -239,6 +245,10 @@ std::vector<std::string> Engine::left_over() const {
     if (!message->is_complete) continue;
     found.push_back(fmt::format("a message of {} elements with tag {} from device {}", message->header.count,
                                 message->header.tag, message->header.from));
+  }
+  if (found.empty() && free_buffers_ != settings_.rx_buffers && broken_.empty()) {
+    found.push_back(
+        fmt::format("what {} receive buffers are kept for", settings_.rx_buffers - free_buffers_));
   }
   return found;
 }

@@ -53,6 +53,12 @@ class Arriving {
   std::list<std::function<bool()>> watchers_;
 };
 
+/// What may go wrong with the next credit that an engine gives; for tests.
+enum class CreditFault : std::uint8_t {
+  kLost,   ///< it does not leave
+  kTwice,  ///< it leaves twice
+};
+
 /// What a receive waits for.
 struct Expected {
   std::uint32_t communicator = 0;
@@ -81,6 +87,11 @@ struct Destination {
 /// The offload engine of one device: sends and receives messages for calls, each of which is a fiber of its
 /// device. Receive buffers, eager messages and rendezvous as in ACCL (He et al., ACCL+, 2024). All functions
 /// are for fibers of the device and what is decided there.
+///
+/// An eager message goes without asking. One that finds too few receive buffers free leaves its header, which
+/// keeps its place among the messages of its sender, and comes again when the receiver gives credit for it:
+/// buffers for the oldest of them as they get free, and its place in memory for one whose receive is called.
+/// So no call waits for the buffers of another one.
 class Engine final : public dataflow::Network::Receiver {
  public:
   using TicketId = std::uint64_t;
@@ -133,6 +144,8 @@ class Engine final : public dataflow::Network::Receiver {
   void on_words(int stream, std::function<void(Time, Payload)> take);
   /// Messages that nobody has received.
   [[nodiscard]] std::vector<std::string> left_over() const;
+  /// Messages that found no receive buffer free, and were sent again.
+  [[nodiscard]] std::uint64_t came_again() const { return came_again_; }
   /// UDP: packets for streams that did not come.
   [[nodiscard]] std::uint64_t lost_words_bytes() const { return lost_words_bytes_; }
 
@@ -145,6 +158,8 @@ class Engine final : public dataflow::Network::Receiver {
     fault_.set(fault);
     is_watched_ |= fault.has_value();
   }
+  /// The same of the next credit.
+  void spoil_credit(std::optional<CreditFault> fault) { credit_fault_ = fault; }
 
  private:
   struct Ticket {
@@ -161,6 +176,12 @@ class Engine final : public dataflow::Network::Receiver {
     Expected expected;
     Destination destination;
   };
+  /// Of an eager message, in the receive buffers.
+  enum class Room : std::uint8_t {
+    kHas,
+    kLacks,  ///< it found none: what has come of it is not here, but with its sender
+    kGiven,  ///< it has credit, and comes again
+  };
   /// A message that comes, or announces itself.
   struct Message {
     Header header;
@@ -172,7 +193,7 @@ class Engine final : public dataflow::Network::Receiver {
     std::uint64_t lost_bytes = 0;
     std::vector<std::pair<std::uint64_t, std::uint64_t>> holes;  // offset, bytes
     std::size_t buffers = 0;                                     // of the pool
-    bool was_refused = false;
+    Room room = Room::kHas;
   };
   using MessagePtr = std::shared_ptr<Message>;
   struct Outgoing {
@@ -193,21 +214,30 @@ class Engine final : public dataflow::Network::Receiver {
   /// That a message takes.
   [[nodiscard]] std::size_t buffers_for(std::size_t bytes) const;
   /// Elements as they travel.
-  static Payload travelling(const Header& header, const View& elements, bool stays);
+  [[nodiscard]] Payload travelling(const Header& header, const View& elements, bool stays) const;
   /// Elements of a message for a stream.
-  static std::vector<std::byte> words_of(const Message& message, std::uint64_t first, std::uint64_t end);
+  [[nodiscard]] std::vector<std::byte> words_of(const Message& message, std::uint64_t first,
+                                                std::uint64_t end) const;
   MessagePtr coming(const fabric::Stack::Arrival& arrival, const dataflow::Letter& letter);
   void begin_message(const MessagePtr& message, std::size_t bytes);
   void bind(const MessagePtr& message);
-  void arrive(const Message& message, Time at);
-  void take(const Message& message, Time at);
-  void match(const Posted& posted, const Message& message, Time at);
+  void arrive(const MessagePtr& message, Time at);
+  void take(const MessagePtr& message, Time at);
+  void match(const Posted& posted, const MessagePtr& message, Time at);
   void give(Message& message, std::uint64_t bytes, Time at);
   void deliver(const Posted& posted, const Message& message, Time at, bool is_buffered);
   void store(const Destination& destination, const Message& message);
   void take_put(const Message& message, Time at);
   void take_abort(const Message& message, Time at);
   void release(std::size_t buffers, Time at);
+  /// The buffers that are free, to the oldest messages that lack some.
+  void give_free_buffers(Time at);
+  void give_credit(const MessagePtr& message, Time at);
+  /// Its receiver has room for a message of this device.
+  void send_again(const Message& credit, Time at);
+  /// The message that comes again; null: it has no credit.
+  MessagePtr coming_again(const fabric::Stack::Arrival& arrival, const Header& header);
+  void forget_credits(std::uint32_t communicator, Time at);
   [[nodiscard]] Time moved(Time at, double bytes);
   void compare_calls(const Header& header, Time at);
   void end_all(std::uint32_t communicator, Time at, const Result& result);
@@ -228,7 +258,12 @@ class Engine final : public dataflow::Network::Receiver {
   // By sender, whether it comes in pieces, and then its sender's ticket, else its letter.
   std::map<std::tuple<int, bool, std::uint64_t>, MessagePtr> coming_;
   std::list<Posted> posted_;
-  std::list<MessagePtr> unexpected_;  // complete or not
+  std::list<MessagePtr> unexpected_;             // complete or not
+  std::list<MessagePtr> lacking_;                // room, the oldest first
+  std::map<std::uint64_t, MessagePtr> credits_;  // by number: messages that will come again
+  std::uint64_t next_credit_ = 1;
+  std::uint64_t came_again_ = 0;
+  std::optional<CreditFault> credit_fault_{};
   std::map<std::uint32_t, Result> broken_;
   /// A collective call as this device made it.
   struct Begun {

@@ -42,6 +42,7 @@ void Engine::compare_calls(const Header& header, Time at) {
 void Engine::end_all(std::uint32_t communicator, Time at, const Result& result) {
   // Nothing that comes later may touch the memory of a call that has ended.
   std::erase_if(posted_, [&](const Posted& posted) { return posted.expected.communicator == communicator; });
+  forget_credits(communicator, at);
   std::erase_if(granted_, [&](const auto& one) { return one.second.expected.communicator == communicator; });
   std::erase_if(announced_, [&](const auto& one) { return one.second.header.communicator == communicator; });
   std::erase_if(unexpected_, [&](const MessagePtr& message) {

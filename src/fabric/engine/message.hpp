@@ -20,6 +20,8 @@ enum class MessageKind : std::uint8_t {
   kPut,      ///< goes into registered memory
   kWords,    ///< goes to a kernel's stream
   kAbort,    ///< a call has failed; the payload says how
+  kCredit,   ///< there is room now for an eager message that found no receive buffer free
+  kAgain,    ///< that message, which its sender has kept
 };
 
 /// In front of each message.

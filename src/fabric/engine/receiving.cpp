@@ -28,7 +28,7 @@ Engine::TicketId Engine::start_receive(dataflow::Kernel& kernel, const Expected&
   const MessagePtr message = std::move(*found);
   unexpected_.erase(found);
   if (message->is_complete) {
-    match(posted, *message, kernel.clock);
+    match(posted, message, kernel.clock);
   } else {
     message->posted = std::move(posted);
   }
@@ -43,7 +43,8 @@ bool Expected::is_for(const Header& header) const {
 void Engine::begin_message(const MessagePtr& message, std::size_t bytes) {
   const std::size_t needed = buffers_for(bytes);
   if (needed > free_buffers_) {
-    message->was_refused = true;
+    message->room = Room::kLacks;
+    lacking_.push_back(message);
     return;
   }
   message->buffers = needed;
@@ -63,11 +64,6 @@ void Engine::bind(const MessagePtr& message) {
   posted_.erase(found);
 }
 
-void Engine::release(std::size_t buffers, Time at) {
-  if (buffers == 0) return;
-  timers_.at(at, [this, buffers](Time) { free_buffers_ += buffers; });
-}
-
 std::span<std::byte> Engine::landing(const dataflow::Letter& letter) {
   const Header header = header_of(letter);
   const auto posted = granted_.find(header.receiver);
@@ -81,6 +77,7 @@ std::span<std::byte> Engine::landing(const dataflow::Letter& letter) {
 
 Engine::MessagePtr Engine::coming(const fabric::Stack::Arrival& arrival, const dataflow::Letter& letter) {
   const Header header = header_of(letter);
+  if (header.kind == MessageKind::kAgain) return coming_again(arrival, header);
   const bool is_piece = header.piece > 0;
   const auto [place, is_first] =
       coming_.try_emplace({arrival.from, is_piece, is_piece ? header.sender : arrival.id});
@@ -100,14 +97,17 @@ Engine::MessagePtr Engine::coming(const fabric::Stack::Arrival& arrival, const d
 
 void Engine::arrived(const fabric::Stack::Arrival& arrival, const dataflow::Letter& letter) {
   const MessagePtr message = coming(arrival, letter);
+  if (!message) return;
   const Header header = header_of(letter);
-  const std::size_t bytes = letter.payload.bytes.size();
+  // What comes again is here: only its way counts.
+  const bool is_again = header.kind == MessageKind::kAgain;
+  const std::size_t bytes = (is_again ? message->payload : letter.payload).bytes.size();
   const std::uint64_t before = header.piece > 0 ? header.first * travelling_bytes(header) : 0;
   if (arrival.is_lost) {
     message->lost_bytes += arrival.bytes;
     message->holes.emplace_back(before + arrival.offset, arrival.bytes);
   }
-  if (header.piece > 0 && arrival.is_last) {
+  if (header.piece > 0 && arrival.is_last && settings_.moves_elements) {
     std::ranges::copy(letter.payload.bytes, message->pieces.begin() + static_cast<std::ptrdiff_t>(before));
   }
   const bool is_complete = arrival.is_last && before + bytes == message->payload.bytes.size();
@@ -122,17 +122,18 @@ void Engine::arrived(const fabric::Stack::Arrival& arrival, const dataflow::Lett
   message->is_complete = true;
   const bool is_piece = header.piece > 0;
   coming_.erase({arrival.from, is_piece, is_piece ? header.sender : arrival.id});
-  arrive(*message, arrival.time);
+  arrive(message, arrival.time);
 }
 
-void Engine::arrive(const Message& message, Time at) {
+void Engine::arrive(const MessagePtr& arrived, Time at) {
+  const Message& message = *arrived;
   const Header& header = message.header;
   switch (header.kind) {
     case MessageKind::kEager:
-      take(message, at);
+      take(arrived, at);
       return;
     case MessageKind::kRequest:
-      if (message.lost_bytes == 0) take(message, at);
+      if (message.lost_bytes == 0) take(arrived, at);
       return;
     case MessageKind::kGrant: {
       auto outgoing = announced_.extract(header.sender);
@@ -165,17 +166,27 @@ void Engine::arrive(const Message& message, Time at) {
     case MessageKind::kAbort:
       take_abort(message, at);
       return;
+    case MessageKind::kCredit:
+      send_again(message, at);
+      return;
+    case MessageKind::kAgain:  // its header is that of the message
+      return;
   }
 }
 
-void Engine::take(const Message& message, Time at) {
-  compare_calls(message.header, at);
-  if (broken(message.header.communicator) != nullptr) {  // nobody will receive it
-    std::erase_if(unexpected_, [&message](const MessagePtr& one) { return one.get() == &message; });
-    release(message.buffers, at);
+void Engine::take(const MessagePtr& message, Time at) {
+  compare_calls(message->header, at);
+  if (broken(message->header.communicator) != nullptr) {  // nobody will receive it
+    std::erase(unexpected_, message);
+    std::erase(lacking_, message);
+    release(message->buffers, at);
     return;
   }
-  if (message.posted) match(*message.posted, message, at);  // else it waits for its receive
+  if (message->posted) {
+    match(*message->posted, message, at);
+  } else if (message->room == Room::kLacks) {
+    give_free_buffers(at);
+  }  // else it waits for its receive
 }
 
 std::optional<Result> Engine::difference(const Posted& posted, const Header& header) {
@@ -196,32 +207,28 @@ std::optional<Result> Engine::difference(const Posted& posted, const Header& hea
   return std::nullopt;
 }
 
-void Engine::match(const Posted& posted, const Message& message, Time at) {
-  if (auto difference = Engine::difference(posted, message.header)) {
-    release(message.buffers, at);
+void Engine::match(const Posted& posted, const MessagePtr& message, Time at) {
+  if (auto difference = Engine::difference(posted, message->header)) {
+    std::erase(lacking_, message);
+    release(message->buffers, at);
     end_ticket(posted.ticket, at, std::move(*difference));
     return;
   }
-  if (message.was_refused) {
-    end_ticket(
-        posted.ticket, at,
-        {Code::kPoolExhausted,
-         fmt::format("{}: {} bytes came and no {} of {} receive buffers were free; receive earlier, or use "
-                     "more buffers",
-                     posted.expected.what, message.payload.bytes.size(),
-                     buffers_for(message.payload.bytes.size()), settings_.rx_buffers)});
+  if (message->room == Room::kLacks) {
+    message->posted = posted;
+    give_credit(message, at);
     return;
   }
-  if (message.header.kind == MessageKind::kRequest) {
-    Header grant = message.header;
+  if (message->header.kind == MessageKind::kRequest) {
+    Header grant = message->header;
     grant.kind = MessageKind::kGrant;
     grant.receiver = posted.ticket;
     grant.from = device_;
     granted_.emplace(posted.ticket, posted);
-    post(message.header.from, grant, {}, at, std::nullopt);
+    post(message->header.from, grant, {}, at, std::nullopt);
     return;
   }
-  deliver(posted, message, at, true);
+  deliver(posted, *message, at, true);
 }
 
 void Engine::deliver(const Posted& posted, const Message& message, Time at, bool is_buffered) {
@@ -242,6 +249,7 @@ void Engine::deliver(const Posted& posted, const Message& message, Time at, bool
 }
 
 void Engine::store(const Destination& destination, const Message& message) {
+  if (!settings_.moves_elements) return;
   const Header& header = message.header;
   std::vector<std::byte> whole(header.is_compressed ? header.count * collectives::bytes_of(header.type) : 0);
   if (header.is_compressed) {

@@ -14,8 +14,8 @@ std::string_view name_of(Code code) {
       return "peer dead";
     case Code::kPeerFailed:
       return "peer failed";
-    case Code::kPoolExhausted:
-      return "receive buffers exhausted";
+    case Code::kCreditsDiffer:
+      return "credits differ";
     case Code::kMessageTooLong:
       return "message too long";
     case Code::kCallsDiffer:

@@ -13,7 +13,7 @@ enum class Code : std::uint8_t {
   kTimeOut,         ///< modelled time passed in vain
   kPeerDead,        ///< it does not answer
   kPeerFailed,      ///< a call of another rank failed, and ended this one
-  kPoolExhausted,   ///< a message came and no receive buffer was free
+  kCreditsDiffer,   ///< a message came again without credit for it: the engine's own fault
   kMessageTooLong,  ///< for all receive buffers together
   kCallsDiffer,     ///< ranks called another operation, root, type, reduction or number of elements
   kUnknownRank,     ///< of a communicator

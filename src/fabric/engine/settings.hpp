@@ -29,6 +29,8 @@ struct EngineSettings {
   double timeout_seconds = 1;   ///< a call that waits so long for a peer ends; 0: never
   bool has_arithmetic = true;   ///< reductions; a `minimal` engine has none
   bool has_compression = true;  ///< float32 as float16 on the wire
+  /// Else messages take their time, and elements stay as they are: no memory is read or written.
+  bool moves_elements = true;
 };
 
 /// Of its messages, for `choose` of collective operations.

@@ -61,8 +61,11 @@ void Engine::leave(int to, const Header& message, const View& elements, Time at,
   if (!look()) arriving->watch(std::move(look));
 }
 
-std::vector<std::byte> Engine::words_of(const Message& message, std::uint64_t first, std::uint64_t end) {
+std::vector<std::byte> Engine::words_of(const Message& message, std::uint64_t first,
+                                        std::uint64_t end) const {
   const Header& header = message.header;
+  if (!settings_.moves_elements)
+    return std::vector<std::byte>((end - first) * collectives::bytes_of(header.type));
   const std::size_t travelling = travelling_bytes(header);
   const auto came = message.payload.bytes.subspan(first * travelling, (end - first) * travelling);
   std::vector<std::byte> bytes(came.begin(), came.end());
@@ -87,7 +90,7 @@ void Engine::give(Message& message, std::uint64_t bytes, Time at) {
     const auto granted = granted_.find(header.receiver);
     if (granted != granted_.end()) posted = &granted->second;
   }
-  if (posted == nullptr || !posted->destination.words || message.was_refused ||
+  if (posted == nullptr || !posted->destination.words || message.room == Room::kLacks ||
       difference(*posted, header).has_value()) {
     return;
   }
