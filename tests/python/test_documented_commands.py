@@ -39,6 +39,7 @@ NOT_RUN = {
         ("fabricmark mesh convert bay:1000 bay.vtu", "fabricmark mesh convert model.msh model.14"),
         "installs a library from PyPI; test_mesh_formats.py runs the same",
     ),
+    "fabricmark mesh check fort.14 --projection cpp": "needs a mesh in degrees; test_mesh.py has one",
     "fm_stream --power rapl": "needs counters that may be read; test_programs_power.py has stand-ins",
 }
 # What takes long: programs at their default sizes, fits, many runs, large meshes, what is fetched.

@@ -167,6 +167,23 @@ def test_the_tides_of_the_bight_of_abaco(place):
     assert [tide["frequency_rad_per_s"] for tide in tides] == frequencies
 
 
+def test_a_mesh_in_degrees_is_refused_or_projected(place, one_error_line):
+    place.run("mesh", "generate", "bay:60", "bay.14")
+    lines = (place.folder / "bay.14").read_text().splitlines()
+    nodes = int(lines[1].split()[1])
+    for number in range(2, 2 + nodes):
+        which, x, y, depth = lines[number].split()
+        lines[number] = f"{which} {-97 + float(x) / 1e5} {28 + float(y) / 1e5} {depth}"
+    (place.folder / "degrees.14").write_text("\n".join(lines) + "\n")
+    line = one_error_line(place.run("mesh", "check", "degrees.14"), 2)
+    assert "coordinates look like degrees" in line and "--projection cpp" in line
+    done = place.run("mesh", "refine", "degrees.14", "fine.14", "--times", 2, "--projection", "cpp")
+    assert done.returncode == 0 and "240 elements" in done.stdout
+    quality = tool.ask("check", place.folder / "fine.14")["quality"]
+    assert quality["longest_edge_m"] > 1000
+    assert place.run("mesh", "check", "degrees.14", "--projection", "none").returncode == 0
+
+
 @pytest.mark.full
 def test_the_reader_is_fuzzed_for_a_minute():
     words = ["--gtest_also_run_disabled_tests", "--gtest_filter=MeshFiles.*FuzzedForAMinute"]

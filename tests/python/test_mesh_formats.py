@@ -62,12 +62,26 @@ def test_gmsh_seen_from_below_and_of_one_depth(place, libraries):
         ("3 1 1 -3", "3 wet 1 -3", "is no mesh of Gmsh"),
         ("5 2 2 4 1 1 2 3", "5 2 2 4 1 1 3 2", "is inverted"),
         ("4 1 2 2 4 4 1", "4 1 2 2 4 3 1", "which has elements on both sides"),
+        (
+            "4 1 2 2 4 4 1",
+            "4 1 2 0 4 4 1",
+            "the border between nodes 1 (0, 0) and 4 (0, 1) is in no physical",
+        ),
+        ("4 1 2 2 4 4 1", "4 1 2 7 4 4 1", "line 4 is of the physical group 7, which has no name"),
     ],
 )
 def test_wrong_files_of_gmsh(place, libraries, one_error_line, old, by, said):
     assert old in GMSH_2
     assert said in one_error_line(converted(place, GMSH_2.replace(old, by)), 2)
     assert not (place.folder / "out.14").exists()
+
+
+def test_a_curve_inside_that_is_in_no_group_is_left_out(place, libraries):
+    text = GMSH_2.replace("6\n1 1 2 1 1 1 2", "7\n7 1 2 0 9 1 3\n1 1 2 1 1 1 2")
+    assert text != GMSH_2
+    done = converted(place, text)
+    assert done.returncode == 0, done.stderr
+    assert "1 between elements, 2 land, 1 sea, 1 river" in done.stdout
 
 
 def test_no_file_of_gmsh(place, libraries, one_error_line):
