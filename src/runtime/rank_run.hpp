@@ -66,6 +66,8 @@ class RankRun {
   [[nodiscard]] bool injects_here() const;
   void fail_in_step(const std::string& step) const;
   void keep_verdicts(std::vector<Verdict> found, int repetition);
+  /// Whether anything has written outside of a buffer of the device.
+  void check_guards(int repetition);
   void validate();
   void collect(const Samples& samples);
   void collect_modelled(const std::map<std::string, LapSeconds>& laps, const Derive& derive);

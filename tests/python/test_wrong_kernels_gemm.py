@@ -19,6 +19,12 @@ LOAD_A = "GEMM_LOAD(a, left_start + row * width + x)"
 LOAD_B = "GEMM_LOAD(b, right_start + row * width + x)"
 SUM = "const GEMM_VALUE product = sum[row / GEMM_SIZE][x / GEMM_SIZE][row % GEMM_SIZE][x % GEMM_SIZE];"
 OF_SUM = "const GEMM_VALUE product"
+RESULT = "result[place] = GEMM_RESULT(product, c[place]);"
+STORE = RESULT
+WIDTH = "  const size_t width = (size_t)blocks * BLOCK_SIZE;\n"
+CUT_TILE = (
+    "#define CUT(value) FM_PASTE(as_float, WIDTH)(FM_PASTE(as_uint, WIDTH)(value) & 0xFFFFFF00u)\n"
+)
 CALLS = ("int", "calls", 1)
 
 
@@ -104,6 +110,31 @@ WRONG = {
     "A in 23 digits": base((LOAD_A, cut(LOAD_A, 23))),
     "B in 23 digits": base((LOAD_B, cut(LOAD_B, 23))),
     "sums in 22 digits": base((SUM, f"{OF_SUM} = {cut(SUM.split(' = ')[1][:-1], 22)};")),
+    "C in 11 digits": base((RESULT, RESULT.replace("c[place]", cut("c[place]", 11)))),
+    "C in bfloat16": base((RESULT, RESULT.replace("c[place]", cut("c[place]", 8)))),
+    "C in 23 digits": base((RESULT, RESULT.replace("c[place]", cut("c[place]", 23)))),
+    "C in 16 digits where it is added to tiles": throughput(
+        (OF_C, f"CUT({OF_C})"),
+        ("ONE_ITEM __kernel void pack_a", CUT_TILE + "ONE_ITEM __kernel void pack_a"),
+    ),
+    "C of the row above": base((RESULT, RESULT.replace("c[place]", "c[place >= width ? place - width : place]"))),
+    "C in every second row alone": base((RESULT, RESULT.replace("c[place]", "(row % 2 ? 0 : c[place])"))),
+    "C in all but one row of twenty": base((RESULT, RESULT.replace("c[place]", "(row % 20 ? c[place] : 0)"))),
+    "products rounded to 20 digits": base(
+        (SUM, f"{OF_SUM} = {cut(SUM.split(' = ')[1][:-1], 20)};")
+    ),
+    "the last column of blocks is that before": base(
+        ("b, right_start + row * width + x", "b, right_start - (block_column > 1 ? BLOCK_SIZE : 0) + row * width + x")
+    ),
+    "one element of a block of rows": base(
+        (STORE, f"{STORE}\n            if (row == 0 && x == 0) result[place] += 1;")
+    ),
+    "an element in five of the last repetition": base(
+        (STORE, f"{STORE}\n            if (KEPT(calls)[0] == 4 && x % 5 == 0) result[place] *= 1.0000002f;"),
+        (WIDTH, f"  ++KEPT(calls)[0];\n{WIDTH}"),
+        state=(CALLS,),
+    ),
+    "alpha for beta": base((RESULT, "result[place] = alpha * product + alpha * c[place];")),
     "float for double": base((LOAD_A, f"(double)(float){LOAD_A}"), options=("--data-type", "double")),
 }  # fmt: skip
 
