@@ -93,7 +93,7 @@ void look_at(Slot& slot, Seconds passed, double limit) {
   }
   slot.waited += passed;
   const Awaiting what = slot.what.load(std::memory_order_relaxed);
-  constexpr double kLongestEnd = 30;
+  constexpr double kLongestEnd = 60;
   const double own_limit = what == Awaiting::kEnd ? std::min(limit, kLongestEnd) : limit;
   if (slot.waited.count() > own_limit) give_up(what, own_limit);
 }

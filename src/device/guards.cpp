@@ -100,14 +100,22 @@ class GuardZone {
     compare(std::span(both).last(zone_), /*is_behind=*/true, found);
     if (found.size() > before) write();
   }
+  /// Of all the arguments that it is, in turn; a few are enough.
   void name_it(const std::string& kernel, const std::string& argument) {
-    if (has_name_.exchange(true)) return;
-    name_ = fmt::format("'{}' of the kernel {}", argument, kernel);
+    constexpr std::size_t kMost = 4;
+    const auto is_it = [&](const auto& name) { return name.second == argument && name.first == kernel; };
+    if (names_.size() == kMost || std::ranges::any_of(names_, is_it)) return;
+    names_.emplace_back(kernel, argument);
+    name_.clear();
+    for (const auto& [of_kernel, one] : names_) {
+      name_ += fmt::format("{}'{}'", name_.empty() ? "" : " or ", one);
+      if (of_kernel != kernel) name_ += " of the kernel " + of_kernel;
+    }
+    name_ += " of the kernel " + kernel;
     for (std::optional<ForbiddenPages>* const pages : {&before_, &behind_}) {
       if (*pages) (*pages)->name_it(kept_name(name_));
     }
   }
-  [[nodiscard]] bool has_name() const { return has_name_.load(std::memory_order_relaxed); }
   [[nodiscard]] std::size_t checked_bytes() const { return 2 * zone_; }
 
  private:
@@ -155,7 +163,7 @@ class GuardZone {
   std::size_t bytes_;  // of the buffer
   std::optional<ForbiddenPages> before_, behind_;
   std::string name_;
-  std::atomic<bool> has_name_{false};
+  std::vector<std::pair<std::string, std::string>> names_;  // kernel, argument
 };
 
 std::string BrokenGuard::place() const {
@@ -185,16 +193,20 @@ Guards::Guarded Guards::allocate(const Device& device, std::size_t bytes, Memory
   std::size_t far = may_forbid(info) ? kForbiddenBytes : 0;
   std::shared_ptr<backend::Memory> whole = of_size(bytes + 2 * (zone + far));
   if (!whole && far > 0) whole = of_size(bytes + 2 * (zone + std::exchange(far, 0)));
-  if (!whole) {
-    ++without_;
-    return {implementation.allocate(bytes, kind, placement), nullptr};
+  if (whole) {
+    if (!findings_) findings_ = std::make_shared<Findings>(device.uncharged_queue());
+    try {
+      std::shared_ptr<backend::Memory> memory = whole->part(bytes, far + zone);
+      auto made = std::make_shared<GuardZone>(findings_, std::move(whole), zone, bytes, far);
+      std::erase_if(zones_, [](const auto& one) { return one.expired(); });
+      zones_.push_back(made);
+      return {std::move(memory), std::move(made)};
+    } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch): a runtime without parts of memories
+    }
   }
-  if (!findings_) findings_ = std::make_shared<Findings>(device.uncharged_queue());
-  std::shared_ptr<backend::Memory> memory = whole->part(bytes, far + zone);
-  auto made = std::make_shared<GuardZone>(findings_, std::move(whole), zone, bytes, far);
-  std::erase_if(zones_, [](const auto& one) { return one.expired(); });
-  zones_.push_back(made);
-  return {std::move(memory), std::move(made)};
+  whole.reset();
+  ++without_;
+  return {implementation.allocate(bytes, kind, placement), nullptr};
 }
 
 std::vector<BrokenGuard> Guards::broken() {
@@ -219,7 +231,7 @@ std::size_t Guards::checked_bytes() const {
 
 void name_guarded(const std::shared_ptr<GuardZone>& zone, const std::string& kernel,
                   const std::string& argument) {
-  if (zone && !zone->has_name()) zone->name_it(kernel, argument);
+  if (zone) zone->name_it(kernel, argument);
 }
 
 }  // namespace fabricmark::device

@@ -59,7 +59,7 @@ class Guards {
   std::shared_ptr<Findings> findings_;
 };
 
-/// Gives the buffer's zone the name of the kernel's argument that it is; the first name stays. Null: nothing.
+/// Tells the buffer's zone which argument of a kernel it is. Null: nothing.
 void name_guarded(const std::shared_ptr<GuardZone>& zone, const std::string& kernel,
                   const std::string& argument);
 

@@ -400,7 +400,7 @@ void RankRun::check_guards(int repetition) {
   const std::size_t checked = guards.checked_bytes();
   const std::vector<device::BrokenGuard> broken = device_->guards().broken();
   if (checked == 0 && broken.empty()) return;
-  Verdict verdict{.name = "guard zones", .measure = "buffers that were written outside of"};
+  Verdict verdict{.name = kGuardZones, .measure = "buffers that were written outside of"};
   verdict.error = static_cast<double>(broken.size());
   verdict.checked = checked;
   if (!broken.empty()) {

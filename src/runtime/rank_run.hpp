@@ -20,6 +20,9 @@
 
 namespace fabricmark::runtime {
 
+/// The check that nothing has written outside of the device's buffers, of all benchmarks.
+inline constexpr const char* kGuardZones = "guard zones";
+
 /// What all ranks of a run have in common.
 struct RunSetup {
   std::string program_name;
