@@ -95,7 +95,8 @@ void crash(int number, siginfo_t* info, void* /*context*/) {
   if (const char* const kernel = started.load(); kernel != nullptr) {
     line.add("; the kernel '");
     line.add(kernel);
-    line.add("' was started last: check that it stays inside its buffers, or use another device or runtime\n");
+    line.add(
+        "' was started last: check that it stays inside its buffers, or use another device or runtime\n");
   } else {
     line.add("; no kernel had been started: use another device or runtime (OCL_ICD_VENDORS)\n");
   }

@@ -26,9 +26,9 @@ namespace {
 constexpr std::size_t kLeastZoneBytes = std::size_t{64} << 10;
 constexpr std::size_t kMostZoneBytes = std::size_t{1} << 20;
 constexpr std::size_t kShare = 16;
-// Where a device's memory is the host's, pages behind them that cost nothing, and that nobody may touch: what is
-// written further outside ends the run, and not up in another buffer or the runtime's own data. All of them
-// together are this share of the device's memory.
+// Where a device's memory is the host's, pages behind them that cost nothing, and that nobody may touch: what
+// is written further outside ends the run, and not up in another buffer or the runtime's own data. All of
+// them together are this share of the device's memory.
 constexpr std::size_t kForbiddenBytes = std::size_t{16} << 20;
 constexpr std::size_t kForbiddenShare = 16;
 std::atomic<std::size_t> forbidden_bytes{0};
@@ -193,20 +193,21 @@ Guards::Guarded Guards::allocate(const Device& device, std::size_t bytes, Memory
   std::size_t far = may_forbid(info) ? kForbiddenBytes : 0;
   std::shared_ptr<backend::Memory> whole = of_size(bytes + 2 * (zone + far));
   if (!whole && far > 0) whole = of_size(bytes + 2 * (zone + std::exchange(far, 0)));
-  if (whole) {
-    if (!findings_) findings_ = std::make_shared<Findings>(device.uncharged_queue());
-    try {
-      std::shared_ptr<backend::Memory> memory = whole->part(bytes, far + zone);
-      auto made = std::make_shared<GuardZone>(findings_, std::move(whole), zone, bytes, far);
-      std::erase_if(zones_, [](const auto& one) { return one.expired(); });
-      zones_.push_back(made);
-      return {std::move(memory), std::move(made)};
-    } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch): a runtime without parts of memories
-    }
+  std::shared_ptr<backend::Memory> memory;
+  try {
+    if (whole) memory = whole->part(bytes, far + zone);
+  } catch (const std::exception&) {  // a runtime without parts of memories
+    whole.reset();
   }
-  whole.reset();
-  ++without_;
-  return {implementation.allocate(bytes, kind, placement), nullptr};
+  if (!memory) {
+    ++without_;
+    return {implementation.allocate(bytes, kind, placement), nullptr};
+  }
+  if (!findings_) findings_ = std::make_shared<Findings>(device.uncharged_queue());
+  auto made = std::make_shared<GuardZone>(findings_, std::move(whole), zone, bytes, far);
+  std::erase_if(zones_, [](const auto& one) { return one.expired(); });
+  zones_.push_back(made);
+  return {std::move(memory), std::move(made)};
 }
 
 std::vector<BrokenGuard> Guards::broken() {

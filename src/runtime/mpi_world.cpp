@@ -57,7 +57,8 @@ bool mpi_takes([[maybe_unused]] DevicePointers pointers) {
 
 #endif
 
-void end_process_after(std::chrono::seconds limit, int exit_code, std::shared_ptr<std::atomic<bool>> is_over) {
+void end_process_after(std::chrono::seconds limit, int exit_code,
+                       std::shared_ptr<std::atomic<bool>> is_over) {
   std::thread([limit, exit_code, is_over] {
     std::this_thread::sleep_for(limit);
     if (!is_over || !*is_over) _exit(exit_code);

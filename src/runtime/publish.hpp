@@ -7,9 +7,9 @@
 
 namespace fabricmark::runtime {
 
-/// To be called once, first in a program: what `hold_result` holds then comes out when all that was loaded and
-/// made since has been closed, the last thing that this process does. So a run that crashes or hangs at its
-/// end has no result.
+/// To be called once, first in a program: what `hold_result` holds then comes out when all that was loaded
+/// and made since has been closed, the last thing that this process does. So a run that crashes or hangs at
+/// its end has no result.
 void publish_at_exit(const std::string& program);
 
 /// Holds a result for `json` ("-": standard output) and, where standard output is free for it, its table.

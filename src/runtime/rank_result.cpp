@@ -78,9 +78,8 @@ void RankRun::collect_verdicts() {
   for (Result::RankVerdict& entry : verdicts_) verdicts.push_back(std::move(entry.verdict));
   result_.verdicts = worst_verdicts(gather_verdicts(ranks_, verdicts));
   // Those of the benchmark itself come first.
-  std::ranges::stable_partition(result_.verdicts, [](const Result::RankVerdict& entry) {
-    return entry.verdict.name != kGuardZones;
-  });
+  std::ranges::stable_partition(
+      result_.verdicts, [](const Result::RankVerdict& entry) { return entry.verdict.name != kGuardZones; });
   const bool all_passed = std::ranges::all_of(
       result_.verdicts, [](const Result::RankVerdict& entry) { return entry.verdict.passed(); });
   // A benchmark that checks nothing has proven nothing.

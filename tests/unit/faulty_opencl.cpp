@@ -32,7 +32,8 @@ struct State {
     const char* const log = std::getenv("FABRICMARK_FAULTY_LOG");
     std::FILE* const file = log == nullptr ? nullptr : std::fopen(log, "w");
     if (file == nullptr) return;
-    for (std::size_t i = 0; i < kNames.size(); ++i) std::fprintf(file, "%s %d\n", kNames[i], counts[i].load());
+    for (std::size_t i = 0; i < kNames.size(); ++i)
+      std::fprintf(file, "%s %d\n", kNames[i], counts[i].load());
     std::fclose(file);
   }
   std::array<char, 16> name{};

@@ -147,7 +147,8 @@ class Check : public testing::Test {
   /// Loses the first of `count` pairs of updates of an item, each of another item, from item `first` on.
   void lose_of_pairs(std::size_t count, std::size_t first = 0, std::size_t step = 1) {
     std::map<std::uint64_t, Numbers> by_item;
-    for (const std::uint64_t update : plain_updates(scope_)) by_item[update % actual_.size()].push_back(update);
+    for (const std::uint64_t update : plain_updates(scope_))
+      by_item[update % actual_.size()].push_back(update);
     for (std::size_t item = first; count > 0; item += step) {
       const Numbers& own = by_item[item % actual_.size()];
       if (own.size() < 2) continue;
@@ -233,7 +234,8 @@ TEST_F(Check, AcceptsNoMoreLossesThanABufferExplains) {
       const Scope scope = make_scope(false, 18, 0, 1, repetition);
       const std::size_t wrong = wrong_with_buffer(scope, buffer);
       const std::size_t most = most_lost(scope, {.window = buffer});
-      const auto accepted = static_cast<std::size_t>(kAcceptedShare * static_cast<double>(scope.part_items()));
+      const auto accepted =
+          static_cast<std::size_t>(kAcceptedShare * static_cast<double>(scope.part_items()));
       if (wrong > accepted) continue;
       EXPECT_LE(wrong, most) << buffer;
       EXPECT_LE(most, 5 * wrong + 40) << buffer;

@@ -66,8 +66,9 @@ TEST(CrashDeathTest, MakesOneLineAndRemovesTheResult) {
     remove_when_crashing(file);
     std::raise(number);
   };
-  EXPECT_EXIT(crash(SIGSEGV), testing::ExitedWithCode(3),
-              "^fm_test: error: memory was touched .*SIGSEGV.*; the kernel 'transpose' was started last: .*\n$");
+  EXPECT_EXIT(
+      crash(SIGSEGV), testing::ExitedWithCode(3),
+      "^fm_test: error: memory was touched .*SIGSEGV.*; the kernel 'transpose' was started last: .*\n$");
   EXPECT_FALSE(std::filesystem::exists(file));
   EXPECT_EXIT(crash(SIGABRT), testing::ExitedWithCode(3), "^fm_test: error: a library gave up .*\n$");
   EXPECT_EXIT(crash(SIGBUS), testing::ExitedWithCode(3), "SIGBUS");

@@ -42,8 +42,8 @@ struct Product {
   View<Out> result;
 };
 
-/// Whether alpha and beta round nothing: powers of two (or beta 0) with which beta C is as long as alpha times
-/// a sum (scale_of_c()).
+/// Whether alpha and beta round nothing: powers of two (or beta 0) with which beta C is as long as alpha
+/// times a sum (scale_of_c()).
 inline Rounding rounding_of_exact(double alpha, double beta, int value_bits) {
   const auto is_power = [](double value) {
     int exponent = 0;

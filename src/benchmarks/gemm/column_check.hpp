@@ -12,9 +12,9 @@ namespace fabricmark::gemm {
 /// u^T result has to be that of alpha (u^T A) B + beta u^T C. Each column is checked by itself, so that a
 /// single wrong element cannot hide among the others.
 ///
-/// Where nothing is rounded (Rounding::kNone) everything is a whole number times |alpha|, and computed modulo 2^64 with odd factors: one wrong element in a column is found for sure, several with
-/// probability 1 - 2^-50 or better. Otherwise sums are in double precision and differ by what rounding
-/// explains.
+/// Where nothing is rounded (Rounding::kNone) everything is a whole number times |alpha|, and computed modulo
+/// 2^64 with odd factors: one wrong element in a column is found for sure, several with probability 1 - 2^-50
+/// or better. Otherwise sums are in double precision and differ by what rounding explains.
 template <typename In, typename Out>
 class ColumnCheck {
  public:

@@ -36,12 +36,12 @@ inline double scale_of_c(double alpha, double beta, int value_bits) {
 
 /// The elements of A, B and C on one rank in one repetition.
 ///
-/// Exact inputs are whole numbers, those of A and B not negative, whose sums of products the arithmetic's type holds, in any
-/// order and with any grouping: a right product has no rounding error at all, and any difference is a
-/// mistake. Each sum needs all `value_bits` bits, so that arithmetic with fewer shows. Most elements are
-/// narrow: so small that `size` of their products take an eighth of the type's range. Each sum has one wide
-/// product beside them, from half to three quarters of the range. Which one, depends on the classes of row
-/// and column, 0 or 1 at random:
+/// Exact inputs are whole numbers, those of A and B not negative, whose sums of products the arithmetic's
+/// type holds, in any order and with any grouping: a right product has no rounding error at all, and any
+/// difference is a mistake. Each sum needs all `value_bits` bits, so that arithmetic with fewer shows. Most
+/// elements are narrow: so small that `size` of their products take an eighth of the type's range. Each sum
+/// has one wide product beside them, from half to three quarters of the range. Which one, depends on the
+/// classes of row and column, 0 or 1 at random:
 ///
 /// | row | column | wide product | what shows |
 /// |---|---|---|---|
@@ -49,8 +49,8 @@ inline double scale_of_c(double alpha, double beta, int value_bits) {
 /// | 1 | 0 | an element of B with all bits, times a power of two | B in fewer digits |
 /// | 0 | 0 and 1 | 1 | two elements with half of the bits each | products without their lower parts |
 ///
-/// Every element of C is an odd number with all bits times `c_scale`, and so large that beta C takes away from
-/// half to three quarters of the range: C in fewer digits shows, and the result needs no more bits.
+/// Every element of C is an odd number with all bits times `c_scale`, and so large that beta C takes away
+/// from half to three quarters of the range: C in fewer digits shows, and the result needs no more bits.
 ///
 /// The wide elements stand at a few places of the depth, one or two of kStep, where others are zero.
 ///

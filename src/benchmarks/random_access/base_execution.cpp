@@ -9,7 +9,8 @@ std::unique_ptr<Execution> make_base(const runtime::Context& context, const Scop
   const runtime::Parameters& parameters = context.parameters();
   // Where the pipeline does not wait, it may hold as many updates as a board's memory takes cycles at most.
   constexpr std::size_t kDeepest = 1024;
-  const std::size_t window = parameters.flag("ignore_dependence") ? kDeepest : parameters.count("buffer_size");
+  const std::size_t window =
+      parameters.flag("ignore_dependence") ? kDeepest : parameters.count("buffer_size");
   const Plan plan{
       .log_stretches = static_cast<int>(parameters.integer("log_rngs")),
       .losses = {.window = window, .log_replications = std::countr_zero(parameters.count("replications"))},

@@ -12,8 +12,8 @@ namespace fabricmark::random_access {
 /// explain (`most_lost`).
 inline constexpr double kAcceptedShare = 0.01;
 
-/// How a kernel may lose updates: of two of the same item that are under way at the same time the later one may
-/// write what it read before the earlier one had written.
+/// How a kernel may lose updates: of two of the same item that are under way at the same time the later one
+/// may write what it read before the earlier one had written.
 struct Losses {
   std::size_t window = 1;    ///< updates in a row that are read before any of them is written
   std::size_t at_once = 1;   ///< work-items that read and write by themselves
@@ -24,9 +24,9 @@ struct Losses {
 /// How many items may lack updates at most. Of a `window` from the sequence itself, whose early numbers meet
 /// much more often than random ones would: those that two updates of a window name, in the sequence's order,
 /// and half as many again, as several generators have another order (a third less to all of them were seen).
-/// Of w work-items and n items, as two meet at each of 4 n updates with probability w / n: 4 w, and four times
-/// as many for what the sequence makes of it. A few more, as few numbers vary; zero where none can be lost;
-/// no more than the accepted share.
+/// Of w work-items and n items, as two meet at each of 4 n updates with probability w / n: 4 w, and four
+/// times as many for what the sequence makes of it. A few more, as few numbers vary; zero where none can be
+/// lost; no more than the accepted share.
 std::size_t most_lost(const Scope& scope, const Losses& losses);
 
 /// Applies every update of the scope to `items`, the rank's part, on up to `threads` threads; twice is as if

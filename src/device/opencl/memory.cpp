@@ -159,8 +159,8 @@ class SvmMemory : public Memory {
     copy(queue, dynamic_cast<SvmMemory&>(other).bytes_.get() + to, bytes_.get() + from, bytes, nullptr);
   }
   void fill(backend::Queue& queue, std::byte value, std::size_t bytes, std::size_t offset) override {
-    check(clEnqueueSVMMemFill(handle(queue)(), bytes_.get() + offset, pattern_of(value), sizeof(cl_uchar), bytes, 0,
-                              nullptr, nullptr),
+    check(clEnqueueSVMMemFill(handle(queue)(), bytes_.get() + offset, pattern_of(value), sizeof(cl_uchar),
+                              bytes, 0, nullptr, nullptr),
           "clEnqueueSVMMemFill");
   }
   std::byte* map(backend::Queue& queue, bool for_writing, std::size_t bytes, std::size_t offset,
