@@ -6,7 +6,7 @@ from wrong_kernels import Wrong
 
 pytestmark = pytest.mark.programs
 
-SHORT = ("--log-size", 10, "--repetitions", 3, "--warmup", 1)
+SHORT = ("--repetitions", 3, "--warmup", 1)
 CALLS = ("int", "calls", 1)
 TABLE = ("ulong", "kept", 1024)
 # Begin and end of the kernels, and their one update of an item.
@@ -24,6 +24,8 @@ def wrong(variant, *changes, replications=1, ranks=1, state=(), options=()):
         "throughput": ("--lanes", 1, "--log-work-items", 0, "--buffer-size", 2),
     }
     options = (*(options or small[variant]), "--replications", replications)
+    if "--log-size" not in options:
+        options = ("--log-size", 10, *options)
     return Wrong(variant, tuple(changes), state=state, ranks=ranks, options=options)
 
 
