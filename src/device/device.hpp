@@ -11,6 +11,7 @@
 #include "device/backend.hpp"
 #include "device/charged.hpp"
 #include "device/device_class.hpp"
+#include "device/guards.hpp"
 #include "device/queue.hpp"
 
 namespace fabricmark::device {
@@ -133,12 +134,15 @@ class Device {
   /// From here on its commands are charged (charged.hpp).
   void charge(std::shared_ptr<const CommandCosts> costs, ChargedClock& clock, Moving moving);
   [[nodiscard]] const backend::Device& implementation() const { return *implementation_; }
+  /// Of its buffers; none are made before Guards::begin.
+  [[nodiscard]] Guards& guards() const { return *guards_; }
 
  private:
   Device() = default;
 
   DeviceInfo info_;
   std::shared_ptr<const backend::Device> implementation_;
+  std::shared_ptr<Guards> guards_ = std::make_shared<Guards>();
 };
 
 /// Caps the threads that a CPU runtime starts, for `sharers` processes on this process's cores. Must come

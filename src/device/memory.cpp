@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <new>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/error.hpp"
@@ -82,7 +83,9 @@ Buffer::Buffer(const Device& device, std::size_t bytes, MemoryKind kind, const P
   if (kind == MemoryKind::kSvm && !device.info().has_svm) {
     throw bad_use(device.info().name + " offers no shared virtual memory", "use --memory buffer");
   }
-  memory_ = device.implementation().allocate(bytes, kind, placement);
+  Guards::Guarded guarded = device.guards().allocate(device, bytes, kind, placement);
+  memory_ = std::move(guarded.memory);
+  zone_ = std::move(guarded.zone);
 }
 
 void Buffer::write(const Queue& queue, const void* source, std::size_t bytes, std::size_t offset,
@@ -126,7 +129,9 @@ Buffer Buffer::part(std::size_t offset, std::size_t bytes) const {
                       " does not fit a buffer of " + std::to_string(bytes_) + " bytes",
                   "start at a multiple of " + std::to_string(alignment_) + " bytes inside the buffer");
   }
-  return {memory_->part(bytes, offset), bytes, alignment_, space_};
+  Buffer view(memory_->part(bytes, offset), bytes, alignment_, space_);
+  view.zone_ = zone_;
+  return view;
 }
 
 void migrate(const Queue& queue, std::span<const Buffer> buffers, bool to_host, Event* done) {

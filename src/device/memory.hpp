@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "device/device.hpp"
+#include "device/guards.hpp"
 #include "device/memory_space.hpp"
 #include "device/queue.hpp"
 
@@ -114,7 +115,8 @@ class HostArray {
 /// Reads "buffer", "host-pointer" or "svm". Throws Error (bad use) otherwise.
 MemoryKind memory_kind(const std::string& name);
 
-/// Device memory of a fixed number of bytes. Copies are queued; the caller waits on the queue.
+/// Device memory of a fixed number of bytes, with guard zones around it where its device makes them. Copies
+/// are queued; the caller waits on the queue.
 class Buffer {
  public:
   /// Throws Error (bad use) for a memory kind that the device does not offer and Error (environment) when the
@@ -150,6 +152,10 @@ class Buffer {
   /// Null for memory that has no bytes.
   [[nodiscard]] void* address() const { return memory_->address(); }
   [[nodiscard]] const backend::Memory& implementation() const { return *memory_; }
+  /// As what a guard zone that is broken names it.
+  void name_for_guard(const std::string& kernel, const std::string& argument) const {
+    name_guarded(zone_, kernel, argument);
+  }
 
   /// What a runtime has made already, of so many bytes.
   Buffer(std::shared_ptr<backend::Memory> memory, std::size_t bytes, std::size_t alignment, MemorySpace space)
@@ -158,6 +164,7 @@ class Buffer {
  private:
   friend void migrate(const Queue& queue, std::span<const Buffer> buffers, bool to_host, Event* done);
   std::shared_ptr<backend::Memory> memory_;
+  std::shared_ptr<GuardZone> zone_;  ///< null: none; parts share that of the whole
   std::size_t bytes_ = 0;
   std::size_t alignment_ = 1;
   MemorySpace space_ = MemorySpace::kDeviceBank;

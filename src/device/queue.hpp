@@ -3,6 +3,7 @@
 #include <memory>
 #include <utility>
 
+#include "base/watchdog.hpp"
 #include "device/backend.hpp"
 
 namespace fabricmark::device {
@@ -15,8 +16,11 @@ class Queue {
   explicit Queue(std::shared_ptr<backend::Queue> queue) : queue_(std::move(queue)) {}
   /// Lets the device begin.
   void flush() const { queue_->flush(); }
-  /// Waits until all commands have ended.
-  void finish() const { queue_->finish(); }
+  /// Waits until all commands have ended, or gives up (base/watchdog.hpp).
+  void finish() const {
+    const Watched watched(Awaiting::kDevice);
+    queue_->finish();
+  }
   /// What is queued from here on begins after these have ended.
   void begin_after(const Events& events) const { queue_->begin_after(events); }
   [[nodiscard]] backend::Queue& implementation() const { return *queue_; }

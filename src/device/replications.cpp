@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "base/crash.hpp"
 #include "base/error.hpp"
 #include "device/memory.hpp"
 #include "device/program.hpp"
@@ -78,7 +79,7 @@ void Timeline::collect_host_spans() {
 
 Replications::Replications(const Device& device, const Program& program, const EntryPoint& entry, int count,
                            Timeline& timeline)
-    : entry_(entry), timeline_(timeline) {
+    : entry_(entry), name_(kept_name(entry.name)), timeline_(timeline) {
   const std::vector<std::string> names = replica_names(entry, replicas_of(device.info()), count);
   for (int i = 0; i < count; ++i) {
     kernels_.push_back(entry_point(program, names[static_cast<std::size_t>(i) % names.size()]));
@@ -113,7 +114,11 @@ void Replications::set_one(backend::Kernel& kernel, unsigned index, const Argume
     throw std::logic_error(
         fmt::format("the argument '{}' of the kernel '{}' is of another kind", argument.name, entry_.name));
   }
-  if (is_buffer) return kernel.set_memory(index, std::get<const Buffer*>(value.held())->implementation());
+  if (is_buffer) {
+    const Buffer& buffer = *std::get<const Buffer*>(value.held());
+    buffer.name_for_guard(entry_.name, argument.name);
+    return kernel.set_memory(index, buffer.implementation());
+  }
   const auto set_number = [&](auto number) { kernel.set_number(index, &number, sizeof(number)); };
   if (takes_real) {
     const double number =
@@ -165,6 +170,7 @@ Event Replications::start(const std::string& operation, int replication, const G
 
 void Replications::start_on(const Queue& queue, int replication, const Geometry& geometry,
                             const Events* after, Event* done) const {
+  note_start(name_);
   kernels_[static_cast<std::size_t>(replication)]->start(queue.implementation(), geometry, after, done);
 }
 

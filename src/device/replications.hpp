@@ -92,6 +92,7 @@ class Replications {
   void set_one(backend::Kernel& kernel, unsigned index, const Argument& argument,
                const ArgumentValue& value) const;
   EntryPoint entry_;
+  const char* name_;  ///< its name, for as long as the process lives
   std::vector<std::unique_ptr<backend::Kernel>> kernels_;
   std::vector<Queue> queues_;
   Timeline& timeline_;

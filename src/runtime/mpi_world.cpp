@@ -10,6 +10,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
+#include <memory>
 #include <thread>
 
 namespace fabricmark::runtime {
@@ -55,10 +57,11 @@ bool mpi_takes([[maybe_unused]] DevicePointers pointers) {
 
 #endif
 
-void end_process_after(std::chrono::seconds limit, int exit_code) {
-  std::thread([limit, exit_code] {
+void end_process_after(std::chrono::seconds limit, int exit_code,
+                       std::shared_ptr<std::atomic<bool>> is_over) {
+  std::thread([limit, exit_code, is_over] {
     std::this_thread::sleep_for(limit);
-    _exit(exit_code);
+    if (!is_over || !*is_over) _exit(exit_code);
   }).detach();
 }
 
@@ -123,9 +126,11 @@ World::~World() {
     leave();
     return;
   }
-  end_process_after(std::chrono::seconds(10), static_cast<int>(ExitCode::kEnvironment));
+  const auto is_over = std::make_shared<std::atomic<bool>>(false);  // before results come out
+  end_process_after(std::chrono::seconds(10), static_cast<int>(ExitCode::kEnvironment), is_over);
   stop_listening();
   MPI_Finalize();
+  *is_over = true;
 }
 
 void World::leave() {

@@ -3,6 +3,7 @@
 // The ground of communicator_mpi.cpp, for builds with MPI only.
 #include <mpi.h>
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <cstring>
@@ -31,7 +32,8 @@ bool mpi_takes(DevicePointers pointers);
 std::unique_ptr<LibraryCalls> mpi_calls(MPI_Comm ranks);
 
 /// Ends the process where MPI itself does not: another rank may be gone while all finalise.
-void end_process_after(std::chrono::seconds limit, int exit_code);
+void end_process_after(std::chrono::seconds limit, int exit_code,
+                       std::shared_ptr<std::atomic<bool>> is_over = nullptr);
 
 // A request is a pointer in Open MPI and an integer in MPICH; no valid one of either is all zeros in memory.
 inline Request pack(MPI_Request inner) {

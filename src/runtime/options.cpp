@@ -66,6 +66,9 @@ void add_common(CLI::App& app, Options& options, Texts& texts) {
   app.add_option("--inject-delay", texts.delay, "lengthen each timed part by seconds or by a share like 10%");
   app.add_option("--timeout", options.timeout_seconds, "seconds to wait for another rank")
       ->check(CLI::Range(0.001, 1e6));
+  app.add_option("--kernel-timeout", options.kernel_timeout_seconds,
+                 "seconds to wait for a kernel or a copy [10 times --timeout]")
+      ->check(CLI::Range(0.001, 1e7));
   app.add_option("--memory", options.memory, "kind of device memory: buffer, host-pointer or svm");
 }
 
@@ -202,6 +205,9 @@ void read_texts(const Texts& texts, const CLI::App& app, Options& options) {
   }
   if (!std::isfinite(options.timeout_seconds)) {
     throw bad_use("--timeout is not a number", "give seconds like 60");
+  }
+  if (!std::isfinite(options.kernel_timeout())) {
+    throw bad_use("--kernel-timeout is not a number", "give seconds like 600");
   }
   if (app.count("--inject-fault") > 0) options.fault = parse_fault(texts.fault);
   if (app.count("--inject-delay") > 0) options.delay = parse_delay(texts.delay);

@@ -42,6 +42,12 @@ struct Options {
   std::string memory = "buffer";
   power::Settings power;
   double timeout_seconds = 60;
+  std::optional<double> kernel_timeout_seconds;
+  /// How long a command of the device may take: ten times as long as a message, where nothing is said.
+  [[nodiscard]] double kernel_timeout() const {
+    constexpr double kKernelOfMessage = 10;
+    return kernel_timeout_seconds.value_or(kKernelOfMessage * timeout_seconds);
+  }
   std::map<std::string, std::string> parameters;  ///< given ones by name, as texts
   /// All that were given, as they were written, to compare with those of other ranks.
   std::vector<std::pair<std::string, std::string>> given;

@@ -7,9 +7,17 @@
 
 namespace fabricmark::runtime {
 
-/// Writes the result to `json` ("-": standard output) and prints its table where standard output is free for
-/// it. Throws Error when something could not be written; the result is then in the folder of temporary files,
-/// which the message names.
-void publish(const Result& result, const std::optional<std::string>& json);
+/// To be called once, first in a program: what `hold_result` holds then comes out when all that was loaded
+/// and made since has been closed, the last thing that this process does. So a run that crashes or hangs at
+/// its end has no result.
+void publish_at_exit(const std::string& program);
+
+/// Holds a result for `json` ("-": standard output) and, where standard output is free for it, its table.
+/// What cannot be written then makes one line and the exit code; the result is in the folder of temporary
+/// files, which the line names.
+void hold_result(const Result& result, const std::optional<std::string>& json);
+
+/// Where the run did not end well after all.
+void drop_result();
 
 }  // namespace fabricmark::runtime

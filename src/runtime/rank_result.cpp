@@ -24,6 +24,9 @@ void RankRun::collect(const Samples& samples) {
   remarks_.insert(remarks_.end(), context_->remarks().begin(), context_->remarks().end());
   if (const std::string banks = context_->bank_use().note(); !banks.empty()) remarks_.push_back(banks);
   result_.notes.insert(result_.notes.end(), remarks_.begin(), remarks_.end());
+  if (const std::size_t without = device_->guards().without(); without > 0) {
+    result_.notes.push_back(fmt::format("{} buffers have no guard zones around them", without));
+  }
   if (result_.repetitions < options_.repetitions) {
     result_.notes.push_back(fmt::format("{} of {} repetitions: --max-time {:g} had passed",
                                         result_.repetitions, options_.repetitions,
@@ -74,6 +77,9 @@ void RankRun::collect_verdicts() {
   std::vector<Verdict> verdicts;
   for (Result::RankVerdict& entry : verdicts_) verdicts.push_back(std::move(entry.verdict));
   result_.verdicts = worst_verdicts(gather_verdicts(ranks_, verdicts));
+  // Those of the benchmark itself come first.
+  std::ranges::stable_partition(
+      result_.verdicts, [](const Result::RankVerdict& entry) { return entry.verdict.name != kGuardZones; });
   const bool all_passed = std::ranges::all_of(
       result_.verdicts, [](const Result::RankVerdict& entry) { return entry.verdict.passed(); });
   // A benchmark that checks nothing has proven nothing.
@@ -84,7 +90,7 @@ void RankRun::collect_verdicts() {
 void RankRun::publish() {
   progress_.clear();
   collective_step(ranks_, [&] {
-    if (ranks_.is_root()) runtime::publish(result_, options_.json);
+    if (ranks_.is_root()) hold_result(result_, options_.json);
   });
 }
 

@@ -120,6 +120,7 @@ int RankRun::execute_steps() {
                                    .kernel_costs = kernel_costs_,
                                    .modelled_timeline = modelled_timeline_ ? &*modelled_timeline_ : nullptr,
                                    .board_memory = board_memory_};
+    if (result_.validated) device_->guards().begin();
     context_.emplace(*device_, parameters_, timed_ranks(), timeline_, build(), *variant_, conditions);
     benchmark_ = execution_->make(*context_);
   });
@@ -373,6 +374,7 @@ void RankRun::one_repetition(Laps& laps, int repetition) {
   if (!is_counted || !result_.validated) return;
   if (injects_here() && options_.fault->repetition == repetition) benchmark_->inject(*options_.fault);
   keep_verdicts(benchmark_->validate_repetition(), repetition);
+  check_guards(repetition);
   if (timeline_.enabled()) timeline_.collect(false);
 }
 
@@ -393,6 +395,21 @@ void RankRun::keep_verdicts(std::vector<Verdict> found, int repetition) {
   }
 }
 
+void RankRun::check_guards(int repetition) {
+  const device::Guards& guards = device_->guards();
+  const std::size_t checked = guards.checked_bytes();
+  const std::vector<device::BrokenGuard> broken = device_->guards().broken();
+  if (checked == 0 && broken.empty()) return;
+  Verdict verdict{.name = kGuardZones, .measure = "buffers that were written outside of"};
+  verdict.error = static_cast<double>(broken.size());
+  verdict.checked = checked;
+  if (!broken.empty()) {
+    const device::BrokenGuard& first = broken.front();
+    verdict.worst = {first.place(), static_cast<double>(first.expected), static_cast<double>(first.found)};
+  }
+  keep_verdicts({std::move(verdict)}, repetition);
+}
+
 void RankRun::validate() {
   collective_step(ranks_, [&] {
     fail_in_step("validate");
@@ -402,7 +419,9 @@ void RankRun::validate() {
                     "count repetitions from 0");
     }
     if (injects_here() && !options_.fault->repetition) benchmark_->inject(*options_.fault);
-    if (result_.validated) keep_verdicts(benchmark_->validate(), result_.repetitions - 1);
+    if (!result_.validated) return;
+    keep_verdicts(benchmark_->validate(), result_.repetitions - 1);
+    check_guards(result_.repetitions - 1);
   });
   collect_verdicts();
 }

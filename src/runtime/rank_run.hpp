@@ -20,6 +20,9 @@
 
 namespace fabricmark::runtime {
 
+/// The check that nothing has written outside of the device's buffers, of all benchmarks.
+inline constexpr const char* kGuardZones = "guard zones";
+
 /// What all ranks of a run have in common.
 struct RunSetup {
   std::string program_name;
@@ -66,6 +69,8 @@ class RankRun {
   [[nodiscard]] bool injects_here() const;
   void fail_in_step(const std::string& step) const;
   void keep_verdicts(std::vector<Verdict> found, int repetition);
+  /// Whether anything has written outside of a buffer of the device.
+  void check_guards(int repetition);
   void validate();
   void collect(const Samples& samples);
   void collect_modelled(const std::map<std::string, LapSeconds>& laps, const Derive& derive);

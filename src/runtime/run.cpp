@@ -2,32 +2,26 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cctype>
 #include <filesystem>
 #include <functional>
-#include <iostream>
 #include <optional>
 #include <thread>
 
 #include "base/atomic_file.hpp"
+#include "base/crash.hpp"
 #include "base/error.hpp"
 #include "base/version.hpp"
+#include "base/watchdog.hpp"
 #include "runtime/agreement.hpp"
 #include "runtime/asked_for.hpp"
+#include "runtime/complain.hpp"
 #include "runtime/options.hpp"
+#include "runtime/publish.hpp"
 #include "runtime/rank_run.hpp"
 
 namespace fabricmark::runtime {
 
 namespace {
-
-void complain(const std::string& program, std::string message) {
-  // Arguments and file names in it may hold line breaks; the message stays one line.
-  std::ranges::replace_if(
-      message, [](unsigned char letter) { return std::iscntrl(letter) != 0; }, ' ');
-  std::cerr << program << ": error: " << message << '\n';
-}
 
 /// Runs `body` on this rank and ends it with all others. Every rank returns the same code; one speaks.
 int run_to_the_end(Communicator& ranks, const std::string& program, const std::function<int()>& body) {
@@ -40,6 +34,7 @@ int run_to_the_end(Communicator& ranks, const std::string& program, const std::f
   }
   const Ending ending = ranks.end(failure);
   if (ending.is_speaker && !ending.message.empty()) complain(program, ending.message);
+  if (!ending.message.empty()) drop_result();
   if (!ending.is_orderly) {
     if (!ending.is_speaker) std::this_thread::sleep_for(Communicator::kGrace);
     abort_all_ranks(static_cast<int>(ending.code));
@@ -83,6 +78,7 @@ std::optional<int> prepare(Communicator& ranks, RunSetup& setup, const Program& 
   asked.insert(asked.end(), setup.options.given.begin(), setup.options.given.end());
   require_same(ranks, asked);
   ranks.set_timeout(setup.options.timeout_seconds);
+  limit_waits(setup.options.kernel_timeout());
   if (!text) return std::nullopt;
   collective_step(ranks, [&] {
     if (ranks.is_root()) write_standard_output(*text);
@@ -113,6 +109,8 @@ int run_program(int argc, char** argv, const Program& program) {
   setup.command.assign(argv, argv + argc);
   setup.program_name = std::filesystem::path(setup.command.at(0)).filename().string();
   setup.command[0] = setup.program_name;
+  speak_when_crashing(setup.program_name);
+  publish_at_exit(setup.program_name);
   if (started_by_launcher()) {
     return run_processes(setup.program_name, &argc, &argv, [&](Communicator& ranks) {
       std::optional<int> ended = prepare(ranks, setup, program);
@@ -142,6 +140,8 @@ int run_program(int argc, char** argv, const Program& program) {
 int run_ranks(int argc, char** argv, int count, const std::function<int(Communicator&)>& body,
               Threads threads) {
   const std::string program = std::filesystem::path(*argv).filename().string();
+  speak_when_crashing(program);
+  limit_waits(Options().kernel_timeout());
   const auto checked = [&body](Communicator& ranks) {
     const std::optional<int> ended = refused(ranks);
     return ended ? *ended : body(ranks);

@@ -102,8 +102,9 @@ def test_the_example_builds_runs_and_is_modelled(copy):
     ended = run(copy / "build/release/bin/fm_fill", "--size", "5000", "--json", "-", cwd=copy, **kernels)
     assert ended.returncode == 0, ended.stderr
     result = json.loads(ended.stdout)
-    (verdict,) = result["verdicts"]
-    assert verdict["status"] == "passed" and verdict["checked"] >= 5000 * result["repetitions"]["count"]
+    verdict, zones = result["verdicts"]
+    assert zones["name"] == "guard zones", "without a word of the example's"
+    assert verdict["status"] == zones["status"] == "passed" and verdict["checked"] >= 5000 * result["repetitions"]["count"]
     assert result["measurements"][0]["axes"] == {"operation": "fill"}
 
     code = (

@@ -106,7 +106,7 @@ def test_a_buffer_loses_updates_but_nothing_else(program):
     for log_size in (16, 18):
         done = program.valid("--log-size", log_size, "--repetitions", "1", *BUFFERED, "--replications", "1")
         share, threshold, _ = verdicts(done)["table"]
-        assert threshold == 0.01 and share > 0
+        assert 0 < share < threshold < 5 * share + 1e-3
         assert verdicts(done)["whole updates"][:2] == (0, 0)
         assert any("buffer_size" in note for note in done.document["notes"])
         shares.append(share)
@@ -130,7 +130,8 @@ def test_work_items_without_atomics_may_lose_updates_but_nothing_else(program):
         "1",
     )
     done = program.valid("--log-size", "18", "--repetitions", "2", *words, "--replications", "1")
-    assert verdicts(done)["table"][1] == 0.01
+    share, threshold, _ = verdicts(done)["table"]
+    assert share <= threshold <= 17 * 16 / 2**18
     assert any("log_work_items" in note for note in done.document["notes"])
 
 

@@ -19,6 +19,10 @@ LOAD_A = "GEMM_LOAD(a, left_start + row * width + x)"
 LOAD_B = "GEMM_LOAD(b, right_start + row * width + x)"
 SUM = "const GEMM_VALUE product = sum[row / GEMM_SIZE][x / GEMM_SIZE][row % GEMM_SIZE][x % GEMM_SIZE];"
 OF_SUM = "const GEMM_VALUE product"
+RESULT = "result[place] = GEMM_RESULT(product, c[place]);"
+STORE = RESULT
+WIDTH = "  const size_t width = (size_t)blocks * BLOCK_SIZE;\n"
+CUT_TILE = "#define CUT(value) FM_PASTE(as_float, WIDTH)(FM_PASTE(as_uint, WIDTH)(value) & 0xFFFFFF00u)\n"
 CALLS = ("int", "calls", 1)
 
 
@@ -34,6 +38,11 @@ def base(*changes, **how):
 def cut(expression, digits):
     """A float with so many digits of its 24."""
     return f"as_float(as_uint({expression}) & 0x{(0xFFFFFFFF << (24 - digits)) & 0xFFFFFFFF:X}u)"
+
+
+def of_c(value):
+    """The result with another value for the element of C."""
+    return RESULT.replace("c[place]", value)
 
 
 def kept(name, count, then):
@@ -104,6 +113,34 @@ WRONG = {
     "A in 23 digits": base((LOAD_A, cut(LOAD_A, 23))),
     "B in 23 digits": base((LOAD_B, cut(LOAD_B, 23))),
     "sums in 22 digits": base((SUM, f"{OF_SUM} = {cut(SUM.split(' = ')[1][:-1], 22)};")),
+    "C in 11 digits": base((RESULT, of_c(cut("c[place]", 11)))),
+    "C in bfloat16": base((RESULT, of_c(cut("c[place]", 8)))),
+    "C in 23 digits": base((RESULT, of_c(cut("c[place]", 23)))),
+    "C in 16 digits where it is added to tiles": throughput(
+        (OF_C, f"CUT({OF_C})"),
+        ("ONE_ITEM __kernel void pack_a", CUT_TILE + "ONE_ITEM __kernel void pack_a"),
+    ),
+    "C of the row above": base((RESULT, of_c("c[place >= width ? place - width : place]"))),
+    "C in every second row alone": base((RESULT, of_c("(row % 2 ? 0 : c[place])"))),
+    "C in all but one row of twenty": base((RESULT, of_c("(row % 20 ? c[place] : 0)"))),
+    "products rounded to 20 digits": base(
+        (SUM, f"{OF_SUM} = {cut(SUM.split(' = ')[1][:-1], 20)};")
+    ),
+    "the last column of blocks is that before": base(
+        (
+            "b, right_start + row * width + x",
+            "b, right_start - (block_column > 1) * BLOCK_SIZE + row * width + x",
+        )
+    ),
+    "one element of a block of rows": base(
+        (STORE, f"{STORE}\n            if (row == 0 && x == 0) result[place] += 1;")
+    ),
+    "an element in five of the last repetition": base(
+        (STORE, f"{STORE}\n            if (KEPT(calls)[0] == 4 && x % 5 == 0) result[place] *= 1.0000002f;"),
+        (WIDTH, f"  ++KEPT(calls)[0];\n{WIDTH}"),
+        state=(CALLS,),
+    ),
+    "alpha for beta": base((RESULT, "result[place] = alpha * product + alpha * c[place];")),
     "float for double": base((LOAD_A, f"(double)(float){LOAD_A}"), options=("--data-type", "double")),
 }  # fmt: skip
 
@@ -112,6 +149,15 @@ def is_found(what, failed):
     return "repetitions" in failed
 
 
+QUICK = {
+    "only the first product is computed, then copied",
+    "nothing is done in the second",
+    "the last tile of rows is left out",
+    "A in 23 digits",
+    "C in 11 digits",
+    "C in 23 digits",
+    "an element in five of the last repetition",
+}
 program, test_a_wrong_kernel_is_found, test_the_shipped_kernels_are_valid = wrong_kernels.tests(
-    "gemm", WRONG, SHORT, is_found, shipped=(throughput(), base())
+    "gemm", WRONG, SHORT, is_found, shipped=(throughput(), base()), quick=QUICK
 )

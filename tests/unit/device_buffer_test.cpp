@@ -29,6 +29,7 @@ class OnBuffer : public test_support::OnDevice, public testing::WithParamInterfa
     OnDevice::SetUp();
     if (IsSkipped()) return;
     if (std::string(GetParam()) == "svm" && !found_.info.has_svm) GTEST_SKIP() << "no shared virtual memory";
+    device().guards().begin();  // so that each is a part of another memory
     queue_ = device().queue();
     input_ = HostArray<float>(kCount);
     std::iota(input_.span().begin(), input_.span().end(), 1.0F);

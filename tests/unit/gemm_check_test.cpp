@@ -20,7 +20,10 @@ class GemmCheck : public testing::Test {
 
   void SetUp() override {
     constexpr int kBits = std::is_same_v<Out, device::Half> ? 11 : std::numeric_limits<Out>::digits;
-    const Inputs inputs({.size = kSize, .value_bits = kBits, .input_bits = kBits});
+    const Inputs inputs({.size = kSize,
+                         .value_bits = kBits,
+                         .input_bits = kBits,
+                         .c_scale = scale_of_c(kAlpha, kBeta, kBits)});
     for (auto* matrix : {&a_, &b_, &c_, &result_}) matrix->assign(kSize * kStride, static_cast<Out>(0.0));
     for (std::size_t i = 0; i < kSize; ++i) {
       for (std::size_t j = 0; j < kSize; ++j) {
@@ -232,16 +235,15 @@ TEST(ComparedRows, AreAllUpToTheLimitAndBeyondItFromAllOverTheMatrix) {
 
 TEST(Rounding, OfExactInputsIsNoneWhereAlphaAndBetaArePowersOfTwoThatFit) {
   for (const int bits : {11, 24, 53}) {
-    const Inputs inputs({.size = 500, .value_bits = bits, .input_bits = bits});
-    const auto found = [&](double alpha, double beta) {
-      return rounding_of_exact(alpha, beta, inputs.largest_sum(), inputs.largest_c(), bits);
-    };
+    const auto found = [&](double alpha, double beta) { return rounding_of_exact(alpha, beta, bits); };
     EXPECT_EQ(found(0.5, 2), Rounding::kNone);
     EXPECT_EQ(found(-1, 0), Rounding::kNone);
     EXPECT_EQ(found(1, 1), Rounding::kNone);
     EXPECT_EQ(found(0.3, 2), Rounding::kOfScaling);
     EXPECT_EQ(found(0.5, 3), Rounding::kOfScaling);
-    EXPECT_EQ(found(32, 0.25), Rounding::kOfScaling) << "beta C is below the last digit";
+    EXPECT_EQ(found(4, -0.5), Rounding::kNone);
+    EXPECT_EQ(found(64, 0x1p-10), bits == 11 ? Rounding::kOfScaling : Rounding::kNone)
+        << "a C as long as the sum is beyond what half holds";
   }
 }
 

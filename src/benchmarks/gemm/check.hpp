@@ -42,18 +42,16 @@ struct Product {
   View<Out> result;
 };
 
-/// Whether alpha and beta round nothing: powers of two (or 0) that leave `value_bits` bits for sums up to
-/// `largest_sum` and for C up to `largest_c`.
-inline Rounding rounding_of_exact(double alpha, double beta, double largest_sum, double largest_c,
-                                  int value_bits) {
+/// Whether alpha and beta round nothing: powers of two (or beta 0) with which beta C is as long as alpha
+/// times a sum (scale_of_c()).
+inline Rounding rounding_of_exact(double alpha, double beta, int value_bits) {
   const auto is_power = [](double value) {
     int exponent = 0;
     return value != 0 && std::abs(std::frexp(value, &exponent)) == 0.5;
   };
   if (!is_power(alpha) || (beta != 0 && !is_power(beta))) return Rounding::kOfScaling;
-  const double unit = beta == 0 ? std::abs(alpha) : std::min(std::abs(alpha), std::abs(beta));
-  const double largest = std::abs(alpha) * largest_sum + std::abs(beta) * largest_c;
-  return largest <= std::ldexp(unit, value_bits) ? Rounding::kNone : Rounding::kOfScaling;
+  const bool is_as_long = beta == 0 || beta * scale_of_c(alpha, beta, value_bits) == -alpha;
+  return is_as_long ? Rounding::kNone : Rounding::kOfScaling;
 }
 
 /// What an element's error is measured by, in eps: of exact products what is scaled and added; of random

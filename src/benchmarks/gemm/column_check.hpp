@@ -12,10 +12,9 @@ namespace fabricmark::gemm {
 /// u^T result has to be that of alpha (u^T A) B + beta u^T C. Each column is checked by itself, so that a
 /// single wrong element cannot hide among the others.
 ///
-/// Where nothing is rounded (Rounding::kNone) everything is a whole number of the smaller of alpha and beta,
-/// and computed modulo 2^64 with odd factors: one wrong element in a column is found for sure, several with
-/// probability 1 - 2^-50 or better. Otherwise sums are in double precision and differ by what rounding
-/// explains.
+/// Where nothing is rounded (Rounding::kNone) everything is a whole number times |alpha|, and computed modulo
+/// 2^64 with odd factors: one wrong element in a column is found for sure, several with probability 1 - 2^-50
+/// or better. Otherwise sums are in double precision and differ by what rounding explains.
 template <typename In, typename Out>
 class ColumnCheck {
  public:
@@ -62,10 +61,9 @@ class ColumnCheck {
 
   [[nodiscard]] std::vector<char> wrong_columns_exactly() const {
     const std::size_t size = product_.size;
-    const double unit = product_.beta == 0 ? std::abs(product_.alpha)
-                                           : std::min(std::abs(product_.alpha), std::abs(product_.beta));
+    const double unit = std::abs(product_.alpha);
     const Whole alpha = whole(product_.alpha / unit);
-    const Whole beta = whole(product_.beta / unit);
+    const double beta = product_.beta / unit;  // a power of two
     std::vector<char> is_wrong(size);
     std::vector<Whole> found(size), expected(size), of_a(size);
     for_columns([&](std::size_t begin, std::size_t end) {
@@ -78,7 +76,7 @@ class ColumnCheck {
         }
         for (std::size_t k = begin; k < end; ++k) of_a[k] += factor * whole(product_.a(i, k));
         if (product_.beta == 0) continue;
-        for (std::size_t j = begin; j < end; ++j) expected[j] += beta * factor * whole(product_.c(i, j));
+        for (std::size_t j = begin; j < end; ++j) expected[j] += factor * whole(beta * product_.c(i, j));
       }
     });
     for_columns([&](std::size_t begin, std::size_t end) {

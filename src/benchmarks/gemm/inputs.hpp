@@ -18,24 +18,39 @@ struct InputKind {
   std::size_t size = 1;
   int value_bits = 24;  ///< significant bits of the arithmetic and of C
   int input_bits = 24;  ///< of A and B
+  double c_scale = -1;  ///< what the whole numbers of C are multiplied by: scale_of_c()
   int rank = 0;
   int repetition = 0;  ///< negative in the warm-up
 };
 
+/// What makes beta times the elements of C as long as alpha times the sums, with the other sign, so that both
+/// have all bits of the type and so has what they add up to. A power of two.
+inline double scale_of_c(double alpha, double beta, int value_bits) {
+  if (beta == 0) return 0;
+  // The type holds C itself: half up to 2^15, float and double far beyond.
+  const int largest = value_bits < 24 ? 14 - value_bits : value_bits < 53 ? 100 : 900;
+  const double nearest = std::round(std::log2(std::abs(alpha / beta)));
+  const double scale = std::ldexp(1.0, static_cast<int>(std::clamp(nearest, -100.0, double(largest))));
+  return (alpha > 0) == (beta > 0) ? -scale : scale;
+}
+
 /// The elements of A, B and C on one rank in one repetition.
 ///
-/// Exact inputs are whole numbers, none negative, whose sums of products the arithmetic's type holds, in any
-/// order and with any grouping: a right product has no rounding error at all, and any difference is a
-/// mistake. Each sum needs all `value_bits` bits, so that arithmetic with fewer shows. Most elements are
-/// narrow: so small that `size` of their products take an eighth of the type's range. Each sum has one wide
-/// product beside them, from half to three quarters of the range. Which one, depends on the classes of row
-/// and column, 0 or 1 at random:
+/// Exact inputs are whole numbers, those of A and B not negative, whose sums of products the arithmetic's
+/// type holds, in any order and with any grouping: a right product has no rounding error at all, and any
+/// difference is a mistake. Each sum needs all `value_bits` bits, so that arithmetic with fewer shows. Most
+/// elements are narrow: so small that `size` of their products take an eighth of the type's range. Each sum
+/// has one wide product beside them, from half to three quarters of the range. Which one, depends on the
+/// classes of row and column, 0 or 1 at random:
 ///
 /// | row | column | wide product | what shows |
 /// |---|---|---|---|
 /// | 0 | 1 | an element of A with all bits, times a power of two | A in fewer digits |
 /// | 1 | 0 | an element of B with all bits, times a power of two | B in fewer digits |
 /// | 0 | 0 and 1 | 1 | two elements with half of the bits each | products without their lower parts |
+///
+/// Every element of C is an odd number with all bits times `c_scale`, and so large that beta C takes away
+/// from half to three quarters of the range: C in fewer digits shows, and the result needs no more bits.
 ///
 /// The wide elements stand at a few places of the depth, one or two of kStep, where others are zero.
 ///
@@ -55,7 +70,6 @@ class Inputs {
     constexpr double kMostOnes = 0.75;
     const double ones = std::min(kMostOnes, std::sqrt(all / 2 / count));
     share_of_ones_ = static_cast<std::uint64_t>(std::ldexp(ones, kSliceBits));
-    largest_c_ = static_cast<std::uint64_t>(std::min(1024.0, all / 4));
     for (const std::uint64_t matrix : {kA, kB, kC}) {
       const std::uint64_t repetition = static_cast<std::uint32_t>(kind.repetition);
       const std::uint64_t rank = static_cast<std::uint32_t>(kind.rank);
@@ -65,9 +79,8 @@ class Inputs {
     place_wide_elements();
   }
 
-  /// The largest that a sum of products can be, and C, of exact inputs.
+  /// The largest that a sum of exact products can be.
   [[nodiscard]] double largest_sum() const { return 0.875 * std::ldexp(1.0, kind_.value_bits); }
-  [[nodiscard]] double largest_c() const { return static_cast<double>(largest_c_); }
 
   [[nodiscard]] double a(std::size_t row, std::size_t column) const { return element(kA, row, column); }
   [[nodiscard]] double b(std::size_t row, std::size_t column) const { return element(kB, row, column); }
@@ -80,12 +93,16 @@ class Inputs {
       for (std::size_t j = 0; j < kind_.size; ++j) to[j] = static_cast<T>(random(matrix, row, j));
       return;
     }
+    if (matrix == kC) {
+      for (std::size_t j = 0; j < kind_.size; ++j) to[j] = static_cast<T>(addend(row, j));
+      return;
+    }
     for (std::size_t start = 0; start < kind_.size; start += kSlices) {
       const std::uint64_t word = bits(matrix, row, start / kSlices);
       const std::size_t end = std::min(start + kSlices, kind_.size);
-      for (std::size_t j = start; j < end; ++j) to[j] = static_cast<T>(plain(matrix, slice(word, j)));
+      for (std::size_t j = start; j < end; ++j) to[j] = static_cast<T>(plain(slice(word, j)));
     }
-    if (matrix == kC || depths_.empty()) return;
+    if (depths_.empty()) return;
     if (matrix == kB && role_of_[row] == Role::kNarrow) return;
     if (matrix == kB) {
       for (std::size_t j = 0; j < kind_.size; ++j) to[j] = static_cast<T>(element(kB, row, j));
@@ -124,8 +141,9 @@ class Inputs {
 
   [[nodiscard]] double element(Matrix matrix, std::size_t row, std::size_t column) const {
     if (!kind_.is_exact) return random(matrix, row, column);
-    const double narrow = plain(matrix, slice(bits(matrix, row, column / kSlices), column));
-    if (matrix == kC || depths_.empty()) return narrow;
+    if (matrix == kC) return addend(row, column);
+    const double narrow = plain(slice(bits(matrix, row, column / kSlices), column));
+    if (depths_.empty()) return narrow;
     const std::size_t depth = matrix == kA ? column : row;
     const std::size_t line = matrix == kA ? row : column;  // of A its row, of B its column
     const Role role = role_of_[depth];
@@ -171,8 +189,13 @@ class Inputs {
     return matrix == kA ? std::ldexp(number, kind_.value_bits - in_a - in_b) : number;
   }
 
-  [[nodiscard]] double plain(Matrix matrix, std::uint64_t slice_bits) const {
-    if (matrix == kC) return static_cast<double>(1 + (slice_bits * largest_c_ >> kSliceBits));
+  [[nodiscard]] double addend(std::size_t row, std::size_t column) const {
+    const std::uint64_t half = std::uint64_t{1} << (kind_.value_bits - 1);
+    const std::uint64_t below = bits(kC, row, column) % (half / 2);
+    return static_cast<double>((half + below) | 1U) * kind_.c_scale;
+  }
+
+  [[nodiscard]] double plain(std::uint64_t slice_bits) const {
     if (narrow_ == 1) return slice_bits < share_of_ones_ ? 1 : 0;
     return static_cast<double>(1 + (slice_bits * narrow_ >> kSliceBits));
   }
@@ -196,7 +219,6 @@ class Inputs {
   std::array<std::uint64_t, 4> seeds_{};  // [matrix]
   std::uint64_t narrow_ = 1;
   std::uint64_t share_of_ones_ = 0;
-  std::uint64_t largest_c_ = 1;
   std::size_t steps_ = 0;
   std::vector<std::size_t> wide_a_, wide_b_;  // places of the depth, one in each step
   std::vector<std::size_t> depths_;           // all places with a role

@@ -4,18 +4,19 @@
 #include <span>
 #include <vector>
 
+#include "benchmarks/random_access/check.hpp"
 #include "benchmarks/random_access/scope.hpp"
 #include "runtime/benchmark.hpp"
 
 namespace fabricmark::random_access {
 
 /// What differs between kinds of kernel: into how many stretches the updates are cut, how a replication is
-/// started, and whether two updates may read an item before either has
+/// started, and how two updates may read an item before either has
 /// written it.
 struct Plan {
   int log_stretches = 0;
   device::Geometry geometry{};
-  bool may_lose_updates = false;
+  Losses losses{};
   const char* lost_with = "";  ///< the parameter of which a smaller value loses fewer updates
 };
 

@@ -86,7 +86,7 @@ class RandomAccess : public runtime::Benchmark {
       apply_updates(scope_, expected_.span(), threads_);
       is_expected_ = true;
     }
-    return check(scope_, results_.span(), expected_.span(), execution_->plan().may_lose_updates);
+    return check(scope_, results_.span(), expected_.span(), execution_->plan().losses);
   }
 
   [[nodiscard]] std::vector<runtime::Metric> metrics() const override {
@@ -110,7 +110,7 @@ class RandomAccess : public runtime::Benchmark {
       notes.push_back(fmt::format("the table of {:.3g} MB fits into the last-level cache ({:.3g} MB)",
                                   table_bytes / 1e6, cache_bytes_ / 1e6));
     }
-    if (execution_->plan().may_lose_updates) {
+    if (execution_->plan().losses.are_possible()) {
       notes.push_back(
           "updates that meet at an item may be lost: the fewer, the larger log_size and the smaller " +
           std::string(execution_->plan().lost_with));

@@ -12,10 +12,11 @@ std::unique_ptr<Execution> make_throughput(const runtime::Context& context, cons
   const std::size_t items = std::size_t{1} << log_items;
   const std::size_t group =
       std::min<std::size_t>(parameters.count("work_group_size"), context.device().info().max_work_group_size);
-  const Plan plan{.log_stretches = log_items + std::countr_zero(parameters.count("lanes")),
-                  .geometry = {items, std::min(items, std::bit_floor(group))},
-                  .may_lose_updates = items > 1 && !parameters.flag("atomic"),
-                  .lost_with = "log_work_items"};
+  const Plan plan{
+      .log_stretches = log_items + std::countr_zero(parameters.count("lanes")),
+      .geometry = {items, std::min(items, std::bit_floor(group))},
+      .losses = {.at_once = parameters.flag("atomic") ? 1 : items * parameters.count("replications")},
+      .lost_with = "log_work_items"};
   return std::make_unique<Execution>(context, scope, plan);
 }
 

@@ -1,11 +1,13 @@
 #include <sys/mman.h>
 
+#include <array>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "base/error.hpp"
+#include "base/watchdog.hpp"
 #include "device/memory.hpp"
 #include "device/opencl/adopted.hpp"
 #include "device/opencl/bank.hpp"
@@ -60,20 +62,36 @@ cl_map_flags map_flags(bool for_writing) {
   return for_writing ? CL_MAP_WRITE_INVALIDATE_REGION : CL_MAP_READ;
 }
 
-/// A memory object of OpenCL; `host` is the memory under one over a host pointer, which outlives it.
+/// What fills copy. Some runtimes read the pattern after the call has returned (AMD's): so it is none of a
+/// caller's, and never goes.
+constexpr auto kPatterns = [] {
+  std::array<cl_uchar, 256> bytes{};
+  for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<cl_uchar>(i);
+  return bytes;
+}();
+
+const cl_uchar* pattern_of(std::byte value) { return &kPatterns[std::to_integer<std::size_t>(value)]; }
+
+/// A memory object of OpenCL; `host` is the memory under one over a host pointer, which outlives it. A part
+/// of it is one too, and knows the whole: OpenCL makes no parts of parts.
 class BufferMemory : public Memory {
  public:
   BufferMemory(std::shared_ptr<void> host, cl::Buffer memory)
-      : host_(std::move(host)), memory_(std::move(memory)) {}
+      : host_(std::move(host)), memory_(std::move(memory)), whole_(memory_) {}
+  BufferMemory(const BufferMemory& whole, std::size_t bytes, std::size_t offset)
+      : host_(whole.host_),
+        memory_(view(whole.whole_, bytes, whole.start_ + offset)),
+        whole_(whole.whole_),
+        start_(whole.start_ + offset) {}
   void write(backend::Queue& queue, const void* source, std::size_t bytes, std::size_t offset,
              Event* done) override {
-    with_event(done, [&](cl::Event* event) {
+    with_event(queue, done, [&](cl::Event* event) {
       handle(queue).enqueueWriteBuffer(memory_, CL_FALSE, offset, bytes, source, nullptr, event);
     });
   }
   void read(backend::Queue& queue, void* destination, std::size_t bytes, std::size_t offset,
             Event* done) const override {
-    with_event(done, [&](cl::Event* event) {
+    with_event(queue, done, [&](cl::Event* event) {
       handle(queue).enqueueReadBuffer(memory_, CL_FALSE, offset, bytes, destination, nullptr, event);
     });
   }
@@ -84,16 +102,16 @@ class BufferMemory : public Memory {
   void fill(backend::Queue& queue, std::byte value, std::size_t bytes, std::size_t offset) override {
     // NVIDIA's runtime loses its queue where a fill begins at 2^31 bytes or more: there through a view.
     const bool is_far = offset + bytes > kFarBytes;
-    const cl_buffer_region region{offset, bytes};
-    cl::Buffer view =
-        is_far ? cl::Buffer(memory_).createSubBuffer(CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &region)
-               : memory_;
-    handle(queue).enqueueFillBuffer(view, std::to_integer<cl_uchar>(value), is_far ? 0 : offset, bytes);
+    const cl::Buffer filled = is_far ? view(whole_, bytes, start_ + offset) : memory_;
+    check(clEnqueueFillBuffer(handle(queue)(), filled(), pattern_of(value), sizeof(cl_uchar),
+                              is_far ? 0 : offset, bytes, 0, nullptr, nullptr),
+          "clEnqueueFillBuffer");
   }
   std::byte* map(backend::Queue& queue, bool for_writing, std::size_t bytes, std::size_t offset,
                  Event* done) override {
     std::byte* mapped = nullptr;
-    with_event(done, [&](cl::Event* event) {
+    const Watched watched(Awaiting::kDevice);  // for writing it waits for what is under way
+    with_event(queue, done, [&](cl::Event* event) {
       mapped = static_cast<std::byte*>(
           handle(queue).enqueueMapBuffer(memory_, for_writing ? CL_TRUE : CL_FALSE, map_flags(for_writing),
                                          offset, bytes, /*events=*/nullptr, event));
@@ -101,22 +119,27 @@ class BufferMemory : public Memory {
     return mapped;
   }
   void unmap(backend::Queue& queue, std::byte* mapped, Event* done) override {
-    with_event(done, [&](cl::Event* event) {
+    with_event(queue, done, [&](cl::Event* event) {
       handle(queue).enqueueUnmapMemObject(memory_, mapped, /*events=*/nullptr, event);
     });
   }
   [[nodiscard]] void* address() const override { return memory_(); }
   [[nodiscard]] std::shared_ptr<backend::Memory> part(std::size_t bytes, std::size_t offset) const override {
-    const cl_buffer_region region{offset, bytes};
-    return std::make_shared<BufferMemory>(
-        host_, cl::Buffer(memory_).createSubBuffer(CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &region));
+    return std::make_shared<BufferMemory>(*this, bytes, offset);
   }
   void set_argument(cl::Kernel& kernel, cl_uint index) const override { kernel.setArg(index, memory_); }
   [[nodiscard]] const cl::Buffer& object() const { return memory_; }
 
  private:
+  static cl::Buffer view(cl::Buffer whole, std::size_t bytes, std::size_t start) {
+    const cl_buffer_region region{start, bytes};
+    return whole.createSubBuffer(CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &region);
+  }
+
   std::shared_ptr<void> host_;
   cl::Buffer memory_;
+  cl::Buffer whole_;
+  std::size_t start_ = 0;  // in it
 };
 
 /// Shared virtual memory. The bindings at OpenCL 1.2 do not know it: the C interface.
@@ -136,13 +159,13 @@ class SvmMemory : public Memory {
     copy(queue, dynamic_cast<SvmMemory&>(other).bytes_.get() + to, bytes_.get() + from, bytes, nullptr);
   }
   void fill(backend::Queue& queue, std::byte value, std::size_t bytes, std::size_t offset) override {
-    check(clEnqueueSVMMemFill(handle(queue)(), bytes_.get() + offset, &value, sizeof(value), bytes, 0,
-                              nullptr, nullptr),
+    check(clEnqueueSVMMemFill(handle(queue)(), bytes_.get() + offset, pattern_of(value), sizeof(cl_uchar),
+                              bytes, 0, nullptr, nullptr),
           "clEnqueueSVMMemFill");
   }
   std::byte* map(backend::Queue& queue, bool for_writing, std::size_t bytes, std::size_t offset,
                  Event* done) override {
-    with_handle(done, [&](cl_event* event) {
+    with_handle(queue, done, [&](cl_event* event) {
       check(clEnqueueSVMMap(handle(queue)(), for_writing ? CL_TRUE : CL_FALSE, map_flags(for_writing),
                             bytes_.get() + offset, bytes, 0, nullptr, event),
             "clEnqueueSVMMap");
@@ -150,7 +173,7 @@ class SvmMemory : public Memory {
     return bytes_.get() + offset;
   }
   void unmap(backend::Queue& queue, std::byte* mapped, Event* done) override {
-    with_handle(done, [&](cl_event* event) {
+    with_handle(queue, done, [&](cl_event* event) {
       check(clEnqueueSVMUnmap(handle(queue)(), mapped, 0, nullptr, event), "clEnqueueSVMUnmap");
     });
   }
@@ -166,15 +189,15 @@ class SvmMemory : public Memory {
  private:
   /// As with_event, of the C interface.
   template <std::invocable<cl_event*> Enqueue>
-  static void with_handle(Event* done, const Enqueue& enqueue) {
-    with_event(done, [&](cl::Event* event) {
+  static void with_handle(const backend::Queue& queue, Event* done, const Enqueue& enqueue) {
+    with_event(queue, done, [&](cl::Event* event) {
       cl_event ended = nullptr;
       enqueue(event != nullptr ? &ended : nullptr);
       if (event != nullptr) *event = cl::Event(ended);
     });
   }
   static void copy(const backend::Queue& queue, void* to, const void* from, std::size_t bytes, Event* done) {
-    with_handle(done, [&](cl_event* event) {
+    with_handle(queue, done, [&](cl_event* event) {
       check(clEnqueueSVMMemcpy(handle(queue)(), CL_FALSE, to, from, bytes, 0, nullptr, event),
             "clEnqueueSVMMemcpy");
     });
@@ -269,7 +292,7 @@ void Queue::migrate(std::span<backend::Memory* const> memories, bool to_host, Ev
     if (done != nullptr) *done = Event();
     return;
   }
-  with_event(done, [&](cl::Event* event) {
+  with_event(*this, done, [&](cl::Event* event) {
     handle_.enqueueMigrateMemObjects(objects, to_host ? CL_MIGRATE_MEM_OBJECT_HOST : 0, /*events=*/nullptr,
                                      event);
   });

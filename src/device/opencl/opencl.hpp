@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "base/watchdog.hpp"
 #include "device/device.hpp"
 
 /// The runtime of device/backend.hpp that speaks OpenCL; nothing outside this folder sees its types.
@@ -21,7 +22,10 @@ std::string error_name(cl_int code);
 class EventState : public Event::State {
  public:
   [[nodiscard]] bool has_ended() override;
-  void wait() override { event.wait(); }
+  void wait() override {
+    const Watched watched(Awaiting::kDevice);
+    event.wait();
+  }
   [[nodiscard]] CommandTimes times() override;
 
   cl::Event event;
@@ -54,13 +58,21 @@ inline const cl::CommandQueue& handle(const backend::Queue& queue) {
   return static_cast<const Queue&>(queue).handle();
 }
 
-/// Calls `enqueue` with a place for the command's event, or null where nobody asks for it.
+/// Calls `enqueue` with a place for the command's event, or null where nobody asks for it. Where that is
+/// refused, the commands before it have ended when the error goes on: who made them may release then what
+/// they read and write.
 template <std::invocable<cl::Event*> Enqueue>
-void with_event(Event* done, const Enqueue& enqueue) {
-  if (done == nullptr) return enqueue(nullptr);
-  const auto state = std::make_shared<EventState>();
-  enqueue(&state->event);
-  *done = Event(state);
+void with_event(const backend::Queue& queue, Event* done, const Enqueue& enqueue) {
+  try {
+    if (done == nullptr) return enqueue(nullptr);
+    const auto state = std::make_shared<EventState>();
+    enqueue(&state->event);
+    *done = Event(state);
+  } catch (const cl::Error&) {
+    const Watched watched(Awaiting::kDevice);
+    clFinish(handle(queue)());
+    throw;
+  }
 }
 
 /// The runtime's handle of a kernel that a program of this runtime gave.

@@ -41,7 +41,7 @@ class Kernel : public backend::Kernel {
     const cl::NDRange local =
         geometry.local == Geometry::kAnyLocal ? cl::NullRange : cl::NDRange(geometry.local);
     const std::vector<cl::Event> waits = after != nullptr ? handles(*after) : std::vector<cl::Event>();
-    with_event(done, [&](cl::Event* event) {
+    with_event(queue, done, [&](cl::Event* event) {
       handle(queue).enqueueNDRangeKernel(kernel_, cl::NullRange, cl::NDRange(geometry.global), local,
                                          waits.empty() ? nullptr : &waits, event);
     });

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "base/watchdog.hpp"
 #include "device/sycl/sycl.hpp"
 
 namespace fabricmark::device::sycl {
@@ -20,7 +21,10 @@ bool EventState::has_ended() {
   return ended != 0;
 }
 
-void EventState::wait() { check(*on_.functions, on_.functions->wait(handle()), "to wait for an event"); }
+void EventState::wait() {
+  const Watched watched(Awaiting::kDevice);
+  check(*on_.functions, on_.functions->wait(handle()), "to wait for an event");
+}
 
 CommandTimes EventState::times() {
   plugin::Times times{};
