@@ -62,7 +62,7 @@ TWO = {"ranks": 2}
 WRONG = {
     # The state is copied.
     "copies in all steps": copying("1"),
-    "copies behind the first stages that have a number": copying("stage_number > 10 && stage_number < 490"),
+    "copies in stages of the middle by their numbers": copying("stage_number > 40 && stage_number < 70"),
     "copies in half of the steps": copying(share(50)),
     "copies in a tenth of the steps": copying(share(10)),
     "copies from the tenth call on": copying(f"{CALL} > 10", state=(CALLS,)),
@@ -97,7 +97,7 @@ WRONG = {
 }
 HALO = {"packs something else than it marks", "marks nothing"}
 QUICK = {
-    "copies behind the first stages that have a number",
+    "copies in stages of the middle by their numbers",
     "copies from the tenth call on",
     "a disturbance of one element",
     "packs something else than it marks",

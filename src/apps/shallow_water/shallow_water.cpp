@@ -42,14 +42,14 @@ class ShallowWater : public runtime::Benchmark {
         plan_(plan()),
         execution_(kind.make(context, problem_, local_)),
         simulation_(context, problem_, basis_, local_, *execution_, plan_, start_.key),
-        steps_(context, problem_, basis_, local_, *execution_, simulation_, plan_.dt),
+        steps_(context, problem_, basis_, local_, *execution_, simulation_, plan_),
         windows_(ranks_, steps_, context.conditions().repetitions, plan_.first, plan_.count),
         field_(basis_.modes(), local_.own()) {}
 
   void prepare(int repetition) override {
     repetition_ = repetition;
     execution_->set_counting(true);
-    execution_->write(start_.field, static_cast<std::uint32_t>(windows_.bits() & kMostOffset));
+    execution_->write(start_.field, steps_.offset(windows_.bits()));
     execution_->write_outflow(start_.outflow);
     initial_ = start_.field;
     execution_->read(initial_);  // as the device's numbers hold it

@@ -13,14 +13,15 @@
 namespace fabricmark::shallow_water {
 
 WaterSteps::WaterSteps(const runtime::Context& context, const Problem& problem, const Basis& basis,
-                       const LocalMesh& local, Execution& execution, Simulation& simulation, double dt)
+                       const LocalMesh& local, Execution& execution, Simulation& simulation,
+                       const Steps& plan)
     : context_(context),
       problem_(problem),
       basis_(basis),
       local_(local),
       execution_(execution),
       simulation_(simulation),
-      dt_(dt),
+      plan_(plan),
       deepest_(*std::ranges::max_element(problem.mesh.depth)),
       reference_(problem, basis, context.parameters().text("flux"), runtime::host_threads(context.ranks())) {}
 
@@ -38,11 +39,18 @@ runtime::StepState WaterSteps::read() {
 
 void WaterSteps::restore(const runtime::StepState& state, std::int64_t /*step*/, std::uint64_t bits) {
   execution_.set_counting(false);
-  execution_.write(field_of(state), static_cast<std::uint32_t>(bits & kMostOffset));
+  execution_.write(field_of(state), offset(bits));
+}
+
+std::uint32_t WaterSteps::offset(std::uint64_t bits) const {
+  constexpr std::int64_t kPart = 16;
+  constexpr std::int64_t kFewest = 16;
+  const auto most = static_cast<std::uint64_t>(plan_.count / kPart + kFewest);
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(bits % most, kMostOffset));
 }
 
 void WaterSteps::run_again(std::int64_t from, std::int64_t to) {
-  execution_.advance({from, to - from, dt_});
+  execution_.advance({from, to - from, plan_.dt});
   simulation_.check();
 }
 
@@ -119,7 +127,7 @@ runtime::StepError WaterSteps::recompute(std::int64_t step, const runtime::StepS
   }
   const Field start = field_of(before);
   const Field whole =
-      reference_.advance(gathered(context_.ranks(), simulation_.elements(), start), {step, 1, dt_});
+      reference_.advance(gathered(context_.ranks(), simulation_.elements(), start), {step, 1, plan_.dt});
   const Field expected = part_of(whole, local_.elements);
   return furthest(expected, field_of(after), scales_of(start, expected), places);
 }

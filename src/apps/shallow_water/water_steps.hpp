@@ -16,7 +16,11 @@ namespace fabricmark::shallow_water {
 class WaterSteps final : public runtime::Stepping {
  public:
   WaterSteps(const runtime::Context& context, const Problem& problem, const Basis& basis,
-             const LocalMesh& local, Execution& execution, Simulation& simulation, double dt);
+             const LocalMesh& local, Execution& execution, Simulation& simulation, const Steps& plan);
+
+  /// For Execution::write, from bits that are drawn: so much that a kernel cannot know where a run begins or
+  /// ends, and so little that what is wrong in some stages by their numbers shows in a run.
+  [[nodiscard]] std::uint32_t offset(std::uint64_t bits) const;
 
   void advance(std::int64_t to) override { simulation_.advance(to); }
   runtime::StepState read() override;
@@ -45,7 +49,7 @@ class WaterSteps final : public runtime::Stepping {
   const LocalMesh& local_;
   Execution& execution_;
   Simulation& simulation_;
-  double dt_;
+  Steps plan_;
   double deepest_;
   Reference reference_;
   bool asks_for_all_ = false;  ///< own elements are what the reference computes
