@@ -57,7 +57,7 @@ def flux(text, **how):
     return throughput((POINT, text), **how)
 
 
-ORDER_1 = ("--order", 1, "--mesh", "bay:600")
+ORDER_1 = ("--order", 1)
 TWO = {"ranks": 2}
 WRONG = {
     # The state is copied.
@@ -88,11 +88,13 @@ WRONG = {
         options=ORDER_1,
     ),
     # Halos.
-    "packs zeros": throughput((NUMBER, NUMBER.replace("= ", "= i == 3 ? (scalar)0 : ")), **TWO),
+    "packs zeros": throughput((NUMBER, NUMBER.replace("= ", "= i % 2 == 0 ? (scalar)0 : ")), **TWO),
     "packs something else than it marks": throughput(
-        (PACKED, PACKED.replace("= value", "= i == 3 ? value * (scalar)1.01 : value")), **TWO
+        (PACKED, PACKED.replace("= value", "= i % 2 == 0 ? value * (scalar)1.01 : value")), **TWO
     ),
-    "unpacks nothing of the last element": throughput((UNPACKED, f"if (i + 1 < count) {UNPACKED}"), **TWO),
+    "unpacks something else than it marks": throughput(
+        (UNPACKED, UNPACKED.replace("= value", "= value * (scalar)0.99")), **TWO
+    ),
     "marks nothing": throughput((MARKED, f"{MARKED}\n  return mark;"), **TWO),
 }
 HALO = {"packs something else than it marks", "marks nothing"}
@@ -134,6 +136,8 @@ class Spoilt:
     ranks: int = 2
 
 
+# Without a choice of ways, whose messages at the start would be counted.
+WHOLE = ("--staging", "private", "--chunk-bytes", 0)
 HALOS = {
     "a bit of the last byte": Spoilt("flip"),
     "a bit of the first byte": Spoilt("first", rank=1),
@@ -145,7 +149,6 @@ HALOS = {
     "of three ranks": Spoilt("first", ranks=3, rank=2),
     "of second order": Spoilt("stale", words=(*ORDER_1, "--data-type", "double")),
     "of the base kernel": Spoilt("flip", words=("--variant", "base")),
-    "between devices": Spoilt("flip", words=("--transport", "cpu")),
     "of emulated boards": Spoilt("flip", words=("--variant", "dataflow")),
 }
 SOME = {"a bit of the first byte", "the one before that"}
@@ -159,6 +162,7 @@ def test_a_spoilt_halo_is_found(program, what):
     one = HALOS[what]
     spoilt = f"FABRICMARK_SPOILT={one.kind} {one.first} {one.last} {one.rank} 100"
     launcher = [*mpirun(one.ranks), "env", f"LD_PRELOAD={LIBRARY}", spoilt]
-    done = program.run(*SHORT, *one.words, launcher=launcher)
+    done = program.run(*SHORT, *WHOLE, *one.words, launcher=launcher)
     assert "spoilt messages: 1" in done.errors
-    assert "halos" in failed(done), what
+    # What a spoilt state may end in is a run that stops.
+    assert done.code == 1 and (done.document is None or "halos" in failed(done)), (what, done.errors)
