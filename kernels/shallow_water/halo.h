@@ -4,26 +4,50 @@
 
 #include "shallow_water/basis.h"
 
-// What other ranks need: number n of own element places[i] goes to packed[targets[i] + n * spans[i]].
+#if defined(FM_NEEDS_DOUBLE)
+#define SW_BITS(value) as_ulong(value)
+#else
+#define SW_BITS(value) ((ulong)as_uint(value))
+#endif
+
+// A mark of all that came before, and of one number more: once two differ, they differ until the end, as each
+// step can be undone.
+static inline ulong sw_marked(ulong mark, const scalar number) {
+  mark = (mark ^ SW_BITS(number)) * 0x9E3779B97F4A7C15UL;
+  return mark ^ (mark >> 32);
+}
+
+// What other ranks need: number n of own element places[i] goes to packed[targets[i] + n * spans[i]]. marks[i]
+// is of all that this element has sent; the host compares it with that of the rank that got it.
 __kernel void pack(__global const scalar* restrict state, __global const int* restrict places,
                    __global const int* restrict targets, __global const int* restrict spans,
-                   __global scalar* restrict packed, const uint count, const uint stride) {
+                   __global scalar* restrict packed, __global ulong* restrict marks, const uint count,
+                   const uint stride) {
   const uint i = (uint)get_global_id(0);
   if (i >= count) return;
+  ulong mark = marks[i];
   for (int number = 0; number < SW_NUMBERS; ++number) {
-    packed[targets[i] + number * spans[i]] = state[(size_t)number * stride + places[i]];
+    const scalar value = state[(size_t)number * stride + places[i]];
+    packed[targets[i] + number * spans[i]] = value;
+    mark = sw_marked(mark, value);
   }
+  marks[i] = mark;
 }
 
 // The same the other way round, for what has come.
 __kernel void unpack(__global scalar* restrict state, __global const int* restrict places,
                      __global const int* restrict targets, __global const int* restrict spans,
-                     __global const scalar* restrict packed, const uint count, const uint stride) {
+                     __global const scalar* restrict packed, __global ulong* restrict marks,
+                     const uint count, const uint stride) {
   const uint i = (uint)get_global_id(0);
   if (i >= count) return;
+  ulong mark = marks[i];
   for (int number = 0; number < SW_NUMBERS; ++number) {
-    state[(size_t)number * stride + places[i]] = packed[targets[i] + number * spans[i]];
+    const scalar value = packed[targets[i] + number * spans[i]];
+    state[(size_t)number * stride + places[i]] = value;
+    mark = sw_marked(mark, value);
   }
+  marks[i] = mark;
 }
 
 #endif

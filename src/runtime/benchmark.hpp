@@ -108,6 +108,7 @@ struct RunConditions {
   device::MemoryKind memory = device::MemoryKind::kBuffer;
   std::optional<Fault> fault;       ///< to be made by the benchmark or by its transport
   double timeout_seconds = 60;      ///< how long a rank waits for a message
+  int repetitions = 1;              ///< that are to count; --min-time may bring more
   const int* repetition = nullptr;  ///< the one under way, negative in the warm-up; null: none is counted
   std::shared_ptr<ChargedClock> clock =
       std::make_shared<ChargedClock>();        ///< of this rank, for what is modelled

@@ -82,7 +82,7 @@ void Laps::end_in_timeline(std::string_view name) {
 void Laps::wait() const {
   // A busy wait: a sleep would add the scheduler's own delay.
   const double now = wall_.seconds();
-  const double extra = delay_->seconds + delay_->share * (now - start_);
+  const double extra = delay_->seconds + delay_->share * (now - start_ - paused_.wall_seconds);
   while (wall_.seconds() - now < extra) {
   }
 }

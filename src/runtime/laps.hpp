@@ -101,6 +101,22 @@ class Laps {
     work();
     if (watch_) watch_(true);
   }
+  /// The same within a part: its clocks stand still from when all ranks have come here until all go on.
+  template <typename Work>
+  void pause(Work&& work) {
+    ranks_.barrier();
+    const double wall = wall_.seconds();
+    const double charged = charged_ == nullptr ? 0 : charged_->seconds();
+    ClockWitness* const witness = charged_ == nullptr ? nullptr : charged_->witness();
+    if (charged_ != nullptr) charged_->set_witness(nullptr);
+    aside(std::forward<Work>(work));
+    ranks_.barrier();
+    if (charged_ != nullptr) {
+      charged_->set_witness(witness);
+      paused_.modelled_seconds = *paused_.modelled_seconds + charged_->seconds() - charged;
+    }
+    paused_.wall_seconds += wall_.seconds() - wall;
+  }
   /// To be called with false when something begins that does not count, and with true when it has ended.
   void set_watch(std::function<void(bool)> watch) { watch_ = std::move(watch); }
 
@@ -125,12 +141,13 @@ class Laps {
     if (disturb_) disturb_();
     if (charged_ != nullptr) charged_->restart();
     if (timeline_ != nullptr && counting_) charged_->set_witness(timeline_);
+    paused_ = {.wall_seconds = 0, .modelled_seconds = 0.0};
     start_ = wall_.seconds();
     work();
     if (delay_) wait();
-    Elapsed all{wall_.seconds() - start_};
+    Elapsed all{wall_.seconds() - start_ - paused_.wall_seconds};
     if (charged_ != nullptr && charged_->is_known() && charged_->seconds() > 0)
-      all.modelled_seconds = charged_->seconds();
+      all.modelled_seconds = charged_->seconds() - *paused_.modelled_seconds;
     if (timeline_ != nullptr && counting_) end_in_timeline(name);
     return all;
   }
@@ -148,6 +165,7 @@ class Laps {
   ChargedClock* charged_;
   WallClock wall_;
   double start_ = 0;  ///< of the part under way
+  Elapsed paused_;    ///< in it
   std::function<void(bool)> watch_;
   std::function<void()> disturb_;
   bool keeps_inner_ = false;

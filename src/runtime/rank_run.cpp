@@ -113,6 +113,7 @@ int RankRun::execute_steps() {
     const RunConditions conditions{.memory = device::memory_kind(options_.memory),
                                    .fault = spoils_results() ? options_.fault : std::nullopt,
                                    .timeout_seconds = options_.timeout_seconds,
+                                   .repetitions = options_.repetitions,
                                    .repetition = &repetition_,
                                    .clock = clock_,
                                    .costs = costs_,

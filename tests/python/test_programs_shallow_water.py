@@ -154,8 +154,8 @@ def test_every_check_finds_its_fault(program):
 
 def test_a_wrong_element_is_named(program):
     done = program.run(*SHORT, "--inject-fault", "element")
-    worst = verdicts(done)["steps 36 to 40"]["worst"]
-    assert re.fullmatch(r"xi\[0\] of element \d+", worst["place"])
+    worst = verdicts(done)["steps again"]["worst"]
+    assert re.fullmatch(r"xi\[0\] of element \d+ after step 40", worst["place"])
 
 
 @pytest.mark.parametrize("kind", ["late", "swapped", "blank", "half", "flipped"])

@@ -149,6 +149,28 @@ TEST(Laps, KeepWallAndModelledTimeOfAPartApart) {
   EXPECT_LT(laps.total_seconds(), 250);
 }
 
+TEST(Laps, StandStillInAPause) {
+  const std::unique_ptr<Communicator> ranks = single_rank();
+  ChargedClock charged;
+  Laps laps(*ranks, std::nullopt, &charged);
+  laps.start_counting();
+  std::vector<bool> watched;
+  laps.set_watch([&](bool counts) { watched.push_back(counts); });
+  const WallClock clock;
+  const double start = clock.seconds();
+  const Elapsed found = laps.time("steps", [&] {
+    charged.charge(1);
+    laps.pause([&] {
+      charged.charge(100);
+      spend(0.02);
+    });
+    charged.charge(2);
+  });
+  EXPECT_EQ(found.modelled_seconds, 3);
+  EXPECT_LE(found.wall_seconds, clock.seconds() - start - 0.02);
+  EXPECT_EQ(watched, (std::vector<bool>{false, true}));
+}
+
 TEST(Laps, ChargedOnSomeRanksHaveTheSlowestRanksModelledTime) {
   run_in_process(3, [](Communicator& ranks) {
     ChargedClock charged;

@@ -117,7 +117,8 @@ double error_of_wave(int cells, int order) {
   for (std::size_t i = 0; i < all.size(); ++i) all[i] = static_cast<std::int32_t>(i);
   constexpr int kSteps = 4;
   constexpr int kThreads = 2;
-  const Reference reference(problem, basis, "rusanov", all, kSteps, kThreads);
+  Reference reference(problem, basis, "rusanov", kThreads);
+  reference.ask_for(all, kSteps);
   const double dt = 0.05 / cells / (2 * order + 1);
   const Field end = reference.advance(project(problem, basis, all), {0, kSteps, dt});
   double error = 0;

@@ -1,71 +1,9 @@
 #include "apps/shallow_water/accuracy.hpp"
 
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <cmath>
-#include <limits>
-
-#include "apps/shallow_water/gather.hpp"
+#include <vector>
 
 namespace fabricmark::shallow_water {
-
-namespace {
-
-double epsilon_of(const runtime::Context& context) {
-  return context.parameters().text("data_type") == "double" ? std::numeric_limits<double>::epsilon()
-                                                            : std::numeric_limits<float>::epsilon();
-}
-
-/// What errors of elevation and velocities count against.
-std::array<double, kUnknowns> scales_of(const Problem& problem, const Field& whole) {
-  std::array<double, kUnknowns> largest{};
-  const std::size_t each = static_cast<std::size_t>(whole.modes) * whole.elements;
-  for (std::size_t i = 0; i < whole.values.size(); ++i) {
-    double& of_unknown = largest[i / each];
-    of_unknown = std::max(of_unknown, std::abs(whole.values[i]));
-  }
-  // What a wave of this height moves.
-  const double depth = *std::ranges::max_element(problem.mesh.depth);
-  const double wave = largest[0] * std::sqrt(problem.physics.gravity * depth);
-  const double flow = std::max({largest[1], largest[2], wave});
-  const double height = std::max(largest[0], flow / std::sqrt(problem.physics.gravity * depth));
-  return {height, flow, flow};
-}
-
-}  // namespace
-
-runtime::Verdict reference_verdict(const runtime::Context& context, const Problem& problem,
-                                   const Basis& basis, const LocalMesh& local,
-                                   const std::vector<std::vector<std::int32_t>>& elements,
-                                   const Window& window) {
-  const Reference reference(problem, basis, context.parameters().text("flux"), local.elements,
-                            window.steps.count, runtime::host_threads(context.ranks()));
-  const Field whole = gathered(context.ranks(), elements, window.before);
-  const Field expected = reference.advance(whole, window.steps);
-  const std::array<double, kUnknowns> scales = scales_of(problem, expected);
-  constexpr double kRoundings = 64;  // of a step
-  runtime::Verdict verdict{
-      .name = fmt::format("steps {} to {}", window.steps.first, window.steps.first + window.steps.count),
-      .measure = "largest error relative to the largest value",
-      .checked = window.after.values.size()};
-  verdict.threshold = kRoundings * epsilon_of(context) * static_cast<double>(window.steps.count);
-  const Field own = part_of(expected, local.elements);
-  for (std::size_t i = 0; i < own.values.size(); ++i) {
-    const std::size_t number = i / own.elements;
-    const std::size_t unknown = number / static_cast<std::size_t>(own.modes);
-    const double difference = std::abs(window.after.values[i] - own.values[i]);
-    if (difference == 0) continue;
-    const double error = std::isnan(difference) ? difference : difference / scales[unknown];
-    if (error <= verdict.error) continue;
-    verdict.error = std::isnan(error) ? std::numeric_limits<double>::infinity() : error;
-    const auto element = static_cast<std::size_t>(local.elements[i % own.elements]);
-    verdict.worst = {fmt::format("{}[{}] of element {}", kUnknownNames[unknown],
-                                 number % static_cast<std::size_t>(own.modes), element + 1),
-                     own.values[i], window.after.values[i]};
-  }
-  return verdict;
-}
 
 double volume(const LocalMesh& local, const Field& field) {
   double sum = 0;

@@ -1,26 +1,10 @@
 #pragma once
 
-#include <string>
-#include <vector>
-
 #include "apps/shallow_water/local_mesh.hpp"
-#include "apps/shallow_water/reference.hpp"
+#include "apps/shallow_water/problem.hpp"
 #include "runtime/benchmark.hpp"
 
 namespace fabricmark::shallow_water {
-
-/// Some steps of a run, with the states before and after them.
-struct Window {
-  Steps steps;
-  Field before, after;  ///< of own elements
-};
-
-/// How far a window is from what the reference makes of its beginning, relative to the largest elevation and
-/// the largest velocity there. Collective.
-runtime::Verdict reference_verdict(const runtime::Context& context, const Problem& problem,
-                                   const Basis& basis, const LocalMesh& local,
-                                   const std::vector<std::vector<std::int32_t>>& elements,
-                                   const Window& window);
 
 /// Volume of the water above still water [m^3] in own elements, and of all water.
 double volume(const LocalMesh& local, const Field& field);

@@ -11,6 +11,7 @@ inline constexpr int kUnknowns = 3;
 inline constexpr std::array kUnknownNames{"xi", "u", "v"};
 
 constexpr int modes_of(int order) { return (order + 1) * (order + 2) / 2; }
+inline constexpr int kMostModes = modes_of(2);
 
 /// A point of the triangle (0, 0), (1, 0), (0, 1) and its share of the area.
 struct VolumePoint {

@@ -70,7 +70,8 @@ struct DeviceKernels::Memory {
   int trouble = -1;
   int number = 0;           ///< of `arrived`, for calls of the engine
   std::size_t current = 0;  ///< which of the two states is that of now
-  unsigned int first = 0;   ///< of the steps under way
+  unsigned int first = 0;   ///< of the steps under way, as kernels count them
+  unsigned int offset = 0;  ///< of that beyond their own number
   unsigned int steps = 0;
 };
 
@@ -109,6 +110,8 @@ DeviceKernels::DeviceKernels(const DevicePart& part, const LocalMesh* local, dou
     own.neighbours.push_back(
         {other.rank, static_cast<unsigned int>(other.sent), static_cast<unsigned int>(other.received)});
   }
+  for (const DevicePart::Neighbour& other : part.neighbours) own.sums.neighbours.push_back(other.rank);
+  own.sums.words = part.arriving();
   own.sums.sent.resize(part.neighbours.size());
   own.sums.received.resize(part.neighbours.size());
   own.halo = of_count<hls::state_word>(part.arriving());
@@ -147,12 +150,11 @@ DeviceKernels::DeviceKernels(const DevicePart& part, const LocalMesh* local, dou
 
 DeviceKernels::~DeviceKernels() = default;
 
-void DeviceKernels::write(const Field& field) {
+void DeviceKernels::write(const Field& field, std::uint32_t offset) {
   Memory& own = *memory_;
   own.current = 0;
   own.trouble = -1;
-  std::ranges::fill(own.sums.sent, 0);
-  std::ranges::fill(own.sums.received, 0);
+  own.offset = offset;
   for (std::size_t place = 0; place < part_.own; ++place) {
     for (int unknown = 0; unknown < kUnknowns; ++unknown) {
       own.states[place].of[unknown][0] = static_cast<float>(field.at(unknown, 0, place));
@@ -179,7 +181,7 @@ std::vector<double> DeviceKernels::outflow() const {
 
 std::optional<std::int64_t> DeviceKernels::trouble() const {
   if (memory_->trouble < 0) return std::nullopt;
-  return memory_->trouble;
+  return memory_->trouble - static_cast<std::int64_t>(memory_->offset);
 }
 
 const HaloSums& DeviceKernels::sums() const { return memory_->sums; }
@@ -194,7 +196,7 @@ DeviceKernels::Stalls DeviceKernels::stalls() const {
 void DeviceKernels::start(dataflow::Host& host, const Steps& steps, const Physics& physics,
                           const std::vector<Forcing>& forcing) {
   Memory& own = *memory_;
-  own.first = static_cast<unsigned int>(steps.first);
+  own.first = static_cast<unsigned int>(steps.first) + own.offset;
   own.steps = static_cast<unsigned int>(steps.count);
   own.failed = {};
   if (!forcing.empty()) own.forcing.clear();
@@ -296,7 +298,7 @@ void DeviceKernels::start_sending(dataflow::Host& host, bool tells) {
 device::Event DeviceKernels::start_storing(dataflow::Host& host, std::int64_t step) {
   Memory& own = *memory_;
   return host.start("store_halo", {.depth = kMemoryDepth}, store_halo, own.neighbours.data(),
-                    own.has.neighbours, static_cast<unsigned int>(step), streams_->leaving,
+                    own.has.neighbours, static_cast<unsigned int>(step) + own.offset, streams_->leaving,
                     reinterpret_cast<hls::engine_word*>(own.stored.data()), own.sums.sent.data());
 }
 
@@ -305,7 +307,7 @@ device::Event DeviceKernels::start_receiving(dataflow::Host& host, std::int64_t 
   return host.start("receive_from_memory", {.depth = kReadingDepth}, receive_from_memory,
                     own.neighbours.data(), own.places.data(),
                     reinterpret_cast<const hls::engine_word*>(own.arrived.data()), own.halo.data(), own.has,
-                    static_cast<unsigned int>(step), 1U, 0U, streams_->arrived, streams_->met,
+                    static_cast<unsigned int>(step) + own.offset, 1U, 0U, streams_->arrived, streams_->met,
                     own.sums.received.data());
 }
 

@@ -7,6 +7,7 @@
 
 #include "apps/shallow_water/device_part.hpp"
 #include "apps/shallow_water/execution.hpp"
+#include "apps/shallow_water/halo_sums.hpp"
 #include "fabric/emulation/board.hpp"
 
 namespace fabricmark::shallow_water {
@@ -21,13 +22,6 @@ constexpr std::size_t halo_bytes(std::size_t elements) {
   return (elements + kInWord - 1) / kInWord * kHaloWordBytes;
 }
 
-/// What ends a way of halos found: sums of all words with their numbers, by neighbour. Equal on both devices
-/// where all words have come as they were sent.
-struct HaloSums {
-  std::vector<unsigned long long> sent;
-  std::vector<unsigned long long> received;
-};
-
 /// The kernels of kernels/shallow_water/dataflow.cpp on one device, with the memories that they work on and
 /// the streams between them. Whoever starts them waits for their ends, and gives no other steps before.
 class DeviceKernels {
@@ -38,8 +32,8 @@ class DeviceKernels {
   DeviceKernels(const DeviceKernels&) = delete;
   DeviceKernels& operator=(const DeviceKernels&) = delete;
 
-  /// Of own elements.
-  void write(const Field& field);
+  /// As Execution::write.
+  void write(const Field& field, std::uint32_t offset);
   void read(Field& field) const;
   void write_outflow(const std::vector<double>& outflow);
   [[nodiscard]] std::vector<double> outflow() const;

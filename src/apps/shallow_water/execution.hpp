@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "apps/shallow_water/field.hpp"
+#include "apps/shallow_water/halo_sums.hpp"
 #include "apps/shallow_water/local_mesh.hpp"
 #include "apps/shallow_water/problem.hpp"
 #include "base/interface.hpp"
@@ -36,8 +37,9 @@ struct Steps {
 /// The device code on the elements of a rank: state in, steps, state out.
 class Execution : public Interface {
  public:
-  /// Of own elements, by their places.
-  virtual void write(const Field& field) = 0;
+  /// Of own elements, by their places. To kernels, steps have numbers that are larger by `offset`, so that
+  /// they cannot know how far a run is; the same on all ranks, and at most kMostOffset.
+  virtual void write(const Field& field, std::uint32_t offset) = 0;
   virtual void read(Field& field) = 0;
   /// What left through open edges of each own element since `write` [m of its mean elevation].
   virtual std::vector<double> outflow() = 0;
@@ -48,8 +50,10 @@ class Execution : public Interface {
   /// The first step in which an element was not deep enough, too fast for dt, or not a number. Then `read`
   /// gives what the stage in which that was found began with, and no step goes on.
   virtual std::optional<std::int64_t> trouble() = 0;
-  /// What it can check itself of all steps since `write`. Collective.
-  virtual std::vector<runtime::Verdict> verdicts() { return {}; }
+  /// Of all halos so far.
+  virtual HaloSums halo_sums() = 0;
+  /// Whether what follows counts for `derive`; from the start it does.
+  virtual void set_counting(bool /*counts*/) {}
   /// What else there is to say of the timed part `lap` with so many steps.
   [[nodiscard]] virtual std::vector<runtime::DerivedMetric> derive(
       const std::map<std::string, runtime::LapSeconds>& /*laps*/, const std::string& /*lap*/,
@@ -57,6 +61,9 @@ class Execution : public Interface {
     return {};
   }
 };
+
+/// With it the stages of the longest run still have numbers that fit an int.
+inline constexpr std::uint32_t kMostOffset = (1U << 28U) - 1;
 
 /// As many elements as the arrays of a rank have to be a multiple of.
 using Multiple = std::size_t (*)(const runtime::Context& context);

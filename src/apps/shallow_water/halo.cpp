@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/random_bits.hpp"
 #include "fabric/registry.hpp"
 
 namespace fabricmark::shallow_water {
@@ -22,6 +23,21 @@ device::Buffer buffer_of(const runtime::Context& context, const device::Queue& q
                          const std::vector<std::int32_t>& values) {
   device::Buffer buffer = context.buffer(values.size() * sizeof(std::int32_t));
   buffer.write(queue, values.data(), buffer.bytes());
+  queue.finish();
+  return buffer;
+}
+
+/// What the marks of a message begin with: element by element, the same at both ends.
+std::uint64_t first_mark(std::size_t place) { return mixed_bits((place + 1) * kRandomStep); }
+
+device::Buffer first_marks(const runtime::Context& context, const device::Queue& queue,
+                           const std::vector<std::size_t>& sizes) {
+  std::vector<std::uint64_t> marks;
+  for (const std::size_t size : sizes) {
+    for (std::size_t i = 0; i < size; ++i) marks.push_back(first_mark(i));
+  }
+  device::Buffer buffer = context.buffer(marks.size() * sizeof(std::uint64_t));
+  buffer.write(queue, marks.data(), buffer.bytes());
   queue.finish();
   return buffer;
 }
@@ -48,6 +64,7 @@ std::unique_ptr<Halo::Side> Halo::side(const runtime::Context& context, std::siz
   std::vector<std::int32_t> places;
   std::vector<std::int32_t> targets;
   std::vector<std::int32_t> spans;
+  std::vector<std::size_t> sizes;
   std::vector<fabric::Message>& messages = is_sent ? messages_out_ : messages_in_;
   for (const LocalMesh::Neighbour& neighbour : local_.neighbours) {
     const std::vector<std::int32_t>& own = is_sent ? neighbour.send : neighbour.receive;
@@ -57,6 +74,7 @@ std::unique_ptr<Halo::Side> Halo::side(const runtime::Context& context, std::siz
       targets.push_back(static_cast<std::int32_t>(start + i));
       spans.push_back(static_cast<std::int32_t>(own.size()));
     }
+    sizes.push_back(own.size());
     messages.push_back(
         {{nullptr, start * number_bytes_, own.size() * numbers_ * number_bytes_}, neighbour.rank, 0});
   }
@@ -68,6 +86,7 @@ std::unique_ptr<Halo::Side> Halo::side(const runtime::Context& context, std::siz
                                           .places = buffer_of(context, queue, places),
                                           .targets = buffer_of(context, queue, targets),
                                           .spans = buffer_of(context, queue, spans),
+                                          .marks = first_marks(context, queue, sizes),
                                           .count = places.size(),
                                           .memory = transport_->allocate(room)});
   if (device::is_on_host(made->memory->space())) made->own = context.buffer(room);
@@ -76,6 +95,7 @@ std::unique_ptr<Halo::Side> Halo::side(const runtime::Context& context, std::siz
                        {"targets", made->targets},
                        {"spans", made->spans},
                        {"packed", made->packed()},
+                       {"marks", made->marks},
                        {"count", made->count},
                        {"stride", local_.stride}});
   return made;
@@ -90,6 +110,7 @@ void Halo::run(Side& side, const device::Queue& queue, const device::Buffer& sta
 
 void Halo::start(const device::Queue& queue, const device::Buffer& state) {
   if (is_empty()) return;
+  has_exchanged_ = true;
   device::Event packed;
   run(*sent_, queue, state, &packed);
   if (sent_->own) {
@@ -111,6 +132,35 @@ void Halo::finish(const device::Queue& queue, const device::Buffer& state) {
     received_->own->write(queue, host.data(), host.size());
   }
   run(*received_, queue, state, nullptr);
+}
+
+HaloSums Halo::sums(const device::Queue& queue) const {
+  HaloSums sums;
+  if (is_empty()) return sums;
+  const auto folded = [&](const Side& side, bool is_sent) {
+    std::vector<std::uint64_t> marks(side.count);
+    side.marks.read(queue, marks.data(), side.marks.bytes());
+    queue.finish();
+    std::vector<unsigned long long> of_neighbours;
+    std::size_t first = 0;
+    for (const LocalMesh::Neighbour& neighbour : local_.neighbours) {
+      const std::size_t count = is_sent ? neighbour.send.size() : neighbour.receive.size();
+      std::uint64_t sum = 0;
+      for (std::size_t i = 0; i < count; ++i) {
+        const std::uint64_t mark = marks[first + i];
+        if (has_exchanged_ && mark == first_mark(i)) ++sums.unchanged;
+        sum = mixed_bits(sum + kRandomStep) ^ mark;
+      }
+      of_neighbours.push_back(sum);
+      first += count;
+    }
+    return of_neighbours;
+  };
+  for (const LocalMesh::Neighbour& neighbour : local_.neighbours) sums.neighbours.push_back(neighbour.rank);
+  sums.sent = folded(*sent_, /*is_sent=*/true);
+  sums.received = folded(*received_, /*is_sent=*/false);
+  sums.words = received_->count * numbers_;
+  return sums;
 }
 
 }  // namespace fabricmark::shallow_water

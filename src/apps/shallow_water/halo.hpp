@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "apps/shallow_water/halo_sums.hpp"
 #include "apps/shallow_water/local_mesh.hpp"
 #include "fabric/transport.hpp"
 #include "runtime/benchmark.hpp"
@@ -24,12 +25,15 @@ class Halo {
   void start(const device::Queue& queue, const device::Buffer& state);
   /// Waits for it, and has what came put into the state.
   void finish(const device::Queue& queue, const device::Buffer& state);
+  /// Of all exchanges so far, which have to be done.
+  [[nodiscard]] HaloSums sums(const device::Queue& queue) const;
 
  private:
   /// Elements of all messages of one direction, for the kernel that packs or unpacks them.
   struct Side {
     device::Replications kernel;
     device::Buffer places, targets, spans;
+    device::Buffer marks;  ///< of each element, what all exchanges have made of it
     std::size_t count = 0;
     std::unique_ptr<fabric::Memory> memory;  ///< of the messages, where the transport reaches it
     std::optional<device::Buffer> own{};     ///< of the kernel, where that is not the device's
@@ -46,6 +50,7 @@ class Halo {
   std::unique_ptr<Side> sent_, received_;
   std::vector<fabric::Message> messages_out_, messages_in_;
   device::Event under_way_;
+  bool has_exchanged_ = false;
 };
 
 }  // namespace fabricmark::shallow_water

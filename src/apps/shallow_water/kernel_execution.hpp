@@ -54,12 +54,13 @@ class KernelExecution : public Execution {
     }
   }
 
-  void write(const Field& field) override {
+  void write(const Field& field, std::uint32_t offset) override {
     std::fill_n(host_.data(), host_.size(), T{0});
     each([&](std::size_t number, std::size_t place) {
       host_[number * local_.stride + place] = static_cast<T>(field.values[number * field.elements + place]);
     });
     current_ = 0;
+    stage_offset_ = offset;
     states_[0].write(queue_, host_.data(), host_.size() * sizeof(T));
     constexpr std::int32_t kNone = std::numeric_limits<std::int32_t>::max();
     trouble_.write(queue_, &kNone, sizeof kNone);
@@ -102,11 +103,14 @@ class KernelExecution : public Execution {
     trouble_.read(queue_, &stage, sizeof stage);
     queue_.finish();
     if (stage == std::numeric_limits<std::int32_t>::max()) return std::nullopt;
-    const auto back = static_cast<std::size_t>(next_stage_ - stage) % kernels_.size();
+    const std::int64_t found = stage - stage_offset_;
+    const auto back = static_cast<std::size_t>(next_stage_ - found) % kernels_.size();
     current_ = (current_ + kernels_.size() - back) % kernels_.size();
-    next_stage_ = stage;
-    return stage / static_cast<std::int64_t>(stages_.size());
+    next_stage_ = found;
+    return found / static_cast<std::int64_t>(stages_.size());
   }
+
+  HaloSums halo_sums() override { return halo_.sums(queue_); }
 
  private:
   /// A stage from one state to another.
@@ -152,7 +156,7 @@ class KernelExecution : public Execution {
     next_stage_ = step * static_cast<std::int64_t>(stages_.size()) + static_cast<std::int64_t>(number);
     Kernel& kernel = kernels_[current_];
     const Forcing forcing = problem_.forcing((static_cast<double>(step) + stage.shift) * dt);
-    kernel.stage.set(0, {{"stage_number", static_cast<std::uint64_t>(next_stage_)},
+    kernel.stage.set(0, {{"stage_number", static_cast<std::uint64_t>(next_stage_ + stage_offset_)},
                          {"dt", dt},
                          {"keep", stage.keep},
                          {"take", stage.take},
@@ -200,6 +204,8 @@ class KernelExecution : public Execution {
   std::vector<Kernel> kernels_;  // [the state that it begins from]
   std::size_t current_ = 0;      ///< the state that the next stage begins from
   std::int64_t next_stage_ = 0;  ///< its number from the start
+  /// What kernels are told beyond that.
+  std::int64_t stage_offset_ = 0;
 };
 
 }  // namespace fabricmark::shallow_water

@@ -45,18 +45,39 @@ std::array<double, 2> on_side(int side, double t) {
 
 }  // namespace
 
-Reference::Reference(const Problem& problem, const Basis& basis, const std::string& flux,
-                     const std::vector<std::int32_t>& elements, std::int64_t steps, int threads)
+Reference::Reference(const Problem& problem, const Basis& basis, const std::string& flux, int threads)
     : problem_(problem),
       basis_(basis),
-      flux_(flux),
+      flux_(flux == "rusanov" ? Flux::kRusanov : (flux == "hll" ? Flux::kHll : Flux::kRoe)),
       threads_(threads),
-      edges_(mesh::edges_of(problem.mesh)),
-      line_points_(line_points(basis.order() + 1)),
-      volume_points_(rule_of(basis.order())),
-      layers_(problem.mesh.element_count(), kFar) {
+      edges_(mesh::edges_of(problem.mesh)) {
+  for (const VolumePoint& point : rule_of(basis.order())) {
+    volume_points_.push_back(point_at(point.r, point.s, point.weight));
+  }
+  for (int side = 0; side < 3; ++side) {
+    for (const LinePoint& point : line_points(basis.order() + 1)) {
+      const auto [r, s] = on_side(side, point.t);
+      side_points_[static_cast<std::size_t>(side)].push_back(point_at(r, s, point.weight));
+    }
+  }
+  for (std::size_t element = 0; element < problem.mesh.element_count(); ++element) {
+    areas_.push_back(area(problem.mesh, element));
+  }
+  for (const mesh::Edge& edge : edges_) {
+    const std::array<double, 2> on = on_side(edge.left_side, 0);
+    const std::array<double, 2> to = on_side(edge.left_side, 1);
+    const auto [x0, y0] = place_in(problem.mesh, static_cast<std::size_t>(edge.left), on[0], on[1]);
+    const auto [x1, y1] = place_in(problem.mesh, static_cast<std::size_t>(edge.left), to[0], to[1]);
+    const double length = std::hypot(x1 - x0, y1 - y0);
+    sides_.push_back({length, (y1 - y0) / length, (x0 - x1) / length});
+  }
+}
+
+void Reference::ask_for(const std::vector<std::int32_t>& elements, std::int64_t steps) {
+  layers_.assign(problem_.mesh.element_count(), kFar);
   for (const std::int32_t element : elements) layers_[static_cast<std::size_t>(element)] = 0;
-  const auto farthest = static_cast<int>(steps * static_cast<std::int64_t>(stages_of(basis.order()).size()));
+  if (elements.size() == layers_.size()) return;
+  const auto farthest = static_cast<int>(steps * static_cast<std::int64_t>(stages_of(basis_.order()).size()));
   for (int layer = 1; layer <= farthest; ++layer) {
     for (const mesh::Edge& edge : edges_) {
       if (edge.right < 0) continue;
@@ -66,6 +87,18 @@ Reference::Reference(const Problem& problem, const Basis& basis, const std::stri
       if (right == layer - 1 && left == kFar) left = layer;
     }
   }
+}
+
+Reference::Point Reference::point_at(double r, double s, double weight) const {
+  Point point{.r = r, .s = s, .weight = weight};
+  for (int mode = 0; mode < basis_.modes(); ++mode) {
+    const auto at = static_cast<std::size_t>(mode);
+    point.value[at] = basis_.value(mode, r, s);
+    const auto [by_r, by_s] = basis_.gradient(mode, r, s);
+    point.by_r[at] = by_r;
+    point.by_s[at] = by_s;
+  }
+  return point;
 }
 
 Field Reference::advance(Field field, const Steps& steps) const {
@@ -84,19 +117,20 @@ Field Reference::advance(Field field, const Steps& steps) const {
   return field;
 }
 
-Reference::Trace Reference::trace(const Field& field, std::size_t element, double r, double s) const {
+Reference::Trace Reference::trace(const Field& field, std::size_t element, const Point& point) const {
   const auto& nodes = problem_.mesh.elements[element];
   const auto depth = [&](int node) {
     return problem_.mesh.depth[static_cast<std::size_t>(nodes[static_cast<std::size_t>(node)])];
   };
   std::array<double, kUnknowns> sums{};
   for (int mode = 0; mode < basis_.modes(); ++mode) {
-    const double value = basis_.value(mode, r, s);
+    const double value = point.value[static_cast<std::size_t>(mode)];
     for (int unknown = 0; unknown < kUnknowns; ++unknown) {
       sums[static_cast<std::size_t>(unknown)] += value * field.at(unknown, mode, element);
     }
   }
-  return {(1 - r - s) * depth(0) + r * depth(1) + s * depth(2) + sums[0], {sums[0], sums[1], sums[2]}};
+  const double still = (1 - point.r - point.s) * depth(0) + point.r * depth(1) + point.s * depth(2);
+  return {still + sums[0], {sums[0], sums[1], sums[2]}};
 }
 
 Reference::EdgeFlux Reference::edge_flux(const Trace& left, const Trace& right, double nx, double ny) const {
@@ -119,14 +153,14 @@ Reference::EdgeFlux Reference::edge_flux(const Trace& left, const Trace& right, 
   const auto mean = [](double a, double b) { return (a + b) / 2; };
   EdgeFlux flux{mean(fl.water, fr.water), mean(fl.momentum_x, fr.momentum_x),
                 mean(fl.momentum_y, fr.momentum_y), mean(fl.pressure, fr.pressure)};
-  if (flux_ == "rusanov") {
+  if (flux_ == Flux::kRusanov) {
     const double lambda = std::max(std::abs(ul) + cl, std::abs(ur) + cr);
     flux.water -= lambda * dxi / 2;
     flux.momentum_x -= lambda * du / 2;
     flux.momentum_y -= lambda * dv / 2;
     return flux;
   }
-  if (flux_ == "hll") {
+  if (flux_ == Flux::kHll) {
     const double sl = std::min({ul - cl, ur - cr, 0.0});
     const double sr = std::max({ul + cl, ur + cr, 0.0});
     const auto hll = [&](double a, double b, double jump) {
@@ -159,38 +193,36 @@ Reference::EdgeFlux Reference::edge_flux(const Trace& left, const Trace& right, 
   return flux;
 }
 
-void Reference::add(Field& rate, std::size_t element, const std::array<double, kUnknowns>& amount, double r,
-                    double s) const {
+void Reference::add(Field& rate, std::size_t element, const std::array<double, kUnknowns>& amount,
+                    const Point& point) const {
   for (int mode = 0; mode < basis_.modes(); ++mode) {
-    const double value = basis_.value(mode, r, s);
+    const double value = point.value[static_cast<std::size_t>(mode)];
     for (int unknown = 0; unknown < kUnknowns; ++unknown) {
       rate.at(unknown, mode, element) += value * amount[static_cast<std::size_t>(unknown)];
     }
   }
 }
 
-void Reference::add_edge(const Field& field, const mesh::Edge& edge, const Forcing& forcing, int layer,
+void Reference::add_edge(const Field& field, std::size_t number, const Forcing& forcing, int layer,
                          const Range& range, Field& rate) const {
+  const mesh::Edge& edge = edges_[number];
   const auto left = static_cast<std::size_t>(edge.left);
   const auto right = static_cast<std::size_t>(std::max(edge.right, 0));
-  const std::array<double, 2> on = on_side(edge.left_side, 0);
-  const std::array<double, 2> to = on_side(edge.left_side, 1);
-  const auto [x0, y0] = place_in(problem_.mesh, left, on[0], on[1]);
-  const auto [x1, y1] = place_in(problem_.mesh, left, to[0], to[1]);
-  const double length = std::hypot(x1 - x0, y1 - y0);
-  const double nx = (y1 - y0) / length;
-  const double ny = (x0 - x1) / length;
+  const auto& [length, nx, ny] = sides_[number];
   const double g = problem_.physics.gravity;
-  for (const LinePoint& point : line_points_) {
-    const std::array<double, 2> in_left = on_side(edge.left_side, point.t);
-    const Trace one = trace(field, left, in_left[0], in_left[1]);
-    std::array<double, 2> in_right{};
+  const std::vector<Point>& in_left = side_points_[static_cast<std::size_t>(edge.left_side)];
+  // Seen from the other side the points follow each other the other way round.
+  const std::vector<Point>& in_right =
+      side_points_[static_cast<std::size_t>(std::max<int>(edge.right_side, 0))];
+  for (std::size_t place = 0; place < in_left.size(); ++place) {
+    const Point& point = in_left[place];
+    const Point& beyond = in_right[in_right.size() - 1 - place];
+    const Trace one = trace(field, left, point);
     Trace other = one;
     const double normal = one.state.u * nx + one.state.v * ny;
     switch (edge.kind) {
       case mesh::EdgeKind::kInterior:
-        in_right = on_side(edge.right_side, 1 - point.t);
-        other = trace(field, right, in_right[0], in_right[1]);
+        other = trace(field, right, beyond);
         break;
       case mesh::EdgeKind::kLand:
         other.state.u -= 2 * normal * nx;
@@ -207,18 +239,17 @@ void Reference::add_edge(const Field& field, const mesh::Edge& edge, const Forci
     other.h = one.h + other.state.xi - one.state.xi;  // the bottom is the same
     EdgeFlux flux = edge_flux(one, other, nx, ny);
     if (edge.kind == mesh::EdgeKind::kRiver && problem_.has_inflow) flux.water = -forcing.river_inflow;
-    const auto share = [&](const Trace& own, std::size_t element, const std::array<double, 2>& at,
-                           double sign) {
+    const auto share = [&](const Trace& own, std::size_t element, const Point& at, double sign) {
       if (layers_[element] > layer || !range.has(static_cast<std::int32_t>(element))) return;
       const double own_pressure = g * own.state.xi * (2 * own.h - own.state.xi) / 2;
-      const double part = -sign * point.weight * length / area(problem_.mesh, element);
+      const double part = -sign * point.weight * length / areas_[element];
       const double push = flux.pressure - own_pressure;
       add(rate, element,
           {part * flux.water, part * (flux.momentum_x + push * nx), part * (flux.momentum_y + push * ny)},
-          at[0], at[1]);
+          at);
     };
-    share(one, left, in_left, 1);
-    if (edge.right >= 0) share(other, right, in_right, -1);
+    share(one, left, point, 1);
+    if (edge.right >= 0) share(other, right, beyond, -1);
   }
 }
 
@@ -232,13 +263,15 @@ void Reference::add_volume(const Field& field, std::size_t element, Field& rate)
   const double y_s = c[1] - a[1];
   const double determinant = x_r * y_s - x_s * y_r;
   const Physics& physics = problem_.physics;
-  for (const VolumePoint& point : volume_points_) {
-    const Trace here = trace(field, element, point.r, point.s);
+  for (const Point& point : volume_points_) {
+    const Trace here = trace(field, element, point);
     const auto& [xi, u, v] = here.state;
-    const double tau = physics.friction * std::hypot(u, v) / (here.h * here.h) + physics.linear_friction;
+    const double tau =
+        physics.friction * std::sqrt(u * u + v * v) / (here.h * here.h) + physics.linear_friction;
     std::array<double, 2> slope{};
     for (int mode = 0; mode < basis_.modes(); ++mode) {
-      const auto [by_r, by_s] = basis_.gradient(mode, point.r, point.s);
+      const double by_r = point.by_r[static_cast<std::size_t>(mode)];
+      const double by_s = point.by_s[static_cast<std::size_t>(mode)];
       const double by_x = (by_r * y_s - by_s * y_r) / determinant;
       const double by_y = (by_s * x_r - by_r * x_s) / determinant;
       slope[0] += by_x * field.at(0, mode, element);
@@ -251,7 +284,7 @@ void Reference::add_volume(const Field& field, std::size_t element, Field& rate)
     add(rate, element,
         {0, point.weight * (physics.coriolis * v - tau * u - press * slope[0]),
          point.weight * (-physics.coriolis * u - tau * v - press * slope[1])},
-        point.r, point.s);
+        point);
   }
 }
 
@@ -263,11 +296,12 @@ Field Reference::rate(const Field& field, double seconds, int layer) const {
   constexpr std::size_t kWorthAThread = 1024;
   parallel_for(field.elements, threads_, kWorthAThread, [&](std::size_t begin, std::size_t end) {
     const Range range{begin, end};
-    for (const mesh::Edge& edge : edges_) {
+    for (std::size_t number = 0; number < edges_.size(); ++number) {
+      const mesh::Edge& edge = edges_[number];
       if (!range.has(edge.left) && !range.has(edge.right)) continue;
       const int right = edge.right < 0 ? kFar : layers_[static_cast<std::size_t>(edge.right)];
       if (std::min(layers_[static_cast<std::size_t>(edge.left)], right) > layer) continue;
-      add_edge(field, edge, forcing, layer, range, change);
+      add_edge(field, number, forcing, layer, range, change);
     }
     for (std::size_t element = begin; element < end; ++element) {
       if (layers_[element] <= layer) add_volume(field, element, change);

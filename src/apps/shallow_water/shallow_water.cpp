@@ -11,6 +11,7 @@
 #include "apps/shallow_water/gather.hpp"
 #include "apps/shallow_water/key.hpp"
 #include "apps/shallow_water/simulation.hpp"
+#include "apps/shallow_water/water_steps.hpp"
 #include "apps/shallow_water/work.hpp"
 #include "apps/shallow_water/worst.hpp"
 #include "base/error.hpp"
@@ -41,34 +42,24 @@ class ShallowWater : public runtime::Benchmark {
         plan_(plan()),
         execution_(kind.make(context, problem_, local_)),
         simulation_(context, problem_, basis_, local_, *execution_, plan_, start_.key),
+        steps_(context, problem_, basis_, local_, *execution_, simulation_, plan_),
+        windows_(ranks_, steps_, context.conditions().repetitions, plan_.first, plan_.count),
         field_(basis_.modes(), local_.own()) {}
 
   void prepare(int repetition) override {
     repetition_ = repetition;
-    execution_->write(start_.field);
+    execution_->set_counting(true);
+    execution_->write(start_.field, steps_.offset(windows_.bits()));
     execution_->write_outflow(start_.outflow);
     initial_ = start_.field;
     execution_->read(initial_);  // as the device's numbers hold it
   }
 
   void execute(runtime::Laps& laps) override {
-    const bool counts = repetition_ >= 0;
-    const std::int64_t last =
-        plan_.first + (counts ? plan_.count : std::min<std::int64_t>(plan_.count, kWarmUp));
-    const std::int64_t window = counts && plan_.count > 4 * kWindow ? kWindow : 0;
-    windows_.clear();
-    laps.aside([&] {
-      simulation_.begin(counts, start_.volume_at_start);
-      if (window > 0) advance_watched(plan_.first + window);
-    });
-    laps.time("steps", [&] { simulation_.advance(last - window); });
+    laps.aside([&] { simulation_.begin(repetition_ >= 0, start_.volume_at_start); });
+    windows_.run(laps, "steps", repetition_);
     laps.aside([&] {
       execution_->read(field_);
-      if (window > 0) {
-        advance_watched(last);
-      } else if (counts && plan_.count <= 4 * kWindow) {
-        windows_.push_back({plan_, initial_, field_});
-      }
       simulation_.end();
       outflow_ = execution_->outflow();
     });
@@ -96,25 +87,22 @@ class ShallowWater : public runtime::Benchmark {
     constexpr double kOfElement = 10;
     runtime::corrupt<double>(values, elevations(initial_), fault.kind, kOfElement * epsilon);
     if (fault.kind != runtime::Fault::Kind::kStale) std::swap(values[own / 2], *highest);
-    execution_->write(field_);
+    execution_->write(field_, 0);
     execution_->read(field_);
-    if (!windows_.empty()) windows_.back().after = field_;
+    windows_.replace_end(field_.values);
   }
 
   std::vector<runtime::Verdict> validate_repetition() override {
     const Balance now = balance();
     std::vector<runtime::Verdict> verdicts{now.mass_verdict(initial_, field_, start_.volume_at_start)};
     if (problem_.has_inflow) verdicts.push_back(now.inflow_verdict());
+    std::ranges::copy(windows_.check(), std::back_inserter(verdicts));
+    if (ranks_.size() > 1) verdicts.push_back(halo_verdict(ranks_, execution_->halo_sums()));
     return verdicts;
   }
 
   std::vector<runtime::Verdict> validate() override {
     std::vector<runtime::Verdict> verdicts = validate_repetition();
-    for (const Window& window : windows_) {
-      verdicts.push_back(
-          reference_verdict(context_, problem_, basis_, local_, simulation_.elements(), window));
-    }
-    std::ranges::move(execution_->verdicts(), std::back_inserter(verdicts));
     if (problem_.is_still) {
       verdicts.push_back(elevation_verdict());
       verdicts.push_back(velocity_verdict());
@@ -124,7 +112,7 @@ class ShallowWater : public runtime::Benchmark {
   }
 
   [[nodiscard]] std::vector<runtime::Metric> metrics() const override {
-    const double steps = timed_steps();
+    const auto steps = static_cast<double>(plan_.count);
     const double cells = static_cast<double>(local_.own()) * steps;
     const runtime::Metric cell_steps{.name = "cell_steps",
                                      .axes = {{"operation", "steps"}},
@@ -145,17 +133,11 @@ class ShallowWater : public runtime::Benchmark {
 
   [[nodiscard]] std::vector<runtime::DerivedMetric> derive(
       const std::map<std::string, runtime::LapSeconds>& laps) const override {
-    return execution_->derive(laps, "steps", timed_steps());
+    return execution_->derive(laps, "steps", static_cast<double>(plan_.count));
   }
   [[nodiscard]] std::vector<std::string> notes() const override { return notes_; }
 
  private:
-  static constexpr std::int64_t kWindow = 4;   ///< steps that are compared with the reference
-  static constexpr std::int64_t kWarmUp = 20;  ///< steps of a repetition that does not count
-
-  [[nodiscard]] double timed_steps() const {
-    return static_cast<double>(plan_.count - (plan_.count > 4 * kWindow ? 2 * kWindow : 0));
-  }
   /// One rank cuts the mesh, as METIS is not made for threads.
   static std::vector<std::int32_t> parts_of(runtime::Communicator& ranks, const mesh::Mesh& mesh) {
     std::vector<std::int32_t> parts;
@@ -259,16 +241,6 @@ class ShallowWater : public runtime::Benchmark {
     return -ranks_.all_reduce_max_number(-shortest);
   }
 
-  /// Steps whose beginning and end are kept.
-  void advance_watched(std::int64_t to) {
-    Window window{{simulation_.step(), to - simulation_.step(), plan_.dt}, field_, field_};
-    execution_->read(window.before);
-    simulation_.advance(to);
-    execution_->read(field_);
-    window.after = field_;
-    windows_.push_back(std::move(window));
-  }
-
   [[nodiscard]] Balance balance() const {
     return {context_, basis_, problem_, local_, outflow_, plan_.dt, plan_.first + plan_.count};
   }
@@ -304,7 +276,7 @@ class ShallowWater : public runtime::Benchmark {
     notes_ = {
         fmt::format("{} elements, steps {} to {} of {:.6g} s, {:.6g} h in all", problem_.mesh.element_count(),
                     plan_.first, plan_.first + plan_.count, plan_.dt, end / kSecondsPerHour),
-        common::digest_note(ranks_, "the field", digest())};
+        windows_.note(), common::digest_note(ranks_, "the field", digest())};
     if (!problem_.solution) return;
     const Errors errors = errors_of(ranks_, problem_, basis_, local_, field_, end);
     notes_.push_back(
@@ -331,9 +303,10 @@ class ShallowWater : public runtime::Benchmark {
   Steps plan_;
   std::unique_ptr<Execution> execution_;
   Simulation simulation_;
+  WaterSteps steps_;
+  runtime::StepWindows windows_;
   Field initial_, field_;
   std::vector<double> outflow_;
-  std::vector<Window> windows_;
   std::vector<std::string> notes_;
   int repetition_ = 0;
 };

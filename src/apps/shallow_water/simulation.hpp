@@ -39,6 +39,8 @@ class Simulation {
   /// Steps up to this one. Throws Error (invalid result) that names element and time where an element is not
   /// deep enough, too fast for the step, or not a number.
   void advance(std::int64_t to);
+  /// Throws as `advance` does, for what the device has found since it was given a state.
+  void check();
   /// Writes what ends with the run.
   void end();
   [[nodiscard]] std::int64_t step() const { return step_; }
@@ -52,7 +54,6 @@ class Simulation {
   void record_snapshot(const Field& field);
   void record_stations(const Field& field);
   void save(const Field& field);
-  void check();
   void show_progress();
 
   const runtime::Context& context_;

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "runtime/benchmark.hpp"
+
+namespace fabricmark::shallow_water {
+
+/// What both ends of the ways of halos made of all words since the start, where they were packed and where
+/// they were used; equal on both where all came as they were sent.
+struct HaloSums {
+  std::vector<std::int32_t> neighbours;  ///< ranks
+  std::vector<unsigned long long> sent;  ///< to each of them
+  std::vector<unsigned long long> received;
+  std::size_t words = 0;  ///< that come in a stage
+  /// Of what nobody has added anything to, though messages went: a kernel that keeps no sums.
+  std::size_t unchanged = 0;
+};
+
+/// Whether each rank used what its neighbours packed, word for word, in the whole run. Collective.
+runtime::Verdict halo_verdict(runtime::Communicator& ranks, const HaloSums& own);
+
+}  // namespace fabricmark::shallow_water
