@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <new>
 #include <string>
@@ -24,7 +25,17 @@ void* allocate_pages(std::size_t bytes) {
   return pointer;
 }
 
-void release_pages(void* pointer) { std::free(pointer); }
+namespace {
+
+std::atomic<bool> keeps_pages = false;
+
+}  // namespace
+
+void keep_pages() noexcept { keeps_pages = true; }
+
+void release_pages(void* pointer) {
+  if (!keeps_pages) std::free(pointer);
+}
 
 std::shared_ptr<void> reserve_pages(std::size_t bytes) {
   const std::size_t whole = whole_pages(std::max<std::size_t>(bytes, 1));

@@ -23,6 +23,9 @@ inline constexpr std::size_t kFilledBytes = std::size_t{128} << 20;
 /// Page-aligned bytes; throws std::bad_alloc. Used by HostArray and by buffers over host memory.
 void* allocate_pages(std::size_t bytes);
 void release_pages(void* pointer);
+/// From now on pages stay when they are released: somebody else, such as a library that carries messages, may
+/// touch them still, and the process is about to end.
+void keep_pages() noexcept;
 /// Bytes of which the system keeps only those that somebody touches, without a look at how many there are:
 /// for arrays that nobody does. Throws std::bad_alloc.
 std::shared_ptr<void> reserve_pages(std::size_t bytes);

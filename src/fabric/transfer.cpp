@@ -18,7 +18,8 @@ void Transfer::start(std::span<const Message> sends, std::span<const Message> re
   if (after_.empty()) static_cast<void>(has_ended());
 }
 
-bool Transfer::has_ended() {
+// What fails is given up at once: the memory of its messages may go next.
+bool Transfer::has_ended() try {
   if (stage_ == Stage::kBefore) {
     if (!std::ranges::all_of(after_, [](const device::Event& event) { return event.has_ended(); }))
       return false;
@@ -33,6 +34,9 @@ bool Transfer::has_ended() {
     stage_ = Stage::kEnded;
   }
   return stage_ == Stage::kEnded;
+} catch (...) {
+  cancel();
+  throw;
 }
 
 void Transfer::wait() {

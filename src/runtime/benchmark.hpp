@@ -32,6 +32,14 @@ struct WorstPlace {
   double actual = 0;
 };
 
+/// How much of what is repeated in a run was checked, where that is not all of it: what is wrong in one of
+/// `of` is found with a chance of `checked` / `of`.
+struct Sample {
+  std::string unit;  ///< "iterations"
+  std::size_t checked = 0;
+  std::size_t of = 0;
+};
+
 /// What one check of the results found on this rank.
 struct Verdict {
   std::string name;
@@ -41,6 +49,7 @@ struct Verdict {
   std::size_t checked = 0;  ///< number of values that were compared
   std::optional<WorstPlace> worst{};
   std::optional<int> repetition{};  ///< in which the error was found; set by the runtime
+  std::optional<Sample> sampled{};
   /// NaN errors fail: only an error that is known to be small enough passes.
   [[nodiscard]] bool passed() const { return error <= threshold; }
 };

@@ -95,13 +95,14 @@ class Pastime {
 /// in one of them neither sends nor receives, and learns nothing of the others. Failure: what one rank says
 /// in `fail` ends every collective and every wait of all ranks with PeerFailure. Deadlines: a collective or a
 /// wait that takes longer than the time-out throws DeadlineError; collectives wait kStepMargin longer, so
-/// that a lost message is named where it was waited for.
+/// that a lost message is named where it was waited for. A rank that is stuck is named within the time-out
+/// and two seconds: that, kGrace and what a rank waits for requests that it gives up are less.
 class Communicator : public Interface {
  public:
-  static constexpr std::chrono::seconds kStepMargin{4};
+  static constexpr std::chrono::milliseconds kStepMargin{500};
   /// How long ranks that end wait for each other after a failure: whoever looks at nothing for so long is
   /// taken for stuck.
-  static constexpr std::chrono::seconds kGrace{3};
+  static constexpr std::chrono::milliseconds kGrace{1100};
   /// Bytes of a message that goes as a whole. Nobody but the library behind it looks at what its address
   /// stands for, where ranks are processes: it may be a handle.
   static constexpr std::size_t kLongestPiece = std::size_t{1} << 30;
@@ -252,8 +253,8 @@ Error other_length(int from, std::size_t arrived, std::size_t wanted);
 
 /// True when a launcher (mpirun, srun with PMI) has started this process as one of several.
 bool started_by_launcher();
-/// True unless the launcher's variables say that this is another than the first process; needs no MPI.
-bool is_first_process();
+/// Which of a launcher's processes this is, by the launcher's variables: needs no MPI. 0 where none says.
+int launched_rank();
 
 /// What MPI is told of a process: with several threads, of which one calls it, it may take locks.
 enum class Threads { kOne, kSeveral };

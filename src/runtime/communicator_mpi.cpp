@@ -4,12 +4,14 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
 #include <thread>
 #include <utility>
 
+#include "base/random_bits.hpp"
 #include "runtime/agreement.hpp"
 #include "runtime/communicator.hpp"
 
@@ -39,11 +41,11 @@ bool started_by_launcher() {
          (std::getenv("PMI_RANK") != nullptr && count_in("SLURM_NTASKS") > 1);
 }
 
-bool is_first_process() {
+int launched_rank() {
   for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK"}) {
-    if (std::getenv(name) != nullptr) return count_in(name) == 0;
+    if (std::getenv(name) != nullptr) return count_in(name);
   }
-  return count_in("SLURM_PROCID") == 0;
+  return count_in("SLURM_PROCID");
 }
 
 #ifdef FABRICMARK_WITH_MPI
@@ -99,7 +101,8 @@ class MpiCommunicator : public Communicator {
     Patience patience(*this, Waiting::kSpin, limit());
     ++step_;
     for (int distance = 1; distance < size(); distance *= 2) {
-      const Header sent{.step = step_, .kind = 'm', .distance = distance, .number = value};
+      Header sent{.step = step_, .kind = 'm', .distance = distance, .number = value};
+      sent.digest = digest_of(sent);
       Header received;
       exchange({rank_ + distance, std::as_bytes(std::span(&sent, 1)), rank_ - distance,
                 std::as_writable_bytes(std::span(&received, 1)), kHeaderTag},
@@ -172,8 +175,7 @@ class MpiCommunicator : public Communicator {
     if (request.handle != 0) {
       MPI_Request inner = unpack(request);
       if (inner != MPI_REQUEST_NULL) {
-        MPI_Cancel(&inner);
-        MPI_Request_free(&inner);
+        abandon(inner, true);
         world_->take_back(request.awaited);
       }
     }
@@ -214,6 +216,8 @@ class MpiCommunicator : public Communicator {
     char kind = 0;
     int distance = 0;
     std::int64_t number = 0;  ///< of a reduction the value, of a gather the number of lengths that follow
+    std::uint64_t payload_digest = 0;  ///< of a gather, of the message behind this one
+    std::uint64_t digest = 0;          ///< of all above, and of the lengths
   };
   /// To one rank and from another at once; ranks may be beyond the first or last one.
   struct Round {
@@ -239,10 +243,28 @@ class MpiCommunicator : public Communicator {
     local_size_ = static_cast<int>(std::count(all.begin(), all.end(), own));
   }
 
-  static void check_step(const Header& received, const Header& sent, int from) {
-    if (received.step != sent.step || received.kind != sent.kind || received.distance != sent.distance) {
-      throw out_of_step(from);
+  /// Bytes that a network or a library has damaged would else be taken for another rank's values.
+  static std::uint64_t digest_of(std::span<const std::byte> bytes, std::uint64_t digest) {
+    for (std::size_t start = 0; start < bytes.size(); start += sizeof digest) {
+      std::uint64_t word = 0;
+      std::memcpy(&word, bytes.data() + start, std::min(sizeof word, bytes.size() - start));
+      digest = mixed_bits((digest ^ word) + kRandomStep);
     }
+    return mixed_bits(digest + bytes.size() + kRandomStep);
+  }
+  static std::uint64_t digest_of(const Header& header, std::span<const std::byte> lengths = {}) {
+    const std::array<std::uint64_t, 4> words{
+        header.step,
+        static_cast<std::uint64_t>(header.kind) << 32U | static_cast<std::uint32_t>(header.distance),
+        static_cast<std::uint64_t>(header.number), header.payload_digest};
+    return digest_of(lengths, digest_of(std::as_bytes(std::span(words)), 0));
+  }
+
+  void check_step(const Header& received, const Header& sent, int from,
+                  std::span<const std::byte> lengths = {}) const {
+    const bool is_same =
+        received.step == sent.step && received.kind == sent.kind && received.distance == sent.distance;
+    if (!is_same || received.digest != digest_of(received, lengths)) throw out_of_step(around(from));
   }
 
   void exchange_blocks(std::vector<std::vector<std::byte>>& known, int distance, Patience& patience) {
@@ -253,7 +275,9 @@ class MpiCommunicator : public Communicator {
       lengths.push_back(known[i].size());
       payload.insert(payload.end(), known[i].begin(), known[i].end());
     }
-    const Header own{.step = step_, .kind = 'g', .distance = distance, .number = static_cast<int>(count)};
+    Header own{.step = step_, .kind = 'g', .distance = distance, .number = static_cast<int>(count)};
+    own.payload_digest = digest_of(payload, 0);
+    own.digest = digest_of(own, std::as_bytes(std::span(lengths)));
     std::vector<std::byte> sent(sizeof(Header) + count * sizeof(std::uint64_t));
     std::memcpy(sent.data(), &own, sizeof(own));
     std::memcpy(sent.data() + sizeof(own), lengths.data(), count * sizeof(std::uint64_t));
@@ -263,12 +287,13 @@ class MpiCommunicator : public Communicator {
     exchange({to, sent, from, received, kHeaderTag}, patience);
     Header header;
     std::memcpy(&header, received.data(), sizeof(header));
-    check_step(header, own, from);
+    check_step(header, own, from, std::span(received).subspan(sizeof(own)));
     std::memcpy(lengths.data(), received.data() + sizeof(own), count * sizeof(std::uint64_t));
     std::uint64_t total = 0;
     for (const std::uint64_t length : lengths) total += length;
     std::vector<std::byte> arriving(total);
     exchange({to, payload, from, arriving, kPayloadTag}, patience);
+    if (digest_of(arriving, 0) != header.payload_digest) throw out_of_step(around(from));
     auto start = arriving.cbegin();
     for (const std::uint64_t length : lengths) {
       known.emplace_back(start, start + static_cast<std::ptrdiff_t>(length));
@@ -347,10 +372,16 @@ class MpiCommunicator : public Communicator {
     if (code == MPI_SUCCESS && is_done == 0) return false;
     request.handle = 0;
     const std::optional<std::size_t> wanted = std::exchange(request.wanted, std::nullopt);
+    const int from = request.awaited.from;
     check_mpi(code, "deliver a message");
     if (!wanted) return true;
     int arrived = 0;
     check_mpi(MPI_Get_count(&status, MPI_BYTE, &arrived), "deliver a message");
+    if (status.MPI_SOURCE != from) {
+      throw environment_failure(fmt::format("a message of rank {} arrived where one of rank {} was expected",
+                                            status.MPI_SOURCE, from),
+                                "check the MPI library and the network of this job");
+    }
     if (std::cmp_not_equal(arrived, *wanted)) {
       throw other_length(status.MPI_SOURCE, static_cast<std::size_t>(arrived), *wanted);
     }

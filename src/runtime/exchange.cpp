@@ -39,7 +39,9 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Reading, energies, notes)
 namespace fabricmark::runtime {
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(WorstPlace, place, expected, actual)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Verdict, name, error, threshold, measure, checked, worst, repetition)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Sample, unit, checked, of)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Verdict, name, error, threshold, measure, checked, worst, repetition,
+                                   sampled)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Result::Placement, host, device, device_index, compute_units, is_emulated,
                                    platform_index)
 

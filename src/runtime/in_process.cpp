@@ -188,7 +188,8 @@ class InProcess : public Communicator {
     if (is_over()) return;
     if (process_.has_failed) throw_failure();
     if (!is_in_time) {
-      throw DeadlineError(fmt::format("the ranks did not meet in {} s", (timeout() + kStepMargin).count()));
+      throw DeadlineError(fmt::format("the ranks did not meet in {} s",
+                                      std::chrono::duration<double>(timeout() + kStepMargin).count()));
     }
   }
 

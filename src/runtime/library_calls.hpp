@@ -12,8 +12,9 @@ namespace fabricmark::runtime {
 
 /// The calls of the library that carries the ranks' messages, as it has them: for programs that measure that
 /// library and nothing else. They block as it blocks. What they wait for has no deadline, and no failure of
-/// another rank ends them. Throw Error (environment) for what the library
-/// says went wrong. Their messages are apart from those of the communicator.
+/// another rank ends them. Throw Error (environment) for what the library says went wrong, and for a message
+/// that arrives with another length, tag or sender than was asked for. Their messages are apart from those of
+/// the communicator.
 class LibraryCalls : public Interface {
  public:
   using Operation = collectives::Operation;
@@ -42,6 +43,8 @@ class LibraryCalls : public Interface {
   virtual void start_receive(int from, std::byte* data, int count, int tag) = 0;
   /// Until all that was started has ended.
   virtual void wait_all() = 0;
+  /// Gives up what was started and has not ended, such as after a call that failed: before its memory goes.
+  virtual void give_up() noexcept = 0;
 
   virtual void call(const Collective& collective) = 0;
   /// One at a time.

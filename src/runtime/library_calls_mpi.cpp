@@ -3,6 +3,9 @@
 
 #include "runtime/library_calls.hpp"
 
+#include <fmt/format.h>
+
+#include <cstring>
 #include <vector>
 
 #include "runtime/mpi_world.hpp"
@@ -28,6 +31,59 @@ MPI_Datatype of_messages(LibraryCalls::Type type) {
   return type == LibraryCalls::Type::kInt8 ? MPI_CHAR : type_of(type);
 }
 
+/// A message as its receiver asks for it.
+struct Wanted {
+  int from = 0;
+  int tag = 0;
+  int count = 0;
+  bool operator==(const Wanted&) const = default;
+};
+
+/// Looks at the status of each message that has arrived.
+class Arrivals {
+ public:
+  void set_type(MPI_Datatype type) {
+    type_ = type;
+    is_known_ = false;
+  }
+  /// Throws Error (environment) for another message than was wanted. One whose status is, byte by byte, that
+  /// of a message of the same kind is as right as that was, and costs next to nothing: this is timed.
+  void check(const MPI_Status& status, const Wanted& wanted) {
+    if (is_known_ && wanted == known_ && std::memcmp(&status, &right_, sizeof status) == 0) return;
+    look(status, wanted);
+    known_ = wanted;
+    right_ = status;
+    is_known_ = true;
+  }
+
+ private:
+  void look(const MPI_Status& status, const Wanted& wanted) const {
+    int count = 0;
+    int width = 1;
+    check_mpi(MPI_Get_count(&status, type_, &count), "deliver a message");
+    check_mpi(MPI_Type_size(type_, &width), "tell the size of a type");
+    if (status.MPI_SOURCE != wanted.from || status.MPI_TAG != wanted.tag) {
+      throw environment_failure(
+          fmt::format("a message of rank {} with the tag {} arrived where one of rank {} with the tag {} was "
+                      "expected",
+                      status.MPI_SOURCE, status.MPI_TAG, wanted.from, wanted.tag),
+          "check the MPI library and the network of this job");
+    }
+    if (count == wanted.count) return;
+    const auto bytes = [width](int elements) {
+      return static_cast<std::size_t>(elements) * static_cast<std::size_t>(width);
+    };
+    // Of a part of an element the library counts none.
+    if (count == MPI_UNDEFINED) throw other_length(wanted.from, 0, bytes(wanted.count));
+    throw other_length(wanted.from, bytes(count), bytes(wanted.count));
+  }
+
+  MPI_Datatype type_ = MPI_CHAR;
+  bool is_known_ = false;
+  Wanted known_;
+  MPI_Status right_{};
+};
+
 class MpiCalls final : public LibraryCalls {
  public:
   explicit MpiCalls(MPI_Comm ranks) {
@@ -37,34 +93,48 @@ class MpiCalls final : public LibraryCalls {
     check_mpi(MPI_Comm_size(ranks_, &size_), "tell the number of ranks");
   }
 
-  void set_type(Type type) override { type_ = of_messages(type); }
+  void set_type(Type type) override {
+    type_ = of_messages(type);
+    arrivals_.set_type(type_);
+  }
   void send(int to, const std::byte* data, int count, int tag) override {
     check_mpi(MPI_Send(data, count, type_, to, tag, ranks_), "send a message");
   }
   void receive(int from, std::byte* data, int count, int tag) override {
-    check_mpi(MPI_Recv(data, count, type_, from, tag, ranks_, MPI_STATUS_IGNORE), "receive a message");
+    check_mpi(MPI_Recv(data, count, type_, from, tag, ranks_, statuses_.data()), "receive a message");
+    arrivals_.check(statuses_[0], {from, tag, count});
   }
   void start_send(int to, const std::byte* data, int count, int tag) override {
-    check_mpi(MPI_Isend(data, count, type_, to, tag, ranks_, &sends_.emplace_back()), "send a message");
+    start(sends_, "send a message",
+          [&](MPI_Request* request) { return MPI_Isend(data, count, type_, to, tag, ranks_, request); });
   }
   void start_receive(int from, std::byte* data, int count, int tag) override {
-    check_mpi(MPI_Irecv(data, count, type_, from, tag, ranks_, &receives_.emplace_back()),
-              "receive a message");
+    start(receives_, "receive a message",
+          [&](MPI_Request* request) { return MPI_Irecv(data, count, type_, from, tag, ranks_, request); });
+    wanted_.push_back({from, tag, count});
   }
   void wait_all() override {
+    if (statuses_.size() < receives_.size()) statuses_.resize(receives_.size());
     // As OMB: first what is sent.
-    for (std::vector<MPI_Request>* const some : {&sends_, &receives_}) {
-      if (some->empty()) continue;
-      check_mpi(MPI_Waitall(static_cast<int>(some->size()), some->data(), MPI_STATUSES_IGNORE),
-                "deliver messages");
-      some->clear();
-    }
+    wait_for(sends_, MPI_STATUSES_IGNORE);
+    wait_for(receives_, statuses_.data());
+    for (std::size_t i = 0; i < wanted_.size(); ++i) arrivals_.check(statuses_[i], wanted_[i]);
+    wanted_.clear();
+  }
+  void give_up() noexcept override {
+    for (MPI_Request one : receives_) abandon(one, true);
+    for (MPI_Request one : sends_) abandon(one, true);
+    abandon(collective_, false);  // MPI cancels none
   }
 
   void call(const Collective& one) override {
     check_mpi(one.counts.empty() ? blocking(one) : blocking_with_counts(one), "do a collective operation");
   }
-  void start(const Collective& one) override { check_mpi(starting(one), "start a collective operation"); }
+  void start(const Collective& one) override {
+    const int code = starting(one);
+    if (code != MPI_SUCCESS) collective_ = MPI_REQUEST_NULL;
+    check_mpi(code, "start a collective operation");
+  }
   bool test() override {
     int is_done = 0;
     check_mpi(MPI_Test(&collective_, &is_done, MPI_STATUS_IGNORE), "do a collective operation");
@@ -73,6 +143,18 @@ class MpiCalls final : public LibraryCalls {
   void wait() override { check_mpi(MPI_Wait(&collective_, MPI_STATUS_IGNORE), "do a collective operation"); }
 
  private:
+  template <typename Start>
+  static void start(std::vector<MPI_Request>& requests, const char* action, const Start& started) {
+    const int code = started(&requests.emplace_back(MPI_REQUEST_NULL));
+    if (code == MPI_SUCCESS) return;
+    requests.pop_back();  // what a call that failed leaves there is none
+    throw mpi_failure(code, action);
+  }
+  static void wait_for(std::vector<MPI_Request>& requests, MPI_Status* statuses) {
+    if (requests.empty()) return;
+    check_mpi(MPI_Waitall(static_cast<int>(requests.size()), requests.data(), statuses), "deliver messages");
+    requests.clear();
+  }
   [[nodiscard]] static MPI_Datatype type_for(const Collective& one) {
     const bool reduces = one.operation == Operation::kReduce || one.operation == Operation::kAllReduce ||
                          one.operation == Operation::kReduceScatter;
@@ -166,6 +248,9 @@ class MpiCalls final : public LibraryCalls {
   MPI_Datatype type_ = MPI_CHAR;
   std::vector<MPI_Request> sends_;
   std::vector<MPI_Request> receives_;
+  std::vector<Wanted> wanted_;  // [receive]
+  std::vector<MPI_Status> statuses_ = std::vector<MPI_Status>(1);
+  Arrivals arrivals_;
   MPI_Request collective_ = MPI_REQUEST_NULL;
   std::vector<int> counts_;
 };

@@ -14,6 +14,8 @@
 #include <memory>
 #include <thread>
 
+#include "device/memory.hpp"
+
 namespace fabricmark::runtime {
 
 namespace {
@@ -56,6 +58,33 @@ bool mpi_takes([[maybe_unused]] DevicePointers pointers) {
 }
 
 #endif
+
+namespace {
+
+/// How long a rank waits in all for what it has given up.
+constexpr std::chrono::milliseconds kPatience{200};
+std::optional<std::chrono::steady_clock::time_point> patient_until;
+bool has_left_any = false;
+
+}  // namespace
+
+void abandon(MPI_Request request, bool can_be_cancelled) noexcept {
+  if (request == MPI_REQUEST_NULL) return;
+  if (!patient_until) patient_until = std::chrono::steady_clock::now() + kPatience;
+  if (can_be_cancelled) MPI_Cancel(&request);
+  while (true) {
+    int has_ended = 0;
+    // One that has failed has ended.
+    if (MPI_Test(&request, &has_ended, MPI_STATUS_IGNORE) != MPI_SUCCESS || has_ended != 0) return;
+    if (std::chrono::steady_clock::now() >= *patient_until) break;
+    std::this_thread::yield();
+  }
+  has_left_any = true;
+  device::keep_pages();
+  if (can_be_cancelled) MPI_Request_free(&request);
+}
+
+bool has_abandoned() noexcept { return has_left_any; }
 
 void end_process_after(std::chrono::seconds limit, int exit_code,
                        std::shared_ptr<std::atomic<bool>> is_over) {
@@ -127,7 +156,9 @@ World::~World() {
     return;
   }
   const auto is_over = std::make_shared<std::atomic<bool>>(false);  // before results come out
-  end_process_after(std::chrono::seconds(10), static_cast<int>(ExitCode::kEnvironment), is_over);
+  // What was given up may keep MPI from ending.
+  const std::chrono::seconds patience(has_abandoned() ? 2 : 10);
+  end_process_after(patience, static_cast<int>(ExitCode::kEnvironment), is_over);
   stop_listening();
   MPI_Finalize();
   *is_over = true;

@@ -28,6 +28,12 @@ inline void check_mpi(int code, const char* action) {
 /// Whether the library says that it takes such pointers; false for one that says nothing.
 bool mpi_takes(DevicePointers pointers);
 
+/// Ends a request before the memory behind it goes. What does not end soon, such as a long message that is on
+/// its way, may touch that still: from then on no pages are given back, to the system or to others.
+void abandon(MPI_Request request, bool can_be_cancelled) noexcept;
+/// Whether there was one that has not ended.
+bool has_abandoned() noexcept;
+
 /// MPI's own calls between the ranks of a communicator. Collective.
 std::unique_ptr<LibraryCalls> mpi_calls(MPI_Comm ranks);
 

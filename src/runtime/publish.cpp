@@ -100,8 +100,11 @@ void publish_at_exit(const std::string& program) {
 }
 
 void hold_result(const Result& result, const std::optional<std::string>& json) {
-  auto held = std::make_unique<Held>(
-      Held{result.program, to_json(result), to_table(result, terminal_width()), json, result.exit_code});
+  hold_result(result, json, to_table(result, terminal_width()));
+}
+
+void hold_result(const Result& result, const std::optional<std::string>& json, const std::string& text) {
+  auto held = std::make_unique<Held>(Held{result.program, to_json(result), text, json, result.exit_code});
   const std::scoped_lock lock(publication().mutex);
   publication().held = std::move(held);
   publication().watched.emplace(Awaiting::kEnd);

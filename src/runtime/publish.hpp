@@ -16,6 +16,8 @@ void publish_at_exit(const std::string& program);
 /// What cannot be written then makes one line and the exit code; the result is in the folder of temporary
 /// files, which the line names.
 void hold_result(const Result& result, const std::optional<std::string>& json);
+/// The same with a text of the program's own for the table.
+void hold_result(const Result& result, const std::optional<std::string>& json, const std::string& text);
 
 /// Where the run did not end well after all.
 void drop_result();

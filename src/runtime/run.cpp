@@ -18,6 +18,7 @@
 #include "runtime/options.hpp"
 #include "runtime/publish.hpp"
 #include "runtime/rank_run.hpp"
+#include "runtime/start_watch.hpp"
 
 namespace fabricmark::runtime {
 
@@ -63,7 +64,7 @@ std::optional<int> refused(const Communicator& ranks) {
     check_ranks(ranks.size(), started_by_launcher());
     return std::nullopt;
   } catch (const Error& error) {
-    if (ranks.size() > 1 || is_first_process()) throw;
+    if (ranks.size() > 1 || launched_rank() == 0) throw;
     return static_cast<int>(error.code());
   }
 }
@@ -90,8 +91,14 @@ std::optional<int> prepare(Communicator& ranks, RunSetup& setup, const Program& 
 int run_processes(const std::string& program, int* argc, char*** argv,
                   const std::function<int(Communicator&)>& body, Threads threads = Threads::kSeveral) {
   std::unique_ptr<Communicator> ranks;
-  if (const std::optional<Failure> failure = attempt([&] { ranks = mpi_ranks(argc, argv, threads); })) {
-    if (is_first_process()) complain(program, failure->message);
+  const auto start = [&] {
+    const StartWatch watch(program, timeout_of({*argv, *argv + *argc}), launched_rank());
+    ranks = mpi_ranks(argc, argv, threads);
+  };
+  if (const std::optional<Failure> failure = attempt(start)) {
+    // Where all fail alike the first one speaks, and the launcher ends the others meanwhile.
+    if (launched_rank() > 0) std::this_thread::sleep_for(Communicator::kGrace);
+    complain(program, failure->message);
     return static_cast<int>(failure->code);
   }
   return run_to_the_end(*ranks, program, [&] {
@@ -141,6 +148,7 @@ int run_ranks(int argc, char** argv, int count, const std::function<int(Communic
               Threads threads) {
   const std::string program = std::filesystem::path(*argv).filename().string();
   speak_when_crashing(program);
+  publish_at_exit(program);
   limit_waits(Options().kernel_timeout());
   const auto checked = [&body](Communicator& ranks) {
     const std::optional<int> ended = refused(ranks);

@@ -9,6 +9,7 @@ COLLECTIVES = ("allgather", "allreduce", "alltoall", "barrier", "bcast", "gather
 WITH_COUNTS = ("allgatherv", "alltoallv", "gatherv", "scatterv")
 OVERLAPPING = tuple(f"i{name}" for name in COLLECTIVES)
 ALL = (*PAIRS, *COLLECTIVES, *WITH_COUNTS, *OVERLAPPING)
+BARRIERS = ("barrier", "ibarrier")
 OF_TWO = ("latency", "bw", "bibw")  # messages of ranks 0 and 1 alone
 IN_SHORT_SET = ("allreduce", "alltoall", "barrier", "bibw", "bw", "latency")
 SHORT = ("-m", "4:64", "-i", 2, "-x", 1, "-W", 4)

@@ -69,6 +69,7 @@ class Stream:
     def run(self, *words, **how):
         """Run with a result file, which has to fit the schema and its own samples wherever there is one."""
         path = self.new_file()
+        path.unlink(missing_ok=True)  # of another program in this folder
         done = self.start(*words, "--json", path, **how)
         if path.exists():
             done.document = results.load(path).document

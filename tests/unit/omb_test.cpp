@@ -7,7 +7,9 @@
 #include <variant>
 #include <vector>
 
+#include "fabric/collectives/elements.hpp"
 #include "fabric/collectives/reference.hpp"
+#include "microbench/common/sampling.hpp"
 #include "microbench/omb/compute.hpp"
 #include "microbench/omb/content.hpp"
 #include "microbench/omb/device_memories.hpp"
@@ -112,6 +114,71 @@ TEST(OmbContent, WhatIsPutInAResultsPlaceHasNoByteOfIt) {
   const std::vector<std::byte> before(elements.bytes().begin(), elements.bytes().end());
   elements.invert();
   for (std::size_t i = 0; i < before.size(); ++i) EXPECT_NE(before[i], elements.bytes()[i]);
+}
+
+TEST(OmbContent, IsTheSameWhetherItIsKeptOrMadeAnew) {
+  constexpr std::size_t kCount = (std::size_t{1} << 16U) + 5;  // more than a piece
+  for (const Type type : kTypes) {
+    const auto make = [](std::uint64_t seed, const collectives::View& elements, std::size_t first) {
+      collectives::fill_input(inputs_of(seed, 2), 1, elements, first);
+    };
+    for (const std::size_t kept : {std::size_t{0}, kCount}) {
+      Operand operand(kept, type, make);
+      for (const std::uint64_t seed : {1U, 63U, 64U, 1000003U}) {
+        std::vector<std::byte> all;
+        operand.pieces(seed, 3, kCount - 3, [&](Elements& piece, std::size_t /*first*/) {
+          all.insert(all.end(), piece.bytes().begin(), piece.bytes().end());
+        });
+        const auto expected = input(type, 1, seed, 2, kCount);
+        const std::size_t skipped = 3 * collectives::bytes_of(type);
+        ASSERT_TRUE(std::equal(all.begin(), all.end(),
+                               expected.begin() + static_cast<std::ptrdiff_t>(skipped), expected.end()))
+            << collectives::name_of(type) << ' ' << kept << ' ' << seed;
+      }
+    }
+  }
+}
+
+/// [iteration], how many checks stand before it; one more: behind all.
+std::vector<std::size_t> checks_before(Sampling& sampling, std::size_t iterations, std::size_t least = 1) {
+  std::vector<std::size_t> checks(iterations + 1, 0);
+  std::size_t done = 0;
+  sampling.go(
+      iterations, least,
+      [&](std::size_t first, std::size_t last) {
+        EXPECT_EQ(first, done);
+        EXPECT_LT(first, last);
+        done = last;
+      },
+      [&](std::size_t count) { checks[done] += count; });
+  EXPECT_EQ(done, iterations);
+  return checks;
+}
+
+TEST(Sampling, CountsEachIterationOnceAndChecksAsManyAsItSays) {
+  const auto ranks = runtime::single_rank();
+  Sampling sampling(*ranks);
+  for (const std::size_t iterations : {1U, 2U, 5U, 20U, 100U, 199U, 200U, 201U, 1000U, 10000U}) {
+    const auto checks = checks_before(sampling, iterations);
+    std::size_t all = 0;
+    std::size_t since = 0;
+    for (const std::size_t count : checks) {
+      all += count;
+      since = count > 0 ? 0 : since + 1;
+      // With those that are checked and lead in, no gap is one in twenty of all.
+      EXPECT_LE(since, std::max<std::size_t>(1, iterations / 10)) << iterations;
+    }
+    EXPECT_EQ(all, std::min(iterations, kSampledIterations));
+  }
+}
+
+TEST(Sampling, DrawsOtherPlacesInEachLoop) {
+  const auto ranks = runtime::single_rank();
+  Sampling sampling(*ranks);
+  Sampling other(*ranks);
+  const auto first = checks_before(sampling, 1000);
+  EXPECT_NE(first, checks_before(sampling, 1000));
+  EXPECT_NE(first, checks_before(other, 1000));
 }
 
 TEST(OmbCompute, TakesItsTimeAndLooksAsOftenAsIsAsked) {

@@ -7,7 +7,6 @@
 #include <optional>
 #include <utility>
 
-#include "base/atomic_file.hpp"
 #include "base/digest.hpp"
 #include "base/error.hpp"
 #include "base/statistics.hpp"
@@ -17,6 +16,7 @@
 #include "runtime/company.hpp"
 #include "runtime/exchange.hpp"
 #include "runtime/kernel_spec.hpp"
+#include "runtime/publish.hpp"
 
 namespace fabricmark::microbench {
 
@@ -223,12 +223,7 @@ runtime::Result result_of(runtime::Communicator& ranks, const Options& options, 
 }
 
 void publish(const Options& options, const std::vector<Row>& rows, const runtime::Result& result) {
-  if (options.json && *options.json == "-") {
-    write_standard_output(to_json(result));
-    return;
-  }
-  if (options.json) write_atomically(*options.json, to_json(result));
-  write_standard_output(table_of(options, rows, result));
+  runtime::hold_result(result, options.json, table_of(options, rows, result));
 }
 
 }  // namespace fabricmark::microbench

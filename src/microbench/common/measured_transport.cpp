@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <mutex>
+#include <utility>
 #include <vector>
 
 #include "base/error.hpp"
@@ -32,6 +34,15 @@ runtime::Parameters parameters_of(const MeasuredTransport::Wanted& wanted) {
   return parameters;
 }
 
+/// Runtimes crash now and then where a thread closes a device while another one opens it (PoCL ends its
+/// threads with the last context): what ranks have opened stays open to the end of the process.
+device::Device kept(device::Device device) {
+  static std::mutex mutex;
+  static auto* const all = new std::vector<device::Device>;
+  const std::scoped_lock lock(mutex);
+  return all->emplace_back(std::move(device));
+}
+
 /// This rank's device, or none where the transport is one of hosts.
 device::Device opened(runtime::Communicator& ranks, const MeasuredTransport::Wanted& wanted) {
   if (!spec_of(wanted.transport).is_of_devices && !wanted.needs_device) return device::Device::none();
@@ -44,7 +55,7 @@ device::Device opened(runtime::Communicator& ranks, const MeasuredTransport::Wan
   if (chosen.info.is_phantom) {
     throw bad_use("a phantom device keeps no elements that could be checked", "choose another --platform");
   }
-  return device::Device(chosen, share);
+  return kept(device::Device(chosen, share));
 }
 
 }  // namespace

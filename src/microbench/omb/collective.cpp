@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
 #include <numeric>
+#include <span>
 #include <thread>
 #include <utility>
 
@@ -25,7 +27,12 @@ constexpr std::size_t kMostRanksOfInt8 = 127;  // whose sums do not leave it
 class Collective final : public Measurer {
  public:
   Collective(runtime::Communicator& ranks, const Options& options)
-      : ranks_(ranks), options_(options), program_(*options.program), carrier_(make_carrier(ranks, options)) {
+      : ranks_(ranks),
+        options_(options),
+        program_(*options.program),
+        carrier_(make_carrier(ranks, options)),
+        sampling_(ranks),
+        seed_(sampling_.below(kSeeds)) {
     largest_ = largest_of();
     if (program_.has_sizes() && largest_ < options.smallest) {
       throw bad_use(fmt::format("no memory for {} B of {} ranks", options.smallest, ranks.size()),
@@ -76,6 +83,7 @@ class Collective final : public Measurer {
     const bool is_sender = shape.operation == Operation::kBroadcast && shape.root == ranks_.rank();
     return result(shape) > 0 && !is_sender;
   }
+  void set_operands(const Shape& shape);
   void fill(const Plan& plan, std::size_t slot);
   void check(const Plan& plan, std::size_t slot, Found& found, bool is_last = false);
   void perform(std::size_t slot) {
@@ -83,11 +91,19 @@ class Collective final : public Measurer {
     carrier_->start(slot);
     carrier_->wait();
   }
-  void checked(const Plan& plan, Found& found, bool is_last);
+  using Measured = std::function<void(std::size_t slot, bool counts)>;
+  /// One with inputs of its own, whose result is checked.
+  void checked(const Plan& plan, Found& found, const Measured& measured, bool counts = false,
+               bool is_last = false);
   /// That no rank leaves a barrier before the last has come to it, where all see the same clock.
-  void check_barrier(Found& found);
-  /// Does `measured(slot)` as often as the options say, with what has to be between two, and checks.
-  template <typename Measured>
+  void check_barrier(Found& found, const Measured& measured, bool counts);
+  /// What has to be before each.
+  void meet() {
+    if (carrier_->is_touched()) carrier_->touch();
+    ranks_.barrier();
+  }
+  /// Does `measured(slot, counts)` as often as the options say, with what has to be between two, and checks:
+  /// all, or others between those that count.
   void repeat(const Plan& plan, const Iterations& iterations, Found& found, const Measured& measured);
   [[nodiscard]] Overlap overlapped(const Plan& plan, const Iterations& iterations, double pure, Found& found);
 
@@ -95,8 +111,14 @@ class Collective final : public Measurer {
   Options options_;
   const Program& program_;
   std::unique_ptr<Carrier> carrier_;
+  Sampling sampling_;
+  std::uint64_t seed_;
+  std::vector<std::uint64_t> seeds_;  // [slot], of what lies there
+  Operand own_;
+  Operand result_;
+  std::size_t rounds_ = 0;  // of this size
+  Sampled sampled_;
   std::size_t largest_ = 0;
-  std::uint64_t seed_ = 0;
 };
 
 Shape Collective::shape(std::size_t bytes, Type type) const {
@@ -158,18 +180,31 @@ std::size_t Collective::largest_of() {
   return found;
 }
 
+void Collective::set_operands(const Shape& shape) {
+  own_ = Operand(own(shape), shape.type,
+                 [this](std::uint64_t seed, const collectives::View& elements, std::size_t first) {
+                   collectives::fill_input(inputs(seed), ranks_.rank(), elements, first);
+                 });
+  result_ = Operand(has_result(shape) ? result(shape) : 0, shape.type,
+                    [this, shape](std::uint64_t seed, const collectives::View& elements, std::size_t first) {
+                      collectives::fill_expected(inputs(seed), call_of(shape), ranks_.rank(), ranks_.size(),
+                                                 elements, first);
+                    });
+}
+
 void Collective::fill(const Plan& plan, std::size_t slot) {
   const Shape& shape = plan.shape;
-  if (const std::size_t count = own(shape); count > 0) {
-    Elements elements(count, shape.type);
-    collectives::fill_input(inputs(seed_), ranks_.rank(), elements.view());
-    carrier_->write_sent(plan.sent[slot], elements.bytes());
-  }
+  const std::size_t width = collectives::bytes_of(shape.type);
+  seeds_.resize(std::max(seeds_.size(), plan.slots));
+  seeds_[slot] = seed_;
+  own_.pieces(seed_, 0, own(shape), [&](Elements& piece, std::size_t first) {
+    carrier_->write_sent(plan.sent[slot] + first * width, piece.bytes());
+  });
   if (!has_result(shape)) return;
-  Elements elements(result(shape), shape.type);
-  collectives::fill_expected(inputs(seed_), call_of(shape), ranks_.rank(), ranks_.size(), elements.view());
-  elements.invert();
-  carrier_->write_received(plan.received[slot], elements.bytes());
+  result_.pieces(seed_, 0, result(shape), [&](Elements& piece, std::size_t first) {
+    piece.invert();
+    carrier_->write_received(plan.received[slot] + first * width, piece.bytes());
+  });
 }
 
 void Collective::check(const Plan& plan, std::size_t slot, Found& found, bool is_last) {
@@ -178,62 +213,81 @@ void Collective::check(const Plan& plan, std::size_t slot, Found& found, bool is
                          ? static_cast<int>(ranks_.all_reduce_max(has_result(shape) ? ranks_.rank() : -1))
                          : -1;
   if (!has_result(shape)) return;
-  Elements expected(result(shape), shape.type);
-  collectives::fill_expected(inputs(seed_), call_of(shape), ranks_.rank(), ranks_.size(), expected.view());
-  Elements actual(result(shape), shape.type);
-  carrier_->read_received(plan.received[slot], actual.bytes());
-  if (spoilt == ranks_.rank()) actual.bytes().back() ^= std::byte{0x40};
-  compare(expected.view(), actual.view(), fmt::format("the result of round {}", seed_), found);
+  const std::size_t count = result(shape);
+  const std::size_t width = collectives::bytes_of(shape.type);
+  const std::string what = fmt::format("the result of round {}", rounds_);
+  const auto read = [&](std::size_t first, std::span<std::byte> bytes) {
+    carrier_->read_received(plan.received[slot] + first * width, bytes);
+    const bool is_end = first * width + bytes.size() == count * width;
+    if (spoilt == ranks_.rank() && is_end) bytes.back() ^= std::byte{0x40};
+  };
+  result_.compare(seeds_[slot], 0, count, read, what, found);
 }
 
-void Collective::check_barrier(Found& found) {
-  if (ranks_.local_size() != ranks_.size()) return;
-  ++seed_;
+void Collective::check_barrier(Found& found, const Measured& measured, bool counts) {
+  const bool sees_all = ranks_.local_size() == ranks_.size();
   ranks_.barrier();
   // One comes late: another one each time.
-  const bool is_late = std::cmp_equal(seed_ % static_cast<std::uint64_t>(ranks_.size()), ranks_.rank());
+  const bool is_late =
+      sees_all && std::cmp_equal(sampling_.below(static_cast<std::size_t>(ranks_.size())), ranks_.rank());
   if (is_late) std::this_thread::sleep_for(kLate);
   const double entered = now();
-  perform(0);
+  measured(0, counts);
   const double left = now();
+  sampled_.add(sees_all ? 1 : 0);
+  ++rounds_;
+  if (!sees_all) return;
   const double last = ranks_.all_reduce_max_number(entered);
   ++found.checked;
   if (left >= last || found.wrong++ > 0) return;
-  found.place = "the end of a barrier, in seconds after the last rank has come";
+  found.place = fmt::format("the end of barrier {}, in seconds after the last rank has come", rounds_);
   found.actual = left - last;
 }
 
-void Collective::checked(const Plan& plan, Found& found, bool is_last) {
-  if (!program_.has_sizes()) return check_barrier(found);
+void Collective::checked(const Plan& plan, Found& found, const Measured& measured, bool counts,
+                         bool is_last) {
+  if (!program_.has_sizes()) return check_barrier(found, measured, counts);
+  const std::size_t slot = sampling_.below(plan.slots);
   ++seed_;
-  fill(plan, 0);
+  fill(plan, slot);
   carrier_->touch();
   ranks_.barrier();
-  perform(0);
-  check(plan, 0, found, is_last);
+  measured(slot, counts);
+  ++rounds_;
+  check(plan, slot, found, is_last);
   ranks_.barrier();
+  sampled_.add(1);
 }
 
-template <typename Measured>
 void Collective::repeat(const Plan& plan, const Iterations& iterations, Found& found,
                         const Measured& measured) {
+  if (options_.checks_all) {
+    for (std::size_t i = 0; i < iterations.warmup + iterations.counted; ++i) {
+      checked(plan, found, measured, i >= iterations.warmup);
+    }
+    return;
+  }
   ++seed_;
   for (std::size_t slot = 0; slot < plan.slots; ++slot) fill(plan, slot);
   ranks_.barrier();
   std::size_t slot = 0;
-  for (std::size_t i = 0; i < iterations.warmup + iterations.counted; ++i) {
-    slot = i % plan.slots;
-    if (options_.checks_all) {
-      ++seed_;
-      fill(plan, slot);
+  const auto unchecked = [&](std::size_t count, bool counts) {
+    for (std::size_t i = 0; i < count; ++i) {
+      slot = rounds_++ % plan.slots;
+      meet();
+      measured(slot, counts);
+      sampled_.add(0);
     }
-    if (carrier_->is_touched()) carrier_->touch();
-    ranks_.barrier();
-    measured(slot, i >= iterations.warmup);
-    if (options_.checks_all) check(plan, slot, found);
-  }
+  };
+  unchecked(iterations.warmup, false);
+  sampling_.go(
+      iterations.counted, 1, [&](std::size_t first, std::size_t last) { unchecked(last - first, true); },
+      [&](std::size_t checks) {
+        for (std::size_t i = 0; i < checks; ++i) checked(plan, found, measured);
+        unchecked(1, false);  // so that those that count find the caches as others leave them
+      });
   ranks_.barrier();
-  check(plan, slot, found);  // what the last of them has left
+  if (iterations.counted > 0) check(plan, slot, found);  // what the last of them has left
 }
 
 Overlap Collective::overlapped(const Plan& plan, const Iterations& iterations, double pure, Found& found) {
@@ -266,9 +320,13 @@ Row Collective::measure(std::size_t bytes, Type type) {
   }
   const Plan used = plan(bytes, type);
   carrier_->prepare(used.shape, used.sent, used.received);
+  set_operands(used.shape);
+  sampled_ = {};
+  rounds_ = 0;
   const Iterations iterations = options_.iterations_of(bytes);
   Found found;
-  checked(used, found, false);
+  const Measured performed = [&](std::size_t slot, bool /*counts*/) { perform(slot); };
+  checked(used, found, performed);
   std::vector<double> seconds;
   seconds.reserve(iterations.counted);
   repeat(used, iterations, found, [&](std::size_t slot, bool counts) {
@@ -282,7 +340,8 @@ Row Collective::measure(std::size_t bytes, Type type) {
         std::accumulate(seconds.begin(), seconds.end(), 0.0) / static_cast<double>(seconds.size());
     row.overlap = overlapped(used, iterations, own_mean, found);
   }
-  checked(used, found, true);
+  checked(used, found, performed, false, /*is_last=*/true);
+  row.sampled = sampled_;
   gather(ranks_, seconds, found, row);
   return row;
 }

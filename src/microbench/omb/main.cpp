@@ -19,6 +19,7 @@
 #include "microbench/omb/report.hpp"
 #include "microbench/omb/text.hpp"
 #include "runtime/agreement.hpp"
+#include "runtime/publish.hpp"
 #include "runtime/run.hpp"
 
 namespace {
@@ -100,10 +101,7 @@ int run(Communicator& ranks, const Options& options, const std::vector<std::stri
   result.started = started;
   result.duration_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   runtime::collective_step(ranks, [&] {
-    if (!ranks.is_root()) return;
-    print(ranks, options, closing_text(result));
-    if (options.json == "-") write_standard_output(to_json(result));
-    if (options.json && options.json != "-") write_atomically(*options.json, to_json(result));
+    if (ranks.is_root()) runtime::hold_result(result, options.json, closing_text(result));
   });
   return static_cast<int>(ranks.all_reduce_max(ranks.is_root() ? result.exit_code : 0));
 }

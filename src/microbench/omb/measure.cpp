@@ -87,6 +87,27 @@ struct BatchTimes {
   double end = 0;
 };
 
+/// Lets each stretch begin when the last rank has ended the one before: between two of them checks were made.
+void join_stretches(runtime::PerRank& starts, const runtime::PerRank& seconds,
+                    const std::vector<std::size_t>& stretches) {
+  double gaps = 0;
+  for (std::size_t next = 1; next <= stretches.size(); ++next) {
+    const std::size_t first = stretches[next - 1];
+    const std::size_t last = next < stretches.size() ? stretches[next] : starts.front().size();
+    double begin = starts.front()[first];
+    double end = -std::numeric_limits<double>::infinity();
+    for (std::size_t rank = 0; rank < starts.size(); ++rank) {
+      begin = std::min(begin, starts[rank][first]);
+      if (first > 0) end = std::max(end, starts[rank][first - 1] + seconds[rank][first - 1]);
+    }
+    // Those before are where they belong already.
+    if (first > 0) gaps = begin - end;
+    for (std::vector<double>& own : starts) {
+      for (std::size_t i = first; i < last; ++i) own[i] -= gaps;
+    }
+  }
+}
+
 /// Of iterations that began together each, one after the other: what lies between the last rank's end of one
 /// and the first one's start of the next does not count.
 std::vector<BatchTimes> joined(const runtime::PerRank& starts, const runtime::PerRank& seconds,
@@ -117,6 +138,8 @@ void add_batches(runtime::Communicator& ranks, const runtime::SharedClock& clock
   if (begun.are_apart) {
     starts = runtime::after_the_first(std::move(starts));
     row.spans = runtime::spans(seconds, starts);
+  } else {
+    join_stretches(starts, seconds, begun.stretches);
   }
   runtime::PerRank batch_starts(starts.size());
   row.batch_seconds.assign(starts.size(), {});

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/interface.hpp"
+#include "microbench/common/sampling.hpp"
 #include "microbench/omb/carrier.hpp"
 #include "microbench/omb/content.hpp"
 #include "runtime/result.hpp"
@@ -43,6 +44,7 @@ struct Row {
   std::optional<Overlap> overlap{};
   /// [rank] by the wall clock of the emulation, where `seconds` are modelled; else empty.
   std::vector<double> emulation_seconds{};
+  Sampled sampled{};   ///< iterations whose contents were checked, of those that were done
   Found found{};       ///< of all ranks
   int wrong_rank = 0;  ///< where the first wrong element was found
 
@@ -81,6 +83,9 @@ void gather(runtime::Communicator& ranks, const std::vector<double>& seconds, co
 /// Bytes that all messages of a window, which are checked one by one, may take.
 inline constexpr std::size_t kCheckedBytes = std::size_t{32} << 20U;
 
+/// Seeds of contents begin with one of so many.
+inline constexpr std::size_t kSeeds = std::size_t{1} << 40U;
+
 /// Samples of a size in the result file: means of so many parts of its iterations, or of each where there are
 /// fewer.
 inline constexpr std::size_t kBatches = 10;
@@ -91,10 +96,12 @@ struct Batch {
 };
 std::vector<Batch> batches_of(std::size_t iterations);
 
-/// When each iteration began on this rank; `are_apart`: after a barrier each, else after one for each batch.
+/// When each iteration began on this rank; `are_apart`: after a barrier each, else after one for each stretch
+/// of them, which are named by their first ones.
 struct Begun {
   std::vector<double> starts{};
   bool are_apart = false;
+  std::vector<std::size_t> stretches{};
 };
 /// Adds to a row, which has the seconds of all ranks, the batches of its pairs. Collective.
 void add_batches(runtime::Communicator& ranks, const runtime::SharedClock& clock, const Begun& begun,

@@ -27,7 +27,11 @@ class OverLibrary final : public Carrier {
   OverLibrary(runtime::Communicator& ranks, const Options& options)
       : ranks_(ranks),
         calls_(ranks.library_calls()),
-        watch_(options.timeout_seconds, ranks.rank(), options.program_name) {}
+        watch_(options.timeout_seconds, ranks, options.program_name) {}
+
+  ~OverLibrary() override { calls_->give_up(); }
+  OverLibrary(const OverLibrary&) = delete;
+  OverLibrary& operator=(const OverLibrary&) = delete;
 
   void allocate(std::size_t sent_bytes, std::size_t received_bytes) override {
     sent_pages_ = device::HostArray<std::byte>(sent_bytes);

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
 
 #include "base/error.hpp"
 #include "device/memory.hpp"
@@ -16,6 +17,17 @@ using collectives::Type;
 
 constexpr std::size_t kMostRoom = std::size_t{1} << 40U;
 constexpr std::size_t kPlacesBytes = std::size_t{512} << 20U;  // of messages that have a place each
+constexpr std::size_t kLeastAtOnce = 4;  // short messages between two looks at the clock
+constexpr std::size_t kShortLeadIn = 3;  // until they are as fast as before a check
+
+/// Elements of a message, and where they lie.
+struct Range {
+  std::uint64_t seed = 0;
+  std::size_t first = 0;  // their numbers for the inputs
+  std::size_t count = 0;
+  std::size_t place = 0;  // bytes
+  std::size_t width = 1;  // of an element
+};
 
 class Pairs final : public Measurer {
  public:
@@ -27,6 +39,8 @@ class Pairs final : public Measurer {
         carrier_(make_carrier(ranks, options)),
         pair_(*carrier_, peer(), ranks.rank() < pairs_),
         clock_(ranks),
+        sampling_(ranks),
+        seed_(sampling_.below(kSeeds)),
         room_(static_cast<std::size_t>(
             ranks.all_reduce_min(static_cast<std::int64_t>(std::min(carrier_->room(), kMostRoom))))),
         largest_(largest_of(options)) {
@@ -63,8 +77,10 @@ class Pairs final : public Measurer {
   }
   /// Each message of a window that is checked has a place of its own, as far as there is room.
   [[nodiscard]] std::size_t checked_slots(std::size_t bytes) const {
-    const std::size_t fitting = std::min(kCheckedBytes, room_ / 2) / slots(bytes, 1).stride;
-    return std::clamp<std::size_t>(fitting, 1, window());
+    const std::size_t stride = slots(bytes, 1).stride;
+    const std::size_t fewest = 3 * stride <= room_ ? 2 : 1;  // so that each can have its own now and then
+    const std::size_t fitting = std::min(kCheckedBytes, room_ / 2) / stride;
+    return std::min(std::max(fitting, fewest), window());
   }
   /// Of a device's own memory each message of a window has a place, too: no kernel can touch the memory
   /// between two of them, and of the same place a runtime might copy only the first one.
@@ -86,25 +102,37 @@ class Pairs final : public Measurer {
   }
   [[nodiscard]] std::size_t largest_of(const Options& options) const;
 
-  void fill(std::uint64_t seed, const Slots& slots, Type type);
-  void check(std::uint64_t seed, const Slots& slots, std::size_t count, Type type, Found& found,
-             bool is_last);
-  void check_part(std::uint64_t seed, std::size_t place, Elements& expected, const std::string& what,
-                  Found& found, bool is_spoilt);
+  void set_operands(std::size_t bytes, Type type);
+  void fill(std::uint64_t seed, const Slots& slots);
+  void check(const Slots& slots, std::size_t count, Found& found, bool is_last = false);
+  void check_part(Operand& expected, const Range& range, const std::string& what, Found& found,
+                  bool is_spoilt);
   void round() {
     if (takes_part()) program_.round(pair_);
   }
-  /// A round that is not timed, with inputs of its own, every message of which is checked.
-  void checked_round(std::size_t bytes, Type type, Found& found, bool is_last);
+  /// A round with inputs of its own, every message of which is checked, as far as there is room.
+  struct Timed {
+    double start = 0;
+    double seconds = 0;
+  };
+  Timed checked_round(Found& found, bool is_last = false);
+  /// In which slots the messages of a window lie where all cannot have their own: one is for all others, and
+  /// which others these are is drawn.
+  [[nodiscard]] std::vector<std::size_t> order(const Slots& slots);
   /// Seconds of each iteration.
-  [[nodiscard]] std::vector<double> timed_rounds(const Slots& slots, Type type, Found& found);
+  [[nodiscard]] std::vector<double> timed_rounds(const Slots& slots, Found& found);
+  /// Where each is checked.
+  [[nodiscard]] std::vector<double> checked_rounds(const Iterations& iterations, Found& found);
   /// Where nothing is to be done between two iterations, and nobody asks for each: the clock is read for many
   /// of them at once, as reading it twice takes as long as a short message does. Each gets their mean.
-  [[nodiscard]] std::vector<double> timed_batches(const Iterations& iterations);
-  /// One that is timed and checked: seconds.
-  double checked_timed_round(const Slots& slots, Type type, Found& found);
   /// Whether the rate is that of several pairs, which then begin together.
   [[nodiscard]] bool is_of_several() const { return pairs_ > 1 && program_.family == Family::kRate; }
+  [[nodiscard]] bool reads_clock_seldom() const {
+    return options_.percentiles.empty() && !carrier_->is_touched();
+  }
+  void timed_batch(std::size_t first, std::size_t last, std::vector<double>& seconds);
+  void timed_singly(std::size_t first, std::size_t last, std::vector<double>& seconds);
+  void untimed(std::size_t first, std::size_t last);
   [[nodiscard]] bool receives_messages() const {
     return takes_part() && !(program_.is_one_way && pair_.is_first());
   }
@@ -116,10 +144,20 @@ class Pairs final : public Measurer {
   std::unique_ptr<Carrier> carrier_;
   Pair pair_;
   runtime::SharedClock clock_;
-  Begun begun_;       // of the size under way
+  Begun begun_;  // of the size under way
+  Sampling sampling_;
+  std::uint64_t seed_;
   std::size_t room_;  // of a memory, on all ranks [bytes]
   std::size_t largest_;
-  std::uint64_t seed_ = 0;
+  std::vector<std::uint64_t> seeds_;  // [slot], of what lies there
+  std::uint64_t answer_seed_ = 0;
+  Operand own_;
+  Operand peers_;
+  std::size_t bytes_ = 0;  // of a message
+  std::size_t count_ = 0;  // elements
+  std::size_t width_ = 1;
+  std::size_t rounds_ = 0;  // of this size
+  Sampled sampled_;
 };
 
 std::size_t Pairs::largest_of(const Options& options) const {
@@ -130,155 +168,197 @@ std::size_t Pairs::largest_of(const Options& options) const {
   return found;
 }
 
-void Pairs::fill(std::uint64_t seed, const Slots& slots, Type type) {
+void Pairs::set_operands(std::size_t bytes, Type type) {
+  bytes_ = bytes;
+  const std::size_t count = bytes / collectives::bytes_of(type);
+  const std::size_t kept = takes_part() ? count * checked_slots(bytes) : 0;
+  const auto of_rank = [](int rank) {
+    return [rank](std::uint64_t seed, const collectives::View& elements, std::size_t first) {
+      collectives::fill_input(inputs_of(seed), rank, elements, first);
+    };
+  };
+  own_ = Operand(kept, type, of_rank(ranks_.rank()));
+  peers_ = Operand(receives_messages() ? kept : 0, type, of_rank(peer()));
+  count_ = count;
+  width_ = collectives::bytes_of(type);
+}
+
+void Pairs::fill(std::uint64_t seed, const Slots& slots) {
   if (!takes_part()) return;
-  const std::size_t count = slots.bytes / collectives::bytes_of(type);
-  Elements elements(count, type);
+  seeds_.resize(std::max(seeds_.size(), slots.count));
   for (std::size_t slot = 0; slot < slots.count; ++slot) {
-    collectives::fill_input(inputs_of(seed), ranks_.rank(), elements.view(), slot * count);
-    carrier_->write_sent(slots.place(slot), elements.bytes());
+    seeds_[slot] = seed;
+    const std::size_t place = slots.place(slot);
+    own_.pieces(seed, slot * count_, count_, [&](Elements& piece, std::size_t first) {
+      carrier_->write_sent(place + first * width_, piece.bytes());
+    });
     if (!receives_messages()) continue;
-    collectives::fill_input(inputs_of(seed), pair_.peer(), elements.view(), slot * count);
-    elements.invert();
-    carrier_->write_received(slots.place(slot), elements.bytes());
+    peers_.pieces(seed, slot * count_, count_, [&](Elements& piece, std::size_t first) {
+      piece.invert();
+      carrier_->write_received(place + first * width_, piece.bytes());
+    });
   }
   if (!program_.is_one_way) return;
+  answer_seed_ = seed;
   Elements answer(kAnswerBytes, Type::kInt8);
-  collectives::fill_input(inputs_of(seed), ranks_.rank(), answer.view(), slots.count * count);
-  carrier_->write_sent(slots.answer(), answer.bytes());
-  collectives::fill_input(inputs_of(seed), pair_.peer(), answer.view(), slots.count * count);
+  collectives::fill_input(inputs_of(seed), ranks_.rank(), answer.view());
+  carrier_->write_sent(Slots::answer(), answer.bytes());
+  collectives::fill_input(inputs_of(seed), peer(), answer.view());
   answer.invert();
-  carrier_->write_received(slots.answer(), answer.bytes());
+  carrier_->write_received(Slots::answer(), answer.bytes());
 }
 
-void Pairs::check_part(std::uint64_t seed, std::size_t place, Elements& expected, const std::string& what,
-                       Found& found, bool is_spoilt) {
-  Elements actual(expected.view().count, expected.view().type);
-  carrier_->read_received(place, actual.bytes());
-  if (is_spoilt) actual.bytes().back() ^= std::byte{0x40};
-  compare(expected.view(), actual.view(), fmt::format("{}, round {}", what, seed), found);
+void Pairs::check_part(Operand& expected, const Range& range, const std::string& what, Found& found,
+                       bool is_spoilt) {
+  const auto read = [&](std::size_t first, std::span<std::byte> bytes) {
+    carrier_->read_received(range.place + first * range.width, bytes);
+    const bool is_end = first * range.width + bytes.size() == range.count * range.width;
+    if (is_spoilt && is_end) bytes.back() ^= std::byte{0x40};
+  };
+  expected.compare(range.seed, range.first, range.count, read, what, found);
 }
 
-void Pairs::check(std::uint64_t seed, const Slots& slots, std::size_t used, Type type, Found& found,
-                  bool is_last) {
-  const std::size_t count = slots.bytes / collectives::bytes_of(type);
+void Pairs::check(const Slots& slots, std::size_t used, Found& found, bool is_last) {
   for (std::size_t slot = 0; slot < std::min(used, slots.count) && receives_messages(); ++slot) {
-    Elements expected(count, type);
-    collectives::fill_input(inputs_of(seed), pair_.peer(), expected.view(), slot * count);
     const bool is_spoilt = options_.has_fault && is_last && slot == 0 && ranks_.rank() == pairs_;
-    check_part(seed, slots.place(slot), expected, fmt::format("message {} from rank {}", slot, pair_.peer()),
-               found, is_spoilt);
+    const Range range{seeds_[slot], slot * count_, count_, slots.place(slot), width_};
+    check_part(peers_, range, fmt::format("message {} from rank {}, round {}", slot, peer(), rounds_), found,
+               is_spoilt);
   }
   if (!takes_part() || receives_messages()) return;
-  Elements expected(kAnswerBytes, Type::kInt8);
-  collectives::fill_input(inputs_of(seed), pair_.peer(), expected.view(), slots.count * count);
-  check_part(seed, slots.answer(), expected, fmt::format("the answer of rank {}", pair_.peer()), found,
-             false);
+  Operand answer(0, Type::kInt8, [this](std::uint64_t seed, const collectives::View& elements, std::size_t) {
+    collectives::fill_input(inputs_of(seed), peer(), elements);
+  });
+  check_part(answer, {answer_seed_, 0, kAnswerBytes, Slots::answer()},
+             fmt::format("the answer of rank {}, round {}", peer(), rounds_), found, false);
 }
 
-void Pairs::checked_round(std::size_t bytes, Type type, Found& found, bool is_last) {
-  const Slots own = slots(bytes, checked_slots(bytes));
-  pair_.set(own, static_cast<int>(own.count));
-  pair_.begin_at(0);
-  fill(++seed_, own, type);
-  carrier_->touch();
-  ranks_.barrier();
-  round();
-  check(seed_, own, own.count, type, found, is_last);
-  ranks_.barrier();
+std::vector<std::size_t> Pairs::order(const Slots& slots) {
+  std::vector<std::size_t> order(window(), 0);
+  const std::size_t own = slots.count < window() ? slots.count - 1 : window();
+  const std::size_t first = window() - own > 0 ? 1 : 0;
+  std::size_t slot = first;
+  for (const std::size_t message : sampling_.some(own, window())) order[message] = slot++;
+  return order;
 }
 
-double Pairs::checked_timed_round(const Slots& own, Type type, Found& found) {
-  fill(++seed_, own, type);
+Pairs::Timed Pairs::checked_round(Found& found, bool is_last) {
+  const Slots own = slots(bytes_, checked_slots(bytes_));
+  pair_.set(own, window(), window() > 1 ? order(own) : std::vector<std::size_t>{});
+  fill(++seed_, own);
   carrier_->touch();
-  pair_.begin_at(0);
   ranks_.barrier();
   const double start = now();
   round();
   const double seconds = now() - start;
-  begun_.starts.push_back(start);
-  check(seed_, own, window(), type, found, false);
+  ++rounds_;
+  check(own, own.count, found, is_last);
   ranks_.barrier();
-  return seconds;
+  sampled_.add(static_cast<double>(own.count) / static_cast<double>(window()));
+  return {start, seconds};
 }
 
-std::vector<double> Pairs::timed_batches(const Iterations& iterations) {
-  const auto rounds = [&](std::size_t first, std::size_t last) {
-    for (std::size_t i = first; i < last; ++i) {
-      pair_.begin_at(i * window());
-      round();
+void Pairs::untimed(std::size_t first, std::size_t last) {
+  for (std::size_t i = first; i < last; ++i) {
+    pair_.begin_at(i * window());
+    if (carrier_->is_touched()) {
+      carrier_->touch();
+      ranks_.barrier();
     }
-  };
-  rounds(0, iterations.warmup);
-  std::vector<double> seconds;
-  seconds.reserve(iterations.counted);
-  ranks_.barrier();
-  for (const auto& [first, last] : batches_of(iterations.counted)) {
-    if (is_of_several()) ranks_.barrier();
-    const double start = now();
-    rounds(iterations.warmup + first, iterations.warmup + last);
-    const double mean = (now() - start) / static_cast<double>(last - first);
-    seconds.resize(last, mean / program_.parts);
-    for (std::size_t i = first; i < last; ++i) {
-      begun_.starts.push_back(start + mean * static_cast<double>(i - first));
-    }
+    round();
+    sampled_.add(0);
   }
-  return seconds;
+  rounds_ += last - first;
 }
 
-std::vector<double> Pairs::timed_rounds(const Slots& own, Type type, Found& found) {
-  const Iterations iterations = options_.iterations_of(own.bytes);
-  if (!options_.checks_all && options_.percentiles.empty() && !carrier_->is_touched()) {
-    return timed_batches(iterations);
+void Pairs::timed_batch(std::size_t first, std::size_t last, std::vector<double>& seconds) {
+  if (is_of_several()) ranks_.barrier();
+  const double start = now();
+  for (std::size_t i = first; i < last; ++i) {
+    pair_.begin_at(i * window());
+    round();
   }
+  const double mean = (now() - start) / static_cast<double>(last - first);
+  std::fill(seconds.begin() + static_cast<std::ptrdiff_t>(first),
+            seconds.begin() + static_cast<std::ptrdiff_t>(last), mean / program_.parts);
+  begun_.stretches.push_back(first);
+  for (std::size_t i = first; i < last; ++i) {
+    begun_.starts.push_back(start + mean * static_cast<double>(i - first));
+  }
+}
+
+void Pairs::timed_singly(std::size_t first, std::size_t last, std::vector<double>& seconds) {
   const bool is_touched = carrier_->is_touched();
   begun_.are_apart = true;
-  std::vector<double> seconds(iterations.counted);  // its pages are met before
-  for (std::size_t i = 0; i < iterations.warmup + iterations.counted; ++i) {
-    if (i == iterations.warmup) {
-      ranks_.barrier();
-      begun_.starts.clear();
-    }
-    double taken = 0;
-    if (options_.checks_all) {
-      taken = checked_timed_round(own, type, found);
-    } else {
-      pair_.begin_at(i * window());
-      if (is_touched) {
-        carrier_->touch();
-      }
-      if (is_touched || is_of_several()) ranks_.barrier();
-      const double start = now();
-      round();
-      taken = now() - start;
-      begun_.starts.push_back(start);
-    }
-    if (i >= iterations.warmup) seconds[i - iterations.warmup] = taken / program_.parts;
+  for (std::size_t i = first; i < last; ++i) {
+    pair_.begin_at(i * window());
+    if (is_touched) carrier_->touch();
+    if (is_touched || is_of_several()) ranks_.barrier();
+    const double start = now();
+    round();
+    seconds[i] = (now() - start) / program_.parts;
+    begun_.starts.push_back(start);
   }
+}
+
+std::vector<double> Pairs::checked_rounds(const Iterations& iterations, Found& found) {
+  begun_.are_apart = true;
+  std::vector<double> seconds;
+  for (std::size_t i = 0; i < iterations.warmup + iterations.counted; ++i) {
+    const Timed taken = checked_round(found);
+    if (i < iterations.warmup) continue;
+    seconds.push_back(taken.seconds / program_.parts);
+    begun_.starts.push_back(taken.start);
+  }
+  return seconds;
+}
+
+std::vector<double> Pairs::timed_rounds(const Slots& own, Found& found) {
+  const Iterations iterations = options_.iterations_of(own.bytes);
+  if (options_.checks_all) return checked_rounds(iterations, found);
+  const auto settle = [&](std::size_t rounds) {
+    pair_.set(own, window());
+    untimed(0, rounds);
+  };
+  settle(iterations.warmup);
+  ranks_.barrier();
+  std::vector<double> seconds(iterations.counted);  // its pages are met before
+  sampling_.go(
+      iterations.counted, program_.windows == 0 && reads_clock_seldom() ? kLeastAtOnce : 1,
+      [&](std::size_t first, std::size_t last) {
+        reads_clock_seldom() ? timed_batch(first, last, seconds) : timed_singly(first, last, seconds);
+        for (std::size_t i = first; i < last; ++i) sampled_.add(0);
+        rounds_ += last - first;
+      },
+      [&](std::size_t checks) {
+        for (std::size_t i = 0; i < checks; ++i) checked_round(found);
+        settle(program_.windows == 0 ? kShortLeadIn : 1);
+      });
   return seconds;
 }
 
 Row Pairs::measure(std::size_t bytes, Type type) {
   Found found;
+  sampled_ = {};
+  rounds_ = 0;
   carrier_->set_type(type);
-  checked_round(bytes, type, found, false);  // the first one, before anything has warmed up
+  set_operands(bytes, type);
+  checked_round(found);  // the first one, before anything has warmed up
   const Slots own = slots(bytes, timed_slots(bytes));
-  pair_.set(own, static_cast<int>(window()));
-  fill(++seed_, own, type);
+  fill(++seed_, own);
   begun_ = {};
-  begun_.starts.reserve(options_.iterations_of(bytes).warmup + options_.iterations_of(bytes).counted);
+  begun_.starts.reserve(options_.iterations_of(bytes).counted);
   clock_.compare();
-  std::vector<double> seconds = timed_rounds(own, type, found);
+  std::vector<double> seconds = timed_rounds(own, found);
   ranks_.barrier();
   clock_.compare();
-  const Iterations iterations = options_.iterations_of(bytes);
-  const std::size_t used = options_.checks_all ? 0 : (iterations.warmup + iterations.counted) * window();
-  check(seed_, own, used, type, found, false);  // what the last of them have left
-  checked_round(bytes, type, found, true);
+  if (!options_.checks_all) check(own, options_.iterations_of(bytes).counted * window(), found);
+  checked_round(found, true);
   if (!takes_part() || !pair_.is_first()) seconds.clear();
   Row row{.bytes = bytes,
           .type = type,
-          .window = window() * static_cast<std::size_t>(std::max(program_.windows, 1))};
+          .window = window() * static_cast<std::size_t>(std::max(program_.windows, 1)),
+          .sampled = sampled_};
   gather(ranks_, seconds, found, row);
   if (is_of_several()) add_batches(ranks_, clock_, begun_, row);
   return row;

@@ -222,8 +222,11 @@ runtime::Result::RankVerdict verdict_of(const Options& options, collectives::Typ
   const std::string of_type = options.types.size() > 1 ? fmt::format(" {}", mpi_name(type)) : "";
   runtime::Verdict verdict{.name = std::string(options.program->name) + of_type, .measure = kWrongElements};
   int rank = 0;
+  Sampled sampled;
   for (const Row& row : rows) {
     if (row.type != type) continue;
+    sampled.checked += row.sampled.checked;
+    sampled.of += row.sampled.of;
     if (row.found.wrong > 0 && !verdict.worst) {
       verdict.worst = {fmt::format("{}, {} B", row.found.place, row.bytes), row.found.expected,
                        row.found.actual};
@@ -232,6 +235,8 @@ runtime::Result::RankVerdict verdict_of(const Options& options, collectives::Typ
     verdict.error += static_cast<double>(row.found.wrong);
     verdict.checked += row.found.checked;
   }
+  verdict.sampled = {"iterations", static_cast<std::size_t>(sampled.checked),
+                     static_cast<std::size_t>(sampled.of)};
   return {std::move(verdict), rank};
 }
 
@@ -302,10 +307,15 @@ std::string closing_text(const runtime::Result& result) {
   }
   if (text.find("# INVALID") == std::string::npos) {
     std::size_t checked = 0;
-    for (const auto& entry : result.verdicts) {
-      if (entry.verdict.measure == kWrongElements) checked += entry.verdict.checked;
+    runtime::Sample all;
+    for (const auto& [verdict, rank] : result.verdicts) {
+      if (!verdict.sampled) continue;
+      checked += verdict.checked;
+      all.checked += verdict.sampled->checked;
+      all.of += verdict.sampled->of;
     }
-    text += fmt::format("# Validation: Pass, {} elements\n", checked);
+    text += fmt::format("# Validation: Pass, {} elements, {} of {} iterations checked\n", checked,
+                        all.checked, all.of);
   }
   return text;
 }

@@ -236,7 +236,7 @@ int run(runtime::Communicator& ranks, const Options& options) {
   const bool all = options.transports.empty();
   for (const std::string& name : all ? MeasuredTransport::names() : options.transports) {
     all ? run.try_to_tune(name) : run.tune(name);
-    ranks.barrier();  // runtimes do not like a device that closes while another opens
+    ranks.barrier();
   }
   runtime::collective_step(ranks, [&] {
     if (!ranks.is_root() || !options.json) return;
