@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from omb_programs import ALL, LIBRARIES, PROGRAM
 from small_runs import SMALL_RUNS
-from stream_program import Stream, devices, error_lines, mpirun
+from stream_program import Stream, devices, error_lines, mpirun, one_error
 
 pytestmark = pytest.mark.programs
 FAILING = LIBRARIES / "libfailing_mpi.so"
@@ -79,3 +79,9 @@ def test_each_call_that_fails_ends_the_run_in_one_line(programs, name):
                 numbers = {1, int(count), chance.randint(1, int(count))}
                 for number in sorted(numbers if call != "data" else ()):
                     check(programs[name], words, call, number, rank)
+
+
+def test_a_process_that_never_comes_to_mpi_ends_the_others(programs):
+    launcher = [*mpirun(1), "sleep", "100", ":", "-n", "1"]
+    done = programs["latency"].start("--timeout", "1", launcher=launcher)
+    assert "MPI has not started on all ranks" in one_error(done, codes=(3,))

@@ -37,6 +37,20 @@ def test_a_result_that_standard_output_does_not_take_is_not_lost(stream, tmp_pat
     assert rescued(done, tmp_path).verdict() == "valid"
 
 
+MICRO = {
+    "allreduce": ("-m", "4:4", "-i", "2", "-x", "0", "H", "H"),
+    "collective": ("all_reduce", "--transport", "cpu", "--sizes", "64:64"),
+}
+
+
+@pytest.mark.parametrize("name", MICRO)
+def test_a_result_of_a_micro_benchmark_is_not_lost_either(stream, tmp_path, name):
+    micro = Stream(stream.folder, stream.program.with_name(f"fm_{name}"))
+    done = started(micro, tmp_path, [*MICRO[name], "--ranks", "2", "--json", "-"], ">/dev/full")
+    assert "cannot write to standard output: " in only_error(done, codes=(3,))
+    assert rescued(done, tmp_path).verdict() == "valid"
+
+
 def test_a_result_that_does_not_fit_on_the_disk_is_not_lost(stream, tmp_path):
     done = started(stream, tmp_path, [*SHORT, "--json", "/dev/full"])
     assert "cannot write '/dev/full': No space left on device" in only_error(done, codes=(3,))
