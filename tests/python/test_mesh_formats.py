@@ -65,7 +65,7 @@ def test_gmsh_seen_from_below_and_of_one_depth(place, libraries):
         (
             "4 1 2 2 4 4 1",
             "4 1 2 0 4 4 1",
-            "the border between nodes 1 (0, 0) and 4 (0, 1) is in no physical",
+            "border between nodes 1 (0, 0) and 4 (0, 1) is in no physical",
         ),
         ("4 1 2 2 4 4 1", "4 1 2 7 4 4 1", "line 4 is of the physical group 7, which has no name"),
     ],
