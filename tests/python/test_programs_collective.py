@@ -149,10 +149,10 @@ def test_roots_need_room_for_all_others(run, operation):
     assert run(*words).code == 0
     few = run(*words, "--rx-buffers", 16, "--algorithm", "flat")
     enough = run(*words, "--algorithm", "flat")
-    # What finds none free is sent again, and takes longer.
+    # What finds none free is sent again, at the latest while the root takes the others'.
     assert few.code == enough.code == 0, few.errors + enough.errors
     (size,) = few.metric("latency")
-    assert few.metric("latency")[size] > enough.metric("latency")[size]
+    assert few.metric("latency")[size] >= enough.metric("latency")[size]
     # Such an algorithm is not chosen, were it the fastest.
     chosen = run(*words, "--rx-buffers", 16)
     assert chosen.code == 0, chosen.errors
