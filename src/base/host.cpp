@@ -3,14 +3,20 @@
 #include <fmt/format.h>
 #include <hwloc.h>
 #include <sched.h>
+#include <sys/resource.h>
 #include <sys/utsname.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cmath>
 #include <ctime>
 #include <fstream>
 #include <limits>
 #include <memory>
-#include <thread>
+#include <vector>
+
+#include "base/control_groups.hpp"
 
 namespace fabricmark {
 
@@ -18,7 +24,7 @@ namespace {
 
 /// What follows `key` and its separator in the first line of `file` that starts with it; empty where there is
 /// none.
-std::string value_of(const char* file, const std::string& key, char separator) {
+std::string value_of(const std::string& file, const std::string& key, char separator) {
   std::ifstream lines(file);
   std::string line;
   while (std::getline(lines, line)) {
@@ -86,10 +92,33 @@ std::string processor_name(const Topology& topology) {
   return text.substr(std::min(text.find_first_not_of(' '), text.size()));
 }
 
-std::uint64_t memory_line(const std::string& key) {
+/// Of a file of /proc whose lines are such as "MemAvailable:  2048 kB"; 0 where it has no such line.
+std::uint64_t memory_line(const std::string& file, const std::string& key) {
   constexpr std::uint64_t kKibibyte = 1024;
-  const std::string text = value_of("/proc/meminfo", key, ':');
-  return text.empty() ? 0 : std::stoull(text) * kKibibyte;
+  const std::string text = value_of(file, key, ':');
+  return text.empty() ? 0 : std::strtoull(text.c_str(), nullptr, 10) * kKibibyte;
+}
+
+/// Processors in the mask of this process, of which a machine may have more than a cpu_set_t holds.
+int processors_in_mask() {
+  constexpr int kMost = 1 << 16;
+  for (int most = CPU_SETSIZE; most <= kMost; most *= 2) {
+    std::vector<cpu_set_t> mask(static_cast<std::size_t>(most / CPU_SETSIZE));
+    const std::size_t bytes = mask.size() * sizeof(cpu_set_t);
+    if (sched_getaffinity(0, bytes, mask.data()) == 0) return CPU_COUNT_S(bytes, mask.data());
+    if (errno != EINVAL) break;
+  }
+  return 1;
+}
+
+/// Narrows `room` to what a limit of the process leaves of what it has taken so far.
+void limit_by(MemoryRoom& room, int resource, const char* name, const char* taken) {
+  rlimit limit{};
+  if (getrlimit(static_cast<__rlimit_resource>(resource), &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
+    return;
+  const std::uint64_t left =
+      limit.rlim_cur - std::min(limit.rlim_cur, memory_line("/proc/self/status", taken));
+  if (left < room.bytes) room = {left, fmt::format("in this process under its limit {} (ulimit)", name)};
 }
 
 Host read_host() {
@@ -103,7 +132,7 @@ Host read_host() {
   host.cpu = processor_name(topology);
   host.sockets = std::max(topology.count(HWLOC_OBJ_PACKAGE), 1);
   host.numa_nodes = std::max(topology.count(HWLOC_OBJ_NUMANODE), 1);
-  host.logical_cores = static_cast<int>(std::thread::hardware_concurrency());
+  host.logical_cores = std::max(topology.count(HWLOC_OBJ_PU), 1);
   if (topology.is_loaded()) host.memory_bytes = hwloc_get_root_obj(topology.handle())->total_memory;
   host.last_level_cache_bytes = last_level_cache_bytes();
   host.operating_system = value_of("/etc/os-release", "PRETTY_NAME", '=');
@@ -119,10 +148,23 @@ const Host& describe_host() {
 
 std::string hwloc_version() { return FABRICMARK_HWLOC_VERSION; }
 
-std::uint64_t available_memory_bytes() {
-  const std::uint64_t bytes = memory_line("MemAvailable");
-  return bytes > 0 ? bytes : std::numeric_limits<std::uint64_t>::max();
+MemoryRoom host_memory_room(const std::string& root) {
+  const std::uint64_t bytes = memory_line(root + "/proc/meminfo", "MemAvailable");
+  MemoryRoom room{bytes > 0 ? bytes : std::numeric_limits<std::uint64_t>::max(), "on the host"};
+  const ControlGroups groups = control_groups(root);
+  if (groups.free_bytes < room.bytes)
+    room = {groups.free_bytes, fmt::format("in the control group {}", groups.memory_group)};
+  return room;
 }
+
+MemoryRoom address_room() {
+  MemoryRoom room{std::numeric_limits<std::uint64_t>::max(), "in this process"};
+  limit_by(room, RLIMIT_AS, "RLIMIT_AS", "VmSize");
+  limit_by(room, RLIMIT_DATA, "RLIMIT_DATA", "VmData");
+  return room;
+}
+
+std::uint64_t available_memory_bytes() { return std::min(host_memory_room().bytes, address_room().bytes); }
 
 std::uint64_t last_level_cache_bytes() {
   const Topology topology;
@@ -152,10 +194,9 @@ std::string time_now() {
 }
 
 int usable_cores() {
-  cpu_set_t cores;
-  CPU_ZERO(&cores);
-  if (sched_getaffinity(0, sizeof(cores), &cores) != 0) return 1;
-  return std::max(1, CPU_COUNT(&cores));
+  static const double quota = control_groups().cpus;
+  const int cores = std::max(1, processors_in_mask());
+  return quota > 0 ? std::min(cores, std::max(1, static_cast<int>(std::ceil(quota)))) : cores;
 }
 
 std::vector<int> usable_cpus() {
@@ -168,5 +209,7 @@ std::vector<int> usable_cpus() {
   }
   return numbers;
 }
+
+int machine_cores() { return std::max(1, static_cast<int>(sysconf(_SC_NPROCESSORS_CONF))); }
 
 }  // namespace fabricmark

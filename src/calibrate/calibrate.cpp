@@ -9,6 +9,7 @@
 
 #include "base/atomic_file.hpp"
 #include "base/error.hpp"
+#include "base/stack_room.hpp"
 #include "calibrate/document.hpp"
 #include "runtime/agreement.hpp"
 #include "runtime/result.hpp"
@@ -17,9 +18,7 @@ namespace {
 
 constexpr int kPasses = 3;  // neighbours on a shared machine slow some of them down
 
-}  // namespace
-
-int main(int argc, char** argv) {
+int calibrate(int argc, char** argv) {
   fabricmark::occupy_closed_streams();
   CLI::App app("Measures the limits that models and efficiencies refer to");
   std::string platform;
@@ -56,4 +55,10 @@ int main(int argc, char** argv) {
   if (!failure) return static_cast<int>(fabricmark::ExitCode::kValid);
   std::cerr << "fm_calibrate: error: " << failure->message << '\n';
   return static_cast<int>(failure->code);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return fabricmark::with_room_on_stack([&] { return calibrate(argc, argv); });
 }

@@ -139,6 +139,8 @@ Json resolved_json(const KernelSpec& spec, const Json& request) {
   facts.cores.reset();
   if (request.contains("cores")) facts.cores = member<std::int64_t>(request, "cores", 1);
   facts.banks = member<std::int64_t>(request, "banks", 1);
+  if (request.contains("work_items")) facts.most_work_items = member<std::uint64_t>(request, "work_items", 1);
+  if (request.contains("local_bytes")) facts.local_bytes = member<std::uint64_t>(request, "local_bytes", 1);
   const Wanted wanted{.variant = member<std::string>(request, "variant", ""),
                       .bitstream = member<std::string>(request, "bitstream", ""),
                       .system = member<std::string>(request, "system", ""),
@@ -190,8 +192,9 @@ class Kernels {
 /// Without a device class: the kernel.toml itself, or where there are settings what these mean, each alone.
 Json answer(Kernels& kernels, const Json& request) {
   if (!request.is_object()) throw bad_use("a request is no object", "see docs/describe.md");
-  static const std::set<std::string> known{"benchmark", "class",  "cores",        "banks",   "variant",
-                                           "bitstream", "system", "bitstream_id", "settings"};
+  static const std::set<std::string> known{"benchmark", "class",      "cores",      "banks",
+                                           "variant",   "bitstream",  "system",     "bitstream_id",
+                                           "settings",  "work_items", "local_bytes"};
   for (const auto& [name, unused] : request.items()) {
     if (!known.contains(name)) throw bad_use("a request has no " + name, "see docs/describe.md");
   }

@@ -109,6 +109,9 @@ class Kernel : public Interface {
   [[nodiscard]] virtual std::optional<std::size_t> argument_count() const = 0;
   /// None where the runtime has not kept them.
   [[nodiscard]] virtual std::optional<std::vector<TakenArgument>> arguments() const = 0;
+  /// Of its work-groups, which may be fewer than those of other kernels on the device; none where there is no
+  /// telling.
+  [[nodiscard]] virtual std::optional<std::size_t> most_work_items() const { return std::nullopt; }
 };
 
 class Program : public Interface {
@@ -151,8 +154,12 @@ class Device : public Interface {
 /// A built or loaded program.
 using Program = std::shared_ptr<const backend::Program>;
 
-/// What a runtime refused and with which code, where the error is a runtime's: "clFinish with
-/// CL_OUT_OF_RESOURCES".
-std::optional<std::string> refusal_of(const std::exception& error);
+/// What a runtime refused and with which code, "clFinish with CL_OUT_OF_RESOURCES", and what to do about it.
+struct RefusedCall {
+  std::string call;
+  std::string remedy;
+};
+/// Nothing where the error is not a runtime's.
+std::optional<RefusedCall> refusal_of(const std::exception& error);
 
 }  // namespace fabricmark::device

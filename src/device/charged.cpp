@@ -231,6 +231,9 @@ class ChargedKernel : public backend::Kernel {
   [[nodiscard]] std::optional<std::size_t> argument_count() const override {
     return kernel_->argument_count();
   }
+  [[nodiscard]] std::optional<std::size_t> most_work_items() const override {
+    return kernel_->most_work_items();
+  }
   [[nodiscard]] std::optional<std::vector<TakenArgument>> arguments() const override {
     return kernel_->arguments();
   }

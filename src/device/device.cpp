@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdlib>
-#include <thread>
+#include <filesystem>
+#include <sstream>
 #include <utility>
 
 #include "base/error.hpp"
 #include "base/host.hpp"
+#include "device/crash_line.hpp"
 #include "device/folders.hpp"
 #include "device/opencl/devices.hpp"
 #include "device/phantom.hpp"
@@ -49,6 +51,52 @@ void check_is_one(const Selection& selection, const std::vector<FoundDevice>& fo
                 "name one: " + places + " (--list-devices)");
 }
 
+/// Whether a file lies in one of the folders of a list with colons.
+bool is_below_any(const std::string& file, const std::string& list) {
+  std::error_code ignored;
+  const std::filesystem::path folder = std::filesystem::path(file).parent_path();
+  std::istringstream folders(list);
+  for (std::string one; std::getline(folders, one, ':');) {
+    if (std::filesystem::equivalent(folder, one.empty() ? "." : one, ignored)) return true;
+  }
+  return false;
+}
+
+/// Whether the loader was told to load Intel's FPGA emulator.
+bool is_for_emulator() {
+  for (const char* variable : {"OCL_ICD_VENDORS", "OCL_ICD_FILENAMES"}) {
+    const char* const given = std::getenv(variable);
+    if (given != nullptr && std::string(given).find("intelocl_emu") != std::string::npos) return true;
+  }
+  return false;
+}
+
+std::vector<FoundPlatform> loaded_platforms() {
+  const CrashLine line("the OpenCL runtimes were loaded");
+  return sycl::is_wanted() ? sycl::platforms() : opencl::platforms();
+}
+
+/// Of a loader that finds no device: which one it is, where it may be another one than the programs were
+/// linked with.
+Error no_device() {
+  const std::string loader = opencl_loader();
+  const char* const path = std::getenv("LD_LIBRARY_PATH");
+  const bool is_from_path = path != nullptr && *path != '\0' && !loader.empty() && is_below_any(loader, path);
+  const std::optional<std::string> trouble = trouble_with_pocl_cache();
+  const std::string cause = "no OpenCL device was found by '" + loader + "'";
+  if (trouble && !is_from_path) {
+    return environment_failure(cause + "; where PoCL is installed, " + *trouble,
+                               "name a folder that can be written with POCL_CACHE_DIR");
+  }
+  if (is_from_path) {
+    return environment_failure(
+        cause + ", which comes from LD_LIBRARY_PATH",
+        "unset LD_LIBRARY_PATH, or name a folder there whose libOpenCL.so.1 is a loader");
+  }
+  return environment_failure(cause + " with " + vendors_text(),
+                             "install a runtime (Debian: pocl-opencl-icd) or set OCL_ICD_VENDORS");
+}
+
 }  // namespace
 
 std::vector<int> parse_mapping(const std::string& text) {
@@ -79,10 +127,12 @@ std::vector<int> mapping_of_environment() {
 
 std::vector<FoundDevice> find_devices(const Selection& selection) {
   const auto lock = setup_lock();
+  cap_runtime_threads(1);  // unless processes that share their cores have said so before
   std::vector<FoundDevice> found;
   std::string seen;
   int platform_index = 0;
-  std::vector<FoundPlatform> platforms = sycl::is_wanted() ? sycl::platforms() : opencl::platforms();
+  prepare_pocl_cache();
+  std::vector<FoundPlatform> platforms = loaded_platforms();
   if (selection.platform && lower(*selection.platform) == kPhantomPlatform)
     platforms.push_back(phantom_platform());
   for (const FoundPlatform& platform : platforms) {
@@ -119,10 +169,7 @@ std::vector<FoundDevice> require_devices(const Selection& selection) {
         "SYCL found no device of an OpenCL runtime with unified shared memory",
         "set OCL_ICD_VENDORS to such a runtime, as `fabricmark run --runtime sycl` does");
   }
-  const std::optional<std::string> trouble = trouble_with_pocl_cache();
-  throw environment_failure(
-      "no OpenCL device was found" + (trouble ? "; where PoCL is installed, " + *trouble : std::string()),
-      "install a runtime (Debian: pocl-opencl-icd) or set OCL_ICD_VENDORS");
+  throw no_device();
 }
 
 std::size_t mapped_device(const Selection& selection, std::size_t devices, int local_rank) {
@@ -168,15 +215,16 @@ std::unique_lock<std::recursive_mutex> setup_lock() {
 }
 
 int cap_runtime_threads(int sharers) {
+  const auto lock = setup_lock();
   const int cores = usable_cores();
   const int cap = std::max(1, cores / std::max(1, sharers));
-  // A launcher may also have bound each process to cores of its own, which not every runtime looks at.
-  if (sharers <= 1 && std::cmp_greater_equal(cores, std::thread::hardware_concurrency())) return 0;
+  // Not every runtime looks at the mask of its process, and none at quotas.
+  if (sharers <= 1 && cores >= machine_cores()) return 0;
   const std::string text = std::to_string(cap);
-  // PoCL, Intel's OpenCL runtime for CPUs and FPGA emulation.
-  for (const char* name : {"POCL_MAX_PTHREAD_COUNT", "CL_CONFIG_CPU_TBB_NUM_WORKERS"}) {
-    setenv(name, text.c_str(), /*overwrite=*/0);
-  }
+  setenv("POCL_MAX_PTHREAD_COUNT", text.c_str(), /*overwrite=*/0);
+  // Intel's OpenCL for CPUs. Its FPGA emulator has threads for kernels that wait for each other, however few
+  // the cores are.
+  if (!is_for_emulator()) setenv("CL_CONFIG_CPU_TBB_NUM_WORKERS", text.c_str(), /*overwrite=*/0);
   return cap;
 }
 

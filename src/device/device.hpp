@@ -145,8 +145,9 @@ class Device {
   std::shared_ptr<Guards> guards_ = std::make_shared<Guards>();
 };
 
-/// Caps the threads that a CPU runtime starts, for `sharers` processes on this process's cores. Must come
-/// before the first OpenCL call; a variable that the user has set is left alone. Returns the cap, 0 for none.
+/// Caps the threads that a CPU runtime starts at the cores of this process, which `sharers` processes have.
+/// Must come before the first OpenCL call, where looking for devices does it for one; a variable that the
+/// user has set is left alone. Returns the cap, 0 for none: a process may use all cores alone.
 int cap_runtime_threads(int sharers);
 
 }  // namespace fabricmark::device

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <pwd.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -17,6 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr off_t kPoclBytes = off_t{4} << 20;  // a kernel's files take well below 1 MiB
 constexpr const char* kRemedy = "free some space, or name another folder with POCL_CACHE_DIR";
 
 /// Of a variable, as the XDG standard asks: what is not absolute counts as not set.
@@ -58,6 +60,14 @@ int lack_of_room(fs::path folder, off_t bytes) {
   return reason == EINVAL || reason == EOPNOTSUPP ? 0 : reason;  // a file system that cannot say
 }
 
+/// Makes it where it is not there. Somebody else's folder of this name may hold somebody else's kernels.
+bool is_own_folder(const fs::path& folder) {
+  ::mkdir(folder.c_str(), S_IRWXU);
+  struct stat about {};
+  return ::lstat(folder.c_str(), &about) == 0 && S_ISDIR(about.st_mode) && about.st_uid == getuid() &&
+         (about.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+}
+
 }  // namespace
 
 fs::path cache_folder() {
@@ -70,11 +80,24 @@ fs::path cache_folder() {
 }
 
 std::optional<std::string> trouble_with_pocl_cache() {
-  constexpr off_t kBytes = off_t{4} << 20;  // a kernel's files take well below 1 MiB
   const fs::path folder = pocl_cache_folder();
-  const int reason = lack_of_room(folder, kBytes);
+  const int reason = lack_of_room(folder, kPoclBytes);
   if (reason == 0) return std::nullopt;
   return "its cache '" + folder.string() + "' cannot be written (" + std::strerror(reason) + ")";
+}
+
+void prepare_pocl_cache() {
+  const char* const given = std::getenv("POCL_CACHE_DIR");
+  if ((given != nullptr && *given != '\0') || !trouble_with_pocl_cache()) return;
+  std::error_code failed;
+  for (const fs::path& temporary :
+       {fs::temp_directory_path(failed), fs::path("/tmp"), fs::path("/var/tmp")}) {
+    if (temporary.empty()) continue;
+    const fs::path own = temporary / ("fabricmark-pocl-" + std::to_string(getuid()));
+    if (!is_own_folder(own) || lack_of_room(own, kPoclBytes) != 0) continue;
+    setenv("POCL_CACHE_DIR", own.c_str(), /*overwrite=*/1);
+    return;
+  }
 }
 
 void check_runtime_cache(const DeviceInfo& info) {

@@ -11,10 +11,29 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "base/host.hpp"
 
 namespace fabricmark::device {
 
+namespace {
+
+/// Throws Error (environment) before a large piece of the host's memory is taken that this process cannot
+/// have: the system would end it when the pages are touched.
+void require_room(std::size_t bytes) {
+  constexpr std::size_t kLarge = std::size_t{64} << 20;
+  if (bytes < kLarge) return;
+  for (const MemoryRoom& room : {host_memory_room(), address_room()}) {
+    if (bytes <= room.bytes) continue;
+    throw environment_failure(std::to_string(bytes >> 20) + " MiB of memory are wanted " + room.where +
+                                  ", which has " + std::to_string(room.bytes >> 20) + " MiB left",
+                              "choose a smaller size or fewer ranks");
+  }
+}
+
+}  // namespace
+
 void* allocate_pages(std::size_t bytes) {
+  require_room(bytes);
   const bool is_large = bytes >= kHugePageBytes;
   void* pointer = nullptr;
   const std::size_t whole = whole_pages(std::max<std::size_t>(bytes, 1));
@@ -94,6 +113,7 @@ Buffer::Buffer(const Device& device, std::size_t bytes, MemoryKind kind, const P
   if (kind == MemoryKind::kSvm && !device.info().has_svm) {
     throw bad_use(device.info().name + " offers no shared virtual memory", "use --memory buffer");
   }
+  if (device.info().is_in_host_memory() && !device.info().is_phantom) require_room(bytes);
   Guards::Guarded guarded = device.guards().allocate(device, bytes, kind, placement);
   memory_ = std::move(guarded.memory);
   zone_ = std::move(guarded.zone);

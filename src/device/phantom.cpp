@@ -1,9 +1,14 @@
 #include "device/phantom.hpp"
 
+#include <algorithm>
+#include <cstdlib>
 #include <cstring>
+#include <map>
 #include <memory>
+#include <sstream>
 #include <string>
 
+#include "base/error.hpp"
 #include "device/memory.hpp"
 
 namespace fabricmark::device {
@@ -11,6 +16,33 @@ namespace fabricmark::device {
 namespace {
 
 constexpr std::uint64_t kRoomBytes = std::uint64_t{1} << 50;
+constexpr std::uint64_t kMostWorkItems = std::uint64_t{1} << 20;
+/// Facts of the device for tests of what programs make of them: "gpu,units=65,local=1024,work-items=1".
+constexpr const char* kFactsVariable = "FABRICMARK_PHANTOM";
+
+/// Sets what the variable says; unset, nothing.
+void tell(DeviceInfo& info, const char* variable) {
+  const char* const given = std::getenv(variable);
+  if (given == nullptr) return;
+  std::istringstream facts(given);
+  for (std::string fact; std::getline(facts, fact, ',');) {
+    const std::size_t sign = fact.find('=');
+    const std::string name = fact.substr(0, sign);
+    const auto own = std::ranges::find(kDeviceClasses, name, class_name);
+    const std::map<std::string, std::uint64_t*> numbers{{"units", &info.compute_units},
+                                                        {"local", &info.local_memory_bytes},
+                                                        {"work-items", &info.max_work_group_size}};
+    const auto known = numbers.find(name);
+    if (sign == std::string::npos && own != kDeviceClasses.end()) {
+      info.device_class = *own;
+    } else if (sign != std::string::npos && known != numbers.end()) {
+      *known->second = std::strtoull(fact.c_str() + sign + 1, nullptr, 10);
+    } else {
+      throw bad_use(std::string(variable) + " says '" + fact + "'",
+                    "write it like gpu,units=65,local=1024,work-items=1");
+    }
+  }
+}
 
 class PhantomQueue : public backend::Queue {
  public:
@@ -114,6 +146,7 @@ class PhantomDevice : public backend::Device {
 
 FoundPlatform phantom_platform() {
   DeviceInfo info;
+  info.max_work_group_size = kMostWorkItems;
   info.platform = kPhantomPlatform;
   info.name = "phantom FPGA";
   info.device_class = DeviceClass::kFpga;
@@ -124,6 +157,7 @@ FoundPlatform phantom_platform() {
   info.local_memory_bytes = kRoomBytes;
   info.has_half = true;
   info.has_double = true;
+  tell(info, kFactsVariable);
   const Open open = [](const Share& /*share*/, DeviceInfo& /*info*/) {
     return std::make_shared<const PhantomDevice>();
   };

@@ -13,6 +13,7 @@
 #include "base/atomic_file.hpp"
 #include "base/digest.hpp"
 #include "base/error.hpp"
+#include "device/crash_line.hpp"
 #include "device/folders.hpp"
 
 namespace fabricmark::device {
@@ -219,6 +220,7 @@ BuiltProgram build_from_source(const Device& device, const std::string& source, 
     if (Program program = cached_program(device, cached)) return {std::move(program), true};
   }
   try {
+    const CrashLine line("kernels were built for " + device.info().name);
     Program program = device.implementation().build(source, options);
     if (!cache.empty()) store_binary(cached, program->binary());
     return {std::move(program), false};

@@ -17,10 +17,9 @@ std::invoke_result_t<Body> translated(Body&& body) {
   } catch (const Error&) {
     throw;
   } catch (const std::exception& error) {
-    const std::optional<std::string> refusal = device::refusal_of(error);
-    if (!refusal) throw Error(error.what());
-    throw Error("the OpenCL runtime refused " + *refusal +
-                "; use less of the device's memory, or see its log");
+    const std::optional<device::RefusedCall> refused = device::refusal_of(error);
+    if (!refused) throw Error(error.what());
+    throw Error("the OpenCL runtime refused " + refused->call + "; " + refused->remedy);
   }
 }
 

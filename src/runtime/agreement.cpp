@@ -50,9 +50,9 @@ std::optional<Failure> attempt(const std::function<void()>& action) {
     return Failure{ExitCode::kEnvironment,
                    "the host has no memory left; choose a smaller size or fewer ranks"};
   } catch (const std::exception& error) {
-    if (const std::optional<std::string> refusal = device::refusal_of(error)) {
+    if (const std::optional<device::RefusedCall> refused = device::refusal_of(error)) {
       return Failure{ExitCode::kEnvironment,
-                     fmt::format("the device refused {}; try a smaller size or another device", *refusal)};
+                     fmt::format("the device refused {}; {}", refused->call, refused->remedy)};
     }
     return Failure{ExitCode::kEnvironment,
                    fmt::format("{}; please report this with the command line", error.what())};

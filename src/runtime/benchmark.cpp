@@ -19,7 +19,7 @@ void Context::require_memory(const MemoryNeed& need, const std::string& size_par
   // A CPU device and an emulator take their memory from the host.
   const bool is_in_host = info.is_in_host_memory();
   const double sharers = ranks_.local_size();
-  const double host_need = sharers * (need.host_bytes + (is_in_host ? need.device_bytes : 0));
+  const double own_need = need.host_bytes + (is_in_host ? need.device_bytes : 0);
   const auto check = [&](double wanted, double there, const std::string& where) {
     if (wanted <= there) return;
     const bool is_logarithm = size_parameter.starts_with("log_");
@@ -34,7 +34,10 @@ void Context::require_memory(const MemoryNeed& need, const std::string& size_par
   check(need.largest_buffer_bytes, static_cast<double>(info.max_allocation_bytes),
         "in one allocation on " + info.name);
   check(need.device_bytes, static_cast<double>(info.global_memory_bytes), "on " + info.name);
-  check(host_need, static_cast<double>(available_memory_bytes()), "on the host");
+  const MemoryRoom host = host_memory_room();
+  check(sharers * own_need, static_cast<double>(host.bytes), host.where);
+  const MemoryRoom own = address_room();
+  check((ranks_.kind() == "mpi" ? 1 : sharers) * own_need, static_cast<double>(own.bytes), own.where);
 }
 
 device::Buffer Context::buffer(std::size_t bytes, const ArgumentPlace& place) const {
@@ -55,6 +58,20 @@ device::Buffer Context::buffer(std::size_t bytes, const ArgumentPlace& place) co
     where.argument = static_cast<unsigned>(found - entry.arguments.begin());
   }
   return {device_, bytes, conditions_.memory, where};
+}
+
+std::size_t Context::work_group_size(std::size_t entry) const {
+  const std::size_t wanted = parameters_.count("work_group_size");
+  if (!program_ || !computes()) return wanted;
+  const device::EntryPoint declared = entry_point(variant_, variant_.entry_points.at(entry), parameters_);
+  const auto names = device::replica_names(declared, device::replicas_of(device_.info()), 1);
+  const std::size_t most = device::entry_point(program_, names.front())->most_work_items().value_or(wanted);
+  if (wanted <= most) return wanted;
+  const std::string note =
+      fmt::format("work-groups of {} work-items instead of {}: the kernel {} takes no more on {}", most,
+                  wanted, declared.name, device_.info().name);
+  if (std::ranges::find(*remarks_, note) == remarks_->end()) remark(note);
+  return most;
 }
 
 double Context::kernel_seconds(const std::string& entry, const std::vector<std::uint64_t>& arguments) const {

@@ -26,7 +26,7 @@ std::string affinity_text() {
 }  // namespace
 
 int share_cores(Communicator& ranks) {
-  if (ranks.kind() != "mpi") return 0;
+  if (ranks.kind() != "mpi") return device::cap_runtime_threads(1);
   const std::string own = affinity_text();
   const std::vector<std::string> all = ranks.all_gather_texts(own);
   return device::cap_runtime_threads(static_cast<int>(std::count(all.begin(), all.end(), own)));

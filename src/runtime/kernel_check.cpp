@@ -110,6 +110,34 @@ class Checker {
       static_cast<void>(
           checked_value(parameter, static_cast<std::int64_t>(largest), file_ + ": " + where + "largest"));
     }
+    work_group(variant.work_group, where + "work_group.");
+  }
+
+  void work_group(const WorkGroupSpec& group, const std::string& where) const {
+    std::vector<std::string> names{"value_bytes"};
+    for (const ParameterSpec& parameter : spec_.parameters) {
+      if (parameter.type == Type::kInteger) names.push_back(parameter.name);
+    }
+    for (const auto& [key, text] :
+         {std::pair{"work_items", &group.work_items}, {"local_bytes", &group.local_bytes}}) {
+      if (text->empty()) continue;
+      try {
+        check_expression(*text, names);
+      } catch (const std::invalid_argument& error) {
+        throw bad_use(
+            fmt::format("{}: {}{} {:?} is no expression: {}", file_, where, key, *text, error.what()),
+            "correct it; it may name whole parameters and value_bytes");
+      }
+    }
+    for (const std::string& name : group.shrink) {
+      if (known(where + "shrink", name).type != Type::kInteger)
+        throw wrong(where + "shrink", "names of parameters of type int");
+    }
+    const auto is_class = [](const std::string& name) {
+      return std::ranges::find(device::kDeviceClasses, name, device::class_name) !=
+             device::kDeviceClasses.end();
+    };
+    if (!std::ranges::all_of(group.on, is_class)) throw wrong(where + "on", "classes of devices");
   }
 
   const ParameterSpec& known(const std::string& key, const std::string& name) const {

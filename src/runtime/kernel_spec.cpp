@@ -93,11 +93,23 @@ std::map<std::string, std::map<std::string, Value>> read_defaults(const TomlRead
   return found;
 }
 
+WorkGroupSpec read_work_group(const TomlReader& reader, const toml::table& table, const std::string& where) {
+  reader.only(table, {"work_items", "local_bytes", "shrink", "on"}, where);
+  WorkGroupSpec spec;
+  if (table.contains("work_items")) spec.work_items = reader.text(table, "work_items", where);
+  if (table.contains("local_bytes")) spec.local_bytes = reader.text(table, "local_bytes", where);
+  if (spec.work_items.empty() && spec.local_bytes.empty())
+    throw reader.wrong(where + "work_items", "an expression for it or for local_bytes");
+  spec.shrink = read_names(reader, table, "shrink", where);
+  if (table.contains("on")) spec.on = read_names(reader, table, "on", where);
+  return spec;
+}
+
 VariantSpec read_variant(const TomlReader& reader, const std::string& name, const toml::table& table) {
   const std::string where = "variants." + name + ".";
   reader.only(table,
               {"file", "entry_points", "replicated", "autorun", "style", "transports", "usual_on",
-               "arguments", "costs", "defaults", "over_fabric", "largest"},
+               "arguments", "costs", "defaults", "over_fabric", "largest", "work_group"},
               where);
   VariantSpec spec;
   spec.name = name;
@@ -132,6 +144,9 @@ VariantSpec read_variant(const TomlReader& reader, const std::string& name, cons
       spec.largest[key] = *node.value<double>();
     }
   }
+  if (table.contains("work_group"))
+    spec.work_group =
+        read_work_group(reader, reader.table(table, "work_group", where), where + "work_group.");
   return spec;
 }
 

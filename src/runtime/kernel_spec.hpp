@@ -63,6 +63,15 @@ struct LoopSpec {
   [[nodiscard]] std::vector<std::pair<std::string, std::string>> formulas() const;
 };
 
+/// What a work-group of a variant's kernels takes of a device: expressions (base/expression.hpp) of whole
+/// parameters and of `value_bytes`, of a number of the data type.
+struct WorkGroupSpec {
+  std::string work_items;           ///< empty: one
+  std::string local_bytes;          ///< of local memory; empty: none
+  std::vector<std::string> shrink;  ///< parameters whose defaults become smaller until it fits, in turn
+  std::vector<std::string> on;      ///< classes of devices that it is true of; empty: all
+};
+
 /// One kind of kernel: base, throughput, ...
 struct VariantSpec {
   std::string name;
@@ -82,6 +91,7 @@ struct VariantSpec {
   /// The same over transports of kernels; null where its messages cannot go that way.
   std::optional<std::map<std::string, std::map<std::string, Value>>> over_fabric;
   std::map<std::string, double> largest;  ///< parameter -> largest value of this kind
+  WorkGroupSpec work_group;
 
   /// Kernels in HLS C++, compiled into the program: they run on an emulated fabric, and on no device.
   [[nodiscard]] bool is_dataflow() const { return style == "dataflow"; }
@@ -174,6 +184,10 @@ struct DeviceFacts {
   /// known, or somebody else chooses.
   std::int64_t separate_banks = 0;
   device::Replicas replicas = device::Replicas::kOneEntry;  ///< what the device needs
+  // Of a work-group; nothing where they are not known.
+  std::optional<std::uint64_t> most_work_items{};
+  std::optional<std::uint64_t> local_bytes{};
+  std::string device = "the device";  ///< its name, for messages
 };
 
 /// What a bitstream is, as its sidecar or a system says: all that is known of it.
@@ -217,9 +231,11 @@ Overrides load_sidecar(const std::filesystem::path& bitstream, const KernelSpec&
 std::string sidecar_text(const KernelSpec& spec, const std::string& variant, const Parameters& parameters,
                          const std::string& bitstream);
 
-/// Values by precedence: command line (texts), sidecar, system, variant, device class. Checks types, ranges
-/// and constraints, and refuses a command line that disagrees with the sidecar on a build parameter. Throws
-/// Error (bad use) naming the parameter.
+/// Values by precedence: command line (texts), sidecar, system, variant, device class. Checks types, ranges,
+/// constraints and what a work-group takes, and refuses a command line that disagrees with the sidecar on a
+/// build parameter. Throws Error (bad use) naming the parameter. A default is one that the device can run:
+/// what follows from its numbers is kept within the parameter's range, and made smaller until constraints
+/// hold.
 Parameters resolve(const KernelSpec& spec, const std::string& variant, const DeviceFacts& facts,
                    const std::map<std::string, std::string>& command_line,
                    const std::optional<Overrides>& system, const std::optional<Overrides>& sidecar);

@@ -206,7 +206,12 @@ void RankRun::choose_parameters() {
   replicas_ = device::replicas_of(info);
   const Wanted wanted = wanted_by(options_);
   bitstream_ = wanted.bitstream;
-  const DeviceFacts facts{.device_class = info.device_class, .cores = fewest_cores_, .replicas = replicas_};
+  DeviceFacts facts{.device_class = info.device_class, .cores = fewest_cores_, .replicas = replicas_};
+  if (device_->exists()) {
+    facts.most_work_items = info.max_work_group_size;
+    facts.local_bytes = info.local_memory_bytes;
+    facts.device = info.name;
+  }
   Resolved found = resolve(setup_.spec, facts, wanted);
   if (found.system) {
     remarks_.push_back(found.system->note());

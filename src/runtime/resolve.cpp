@@ -11,6 +11,7 @@
 
 #include "base/error.hpp"
 #include "base/expression.hpp"
+#include "runtime/device_limits.hpp"
 #include "runtime/kernel_spec.hpp"
 #include "runtime/system_file.hpp"
 #include "runtime/variant_choice.hpp"
@@ -100,7 +101,7 @@ Value parse_text(const ParameterSpec& spec, const std::string& text) {
 }
 
 /// A default in words, "cores", "banks" or an expression of these and of the parameters before, as its
-/// number: where only some values are allowed, the largest of these that is not above it.
+/// number.
 Value evaluated(const ParameterSpec& spec, const Value& value, const DeviceFacts& facts,
                 const Parameters& before) {
   const auto* text = std::get_if<std::string>(&value);
@@ -124,11 +125,7 @@ Value evaluated(const ParameterSpec& spec, const Value& value, const DeviceFacts
     throw bad_use(fmt::format("{}: its default '{}' has no value: {}", spec.name, *text, error.what()),
                   fmt::format("give {}", option_name(spec.name)));
   }
-  std::optional<Value> largest;
-  for (const Value& allowed : spec.values) {
-    if (allowed <= number && (!largest || *largest < allowed)) largest = allowed;
-  }
-  return largest.value_or(number);
+  return number;
 }
 
 const Value* for_class(const std::map<std::string, Value>& values, device::DeviceClass device_class) {
@@ -164,8 +161,8 @@ void check_largest(const ParameterSpec& spec, const VariantSpec& variant, const 
                 fmt::format("give {:.17g} or less, or another --variant", largest->second));
 }
 
-Sourced default_value(const ParameterSpec& spec, const VariantSpec& variant, const DeviceFacts& facts,
-                      const Parameters& before) {
+Sourced declared_default(const ParameterSpec& spec, const VariantSpec& variant, const DeviceFacts& facts,
+                         const Parameters& before) {
   if (const auto own = variant.defaults.find(spec.name); own != variant.defaults.end()) {
     if (const Value* value = for_class(own->second, facts.device_class)) {
       return {evaluated(spec, *value, facts, before), "default of the variant " + variant.name};
@@ -178,6 +175,25 @@ Sourced default_value(const ParameterSpec& spec, const VariantSpec& variant, con
         fmt::format("give {}", option_name(spec.name)));
   }
   return {evaluated(spec, *value, facts, before), "default"};
+}
+
+/// Defaults that have to be smaller than declared, by parameter, and those that nobody has chosen.
+struct Defaults {
+  std::map<std::string, std::int64_t> at_most;
+  std::vector<std::string> taken;
+};
+
+/// The default as a value that is allowed, whatever numbers of the device it follows from.
+Sourced default_value(const ParameterSpec& spec, const VariantSpec& variant, const DeviceFacts& facts,
+                      const Parameters& before, Defaults& defaults) {
+  Sourced found = declared_default(spec, variant, facts, before);
+  defaults.taken.push_back(spec.name);
+  auto* const number = std::get_if<std::int64_t>(&found.value);
+  if (spec.type != Type::kInteger || number == nullptr) return found;
+  if (const auto most = defaults.at_most.find(spec.name); most != defaults.at_most.end())
+    *number = std::min(*number, most->second);
+  *number = nearest_allowed(spec, variant, *number);
+  return found;
 }
 
 /// What constraints and ranges take a value for.
@@ -203,10 +219,13 @@ Error no_constraint(const ConstraintSpec& constraint, const std::string& where, 
       "correct it in kernel.toml");
 }
 
-void check_constraints(const KernelSpec& spec, const Parameters& parameters) {
+/// The first constraint that does not hold, with the parameters in it that follow from numbers of the device.
+std::optional<Misfit> misfit_of_constraints(const KernelSpec& spec, const Parameters& parameters,
+                                            const std::vector<std::string>& of_device) {
   for (const ConstraintSpec& constraint : spec.constraints) {
     check_constraint(spec, constraint, spec.benchmark);
     std::vector<std::string> used;
+    std::vector<std::string> shrink;
     try {
       mu::Parser parser = constraint_parser(constraint);
       const mu::varmap_type names = parser.GetUsedVar();  // which the parser forgets with each constant
@@ -214,14 +233,103 @@ void check_constraints(const KernelSpec& spec, const Parameters& parameters) {
         const Value& value = parameters.value(name);
         parser.DefineConst(name, std::visit(as_number, value));
         used.push_back(fmt::format("{} = {}", name, to_text(value)));
+        if (std::ranges::find(of_device, name) != of_device.end()) shrink.push_back(name);
       }
       if (parser.Eval() != 0) continue;
     } catch (const mu::Parser::exception_type& error) {
       throw no_constraint(constraint, spec.benchmark, error.GetMsg());
     }
-    throw bad_use(fmt::format("{} does not hold with {}", constraint.expression, fmt::join(used, ", ")),
-                  constraint.meaning);
+    return Misfit{
+        bad_use(fmt::format("{} does not hold with {}", constraint.expression, fmt::join(used, ", ")),
+                constraint.meaning),
+        shrink, /*in_steps=*/true};
   }
+  return std::nullopt;
+}
+
+/// Where values come from, but for defaults.
+struct Sources {
+  const std::map<std::string, std::string>& command_line;
+  const std::optional<Overrides>& system;
+  const std::optional<Overrides>& sidecar;
+};
+
+/// What the sidecar says of a parameter of the build; nothing for others.
+std::optional<Sourced> built_in(const ParameterSpec& parameter, const std::optional<Overrides>& sidecar) {
+  if (!sidecar || parameter.stage != ParameterSpec::Stage::kBuild) return std::nullopt;
+  if (!sidecar->parameters.contains(parameter.name)) {
+    throw bad_use(fmt::format("the sidecar '{}' does not say {}", sidecar->origin, parameter.name),
+                  "add the value the bitstream was built with");
+  }
+  return Sourced{sidecar->parameters.at(parameter.name), sidecar->origin};
+}
+
+/// What somebody has said of a parameter.
+std::optional<Sourced> given_value(const ParameterSpec& parameter, const Sources& sources) {
+  std::optional<Sourced> chosen;
+  if (sources.system && sources.system->parameters.contains(parameter.name))
+    chosen = Sourced{sources.system->parameters.at(parameter.name), sources.system->origin};
+  const std::optional<Sourced> built = built_in(parameter, sources.sidecar);
+  if (built) chosen = built;
+  const auto given = sources.command_line.find(parameter.name);
+  if (given == sources.command_line.end()) return chosen;
+  const Value value = parse_text(parameter, given->second);
+  if (built && value != built->value) {
+    throw bad_use(
+        fmt::format("the bitstream was built with {} = {} ('{}') but the command line says {}",
+                    parameter.name, to_text(built->value), built->origin, to_text(value)),
+        fmt::format("drop {} or give a bitstream built with that value", option_name(parameter.name)));
+  }
+  return Sourced{value, option_name(parameter.name)};
+}
+
+Parameters resolved_once(const KernelSpec& spec, const VariantSpec& variant, const DeviceFacts& facts,
+                         const Sources& sources, Defaults& defaults) {
+  Parameters parameters;
+  for (const ParameterSpec& parameter : spec.parameters) {
+    std::optional<Sourced> chosen = given_value(parameter, sources);
+    if (!chosen) chosen = default_value(parameter, variant, facts, parameters, defaults);
+    chosen->value = checked_value(parameter, chosen->value, chosen->origin);
+    check_largest(parameter, variant, *chosen);
+    parameters.set(parameter.name, chosen->value);
+  }
+  return parameters;
+}
+
+/// Whether the declared default names numbers of the device, or was made smaller for it.
+bool follows_device(const KernelSpec& spec, const VariantSpec& variant, const DeviceFacts& facts,
+                    const Defaults& defaults, const std::string& name) {
+  if (defaults.at_most.contains(name)) return true;
+  const auto own = variant.defaults.find(name);
+  const Value* value = own != variant.defaults.end() ? for_class(own->second, facts.device_class) : nullptr;
+  if (value == nullptr) value = for_class(spec.find(name)->defaults, facts.device_class);
+  const auto* text = value != nullptr ? std::get_if<std::string>(value) : nullptr;
+  return text != nullptr &&
+         (text->find("cores") != std::string::npos || text->find("banks") != std::string::npos);
+}
+
+std::optional<Misfit> first_misfit(const KernelSpec& spec, const VariantSpec& variant,
+                                   const DeviceFacts& facts, const Parameters& parameters,
+                                   const Defaults& defaults) {
+  if (std::optional<Misfit> found = misfit_of_work_group(variant, facts, parameters)) return found;
+  std::vector<std::string> of_device;
+  for (const std::string& name : defaults.taken) {
+    const bool is_whole = spec.find(name)->type == Type::kInteger;
+    if (is_whole && follows_device(spec, variant, facts, defaults, name)) of_device.push_back(name);
+  }
+  return misfit_of_constraints(spec, parameters, of_device);
+}
+
+/// Makes the next default smaller that may help; false where none is left.
+bool shrink(const KernelSpec& spec, const Misfit& misfit, const Parameters& parameters, Defaults& defaults) {
+  for (const std::string& name : misfit.shrink) {
+    if (std::ranges::find(defaults.taken, name) == defaults.taken.end()) continue;
+    const auto smaller = next_smaller(*spec.find(name), parameters.integer(name), misfit.in_steps);
+    if (!smaller) continue;
+    defaults.at_most[name] = *smaller;
+    return true;
+  }
+  return false;
 }
 
 void refuse_unknown(const KernelSpec& spec, const Overrides& overrides) {
@@ -289,37 +397,16 @@ Parameters resolve(const KernelSpec& spec, const std::string& variant, const Dev
   const VariantSpec& variant_spec = spec.variant(variant);
   if (system) refuse_unknown(spec, *system);
   if (sidecar) refuse_unknown(spec, *sidecar);
-  Parameters parameters;
-  for (const ParameterSpec& parameter : spec.parameters) {
-    std::optional<Sourced> chosen;
-    if (system && system->parameters.contains(parameter.name)) {
-      chosen = Sourced{system->parameters.at(parameter.name), system->origin};
-    }
-    const bool is_built_in = sidecar && parameter.stage == ParameterSpec::Stage::kBuild;
-    if (is_built_in) {
-      if (!sidecar->parameters.contains(parameter.name)) {
-        throw bad_use(fmt::format("the sidecar '{}' does not say {}", sidecar->origin, parameter.name),
-                      "add the value the bitstream was built with");
-      }
-      chosen = Sourced{sidecar->parameters.at(parameter.name), sidecar->origin};
-    }
-    if (const auto given = command_line.find(parameter.name); given != command_line.end()) {
-      const Value value = parse_text(parameter, given->second);
-      if (is_built_in && value != chosen->value) {
-        throw bad_use(
-            fmt::format("the bitstream was built with {} = {} ('{}') but the command line says {}",
-                        parameter.name, to_text(chosen->value), sidecar->origin, to_text(value)),
-            fmt::format("drop {} or give a bitstream built with that value", option_name(parameter.name)));
-      }
-      chosen = Sourced{value, option_name(parameter.name)};
-    }
-    if (!chosen) chosen = default_value(parameter, variant_spec, facts, parameters);
-    chosen->value = checked_value(parameter, chosen->value, chosen->origin);
-    check_largest(parameter, variant_spec, *chosen);
-    parameters.set(parameter.name, chosen->value);
+  const Sources sources{command_line, system, sidecar};
+  Defaults defaults;
+  for (int tries = 0;; ++tries) {
+    defaults.taken.clear();
+    const Parameters parameters = resolved_once(spec, variant_spec, facts, sources, defaults);
+    const std::optional<Misfit> misfit = first_misfit(spec, variant_spec, facts, parameters, defaults);
+    if (!misfit) return parameters;
+    constexpr int kMostTries = 1000;
+    if (tries == kMostTries || !shrink(spec, *misfit, parameters, defaults)) throw Error(misfit->error);
   }
-  check_constraints(spec, parameters);
-  return parameters;
 }
 
 Resolved resolve(const KernelSpec& spec, DeviceFacts facts, const Wanted& wanted) {

@@ -10,6 +10,7 @@
 #include "base/atomic_file.hpp"
 #include "base/crash.hpp"
 #include "base/error.hpp"
+#include "base/stack_room.hpp"
 #include "base/version.hpp"
 #include "base/watchdog.hpp"
 #include "runtime/agreement.hpp"
@@ -107,9 +108,7 @@ int run_processes(const std::string& program, int* argc, char*** argv,
   });
 }
 
-}  // namespace
-
-int run_program(int argc, char** argv, const Program& program) {
+int run_here(int argc, char** argv, const Program& program) {
   occupy_closed_streams();
   RunSetup setup;
   setup.executions = program.executions;
@@ -144,8 +143,8 @@ int run_program(int argc, char** argv, const Program& program) {
   });
 }
 
-int run_ranks(int argc, char** argv, int count, const std::function<int(Communicator&)>& body,
-              Threads threads) {
+int run_ranks_here(int argc, char** argv, int count, const std::function<int(Communicator&)>& body,
+                   Threads threads) {
   const std::string program = std::filesystem::path(*argv).filename().string();
   speak_when_crashing(program);
   publish_at_exit(program);
@@ -158,6 +157,17 @@ int run_ranks(int argc, char** argv, int count, const std::function<int(Communic
   return run_in_process(count, [&](Communicator& ranks) {
     return run_to_the_end(ranks, program, [&] { return checked(ranks); });
   });
+}
+
+}  // namespace
+
+int run_program(int argc, char** argv, const Program& program) {
+  return with_room_on_stack([&] { return run_here(argc, argv, program); });
+}
+
+int run_ranks(int argc, char** argv, int count, const std::function<int(Communicator&)>& body,
+              Threads threads) {
+  return with_room_on_stack([&] { return run_ranks_here(argc, argv, count, body, threads); });
 }
 
 }  // namespace fabricmark::runtime

@@ -1,3 +1,5 @@
+#include <sched.h>
+
 #include "base/host.hpp"
 #include "device/device.hpp"
 #include "support.hpp"
@@ -77,6 +79,28 @@ TEST(RuntimeThreads, AreDividedAmongProcessesAndLeftAloneForOne) {
   EXPECT_EQ(cap_runtime_threads(2 * cores), 1);
   EXPECT_STREQ(getenv("POCL_MAX_PTHREAD_COUNT"), "1");
   EXPECT_STREQ(getenv("CL_CONFIG_CPU_TBB_NUM_WORKERS"), "7") << "what the user has set counts";
+  unsetenv("POCL_MAX_PTHREAD_COUNT");
+  unsetenv("CL_CONFIG_CPU_TBB_NUM_WORKERS");
+}
+
+// Under Slurm's --cpus-per-task=1, or in a container with --cpuset-cpus.
+TEST(RuntimeThreads, AreNoMoreThanTheMaskOfTheProcessHolds) {
+  if (usable_cores() < 2) GTEST_SKIP() << "one core";
+  cpu_set_t before;
+  ASSERT_EQ(sched_getaffinity(0, sizeof(before), &before), 0);
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  for (std::size_t core = 0; CPU_COUNT(&one) == 0; ++core) {
+    if (CPU_ISSET(core, &before)) CPU_SET(core, &one);
+  }
+  unsetenv("POCL_MAX_PTHREAD_COUNT");
+  unsetenv("CL_CONFIG_CPU_TBB_NUM_WORKERS");
+  ASSERT_EQ(sched_setaffinity(0, sizeof(one), &one), 0);
+  EXPECT_EQ(usable_cores(), 1);
+  EXPECT_EQ(cap_runtime_threads(1), 1);
+  sched_setaffinity(0, sizeof(before), &before);
+  EXPECT_STREQ(getenv("POCL_MAX_PTHREAD_COUNT"), "1");
+  EXPECT_STREQ(getenv("CL_CONFIG_CPU_TBB_NUM_WORKERS"), "1");
   unsetenv("POCL_MAX_PTHREAD_COUNT");
   unsetenv("CL_CONFIG_CPU_TBB_NUM_WORKERS");
 }

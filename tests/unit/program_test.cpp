@@ -1,6 +1,8 @@
 #include "device/program.hpp"
 #include "device/folders.hpp"
 
+#include <unistd.h>
+
 #include <map>
 #include <set>
 
@@ -164,6 +166,34 @@ TEST(CacheFolder, FollowsTheEnvironment) {
     EXPECT_TRUE(cache_folder().empty() || cache_folder().is_absolute()) << "not in the current folder";
   }
   setenv("HOME", "/home/somebody", 1);
+}
+
+TEST(PoclCache, IsBelowTheFolderOfTemporaryFilesWhereHomeCannotBeWritten) {
+  const char* const home = std::getenv("HOME");
+  const std::string before = home != nullptr ? home : "";
+  const test::TemporaryFolder folder;
+  unsetenv("POCL_CACHE_DIR");
+  setenv("TMPDIR", folder.path().c_str(), 1);
+  setenv("XDG_CACHE_HOME", (folder.path() / "cache").c_str(), 1);
+  prepare_pocl_cache();
+  EXPECT_EQ(std::getenv("POCL_CACHE_DIR"), nullptr) << "its usual place will do";
+  unsetenv("XDG_CACHE_HOME");
+  setenv("HOME", "/proc/nowhere", 1);
+  prepare_pocl_cache();
+  const std::filesystem::path own = folder.path() / ("fabricmark-pocl-" + std::to_string(getuid()));
+  EXPECT_STREQ(std::getenv("POCL_CACHE_DIR"), own.c_str());
+  EXPECT_FALSE(trouble_with_pocl_cache());
+  unsetenv("POCL_CACHE_DIR");
+  std::filesystem::permissions(own, std::filesystem::perms::all);
+  prepare_pocl_cache();
+  const char* const chosen = std::getenv("POCL_CACHE_DIR");
+  EXPECT_STRNE(chosen != nullptr ? chosen : "", own.c_str()) << "everybody may put kernels there";
+  setenv("POCL_CACHE_DIR", "/proc/nowhere", 1);
+  prepare_pocl_cache();
+  EXPECT_STREQ(std::getenv("POCL_CACHE_DIR"), "/proc/nowhere") << "what the user says counts";
+  unsetenv("POCL_CACHE_DIR");
+  unsetenv("TMPDIR");
+  setenv("HOME", before.c_str(), 1);
 }
 
 TEST(PoclCache, ThatCannotBeWrittenIsNamed) {

@@ -173,7 +173,7 @@ TEST(Resolve, TellsADefaultWithoutAValue) {
   EXPECT_EQ(resolve_with({{"copies", "3"}}), 3) << "which is not needed then";
   const std::string message = message_of([&] { resolve_with({}); });
   EXPECT_TRUE(mentions(message, "copies") && mentions(message, "give --copies")) << message;
-  EXPECT_TRUE(mentions(message_of([&] { resolve_with({{"width", "1"}}); }), "copies = -3")) << "out of range";
+  EXPECT_EQ(resolve_with({{"width", "1"}}), 1) << "-3 is out of the range, whose nearest end is taken";
 }
 
 TEST(Resolve, TakesFlagsInConstraintsAsOneOrZero) {
@@ -190,6 +190,88 @@ TEST(Resolve, PutsTheNextSmallerAllowedNumberWhereOnlySomeAre) {
     if (parameter.name == "copies") parameter.values = {std::int64_t{1}, std::int64_t{2}, std::int64_t{4}};
   }
   EXPECT_EQ(resolve(listed, "base", on(DeviceClass::kCpu), {}, {}, {}).integer("copies"), 4) << "of 6 cores";
+}
+
+TEST(Resolve, KeepsDefaultsOfTheDeviceWithinTheirRange) {
+  const auto copies = [](std::int64_t cores, const Texts& given = {}) {
+    return resolve(spec(), "base", {.device_class = DeviceClass::kCpu, .cores = cores}, given, {}, {})
+        .integer("copies");
+  };
+  for (const std::int64_t cores : {1, 2, 64}) EXPECT_EQ(copies(cores), cores);
+  for (const std::int64_t cores : {65, 128, 384, 100000}) EXPECT_EQ(copies(cores), 64);
+  EXPECT_EQ(copies(0), 1);
+  EXPECT_TRUE(mentions(message_of([&] { copies(384, {{"copies", "65"}}); }), "from 1 to 64"));
+  KernelSpec few = spec();
+  few.variants.front().largest["copies"] = 8;
+  EXPECT_EQ(
+      resolve(few, "base", {.device_class = DeviceClass::kCpu, .cores = 65}, {}, {}, {}).integer("copies"),
+      8);
+}
+
+TEST(Resolve, TakesTheSmallestOfTheValuesWhereAllAreTooLarge) {
+  KernelSpec listed = spec();
+  for (ParameterSpec& parameter : listed.parameters) {
+    if (parameter.name != "copies") continue;
+    parameter.minimum = parameter.maximum = std::nullopt;
+    parameter.values = {std::int64_t{4}, std::int64_t{8}};
+  }
+  const DeviceFacts one{.device_class = DeviceClass::kCpu, .cores = 1};
+  EXPECT_EQ(resolve(listed, "base", one, {}, {}, {}).integer("copies"), 4);
+}
+
+TEST(Resolve, MakesDefaultsOfTheDeviceSmallerUntilConstraintsHold) {
+  KernelSpec constrained = spec();
+  constrained.constraints = {{"block % copies == 0", "make block a multiple of copies"}};
+  const DeviceFacts facts{.device_class = DeviceClass::kCpu, .cores = 63};
+  const auto copies = [&](const Texts& given) {
+    return resolve(constrained, "base", facts, given, {}, {}).integer("copies");
+  };
+  EXPECT_EQ(copies({}), 32) << "of a block of 64";
+  EXPECT_EQ(copies({{"block", "60"}}), 60);
+  const std::string message = message_of([&] { copies({{"copies", "63"}}); });
+  EXPECT_TRUE(mentions(message, "copies = 63") && mentions(message, "multiple of copies")) << message;
+  constrained.constraints = {{"copies > 70", "use more copies"}};
+  EXPECT_TRUE(mentions(message_of([&] { copies({}); }), "use more copies")) << "no value can do it";
+}
+
+/// Of kText, with work-groups of `copies` items that hold a block each in local memory.
+KernelSpec grouped() {
+  KernelSpec found = spec();
+  found.variants.front().work_group = {.work_items = "copies",
+                                       .local_bytes = "block * copies * value_bytes",
+                                       .shrink = {"copies", "block"},
+                                       .on = {"gpu"}};
+  for (ParameterSpec& parameter : found.parameters) {
+    if (parameter.name == "copies") parameter.defaults = {{"", std::int64_t{32}}};
+  }
+  return found;
+}
+
+TEST(Resolve, MakesWorkGroupsFitTheDevice) {
+  const auto on_gpu = [](std::optional<std::uint64_t> items, std::optional<std::uint64_t> bytes,
+                         const Texts& given = {}, DeviceClass device_class = DeviceClass::kGpu) {
+    const Parameters found = resolve(
+        grouped(), "base",
+        {.device_class = device_class, .most_work_items = items, .local_bytes = bytes, .device = "a GPU"},
+        given, {}, {});
+    return std::pair{found.integer("copies"), found.integer("block")};
+  };
+  using Pair = std::pair<std::int64_t, std::int64_t>;
+  EXPECT_EQ(on_gpu({}, {}), (Pair{32, 32})) << "nothing is known";
+  EXPECT_EQ(on_gpu(1024, 65536), (Pair{32, 32}));
+  EXPECT_EQ(on_gpu(10, 65536), (Pair{8, 32}));
+  EXPECT_EQ(on_gpu(1, 65536), (Pair{1, 32}));
+  EXPECT_EQ(on_gpu(1024, 1024), (Pair{8, 32}));
+  EXPECT_EQ(on_gpu(1024, 1024, {{"copies", "16"}}), (Pair{16, 16}));
+  EXPECT_EQ(on_gpu(1, 64), (Pair{1, 16})) << "and the next one after that";
+  EXPECT_EQ(on_gpu(1, 64, {}, DeviceClass::kCpu), (Pair{32, 64})) << "which it says nothing of";
+  const std::string items = message_of([&] { on_gpu(8, {}, {{"copies", "16"}}); });
+  EXPECT_TRUE(mentions(items, "copies = 16") && mentions(items, "take 16 work-items") &&
+              mentions(items, "a GPU has no more than 8") && mentions(items, "--copies"))
+      << items;
+  const std::string bytes = message_of([&] { on_gpu({}, 64, {{"copies", "16"}, {"block", "64"}}); });
+  EXPECT_TRUE(mentions(bytes, "take 4096 bytes of local memory") && mentions(bytes, "--copies or --block"))
+      << bytes;
 }
 
 TEST(Resolve, KeepsTypes) {

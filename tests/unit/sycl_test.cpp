@@ -33,7 +33,7 @@ class Sycl : public testing::Test {
       action();
     } catch (const Refusal& error) {
       unsetenv("FAKE_SYCL");
-      return refusal_of(error).value_or("not a refusal");
+      return refusal_of(error).value_or(RefusedCall{"not a refusal", ""}).call;
     }
     ADD_FAILURE() << function << ": nothing was thrown";
     return {};

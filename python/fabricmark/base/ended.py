@@ -1,6 +1,13 @@
 """How a program ended that did not do its work, in words."""
 
+import os
 import signal
+from pathlib import Path
+
+NOT_STARTED = 127  # of the system's loader, as of a shell
+REBUILD = "build again with `make build`"
+LOADERS = "libOpenCL.so*"
+OF_LOADER = ("ld.so", "symbol lookup error", "error while loading shared libraries", "not found (required by")
 
 
 def words(code: int, said: str) -> str:
@@ -8,3 +15,14 @@ def words(code: int, said: str) -> str:
     how = f"was ended by signal {-code} ({signal.strsignal(-code)})" if code < 0 else f"ended with {code}"
     lines = [line.strip() for line in said.splitlines() if line.strip()]
     return f"{how}: {lines[-1] if lines else 'no message'}"
+
+
+def remedy(code: int, said: str, usual: str = REBUILD) -> str:
+    """What to do about it: a program that the system's loader gave up may have met another library."""
+    given = os.environ.get("LD_LIBRARY_PATH", "")
+    if not given or not (code == NOT_STARTED or any(word in said for word in OF_LOADER)):
+        return usual
+    folders = [Path(folder) for folder in given.split(os.pathsep)]  # an empty one is the current folder
+    found = [str(file) for folder in folders for file in sorted(folder.glob(LOADERS))]
+    named = f", which has {', '.join(found)}," if found else ""
+    return f"unset LD_LIBRARY_PATH{named} or take out what is not for these programs"

@@ -20,7 +20,15 @@ def printable(text: object) -> str:
 
     Names come from result files and drivers; a file must not be able to move the reader's cursor.
     """
-    line = " ".join(str(text).split())
+    line = " ".join(_decoded(str(text)).split())
     if line.isprintable():
         return line
     return "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in line)
+
+
+def _decoded(text: str) -> str:
+    """Names of files as they are in UTF-8, whatever the locale; bytes that are no UTF-8 stay as they came."""
+    try:
+        return text.encode("utf-8", "surrogateescape").decode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:  # half a pair, from a result file
+        return text

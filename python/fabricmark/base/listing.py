@@ -20,6 +20,27 @@ DEVICE_KEYS = (
 LONGEST_LISTING_SECONDS = 120
 
 
+NONE_FOUND = "no OpenCL device was found"
+_why_none: dict[str, tuple[str, str]] = {}  # cause and remedy by runtime, as the program said them
+
+
+def why_none(runtime: str, usual: str) -> FabricmarkError:
+    """That a runtime offers no device, with what the program has said of it."""
+    cause, remedy = _why_none.get(runtime, ("no OpenCL device found", usual))
+    return FabricmarkError(cause, remedy, ENVIRONMENT)
+
+
+def _none(runtime: str, said: str) -> list[dict]:
+    """No devices. Raises FabricmarkError (3) where the program says more than that there are none."""
+    lines = [line for line in said.splitlines() if ": error: " in line]
+    cause, _, remedy = lines[-1].partition(": error: ")[2].rpartition("; ") if lines else ("", "", "")
+    if cause and not cause.startswith((NONE_FOUND, "SYCL found no device")):
+        raise FabricmarkError(cause, remedy, ENVIRONMENT)
+    if cause:
+        _why_none[runtime] = (cause, remedy)
+    return []
+
+
 def benchmark_names() -> list[str]:
     """Folders of kernels/ with a kernel.toml; a new benchmark needs no other registration."""
     return sorted(file.parent.name for file in paths.kernels().glob("*/kernel.toml"))
@@ -54,14 +75,14 @@ def devices(runtime: str) -> list[dict]:
     except (OSError, subprocess.TimeoutExpired) as error:
         cause = f"{path} --list-devices: {error}"
         raise FabricmarkError(cause, "check the OpenCL runtime with `clinfo`", ENVIRONMENT) from error
+    said = done.stderr.decode("utf-8", "replace")
     if done.returncode == 3:
-        return []
+        return _none(runtime, said)
     try:
         found = json.loads(done.stdout)["devices"] if done.returncode == 0 else None
         if all(key in device for device in found for key in DEVICE_KEYS):
             return found
     except (ValueError, KeyError, TypeError):
         pass
-    said = ended.words(done.returncode, done.stderr.decode("utf-8", "replace"))
-    cause = f"{path} --list-devices {said if done.returncode else 'gave no list of devices'}"
-    raise FabricmarkError(cause, "build again with `make build`", ENVIRONMENT)
+    how = ended.words(done.returncode, said) if done.returncode else "gave no list of devices"
+    raise FabricmarkError(f"{path} --list-devices {how}", ended.remedy(done.returncode, said), ENVIRONMENT)

@@ -74,8 +74,9 @@ def takes_device(one: Micro, words: Sequence[str], environment: Mapping[str, str
     ) as error:  # ValueError: a zero byte, too
         raise FabricmarkError(f"{program} --plan: {error}", REMEDY, ENVIRONMENT) from error
     except (KeyError, TypeError):
-        said = ended.words(done.returncode, done.stderr.decode("utf-8", "replace"))
-        raise FabricmarkError(f"{program} --plan {said}", REMEDY, ENVIRONMENT) from None
+        words = done.stderr.decode("utf-8", "replace")
+        said, remedy = ended.words(done.returncode, words), ended.remedy(done.returncode, words, REMEDY)
+        raise FabricmarkError(f"{program} --plan {said}", remedy, ENVIRONMENT) from None
 
 
 def _read(file) -> list[Micro]:

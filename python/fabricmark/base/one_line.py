@@ -1,5 +1,6 @@
 """The application of a command whose every error is one line."""
 
+import codecs
 import os
 import sys
 from typing import Any
@@ -21,6 +22,8 @@ class OneLineErrors(typer.Typer):
         sys.stderr = sys.stderr or open(os.devnull, "w")  # noqa: SIM115 (None where it was closed)
         if sys.stdout is None:
             sys.exit(fail(FabricmarkError("standard output is closed", NO_OUTPUT, ENVIRONMENT)))
+        for stream in (sys.stdout, sys.stderr):
+            _speak_utf8(stream)
         try:
             code = super().__call__(*args, standalone_mode=False, **kwargs)
             sys.stdout.flush()
@@ -40,6 +43,12 @@ class OneLineErrors(typer.Typer):
                 raise
             code = fail(internal(error))
         sys.exit(code if isinstance(code, int) else 0)
+
+
+def _speak_utf8(stream: Any) -> None:
+    """Without a locale Python may know ASCII only; names are bytes, which terminals show as UTF-8."""
+    if codecs.lookup(stream.encoding or "utf-8").name == "ascii" and hasattr(stream, "reconfigure"):
+        stream.reconfigure(encoding="utf-8", errors="surrogateescape")
 
 
 def internal(error: Exception) -> FabricmarkError:

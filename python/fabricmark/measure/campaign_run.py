@@ -119,7 +119,7 @@ def _usable(wanted: str | None) -> str:
     for name in runtimes.installed_names():
         if listing.devices(name):
             return name
-    raise FabricmarkError("no OpenCL device found", running.NO_DEVICE, ENVIRONMENT)
+    raise listing.why_none(runtimes.SYSTEM, running.NO_DEVICE)
 
 
 def _run_point(point: Point, runtime: str, folder: Path, held: int, progress: Progress) -> str:

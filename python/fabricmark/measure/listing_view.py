@@ -1,7 +1,6 @@
 """`fabricmark list`: benchmarks, parameters and devices as tables."""
 
 from fabricmark.base import listing, micro, runtimes, terminal
-from fabricmark.base.errors import ENVIRONMENT, FabricmarkError
 from fabricmark.base.micro import Micro
 from fabricmark.base.terminal import Column
 from fabricmark.measure import running
@@ -76,7 +75,7 @@ def show_devices() -> None:
                 [runtime, index, device["class"], device["name"], device["platform"], device["driver"]]
             )
     if not rows:
-        raise FabricmarkError("no OpenCL device found", running.NO_DEVICE, ENVIRONMENT)
+        raise listing.why_none(runtimes.SYSTEM, running.NO_DEVICE)
     keys = [Column(heading, key=True) for heading in ("runtime", "platform:device")]
     more = [Column(heading) for heading in ("class", "name", "platform", "driver")]
     terminal.show(terminal.console(), [*keys, *more], rows)

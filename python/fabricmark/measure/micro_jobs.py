@@ -60,7 +60,7 @@ class Places:
             for device in running.devices_of(name, self.extra)
         ]
         if not found:
-            raise FabricmarkError("no OpenCL device found", running.NO_DEVICE, ENVIRONMENT)
+            raise listing.why_none(runtimes.SYSTEM, running.NO_DEVICE)
         if self.is_named or not self.is_group:
             return found
         real = [one for one in found if one[1] is None or not one[1]["emulated"]]

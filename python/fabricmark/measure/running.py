@@ -140,7 +140,7 @@ def jobs(
         for device in devices_of(runtime_name, extra)
     ]
     if others and not of_device and not extra:
-        raise FabricmarkError("no OpenCL device found", NO_DEVICE, ENVIRONMENT)
+        raise listing.why_none(runtimes.SYSTEM, NO_DEVICE)
     for name in alone:
         yield Job(name, runtimes.SYSTEM, None, ranks, mpi, output, tuple(extra))
     for runtime_name, device in of_device or [(runtimes.SYSTEM, None)]:

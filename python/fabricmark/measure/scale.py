@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fabricmark.base import kernels, listing, runtimes
-from fabricmark.base.errors import ENVIRONMENT, FabricmarkError
+from fabricmark.base.errors import FabricmarkError
 from fabricmark.base.kernels import Parameter
 from fabricmark.measure import running
 from fabricmark.measure.launch import MOST_PROCESSES
@@ -182,7 +182,7 @@ def usable_runtime(wanted: str | None) -> str:
     for name in running.chosen_runtimes(wanted):
         if listing.devices(name):
             return name
-    raise FabricmarkError("no OpenCL device found", running.NO_DEVICE, ENVIRONMENT)
+    raise listing.why_none(runtimes.SYSTEM, running.NO_DEVICE)
 
 
 def system_banks(words: Sequence[str]) -> int | None:

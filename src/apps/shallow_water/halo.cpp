@@ -49,8 +49,7 @@ Halo::Halo(const runtime::Context& context, const LocalMesh& local, std::size_t 
     : local_(local),
       numbers_(numbers),
       number_bytes_(number_bytes),
-      work_group_(std::min<std::size_t>(context.parameters().count("work_group_size"),
-                                        context.device().info().max_work_group_size)) {
+      work_group_(std::min(context.work_group_size(kPack), context.work_group_size(kUnpack))) {
   if (context.ranks().size() == 1) return;
   const auto most = static_cast<std::size_t>(context.ranks().all_reduce_max(
       static_cast<std::int64_t>(largest_message(local, numbers * number_bytes))));

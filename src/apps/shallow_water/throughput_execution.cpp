@@ -1,5 +1,4 @@
 // The ND-range kernels: a work-item for each element, or for as many as a vector of a CPU holds.
-#include <algorithm>
 
 #include "apps/shallow_water/kernel_execution.hpp"
 
@@ -14,10 +13,7 @@ std::size_t width_of(const runtime::Context& context) {
   return context.parameters().count("vector_bytes") / (is_double ? sizeof(double) : sizeof(float));
 }
 
-std::size_t group_of(const runtime::Context& context) {
-  return std::min<std::size_t>(context.parameters().count("work_group_size"),
-                               context.device().info().max_work_group_size);
-}
+std::size_t group_of(const runtime::Context& context) { return context.work_group_size(); }
 
 template <typename T>
 std::unique_ptr<Execution> make_with(const runtime::Context& context, const Problem& problem,

@@ -9,7 +9,4 @@ namespace fabricmark::common {
 /// Elements of `value_bytes` in a CPU's vector, as kernels/common/tile_cpu.h has them.
 std::size_t vector_width(const runtime::Context& context, std::size_t value_bytes);
 
-/// Throws Error (bad use) where the device has no room for the work-groups of kernels/common/tile_gpu.h.
-void check_group(const runtime::Context& context, std::size_t value_bytes);
-
 }  // namespace fabricmark::common

@@ -98,7 +98,6 @@ Shape throughput_shape(const runtime::Context& context, const ElementBytes& byte
             .depth = whole(size, width),
             .row_block = tile_rows};
   }
-  common::check_group(context, bytes.value);
   const std::size_t side = parameters.count("group_side");
   return {.rows = whole(size, side * tile_rows),
           .columns = whole(size, side * tile_vectors),

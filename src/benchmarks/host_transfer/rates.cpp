@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
-#include <thread>
 
+#include "base/host.hpp"
 #include "device/memory.hpp"
 
 namespace fabricmark::host_transfer {
@@ -25,7 +25,7 @@ double host_copy_rate(std::size_t bytes) {
     const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
     best = std::max(best, static_cast<double>(bytes) / std::max(elapsed.count(), 1e-9));
   }
-  return best * std::thread::hardware_concurrency();
+  return best * usable_cores();
 }
 
 }  // namespace

@@ -142,7 +142,6 @@ Packing throughput_packing(const runtime::Context& context, std::size_t bytes) {
     check_multiple(block, parameters.count("tile_vectors") * packing.unit, "the columns of a tile");
     return packing;
   }
-  common::check_group(context, bytes);
   const std::size_t side = parameters.count("group_side");
   check_multiple(block, side * parameters.count("tile_rows"), "the rows of a work-group");
   check_multiple(block, side * parameters.count("tile_vectors"), "the columns of a work-group");

@@ -10,8 +10,7 @@ std::unique_ptr<Execution> make_throughput(const runtime::Context& context, cons
   const runtime::Parameters& parameters = context.parameters();
   const auto log_items = static_cast<int>(parameters.integer("log_work_items"));
   const std::size_t items = std::size_t{1} << log_items;
-  const std::size_t group =
-      std::min<std::size_t>(parameters.count("work_group_size"), context.device().info().max_work_group_size);
+  const std::size_t group = context.work_group_size();
   const Plan plan{
       .log_stretches = log_items + std::countr_zero(parameters.count("lanes")),
       .geometry = {items, std::min(items, std::bit_floor(group))},

@@ -11,8 +11,7 @@ class ThroughputExecution : public Execution {
       : Execution(context, context.parameters().count("vector_width"), element_bytes),
         vector_width_(context.parameters().count("vector_width")),
         vectors_per_item_(context.parameters().count("vectors_per_item")),
-        work_group_(std::min<std::size_t>(context.parameters().count("work_group_size"),
-                                          context.device().info().max_work_group_size)) {}
+        work_group_(context.work_group_size()) {}
 
  private:
   [[nodiscard]] device::Geometry geometry(const Part& part) const override {

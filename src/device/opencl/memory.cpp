@@ -31,10 +31,34 @@ constexpr int kIntelChannelShift = 16;
 constexpr int kIntelChannels = 7;
 constexpr cl_mem_flags kIntelHeterogeneous = 1U << 19;
 
+/// Whether not even a few bytes can be moved in a context any more, as after a kernel that touched memory
+/// outside of its buffers on a GPU of NVIDIA: what fails then has nothing to do with sizes.
+bool is_spoilt(const cl::Context& context, const cl::Device& device) {
+  try {
+    const cl::Buffer few(context, CL_MEM_READ_WRITE, sizeof(cl_int));
+    const cl_int number = 0;
+    cl::CommandQueue(context, device).enqueueWriteBuffer(few, CL_TRUE, 0, sizeof(number), &number);
+    return false;
+  } catch (const cl::Error& error) {
+    return error.err() != CL_MEM_OBJECT_ALLOCATION_FAILURE && error.err() != CL_OUT_OF_HOST_MEMORY;
+  }
+}
+
 Error no_room(const DeviceInfo& info, std::size_t bytes, const std::string& why) {
   return environment_failure(
       info.name + " has no room for a buffer of " + std::to_string(bytes) + " bytes (" + why + ")",
       "choose a smaller size or another device");
+}
+
+/// Of a call that failed while memory was allocated.
+Error failed_allocation(const DeviceInfo& info, const cl::Context& context, std::size_t bytes,
+                        const cl::Error& error) {
+  const bool is_size = error.err() == CL_INVALID_BUFFER_SIZE || error.err() == CL_OUT_OF_HOST_MEMORY;
+  if (is_size || !is_spoilt(context, context.getInfo<CL_CONTEXT_DEVICES>().front()))
+    return no_room(info, bytes, error_name(error.err()));
+  return environment_failure(info.name + " does nothing more after an earlier failure, such as " +
+                                 error.what() + " (" + error_name(error.err()) + ")",
+                             remedy_for(CL_OUT_OF_RESOURCES));
 }
 
 /// For a buffer that nothing has touched yet. Where the device's memory is the host's, a runtime takes it in
@@ -264,7 +288,7 @@ std::shared_ptr<Memory> allocate(const DeviceInfo& info, const cl::Device& devic
     ask_for_huge_pages(info, cl::CommandQueue(context, device), memory, bytes);
     return std::make_shared<BufferMemory>(nullptr, std::move(memory));
   } catch (const cl::Error& error) {
-    throw no_room(info, bytes, error_name(error.err()));
+    throw failed_allocation(info, context, bytes, error);
   }
 }
 
@@ -278,7 +302,7 @@ std::shared_ptr<Memory> allocate_over(const DeviceInfo& info, const cl::Context&
         nullptr, cl::Buffer(context, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR | place.flags, host.size(),
                             place.needs_pointer ? static_cast<void*>(&pointer) : host.data()));
   } catch (const cl::Error& error) {
-    throw no_room(info, host.size(), error_name(error.err()));
+    throw failed_allocation(info, context, host.size(), error);
   }
 }
 
@@ -310,7 +334,7 @@ std::shared_ptr<std::byte> allocate_pinned(const DeviceInfo& info, const cl::Dev
               clFinish(queue());
             }};
   } catch (const cl::Error& error) {
-    throw no_room(info, bytes, error_name(error.err()));
+    throw failed_allocation(info, context, bytes, error);
   }
 }
 

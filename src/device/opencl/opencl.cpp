@@ -9,6 +9,9 @@ namespace fabricmark::device::opencl {
 
 namespace {
 
+/// What NVIDIA's runtime says of a kernel that read or wrote where nothing is.
+constexpr cl_int kIllegalAccess = -9999;
+
 struct NamedCode {
   cl_int code;
   const char* name;
@@ -44,6 +47,9 @@ constexpr std::array kNamedCodes{
     NamedCode{CL_INVALID_GLOBAL_WORK_SIZE, "CL_INVALID_GLOBAL_WORK_SIZE"},
     NamedCode{CL_INVALID_BUFFER_SIZE, "CL_INVALID_BUFFER_SIZE"},
     NamedCode{CL_INVALID_OPERATION, "CL_INVALID_OPERATION"},
+    NamedCode{CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST, "CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST"},
+    NamedCode{CL_INVALID_EVENT, "CL_INVALID_EVENT"},
+    NamedCode{kIllegalAccess, "NVIDIA's code of an illegal access to memory (-9999)"},
     NamedCode{-1001, "CL_PLATFORM_NOT_FOUND_KHR"},
 };
 
@@ -56,11 +62,39 @@ std::string error_name(cl_int code) {
   return "OpenCL error " + std::to_string(code);
 }
 
+std::string remedy_for(cl_int code) {
+  constexpr const char* kAfterFault =
+      "a kernel that touches memory outside of its buffers, or that takes more registers or local memory "
+      "than "
+      "there is, spoils all that comes after it in the process: check the kernel (--kernel-file), or leave "
+      "its "
+      "parameters at their defaults";
+  switch (code) {
+    case CL_MEM_OBJECT_ALLOCATION_FAILURE:
+    case CL_OUT_OF_HOST_MEMORY:
+    case CL_INVALID_BUFFER_SIZE:
+      return "choose a smaller size or another device";
+    case CL_OUT_OF_RESOURCES:
+    case CL_INVALID_COMMAND_QUEUE:
+    case CL_INVALID_CONTEXT:
+    case CL_INVALID_EVENT:
+    case CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST:
+    case kIllegalAccess:
+      return kAfterFault;
+    case CL_DEVICE_NOT_AVAILABLE:
+      return "see whether another process has the device to itself, or choose another one with --device";
+    case CL_COMPILER_NOT_AVAILABLE:
+      return "give --bitstream, or choose a device with a compiler";
+    default:
+      return "try another device, or report this with the command line";
+  }
+}
+
 bool EventState::has_ended() {
   const auto status = event.getInfo<CL_EVENT_COMMAND_EXECUTION_STATUS>();
   if (status < 0) {
     throw environment_failure("a command of the device failed with " + error_name(status),
-                              "try a smaller size or another device");
+                              remedy_for(status));
   }
   return status == CL_COMPLETE;
 }
@@ -97,11 +131,13 @@ void Queue::begin_after(const Events& events) {
 
 namespace fabricmark::device {
 
-std::optional<std::string> refusal_of(const std::exception& error) {
-  if (dynamic_cast<const Refusal*>(&error) != nullptr) return error.what();
+std::optional<RefusedCall> refusal_of(const std::exception& error) {
+  if (dynamic_cast<const Refusal*>(&error) != nullptr)
+    return RefusedCall{error.what(), "try a smaller size or another device"};
   const auto* const found = dynamic_cast<const cl::Error*>(&error);
   if (found == nullptr) return std::nullopt;
-  return std::string(found->what()) + " with " + opencl::error_name(found->err());
+  return RefusedCall{std::string(found->what()) + " with " + opencl::error_name(found->err()),
+                     opencl::remedy_for(found->err())};
 }
 
 }  // namespace fabricmark::device

@@ -18,6 +18,8 @@ namespace fabricmark::device::opencl {
 
 /// The standard's name of an OpenCL error code, such as "CL_OUT_OF_RESOURCES".
 std::string error_name(cl_int code);
+/// What a user can do about it.
+std::string remedy_for(cl_int code);
 
 class EventState : public Event::State {
  public:

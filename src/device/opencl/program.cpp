@@ -2,6 +2,7 @@
 #include <string>
 #include <vector>
 
+#include "base/error.hpp"
 #include "device/opencl/opencl.hpp"
 
 namespace fabricmark::device::opencl {
@@ -41,10 +42,20 @@ class Kernel : public backend::Kernel {
     const cl::NDRange local =
         geometry.local == Geometry::kAnyLocal ? cl::NullRange : cl::NDRange(geometry.local);
     const std::vector<cl::Event> waits = after != nullptr ? handles(*after) : std::vector<cl::Event>();
-    with_event(queue, done, [&](cl::Event* event) {
-      handle(queue).enqueueNDRangeKernel(kernel_, cl::NullRange, cl::NDRange(geometry.global), local,
-                                         waits.empty() ? nullptr : &waits, event);
-    });
+    try {
+      with_event(queue, done, [&](cl::Event* event) {
+        handle(queue).enqueueNDRangeKernel(kernel_, cl::NullRange, cl::NDRange(geometry.global), local,
+                                           waits.empty() ? nullptr : &waits, event);
+      });
+    } catch (const cl::Error& error) {
+      if (error.err() != CL_INVALID_WORK_GROUP_SIZE && error.err() != CL_INVALID_WORK_ITEM_SIZE) throw;
+      throw bad_use("the device refused work-groups of " + std::to_string(geometry.local) +
+                        " work-items of the kernel '" +
+                        without_zero(kernel_.getInfo<CL_KERNEL_FUNCTION_NAME>()) + "', which takes at most " +
+                        std::to_string(most_work_items().value_or(1)),
+                    "choose what makes smaller work-groups (such as --work-group-size or --group-side), or "
+                    "another --variant");
+    }
   }
   [[nodiscard]] std::optional<std::size_t> argument_count() const override {
     return kernel_.getInfo<CL_KERNEL_NUM_ARGS>();
@@ -61,6 +72,15 @@ class Kernel : public backend::Kernel {
       return std::nullopt;
     }
     return arguments;
+  }
+
+  [[nodiscard]] std::optional<std::size_t> most_work_items() const override {
+    std::size_t most = 0;
+    // Without naming the device: a context has one.
+    const cl_int code =
+        clGetKernelWorkGroupInfo(kernel_(), nullptr, CL_KERNEL_WORK_GROUP_SIZE, sizeof(most), &most, nullptr);
+    if (code != CL_SUCCESS || most == 0) return std::nullopt;
+    return most;
   }
 
   [[nodiscard]] cl_kernel object() const { return kernel_(); }

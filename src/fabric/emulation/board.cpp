@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <thread>
 
 #include "base/error.hpp"
+#include "base/host.hpp"
 #include "fabric/dataflow/described.hpp"
 #include "fabric/flow_control.hpp"
 #include "fabric/message_fault.hpp"
@@ -26,7 +26,7 @@ const runtime::SystemPlace& system_of(const runtime::Context& context) {
 /// have to tell each other at every turn.
 int threads(const runtime::Context& context) {
   if (context.ranks().kind() == "mpi") return 1;
-  return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  return usable_cores();
 }
 
 std::shared_ptr<runtime::ActivityLog> log_if_asked(const runtime::Context& context) {
