@@ -197,6 +197,8 @@ def described_predictions(parameters: Mapping, board: Board) -> list[Prediction]
                     {"copy": seconds},
                 )
             )  # fmt: skip
+    if not found:
+        raise ValueError("board.host.write_bandwidth")
     return found
 
 

@@ -23,7 +23,7 @@ from fabricmark.predict import (
     view,
 )
 from fabricmark.predict.cases import Case
-from fabricmark.systems import device_limits, files
+from fabricmark.systems import choice, device_limits, files
 
 HELP = {
     "devices": "Numbers of devices: 16, 1,4,16 or 1..64 (powers of two; on a grid: squares).",
@@ -56,7 +56,10 @@ def predict(
     transport: Annotated[
         str | None, typer.Option(help="cpu, host, channels, accl-udp, ...; several with commas.")
     ] = None,
-    board: Annotated[str | None, typer.Option(help="Which of the system's kinds of devices.")] = None,
+    board: Annotated[str | None, typer.Option(help=choice.HELP["board"])] = None,
+    bitstream_id: Annotated[
+        str | None, typer.Option(metavar="FILE/NAME", help=choice.HELP["bitstream"])
+    ] = None,
     scaling: Annotated[str, choices.one_of(points.SCALING, HELP["scaling"])] = points.WEAK,
     profile: Annotated[str, choices.one_of(systems.PROFILES, "Which values of the system.")] = "fitted",
     closed_form: Annotated[bool, typer.Option("--closed-form", help=HELP["closed_form"])] = False,
@@ -86,6 +89,8 @@ def predict(
     if from_files:
         if collective is not None or axes_of or any(asked) or closed_form:
             raise FabricmarkError("--from takes --devices, --set size, --scaling", "leave out the others")
+        if bitstream_id is not None:
+            raise FabricmarkError("--bitstream-id with --from", "leave it out: runs were measured")
         where = {"system": system, "transport": transport, "board": board}
         cases = [extrapolate.case(name, from_files, words, counts, scaling, where)]
     elif system is None:
@@ -94,17 +99,21 @@ def predict(
         if scaling != points.WEAK or reach or enough:
             cause = f"{name} is no benchmark: it has no --scaling, --reach and --enough"
             raise FabricmarkError(cause, "use --devices, --set and --sweep")
+        if bitstream_id is not None:
+            raise FabricmarkError(f"{name} has no kernel in a bitstream", "leave out --bitstream-id")
         cases = collectives.cases(
             name, system, transport, counts, words, axes_of, board, sensitive=sensitivity, **more
         )
     else:
         for one in options.names(system, "--system"):
-            found = device_limits.with_limits(systems.load_for(name, one, profile, board))
-            found = settings.without_curves(found) if closed_form else found
-            for wanted in options.names(transport, "--transport"):
-                over = points.transport_of(name, found, wanted)
-                request = points.PredictionRequest(name, found, over, scaling, **more)
-                cases.append(_case(request, one, words, axes_of, counts))
+            for over in options.names(transport, "--transport"):
+                chosen = choice.choose(name, choice.Wanted(one, board, bitstream_id, over, profile))
+                found = device_limits.with_limits(chosen.narrowed)
+                found = settings.without_curves(found) if closed_form else found
+                request = points.PredictionRequest(name, found, chosen.transport, scaling, **more)
+                case = _case(request, one, words, axes_of, counts)
+                taken = {point.bitstream for point in case.points}
+                cases.append(replace(case, about=[*case.about, *choice.said(chosen, taken, board)]))
         cases = [replace(case, about=[*case.about, *questions.lines(case, *asked)]) for case in cases]
     if options.which(devices, name):
         about = [f"devices {devices}: {options.which(devices, name)}", *cases[0].about]
