@@ -73,6 +73,50 @@ def several(system: str, benchmark: str, ids: Sequence[str]) -> FabricmarkError:
     return FabricmarkError(cause, f"choose with {OPTION} one of {', '.join(ids)}")
 
 
+def check_needs_system(bitstream: str | None, board: str | None = None) -> None:
+    """Raises FabricmarkError (2) for what is part of a system, where none is named."""
+    if bitstream is not None:
+        raise FabricmarkError(f"{OPTION} without --system", "name the system that has the bitstream")
+    if board is not None:
+        raise FabricmarkError("--board without --system", "name the system that has the board")
+
+
+def wanted(
+    system: str | None, board: str | None, bitstream: str | None, transport: str | None
+) -> Wanted | None:
+    """What the options say; None without a system. Raises FabricmarkError (2)."""
+    if system is None:
+        check_needs_system(bitstream, board)
+        return None
+    return Wanted(system, board, bitstream, transport)
+
+
+def bitstream_of(benchmark: str, wanted: Wanted, variant: str = "", verb: str = "build") -> str | None:
+    """The bitstream for a command that may do without one: that which was named, or the only one for what was.
+
+    None where nothing decides here: the programs then look among all of the system, and refuse several, too.
+    Raises FabricmarkError (2) for what there is not.
+    """
+    if wanted.bitstream is None and wanted.transport is None:
+        if wanted.board is not None:
+            systems.load(wanted.system, wanted.profile, wanted.board)
+        return None
+    _, within = _kinds_within(wanted)
+    has_any = any(one.benchmark == benchmark for kind in within for one in kind.bitstreams)
+    ways = {way for one in within for way in one.networks} or {wanted.transport}  # a board alone has none
+    if wanted.bitstream is None and wanted.transport in {NONE, *ways}:
+        if not has_any or wanted.transport == NONE:
+            return None  # kernels of no bitstream, by their defaults
+        if not any(of_transport(one, benchmark, wanted.transport) for one in within):
+            return None  # the system has the way, and programs may take another bitstream's kernels over it
+    chosen = choose(benchmark, wanted, verb=verb)
+    known = dict(with_ids(chosen.system))
+    fits = [name for name in chosen.bitstreams if variant in ("", known[name].variant)]
+    if len(fits) > 1:
+        raise several(chosen.system.name, benchmark, fits)
+    return fits[0] if fits else None
+
+
 def kinds(wanted: Wanted) -> list[System]:
     """The system as each of its kinds of devices has it. Raises FabricmarkError (2)."""
     first = systems.load(wanted.system, wanted.profile)
@@ -90,7 +134,9 @@ def _kinds_within(wanted: Wanted) -> tuple[list[System], list[System]]:
     return every, within
 
 
-def choose(benchmark: str, wanted: Wanted, preferred: Sequence[str] = PREFERRED) -> Choice:
+def choose(
+    benchmark: str, wanted: Wanted, preferred: Sequence[str] = PREFERRED, verb: str = "predict"
+) -> Choice:
     """What a command means. Raises FabricmarkError (2) for what there is not, with what is there instead."""
     if wanted.board is None and wanted.bitstream is None:  # the first kind, as a rule
         first = systems.load(wanted.system, wanted.profile)
@@ -106,7 +152,7 @@ def choose(benchmark: str, wanted: Wanted, preferred: Sequence[str] = PREFERRED)
     for one in within:
         if found := _of_kind(benchmark, wanted, one, preferred):
             return found
-    raise refused(benchmark, wanted, every, within)
+    raise refused(benchmark, wanted, every, within, verb)
 
 
 def _of_kind(benchmark: str, wanted: Wanted, kind: System, preferred: Sequence[str]) -> Choice | None:
@@ -241,7 +287,9 @@ def _no_transport(
 ) -> FabricmarkError:
     boards = [one.board_id for one in others if wanted.transport in one.networks]
     rest = f"use one of {', '.join(here)}" if here else f"it has none for {name}"
-    return FabricmarkError(f"{_place(wanted, kind)} has no transport {wanted.transport}", _instead(rest, boards))
+    rest = f"use one of {', '.join(here)}" if here else f"it has none for {name}"
+    remedy = _instead(rest, boards) if here or not boards else f"use --board {' or '.join(boards)}"
+    return FabricmarkError(f"{_place(wanted, kind)} has no transport {wanted.transport}", remedy)
 
 
 def refused(
