@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from fabricmark import models, systems
+from fabricmark import models
 from fabricmark.base import listing
 from fabricmark.systems import choice, files
 
@@ -26,9 +26,8 @@ class Row:
         return " ".join((self.benchmark, self.system, self.board, self.transport, self.bitstream)).strip()
 
     @property
-    def design(self):
-        """What of it a build and an inspection depend on."""
-        return Row(self.benchmark, self.system, self.board, self.transport if self.bitstream else "", self.bitstream)
+    def exchanges(self):
+        return models.traits(self.benchmark).exchanges
 
     def words(self, transport=True):
         """The options that say it."""
@@ -36,7 +35,7 @@ class Row:
         if self.system != self.board:
             found += ["--board", self.board]
         found += ["--bitstream-id", self.bitstream] if self.bitstream else []
-        if transport and self.transport and models.traits(self.benchmark).exchanges:
+        if transport and self.transport and self.exchanges:
             found += ["--transport", self.transport]
         return found
 
@@ -72,8 +71,13 @@ def refusals():
     return tuple(tomllib.loads(REFUSALS.read_text(encoding="utf-8"))["refusal"])
 
 
-def boards():
-    return {row.board for row in rows()}
-
-
-__all__ = ["Row", "boards", "refusals", "rows", "systems"]
+@cache
+def designs():
+    """What builds and inspections tell apart: each bitstream on a board, and kernels that have none there."""
+    every = {row.bitstream and (row.board, row.bitstream): row for row in reversed(rows()) if row.bitstream}
+    bare = {
+        (row.benchmark, row.board): row
+        for row in reversed(rows())
+        if not any((one.benchmark, one.board) == (row.benchmark, row.board) for one in every.values())
+    }
+    return (*every.values(), *bare.values())

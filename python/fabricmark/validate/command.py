@@ -21,7 +21,9 @@ from fabricmark.validate import (
     rival,
     scored,
     tables,
+    tables_of_documents,
     texts,
+    texts_view,
 )
 
 BY = "benchmark,system,transport"
@@ -46,6 +48,9 @@ def validate(
     columns = _columns(by)
     if profile not in systems.PROFILES:
         raise FabricmarkError(f"there is no profile {profile}", f"use one of {', '.join(systems.PROFILES)}")
+    if data is not None and (other := tables_of_documents.kind_of(data)) is not None:
+        tables_of_documents.validate(data, other, profile, fitted, csv_file)
+        return
     rows = outcomes.read(data)
     if fitted:
         given = [row for _, row in rows]
@@ -129,7 +134,9 @@ def _show_printed(profile: str) -> None:
         f"Meyer 2024's tables: {len(errors)} values that are tests: median {percent(median, digits=1)} "
         f"p90 {percent(high, digits=1)}; not counted: {counts}"
     )
-    compared = texts.compare(texts.load())
+    every = texts.compare(texts.load())
+    texts_view.show([one for one in every if one.is_apart], "Figures of applications, beside the bars")
+    compared = [one for one in every if not one.is_apart]
     bounds = [one for one in compared if one.is_bound and one.predicted is not None]
     values = [one.error for one in compared if one.error is not None]
     missed = [one.text.id for one in bounds if not one.is_kept]

@@ -10,12 +10,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from fabricmark import systems
+from fabricmark import models, systems
 from fabricmark.base import paths
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.models import Board, _published
 from fabricmark.models.machine import Network
 from fabricmark.results import figures, published
+from fabricmark.systems import System
 
 TEST = "test"
 RELATIONS = ("=", "~", "<", "<=", ">", ">=")
@@ -60,6 +61,10 @@ class Known:
         system = systems.load(one.system or board, board=board if one.system else None)
         return system.board_with(None, int(one.devices or 1))
 
+    def system(self, one: Text) -> System:
+        """The system of a figure, as its board has it. Raises FabricmarkError."""
+        return systems.load(one.system, board=ABOUT_BOARDS.get(one.board, one.board))
+
     def transport(self, one: Text) -> Network:
         """The network of its transport in its system. Raises FabricmarkError, KeyError."""
         board = ABOUT_BOARDS.get(one.board, one.board)
@@ -78,6 +83,11 @@ class Compared:
     predicted: float | None
 
     @property
+    def is_apart(self) -> bool:
+        """Of an application: partitions are counted and stalls are shares, which no bar for times judges."""
+        return models.traits(self.text.program).is_application
+
+    @property
     def is_bound(self) -> bool:
         return self.text.relation not in ("=", "~")
 
@@ -92,8 +102,8 @@ class Compared:
 
     @property
     def error(self) -> float | None:
-        """|predicted / printed - 1|; None for a bound and where nothing is predicted."""
-        if self.is_bound or self.predicted is None:
+        """|predicted / printed - 1|; None for a bound, of nothing, and where nothing is predicted."""
+        if self.is_bound or self.predicted is None or self.text.value == 0:
             return None
         return abs(self.predicted / self.text.value - 1)
 
@@ -109,11 +119,12 @@ def files(folder: Path | None = None) -> list[Path]:
 
 def load(folder: Path | None = None) -> list[Text]:
     """All figures. Raises FabricmarkError (2) with line and remedy."""
-    return [
-        _text(path.name, place, row)
-        for path in files(folder)
-        for place, row in published.rows(path, figures.COLUMNS)
-    ]
+    return [text for path in files(folder) for text in load_file(path)]
+
+
+def load_file(path: Path) -> list[Text]:
+    """The figures of one file. Raises FabricmarkError (2) with line and remedy."""
+    return [_text(path.name, place, row) for place, row in published.rows(path, figures.COLUMNS)]
 
 
 def _text(file: str, place: str, row: dict) -> Text:
