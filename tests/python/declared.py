@@ -1,10 +1,13 @@
 """Everything that the files of systems declare: benchmarks on boards over transports, as designs."""
 
+import os
 import tomllib
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from unittest.mock import patch
 
+from conftest import REPOSITORY
 from fabricmark import models
 from fabricmark.base import listing
 from fabricmark.systems import choice, files
@@ -43,8 +46,9 @@ class Row:
 @cache
 def rows():
     """Of all systems, and of all boards by themselves."""
-    every = [name for kind in ("system", "board") for name in sorted(files.listed(kind))]
-    return tuple(row for name in every for kind in choice.kinds(choice.Wanted(name)) for row in of_kind(kind))
+    with patch.dict(os.environ, FABRICMARK_ROOT=str(REPOSITORY), FABRICMARK_SYSTEMS=os.devnull):
+        every = [name for kind in ("system", "board") for name in sorted(files.listed(kind))]
+        return tuple(row for name in every for kind in choice.kinds(choice.Wanted(name)) for row in of_kind(kind))
 
 
 def of_kind(kind):

@@ -18,14 +18,6 @@ def command_of_the_repository(place, tmp_path):
     return lambda *words: place.run(*words, **own)
 
 
-@pytest.fixture
-def declared(monkeypatch, tmp_path):
-    """(rows, designs) of the repository's files."""
-    monkeypatch.setenv("FABRICMARK_ROOT", str(REPOSITORY))
-    monkeypatch.setenv("FABRICMARK_SYSTEMS", str(tmp_path / "none"))
-    return rows(), designs()
-
-
 def words_of(command, row):
     if command == "predict":
         return ["predict", row.benchmark, *row.words()]
@@ -52,30 +44,28 @@ def outcomes(run, command, chosen):
     return Counter(outcome(run(*words_of(command, row)), command) for row in chosen)
 
 
-def test_the_table_has_all_that_the_files_have(declared):
-    every, of_designs = declared
-    assert len(every) > 300 and len(of_designs) > 150
+def test_the_table_has_all_that_the_files_have():
+    every = rows()
+    assert len(every) > 300 and len(designs()) > 100
     assert Row("shallow_water", "noctua2", "u280_hbm", "accl-tcp", "u280_hbm_shallow_water/accl_tcp") in every
     assert Row("hpl", "noctua2", "u280_ddr", "accl-udp") in every
     assert Row("b_eff", "leaf_spine", "de5a_net", "channels") in every
     assert {row.bitstream for row in every} >= {"520n_single/gemm_half", "520n_multi/hpl_host_256"}
 
 
-@pytest.mark.parametrize("command", ["predict", "build", "inspect", "run"])
-def test_some_of_what_is_declared_runs(declared, command, request):
-    every, of_designs = declared
-    chosen = every if command in ("predict", "run") else of_designs
-    step = {"run": 6 * SOME, "inspect": 4 * SOME}.get(command, SOME)
-    assert outcomes(request.getfixturevalue("command"), command, chosen[::step])[None] > 0
+@pytest.mark.parametrize("name", ["predict", "build", "inspect", "run"])
+def test_some_of_what_is_declared_runs(name, command):
+    chosen = rows() if name in ("predict", "run") else designs()
+    step = {"run": 6 * SOME, "inspect": 4 * SOME}.get(name, SOME)
+    assert outcomes(command, name, chosen[::step])[None] > 0
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("command", ["predict", "build", "inspect", "run"])
-def test_all_that_is_declared_runs_and_no_refusal_is_stale(declared, command, request):
-    every, of_designs = declared
-    chosen = every if command in ("predict", "run") else of_designs
-    found = outcomes(request.getfixturevalue("command"), command, chosen)
-    needed = {number for number, entry in enumerate(refusals()) if command in entry["commands"]}
+@pytest.mark.parametrize("name", ["predict", "build", "inspect", "run"])
+def test_all_that_is_declared_runs_and_no_refusal_is_stale(name, command):
+    chosen = rows() if name in ("predict", "run") else designs()
+    found = outcomes(command, name, chosen)
+    needed = {number for number, entry in enumerate(refusals()) if name in entry["commands"]}
     assert not needed - set(found), [refusals()[number]["pattern"] for number in needed - set(found)]
     assert found[None] > len(chosen) / 2
 

@@ -104,8 +104,8 @@ def resolve(
         more = {"variant": variant, "system": str(file), "bitstream_id": bitstream_id}
         (answer,) = kernels.answers([kernels.wanted(benchmark, FPGA, given, **more)])
         if "error" in answer:  # the user knows the system, not the file that stood for it
-            error = {name: text.replace(f"'{file}'", system).replace(str(file), system)
-                     if isinstance(text, str) else text for name, text in answer["error"].items()}  # fmt: skip
+            error = {name: text.replace(str(file), system) if isinstance(text, str) else text
+                     for name, text in answer["error"].items()}  # fmt: skip
             kernels.refused({"error": error})
     chosen = _bitstream(document, benchmark, bitstream_id, answer["variant"])
     device = _board(document, chosen)
@@ -147,8 +147,7 @@ def _made(benchmark: str, answer: Mapping, memory: Memory) -> Design:
         remedy = f"use --variant {' or '.join(single)}" if single else "build it as docs/platforms.md shows"
         cause = f"{benchmark}'s variant {answer['variant']} is {variant['style']}"
         if variant["style"] == DATAFLOW:  # which output of which kernel another one's input is
-            cause += ", and no file says how the streams between its kernels are to be joined"
-            remedy += ", or join them by hand (docs/platforms.md)"
+            remedy += ", or build it by hand (docs/platforms.md): no file says how the kernels' streams are joined"
         raise FabricmarkError(cause, remedy)
     values = answer["parameters"]
     entries = []

@@ -69,7 +69,7 @@ class Choice:
 
 def several(system: str, benchmark: str, ids: Sequence[str]) -> FabricmarkError:
     """As the programs say it (src/runtime/system_file.cpp)."""
-    cause = f"{system} has several bitstreams of {benchmark}"
+    cause = f"'{system}' has several bitstreams of {benchmark}"
     return FabricmarkError(cause, f"choose with {OPTION} one of {', '.join(ids)}")
 
 

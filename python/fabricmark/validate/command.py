@@ -23,7 +23,6 @@ from fabricmark.validate import (
     tables,
     tables_of_documents,
     texts,
-    texts_view,
 )
 
 BY = "benchmark,system,transport"
@@ -134,9 +133,8 @@ def _show_printed(profile: str) -> None:
         f"Meyer 2024's tables: {len(errors)} values that are tests: median {percent(median, digits=1)} "
         f"p90 {percent(high, digits=1)}; not counted: {counts}"
     )
-    every = texts.compare(texts.load())
-    texts_view.show([one for one in every if one.is_apart], "Figures of applications, beside the bars")
-    compared = [one for one in every if not one.is_apart]
+    every = texts.load()
+    compared = texts.compare([one for one in every if not one.is_apart])
     bounds = [one for one in compared if one.is_bound and one.predicted is not None]
     values = [one.error for one in compared if one.error is not None]
     missed = [one.text.id for one in bounds if not one.is_kept]
@@ -146,6 +144,8 @@ def _show_printed(profile: str) -> None:
         f"values, largest error {percent(max(values, default=None), digits=1)}; "
         f"no model says what {len(without)} of {', '.join(sorted(set(without)))} mean"
     )
+    for file, count in texts.apart(every).items():  # partitions are counted and take long: no part of the bars
+        print(f"judged apart: {count} figures of applications, `fabricmark validate --data data/published/{file}`")
 
 
 def table_csv(found: list[outcomes.Outcome]) -> str:

@@ -6,6 +6,7 @@ and not scored. So the rows of an application count as soon as its model says wh
 or missed; it has no relative error.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -51,6 +52,11 @@ class Text:
     def __hash__(self) -> int:
         return hash((self.file, self.id))
 
+    @property
+    def is_apart(self) -> bool:
+        """Of an application: partitions are counted and stalls are shares, which no bar for times judges."""
+        return models.traits(self.program).is_application
+
 
 class Known:
     """What a figure is predicted from: boards of systems, and networks by their ids."""
@@ -81,11 +87,6 @@ class Compared:
 
     text: Text
     predicted: float | None
-
-    @property
-    def is_apart(self) -> bool:
-        """Of an application: partitions are counted and stalls are shares, which no bar for times judges."""
-        return models.traits(self.text.program).is_application
 
     @property
     def is_bound(self) -> bool:
@@ -137,6 +138,11 @@ def _text(file: str, place: str, row: dict) -> Text:
     conditions = {name: text for name, _, text in pairs}
     kept = {name: row[name] for name in Text.__dataclass_fields__ if name in row}
     return Text(**{**kept, "file": file, "value": value, "conditions": conditions})
+
+
+def apart(every: Sequence[Text]) -> dict[str, int]:
+    """How many tests of applications each file has."""
+    return Counter(one.file for one in every if one.role == TEST and one.is_apart)
 
 
 def compare(texts: Sequence[Text], known: Known | None = None) -> list[Compared]:
