@@ -38,7 +38,7 @@ class Row:
         if self.system != self.board:
             found += ["--board", self.board]
         found += ["--bitstream-id", self.bitstream] if self.bitstream else []
-        if transport and self.transport and self.exchanges:
+        if transport and self.transport not in ("", choice.NONE) and self.exchanges:
             found += ["--transport", self.transport]
         return found
 
@@ -48,12 +48,15 @@ def rows():
     """Of all systems, and of all boards by themselves."""
     with patch.dict(os.environ, FABRICMARK_ROOT=str(REPOSITORY), FABRICMARK_SYSTEMS=os.devnull):
         every = [name for kind in ("system", "board") for name in sorted(files.listed(kind))]
-        return tuple(row for name in every for kind in choice.kinds(choice.Wanted(name)) for row in of_kind(kind))
+        return tuple(
+            row for name in every for kind in choice.kinds(choice.Wanted(name)) for row in of_kind(kind)
+        )
 
 
 def of_kind(kind):
     found = [
-        Row(one.benchmark, kind.name, kind.board_id, one.transport, name) for name, one in choice.with_ids(kind)
+        Row(one.benchmark, kind.name, kind.board_id, one.transport, name)
+        for name, one in choice.with_ids(kind)
     ]
     for benchmark in listing.benchmark_names():
         if not models.traits(benchmark).exchanges:

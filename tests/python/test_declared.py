@@ -7,14 +7,18 @@ import pytest
 from conftest import REPOSITORY
 from declared import Row, designs, refusals, rows
 
-SOME = 8  # of so many rows make test takes one
+SOME = 16  # of so many rows make test takes one
 MESSAGE = re.compile(r"(?:fabricmark|fm_\w+): error: (.*)", re.DOTALL)
 pytestmark = pytest.mark.programs
 
 
 @pytest.fixture(name="command")
 def command_of_the_repository(place, tmp_path):
-    own = {"FABRICMARK_ROOT": str(REPOSITORY), "FABRICMARK_SYSTEMS": str(tmp_path / "none"), "COLUMNS": "2000"}
+    own = {
+        "FABRICMARK_ROOT": str(REPOSITORY),
+        "FABRICMARK_SYSTEMS": str(tmp_path / "none"),
+        "COLUMNS": "2000",
+    }
     return lambda *words: place.run(*words, **own)
 
 
@@ -24,7 +28,12 @@ def words_of(command, row):
     if command == "run":
         ranks = ["--ranks", "4"] if row.exchanges else []
         return ["run", row.benchmark, *row.words(), *ranks, "--", "--timing-only"]
-    return [command, row.benchmark, *row.words(transport=False), *(["--dry-run"] if command == "build" else [])]
+    return [
+        command,
+        row.benchmark,
+        *row.words(transport=False),
+        *(["--dry-run"] if command == "build" else []),
+    ]
 
 
 def outcome(done, command):
@@ -56,7 +65,7 @@ def test_the_table_has_all_that_the_files_have():
 @pytest.mark.parametrize("name", ["predict", "build", "inspect", "run"])
 def test_some_of_what_is_declared_runs(name, command):
     chosen = rows() if name in ("predict", "run") else designs()
-    step = {"run": 6 * SOME, "inspect": 4 * SOME}.get(name, SOME)
+    step = {"run": 4 * SOME, "inspect": 2 * SOME}.get(name, SOME)
     assert outcomes(command, name, chosen[::step])[None] > 0
 
 

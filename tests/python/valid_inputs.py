@@ -4,6 +4,7 @@ Whether they mean anything together is for the command to say: a figure, or one 
 """
 
 import re
+from typing import ClassVar
 
 import typer
 from fabricmark import cli, models
@@ -13,6 +14,7 @@ from fabricmark.systems import choice, keys
 
 # Options of predict that are drawn each by itself; the others belong to the place that is asked about.
 PLACE = {"name", "system", "devices", "transport", "board", "bitstream_id"}
+NOT_OF_TIMING = ("ranks", "min-time", "max-time")  # nothing is measured: --timing-only excludes them
 ELSEWHERE = {"from_files", "plot_file"}  # need files of results, and seconds to draw
 UNITS = {
     "bytes_per_second": ("GB/s", 1e9), "seconds": ("us", 1e-6), "hertz": ("MHz", 1e6), "bytes": ("B", 1.0),
@@ -28,7 +30,9 @@ def near(source, parameter, device_class="fpga"):
     if parameter.type == "bool":
         return source.choice(["true", "false"])
     default = parameter.default
-    default = default.get(device_class, next(iter(default.values()))) if isinstance(default, dict) else default
+    default = (
+        default.get(device_class, next(iter(default.values()))) if isinstance(default, dict) else default
+    )
     if parameter.type == "string":
         return kernels.text(default)
     least, most = parameter.range or (0, 8)
@@ -110,10 +114,11 @@ class Prediction:
         return ["--enough", self.source.choice(sorted(self.known))] if self.known else []
 
     # For each option of the command what to write; a test sees to it that none is missing.
-    MAKERS = {
+    MAKERS: ClassVar = {
         "given_words": _set, "sweep": _sweep, "mesh": _mesh, "scaling": _scaling, "reach": _reach,
         "enough": _enough, "profile": lambda self: ["--profile", self.source.choice(["fitted", "published"])],
         "closed_form": lambda self: ["--closed-form"], "sensitivity": lambda self: ["--sensitivity"],
+        "program": lambda self: ["--program", self.source.choice(["hpcc-fpga-2021", "this"])],
         "beyond": lambda self: ["--beyond"], "csv_file": lambda self: ["--csv", "found.csv"],
     }  # fmt: skip
 
@@ -147,7 +152,7 @@ def of_program(source, row, help_text):
     found = []
     for one in source.sample(declared, min(len(declared), source.randrange(3))):
         found += [one.option, near(source, one)]
-    ranges = [match for match in RANGE.findall(help_text) if match[0] != "ranks"]
+    ranges = [match for match in RANGE.findall(help_text) if match[0] not in NOT_OF_TIMING]
     for name, kind, least, most in source.sample(ranges, source.randrange(3)):
         value = min(max(source.choice([1, 2, 3]), float(least)), float(most))
         found += [f"--{name}", str(round(value)) if kind == "INT" else f"{value:g}"]

@@ -147,7 +147,9 @@ def _made(benchmark: str, answer: Mapping, memory: Memory) -> Design:
         remedy = f"use --variant {' or '.join(single)}" if single else "build it as docs/platforms.md shows"
         cause = f"{benchmark}'s variant {answer['variant']} is {variant['style']}"
         if variant["style"] == DATAFLOW:  # which output of which kernel another one's input is
-            remedy += ", or build it by hand (docs/platforms.md): no file says how the kernels' streams are joined"
+            remedy += (
+                ", or build it by hand (docs/platforms.md): no file says how the kernels' streams are joined"
+            )
         raise FabricmarkError(cause, remedy)
     values = answer["parameters"]
     entries = []

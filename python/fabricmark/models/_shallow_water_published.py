@@ -58,12 +58,10 @@ def _way(one, known) -> device.Way:
 
 def _steps(one, known) -> list[device.Step]:
     """Of the printed partitions of two or more devices in weak scaling."""
-    from fabricmark.results import partitions  # results read models
-
     way = _way(one, known)
     return [
         device.step(row.part, way)
-        for row in partitions.rows()
+        for row in known.partitions()
         if row.table == "A1" and row.devices > 1 and row.part.elements >= MANY and row.fits(one.transport)
     ]
 

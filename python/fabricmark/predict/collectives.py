@@ -41,7 +41,9 @@ def cases(
     found = []
     for one in options.names(system, "--system"):
         for wanted in options.names(transport, "--transport"):
-            chosen = choice.over_networks(name, choice.Wanted(one, board, None, wanted, more["profile"]), NETWORKS)
+            chosen = choice.over_networks(
+                name, choice.Wanted(one, board, None, wanted, more["profile"]), NETWORKS
+            )
             described = device_limits.with_limits(chosen.system)
             closed = settings.without_curves(described) if more["closed_form"] else described
             request = PredictionRequest(name, closed, chosen.transport, "weak", **more)

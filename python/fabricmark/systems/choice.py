@@ -186,9 +186,7 @@ def of_transport(system: System, benchmark: str, transport: str) -> tuple[str, .
     that exchange nothing."""
     for wanted in (transport, NONE):
         found = tuple(
-            name
-            for name, one in with_ids(system)
-            if one.benchmark == benchmark and one.transport == wanted
+            name for name, one in with_ids(system) if one.benchmark == benchmark and one.transport == wanted
         )
         if found:
             return found
@@ -220,7 +218,9 @@ def _named(benchmark: str, wanted: Wanted, every: Sequence[System], within: Sequ
         raise FabricmarkError(cause, _instead(_or_ids(benchmark, within), [kind.board_id]))
     exchanges = models.traits(benchmark).exchanges
     if wanted.transport not in (None, NONE) and not exchanges:
-        raise FabricmarkError(f"{benchmark} exchanges nothing over {wanted.transport}", "leave out --transport")
+        raise FabricmarkError(
+            f"{benchmark} exchanges nothing over {wanted.transport}", "leave out --transport"
+        )
     if wanted.transport is not None and found.transport not in (wanted.transport, NONE):
         cause = f"the bitstream {name} is for the transport {found.transport}, not for {wanted.transport}"
         fits = of_transport(kind, benchmark, wanted.transport)
@@ -261,7 +261,9 @@ def _or_ids(benchmark: str, within: Iterable[System]) -> str:
 
 
 def _place(wanted: Wanted, kind: System) -> str:
-    return f"{kind.board_id} of {kind.name}" if wanted.board is not None and len(kind.boards) > 1 else kind.name
+    return (
+        f"{kind.board_id} of {kind.name}" if wanted.board is not None and len(kind.boards) > 1 else kind.name
+    )
 
 
 def over_networks(name: str, wanted: Wanted, preferred: Sequence[str]) -> Choice:
@@ -356,7 +358,9 @@ def _declared(stamped: tuple[tuple[Path, int], ...]) -> dict[str, set[tuple[str,
             for kind in files.parse(path).get("devices", []):
                 for file in kind.get("bitstreams", []):
                     every = files.parse(files.find("bitstreams", file)).get("bitstreams", {})
-                    found[name] |= {(one.get("benchmark"), one.get("transport", NONE)) for one in every.values()}
+                    found[name] |= {
+                        (one.get("benchmark"), one.get("transport", NONE)) for one in every.values()
+                    }
         except (FabricmarkError, KeyError, AttributeError, TypeError):
             continue
     return found

@@ -144,8 +144,12 @@ def _show_printed(profile: str) -> None:
         f"values, largest error {percent(max(values, default=None), digits=1)}; "
         f"no model says what {len(without)} of {', '.join(sorted(set(without)))} mean"
     )
-    for file, count in texts.apart(every).items():  # partitions are counted and take long: no part of the bars
-        print(f"judged apart: {count} figures of applications, `fabricmark validate --data data/published/{file}`")
+    for file, count in texts.apart(
+        every
+    ).items():  # partitions are counted and take long: no part of the bars
+        print(
+            f"judged apart: {count} figures of applications, `fabricmark validate --data data/published/{file}`"
+        )
 
 
 def table_csv(found: list[outcomes.Outcome]) -> str:

@@ -67,5 +67,3 @@ def _tables(found: list[scored.Scored]) -> None:
         raise FabricmarkError("no value of the file is a test", "see meyer_2024_roles.csv for what is")
     median, high = np.percentile(errors, (50, distribution.HIGH))
     print(f"{len(errors)} values that are tests: median {percent(median, 1)} p90 {percent(high, 1)}")
-
-

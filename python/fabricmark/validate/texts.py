@@ -16,7 +16,7 @@ from fabricmark.base import paths
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.models import Board, _published
 from fabricmark.models.machine import Network
-from fabricmark.results import figures, published
+from fabricmark.results import figures, partitions, published
 from fabricmark.systems import System
 
 TEST = "test"
@@ -70,6 +70,10 @@ class Known:
     def system(self, one: Text) -> System:
         """The system of a figure, as its board has it. Raises FabricmarkError."""
         return systems.load(one.system, board=ABOUT_BOARDS.get(one.board, one.board))
+
+    def partitions(self) -> tuple[partitions.Row, ...]:
+        """Those that are printed."""
+        return partitions.rows()
 
     def transport(self, one: Text) -> Network:
         """The network of its transport in its system. Raises FabricmarkError, KeyError."""
