@@ -1,4 +1,4 @@
-"""What system files declare runs, is predicted, inspected and built, or is refused with a reason of the table."""
+"""What files declare runs, is predicted, inspected and built, or is refused with a reason of the table."""
 
 import re
 from collections import Counter

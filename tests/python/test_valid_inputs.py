@@ -1,4 +1,4 @@
-"""Inputs that are valid in form: at least half give a figure, and the others one line with cause and remedy."""
+"""Inputs that are valid in form: at least half give a figure, the others one line with cause and remedy."""
 
 import os
 import random

@@ -1,4 +1,4 @@
-"""Command lines whose every option has a value of its type and range: made from the options that are declared.
+"""Command lines whose every option has a value of its type and range, made from the declared options.
 
 Whether they mean anything together is for the command to say: a figure, or one line.
 """
@@ -24,7 +24,7 @@ RANGE = re.compile(r"^\s+--([a-z-]+) (INT|FLOAT):\w+ in \[(\S+) - (\S+)\]", re.M
 
 
 def near(source, parameter, device_class="fpga"):
-    """A value of a parameter as a command line has it: one of a list, else the default, half or twice of it."""
+    """A value of a parameter as a command line has it: of its list, else the default, half or twice of it."""
     if parameter.values:
         return kernels.text(source.choice(list(parameter.values)))
     if parameter.type == "bool":
@@ -146,8 +146,8 @@ def options_of_predict():
 
 
 def of_program(source, row, help_text):
-    """Options of fm_<benchmark> beside those of the place: parameters of its kernel, and numbers within the ranges
-    that its --help prints."""
+    """Options of fm_<benchmark> beside those of the place: parameters of its kernel, and numbers within the
+    ranges that its --help prints."""
     declared = [one for one in listing.kernel(row.benchmark).parameters.values() if one.name != "transport"]
     found = []
     for one in source.sample(declared, min(len(declared), source.randrange(3))):

@@ -88,7 +88,7 @@ def inspect_design(design: Design, vendor: str) -> list[Kernel]:
 
 
 def vendor_of_design(design: Design) -> str:
-    """Whose chip is on the board of the design. Raises FabricmarkError (2) for a board without such a chip."""
+    """Whose chip is on the board of the design. Raises FabricmarkError (2) for one without such a chip."""
     return chips.vendor_of(design.board, descriptions(design.board))
 
 

@@ -1,7 +1,7 @@
 """Figures that texts print of shallow water on FPGAs (Meyer 2024, section 5.2.3 and Tables A.1 and A.2).
 
-Counts of partitions are those of this project's own mesh and partitioner, a bay of as many elements; the others
-are what eq. 5.2 and 5.3 make of the printed partitions.
+Counts of partitions are those of this project's own mesh and partitioner, a bay of as many elements; the
+others are what eq. 5.2 and 5.3 make of the printed partitions.
 """
 
 from fabricmark.models import _shallow_water_device as device
@@ -34,8 +34,8 @@ def figure(one, known) -> float | None:
 
 
 def _performance(one, known) -> float:
-    """[TFLOP/s] of a bay of as many elements, by the operations that this project's kernels do: the count that
-    explains the printed figure is fitted to it."""
+    """[TFLOP/s] of a bay of as many elements, by the operations that this project's kernels do: the count
+    that explains the printed figure is fitted to it."""
     cells = int(one.conditions["e_total"])
     way = _way(one, known)
     slowest = device.slowest(parts_of(f"bay:{cells}", int(one.devices)), way)

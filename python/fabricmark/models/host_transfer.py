@@ -178,8 +178,9 @@ def prediction(
 def described_predictions(parameters: Mapping, board: Board) -> list[Prediction]:
     """Copies between an FPGA of a described system and its host, all devices together.
 
-    Sizes 2^smallest, 2^(smallest + step), ... 2^largest bytes, as the lists of directions, methods and buffers
-    say. Raises ValueError for a board that does not say how fast it copies, FabricmarkError (2) for a wrong list.
+    Sizes 2^smallest, 2^(smallest + step), ... 2^largest bytes, as the lists of directions, methods and
+    buffers say. Raises ValueError for a board that does not say how fast it copies, FabricmarkError (2) for a
+    wrong list.
     """
     links = {
         _transfers.TO_DEVICE: board.host_to_device_bytes_per_second,
@@ -205,8 +206,8 @@ def ways_of(direction: str) -> tuple[str, ...]:
 
 
 def described_cases(parameters: Mapping) -> list[dict]:
-    """Axes of the transfers that a closed form tells apart; one buffer copied by itself comes last, as the headline
-    is the last one. Migrations and maps are the runtime's own business: no document says what they take."""
+    """Axes of the transfers that a closed form tells apart; one buffer copied by itself comes last, as the
+    headline is the last one. Migrations and maps have none: no document says what they take."""
     cases = []
     for direction in _words(parameters, "directions", (_transfers.TO_DEVICE, _transfers.FROM_DEVICE, BOTH)):
         known = _words(parameters, "methods", (*QUEUED, *UNKNOWN, BLOCKING))
@@ -234,8 +235,8 @@ def _buffers(parameters: Mapping) -> set[int]:
 
 
 def _described(axes: dict, board: Board, links: Mapping[str, float]) -> Prediction:
-    """One transfer. Copies that wait for each other follow one another, in both directions, too; queued ones wait
-    once for each direction, and both directions move at the same time (Karl 2021, section I.6)."""
+    """One transfer. Copies that wait for each other follow one another, in both directions, too; queued ones
+    wait once for each direction, and both directions move at the same time (Karl 2021, section I.6)."""
     ways = ways_of(axes["direction"])
     is_blocking = axes["method"] == BLOCKING
     each = axes["bytes"] / len(ways) / axes["buffers"]

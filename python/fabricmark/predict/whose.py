@@ -1,7 +1,7 @@
 """Whose host program a closed form is of: HPCC FPGA's, whose runs are published, or this project's.
 
-Over some transports both move different data (docs/charging.md), which the benchmark's model says (`foreign` of its
-TRAITS). There is no closed form of this project's program then; its own host code tells, with --timing-only.
+Over some transports both move different data (docs/charging.md), which the benchmark's model says (`foreign` of
+its TRAITS). There is no closed form of this project's program then; its own host code tells, with --timing-only.
 """
 
 from fabricmark.base.errors import FabricmarkError
@@ -39,8 +39,8 @@ def command(request: PredictionRequest, bitstream: str) -> str:
     """What tells the time of this project's program."""
     board = f" --board {request.system.board_id}" if len(request.system.boards) > 1 else ""
     own = f" --bitstream-id {bitstream}" if bitstream else ""
-    over = f" --transport {request.transport}"
-    return f"`fabricmark run {request.benchmark} --system {request.system.name}{board}{own}{over} -- --timing-only`"
+    place = f"--system {request.system.name}{board}{own} --transport {request.transport}"
+    return f"`fabricmark run {request.benchmark} {place} -- --timing-only`"
 
 
 def line(request: PredictionRequest, program: str, bitstream: str) -> list[str]:

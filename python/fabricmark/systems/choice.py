@@ -1,8 +1,9 @@
-"""Which board, bitstream and transport of a system a command means: one choice and one refusal for all of them.
+"""Which board, bitstream and transport of a system a command means: one choice, one refusal for all of them.
 
 What is named counts. Of what is not named: the first of the system's kinds of devices that can do it, and the
 first transport in the order of the command. Whether one of several bitstreams may be taken unasked is the
-command's rule: a run, a build and an inspection need one to be named, a prediction takes the first and says so.
+command's rule: a run, a build and an inspection need one to be named, a prediction takes the first and says
+so.
 """
 
 from collections.abc import Iterable, Sequence
@@ -42,7 +43,7 @@ class Wanted:
 
 @dataclass(frozen=True)
 class Choice:
-    """`system`: as the chosen board has it. `bitstreams`: ids of those that fit, one at most where it was named.
+    """`system`: as the chosen board has it. `bitstreams`: ids of those that fit, one where it was named.
 
     `is_named`: whether it was.
     """
@@ -92,7 +93,7 @@ def wanted(
 
 
 def bitstream_of(benchmark: str, wanted: Wanted, variant: str = "", verb: str = "build") -> str | None:
-    """The bitstream for a command that may do without one: that which was named, or the only one for what was.
+    """The bitstream for a command that may do without one: what was named, or the only one for what was.
 
     None where nothing decides here: the programs then look among all of the system, and refuse several, too.
     Raises FabricmarkError (2) for what there is not.
@@ -145,10 +146,10 @@ def choose(
     every, within = _kinds_within(wanted)
     if wanted.bitstream is not None:
         return _named(benchmark, wanted, every, within)
-    if wanted.transport is not None and not models.traits(benchmark).exchanges:
-        if wanted.transport != NONE:
-            cause = f"{benchmark} exchanges nothing over {wanted.transport}"
-            raise FabricmarkError(cause, "leave out --transport")
+    if wanted.transport not in (None, NONE) and not models.traits(benchmark).exchanges:
+        raise FabricmarkError(
+            f"{benchmark} exchanges nothing over {wanted.transport}", "leave out --transport"
+        )
     for one in within:
         if found := _of_kind(benchmark, wanted, one, preferred):
             return found
@@ -337,7 +338,7 @@ def _instead(rest: str, boards: Sequence[str]) -> str:
 
 
 def systems_of(benchmark: str, transport: str | None) -> list[str]:
-    """The systems of all files that have a bitstream of a benchmark, over this transport where one is named."""
+    """The systems that have a bitstream of a benchmark, over this transport where one is named."""
     paths = [*files.listed("system").values(), *files.listed("bitstreams").values()]
     known = _declared(tuple((path, path.stat().st_mtime_ns) for path in paths))
     return [
@@ -349,8 +350,8 @@ def systems_of(benchmark: str, transport: str | None) -> list[str]:
 
 @cache
 def _declared(stamped: tuple[tuple[Path, int], ...]) -> dict[str, set[tuple[str, str]]]:
-    """(benchmark, transport) of the bitstreams of each system, as the files say it; unchecked, as a refusal must
-    not wait for all of them. What cannot be read has none."""
+    """(benchmark, transport) of the bitstreams of each system, as the files say it; unchecked, as a refusal
+    must not wait for all of them. What cannot be read has none."""
     found: dict[str, set[tuple[str, str]]] = {}
     for name, path in sorted(files.listed("system").items()):
         found[name] = set()

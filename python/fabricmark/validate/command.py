@@ -147,9 +147,8 @@ def _show_printed(profile: str) -> None:
     for file, count in texts.apart(
         every
     ).items():  # partitions are counted and take long: no part of the bars
-        print(
-            f"judged apart: {count} figures of applications, `fabricmark validate --data data/published/{file}`"
-        )
+        command = f"fabricmark validate --data data/published/{file}"
+        print(f"judged apart: {count} figures of applications, `{command}`")
 
 
 def table_csv(found: list[outcomes.Outcome]) -> str:
