@@ -50,8 +50,8 @@ def inspect(
     if vendor is not None and vendor not in chips.VENDORS:
         raise FabricmarkError(f"there is no vendor {vendor}", f"use {' or '.join(chips.VENDORS)}")
     if system is not None:
-        wanted = choice.Wanted(system, board, bitstream_id, transport)
-        check_variant(system, bitstream_id or choice.bitstream_of(name, wanted, verb="inspect"))
+        place = choice.Wanted(system, board, bitstream_id, transport)
+        check_variant(system, bitstream_id or choice.bitstream_of(name, place, verb="inspect"))
     design = resolve(name, VARIANT, system, bitstream_id, settings(name, given or []), board, transport)
     known = vendor_of_design(design) if system is not None else None
     wanted = [vendor or known] if vendor or known else list(chips.VENDORS)

@@ -1,7 +1,8 @@
 """Whose host program a closed form is of: HPCC FPGA's, whose runs are published, or this project's.
 
-Over some transports both move different data (docs/charging.md), which the benchmark's model says (`foreign` of
-its TRAITS). There is no closed form of this project's program then; its own host code tells, with --timing-only.
+Over some transports both move different data (docs/charging.md), which the benchmark's model says (`foreign`
+of its TRAITS). Of this project's program there is no closed form then: its own host code tells the time, with
+--timing-only.
 """
 
 from fabricmark.base.errors import FabricmarkError

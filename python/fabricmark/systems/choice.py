@@ -104,7 +104,9 @@ def bitstream_of(benchmark: str, wanted: Wanted, variant: str = "", verb: str = 
         return None
     _, within = _kinds_within(wanted)
     has_any = any(one.benchmark == benchmark for kind in within for one in kind.bitstreams)
-    ways = {way for one in within for way in one.networks} or {wanted.transport}  # a board alone has none
+    ways = {way for one in within for way in one.networks} or {
+        str(wanted.transport)
+    }  # a board alone has none
     if wanted.bitstream is None and wanted.transport in {NONE, *ways}:
         if not has_any or wanted.transport == NONE:
             return None  # kernels of no bitstream, by their defaults
@@ -223,7 +225,9 @@ def _named(benchmark: str, wanted: Wanted, every: Sequence[System], within: Sequ
             f"{benchmark} exchanges nothing over {wanted.transport}", "leave out --transport"
         )
     if wanted.transport is not None and found.transport not in (wanted.transport, NONE):
-        cause = f"the bitstream {name} is for the transport {found.transport}, not for {wanted.transport}"
+        cause = (
+            f"the bitstream {name} is for the transport {found.transport}, not for {str(wanted.transport)}"
+        )
         fits = of_transport(kind, benchmark, wanted.transport)
         remedy = f"use --transport {found.transport}" + (f", or {OPTION} {' or '.join(fits)}" if fits else "")
         raise FabricmarkError(cause, remedy)
@@ -231,7 +235,7 @@ def _named(benchmark: str, wanted: Wanted, every: Sequence[System], within: Sequ
     if transport != NONE and transport not in kind.networks and kind.networks:
         raise FabricmarkError(f"{_place(wanted, kind)} has no transport {transport}",
                               f"use one of {', '.join(kind.networks)}")  # fmt: skip
-    return Choice(benchmark, kind, transport, (name,), is_named=True)
+    return Choice(benchmark, kind, transport, (str(name),), is_named=True)
 
 
 def no_such(benchmark: str, wanted: Wanted, within: Sequence[System]) -> FabricmarkError:

@@ -60,10 +60,12 @@ def _tables(found: list[scored.Scored]) -> None:
     rows = []
     for key, errors in sorted(groups.items()):
         shares = (*np.percentile(errors, (50, distribution.HIGH)), max(errors))
-        rows.append([*key, str(len(errors)), *(percent(share, 1) for share in shares)])
+        rows.append([*key, str(len(errors)), *(percent(share, digits=1) for share in shares)])
     terminal.show(out, columns, rows)
     errors = [error for some in groups.values() for error in some]
     if not errors:
         raise FabricmarkError("no value of the file is a test", "see meyer_2024_roles.csv for what is")
     median, high = np.percentile(errors, (50, distribution.HIGH))
-    print(f"{len(errors)} values that are tests: median {percent(median, 1)} p90 {percent(high, 1)}")
+    print(
+        f"{len(errors)} values that are tests: median {percent(median, digits=1)} p90 {percent(high, digits=1)}"
+    )

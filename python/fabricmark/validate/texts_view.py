@@ -31,10 +31,10 @@ def _cells(found: Sequence[Compared]) -> list[str]:
     values = [one for one in predicted if not one.is_bound]
     errors = [one.error for one in values if one.error is not None]
     kept = f"{sum(one.is_kept for one in bounds)} of {len(bounds)}" if bounds else terminal.NOTHING
-    median = percent(float(np.median(errors)), 1) if errors else terminal.NOTHING
-    differences = [abs(one.predicted - one.text.value) for one in values]
+    median = percent(float(np.median(errors)), digits=1) if errors else terminal.NOTHING
+    differences = [abs(one.predicted - one.text.value) for one in values if one.predicted is not None]
     return [
         str(len(found)), str(len(found) - len(predicted)), kept, median,
-        percent(max(errors, default=None), 1),
+        percent(max(errors, default=None), digits=1),
         f"{max(differences):.4g} {values[0].text.unit}" if differences else terminal.NOTHING,
     ]  # fmt: skip
