@@ -47,23 +47,20 @@ std::size_t object_bytes(const Case& one) { return one.buffer_bytes() * (one.is_
 
 Rig::Rig(const runtime::Context& context, const std::vector<Case>& cases, WorkItems work_items,
          const device::Placement& place, bool times_migrations)
-    : computes_(context.computes()),
-      timeline_(context.timeline()),
+    : timeline_(context.timeline()),
       times_migrations_(times_migrations),
       marks_(context, work_items),
       windows_(cases.size() + 1) {
   const std::size_t largest = largest_transfer(cases);
   for (auto* memory : {&source_pageable_, &source_aligned_, &target_pageable_, &target_aligned_}) {
     *memory = device::HostArray<std::byte>(largest + kPageBytes);
-    if (computes_) std::fill(memory->span().begin(), memory->span().end(), std::byte{1});
+    std::fill(memory->span().begin(), memory->span().end(), std::byte{1});
   }
+  contents_ = random_bytes(largest + (windows_ + 1) * kPageBytes, runtime::host_threads(context.ranks()));
   source_pinned_ = device::PinnedMemory(context.device(), largest);
   target_pinned_ = device::PinnedMemory(context.device(), largest);
-  if (computes_) {
-    contents_ = random_bytes(largest + (windows_ + 1) * kPageBytes, runtime::host_threads(context.ranks()));
-    std::memset(source_pinned_.data(), 1, largest);
-    std::memset(target_pinned_.data(), 1, largest);
-  }
+  std::memset(source_pinned_.data(), 1, largest);
+  std::memset(target_pinned_.data(), 1, largest);
   for (const Case& one : cases) {
     while (writes_.size() < one.queues()) {
       writes_.push_back(context.device().queue(timeline_.enabled()));
@@ -89,7 +86,7 @@ Rig::Buffers Rig::make_buffers(const device::Device& device, const Case& one,
     const std::size_t bytes = object_bytes(one);
     made.host.emplace_back(bytes + kOffPage);
     std::byte* const start = made.host.back().data() + (one.memory == "pageable" ? kOffPage : 0);
-    if (computes_) std::memset(start, 1, bytes);
+    std::memset(start, 1, bytes);
     const device::Buffer whole = device::buffer_over(device, {start, bytes}, place);
     return one.is_part() ? whole.part(0, one.buffer_bytes()) : whole;
   };

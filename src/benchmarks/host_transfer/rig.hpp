@@ -76,7 +76,6 @@ class Rig {
   [[nodiscard]] device::Event* event() { return timeline_.enabled() ? &event_ : nullptr; }
   void note(const Case& one, const char* command, std::size_t buffer);
 
-  bool computes_;  ///< with --timing-only no byte of the host is touched
   device::Timeline& timeline_;
   bool times_migrations_;
   device::Event event_;
