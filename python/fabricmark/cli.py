@@ -32,7 +32,7 @@ from fabricmark.measure.scale import MODES, SCOPES
 from fabricmark.mesh import command as mesh_command
 from fabricmark.predict.command import predict
 from fabricmark.report import outputs, run_tables
-from fabricmark.systems import calibration
+from fabricmark.systems import calibration, choice
 from fabricmark.systems import command as systems_command
 from fabricmark.validate.command import validate
 
@@ -110,15 +110,17 @@ def run_command(
             help="Banks and bitstreams of this system: a name of `fabricmark systems list`, or a file.",
         ),
     ] = None,
+    board: Annotated[str | None, typer.Option(help=choice.HELP["board"])] = None,
     bitstream_id: Annotated[
-        str | None, typer.Option(metavar="FILE/NAME", help="Which bitstream, where it has several.")
+        str | None, typer.Option(metavar="FILE/NAME", help=choice.HELP["bitstream"])
     ] = None,
+    transport: Annotated[str | None, typer.Option(help=choice.HELP["transport"])] = None,
     output: Annotated[Path, typer.Option(help="Folder for the result files.")] = Path("results"),
     again: Annotated[bool, typer.Option("--again", help="A campaign: run also what has a result.")] = False,
 ) -> None:
     """Run a benchmark on every device found, or what is left of a campaign, and report."""
     if campaign_run.is_campaign(name):
-        given = (extra or None, runtime, ranks, mpi, platform, device, system, bitstream_id)
+        given = (extra or None, runtime, ranks, mpi, platform, device, system, board, bitstream_id, transport)
         if any(one is not None for one in given):
             raise FabricmarkError("a campaign has its options in its file", f"write them into {name}")
         raise typer.Exit(campaign_run.main(Path(name), output, again))
@@ -131,7 +133,10 @@ def run_command(
         raise FabricmarkError("both --ranks and --mpi", "choose ranks in one process or MPI processes")
     programs = micro_jobs.wanted(name)
     names = [one.name for one in programs] or running.names_of(name)
-    words += running.of_system(system, bitstream_id, names, words, output)
+    wanted = choice.wanted(system, board, bitstream_id, transport)
+    words += running.of_system(wanted, names, words, output)
+    if wanted is None and transport is not None:
+        words += ["--transport", transport]
     paths.make_folder(output)
     outcome = running.Outcome()
     if programs:

@@ -108,7 +108,7 @@ REFUSALS = {
         "set these, or use --closed-form",
     ),
     "absent": (
-        ["predict", "host_transfer", "--system", "u250"],
+        ["predict", "host_transfer", "--system", "u250", "--profile", "published"],
         "no file says board.host.read_latency",
         "--set board.host.read_latency=520 ns",
     ),

@@ -141,7 +141,6 @@ def unsaid(request):
 
 
 def test_no_absent_figure_is_read_without_a_word():
-    refused = 0
     for request in requests():
         try:
             planned = unsaid(request)
@@ -151,13 +150,21 @@ def test_no_absent_figure_is_read_without_a_word():
         try:
             _, about = values(request)
         except FabricmarkError as error:
-            refused += bool(needed)
             assert not needed or any(name in str(error) for name in needed)
             continue
         assert needed == [], request.about
         for name, text in planned.items():
             assert not text or any(name in line for line in about), (request.about, name)
-    assert refused > 0
+
+
+@pytest.mark.parametrize("name", ["host.read_latency", "host.write_latency"])
+def test_what_no_file_says_any_more_is_needed(name):
+    system = loaded("u250", None)
+    parts = {part: tuple(one for one in some if one.name != name) for part, some in system.parts.items()}
+    request = points.PredictionRequest("host_transfer", replace(system, parts=parts), "none", points.WEAK)
+    assert values(replace(request, system=system))
+    with pytest.raises(FabricmarkError, match=f"no file says board.{name}"):
+        values(request)
 
 
 def test_a_board_without_its_way_to_the_host_is_refused():

@@ -20,11 +20,11 @@ def predicted(transport, mesh, devices, **more):
     system = systems.load("noctua2", board="u280_hbm")
     bitstream = system.bitstream("shallow_water", transport)
     run = {
+        **bitstream.parameters,
         "variant": "dataflow",
         "mesh": mesh,
         "order": 0,
         "data_type": "float",
-        **bitstream.parameters,
         **more,
     }
     found = models.find("shallow_water").predict(

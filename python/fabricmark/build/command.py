@@ -11,6 +11,7 @@ from fabricmark.base.errors import FabricmarkError
 from fabricmark.build import aoc, vitis
 from fabricmark.build import steps as builds
 from fabricmark.build.design import Design, resolve
+from fabricmark.systems import choice
 
 TOOLS = {aoc.TOOL: aoc.steps, vitis.TOOL: vitis.steps}
 # Whose compiler a board takes, by who chooses the banks of its memory; by its kind where nobody does.
@@ -30,9 +31,11 @@ def build(
             help="Memory and parameters of this system: a name of `fabricmark systems list`, or a file.",
         ),
     ] = None,
+    board: Annotated[str | None, typer.Option(help=choice.HELP["board"])] = None,
     bitstream_id: Annotated[
-        str | None, typer.Option(metavar="FILE/NAME", help="Which bitstream, where it has several.")
+        str | None, typer.Option(metavar="FILE/NAME", help=choice.HELP["bitstream"])
     ] = None,
+    transport: Annotated[str | None, typer.Option(help=choice.HELP["transport"])] = None,
     variant: Annotated[str, typer.Option(help="Kind of kernel (default: the bitstream's, else base).")] = "",
     given: Annotated[
         list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A parameter; may be repeated.")
@@ -45,7 +48,7 @@ def build(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print what would run, as a script.")] = False,
 ) -> None:
     """Build a bitstream for an FPGA with the vendor's tools, with the sidecar that says what it is."""
-    found = resolve(name, variant, system, bitstream_id, settings(name, given or []))
+    found = resolve(name, variant, system, bitstream_id, settings(name, given or []), board, transport)
     memory = found.memory
     chosen = tool or OF_PLACEMENTS.get(memory.placement) or OF_KINDS.get(memory.kind, "")
     if chosen not in TOOLS:

@@ -7,10 +7,11 @@ from pathlib import Path
 
 from fabricmark.base import kernels, listing, paths
 from fabricmark.base.errors import FabricmarkError
-from fabricmark.systems import export
+from fabricmark.systems import choice, export
 
 FPGA = "fpga"
 STYLE = "single-work-item"
+DATAFLOW = "dataflow"
 REPLICATIONS = "replications"
 CHANNELS = "channels"
 
@@ -79,23 +80,24 @@ def _toml(value: object) -> str:
 
 
 def resolve(
-    benchmark: str, variant: str, system: str | None, bitstream_id: str | None, given: Mapping[str, str]
-) -> Design:
+    benchmark: str, variant: str, system: str | None, bitstream_id: str | None, given: Mapping[str, str],
+    board: str | None = None, transport: str | None = None,
+) -> Design:  # fmt: skip
     """The design for a board of a system, or without one, as the programs would resolve it.
 
     Raises FabricmarkError (2) for what there is not or what the constraints refuse.
     """
     listing.check_benchmark(benchmark)
+    has_ways = transport is not None and "transport" in kernels.kernel(benchmark).parameters
+    over = {"transport": transport} if has_ways else {}
     if system is None:
-        if bitstream_id is not None:
-            raise FabricmarkError("--bitstream-id without --system", "name the system that has the bitstream")
-        request = kernels.wanted(benchmark, FPGA, given, variant=variant)
+        choice.check_needs_system(bitstream_id, board)
+        request = kernels.wanted(benchmark, FPGA, {**over, **given}, variant=variant)
         return _made(benchmark, kernels.ask([request])[0], Memory())
-    document = export.document(system)
-    known = [one["id"] for one in document["bitstreams"] if one["benchmark"] == benchmark]
-    if bitstream_id is not None and bitstream_id not in known:
-        remedy = f"use one of {', '.join(known)}" if known else "leave out --bitstream-id"
-        raise FabricmarkError(f"{system} has no bitstream {bitstream_id} of {benchmark}", remedy)
+    wanted = choice.Wanted(system, board, bitstream_id, transport)
+    bitstream_id = choice.bitstream_of(benchmark, wanted, variant)
+    given = given if bitstream_id is not None else {**over, **given}
+    document = export.document(system, board=board)
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / f"{document['name']}.json".replace("/", "_")
         paths.write_atomically(file, export.written(document))
@@ -106,9 +108,11 @@ def resolve(
                      for name, text in answer["error"].items()}  # fmt: skip
             kernels.refused({"error": error})
     chosen = _bitstream(document, benchmark, bitstream_id, answer["variant"])
-    board = _board(document, chosen)
-    unchanged = chosen.get("id", "") if not given else ""
-    return replace(_made(benchmark, answer, _memory(board)), board=board["id"], bitstream=unchanged)
+    device = _board(document, chosen)
+    own = chosen.get("parameters", {}) | {"transport": chosen.get("transport")}
+    is_changed = any(str(own.get(name)) != value for name, value in given.items())
+    unchanged = "" if is_changed else chosen.get("id", "")
+    return replace(_made(benchmark, answer, _memory(device)), board=device["id"], bitstream=unchanged)
 
 
 def _bitstream(document: Mapping, benchmark: str, bitstream_id: str | None, variant: str) -> Mapping:
@@ -141,7 +145,12 @@ def _made(benchmark: str, answer: Mapping, memory: Memory) -> Design:
     if variant["style"] != STYLE:
         single = [name for name, one in spec.variants.items() if one["style"] == STYLE]
         remedy = f"use --variant {' or '.join(single)}" if single else "build it as docs/platforms.md shows"
-        raise FabricmarkError(f"{benchmark}'s variant {answer['variant']} is {variant['style']}", remedy)
+        cause = f"{benchmark}'s variant {answer['variant']} is {variant['style']}"
+        if variant["style"] == DATAFLOW:  # which output of which kernel another one's input is
+            remedy += (
+                ", or build it by hand (docs/platforms.md): no file says how the kernels' streams are joined"
+            )
+        raise FabricmarkError(cause, remedy)
     values = answer["parameters"]
     entries = []
     for entry in answer["entry_points"]:

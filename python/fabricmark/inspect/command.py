@@ -15,7 +15,7 @@ from fabricmark.build.command import settings
 from fabricmark.build.design import Design, resolve
 from fabricmark.inspect import chips, view
 from fabricmark.inspect.inspection import Kernel, inspect_file
-from fabricmark.systems import export, files
+from fabricmark.systems import choice, export, files
 
 FORMAT = "fabricmark-inspection/1"
 VARIANT = "base"
@@ -31,9 +31,11 @@ def inspect(
             help="Board and parameters of this system: a name of `fabricmark systems list`, or a file.",
         ),
     ] = None,
+    board: Annotated[str | None, typer.Option(help=choice.HELP["board"])] = None,
     bitstream_id: Annotated[
-        str | None, typer.Option(metavar="FILE/NAME", help="Which bitstream, where it has several.")
+        str | None, typer.Option(metavar="FILE/NAME", help=choice.HELP["bitstream"])
     ] = None,
+    transport: Annotated[str | None, typer.Option(help=choice.HELP["transport"])] = None,
     given: Annotated[
         list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A parameter; may be repeated.")
     ] = None,
@@ -47,9 +49,11 @@ def inspect(
     """Estimate what a base kernel becomes on an FPGA: cycles between iterations, operations, DSPs, memory."""
     if vendor is not None and vendor not in chips.VENDORS:
         raise FabricmarkError(f"there is no vendor {vendor}", f"use {' or '.join(chips.VENDORS)}")
-    check_variant(system, bitstream_id)
-    design = resolve(name, VARIANT, system, bitstream_id, settings(name, given or []))
-    known = vendor_of_design(design, system) if system is not None else None
+    if system is not None:
+        place = choice.Wanted(system, board, bitstream_id, transport)
+        check_variant(system, bitstream_id or choice.bitstream_of(name, place, verb="inspect"))
+    design = resolve(name, VARIANT, system, bitstream_id, settings(name, given or []), board, transport)
+    known = vendor_of_design(design) if system is not None else None
     wanted = [vendor or known] if vendor or known else list(chips.VENDORS)
     found = {one: inspect_design(design, one) for one in wanted if one is not None}
     if json_file is not None:
@@ -83,15 +87,9 @@ def inspect_design(design: Design, vendor: str) -> list[Kernel]:
     return inspect_file(design.source, vendor, definitions)
 
 
-def vendor_of_design(design: Design, system: str) -> str:
-    """Whose chip is on the board of the design's bitstream, else on the system's first.
-
-    Raises FabricmarkError (2) for a board without such a chip.
-    """
-    exported = export.document(system)
-    of_bitstream = (one["device"] for one in exported["bitstreams"] if one["id"] == design.bitstream)
-    board = next(of_bitstream, exported["devices"][0]["id"])
-    return chips.vendor_of(board, descriptions(board))
+def vendor_of_design(design: Design) -> str:
+    """Whose chip is on the board of the design. Raises FabricmarkError (2) for one without such a chip."""
+    return chips.vendor_of(design.board, descriptions(design.board))
 
 
 def descriptions(board: str) -> str:

@@ -12,7 +12,7 @@ from fabricmark.base.progress import Steps
 from fabricmark.measure import calibrate, launch, refine
 from fabricmark.measure.launch import Job
 from fabricmark.results import SYSTEM_ENDING
-from fabricmark.systems import calibration, export
+from fabricmark.systems import calibration, choice, export
 
 NO_DEVICE = (
     "install an OpenCL platform (for example pocl-opencl-icd) or `fabricmark runtimes install intel-cpu`"
@@ -97,30 +97,31 @@ def needs_no_device(name: str, extra: Sequence[str]) -> bool:
 
 
 def of_system(
-    system: str | None, bitstream: str | None, names: Sequence[str], extra: Sequence[str], output: Path
+    wanted: choice.Wanted | None, names: Sequence[str], extra: Sequence[str], output: Path
 ) -> list[str]:
     """The options by which the programs take this system, which is written beside their results for them.
 
-    There, as all hosts of an MPI run have to see it, and the command lines in the results name it. Raises
-    FabricmarkError (2): as `systems.load`, for a bitstream that it has not, or when it cannot be written.
+    There, as all hosts of an MPI run have to see it, and the command lines in the results name it. `wanted`:
+    None without a system. Raises FabricmarkError (2): as `choice.choose`, or when it cannot be written.
     """
-    twice = {"--system", "--bitstream-id"} & kernels.options(extra).keys()
-    if twice and (system is not None or bitstream is not None):
-        raise FabricmarkError(f"{min(twice)} after ` -- `", "leave it out there: `run` has its own --system")
-    if system is None:
-        if bitstream is not None:
-            raise FabricmarkError("--bitstream-id without --system", "name the system that has the bitstream")
+    given = kernels.options(extra)
+    if wanted is None:
         return []
-    document = export.document(system)
-    of_benchmarks = [one["id"] for one in document["bitstreams"] if one["benchmark"] in names]
-    if bitstream is not None and len(names) > 1:
+    for option in ("--system", choice.OPTION, *(["--transport"] if wanted.transport is not None else [])):
+        if option in given:
+            raise FabricmarkError(f"{option} after ` -- `", "leave it out there: `run` has its own --system")
+    if wanted.bitstream is not None and len(names) > 1:
         raise FabricmarkError("a bitstream is of one benchmark", "leave out --bitstream-id, or name that one")
-    if bitstream is not None and bitstream not in of_benchmarks:
-        remedy = "use one of " + ", ".join(of_benchmarks) if of_benchmarks else "leave out --bitstream-id"
-        raise FabricmarkError(f"{system} has no bitstream {bitstream} of {names[0]}", remedy)
-    file = (output / f"{Path(system).name.removesuffix('.toml')}{SYSTEM_ENDING}").absolute()
-    paths.write_atomically(file, export.written(document))
-    return ["--system", str(file), *(["--bitstream-id", bitstream] if bitstream is not None else [])]
+    bitstream = wanted.bitstream
+    if len(names) == 1:
+        bitstream = choice.bitstream_of(names[0], wanted, given.get("--variant", ""), verb="run")
+    document = export.document(wanted.system, board=wanted.board)
+    of_board = f"-{wanted.board}" if wanted.board is not None else ""
+    file = output / f"{Path(wanted.system).name.removesuffix('.toml')}{of_board}{SYSTEM_ENDING}"
+    paths.write_atomically(file.absolute(), export.written(document))
+    words = ["--system", str(file.absolute())]
+    words += [choice.OPTION, bitstream] if bitstream is not None else []
+    return words + (["--transport", wanted.transport] if wanted.transport is not None else [])
 
 
 def jobs(

@@ -158,6 +158,8 @@ class Traits:
     `is_shared`: the problem can be one of all devices together (strong scaling).
     `preset`: parameters of a prediction, where no other values are given.
     `by_ranks`: what short runs tell depends on the number of ranks, as where a start wakes a device's cores.
+    `foreign`: transports over which the closed form on a described system is that of HPCC FPGA's host
+    program, and what this project's does otherwise (docs/charging.md).
     `is_application`: `fabricmark run` takes its options without ` -- `.
     `fields_with`: its runs write a folder of fields where this option is given; empty: never by themselves.
     """
@@ -170,6 +172,7 @@ class Traits:
     is_shared: bool = False
     preset: Mapping[str, object] = field(default_factory=dict)
     by_ranks: bool = False
+    foreign: Mapping[str, str] = field(default_factory=dict)
     is_application: bool = False
     fields_with: str = ""
 

@@ -17,6 +17,7 @@ curve is a fit; without measurements it is the calibrated start of a kernel.
 from collections.abc import Mapping, Sequence
 from math import inf
 
+from fabricmark.base.errors import FabricmarkError
 from fabricmark.models import Board, Prediction, Traits, _host_transfer_measured, _network, _transfers
 from fabricmark.models._derived import overlap_speed_up
 from fabricmark.models.machine import Bitstream
@@ -29,6 +30,11 @@ IN_PLACE = ("map", "migrate", "sub-buffer")  # buffers over the host's memory, w
 TRAITS = Traits(("bandwidth", {"direction": "to_device"}), is_host_code=True, by_ranks=True)
 # Below this share of the link it is the copy into the driver's memory that takes the time.
 SHARE_OF_A_BUSY_LINK = 0.5
+# Methods that the closed form of a described board has, and those that it has not.
+BLOCKING = "blocking"
+QUEUED = ("queued", "2-queues", "4-queues", "out-of-order")
+UNKNOWN = ("map", "migrate", "sub-buffer")
+MOST_BUFFERS = 4096
 
 
 def link_bytes_per_second(parameters: Mapping) -> float:
@@ -170,34 +176,93 @@ def prediction(
 
 
 def described_predictions(parameters: Mapping, board: Board) -> list[Prediction]:
-    """Copies of one message between an FPGA of a described system and its host, all devices together.
+    """Copies between an FPGA of a described system and its host, all devices together.
 
-    Sizes 2^smallest, 2^(smallest + step), ... 2^largest bytes.
+    Sizes 2^smallest, 2^(smallest + step), ... 2^largest bytes, as the lists of directions, methods and
+    buffers say. Raises ValueError for a board that does not say how fast it copies, FabricmarkError (2) for a
+    wrong list.
     """
-    rates = {
+    links = {
         _transfers.TO_DEVICE: board.host_to_device_bytes_per_second,
         _transfers.FROM_DEVICE: board.device_to_host_bytes_per_second,
     }
-    found = []
-    for direction, link in rates.items():
-        if link is None:
-            continue
-        waiting = float(_network.copy_seconds(direction, 0, board))
-        for power in range(parameters["smallest"], parameters["largest"] + 1, parameters["step"]):
-            size = 2**power
-            seconds = float(_network.copy_seconds(direction, size, board))
-            axes = {"direction": direction, "method": "blocking", "memory": "pageable"}
-            axes |= {"buffers": 1, "bytes": size}
-            word = "transfer latency" if 2 * waiting > seconds else "link bandwidth"
-            devices = board.devices / 1e9
-            explanation = "the board's copies: latency + bytes x (1 / rate + 1 / staging)"
-            found.append(
-                Prediction(
-                    "bandwidth", axes, size / seconds * devices, "GB/s", link * devices, word, explanation,
-                    {"copy": seconds},
-                )
-            )  # fmt: skip
+    links = {direction: link for direction, link in links.items() if link is not None}
+    if not links:
+        raise ValueError("board.host.write_bandwidth")
+    sizes = [
+        2**power for power in range(parameters["smallest"], parameters["largest"] + 1, parameters["step"])
+    ]
+    return [
+        _described({**case, "bytes": size}, board, links)
+        for case in described_cases(parameters)
+        if set(ways_of(case["direction"])) <= set(links)
+        for size in sizes
+        if size >= case["buffers"] * len(ways_of(case["direction"]))
+    ]
+
+
+def ways_of(direction: str) -> tuple[str, ...]:
+    return (_transfers.TO_DEVICE, _transfers.FROM_DEVICE) if direction == BOTH else (direction,)
+
+
+def described_cases(parameters: Mapping) -> list[dict]:
+    """Axes of the transfers that a closed form tells apart; one buffer copied by itself comes last, as the
+    headline is the last one. Migrations and maps have none: no document says what they take."""
+    cases = []
+    for direction in _words(parameters, "directions", (_transfers.TO_DEVICE, _transfers.FROM_DEVICE, BOTH)):
+        known = _words(parameters, "methods", (*QUEUED, *UNKNOWN, BLOCKING))
+        for method in [*(one for one in QUEUED if one in known), *(one for one in known if one == BLOCKING)]:
+            memory = "pageable" if method == BLOCKING else "page-aligned"
+            about = {"direction": direction, "method": method, "memory": memory}
+            cases += [{**about, "buffers": count} for count in sorted(_buffers(parameters), reverse=True)]
+    return cases
+
+
+def _words(parameters: Mapping, name: str, known: Sequence[str]) -> list[str]:
+    found = [word.strip() for word in str(parameters.get(name, ",".join(known))).split(",")]
+    for word in found:
+        if word not in known:
+            raise FabricmarkError(f"{name}: {word!r} is none of them", f"use some of {', '.join(known)}")
     return found
+
+
+def _buffers(parameters: Mapping) -> set[int]:
+    words = [word.strip() for word in str(parameters.get("buffers", "1")).split(",")]
+    if not all(word.isascii() and word.isdigit() and 0 < int(word) <= MOST_BUFFERS for word in words):
+        cause = f"buffers: {','.join(words)!r} are no numbers of buffers"
+        raise FabricmarkError(cause, f"write for example 1,4,16, each up to {MOST_BUFFERS}")
+    return {int(word) for word in words}
+
+
+def _described(axes: dict, board: Board, links: Mapping[str, float]) -> Prediction:
+    """One transfer. Copies that wait for each other follow one another, in both directions, too; queued ones
+    wait once for each direction, and both directions move at the same time (Karl 2021, section I.6)."""
+    ways = ways_of(axes["direction"])
+    is_blocking = axes["method"] == BLOCKING
+    each = axes["bytes"] / len(ways) / axes["buffers"]
+    seconds, waiting = {}, {}
+    for way in ways:
+        one = float(_network.copy_seconds(way, each, board))
+        if (
+            not is_blocking and each >= board.programmed_bytes
+        ):  # of whole pages the driver copies nothing itself
+            one -= float(each * _network.inverse(board.staging_bytes_per_second))
+        rest = (axes["buffers"] - 1) * (one if is_blocking else each / links[way])
+        seconds[way] = one + rest
+        waiting[way] = float(_network.copy_seconds(way, 0, board)) * (axes["buffers"] if is_blocking else 1)
+    longest = max(seconds, key=seconds.__getitem__)
+    whole, idle = (sum(seconds.values()), sum(waiting.values())) if is_blocking else (
+        seconds[longest], waiting[longest])  # fmt: skip
+    link = sum(links[way] for way in ways)
+    word = "transfer latency" if 2 * idle > whole else "link bandwidth"
+    explanation = "the board's copies: latency + bytes / rate, queued copies wait once for each direction"
+    if is_blocking:
+        explanation = "the board's copies: latency + bytes x (1 / rate + 1 / staging)"
+    devices = board.devices / 1e9
+    return Prediction(
+        "bandwidth", axes, axes["bytes"] / whole * devices, "GB/s", link * devices, word, explanation,
+        {"copy": whole},
+    )  # fmt: skip
 
 
 def predict(

@@ -47,7 +47,10 @@ derived = hpl_performance
 LU = {"operation": "lu"}
 LU_AND_SOLVE = {"operation": "lu+solve"}
 SOLVE = {"operation": "solve"}
-TRAITS = Traits(("performance", LU), exchanges=True, on_grid=True, is_shared=True)
+TRAITS = Traits(
+    ("performance", LU), exchanges=True, on_grid=True, is_shared=True,
+    foreign={"host": "this project's host code sends a panel at once where that one sends block after block"},
+)  # fmt: skip
 short_runs = smaller_sizes
 ELEMENT_BYTES = {"float": 4, "double": 8}
 LU_SHARE = 1 / 3  # of b^3 multiply-adds: decomposition of a block

@@ -41,7 +41,10 @@ PIPELINES = 3  # read A; read B and add; write C
 MATRICES = 3  # A and B are read, C is written
 EXCHANGE = "exchange"
 KERNEL = "kernel width x frequency"
-TRAITS = Traits(("bandwidth", {"operation": "transpose"}), exchanges=True, on_grid=True, is_shared=True)
+TRAITS = Traits(
+    ("bandwidth", {"operation": "transpose"}), exchanges=True, on_grid=True, is_shared=True,
+    foreign={"host": "this project's host code moves only the blocks that belong to others, each by itself"},
+)  # fmt: skip
 short_runs = smaller_sizes
 
 

@@ -9,12 +9,13 @@ from fabricmark.predict.points import Point, PredictionRequest
 
 @dataclass(frozen=True)
 class Case:
-    """`about`: lines for below a table, beside that of the certainty."""
+    """`about`: lines for below a table, beside that of the certainty. `program`: whose it is (whose.py)."""
 
     request: PredictionRequest
     points: Sequence[Point]
     known: Certainty
     about: Sequence[str] = field(default=())
+    program: str = ""
 
     @property
     def name(self) -> str:

@@ -7,7 +7,6 @@ The closed forms are those of models/_collectives.py.
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from fabricmark import systems
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.models import Board, Prediction, _collective_costs, _collectives
 from fabricmark.models._collective_prices import Costs, Prices
@@ -15,7 +14,7 @@ from fabricmark.models.machine import DIRECT, PACKET, Network
 from fabricmark.predict import certainty, options, questions, reads, settings, values
 from fabricmark.predict.cases import Case
 from fabricmark.predict.points import Point, PredictionRequest
-from fabricmark.systems import device_limits, quantity
+from fabricmark.systems import choice, device_limits, quantity
 
 OPERATIONS = tuple(_collectives.ALGORITHMS)
 SPELLED = {name.replace("_", ""): name for name in OPERATIONS} | {"bcast": "broadcast"}
@@ -41,23 +40,15 @@ def cases(
     """
     found = []
     for one in options.names(system, "--system"):
-        described = device_limits.with_limits(systems.load(one, more["profile"], board))
         for wanted in options.names(transport, "--transport"):
+            chosen = choice.over_networks(
+                name, choice.Wanted(one, board, None, wanted, more["profile"]), NETWORKS
+            )
+            described = device_limits.with_limits(chosen.system)
             closed = settings.without_curves(described) if more["closed_form"] else described
-            over = _transport(name, closed, wanted)
-            request = PredictionRequest(name, closed, over, "weak", **more)
+            request = PredictionRequest(name, closed, chosen.transport, "weak", **more)
             found.append(_case(request, counts, words, sweeps, sensitive))
     return found
-
-
-def _transport(name: str, system: systems.System, wanted: str | None) -> str:
-    """Raises FabricmarkError (2) for one that the system has not."""
-    known = [one for one in NETWORKS if one in system.networks]
-    if not known:
-        raise FabricmarkError(f"{system.name} has no network for {name}", "use another system")
-    if wanted is not None and wanted not in known:
-        raise FabricmarkError(f"{system.name} has no transport {wanted}", f"use one of {', '.join(known)}")
-    return wanted or known[0]
 
 
 def _case(

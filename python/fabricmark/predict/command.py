@@ -21,9 +21,10 @@ from fabricmark.predict import (
     settings,
     values,
     view,
+    whose,
 )
 from fabricmark.predict.cases import Case
-from fabricmark.systems import device_limits, files
+from fabricmark.systems import choice, device_limits, files
 
 HELP = {
     "devices": "Numbers of devices: 16, 1,4,16 or 1..64 (powers of two; on a grid: squares).",
@@ -35,6 +36,7 @@ HELP = {
     "enough": "A value of the system: from where on more of it brings less than 1 %; may be repeated.",
     "beyond": "Predict more devices than the system has, marked with *, and fuller chips than were built.",
     "mesh": "The mesh of an application, as --set mesh=bay:27136 says it, too.",
+    "program": "Whose host program: the figures are refused where the closed form is of another one.",
     "from": "Runs of one device to extrapolate from: result files, or published rows; may be repeated.",
     "scaling": "weak: sizes are those of one device; strong: of all together.",
 }
@@ -56,7 +58,11 @@ def predict(
     transport: Annotated[
         str | None, typer.Option(help="cpu, host, channels, accl-udp, ...; several with commas.")
     ] = None,
-    board: Annotated[str | None, typer.Option(help="Which of the system's kinds of devices.")] = None,
+    board: Annotated[str | None, typer.Option(help=choice.HELP["board"])] = None,
+    bitstream_id: Annotated[
+        str | None, typer.Option(metavar="FILE/NAME", help=choice.HELP["bitstream"])
+    ] = None,
+    program: Annotated[str | None, choices.one_of(list(whose.PROGRAMS), HELP["program"])] = None,
     scaling: Annotated[str, choices.one_of(points.SCALING, HELP["scaling"])] = points.WEAK,
     profile: Annotated[str, choices.one_of(systems.PROFILES, "Which values of the system.")] = "fitted",
     closed_form: Annotated[bool, typer.Option("--closed-form", help=HELP["closed_form"])] = False,
@@ -86,6 +92,9 @@ def predict(
     if from_files:
         if collective is not None or axes_of or any(asked) or closed_form:
             raise FabricmarkError("--from takes --devices, --set size, --scaling", "leave out the others")
+        if bitstream_id is not None or program is not None:
+            option = "--bitstream-id" if bitstream_id is not None else "--program"
+            raise FabricmarkError(f"{option} with --from", "leave it out: runs were measured")
         where = {"system": system, "transport": transport, "board": board}
         cases = [extrapolate.case(name, from_files, words, counts, scaling, where)]
     elif system is None:
@@ -94,17 +103,29 @@ def predict(
         if scaling != points.WEAK or reach or enough:
             cause = f"{name} is no benchmark: it has no --scaling, --reach and --enough"
             raise FabricmarkError(cause, "use --devices, --set and --sweep")
+        if bitstream_id is not None or program is not None:
+            option = "--bitstream-id" if bitstream_id is not None else "--program"
+            raise FabricmarkError(f"{name} has no kernel and no program", f"leave out {option}")
         cases = collectives.cases(
             name, system, transport, counts, words, axes_of, board, sensitive=sensitivity, **more
         )
     else:
         for one in options.names(system, "--system"):
-            found = device_limits.with_limits(systems.load_for(name, one, profile, board))
-            found = settings.without_curves(found) if closed_form else found
-            for wanted in options.names(transport, "--transport"):
-                over = points.transport_of(name, found, wanted)
-                request = points.PredictionRequest(name, found, over, scaling, **more)
-                cases.append(_case(request, one, words, axes_of, counts))
+            for over in options.names(transport, "--transport"):
+                chosen = choice.choose(name, choice.Wanted(one, board, bitstream_id, over, profile))
+                found = device_limits.with_limits(chosen.narrowed)
+                found = settings.without_curves(found) if closed_form else found
+                request = points.PredictionRequest(name, found, chosen.transport, scaling, **more)
+                case = _case(request, one, words, axes_of, counts)
+                taken = {point.bitstream for point in case.points}
+                bitstream = min(taken) if len(taken) == 1 else ""
+                own = whose.check(case.request, program, bitstream)
+                about = [
+                    *case.about,
+                    *choice.said(chosen, taken, board),
+                    *whose.line(case.request, own, bitstream),
+                ]
+                cases.append(replace(case, about=about, program=own))
         cases = [replace(case, about=[*case.about, *questions.lines(case, *asked)]) for case in cases]
     if options.which(devices, name):
         about = [f"devices {devices}: {options.which(devices, name)}", *cases[0].about]

@@ -18,9 +18,8 @@ from fabricmark.base.kernels import Kernel, Parameter
 from fabricmark.models import Board, Prediction
 from fabricmark.models.machine import HOST, Bitstream
 from fabricmark.predict import feasible, reads, settings, values
-from fabricmark.systems import System
+from fabricmark.systems import System, choice
 
-PREFERRED = ("channels", "host", "cpu")
 WEAK, STRONG = "weak", "strong"
 SCALING = (WEAK, STRONG)
 SIZES = ("size", "log_size", "batch", "largest")
@@ -62,36 +61,17 @@ class PredictionRequest:
 
 @dataclass(frozen=True)
 class Point:
-    """Predictions for so many devices at these values of the axes. `sizes`: of the problem, as run."""
+    """Predictions for so many devices at these values of the axes. `sizes`: of the problem, as run.
+
+    `bitstream`: FILE/NAME of the design, "" where none has a part in it.
+    """
 
     devices: int
     axes: Mapping[str, object]
     sizes: Mapping[str, object]
     headline: Prediction
     predictions: Sequence[Prediction]
-
-
-def transport_of(benchmark: str, system: System, wanted: str | None) -> str:
-    """The transport: as wanted, else the fastest that the system has. Raises FabricmarkError (2)."""
-    known = [name for name in PREFERRED if name in system.networks]
-    known += sorted(set(system.networks) - set(known))
-    traits = models.traits(benchmark)
-    if not traits.exchanges:
-        if wanted not in (None, "none"):
-            raise FabricmarkError(f"{benchmark} exchanges nothing over {wanted}", "leave out --transport")
-        return "none"
-    if wanted is None:
-        usable = [name for name in known if traits.is_host_code or has_bitstream(benchmark, system, name)]
-        return usable[0] if usable else "none"
-    if wanted != "none" and wanted not in known:
-        usable = [name for name in known if traits.is_host_code or has_bitstream(benchmark, system, name)]
-        remedy = f"use one of {', '.join(usable)}" if usable else f"it has none for {benchmark}"
-        raise FabricmarkError(f"{system.name} has no transport {wanted}", remedy)
-    return wanted
-
-
-def has_bitstream(benchmark: str, system: System, transport: str) -> bool:
-    return system.board.device_class != "fpga" or system.bitstream(benchmark, transport) is not None
+    bitstream: str = ""
 
 
 def predict(
@@ -199,16 +179,18 @@ class _Plan:
         every = enumerate(self.system.bitstreams)
         return next((place for place, one in every if one is self.bitstream), None)
 
+    @property
+    def id_of_bitstream(self) -> str:
+        place = self.place_of_bitstream
+        return "" if place is None else choice.with_ids(self.system)[place][0]
+
 
 def _plan(request: PredictionRequest, devices: int, place: Mapping[str, object]) -> _Plan:
     """Raises FabricmarkError (2) where the system cannot run it."""
     overrides = {**request.overrides, **{name: value for name, value in place.items() if "." in name}}
     given = {**request.given, **{name: value for name, value in place.items() if "." not in name}}
     system = values.with_overrides(request.system, request.benchmark, request.transport, overrides)
-    bitstream = system.bitstream(request.benchmark, request.transport, **_chosen(system, request, given))
-    needs_one = system.board.device_class == "fpga" and not request.traits.is_host_code
-    if bitstream is None and needs_one:
-        raise _no_bitstream(request)
+    bitstream = _bitstream(system, request, given)
     board = system.board_with(bitstream, devices)
     # Designs of others may have kernels, transports and parameters that kernel.toml does not know.
     kernel = request.kernel
@@ -223,27 +205,14 @@ def _plan(request: PredictionRequest, devices: int, place: Mapping[str, object])
     return _Plan(devices, place, given, system, board, bitstream, stated, asked)
 
 
-def _no_bitstream(request: PredictionRequest) -> FabricmarkError:
-    """Why a system has none for a request: of another transport, of other benchmarks, or none at all."""
-    system, name = request.system, request.benchmark
-    over = sorted({one.transport for one in system.bitstreams if one.benchmark == name})
-    about = f"{system.name} has no bitstream of {name}"
-    if over and request.transport == "none":
-        cause = f"{about} without a network, only over {', '.join(over)}"
-        return FabricmarkError(cause, "use a system that has one")
-    if over:
-        return FabricmarkError(f"{about} over {request.transport}", f"use --transport {' or '.join(over)}")
-    others = sorted({one.benchmark for one in system.bitstreams} & set(models.names()))
-    return FabricmarkError(about, f"predict {', '.join(others)}" if others else "add one to its file")
-
-
 def point(request: PredictionRequest, plan: _Plan, run: Mapping) -> Point:
     """The predictions of one point. Raises FabricmarkError (2) where the system cannot run it."""
     network = plan.system.networks.get(request.transport)
     _check(request, run, plan.board, network, plan.devices)
     predictions = _modelled(request, run, plan.board, plan.devices, network=network, bitstream=plan.bitstream)
     sizes = {name: value for name, value in _sizes(run).items() if name not in plan.place}
-    return Point(plan.devices, plan.place, sizes, _headline(request, predictions), predictions)
+    headline = _headline(request, predictions)
+    return Point(plan.devices, plan.place, sizes, headline, predictions, plan.id_of_bitstream)
 
 
 def _sizes(run: Mapping) -> dict[str, object]:
@@ -277,20 +246,31 @@ def _headline(request: PredictionRequest, predictions: Sequence[Prediction]) -> 
     """What stands for the benchmark in one number; of one that names none, its first prediction."""
     if request.traits.headline is None:
         return predictions[0]
+    name = request.traits.headline[0]
     shown = [one for one in predictions if request.traits.is_headline(one)]
+    shown = shown or [one for one in predictions if one.name == name]  # where other axes were asked for
     if not shown:
         raise FabricmarkError(f"{request.benchmark}: nothing to predict", "measure it with fabricmark run")
     return shown[-1]
 
 
-def _chosen(system: System, request: PredictionRequest, given: Mapping) -> dict[str, object]:
-    """Given parameters that choose between the bitstreams of a benchmark: where one has exactly these."""
-    fitting = [one for one in system.bitstreams if one.benchmark == request.benchmark]
-    return {
-        name: value
-        for name, value in given.items()
-        if any(one.parameters.get(name) == value for one in fitting)
-    }
+def _bitstream(system: System, request: PredictionRequest, given: Mapping) -> Bitstream | None:
+    """Of those for the transport the one that has the most of the given parameters, of equals the first.
+
+    Raises FabricmarkError (2) where an FPGA needs one and has none.
+    """
+    fitting = dict(choice.with_ids(system))
+    ids = choice.of_transport(system, request.benchmark, request.transport)
+    if not ids:
+        if system.board.device_class == choice.FPGA and not request.traits.is_host_code:
+            raise choice.refused(request.benchmark, choice.Wanted(system.name, transport=request.transport),
+                                 [system], [system])  # fmt: skip
+        return None
+
+    def alike(name: str) -> int:
+        return sum(fitting[name].parameters.get(key) == value for key, value in given.items())
+
+    return fitting[max(ids, key=alike)]
 
 
 def _sized(request: PredictionRequest, plan: _Plan, resolved: Mapping) -> dict:

@@ -12,6 +12,7 @@ from fabricmark.predict.values import key_of
 MODELLED = "modelled"
 BEYOND = "*"  # more devices than the system has
 UNITS = {"bytes_per_second": ("GB/s", 1e9), "hertz": ("MHz", 1e6), "bytes": ("B", 1.0)}
+OF_DESIGN = ("board", "bitstream", "program")
 FIELDS = ("name", "operation", "message_bytes", "value", "unit", "kind", "limit", "bottleneck", "error_bar")
 
 
@@ -111,7 +112,7 @@ def table_csv(cases: Sequence[Case]) -> str:
     phases = list(dict.fromkeys(name for found in every for name in found.phases))
     columns = [f"{name}_seconds".replace(" ", "_") for name in phases]
     rows: list[list[object]] = [
-        ["benchmark", "system", "transport", "devices", *axes, *sizes, *FIELDS, *columns]
+        ["benchmark", "system", "transport", "devices", *axes, *sizes, *FIELDS, *columns, *OF_DESIGN]
     ]
     for case, one in points:
         of = case.request
@@ -122,6 +123,7 @@ def table_csv(cases: Sequence[Case]) -> str:
             row += [one.sizes.get(name) for name in sizes]
             row += [found.name, operation, size, found.value, found.unit, MODELLED, found.limit]
             row += [found.bottleneck, case.known.of(one, found), *(found.phases.get(name) for name in phases)]
+            row += [of.system.board_id, one.bitstream, case.program]
             rows.append([_plain(value) for value in row])
     return cells.as_csv(rows)
 

@@ -16,7 +16,7 @@ from fabricmark.systems.sourced_value import PROFILES, SourcedValue
 from fabricmark.systems.system import System
 
 __all__ = [
-    "PROFILES", "SourcedValue", "System", "bitstreams", "board", "load", "load_for", "names", "network",
+    "PROFILES", "SourcedValue", "System", "bitstreams", "board", "load", "names", "network",
     "user_folder",
 ]  # fmt: skip
 
@@ -36,20 +36,6 @@ def load(name_or_path: str | Path, profile: str = "fitted", board: str | None = 
     if str(name_or_path) not in files.listed("system") and str(name_or_path) in files.listed("board"):
         return build.alone(str(name_or_path), build.Source(profile))
     return build.system(_path("system", name_or_path), profile, board)
-
-
-def load_for(
-    benchmark: str, name_or_path: str | Path, profile: str = "fitted", board: str | None = None
-) -> System:
-    """The same; of several kinds of devices by default the first one with a bitstream of the benchmark."""
-    found = load(name_or_path, profile, board)
-    if board is not None or any(one.benchmark == benchmark for one in found.bitstreams):
-        return found
-    for kind in found.boards:
-        other = load(name_or_path, profile, kind)
-        if any(one.benchmark == benchmark for one in other.bitstreams):
-            return other
-    return found
 
 
 def board(name_or_path: str | Path, profile: str = "fitted") -> Board:

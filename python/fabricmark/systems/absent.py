@@ -45,6 +45,7 @@ SILENT: Mapping[str, str] = {
     "board.arithmetic.double": "the model says where it needs one",
     "bitstream.clock": "the model says where it needs one",
     "bitstream.memory.matrix_banks": "a matrix lies in all banks",
+    "bitstream.fitted.element_operations": "the rate by its authors' count is left out",
     **dict.fromkeys(
         (
             "bitstream.memory.bank_bandwidth", "bitstream.memory.bank_efficiency", "bitstream.memory.clock",
@@ -63,6 +64,7 @@ SILENT: Mapping[str, str] = {
 OF_KIND: Mapping[str, tuple[str, ...]] = {
     "network.switch_latency": ("packet",),
     "network.start_latency": ("packet",),
+    "network.copy_latency": ("packet",),
 }
 
 

@@ -35,10 +35,14 @@ NETWORK_VALUES = keys.NETWORK
 BITSTREAM_VALUES = {name: key for name, key in keys.BITSTREAM.items() if key.field}
 
 
-def document(name_or_path: str | Path, profile: str = "fitted") -> dict:
-    """The exported system. Raises FabricmarkError (2) as `systems.load` does."""
-    first = systems.load(name_or_path, profile)
-    kinds = [first, *(systems.load(name_or_path, profile, board) for board in first.boards[1:])]
+def document(name_or_path: str | Path, profile: str = "fitted", board: str | None = None) -> dict:
+    """The exported system, of one kind of devices where a board is named.
+
+    Raises FabricmarkError (2) as `systems.load` does.
+    """
+    first = systems.load(name_or_path, profile, board)
+    others = first.boards[1:] if board is None else ()
+    kinds = [first, *(systems.load(name_or_path, profile, other) for other in others)]
     networks = {
         name: _network(name, one.networks[transport], one.parts[name], profile)
         for one in kinds

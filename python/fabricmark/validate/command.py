@@ -21,6 +21,7 @@ from fabricmark.validate import (
     rival,
     scored,
     tables,
+    tables_of_documents,
     texts,
 )
 
@@ -46,6 +47,9 @@ def validate(
     columns = _columns(by)
     if profile not in systems.PROFILES:
         raise FabricmarkError(f"there is no profile {profile}", f"use one of {', '.join(systems.PROFILES)}")
+    if data is not None and (other := tables_of_documents.kind_of(data)) is not None:
+        tables_of_documents.validate(data, other, profile, fitted, csv_file)
+        return
     rows = outcomes.read(data)
     if fitted:
         given = [row for _, row in rows]
@@ -129,7 +133,8 @@ def _show_printed(profile: str) -> None:
         f"Meyer 2024's tables: {len(errors)} values that are tests: median {percent(median, digits=1)} "
         f"p90 {percent(high, digits=1)}; not counted: {counts}"
     )
-    compared = texts.compare(texts.load())
+    every = texts.load()
+    compared = texts.compare([one for one in every if not one.is_apart])
     bounds = [one for one in compared if one.is_bound and one.predicted is not None]
     values = [one.error for one in compared if one.error is not None]
     missed = [one.text.id for one in bounds if not one.is_kept]
@@ -139,6 +144,11 @@ def _show_printed(profile: str) -> None:
         f"values, largest error {percent(max(values, default=None), digits=1)}; "
         f"no model says what {len(without)} of {', '.join(sorted(set(without)))} mean"
     )
+    for file, count in texts.apart(
+        every
+    ).items():  # partitions are counted and take long: no part of the bars
+        command = f"fabricmark validate --data data/published/{file}"
+        print(f"judged apart: {count} figures of applications, `{command}`")
 
 
 def table_csv(found: list[outcomes.Outcome]) -> str:

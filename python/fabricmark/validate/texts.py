@@ -6,16 +6,18 @@ and not scored. So the rows of an application count as soon as its model says wh
 or missed; it has no relative error.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from fabricmark import systems
+from fabricmark import models, systems
 from fabricmark.base import paths
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.models import Board, _published
 from fabricmark.models.machine import Network
-from fabricmark.results import figures, published
+from fabricmark.results import figures, partitions, published
+from fabricmark.systems import System
 
 TEST = "test"
 RELATIONS = ("=", "~", "<", "<=", ">", ">=")
@@ -50,6 +52,11 @@ class Text:
     def __hash__(self) -> int:
         return hash((self.file, self.id))
 
+    @property
+    def is_apart(self) -> bool:
+        """Of an application: partitions are counted and stalls are shares, which no bar for times judges."""
+        return models.traits(self.program).is_application
+
 
 class Known:
     """What a figure is predicted from: boards of systems, and networks by their ids."""
@@ -59,6 +66,14 @@ class Known:
         board = ABOUT_BOARDS.get(one.board, one.board)
         system = systems.load(one.system or board, board=board if one.system else None)
         return system.board_with(None, int(one.devices or 1))
+
+    def system(self, one: Text) -> System:
+        """The system of a figure, as its board has it. Raises FabricmarkError."""
+        return systems.load(one.system, board=ABOUT_BOARDS.get(one.board, one.board))
+
+    def partitions(self) -> tuple[partitions.Row, ...]:
+        """Those that are printed."""
+        return partitions.rows()
 
     def transport(self, one: Text) -> Network:
         """The network of its transport in its system. Raises FabricmarkError, KeyError."""
@@ -92,8 +107,8 @@ class Compared:
 
     @property
     def error(self) -> float | None:
-        """|predicted / printed - 1|; None for a bound and where nothing is predicted."""
-        if self.is_bound or self.predicted is None:
+        """|predicted / printed - 1|; None for a bound, of nothing, and where nothing is predicted."""
+        if self.is_bound or self.predicted is None or self.text.value == 0:
             return None
         return abs(self.predicted / self.text.value - 1)
 
@@ -109,11 +124,12 @@ def files(folder: Path | None = None) -> list[Path]:
 
 def load(folder: Path | None = None) -> list[Text]:
     """All figures. Raises FabricmarkError (2) with line and remedy."""
-    return [
-        _text(path.name, place, row)
-        for path in files(folder)
-        for place, row in published.rows(path, figures.COLUMNS)
-    ]
+    return [text for path in files(folder) for text in load_file(path)]
+
+
+def load_file(path: Path) -> list[Text]:
+    """The figures of one file. Raises FabricmarkError (2) with line and remedy."""
+    return [_text(path.name, place, row) for place, row in published.rows(path, figures.COLUMNS)]
 
 
 def _text(file: str, place: str, row: dict) -> Text:
@@ -126,6 +142,11 @@ def _text(file: str, place: str, row: dict) -> Text:
     conditions = {name: text for name, _, text in pairs}
     kept = {name: row[name] for name in Text.__dataclass_fields__ if name in row}
     return Text(**{**kept, "file": file, "value": value, "conditions": conditions})
+
+
+def apart(every: Sequence[Text]) -> dict[str, int]:
+    """How many tests of applications each file has."""
+    return Counter(one.file for one in every if one.role == TEST and one.is_apart)
 
 
 def compare(texts: Sequence[Text], known: Known | None = None) -> list[Compared]:
