@@ -136,7 +136,9 @@ TYPED_TEST(GemmCheck, OfEachRepetitionPassesARightResultAndFindsEveryWrongElemen
       const std::size_t j = i * 7 % this->kSize;
       TypeParam& element = this->result_[i * this->kStride + j];
       const TypeParam right = element;
-      const double size_of = std::max(1.0, std::abs(static_cast<double>(right)));
+      // As large as what was rounded: alpha A B and beta C may leave little of each other.
+      const double addend = this->kBeta * static_cast<double>(this->c_[i * this->kStride + j]);
+      const double size_of = std::max({1.0, std::abs(static_cast<double>(right)), std::abs(addend)});
       element = static_cast<TypeParam>(static_cast<double>(right) +
                                        most * std::exp2(std::ceil(std::log2(size_of))) *
                                            device::kEpsilon<TypeParam>);
