@@ -225,9 +225,7 @@ def _named(benchmark: str, wanted: Wanted, every: Sequence[System], within: Sequ
             f"{benchmark} exchanges nothing over {wanted.transport}", "leave out --transport"
         )
     if wanted.transport is not None and found.transport not in (wanted.transport, NONE):
-        cause = (
-            f"the bitstream {name} is for the transport {found.transport}, not for {str(wanted.transport)}"
-        )
+        cause = f"the bitstream {name} is for the transport {found.transport}, not for {wanted.transport!s}"
         fits = of_transport(kind, benchmark, wanted.transport)
         remedy = f"use --transport {found.transport}" + (f", or {OPTION} {' or '.join(fits)}" if fits else "")
         raise FabricmarkError(cause, remedy)
