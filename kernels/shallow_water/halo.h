@@ -17,8 +17,8 @@ static inline ulong sw_marked(ulong mark, const scalar number) {
   return mark ^ (mark >> 32);
 }
 
-// What other ranks need: number n of own element places[i] goes to packed[targets[i] + n * spans[i]]. marks[i]
-// is of all that this element has sent; the host compares it with that of the rank that got it.
+// What other ranks need: number n of own element places[i] goes to packed[targets[i] + n * spans[i]].
+// marks[i] is of all that this element has sent; the host compares it with that of the rank that got it.
 __kernel void pack(__global const scalar* restrict state, __global const int* restrict places,
                    __global const int* restrict targets, __global const int* restrict spans,
                    __global scalar* restrict packed, __global ulong* restrict marks, const uint count,
@@ -37,8 +37,8 @@ __kernel void pack(__global const scalar* restrict state, __global const int* re
 // The same the other way round, for what has come.
 __kernel void unpack(__global scalar* restrict state, __global const int* restrict places,
                      __global const int* restrict targets, __global const int* restrict spans,
-                     __global const scalar* restrict packed, __global ulong* restrict marks,
-                     const uint count, const uint stride) {
+                     __global const scalar* restrict packed, __global ulong* restrict marks, const uint count,
+                     const uint stride) {
   const uint i = (uint)get_global_id(0);
   if (i >= count) return;
   ulong mark = marks[i];

@@ -232,9 +232,8 @@ Json verdict_json(const Result::RankVerdict& entry, bool validated) {
                 {"worst", worst}};
   if (verdict.repetition) document["repetition"] = *verdict.repetition;
   if (verdict.sampled) {
-    document["sampled"] = {{"unit", verdict.sampled->unit},
-                           {"checked", verdict.sampled->checked},
-                           {"of", verdict.sampled->of}};
+    document["sampled"] = {
+        {"unit", verdict.sampled->unit}, {"checked", verdict.sampled->checked}, {"of", verdict.sampled->of}};
   }
   return document;
 }

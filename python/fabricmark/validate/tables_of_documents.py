@@ -66,5 +66,5 @@ def _tables(found: list[scored.Scored]) -> None:
     if not errors:
         raise FabricmarkError("no value of the file is a test", "see meyer_2024_roles.csv for what is")
     median, high = np.percentile(errors, (50, distribution.HIGH))
-    shares = f"median {percent(median, digits=1)} p90 {percent(high, digits=1)}"
-    print(f"{len(errors)} values that are tests: {shares}")
+    both = f"median {percent(median, digits=1)} p90 {percent(high, digits=1)}"
+    print(f"{len(errors)} values that are tests: {both}")
