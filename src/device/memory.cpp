@@ -24,7 +24,7 @@ void require_room(std::size_t bytes) {
   if (bytes < kLarge) return;
   for (const MemoryRoom& room : {host_memory_room(), address_room()}) {
     if (bytes <= room.bytes) continue;
-    throw environment_failure(std::to_string(bytes >> 20) + " MiB of memory are wanted " + room.where +
+    throw environment_failure(std::to_string(bytes) + " B of memory are wanted " + room.where +
                                   ", which has " + std::to_string(room.bytes >> 20) + " MiB left",
                               "choose a smaller size or fewer ranks");
   }

@@ -38,7 +38,7 @@ BAD = {
     "vector width that is not offered": Bad(["--vector-width", "3"], "vector_width"),
     "buffer that does not fit": Bad(["--buffer-size", "100", "--unroll", "3"], "buffer_size", mpi=True),
     "unknown data type": Bad(["--data-type", "quad"], "data_type"),
-    "too many replications": Bad(["--replications", "65"], "replications"),
+    "too many replications": Bad(["--replications", "4097"], "replications"),
     "unknown variant": Bad(["--variant", "fast"], "fast", mpi=True),
     "no repetition": Bad(["--repetitions", "0"], "0"),
     "negative warm-up": Bad(["--warmup=-1"], "-1"),

@@ -10,7 +10,8 @@
 
 namespace fabricmark::engine {
 
-void Engine::release(std::size_t buffers, Time at) {
+void Engine::release(Message& message, Time at) {
+  const std::size_t buffers = std::exchange(message.buffers, 0);
   if (buffers == 0) return;
   timers_.at(at, [this, buffers](Time now) {
     free_buffers_ += buffers;
@@ -86,7 +87,7 @@ void Engine::forget_credits(std::uint32_t communicator, Time at) {
   std::erase_if(lacking_, is_of_it);
   std::erase_if(credits_, [&](const auto& credit) {
     if (!is_of_it(credit.second)) return false;
-    release(credit.second->buffers, at);
+    release(*credit.second, at);
     return true;
   });
 }

@@ -225,11 +225,12 @@ class Engine final : public dataflow::Network::Receiver {
   void take(const MessagePtr& message, Time at);
   void match(const Posted& posted, const MessagePtr& message, Time at);
   void give(Message& message, std::uint64_t bytes, Time at);
-  void deliver(const Posted& posted, const Message& message, Time at, bool is_buffered);
+  void deliver(const Posted& posted, Message& message, Time at, bool is_buffered);
   void store(const Destination& destination, const Message& message);
   void take_put(const Message& message, Time at);
   void take_abort(const Message& message, Time at);
-  void release(std::size_t buffers, Time at);
+  /// Its receive buffers, which are given back once, whoever ends it first.
+  void release(Message& message, Time at);
   /// The buffers that are free, to the oldest messages that lack some.
   void give_free_buffers(Time at);
   void give_credit(const MessagePtr& message, Time at);

@@ -47,7 +47,7 @@ void Engine::end_all(std::uint32_t communicator, Time at, const Result& result) 
   std::erase_if(announced_, [&](const auto& one) { return one.second.header.communicator == communicator; });
   std::erase_if(unexpected_, [&](const MessagePtr& message) {
     const bool is_of_it = message->header.communicator == communicator;
-    if (is_of_it && message->is_complete) release(message->buffers, at);
+    if (is_of_it && message->is_complete) release(*message, at);
     return is_of_it;
   });
   for (const auto& [key, message] : coming_) {

@@ -150,7 +150,7 @@ void Engine::arrive(const MessagePtr& arrived, Time at) {
     }
     case MessageKind::kData: {
       const auto posted = granted_.extract(header.receiver);
-      if (!posted.empty()) deliver(posted.mapped(), message, at, false);
+      if (!posted.empty()) deliver(posted.mapped(), *arrived, at, false);
       return;
     }
     case MessageKind::kPut:
@@ -179,7 +179,7 @@ void Engine::take(const MessagePtr& message, Time at) {
   if (broken(message->header.communicator) != nullptr) {  // nobody will receive it
     std::erase(unexpected_, message);
     std::erase(lacking_, message);
-    release(message->buffers, at);
+    release(*message, at);
     return;
   }
   if (message->posted) {
@@ -210,7 +210,7 @@ std::optional<Result> Engine::difference(const Posted& posted, const Header& hea
 void Engine::match(const Posted& posted, const MessagePtr& message, Time at) {
   if (auto difference = Engine::difference(posted, message->header)) {
     std::erase(lacking_, message);
-    release(message->buffers, at);
+    release(*message, at);
     end_ticket(posted.ticket, at, std::move(*difference));
     return;
   }
@@ -231,7 +231,7 @@ void Engine::match(const Posted& posted, const MessagePtr& message, Time at) {
   deliver(posted, *message, at, true);
 }
 
-void Engine::deliver(const Posted& posted, const Message& message, Time at, bool is_buffered) {
+void Engine::deliver(const Posted& posted, Message& message, Time at, bool is_buffered) {
   const Destination& destination = posted.destination;
   const bool is_moved = !destination.words && (is_buffered || destination.own);
   const Time end = is_moved ? moved(at, static_cast<double>(destination.elements.bytes())) : at;
@@ -240,7 +240,7 @@ void Engine::deliver(const Posted& posted, const Message& message, Time at, bool
   } else {
     store(destination, message);
   }
-  release(message.buffers, end);
+  release(message, end);
   Result result;
   if (message.lost_bytes > 0) {
     result = {Code::kPacketsLost, "", message.lost_bytes};
