@@ -61,7 +61,10 @@ device::Buffer Context::buffer(std::size_t bytes, const ArgumentPlace& place) co
 }
 
 std::size_t Context::work_group_size(std::size_t entry) const {
-  const std::size_t wanted = parameters_.count("work_group_size");
+  return fitting_group(parameters_.count("work_group_size"), entry);
+}
+
+std::size_t Context::fitting_group(std::size_t wanted, std::size_t entry) const {
   if (!program_ || !computes()) return wanted;
   const device::EntryPoint declared = entry_point(variant_, variant_.entry_points.at(entry), parameters_);
   const auto names = device::replica_names(declared, device::replicas_of(device_.info()), 1);

@@ -170,6 +170,8 @@ class Context {
   /// Work-items of a work-group: the parameter work_group_size, or what this entry point can have of it on
   /// the device, which the notes of the result then say.
   [[nodiscard]] std::size_t work_group_size(std::size_t entry = 0) const;
+  /// The same of `wanted` work-items.
+  [[nodiscard]] std::size_t fitting_group(std::size_t wanted, std::size_t entry = 0) const;
   /// A device buffer of the kind of memory that --memory asks for.
   [[nodiscard]] device::Buffer buffer(std::size_t bytes) const {
     bank_use_->take(-1, bytes);

@@ -1,5 +1,6 @@
 // The throughput kernels of a GPU, on a batch.
 #include <algorithm>
+#include <bit>
 
 #include "benchmarks/fft/batch.hpp"
 #include "benchmarks/fft/tables.hpp"
@@ -35,7 +36,9 @@ device::Buffer twiddle_buffer(const runtime::Context& context, std::size_t point
 class StagesExecution : public Batch {
  public:
   StagesExecution(const runtime::Context& context, std::size_t complex_bytes)
-      : Batch(context, complex_bytes, 1), twiddles_(of_type(complex_bytes, [&](auto zero) {
+      : Batch(context, complex_bytes, kPass),
+        group_(std::bit_floor(context.fitting_group(kGroup, kPass))),
+        twiddles_(of_type(complex_bytes, [&](auto zero) {
           return twiddle_buffer<decltype(zero)>(context, std::size_t{1} << log_size());
         })) {
     for (std::size_t i = 0; i < parts().size(); ++i) scratch_.push_back(context.buffer(output(i).bytes()));
@@ -63,7 +66,7 @@ class StagesExecution : public Batch {
                                             {"swap_out", stage + 1 == stages ? is_inverse(direction) : 0}});
         const std::size_t butterflies = parts()[i].count << (log_size() - log_radices_[stage]);
         // A power of two that divides their number.
-        geometries.push_back({butterflies, std::min<std::size_t>(butterflies & (~butterflies + 1), 64)});
+        geometries.push_back({butterflies, std::min<std::size_t>(butterflies & (~butterflies + 1), group_)});
       }
       kernels().run(name(direction), geometries);
       log_done += log_radices_[stage];
@@ -71,6 +74,9 @@ class StagesExecution : public Batch {
   }
   device::Buffer* scratch(std::size_t part) override { return &scratch_[part]; }
 
+  static constexpr std::size_t kPass = 1;    // the entry point
+  static constexpr std::size_t kGroup = 64;  // work-items of a work-group, where the kernel takes so many
+  std::size_t group_;
   device::Buffer twiddles_;
   std::vector<device::Buffer> scratch_;  // [part]
   std::vector<std::size_t> log_radices_;
