@@ -23,7 +23,7 @@ struct Entry {
 };
 constexpr std::size_t kEntries = 512;
 
-std::array<Entry, kEntries>& entries() {
+std::array<Entry, kEntries>& entries() noexcept {
   static auto* const all = new std::array<Entry, kEntries>;
   return *all;
 }

@@ -42,7 +42,7 @@ struct Watch {
 };
 
 Watch& watch() {
-  static Watch* const one = new Watch;
+  static auto* const one = new Watch;
   return *one;
 }
 

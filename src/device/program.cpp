@@ -146,7 +146,9 @@ class Expansion {
 };
 
 std::string compiler_options(const Definitions& definitions) {
-  std::string options = "-cl-std=CL1.2 -cl-kernel-arg-info";  // for signature.hpp
+  // Argument info is for signature.hpp. Without -w PoCL counts warnings on standard error, as of vectors that
+  // are wider than the processor's.
+  std::string options = "-cl-std=CL1.2 -cl-kernel-arg-info -w";
   for (const auto& [name, value] : definitions) {
     options += name.starts_with('-') ? " " + name : " -D" + name + "=" + value;
   }

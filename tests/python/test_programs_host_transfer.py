@@ -82,7 +82,7 @@ def failed(done):
 def test_every_way_of_copying_is_measured(plain, shares_memory):
     sizes = [4**power for power in range(9)]
     assert found_cases(plain) == expected_cases(sizes, METHODS, shares_memory)
-    assert [v["name"] for v in plain.document["verdicts"]] == [*CHECKS, "guard zones"]
+    assert [v["name"] for v in plain.document["verdicts"]] == [*CHECKS]
     if shares_memory:
         assert any("migrations" in note for note in plain.document["notes"])
     pages = 0

@@ -210,7 +210,8 @@ void Reference::add_edge(const Field& field, std::size_t number, const Forcing& 
   const auto right = static_cast<std::size_t>(std::max(edge.right, 0));
   const auto& [length, nx, ny] = sides_[number];
   const double g = problem_.physics.gravity;
-  const std::vector<Point>& in_left = side_points_[static_cast<std::size_t>(edge.left_side)];
+  const std::vector<Point>& in_left =
+      side_points_[static_cast<std::size_t>(std::max<int>(edge.left_side, 0))];
   // Seen from the other side the points follow each other the other way round.
   const std::vector<Point>& in_right =
       side_points_[static_cast<std::size_t>(std::max<int>(edge.right_side, 0))];

@@ -30,7 +30,8 @@ inline double scale_of_c(double alpha, double beta, int value_bits) {
   // The type holds C itself: half up to 2^15, float and double far beyond.
   const int largest = value_bits < 24 ? 14 - value_bits : value_bits < 53 ? 100 : 900;
   const double nearest = std::round(std::log2(std::abs(alpha / beta)));
-  const double scale = std::ldexp(1.0, static_cast<int>(std::clamp(nearest, -100.0, double(largest))));
+  const double scale =
+      std::ldexp(1.0, static_cast<int>(std::clamp(nearest, -100.0, static_cast<double>(largest))));
   return (alpha > 0) == (beta > 0) ? -scale : scale;
 }
 
