@@ -13,6 +13,7 @@
 #include <atomic>
 #include <memory>
 #include <thread>
+#include <utility>
 
 #include "device/memory.hpp"
 
@@ -88,7 +89,7 @@ bool has_abandoned() noexcept { return has_left_any; }
 
 void end_process_after(std::chrono::seconds limit, int exit_code,
                        std::shared_ptr<std::atomic<bool>> is_over) {
-  std::thread([limit, exit_code, is_over] {
+  std::thread([limit, exit_code, is_over = std::move(is_over)] {
     std::this_thread::sleep_for(limit);
     if (!is_over || !*is_over) _exit(exit_code);
   }).detach();
