@@ -306,9 +306,9 @@ def test_the_largest_block_of_the_base_kernel_runs_and_more_is_refused(ptrans):
     soft, hard = resource.getrlimit(resource.RLIMIT_STACK)
     try:
         resource.setrlimit(resource.RLIMIT_STACK, (2 << 20, hard))
-        check_valid(ptrans.valid("--size", 1020, *words, "--block-size", 1008), 1020)
-        line = only_error(ptrans.run("--size", 10, *words, "--block-size", 1024), codes=(2,))
-        assert "block_size = 1024" in line and "stack" in line
+        check_valid(ptrans.valid("--size", 990, *words, "--block-size", 976), 990)
+        line = only_error(ptrans.run("--size", 10, *words, "--block-size", 992), codes=(2,))
+        assert "block_size = 992" in line and "stack" in line
     finally:
         resource.setrlimit(resource.RLIMIT_STACK, (soft, hard))
 
