@@ -215,9 +215,9 @@ def test_what_no_stack_holds_is_refused(fft, on_cpu):
     words = ("--variant", "base", "--data-type", "double", "--batch", "1", "--repetitions", "1")
     try:
         resource.setrlimit(resource.RLIMIT_STACK, (2 << 20, hard))
-        fft.valid(*words, "--replications", "1", "--log-size", "15")
-        line = only_error(fft.run(*words, "--log-size", "16"), codes=(2,))
-        assert "log_size = 16" in line and "stack" in line
+        fft.valid(*words, "--replications", "1", "--log-size", "17")
+        line = only_error(fft.run(*words, "--log-size", "18"), codes=(2,))
+        assert "log_size = 18" in line and "stack" in line
     finally:
         resource.setrlimit(resource.RLIMIT_STACK, (soft, hard))
 

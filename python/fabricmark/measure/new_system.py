@@ -51,7 +51,7 @@ def new_command(
             print(printable(f"{device['name']} ({runtime_name}) is known: {where}"))
             continue
         print(printable(f"measuring {device['name']} ({runtime_name}), host {host}"))
-        entry = measure(runtime_name, device, target, host, 1 if quick else passes, quick)
+        entry = measure(runtime_name, device, target, host, 1 if quick else passes, quick=quick)
         kept = [one for one in kept if not same_device(one, entry)] + [entry]
         write(target, chosen, kept)
         measured += 1
