@@ -283,7 +283,9 @@ def request_of(request, answer):
     is_of_kernels = request["settings"].get("transport", "").startswith(("accl", "channels"))
     variant = answer.get("variant", "dataflow" if is_of_kernels else "base")
     bitstream = Bitstream("b", request["benchmark"], "b", variant, "none", {})
-    system = System("s", "", board, "b", 1, 1, {}, (bitstream,) if request["class"] == "fpga" else ())
+    is_fpga = request["class"] == "fpga"
+    parts = {"b/b": ()} if is_fpga else {}  # its values by FILE/NAME, as systems have them
+    system = System("s", "", board, "b", 1, 1, {}, (bitstream,) if is_fpga else (), parts=parts)
     return points.PredictionRequest(request["benchmark"], system, "none", points.WEAK)
 
 
