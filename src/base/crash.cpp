@@ -86,7 +86,9 @@ void add_cause(Line& line, int number, const void* address) {
   }
 }
 
-void crash(int number, siginfo_t* info, void* /*context*/) {
+}  // namespace
+
+void speak_of_crash(int number, siginfo_t* info, void* /*context*/) {
   if (has_crashed.test_and_set()) _exit(static_cast<int>(ExitCode::kEnvironment));
   Line line;
   line.add(program_name.load());
@@ -104,13 +106,11 @@ void crash(int number, siginfo_t* info, void* /*context*/) {
   end_without_result(static_cast<int>(ExitCode::kEnvironment));
 }
 
-}  // namespace
-
 void speak_when_crashing(const std::string& program) {
   program_name = kept_name(program);
   if (kHasSanitizer) return;
   struct sigaction action {};
-  action.sa_sigaction = crash;
+  action.sa_sigaction = speak_of_crash;
   action.sa_flags = static_cast<int>(SA_SIGINFO | SA_NODEFER | SA_ONSTACK);
   for (const Fatal& one : kFatal) sigaction(one.number, &action, nullptr);
 }

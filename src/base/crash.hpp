@@ -1,5 +1,6 @@
 #pragma once
 
+#include <csignal>
 #include <string>
 
 namespace fabricmark {
@@ -9,6 +10,9 @@ namespace fabricmark {
 /// which may want some of these for themselves. Not in a library, and without effect under a sanitizer, whose
 /// report says more.
 void speak_when_crashing(const std::string& program);
+
+/// What it does then, as a handler of signals: for handlers that stand before it and have nothing to say.
+void speak_of_crash(int number, siginfo_t* info, void* context);
 
 /// Which kernel was started last in this process: what a crash or a wait without end is likely to be about.
 /// `name` lives until the process ends (`kept_name`).

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -16,6 +17,7 @@
 #include <fstream>
 #include <string_view>
 
+#include "base/crash.hpp"
 #include "base/error.hpp"
 
 namespace fabricmark::device {
@@ -116,7 +118,14 @@ void say(const char* text) {
   if (write(STDERR_FILENO, text, length) < 0) return;  // there is nobody to tell
 }
 
-void end(int signal) {
+/// Whether one lives. A runtime that put handlers of its own there calls what stood before them at any time.
+std::atomic<bool> is_alive = false;
+
+void end(int signal, siginfo_t* info, void* context) {
+  if (!is_alive) {
+    speak_of_crash(signal, info, context);
+    return;
+  }
   const char* const library = library_at_fault();
   say(program_invocation_short_name);
   say(": error: ");
@@ -161,20 +170,22 @@ CrashLine::CrashLine(const std::string& step) {
   std::array<void*, 1> frame{};
   backtrace(frame.data(), 1);  // loads what it needs while that is allowed
   words() = {step, remedy(), icds()};
+  is_alive = true;
   for (const int signal : kSignals) {
     struct sigaction own {};
-    own.sa_handler = end;
-    own.sa_flags = static_cast<int>(SA_RESETHAND) | SA_NODEFER;
+    own.sa_sigaction = end;
+    own.sa_flags = static_cast<int>(SA_RESETHAND) | SA_NODEFER | SA_SIGINFO;
     Kept kept{signal, {}};
     if (sigaction(signal, &own, &kept.before) == 0) kept_.push_back(kept);
   }
 }
 
 CrashLine::~CrashLine() {
+  is_alive = false;
   for (const Kept& kept : kept_) {
     struct sigaction now {};
     // A runtime may have put a handler of its own there.
-    if (sigaction(kept.signal, nullptr, &now) == 0 && now.sa_handler == end)
+    if (sigaction(kept.signal, nullptr, &now) == 0 && now.sa_sigaction == end)
       sigaction(kept.signal, &kept.before, nullptr);
   }
 }

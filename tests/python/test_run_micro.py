@@ -10,9 +10,11 @@ from stream_program import PROGRAM, mpirun
 EMULATOR = {**samples.DEVICE, "name": "sample-emulator", "emulated": True, "device_index": 1}
 # Takes devices, unless a word says hosts; refuses what no program takes.
 PING = """
-import fake_program, json
+import fake_program, json, os
 words = sys.argv[1:]
 if "--plan" not in words:
+    if "--ranks" not in words:
+        os.environ["FAKE_RANKS"] = "2"  # the usual number here
     sys.exit(fake_program.main())
 if "--bad" in words:
     print(json.dumps({"error": {"cause": "--bad is bad", "remedy": "leave it out", "code": 2}}))
@@ -32,7 +34,6 @@ def ping(calibrated):
         ],
         "options": [{"names": "-m,--message-size", "meaning": "bytes"}],
     }
-    calibrated.environment["FAKE_RANKS"] = "2"  # the usual number here
     folder = calibrated.programs.parent / "micro"
     folder.mkdir()
     (folder / "fm_any.json").write_text(json.dumps(described))
