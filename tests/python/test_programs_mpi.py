@@ -105,8 +105,10 @@ def test_messages_have_the_bytes_and_the_places_of_the_ring(programs, memory):
         counted[CHECKED_BYTES] -= 1
         assert sorted(counted) == sizes
         assert len(set(counted.values())) == 1
+        # Before the memory lies its guard zone: of some it is a part of what the handle means.
+        start = min(one.offset for one in sent if one.bytes in sizes[8:])
         for size in sizes[8:]:  # larger than any alignment
-            places = {one.offset for one in sent if one.bytes == size}
+            places = {one.offset - start for one in sent if one.bytes == size}
             assert places == {half + number * size for half in (0, HALF_BYTES) for number in range(3)}
 
 

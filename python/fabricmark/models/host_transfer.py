@@ -17,6 +17,7 @@ curve is a fit; without measurements it is the calibrated start of a kernel.
 from collections.abc import Mapping, Sequence
 from math import inf
 
+from fabricmark.base import units
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.models import Board, Prediction, Traits, _host_transfer_measured, _network, _transfers
 from fabricmark.models._derived import overlap_speed_up
@@ -34,7 +35,6 @@ SHARE_OF_A_BUSY_LINK = 0.5
 BLOCKING = "blocking"
 QUEUED = ("queued", "2-queues", "4-queues", "out-of-order")
 UNKNOWN = ("map", "migrate", "sub-buffer")
-MOST_BUFFERS = 4096
 
 
 def link_bytes_per_second(parameters: Mapping) -> float:
@@ -228,9 +228,9 @@ def _words(parameters: Mapping, name: str, known: Sequence[str]) -> list[str]:
 
 def _buffers(parameters: Mapping) -> set[int]:
     words = [word.strip() for word in str(parameters.get("buffers", "1")).split(",")]
-    if not all(word.isascii() and word.isdigit() and 0 < int(word) <= MOST_BUFFERS for word in words):
+    if not all(word.isascii() and word.isdigit() and 0 < int(word) <= units.MOST_BUFFERS for word in words):
         cause = f"buffers: {','.join(words)!r} are no numbers of buffers"
-        raise FabricmarkError(cause, f"write for example 1,4,16, each up to {MOST_BUFFERS}")
+        raise FabricmarkError(cause, f"write for example 1,4,16, each up to {units.MOST_BUFFERS}")
     return {int(word) for word in words}
 
 
