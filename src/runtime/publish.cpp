@@ -78,12 +78,8 @@ void publish(const Held& held) {
 }
 
 void publish_held() {
-  const std::scoped_lock lock(publication().mutex);
-  publication().watched.reset();
-  const std::unique_ptr<Held> held = std::move(publication().held);
-  if (!held) return;
   try {
-    publish(*held);
+    publish_now();
   } catch (const Error& failure) {
     complain(publication().program, failure.what());
     _exit(static_cast<int>(failure.code()));
@@ -108,6 +104,13 @@ void hold_result(const Result& result, const std::optional<std::string>& json, c
   const std::scoped_lock lock(publication().mutex);
   publication().held = std::move(held);
   publication().watched.emplace(Awaiting::kEnd);
+}
+
+void publish_now() {
+  const std::scoped_lock lock(publication().mutex);
+  publication().watched.reset();
+  const std::unique_ptr<Held> held = std::move(publication().held);
+  if (held) publish(*held);
 }
 
 void drop_result() {

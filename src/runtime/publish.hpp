@@ -19,6 +19,10 @@ void hold_result(const Result& result, const std::optional<std::string>& json);
 /// The same with a text of the program's own for the table.
 void hold_result(const Result& result, const std::optional<std::string>& json, const std::string& text);
 
+/// Writes what is held now: of processes under a launcher, which ends all of them once one has ended with
+/// another code than 0. Throws Error where nothing takes it.
+void publish_now();
+
 /// Where the run did not end well after all.
 void drop_result();
 

@@ -104,7 +104,10 @@ int run_processes(const std::string& program, int* argc, char*** argv,
   }
   return run_to_the_end(*ranks, program, [&] {
     ranks->start();
-    return body(*ranks);
+    const int code = body(*ranks);
+    ranks->barrier();  // all have closed what they had
+    publish_now();
+    return code;
   });
 }
 
