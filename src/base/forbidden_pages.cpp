@@ -23,12 +23,11 @@ struct Entry {
 };
 constexpr std::size_t kEntries = 512;
 
+/// Constant from the start and never destroyed, so that a handler may look at any time.
 std::array<Entry, kEntries>& entries() noexcept {
-  static auto* const all = new std::array<Entry, kEntries>;
-  return *all;
+  constinit static std::array<Entry, kEntries> all;
+  return all;
 }
-// So that a handler does not make them.
-[[maybe_unused]] const auto& made_at_start = entries();
 
 std::uintptr_t number(const void* address) { return reinterpret_cast<std::uintptr_t>(address); }
 

@@ -222,6 +222,12 @@ std::vector<BrokenGuard> Guards::broken() {
   return found;
 }
 
+void Guards::end() {
+  if (!findings_) return;
+  const std::scoped_lock lock(findings_->mutex);
+  findings_->is_watching = false;
+}
+
 std::size_t Guards::checked_bytes() const {
   std::size_t bytes = 0;
   for (const std::weak_ptr<GuardZone>& one : zones_) {

@@ -29,7 +29,10 @@ constexpr std::size_t kLongestWords = 3800;
 Error mpi_failure(int code, const char* action) {
   char text[MPI_MAX_ERROR_STRING] = "";
   int length = 0;
-  if (MPI_Error_string(code, text, &length) != MPI_SUCCESS) length = 0;
+  // Before its start a library knows no texts, and ends the process that asks.
+  int has_started = 0;
+  MPI_Initialized(&has_started);
+  if (has_started == 0 || MPI_Error_string(code, text, &length) != MPI_SUCCESS) length = 0;
   return environment_failure(
       fmt::format("MPI could not {} ({})", action, std::string(text, static_cast<std::size_t>(length))),
       "start all ranks with the same options, and check the hosts and the network of this job");

@@ -428,6 +428,7 @@ void RankRun::validate() {
     if (!result_.validated) return;
     keep_verdicts(benchmark_->validate(), result_.repetitions - 1);
     check_guards(result_.repetitions - 1);
+    device_->guards().end();
   });
   collect_verdicts();
 }
