@@ -6,7 +6,6 @@ from collections import Counter
 import pytest
 from conftest import REPOSITORY
 from declared import Row, designs, refusals, rows
-from fabricmark import models
 
 SOME = 16  # of so many rows make test takes one
 MESSAGE = re.compile(r"(?:fabricmark|fm_\w+): error: (.*)", re.DOTALL)
@@ -66,8 +65,6 @@ def test_the_table_has_all_that_the_files_have():
 @pytest.mark.parametrize("name", ["predict", "build", "inspect", "run"])
 def test_some_of_what_is_declared_runs(name, command):
     chosen = rows() if name in ("predict", "run") else designs()
-    if name == "run":  # host_transfer still fills its host memory with --timing-only, for minutes
-        chosen = [row for row in chosen if row.exchanges or not models.traits(row.benchmark).is_host_code]
     step = {"run": 4 * SOME, "inspect": 2 * SOME}.get(name, SOME)
     assert outcomes(command, name, chosen[::step])[None] > 0
 

@@ -72,8 +72,7 @@ def way_of(board: Board, bitstream: Bitstream | None, network: Network | None) -
         raise ValueError("network.ping_latency")
     copy = values.get("copy_seconds", 0.0)
     hz = board.kernel_hz
-    # Its calls have the cycles of the engine's clock, as the equation has them.
-    calls = network.start_seconds * (network.clock_hz or hz)
+    calls = values.get("start_cycles", network.start_seconds * hz)
     return Way(hz, depth, calls, copy * hz, ping * hz)
 
 

@@ -102,6 +102,9 @@ NETWORK = {
     "latency": Key("seconds", "latency_seconds", "of the first bit, from one device to the next"),
     "switch_latency": Key("seconds", "switch_seconds", "more for each switch in between"),
     "start_latency": Key("seconds", "start_seconds", "to issue one message"),
+    "start_cycles": Key(
+        COUNT, "model_parameters.start_cycles", "... where logic of the kernels' own clock issues it"
+    ),
     "host_start_latency": Key(
         "seconds", "model_parameters.host_start_seconds", "to issue one call of an engine from the host"
     ),

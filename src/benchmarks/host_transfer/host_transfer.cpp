@@ -51,7 +51,8 @@ std::vector<std::string> leave_out(const device::Device& device, std::vector<Cas
 class HostTransfer : public runtime::Benchmark {
  public:
   HostTransfer(const runtime::Context& context, WorkItems work_items)
-      : fault_(context.conditions().fault),
+      : computes_(context.computes()),
+        fault_(context.conditions().fault),
         is_faulty_rank_(fault_ && (!fault_->rank || *fault_->rank == context.ranks().rank())),
         cases_(make_cases(context.parameters(), shares_memory(context.device().info()))),
         notes_(leave_out(context.device(), cases_)),
@@ -81,7 +82,9 @@ class HostTransfer : public runtime::Benchmark {
     }
   }
 
-  void generate() override { rates_.measure(sizes_of(cases_)); }
+  void generate() override {
+    if (computes_) rates_.measure(sizes_of(cases_));
+  }
 
   /// What there is to make and to spoil is made between the timed parts, because they share memory.
   void prepare(int repetition) override {
@@ -97,8 +100,7 @@ class HostTransfer : public runtime::Benchmark {
     for (const Case& one : cases_) {
       laps.aside([&] { rig_->mark(one, value); });
       const double seconds = laps.time(one.name(), [&] { rig_->transfer(one, loses("")); }).wall_seconds;
-      laps.aside([&] { check(one, value); });
-      check_rate(one, seconds);
+      laps.aside([&] { check(one, value, seconds); });
     }
     // Not one apart: what the kernel has made of the pieces before must not be what is written next.
     const std::uint32_t next = value + kStride / 2;
@@ -200,10 +202,12 @@ class HostTransfer : public runtime::Benchmark {
     verdict.checked += checked;
   }
 
-  void check(const Case& one, std::uint32_t value) {
+  void check(const Case& one, std::uint32_t value, double seconds) {
+    if (!computes_) return;
     const std::size_t pages = one.ways() * one.buffers * pages_of(one.buffer_bytes());
     note(found_.arrived, rig_->count_wrong(one, value), pages, one.name());
     note(found_.bytes, rig_->compare_all(one), one.is_in_place() ? 0 : one.bytes, one.name());
+    check_rate(one, seconds);
   }
 
   void check_pipeline(std::uint32_t value) {
@@ -220,6 +224,7 @@ class HostTransfer : public runtime::Benchmark {
     found_.rate.worst = {one.name() + " in GB/s", limit / 1e9, rate / 1e9};
   }
 
+  bool computes_;
   std::optional<runtime::Fault> fault_;
   bool is_faulty_rank_;
   std::vector<Case> cases_;

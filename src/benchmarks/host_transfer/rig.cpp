@@ -47,20 +47,22 @@ std::size_t object_bytes(const Case& one) { return one.buffer_bytes() * (one.is_
 
 Rig::Rig(const runtime::Context& context, const std::vector<Case>& cases, WorkItems work_items,
          const device::Placement& place, bool times_migrations)
-    : timeline_(context.timeline()),
+    : computes_(context.computes()),
+      timeline_(context.timeline()),
       times_migrations_(times_migrations),
       marks_(context, work_items),
       windows_(cases.size() + 1) {
   const std::size_t largest = largest_transfer(cases);
   for (auto* memory : {&source_pageable_, &source_aligned_, &target_pageable_, &target_aligned_}) {
     *memory = device::HostArray<std::byte>(largest + kPageBytes);
-    std::fill(memory->span().begin(), memory->span().end(), std::byte{1});
+    if (computes_) std::fill(memory->span().begin(), memory->span().end(), std::byte{1});
   }
-  contents_ = random_bytes(largest + (windows_ + 1) * kPageBytes, runtime::host_threads(context.ranks()));
+  if (computes_) contents_ = random_bytes(largest + (windows_ + 1) * kPageBytes, runtime::host_threads(context.ranks()));
   source_pinned_ = device::PinnedMemory(context.device(), largest);
   target_pinned_ = device::PinnedMemory(context.device(), largest);
-  std::memset(source_pinned_.data(), 1, largest);
-  std::memset(target_pinned_.data(), 1, largest);
+  for (auto* memory : {&source_pinned_, &target_pinned_}) {
+    if (computes_) std::memset(memory->data(), 1, largest);
+  }
   for (const Case& one : cases) {
     while (writes_.size() < one.queues()) {
       writes_.push_back(context.device().queue(timeline_.enabled()));
@@ -86,7 +88,7 @@ Rig::Buffers Rig::make_buffers(const device::Device& device, const Case& one,
     const std::size_t bytes = object_bytes(one);
     made.host.emplace_back(bytes + kOffPage);
     std::byte* const start = made.host.back().data() + (one.memory == "pageable" ? kOffPage : 0);
-    std::memset(start, 1, bytes);
+    if (computes_) std::memset(start, 1, bytes);
     const device::Buffer whole = device::buffer_over(device, {start, bytes}, place);
     return one.is_part() ? whole.part(0, one.buffer_bytes()) : whole;
   };
@@ -148,6 +150,7 @@ void Rig::fill_sources(const Case& one, std::uint32_t value) {
 
 void Rig::mark(const Case& one, std::uint32_t value) {
   if (one.is_in_place()) return mark_in_place(one, value);
+  if (!computes_) return;
   const std::size_t bytes = one.buffer_bytes();
   fill_sources(one, value);
   for (std::size_t i = 0; i < one.buffers; ++i) {
@@ -169,7 +172,7 @@ void Rig::mark_in_place(const Case& one, std::uint32_t value) {
     if (!one.writes()) continue;
     marks_.put(set.written[i], ~value);
     std::byte* const view = set.written[i].map(writes_[0], /*for_writing=*/true, bytes);
-    put_marks(view, bytes, value);
+    if (computes_) put_marks(view, bytes, value);
     if (one.is_map()) {
       set.views_written[i] = view;
     } else {

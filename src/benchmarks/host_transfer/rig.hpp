@@ -76,6 +76,7 @@ class Rig {
   [[nodiscard]] device::Event* event() { return timeline_.enabled() ? &event_ : nullptr; }
   void note(const Case& one, const char* command, std::size_t buffer);
 
+  bool computes_;  ///< else nothing is moved, and there is nothing to mark
   device::Timeline& timeline_;
   bool times_migrations_;
   device::Event event_;
