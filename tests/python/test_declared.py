@@ -22,9 +22,9 @@ def command_of_the_repository(place, tmp_path):
     return lambda *words: place.run(*words, **own)
 
 
-def words_of(command, row):
+def words_of(command, row, *more):
     if command == "predict":
-        return ["predict", row.benchmark, *row.words()]
+        return ["predict", row.benchmark, *row.words(), *more]
     if command == "run":
         ranks = ["--ranks", "4"] if row.exchanges else []
         return ["run", row.benchmark, *row.words(), *ranks, "--", "--timing-only"]
@@ -49,8 +49,8 @@ def outcome(done, command):
     pytest.fail(f"{' '.join(map(str, done.args))}: {found[1]}: no entry of declared_refusals.toml")
 
 
-def outcomes(run, command, chosen):
-    return Counter(outcome(run(*words_of(command, row)), command) for row in chosen)
+def outcomes(run, command, chosen, *more):
+    return Counter(outcome(run(*words_of(command, row, *more)), command) for row in chosen)
 
 
 def test_the_table_has_all_that_the_files_have():
@@ -67,6 +67,16 @@ def test_some_of_what_is_declared_runs(name, command):
     chosen = rows() if name in ("predict", "run") else designs()
     step = {"run": 4 * SOME, "inspect": 2 * SOME}.get(name, SOME)
     assert outcomes(command, name, chosen[::step])[None] > 0
+
+
+def test_default_sizes_grow_to_a_plan_of_2025_devices(command):
+    """A square, and about what a switch of two levels connects: once for each benchmark and transport."""
+    firsts = {
+        (row.benchmark, row.transport): row for row in reversed(rows()) if row.exchanges and row.bitstream
+    }
+    assert {"b_eff", "ptrans", "hpl", "shallow_water"} == {benchmark for benchmark, _ in firsts}
+    found = outcomes(command, "predict", firsts.values(), "--devices", "2025", "--beyond")
+    assert found[None] == found.total()
 
 
 @pytest.mark.full

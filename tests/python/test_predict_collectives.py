@@ -296,7 +296,7 @@ def test_what_does_not_limit_is_named(predict):
 
 
 REFUSED = (
-    (["allreduce", "--system", "leaf_spine"], "no file says network.links.line_rate", "set it"),
+    (["allreduce", "--system", "leaf_spine"], "channels has no engine for them", "use a network of direct"),
     (["allreduce", "--system", "u250"], "u250 has no network for all_reduce", "use another system"),
     (["bcast", "--system", "cygnus", "--devices", "64"], "over a torus of 8x8", "use all_reduce"),
     (["allreduce", "--system", "noctua1", "--devices", "64"], "no 64 devices", "or --beyond"),

@@ -19,7 +19,7 @@ WORD_BYTES = 64
 ORDER_CYCLES = 2  # an order, and the word of its end, are seen in the cycle after
 MESSAGE_HEADER = 64  # of ACCL
 BUFFERS = 16  # of an engine, or one for each rank, of 1 MiB each
-UDP, TCP, RDMA = "accl-udp", "accl-tcp", "accl-rdma"
+ENGINES = UDP, TCP, RDMA = "accl-udp", "accl-tcp", "accl-rdma"
 
 
 def shape(network: Network, ranks: int) -> Shape:

@@ -142,14 +142,18 @@ def _axis(request: PredictionRequest, sweep: options.Sweep) -> list:
 
 
 def _point(request: PredictionRequest, devices: int, place: Mapping, parameters: Mapping) -> Point:
-    keyed = {**request.overrides, **{name: value for name, value in place.items() if "." in name}}
-    system = values.with_overrides(request.system, request.benchmark, request.transport, keyed)
-    network, board = system.networks[request.transport], system.board_with(None, devices)
-    found, algorithm = predictions(request, parameters, board, devices, network)
+    found, algorithm = predictions(request, parameters, *_described(request, devices, place))
     shown = {ALGORITHM: algorithm}
     if request.benchmark != "barrier" and SIZE not in place:
         shown = {SIZE: parameters[SIZE], **shown}
     return Point(devices, place, shown, found[0], found)
+
+
+def _described(request: PredictionRequest, devices: int, place: Mapping) -> tuple[Board, int, Network]:
+    """Board, devices and network, with the values that are set or swept."""
+    keyed = {**request.overrides, **{name: value for name, value in place.items() if "." in name}}
+    system = values.with_overrides(request.system, request.benchmark, request.transport, keyed)
+    return system.board_with(None, devices), devices, system.networks[request.transport]
 
 
 def predictions(
@@ -158,6 +162,11 @@ def predictions(
     """(time, algorithm bandwidth and bus bandwidth of a call; its algorithm). Raises FabricmarkError (2)."""
     name = request.benchmark
     moved = 0.0 if name == "barrier" else float(parameters[SIZE])
+    if network.kind == PACKET and request.transport not in _collective_costs.ENGINES:
+        cause = (
+            f"{request.about}: {network.name} sends packets, and {request.transport} has no engine for them"
+        )
+        raise FabricmarkError(cause, "use a network of direct links, or one with an engine")
     shape = _collective_costs.shape(network, devices)
     asked = {**parameters, "transport": request.transport}
     try:
@@ -240,7 +249,7 @@ def _sensitivity(request: PredictionRequest, one: Point, parameters: Mapping) ->
     usual = one.headline.value
     if not usual:
         return "sensitivity: none, as it takes no time"
-    network, board = request.system.networks[request.transport], request.system.board_with(None, one.devices)
+    board, _, network = _described(request, one.devices, one.axes)
     objects = {"board": board, "network": network, "bitstream": None}
     known = questions.above_nothing(_reads(request, one, {**parameters, **one.axes})[0], objects)
     moved = {}
@@ -254,8 +263,7 @@ def _sensitivity(request: PredictionRequest, one: Point, parameters: Mapping) ->
 
 def _reads(request: PredictionRequest, one: Point, parameters: Mapping) -> tuple[reads.Reads, reads.Reads]:
     """What the last point reads, as it is and in closed form."""
-    network = request.system.networks[request.transport]
-    board = request.system.board_with(None, one.devices)
+    board, _, network = _described(request, one.devices, one.axes)
     found = []
     for described in (network, reads.closed_form(network)):
         of_board, of_network = set(), set()

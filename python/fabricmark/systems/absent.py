@@ -55,6 +55,7 @@ SILENT: Mapping[str, str] = {
         "the board's",
     ),
     "network.links.bandwidth": "its model says where it needs one",
+    "network.start_cycles": "calls take start_latency",
     "network.links.width": "kernels do not write to the links",
     "network.links.clock": "kernels do not write to the links",
     "network.cable_latency": "all devices are on one switch",
