@@ -21,7 +21,7 @@ namespace fabricmark {
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
+using SteadyClock = std::chrono::steady_clock;
 
 /// What posix_spawn is told: standard output into `write_end`, the other two nowhere, a group of its own.
 class SpawnPlan {
@@ -57,11 +57,11 @@ int spawn(const std::vector<std::string>& words, int write_end, pid_t& process) 
 }
 
 /// Reads until the other end closes; false when `end` comes first.
-bool read_all(int descriptor, Clock::time_point end, std::string& text) {
+bool read_all(int descriptor, SteadyClock::time_point end, std::string& text) {
   constexpr std::size_t kEnough = 4096;  // more than any number is long
   std::array<char, kEnough> part{};
   while (true) {
-    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - Clock::now()).count();
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - SteadyClock::now()).count();
     pollfd waiting{descriptor, POLLIN, 0};
     if (left <= 0 || poll(&waiting, 1, static_cast<int>(left)) == 0) return false;
     const ssize_t count = read(descriptor, part.data(), part.size());
@@ -72,14 +72,14 @@ bool read_all(int descriptor, Clock::time_point end, std::string& text) {
 }
 
 /// The exit status, or -1 after having ended the program at `end`.
-int wait_for(pid_t process, Clock::time_point end) {
+int wait_for(pid_t process, SteadyClock::time_point end) {
   constexpr std::chrono::milliseconds kPause(1);
   int status = 0;
   while (true) {
     const pid_t done = waitpid(process, &status, WNOHANG);
     if (done == process) return status;
     if (done < 0 && errno != EINTR) return -1;
-    if (Clock::now() >= end) break;
+    if (SteadyClock::now() >= end) break;
     std::this_thread::sleep_for(kPause);
   }
   kill(-process, SIGKILL);
@@ -117,7 +117,7 @@ std::vector<std::string> split_words(const std::string& command) {
 }
 
 Output run_command(const std::vector<std::string>& words, double seconds) {
-  const auto end = Clock::now() + std::chrono::duration_cast<Clock::duration>(
+  const auto end = SteadyClock::now() + std::chrono::duration_cast<SteadyClock::duration>(
                                       std::chrono::duration<double>(std::max(seconds, 0.0)));
   std::array<int, 2> pipe_ends{};
   if (pipe2(pipe_ends.data(), O_CLOEXEC) != 0) return {"", fmt::format("no pipe: {}", std::strerror(errno))};
@@ -129,7 +129,7 @@ Output run_command(const std::vector<std::string>& words, double seconds) {
     output.failure = fmt::format("cannot be started ({})", std::strerror(failure));
   } else {
     const bool is_whole = read_all(pipe_ends[0], end, output.text);
-    const int status = wait_for(process, is_whole ? end : Clock::now());
+    const int status = wait_for(process, is_whole ? end : SteadyClock::now());
     if (!is_whole || status == -1) {
       output.failure = fmt::format("did not end within {:.3g} s", seconds);
     } else if (WIFSIGNALED(status)) {

@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 
 #include <memory>
-#include <numeric>
 #include <string>
 #include <vector>
 
@@ -15,16 +14,6 @@ namespace {
 
 using dataflow::stream;
 using fabric::Protocol;
-
-struct Word {
-  float value[16];
-};
-
-std::vector<float> numbers(std::size_t count, float first) {
-  std::vector<float> values(count);
-  std::iota(values.begin(), values.end(), first);
-  return values;
-}
 
 void take_words(stream<Word>& in, int words, std::vector<float>* values) {
   for (int i = 0; i < words; ++i) {
@@ -71,7 +60,7 @@ TEST(EngineCalls, KernelsStreamToKernels) {
       }
       rank.accl.finish();
     });
-    EXPECT_EQ(values, numbers(kWords * 16, 0));
+    EXPECT_EQ(values, counting(kWords * 16, 0));
     // The first words leave when a packet is full, and later ones follow at the rate of the stream.
     const double streamed = kWords * 4e-9;
     EXPECT_GT(seconds, kHostIssue + kWire + streamed);
@@ -98,7 +87,7 @@ TEST(EngineCalls, KernelsCallForLessThanTheirHost) {
   Status statuses[2] = {{-1, 0}, {-1, 0}};
   double ended = 0;
   run(devices(Protocol::kUdp), [&](const Rank& rank) {
-    auto mine = numbers(kCount, 4);
+    auto mine = counting(kCount, 4);
     const int own = rank.host.device();
     const auto commands = std::make_shared<stream<Command>>("commands");
     const auto answers = std::make_shared<stream<Status>>("statuses");
@@ -114,7 +103,7 @@ TEST(EngineCalls, KernelsCallForLessThanTheirHost) {
   });
   EXPECT_EQ(statuses[0].code, 0);
   EXPECT_EQ(statuses[1].code, 0);
-  EXPECT_EQ(other, numbers(kCount, 4));
+  EXPECT_EQ(other, counting(kCount, 4));
   const double wire = kWire + (64 + 64 + 66 + 12) / kRate;
   EXPECT_NEAR(ended - kHostIssue, kLogicIssue + wire + kCopyLatency + 64 / 14e9, 0.02e-6);
 }
@@ -128,7 +117,7 @@ TEST(EngineCalls, LongMessagesGoStraightIntoTheirPlaceOverRdma) {
     if (!is_eager) all.engine.eager_bytes = 4096;
     std::vector<float> result(kCount);
     run(all, [&](const Rank& rank) {
-      auto mine = numbers(kCount, 0);
+      auto mine = counting(kCount, 0);
       if (rank.host.device() == 0) {
         rank.accl.send(view(mine), 1).wait();
       } else {
@@ -138,7 +127,7 @@ TEST(EngineCalls, LongMessagesGoStraightIntoTheirPlaceOverRdma) {
       }
       rank.accl.finish();
     });
-    EXPECT_EQ(result, numbers(kCount, 0));
+    EXPECT_EQ(result, counting(kCount, 0));
   }
   const double bytes = 4.0 * kCount;
   EXPECT_NEAR(eager - rendezvous, bytes / 14e9 + kCopyLatency - 2 * kWire, 0.2e-6);
@@ -153,7 +142,7 @@ TEST(EngineCalls, PutWritesWhileTheReceiverComputes) {
       }
       rank.meet();
       if (rank.host.device() == 0) {
-        auto mine = numbers(10, 5);
+        auto mine = counting(10, 5);
         const Result result = rank.accl.put(view(mine), 1, 0, 20).wait();
         EXPECT_EQ(result.code, protocol == Protocol::kRdma ? Code::kDone : Code::kNotSupported);
       }
@@ -169,8 +158,8 @@ TEST(EngineCalls, TagsMatch) {
   std::vector<float> first(1);
   std::vector<float> second(1);
   run(devices(Protocol::kTcp), [&](const Rank& rank) {
-    auto one = numbers(1, 1);
-    auto two = numbers(1, 2);
+    auto one = counting(1, 1);
+    auto two = counting(1, 2);
     if (rank.host.device() == 0) {
       rank.accl.send(view(one), 1, 11).wait();
       rank.accl.send(view(two), 1, 12).wait();

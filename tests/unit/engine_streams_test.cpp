@@ -3,7 +3,6 @@
 
 #include <cstring>
 #include <memory>
-#include <numeric>
 #include <optional>
 #include <vector>
 
@@ -15,20 +14,11 @@ namespace {
 using dataflow::stream;
 using fabric::Protocol;
 
-struct Word {
-  float value[16];
-};
 using Words = stream<Word, 64>;
 
-std::vector<float> numbers(std::size_t count) {
-  std::vector<float> values(count);
-  std::iota(values.begin(), values.end(), 1.0F);
-  return values;
-}
-
 /// `pause` cycles before the word in the middle.
-void make_words(Words& out, std::size_t count, int pause) {
-  const std::vector<float> values = numbers(count);
+void make_late_words(Words& out, std::size_t count, int pause) {
+  const std::vector<float> values = counting(count);
   for (std::size_t first = 0; first < count; first += 16) {
     if (first == count / 2) dataflow::spend_cycles(pause);
     Word word{};
@@ -37,7 +27,7 @@ void make_words(Words& out, std::size_t count, int pause) {
   }
 }
 
-void take_words(Words& in, std::size_t count, std::vector<float>* values) {
+void take_all_words(Words& in, std::size_t count, std::vector<float>* values) {
   while (values->size() < count) {
     const Word word = in.read();
     const std::size_t left = std::min<std::size_t>(16, count - values->size());
@@ -67,7 +57,7 @@ Ended sent(const Way& way) {
   run(way.all, [&](const Rank& rank) {
     const auto words = std::make_shared<Words>("words");
     rank.accl.keep(words);
-    std::vector<float> memory = rank.host.device() == 0 ? numbers(way.count) : std::vector<float>(way.count);
+    std::vector<float> memory = rank.host.device() == 0 ? counting(way.count) : std::vector<float>(way.count);
     Call call{.count = way.count, .is_compressed = way.is_compressed};
     if (rank.host.device() == 0) {
       call.kind = Kind::kSend;
@@ -75,7 +65,7 @@ Ended sent(const Way& way) {
       call.a = {view(memory)};
       if (way.is_from_stream) {
         rank.accl.connect_from_kernel(0, *words);
-        rank.host.start("make_words", {}, make_words, *words, way.count, way.pause);
+        rank.host.start("make_late_words", {}, make_late_words, *words, way.count, way.pause);
         call.a = {{}, 0};
       }
       ended.sent = rank.accl.start(call).wait();
@@ -85,7 +75,7 @@ Ended sent(const Way& way) {
       std::optional<device::Event> taking;
       if (way.is_to_stream) {
         rank.accl.connect_to_kernel(0, *words);
-        taking = rank.host.start("take_words", {}, take_words, *words, way.count, &ended.values);
+        taking = rank.host.start("take_all_words", {}, take_all_words, *words, way.count, &ended.values);
         call.result = {{}, 0};
       }
       ended.received = rank.accl.start(call).wait();
@@ -116,7 +106,7 @@ TEST(EngineStreams, MessagesBetweenStreamsAreAsFastAsTheWire) {
   for (const Devices& all : transports()) {
     const Ended ended = sent({.all = all, .count = kCount});
     EXPECT_EQ(ended.sent.text + ended.received.text, "");
-    EXPECT_EQ(ended.values, numbers(kCount));
+    EXPECT_EQ(ended.values, counting(kCount));
     const double wire = kCount * sizeof(float) / kRate;
     EXPECT_GT(ended.seconds, wire);
     // Headers, packets that are not quite full, and the way of the first and the last one.
@@ -131,14 +121,14 @@ TEST(EngineStreams, OneEndAloneOverlapsToo) {
   for (const Devices& all : transports()) {
     Way way{.all = all, .count = kCount, .is_to_stream = false};
     const Ended from = sent(way);
-    EXPECT_EQ(from.values, numbers(kCount));
+    EXPECT_EQ(from.values, counting(kCount));
     // Buffered messages are copied in the end; long ones over RDMA are not.
     EXPECT_LT(from.seconds, 1.06 * bytes / kRate + bytes / 14e9 + kCopyLatency + 6e-6);
     way.is_from_stream = false;
     way.is_to_stream = true;
     way.all.topology = "switch";  // neighbours without a switch hand over a message as a whole
     const Ended to = sent(way);
-    EXPECT_EQ(to.values, numbers(kCount));
+    EXPECT_EQ(to.values, counting(kCount));
     EXPECT_LT(to.seconds, 1.06 * bytes / kRate + 0.1 * stream + 10e-6);
   }
 }
@@ -153,7 +143,7 @@ TEST(EngineStreams, OddSizesArrive) {
                                     .is_to_stream = is_to_stream,
                                     .is_compressed = is_compressed});
           EXPECT_EQ(ended.sent.text + ended.received.text, "") << count;
-          EXPECT_EQ(ended.values, numbers(std::min<std::size_t>(count, is_compressed ? 2000 : count)))
+          EXPECT_EQ(ended.values, counting(std::min<std::size_t>(count, is_compressed ? 2000 : count)))
               << count;
         }
       }
@@ -168,7 +158,7 @@ TEST(EngineStreams, AMessageWaitsForItsElements) {
   for (const Devices& all : transports()) {
     const double without = sent({.all = all, .count = kCount}).seconds;
     const Ended with = sent({.all = all, .count = kCount, .pause = kPause});
-    EXPECT_EQ(with.values, numbers(kCount));
+    EXPECT_EQ(with.values, counting(kCount));
     EXPECT_NEAR(with.seconds - without, kPause / 250e6, 3e-6);
   }
 }
@@ -181,7 +171,7 @@ TEST(EngineStreams, WhatIsLostIsZeroAndTheRestIsInItsPlace) {
     const Ended ended = sent({.all = all, .count = kCount, .is_from_stream = is_from_stream});
     EXPECT_EQ(ended.received.code, Code::kPacketsLost);
     ASSERT_EQ(ended.values.size(), kCount);
-    const std::vector<float> whole = numbers(kCount);
+    const std::vector<float> whole = counting(kCount);
     std::size_t zeros = 0;
     for (std::size_t i = 0; i < kCount; ++i) {
       if (ended.values[i] == 0) {
@@ -206,7 +196,7 @@ TEST(EngineStreams, TwoMessagesIntoOneStreamStayWhole) {
     rank.accl.keep(words);
     if (rank.host.device() == 2) {
       rank.accl.connect_to_kernel(0, *words);
-      const auto taking = rank.host.start("take_words", {}, take_words, *words, 2 * kCount, &values);
+      const auto taking = rank.host.start("take_all_words", {}, take_all_words, *words, 2 * kCount, &values);
       std::vector<Request> requests;
       for (const int from : {0, 1}) {
         requests.push_back(
@@ -216,13 +206,13 @@ TEST(EngineStreams, TwoMessagesIntoOneStreamStayWhole) {
       taking.wait();
     } else {
       rank.accl.connect_from_kernel(0, *words);
-      rank.host.start("make_words", {}, make_words, *words, kCount, 500 * rank.host.device());
+      rank.host.start("make_late_words", {}, make_late_words, *words, kCount, 500 * rank.host.device());
       EXPECT_EQ(rank.accl.start({.kind = Kind::kSend, .peer = 2, .count = kCount, .a = {{}, 0}}).wait().text,
                 "");
     }
     rank.accl.finish();
   });
-  std::vector<float> twice = numbers(kCount);
+  std::vector<float> twice = counting(kCount);
   const std::vector<float> once = twice;
   twice.insert(twice.end(), once.begin(), once.end());
   EXPECT_EQ(values, twice);
@@ -239,7 +229,7 @@ TEST(EngineStreams, APutWritesMemoryAsItsElementsCome) {
     number = static_cast<std::uint64_t>(rank.ranks.all_reduce_max(static_cast<std::int64_t>(number)));
     if (rank.host.device() == 0) {
       rank.accl.connect_from_kernel(0, *words);
-      rank.host.start("make_words", {}, make_words, *words, kCount, 0);
+      rank.host.start("make_late_words", {}, make_late_words, *words, kCount, 0);
       const Call put{.kind = Kind::kPut,
                      .peer = 1,
                      .count = kCount,
@@ -250,7 +240,7 @@ TEST(EngineStreams, APutWritesMemoryAsItsElementsCome) {
     }
     rank.accl.finish();
   });
-  EXPECT_EQ(std::vector<float>(memory.begin() + 3, memory.end()), numbers(kCount));
+  EXPECT_EQ(std::vector<float>(memory.begin() + 3, memory.end()), counting(kCount));
   EXPECT_EQ(memory[2], 0);
 }
 

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -38,6 +39,17 @@ inline EngineSettings engine_of() {
   settings.copy_latency_seconds = kCopyLatency;
   settings.copy_rate = 14e9;
   return settings;
+}
+
+/// What streams of kernels carry.
+struct Word {
+  float value[16];
+};
+
+inline std::vector<float> counting(std::size_t count, float first = 1) {
+  std::vector<float> values(count);
+  std::iota(values.begin(), values.end(), first);
+  return values;
 }
 
 /// Numbers that depend on a seed alone.

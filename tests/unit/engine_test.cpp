@@ -1,7 +1,6 @@
 // The engine of messages: what calls do, and what they take.
 #include <gtest/gtest.h>
 
-#include <numeric>
 #include <string>
 #include <vector>
 
@@ -12,12 +11,6 @@ namespace fabricmark::engine {
 namespace {
 
 using fabric::Protocol;
-
-std::vector<float> numbers(std::size_t count, float first) {
-  std::vector<float> values(count);
-  std::iota(values.begin(), values.end(), first);
-  return values;
-}
 
 class EngineOver : public testing::TestWithParam<Protocol> {
  protected:
@@ -36,7 +29,7 @@ TEST_P(EngineOver, SendsAndReceives) {
   for (const std::size_t count : {0, 1, 7, 1000, 100'000}) {
     std::vector<float> result(count);
     run(devices(2), [&](const Rank& rank) {
-      auto mine = numbers(count, 3);
+      auto mine = counting(count, 3);
       if (rank.host.device() == 0) {
         EXPECT_EQ(rank.accl.send(view(mine), 1, 5).wait().text, "");
       } else {
@@ -44,7 +37,7 @@ TEST_P(EngineOver, SendsAndReceives) {
       }
       rank.accl.finish();
     });
-    EXPECT_EQ(result, numbers(count, 3)) << count;
+    EXPECT_EQ(result, counting(count, 3)) << count;
   }
 }
 
@@ -54,7 +47,7 @@ TEST_P(EngineOver, ABufferedMessageTakesItsParts) {
   constexpr std::size_t kCount = 16;
   double seconds = 0;
   run(devices(2), [&](const Rank& rank) {
-    auto mine = numbers(kCount, 0);
+    auto mine = counting(kCount, 0);
     std::vector<float> other(kCount);
     if (rank.host.device() == 0) {
       rank.accl.send(view(mine), 1).wait();

@@ -256,14 +256,14 @@ std::vector<std::string> names(const std::vector<device::EntryPoint>& entries) {
   return found;
 }
 
-KernelSpec shipped(const std::string& benchmark) {
+KernelSpec shipped_spec(const std::string& benchmark) {
   return load_kernel_spec(std::filesystem::path(FABRICMARK_TEST_KERNELS) / benchmark / "kernel.toml");
 }
 
 TEST(BuiltEntryPoints, AreThoseOfEachReplicaWhereTheyHaveTheirOwn) {
   using device::Replicas;
   using Names = std::vector<std::string>;
-  const VariantSpec hpl = shipped("hpl").variant("base");
+  const VariantSpec hpl = shipped_spec("hpl").variant("base");
   Parameters parameters;
   parameters.set("replications", std::int64_t{2});
   const auto built = [&](Replicas replicas) { return names(built_entry_points(hpl, parameters, replicas)); };
@@ -271,7 +271,7 @@ TEST(BuiltEntryPoints, AreThoseOfEachReplicaWhereTheyHaveTheirOwn) {
   EXPECT_EQ(built(Replicas::kEntries), (Names{"lu", "left", "top", "inner_0", "inner_1"}));
   EXPECT_EQ(replicas_in_source(hpl, parameters, Replicas::kEntries), 2);
   EXPECT_EQ(replicas_in_source(hpl, parameters, Replicas::kComputeUnits), 1);
-  EXPECT_EQ(replicas_in_source(shipped("hpl").variant("throughput"), parameters, Replicas::kEntries), 1);
+  EXPECT_EQ(replicas_in_source(shipped_spec("hpl").variant("throughput"), parameters, Replicas::kEntries), 1);
   const device::EntryPoint inner = entry_point(hpl, "inner", parameters);
   EXPECT_EQ(device::replica_names(inner, Replicas::kComputeUnits, 2),
             (Names{"inner:{inner_1}", "inner:{inner_2}"}));
@@ -280,7 +280,7 @@ TEST(BuiltEntryPoints, AreThoseOfEachReplicaWhereTheyHaveTheirOwn) {
 TEST(BuiltFor, MakesReplicationsAParameterOfTheBuildWhereReplicasAreBuiltIn) {
   using Stage = ParameterSpec::Stage;
   const auto stage = [](const std::string& variant, device::Replicas replicas) {
-    return built_for(shipped("stream"), variant, replicas).find("replications")->stage;
+    return built_for(shipped_spec("stream"), variant, replicas).find("replications")->stage;
   };
   EXPECT_EQ(stage("base", device::Replicas::kOneEntry), Stage::kRun);
   EXPECT_EQ(stage("base", device::Replicas::kEntries), Stage::kBuild);
@@ -329,7 +329,7 @@ TEST_F(Sidecar, IsReadBackAsItWasWritten) {
 }
 
 TEST_F(Sidecar, HoldsTheReplicasThatAreBuiltIn) {
-  const KernelSpec spec = built_for(shipped("stream"), "base", device::Replicas::kEntries);
+  const KernelSpec spec = built_for(shipped_spec("stream"), "base", device::Replicas::kEntries);
   const auto resolved = [&](const char* copies, const std::optional<Overrides>& sidecar) {
     return resolve(spec, "base", {}, {{"replications", copies}}, {}, sidecar);
   };

@@ -35,8 +35,8 @@ device::Selection phantom_selection() {
   return selection;
 }
 
-using Shape = std::tuple<int, std::int64_t, std::int64_t>;  // ranks, bytes of a chunk, slots
-class SharedStagingRing : public OnRing, public testing::WithParamInterface<Shape> {};
+using StagedShape = std::tuple<int, std::int64_t, std::int64_t>;  // ranks, bytes of a chunk, slots
+class SharedStagingRing : public OnRing, public testing::WithParamInterface<StagedShape> {};
 
 INSTANTIATE_TEST_SUITE_P(Shapes, SharedStagingRing,
                          testing::Combine(testing::Values(1, 2, 3, 4), testing::Values(0, 1000, 4099, 100003),

@@ -37,7 +37,7 @@ StackSettings settings_of(Protocol protocol, Forwarding forwarding = Forwarding:
           .burst_bytes = 300};
 }
 /// A packet of 64 B, and its acknowledgement, over one cable.
-constexpr Time kRoundTrip = (1100 + 68 + 1100 + 4) * kByte;
+constexpr Time kAnswered = (1100 + 68 + 1100 + 4) * kByte;
 
 std::uint64_t packets_of(std::uint64_t bytes) { return bytes == 0 ? 1 : (bytes + 63) / 64; }
 /// All bytes and headers of a message, one after the other.
@@ -198,7 +198,7 @@ TEST(Stack, NothingIsRetransmittedWhereNothingIsLost) {
 TEST(Stack, ATimeOutThatIsNoLongerNeededIsNothing) {
   for (const Protocol protocol : kReliable) {
     StackSettings settings = settings_of(protocol);
-    settings.retransmission_time = 100 * kRoundTrip;
+    settings.retransmission_time = 100 * kAnswered;
     StackRun run(pair(), settings);
     EXPECT_EQ(run.stack->next_time(), kEndOfTime);
     run.send({0, 0, 1, 1, 1000});

@@ -21,7 +21,7 @@ Json values(const std::map<std::string, double>& numbers) {
 }
 
 /// Two devices a node, of which each copies 100 B/s to and 50 B/s from its memory.
-Json system() {
+Json charged_system() {
   Json made{{"schema", "fabricmark-exported-system/1"}, {"name", "mine"}};
   made["devices"] = {{{"id", "star"},
                       {"values", values({{"banks", 4},
@@ -67,7 +67,7 @@ class Costs : public testing::Test {
   double message(int devices, double bytes) { return of(devices).message_seconds("host", bytes); }
 
   test::TemporaryFolder folder_;
-  Json made_ = system();
+  Json made_ = charged_system();
 };
 
 TEST_F(Costs, ABitstreamsValuesStandBeforeTheDevices) {
