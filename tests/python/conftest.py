@@ -37,6 +37,30 @@ def pytest_collection_modifyitems(items):
             item.add_marker(pytest.mark.skip(reason="fm_stream is not built (`make build`)"))
 
 
+def run_in_process(words, environment, folder, outputs):
+    """`fabricmark words...` in this process, for speed: output, folder and variables are its own.
+
+    `outputs`: a folder for what it prints.
+    """
+    from fabricmark.cli import app
+
+    paths = [outputs / "stdout.txt", outputs / "stderr.txt"]
+    with ExitStack() as stack:
+        stack.enter_context(patch.dict(os.environ, environment, clear=True))
+        stack.enter_context(chdir(folder))
+        files = [stack.enter_context(path.open("w", encoding="utf-8", buffering=1)) for path in paths]
+        for number, file in zip((1, 2), files, strict=True):  # what the programs inherit
+            stack.callback(os.close, saved := os.dup(number))
+            stack.callback(os.dup2, saved, number)
+            os.dup2(file.fileno(), number)
+        stack.enter_context(redirect_stdout(files[0]))
+        stack.enter_context(redirect_stderr(files[1]))
+        with pytest.raises(SystemExit) as ended:
+            app([str(word) for word in words], prog_name="fabricmark")
+    output, errors = (path.read_text(encoding="utf-8") for path in paths)
+    return subprocess.CompletedProcess(words, ended.value.code, output, errors)
+
+
 class Place:
     """A stand-in repository: programs that note how they were started, one benchmark, an empty cache."""
 
@@ -78,24 +102,8 @@ class Place:
         return [sys.executable, "-c", "from fabricmark.cli import app; app(prog_name='fabricmark')", *words]
 
     def run(self, *words, **variables):
-        """`fabricmark words...`: in this process for speed; output, folder and variables are its own."""
-        from fabricmark.cli import app
-
-        paths = [self.folder / "stdout.txt", self.folder / "stderr.txt"]
-        with ExitStack() as stack:
-            stack.enter_context(patch.dict(os.environ, {**self.environment, **variables}, clear=True))
-            stack.enter_context(chdir(self.folder))
-            files = [stack.enter_context(path.open("w", encoding="utf-8", buffering=1)) for path in paths]
-            for number, file in zip((1, 2), files, strict=True):  # what the programs inherit
-                stack.callback(os.close, saved := os.dup(number))
-                stack.callback(os.dup2, saved, number)
-                os.dup2(file.fileno(), number)
-            stack.enter_context(redirect_stdout(files[0]))
-            stack.enter_context(redirect_stderr(files[1]))
-            with pytest.raises(SystemExit) as ended:
-                app([str(word) for word in words], prog_name="fabricmark")
-        output, errors = (path.read_text(encoding="utf-8") for path in paths)
-        return subprocess.CompletedProcess(words, ended.value.code, output, errors)
+        """`fabricmark words...`, in this process."""
+        return run_in_process(words, {**self.environment, **variables}, self.folder, self.folder)
 
     def started(self, program="fm_stream"):
         """How the program was started for a run (listing devices aside), one entry a start."""

@@ -3,15 +3,17 @@
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
+import zlib
 
 import log_samples
 import meshes
 import pytest
 import samples
-from conftest import REPOSITORY
+from conftest import REPOSITORY, run_in_process
 from fabricmark.base import paths
 from fabricmark.inspect import llvm
 from fabricmark.systems import calibration
@@ -76,6 +78,8 @@ def lines_of_blocks(text):
 
 
 COMMANDS = commands()
+SHELLS = re.compile(r"[|<>&;*?$`~#(){}]")
+IN_SHELL = 10
 
 
 @pytest.fixture(scope="module")
@@ -133,9 +137,14 @@ def script(path, code):
 
 
 def run(clone, line):
+    """As a shell does it; in this process where nothing in the line is the shell's, but one in so many."""
     for words, stand_in in STAND_FOR.items():
         line = line.replace(words, stand_in)
     folder, environment = clone
+    program = line.split()[0]
+    is_plain = program.endswith("fabricmark") and not SHELLS.search(line)
+    if is_plain and zlib.crc32(line.encode()) % IN_SHELL:
+        return run_in_process(shlex.split(line)[1:], environment, folder, folder)
     return subprocess.run(
         ["bash", "-c", line], cwd=folder, env=environment, capture_output=True, text=True, timeout=900,
         stdin=subprocess.DEVNULL,

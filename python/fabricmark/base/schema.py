@@ -1,26 +1,37 @@
 """Checking documents against the published JSON Schemas: one clear sentence for what does not fit."""
 
+from __future__ import annotations
+
 import json
 from functools import cache
 from importlib.resources import files
+from typing import TYPE_CHECKING
 
 import jsonschema_rs
-from jsonschema import Draft202012Validator
-from jsonschema.exceptions import ValidationError, best_match
 
 from fabricmark.base.errors import printable
+
+if TYPE_CHECKING:  # a tenth of a second for every command, and needed only where something does not fit
+    from jsonschema import Draft202012Validator
+    from jsonschema.exceptions import ValidationError
+
+
+@cache
+def schema(name: str) -> dict:
+    """schemas/<name>.schema.json, for example `result-2`."""
+    return json.loads(files("fabricmark.schemas").joinpath(f"{name}.schema.json").read_text(encoding="utf-8"))
 
 
 @cache
 def validator(name: str) -> Draft202012Validator:
-    """Validator of schemas/<name>.schema.json, for example `result-2`."""
-    text = files("fabricmark.schemas").joinpath(f"{name}.schema.json").read_text(encoding="utf-8")
-    return Draft202012Validator(json.loads(text))
+    from jsonschema import Draft202012Validator
+
+    return Draft202012Validator(schema(name))
 
 
 @cache
 def _compiled(name: str) -> jsonschema_rs.Draft202012Validator:
-    return jsonschema_rs.Draft202012Validator(validator(name).schema)
+    return jsonschema_rs.Draft202012Validator(schema(name))
 
 
 def _is_valid(name: str, document: object) -> bool:
@@ -38,9 +49,12 @@ def errors(name: str, document: object) -> list[ValidationError]:
 
 def first_fault(name: str, document: object) -> tuple[str, str] | None:
     """The fault that explains most: (key, sentence), for example ("run.exit_code", "...") or None."""
-    fault = best_match(errors(name, document))
-    if fault is None:
+    found = errors(name, document)
+    if not found:
         return None
+    from jsonschema.exceptions import best_match
+
+    fault = best_match(found)
     key = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in fault.absolute_path)
     return key.lstrip(".") or "the document", _shortened(fault.message)
 

@@ -1,13 +1,17 @@
 """Whether a system file has the shape that its JSON Schema says; faults in words that a person acts on."""
 
+from __future__ import annotations
+
 import difflib
 from collections.abc import Iterator
-
-from jsonschema.exceptions import ValidationError
+from typing import TYPE_CHECKING
 
 from fabricmark.base import schema
 from fabricmark.systems import keys, quantity
 from fabricmark.systems.sourced_value import Fault
+
+if TYPE_CHECKING:
+    from jsonschema.exceptions import ValidationError
 
 # What a type is called, and how it is written.
 TYPES = {
