@@ -118,7 +118,7 @@ std::vector<std::string> split_words(const std::string& command) {
 
 Output run_command(const std::vector<std::string>& words, double seconds) {
   const auto end = SteadyClock::now() + std::chrono::duration_cast<SteadyClock::duration>(
-                                      std::chrono::duration<double>(std::max(seconds, 0.0)));
+                                            std::chrono::duration<double>(std::max(seconds, 0.0)));
   std::array<int, 2> pipe_ends{};
   if (pipe2(pipe_ends.data(), O_CLOEXEC) != 0) return {"", fmt::format("no pipe: {}", std::strerror(errno))};
   pid_t process = 0;

@@ -57,7 +57,8 @@ Rig::Rig(const runtime::Context& context, const std::vector<Case>& cases, WorkIt
     *memory = device::HostArray<std::byte>(largest + kPageBytes);
     if (computes_) std::fill(memory->span().begin(), memory->span().end(), std::byte{1});
   }
-  if (computes_) contents_ = random_bytes(largest + (windows_ + 1) * kPageBytes, runtime::host_threads(context.ranks()));
+  if (computes_)
+    contents_ = random_bytes(largest + (windows_ + 1) * kPageBytes, runtime::host_threads(context.ranks()));
   source_pinned_ = device::PinnedMemory(context.device(), largest);
   target_pinned_ = device::PinnedMemory(context.device(), largest);
   for (auto* memory : {&source_pinned_, &target_pinned_}) {
