@@ -66,7 +66,7 @@ class Stream:
         self.files += 1
         return self.folder / f"file{self.files}{suffix}"
 
-    def start(self, *words, launcher=(), variables=None):
+    def start(self, *words, launcher=(), variables=None, timeout=TIME_OUT):
         """Run to the end without a result file of its own."""
         done = subprocess.run(
             [*map(str, launcher), str(self.program), *map(str, words)],
@@ -74,7 +74,7 @@ class Stream:
             capture_output=True,
             text=True,
             errors="replace",
-            timeout=TIME_OUT,
+            timeout=timeout,
             stdin=subprocess.DEVNULL,
         )
         return Done(done.returncode, done.stdout, done.stderr, None)
