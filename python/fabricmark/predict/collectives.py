@@ -142,18 +142,19 @@ def _axis(request: PredictionRequest, sweep: options.Sweep) -> list:
 
 
 def _point(request: PredictionRequest, devices: int, place: Mapping, parameters: Mapping) -> Point:
-    found, algorithm = predictions(request, parameters, *_described(request, devices, place))
+    board, network = _described(request, devices, place)
+    found, algorithm = predictions(request, parameters, board, devices, network)
     shown = {ALGORITHM: algorithm}
     if request.benchmark != "barrier" and SIZE not in place:
         shown = {SIZE: parameters[SIZE], **shown}
     return Point(devices, place, shown, found[0], found)
 
 
-def _described(request: PredictionRequest, devices: int, place: Mapping) -> tuple[Board, int, Network]:
-    """Board, devices and network, with the values that are set or swept."""
+def _described(request: PredictionRequest, devices: int, place: Mapping) -> tuple[Board, Network]:
+    """Board and network, with the values that are set or swept."""
     keyed = {**request.overrides, **{name: value for name, value in place.items() if "." in name}}
     system = values.with_overrides(request.system, request.benchmark, request.transport, keyed)
-    return system.board_with(None, devices), devices, system.networks[request.transport]
+    return system.board_with(None, devices), system.networks[request.transport]
 
 
 def predictions(
@@ -249,7 +250,7 @@ def _sensitivity(request: PredictionRequest, one: Point, parameters: Mapping) ->
     usual = one.headline.value
     if not usual:
         return "sensitivity: none, as it takes no time"
-    board, _, network = _described(request, one.devices, one.axes)
+    board, network = _described(request, one.devices, one.axes)
     objects = {"board": board, "network": network, "bitstream": None}
     known = questions.above_nothing(_reads(request, one, {**parameters, **one.axes})[0], objects)
     moved = {}
@@ -263,7 +264,7 @@ def _sensitivity(request: PredictionRequest, one: Point, parameters: Mapping) ->
 
 def _reads(request: PredictionRequest, one: Point, parameters: Mapping) -> tuple[reads.Reads, reads.Reads]:
     """What the last point reads, as it is and in closed form."""
-    board, _, network = _described(request, one.devices, one.axes)
+    board, network = _described(request, one.devices, one.axes)
     found = []
     for described in (network, reads.closed_form(network)):
         of_board, of_network = set(), set()
