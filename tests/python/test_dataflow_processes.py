@@ -92,9 +92,10 @@ def test_a_deadlock_writes_its_timeline(launcher, tmp_path):
         assert waits[device]["activities"][-1][0] >= busy[device]["activities"][-1][1]
 
 
-def test_a_deadlock_without_a_timeline_says_why(tmp_path):
+def test_a_deadlock_without_a_timeline_says_why(launcher, tmp_path):
+    """Each process says so: none ends, and ends the others with it, before the file is written or refused."""
     (tmp_path / "file").touch()
-    ended = run([], "credit:10", "circle", str(tmp_path / "file" / "circle.timeline.json"))
+    ended = run(launcher, "credit:10", "circle", str(tmp_path / "file" / "circle.timeline.json"))
     assert ended.returncode == 1
     assert "; no timeline, as " in ended.stderr
 

@@ -165,19 +165,13 @@ Time end_of_waits(const StuckState& state) {
   return fabric::later(latest, latest / kShare);
 }
 
-std::string write_deadlock(const std::filesystem::path& path, const runtime::ActivityLog& log,
-                           const std::vector<std::string>& texts, bool is_writer) {
-  std::string note = fmt::format("; timeline in {}", path.string());
-  if (!is_writer) return note;
-  runtime::ActivityLog all;
-  for (const std::string& text : texts) all.merge(nlohmann::json::parse(text));
+std::string write_deadlock(const std::filesystem::path& path, const runtime::ActivityLog& log) {
   try {
-    runtime::write_timeline(path, texts.empty() ? log : all, program_invocation_short_name,
-                            "ends in a deadlock");
+    runtime::write_timeline(path, log, program_invocation_short_name, "ends in a deadlock");
   } catch (const Error& error) {
     return "; no timeline, as " + error.cause();
   }
-  return note;
+  return fmt::format("; timeline in {}", path.string());
 }
 
 }  // namespace fabricmark::dataflow

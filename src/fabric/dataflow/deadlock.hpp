@@ -47,9 +47,7 @@ Error deadlock(const StuckState& state, const std::string& note = "");
 /// Until when a timeline shows waits that have no end: a twentieth of the run beyond what happened last.
 Time end_of_waits(const StuckState& state);
 
-/// Writes the log, or what the texts of several processes say, as a timeline where this process `is_writer`;
-/// returns a note of where it is, or why not.
-std::string write_deadlock(const std::filesystem::path& path, const runtime::ActivityLog& log,
-                           const std::vector<std::string>& texts, bool is_writer);
+/// Writes the log as a timeline; returns a note of where it is, or why not.
+std::string write_deadlock(const std::filesystem::path& path, const runtime::ActivityLog& log);
 
 }  // namespace fabricmark::dataflow

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 
@@ -28,9 +29,15 @@ std::string Fabric::keep_timeline(const StuckState& all) {
     }
   }
   if (settings_.deadlock_timeline.empty()) return "";
-  std::vector<std::string> others;
-  if (peers_) others = peers_->gather(runtime::timeline_text(*settings_.log));
-  return write_deadlock(settings_.deadlock_timeline, *settings_.log, others, !peers_ || peers_->own() == 0);
+  if (!peers_) return write_deadlock(settings_.deadlock_timeline, *settings_.log);
+  runtime::ActivityLog all_activities;
+  for (const std::string& text : peers_->gather(runtime::timeline_text(*settings_.log))) {
+    all_activities.merge(nlohmann::json::parse(text));
+  }
+  const bool is_writer = peers_->own() == 0;
+  const std::string note = is_writer ? write_deadlock(settings_.deadlock_timeline, all_activities) : "";
+  // The first process that ends with the error ends all others: none may before the file is written.
+  return peers_->gather(note).front();
 }
 
 StuckState Fabric::stuck() const {
