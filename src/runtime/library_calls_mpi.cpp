@@ -32,11 +32,11 @@ MPI_Datatype of_messages(LibraryCalls::Type type) {
 }
 
 /// A message as its receiver asks for it.
-struct Wanted {
+struct Envelope {
   int from = 0;
   int tag = 0;
   int count = 0;
-  bool operator==(const Wanted&) const = default;
+  bool operator==(const Envelope&) const = default;
 };
 
 /// Looks at the status of each message that has arrived.
@@ -48,7 +48,7 @@ class Arrivals {
   }
   /// Throws Error (environment) for another message than was wanted. One whose status is, byte by byte, that
   /// of a message of the same kind is as right as that was, and costs next to nothing: this is timed.
-  void check(const MPI_Status& status, const Wanted& wanted) {
+  void check(const MPI_Status& status, const Envelope& wanted) {
     if (is_known_ && wanted == known_ && std::memcmp(&status, &right_, sizeof status) == 0) return;
     look(status, wanted);
     known_ = wanted;
@@ -57,7 +57,7 @@ class Arrivals {
   }
 
  private:
-  void look(const MPI_Status& status, const Wanted& wanted) const {
+  void look(const MPI_Status& status, const Envelope& wanted) const {
     int count = 0;
     int width = 1;
     check_mpi(MPI_Get_count(&status, type_, &count), "deliver a message");
@@ -80,7 +80,7 @@ class Arrivals {
 
   MPI_Datatype type_ = MPI_CHAR;
   bool is_known_ = false;
-  Wanted known_;
+  Envelope known_;
   MPI_Status right_{};
 };
 
@@ -248,7 +248,7 @@ class MpiCalls final : public LibraryCalls {
   MPI_Datatype type_ = MPI_CHAR;
   std::vector<MPI_Request> sends_;
   std::vector<MPI_Request> receives_;
-  std::vector<Wanted> wanted_;  // [receive]
+  std::vector<Envelope> wanted_;  // [receive]
   std::vector<MPI_Status> statuses_ = std::vector<MPI_Status>(1);
   Arrivals arrivals_;
   MPI_Request collective_ = MPI_REQUEST_NULL;
