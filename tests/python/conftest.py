@@ -16,6 +16,7 @@ import samples
 from charged_runs import exported
 from fabricmark.base import paths
 from fabricmark.systems import calibration
+from matrices import wide_parts
 from stream_program import WIDE, devices, on_a_device
 
 # A test run started in the background or by nohup may ignore these, and what it starts would inherit that.
@@ -30,8 +31,11 @@ DESCRIBE = REAL_PROGRAM.with_name("fabricmark-describe")
 MESH_TOOL = REAL_PROGRAM.with_name("fabricmark-mesh")
 
 
+@pytest.hookimpl(tryfirst=True)  # before tests are selected by their marks
 def pytest_collection_modifyitems(items):
-    """Tests marked `programs` need the built programs."""
+    """Tests marked `programs` need the built programs; of their matrices few cases are not `full`."""
+    for item in wide_parts(items):
+        item.add_marker(pytest.mark.full)
     for item in items:
         if item.get_closest_marker("programs") and not REAL_PROGRAM.exists():
             item.add_marker(pytest.mark.skip(reason="fm_stream is not built (`make build`)"))
