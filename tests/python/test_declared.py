@@ -50,7 +50,15 @@ def outcome(done, command):
 
 
 def outcomes(run, command, chosen, *more):
-    return Counter(outcome(run(*words_of(command, row, *more)), command) for row in chosen)
+    """How many ended each way. Fails with all that no entry has, not the first alone."""
+    found, unknown = Counter(), []
+    for row in chosen:
+        try:
+            found[outcome(run(*words_of(command, row, *more)), command)] += 1
+        except pytest.fail.Exception as failed:
+            unknown.append(str(failed))
+    assert not unknown, "\n".join(unknown)
+    return found
 
 
 def test_the_table_has_all_that_the_files_have():
