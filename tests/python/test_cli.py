@@ -210,8 +210,17 @@ def test_a_program_that_leaves_something_running(place):
 def test_success_without_a_result_is_an_error(place):
     done = place.run("run", "stream", FAKE_SILENT="1")
     assert done.returncode == 3
-    assert "reported success but wrote no" in done.stderr
+    assert "reported success but wrote no" in done.stderr and "build again" in done.stderr
     assert place.run("run", "stream", "--", "--help", FAKE_SILENT="1").returncode == 0
+
+
+def test_success_of_a_launcher_without_a_result_is_put_down_to_the_launcher(place):
+    """An srun without this MPI's plug-in starts ranks that know nothing of each other, and ends with 0."""
+    place.add_program(place.folder / "slurm" / "srun", "")
+    path = f"{place.folder / 'slurm'}{os.pathsep}{os.environ['PATH']}"
+    done = place.run("run", "stream", "--mpi", "2", PATH=path, SLURM_JOB_ID="1")
+    assert done.returncode == 3
+    assert "srun does not pass exit codes on" in done.stderr and "build again" not in done.stderr
 
 
 BAD = {

@@ -4,6 +4,8 @@ import os
 import signal
 from pathlib import Path
 
+from fabricmark.base.errors import ENVIRONMENT, FabricmarkError
+
 NOT_STARTED = 127  # of the system's loader, as of a shell
 REBUILD = "build again with `make build`"
 LOADERS = "libOpenCL.so*"
@@ -26,3 +28,15 @@ def remedy(code: int, said: str, usual: str = REBUILD) -> str:
     found = [str(file) for folder in folders for file in sorted(folder.glob(LOADERS))]
     named = f", which has {', '.join(found)}," if found else ""
     return f"unset LD_LIBRARY_PATH{named} or take out what is not for these programs"
+
+
+def without_result(program: str, file: Path, started_by: str = "") -> FabricmarkError:
+    """Of exit code 0 and no result file. A launcher, `started_by`, may have lost the code or the ranks."""
+    cause = f"{program} reported success but wrote no {file}"
+    if not started_by:
+        return FabricmarkError(cause, REBUILD, ENVIRONMENT)
+    remedy = (
+        f"see what it printed before: if that is an error, {started_by} does not pass exit codes on; "
+        "with srun, choose this MPI's plug-in (`srun --mpi=list`), or use --ranks for ranks in one process"
+    )
+    return FabricmarkError(cause, remedy, ENVIRONMENT)

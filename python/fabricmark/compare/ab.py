@@ -104,8 +104,7 @@ def run_one(words: Sequence[str], file: Path, environment: Mapping[str, str]) ->
     if code == 0 and file.is_file():
         return results.load(file)
     if code == 0:
-        cause = f"{Path(words[0]).name} reported success but wrote no {file}"
-        raise FabricmarkError(cause, "build again with `make build`", ENVIRONMENT)
+        raise ended.without_result(Path(words[0]).name, file)
     cause = f"{Path(words[0]).name} {ended.words(code, done.stderr)}"
     raise FabricmarkError(cause, "run it by hand", code if 0 < code <= ENVIRONMENT else ENVIRONMENT)
 

@@ -1,13 +1,14 @@
 """`fabricmark run`: which jobs there are to do, and doing them one after the other."""
 
+import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
 
-from fabricmark.base import kernels, listing, micro, paths, runtimes
-from fabricmark.base.errors import ENVIRONMENT, FabricmarkError, printable
+from fabricmark.base import ended, kernels, listing, micro, paths, runtimes
+from fabricmark.base.errors import FabricmarkError, printable
 from fabricmark.base.progress import Steps
 from fabricmark.measure import calibrate, launch, refine
 from fabricmark.measure.launch import Job
@@ -188,8 +189,8 @@ def _run_one(job: Job, outcome: Outcome) -> None:
         outcome.files.append(file)
         refine.after(job, file)
     elif code == 0 and not any(word in INFORMATIVE for word in job.extra):
-        cause = f"fm_{job.benchmark} reported success but wrote no {file}"
-        raise FabricmarkError(cause, "build again with `make build`", ENVIRONMENT)
+        launcher = launch.find_launcher(os.environ) if job.mpi is not None else None
+        raise ended.without_result(f"fm_{job.benchmark}", file, Path(launcher).name if launcher else "")
 
 
 def _label(job: Job) -> str:
