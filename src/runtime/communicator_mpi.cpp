@@ -370,7 +370,8 @@ class MpiCommunicator : public Communicator {
     MPI_Status status;
     const int code = MPI_Test(&inner, &is_done, &status);
     if (code == MPI_SUCCESS && is_done == 0) return false;
-    request.handle = 0;
+    // A look that failed says nothing of the message: where the handle is left, its memory must not go yet.
+    request.handle = inner == MPI_REQUEST_NULL ? 0 : pack(inner).handle;
     const std::optional<std::size_t> wanted = std::exchange(request.wanted, std::nullopt);
     const int from = request.awaited.from;
     check_mpi(code, "deliver a message");

@@ -78,9 +78,9 @@ void abandon(MPI_Request request, bool can_be_cancelled) noexcept {
   if (can_be_cancelled) MPI_Cancel(&request);
   while (true) {
     int has_ended = 0;
-    // One that has failed has ended.
-    if (MPI_Test(&request, &has_ended, MPI_STATUS_IGNORE) != MPI_SUCCESS || has_ended != 0) return;
-    if (std::chrono::steady_clock::now() >= *patient_until) break;
+    const int code = MPI_Test(&request, &has_ended, MPI_STATUS_IGNORE);
+    if (has_ended != 0 || request == MPI_REQUEST_NULL) return;
+    if (code != MPI_SUCCESS || std::chrono::steady_clock::now() >= *patient_until) break;
     std::this_thread::yield();
   }
   has_left_any = true;

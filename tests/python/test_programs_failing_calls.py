@@ -56,6 +56,7 @@ SOME = [
     ("ibcast", OMB, "Wait", 2, 1),
     ("latency", OMB, "Comm_dup", 1, 0),
     ("ptrans", PROGRAMS["ptrans"], "Isend", 9, 1),
+    ("ptrans", PROGRAMS["ptrans"], "Test", 100_000, 1),  # a look that fails, of a message that comes after it
     ("stream", PROGRAMS["stream"], "Init_thread", 1, 1),
 ]
 
