@@ -4,7 +4,7 @@ import zlib
 
 
 def few(cases):
-    """Indices of the chosen ones of `cases`, each a dict of parameters to names of their values.
+    """Indices of the chosen ones of `cases`, each a dict of parameters to what stands for their values.
 
     Greedy: the next is that with the most values not yet seen; of equals, the one whose text has the smallest
     checksum, so that neighbours do not win and nothing changes between runs.
@@ -21,8 +21,16 @@ def few(cases):
         seen |= set(cases[best].items())
 
 
-def _named(item):
-    return {name: repr(value) for name, value in item.callspec.params.items()}
+def _numbered(items):
+    """The parameters of each, values by number: the text of some has an address, and workers must agree."""
+    numbers = {}
+    return [
+        {
+            name: numbers.setdefault((name, id(value)), len(numbers))
+            for name, value in item.callspec.params.items()
+        }
+        for item in items
+    ]
 
 
 def wide_parts(items):
@@ -36,5 +44,5 @@ def wide_parts(items):
         if starts_programs and hasattr(item, "callspec") and len(item.callspec.params) > 1:
             matrices.setdefault(item.nodeid.partition("[")[0], []).append(item)
     for cases in matrices.values():
-        chosen = few([_named(item) for item in cases])
+        chosen = few(_numbered(cases))
         yield from (item for index, item in enumerate(cases) if index not in chosen)

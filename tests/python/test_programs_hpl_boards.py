@@ -9,8 +9,8 @@ from stream_program import PROGRAM, Stream, mpirun, on_a_device, one_error, only
 pytestmark = [pytest.mark.programs, pytest.mark.usefixtures("of_the_repository")]
 
 FULL = pytest.mark.full
-# Blocks that do not divide the matrix, and several for each rank.
 MOST_SECONDS = 300  # for a model of all boards of Noctua 2
+# Blocks that do not divide the matrix, and several for each rank.
 SHORT = ("--size", 200, "--block-size", 16, "--repetitions", 2, "--timeout", 10)
 # What carries blocks; of an engine also who calls it.
 WAYS = {
