@@ -1,6 +1,7 @@
 """The real fm_random_access: valid for every division of the table, and each way to a wrong one is found."""
 
 import itertools
+import os
 import re
 
 import pytest
@@ -133,9 +134,10 @@ def test_work_items_without_atomics_may_lose_updates_but_nothing_else(program):
         "--work-group-size",
         "1",
     )
-    done = program.valid("--log-size", "18", "--repetitions", "2", *words, "--replications", "1")
+    done = program.valid("--log-size", "20", "--repetitions", "2", *words, "--replications", "1")
     share, threshold, _ = verdicts(done)["table"]
-    assert share <= threshold <= 17 * 16 / 2**18
+    stores = 64 * min(16, len(os.sched_getaffinity(0)))  # on their way, each meets 18.3 updates of its item
+    assert share <= threshold <= (18.4 * stores + 16) / 2**20
     assert any("log_work_items" in note for note in done.document["notes"])
 
 

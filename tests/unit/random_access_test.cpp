@@ -218,6 +218,14 @@ TEST_F(Check, AcceptsNoMoreLossesThanWorkItemsAtOnceExplain) {
   EXPECT_EQ(most_lost(scope_, {.at_once = 1 << 16}), 10485U);
 }
 
+// Of a store on its way, each update meets it that names its item: 18.3 of them, as the sum of squares says.
+TEST_F(Check, AcceptsNoMoreLossesThanStoresOnTheirWayExplain) {
+  scope_ = make_scope(false, 20, 0, 1);
+  EXPECT_EQ(most_lost(scope_, {.at_once = 2, .stores = 1}), 16U * 2 + 16) << "no fewer than work-items";
+  const std::size_t most = most_lost(scope_, {.at_once = 16, .stores = 128});
+  EXPECT_NEAR(static_cast<double>(most), 18.3 * 128 + 16, 10);
+}
+
 /// What the base kernel makes of the updates: it reads as many items as a buffer holds, then writes them.
 std::size_t wrong_with_buffer(const Scope& scope, std::size_t buffer) {
   const Numbers updates = plain_updates(scope);
@@ -260,6 +268,11 @@ TEST_F(Check, FindsLossesThatLieInOnePlace) {
   actual_ = expected_;
   lose_of_pairs(200, 4000);
   EXPECT_EQ(passed(kMany), (Passed{true, true, false}));
+  // Stretches begin with numbers of few bits, so that honest losses are more in the first piece.
+  actual_ = expected_;
+  lose_of_pairs(200, 0, 101);
+  lose_of_pairs(60, 1, 7);
+  EXPECT_EQ(passed(kMany), (Passed{true, true, true}));
 }
 
 TEST_F(Check, FindsAnythingElseThanALostUpdate) {

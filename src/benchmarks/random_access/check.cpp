@@ -1,7 +1,12 @@
 #include "benchmarks/random_access/check.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <bit>
+#include <cstdint>
+#include <limits>
+#include <optional>
 #include <utility>
 
 #include "base/parallel.hpp"
@@ -71,23 +76,64 @@ void for_updates_in_order(const Scope& scope, Use&& use) {
   for (std::uint64_t k = 0; k < scope.updates(); ++k, number = next_number(number)) use(number);
 }
 
-/// Where wrong items lie: how many are in the fullest of up to 64 equal pieces of the table, in those that
-/// each would have. Losses follow the sequence, which is not quite even: up to 3.4 were seen. Few may lie
-/// anywhere.
-runtime::Verdict spread(std::span<const std::size_t> wrong_in_piece, std::size_t checked) {
+/// How often updates name the same items: stretches of the sequence begin with numbers of few bits, which are
+/// items at the beginning of the table, again and again.
+class Repeats {
+ public:
+  explicit Repeats(const Scope& scope) : updates_of_(scope.part_items()) {
+    const std::uint64_t mask = scope.part_items() - 1;
+    for_each_update(scope, [&](std::span<const std::uint64_t> some) {
+      for (const std::uint64_t update : some) {
+        std::uint16_t& count = updates_of_[update & mask];
+        if (count < std::numeric_limits<std::uint16_t>::max()) ++count;
+      }
+    });
+    of_all_ = sums({updates_of_.data(), updates_of_.size()});
+  }
+  /// Of an update: all updates of its item, on average.
+  [[nodiscard]] double mean() const { return of_all_.squares / of_all_.updates; }
+  /// The share of the updates, or of those that meet another, that the items of a piece have; the larger one.
+  [[nodiscard]] double share(std::size_t piece, std::size_t items) const {
+    const Sums own = sums({updates_of_.data() + piece * items, items});
+    return std::max(own.updates / of_all_.updates, own.squares / of_all_.squares);
+  }
+
+ private:
+  struct Sums {
+    double updates = 0;
+    double squares = 0;
+  };
+  static Sums sums(std::span<const std::uint16_t> counts) {
+    Sums found;
+    for (const double count : counts) {
+      found.updates += count;
+      found.squares += count * count;
+    }
+    return found;
+  }
+  std::vector<std::uint16_t> updates_of_;  // [item]
+  Sums of_all_;
+};
+
+/// Where wrong items lie: how many are in the fullest of up to 64 equal pieces of the table, in those that it
+/// would have as losses follow the sequence. Few may lie anywhere.
+runtime::Verdict spread(std::span<const std::size_t> wrong_in_piece, std::size_t checked,
+                        const Repeats* repeats) {
   constexpr double kFew = 16;
   runtime::Verdict verdict{.name = "spread", .threshold = 8, .checked = checked};
-  verdict.measure = "wrong items in the fullest piece of the table, of those that each would have";
+  verdict.measure = "wrong items in the fullest piece of the table, of those that it would have";
+  if (repeats == nullptr) return verdict;
   double wrong = 0;
   for (const std::size_t count : wrong_in_piece) wrong += static_cast<double>(count);
-  const auto fullest = std::ranges::max_element(wrong_in_piece);
-  const double above = static_cast<double>(*fullest) - kFew;
-  if (above <= 0) return verdict;
-  const double each = wrong / static_cast<double>(wrong_in_piece.size());
-  verdict.error = above / each;
-  verdict.worst = {"piece " + std::to_string(fullest - wrong_in_piece.begin()) + " of " +
-                       std::to_string(wrong_in_piece.size()),
-                   each, static_cast<double>(*fullest)};
+  for (std::size_t piece = 0; piece < wrong_in_piece.size(); ++piece) {
+    const auto own = static_cast<double>(wrong_in_piece[piece]);
+    if (own <= kFew) continue;
+    const double usual = wrong * repeats->share(piece, checked / wrong_in_piece.size());
+    const double error = (own - kFew) / usual;
+    if (error <= verdict.error) continue;
+    verdict.error = error;
+    verdict.worst = {fmt::format("piece {} of {}", piece, wrong_in_piece.size()), usual, own};
+  }
   return verdict;
 }
 
@@ -143,9 +189,13 @@ std::vector<WrongItem> not_explained_by_lost_updates(const Scope& scope,
   return others;
 }
 
-std::size_t most_lost(const Scope& scope, const Losses& losses) {
+namespace {
+
+std::size_t most_lost(const Scope& scope, const Losses& losses, const Repeats* repeats) {
   if (!losses.are_possible()) return 0;
   std::size_t lost = losses.at_once > 1 ? 16 * losses.at_once : 0;
+  if (repeats != nullptr)
+    lost = std::max(lost, static_cast<std::size_t>(static_cast<double>(losses.stores) * repeats->mean()));
   if (losses.window > 1) {
     const int log_own = scope.log_part - losses.log_replications;
     const std::uint64_t mask = (std::uint64_t{1} << log_own) - 1;
@@ -159,6 +209,13 @@ std::size_t most_lost(const Scope& scope, const Losses& losses) {
   constexpr std::size_t kFew = 16;
   const auto accepted = static_cast<std::size_t>(kAcceptedShare * static_cast<double>(scope.part_items()));
   return std::min(lost + kFew, accepted);
+}
+
+}  // namespace
+
+std::size_t most_lost(const Scope& scope, const Losses& losses) {
+  const std::optional<Repeats> repeats = losses.stores > 0 ? std::optional<Repeats>(scope) : std::nullopt;
+  return most_lost(scope, losses, repeats ? &*repeats : nullptr);
 }
 
 std::vector<runtime::Verdict> check(const Scope& scope, std::span<const std::uint64_t> actual,
@@ -179,7 +236,9 @@ std::vector<runtime::Verdict> check(const Scope& scope, std::span<const std::uin
   const std::vector<WrongItem> others = not_explained_by_lost_updates(scope, examined);
   runtime::Verdict share{.name = "table", .measure = "share of wrong items", .checked = actual.size()};
   // Where nothing is wrong, nobody asks how much might be.
-  const std::size_t most = wrong == 0 ? 0 : most_lost(scope, losses);
+  const std::optional<Repeats> repeats = wrong == 0 ? std::nullopt : std::optional<Repeats>(scope);
+  const Repeats* const known = repeats ? &*repeats : nullptr;
+  const std::size_t most = wrong == 0 ? 0 : most_lost(scope, losses, known);
   share.threshold = static_cast<double>(most) / static_cast<double>(actual.size());
   share.error = static_cast<double>(wrong) / static_cast<double>(actual.size());
   if (!examined.empty()) share.worst = place_of(examined.front(), actual);
@@ -187,7 +246,7 @@ std::vector<runtime::Verdict> check(const Scope& scope, std::span<const std::uin
   whole.measure = "items wrong by more than lost updates";
   whole.error = static_cast<double>(others.size());
   if (!others.empty()) whole.worst = place_of(others.front(), actual);
-  return {share, whole, spread(wrong_in_piece, actual.size())};
+  return {share, whole, spread(wrong_in_piece, actual.size(), known)};
 }
 
 }  // namespace fabricmark::random_access

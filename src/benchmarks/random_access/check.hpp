@@ -15,8 +15,10 @@ inline constexpr double kAcceptedShare = 0.01;
 /// How a kernel may lose updates: of two of the same item that are under way at the same time the later one
 /// may write what it read before the earlier one had written.
 struct Losses {
-  std::size_t window = 1;    ///< updates in a row that are read before any of them is written
-  std::size_t at_once = 1;   ///< work-items that read and write by themselves
+  std::size_t window = 1;   ///< updates in a row that are read before any of them is written
+  std::size_t at_once = 1;  ///< work-items that read and write by themselves
+  std::size_t stores =
+      0;  ///< of all cores of a CPU that run them: made, and not yet to be seen by the others
   int log_replications = 0;  ///< of the part, each with a part of its items and its own updates under way
   [[nodiscard]] bool are_possible() const { return window > 1 || at_once > 1; }
 };
@@ -25,8 +27,10 @@ struct Losses {
 /// much more often than random ones would: those that two updates of a window name, in the sequence's order,
 /// and half as many again, as several generators have another order (a third less to all of them were seen).
 /// Of w work-items and n items, as two meet at each of 4 n updates with probability w / n: 4 w, and four
-/// times as many for what the sequence makes of it. A few more, as few numbers vary; zero where none can be
-/// lost; no more than the accepted share.
+/// times as many for what the sequence makes of it. Of s stores on their way, as an update meets one of them
+/// where it names the same item: s times the sum over all items of (updates of it)^2 / (all updates), of
+/// which up to a half was seen on two cores of an AMD EPYC. A few more, as few numbers vary; zero where none
+/// can be lost; no more than the accepted share.
 std::size_t most_lost(const Scope& scope, const Losses& losses);
 
 /// Applies every update of the scope to `items`, the rank's part, on up to `threads` threads; twice is as if
