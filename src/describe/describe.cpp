@@ -10,6 +10,7 @@
 #include "base/version.hpp"
 #include "device/device.hpp"
 #include "runtime/kernel_spec.hpp"
+#include "runtime/memory_plan.hpp"
 
 namespace {
 
@@ -42,6 +43,10 @@ std::string type_name(ParameterSpec::Type type) {
       return "string";
   }
   return "";
+}
+
+Json error_json(const fabricmark::Error& error) {
+  return {{"cause", error.cause()}, {"remedy", error.remedy()}, {"code", error.code()}};
 }
 
 Json parameter_json(const ParameterSpec& spec) {
@@ -130,6 +135,44 @@ Json banks_json(const VariantSpec& variant, std::size_t entry, const ArgumentSpe
   return banks;
 }
 
+/// A board's memory as the request has it. Throws Error (bad use) for what there is not.
+fabricmark::device::BoardMemory board_memory(const Json& request, std::int64_t banks) {
+  using namespace fabricmark::device;
+  BoardMemory memory{.banks = static_cast<int>(banks)};
+  const auto given = member<Json>(request, "memory", Json::object());
+  const auto named = [&](const char* name, const auto& known, auto& value) {
+    const auto text = member<std::string>(given, name, "");
+    if (text.empty()) return;
+    if (!known.contains(text))
+      throw bad_use(std::string("a memory has no ") + name + " '" + text + "'", "see docs/describe.md");
+    value = known.at(text);
+  };
+  named("kind", memory_kinds(), memory.kind);
+  named("placement", memory_choices(), memory.choice);
+  memory.bank_bytes = member<std::uint64_t>(given, "bank_bytes", 0);
+  return memory;
+}
+
+/// What a rank keeps in its device's memory; null where kernel.toml says nothing. With `refusal` where the
+/// banks of a board, which a system says, have no such room.
+Json memory_json(const VariantSpec& variant, const Resolved& found,
+                 fabricmark::device::DeviceClass device_class, int ranks,
+                 fabricmark::device::BoardMemory memory) {
+  if (found.system) memory = found.system->overrides.memory;
+  if (device_class != fabricmark::device::DeviceClass::kFpga) memory = {};
+  const MemoryPlan plan(variant, found.parameters, device_class, ranks, memory);
+  if (plan.buffers().empty()) return nullptr;
+  Json json{{"bytes", plan.bytes()},
+            {"largest", plan.largest_bytes()},
+            {"parameters", memory_parameters(found.spec, variant)}};
+  try {
+    plan.require_banks();
+  } catch (const fabricmark::Error& error) {
+    json["refusal"] = error_json(error);
+  }
+  return json;
+}
+
 Json resolved_json(const KernelSpec& spec, const Json& request) {
   DeviceFacts facts;
   facts.device_class = device_class(member<std::string>(request, "class", ""));
@@ -139,6 +182,8 @@ Json resolved_json(const KernelSpec& spec, const Json& request) {
   facts.cores.reset();
   if (request.contains("cores")) facts.cores = member<std::int64_t>(request, "cores", 1);
   facts.banks = member<std::int64_t>(request, "banks", 1);
+  const fabricmark::device::BoardMemory memory = board_memory(request, facts.banks);
+  facts.separate_banks = memory.separate_banks();
   if (request.contains("work_items")) facts.most_work_items = member<std::uint64_t>(request, "work_items", 1);
   if (request.contains("local_bytes")) facts.local_bytes = member<std::uint64_t>(request, "local_bytes", 1);
   const Wanted wanted{.variant = member<std::string>(request, "variant", ""),
@@ -152,6 +197,12 @@ Json resolved_json(const KernelSpec& spec, const Json& request) {
     json["parameters"][one.name] = to_json(found.parameters.value(one.name));
   json["definitions"] = build_definitions(found.spec, found.parameters, facts.device_class);
   const VariantSpec& variant = spec.variant(found.variant);
+  if (request.contains("ranks")) {
+    const auto ranks = member<int>(request, "ranks", 1);
+    if (ranks < 1) throw bad_use("a request's ranks are none", "use 1 or more");
+    const Json needed = memory_json(variant, found, facts.device_class, ranks, memory);
+    if (!needed.is_null()) json["memory"] = needed;
+  }
   for (std::size_t number = 0; number < variant.entry_points.size(); ++number) {
     const std::string& name = variant.entry_points[number];
     const fabricmark::device::EntryPoint entry = entry_point(variant, name, found.parameters);
@@ -192,9 +243,9 @@ class Kernels {
 /// Without a device class: the kernel.toml itself, or where there are settings what these mean, each alone.
 Json answer(Kernels& kernels, const Json& request) {
   if (!request.is_object()) throw bad_use("a request is no object", "see docs/describe.md");
-  static const std::set<std::string> known{"benchmark", "class",      "cores",      "banks",
-                                           "variant",   "bitstream",  "system",     "bitstream_id",
-                                           "settings",  "work_items", "local_bytes"};
+  static const std::set<std::string> known{"benchmark",   "class",  "cores",        "banks",    "variant",
+                                           "bitstream",   "system", "bitstream_id", "settings", "work_items",
+                                           "local_bytes", "ranks",  "memory"};
   for (const auto& [name, unused] : request.items()) {
     if (!known.contains(name)) throw bad_use("a request has no " + name, "see docs/describe.md");
   }
@@ -218,8 +269,7 @@ Json answers(const std::string& text) {
     try {
       found.push_back(answer(kernels, request));
     } catch (const fabricmark::Error& error) {
-      found.push_back(
-          {{"error", {{"cause", error.cause()}, {"remedy", error.remedy()}, {"code", error.code()}}}});
+      found.push_back({{"error", error_json(error)}});
     }
   }
   return {{"answers", found}};

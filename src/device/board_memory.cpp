@@ -31,37 +31,52 @@ std::string name_of(BoardMemory::Kind kind) {
 
 }  // namespace
 
+const std::map<std::string, BoardMemory::Kind>& memory_kinds() {
+  static const std::map<std::string, BoardMemory::Kind> kinds{
+      {"ddr", BoardMemory::Kind::kDdr}, {"hbm", BoardMemory::Kind::kHbm}, {"host", BoardMemory::Kind::kHost}};
+  return kinds;
+}
+
+const std::map<std::string, BoardMemory::Choice>& memory_choices() {
+  static const std::map<std::string, BoardMemory::Choice> choices{
+      {"interleaved", BoardMemory::Choice::kInterleaved},
+      {"kernel", BoardMemory::Choice::kKernel},
+      {"host", BoardMemory::Choice::kHost}};
+  return choices;
+}
+
 BankUse::BankUse(const BoardMemory& memory)
     : memory_(memory),
       used_(memory.kind == BoardMemory::Kind::kHost ? 0 : static_cast<std::size_t>(memory.banks)) {}
 
-void BankUse::take(int bank, std::uint64_t bytes) {
+void BankUse::add(int bank, std::uint64_t bytes) {
   if (used_.empty()) return;
-  const std::uint64_t in_banks = std::accumulate(used_.begin(), used_.end(), std::uint64_t{0});
-  const std::uint64_t room = memory_.bank_bytes * used_.size();
-  if (memory_.bank_bytes > 0 && in_banks + anywhere_ + bytes > room) {
-    throw bad_use(fmt::format("{:.5g} MiB are to lie in the {} banks of {}, which hold {:.5g} MiB",
-                              mebibytes(in_banks + anywhere_ + bytes), used_.size(), name_of(memory_.kind),
-                              mebibytes(room)),
-                  "choose a smaller size");
-  }
-  if (bank < 0) {
-    anywhere_ += bytes;
-    return;
-  }
-  std::uint64_t& used = used_[static_cast<std::size_t>(memory_.within(bank))];
-  if (memory_.bank_bytes > 0 && used + bytes > memory_.bank_bytes) {
-    throw bad_use(
-        fmt::format("{:.5g} MiB are to lie in bank {} of {}, which holds {:.5g} MiB", mebibytes(used + bytes),
-                    memory_.within(bank), name_of(memory_.kind), mebibytes(memory_.bank_bytes)),
-        "choose a smaller size, or spread it over more banks or replications");
-  }
-  used += bytes;
+  (bank < 0 ? anywhere_ : used_[static_cast<std::size_t>(memory_.within(bank))]) += bytes;
 }
 
-int BankUse::emptiest() const {
-  if (used_.empty()) return -1;
-  return static_cast<int>(std::ranges::min_element(used_) - used_.begin());
+void BankUse::require_room() const {
+  if (used_.empty() || memory_.bank_bytes == 0) return;
+  const auto full =
+      std::ranges::find_if(used_, [&](std::uint64_t used) { return used > memory_.bank_bytes; });
+  if (full != used_.end()) {
+    throw bad_use(
+        fmt::format("{:.5g} MiB are to lie in bank {} of {}, which holds {:.5g} MiB", mebibytes(*full),
+                    full - used_.begin(), name_of(memory_.kind), mebibytes(memory_.bank_bytes)),
+        "choose a smaller size, or spread it over more banks or replications");
+  }
+  const std::uint64_t all = std::accumulate(used_.begin(), used_.end(), anywhere_);
+  const std::uint64_t room = memory_.bank_bytes * used_.size();
+  if (all <= room) return;
+  throw bad_use(fmt::format("{:.5g} MiB are to lie in the {} banks of {}, which hold {:.5g} MiB",
+                            mebibytes(all), used_.size(), name_of(memory_.kind), mebibytes(room)),
+                "choose a smaller size");
+}
+
+void BankUse::take(int bank, std::uint64_t bytes) {
+  BankUse with = *this;
+  with.add(bank, bytes);
+  with.require_room();
+  *this = with;
 }
 
 std::string BankUse::note() const {

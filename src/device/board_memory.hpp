@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,10 @@ struct BoardMemory {
   [[nodiscard]] int within(int bank) const { return bank < 0 || banks == 0 ? bank : bank % banks; }
 };
 
+/// As system files have them.
+const std::map<std::string, BoardMemory::Kind>& memory_kinds();
+const std::map<std::string, BoardMemory::Choice>& memory_choices();
+
 /// Where a buffer is to lie.
 struct Placement {
   int bank = -1;           ///< from 0; negative: nobody chooses
@@ -51,10 +56,11 @@ class BankUse {
   explicit BankUse(const BoardMemory& memory);
 
   /// Adds so many bytes to a bank (modulo what there is), or where it is negative to what lies anywhere.
-  /// Throws Error (bad use) where the bank, or all of them, have no such room.
+  void add(int bank, std::uint64_t bytes);
+  /// Throws Error (bad use) where a bank, or all of them, have no room for what was added.
+  void require_room() const;
+  /// Both; what finds no room is not added.
   void take(int bank, std::uint64_t bytes);
-  /// The bank with the least in it; negative where banks are not known.
-  [[nodiscard]] int emptiest() const;
   [[nodiscard]] std::uint64_t used(int bank) const { return used_.at(static_cast<std::size_t>(bank)); }
   /// For the notes of a result: how full the fullest bank is. Empty where nothing is known of them.
   [[nodiscard]] std::string note() const;

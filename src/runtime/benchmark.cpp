@@ -14,12 +14,16 @@ namespace fabricmark::runtime {
 
 void Context::require_memory(const MemoryNeed& need, const std::string& size_parameter,
                              double exponent) const {
+  const bool is_planned = !need.is_of_less;
+  if (is_planned) memory_plan_.require_banks();
   if (!computes()) return;
+  const double device_bytes = std::max(is_planned ? memory_plan_.bytes() : 0, need.device_bytes);
+  const double largest = std::max(is_planned ? memory_plan_.largest_bytes() : 0, need.largest_buffer_bytes);
   const device::DeviceInfo& info = device_.info();
   // A CPU device and an emulator take their memory from the host.
   const bool is_in_host = info.is_in_host_memory();
   const double sharers = ranks_.local_size();
-  const double own_need = need.host_bytes + (is_in_host ? need.device_bytes : 0);
+  const double own_need = need.host_bytes + (is_in_host ? device_bytes : 0);
   const auto check = [&](double wanted, double there, const std::string& where) {
     if (wanted <= there) return;
     const bool is_logarithm = size_parameter.starts_with("log_");
@@ -31,9 +35,8 @@ void Context::require_memory(const MemoryNeed& need, const std::string& size_par
                               to_text(parameters_.value(size_parameter)), wanted / 1e9, where, there / 1e9),
                   remedy);
   };
-  check(need.largest_buffer_bytes, static_cast<double>(info.max_allocation_bytes),
-        "in one allocation on " + info.name);
-  check(need.device_bytes, static_cast<double>(info.global_memory_bytes), "on " + info.name);
+  check(largest, static_cast<double>(info.max_allocation_bytes), "in one allocation on " + info.name);
+  check(device_bytes, static_cast<double>(info.global_memory_bytes), "on " + info.name);
   const MemoryRoom host = host_memory_room();
   check(sharers * own_need, static_cast<double>(host.bytes), host.where);
   const MemoryRoom own = address_room();
@@ -45,6 +48,7 @@ device::Buffer Context::buffer(std::size_t bytes, const ArgumentPlace& place) co
       .bank = bank_of(variant_, place),
       .is_spread = place.part.has_value() && conditions_.board_memory.separate_banks() > 0,
       .memory = conditions_.board_memory};
+  require_planned(bytes, place);
   bank_use_->take(where.bank, bytes);
   std::unique_ptr<device::backend::Kernel> kernel;
   const device::DeviceInfo& info = device_.info();
@@ -58,6 +62,20 @@ device::Buffer Context::buffer(std::size_t bytes, const ArgumentPlace& place) co
     where.argument = static_cast<unsigned>(found - entry.arguments.begin());
   }
   return {device_, bytes, conditions_.memory, where};
+}
+
+void Context::require_planned(std::size_t bytes, const ArgumentPlace& place) const {
+  const std::vector<PlannedBuffer> planned = memory_plan_.of(place.entry, place.argument);
+  if (planned.empty()) return;
+  const auto found = std::ranges::find_if(
+      planned, [&](const PlannedBuffer& one) { return one.place.replica == place.replica; });
+  // Other ranks may have less.
+  const bool is_right =
+      found != planned.end() && (ranks_.size() == 1 ? bytes == found->bytes : bytes <= found->bytes);
+  if (is_right) return;
+  throw bad_use(fmt::format("kernel.toml plans {} bytes for buffer {} of {}, and the program needs {}",
+                            found == planned.end() ? 0 : found->bytes, place.replica, place.argument, bytes),
+                "correct its formulas for bytes and buffers");
 }
 
 std::size_t Context::work_group_size(std::size_t entry) const {

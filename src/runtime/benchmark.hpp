@@ -19,6 +19,7 @@
 #include "runtime/fault.hpp"
 #include "runtime/kernel_spec.hpp"
 #include "runtime/laps.hpp"
+#include "runtime/memory_plan.hpp"
 #include "runtime/modelled_timeline.hpp"
 #include "runtime/parameters.hpp"
 #include "runtime/system_costs.hpp"
@@ -105,11 +106,13 @@ struct DerivedMetric {
   std::optional<TimeKind> kind{};
 };
 
-/// Bytes that a benchmark needs on this rank, to be refused early when there are not so many.
+/// Bytes that a benchmark needs on this rank, to be refused early when there are not so many; of the device
+/// only where kernel.toml does not say all of it.
 struct MemoryNeed {
   double host_bytes = 0;
   double device_bytes = 0;
   double largest_buffer_bytes = 0;
+  bool is_of_less = false;  ///< than the run's problem, so that the plan does not count
 };
 
 /// What the command line says of a run beside the kernel's parameters.
@@ -141,6 +144,7 @@ class Context {
         program_(std::move(program)),
         variant_(variant),
         conditions_(conditions),
+        memory_plan_(variant, parameters, device.info().device_class, ranks.size(), conditions.board_memory),
         bank_use_(std::make_shared<device::BankUse>(conditions.board_memory)) {}
 
   [[nodiscard]] const device::Device& device() const { return device_; }
@@ -180,6 +184,12 @@ class Context {
   /// The same for an argument, in the bank that kernel.toml wants it in, where banks can be chosen. Throws
   /// Error (bad use) where a system says that this bank has no such room.
   [[nodiscard]] device::Buffer buffer(std::size_t bytes, const ArgumentPlace& place) const;
+  /// One that kernel.toml plans, as long as it says and where it says.
+  [[nodiscard]] device::Buffer buffer(const PlannedBuffer& planned) const {
+    return buffer(planned.bytes, planned.place);
+  }
+  /// What kernel.toml says of the memory that the kernels of this rank work on.
+  [[nodiscard]] const MemoryPlan& memory_plan() const { return memory_plan_; }
   /// The memory of the board, where a system says what it is.
   [[nodiscard]] const device::BoardMemory& board_memory() const { return conditions_.board_memory; }
   /// What lies in its banks so far.
@@ -200,11 +210,16 @@ class Context {
   /// Adds to the notes of the result what a reader should know of how this run was made.
   void remark(const std::string& text) const { remarks_->push_back(text); }
   [[nodiscard]] const std::vector<std::string>& remarks() const { return *remarks_; }
-  /// Throws Error (bad use) when the host or the device has less memory than all ranks need; `size_parameter`
+  /// Throws Error (bad use) when the host or the device has less memory than all ranks need, of the device
+  /// by the plan and by `need`; `size_parameter`
   /// is the setting that the message tells to reduce, with the power `exponent` of which the need grows.
   void require_memory(const MemoryNeed& need, const std::string& size_parameter, double exponent = 1) const;
 
  private:
+  /// Throws Error (bad use) for a buffer of another length than kernel.toml says; of several ranks, for a
+  /// longer one.
+  void require_planned(std::size_t bytes, const ArgumentPlace& place) const;
+
   const device::Device& device_;
   const Parameters& parameters_;
   Communicator& ranks_;
@@ -217,6 +232,7 @@ class Context {
     bool is_pageable = false;
   };
   std::shared_ptr<HostMemoryUse> host_memory_ = std::make_shared<HostMemoryUse>();  ///< of all arrays
+  MemoryPlan memory_plan_;
   std::shared_ptr<device::BankUse> bank_use_;
   std::shared_ptr<std::vector<std::string>> remarks_ = std::make_shared<std::vector<std::string>>();
 };

@@ -7,24 +7,16 @@
 #include <stdexcept>
 
 #include "base/expression.hpp"
+#include "runtime/numbers.hpp"
 
 namespace fabricmark::runtime {
 
 namespace {
 
-/// Bytes of a number that kernels compute with; of two types, as `mixed` has them, of the sums.
-double value_bytes(const Parameters& parameters) {
-  const std::string type = parameters.has("data_type") ? parameters.text("data_type") : "float";
-  if (type == "half") return 2;
-  return type == "double" ? 8 : 4;
-}
-
 /// The value of an expression of whole parameters.
 std::uint64_t needed(const std::string& text, const Parameters& parameters) {
-  std::map<std::string, double> known{{"value_bytes", value_bytes(parameters)}};
-  for (const auto& [name, value] : parameters.all()) {
-    if (const auto* integer = std::get_if<std::int64_t>(&value)) known[name] = static_cast<double>(*integer);
-  }
+  std::map<std::string, double> known = numbers_of(parameters);
+  known.try_emplace("value_bytes", sizeof(float));
   try {
     return static_cast<std::uint64_t>(std::max<std::int64_t>(0, evaluate(text, known)));
   } catch (const std::invalid_argument& error) {

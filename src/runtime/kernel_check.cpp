@@ -7,6 +7,7 @@
 #include "base/error.hpp"
 #include "base/expression.hpp"
 #include "runtime/cost_spec.hpp"
+#include "runtime/memory_plan.hpp"
 
 namespace fabricmark::runtime {
 
@@ -46,6 +47,7 @@ class Checker {
     }
     for (const VariantSpec& variant : spec_.variants) values_of(variant);
     check_costs(spec_, file_);
+    check_memory(spec_, file_);
     for (const ConstraintSpec& constraint : spec_.constraints) check_constraint(spec_, constraint, file_);
   }
 

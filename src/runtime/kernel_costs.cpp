@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <optional>
 #include <stdexcept>
@@ -12,20 +11,11 @@
 #include "base/error.hpp"
 #include "base/expression.hpp"
 #include "runtime/cost_spec.hpp"
+#include "runtime/numbers.hpp"
 
 namespace fabricmark::runtime {
 
 namespace {
-
-/// Bytes of an element of each data type that benchmarks have.
-double element_bytes(const std::string& type) {
-  constexpr std::array kBytes{std::pair{"half", 2.0}, std::pair{"mixed", 2.0}, std::pair{"float", 4.0},
-                              std::pair{"double", 8.0}};
-  const auto* const found =
-      std::ranges::find_if(kBytes, [&](const auto& known) { return type == known.first; });
-  if (found == kBytes.end()) throw std::logic_error("nothing says how long a " + type + " is");
-  return found->second;
-}
 
 template <typename T>
 double number_of(const void* value) {
@@ -147,18 +137,7 @@ class DescribedCosts : public device::CommandCosts {
  public:
   DescribedCosts(std::shared_ptr<const SystemCosts> system, const KernelSpec& spec, VariantSpec variant,
                  const Parameters& parameters, device::Replicas replicas)
-      : known_{std::move(system), {}}, variant_(std::move(variant)) {
-    for (const auto& [name, value] : parameters.all()) {
-      if (const auto* whole = std::get_if<std::int64_t>(&value)) {
-        known_.numbers[name] = static_cast<double>(*whole);
-      } else if (const auto* number = std::get_if<double>(&value)) {
-        known_.numbers[name] = *number;
-      } else if (const auto* flag = std::get_if<bool>(&value)) {
-        known_.numbers[name] = *flag ? 1 : 0;
-      }
-    }
-    if (parameters.has("data_type"))
-      known_.numbers["element_bytes"] = element_bytes(parameters.text("data_type"));
+      : known_{std::move(system), numbers_of(parameters)}, variant_(std::move(variant)) {
     // Those that hold the matrix where the bitstream says that not all do.
     const std::optional<double> used = known_.system->find("matrix_banks");
     known_.numbers["banks"] = used ? *used : known_.system->need("banks");

@@ -60,12 +60,21 @@ void read_arguments(const TomlReader& reader, const toml::table& all, const std:
     for (const toml::node& node : *list.as_array()) {
       if (!node.is_table()) throw reader.wrong(where, "a list of { name, kind }");
       const toml::table& table = *node.as_table();
-      reader.only(table, {"name", "kind", "access", "bank", "meaning"}, where + ".");
+      reader.only(table, {"name", "kind", "access", "bank", "bytes", "buffers", "meaning"}, where + ".");
       const auto if_there = [&](const char* name) {
         return table.contains(name) ? to_text(reader.value(*table.get(name), where + "." + name)) : "";
       };
-      arguments.push_back({reader.text(table, "name", where + "."), reader.text(table, "kind", where + "."),
-                           if_there("access"), if_there("bank")});
+      arguments.push_back({reader.text(table, "name", where + "."),
+                           reader.text(table, "kind", where + "."),
+                           if_there("access"),
+                           if_there("bank"),
+                           {},
+                           if_there("buffers")});
+      if (table.contains("bytes")) {
+        for (const auto& [device_class, formula] :
+             class_values(reader, *table.get("bytes"), where + ".bytes"))
+          arguments.back().bytes[device_class] = to_text(formula);
+      }
       if (!argument_kind(arguments.back().kind, false)) {
         throw reader.wrong(
             where + ".kind",

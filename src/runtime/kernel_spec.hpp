@@ -43,6 +43,10 @@ struct ArgumentSpec {
   std::string kind;
   std::string access;  ///< such as "read-write"; empty where nothing says
   std::string bank;    ///< an expression of `replica` and `part`; "shared" or empty: the runtime's choice
+  /// Of one buffer by class of devices, or "" for every class: a formula (memory_plan.hpp), or the name of an
+  /// argument of as many. None: its memory is another argument's, or nothing says.
+  std::map<std::string, std::string> bytes{};
+  std::string buffers{};  ///< a formula of how many there are, one for each replica or part; empty: one
 };
 
 /// A loop of a kernel, of those that run one after the other. It takes the longer of its cycles, which are

@@ -151,14 +151,8 @@ device::BoardMemory memory_of(const SystemDocument& document, const Json& device
   if (SystemDocument::find(device, "memory") == nullptr) return found;
   const Json& memory = document.member(device, "memory", &Json::is_object, where);
   const std::string place = where + "memory.";
-  found.kind = meaning_of<BoardMemory::Kind>(document, memory, "kind", place,
-                                             {{"ddr", BoardMemory::Kind::kDdr},
-                                              {"hbm", BoardMemory::Kind::kHbm},
-                                              {"host", BoardMemory::Kind::kHost}});
-  found.choice = meaning_of<BoardMemory::Choice>(document, memory, "placement", place,
-                                                 {{"interleaved", BoardMemory::Choice::kInterleaved},
-                                                  {"kernel", BoardMemory::Choice::kKernel},
-                                                  {"host", BoardMemory::Choice::kHost}});
+  found.kind = meaning_of(document, memory, "kind", place, device::memory_kinds());
+  found.choice = meaning_of(document, memory, "placement", place, device::memory_choices());
   if (const Json* const offset = SystemDocument::find(memory, "index_offset")) {
     constexpr std::int64_t kMost = 1 << 20;
     if (!offset->is_number_integer() || *offset < 0 || *offset > kMost)

@@ -169,7 +169,7 @@ def test_a_command_starts_it_a_few_times(place):
             (place.root / name).rmdir()
         (place.root / name).symlink_to(REPOSITORY / name)
     clock = "bitstream.clock=200MHz:300MHz:2MHz"
-    sweeps = ["--sweep", "size=1024:32768", "--sweep", clock, "--set", "unroll=8"]
+    sweeps = ["--sweep", "size=512:16384", "--sweep", clock, "--set", "unroll=8"]
     kernels._answers.clear()
     done = place.run("predict", "gemm", "--system", "noctua1", *sweeps, FABRICMARK_SYSTEMS=os.devnull)
     assert done.returncode == 0, done.stderr

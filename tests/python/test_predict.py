@@ -145,7 +145,7 @@ def test_plots(predict, tmp_path):
 def test_defaults_that_do_not_fit_are_made_smaller_but_not_what_was_asked_for(predict, one_error_line):
     assert predict("fft", "--system", "noctua1").returncode == 0
     line = one_error_line(predict("fft", "--system", "noctua1", "--set", "batch=65536"), 2)
-    assert "128 GiB" in line
+    assert "32772 MiB are to lie in bank 0 of DDR memory, which holds 8192 MiB" in line
 
 
 @pytest.mark.parametrize("board, log_points", [("520n", 28), ("h200", 26), ("cpu", 23)])

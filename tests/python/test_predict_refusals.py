@@ -59,7 +59,7 @@ REFUSALS = {
     "parameter not read": (
         [*GEMM, "--set", "alpha=0.5"],
         "reads no parameter alpha",
-        "set one of block_size",
+        "set one of b_copies, block_size",
     ),
     "value": ([*HPL, "--set", "size=abc"], "size = 'abc'", "whole number"),
     "range": ([*HPL, "--set", "block_size=0"], "block_size = 0", "give"),

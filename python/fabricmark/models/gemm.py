@@ -137,11 +137,6 @@ def synthesis(parameters: Mapping) -> Synthesis:
     )
 
 
-def footprint_bytes(parameters: Mapping, ranks: int) -> float:
-    """What one rank keeps in its device's memory: A, B and C."""
-    return 3 * parameters["size"] ** 2 * ELEMENT_BYTES[parameters["data_type"]]
-
-
 def predict(
     parameters: Mapping, board: Board, ranks: int, *, measurements=(), network=None, bitstream=None
 ) -> list[Prediction]:

@@ -221,8 +221,8 @@ def synthesis(parameters: Mapping) -> Synthesis:
     return Synthesis(parameters["replications"], parameters["replications"] * buffered)
 
 
-def footprint_bytes(parameters: Mapping, ranks: int) -> float:
-    """What one rank keeps in its device's memory: its part of the table."""
+def own_table_bytes(parameters: Mapping) -> float:
+    """What a rank exchanges with its device: its part of the table."""
     return WORD_BYTES * 2.0 ** parameters["log_size"]
 
 
@@ -240,5 +240,5 @@ def predict(
         found = processor_prediction(parameters, board, ranks, bitstream)
     return [
         *([found] if found else []),
-        *_transfers.predictions(board, ranks, bitstream, footprint_bytes(parameters, ranks)),
+        *_transfers.predictions(board, ranks, bitstream, own_table_bytes(parameters)),
     ]

@@ -213,11 +213,6 @@ def synthesis(parameters: Mapping) -> Synthesis:
     return Synthesis(parameters["replications"] * lanes, parameters["replications"] * buffered)
 
 
-def footprint_bytes(parameters: Mapping, ranks: int) -> float:
-    """What one rank keeps in its device's memory: three arrays."""
-    return 3 * parameters["size"] * ELEMENT_BYTES[parameters["data_type"]]
-
-
 def predict(
     parameters: Mapping, board: Board, ranks: int, *, measurements=(), network=None, bitstream=None
 ) -> list[Prediction]:

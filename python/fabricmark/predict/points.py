@@ -17,7 +17,7 @@ from fabricmark.base.errors import FabricmarkError
 from fabricmark.base.kernels import Kernel, Parameter
 from fabricmark.models import Board, Prediction
 from fabricmark.models.machine import HOST, Bitstream
-from fabricmark.predict import feasible, reads, settings, values
+from fabricmark.predict import feasible, memory, reads, settings, values
 from fabricmark.systems import System, choice
 
 WEAK, STRONG = "weak", "strong"
@@ -102,6 +102,9 @@ def planned(request: PredictionRequest, places: Sequence[tuple[int, Mapping]]) -
     found = kernels.ask([plan.asked for plan in plans])
     runs = [_sized(request, plan, one) for plan, one in zip(plans, found, strict=True)]
     kernels.ask([kernels.settings(request.benchmark, _sizes(run)) for run in runs])
+    memory.ask_of(
+        [(request.benchmark, run, plan.board, plan.devices) for plan, run in zip(plans, runs, strict=True)]
+    )
     return list(zip(plans, runs, strict=True))
 
 
@@ -279,21 +282,7 @@ def _sized(request: PredictionRequest, plan: _Plan, resolved: Mapping) -> dict:
     for name, parameter in request.kernel.parameters.items():
         if parameter.stage == "run" and parameter.type == "int" and name in ("size", "log_size"):
             run[name] = scale_size(run[name], parameter, request.scaling, plan.devices, run)
-    return shrink_to_memory(run, plan.given, request.benchmark, plan.board.memory_bytes, plan.devices)
-
-
-def shrink_to_memory(
-    run: dict, given: Mapping, benchmark: str, memory_bytes: float | None, devices: int
-) -> dict:
-    """The parameters with a default size, not one that is given, halved until a device can hold it."""
-    footprint = getattr(models.find(benchmark), "footprint_bytes", None)
-    chosen = [name for name in ("batch", "size", "log_size") if name in run]
-    if footprint is None or memory_bytes is None or not chosen or set(chosen) & set(given):
-        return run
-    name = chosen[0]
-    while footprint(run, devices) > memory_bytes and run[name] > 1:
-        run = {**run, name: run[name] - 1 if name == "log_size" else run[name] // 2}
-    return run
+    return memory.shrunk(request.benchmark, run, plan.given, plan.board, plan.devices)
 
 
 def scale_size(value: int, parameter: Parameter, scaling: str, devices: int, known: Mapping) -> int:
@@ -327,11 +316,4 @@ def _check(request: PredictionRequest, run: Mapping, board, network, devices: in
     if is_torus and isqrt(devices) ** 2 != devices:
         cause = f"{request.benchmark} over {request.transport} needs a square grid of devices, not {devices}"
         raise FabricmarkError(cause, f"use {isqrt(devices) ** 2} or {(isqrt(devices) + 1) ** 2}")
-    footprint = getattr(models.find(request.benchmark), "footprint_bytes", None)
-    if footprint is None or board.memory_bytes is None:
-        return
-    needed = footprint(run, devices)
-    if needed > board.memory_bytes:
-        have, wants = (f"{amount / 2**30:.3g} GiB" for amount in (board.memory_bytes, needed))
-        cause = f"{request.benchmark} on {devices} devices needs {wants} of a device's {have}"
-        raise FabricmarkError(cause, "set a smaller size")
+    memory.check(request.benchmark, run, board, devices)

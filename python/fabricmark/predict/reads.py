@@ -22,7 +22,7 @@ PLACES: Mapping[str, Mapping[str, keys.Key]] = {
 MAPPINGS = ("model_parameters", "flops_per_second")
 
 
-class _Watched(dict):
+class Watched(dict):
     """A mapping that notes which of its keys are asked for, whether it has them or not."""
 
     def __init__(self, values: Mapping, note: set[str]) -> None:
@@ -59,7 +59,7 @@ def watched(described, note: set[str]):
     vars(made).update(vars(described))
     for name in MAPPINGS:
         if name in known:
-            vars(made)[name] = _Watched(getattr(described, name), note)
+            vars(made)[name] = Watched(getattr(described, name), note)
     return made
 
 
@@ -138,7 +138,7 @@ def watch(
     model = models.find(benchmark)
     with suppress(LookupError, TypeError, ValueError, ArithmeticError):  # whoever predicts says why
         model.predict(
-            _Watched(run, notes["parameters"]), watched(board, notes["board"]), devices,
+            Watched(run, notes["parameters"]), watched(board, notes["board"]), devices,
             network=watched(network, notes["network"]), bitstream=watched(bitstream, notes["bitstream"]),
         )  # fmt: skip
     return Reads(**{name: frozenset(found) for name, found in notes.items()})

@@ -7,11 +7,10 @@ no file says is refused or stated.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from fabricmark import models
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.models import Board
 from fabricmark.models.machine import HOST, Bitstream, Network
-from fabricmark.predict import reads
+from fabricmark.predict import memory, reads
 from fabricmark.predict.reads import Reads
 from fabricmark.systems import System, absent
 
@@ -34,12 +33,8 @@ def of_run(
 ) -> Reads:  # fmt: skip
     """What a prediction reads: the model, and the check whether the problem fits into the memory."""
     found = reads.watch(benchmark, run, board, devices, network, bitstream)
-    footprint = getattr(models.find(benchmark), "footprint_bytes", None)
-    if footprint is None or board.memory_bytes is None:
-        return found
-    noted: set[str] = set()
-    footprint(reads._Watched(run, noted), devices)
-    return found | Reads(parameters=frozenset(noted))
+    needed = memory.needed(benchmark, run, board, devices)
+    return found if needed is None else found | Reads(parameters=needed.parameters)
 
 
 def check_system_value(

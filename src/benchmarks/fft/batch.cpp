@@ -74,7 +74,8 @@ void require_batch(const runtime::Context& context, const PointType& type, Scrat
     context.require_memory(
         {.host_bytes = type.host_bytes(context, batch),
          .device_bytes = kArrays * (static_cast<double>(batch) + more) * transform + scratch.bytes,
-         .largest_buffer_bytes = std::max(largest, scratch.largest)},
+         .largest_buffer_bytes = std::max(largest, scratch.largest),
+         .is_of_less = batch < context.parameters().count("batch")},
         parameter);
   };
   require(1, "log_size");

@@ -11,6 +11,8 @@ namespace {
 
 constexpr const char* kExchange = "exchange";
 constexpr const char* kInner = "inner";
+// The entry point whose arguments the matrix and its inverses are.
+constexpr std::size_t kLu = 0;
 
 /// Elements of a buffer of the matrix: the last tile of a panel goes on below the last row.
 std::size_t part_elements(const Layout& layout, const Packing& packing, const RowParts& parts,
@@ -27,24 +29,16 @@ std::size_t slot_elements(const Layout& layout, const Packing& packing) {
   return std::max({packing.left_elements(rows), packing.top_elements(columns), packing.left_elements(1)});
 }
 
-/// In how many buffers the matrix lies, the same on all ranks: by the parameter, and so that all fits the
-/// banks of the board.
-RowParts row_parts(const runtime::Context& context, const Layout& layout, const Packing& packing) {
-  const std::size_t wanted = context.parameters().count("matrix_banks");
-  if (wanted == 0 || packing.tile_rows > 1) return RowParts(1);  // tiles go over the rows of one buffer
-  const device::BoardMemory& memory = context.board_memory();
-  const auto all = static_cast<std::size_t>(memory.banks);
-  const auto share = [&](std::size_t ranks) { return (layout.blocks() + ranks - 1) / ranks; };
-  const std::size_t rows = share(layout.grid.rows);
-  const std::size_t columns = share(layout.grid.columns);
-  const std::uint64_t bytes = packing.value_bytes;
-  const std::uint64_t panel =
-      2 * bytes * std::max(packing.left_elements(rows), packing.top_elements(columns));
-  const std::uint64_t inverse = packing.left_elements(1) * bytes;
-  return RowParts(most_parts({.rows = rows,
-                              .row_bytes = columns * layout.block * layout.block * bytes,
-                              .others = {inverse, inverse, panel, panel}},
-                             all > 0 ? std::min(wanted, all) : wanted, all, memory.bank_bytes));
+/// Where the plan puts a buffer of an argument.
+runtime::ArgumentPlace place_of(const runtime::Context& context, std::size_t entry, const char* argument,
+                                std::size_t part) {
+  const std::vector<runtime::PlannedBuffer> planned = context.memory_plan().of(entry, argument);
+  return part < planned.size() ? planned[part].place : runtime::ArgumentPlace{entry, 0, argument};
+}
+
+/// In how many buffers the matrix lies, the same on all ranks; one where kernel.toml says nothing.
+RowParts row_parts(const runtime::Context& context) {
+  return RowParts(std::max<std::size_t>(context.memory_plan().of(kLu, "a").size(), 1));
 }
 
 }  // namespace
@@ -56,7 +50,7 @@ std::size_t value_bytes(const runtime::Context& context) {
 void require_memory(const runtime::Context& context, const Layout& layout, const Packing& packing,
                     double host_bytes) {
   const std::size_t bytes = packing.value_bytes;
-  const RowParts parts = row_parts(context, layout, packing);
+  const RowParts parts = row_parts(context);
   std::size_t matrix = 0;
   for (std::size_t part = 0; part < parts.count(); ++part)
     matrix += part_elements(layout, packing, parts, part) * bytes;
@@ -80,8 +74,7 @@ Factorization::Factorization(const runtime::Context& context, const Layout& layo
       left_(context.replications(1, 1)),
       top_(context.replications(1, 2)),
       inner_(context.replications(static_cast<int>(context.parameters().count("replications")), 3)),
-      is_spread_(context.parameters().count("matrix_banks") > 0),
-      parts_(row_parts(context, layout, packing)),
+      parts_(row_parts(context)),
       matrix_(parts_of_matrix(context)),
       slot_elements_(slot_elements(layout, packing)),
       transport_(fabric::make_transport(
@@ -97,20 +90,16 @@ Factorization::Factorization(const runtime::Context& context, const Layout& layo
 std::vector<device::Buffer> Factorization::parts_of_matrix(const runtime::Context& context) const {
   std::vector<device::Buffer> buffers;
   for (std::size_t part = 0; part < parts_.count(); ++part) {
-    runtime::ArgumentPlace place{0, 0, "a"};
-    if (is_spread_) place.part = static_cast<int>(part);
     const std::size_t elements = part_elements(layout_, packing_, parts_, part);
-    buffers.push_back(context.buffer(elements * packing_.value_bytes, place));
+    buffers.push_back(context.buffer(elements * packing_.value_bytes, place_of(context, kLu, "a", part)));
   }
   return buffers;
 }
 
 fabric::Memory Factorization::beside(const runtime::Context& context, std::size_t entry, const char* argument,
                                      std::size_t elements) const {
-  runtime::ArgumentPlace place{entry, 0, argument};
-  const int emptiest = context.bank_use().emptiest();
-  if (is_spread_ && emptiest >= 0) place.part = emptiest;
-  return {context.buffer(elements * packing_.value_bytes, place), context.device().queue()};
+  return {context.buffer(elements * packing_.value_bytes, place_of(context, entry, argument, 0)),
+          context.device().queue()};
 }
 
 void Factorization::poison() {

@@ -90,7 +90,6 @@ class Factorization : public Execution {
   device::Timeline& timeline_;
   device::Queue queue_;  // of the host's copies
   device::Replications lu_, left_, top_, inner_;
-  bool is_spread_;  ///< over banks that the host chooses
   RowParts parts_;
   std::vector<device::Buffer> matrix_;  // [part]
   std::size_t slot_elements_;           // of a panel: the panels of two iterations are in use at a time

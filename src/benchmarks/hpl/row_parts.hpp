@@ -35,17 +35,4 @@ class RowParts {
   std::size_t parts_;
 };
 
-/// Bytes of what has to lie in memory banks, on the rank that has most of each.
-struct BankNeeds {
-  std::size_t rows = 0;               ///< of blocks
-  std::uint64_t row_bytes = 0;        ///< of one
-  std::vector<std::uint64_t> others;  ///< each in one bank: panels and inverses
-};
-
-/// The most parts of the matrix, at most `banks` and one of a row, with which all finds its place in
-/// `all_banks` of `bank_bytes` (0: not known): part i in bank i, then each of the others in the emptiest.
-/// Where nothing fits: as many as there may be.
-std::size_t most_parts(const BankNeeds& needs, std::size_t banks, std::size_t all_banks,
-                       std::uint64_t bank_bytes);
-
 }  // namespace fabricmark::hpl

@@ -16,12 +16,8 @@ Plan checked(const runtime::Context& context, const Plan& plan) {
   const runtime::Parameters& parameters = context.parameters();
   const double table_bytes = sizeof(std::uint64_t) * std::exp2(parameters.integer("log_size"));
   const double starts_bytes = kPlacesForOneStart * sizeof(std::uint64_t) * std::exp2(plan.log_stretches);
-  const auto replications = static_cast<double>(parameters.count("replications"));
   constexpr double kHostTables = 3;  // initial, results and expected
-  context.require_memory({.host_bytes = kHostTables * table_bytes + starts_bytes,
-                          .device_bytes = table_bytes + replications * starts_bytes,
-                          .largest_buffer_bytes = std::max(table_bytes / replications, starts_bytes)},
-                         "log_size");
+  context.require_memory({.host_bytes = kHostTables * table_bytes + starts_bytes}, "log_size");
   return plan;
 }
 
@@ -32,10 +28,11 @@ Execution::Execution(const runtime::Context& context, const Scope& scope, const 
       kernels_(context.replications(static_cast<int>(context.parameters().integer("replications")))) {
   const int log_replications = std::countr_zero(context.parameters().count("replications"));
   const int log_part = scope.log_part - log_replications;
+  const auto tables = context.memory_plan().of(0, "table");
+  const auto seeds = context.memory_plan().of(0, "seeds");
   for (int i = 0; i < kernels_.count(); ++i) {
-    parts_.push_back(
-        {context.buffer(sizeof(std::uint64_t) << log_part, {0, i, "table"}),
-         context.buffer(kPlacesForOneStart * sizeof(std::uint64_t) << plan.log_stretches, {0, i, "seeds"})});
+    const auto part = static_cast<std::size_t>(i);
+    parts_.push_back({context.buffer(tables[part]), context.buffer(seeds[part])});
     kernels_.set(i, {{"table", parts_.back().items},
                      {"seeds", parts_.back().starts},
                      {"numbers_each", scope.updates() >> plan.log_stretches},

@@ -9,10 +9,7 @@ std::vector<Part> checked_parts(const runtime::Context& context, std::size_t blo
   const std::vector<Part> parts =
       divide(context.parameters().count("size"), block_elements, context.parameters().count("replications"));
   const auto array_bytes = static_cast<double>((parts.back().start + parts.back().count) * element_bytes);
-  context.require_memory({.host_bytes = kArrays * array_bytes,
-                          .device_bytes = kArrays * array_bytes,
-                          .largest_buffer_bytes = static_cast<double>(parts.front().count * element_bytes)},
-                         "size");
+  context.require_memory({.host_bytes = kArrays * array_bytes}, "size");
   return parts;
 }
 
@@ -22,13 +19,11 @@ Execution::Execution(const runtime::Context& context, std::size_t block_elements
     : element_bytes_(element_bytes),
       parts_(checked_parts(context, block_elements, element_bytes)),
       kernels_(context.replications(static_cast<int>(parts_.size()))) {
-  for (std::size_t i = 0; i < parts_.size(); ++i) {
-    if (parts_[i].count == 0) break;
-    const auto make = [&](const char* argument) {
-      return context.buffer(parts_[i].count * element_bytes, {0, static_cast<int>(i), argument});
-    };
-    buffers_.push_back({make("first"), make("second"), make("result")});
-  }
+  const auto first = context.memory_plan().of(0, "first");
+  const auto second = context.memory_plan().of(0, "second");
+  const auto result = context.memory_plan().of(0, "result");
+  for (std::size_t i = 0; i < first.size(); ++i)
+    buffers_.push_back({context.buffer(first[i]), context.buffer(second[i]), context.buffer(result[i])});
 }
 
 void Execution::run(const Operation& operation) {
