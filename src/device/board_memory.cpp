@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "base/error.hpp"
 
@@ -76,7 +77,7 @@ void BankUse::take(int bank, std::uint64_t bytes) {
   BankUse with = *this;
   with.add(bank, bytes);
   with.require_room();
-  *this = with;
+  *this = std::move(with);
 }
 
 std::string BankUse::note() const {

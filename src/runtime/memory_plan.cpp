@@ -216,7 +216,8 @@ MemoryPlan::MemoryPlan(const VariantSpec& variant, const Parameters& parameters,
   const std::size_t rows = grid_rows(ranks, wanted);
   numbers["ranks"] = ranks;
   numbers["process_rows"] = static_cast<double>(rows);
-  numbers["process_columns"] = static_cast<double>(static_cast<std::size_t>(ranks) / rows);
+  const std::size_t columns = static_cast<std::size_t>(ranks) / rows;
+  numbers["process_columns"] = static_cast<double>(columns);
   // Those of the host are no banks that anybody chooses.
   device::BoardMemory of_board = memory;
   if (memory.kind == device::BoardMemory::Kind::kHost) of_board.banks = 0;

@@ -66,7 +66,7 @@ def check(benchmark: str, run: Mapping, board: Board, devices: int) -> None:
     about = f"{benchmark} on {devices} devices"
     if found.refusal:
         kernels.refused({"error": found.refusal}, about)
-    have, wants = (f"{amount / 2**30:.3g} GiB" for amount in (board.memory_bytes, found.bytes))
+    have, wants = (f"{amount / 2**30:.3g} GiB" for amount in (board.memory_bytes or 0, found.bytes))
     raise FabricmarkError(f"{about} needs {wants} of a device's {have}", "set a smaller size")
 
 
