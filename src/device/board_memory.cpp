@@ -55,6 +55,11 @@ void BankUse::add(int bank, std::uint64_t bytes) {
   (bank < 0 ? anywhere_ : used_[static_cast<std::size_t>(memory_.within(bank))]) += bytes;
 }
 
+int BankUse::emptiest() const {
+  if (used_.empty()) return -1;
+  return static_cast<int>(std::ranges::min_element(used_) - used_.begin());
+}
+
 void BankUse::require_room() const {
   if (used_.empty() || memory_.bank_bytes == 0) return;
   const auto full =

@@ -59,6 +59,8 @@ class BankUse {
   void add(int bank, std::uint64_t bytes);
   /// Throws Error (bad use) where a bank, or all of them, have no room for what was added.
   void require_room() const;
+  /// The bank with the least in it; negative where banks are not known.
+  [[nodiscard]] int emptiest() const;
   /// Both; what finds no room is not added.
   void take(int bank, std::uint64_t bytes);
   [[nodiscard]] std::uint64_t used(int bank) const { return used_.at(static_cast<std::size_t>(bank)); }

@@ -158,19 +158,18 @@ class Planner {
 
   /// Those whose bank is said first, then the others that lie in one, each in the emptiest.
   void place(std::vector<PlannedBuffer>& buffers) const {
-    std::vector<std::uint64_t> used(static_cast<std::size_t>(memory_.banks));
+    device::BankUse use(memory_);
     std::vector<PlannedBuffer*> others;
     for (PlannedBuffer& buffer : buffers) {
       buffer.bank = memory_.within(bank_of(variant_, buffer.place));
-      if (buffer.bank >= 0 && !used.empty()) used[static_cast<std::size_t>(buffer.bank)] += buffer.bytes;
+      if (buffer.bank >= 0) use.add(buffer.bank, buffer.bytes);
       if (buffer.bank < 0 && is_spread_ && wants_a_bank(buffer)) others.push_back(&buffer);
     }
-    if (used.empty()) return;
+    if (use.emptiest() < 0) return;
     for (PlannedBuffer* const buffer : others) {
-      const auto emptiest = std::ranges::min_element(used);
-      *emptiest += buffer->bytes;
-      buffer->bank = static_cast<int>(emptiest - used.begin());
+      buffer->bank = use.emptiest();
       buffer->place.part = buffer->bank;
+      use.add(buffer->bank, buffer->bytes);
     }
   }
 

@@ -274,7 +274,7 @@ def test_predict_agrees(name, count):
             several = len(request["settings"]) > 1 or "(default)" in as_said(answer)["error"]
             assert several or refusal == as_said(answer)["error"], request
         else:
-            run = points._sized(request_of(request, answer), plan, found)
+            run = points._grown(request_of(request, answer), plan, found)
             assert {**answer["parameters"], **plan.stated, "variant": answer["variant"]} == run, request
             assert all(answer["parameters"][key] == value for key, value in plan.given.items())
 

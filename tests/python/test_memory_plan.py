@@ -47,7 +47,7 @@ def test_programs_allocate_what_is_planned(tmp_path, benchmark, variant):
 @pytest.mark.programs
 @pytest.mark.parametrize("change", ["bytes + 4", "bytes - 4"])
 @pytest.mark.parametrize("benchmark", ["gemm", "hpl", "fft"])
-def test_another_length_is_refused(tmp_path, monkeypatch, benchmark, change):
+def test_another_length_is_refused(tmp_path, benchmark, change):
     folder = shutil.copytree(KERNELS, tmp_path / "kernels")
     toml = folder / benchmark / "kernel.toml"
     text = toml.read_text()
@@ -59,8 +59,8 @@ def test_another_length_is_refused(tmp_path, monkeypatch, benchmark, change):
     assert "kernel.toml plans" in line and "correct its formulas" in line
 
 
-def memory(benchmark, settings, **more):
-    (found,) = kernels.ask([kernels.wanted(benchmark, "fpga", settings, ranks=more.pop("ranks", 1), **more)])
+def memory(benchmark, settings, ranks=1, **more):
+    (found,) = kernels.ask([kernels.wanted(benchmark, "fpga", settings, ranks=ranks, **more)])
     return found["memory"]
 
 
@@ -78,8 +78,7 @@ def test_describe_tells_the_memory_and_refuses_what_banks_cannot_hold():
 
 def test_describe_counts_the_rank_that_has_most():
     words = {"size": 1000, "block_size": 128, "grid_rows": 2}
-    (one,) = (memory("hpl", words, ranks=6)["largest"],)
-    assert one == 4 * 3 * 128**2 * 4  # of 8 blocks, over 2 x 3
+    assert memory("hpl", words, ranks=6)["largest"] == 4 * 3 * 128**2 * 4  # of 8 blocks, over 2 x 3
 
 
 def test_without_ranks_nothing_is_said_of_memory():

@@ -41,8 +41,7 @@ TEST(Attempt, KnowsWhoWaitedInVain) {
   EXPECT_FALSE(attempt([] { throw bad_use("cause", "remedy"); })->is_deadline);
 }
 
-/// How four ranks end when `action(rank)` runs on all: code and message. On a busy machine one may come late
-/// to the end, so that nothing is said of it.
+/// How four ranks end when `action(rank)` runs on all: code and message; "!" where not all have come.
 std::array<std::string, 4> learned(const std::function<void(Communicator&)>& action) {
   std::array<std::string, 4> endings;
   std::atomic<int> speakers = 0;
@@ -55,11 +54,16 @@ std::array<std::string, 4> learned(const std::function<void(Communicator&)>& act
     const Ending ending = ranks.end(failure);
     if (ending.is_speaker) ++speakers;
     endings[static_cast<std::size_t>(ranks.rank())] =
-        std::to_string(static_cast<int>(ending.code)) + " " + ending.message;
+        (ending.is_orderly ? "" : "!") + std::to_string(static_cast<int>(ending.code)) + " " + ending.message;
     return 0;
   });
   EXPECT_LE(speakers, 1);
   return endings;
+}
+
+/// The same without "!": after a failure, a rank of a busy machine may come late to the end.
+std::string late_or_not(const std::string& ending) {
+  return ending.starts_with("!") ? ending.substr(1) : ending;
 }
 
 TEST(CollectiveStep, GoesOnWhenNobodyFails) {
@@ -70,7 +74,7 @@ TEST(CollectiveStep, EndsAllRanksWithTheWordsOfTheOneThatFailed) {
   const auto endings = learned([](Communicator& ranks) {
     if (ranks.rank() == 2) throw bad_use("cause", "remedy");
   });
-  for (const std::string& ending : endings) EXPECT_EQ(ending, "2 cause; remedy (rank 2)");
+  for (const std::string& ending : endings) EXPECT_EQ(late_or_not(ending), "2 cause; remedy (rank 2)");
 }
 
 TEST(CollectiveStep, EndsRanksThatAreInAGather) {
@@ -78,7 +82,7 @@ TEST(CollectiveStep, EndsRanksThatAreInAGather) {
     if (ranks.rank() == 3) throw bad_use("cause", "remedy");
     ranks.all_gather_numbers({1});
   });
-  for (const std::string& ending : endings) EXPECT_EQ(ending, "2 cause; remedy (rank 3)");
+  for (const std::string& ending : endings) EXPECT_EQ(late_or_not(ending), "2 cause; remedy (rank 3)");
 }
 
 TEST(CollectiveStep, EndsRanksThatWaitForAMessage) {
@@ -88,7 +92,7 @@ TEST(CollectiveStep, EndsRanksThatWaitForAMessage) {
     Request request = ranks.start_receive(0, memory, 0);
     ranks.wait(request, 0, ranks.rank() == 1 ? Waiting::kSleep : Waiting::kYield);
   });
-  for (const std::string& ending : endings) EXPECT_EQ(ending, "2 cause; remedy (rank 0)");
+  for (const std::string& ending : endings) EXPECT_EQ(late_or_not(ending), "2 cause; remedy (rank 0)");
 }
 
 TEST(CollectiveStep, TakesTheFirstOfSeveralFailures) {
@@ -96,7 +100,7 @@ TEST(CollectiveStep, TakesTheFirstOfSeveralFailures) {
     if (ranks.rank() == 1) throw environment_failure("first", "remedy");
     if (ranks.rank() == 3) throw bad_use("second", "remedy");
   });
-  for (const std::string& ending : endings) EXPECT_EQ(ending, "3 first; remedy (rank 1)");
+  for (const std::string& ending : endings) EXPECT_EQ(late_or_not(ending), "3 first; remedy (rank 1)");
 }
 
 TEST(CollectiveStep, NamesTheRankThatDidNotCome) {
@@ -108,7 +112,7 @@ TEST(CollectiveStep, NamesTheRankThatDidNotCome) {
                                 Communicator::kGrace + std::chrono::seconds(1));
   });
   for (const std::size_t rank : {0U, 2U, 3U}) {
-    EXPECT_TRUE(endings[rank].starts_with("3 rank 1 does not answer: ")) << endings[rank];
+    EXPECT_TRUE(endings[rank].starts_with("!3 rank 1 does not answer: ")) << endings[rank];
     EXPECT_TRUE(mentions(endings[rank], "--timeout")) << endings[rank];
   }
 }
@@ -142,7 +146,7 @@ TEST(RequireSame, NamesBothValuesAndTheRanks) {
   const auto said = [](const Asked& usual, const Asked& other) {
     const auto endings =
         learned([&](Communicator& ranks) { require_same(ranks, ranks.rank() == 2 ? other : usual); });
-    for (const std::string& ending : endings) EXPECT_EQ(ending, endings[0]);
+    for (const std::string& ending : endings) EXPECT_EQ(late_or_not(ending), late_or_not(endings[0]));
     return endings[0];
   };
   EXPECT_TRUE(mentions(said({{"--size", "1"}}, {{"--size", "2"}}), "--size is 1 on rank 0 and 2 on rank 2"));

@@ -135,6 +135,7 @@ TEST_F(BankRoom, HoldWhatFits) {
   use_.take(0, kMebibyte);
   use_.take(9, kMebibyte / 2);
   EXPECT_EQ(use_.used(1), kMebibyte / 2) << "modulo what there is";
+  EXPECT_EQ(use_.emptiest(), 2);
   use_.take(-1, kMebibyte);
   EXPECT_EQ(use_.note(),
             "HBM: 2 of 8 banks chosen, most in bank 0: 1 of 1 MiB; 1 MiB where the runtime chooses");
@@ -154,6 +155,7 @@ TEST_F(BankRoom, OfWhichNothingIsKnownHoldAll) {
        {BoardMemory{}, BoardMemory{.kind = BoardMemory::Kind::kHost, .banks = 2, .bank_bytes = 1}}) {
     BankUse use(memory);
     use.take(0, std::uint64_t{1} << 60U);
+    EXPECT_EQ(use.emptiest(), -1);
     EXPECT_EQ(use.note(), "");
   }
 }

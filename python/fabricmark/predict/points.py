@@ -100,7 +100,14 @@ def planned(request: PredictionRequest, places: Sequence[tuple[int, Mapping]]) -
     """(plan, parameters) of each point, as grown or shrunk. Raises FabricmarkError (2)."""
     plans = [_plan(request, devices, place) for devices, place in places]
     found = kernels.ask([plan.asked for plan in plans])
-    runs = [_sized(request, plan, one) for plan, one in zip(plans, found, strict=True)]
+    grown = [_grown(request, plan, one) for plan, one in zip(plans, found, strict=True)]
+    memory.ask_of(
+        [(request.benchmark, run, plan.board, plan.devices) for plan, run in zip(plans, grown, strict=True)]
+    )
+    runs = [
+        memory.shrunk(request.benchmark, run, plan.given, plan.board, plan.devices)
+        for plan, run in zip(plans, grown, strict=True)
+    ]
     kernels.ask([kernels.settings(request.benchmark, _sizes(run)) for run in runs])
     memory.ask_of(
         [(request.benchmark, run, plan.board, plan.devices) for plan, run in zip(plans, runs, strict=True)]
@@ -276,13 +283,13 @@ def _bitstream(system: System, request: PredictionRequest, given: Mapping) -> Bi
     return fitting[max(ids, key=alike)]
 
 
-def _sized(request: PredictionRequest, plan: _Plan, resolved: Mapping) -> dict:
-    """What the model takes: all parameters, the problem grown with the devices and as large as these hold."""
+def _grown(request: PredictionRequest, plan: _Plan, resolved: Mapping) -> dict:
+    """What the model takes: all parameters, the problem grown with the devices, even beyond their memory."""
     run = {"variant": resolved["variant"], **resolved["parameters"], **plan.stated}
     for name, parameter in request.kernel.parameters.items():
         if parameter.stage == "run" and parameter.type == "int" and name in ("size", "log_size"):
             run[name] = scale_size(run[name], parameter, request.scaling, plan.devices, run)
-    return memory.shrunk(request.benchmark, run, plan.given, plan.board, plan.devices)
+    return run
 
 
 def scale_size(value: int, parameter: Parameter, scaling: str, devices: int, known: Mapping) -> int:
