@@ -27,6 +27,8 @@ LOGS := build/logs
 # CMake and Ninja may come from PyPI. .venv is not put before everything: the set-up that can remake it must not
 # run on its Python.
 IN_VENV := PATH="$(CURDIR)/.venv/bin:$$PATH"
+# Tests run beside whatever else the machine does.
+SHORT_SLICES := .venv/bin/python tools/short_slices.py
 # Where only .runtimes/ offers OpenCL, this points the loader there.
 WITH_OPENCL := eval "$$("$(PYTHON)" tools/setup.py --environment)"
 RUN := $(FABRICMARK) run all $(if $(RUNTIME),--runtime $(RUNTIME))
@@ -113,8 +115,8 @@ test: selection := not full
 test-full: selection := full or not full
 test test-full:
 	@$(WITH_OPENCL); mkdir -p $(LOGS); status=0; \
-	$(IN_VENV) ctest --test-dir build/release -j $(TESTERS) --output-on-failure 2>&1 | tee $(LOGS)/ctest.log || status=1; \
-	.venv/bin/python -m pytest tests/python -n $(TESTERS) --dist loadfile --durations 15 -m "$(selection)" 2>&1 | tee $(LOGS)/pytest.log || status=1; \
+	$(IN_VENV) $(SHORT_SLICES) ctest --test-dir build/release -j $(TESTERS) --output-on-failure 2>&1 | tee $(LOGS)/ctest.log || status=1; \
+	$(SHORT_SLICES) .venv/bin/python -m pytest tests/python -n $(TESTERS) --dist loadfile --durations 15 -m "$(selection)" 2>&1 | tee $(LOGS)/pytest.log || status=1; \
 	echo; $(call ctest_closing_line,$(LOGS)/ctest.log); $(call pytest_closing_line,$(LOGS)/pytest.log); \
 	exit $$status
 
@@ -147,7 +149,7 @@ sanitize: setup  ## unit tests under the address, undefined-behaviour and thread
 	for preset in asan-ubsan tsan; do \
 	    { $(call configure,$$preset); } && $(IN_VENV) cmake --build --preset $$preset \
 	        || { status=1; continue; }; \
-	    $(IN_VENV) ctest --preset $$preset -j $(JOBS) --output-on-failure 2>&1 | tee $(LOGS)/ctest-$$preset.log || status=1; \
+	    $(IN_VENV) $(SHORT_SLICES) ctest --preset $$preset -j $(JOBS) --output-on-failure 2>&1 | tee $(LOGS)/ctest-$$preset.log || status=1; \
 	done; \
 	echo; for preset in asan-ubsan tsan; do $(call ctest_closing_line,$(LOGS)/ctest-$$preset.log); done; \
 	exit $$status
