@@ -11,8 +11,9 @@ namespace fabricmark {
 
 namespace {
 
-constexpr std::size_t kLongest = 200;  // characters: more are no default, and nesting needs stack
-constexpr double kLargest = 0x1p53;    // whole numbers up to here are exact
+constexpr std::size_t kLongest = 200;          // characters: more are no default, and nesting needs stack
+constexpr std::size_t kLongestFormula = 1000;  // which may be put together from several
+constexpr double kLargest = 0x1p53;            // whole numbers up to here are exact
 
 bool is_digit(char letter) { return letter >= '0' && letter <= '9'; }
 bool is_letter(char letter) { return letter >= 'a' && letter <= 'z'; }
@@ -35,8 +36,8 @@ std::size_t end_of_token(const std::string& text, std::size_t start) {
 }
 
 /// Numbers, names and signs. Throws std::invalid_argument where something else stands between them.
-std::vector<std::string> tokens(const std::string& text) {
-  if (text.size() > kLongest) throw std::invalid_argument("it is too long");
+std::vector<std::string> tokens(const std::string& text, std::size_t longest) {
+  if (text.size() > longest) throw std::invalid_argument("it is too long");
   const auto after_blanks = [&](std::size_t place) {
     const std::size_t found = text.find_first_not_of(' ', place);
     return found == std::string::npos ? text.size() : found;
@@ -126,9 +127,9 @@ double finite(double value) {
 double largest(const double* values, int count) { return *std::max_element(values, values + count); }
 double smallest(const double* values, int count) { return *std::min_element(values, values + count); }
 
-void check(const std::string& text, const Names& names, const Names& functions) {
+void check(const std::string& text, const Names& names, const Names& functions, std::size_t longest) {
   Grammar grammar(names, functions);
-  for (const std::string& word : tokens(text)) grammar.take(word);
+  for (const std::string& word : tokens(text, longest)) grammar.take(word);
   grammar.end();
 }
 
@@ -156,7 +157,7 @@ mu::Parser make_parser() {
 }  // namespace
 
 void check_expression(const std::string& text, const std::vector<std::string>& names) {
-  check(text, names, functions());
+  check(text, names, functions(), kLongest);
 }
 
 std::int64_t evaluate(const std::string& text, const std::map<std::string, double>& values) {
@@ -185,7 +186,7 @@ struct Formula::Compiled {
 
 Formula::Formula(const std::string& text, std::vector<std::string> names)
     : compiled_(std::make_unique<Compiled>()) {
-  check(text, names, functions_of_formulas());
+  check(text, names, functions_of_formulas(), kLongestFormula);
   mu::Parser& parser = compiled_->parser;
   parser.DefineFun("ceil", [](double value) { return std::ceil(value); });
   parser.DefineFun("floor", [](double value) { return std::floor(value); });

@@ -9,6 +9,7 @@
 #include "base/error.hpp"
 #include "base/version.hpp"
 #include "device/device.hpp"
+#include "runtime/cost_spec.hpp"
 #include "runtime/kernel_spec.hpp"
 #include "runtime/memory_plan.hpp"
 
@@ -65,17 +66,20 @@ Json parameter_json(const ParameterSpec& spec) {
   return json;
 }
 
-/// The loops of an entry point; null where it declares none.
-Json costs_json(const VariantSpec& variant, const std::string& entry) {
-  const auto found = variant.costs.find(entry);
-  if (found == variant.costs.end()) return nullptr;
-  Json loops = Json::array();
-  for (const LoopSpec& loop : found->second) {
-    Json& json = loops.emplace_back(Json{{"meaning", loop.meaning}});
-    for (const auto& [key, formula] : loop.formulas()) json[key] = formula;
-    if (!loop.efficiency.empty()) json["efficiency"] = loop.efficiency;
+/// The time of each loop of an entry point, as formulas (runtime/cost_spec.hpp), and of what they name in a
+/// system that where it has none: a number, the name of another value, or "" for neither.
+Json costs_json(const std::vector<LoopSpec>& loops) {
+  Json costs = Json::array();
+  for (const LoopSpec& loop : loops) {
+    const LoopTime time = time_of(loop);
+    costs.push_back({{"meaning", loop.meaning},
+                     {"phase", loop.phase},
+                     {"cycles", time.cycles},
+                     {"memory", time.memory},
+                     {"seconds", time.seconds},
+                     {"system", time.system}});
   }
-  return loops;
+  return costs;
 }
 
 Json kernel_json(const KernelSpec& spec) {
@@ -85,7 +89,10 @@ Json kernel_json(const KernelSpec& spec) {
                                       {"style", variant.style},
                                       {"entry_points", variant.entry_points},
                                       {"replicated", variant.replicated},
-                                      {"autorun", variant.autorun}};
+                                      {"autorun", variant.autorun},
+                                      {"costs", Json::object()}};
+    for (const auto& [entry, loops] : variant.costs)
+      json["variants"][variant.name]["costs"][entry] = costs_json(loops);
   }
   json["parameters"] = Json::array();
   for (const ParameterSpec& parameter : spec.parameters)
@@ -218,8 +225,6 @@ Json resolved_json(const KernelSpec& spec, const Json& request) {
     }
     json["entry_points"].push_back(
         {{"name", name}, {"replicated", entry.is_replicated}, {"arguments", arguments}});
-    if (const Json costs = costs_json(variant, name); !costs.is_null())
-      json["entry_points"].back()["costs"] = costs;
   }
   return json;
 }

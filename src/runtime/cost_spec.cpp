@@ -14,14 +14,15 @@ namespace fabricmark::runtime {
 namespace {
 
 LoopSpec read_loop(const TomlReader& reader, const toml::table& table, const std::string& where) {
-  reader.only(
-      table,
-      {"meaning", "trips", "interval", "depth", "memory_bytes", "memory_cycles", "waits", "efficiency"},
-      where);
+  reader.only(table,
+              {"meaning", "phase", "trips", "interval", "depth", "memory_bytes", "memory_cycles", "waits",
+               "efficiency"},
+              where);
   const auto formula = [&](const char* key) {
     return table.contains(key) ? reader.text(table, key, where) : std::string();
   };
   LoopSpec loop{.meaning = formula("meaning"),
+                .phase = table.contains("phase") ? formula("phase") : "kernel",
                 .trips = formula("trips"),
                 .interval = formula("interval"),
                 .depth = formula("depth"),
@@ -64,6 +65,34 @@ std::vector<std::pair<std::string, std::string>> LoopSpec::formulas() const {
   return found;
 }
 
+LoopTime time_of(const LoopSpec& loop) {
+  LoopTime time;
+  const auto is_some = [](const std::string& text) { return !text.empty() && text != "0"; };
+  const auto add = [&](std::string& sum, const std::string& amount, const char* sign,
+                       const std::string& value, const char* usual) {
+    if (!is_some(amount)) return;
+    sum += fmt::format("{}({}) {} {}", sum.empty() ? "" : " + ", amount, sign, value);
+    time.system.emplace(value, usual);
+  };
+  std::string cycles = loop.interval.empty() || !is_some(loop.trips)
+                           ? loop.trips
+                           : fmt::format("({}) * ({})", loop.interval, loop.trips);
+  if (is_some(loop.depth)) cycles = is_some(cycles) ? fmt::format("{} + {}", cycles, loop.depth) : loop.depth;
+  add(time.cycles, cycles, "/", "kernel_hz", "");
+  add(time.memory, loop.memory_bytes, "/", "bank_bytes_per_second", "");
+  add(time.memory, loop.memory_cycles, "/", "memory_hz", "kernel_hz");
+  for (const auto& [name, count] : loop.waits) add(time.memory, count, "*", name, "0");
+  for (std::string* sum : {&time.cycles, &time.memory}) {
+    if (sum->empty()) *sum = "0";
+  }
+  time.seconds = "max(cycles, memory)";
+  if (!loop.efficiency.empty()) {
+    time.seconds += " / " + loop.efficiency;
+    time.system.emplace(loop.efficiency, "1");
+  }
+  return time;
+}
+
 void read_costs(const TomlReader& reader, const toml::table& all, const std::string& variant,
                 VariantSpec& spec) {
   for (const auto& [key, list] : all) {
@@ -100,17 +129,23 @@ void check_costs(const KernelSpec& spec, const std::string& file) {
   for (const VariantSpec& variant : spec.variants) {
     for (const auto& [entry, loops] : variant.costs) {
       const std::vector<std::string> names = cost_names(spec, variant, entry);
-      for (const LoopSpec& loop : loops) {
-        for (const auto& [key, text] : loop.formulas()) {
-          try {
-            Formula(text, names);
-          } catch (const std::invalid_argument& error) {
-            throw bad_use(fmt::format("{}: variants.{}.costs.{}.{} {:?} is no formula: {}", file,
-                                      variant.name, entry, key, text, error.what()),
-                          "correct it; it may name the kernel's arguments that are numbers, parameters, "
-                          "element_bytes, banks and drain_cycles");
-          }
+      const auto check = [&, place = fmt::format("{}: variants.{}.costs.{}", file, variant.name, entry)](
+                             const std::string& key, const std::string& text, const auto& known) {
+        try {
+          Formula(text, known);
+        } catch (const std::invalid_argument& error) {
+          throw bad_use(fmt::format("{}.{} {:?} is no formula: {}", place, key, text, error.what()),
+                        "correct it; it may name the kernel's arguments that are numbers, parameters, "
+                        "element_bytes, banks and drain_cycles");
         }
+      };
+      for (const LoopSpec& loop : loops) {
+        for (const auto& [key, text] : loop.formulas()) check(key, text, names);
+        const LoopTime time = time_of(loop);
+        std::vector<std::string> all = names;
+        for (const auto& [name, usual] : time.system) all.push_back(name);
+        check("trips", time.cycles, all);
+        check("memory_bytes", time.memory, all);
       }
     }
   }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,18 @@ void read_costs(const TomlReader& reader, const toml::table& all, const std::str
 /// kernel between two loops over its local buffer.
 std::vector<std::string> cost_names(const KernelSpec& spec, const VariantSpec& variant,
                                     const std::string& entry);
+
+/// The time of a loop in seconds, as formulas: `cycles`, of the kernel, and `memory`, of its accesses, go on
+/// side by side; `seconds` names these two. Beside the above they name values of a system. Whoever wants the
+/// time of a kernel evaluates these: programs here, the models of python/ with arrays for numbers.
+struct LoopTime {
+  std::string cycles;
+  std::string memory;
+  std::string seconds;
+  /// Values that are named. Where it has none: a number, or the name of another; empty: it has to have one.
+  std::map<std::string, std::string> system;
+};
+LoopTime time_of(const LoopSpec& loop);
 
 /// Throws Error (bad use) naming the file and the key of a formula that is none.
 void check_costs(const KernelSpec& spec, const std::string& file);

@@ -43,45 +43,44 @@ double number_of(device::ArgumentKind kind, const void* value) {
   return 0;
 }
 
-/// One loop with its formulas compiled.
+/// One loop with its formulas compiled, of the names of its entry point and of what the system has.
 class Loop {
  public:
-  Loop(const LoopSpec& spec, const std::vector<std::string>& names, const SystemCosts& system)
-      : system_(system) {
-    for (const auto& [key, text] : spec.formulas()) formulas_.emplace_back(key, Formula(text, names));
-    if (!spec.efficiency.empty()) efficiency_ = system.value_or(spec.efficiency, 1);
+  Loop(const LoopTime& time, std::vector<std::string> names, const SystemCosts& system)
+      : named_(names.size()), values_(values_of(time, system)) {
+    for (const auto& [name, usual] : time.system) names.push_back(name);
+    cycles_.emplace(time.cycles, names);
+    memory_.emplace(time.memory, names);
+    names.insert(names.end(), {"cycles", "memory"});
+    seconds_.emplace(time.seconds, std::move(names));
   }
 
-  [[nodiscard]] double seconds(const std::vector<double>& values) const {
-    double trips = 0;
-    double interval = 1;
-    double depth = 0;
-    double memory = 0;
-    for (const auto& [key, formula] : formulas_) {
-      const double value = formula(values);
-      if (key == "trips") trips = value;
-      if (key == "interval") interval = value;
-      if (key == "depth") depth = value;
-      if (value == 0) continue;
-      if (key == "memory_bytes") memory += value / system_.need("bank_bytes_per_second");
-      if (key == "memory_cycles") memory += value / memory_hz();
-      if (key.starts_with(kWaits)) memory += value * system_.value_or(key.substr(kWaits.size()), 0);
-    }
-    const double cycles = interval * trips + depth;
-    const double kernel = cycles == 0 ? 0 : cycles / system_.need("kernel_hz");
-    return std::max(kernel, memory) / efficiency_;
+  [[nodiscard]] double seconds(const std::vector<double>& numbers) const {
+    std::vector<double> values(numbers.begin(), numbers.begin() + static_cast<std::ptrdiff_t>(named_));
+    values.insert(values.end(), values_.begin(), values_.end());
+    const double cycles = (*cycles_)(values);
+    const double memory = (*memory_)(values);
+    values.insert(values.end(), {cycles, memory});
+    return (*seconds_)(values);
   }
 
  private:
-  static constexpr std::string_view kWaits = "waits.";
-  [[nodiscard]] double memory_hz() const {
-    const std::optional<double> own = system_.find("memory_hz");
-    return own ? *own : system_.need("kernel_hz");
+  static std::vector<double> values_of(const LoopTime& time, const SystemCosts& system) {
+    std::vector<double> values;
+    for (const auto& [name, usual] : time.system) {
+      const bool is_number = usual == "0" || usual == "1";
+      if (is_number) {
+        values.push_back(system.value_or(name, std::stod(usual)));
+      } else {
+        values.push_back(system.need(system.find(name) || usual.empty() ? name : usual));
+      }
+    }
+    return values;
   }
 
-  const SystemCosts& system_;
-  std::vector<std::pair<std::string, Formula>> formulas_;
-  double efficiency_ = 1;
+  std::size_t named_;
+  std::vector<double> values_;  // of the system
+  std::optional<Formula> cycles_, memory_, seconds_;
 };
 
 /// What is the same for all kernels of a run.
@@ -105,7 +104,7 @@ class LoopsCost : public device::KernelCost {
                                              : std::optional<std::size_t>(place - names.begin()));
     }
     if (!is_known_) return;
-    for (const LoopSpec& loop : *loops) loops_.emplace_back(loop, names, *known.system);
+    for (const LoopSpec& loop : *loops) loops_.emplace_back(time_of(loop), names, *known.system);
   }
 
   [[nodiscard]] const std::string& entry() const override { return entry_.name; }

@@ -55,6 +55,7 @@ struct ArgumentSpec {
 /// the arguments and parameters; an empty one is zero, an empty interval one.
 struct LoopSpec {
   std::string meaning;
+  std::string phase;  ///< of a run, as reports name it; several loops may be one
   std::string trips;
   std::string interval;
   std::string depth;

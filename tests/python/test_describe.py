@@ -71,11 +71,19 @@ def test_what_is_built_and_started():
     assert found["definitions"]["DATA_TYPE"] == "double" and found["definitions"]["FM_CPU"] == "1"
     kinds = {one["name"]: one["kind"] for entry in found["entry_points"] for one in entry["arguments"]}
     assert (kinds["a"], kinds["alpha"]) == ("buffer", "double")
-    load, multiply, add = found["entry_points"][0]["costs"]
-    assert load.keys() == add.keys() == {"meaning", "memory_cycles"}
-    assert multiply["trips"] == "block_rows * blocks^2 * (block_size / gemm_size)^3"
-    throughput = kernels.wanted("gemm", "cpu", {}, 3, variant="throughput")
-    assert all("costs" not in entry for entry in kernels.ask([throughput])[0]["entry_points"])
+
+
+def test_the_time_of_kernels():
+    costs = kernels.costs("gemm")
+    load, multiply, add = costs["base"]["multiply"]
+    assert [one.phase for one in (load, multiply, add)] == ["load", "multiply", "add to C"]
+    assert multiply.cycles == "(block_rows * blocks^2 * (block_size / gemm_size)^3) / kernel_hz"
+    assert multiply.memory == load.cycles == add.cycles == "0"
+    assert load.memory.endswith(" / memory_hz") and load.system == {"memory_hz": "kernel_hz"}
+    assert costs["throughput"] == {}
+    (loop,) = kernels.costs("fft")["base"]["fft"]
+    assert loop.seconds == "max(cycles, memory) / pipeline_efficiency"
+    assert loop.system == {"bank_bytes_per_second": "", "kernel_hz": "", "pipeline_efficiency": "1"}
 
 
 def test_the_bitstream_of_a_system(tmp_path, of_the_repository):

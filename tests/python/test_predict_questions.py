@@ -6,7 +6,6 @@ import io
 import pytest
 from fabricmark import systems
 from fabricmark.base.errors import FabricmarkError
-from fabricmark.models import _pipeline
 from fabricmark.predict import certainty, measured, points, questions
 from fabricmark.predict.cases import Case
 
@@ -109,10 +108,3 @@ def test_published_values_beside_a_line():
     by_devices = {one.devices: one.headline.value for one in case.points}
     assert all(abs(value / by_devices[devices] - 1) < 0.1 for devices, value in found)
     assert measured.points(case_of("b_eff", "leaf_spine", "channels")) == []
-
-
-def test_cycles_of_pipelines():
-    """Meyer 2024, eq. 2.1 and 2.2: with one lane both are the same."""
-    assert _pipeline.cycles(10, 2, 100) == 10 + 2 * 99
-    assert _pipeline.unrolled_cycles(10, 2, 100, 1) == _pipeline.cycles(10, 2, 100)
-    assert _pipeline.unrolled_cycles(10, 1, 100, 4) == 10 + 24

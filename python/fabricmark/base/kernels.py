@@ -15,6 +15,7 @@ from fabricmark.base.errors import ENVIRONMENT, FabricmarkError
 
 LONGEST_SECONDS = 60
 _answers: dict[str, Mapping] = {}
+_costs: dict[tuple[str, int], "Costs"] = {}
 
 
 @dataclass(frozen=True)
@@ -55,8 +56,28 @@ class Parameter:
 
 
 @dataclass(frozen=True)
+class LoopTime:
+    """The time of a kernel's loop in seconds, as formulas (docs/charging.md).
+
+    `cycles` and `memory` go on side by side, and `seconds` names these two. `system`: values of a system that
+    they name beside arguments and parameters; that where it has none: a number or another name, or "".
+    """
+
+    meaning: str
+    phase: str
+    cycles: str
+    memory: str
+    seconds: str
+    system: Mapping[str, str]
+
+
+Costs = Mapping[str, Mapping[str, Sequence[LoopTime]]]
+
+
+@dataclass(frozen=True)
 class Kernel:
-    """A kernel.toml; of each variant `file`, `style`, `entry_points`, `replicated` and `autorun` ones."""
+    """A kernel.toml; of each variant `file`, `style`, `entry_points`, `replicated` and `autorun` ones, and
+    `costs`."""
 
     benchmark: str
     summary: str
@@ -69,6 +90,18 @@ def kernel(benchmark: str) -> Kernel:
     (found,) = ask([{"benchmark": benchmark}])
     parameters = {one["name"]: Parameter(**one) for one in found["parameters"]}
     return Kernel(**{**found, "parameters": parameters})
+
+
+def costs(benchmark: str) -> Costs:
+    """Loops by variant and entry point. Raises FabricmarkError (2, or 3: nothing is built)."""
+    stamp = _stamp(benchmark)
+    if stamp not in _costs:
+        (found,) = ask([{"benchmark": benchmark}])
+        _costs[stamp] = {
+            variant: {entry: [LoopTime(**loop) for loop in loops] for entry, loops in said["costs"].items()}
+            for variant, said in found["variants"].items()
+        }
+    return _costs[stamp]
 
 
 def wanted(
@@ -154,11 +187,11 @@ def _texts(values: Mapping[str, object]) -> dict[str, str]:
 
 def _stamp(benchmark: str) -> tuple[str, int]:
     """What else an answer depends on: kernel.toml may be another one in the same process, as in the tests."""
-    path = paths.kernels() / benchmark / "kernel.toml"
+    path = f"{paths.kernels()}/{benchmark}/kernel.toml"
     try:
-        return str(path), path.stat().st_mtime_ns
+        return path, os.stat(path).st_mtime_ns
     except (OSError, ValueError):
-        return str(path), 0
+        return path, 0
 
 
 def _run(requests: Sequence[Mapping]) -> list[Mapping]:

@@ -7,6 +7,7 @@ import stat
 import sys
 import tempfile
 import time
+from functools import lru_cache
 from pathlib import Path
 
 from fabricmark.base.errors import ENVIRONMENT, FabricmarkError
@@ -23,7 +24,11 @@ def root() -> Path:
 
     Raises FabricmarkError (3) when that folder holds no kernels.
     """
-    given = os.environ.get("FABRICMARK_ROOT")
+    return _root(os.environ.get("FABRICMARK_ROOT"))
+
+
+@lru_cache
+def _root(given: str | None) -> Path:
     folder = Path(given) if given else Path(__file__).resolve().parents[3]
     if not (folder / "kernels").is_dir():
         raise FabricmarkError(

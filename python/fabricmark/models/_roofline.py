@@ -16,6 +16,7 @@ from fabricmark.models.machine import Bitstream
 ARITHMETIC = "peak FLOP/s"
 MEMORY = "memory bandwidth"
 LAUNCH = "launch latency"
+KERNEL = "kernel width x frequency"  # of an FPGA
 KERNEL_CODE = "kernel code"  # neither arithmetic nor memory: the instructions around them
 WASTEFUL = 0.5  # an efficiency below that is the kernel's own
 

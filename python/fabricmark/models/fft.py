@@ -2,7 +2,7 @@
 
 - FPGA (base kernel, Meyer 2024, section 3.2.3, eq. 3.1): one pipeline takes eight values a cycle, at
   the slower of the kernel's clock and that of the memory interface, which is a bank's rate over the bytes of
-  eight values. A replication reads from one bank and writes to another.
+  eight values, as kernel.toml says. A replication reads from one bank and writes to another.
 - CPU and GPU: the slower of calibrated arithmetic and calibrated memory, where each value moves once in and
   once out, with a start for each stage of radix 8 once a stage (the limit stays one pass). Only part of a
   transform's operations are multiply-adds: at most half of their peak counts.
@@ -17,13 +17,13 @@ from math import ceil
 import numpy as np
 
 from fabricmark.models import Board, Prediction, Synthesis, Traits, _roofline, _transfers
+from fabricmark.models._kernel_time import KernelTime, kernel_time
 from fabricmark.models._measured import Run
 from fabricmark.models.machine import Bitstream
 
 OPERATIONS = ("forward", "inverse")
 TRAITS = Traits(("performance", {"operation": "forward"}))
 VALUE_BYTES = {"float": 8, "double": 16}  # of a complex number
-VALUES_PER_CYCLE = 8
 UNFUSED = 0.5  # a multiply-add counts as two operations, a plain addition as one
 LOG_RADIX = 3  # of a stage
 DISTRIBUTED_PASSES = 2
@@ -35,60 +35,51 @@ def flops(log_size: int) -> float:
     return 5.0 * 2.0**log_size * log_size
 
 
-def interface_hz(board: Board, value_bytes: int) -> float:
-    """Clock at which a bank delivers eight values: its rate over their bytes."""
-    return board.bank_bytes_per_second / (VALUES_PER_CYCLE * value_bytes)
-
-
-def pipeline_flops_per_second(log_size: int, hertz: float, replications: int) -> float:
-    """5 s f r 8 (Meyer 2024, eq. 3.1), f the lower clock of kernel and memory interface."""
-    return 5.0 * log_size * hertz * replications * VALUES_PER_CYCLE
-
-
-def fpga_rate(parameters: Mapping, board: Board, ranks, bitstream=None) -> tuple:
-    """(FLOP/s of one device, clock of its memory interface): eq. 3.1 times the bitstream's fitted
-    "pipeline_efficiency". Raises ValueError for a board without clock.
-    """
-    if board.kernel_hz is None:
-        raise ValueError("kernel_hz")
-    fitted = {} if bitstream is None else bitstream.model_parameters
-    memory_hz = interface_hz(board, VALUE_BYTES[parameters["data_type"]])
-    working = np.minimum(parameters["replications"] * np.ceil(ranks / board.devices), bank_pairs(board))
-    clock = np.minimum(board.kernel_hz, memory_hz)
-    rate = pipeline_flops_per_second(parameters["log_size"], clock, working)
-    return rate * fitted.get("pipeline_efficiency", 1.0), memory_hz
-
-
 def bank_pairs(board: Board):
     """A replication reads from one bank and writes to another."""
     return np.maximum(1, board.banks // 2)
 
 
+def fpga_time(batch, replications, parameters: Mapping, board: Board, bitstream=None) -> KernelTime:
+    """Of so many transforms by so many replications of one device.
+
+    Raises ValueError for a board without clock.
+    """
+    known = {**parameters, "replications": replications}
+    return kernel_time("fft", "fft", {"batch": batch / replications}, known, board, bitstream)
+
+
 def fpga_seconds(parameters: Mapping, board: Board, ranks, bitstream=None) -> tuple:
-    """(operations of one device's ranks, start of the replications [s], the transforms [s])."""
-    work = flops(parameters["log_size"]) * parameters["batch"] * np.ceil(ranks / board.devices)
-    rate, _ = fpga_rate(parameters, board, ranks, bitstream)
-    return work, parameters["replications"] * board.launch_seconds, work / rate
+    """(operations of one device's ranks, start of the replications [s], the transforms)."""
+    here = np.ceil(ranks / board.devices)
+    work = flops(parameters["log_size"]) * parameters["batch"] * here
+    time = fpga_time(
+        parameters["batch"] * here, parameters["replications"] * here, parameters, board, bitstream
+    )
+    return work, parameters["replications"] * board.launch_seconds, time
 
 
 def headline(parameters: Mapping, board: Board, ranks, *, network=None, bitstream=None):
     """GFLOP/s of batched transforms on FPGAs; parameters, ranks and fields of the board may be arrays."""
-    work, launch, busy = fpga_seconds(parameters, board, ranks, bitstream)
-    return work / (launch + busy) * board.devices / 1e9
+    work, launch, time = fpga_seconds(parameters, board, ranks, bitstream)
+    return work / (launch + time.seconds) * board.devices / 1e9
 
 
 def fpga_predictions(parameters: Mapping, board: Board, ranks: int, bitstream=None) -> list[Prediction]:
-    """Batched transforms on FPGAs. Raises ValueError for a board without clock."""
-    _, memory_hz = fpga_rate(parameters, board, ranks, bitstream)
-    _, launch, busy = map(float, fpga_seconds(parameters, board, ranks, bitstream))
-    log_size = parameters["log_size"]
+    """Batched transforms on FPGAs; the limit is that of all banks.
+
+    Raises ValueError for a board without clock.
+    """
+    _, launch, time = fpga_seconds(parameters, board, ranks, bitstream)
+    log_size, pairs = parameters["log_size"], bank_pairs(board)
+    (best,) = fpga_time(pairs, pairs, parameters, board).loops
     value = float(headline(parameters, board, ranks, bitstream=bitstream))
-    limit = float(pipeline_flops_per_second(log_size, memory_hz, bank_pairs(board))) * board.devices / 1e9
-    bottleneck = "kernel width x frequency" if board.kernel_hz < memory_hz else _roofline.MEMORY
-    bottleneck = _roofline.LAUNCH if launch > busy else bottleneck
+    limit = float(flops(log_size) * pairs / best.memory) * board.devices / 1e9
+    bottleneck = _roofline.KERNEL if best.cycles > best.memory else _roofline.MEMORY
+    bottleneck = _roofline.LAUNCH if launch > time.seconds else bottleneck
     explanation = "eight values a cycle from one bank to another (eq. 3.1)"
     bytes_per_flop = 2 * VALUE_BYTES[parameters["data_type"]] / (5 * log_size)
-    about = (bottleneck, explanation, {"launch": launch, "transforms": busy})
+    about = (bottleneck, explanation, {"launch": launch, **time.phases()})
     return [
         Prediction(name, {"operation": operation}, value * scale, unit, limit * scale, *about)
         for operation in OPERATIONS

@@ -1,8 +1,8 @@
 """GEMM: C = alpha A B + beta C for square matrices, one problem on every rank.
 
-- FPGA (base kernel): time of a block is the sum of three pipelines that run one after the other, equation 3.2
-  of Meyer 2024 (section 3.2.4): load blocks of A and B, multiply them, and once in n / b blocks add the
-  block of C. Replications share out the blocks. The source names f_mem "the frequency of the memory
+- FPGA (base kernel): three pipelines that run one after the other, equation 3.2 of Meyer 2024 (section
+  3.2.4), as kernel.toml says: load blocks of A and B, multiply them, and once in n / b blocks add the block
+  of C. Replications share out the rows of blocks. The source names f_mem "the frequency of the memory
   interface" and gives no value; `memory_hz` of a published board is inferred
   (systems/bitstreams say how).
 - CPU and GPU: the slower of calibrated arithmetic and calibrated memory, where each matrix moves once; of the
@@ -15,7 +15,9 @@ from math import ceil
 import numpy as np
 
 from fabricmark.models import Board, Prediction, Synthesis, Traits, _limits, _roofline, _transfers
+from fabricmark.models._kernel_time import KernelTime, kernel_time
 from fabricmark.models._measured import Run, smaller_sizes
+from fabricmark.models._types import ELEMENT_BYTES
 from fabricmark.models.machine import Bitstream
 
 OPERATION = {"operation": "gemm"}
@@ -23,7 +25,6 @@ TRAITS = Traits(("performance", OPERATION))
 short_runs = smaller_sizes
 # Type of the numbers that are multiplied and added, and bytes of the stored ones.
 ARITHMETIC = {"half": "half", "float": "float", "double": "double", "mixed": "float"}
-ELEMENT_BYTES = {"half": 2, "float": 4, "double": 8, "mixed": 2}
 MATRICES = 4  # A, B and C are read, C is written
 
 
@@ -32,50 +33,26 @@ def flops(size: float) -> float:
     return 2.0 * size**3
 
 
-def block_steps(
-    size: float, block: int, register_block: int, unroll: int, kernel_hz: float, memory_hz: float
-) -> tuple[float, float, float]:
-    """Times of loading, multiplying and adding to C for one block [s] (Meyer 2024, eq. 3.2).
-
-    t = b^2 / (u f_mem) + b^3 / (g^3 f_k) + b^2 / (u (n / b) f_mem)
-    """
-    load = block**2 / (unroll * memory_hz)
-    return load, block**3 / (register_block**3 * kernel_hz), load / (size / block)
-
-
-def block_seconds(
-    size: float, block: int, register_block: int, unroll: int, kernel_hz: float, memory_hz: float
-) -> float:
-    """Time of one block [s]: the sum of its three steps (Meyer 2024, eq. 3.2)."""
-    return sum(block_steps(size, block, register_block, unroll, kernel_hz, memory_hz))
-
-
 def normalised(flops_per_second: float, replications: int, kernel_hz: float) -> float:
     """Per replication and 100 MHz (Meyer 2024, Table 3.6, "GEMM norm")."""
     return flops_per_second / replications / (kernel_hz / 100e6)
 
 
-def fpga_steps(parameters: Mapping, board: Board) -> tuple[tuple, object]:
-    """(times of the steps of one block [s], part of the padded matrix's work that counts).
+def fpga_time(parameters: Mapping, board: Board, blocks) -> KernelTime:
+    """Of a replication for a matrix of so many rows and columns of blocks, in even parts.
 
-    Raises ValueError for a board without clock.
+    HPCC FPGA's published rates have the blocks in even parts; this project's program deals whole rows of them
+    (docs/charging.md). Raises ValueError for a board without clock.
     """
-    if board.kernel_hz is None:
-        raise ValueError("kernel_hz")
-    size, block = parameters["size"], parameters["block_size"]
-    padded = np.ceil(size / block) * block
-    shape = (padded, block, parameters["gemm_size"], parameters["unroll"], board.kernel_hz)
-    memory_hz = board.kernel_hz if board.memory_hz is None else board.memory_hz
-    return block_steps(*shape, memory_hz), (size / padded) ** 3
+    arguments = {"blocks": blocks, "block_rows": blocks / parameters["replications"]}
+    return kernel_time("gemm", "multiply", arguments, parameters, board)
 
 
 def fpga_seconds(parameters: Mapping, board: Board, ranks) -> tuple:
     """(start of the replications, multiplication) of one device's ranks [s]: replications side by side."""
-    steps, share = fpga_steps(parameters, board)
-    of_block = sum(steps) / parameters["replications"] / flops(parameters["block_size"])
     here = np.ceil(ranks / board.devices)
-    busy = flops(parameters["size"]) * of_block / share
     # Ranks on one device have a kernel of their own each.
+    busy = fpga_time(parameters, board, np.ceil(parameters["size"] / parameters["block_size"])).seconds
     return parameters["replications"] * board.launch_seconds, busy * np.ones_like(here)
 
 
@@ -87,19 +64,18 @@ def headline(parameters: Mapping, board: Board, ranks, *, network=None, bitstrea
 
 
 def fpga_prediction(parameters: Mapping, board: Board, ranks: int) -> Prediction:
-    """GEMM on FPGAs: replications x the rate of one block."""
-    steps, _ = fpga_steps(parameters, board)
+    """GEMM on FPGAs; the limit is that of nothing but multiplications."""
     launch, busy = map(float, fpga_seconds(parameters, board, ranks))
+    time = fpga_time(parameters, board, np.ceil(parameters["size"] / parameters["block_size"]))
+    one = fpga_time({**parameters, "replications": 1}, board, 1.0)
     replications = parameters["replications"] * ceil(ranks / board.devices)
-    limit = replications * flops(parameters["block_size"]) / steps[1] * board.devices
-    bottleneck = "kernel width x frequency" if steps[1] >= sum(steps) / 2 else "memory bandwidth"
+    limit = replications * flops(parameters["block_size"]) / one.of_kernel * board.devices
+    bottleneck = _roofline.KERNEL if one.of_kernel >= one.seconds / 2 else _roofline.MEMORY
     bottleneck = _roofline.LAUNCH if launch > busy else bottleneck
-    names = ("load", "multiply", "add to C")
-    phases = {name: float(step / sum(steps) * busy) for name, step in zip(names, steps, strict=True)}
     return Prediction(
         "performance", OPERATION, float(headline(parameters, board, ranks)), "GFLOP/s", float(limit) / 1e9,
         bottleneck, "load, multiply and add one after the other (eq. 3.2), replications side by side",
-        {"launch": launch, **phases},
+        {"launch": launch, **time.phases()},
     )  # fmt: skip
 
 

@@ -11,10 +11,11 @@ The source has no equation for this: it extrapolates from measured single boards
 put together here from what section 4.1.3 says of the kernels: all have the same blocks of b x b elements;
 those of the communication phase work on g x g elements a cycle, the matrix multiplications on g x g x g.
 
-- FPGA: kernels at the clock of the board; multiplications load three blocks and store one, with the latency
-  of a burst for each row (those of the three loads and the store overlap). Of the bitstream's parameters
-  "multiply_efficiency" and "panel_efficiency" correct both kinds of kernels; "matrix_banks": memory banks
-  that hold the matrix (all, where the bitstream does not say: one without interleaving, section 4.2.3).
+- FPGA: kernels at the clock of the board, as kernel.toml says; multiplications load three blocks and store
+  one, with the latency of a burst for each row (those of the three loads and the store overlap). Of the
+  bitstream's parameters "multiply_efficiency" and "panel_efficiency" correct both kinds of kernels;
+  "matrix_banks": memory banks that hold the matrix (all, where the bitstream does not say: one without
+  interleaving, section 4.2.3).
 - Exchange: over direct links blocks stream from kernel to kernel, so that a link only counts where it is
   slower than the kernels; over the host each block is read, sent and written.
 - CPU and GPU: calibrated arithmetic, of which panels and multiplications each reach the share that short runs
@@ -40,7 +41,9 @@ from fabricmark.models import (
 )
 from fabricmark.models._derived import hpl_performance
 from fabricmark.models._hpl_phases import Phases, Steps, phases, seconds_by_blocks
+from fabricmark.models._kernel_time import KernelTime, kernel_time
 from fabricmark.models._measured import Run, model_parameters_of, smaller_sizes
+from fabricmark.models._types import ELEMENT_BYTES
 from fabricmark.models.machine import DIRECT, HOST, Bitstream, Network
 
 derived = hpl_performance
@@ -52,12 +55,9 @@ TRAITS = Traits(
     foreign={"host": "this project's host code sends a panel at once where that one sends block after block"},
 )  # fmt: skip
 short_runs = smaller_sizes
-ELEMENT_BYTES = {"float": 4, "double": 8}
 LU_SHARE = 1 / 3  # of b^3 multiply-adds: decomposition of a block
 PANEL_SHARE = 1 / 2  # a block times the inverse of a triangle
-MULTIPLY_BLOCKS = 4  # a multiplication reads A, B and C and writes C
 KERNELS = 4  # started an iteration: LU, left, top, inner
-KERNEL = "kernel width x frequency"
 PANEL = "LU, left and top kernels"
 EXCHANGE = "exchange"
 
@@ -72,18 +72,17 @@ def hpl_flops(size: float) -> float:
     return lu_flops(size) + 3 * size**2 / 2
 
 
-def kernel_steps(block, register_block, kernel_hz) -> Steps:
-    """Times of one block on an FPGA: b^3 multiply-adds, or the part that a triangle leaves of them.
+def fpga_times(parameters: Mapping, board: Board, ranks_here=1, bitstream=None) -> dict[str, KernelTime]:
+    """Of one block on an FPGA, by kernel: decomposition, a left block, a multiplication.
 
-    Multiplications take g^3 of them a cycle, the kernels of the communication phase g^2 (Meyer 2024,
-    section 4.1.3.1).
+    Raises ValueError for a board without clock.
     """
-    panel_cycles = block**3 / register_block**2
-    return Steps(
-        lu=LU_SHARE * panel_cycles / kernel_hz,
-        panel=PANEL_SHARE * panel_cycles / kernel_hz,
-        multiply=block**3 / register_block**3 / kernel_hz,
-    )
+    here = {**parameters, "replications": parameters["replications"] * ranks_here}
+    starts = {"lu": {}, "left": {"blocks": 1}, "inner": {"count": 1}}
+    return {
+        entry: kernel_time("hpl", entry, arguments, here, board, bitstream)
+        for entry, arguments in starts.items()
+    }
 
 
 def exchange_seconds(
@@ -100,29 +99,11 @@ def exchange_seconds(
     return float(sum(used)[0]) / _host_path.DIRECTIONS
 
 
-def fpga_steps(parameters: Mapping, board: Board, ranks_here: int, fitted: Mapping | None = None) -> Steps:
-    """A block on an FPGA: multiplications load and store, then multiply.
-
-    t = (b^3 / (g^3 f) + 4 b^2 bytes r / memory + b bursts) / efficiency + latency. Raises ValueError for a
-    board without clock.
-    """
-    if board.kernel_hz is None:
-        raise ValueError("kernel_hz")
-    fitted = fitted or {}
-    block, replications = parameters["block_size"], parameters["replications"] * ranks_here
-    steps = kernel_steps(block, parameters["register_block"], board.kernel_hz)
-    row_bytes = block * ELEMENT_BYTES[parameters["data_type"]]
-    memory = fitted.get("matrix_banks", board.banks) * board.bank_bytes_per_second
-    loading = MULTIPLY_BLOCKS * block * row_bytes * replications / memory
-    waiting = block * board.burst_seconds
-    of_panels = fitted.get("panel_efficiency", 1.0)
-    multiply = (steps.multiply + loading + waiting) / fitted.get("multiply_efficiency", 1.0)
-    return replace(
-        steps,
-        lu=steps.lu / of_panels,
-        panel=steps.panel / of_panels,
-        multiply=multiply + fitted.get("multiply_seconds", 0.0),
-        multipliers=parameters["replications"],
+def fpga_steps(parameters: Mapping, board: Board, ranks_here, bitstream=None) -> Steps:
+    """A block on an FPGA, without its exchange."""
+    times = fpga_times(parameters, board, ranks_here, bitstream)
+    return Steps(
+        *(times[entry].seconds for entry in ("lu", "left", "inner")), multipliers=parameters["replications"]
     )
 
 
@@ -145,8 +126,7 @@ def with_exchange(steps: Steps, grid: tuple, block_bytes, board: Board, network:
 
 def described_steps(parameters: Mapping, board: Board, ranks, grid: tuple, network, bitstream) -> Steps:
     """All times of a block on an FPGA of a described system."""
-    fitted = {} if bitstream is None else bitstream.model_parameters
-    steps = fpga_steps(parameters, board, np.ceil(ranks / board.devices), fitted)
+    steps = fpga_steps(parameters, board, np.ceil(ranks / board.devices), bitstream)
     if network is None:
         return replace(steps, latency=KERNELS * board.launch_seconds)
     block_bytes = parameters["block_size"] ** 2 * ELEMENT_BYTES[parameters["data_type"]]
@@ -227,8 +207,8 @@ def arithmetic(parameters: Mapping, board: Board, steps: Steps) -> str:
     """What a matrix multiplication waits for."""
     if board.device_class != "fpga":
         return _roofline.ARITHMETIC
-    computing = kernel_steps(parameters["block_size"], parameters["register_block"], board.kernel_hz)
-    return KERNEL if steps.multiply < 2 * computing.multiply else _roofline.MEMORY
+    computing = fpga_times(parameters, board)["inner"].loops[0].cycles
+    return _roofline.KERNEL if steps.multiply < 2 * computing else _roofline.MEMORY
 
 
 def bottleneck(found: Phases, seconds: float, updating: str) -> str:

@@ -32,15 +32,14 @@ from fabricmark.models import (
     _roofline,
     _transfers,
 )
+from fabricmark.models._kernel_time import KernelTime, kernel_time
 from fabricmark.models._limits import TRIAD
 from fabricmark.models._measured import Run, efficiency, model_parameters_of, smaller_sizes
+from fabricmark.models._types import ELEMENT_BYTES
 from fabricmark.models.machine import HOST, Bitstream, Network
 
-ELEMENT_BYTES = {"float": 4, "double": 8}
-PIPELINES = 3  # read A; read B and add; write C
 MATRICES = 3  # A and B are read, C is written
 EXCHANGE = "exchange"
-KERNEL = "kernel width x frequency"
 TRAITS = Traits(
     ("bandwidth", {"operation": "transpose"}), exchanges=True, on_grid=True, is_shared=True,
     foreign={"host": "this project's host code moves only the blocks that belong to others, each by itself"},
@@ -70,19 +69,6 @@ class Times:
         return self.start + both
 
 
-def block_seconds(exchange_seconds, block: int, width_values: float, clock_hz: float):
-    """Time of one block [s]: its exchange, then three pipelines (Meyer 2024, eq. 4.5, corrected).
-
-    t = t_MPI + 3 b^2 / (c_w c_f)
-    """
-    return exchange_seconds + PIPELINES * block**2 / (width_values * clock_hz)
-
-
-def needed_bytes_per_second(replications: int, width_bytes: float, clock_hz: float) -> float:
-    """Memory bandwidth without which channels have to wait: 3 r c_w c_f (Meyer 2024, eq. 4.6)."""
-    return PIPELINES * replications * width_bytes * clock_hz
-
-
 def channels_bytes_per_second(parameters: Mapping, board: Board, network: Network):
     """Most that goes over one device's channels, a replication each: r 32 B 156.25 MHz (section 4.1.2.2).
 
@@ -93,20 +79,21 @@ def channels_bytes_per_second(parameters: Mapping, board: Board, network: Networ
     return np.minimum(parameters["replications"], network.links) * one
 
 
-def kernel_seconds(part_bytes, parameters: Mapping, board: Board, ranks_here=1) -> tuple:
-    """(time of the base kernel for a device's part of a matrix [s], of its pipelines alone): eq. 4.5 without
-    its exchange.
+def kernel_of(part_bytes, parameters: Mapping, board: Board, ranks_here=1, bitstream=None) -> KernelTime:
+    """The base kernel for a device's part of a matrix: eq. 4.5 without its exchange.
 
     Replications share out the blocks; no faster than the memory moves A, B and C. Raises ValueError for a
     board without clock.
     """
-    if board.kernel_hz is None:
-        raise ValueError("kernel_hz")
-    block, element_bytes = parameters["block_size"], ELEMENT_BYTES[parameters["data_type"]]
-    of_block = block_seconds(0.0, block, parameters["channel_width"], board.kernel_hz)
-    computing = np.ceil(part_bytes / (block**2 * element_bytes) / parameters["replications"]) * of_block
-    moving = MATRICES * part_bytes * ranks_here / board.memory_bytes_per_second
-    return np.maximum(computing, moving), computing
+    block_bytes = parameters["block_size"] ** 2 * ELEMENT_BYTES[parameters["data_type"]]
+    arguments = {"count": np.ceil(part_bytes / block_bytes / parameters["replications"])}
+    here = {**parameters, "replications": parameters["replications"] * ranks_here}
+    return kernel_time("ptrans", "transpose", arguments, here, board, bitstream)
+
+
+def waits_for(time: KernelTime) -> str:
+    """What the additions wait for."""
+    return _roofline.KERNEL if np.all(time.of_kernel == time.seconds) else _roofline.MEMORY
 
 
 def described_times(parameters: Mapping, board: Board, ranks, network: Network, bitstream) -> Times:
@@ -131,9 +118,8 @@ def described_times(parameters: Mapping, board: Board, ranks, network: Network, 
     message = _network.exchange_seconds(sent_bytes, network, board.devices, board.hosts)
     sending = np.where(sent_bytes > 0, message / _network.DIRECTIONS, 0.0)
     ordering = part * _network.inverse(network.ordering_bytes_per_second)
-    busy, computing = kernel_seconds(part, parameters, board)
-    word = KERNEL if np.all(busy == computing) else _roofline.MEMORY
-    return Times(start, copies + np.maximum(sending, ordering), busy, word)
+    adding = kernel_of(part, parameters, board, 1, bitstream)
+    return Times(start, copies + np.maximum(sending, ordering), adding.seconds, waits_for(adding))
 
 
 def headline(parameters: Mapping, board: Board, ranks, *, network=None, bitstream=None):
@@ -225,9 +211,9 @@ def addition_seconds(
         work = _roofline.Work(part / element_bytes, MATRICES * part, parameters["data_type"])
         busy, word = _roofline.seconds(work, board, ranks_here, share, model_parameters_of(bitstream))
         return busy + launch, _roofline.LAUNCH if launch > busy else word
-    busy, computing = kernel_seconds(part, parameters, board, ranks_here)
-    word = KERNEL if busy == computing else _roofline.MEMORY
-    return float(busy) + launch, _roofline.LAUNCH if launch > busy else word
+    time = kernel_of(part, parameters, board, ranks_here, bitstream)
+    busy = float(time.seconds)
+    return busy + launch, _roofline.LAUNCH if launch > busy else waits_for(time)
 
 
 def undescribed_times(

@@ -5,16 +5,13 @@
   range. A shift register puts them in a row; in every slot is a number in range or none. Then
 
       slots of a replication = numbers x max(1 / generators, 1 / replications over all devices)
-      cycles, one pipeline (buffer of 1) = slots + updates          (an update reads and writes one bank)
-      cycles, two pipelines (a buffer)   = 2 slots + the latency of both loops once a buffer
 
-  and each update costs its bank `update_seconds`: more than these cycles where a buffer separates reads from
-  writes; with one pipeline both go on at the same time, and the slower counts. So one generator never gives
-  more updates a second than the kernel's clock, on however many boards (section 3.2.2), and with enough
-  generators a bank takes an update in two cycles: 50 million a second at 100 MHz (section 4.2.4). The source
-  gives no latency of a bank
-  or loop; `update_seconds` and `burst_seconds` of published boards are inferred
-  (systems/bitstreams say from what).
+  and kernel.toml says what they take: one pipeline (buffer of 1) a cycle a slot and an update, two (a buffer)
+  two cycles a slot and the latency of both loops once a buffer. So one generator never gives more updates a
+  second than the kernel's clock, on however many boards (section 3.2.2), and with enough generators a bank
+  takes an update in two cycles: 50 million a second at 100 MHz (section 4.2.4). The source gives no latency
+  of a bank or loop; `update_seconds` and `burst_seconds` of published boards are inferred (systems/bitstreams
+  say from what).
 - CPU and GPU: the calibrated rate of independent random updates of a table of this size, of which a kernel
   reaches the share that short runs of it reached. In the base kernel every replication generates the numbers
   of all: each takes `number_seconds` of its core, while the updates go on.
@@ -29,6 +26,7 @@ from statistics import median
 import numpy as np
 
 from fabricmark.models import Board, Prediction, Synthesis, Traits, _measured, _roofline, _transfers
+from fabricmark.models._kernel_time import kernel_time
 from fabricmark.models.machine import Bitstream
 
 AXES = {"operation": "update"}
@@ -36,37 +34,6 @@ TRAITS = Traits(("updates", AXES), is_shared=True)
 WORD_BYTES = 8
 UPDATES_PER_WORD = 4
 RANDOM = "random updates"
-
-
-def slots(numbers, generators, all_replications):
-    """Places of a replication's shift register that pass by until it has seen all `numbers`.
-
-    Source: Meyer 2024, section 4.1.4 and Fig. 4.9: a generator waits while its place is taken.
-    """
-    return numbers * np.maximum(1 / generators, 1 / all_replications)
-
-
-def replication_parts(numbers, generators, all_replications, buffer_size, board: Board) -> tuple:
-    """(time of the kernel's cycles, of the memory [s]) until a replication has seen all `numbers`.
-
-    Its share of them are updates. Both one after the other with a buffer, else at the same time.
-
-    Raises ValueError for a board without clock.
-    """
-    if board.kernel_hz is None:
-        raise ValueError("kernel_hz")
-    places = slots(numbers, generators, all_replications)
-    updates = numbers / all_replications
-    is_buffered = np.asarray(buffer_size) > 1
-    cycles = np.where(is_buffered, 2 * places, places + updates)
-    loops = np.where(is_buffered, 2 * places / buffer_size, 0.0)
-    return cycles / board.kernel_hz, updates * board.update_seconds + loops * board.burst_seconds
-
-
-def replication_seconds(numbers, generators, all_replications, buffer_size, board: Board):
-    """Time in which one replication generates all `numbers` and updates its share of them [s]."""
-    kernel, memory = replication_parts(numbers, generators, all_replications, buffer_size, board)
-    return np.where(np.asarray(buffer_size) > 1, kernel + memory, np.maximum(kernel, memory))
 
 
 def peak_updates_per_second(generators, all_replications, kernel_hz):
@@ -80,13 +47,12 @@ def peak_updates_per_second(generators, all_replications, kernel_hz):
 @dataclass(frozen=True)
 class Run:
     """What one replication of a run on FPGAs does. `numbers`: of the whole sequence that it sees; `sharing`:
-    replications over which the table lies; `tables`: so many of them; `waiting`: replications to one bank."""
+    replications over which the table lies; `tables`: so many of them."""
 
     numbers: float
     generators: float
     sharing: float
     tables: float
-    waiting: float
 
 
 def run_of(parameters: Mapping, board: Board, ranks) -> Run:
@@ -98,39 +64,43 @@ def run_of(parameters: Mapping, board: Board, ranks) -> Run:
         generators=2.0 ** parameters["log_rngs"],
         sharing=replications * over,
         tables=ranks / over,
-        # Replications that outnumber the banks of their device wait for each other.
-        waiting=np.ceil(replications * np.ceil(ranks / board.devices) / board.banks),
     )
 
 
-def fpga_seconds(parameters: Mapping, board: Board, ranks) -> tuple:
-    """(start of the replications, generation and updates) on one FPGA [s]."""
+def fpga_seconds(parameters: Mapping, board: Board, ranks, bitstream=None) -> tuple:
+    """(start of the replications [s], generation and updates) on one FPGA.
+
+    Raises ValueError for a board without clock.
+    """
     run = run_of(parameters, board, ranks)
-    shape = (run.numbers, run.generators, run.sharing, parameters["buffer_size"])
-    busy = replication_seconds(*shape, board) * run.waiting
-    return parameters["replications"] * board.launch_seconds, busy
+    arguments = {
+        "numbers_each": run.numbers / run.generators,
+        "log_table": np.log2(run.numbers / UPDATES_PER_WORD),
+        "log_part": np.log2(run.numbers / UPDATES_PER_WORD / run.sharing),
+    }
+    here = {**parameters, "replications": parameters["replications"] * np.ceil(ranks / board.devices)}
+    time = kernel_time("random_access", "random_access", arguments, here, board, bitstream)
+    return parameters["replications"] * board.launch_seconds, time
 
 
 def headline(parameters: Mapping, board: Board, ranks, *, network=None, bitstream=None):
     """GUOP/s of all FPGAs; parameters, ranks and fields of the board may be arrays."""
     run = run_of(parameters, board, ranks)
-    return run.tables * run.numbers / sum(fpga_seconds(parameters, board, ranks)) / 1e9
+    launch, time = fpga_seconds(parameters, board, ranks, bitstream)
+    return run.tables * run.numbers / (launch + time.seconds) / 1e9
 
 
-def fpga_prediction(parameters: Mapping, board: Board, ranks: int) -> Prediction:
+def fpga_prediction(parameters: Mapping, board: Board, ranks: int, bitstream=None) -> Prediction:
     """Updates a second of all FPGAs; a table over all of them (global), or one on each (star)."""
-    if board.kernel_hz is None:
-        raise ValueError("kernel_hz")
     run = run_of(parameters, board, ranks)
-    shape = (run.numbers, run.generators, run.sharing, parameters["buffer_size"])
-    kernel, memory = (float(part) for part in replication_parts(*shape, board))
-    launch, busy = map(float, fpga_seconds(parameters, board, ranks))
+    launch, time = fpga_seconds(parameters, board, ranks, bitstream)
+    kernel, memory = (float(sum(getattr(loop, part) for loop in time.loops)) for part in ("cycles", "memory"))
     limit = run.tables * peak_updates_per_second(run.generators, run.sharing, board.kernel_hz)
     bottleneck = "generation of numbers" if run.generators < run.sharing / 2 and kernel > memory else RANDOM
-    bottleneck = _roofline.LAUNCH if launch > busy else bottleneck
+    bottleneck = _roofline.LAUNCH if launch > time.seconds else bottleneck
     explanation = "slots of the shift register, two cycles an update, latencies of banks and loops"
-    value = float(headline(parameters, board, ranks))
-    phases = {"launch": launch, "generation and updates": busy}
+    value = float(headline(parameters, board, ranks, bitstream=bitstream))
+    phases = {"launch": launch, **time.phases()}
     return Prediction("updates", AXES, value, "GUOP/s", float(limit) / 1e9, bottleneck, explanation, phases)
 
 

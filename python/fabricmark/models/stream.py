@@ -4,13 +4,8 @@ Time of an operation = start of the replications + streams / the slower of memor
 
 - FPGA (base kernel, Meyer 2024, section 3.1.2, Listing 3.1): three inner loops over one local buffer
   run one after the other, so a block of `buffer_size` vectors costs one phase a stream (load in1, load in2
-  where there is one, store). With p bytes a phase, on a bank of B bytes a second of which it reaches the
-  share e, by a kernel that takes w bytes in each cycle of f and then drains for d cycles:
-
-      phase = max(p / B, (p / w + d) / f) / e
-
-  So a kernel faster than its bank hides its drain (section 3.3.1); the bank's own stalls hold up both.
-  Replications work side by side, each on a bank of its own.
+  where there is one, store), as kernel.toml says. A kernel faster than its bank hides its drain (section
+  3.3.1); the bank's own stalls hold up both. Replications work side by side, each on a bank of its own.
 - FPGA with shared virtual memory (section 3.2.2, PAC): with a buffer no longer than the unroll the loops
   merge into one pipeline that reads and writes at the same time over a full-duplex path.
 - CPU and GPU: rates from the calibration of the very machine, of which a kernel reaches the share that short
@@ -30,11 +25,12 @@ from math import ceil
 import numpy as np
 
 from fabricmark.base.written import percent
-from fabricmark.models import Board, Prediction, Synthesis, Traits, _limits, _measured, _transfers
+from fabricmark.models import Board, Prediction, Synthesis, Traits, _limits, _measured, _roofline, _transfers
+from fabricmark.models._kernel_time import KernelTime, kernel_time
+from fabricmark.models._types import ELEMENT_BYTES
 from fabricmark.models.machine import Bitstream
 
 STREAMS = {"copy": (1, 1), "scale": (1, 1), "add": (2, 1), "triad": (2, 1)}  # (read, written)
-ELEMENT_BYTES = {"half": 2, "float": 4, "double": 8}
 TRAITS = Traits(("bandwidth", {"operation": "triad"}), is_shared=True)
 short_runs = _measured.smaller_sizes
 
@@ -51,29 +47,11 @@ def block_elements(parameters: Mapping):
     return parameters["buffer_size"] * parameters["vector_width"]
 
 
-def phase_seconds(phase_bytes, board: Board, kernel_rate):
-    """Time of one inner loop over the local buffer [s]: the slower of bank and kernel, which then drains.
-
-    Source: Meyer 2024, section 3.3.1: switching pipelines shows where the kernel is slower than its bank.
-    """
-    draining = 0.0 if board.kernel_hz is None else board.drain_cycles / board.kernel_hz
-    of_bank = phase_bytes / board.bank_bytes_per_second
-    return np.maximum(of_bank, phase_bytes / kernel_rate + draining) / board.bank_efficiency
-
-
-def buffered_seconds(elements, operation: str, parameters: Mapping, board: Board):
-    """Time of one replication on its bank [s]: blocks x phases, one phase a stream.
-
-    `elements` of each array belong to the replication. Where replications outnumber the banks, the ones
-    that share a bank wait for each other.
-    Source: Meyer 2024, section 3.1.2 and Listing 3.1.
-    """
-    element_bytes = ELEMENT_BYTES[parameters["data_type"]]
-    kernel_rate = kernel_bytes_per_second(parameters, element_bytes, board.kernel_hz)
-    block = block_elements(parameters)
-    phase = phase_seconds(block * element_bytes, board, kernel_rate)
-    sharing = np.ceil(parameters["replications"] / board.banks)
-    return elements / block * sum(STREAMS[operation]) * phase * sharing
+def buffered_time(elements, operation: str, parameters: Mapping, board: Board, bitstream) -> KernelTime:
+    """Of the replication that has most; `elements` of each array belong to the whole device."""
+    units = np.ceil(np.ceil(elements / block_elements(parameters)) / parameters["replications"])
+    arguments = {"units": units, "use_second": STREAMS[operation][0] - 1}
+    return kernel_time("stream", "stream", arguments, parameters, board, bitstream)
 
 
 def single_pipeline_seconds(elements, operation: str, parameters: Mapping, board: Board):
@@ -98,33 +76,31 @@ def is_single_pipeline(parameters: Mapping, board: Board):
     return np.asarray(parameters["buffer_size"]) <= parameters["unroll"]
 
 
-def fpga_seconds(operation: str, elements, parameters: Mapping, board: Board, fitted: Mapping) -> tuple:
+def fpga_seconds(operation: str, elements, parameters: Mapping, board: Board, bitstream) -> tuple:
     """(start of the replications, the rest) of one operation on one FPGA [s]; `elements` of each array."""
-    replications = parameters["replications"]
-    moving = buffered_seconds(elements / replications, operation, parameters, board)
+    time = buffered_time(elements, operation, parameters, board, bitstream)
+    moving, *others = (loop.seconds for loop in time.loops)
     merged = is_single_pipeline(parameters, board)
     if np.any(merged):
         single = single_pipeline_seconds(elements, operation, parameters, board)
         moving = np.where(merged, single, moving)
-    return replications * board.launch_seconds + fitted.get("start_seconds", 0.0), moving
+    return parameters["replications"] * board.launch_seconds + sum(others), moving
 
 
-def fpga_operation(
-    operation: str, elements: float, parameters: Mapping, board: Board, fitted: Mapping
-) -> tuple:
+def fpga_operation(operation: str, elements: float, parameters: Mapping, board: Board, bitstream) -> tuple:
     """(seconds, bottleneck, explanation, phases) of one operation on one FPGA; `elements` of each array."""
-    element_bytes = ELEMENT_BYTES[parameters["data_type"]]
-    kernel_rate = kernel_bytes_per_second(parameters, element_bytes, board.kernel_hz)
-    launch, moving = map(float, fpga_seconds(operation, elements, parameters, board, fitted))
+    launch, moving = map(float, fpga_seconds(operation, elements, parameters, board, bitstream))
     if is_single_pipeline(parameters, board):
-        of_kernel = elements * element_bytes / (kernel_rate * parameters["replications"])
-        kernel_bound = moving <= of_kernel
+        element_bytes = ELEMENT_BYTES[parameters["data_type"]]
+        kernel_rate = kernel_bytes_per_second(parameters, element_bytes, board.kernel_hz)
+        kernel_bound = moving <= elements * element_bytes / (kernel_rate * parameters["replications"])
         explanation = "one pipeline reads and writes at the same time"
     else:
-        kernel_bound = kernel_rate < board.bank_bytes_per_second
+        loop = buffered_time(elements, operation, parameters, board, bitstream).loops[0]
+        kernel_bound = loop.cycles > loop.memory
         explanation = f"{sum(STREAMS[operation])} phases a block, each the slower of bank and kernel"
-    bottleneck = "kernel width x frequency" if kernel_bound else "memory bandwidth"
-    bottleneck = "launch latency" if launch > moving else bottleneck
+    bottleneck = _roofline.KERNEL if kernel_bound else _roofline.MEMORY
+    bottleneck = _roofline.LAUNCH if launch > moving else bottleneck
     return launch + moving, bottleneck, explanation, {"launch": launch, "memory and kernel": moving}
 
 
@@ -132,8 +108,7 @@ def headline(parameters: Mapping, board: Board, ranks, *, network=None, bitstrea
     """GB/s of Triad on FPGAs; parameters, ranks and fields of the board may be arrays."""
     elements = parameters["size"] * np.ceil(ranks / board.devices)
     moved = elements * sum(STREAMS["triad"]) * ELEMENT_BYTES[parameters["data_type"]]
-    fitted = _measured.model_parameters_of(bitstream)
-    return moved / sum(fpga_seconds("triad", elements, parameters, board, fitted)) * board.devices / 1e9
+    return moved / sum(fpga_seconds("triad", elements, parameters, board, bitstream)) * board.devices / 1e9
 
 
 def processor_rate(parameters: Mapping, board: Board, workers: int) -> tuple[float, str] | None:
@@ -171,7 +146,7 @@ def operation_prediction(
     axes, phases = {"operation": operation}, {}
     fitted = _measured.model_parameters_of(bitstream)
     if board.device_class == "fpga":
-        found = fpga_operation(operation, elements, parameters, board, fitted)
+        found = fpga_operation(operation, elements, parameters, board, bitstream)
         seconds, bottleneck, explanation, phases = found
     else:
         replications = parameters.get("replications", 1)

@@ -1,0 +1,141 @@
+"""Time of a base kernel on an FPGA: by the loops of kernel.toml, whose formulas nothing here repeats.
+
+`fabricmark-describe` tells them, checked, as text (src/runtime/cost_spec.hpp). They are compiled once and
+take numbers or arrays of NumPy alike.
+"""
+
+import ast
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from functools import cache, reduce
+from types import CodeType
+from typing import Any
+
+import numpy as np
+
+from fabricmark.base import kernels
+from fabricmark.base.kernels import LoopTime
+from fabricmark.models import Board
+from fabricmark.models._types import ELEMENT_BYTES
+from fabricmark.models.machine import Bitstream
+
+BASE = "base"
+OF_BOARD = {field.name for field in fields(Board)}
+STEPS = ("cycles", "memory", "seconds")  # of a loop, each of which may name those before it
+# Names are prefixed, so that none is a word of Python.
+_NAME = re.compile(r"[a-z][a-z0-9_]*")
+_FUNCTIONS: dict[str, object] = {
+    "__builtins__": {},
+    "v_max": lambda *values: reduce(np.maximum, values),
+    "v_min": lambda *values: reduce(np.minimum, values),
+    "v_ceil": np.ceil,
+    "v_floor": np.floor,
+}
+
+
+@dataclass(frozen=True)
+class Spent:
+    """Time of one loop [s]. `cycles`: of the kernel, and `memory`, alone: they go on side by side."""
+
+    phase: str
+    cycles: Any
+    memory: Any
+    seconds: Any
+
+
+@dataclass(frozen=True)
+class KernelTime:
+    """Time of the starts of an entry point, loop after loop [s]."""
+
+    loops: tuple[Spent, ...]
+
+    @property
+    def seconds(self) -> Any:
+        """All of it."""
+        return sum(one.seconds for one in self.loops)
+
+    @property
+    def of_kernel(self) -> Any:
+        """That of the loops which wait for the kernel rather than for the memory."""
+        return sum(np.where(np.asarray(one.cycles) >= one.memory, one.seconds, 0.0) for one in self.loops)
+
+    def phases(self) -> dict[str, float]:
+        """Times by the names of phases."""
+        found: dict[str, float] = {}
+        for one in self.loops:
+            found[one.phase] = found.get(one.phase, 0.0) + float(one.seconds)
+        return {name: seconds for name, seconds in found.items() if seconds}
+
+
+def kernel_time(
+    benchmark: str, entry: str, arguments: Mapping[str, object], parameters: Mapping, board: Board,
+    bitstream: Bitstream | None = None,
+) -> KernelTime:  # fmt: skip
+    """Of a start with these arguments. What the variant's kernel.toml does not say, the base kernel's does.
+
+    Raises ValueError for a board without a value that the loops need, as a clock.
+    """
+    costs = kernels.costs(benchmark)
+    known = costs.get(str(parameters.get("variant", BASE))) or costs[BASE]
+    values = _Values(arguments, parameters, board, bitstream)
+    named: dict[str, object] = {}
+    return KernelTime(tuple(_spent(loop, values, named) for loop in known[entry]))
+
+
+class _Values:
+    """What formulas name: arguments, then parameters, then what follows from these and from the board."""
+
+    def __init__(
+        self, arguments: Mapping, parameters: Mapping, board: Board, bitstream: Bitstream | None
+    ) -> None:
+        self._arguments, self._parameters, self._board = arguments, parameters, board
+        self._fitted = {} if bitstream is None else bitstream.model_parameters
+
+    def of(self, name: str, loop: LoopTime):
+        if name in loop.system:
+            return self._of_system(name, loop.system[name])
+        for known in (self._arguments, self._parameters):
+            if name in known:
+                return _floating(known[name])
+        if name == "element_bytes":
+            return float(ELEMENT_BYTES[self._parameters["data_type"]])
+        if name == "banks":  # those that hold the data
+            return _floating(self._fitted.get("matrix_banks", self._board.banks))
+        if name == "drain_cycles":
+            return _floating(self._board.drain_cycles)
+        raise KeyError(name)
+
+    def _of_system(self, name: str, usual: str):
+        value = getattr(self._board, name) if name in OF_BOARD else self._fitted.get(name)
+        if value is not None:
+            return _floating(value)
+        if not usual:
+            raise ValueError(name)
+        return float(usual) if usual.isdigit() else self._of_system(usual, "")
+
+
+def _spent(loop: LoopTime, values: _Values, named: dict[str, object]) -> Spent:
+    """`named`: what formulas before it named, by prefixed names."""
+    for step in STEPS:
+        code, names = _compiled(getattr(loop, step))
+        for name in names:
+            if name not in named:
+                named[name] = values.of(name.removeprefix("v_"), loop)
+        named["v_" + step] = eval(code, _FUNCTIONS, named)
+    return Spent(loop.phase, *(named["v_" + step] for step in STEPS))
+
+
+@cache
+def _compiled(text: str) -> tuple[CodeType, tuple[str, ...]]:
+    """A formula, which may be an array's, and the names that it needs."""
+    tree = ast.parse(_NAME.sub(r"v_\g<0>", text).replace("^", "**"), "kernel.toml", "eval")
+    names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)} - _FUNCTIONS.keys()
+    return compile(tree, "kernel.toml", "eval"), tuple(sorted(names))
+
+
+def _floating(value):
+    """Powers of whole numbers would overflow, or have no negative exponents."""
+    if isinstance(value, int | float):
+        return float(value)
+    return float(value) if np.ndim(value) == 0 else np.asarray(value, dtype=float)

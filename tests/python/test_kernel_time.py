@@ -1,0 +1,94 @@
+"""Times of kernels on FPGAs: kernel.toml is their only home, for every benchmark that declares some."""
+
+import re
+import shutil
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from conftest import REPOSITORY
+from fabricmark import models
+from fabricmark.base import kernels
+from fabricmark.base.kernels import LoopTime
+from fabricmark.models import Board, _kernel_time
+from fabricmark.models._kernel_time import kernel_time
+
+BOARD = Board("board", "fpga", 4, 19.2e9, kernel_hz=300e6, burst_seconds=1e-7, update_seconds=1e-8)
+FORMULA = re.compile(r'^((?:trips|depth|memory_bytes|memory_cycles|waits\.\w+) = ")(.*)"$', re.MULTILINE)
+BESIDE = {"launch", "exchange"}  # phases that are no kernels'
+
+
+def with_costs():
+    """Benchmarks whose base kernels take time, of those that have a model: all folders are looked at."""
+    names = sorted(path.parent.name for path in (REPOSITORY / "kernels").glob("*/kernel.toml"))
+    of_base = {name: kernels.costs(name).get("base", {}) for name in names if models.find(name)}
+    return [
+        name
+        for name, entries in of_base.items()
+        if any((loop.cycles, loop.memory) != ("0", "0") for loops in entries.values() for loop in loops)
+    ]
+
+
+def spent(benchmark):
+    """Time in kernels [s] of the default run on an FPGA."""
+    (run,) = kernels.ask([kernels.wanted(benchmark, "fpga", {}, None, banks=BOARD.banks)])
+    parameters = {**run["parameters"], "variant": "base"}
+    found = models.find(benchmark).predict(parameters, BOARD, 1)
+    headline = next(one for one in found if models.traits(benchmark).is_headline(one))
+    return sum(seconds for name, seconds in headline.phases.items() if name not in BESIDE)
+
+
+def test_the_benchmarks_that_have_costs():
+    assert {"fft", "gemm", "hpl", "random_access", "stream"} <= set(with_costs())
+
+
+@pytest.mark.parametrize("benchmark", with_costs())
+def test_predictions_have_no_formulas_of_their_own(benchmark, tmp_path, monkeypatch):
+    """Twice as much in kernel.toml is twice as much in a prediction."""
+    before = spent(benchmark)
+    shutil.copytree(REPOSITORY / "kernels", tmp_path / "kernels")
+    file = tmp_path / "kernels" / benchmark / "kernel.toml"
+    file.write_text(FORMULA.sub(r'\g<1>2 * (\g<2>)"', file.read_text()))
+    monkeypatch.setenv("FABRICMARK_KERNELS", str(tmp_path / "kernels"))
+    assert spent(benchmark) == pytest.approx(2 * before, rel=1e-12)
+
+
+def loop(**formulas):
+    usual = {"cycles": "0", "memory": "0", "seconds": "max(cycles, memory)"}
+    return LoopTime("", "kernel", system={"kernel_hz": "", "memory_hz": "kernel_hz"}, **{**usual, **formulas})
+
+
+def time_of(monkeypatch, loops, arguments, board=BOARD, **parameters):
+    known = SimpleNamespace(costs=lambda benchmark: {"base": {"entry": loops}})
+    monkeypatch.setattr(_kernel_time, "kernels", known)
+    return kernel_time("any", "entry", arguments, parameters, board)
+
+
+def test_formulas_are_those_of_programs(monkeypatch):
+    """The precedence of ^, names that are words of Python, functions of several values."""
+    texts = {
+        "2^3^2": 512, "2 * 3^2 - 1": 17, "0 - 2^2": -4, "lambda / 2": 3.5, "max(1, lambda, 2)": 7,
+        "min(lambda, 2) + ceil(lambda / 2) - floor(lambda / 2)": 3, "2^(1 - lambda)": 2**-6,
+    }  # fmt: skip
+    for text, value in texts.items():
+        found = time_of(monkeypatch, [loop(cycles=text, seconds="cycles")], {"lambda": 7})
+        assert found.seconds == pytest.approx(value), text
+
+
+def test_arrays_and_whose_time_it_is(monkeypatch):
+    loops = [
+        loop(cycles="n / kernel_hz", memory="m / memory_hz"),
+        loop(memory="n * element_bytes / memory_hz"),
+    ]
+    values = {"n": np.array([1, 2, 3]), "m": 2}
+    found = time_of(monkeypatch, loops, values, data_type="double")
+    assert found.seconds * 300e6 == pytest.approx([2 + 8, 2 + 16, 3 + 24])
+    assert found.of_kernel * 300e6 == pytest.approx([0, 2, 3])
+
+
+def test_what_a_board_lacks_is_named(monkeypatch):
+    for text in ("1 / kernel_hz", "1 / memory_hz"):
+        with pytest.raises(ValueError, match="kernel_hz"):
+            time_of(monkeypatch, [loop(cycles=text)], {}, Board("board", "fpga", 4, 19.2e9))
+    with pytest.raises(KeyError, match="unknown"):
+        time_of(monkeypatch, [loop(cycles="unknown")], {})
