@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from fabricmark.base import paths
+from fabricmark.models import _transfers
 from fabricmark.systems import PROFILES, curves, export, keys, quantity, sourced_value
 from fabricmark.systems.build import TRANSPORTS
 
@@ -35,6 +36,7 @@ POINTS = {
     "maxItems": curves.MOST_POINTS,
     "items": {"type": "number", "exclusiveMinimum": 0},
 }
+DIRECTIONS = (_transfers.TO_DEVICE, _transfers.FROM_DEVICE)
 CURVES = "of transfers that were measured: DIRECTION_METHOD_MEMORY_BUFFERS = times of one by size"
 PLAIN = {
     keys.COUNT: {"type": "integer", "minimum": 0, "maximum": sourced_value.MOST_COUNT},
@@ -201,6 +203,31 @@ def exported_points(sizes: str, meaning: str) -> dict:
     return {sizes: described(meaning, POINTS), "seconds": described("time of each size", POINTS)}
 
 
+def exported_table(**more: dict) -> dict:
+    """Times from each size on."""
+    sizes = {"type": "array", "minItems": 1, "items": {"type": "number", "minimum": 0}}
+    slopes = {"type": "array", "minItems": 1, "items": {"type": "number"}}
+    return closed(
+        {
+            **more,
+            "bytes": described("sizes, ascending from 0: from each one on", sizes),
+            "seconds": described("time of that size", sizes),
+            "seconds_per_byte": described(
+                "of each byte above it; below 0 where longer ones take less", slopes
+            ),
+        }
+    )
+
+
+def exported_copies() -> dict:
+    kinds = {
+        "array": described("of a whole array that was copied before", exported_table()),
+        "message": described("of a message", exported_table()),
+        "message_beside_others": described("while other devices of the node copy, too", exported_table()),
+    }
+    return closed({one: described("one way", closed(kinds)) for one in DIRECTIONS}, *DIRECTIONS)
+
+
 def exported_devices() -> dict:
     capacity = {"memory.bank_capacity": "of all banks"}
     updates = {
@@ -213,6 +240,7 @@ def exported_devices() -> dict:
         "class": described("kind of device", {"enum": list(keys.CLASSES)}),
         "values": exported_values("what the models take of it", export.DEVICE_VALUES, capacity),
         "random_updates": described("rate by size", {"type": "array", "items": closed(updates)}),
+        "copies": described("between host and device, where a file says the rate", exported_copies()),
         "memory": described("of an FPGA's board: where its buffers may lie", exported_memory()),
     }
 
@@ -277,11 +305,16 @@ def exported_schema() -> dict:
     """The JSON Schema of what `fabricmark systems export` writes."""
     by_transport = {"enum": list(TRANSPORTS[1:])}
     networks = {"type": "object", "propertyNames": by_transport, "additionalProperties": TEXT}
+    messages = exported_table(devices=described("of the run", {"type": "integer", "minimum": 1}))
     topology = {
         "device": described("id of the board", TEXT),
         "devices_per_node": described("in one node", {"type": "integer", "minimum": 1}),
         "most_devices": described("of the whole system", {"type": "integer", "minimum": 1}),
         "networks": described("ids by transport", networks),
+        "messages": described(
+            "between two hosts by transport, each table from so many devices on",
+            {**networks, "additionalProperties": {"type": "array", "items": messages}},
+        ),
     }
     parts = {
         "schema": described("format and version", {"const": export.FORMAT}),

@@ -4,37 +4,10 @@
 #include <map>
 #include <optional>
 #include <string>
-#include <vector>
+
+#include "runtime/size_table.hpp"
 
 namespace fabricmark::runtime {
-
-/// Messages between the hosts of a described system, from the kind "host" of its networks: times in seconds.
-/// The same formulas as python/fabricmark/models/_network.py.
-class HostNetwork {
- public:
-  /// Times of exchanges that were measured, by ascending size in bytes.
-  struct Curve {
-    double devices = 1;
-    double nodes = 1;
-    std::vector<double> message_bytes;
-    std::vector<double> seconds;
-  };
-
-  /// `values` by the names of an exported system; `devices` and `nodes` of the run. Of several curves that of
-  /// the most similar run counts.
-  HostNetwork(std::map<std::string, double> values, std::vector<Curve> curves, int devices, int nodes);
-
-  /// The time of a message on the way from one rank to another: half of that in which each sends one to both
-  /// neighbours. Empty where nothing says.
-  [[nodiscard]] std::optional<double> message_seconds(double bytes) const;
-
- private:
-  [[nodiscard]] std::optional<double> link_seconds(double bytes) const;
-
-  std::map<std::string, double> values_;
-  std::optional<Curve> curve_;
-  bool is_alone_;
-};
 
 /// Which part of a system a run is on.
 struct SystemPlace {
@@ -74,13 +47,16 @@ class SystemCosts {
 
  private:
   struct Reader;
-  [[nodiscard]] const HostNetwork& network(const std::string& transport) const;
+  struct Copies {
+    SizeTable array, message;
+  };
+  [[nodiscard]] const Copies& copies(bool is_to_device) const;
 
   std::string file_;
   std::string device_;
   std::map<std::string, double> values_;
-  std::map<std::string, HostNetwork> networks_;  ///< by transport
-  bool has_neighbours_ = false;                  ///< other devices of the run in its node
+  std::optional<Copies> to_device_, from_device_;
+  std::map<std::string, SizeTable> messages_;  ///< by transport, of a run on so many devices
 };
 
 }  // namespace fabricmark::runtime

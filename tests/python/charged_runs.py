@@ -4,8 +4,9 @@ import json
 from dataclasses import replace
 
 from described import run as described_run
-from fabricmark import models
-from fabricmark.systems import export
+from fabricmark import models, systems
+from fabricmark.models.machine import HOST
+from fabricmark.systems import export, size_tables
 from stream_program import PROGRAM, Stream
 
 LEAST = 0.01  # of the time, between closed form and clock
@@ -44,6 +45,21 @@ def exported(folder, name="noctua1", change=None):
     file = folder / f"{name}.json"
     file.write_text(json.dumps(document))
     return file
+
+
+def retabled(document, name="noctua1", **changes):
+    """The exported system with the tables of other values: fields of its board and of its hosts' network."""
+    loaded = systems.load(name)
+    networks = dict(loaded.networks)
+    for transport, network in networks.items():
+        if network.kind == HOST:
+            networks[transport] = replace(network, **changes.get("network", {}))
+    board = replace(loaded.board, **changes.get("board", {}))
+    document["devices"][0]["copies"] = size_tables.copies(board)
+    document["topology"][0]["messages"] = size_tables.messages(
+        replace(loaded, board=board, networks=networks)
+    )
+    return document
 
 
 def words(system, bitstream, *more):

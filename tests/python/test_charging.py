@@ -211,21 +211,21 @@ def test_what_cannot_be_charged_is_said_in_one_line(tmp_path, system, case):
 
 def test_a_value_that_a_system_lacks_is_named(tmp_path):
     def without(document):
-        for key in ("bank_bytes_per_second", "host_to_device_bytes_per_second"):
-            del document["devices"][0]["values"][key]
+        del document["devices"][0]["values"]["bank_bytes_per_second"]
+        del document["devices"][0]["copies"]["to_device"]
 
     file = exported(tmp_path, change=without)
     done = program(tmp_path, "stream").start("--timing-only", *words(file, "520n_single/stream"))
-    assert "says no host_to_device_bytes_per_second of 520n" in only_error(done, codes=(2,))
+    assert "says no bank_bytes_per_second of 520n" in only_error(done, codes=(2,))
     done = program(tmp_path, "b_eff").start("--timing-only", "--system", file, "--ranks", 2)
-    assert "says no host_to_device_bytes_per_second of 520n" in only_error(done, codes=(2,))
+    assert "says no time of copies to 520n" in only_error(done, codes=(2,))
 
     def unwired(document):
-        del document["topology"][0]["networks"]["host"]
+        del document["topology"][0]["messages"]["host"]
 
     file = exported(tmp_path, change=unwired)
     done = program(tmp_path, "b_eff").start("--timing-only", "--system", file)
-    assert "no network of the kind host for the transport host" in only_error(done, codes=(2,))
+    assert "no time of messages between hosts over the transport host" in only_error(done, codes=(2,))
 
 
 @pytest.mark.parametrize("name", ["b_eff", "ptrans", "hpl"])

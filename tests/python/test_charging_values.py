@@ -13,6 +13,7 @@ from charged_runs import (
     compared,
     exported,
     predicted,
+    retabled,
     run_case,
     timing,
 )
@@ -115,19 +116,21 @@ def test_each_value_of_a_network_moves_messages_as_the_formula_says(tmp_path, na
     def edit(part, key):
         edited = copy.deepcopy(document)
         if part == "curve":
-            for curve in next(one for one in edited["networks"] if one["id"] == network)["curves"]:
-                curve["seconds"] = [2 * one for one in curve["seconds"]]
             doubled = tuple(
                 replace(one, seconds=tuple(2 * each for each in one.seconds))
                 for one in loaded.networks["host"].curves
             )
-            return edited, {"network": {"curves": doubled}}
+            changes = {"network": {"curves": doubled}}
+            return retabled(edited, name, **changes), changes
         values = edited["devices"][0]["values"]
         if part == "network":
             values = next(one for one in edited["networks"] if one["id"] == network)["values"]
         number = values[key]["value"]
         values[key]["value"] = changed(key, number) if number else 1e-6
-        return edited, {part: {key: values[key]["value"]}}
+        changes = {part: {key: values[key]["value"]}}
+        known = loaded.board if part == "board" else loaded.networks["host"]
+        is_field = hasattr(known, key)
+        return retabled(edited, name, **(changes if is_field else {})), changes
 
     keys = [
         ("board", key) for key in document["devices"][0]["values"] if key not in ("banks", "memory_bytes")
@@ -160,6 +163,8 @@ def test_arrays_are_copied_at_the_rate_of_their_way_after_a_latency_each(tmp_pat
     def change(document):
         for name, factor in changes.items():
             document["devices"][0]["values"][f"{way}_{name}"]["value"] *= factor
+        values = document["devices"][0]["values"]
+        retabled(document, board={f"{way}_{name}": values[f"{way}_{name}"]["value"] for name in changes})
 
     file = exported(tmp_path, change=change)
     values = json.loads(file.read_text())["devices"][0]["values"]

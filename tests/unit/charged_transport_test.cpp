@@ -27,22 +27,23 @@ constexpr double kTimeout = 60;  // s
 std::string system_text() {
   const auto value = [](double number) { return Json{{"value", number}, {"kind", "published"}}; };
   Json made{{"schema", "fabricmark-exported-system/1"}, {"name", "mine"}};
-  made["devices"] = {{{"id", "star"},
-                      {"values",
-                       {{"banks", value(1)},
-                        {"device_to_host_seconds", value(2)},
-                        {"host_to_device_seconds", value(3)},
-                        {"device_to_host_bytes_per_second", value(1e300)},
-                        {"host_to_device_bytes_per_second", value(1e300)}}}}};
+  const auto times = [](double seconds, double seconds_per_byte) {
+    return Json{{"bytes", {0}}, {"seconds", {seconds}}, {"seconds_per_byte", {seconds_per_byte}}};
+  };
+  made["devices"] = {{{"id", "star"}, {"values", {{"banks", value(1)}}}}};
+  for (const auto& [direction, seconds] : {std::pair{"from_device", 2}, {"to_device", 3}}) {
+    made["devices"][0]["copies"][direction] = {{"array", times(seconds, 0)},
+                                               {"message", times(seconds, 0)},
+                                               {"message_beside_others", times(seconds, 0)}};
+  }
   made["bitstreams"] = Json::array();
-  made["networks"] = {{{"id", "mpi"},
-                       {"kind", "host"},
-                       {"values", {{"link_bytes_per_second", value(10)}, {"latency_seconds", value(1)}}},
-                       {"curves", Json::array()}}};
+  Json message = times(1, 0.1);
+  message["devices"] = 1;
   made["topology"] = {{{"device", "star"},
                        {"devices_per_node", 1},
                        {"most_devices", 8},
-                       {"networks", {{"host", "mpi"}, {"cpu", "mpi"}}}}};
+                       {"networks", {{"host", "mpi"}, {"cpu", "mpi"}}},
+                       {"messages", {{"host", {message}}, {"cpu", {message}}}}}};
   return made.dump();
 }
 

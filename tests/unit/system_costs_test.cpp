@@ -20,43 +20,43 @@ Json values(const std::map<std::string, double>& numbers) {
   return found;
 }
 
-/// Two devices a node, of which each copies 100 B/s to and 50 B/s from its memory.
+Json table(const std::vector<double>& bytes, const std::vector<double>& seconds,
+           const std::vector<double>& seconds_per_byte) {
+  return {{"bytes", bytes}, {"seconds", seconds}, {"seconds_per_byte", seconds_per_byte}};
+}
+
+Json of_devices(int devices, Json times) {
+  times["devices"] = devices;
+  return times;
+}
+
+/// Two devices a node. A message is copied word by word below ten bytes, and waits longer from a page of
+/// 1000.
 Json charged_system() {
   Json made{{"schema", "fabricmark-exported-system/1"}, {"name", "mine"}};
-  made["devices"] = {{{"id", "star"},
-                      {"values", values({{"banks", 4},
-                                         {"bank_bytes_per_second", 64},
-                                         {"launch_seconds", 0.5},
-                                         {"host_to_device_bytes_per_second", 100},
-                                         {"device_to_host_bytes_per_second", 50},
-                                         {"host_to_device_seconds", 1},
-                                         {"device_to_host_seconds", 2},
-                                         {"page_bytes", 1000},
-                                         {"page_seconds", 3},
-                                         {"programmed_bytes", 10},
-                                         {"programmed_seconds", 0.25},
-                                         {"programmed_bytes_per_second", 4},
-                                         {"staging_bytes_per_second", 200},
-                                         {"neighbour_factor", 1.5},
-                                         {"update_seconds", 7}})}}};
+  made["devices"] = {
+      {{"id", "star"},
+       {"values",
+        values(
+            {{"banks", 4}, {"bank_bytes_per_second", 64}, {"launch_seconds", 0.5}, {"update_seconds", 7}})}}};
+  const Json message = table({0, 10, 1000}, {0.25, 1, 14}, {0, 0.01, 0.02});
+  const Json beside = table({0, 10, 1000}, {0.25, 2, 28}, {0, 0.02, 0.04});
+  for (const auto& [direction, array] :
+       {std::pair{"to_device", table({0}, {1}, {0.01})}, {"from_device", table({0}, {2}, {0.02})}}) {
+    made["devices"][0]["copies"][direction] = {
+        {"array", array}, {"message", message}, {"message_beside_others", beside}};
+  }
   made["bitstreams"] = {
       {{"id", "a/k"}, {"values", values({{"kernel_hz", 8}, {"update_seconds", 9}, {"k_efficiency", 0.5}})}}};
-  made["networks"] = {
-      {{"id", "mpi"},
-       {"kind", "host"},
-       {"values",
-        values({{"link_bytes_per_second", 10}, {"latency_seconds", 0.5}, {"self_bytes_per_second", 40}})},
-       {"curves", Json::array()}},
-      {{"id", "ring"}, {"kind", "direct"}, {"values", values({})}, {"curves", Json::array()}}};
   made["topology"] = {{{"device", "star"},
                        {"devices_per_node", 2},
                        {"most_devices", 8},
-                       {"networks", {{"host", "mpi"}, {"channels", "ring"}}}}};
+                       {"networks", {{"host", "mpi"}, {"channels", "ring"}}},
+                       {"messages",
+                        {{"host",
+                          {of_devices(1, table({0}, {0}, {0.025})), of_devices(2, table({0}, {0.5}, {0.1})),
+                           of_devices(4, table({0, 100}, {1, 3}, {0, 0.04}))}}}}}};
   return made;
-}
-
-Json curve(double devices, double nodes, const std::vector<double>& seconds) {
-  return {{"devices", devices}, {"nodes", nodes}, {"message_bytes", {1, 100, 10000}}, {"seconds", seconds}};
 }
 
 class Costs : public testing::Test {
@@ -82,54 +82,41 @@ TEST_F(Costs, WhatNothingSaysIsAskedForInOneLine) {
   const std::string clock = message_of([&] { static_cast<void>(of().need("kernel_hz")); });
   EXPECT_TRUE(mentions(clock, "system.json' says no kernel_hz of star")) << clock;
   EXPECT_TRUE(mentions(clock, "--bitstream-id")) << clock;
-  made_["devices"][0]["values"].erase("host_to_device_bytes_per_second");
-  const std::string rate = message_of([&] { static_cast<void>(of().array_copy_seconds(true, 1)); });
-  EXPECT_TRUE(mentions(rate, "host_to_device_bytes_per_second")) << rate;
   const std::string network = message_of([&] { static_cast<void>(of().message_seconds("channels", 1)); });
-  EXPECT_TRUE(mentions(network, "no network of the kind host for the transport channels of star")) << network;
-  made_["networks"][0]["values"].erase("link_bytes_per_second");
-  const std::string link = message_of([&] { static_cast<void>(message(2, 1)); });
-  EXPECT_TRUE(mentions(link, "neither link_bytes_per_second nor a curve")) << link;
+  EXPECT_TRUE(mentions(network, "between hosts over the transport channels of star")) << network;
+  made_["devices"][0]["copies"].erase("to_device");
+  const std::string rate = message_of([&] { static_cast<void>(of().array_copy_seconds(true, 1)); });
+  EXPECT_TRUE(mentions(rate, "no time of copies to star") && mentions(rate, "host.write_bandwidth")) << rate;
+  made_["devices"][0].erase("copies");
+  made_["topology"][0].erase("messages");
+  const std::string copy = message_of([&] { static_cast<void>(of().message_copy_seconds(false, 1)); });
+  EXPECT_TRUE(mentions(copy, "host.read_bandwidth")) << copy;
+  EXPECT_TRUE(mentions(message_of([&] { message(2, 1); }), "link_bandwidth or curves"));
 }
 
-TEST_F(Costs, ArraysAreCopiedAtTheRateAfterALatency) {
+TEST_F(Costs, CopiesAreReadFromTheTablesOfTheirWay) {
   EXPECT_EQ(of().array_copy_seconds(true, 200), 1 + 2);
   EXPECT_EQ(of().array_copy_seconds(false, 200), 2 + 4);
-}
-
-TEST_F(Costs, MessagesAreCopiedByOneOfTheDriversWays) {
   const SystemCosts alone = of(1);
-  EXPECT_EQ(alone.message_copy_seconds(true, 0.5), 0.25) << "no shorter than that";
-  EXPECT_EQ(alone.message_copy_seconds(true, 8), 2) << "word by word";
-  EXPECT_EQ(alone.message_copy_seconds(true, 100), 1 + 100 * (1.0 / 100 + 1.0 / 200));
-  EXPECT_EQ(alone.message_copy_seconds(false, 1000), 2 + 3 + 1000 * (1.0 / 50 + 1.0 / 200))
-      << "from a page on";
-  EXPECT_EQ(of(2).message_copy_seconds(true, 100), 1.5 * alone.message_copy_seconds(true, 100))
-      << "its node's other device copies, too";
-  EXPECT_EQ(of(2).message_copy_seconds(true, 8), 2);
+  for (const bool is_to_device : {true, false}) {
+    EXPECT_EQ(alone.message_copy_seconds(is_to_device, 0), 0.25);
+    EXPECT_EQ(alone.message_copy_seconds(is_to_device, 9.5), 0.25);
+    EXPECT_EQ(alone.message_copy_seconds(is_to_device, 10), 1) << "a table's size is of what begins there";
+    EXPECT_EQ(alone.message_copy_seconds(is_to_device, 510), 1 + 500 * 0.01);
+    EXPECT_EQ(alone.message_copy_seconds(is_to_device, 2000), 14 + 1000 * 0.02) << "above the last";
+    EXPECT_EQ(of(2).message_copy_seconds(is_to_device, 510), 2 + 500 * 0.02)
+        << "its node's other copies, too";
+  }
+  made_["topology"][0]["devices_per_node"] = 1;
+  EXPECT_EQ(of(2).message_copy_seconds(true, 510), 1 + 500 * 0.01) << "none is in its node";
 }
 
-TEST_F(Costs, AMessageTakesTheLinkAndItsLatency) {
-  EXPECT_EQ(message(2, 20), 0.5 + 2);
+TEST_F(Costs, MessagesAreThoseOfARunOnSoManyDevices) {
   EXPECT_EQ(message(1, 20), 0.5) << "to itself";
-}
-
-TEST_F(Costs, ACurveStandsBeforeTheLinkAndIsThatOfTheMostSimilarRun) {
-  made_["networks"][0]["curves"] = {curve(1, 1, {2, 2, 2}), curve(2, 1, {4, 4, 4}), curve(2, 2, {6, 6, 6}),
-                                    curve(4, 2, {8, 8, 8}), curve(16, 8, {10, 10, 10})};
-  EXPECT_EQ(message(1, 1), 1);
-  EXPECT_EQ(message(2, 1), 2) << "one node";
-  EXPECT_EQ(message(4, 1), 4) << "half of an exchange with both neighbours";
-  EXPECT_EQ(message(8, 1), 4);
-  EXPECT_EQ(message(32, 1), 5);
-}
-
-TEST_F(Costs, ACurveIsReadBetweenItsSizes) {
-  made_["networks"][0]["curves"] = {curve(4, 2, {2, 20, 400})};
-  EXPECT_EQ(message(4, 0), 1) << "below the smallest as that one";
-  EXPECT_NEAR(message(4, 100), 10, 1e-12);
-  EXPECT_NEAR(message(4, 10), std::sqrt(2.0 * 20) / 2, 1e-12) << "along a line of both logarithms";
-  EXPECT_EQ(message(4, 20000), 400) << "above the largest at its rate";
+  EXPECT_EQ(message(2, 20), 0.5 + 2);
+  EXPECT_EQ(message(3, 20), 0.5 + 2);
+  EXPECT_EQ(message(4, 20), 1);
+  EXPECT_EQ(message(64, 200), 3 + 4);
 }
 
 TEST_F(Costs, AreRefusedWithFileAndPlace) {
@@ -138,25 +125,28 @@ TEST_F(Costs, AreRefusedWithFileAndPlace) {
     Json value;
     const char* message;
   };
-  made_["networks"][0]["curves"] = {curve(2, 1, {1, 2, 3})};
   const Json whole = made_;
-  for (const auto& [pointer, value, message] :
-       std::vector<Fault>{{"/devices/0/id", "other", "devices: star"},
-                          {"/devices/0/values/banks/value", -4, "devices[0].values.banks.value"},
-                          {"/devices/0/values/banks/value", "4", "devices[0].values.banks.value"},
-                          {"/devices/0/values/banks", 4, "devices[0].values.banks."},
-                          {"/bitstreams/0/id", "b", "bitstreams: a/k"},
-                          {"/bitstreams/0/values", 1, "bitstreams[0].values"},
-                          {"/networks/0/id", "other", "networks: mpi"},
-                          {"/networks/0/kind", 1, "networks[0].kind"},
-                          {"/networks/0/curves/0/seconds/1", 0, "networks[0].curves[0].seconds"},
-                          {"/networks/0/curves/0/seconds/1", "a", "networks[0].curves[0].seconds"},
-                          {"/networks/0/curves/0/seconds", Json::array(), "networks[0].curves[0].seconds"},
-                          {"/networks/0/curves/0/message_bytes/0", 1e9, "networks[0].curves[0].seconds"},
-                          {"/networks/0/curves/0/nodes", 0, "networks[0].curves[0].seconds"},
-                          {"/topology/0/devices_per_node", 0, "topology[0].devices_per_node"},
-                          {"/topology/0/networks/host", 1, "topology[0].networks.host"},
-                          {"/topology", 1, "topology"}}) {
+  for (const auto& [pointer, value, message] : std::vector<Fault>{
+           {"/devices/0/id", "other", "devices: star"},
+           {"/devices/0/values/banks/value", -4, "devices[0].values.banks.value"},
+           {"/devices/0/values/banks/value", "4", "devices[0].values.banks.value"},
+           {"/devices/0/values/banks", 4, "devices[0].values.banks."},
+           {"/bitstreams/0/id", "b", "bitstreams: a/k"},
+           {"/bitstreams/0/values", 1, "bitstreams[0].values"},
+           {"/devices/0/copies/to_device/array", 1, "devices[0].copies.to_device.array"},
+           {"/devices/0/copies/to_device/message_beside_others/bytes/0", 1,
+            "devices[0].copies.to_device.message_beside_others.bytes"},
+           {"/devices/0/copies/to_device/message_beside_others/bytes/1", 1e9,
+            "devices[0].copies.to_device.message_beside_others.bytes"},
+           {"/devices/0/copies/from_device/array/seconds", Json::array(),
+            "devices[0].copies.from_device.array.bytes"},
+           {"/devices/0/copies/from_device/array/seconds/0", -1,
+            "devices[0].copies.from_device.array.seconds"},
+           {"/topology/0/messages/host/0/seconds_per_byte/0", "a",
+            "topology[0].messages.host[0].seconds_per_byte"},
+           {"/topology/0/messages/host/1/devices", "2", "topology[0].messages.host[1].devices"},
+           {"/topology/0/devices_per_node", 0, "topology[0].devices_per_node"},
+           {"/topology", 1, "topology"}}) {
     made_ = whole;
     made_[Json::json_pointer(pointer)] = value;
     const std::string said = message_of([&] { of(2, "a/k"); });

@@ -14,7 +14,7 @@ from fabricmark.base.errors import FabricmarkError
 from fabricmark.base.schema import first_fault
 from fabricmark.models import Board
 from fabricmark.models.machine import Bitstream, Network
-from fabricmark.systems import keys, local_machine
+from fabricmark.systems import keys, local_machine, size_tables
 from fabricmark.systems.keys import Key
 from fabricmark.systems.sourced_value import SourcedValue
 from fabricmark.systems.system import System
@@ -105,6 +105,7 @@ def _device(system: System, profile: str) -> dict:
             {"table_bytes": size, "updates_per_second": rate}
             for size, rate in system.board.updates_per_second
         ],
+        "copies": size_tables.copies(system.board),
         **_memory(system, profile),
     }
 
@@ -151,6 +152,7 @@ def _topology(system: System) -> dict:
         "devices_per_node": system.devices_per_node,
         "most_devices": system.most_devices,
         "networks": dict(system.network_ids),
+        "messages": size_tables.messages(system),
     }
 
 
