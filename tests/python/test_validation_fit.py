@@ -9,7 +9,7 @@ import pytest
 from conftest import REPOSITORY
 from fabricmark import validate
 from fabricmark.base.written import percent
-from fabricmark.validate import fit, fit_view, outcomes, residuals, scored, splits, tables
+from fabricmark.validate import fit, fit_view, outcomes, residuals, scored, splits, tables, texts
 from fabricmark.validate.distribution import BARS
 from fabricmark.validate.parameters import GROUPS, Group, Parameter
 
@@ -170,6 +170,13 @@ def tool_that_writes_the_page():
     tool = importlib.util.module_from_spec(specification)
     specification.loader.exec_module(tool)
     return tool
+
+
+@pytest.mark.programs
+def test_the_page_has_the_figures_of_texts_of_today(tool):
+    """Apart: those of shallow water need the program that makes meshes."""
+    text = tool.PAGE.read_text(encoding="utf-8")
+    assert tool.page(text, {"texts": tool.texts_table(texts.compare(texts.load()))}) == text
 
 
 def test_the_page_has_the_tables_of_today(tool, fitted, left_out):
