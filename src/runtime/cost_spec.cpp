@@ -142,8 +142,16 @@ void check_costs(const KernelSpec& spec, const std::string& file) {
       for (const LoopSpec& loop : loops) {
         for (const auto& [key, text] : loop.formulas()) check(key, text, names);
         const LoopTime time = time_of(loop);
-        std::vector<std::string> all = names;
+        std::vector<std::string> all{"cycles", "memory", "seconds"};
         for (const auto& [name, usual] : time.system) all.push_back(name);
+        for (const std::string& name : all) {
+          if (std::ranges::find(names, name) == names.end()) continue;
+          throw bad_use(fmt::format("{}: variants.{}.costs.{}: '{}' is a parameter or argument, and what the "
+                                    "time of a loop is made of",
+                                    file, variant.name, entry, name),
+                        "give the parameter or argument another name");
+        }
+        all.insert(all.end(), names.begin(), names.end());
         check("trips", time.cycles, all);
         check("memory_bytes", time.memory, all);
       }

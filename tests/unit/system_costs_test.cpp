@@ -251,6 +251,12 @@ TEST_F(KernelCosts, ThatAreWronglyDeclaredAreRefusedWithTheirKey) {
             "variants.base.costs.k.trips is missing or wrong"},
            {loop("meaning = \"m\""), "variants.base.costs.k.trips is missing or wrong"},
            {loop("cycles = \"1\""), "unknown key variants.base.costs.k.cycles"},
+           {loop("trips = \"1\"") +
+                "[parameters.cycles]\ntype = \"int\"\nstage = \"run\"\ndefault = 1\nmeaning = \"m\"\n",
+            "variants.base.costs.k: 'cycles' is a parameter or argument"},
+           {loop("waits.p_seconds = \"1\"") +
+                "[parameters.p_seconds]\ntype = \"int\"\nstage = \"run\"\ndefault = 1\nmeaning = \"m\"\n",
+            "variants.base.costs.k: 'p_seconds' is a parameter or argument"},
            {"[[variants.base.costs.m]]\ntrips = \"1\"\n", "variants.base.costs.m is missing or wrong"},
            {"[variants.base.costs]\nk = \"1\"\n", "variants.base.costs.k is missing or wrong"},
            {"[variants.base.costs]\nk = []\n", "variants.base.costs.k is missing or wrong"},
