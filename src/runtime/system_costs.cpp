@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <limits>
 #include <stdexcept>
 #include <utility>
 #include <vector>
@@ -23,32 +24,25 @@ using Values = std::map<std::string, double>;
 struct SystemCosts::Reader {
   SystemDocument document;
 
-  [[nodiscard]] double number(const Json& json, const std::string& where) const {
+  [[nodiscard]] double number(const Json& json, const std::string& where, double least = 0) const {
     if (!json.is_number()) throw document.wrong(where);
     const double found = json.get<double>();
-    if (!std::isfinite(found) || found < 0) throw document.wrong(where);
+    if (!std::isfinite(found) || found < least) throw document.wrong(where);
     return found;
   }
   [[nodiscard]] std::vector<double> numbers(const Json& parent, const std::string& key,
-                                            const std::string& where) const {
+                                            const std::string& where, double least = 0) const {
     std::vector<double> found;
     for (const Json& one : document.member(parent, key, &Json::is_array, where))
-      found.push_back(number(one, where + key));
-    return found;
-  }
-  /// The same, which may be below zero: longer messages that were measured may take less.
-  [[nodiscard]] std::vector<double> slopes(const Json& parent, const std::string& where) const {
-    const std::string key = "seconds_per_byte";
-    std::vector<double> found;
-    for (const Json& one : document.member(parent, key, &Json::is_array, where)) {
-      if (!one.is_number() || !std::isfinite(one.get<double>())) throw document.wrong(where + key);
-      found.push_back(one.get<double>());
-    }
+      found.push_back(number(one, where + key, least));
     return found;
   }
   [[nodiscard]] SizeTable table(const Json& json, const std::string& where) const {
     try {
-      return {numbers(json, "bytes", where), numbers(json, "seconds", where), slopes(json, where)};
+      // Longer messages that were measured may take less.
+      constexpr double kAny = std::numeric_limits<double>::lowest();
+      return {numbers(json, "bytes", where), numbers(json, "seconds", where),
+              numbers(json, "seconds_per_byte", where, kAny)};
     } catch (const std::invalid_argument&) {
       throw document.wrong(where + "bytes");
     }

@@ -7,7 +7,7 @@ take numbers or arrays of NumPy alike.
 import ast
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cache, reduce
 from types import CodeType
 from typing import Any
@@ -17,11 +17,11 @@ import numpy as np
 from fabricmark.base import kernels
 from fabricmark.base.kernels import LoopTime
 from fabricmark.models import Board
+from fabricmark.models._sweep import OF_BOARD
 from fabricmark.models._types import ELEMENT_BYTES
 from fabricmark.models.machine import Bitstream
 
 BASE = "base"
-OF_BOARD = {field.name for field in fields(Board)}
 STEPS = ("cycles", "memory", "seconds")  # of a loop, each of which may name those before it
 # Names are prefixed, so that none is a word of Python.
 _NAME = re.compile(r"[a-z][a-z0-9_]*")

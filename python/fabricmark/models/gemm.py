@@ -48,30 +48,27 @@ def fpga_time(parameters: Mapping, board: Board, blocks) -> KernelTime:
     return kernel_time("gemm", "multiply", arguments, parameters, board)
 
 
-def fpga_seconds(parameters: Mapping, board: Board, ranks) -> tuple:
-    """(start of the replications, multiplication) of one device's ranks [s]: replications side by side."""
-    here = np.ceil(ranks / board.devices)
-    # Ranks on one device have a kernel of their own each.
-    busy = fpga_time(parameters, board, np.ceil(parameters["size"] / parameters["block_size"])).seconds
-    return parameters["replications"] * board.launch_seconds, busy * np.ones_like(here)
+def fpga_seconds(parameters: Mapping, board: Board) -> tuple[float, KernelTime]:
+    """(start of the replications [s], multiplication) of each rank: replications and ranks side by side."""
+    blocks = np.ceil(parameters["size"] / parameters["block_size"])
+    return parameters["replications"] * board.launch_seconds, fpga_time(parameters, board, blocks)
 
 
 def headline(parameters: Mapping, board: Board, ranks, *, network=None, bitstream=None):
     """GFLOP/s on FPGAs; parameters, ranks and fields of the board may be arrays."""
     here = np.ceil(ranks / board.devices)
-    seconds = sum(fpga_seconds(parameters, board, ranks))
-    return flops(parameters["size"]) * here / seconds * board.devices / 1e9
+    launch, time = fpga_seconds(parameters, board)
+    return flops(parameters["size"]) * here / (launch + time.seconds) * board.devices / 1e9
 
 
 def fpga_prediction(parameters: Mapping, board: Board, ranks: int) -> Prediction:
     """GEMM on FPGAs; the limit is that of nothing but multiplications."""
-    launch, busy = map(float, fpga_seconds(parameters, board, ranks))
-    time = fpga_time(parameters, board, np.ceil(parameters["size"] / parameters["block_size"]))
+    launch, time = fpga_seconds(parameters, board)
     one = fpga_time({**parameters, "replications": 1}, board, 1.0)
     replications = parameters["replications"] * ceil(ranks / board.devices)
     limit = replications * flops(parameters["block_size"]) / one.of_kernel * board.devices
     bottleneck = _roofline.KERNEL if one.of_kernel >= one.seconds / 2 else _roofline.MEMORY
-    bottleneck = _roofline.LAUNCH if launch > busy else bottleneck
+    bottleneck = _roofline.LAUNCH if launch > time.seconds else bottleneck
     return Prediction(
         "performance", OPERATION, float(headline(parameters, board, ranks)), "GFLOP/s", float(limit) / 1e9,
         bottleneck, "load, multiply and add one after the other (eq. 3.2), replications side by side",

@@ -60,6 +60,8 @@ PANEL_SHARE = 1 / 2  # a block times the inverse of a triangle
 KERNELS = 4  # started an iteration: LU, left, top, inner
 PANEL = "LU, left and top kernels"
 EXCHANGE = "exchange"
+# Kernels in the order of Steps, started for one block.
+ONE_BLOCK: Mapping[str, Mapping[str, int]] = {"lu": {}, "left": {"blocks": 1}, "inner": {"count": 1}}
 
 
 def lu_flops(size: float) -> float:
@@ -72,17 +74,13 @@ def hpl_flops(size: float) -> float:
     return lu_flops(size) + 3 * size**2 / 2
 
 
-def fpga_times(parameters: Mapping, board: Board, ranks_here=1, bitstream=None) -> dict[str, KernelTime]:
-    """Of one block on an FPGA, by kernel: decomposition, a left block, a multiplication.
+def block_time(entry: str, parameters: Mapping, board: Board, ranks_here=1, bitstream=None) -> KernelTime:
+    """Of one block on an FPGA by one kernel: decomposition, a left block, a multiplication.
 
     Raises ValueError for a board without clock.
     """
     here = {**parameters, "replications": parameters["replications"] * ranks_here}
-    starts = {"lu": {}, "left": {"blocks": 1}, "inner": {"count": 1}}
-    return {
-        entry: kernel_time("hpl", entry, arguments, here, board, bitstream)
-        for entry, arguments in starts.items()
-    }
+    return kernel_time("hpl", entry, ONE_BLOCK[entry], here, board, bitstream)
 
 
 def exchange_seconds(
@@ -101,10 +99,8 @@ def exchange_seconds(
 
 def fpga_steps(parameters: Mapping, board: Board, ranks_here, bitstream=None) -> Steps:
     """A block on an FPGA, without its exchange."""
-    times = fpga_times(parameters, board, ranks_here, bitstream)
-    return Steps(
-        *(times[entry].seconds for entry in ("lu", "left", "inner")), multipliers=parameters["replications"]
-    )
+    times = (block_time(entry, parameters, board, ranks_here, bitstream) for entry in ONE_BLOCK)
+    return Steps(*(time.seconds for time in times), multipliers=parameters["replications"])
 
 
 def with_exchange(steps: Steps, grid: tuple, block_bytes, board: Board, network: Network) -> Steps:
@@ -207,7 +203,7 @@ def arithmetic(parameters: Mapping, board: Board, steps: Steps) -> str:
     """What a matrix multiplication waits for."""
     if board.device_class != "fpga":
         return _roofline.ARITHMETIC
-    computing = fpga_times(parameters, board)["inner"].loops[0].cycles
+    computing = block_time("inner", parameters, board).loops[0].cycles
     return _roofline.KERNEL if steps.multiply < 2 * computing else _roofline.MEMORY
 
 

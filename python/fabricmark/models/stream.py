@@ -77,26 +77,28 @@ def is_single_pipeline(parameters: Mapping, board: Board):
 
 
 def fpga_seconds(operation: str, elements, parameters: Mapping, board: Board, bitstream) -> tuple:
-    """(start of the replications, the rest) of one operation on one FPGA [s]; `elements` of each array."""
-    time = buffered_time(elements, operation, parameters, board, bitstream)
-    moving, *others = (loop.seconds for loop in time.loops)
+    """(start of the replications [s], the rest [s], the loop over buffers that it is where nothing merges) of
+    one operation on one FPGA; `elements` of each array."""
+    loop, *others = buffered_time(elements, operation, parameters, board, bitstream).loops
+    moving = loop.seconds
     merged = is_single_pipeline(parameters, board)
     if np.any(merged):
         single = single_pipeline_seconds(elements, operation, parameters, board)
         moving = np.where(merged, single, moving)
-    return parameters["replications"] * board.launch_seconds + sum(others), moving
+    launch = parameters["replications"] * board.launch_seconds + sum(other.seconds for other in others)
+    return launch, moving, loop
 
 
 def fpga_operation(operation: str, elements: float, parameters: Mapping, board: Board, bitstream) -> tuple:
     """(seconds, bottleneck, explanation, phases) of one operation on one FPGA; `elements` of each array."""
-    launch, moving = map(float, fpga_seconds(operation, elements, parameters, board, bitstream))
+    launch, moving, loop = fpga_seconds(operation, elements, parameters, board, bitstream)
+    launch, moving = float(launch), float(moving)
     if is_single_pipeline(parameters, board):
         element_bytes = ELEMENT_BYTES[parameters["data_type"]]
         kernel_rate = kernel_bytes_per_second(parameters, element_bytes, board.kernel_hz)
         kernel_bound = moving <= elements * element_bytes / (kernel_rate * parameters["replications"])
         explanation = "one pipeline reads and writes at the same time"
     else:
-        loop = buffered_time(elements, operation, parameters, board, bitstream).loops[0]
         kernel_bound = loop.cycles > loop.memory
         explanation = f"{sum(STREAMS[operation])} phases a block, each the slower of bank and kernel"
     bottleneck = _roofline.KERNEL if kernel_bound else _roofline.MEMORY
@@ -108,7 +110,8 @@ def headline(parameters: Mapping, board: Board, ranks, *, network=None, bitstrea
     """GB/s of Triad on FPGAs; parameters, ranks and fields of the board may be arrays."""
     elements = parameters["size"] * np.ceil(ranks / board.devices)
     moved = elements * sum(STREAMS["triad"]) * ELEMENT_BYTES[parameters["data_type"]]
-    return moved / sum(fpga_seconds("triad", elements, parameters, board, bitstream)) * board.devices / 1e9
+    launch, moving, _ = fpga_seconds("triad", elements, parameters, board, bitstream)
+    return moved / (launch + moving) * board.devices / 1e9
 
 
 def processor_rate(parameters: Mapping, board: Board, workers: int) -> tuple[float, str] | None:
