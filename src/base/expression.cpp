@@ -160,6 +160,28 @@ void check_expression(const std::string& text, const std::vector<std::string>& n
   check(text, names, functions(), kLongest);
 }
 
+std::string with_names(const std::string& text, const std::function<std::string(const std::string&)>& of) {
+  std::string made;
+  std::size_t start = 0;
+  while (start < text.size()) {
+    std::size_t end = start + 1;
+    while (is_of_name(text[start]) && end < text.size() && is_of_name(text[end])) ++end;
+    const std::string word = text.substr(start, end - start);
+    made += is_letter(word.front()) ? of(word) : word;
+    start = end;
+  }
+  return made;
+}
+
+std::vector<std::string> names_in(const std::string& text) {
+  std::vector<std::string> names;
+  with_names(text, [&](const std::string& name) {
+    names.push_back(name);
+    return name;
+  });
+  return names;
+}
+
 std::int64_t evaluate(const std::string& text, const std::map<std::string, double>& values) {
   std::vector<std::string> names;
   for (const auto& [name, value] : values) names.push_back(name);

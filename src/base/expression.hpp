@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <span>
@@ -14,6 +15,11 @@ namespace fabricmark {
 
 /// Throws std::invalid_argument, which says why, where `text` is none, or names something else than `names`.
 void check_expression(const std::string& text, const std::vector<std::string>& names);
+
+/// The text with `of(name)` for each name in it, functions among them.
+std::string with_names(const std::string& text, const std::function<std::string(const std::string&)>& of);
+/// Its names, functions among them.
+std::vector<std::string> names_in(const std::string& text);
 
 /// The value, rounded down. Throws std::invalid_argument as above, or where a step or the value leaves the
 /// numbers that are whole for certain (2^53).

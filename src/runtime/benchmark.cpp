@@ -55,7 +55,8 @@ device::Buffer Context::buffer(std::size_t bytes, const ArgumentPlace& place) co
   if (info.device_class == device::DeviceClass::kFpga && program_ && !info.is_phantom) {
     const device::EntryPoint entry =
         entry_point(variant_, variant_.entry_points.at(place.entry), parameters_);
-    const auto names = device::replica_names(entry, device::replicas_of(info), place.replica + 1);
+    const int replica = is_shared(variant_, place) ? 0 : place.replica;
+    const auto names = device::replica_names(entry, device::replicas_of(info), replica + 1);
     kernel = device::entry_point(program_, names.back());
     const auto found = std::ranges::find(entry.arguments, place.argument, &device::Argument::name);
     where.kernel = kernel.get();

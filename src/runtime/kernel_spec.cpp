@@ -15,6 +15,7 @@
 #include "base/expression.hpp"
 #include "runtime/cost_spec.hpp"
 #include "runtime/parameter_spec.hpp"
+#include "runtime/quantities.hpp"
 #include "runtime/toml_reader.hpp"
 
 #ifndef FABRICMARK_SOURCE_KERNELS
@@ -47,6 +48,67 @@ int bank_of(const ArgumentSpec& argument, int replica, const std::optional<int>&
   return static_cast<int>(evaluate(argument.bank, {{"replica", replica}, {"part", part.value_or(0)}}));
 }
 
+const ArgumentSpec& argument_of(const VariantSpec& variant, const ArgumentPlace& place) {
+  for (const ArgumentSpec& argument : variant.arguments.at(variant.entry_points.at(place.entry))) {
+    if (argument.name == place.argument) return argument;
+  }
+  throw std::logic_error(fmt::format("kernel.toml declares no argument {}", place.argument));
+}
+
+/// What an argument, or other memory, says of its length. Throws Error (bad use) naming the key of what is wrong.
+void read_length(const TomlReader& reader, const toml::table& table, const std::string& where,
+                 ArgumentSpec& argument) {
+  if (table.contains("buffers"))
+    argument.buffers = to_text(reader.value(*table.get("buffers"), where + ".buffers"));
+  if (!table.contains("bytes")) return;
+  for (const auto& [device_class, formula] : class_values(reader, *table.get("bytes"), where + ".bytes"))
+    argument.bytes[device_class] = to_text(formula);
+}
+
+ArgumentSpec read_argument(const TomlReader& reader, const toml::table& table, const std::string& where) {
+  reader.only(table, {"name", "kind", "access", "bank", "bytes", "buffers", "meaning"}, where + ".");
+  const auto if_there = [&](const char* name) {
+    return table.contains(name) ? to_text(reader.value(*table.get(name), where + "." + name)) : "";
+  };
+  ArgumentSpec argument{.name = reader.text(table, "name", where + "."),
+                        .kind = reader.text(table, "kind", where + "."),
+                        .access = if_there("access"),
+                        .bank = if_there("bank")};
+  read_length(reader, table, where, argument);
+  if (!argument_kind(argument.kind, false)) {
+    throw reader.wrong(
+        where + ".kind",
+        fmt::format("one of {}, real", fmt::join(device::kArgumentKinds | std::views::keys, ", ")));
+  }
+  try {
+    static_cast<void>(bank_of(argument, 0, 0));
+  } catch (const std::invalid_argument&) {
+    throw reader.wrong(where + ".bank", "shared, or an expression of replica or part, like 2 * replica + 1");
+  }
+  return argument;
+}
+
+/// Memory that is no argument's own: { name, bytes } and as the case may be buffers.
+ArgumentSpec read_other_memory(const TomlReader& reader, const toml::table& table, const std::string& where) {
+  reader.only(table, {"name", "bytes", "buffers", "meaning"}, where + ".");
+  ArgumentSpec memory{.name = reader.text(table, "name", where + "."), .kind = {}, .access = {}, .bank = {}};
+  read_length(reader, table, where, memory);
+  if (memory.bytes.empty()) throw reader.wrong(where + ".bytes", "a formula");
+  return memory;
+}
+
+template <typename Read>
+std::vector<ArgumentSpec> read_list(const TomlReader& reader, const toml::node& node, const std::string& where,
+                                    const char* expected, Read read) {
+  if (!node.is_array()) throw reader.wrong(where, expected);
+  std::vector<ArgumentSpec> found;
+  for (const toml::node& one : *node.as_array()) {
+    if (!one.is_table()) throw reader.wrong(where, expected);
+    found.push_back(read(reader, *one.as_table(), where));
+  }
+  return found;
+}
+
 /// The table of arguments by entry point: lists of { name, kind, ... }.
 void read_arguments(const TomlReader& reader, const toml::table& all, const std::string& variant,
                     VariantSpec& spec) {
@@ -55,38 +117,7 @@ void read_arguments(const TomlReader& reader, const toml::table& all, const std:
     const std::string where = variant + "arguments." + entry;
     if (std::ranges::find(spec.entry_points, entry) == spec.entry_points.end())
       throw reader.wrong(where, "arguments of an entry point");
-    if (!list.is_array()) throw reader.wrong(where, "a list of { name, kind }");
-    std::vector<ArgumentSpec>& arguments = spec.arguments[entry];
-    for (const toml::node& node : *list.as_array()) {
-      if (!node.is_table()) throw reader.wrong(where, "a list of { name, kind }");
-      const toml::table& table = *node.as_table();
-      reader.only(table, {"name", "kind", "access", "bank", "bytes", "buffers", "meaning"}, where + ".");
-      const auto if_there = [&](const char* name) {
-        return table.contains(name) ? to_text(reader.value(*table.get(name), where + "." + name)) : "";
-      };
-      arguments.push_back({reader.text(table, "name", where + "."),
-                           reader.text(table, "kind", where + "."),
-                           if_there("access"),
-                           if_there("bank"),
-                           {},
-                           if_there("buffers")});
-      if (table.contains("bytes")) {
-        for (const auto& [device_class, formula] :
-             class_values(reader, *table.get("bytes"), where + ".bytes"))
-          arguments.back().bytes[device_class] = to_text(formula);
-      }
-      if (!argument_kind(arguments.back().kind, false)) {
-        throw reader.wrong(
-            where + ".kind",
-            fmt::format("one of {}, real", fmt::join(device::kArgumentKinds | std::views::keys, ", ")));
-      }
-      try {
-        static_cast<void>(bank_of(arguments.back(), 0, 0));
-      } catch (const std::invalid_argument&) {
-        throw reader.wrong(where + ".bank",
-                           "shared, or an expression of replica or part, like 2 * replica + 1");
-      }
-    }
+    spec.arguments[entry] = read_list(reader, list, where, "a list of { name, kind }", read_argument);
   }
 }
 
@@ -118,7 +149,7 @@ VariantSpec read_variant(const TomlReader& reader, const std::string& name, cons
   const std::string where = "variants." + name + ".";
   reader.only(table,
               {"file", "entry_points", "replicated", "autorun", "style", "transports", "usual_on",
-               "arguments", "costs", "defaults", "over_fabric", "largest", "work_group"},
+               "arguments", "memory", "costs", "defaults", "over_fabric", "largest", "work_group"},
               where);
   VariantSpec spec;
   spec.name = name;
@@ -139,6 +170,9 @@ VariantSpec read_variant(const TomlReader& reader, const std::string& name, cons
   }
   if (table.contains("arguments"))
     read_arguments(reader, reader.table(table, "arguments", where), where, spec);
+  if (table.contains("memory"))
+    spec.arguments[""] = read_list(reader, *table.get("memory"), where + "memory", "a list of { name, bytes }",
+                                   read_other_memory);
   if (table.contains("costs") && table["costs"].is_string()) {
     spec.costs_of = reader.text(table, "costs", where);
   } else if (table.contains("costs")) {
@@ -194,11 +228,12 @@ device::EntryPoint entry_point(const VariantSpec& variant, const std::string& na
   return entry;
 }
 
+bool is_shared(const VariantSpec& variant, const ArgumentPlace& place) {
+  return argument_of(variant, place).bank == "shared";
+}
+
 int bank_of(const VariantSpec& variant, const ArgumentPlace& place) {
-  for (const ArgumentSpec& argument : variant.arguments.at(variant.entry_points.at(place.entry))) {
-    if (argument.name == place.argument) return bank_of(argument, place.replica, place.part);
-  }
-  throw std::logic_error(fmt::format("kernel.toml declares no argument {}", place.argument));
+  return bank_of(argument_of(variant, place), place.replica, place.part);
 }
 
 std::int64_t replicas_in_source(const VariantSpec& variant, const Parameters& parameters,
@@ -238,7 +273,7 @@ KernelSpec load_kernel_spec(const fs::path& file) {
 KernelSpec parse_kernel_spec(const std::string& text, const fs::path& file) {
   const TomlReader reader(text, file);
   const toml::table& root = reader.root();
-  reader.only(root, {"benchmark", "summary", "variants", "parameters", "constraints"}, "");
+  reader.only(root, {"benchmark", "summary", "quantities", "variants", "parameters", "constraints"}, "");
   KernelSpec spec;
   spec.benchmark = reader.text(root, "benchmark", "");
   spec.summary = reader.text(root, "summary", "");
@@ -271,6 +306,7 @@ KernelSpec parse_kernel_spec(const std::string& text, const fs::path& file) {
           {reader.text(table, "expression", "constraints."), reader.text(table, "meaning", "constraints.")});
     }
   }
+  Quantities(reader, spec).write_out(spec);
   check_kernel_spec(spec, file);
   return spec;
 }

@@ -89,7 +89,9 @@ struct VariantSpec {
       autorun;  ///< kernels that start by themselves with the bitstream, without arguments
   std::vector<std::string> transports;  ///< of kernels, that these are for; dataflow kernels are for all
   std::vector<std::string> usual_on;    ///< classes of devices that take it where nothing says which one
-  std::map<std::string, std::vector<ArgumentSpec>> arguments;    ///< by entry point; none where it is missing
+  /// By entry point; none where it is missing. Under "" what the host allocates beside them, of which only
+  /// name, bytes and buffers are known.
+  std::map<std::string, std::vector<ArgumentSpec>> arguments;
   std::map<std::string, std::vector<LoopSpec>> costs;            ///< by entry point; none where it is missing
   std::string costs_of;                                          ///< the variant that these are of, or empty
   std::map<std::string, std::map<std::string, Value>> defaults;  ///< parameter -> device class or "" -> value
@@ -164,6 +166,9 @@ struct ArgumentPlace {
   std::string argument;
   std::optional<int> part{};
 };
+
+/// Whether all replicas take the same memory for it.
+bool is_shared(const VariantSpec& variant, const ArgumentPlace& place);
 
 /// The bank that kernel.toml wants its memory in; negative: the runtime's choice.
 int bank_of(const VariantSpec& variant, const ArgumentPlace& place);

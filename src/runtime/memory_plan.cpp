@@ -9,7 +9,9 @@
 #include <iterator>
 #include <map>
 #include <set>
+#include <optional>
 #include <stdexcept>
+#include <string_view>
 #include <utility>
 
 #include "base/expression.hpp"
@@ -84,8 +86,9 @@ struct Planned {
 std::vector<Planned> planned(const VariantSpec& variant, const Numbers& numbers,
                              const std::string& device_class, int banks) {
   std::vector<Planned> found;
-  for (std::size_t entry = 0; entry < variant.entry_points.size(); ++entry) {
-    const auto arguments = variant.arguments.find(variant.entry_points[entry]);
+  for (std::size_t entry = 0; entry <= variant.entry_points.size(); ++entry) {
+    const bool is_beside = entry == variant.entry_points.size();
+    const auto arguments = variant.arguments.find(is_beside ? "" : variant.entry_points[entry]);
     if (arguments == variant.arguments.end()) continue;
     for (const ArgumentSpec& argument : arguments->second) {
       Planned one{.entry = entry,
@@ -161,6 +164,7 @@ class Planner {
     device::BankUse use(memory_);
     std::vector<PlannedBuffer*> others;
     for (PlannedBuffer& buffer : buffers) {
+      if (is_beside(buffer)) continue;
       buffer.bank = memory_.within(bank_of(variant_, buffer.place));
       if (buffer.bank >= 0) use.add(buffer.bank, buffer.bytes);
       if (buffer.bank < 0 && is_spread_ && wants_a_bank(buffer)) others.push_back(&buffer);
@@ -171,6 +175,11 @@ class Planner {
       buffer->place.part = buffer->bank;
       use.add(buffer->bank, buffer->bytes);
     }
+  }
+
+  /// It is no argument's.
+  [[nodiscard]] bool is_beside(const PlannedBuffer& buffer) const {
+    return buffer.place.entry == variant_.entry_points.size();
   }
 
   /// Its bank is that of its part, but it has no parts: it lies as a whole where most room is.
@@ -196,6 +205,38 @@ class Planner {
   bool is_spread_ = false;
 };
 
+/// `distribution_is_pq` and the like: one where a parameter that is a text has this value, else zero.
+struct Choice {
+  std::string parameter;
+  std::string value;  ///< as `name_of` has it
+};
+
+constexpr std::string_view kIs = "_is_";
+
+/// A value with what no name may have replaced by _.
+std::string name_of(std::string value) {
+  std::ranges::replace_if(
+      value, [](unsigned char letter) { return std::isalnum(letter) == 0; }, '_');
+  return value;
+}
+
+std::optional<Choice> choice_of(const std::string& name) {
+  const std::size_t place = name.find(kIs);
+  if (place == std::string::npos) return std::nullopt;
+  return Choice{.parameter = name.substr(0, place), .value = name.substr(place + kIs.size())};
+}
+
+/// Calls `take` with each name in the formulas of a variant.
+template <typename Take>
+void for_each_name(const VariantSpec& variant, Take take) {
+  for (const auto& [unused, arguments] : variant.arguments) {
+    for (const ArgumentSpec& argument : arguments) {
+      std::ranges::for_each(names_in(argument.buffers), take);
+      for (const auto& [device_class, text] : argument.bytes) std::ranges::for_each(names_in(text), take);
+    }
+  }
+}
+
 bool has_formulas(const VariantSpec& variant) {
   for (const auto& [unused, arguments] : variant.arguments) {
     if (std::ranges::any_of(arguments, [](const ArgumentSpec& one) { return !one.bytes.empty(); }))
@@ -217,6 +258,11 @@ MemoryPlan::MemoryPlan(const VariantSpec& variant, const Parameters& parameters,
   numbers["process_rows"] = static_cast<double>(rows);
   const std::size_t columns = static_cast<std::size_t>(ranks) / rows;
   numbers["process_columns"] = static_cast<double>(columns);
+  for_each_name(variant, [&](const std::string& name) {
+    const std::optional<Choice> choice = choice_of(name);
+    if (choice && parameters.has(choice->parameter))
+      numbers[name] = name_of(parameters.text(choice->parameter)) == choice->value ? 1 : 0;
+  });
   // Those of the host are no banks that anybody chooses.
   device::BoardMemory of_board = memory;
   if (memory.kind == device::BoardMemory::Kind::kHost) of_board.banks = 0;
@@ -237,6 +283,13 @@ double MemoryPlan::bytes() const {
   return all;
 }
 
+double MemoryPlan::bytes(const std::string& argument) const {
+  double all = 0;
+  for (const PlannedBuffer& one : buffers_)
+    all += one.place.argument == argument ? static_cast<double>(one.bytes) : 0;
+  return all;
+}
+
 double MemoryPlan::largest_bytes() const {
   double largest = 0;
   for (const PlannedBuffer& one : buffers_) largest = std::max(largest, static_cast<double>(one.bytes));
@@ -252,7 +305,10 @@ void MemoryPlan::require_banks() const {
 std::vector<std::string> memory_names(const KernelSpec& spec) {
   std::vector<std::string> names;
   for (const ParameterSpec& parameter : spec.parameters) {
-    if (parameter.type != ParameterSpec::Type::kText) names.push_back(parameter.name);
+    const bool is_text = parameter.type == ParameterSpec::Type::kText;
+    if (!is_text) names.push_back(parameter.name);
+    for (const Value& value : is_text ? parameter.values : std::vector<Value>())
+      names.push_back(parameter.name + std::string(kIs) + name_of(to_text(value)));
   }
   if (spec.find("data_type") != nullptr) names.insert(names.end(), {"element_bytes", "value_bytes"});
   for (const char* const name : {"ranks", "process_rows", "process_columns", "replica", "part", "buffers"}) {
@@ -263,22 +319,10 @@ std::vector<std::string> memory_names(const KernelSpec& spec) {
 
 std::vector<std::string> memory_parameters(const KernelSpec& spec, const VariantSpec& variant) {
   std::set<std::string> words;
-  const auto add = [&](const std::string& text) {
-    std::string word;
-    for (const char letter : text + " ") {
-      if (letter == '_' || std::isalnum(static_cast<unsigned char>(letter)) != 0) {
-        word += letter;
-      } else {
-        words.insert(std::exchange(word, ""));
-      }
-    }
-  };
-  for (const auto& [unused, arguments] : variant.arguments) {
-    for (const ArgumentSpec& argument : arguments) {
-      add(argument.buffers);
-      for (const auto& [device_class, text] : argument.bytes) add(text);
-    }
-  }
+  for_each_name(variant, [&](const std::string& name) {
+    const std::optional<Choice> choice = choice_of(name);
+    words.insert(choice ? choice->parameter : name);
+  });
   if (words.contains("element_bytes") || words.contains("value_bytes")) words.insert("data_type");
   if (words.contains("process_rows") || words.contains("process_columns")) words.insert("grid_rows");
   std::vector<std::string> found;
@@ -302,8 +346,9 @@ void check_memory(const KernelSpec& spec, const std::string& file) {
             Formula(text, names);
           } catch (const std::invalid_argument& error) {
             throw bad_use(
-                fmt::format("{}: variants.{}.arguments.{}.{}.{} {:?} is no formula: {}", file, variant.name,
-                            entry, argument.name, key, text, error.what()),
+                fmt::format("{}: variants.{}.{}.{}.{} {:?} is no formula: {}", file, variant.name,
+                            entry.empty() ? "memory" : "arguments." + entry, argument.name, key, text,
+                            error.what()),
                 "correct it; it may name parameters that are numbers, element_bytes, value_bytes, ranks, "
                 "process_rows, process_columns, replica, part and buffers, or another argument");
           }

@@ -35,6 +35,8 @@ class MemoryPlan {
   /// Of an argument, one for each replica or part.
   [[nodiscard]] std::vector<PlannedBuffer> of(std::size_t entry, const std::string& argument) const;
   [[nodiscard]] double bytes() const;
+  /// Of all buffers of this name.
+  [[nodiscard]] double bytes(const std::string& argument) const;
   [[nodiscard]] double largest_bytes() const;
   /// Throws Error (bad use) where a bank, or all of them, have no such room.
   void require_banks() const;
@@ -44,9 +46,9 @@ class MemoryPlan {
   std::vector<PlannedBuffer> buffers_;
 };
 
-/// Names that formulas of `bytes` and `buffers` may use beside those of `numbers_of`: `ranks`, of which a
-/// grid has `process_rows` and `process_columns`; the number of this `replica` or `part`, and in `bytes` how
-/// many `buffers` there are.
+/// Names that formulas of `bytes` and `buffers` may use beside those of `numbers_of`: PARAMETER_is_VALUE, one
+/// where a text has this value, else zero, with _ for - in it; `ranks`, of which a grid has `process_rows` and
+/// `process_columns`; the number of this `replica` or `part`, and in `bytes` how many `buffers` there are.
 std::vector<std::string> memory_names(const KernelSpec& spec);
 
 /// The parameters that these formulas of a variant name.

@@ -7,6 +7,8 @@
 #include <set>
 
 #include "benchmarks/ptrans/faults.hpp"
+#include "runtime/kernel_spec.hpp"
+#include "runtime/memory_plan.hpp"
 
 namespace fabricmark::ptrans {
 
@@ -68,11 +70,30 @@ void do_tasks(const Plan& plan, std::size_t first, std::size_t count,
   }
 }
 
+/// What kernel.toml plans for blocks of one element, on a grid of `rows` rows or, with none, along diagonals.
+runtime::MemoryPlan planned(const Distribution& distribution, std::size_t rows, std::size_t round_blocks) {
+  static const runtime::KernelSpec spec = runtime::load_kernel_spec(
+      std::filesystem::path(FABRICMARK_TEST_KERNELS) / "ptrans" / "kernel.toml");
+  const runtime::DeviceFacts facts{.device_class = device::DeviceClass::kCpu};
+  const auto parameters = resolve(spec, "base", facts,
+                                  {{"size", std::to_string(distribution.edge())},
+                                   {"block_size", "1"},
+                                   {"channel_width", "1"},
+                                   {"data_type", "float"},
+                                   {"distribution", distribution.is_diagonal() ? "diagonal" : "pq"},
+                                   {"grid_rows", std::to_string(rows)},
+                                   {"round_blocks", std::to_string(round_blocks)}},
+                                  std::nullopt, std::nullopt);
+  return {spec.variant("base"), parameters, facts.device_class, distribution.ranks(), {}};
+}
+
 /// Every block has one owner, every block of C one task, and the block of A that the task uses is the one
 /// opposite: here from the start, or arrived in time. A round's tasks are done before its slot is used again,
 /// and may last until then.
-void check_plans(const Distribution& distribution, std::size_t round_blocks) {
+void check_plans(const Distribution& distribution, std::size_t rows, std::size_t round_blocks) {
   Exchange exchange(distribution, round_blocks);
+  const runtime::MemoryPlan memory = planned(distribution, rows, round_blocks);
+  const auto a = memory.of(0, "a");
   std::vector<std::set<std::uint32_t>> done(exchange.plans.size());
   for (std::size_t round = 0; round < exchange.rounds + kSlots; ++round) {
     for (std::size_t rank = 0; rank < exchange.plans.size() && round >= kSlots; ++rank) {
@@ -94,7 +115,10 @@ void check_plans(const Distribution& distribution, std::size_t round_blocks) {
     EXPECT_EQ(done[rank].size(), plan.blocks.size());
     EXPECT_EQ(plan.staying + plan.arriving, plan.tasks.size());
     EXPECT_LE(plan.places, plan.arriving);
-    EXPECT_LE(plan.blocks.size(), distribution.most_blocks());
+    EXPECT_LE(plan.blocks.size() * sizeof(float), a.at(0).bytes);
+    EXPECT_LE(plan.places * sizeof(float), a.at(1).bytes);
+    EXPECT_LE(plan.tasks.size() * sizeof(Task), memory.bytes("tasks"));
+    EXPECT_LE(plan.blocks.size() * sizeof(float), memory.bytes("b"));
     owned.insert(plan.blocks.begin(), plan.blocks.end());
   }
   EXPECT_EQ(owned.size(), distribution.edge() * distribution.edge());
@@ -106,7 +130,7 @@ TEST(PtransPlan, EveryBlockArrivesOnceOnEveryGrid) {
     for (const std::size_t edge : {1U, 2U, 3U, 4U, 7U, 12U}) {
       for (const std::size_t round_blocks : {0U, 1U, 3U}) {
         SCOPED_TRACE(testing::Message() << rows << " x " << columns << ", " << edge << ", " << round_blocks);
-        check_plans(Distribution::pq({.rows = rows, .columns = columns}, edge), round_blocks);
+        check_plans(Distribution::pq({.rows = rows, .columns = columns}, edge), rows, round_blocks);
       }
     }
   }
@@ -117,7 +141,7 @@ TEST(PtransPlan, EveryBlockArrivesOnceAlongTheDiagonals) {
     for (const std::size_t edge : {1U, 2U, 3U, 4U, 7U, 12U}) {
       for (const std::size_t round_blocks : {0U, 1U, 3U}) {
         SCOPED_TRACE(testing::Message() << ranks << " ranks, " << edge << ", " << round_blocks);
-        check_plans(Distribution::diagonal(ranks, edge), round_blocks);
+        check_plans(Distribution::diagonal(ranks, edge), 0, round_blocks);
       }
     }
   }

@@ -24,14 +24,6 @@ int Distribution::owner(std::size_t row, std::size_t column) const {
   return is_diagonal_ ? diagonal_owner(row, column) : grid_.owner(row, column);
 }
 
-std::size_t Distribution::most_blocks() const {
-  if (!is_diagonal_)
-    return common::owned_blocks(edge_, 0, grid_.rows) * common::owned_blocks(edge_, 0, grid_.columns);
-  // One more of the main diagonal, and of the pairs of an incomplete deal one block or two.
-  constexpr std::size_t kMore = 3;
-  return std::min(edge_ * edge_, edge_ * edge_ / static_cast<std::size_t>(ranks_) + kMore);
-}
-
 bool Distribution::exchanges() const {
   for (std::size_t row = 0; row < edge_ && ranks_ > 1; ++row) {
     for (std::size_t column = 0; column < row; ++column) {

@@ -28,8 +28,6 @@ class Distribution {
   /// "a grid of 2 x 3 ranks" or "diagonals over 3 ranks", for messages.
   [[nodiscard]] std::string name() const;
   [[nodiscard]] int owner(std::size_t row, std::size_t column) const;
-  /// No rank has more blocks.
-  [[nodiscard]] std::size_t most_blocks() const;
   /// The rank that has all blocks opposite to those of `rank`, itself where it has both: in a pq grid with
   /// P = Q that with row and column exchanged, along diagonals the other of its couple. None where blocks of
   /// several ranks are opposite.

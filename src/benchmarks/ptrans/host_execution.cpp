@@ -13,7 +13,7 @@ class HostExecution : public StagedExecution {
         a_(transport().allocate(not_empty(own_bytes()))),
         incoming_(transport().allocate(not_empty(arrived_bytes()))),
         staying_(context.buffer(not_empty(own_bytes()), {0, 0, "a"})),
-        arrived_(context.buffer(not_empty(arrived_bytes()), {0, 0, "a"})),
+        arrived_(context.buffer(not_empty(arrived_bytes()), {0, 1, "a"})),
         writes_(context.device().queue()) {}
 
   void write_a(std::span<const std::byte> blocks) override {

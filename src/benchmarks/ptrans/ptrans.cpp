@@ -137,23 +137,15 @@ class TypedPtrans : public runtime::Benchmark {
   static constexpr T kNan = std::numeric_limits<T>::quiet_NaN();
 
   Plan checked_plan(const runtime::Context& context) const {
-    const std::size_t round_blocks = context.parameters().count("round_blocks");
-    const auto others = static_cast<std::size_t>(distribution_.ranks() - 1);
-    const std::size_t most = distribution_.most_blocks();
-    const double own = bytes_of(most);
-    const double arriving =
-        bytes_of(round_blocks == 0 ? most : std::min(most, kSlots * round_blocks * others));
+    const runtime::MemoryPlan& plan = context.memory_plan();
+    const double own = plan.bytes("b");
+    const double arriving = plan.bytes("a") - own;
     const double faults = context.conditions().fault ? 2 * own : 0;
     const double parts = times_parts_ ? own + arriving : 0;
     const double more = is_a_on_host_ ? own + arriving : 0;  // A and what arrives
-    constexpr double kDeviceMatrices = 3;
-    const double of_device = kDeviceMatrices * own + arriving;
-    context.require_memory({.host_bytes = own + parts + more + faults + (is_dataflow_ ? of_device : 0),
-                            .device_bytes = is_dataflow_ ? 0 : of_device,
-                            .largest_buffer_bytes = is_dataflow_ ? 0 : own},
-                           "size", 2);
+    context.require_memory({.host_bytes = own + parts + more + faults}, "size", 2);
     if (!is_over_kernels_) require_possible(context, distribution_);
-    return make_plan(distribution_, context.ranks().rank(), round_blocks);
+    return make_plan(distribution_, context.ranks().rank(), context.parameters().count("round_blocks"));
   }
   [[nodiscard]] std::unique_ptr<Execution> make_execution(const runtime::Context& context,
                                                           const Kind& kind) const {
@@ -168,9 +160,6 @@ class TypedPtrans : public runtime::Benchmark {
         fmt::format("--parts true with the variant {}, whose kernels add what comes while more comes",
                     context.variant()),
         "leave it out");
-  }
-  [[nodiscard]] double bytes_of(std::size_t blocks) const {
-    return static_cast<double>(blocks) * static_cast<double>(block_elements_) * sizeof(T);
   }
   [[nodiscard]] bool has_exchange_lap() const { return is_a_on_host_ || is_exchanging_; }
 

@@ -11,23 +11,14 @@ namespace {
 // The entry point whose arguments the matrices are.
 constexpr std::size_t kTranspose = 0;
 
-/// No more than there are replications, so that each has one part.
-std::size_t part_count(const runtime::Context& context) {
-  const runtime::Parameters& parameters = context.parameters();
-  return std::max<std::size_t>(std::min(parameters.count("matrix_banks"), parameters.count("replications")),
-                               1);
-}
-
-/// Buffers of so many bytes of blocks in turn, in banks of their own where these are chosen.
+/// Buffers of so many bytes of blocks in turn, where kernel.toml plans them.
 std::vector<device::Buffer> parts_of(const runtime::Context& context, const char* argument,
                                      std::size_t blocks, std::size_t block_bytes) {
-  const std::size_t count = part_count(context);
+  const std::vector<runtime::PlannedBuffer> planned = context.memory_plan().of(kTranspose, argument);
   std::vector<device::Buffer> parts;
-  for (std::size_t part = 0; part < count; ++part) {
-    const std::size_t own = (blocks + count - 1 - part) / count;
-    runtime::ArgumentPlace place{kTranspose, static_cast<int>(part), argument};
-    if (context.parameters().count("matrix_banks") > 0) place.part = static_cast<int>(part);
-    parts.push_back(context.buffer(not_empty(own * block_bytes), place));
+  for (std::size_t part = 0; part < planned.size(); ++part) {
+    const std::size_t own = (blocks + planned.size() - 1 - part) / planned.size();
+    parts.push_back(context.buffer(not_empty(own * block_bytes), planned[part].place));
   }
   return parts;
 }
@@ -39,7 +30,6 @@ Transposition::Transposition(const runtime::Context& context, const Plan& plan, 
     : work_items_(work_items),
       block_bytes_(block_bytes),
       blocks_(plan.blocks.size()),
-      parts_(part_count(context)),
       b_(parts_of(context, "b", blocks_, block_bytes)),
       c_(parts_of(context, "c", blocks_, block_bytes)),
       tasks_(context.buffer(not_empty(plan.tasks.size() * sizeof(Task)), {kTranspose, 0, "tasks"})) {
@@ -47,7 +37,7 @@ Transposition::Transposition(const runtime::Context& context, const Plan& plan, 
     device::Replications& kernels = kernels_.emplace_back(
         context.replications(static_cast<int>(context.parameters().integer("replications"))));
     for (int i = 0; i < kernels.count(); ++i) {
-      const std::size_t part = static_cast<std::size_t>(i) % parts_;
+      const std::size_t part = static_cast<std::size_t>(i) % parts();
       kernels.set(i, {{"b", b_[part]}, {"c", c_[part]}, {"tasks", tasks_}});
     }
   }
@@ -60,15 +50,15 @@ Transposition::Transposition(const runtime::Context& context, const Plan& plan, 
 
 std::vector<Task> Transposition::sorted(const Plan& plan) {
   std::vector<Task> tasks = plan.tasks;
-  if (parts_ == 1) return tasks;
-  const auto part_of = [this](const Task& task) { return task.target % parts_; };
+  if (parts() == 1) return tasks;
+  const auto part_of = [this](const Task& task) { return task.target % parts(); };
   const auto add = [&](std::size_t first, std::size_t count) {
     if (count == 0) return;
     const auto begin = tasks.begin() + static_cast<std::ptrdiff_t>(first);
     const auto end = begin + static_cast<std::ptrdiff_t>(count);
     std::ranges::stable_sort(begin, end, {}, part_of);
     Group group;
-    for (std::size_t part = 0; part <= parts_; ++part) {
+    for (std::size_t part = 0; part <= parts(); ++part) {
       const auto found = std::ranges::lower_bound(begin, end, part, {}, part_of);
       group.push_back(static_cast<std::size_t>(found - tasks.begin()));
     }
@@ -76,7 +66,7 @@ std::vector<Task> Transposition::sorted(const Plan& plan) {
   };
   add(0, plan.staying);
   for (const Round& round : plan.rounds) add(round.first_task, round.tasks);
-  for (Task& task : tasks) task.target /= static_cast<std::uint32_t>(parts_);
+  for (Task& task : tasks) task.target /= static_cast<std::uint32_t>(parts());
   return tasks;
 }
 
@@ -89,7 +79,7 @@ device::Geometry Transposition::geometry(std::size_t tasks) const {
 
 void Transposition::start(const std::string& operation, std::size_t slot, const device::Buffer& source,
                           std::size_t first, std::size_t count) {
-  if (parts_ == 1) return start_group(operation, slot, source, {first, first + count});
+  if (parts() == 1) return start_group(operation, slot, source, {first, first + count});
   for (const Group& group : groups_) {
     if (group.front() >= first && group.back() <= first + count) start_group(operation, slot, source, group);
   }
@@ -100,14 +90,14 @@ void Transposition::start_group(const std::string& operation, std::size_t slot, 
   device::Replications& kernels = kernels_[slot];
   const auto replications = static_cast<std::size_t>(kernels.count());
   std::vector<device::Geometry> geometries(replications);
-  for (std::size_t part = 0; part < parts_; ++part) {
+  for (std::size_t part = 0; part < parts(); ++part) {
     std::size_t replica = part;
-    const std::size_t own = (replications + parts_ - 1 - part) / parts_;
+    const std::size_t own = (replications + parts() - 1 - part) / parts();
     for (const common::Part& share : common::divide(group[part + 1] - group[part], 1, own)) {
       kernels.set(static_cast<int>(replica),
                   {{"a", source}, {"first", group[part] + share.start}, {"count", share.count}});
       geometries[replica] = geometry(share.count);
-      replica += parts_;
+      replica += parts();
     }
   }
   kernels.start(operation, geometries);
@@ -115,9 +105,9 @@ void Transposition::start_group(const std::string& operation, std::size_t slot, 
 
 template <typename Copy>
 void Transposition::each_piece(Copy copy) const {
-  if (parts_ == 1 && blocks_ > 0) copy(0, 0, blocks_ * block_bytes_, 0);
-  for (std::size_t block = 0; parts_ > 1 && block < blocks_; ++block)
-    copy(block % parts_, block * block_bytes_, block_bytes_, block / parts_ * block_bytes_);
+  if (parts() == 1 && blocks_ > 0) copy(0, 0, blocks_ * block_bytes_, 0);
+  for (std::size_t block = 0; parts() > 1 && block < blocks_; ++block)
+    copy(block % parts(), block * block_bytes_, block_bytes_, block / parts() * block_bytes_);
   queue().finish();
 }
 

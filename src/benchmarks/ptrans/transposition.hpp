@@ -51,13 +51,14 @@ class Transposition {
   /// lies in the part.
   template <typename Copy>
   void each_piece(Copy copy) const;
+  /// In how many the blocks of B and of C lie.
+  [[nodiscard]] std::size_t parts() const { return b_.size(); }
   [[nodiscard]] const device::Queue& queue() const { return kernels_.front().queue(0); }
   [[nodiscard]] device::Geometry geometry(std::size_t tasks) const;
 
   WorkItems work_items_;
   std::size_t block_bytes_;
   std::size_t blocks_;  ///< of B and C
-  std::size_t parts_;
   std::vector<Group> groups_;                  ///< where there are several parts
   std::vector<device::Replications> kernels_;  // [slot]
   std::vector<device::Buffer> b_, c_;          // [part]
