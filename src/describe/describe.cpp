@@ -162,12 +162,10 @@ fabricmark::device::BoardMemory board_memory(const Json& request, std::int64_t b
 
 /// What a rank keeps in its device's memory; null where kernel.toml says nothing. With `refusal` where the
 /// banks of a board, which a system says, have no such room.
-Json memory_json(const VariantSpec& variant, const Resolved& found,
-                 fabricmark::device::DeviceClass device_class, int ranks,
-                 fabricmark::device::BoardMemory memory) {
-  if (found.system) memory = found.system->overrides.memory;
-  if (device_class != fabricmark::device::DeviceClass::kFpga) memory = {};
-  const MemoryPlan plan(variant, found.parameters, device_class, ranks, memory);
+Json memory_json(const VariantSpec& variant, const Resolved& found, MemoryUser user) {
+  if (found.system) user.memory = found.system->overrides.memory;
+  if (user.device_class != fabricmark::device::DeviceClass::kFpga) user.memory = {};
+  const MemoryPlan plan(variant, found.parameters, user);
   if (plan.buffers().empty()) return nullptr;
   Json json{{"bytes", plan.bytes()},
             {"largest", plan.largest_bytes()},
@@ -207,7 +205,12 @@ Json resolved_json(const KernelSpec& spec, const Json& request) {
   if (request.contains("ranks")) {
     const auto ranks = member<int>(request, "ranks", 1);
     if (ranks < 1) throw bad_use("a request's ranks are none", "use 1 or more");
-    const Json needed = memory_json(variant, found, facts.device_class, ranks, memory);
+    const Json needed = memory_json(variant, found,
+                                    {.device_class = facts.device_class,
+                                     .cores = facts.cores.value_or(1),
+                                     .ranks = ranks,
+                                     .memory = memory,
+                                     .given = member<std::map<std::string, double>>(request, "numbers", {})});
     if (!needed.is_null()) json["memory"] = needed;
   }
   for (std::size_t number = 0; number < variant.entry_points.size(); ++number) {
@@ -250,7 +253,7 @@ Json answer(Kernels& kernels, const Json& request) {
   if (!request.is_object()) throw bad_use("a request is no object", "see docs/describe.md");
   static const std::set<std::string> known{"benchmark",   "class",  "cores",        "banks",    "variant",
                                            "bitstream",   "system", "bitstream_id", "settings", "work_items",
-                                           "local_bytes", "ranks",  "memory"};
+                                           "local_bytes", "ranks",  "memory",       "numbers"};
   for (const auto& [name, unused] : request.items()) {
     if (!known.contains(name)) throw bad_use("a request has no " + name, "see docs/describe.md");
   }

@@ -14,7 +14,12 @@ namespace {
 
 constexpr double kMebibyte = 1048576;
 
-double mebibytes(std::uint64_t bytes) { return static_cast<double>(bytes) / kMebibyte; }
+/// In MiB: to five digits, or to whole ones.
+std::string mebibytes(std::uint64_t bytes) {
+  constexpr double kMany = 1e5;
+  const double amount = static_cast<double>(bytes) / kMebibyte;
+  return amount < kMany ? fmt::format("{:.5g}", amount) : fmt::format("{:.0f}", amount);
+}
 
 std::string name_of(BoardMemory::Kind kind) {
   switch (kind) {
@@ -65,16 +70,15 @@ void BankUse::require_room() const {
   const auto full =
       std::ranges::find_if(used_, [&](std::uint64_t used) { return used > memory_.bank_bytes; });
   if (full != used_.end()) {
-    throw bad_use(
-        fmt::format("{:.5g} MiB are to lie in bank {} of {}, which holds {:.5g} MiB", mebibytes(*full),
-                    full - used_.begin(), name_of(memory_.kind), mebibytes(memory_.bank_bytes)),
-        "choose a smaller size, or spread it over more banks or replications");
+    throw bad_use(fmt::format("{} MiB are to lie in bank {} of {}, which holds {} MiB", mebibytes(*full),
+                              full - used_.begin(), name_of(memory_.kind), mebibytes(memory_.bank_bytes)),
+                  "choose a smaller size, or spread it over more banks or replications");
   }
   const std::uint64_t all = std::accumulate(used_.begin(), used_.end(), anywhere_);
   const std::uint64_t room = memory_.bank_bytes * used_.size();
   if (all <= room) return;
-  throw bad_use(fmt::format("{:.5g} MiB are to lie in the {} banks of {}, which hold {:.5g} MiB",
-                            mebibytes(all), used_.size(), name_of(memory_.kind), mebibytes(room)),
+  throw bad_use(fmt::format("{} MiB are to lie in the {} banks of {}, which hold {} MiB", mebibytes(all),
+                            used_.size(), name_of(memory_.kind), mebibytes(room)),
                 "choose a smaller size");
 }
 
@@ -89,12 +93,12 @@ std::string BankUse::note() const {
   if (used_.empty()) return {};
   const auto fullest = std::ranges::max_element(used_);
   const std::string of =
-      memory_.bank_bytes > 0 ? fmt::format(" of {:.5g}", mebibytes(memory_.bank_bytes)) : std::string();
+      memory_.bank_bytes > 0 ? fmt::format(" of {}", mebibytes(memory_.bank_bytes)) : std::string();
   const std::string rest =
-      anywhere_ > 0 ? fmt::format("; {:.5g} MiB where the runtime chooses", mebibytes(anywhere_)) : "";
+      anywhere_ > 0 ? fmt::format("; {} MiB where the runtime chooses", mebibytes(anywhere_)) : "";
   const auto in_use = std::ranges::count_if(used_, [](std::uint64_t bytes) { return bytes > 0; });
-  return fmt::format("{}: {} of {} banks chosen, most in bank {}: {:.5g}{} MiB{}", name_of(memory_.kind),
-                     in_use, used_.size(), fullest - used_.begin(), mebibytes(*fullest), of, rest);
+  return fmt::format("{}: {} of {} banks chosen, most in bank {}: {}{} MiB{}", name_of(memory_.kind), in_use,
+                     used_.size(), fullest - used_.begin(), mebibytes(*fullest), of, rest);
 }
 
 }  // namespace fabricmark::device

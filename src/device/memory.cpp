@@ -119,13 +119,22 @@ Buffer::Buffer(const Device& device, std::size_t bytes, MemoryKind kind, const P
   zone_ = std::move(guarded.zone);
 }
 
+void Buffer::require_within(std::size_t bytes, std::size_t offset) const {
+  if (offset <= bytes_ && bytes <= bytes_ - offset) return;
+  throw bad_use("a copy of " + std::to_string(bytes) + " bytes at " + std::to_string(offset) +
+                    " does not fit a buffer of " + std::to_string(bytes_),
+                "correct its formula in kernel.toml, or the host code");
+}
+
 void Buffer::write(const Queue& queue, const void* source, std::size_t bytes, std::size_t offset,
                    Event* done) {
+  require_within(bytes, offset);
   memory_->write(queue.implementation(), source, bytes, offset, done);
 }
 
 void Buffer::read(const Queue& queue, void* destination, std::size_t bytes, std::size_t offset,
                   Event* done) const {
+  require_within(bytes, offset);
   memory_->read(queue.implementation(), destination, bytes, offset, done);
 }
 
@@ -133,6 +142,8 @@ void Buffer::copy_to(const Queue& queue, Buffer& other) const { copy_to(queue, o
 
 void Buffer::copy_to(const Queue& queue, Buffer& other, std::size_t bytes, std::size_t from,
                      std::size_t to) const {
+  require_within(bytes, from);
+  other.require_within(bytes, to);
   memory_->copy_to(queue.implementation(), *other.memory_, bytes, from, to);
 }
 

@@ -165,6 +165,9 @@ class Buffer {
       : memory_(std::move(memory)), bytes_(bytes), alignment_(alignment), space_(space) {}
 
  private:
+  /// Throws Error (bad use) for a copy that does not lie in the buffer.
+  void require_within(std::size_t bytes, std::size_t offset) const;
+
   friend void migrate(const Queue& queue, std::span<const Buffer> buffers, bool to_host, Event* done);
   std::shared_ptr<backend::Memory> memory_;
   std::shared_ptr<GuardZone> zone_;  ///< null: none; parts share that of the whole

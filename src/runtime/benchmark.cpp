@@ -14,11 +14,11 @@ namespace fabricmark::runtime {
 
 void Context::require_memory(const MemoryNeed& need, const std::string& size_parameter,
                              double exponent) const {
-  const bool is_planned = !need.is_of_less;
-  if (is_planned) memory_plan_.require_banks();
+  const MemoryPlan& plan = need.plan != nullptr ? *need.plan : *memory_plan_;
+  plan.require_banks();
   if (!computes()) return;
-  const double device_bytes = std::max(is_planned ? memory_plan_.bytes() : 0, need.device_bytes);
-  const double largest = std::max(is_planned ? memory_plan_.largest_bytes() : 0, need.largest_buffer_bytes);
+  const double device_bytes = std::max(plan.bytes(), need.device_bytes);
+  const double largest = std::max(plan.largest_bytes(), need.largest_buffer_bytes);
   const device::DeviceInfo& info = device_.info();
   // A CPU device and an emulator take their memory from the host.
   const bool is_in_host = info.is_in_host_memory();
@@ -43,7 +43,34 @@ void Context::require_memory(const MemoryNeed& need, const std::string& size_par
   check((ranks_.kind() == "mpi" ? 1 : sharers) * own_need, static_cast<double>(own.bytes), own.where);
 }
 
+MemoryUser Context::memory_user(const std::map<std::string, double>& given) const {
+  return {.device_class = device_.info().device_class,
+          .cores = static_cast<std::int64_t>(device_.info().compute_units),
+          .ranks = ranks_.size(),
+          .memory = conditions_.board_memory,
+          .given = given};
+}
+
+void Context::plan_memory(const std::map<std::string, double>& given) const {
+  *memory_plan_ = MemoryPlan(variant_, parameters_, memory_user(given));
+}
+
+MemoryPlan Context::memory_plan_with(const std::string& parameter, Value value) const {
+  Parameters parameters = parameters_;
+  parameters.set(parameter, std::move(value));
+  return {variant_, parameters, memory_user()};
+}
+
+std::vector<device::Buffer> Context::buffers(std::optional<std::size_t> entry,
+                                             const std::string& argument) const {
+  std::vector<device::Buffer> made;
+  for (const PlannedBuffer& one : memory_plan_->of(entry.value_or(variant_.entry_points.size()), argument))
+    made.push_back(buffer(one));
+  return made;
+}
+
 device::Buffer Context::buffer(std::size_t bytes, const ArgumentPlace& place) const {
+  if (place.entry == variant_.entry_points.size()) return buffer(bytes);  // of no argument
   device::Placement where{
       .bank = bank_of(variant_, place),
       .is_spread = place.part.has_value() && conditions_.board_memory.separate_banks() > 0,
@@ -66,7 +93,7 @@ device::Buffer Context::buffer(std::size_t bytes, const ArgumentPlace& place) co
 }
 
 void Context::require_planned(std::size_t bytes, const ArgumentPlace& place) const {
-  const std::vector<PlannedBuffer> planned = memory_plan_.of(place.entry, place.argument);
+  const std::vector<PlannedBuffer> planned = memory_plan_->of(place.entry, place.argument);
   if (planned.empty()) return;
   const auto found = std::ranges::find_if(
       planned, [&](const PlannedBuffer& one) { return one.place.replica == place.replica; });

@@ -112,7 +112,7 @@ struct MemoryNeed {
   double host_bytes = 0;
   double device_bytes = 0;
   double largest_buffer_bytes = 0;
-  bool is_of_less = false;  ///< than the run's problem, so that the plan does not count
+  const MemoryPlan* plan = nullptr;  ///< of a smaller problem; null: that of the run
 };
 
 /// What the command line says of a run beside the kernel's parameters.
@@ -144,7 +144,7 @@ class Context {
         program_(std::move(program)),
         variant_(variant),
         conditions_(conditions),
-        memory_plan_(variant, parameters, device.info().device_class, ranks.size(), conditions.board_memory),
+        memory_plan_(std::make_shared<MemoryPlan>(variant, parameters, memory_user())),
         bank_use_(std::make_shared<device::BankUse>(conditions.board_memory)) {}
 
   [[nodiscard]] const device::Device& device() const { return device_; }
@@ -188,8 +188,15 @@ class Context {
   [[nodiscard]] device::Buffer buffer(const PlannedBuffer& planned) const {
     return buffer(planned.bytes, planned.place);
   }
+  /// All of an argument that kernel.toml plans, or with no entry point, of other memory.
+  [[nodiscard]] std::vector<device::Buffer> buffers(std::optional<std::size_t> entry,
+                                                    const std::string& argument) const;
   /// What kernel.toml says of the memory that the kernels of this rank work on.
-  [[nodiscard]] const MemoryPlan& memory_plan() const { return memory_plan_; }
+  [[nodiscard]] const MemoryPlan& memory_plan() const { return *memory_plan_; }
+  /// Makes it again with the numbers that only a run knows, which kernel.toml lists in `given`.
+  void plan_memory(const std::map<std::string, double>& given) const;
+  /// The same of a run with another value of one parameter.
+  [[nodiscard]] MemoryPlan memory_plan_with(const std::string& parameter, Value value) const;
   /// The memory of the board, where a system says what it is.
   [[nodiscard]] const device::BoardMemory& board_memory() const { return conditions_.board_memory; }
   /// What lies in its banks so far.
@@ -216,6 +223,7 @@ class Context {
   void require_memory(const MemoryNeed& need, const std::string& size_parameter, double exponent = 1) const;
 
  private:
+  [[nodiscard]] MemoryUser memory_user(const std::map<std::string, double>& given = {}) const;
   /// Throws Error (bad use) for a buffer of another length than kernel.toml says; of several ranks, for a
   /// longer one.
   void require_planned(std::size_t bytes, const ArgumentPlace& place) const;
@@ -232,7 +240,7 @@ class Context {
     bool is_pageable = false;
   };
   std::shared_ptr<HostMemoryUse> host_memory_ = std::make_shared<HostMemoryUse>();  ///< of all arrays
-  MemoryPlan memory_plan_;
+  std::shared_ptr<MemoryPlan> memory_plan_;
   std::shared_ptr<device::BankUse> bank_use_;
   std::shared_ptr<std::vector<std::string>> remarks_ = std::make_shared<std::vector<std::string>>();
 };

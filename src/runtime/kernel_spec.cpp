@@ -14,6 +14,7 @@
 #include "base/error.hpp"
 #include "base/expression.hpp"
 #include "runtime/cost_spec.hpp"
+#include "runtime/memory_plan.hpp"
 #include "runtime/parameter_spec.hpp"
 #include "runtime/quantities.hpp"
 #include "runtime/toml_reader.hpp"
@@ -55,7 +56,8 @@ const ArgumentSpec& argument_of(const VariantSpec& variant, const ArgumentPlace&
   throw std::logic_error(fmt::format("kernel.toml declares no argument {}", place.argument));
 }
 
-/// What an argument, or other memory, says of its length. Throws Error (bad use) naming the key of what is wrong.
+/// What an argument, or other memory, says of its length. Throws Error (bad use) naming the key of what is
+/// wrong.
 void read_length(const TomlReader& reader, const toml::table& table, const std::string& where,
                  ArgumentSpec& argument) {
   if (table.contains("buffers"))
@@ -98,8 +100,8 @@ ArgumentSpec read_other_memory(const TomlReader& reader, const toml::table& tabl
 }
 
 template <typename Read>
-std::vector<ArgumentSpec> read_list(const TomlReader& reader, const toml::node& node, const std::string& where,
-                                    const char* expected, Read read) {
+std::vector<ArgumentSpec> read_list(const TomlReader& reader, const toml::node& node,
+                                    const std::string& where, const char* expected, Read read) {
   if (!node.is_array()) throw reader.wrong(where, expected);
   std::vector<ArgumentSpec> found;
   for (const toml::node& one : *node.as_array()) {
@@ -171,8 +173,8 @@ VariantSpec read_variant(const TomlReader& reader, const std::string& name, cons
   if (table.contains("arguments"))
     read_arguments(reader, reader.table(table, "arguments", where), where, spec);
   if (table.contains("memory"))
-    spec.arguments[""] = read_list(reader, *table.get("memory"), where + "memory", "a list of { name, bytes }",
-                                   read_other_memory);
+    spec.arguments[""] = read_list(reader, *table.get("memory"), where + "memory",
+                                   "a list of { name, bytes }", read_other_memory);
   if (table.contains("costs") && table["costs"].is_string()) {
     spec.costs_of = reader.text(table, "costs", where);
   } else if (table.contains("costs")) {
@@ -273,7 +275,8 @@ KernelSpec load_kernel_spec(const fs::path& file) {
 KernelSpec parse_kernel_spec(const std::string& text, const fs::path& file) {
   const TomlReader reader(text, file);
   const toml::table& root = reader.root();
-  reader.only(root, {"benchmark", "summary", "quantities", "variants", "parameters", "constraints"}, "");
+  reader.only(root, {"benchmark", "summary", "given", "quantities", "variants", "parameters", "constraints"},
+              "");
   KernelSpec spec;
   spec.benchmark = reader.text(root, "benchmark", "");
   spec.summary = reader.text(root, "summary", "");
@@ -306,7 +309,9 @@ KernelSpec parse_kernel_spec(const std::string& text, const fs::path& file) {
           {reader.text(table, "expression", "constraints."), reader.text(table, "meaning", "constraints.")});
     }
   }
+  read_given(reader, spec);
   Quantities(reader, spec).write_out(spec);
+  note_given(spec);
   check_kernel_spec(spec, file);
   return spec;
 }

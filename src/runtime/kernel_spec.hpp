@@ -92,6 +92,7 @@ struct VariantSpec {
   /// By entry point; none where it is missing. Under "" what the host allocates beside them, of which only
   /// name, bytes and buffers are known.
   std::map<std::string, std::vector<ArgumentSpec>> arguments;
+  std::vector<std::string> given;  ///< names in these formulas of what only a run knows (KernelSpec::given)
   std::map<std::string, std::vector<LoopSpec>> costs;            ///< by entry point; none where it is missing
   std::string costs_of;                                          ///< the variant that these are of, or empty
   std::map<std::string, std::map<std::string, Value>> defaults;  ///< parameter -> device class or "" -> value
@@ -119,6 +120,9 @@ struct KernelSpec {
   std::vector<VariantSpec> variants;
   std::vector<ParameterSpec> parameters;
   std::vector<ConstraintSpec> constraints;
+  /// Numbers that formulas of memory name and that only a run knows, each with the parameter that it follows
+  /// from.
+  std::map<std::string, std::string> given;
 
   /// Throws Error (bad use) naming the variants that there are.
   [[nodiscard]] const VariantSpec& variant(const std::string& name) const;

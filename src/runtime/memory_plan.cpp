@@ -8,8 +8,9 @@
 #include <cmath>
 #include <iterator>
 #include <map>
-#include <set>
 #include <optional>
+#include <ranges>
+#include <set>
 #include <stdexcept>
 #include <string_view>
 #include <utility>
@@ -247,26 +248,28 @@ bool has_formulas(const VariantSpec& variant) {
 
 }  // namespace
 
-MemoryPlan::MemoryPlan(const VariantSpec& variant, const Parameters& parameters,
-                       device::DeviceClass device_class, int ranks, const device::BoardMemory& memory)
-    : memory_(memory) {
-  if (!has_formulas(variant)) return;
+MemoryPlan::MemoryPlan(const VariantSpec& variant, const Parameters& parameters, const MemoryUser& user)
+    : memory_(user.memory) {
+  const auto is_missing = [&](const std::string& name) { return !user.given.contains(name); };
+  if (!has_formulas(variant) || std::ranges::any_of(variant.given, is_missing)) return;
   Numbers numbers = numbers_of(parameters);
   const std::size_t wanted = parameters.has("grid_rows") ? parameters.count("grid_rows") : 1;
-  const std::size_t rows = grid_rows(ranks, wanted);
-  numbers["ranks"] = ranks;
+  const std::size_t rows = grid_rows(user.ranks, wanted);
+  numbers["cores"] = static_cast<double>(user.cores);
+  numbers["ranks"] = user.ranks;
   numbers["process_rows"] = static_cast<double>(rows);
-  const std::size_t columns = static_cast<std::size_t>(ranks) / rows;
+  const std::size_t columns = static_cast<std::size_t>(user.ranks) / rows;
   numbers["process_columns"] = static_cast<double>(columns);
+  numbers.insert(user.given.begin(), user.given.end());
   for_each_name(variant, [&](const std::string& name) {
     const std::optional<Choice> choice = choice_of(name);
     if (choice && parameters.has(choice->parameter))
       numbers[name] = name_of(parameters.text(choice->parameter)) == choice->value ? 1 : 0;
   });
   // Those of the host are no banks that anybody chooses.
-  device::BoardMemory of_board = memory;
-  if (memory.kind == device::BoardMemory::Kind::kHost) of_board.banks = 0;
-  buffers_ = Planner(variant, device::class_name(device_class), std::move(numbers), of_board).make();
+  device::BoardMemory of_board = user.memory;
+  if (of_board.kind == device::BoardMemory::Kind::kHost) of_board.banks = 0;
+  buffers_ = Planner(variant, device::class_name(user.device_class), std::move(numbers), of_board).make();
 }
 
 std::vector<PlannedBuffer> MemoryPlan::of(std::size_t entry, const std::string& argument) const {
@@ -311,10 +314,22 @@ std::vector<std::string> memory_names(const KernelSpec& spec) {
       names.push_back(parameter.name + std::string(kIs) + name_of(to_text(value)));
   }
   if (spec.find("data_type") != nullptr) names.insert(names.end(), {"element_bytes", "value_bytes"});
-  for (const char* const name : {"ranks", "process_rows", "process_columns", "replica", "part", "buffers"}) {
+  for (const char* const name :
+       {"cores", "ranks", "process_rows", "process_columns", "replica", "part", "buffers"}) {
     if (std::ranges::find(names, name) == names.end()) names.emplace_back(name);
   }
+  std::ranges::copy(spec.given | std::views::keys, std::back_inserter(names));
   return names;
+}
+
+void note_given(KernelSpec& spec) {
+  for (VariantSpec& variant : spec.variants) {
+    std::set<std::string> names;
+    for_each_name(variant, [&](const std::string& name) {
+      if (spec.given.contains(name)) names.insert(name);
+    });
+    variant.given.assign(names.begin(), names.end());
+  }
 }
 
 std::vector<std::string> memory_parameters(const KernelSpec& spec, const VariantSpec& variant) {
@@ -322,6 +337,7 @@ std::vector<std::string> memory_parameters(const KernelSpec& spec, const Variant
   for_each_name(variant, [&](const std::string& name) {
     const std::optional<Choice> choice = choice_of(name);
     words.insert(choice ? choice->parameter : name);
+    if (const auto given = spec.given.find(name); given != spec.given.end()) words.insert(given->second);
   });
   if (words.contains("element_bytes") || words.contains("value_bytes")) words.insert("data_type");
   if (words.contains("process_rows") || words.contains("process_columns")) words.insert("grid_rows");
@@ -349,8 +365,8 @@ void check_memory(const KernelSpec& spec, const std::string& file) {
                 fmt::format("{}: variants.{}.{}.{}.{} {:?} is no formula: {}", file, variant.name,
                             entry.empty() ? "memory" : "arguments." + entry, argument.name, key, text,
                             error.what()),
-                "correct it; it may name parameters that are numbers, element_bytes, value_bytes, ranks, "
-                "process_rows, process_columns, replica, part and buffers, or another argument");
+                "correct it; it may name parameters that are numbers, element_bytes, value_bytes, cores, "
+                "ranks, process_rows, process_columns, replica, part and buffers, or another argument");
           }
         }
       }

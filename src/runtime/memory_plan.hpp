@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -20,15 +21,23 @@ struct PlannedBuffer {
   std::uint64_t bytes = 0;  ///< at least one
 };
 
+/// What a plan of memory is for.
+struct MemoryUser {
+  device::DeviceClass device_class = device::DeviceClass::kCpu;
+  std::int64_t cores = 1;  ///< compute units of the device
+  int ranks = 1;
+  device::BoardMemory memory{};
+  std::map<std::string, double> given{};  ///< what only a run knows (KernelSpec::given)
+};
+
 /// What a rank keeps in its device's memory, by the formulas for `bytes` and `buffers` of kernel.toml: what
 /// is allocated, what is refused and what predictions ask for.
 class MemoryPlan {
  public:
   /// Of the rank that has most. An array that is divided among `buffers`, each in a bank of its own, has so
   /// many, or fewer, where with these all else finds no room in the banks. Throws Error (bad use) where a
-  /// formula has no value.
-  MemoryPlan(const VariantSpec& variant, const Parameters& parameters, device::DeviceClass device_class,
-             int ranks, const device::BoardMemory& memory);
+  /// formula has no value. None where formulas name what is not given.
+  MemoryPlan(const VariantSpec& variant, const Parameters& parameters, const MemoryUser& user);
 
   /// In the order of kernel.toml; none where it says nothing.
   [[nodiscard]] const std::vector<PlannedBuffer>& buffers() const { return buffers_; }
@@ -47,9 +56,13 @@ class MemoryPlan {
 };
 
 /// Names that formulas of `bytes` and `buffers` may use beside those of `numbers_of`: PARAMETER_is_VALUE, one
-/// where a text has this value, else zero, with _ for - in it; `ranks`, of which a grid has `process_rows` and
-/// `process_columns`; the number of this `replica` or `part`, and in `bytes` how many `buffers` there are.
+/// where a text has this value, else zero, with _ for - in it; `cores`, the device's compute units; `ranks`,
+/// of which a grid has `process_rows` and `process_columns`; the number of this `replica` or `part`, and in
+/// `bytes` how many `buffers` there are.
 std::vector<std::string> memory_names(const KernelSpec& spec);
+
+/// Says in each variant which of the numbers that only a run knows its formulas name.
+void note_given(KernelSpec& spec);
 
 /// The parameters that these formulas of a variant name.
 std::vector<std::string> memory_parameters(const KernelSpec& spec, const VariantSpec& variant);

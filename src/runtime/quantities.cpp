@@ -31,7 +31,28 @@ std::set<std::string> taken_names(const KernelSpec& spec) {
   return names;
 }
 
+/// Throws Error (bad use) where a key of a table is no name, or one of something else.
+void require_new(const TomlReader& reader, const std::string& table, const std::string& name,
+                 const std::set<std::string>& taken) {
+  if (taken.contains(name) || names_in(name) != std::vector<std::string>{name})
+    throw reader.wrong(table + "." + name, "a name that nothing else has, of small letters, digits and _");
+}
+
 }  // namespace
+
+void read_given(const TomlReader& reader, KernelSpec& spec) {
+  if (!reader.root().contains("given")) return;
+  const toml::table& table = reader.table(reader.root(), "given", "");
+  const std::set<std::string> taken = taken_names(spec);
+  for (const auto& [key, unused] : table) {
+    const std::string name(key.str());
+    require_new(reader, "given", name, taken);
+    const std::string parameter = reader.text(table, name, "given.");
+    if (spec.find(parameter) == nullptr)
+      throw reader.wrong("given." + name, "the name of a parameter that it follows from");
+    spec.given[name] = parameter;
+  }
+}
 
 Quantities::Quantities(const TomlReader& reader, const KernelSpec& spec) {
   if (!reader.root().contains("quantities")) return;
@@ -40,8 +61,7 @@ Quantities::Quantities(const TomlReader& reader, const KernelSpec& spec) {
   std::map<std::string, std::string> left;
   for (const auto& [key, unused] : table) {
     const std::string name(key.str());
-    if (taken.contains(name) || names_in(name) != std::vector<std::string>{name})
-      throw reader.wrong("quantities." + name, "a name that nothing else has, of small letters, digits and _");
+    require_new(reader, "quantities", name, taken);
     left[name] = reader.text(table, name, "quantities.");
   }
   // Each round writes out those that name no other.

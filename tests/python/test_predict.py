@@ -180,7 +180,7 @@ REFUSED = {
         ["hpl", "--system", "cygnus", "--set", "block_size=0"],
         "block_size = 0 (--block-size) cannot be used",
     ),
-    "memory": (["hpl", "--system", "cygnus", "--set", "size=200000"], "149 GiB"),
+    "memory": (["hpl", "--system", "cygnus", "--set", "size=200000"], "154445 MiB are to lie in the 4 banks"),
     "setting": (["hpl", "--system", "cygnus", "--set", "size"], "no name and value"),
     "twice": (["hpl", "--system", "cygnus", "--set", "size=1", "--set", "size=2"], "given twice"),
     "both": (["hpl", "--system", "cygnus", "--set", "size=1", "--sweep", "size=1:2"], "set and swept"),

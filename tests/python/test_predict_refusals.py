@@ -19,6 +19,7 @@ from fabricmark.systems import files
 HPL = ["predict", "hpl", "--system", "cygnus"]
 B_EFF = ["predict", "b_eff", "--system", "noctua1"]
 GEMM = ["predict", "gemm", "--system", "noctua1"]
+GPU = ["predict", "gemm", "--system", "h200"]
 # Words, cause, remedy.
 REFUSALS = {
     "benchmark": (["predict", "nope", "--system", "cygnus"], "no benchmark 'nope'", "use one of b_eff"),
@@ -63,7 +64,12 @@ REFUSALS = {
     ),
     "value": ([*HPL, "--set", "size=abc"], "size = 'abc'", "whole number"),
     "range": ([*HPL, "--set", "block_size=0"], "block_size = 0", "give"),
-    "memory": ([*HPL, "--set", "size=200000"], "needs 149 GiB of a device's 32 GiB", "set a smaller size"),
+    "banks": (
+        [*HPL, "--set", "size=200000"],
+        "in the 4 banks of DDR memory, which hold 32768 MiB",
+        "smaller size",
+    ),
+    "memory": ([*GPU, "--set", "size=262144"], "GiB of a device's 131 GiB", "set a smaller size"),
     "setting": ([*HPL, "--set", "size"], "no name and value", "write --set size=8192"),
     "twice": ([*HPL, "--set", "size=1", "--set", "size=2"], "size is given twice", "leave out one"),
     "swept twice": ([*HPL, "--sweep", "size=1:2", "--sweep", "size=1:2"], "is given twice", "leave out one"),

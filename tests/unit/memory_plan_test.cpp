@@ -30,7 +30,40 @@ MemoryPlan plan_of(const std::string& benchmark, const std::map<std::string, std
                           .banks = std::max(memory.banks, 1),
                           .separate_banks = memory.separate_banks()};
   const Parameters parameters = resolve(spec, "base", facts, settings, std::nullopt, std::nullopt);
-  return {spec.variant("base"), parameters, DeviceClass::kFpga, ranks, memory};
+  return {spec.variant("base"),
+          parameters,
+          {.device_class = DeviceClass::kFpga, .ranks = ranks, .memory = memory}};
+}
+
+/// A kernel.toml with a text, a number and a buffer whose length `bytes` says; `more` is a table of it.
+KernelSpec spec_of(const std::string& bytes, const std::string& more) {
+  const std::string text =
+      "benchmark = \"none\"\nsummary = \"nothing\"\n" + more +
+      "[variants.base]\nfile = \"base.cl\"\nentry_points = [\"none\"]\n"
+      "memory = [{ name = \"more\", bytes = \"2 * size\" }]\n"
+      "[variants.base.arguments]\nnone = [{ name = \"values\", kind = \"buffer\", bytes = \"" +
+      bytes +
+      "\" }]\n[parameters.size]\ntype = \"int\"\ndefault = 10\nstage = \"run\"\n"
+      "meaning = \"a size\"\n[parameters.form]\ntype = \"string\"\n"
+      "values = [\"four-step\", \"stages\"]\ndefault = \"four-step\"\nstage = \"run\"\n"
+      "meaning = \"a form\"\n";
+  return parse_kernel_spec(text, "kernel.toml");
+}
+
+MemoryPlan plan_of(const KernelSpec& spec, const std::map<std::string, double>& given = {}) {
+  const DeviceFacts facts{.device_class = DeviceClass::kCpu};
+  return {spec.variant("base"),
+          resolve(spec, "base", facts, {}, std::nullopt, std::nullopt),
+          {.cores = 6, .given = given}};
+}
+
+std::string refusal_of(const std::string& bytes, const std::string& more) {
+  try {
+    spec_of(bytes, more);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
 }
 
 std::size_t matrix_parts(const std::string& size, const std::string& block, const BoardMemory& memory,
@@ -92,6 +125,49 @@ TEST(MemoryPlan, HasOneBufferForEachNameOfAnArgument) {
   EXPECT_EQ(plan.of(0, "result").size(), 3U);
   EXPECT_FALSE(plan.of(0, "result").front().place.part);
   EXPECT_TRUE(plan.of(0, "alpha").empty());
+}
+
+TEST(MemoryPlan, TakesNamedQuantitiesChoicesAndCores) {
+  const std::string quantities = "[quantities]\ntwice = \"2 * once\"\nonce = \"size + 1\"\n";
+  EXPECT_EQ(plan_of(spec_of("twice^2", quantities)).of(0, "values").front().bytes, 22U * 22U);
+  EXPECT_EQ(plan_of(spec_of("form_is_four_step * once", quantities)).of(0, "values").front().bytes, 11U);
+  EXPECT_TRUE(plan_of(spec_of("form_is_stages * once", quantities)).of(0, "values").empty());
+  EXPECT_EQ(plan_of(spec_of("cores", "")).of(0, "values").front().bytes, 6U);
+}
+
+TEST(MemoryPlan, CountsMemoryBesideTheArguments) {
+  const auto plan = plan_of(spec_of("size", ""));
+  EXPECT_EQ(plan.bytes("more"), 20);
+  EXPECT_EQ(plan.bytes(), 30);
+  EXPECT_EQ(plan.of(1, "more").size(), 1U) << "behind the entry points";
+}
+
+TEST(MemoryPlan, WaitsForWhatOnlyARunKnows) {
+  const KernelSpec spec = spec_of("8 * cells", "[given]\ncells = \"size\"\n");
+  EXPECT_TRUE(plan_of(spec).buffers().empty());
+  EXPECT_EQ(plan_of(spec, {{"cells", 7}}).of(0, "values").front().bytes, 56U);
+  EXPECT_EQ(memory_parameters(spec, spec.variant("base")), std::vector<std::string>{"size"});
+}
+
+TEST(MemoryPlan, RefusesWrongNamesAndFormulas) {
+  const auto has = [](const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+  };
+  EXPECT_TRUE(has(refusal_of("a", "[quantities]\na = \"b\"\nb = \"a\"\n"), "does not follow from itself"));
+  EXPECT_TRUE(has(refusal_of("size", "[quantities]\nsize = \"1\"\n"), "quantities.size"));
+  EXPECT_TRUE(has(refusal_of("size", "[quantities]\nvalues = \"1\"\n"), "quantities.values"));
+  EXPECT_TRUE(has(refusal_of("size", "[quantities]\nA = \"1\"\n"), "quantities.A"));
+  EXPECT_TRUE(has(refusal_of("size", "[quantities]\na = 1\n"), "quantities.a"));
+  EXPECT_TRUE(has(refusal_of("size", "[given]\nranks = \"size\"\n"), "given.ranks"));
+  EXPECT_TRUE(has(refusal_of("size", "[given]\ncells = \"mesh\"\n"), "given.cells"));
+  EXPECT_TRUE(has(refusal_of("form_is_other", ""), "form_is_other"));
+  EXPECT_TRUE(has(refusal_of("form", ""), "form"));
+  std::string doubling = "[quantities]\na0 = \"size + size\"\n";
+  for (int i = 1; i < 40; ++i) {
+    const std::string before = "a" + std::to_string(i - 1);
+    doubling += "a" + std::to_string(i) + " = \"" + before + " + " + before + "\"\n";
+  }
+  EXPECT_TRUE(has(refusal_of("a39", doubling), "a shorter formula"));
 }
 
 }  // namespace

@@ -72,8 +72,8 @@ void do_tasks(const Plan& plan, std::size_t first, std::size_t count,
 
 /// What kernel.toml plans for blocks of one element, on a grid of `rows` rows or, with none, along diagonals.
 runtime::MemoryPlan planned(const Distribution& distribution, std::size_t rows, std::size_t round_blocks) {
-  static const runtime::KernelSpec spec = runtime::load_kernel_spec(
-      std::filesystem::path(FABRICMARK_TEST_KERNELS) / "ptrans" / "kernel.toml");
+  static const runtime::KernelSpec spec =
+      runtime::load_kernel_spec(std::filesystem::path(FABRICMARK_TEST_KERNELS) / "ptrans" / "kernel.toml");
   const runtime::DeviceFacts facts{.device_class = device::DeviceClass::kCpu};
   const auto parameters = resolve(spec, "base", facts,
                                   {{"size", std::to_string(distribution.edge())},
@@ -84,7 +84,7 @@ runtime::MemoryPlan planned(const Distribution& distribution, std::size_t rows, 
                                    {"grid_rows", std::to_string(rows)},
                                    {"round_blocks", std::to_string(round_blocks)}},
                                   std::nullopt, std::nullopt);
-  return {spec.variant("base"), parameters, facts.device_class, distribution.ranks(), {}};
+  return {spec.variant("base"), parameters, {.ranks = distribution.ranks()}};
 }
 
 /// Every block has one owner, every block of C one task, and the block of A that the task uses is the one

@@ -14,8 +14,7 @@ others, the model also offers `derived` (models/_derived.py), so that a report c
 What more a module may offer, each on its own:
 
 - `TRAITS`: what other code has to know of the benchmark (`Traits`).
-- `footprint_bytes(parameters, ranks)`: what one rank keeps in its device's memory, of kernels for which
-  kernel.toml does not say it.
+- `given(parameters, ranks)`: numbers of kernel.toml's table `given`, from which the memory of a rank follows.
 - `synthesis(parameters)`: how what it takes of an FPGA grows (`Synthesis`).
 - `headline` and `table_elements`: for grids of many points (models/_sweep.py).
 - `short_runs`, `short_runs_of_others`, `fit_parameters`, `processor_curves`, `message_curve`: runs on a

@@ -315,11 +315,6 @@ def synthesis(parameters: Mapping) -> Synthesis:
     return Synthesis(parameters["replications"] * parameters["channel_width"])
 
 
-def footprint_bytes(parameters: Mapping, ranks: int) -> float:
-    """What one rank keeps in its device's memory: a message to and from each neighbour."""
-    return 2 * DIRECTIONS * float(message_sizes(parameters)[-1])
-
-
 def predict(
     parameters: Mapping, board: Board, ranks: int, *, measurements=(), network=None, bitstream=None
 ) -> list[Prediction]:

@@ -141,11 +141,6 @@ def synthesis(parameters: Mapping) -> Synthesis:
     return Synthesis(parameters["replications"] * parameters["log_size"], parameters["replications"] * values)
 
 
-def footprint_bytes(parameters: Mapping, ranks: int) -> float:
-    """What one rank keeps in its device's memory: the values before and after."""
-    return 2 * parameters["batch"] * 2.0 ** parameters["log_size"] * VALUE_BYTES[parameters["data_type"]]
-
-
 def predict(
     parameters: Mapping, board: Board, ranks: int, *, measurements=(), network=None, bitstream=None
 ) -> list[Prediction]:
@@ -161,7 +156,7 @@ def predict(
         found = fpga_predictions(parameters, board, ranks, bitstream)
     else:
         found = processor_predictions(parameters, board, ranks, bitstream)
-    array_bytes = footprint_bytes(parameters, ranks) / 2
-    if parameters.get("scope", "batched") == "distributed":
-        array_bytes /= parameters["batch"] * ranks
+    is_distributed = parameters.get("scope", "batched") == "distributed"
+    transforms = 1 / ranks if is_distributed else parameters["batch"]
+    array_bytes = transforms * 2.0 ** parameters["log_size"] * VALUE_BYTES[parameters["data_type"]]
     return [*found, *_transfers.predictions(board, ranks, bitstream, array_bytes)]

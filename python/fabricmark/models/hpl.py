@@ -256,11 +256,6 @@ def synthesis(parameters: Mapping) -> Synthesis:
     return Synthesis(replications * parameters["register_block"] ** 3, replications * blocks)
 
 
-def footprint_bytes(parameters: Mapping, ranks: int) -> float:
-    """What one rank keeps in its device's memory: its part of the matrix."""
-    return parameters["size"] ** 2 * ELEMENT_BYTES[parameters["data_type"]] / ranks
-
-
 def predict(
     parameters: Mapping, board: Board, ranks: int, *, measurements=(), network=None, bitstream=None
 ) -> list[Prediction]:
@@ -275,7 +270,7 @@ def predict(
     grid = _grid.shape(ranks, parameters.get("grid_rows", 0))
     steps, lacking = known_steps(parameters, board, ranks, grid, network, bitstream)
     limit = limit_flops_per_second(parameters, board, ranks)
-    transfers = _transfers.predictions(board, ranks, bitstream, footprint_bytes(parameters, ranks))
+    transfers = _transfers.predictions(board, ranks, bitstream, size**2 * element_bytes / ranks)
     if steps is None:
         return [*unmodelled(limit, lacking), *transfers]
     found = phases(ceil(size / parameters["block_size"]), grid, steps)

@@ -277,11 +277,6 @@ def synthesis(parameters: Mapping) -> Synthesis:
     return Synthesis(replications * parameters["channel_width"], replications * block)
 
 
-def footprint_bytes(parameters: Mapping, ranks: int) -> float:
-    """What one rank keeps in its device's memory: its parts of A, B and C."""
-    return MATRICES * parameters["size"] ** 2 * ELEMENT_BYTES[parameters["data_type"]] / ranks
-
-
 def predict(
     parameters: Mapping, board: Board, ranks: int, *, measurements=(), network=None, bitstream=None
 ) -> list[Prediction]:

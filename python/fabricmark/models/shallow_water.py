@@ -114,8 +114,7 @@ def fit_parameters(runs: Sequence[Run]) -> dict[str, float]:
     )
 
 
-def footprint_bytes(parameters: Mapping, ranks: int) -> float:
-    """What one rank keeps in its device's memory: its states, geometry and codes."""
-    order, number = parameters["order"], NUMBER_BYTES[parameters["data_type"]]
-    numbers = max(2, stages(order)) * UNKNOWNS * modes(order) + GEOMETRY + 1
-    return elements(parameters["mesh"]) / ranks * (numbers * number + SIDES * CODE_BYTES)
+def given(parameters: Mapping, ranks: int) -> dict[str, float]:
+    """What the memory in kernel.toml follows from: elements of a rank, without those that it gets."""
+    own = -(-elements(parameters["mesh"]) // ranks)
+    return {"own_elements": own, "all_elements": own}

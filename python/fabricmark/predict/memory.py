@@ -1,17 +1,15 @@
 """Whether a problem fits into the memory of a device: by the formulas of kernel.toml, as programs have it.
 
-`fabricmark-describe` says what a rank allocates and, of a board, whether its banks have room. Of kernels of
-which kernel.toml says nothing, the model's `footprint_bytes` does.
+`fabricmark-describe` says what a rank allocates and, of a board, whether its banks have room.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from fabricmark import models
 from fabricmark.base import kernels
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.models import Board
-from fabricmark.predict import reads
 
 SIZES = ("batch", "size", "log_size")  # the first of these that a benchmark has is its default size
 HALVINGS = 60
@@ -41,9 +39,10 @@ def request(benchmark: str, run: Mapping, board: Board, devices: int) -> dict:
     banks = max(int(board.banks), 1)
     memory = {"kind": board.memory_kind, "placement": board.memory_placement,
               "bank_bytes": int((board.memory_bytes or 0) / banks)}  # fmt: skip
+    given = getattr(models.find(benchmark), "given", None)
     return kernels.wanted(
         benchmark, board.device_class, settings, board.cores, banks=banks, ranks=devices, memory=memory,
-        variant=variant if variant in known.variants else "",
+        variant=variant if variant in known.variants else "", numbers=given(run, devices) if given else None,
     )  # fmt: skip
 
 
@@ -96,18 +95,10 @@ def _all_needed(benchmark: str, runs: Sequence[Mapping], board: Board, devices: 
     if board.memory_bytes is None:
         return [None] * len(runs)
     answers = kernels.ask([request(benchmark, run, board, devices) for run in runs])
-    footprint = getattr(models.find(benchmark), "footprint_bytes", None)
-    found: list[Needed | None] = []
-    for run, answer in zip(runs, answers, strict=True):
-        if "memory" in answer:
-            said = answer["memory"]
-            found.append(Needed(said["bytes"], said.get("refusal", {}), frozenset(said["parameters"])))
-        else:
-            found.append(None if footprint is None else _by_model(footprint, run, devices))
-    return found
+    return [_needed_of(answer.get("memory")) for answer in answers]
 
 
-def _by_model(footprint: Callable[[Mapping, int], float], run: Mapping, devices: int) -> Needed:
-    noted: set[str] = set()
-    amount = footprint(reads.Watched(run, noted), devices)
-    return Needed(amount, parameters=frozenset(noted))
+def _needed_of(said: Mapping | None) -> Needed | None:
+    if said is None:
+        return None
+    return Needed(said["bytes"], said.get("refusal", {}), frozenset(said["parameters"]))

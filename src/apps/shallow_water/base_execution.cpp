@@ -24,14 +24,11 @@ std::vector<std::int32_t> edges_with_own(const LocalMesh& local) {
 template <typename T>
 std::unique_ptr<Execution> make_single(const runtime::Context& context, const Problem& problem,
                                        const LocalMesh& local) {
-  constexpr std::size_t kKept = 6;   // numbers of a point, as in kernels/shallow_water/base.cl
-  constexpr std::size_t kCodes = 4;  // of an element
-  const auto points = static_cast<std::size_t>(context.parameters().integer("order")) + 1;
   const std::vector<std::int32_t> list = edges_with_own(local);
-  const device::Buffer fluxes = context.buffer(kCodes * local.padded * points * kKept * sizeof(T));
-  device::Buffer edges = context.buffer(list.size() * sizeof(std::int32_t));
+  const device::Buffer fluxes = of_stage(context, "fluxes");
+  device::Buffer edges = of_stage(context, "edges");
   const device::Queue queue = context.device().queue();
-  edges.write(queue, list.data(), edges.bytes());
+  edges.write(queue, list.data(), list.size() * sizeof(std::int32_t));
   queue.finish();
   const auto more = [&](device::Replications& kernel) {
     kernel.set(

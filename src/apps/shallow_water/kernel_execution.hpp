@@ -17,6 +17,14 @@ struct Launch {
   bool has_parts = false;  ///< the kernel can be started on some of them, from its argument `first` on
 };
 
+/// The entry point of a stage.
+constexpr std::size_t kStage = 0;
+
+/// The buffer of one of its arguments, as kernel.toml plans it.
+inline device::Buffer of_stage(const runtime::Context& context, const char* argument) {
+  return std::move(context.buffers(kStage, argument).front());
+}
+
 /// Kernels on states of numbers of type T, of which each stage reads one and writes another.
 template <typename T>
 class KernelExecution : public Execution {
@@ -33,14 +41,13 @@ class KernelExecution : public Execution {
         kept_(std::move(kept)),
         queue_(context.device().queue(/*profiling=*/context.timeline().enabled())),
         timeline_(context.timeline()),
-        geometry_(context.buffer(local.geometry.size() * sizeof(T))),
-        codes_(context.buffer(local.codes.size() * sizeof(std::int32_t))),
-        outflow_(context.buffer(local.padded * sizeof(T))),
-        trouble_(context.buffer(sizeof(std::int32_t))),
+        geometry_(of_stage(context, "geometry")),
+        codes_(of_stage(context, "codes")),
+        outflow_(of_stage(context, "outflow")),
+        trouble_(of_stage(context, "trouble")),
         halo_(context, local, numbers_, sizeof(T)),
-        host_(context.host_array<T>(numbers_ * local.stride)) {
-    const std::size_t states = std::max<std::size_t>(2, stages_.size());
-    for (std::size_t i = 0; i < states; ++i) states_.push_back(context.buffer(host_.size() * sizeof(T)));
+        host_(context.host_array<T>(numbers_ * local.stride)),
+        states_(context.buffers(kStage, "state")) {
     write_mesh();
     // Kernels in the order in which they run: a step of Euler's ends in the other state, others where they
     // began.

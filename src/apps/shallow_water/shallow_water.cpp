@@ -159,16 +159,11 @@ class ShallowWater : public runtime::Benchmark {
                                 ranks_.rank(), local.own(), local.received, most),
                     "use more ranks, a smaller mesh or more --partition-elements");
     }
-    const auto states = static_cast<double>(std::max<std::size_t>(2, stages_of(basis_.order()).size()));
     const auto elements = static_cast<double>(local.stride);
+    context.plan_memory({{"own_elements", static_cast<double>(local.padded)}, {"all_elements", elements}});
     const auto numbers = static_cast<double>(kUnknowns * basis_.modes());
-    const double number = context.parameters().text("data_type") == "double" ? sizeof(double) : sizeof(float);
     constexpr double kHostFields = 10;  // of own elements, and of the whole mesh in checks
-    context.require_memory(
-        {.host_bytes = kHostFields * numbers * sizeof(double) * elements,
-         .device_bytes = (states * numbers + 2 * LocalMesh::kGeometry) * number * elements,
-         .largest_buffer_bytes = std::max<double>(numbers, LocalMesh::kGeometry) * number * elements},
-        "mesh");
+    context.require_memory({.host_bytes = kHostFields * numbers * sizeof(double) * elements}, "mesh");
     return local;
   }
 

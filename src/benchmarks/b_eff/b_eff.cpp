@@ -26,7 +26,7 @@ struct Steps {
       : steps(std::move(all)),
         each(steps->steps()),
         kernels(context.replications(1)),
-        touched(context.buffer(1)) {
+        touched(std::move(context.buffers(0, "memory").front())) {
     kernels.set(0, {{"memory", touched}});
   }
 
@@ -48,7 +48,7 @@ class EffectiveBandwidth : public Exchanges {
             context, {.largest_bytes = std::size_t{1} << context.parameters().count("largest"),
                       .pattern = fabric::Pattern::kInARow})),
         series_(*transport_, context.ranks(), std::size_t{1} << context.parameters().count("largest"),
-                kRoomBytes) {
+                static_cast<std::size_t>(context.memory_plan().bytes("outgoing")) / kDirections) {
     if (context.parameters().flag("sub_steps")) {
       if (std::unique_ptr<fabric::Steps> steps = transport_->steps())
         steps_.emplace(context, std::move(steps));

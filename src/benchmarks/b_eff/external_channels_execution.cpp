@@ -26,8 +26,8 @@ class OverExternalChannels : public Exchanges {
         chunk_bytes_(kLanes * kChannelElementBytes * context.parameters().count("channel_width")),
         fault_(context.conditions().fault),
         send_(context.replications(kPairs, 0)),
-        receive_(context.replications(kPairs, 1)) {
-    for (std::size_t pair = 0; pair < kPairs; ++pair) received_.push_back(context.buffer(2 * chunk_bytes_));
+        receive_(context.replications(kPairs, 1)),
+        received_(context.buffers(1, "received")) {
     common::require_cables(context);
     check_fault();
   }

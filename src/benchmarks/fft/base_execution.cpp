@@ -10,27 +10,15 @@ namespace fabricmark::fft {
 
 namespace {
 
-/// Transforms that the kernel reads behind its input and writes before its output: FFT_MARGIN in base.cl.
-std::size_t margin(const runtime::Context& context) {
-  constexpr std::size_t kLargeLogSize = 10;  // from here on its buffers are of two transforms, not of four
-  return context.parameters().count("log_size") < kLargeLogSize ? 5 : 3;
-}
-
-/// Bytes of a replication's twiddles: for each eight points the factors of six lanes.
-std::size_t twiddle_bytes(const runtime::Context& context, std::size_t complex_bytes) {
-  return 6 * complex_bytes << context.parameters().count("log_size") >> 3U;
-}
-
 class BaseExecution : public Batch {
  public:
   BaseExecution(const runtime::Context& context, std::size_t complex_bytes)
-      : Batch(context, complex_bytes, 0, margin(context)) {
+      : Batch(context, complex_bytes, 0), twiddles_(context.buffers(0, "twiddles")) {
     const auto fill = [&](auto zero) {
       const auto table = pipeline_twiddles<decltype(zero)>(std::size_t{1} << log_size());
       for (std::size_t i = 0; i < parts().size(); ++i) {
         const auto replica = static_cast<int>(i);
-        twiddles_.push_back(context.buffer(twiddle_bytes(context, complex_bytes), {0, replica, "twiddles"}));
-        twiddles_.back().write(kernels().queue(replica), table.data(), twiddles_.back().bytes());
+        twiddles_[i].write(kernels().queue(replica), table.data(), table.size() * sizeof(table[0]));
         kernels().queue(replica).finish();
       }
     };
@@ -50,16 +38,11 @@ class BaseExecution : public Batch {
   std::vector<device::Buffer> twiddles_;  // [part], each where its kernel's input is
 };
 
-Scratch base_scratch(const runtime::Context& context, std::size_t complex_bytes,
-                     const std::vector<common::Part>& parts) {
-  const auto bytes = static_cast<double>(twiddle_bytes(context, complex_bytes));
-  return {.bytes = static_cast<double>(parts.size()) * bytes, .largest = bytes};
-}
-
 /// Throws Error (bad use) where a transform does not fit into the kernel's local memory.
 void require_room(const runtime::Context& context, std::size_t complex_bytes) {
-  const std::size_t buffers = 2 * margin(context) - 1;  // of one transform: reordering, delays, twiddles
   const std::size_t log_size = context.parameters().count("log_size");
+  constexpr std::size_t kLargeLogSize = 10;  // from here on its buffers are of two transforms, not of four
+  const std::size_t buffers = log_size < kLargeLogSize ? 9 : 5;  // of one: reordering, delays, twiddles
   const device::DeviceInfo& device = context.device().info();
   // An emulator refuses at the start of the kernel only; on boards the compiler has fitted the buffers.
   if (device.emulated() && (buffers * complex_bytes << log_size) > device.local_memory_bytes) {
@@ -75,7 +58,7 @@ void require_room(const runtime::Context& context, std::size_t complex_bytes) {
 
 std::unique_ptr<Execution> make_base(const runtime::Context& context, const PointType& type) {
   if (is_distributed(context)) throw not_distributed();
-  require_batch(context, type, base_scratch, margin(context));
+  require_batch(context, type);
   require_room(context, type.bytes);
   return std::make_unique<BaseExecution>(context, type.bytes);
 }

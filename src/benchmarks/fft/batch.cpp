@@ -14,19 +14,14 @@ std::vector<common::Part> divide_batch(const runtime::Context& context, std::siz
 
 }  // namespace
 
-Batch::Batch(const runtime::Context& context, std::size_t complex_bytes, std::size_t entry,
-             std::size_t margin)
+Batch::Batch(const runtime::Context& context, std::size_t complex_bytes, std::size_t entry)
     : log_size_(context.parameters().count("log_size")),
       transform_bytes_(complex_bytes << log_size_),
-      margin_bytes_(margin * transform_bytes_),
       parts_(divide_batch(context, context.parameters().count("batch"))),
-      kernels_(context.replications(static_cast<int>(parts_.size()), entry)) {
-  for (std::size_t i = 0; i < parts_.size(); ++i) {
-    const auto replica = static_cast<int>(i);
-    input_.push_back(context.buffer(bytes(i) + margin_bytes_, {entry, replica, "in"}));
-    output_.push_back(context.buffer(bytes(i) + margin_bytes_, {entry, replica, "out"}));
-  }
-}
+      kernels_(context.replications(static_cast<int>(parts_.size()), entry)),
+      input_(context.buffers(entry, "in")),
+      output_(context.buffers(entry, "out")),
+      margin_bytes_(input_.front().bytes() - bytes(0)) {}
 
 void Batch::run(Direction direction) {
   for (std::size_t i = 0; i < parts_.size(); ++i) {
@@ -62,24 +57,11 @@ void Batch::read_output(void* points) {
   });
 }
 
-void require_batch(const runtime::Context& context, const PointType& type, ScratchOfBatch scratch_of,
-                   std::size_t margin) {
-  const auto require = [&](std::size_t batch, const char* parameter) {
-    constexpr double kArrays = 2;  // input and output
-    const auto transform = static_cast<double>(type.bytes << context.parameters().count("log_size"));
-    const std::vector<common::Part> parts = divide_batch(context, batch);
-    const Scratch scratch = scratch_of(context, type.bytes, parts);
-    const auto more = static_cast<double>(margin * parts.size());
-    const double largest = static_cast<double>(parts.front().count + margin) * transform;  // input or output
-    context.require_memory(
-        {.host_bytes = type.host_bytes(context, batch),
-         .device_bytes = kArrays * (static_cast<double>(batch) + more) * transform + scratch.bytes,
-         .largest_buffer_bytes = std::max(largest, scratch.largest),
-         .is_of_less = batch < context.parameters().count("batch")},
-        parameter);
-  };
-  require(1, "log_size");
-  require(context.parameters().count("batch"), "batch");
+void require_batch(const runtime::Context& context, const PointType& type) {
+  const runtime::MemoryPlan one = context.memory_plan_with("batch", std::int64_t{1});
+  context.require_memory({.host_bytes = type.host_bytes(context, 1), .plan = &one}, "log_size");
+  context.require_memory({.host_bytes = type.host_bytes(context, context.parameters().count("batch"))},
+                         "batch");
 }
 
 }  // namespace fabricmark::fft

@@ -17,10 +17,9 @@ class Batch : public Execution {
   void poison() override;
 
  protected:
-  /// The kernel of the variant's entry point number `entry`. `margin`: transforms that it may read behind its
-  /// input, and write before its output.
-  Batch(const runtime::Context& context, std::size_t complex_bytes, std::size_t entry,
-        std::size_t margin = 0);
+  /// The kernel of the variant's entry point number `entry`. Where its buffers are longer than its part of
+  /// the batch, it may read behind its input and write before its output.
+  Batch(const runtime::Context& context, std::size_t complex_bytes, std::size_t entry);
 
   /// Sets the arguments behind input and output, and starts the kernels on all parts.
   virtual void start(Direction direction) = 0;
@@ -40,34 +39,26 @@ class Batch : public Execution {
 
   std::size_t log_size_;
   std::size_t transform_bytes_;
-  std::size_t margin_bytes_;
   std::vector<common::Part> parts_;
   device::Replications kernels_;
   std::vector<device::Buffer> input_, output_;  // [part]
+  std::size_t margin_bytes_;
 };
 
-/// Bytes on the device beside the input and output of a batch: all, and those of the largest buffer.
-struct Scratch {
-  double bytes = 0;
-  double largest = 0;
-};
-/// That of the parts of a batch.
-using ScratchOfBatch = Scratch (*)(const runtime::Context& context, std::size_t complex_bytes,
-                                   const std::vector<common::Part>& parts);
-/// Throws Error (bad use) where there is not the memory for a batch with such a margin; where it is too
-/// little even for one transform, the message tells to make that smaller.
-void require_batch(const runtime::Context& context, const PointType& type, ScratchOfBatch scratch_of,
-                   std::size_t margin = 0);
+/// Throws Error (bad use) where there is not the memory for a batch; where it is too little even for one
+/// transform, the message tells to make that smaller.
+void require_batch(const runtime::Context& context, const PointType& type);
 
 /// As the kernels take it.
 inline std::uint32_t is_inverse(Direction direction) { return direction == Direction::kInverse ? 1 : 0; }
 
-/// A device buffer that holds these numbers.
+/// The buffer of an argument, as kernel.toml plans it, that holds these numbers.
 template <typename T>
-device::Buffer filled_buffer(const runtime::Context& context, const device::HostArray<T>& numbers) {
-  device::Buffer buffer = context.buffer(numbers.size() * sizeof(T));
+device::Buffer filled_buffer(const runtime::Context& context, std::size_t entry, const char* argument,
+                             const device::HostArray<T>& numbers) {
+  device::Buffer buffer = std::move(context.buffers(entry, argument).front());
   const device::Queue queue = context.device().queue();
-  buffer.write(queue, numbers.data(), buffer.bytes());
+  buffer.write(queue, numbers.data(), numbers.size() * sizeof(T));
   queue.finish();
   return buffer;
 }
@@ -82,12 +73,6 @@ device::Buffer of_type(std::size_t complex_bytes, Make&& make) {
 /// Work-items that share a CPU's work: one for each core of the device.
 inline std::size_t cpu_items(const runtime::Context& context) {
   return std::max<std::size_t>(context.device().info().compute_units, 1);
-}
-
-/// Bytes of a CPU work-item's two work areas for `rows` points of all lanes.
-inline std::size_t work_area_bytes(const runtime::Context& context, std::size_t rows) {
-  constexpr std::size_t kPlanes = 4;
-  return kPlanes * rows * context.parameters().count("vector_bytes");
 }
 
 }  // namespace fabricmark::fft

@@ -47,16 +47,19 @@ class DistributedExecution : public Execution {
         swap_axes_(context.replications(1, kSwapAxes)),
         columns_step_(context.replications(1, kColumnsStep)),
         rows_step_(context.replications(1, kRowsStep)),
-        input_(context.buffer(bytes_)),
-        output_(context.buffer(bytes_)),
-        scratch_(context.buffer(items_ * work_area_bytes(context, size_.rows))),
-        twiddles_(
-            of_type(complex_bytes,
-                    [&](auto zero) { return filled_buffer(context, twiddles<decltype(zero)>(size_.rows)); })),
+        input_(planned(context, "in")),
+        output_(planned(context, "out")),
+        scratch_(planned(context, "scratch")),
+        twiddles_(of_type(complex_bytes,
+                          [&](auto zero) {
+                            return filled_buffer(context, kColumnsStep, "twiddles",
+                                                 twiddles<decltype(zero)>(size_.rows));
+                          })),
         between_(of_type(complex_bytes, [&](auto zero) {
           const std::size_t first = static_cast<std::size_t>(ranks_.rank()) * local_.columns;
           const int threads = runtime::host_threads(context.ranks());
-          return filled_buffer(context, between_steps<decltype(zero)>(size_, first, local_.columns, threads));
+          return filled_buffer(context, kColumnsStep, "between_all",
+                               between_steps<decltype(zero)>(size_, first, local_.columns, threads));
         })) {}
 
   void write_input(const void* points) override {
@@ -137,6 +140,10 @@ class DistributedExecution : public Execution {
     swap_axes_.run(name(direction), {{items_, 1}});
   }
 
+  static device::Buffer planned(const runtime::Context& context, const char* argument) {
+    return std::move(context.buffers(kColumnsStep, argument).front());
+  }
+
   runtime::Communicator& ranks_;
   Steps size_;
   Local local_;
@@ -147,16 +154,6 @@ class DistributedExecution : public Execution {
   device::Replications swap_axes_, columns_step_, rows_step_;
   device::Buffer input_, output_, scratch_, twiddles_, between_;
 };
-
-void require_memory(const runtime::Context& context, const PointType& type) {
-  constexpr double kVectors = 5;  // input, output, what is sent, what has arrived, twiddles between the steps
-  const double points = std::exp2(context.parameters().integer("log_size"));
-  const double bytes = points / context.ranks().size() * static_cast<double>(type.bytes);
-  context.require_memory({.host_bytes = type.host_bytes(context, 1),
-                          .device_bytes = kVectors * bytes,
-                          .largest_buffer_bytes = bytes},
-                         "log_size");
-}
 
 }  // namespace
 
@@ -172,7 +169,7 @@ Error not_distributed() {
 }
 
 std::unique_ptr<Execution> make_distributed(const runtime::Context& context, const PointType& type) {
-  require_memory(context, type);
+  context.require_memory({.host_bytes = type.host_bytes(context, 1)}, "log_size");
   const bool is_cpu = context.device().info().device_class == device::DeviceClass::kCpu;
   if (!is_cpu || !is_four_step(context)) throw not_distributed();
   const auto ranks = static_cast<unsigned>(context.ranks().size());

@@ -14,30 +14,29 @@ std::size_t items_of(const runtime::Context& context, const common::Part& part) 
   return std::min(cpu_items(context), part.count);
 }
 
-/// Bytes of one work-item's scratch memory: its work areas and a transposed transform.
-std::size_t item_bytes(const runtime::Context& context, std::size_t complex_bytes) {
-  const std::size_t log_size = context.parameters().count("log_size");
-  return work_area_bytes(context, steps(log_size).rows) + (complex_bytes << log_size);
-}
+// The entry point.
+constexpr std::size_t kFft = 0;
 
 /// The four-step form for CPUs: work-items share the batch; each has scratch memory of its own.
 class FourStepExecution : public Batch {
  public:
   FourStepExecution(const runtime::Context& context, std::size_t complex_bytes)
-      : Batch(context, complex_bytes, 0),
+      : Batch(context, complex_bytes, kFft),
         twiddles_(of_type(complex_bytes,
                           [&](auto zero) {
-                            return filled_buffer(context, twiddles<decltype(zero)>(steps(log_size()).rows));
+                            return filled_buffer(context, kFft, "twiddles",
+                                                 twiddles<decltype(zero)>(steps(log_size()).rows));
                           })),
-        between_(of_type(complex_bytes, [&](auto zero) {
-          const Steps size = steps(log_size());
-          const int threads = runtime::host_threads(context.ranks());
-          return filled_buffer(context, between_steps<decltype(zero)>(size, 0, size.columns, threads));
-        })) {
-    for (const common::Part& part : parts()) {
-      items_.push_back(items_of(context, part));
-      scratch_.push_back(context.buffer(items_.back() * item_bytes(context, complex_bytes)));
-    }
+        between_(of_type(complex_bytes,
+                         [&](auto zero) {
+                           const Steps size = steps(log_size());
+                           const int threads = runtime::host_threads(context.ranks());
+                           return filled_buffer(
+                               context, kFft, "between_all",
+                               between_steps<decltype(zero)>(size, 0, size.columns, threads));
+                         })),
+        scratch_(context.buffers(kFft, "scratch")) {
+    for (const common::Part& part : parts()) items_.push_back(items_of(context, part));
   }
 
  private:
@@ -61,22 +60,10 @@ class FourStepExecution : public Batch {
   std::vector<device::Buffer> scratch_;  // [part]
 };
 
-Scratch four_step_scratch(const runtime::Context& context, std::size_t complex_bytes,
-                          const std::vector<common::Part>& parts) {
-  Scratch scratch;
-  scratch.bytes = static_cast<double>(complex_bytes << context.parameters().count("log_size"));  // tables
-  for (const common::Part& part : parts) {
-    const auto bytes = static_cast<double>(items_of(context, part) * item_bytes(context, complex_bytes));
-    scratch.bytes += bytes;
-    scratch.largest = std::max(scratch.largest, bytes);
-  }
-  return scratch;
-}
-
 }  // namespace
 
 std::unique_ptr<Execution> make_four_step(const runtime::Context& context, const PointType& type) {
-  require_batch(context, type, four_step_scratch);
+  require_batch(context, type);
   if (context.device().info().device_class != device::DeviceClass::kCpu) {
     throw bad_use("form = four-step is for CPUs only", "use --form stages");
   }

@@ -9,6 +9,9 @@ namespace fabricmark::fft {
 
 namespace {
 
+// The entry point.
+constexpr std::size_t kPass = 1;
+
 /// The twiddles of transforms of `points`, on the device. Made and copied in parts: whole, they would take as
 /// much memory of the host as a transform. A quarter of a turn exchanges sine and cosine, so that three of
 /// four parts are copies.
@@ -16,7 +19,7 @@ template <typename T>
 device::Buffer twiddle_buffer(const runtime::Context& context, std::size_t points) {
   constexpr std::size_t kPart = std::size_t{1} << 22;  // points
   const device::Queue queue = context.device().queue();
-  device::Buffer buffer = context.buffer(2 * points * sizeof(T));
+  device::Buffer buffer = std::move(context.buffers(kPass, "twiddles").front());
   const int threads = runtime::host_threads(context.ranks());
   const std::size_t quarter = points / 4;
   device::HostArray<T> part = context.host_array<T>(2 * std::min(quarter, kPart));
@@ -38,10 +41,11 @@ class StagesExecution : public Batch {
   StagesExecution(const runtime::Context& context, std::size_t complex_bytes)
       : Batch(context, complex_bytes, kPass),
         group_(std::bit_floor(context.fitting_group(kGroup, kPass))),
-        twiddles_(of_type(complex_bytes, [&](auto zero) {
-          return twiddle_buffer<decltype(zero)>(context, std::size_t{1} << log_size());
-        })) {
-    for (std::size_t i = 0; i < parts().size(); ++i) scratch_.push_back(context.buffer(output(i).bytes()));
+        twiddles_(of_type(complex_bytes,
+                          [&](auto zero) {
+                            return twiddle_buffer<decltype(zero)>(context, std::size_t{1} << log_size());
+                          })),
+        scratch_(context.buffers(std::nullopt, "other")) {
     for (std::size_t left = log_size(); left > 0; left -= log_radices_.back()) {
       log_radices_.push_back(std::min<std::size_t>(left, 3));
     }
@@ -74,7 +78,6 @@ class StagesExecution : public Batch {
   }
   device::Buffer* scratch(std::size_t part) override { return &scratch_[part]; }
 
-  static constexpr std::size_t kPass = 1;    // the entry point
   static constexpr std::size_t kGroup = 64;  // work-items of a work-group, where the kernel takes so many
   std::size_t group_;
   device::Buffer twiddles_;
@@ -82,19 +85,10 @@ class StagesExecution : public Batch {
   std::vector<std::size_t> log_radices_;
 };
 
-Scratch stages_scratch(const runtime::Context& context, std::size_t complex_bytes,
-                       const std::vector<common::Part>& parts) {
-  const auto transform = static_cast<double>(complex_bytes << context.parameters().count("log_size"));
-  Scratch scratch;
-  scratch.bytes = transform;  // tables
-  for (const common::Part& part : parts) scratch.bytes += static_cast<double>(part.count) * transform;
-  return scratch;
-}
-
 }  // namespace
 
 std::unique_ptr<Execution> make_stages(const runtime::Context& context, const PointType& type) {
-  require_batch(context, type, stages_scratch);
+  require_batch(context, type);
   return std::make_unique<StagesExecution>(context, type.bytes);
 }
 

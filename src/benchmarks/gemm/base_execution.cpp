@@ -33,7 +33,7 @@ Shape base_shape(const runtime::Context& context, const ElementBytes& bytes) {
 
 std::unique_ptr<Execution> make_base(const runtime::Context& context, const ElementBytes& bytes) {
   const Shape shape = base_shape(context, bytes);
-  require_memory(context, shape, bytes, 0);
+  require_memory(context, shape, bytes);
   return std::make_unique<BaseExecution>(context, shape, bytes);
 }
 

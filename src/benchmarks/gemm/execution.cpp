@@ -16,31 +16,18 @@ std::vector<common::Part> divide_rows(const runtime::Context& context, const Sha
   return parts;
 }
 
-/// No more than there are parts of the other matrices.
-std::size_t copies_of_b(const runtime::Context& context, std::size_t parts) {
-  return std::min(context.parameters().count("b_copies"), parts);
-}
-
 }  // namespace
 
-void require_memory(const runtime::Context& context, const Shape& shape, const ElementBytes& bytes,
-                    std::size_t packed_elements) {
+void require_memory(const runtime::Context& context, const Shape& shape, const ElementBytes& bytes) {
   const auto bytes_of = [](std::size_t elements, std::size_t size) {
     return static_cast<double>(elements) * static_cast<double>(size);
   };
   const double inputs = bytes_of(shape.a_elements() + shape.b_elements(), bytes.input);
-  const std::size_t more = copies_of_b(context, divide_rows(context, shape).size()) - 1;
-  const double copies = bytes_of(more * shape.b_elements(), bytes.input);
   const double values = bytes_of(2 * shape.c_elements(), bytes.value);
-  const double packed = bytes_of(packed_elements, bytes.value);
   const auto threads = static_cast<std::size_t>(runtime::host_threads(context.ranks()));
   const double check = bytes_of((kCheckedRows + threads * kCheckedColumns) * shape.depth, sizeof(double));
   const double faults = context.conditions().fault ? values : 0;
-  const std::size_t largest = std::max({shape.a_elements(), shape.b_elements(), shape.c_elements()});
-  context.require_memory({.host_bytes = inputs + values + check + faults,
-                          .device_bytes = inputs + copies + values + packed,
-                          .largest_buffer_bytes = bytes_of(largest, bytes.value)},
-                         "size", 2);
+  context.require_memory({.host_bytes = inputs + values + check + faults}, "size", 2);
 }
 
 // The entry point whose arguments the matrices are.
@@ -52,18 +39,11 @@ Execution::Execution(const runtime::Context& context, const Shape& shape, const 
       alpha_(context.parameters().number("alpha")),
       beta_(context.parameters().number("beta")),
       parts_(divide_rows(context, shape)),
-      kernels_(context.replications(static_cast<int>(parts_.size()))) {
-  const auto copies = static_cast<int>(copies_of_b(context, parts_.size()));
-  for (int copy = 0; copy < copies; ++copy)
-    b_.push_back(context.buffer(shape.b_elements() * bytes.input, {kMultiply, copy, "b", copy}));
-  for (std::size_t i = 0; i < parts_.size(); ++i) {
-    const auto replica = static_cast<int>(i);
-    const std::size_t rows = parts_[i].count;
-    a_.push_back(context.buffer(rows * shape.depth * bytes.input, {kMultiply, replica, "a"}));
-    c_.push_back(context.buffer(rows * shape.columns * bytes.value, {kMultiply, replica, "c"}));
-    result_.push_back(context.buffer(rows * shape.columns * bytes.value, {kMultiply, replica, "result"}));
-  }
-}
+      kernels_(context.replications(static_cast<int>(parts_.size()))),
+      b_(context.buffers(kMultiply, "b")),
+      a_(context.buffers(kMultiply, "a")),
+      c_(context.buffers(kMultiply, "c")),
+      result_(context.buffers(kMultiply, "result")) {}
 
 void Execution::set_arguments(std::size_t part, const device::Buffer& a, const device::Buffer& b) {
   kernels_.set(

@@ -65,10 +65,8 @@ class Execution : public Interface {
   std::vector<device::Buffer> a_, c_, result_;  // [part]
 };
 
-/// Throws Error (bad use) where there is not the memory for matrices of this shape and for `packed_elements`
-/// of the type of C beside them on the device.
-void require_memory(const runtime::Context& context, const Shape& shape, const ElementBytes& bytes,
-                    std::size_t packed_elements);
+/// Throws Error (bad use) where there is not the memory for matrices of this shape.
+void require_memory(const runtime::Context& context, const Shape& shape, const ElementBytes& bytes);
 
 /// The executions of the variants, in files of their names. Throw Error (bad use) for parameters that the
 /// device cannot run.

@@ -20,14 +20,14 @@ class CpuExecution : public Execution {
       : Execution(context, shape, bytes),
         pack_a_(context.replications(static_cast<int>(parts().size()), 1)),
         pack_b_(context.replications(1, 2)),
-        packed_b_(context.buffer(shape.b_elements() * bytes.value)) {
+        packed_b_(std::move(context.buffers(2, "packed").front())),
+        packed_a_(context.buffers(1, "packed")) {
     const runtime::Parameters& parameters = context.parameters();
     const std::size_t tile_columns =
         parameters.count("tile_vectors") * common::vector_width(context, bytes.value);
     pack_b_.set(0, {{"b", b(0)}, {"packed", packed_b_}, {"columns", shape.columns}, {"depth", shape.depth}});
     for (std::size_t i = 0; i < parts().size(); ++i) {
       const common::Part& part = parts()[i];
-      packed_a_.push_back(context.buffer(part.count * shape.depth * bytes.value));
       const int copy = static_cast<int>(i);
       pack_a_.set(copy, {{"a", a(i)}, {"packed", packed_a_[i]}, {"depth", shape.depth}});
       pack_geometries_.push_back({part.count / shape.row_block, 1});
@@ -109,7 +109,7 @@ Shape throughput_shape(const runtime::Context& context, const ElementBytes& byte
 
 std::unique_ptr<Execution> make_throughput(const runtime::Context& context, const ElementBytes& bytes) {
   const Shape shape = throughput_shape(context, bytes);
-  require_memory(context, shape, bytes, packs(context) ? shape.a_elements() + shape.b_elements() : 0);
+  require_memory(context, shape, bytes);
   if (packs(context)) return std::make_unique<CpuExecution>(context, shape, bytes);
   return std::make_unique<GpuExecution>(context, shape, bytes);
 }

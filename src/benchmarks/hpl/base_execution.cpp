@@ -44,7 +44,7 @@ Packing base_packing(const runtime::Context& context, std::size_t bytes) {
 std::unique_ptr<Execution> make_base(const runtime::Context& context, const Layout& layout,
                                      double host_bytes) {
   const Packing packing = base_packing(context, value_bytes(context));
-  require_memory(context, layout, packing, host_bytes);
+  require_memory(context, host_bytes);
   return std::make_unique<BaseFactorization>(context, layout, packing);
 }
 

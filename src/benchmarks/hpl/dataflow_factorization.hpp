@@ -77,9 +77,7 @@ class DataflowFactorization : public Execution {
       spent_panel_ = cycles(context.kernel_seconds("left", {1}), moved);
       spent_inner_ = cycles(context.kernel_seconds("inner", {1}), 0);
     }
-    const auto panels = static_cast<double>(2 * (layout.local_rows() + layout.local_columns()) * block);
-    const double own_bytes = (static_cast<double>(layout.elements()) + panels) * sizeof(T);
-    context.require_memory({.host_bytes = host_bytes + own_bytes}, "size", 2);
+    context.require_memory({.host_bytes = host_bytes}, "size", 2);
     if (!board_.computes()) return;
     matrix_.resize(layout.elements());
     left_panels_.resize(2 * layout.local_rows() * block);

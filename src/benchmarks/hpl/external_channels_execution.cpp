@@ -19,12 +19,7 @@ enum class Source : std::uint32_t { kNone = 0, kKernel = 1, kBoard = 2 };
 /// The entry points in the order of kernel.toml.
 enum class Entry : std::size_t { kLu, kNetworkLu, kLeft, kTop, kNetworkLeft, kNetworkTop, kInner };
 
-/// Kernels over channels have the whole matrix in one buffer.
-runtime::ArgumentPlace matrix_place(const runtime::Context& context) {
-  runtime::ArgumentPlace place{0, 0, "a"};
-  if (context.parameters().count("matrix_banks") > 0) place.part = 0;
-  return place;
-}
+constexpr std::size_t number(Entry entry) { return static_cast<std::size_t>(entry); }
 
 class ExternalChannelsFactorization : public Execution {
  public:
@@ -34,17 +29,12 @@ class ExternalChannelsFactorization : public Execution {
         info_(context.device().info()),
         queue_(context.device().queue()),
         inner_(context.replications(static_cast<int>(context.parameters().count("replications")),
-                                    static_cast<std::size_t>(Entry::kInner))),
+                                    number(Entry::kInner))),
         looks_ahead_(context.parameters().flag("lookahead")),
-        matrix_(context.buffer(std::max<std::size_t>(bytes_, 1), matrix_place(context))) {
-    const auto panel = [&](std::size_t elements) {
-      return context.buffer(std::max<std::size_t>(elements, 1) * packing.value_bytes);
-    };
-    for (int parity = 0; parity < 2; ++parity) {
-      left_panels_.push_back(panel(packing.left_elements(layout.local_rows() / layout.block)));
-      top_panels_.push_back(panel(packing.top_elements(layout.local_columns() / layout.block)));
-    }
-    for (std::size_t entry = 0; entry < static_cast<std::size_t>(Entry::kInner); ++entry)
+        matrix_(std::move(context.buffers(number(Entry::kLu), "a").front())),
+        left_panels_(context.buffers(number(Entry::kNetworkLeft), "panel")),
+        top_panels_(context.buffers(number(Entry::kNetworkTop), "panel")) {
+    for (std::size_t entry = 0; entry < number(Entry::kInner); ++entry)
       one_.push_back(context.replications(1, entry));
   }
 
@@ -230,7 +220,7 @@ std::unique_ptr<Execution> make_over_external_channels(const runtime::Context& c
   constexpr std::size_t kBlocks = 3;  // of the inner kernel
   common::require_stack(context, kBlocks * layout.block * layout.block * bytes, "block_size");
   const Packing packing{.block = layout.block, .value_bytes = bytes, .unit = layout.block * layout.block};
-  require_memory(context, layout, packing, host_bytes);
+  require_memory(context, host_bytes);
   return std::make_unique<ExternalChannelsFactorization>(context, layout, packing);
 }
 

@@ -13,32 +13,13 @@ constexpr const char* kExchange = "exchange";
 constexpr const char* kInner = "inner";
 // The entry point whose arguments the matrix and its inverses are.
 constexpr std::size_t kLu = 0;
+// The entry points whose arguments the panels are.
+constexpr std::size_t kLeft = 1;
+constexpr std::size_t kTop = 2;
 
-/// Elements of a buffer of the matrix: the last tile of a panel goes on below the last row.
-std::size_t part_elements(const Layout& layout, const Packing& packing, const RowParts& parts,
-                          std::size_t part) {
-  const std::size_t blocks = parts.within({0, layout.local_rows() / layout.block}, part).count();
-  return std::max<std::size_t>((blocks * layout.block + packing.tile_rows - 1) * layout.local_columns(), 1);
-}
-
-/// Elements of the panel of one iteration. All message buffers have the same size for each of the two panels,
-/// so that a transport that swaps them on purpose stays within them.
-std::size_t slot_elements(const Layout& layout, const Packing& packing) {
-  const std::size_t rows = layout.local_rows() / layout.block;
-  const std::size_t columns = layout.local_columns() / layout.block;
-  return std::max({packing.left_elements(rows), packing.top_elements(columns), packing.left_elements(1)});
-}
-
-/// Where the plan puts a buffer of an argument.
-runtime::ArgumentPlace place_of(const runtime::Context& context, std::size_t entry, const char* argument,
-                                std::size_t part) {
-  const std::vector<runtime::PlannedBuffer> planned = context.memory_plan().of(entry, argument);
-  return part < planned.size() ? planned[part].place : runtime::ArgumentPlace{entry, 0, argument};
-}
-
-/// In how many buffers the matrix lies, the same on all ranks; one where kernel.toml says nothing.
-RowParts row_parts(const runtime::Context& context) {
-  return RowParts(std::max<std::size_t>(context.memory_plan().of(kLu, "a").size(), 1));
+/// A buffer that transports take, as kernel.toml plans it.
+fabric::Memory memory_of(const runtime::Context& context, std::size_t entry, const char* argument) {
+  return {std::move(context.buffers(entry, argument).front()), context.device().queue()};
 }
 
 }  // namespace
@@ -47,20 +28,8 @@ std::size_t value_bytes(const runtime::Context& context) {
   return context.parameters().text("data_type") == "double" ? sizeof(double) : sizeof(float);
 }
 
-void require_memory(const runtime::Context& context, const Layout& layout, const Packing& packing,
-                    double host_bytes) {
-  const std::size_t bytes = packing.value_bytes;
-  const RowParts parts = row_parts(context);
-  std::size_t matrix = 0;
-  for (std::size_t part = 0; part < parts.count(); ++part)
-    matrix += part_elements(layout, packing, parts, part) * bytes;
-  const std::size_t largest = part_elements(layout, packing, parts, 0) * bytes;
-  const std::size_t panels = 2 * slot_elements(layout, packing) * bytes;
-  const std::size_t others = (2 * packing.left_elements(1) + packing.scratch_elements) * bytes;
-  context.require_memory({.host_bytes = host_bytes,
-                          .device_bytes = static_cast<double>(matrix + 2 * panels + others),
-                          .largest_buffer_bytes = static_cast<double>(std::max(largest, panels))},
-                         "size", 2);
+void require_memory(const runtime::Context& context, double host_bytes) {
+  context.require_memory({.host_bytes = host_bytes}, "size", 2);
 }
 
 Factorization::Factorization(const runtime::Context& context, const Layout& layout, const Packing& packing)
@@ -74,33 +43,18 @@ Factorization::Factorization(const runtime::Context& context, const Layout& layo
       left_(context.replications(1, 1)),
       top_(context.replications(1, 2)),
       inner_(context.replications(static_cast<int>(context.parameters().count("replications")), 3)),
-      parts_(row_parts(context)),
-      matrix_(parts_of_matrix(context)),
-      slot_elements_(slot_elements(layout, packing)),
+      parts_(context.memory_plan().of(kLu, "a").size()),
+      matrix_(context.buffers(kLu, "a")),
+      slot_elements_(context.memory_plan().of(kLeft, "panel").front().bytes / packing.value_bytes / 2),
       transport_(fabric::make_transport(
           context, {.space = matrix_.front().space(),
                     .waiting = fabric::Waiting::kSleep,
                     .largest_bytes = context.ranks().size() == 1 ? 0 : slot_elements_ * packing.value_bytes,
                     .pattern = fabric::Pattern::kOneWay})),
-      lower_(beside(context, 0, "lower", packing.left_elements(1))),
-      upper_(beside(context, 0, "upper", packing.left_elements(1))),
-      left_panel_(beside(context, 1, "panel", 2 * slot_elements_)),
-      top_panel_(beside(context, 2, "panel", 2 * slot_elements_)) {}
-
-std::vector<device::Buffer> Factorization::parts_of_matrix(const runtime::Context& context) const {
-  std::vector<device::Buffer> buffers;
-  for (std::size_t part = 0; part < parts_.count(); ++part) {
-    const std::size_t elements = part_elements(layout_, packing_, parts_, part);
-    buffers.push_back(context.buffer(elements * packing_.value_bytes, place_of(context, kLu, "a", part)));
-  }
-  return buffers;
-}
-
-fabric::Memory Factorization::beside(const runtime::Context& context, std::size_t entry, const char* argument,
-                                     std::size_t elements) const {
-  return {context.buffer(elements * packing_.value_bytes, place_of(context, entry, argument, 0)),
-          context.device().queue()};
-}
+      lower_(memory_of(context, kLu, "lower")),
+      upper_(memory_of(context, kLu, "upper")),
+      left_panel_(memory_of(context, kLeft, "panel")),
+      top_panel_(memory_of(context, kTop, "panel")) {}
 
 void Factorization::poison() {
   for (device::Buffer& part : matrix_) poison(part);

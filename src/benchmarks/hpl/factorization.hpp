@@ -16,7 +16,6 @@ struct Packing {
   std::size_t value_bytes = 4;
   std::size_t tile_rows = 1;
   std::size_t unit = 1;
-  std::size_t scratch_elements = 0;  ///< beside the matrix, the inverses and the panels
   [[nodiscard]] std::size_t padded(std::size_t rows) const {
     return (rows + tile_rows - 1) / tile_rows * tile_rows;
   }
@@ -74,10 +73,6 @@ class Factorization : public Execution {
   void set_place(device::Replications& kernels, int copy, std::size_t block_row,
                  std::size_t block_column) const;
   [[nodiscard]] std::size_t panel_start(const Step& step, std::size_t part = 0) const;
-  /// The buffers of the matrix, and one beside them, in the emptiest bank where the matrix is spread.
-  [[nodiscard]] std::vector<device::Buffer> parts_of_matrix(const runtime::Context& context) const;
-  [[nodiscard]] fabric::Memory beside(const runtime::Context& context, std::size_t entry,
-                                      const char* argument, std::size_t elements) const;
   /// Calls `copy` with each buffer of the matrix that holds a piece of it, the piece's first byte in the
   /// matrix, its bytes, and where it lies in the buffer; waits for the copies.
   template <typename Copy>
@@ -100,8 +95,7 @@ class Factorization : public Execution {
 };
 
 /// Throws Error (bad use) where there is not the memory for a factorisation, and for `host_bytes` beside it.
-void require_memory(const runtime::Context& context, const Layout& layout, const Packing& packing,
-                    double host_bytes);
+void require_memory(const runtime::Context& context, double host_bytes);
 
 /// Bytes of an element of the matrix.
 std::size_t value_bytes(const runtime::Context& context);

@@ -22,7 +22,7 @@ class ThroughputFactorization : public Factorization {
   ThroughputFactorization(const runtime::Context& context, const Layout& layout, const Packing& packing)
       : Factorization(context, layout, packing),
         block_(layout.block),
-        scratch_(context.buffer(packing.scratch_elements * packing.value_bytes)) {}
+        scratch_(std::move(context.buffers(0, "block").front())) {}
 
   void poison() override {
     Factorization::poison();
@@ -135,7 +135,7 @@ void check_multiple(std::size_t block, std::size_t unit, const std::string& what
 Packing throughput_packing(const runtime::Context& context, std::size_t bytes) {
   const runtime::Parameters& parameters = context.parameters();
   const std::size_t block = parameters.count("block_size");
-  Packing packing{.block = block, .value_bytes = bytes, .scratch_elements = block * block};
+  Packing packing{.block = block, .value_bytes = bytes};
   if (is_cpu(context)) {
     packing.tile_rows = parameters.count("tile_rows");
     packing.unit = common::vector_width(context, bytes);
@@ -154,7 +154,7 @@ Packing throughput_packing(const runtime::Context& context, std::size_t bytes) {
 std::unique_ptr<Execution> make_throughput(const runtime::Context& context, const Layout& layout,
                                            double host_bytes) {
   const Packing packing = throughput_packing(context, value_bytes(context));
-  require_memory(context, layout, packing, host_bytes);
+  require_memory(context, host_bytes);
   if (is_cpu(context)) return std::make_unique<CpuFactorization>(context, layout, packing);
   return std::make_unique<GpuFactorization>(context, layout, packing);
 }

@@ -58,7 +58,7 @@ class Transposition {
 
   WorkItems work_items_;
   std::size_t block_bytes_;
-  std::size_t blocks_;  ///< of B and C
+  std::size_t blocks_;                         ///< of B and C
   std::vector<Group> groups_;                  ///< where there are several parts
   std::vector<device::Replications> kernels_;  // [slot]
   std::vector<device::Buffer> b_, c_;          // [part]
