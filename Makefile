@@ -20,7 +20,7 @@ BENCH_OPTIONS ?=
 TIDY_OPTIONS ?=
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 # Many a test waits for what must not come.
-TESTERS := $(shell echo $$(($(JOBS) + 1)))
+TESTERS := $(shell echo $$(($(JOBS) + 2)))
 
 FABRICMARK := .venv/bin/fabricmark
 LOGS := build/logs
