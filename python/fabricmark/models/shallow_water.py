@@ -1,8 +1,7 @@
 """Shallow water: steps of discontinuous Galerkin methods on a mesh of triangles.
 
-- FPGA (base kernel): two pipelines one after the other in each stage, an edge and then an element a cycle
-  (Faj et al. 2023, who run both at once): E + 3 E / 2 cycles for E elements. The messages of several ranks
-  are not in this model.
+- FPGA (base kernel): the loops of kernel.toml in each stage. The messages of several ranks are not in this
+  model.
 - FPGA (dataflow kernels): eq. 5.2 and 5.3 of Meyer 2024 (_shallow_water_device.py).
 - CPU and GPU: the slower of calibrated arithmetic and calibrated memory, where each array moves once in a
   stage; of that a kernel reaches the share that short runs of it reached. Halos are not in it.
@@ -13,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from fabricmark.models import Board, Prediction, Traits, _roofline, _shallow_water_device
+from fabricmark.models._kernel_time import kernel_time
 from fabricmark.models._measured import Run
 from fabricmark.models.machine import Bitstream
 
@@ -28,7 +28,7 @@ GEOMETRY = 4 * SIDES  # numbers of an element: depth, normal and length by area 
 # Additions, multiplications, divisions and square roots of a step with Rusanov's flux, by order;
 # tests/unit/shallow_water_kernel_test.cpp counts them.
 FLOPS = (222, 1808, 6867)
-CYCLES = 2.5  # of an element in a stage: itself and one and a half edges
+EDGES = 1.5  # of an element, as two elements share most of them
 LARGE = 10**7  # elements of a mesh that nothing tells the size of: more than any cache holds
 
 
@@ -69,10 +69,10 @@ def work(parameters: Mapping, ranks: int = 1) -> _roofline.Work:
 
 
 def fpga_predictions(parameters: Mapping, board: Board, ranks: int) -> list[Prediction]:
-    """Cell steps a second of all devices, each element of a stage in CYCLES cycles."""
-    if board.kernel_hz is None:
-        raise ValueError("kernel_hz")
-    rate = board.kernel_hz * ranks / (CYCLES * stages(parameters["order"])) / 1e6
+    """Cell steps a second of all devices."""
+    each = {"edge_count": EDGES, "count": 1}
+    stage = kernel_time("shallow_water", "stage", each, parameters, board).seconds
+    rate = ranks / (stages(parameters["order"]) * float(stage)) / 1e6
     about = "an edge and then an element a cycle in each stage; no messages"
     return [Prediction("cell_steps", STEPS, rate, "Mcell/s", rate, "frequency", about)]
 

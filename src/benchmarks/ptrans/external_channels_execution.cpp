@@ -26,11 +26,11 @@ class ExternalChannelsExecution : public Execution {
         send_(context.replications(pairs_of(context), 0)),
         receive_(context.replications(pairs_of(context), 1)),
         queue_(context.device().queue()),
-        a_(context.buffer(not_empty(bytes_))),
-        b_(context.buffer(not_empty(bytes_))),
-        c_(context.buffer(not_empty(bytes_))),
-        sources_(context.buffer(not_empty(plan.tasks.size() * sizeof(std::uint32_t)))),
-        targets_(context.buffer(not_empty(plan.tasks.size() * sizeof(std::uint32_t)))) {
+        a_(context.buffer(not_empty(bytes_), {0, 0, "a"})),
+        b_(context.buffer(not_empty(bytes_), {1, 0, "b"})),
+        c_(context.buffer(not_empty(bytes_), {1, 0, "c"})),
+        sources_(context.buffer(not_empty(plan.tasks.size() * sizeof(std::uint32_t)), {0, 0, "sources"})),
+        targets_(context.buffer(not_empty(plan.tasks.size() * sizeof(std::uint32_t)), {1, 0, "targets"})) {
     std::vector<std::uint32_t> sources;
     std::vector<std::uint32_t> targets;
     int pair = 0;
