@@ -9,7 +9,7 @@ import pytest
 import samples
 from fabricmark import models, results, systems
 from fabricmark.base import paths
-from fabricmark.models import b_eff
+from fabricmark.models import MissingValue, b_eff
 from fabricmark.models._fit import fit_latency_bandwidth
 from fabricmark.report import run_tables
 from fabricmark.systems import calibration, device_limits
@@ -293,7 +293,7 @@ def test_nothing_is_made_up():
     assert {entry.limit for entry in without} == {25}
     unknown = board(host_to_device_bytes_per_second=None, host_bytes_per_second=None)
     assert {entry.value for entry in b_eff.predict(host_parameters(), unknown, 2)} == {None}
-    with pytest.raises(KeyError):
+    with pytest.raises(MissingValue, match="transport"):
         b_eff.predict({"transport": "pigeon"}, board(), 2)
 
 

@@ -4,7 +4,7 @@ import dataclasses
 
 import pytest
 import samples
-from fabricmark.models import Board, fft
+from fabricmark.models import Board, MissingValue, fft
 from fabricmark.systems import calibration
 from published_fft import RUNS
 
@@ -100,7 +100,7 @@ def test_one_vector_over_the_ranks_goes_over_the_memory_several_times():
 
 def test_missing_parameters_and_clock_are_named():
     run = RUNS[0]
-    with pytest.raises(KeyError, match="data_type"):
+    with pytest.raises(MissingValue, match="data_type"):
         fft.predict({**run.parameters(), "data_type": "half"}, run.board, 1)
-    with pytest.raises(ValueError, match="kernel_hz"):
+    with pytest.raises(MissingValue, match="kernel_hz"):
         fft.predict(run.parameters(), dataclasses.replace(run.board, kernel_hz=None), 1)

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 import samples
 from conftest import REPOSITORY
-from fabricmark import systems
-from fabricmark.models import _grid, hpl
+from fabricmark import models, systems
+from fabricmark.models import MissingValue, _grid, hpl
 from fabricmark.systems import calibration
 from hypothesis import given
 from hypothesis import strategies as st
@@ -239,11 +239,11 @@ def test_nothing_is_made_up():
     one_work_item = by_operation(hpl.predict({**CPU, "variant": "base"}, gpu, 1))["lu"]
     assert one_work_item.value is None and "one work-item" in one_work_item.explanation
     for name in ("size", "block_size", "data_type"):
-        with pytest.raises(KeyError, match=name):
-            hpl.predict({key: value for key, value in CPU.items() if key != name}, board, 1)
-    with pytest.raises(KeyError, match="half"):
+        with pytest.raises(MissingValue, match=name):
+            models.predict(hpl, {key: value for key, value in CPU.items() if key != name}, board, 1)
+    with pytest.raises(MissingValue, match="half"):
         hpl.predict({**CPU, "data_type": "half"}, board, 1)
-    with pytest.raises(ValueError, match="kernel_hz"):
+    with pytest.raises(MissingValue, match="kernel_hz"):
         described("U280 PCIe").changed(board={"kernel_hz": None}).predict(4096, 1, 1)
     with pytest.raises(ValueError, match="do not fill"):
         hpl.predict({**CPU, "grid_rows": 3}, board, 4)

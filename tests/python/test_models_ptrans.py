@@ -5,7 +5,8 @@ import dataclasses
 import numpy as np
 import pytest
 import samples
-from fabricmark.models import Board, ptrans
+from fabricmark import models
+from fabricmark.models import Board, MissingValue, ptrans
 from fabricmark.systems import calibration
 from published_ptrans import described, modelled, predictions, rows
 
@@ -164,7 +165,7 @@ def test_boards():
     assert found.value <= found.limit * (1 + 1e-9)
     slow = dataclasses.replace(board, kernel_hz=100e6)
     assert transposition(parameters, slow, 1).bottleneck == "kernel width x frequency"
-    with pytest.raises(ValueError, match="kernel_hz"):
+    with pytest.raises(MissingValue, match="kernel_hz"):
         ptrans.predict(parameters, dataclasses.replace(board, kernel_hz=None), 1)
 
 
@@ -177,7 +178,7 @@ def test_nothing_is_made_up():
     alone = transposition({**CPU, "variant": "base"}, gpu, 1)
     assert alone.value is None and "one work-item" in alone.explanation
     for name in ("size", "data_type", "replications"):
-        with pytest.raises(KeyError, match=name):
-            ptrans.predict({key: value for key, value in CPU.items() if key != name}, board, 1)
+        with pytest.raises(MissingValue, match=name):
+            models.predict(ptrans, {key: value for key, value in CPU.items() if key != name}, board, 1)
     with pytest.raises(ValueError, match="do not fill"):
         ptrans.predict({**CPU, "grid_rows": 3}, board, 4)

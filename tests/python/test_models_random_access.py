@@ -4,7 +4,7 @@ import dataclasses
 
 import pytest
 import samples
-from fabricmark.models import Board, random_access
+from fabricmark.models import Board, MissingValue, random_access
 from fabricmark.systems import calibration
 from published_random_access import RUNS, SCALED
 
@@ -109,5 +109,5 @@ def test_without_a_calibrated_rate_only_transfers_are_predicted():
 def test_a_network_between_hosts_is_not_predicted():
     board = dataclasses.replace(calibration.board(samples.calibration()), hosts=2, devices=2)
     assert random_access.predict({**CPU, "scope": "global"}, board, 2)[0].value is None
-    with pytest.raises(ValueError, match="kernel_hz"):
+    with pytest.raises(MissingValue, match="kernel_hz"):
         random_access.predict(MANY.parameters(), dataclasses.replace(PLAIN, kernel_hz=None), 1)

@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 import samples
 from fabricmark import models
-from fabricmark.models import stream
+from fabricmark.models import MissingValue, stream
 from fabricmark.systems import calibration
 from published_stream import RUNS
 
@@ -161,8 +161,8 @@ def test_transfers():
 @pytest.mark.parametrize("name", ["size", "data_type", "buffer_size"])
 def test_missing_parameter_is_named(name):
     parameters = {key: value for key, value in RUNS[0].parameters().items() if key != name}
-    with pytest.raises(KeyError, match=name):
-        stream.predict(parameters, RUNS[0].board, 1)
+    with pytest.raises(MissingValue, match=name):
+        models.predict(stream, parameters, RUNS[0].board, 1)
 
 
 def test_models_are_found_by_listing():

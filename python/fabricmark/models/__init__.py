@@ -4,12 +4,12 @@ A module models/<benchmark>.py offers
 
     predict(parameters, board, ranks, *, measurements=(), network=None, bitstream=None) -> list[Prediction]
 
-and is made of pure functions in SI units (seconds, bytes, hertz in the names). `parameters`: those of the
-program and of its kernel, `variant` among them. `board`: of a calibration (this very machine) or of
-systems/*.toml. `measurements`: those of the run itself, for a fit of the measured curve, or for parts of a
-sum that no calibration knows; the explanation then says so. `network`, `bitstream`: of a described system
-(models/machine.py); they hold every value that is not the board's. Where a program derives metrics from
-others, the model also offers `derived` (models/_derived.py), so that a report can check them.
+which `models.predict` calls, and is made of pure functions in SI units (seconds, bytes, hertz in the names).
+`parameters`: those of the program and of its kernel, `variant` among them. `board`: of a calibration (this
+very machine) or of systems/*.toml. `measurements`: those of the run itself, for a fit of the measured curve,
+or for parts of a sum that no calibration knows; the explanation then says so. `network`, `bitstream`: of a
+described system (models/machine.py); they hold every value that is not the board's. Where a program derives
+metrics from others, the model also offers `derived` (models/_derived.py), so that a report can check them.
 
 What more a module may offer, each on its own:
 
@@ -29,6 +29,8 @@ from pathlib import Path
 from types import ModuleType
 
 from fabricmark.models._limits import Limits
+from fabricmark.models._missing import MissingValue as MissingValue
+from fabricmark.models._missing import Needed as Needed
 
 
 @dataclass(frozen=True)
@@ -116,6 +118,10 @@ class Board:
     def memory_bytes_per_second(self) -> float:
         """Sum over the banks of one device: its physical limit for anything that streams."""
         return self.banks * self.bank_bytes_per_second
+
+    def flops(self, data_type: str) -> float:
+        """Of the whole device on numbers of this type. Raises MissingValue where it was not calibrated."""
+        return Needed(self.flops_per_second)[data_type]
 
 
 @dataclass(frozen=True)
@@ -217,6 +223,16 @@ def find(benchmark: str) -> ModuleType | None:
         return None
     module = import_module(f"{__name__}.{benchmark}")
     return module if hasattr(module, "predict") else None
+
+
+def predict(model: ModuleType, parameters: Mapping, board: Board, ranks: int, **more) -> list[Prediction]:
+    """What a model says; `more` as its own `predict` takes it.
+
+    Raises MissingValue for a parameter or a value of the system that it needs and nothing says, and whatever
+    its arithmetic ends with on values that it cannot use.
+    """
+    known = parameters if isinstance(parameters, Needed) else Needed(parameters)
+    return model.predict(known, board, ranks, **more)
 
 
 def traits(benchmark: str) -> Traits:

@@ -11,6 +11,7 @@ from math import ceil, inf, isqrt
 
 from fabricmark.models import Board, _network, _transfers
 from fabricmark.models._collective_prices import RING, TORUS, Costs, Shape
+from fabricmark.models._missing import MissingValue
 from fabricmark.models.machine import DIRECT, HOST, Network
 
 HOST_ISSUER, LOGIC_ISSUER = "host", "logic"
@@ -35,7 +36,7 @@ def shape(network: Network, ranks: int) -> Shape:
 
 
 def of(parameters: Mapping, board: Board, ranks: int, network: Network) -> Costs:
-    """The costs. `parameters`: transport, issuer. Raises KeyError for a value that the network has not,
+    """The costs. `parameters`: transport, issuer. Raises MissingValue for a value that the network has not,
     ValueError for an issuer that this transport has not."""
     if network.kind == HOST:
         return _host(parameters["transport"], board, network)
@@ -55,10 +56,10 @@ def bytes_per_second(network: Network) -> float | None:
 
 
 def needed(network: Network, name: str) -> float:
-    """A value of an engine. Raises KeyError with its key."""
+    """A value of an engine. Raises MissingValue with its key."""
     known = network.model_parameters.get(name)
     if known is None:
-        raise KeyError(f"network.{KEYS[name]}")
+        raise MissingValue(f"network.{KEYS[name]}")
     return known
 
 

@@ -17,6 +17,7 @@ import numpy as np
 from fabricmark.base import kernels
 from fabricmark.base.kernels import LoopTime
 from fabricmark.models import Board
+from fabricmark.models._missing import MissingValue
 from fabricmark.models._sweep import OF_BOARD
 from fabricmark.models._types import ELEMENT_BYTES
 from fabricmark.models.machine import Bitstream
@@ -74,7 +75,7 @@ def kernel_time(
 ) -> KernelTime:  # fmt: skip
     """Of a start with these arguments. What the variant's kernel.toml does not say, the base kernel's does.
 
-    Raises ValueError for a board without a value that the loops need, as a clock.
+    Raises MissingValue for a board without a value that the loops need, as a clock.
     """
     costs = kernels.costs(benchmark)
     known = costs.get(str(parameters.get("variant", BASE))) or costs[BASE]
@@ -104,14 +105,14 @@ class _Values:
             return _floating(self._fitted.get("matrix_banks", self._board.banks))
         if name == "drain_cycles":
             return _floating(self._board.drain_cycles)
-        raise KeyError(name)
+        raise MissingValue(name)
 
     def _of_system(self, name: str, usual: str):
         value = getattr(self._board, name) if name in OF_BOARD else self._fitted.get(name)
         if value is not None:
             return _floating(value)
         if not usual:
-            raise ValueError(name)
+            raise MissingValue(name)
         return float(usual) if usual.isdigit() else self._of_system(usual, "")
 
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from fabricmark.models import Board
 from fabricmark.models._fit import fit_latency_bandwidth
+from fabricmark.models._missing import Needed
 from fabricmark.models.machine import Bitstream, Curve, Network, Times
 
 CACHED_BYTES = tuple(2.0**power for power in range(16, 27))  # where the rate of a copy may change
@@ -93,14 +94,15 @@ def shares(parts: Sequence[Sequence[float]], seconds: Sequence[float]) -> np.nda
 def line_seconds(moved_bytes, fitted: Mapping[str, float], name: str):
     """Time of a copy [s] by three parameters of this name: a start, and rates inside and outside the caches.
 
-    Raises KeyError where they were not measured.
+    Raises MissingValue where they were not measured.
     """
+    known = Needed(fitted)
     moved = np.asarray(moved_bytes, dtype=float)
-    inside = np.minimum(moved, fitted["cached_bytes"])
+    inside = np.minimum(moved, known["cached_bytes"])
     return (
-        fitted[f"{name}_start_seconds"]
-        + inside / fitted[f"{name}_cached_bytes_per_second"]
-        + (moved - inside) / fitted[f"{name}_memory_bytes_per_second"]
+        known[f"{name}_start_seconds"]
+        + inside / known[f"{name}_cached_bytes_per_second"]
+        + (moved - inside) / known[f"{name}_memory_bytes_per_second"]
     )
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from fabricmark.models import Board, _transfers
 from fabricmark.models._measured import curve_seconds
+from fabricmark.models._missing import MissingValue
 from fabricmark.models.machine import DIRECT, HOST, Curve, Network
 
 DIRECTIONS = 2
@@ -23,12 +24,12 @@ def inverse(bytes_per_second):
 def link_bytes_per_second(network: Network):
     """One link, one direction: width x clock where kernels write to it directly, else its rate.
 
-    Raises ValueError for a network that has neither.
+    Raises MissingValue for a network that has neither.
     """
     if network.width_bytes is not None and network.clock_hz is not None:
         return network.width_bytes * network.clock_hz
     if network.link_bytes_per_second is None:
-        raise ValueError("link_bytes_per_second")
+        raise MissingValue("link_bytes_per_second")
     return network.link_bytes_per_second
 
 
@@ -99,7 +100,7 @@ def copy_seconds(direction: str, moved_bytes, board: Board, neighbours=False):
     By DMA: latency (more from a page on) + bytes x (1 / rate + 1 / staging), longer by `neighbour_factor`
     where the node's other devices copy, too. Short ones word by word: bytes / programmed rate, but not less
     than a fixed time. Source: the published rows of b_eff over the host (data/published); the documents
-    give none of these parameters. Raises KeyError for a board without the rate.
+    give none of these parameters. Raises MissingValue for a board without the rate.
     """
     moved = np.asarray(moved_bytes, dtype=float)
     rate, latency = _way(direction, board)
@@ -111,14 +112,14 @@ def copy_seconds(direction: str, moved_bytes, board: Board, neighbours=False):
 
 
 def _way(direction: str, board: Board) -> tuple:
-    """(bytes a second, latency [s]) of copies in a direction. Raises KeyError where nothing says the rate."""
+    """(bytes a second, latency [s]) of copies in a direction. Raises MissingValue without a rate."""
     if direction == _transfers.TO_DEVICE:
         rate, latency = board.host_to_device_bytes_per_second, board.host_to_device_seconds
     else:
         rate, latency = board.device_to_host_bytes_per_second, board.device_to_host_seconds
     if rate is None:
         way = "write" if direction == _transfers.TO_DEVICE else "read"
-        raise KeyError(f"board.host.{way}_bandwidth")
+        raise MissingValue(f"board.host.{way}_bandwidth")
     return rate, latency
 
 

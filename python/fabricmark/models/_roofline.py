@@ -55,11 +55,11 @@ def share(parameters: Mapping, board: Board, ranks_here: int) -> float | None:
 def parts_seconds(work: Work, board: Board, ranks_here: int, part: float = 1.0) -> dict[str, float]:
     """Time of all ranks of one device [s] by ARITHMETIC and MEMORY, each alone, on `part` of the device.
 
-    Raises KeyError where the device's rate for this type of numbers was not calibrated.
+    Raises MissingValue where the device's rate for this type of numbers was not calibrated.
     """
-    peak = board.flops_per_second[work.data_type]
+    peak = board.flops(work.data_type)
     if work.data_type == "half":  # halves may be worked on as floats
-        peak = max(peak, board.flops_per_second["float"])
+        peak = max(peak, board.flops("float"))
     peak *= part * work.share_of_peak
     memory = board.memory_bytes_per_second
     if board.core_bytes_per_second is not None and board.cores is not None:
@@ -76,7 +76,7 @@ def seconds(
     """(time of all ranks of one device [s], what it is lost to) on `part` of the device.
 
     `fitted`: efficiency and start_seconds of the kernel where they were measured.
-    Raises KeyError where the device's rate for this type of numbers was not calibrated.
+    Raises MissingValue where the device's rate for this type of numbers was not calibrated.
     """
     parts = parts_seconds(work, board, ranks_here, part)
     measured = fitted or {}

@@ -17,6 +17,7 @@ from math import ceil
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.models import Board, Prediction
 from fabricmark.models._mesh_parts import Part, parts_of
+from fabricmark.models._missing import MissingValue
 from fabricmark.models.machine import Bitstream, Network
 
 CORE, PIPELINES, BORDER = "core elements", "pipelines", "border elements"
@@ -55,21 +56,21 @@ class Step:
 
 
 def way_of(board: Board, bitstream: Bitstream | None, network: Network | None) -> Way:
-    """Raises ValueError for a board without clock, a bitstream that says no depth of its pipeline, and a
+    """Raises MissingValue for a board without clock, a bitstream that says no depth of its pipeline, and a
     network that says no latency of messages.
     """
     if board.kernel_hz is None:
-        raise ValueError("kernel_hz")
+        raise MissingValue("kernel_hz")
     pipeline = {} if bitstream is None else bitstream.model_parameters
     if "pipeline_cycles" not in pipeline:
-        raise ValueError("bitstream.pipeline_depth")
+        raise MissingValue("bitstream.pipeline_depth")
     depth = float(pipeline["pipeline_cycles"])
     if network is None:
         return Way(board.kernel_hz, depth, 0.0, 0.0, 0.0)
     values = network.model_parameters
     ping = values.get("ping_seconds", network.latency_seconds + network.switch_seconds)
     if not ping:
-        raise ValueError("network.ping_latency")
+        raise MissingValue("network.ping_latency")
     copy = values.get("copy_seconds", 0.0)
     hz = board.kernel_hz
     calls = values.get("start_cycles", network.start_seconds * hz)
@@ -106,7 +107,7 @@ def predict(
     """Cell steps a second of all devices, the time of a step, and how long the pipeline stands still in it.
 
     `flops`: of an element's step, as counted of the project's own kernels; where the bitstream says what its
-    authors counted, the performance by that count, too. Raises KeyError without a mesh, ValueError as
+    authors counted, the performance by that count, too. Raises MissingValue without a mesh and as
     `way_of`, FabricmarkError (2) for a partition larger than the local memory (section 5.2.3), and as
     `parts_of`.
     """

@@ -45,6 +45,7 @@ from fabricmark.models._host_path import (
     measured_steps,
     ways,
 )
+from fabricmark.models._missing import MissingValue
 from fabricmark.models.machine import HOST, Bitstream, Network
 
 derived = _derived.effective_bandwidth
@@ -291,10 +292,10 @@ def message_sizes(parameters: Mapping) -> list[int]:
 def headline(parameters: Mapping, board: Board, ranks, *, network=None, bitstream=None):
     """Effective bandwidth [GB/s] (eq. 4.1); ranks and fields of board and network may be arrays.
 
-    `bitstream` says no more than its parameters. Raises KeyError without a network.
+    `bitstream` says no more than its parameters. Raises MissingValue without a network.
     """
     if network is None:
-        raise KeyError("transport")
+        raise MissingValue("transport")
     sizes = np.array(message_sizes(parameters), dtype=float)
     pairs = parameters.get("replications")
     pairs = pairs[..., np.newaxis] if isinstance(pairs, np.ndarray) else pairs
@@ -322,7 +323,7 @@ def predict(
 
     `parameters`: those of the result file (transport, chunk_bytes, largest; over channels replications).
     `network`: of a described system. `measurements`: of the same run; without both transport "cpu" has
-    limits but no model. Raises KeyError for an unknown transport.
+    limits but no model. Raises MissingValue for an unknown transport.
     """
     transport = parameters["transport"]
     if network is not None and (board.device_class == "fpga" or transport == "cpu"):
@@ -341,7 +342,7 @@ def predict(
     elif transport == "host":
         modelled = over_host(sizes, parameters, board, ranks, measurements)
     else:
-        raise KeyError("transport")
+        raise MissingValue("transport")
     if modelled is None:
         return unmodelled(sizes, limits)
     found, rates = predictions_of_sizes(sizes, modelled, limits, ranks)

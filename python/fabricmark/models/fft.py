@@ -19,6 +19,7 @@ import numpy as np
 from fabricmark.models import Board, Prediction, Synthesis, Traits, _roofline, _transfers
 from fabricmark.models._kernel_time import KernelTime, kernel_time
 from fabricmark.models._measured import Run
+from fabricmark.models._missing import MissingValue
 from fabricmark.models.machine import Bitstream
 
 OPERATIONS = ("forward", "inverse")
@@ -88,7 +89,7 @@ def fpga_predictions(parameters: Mapping, board: Board, ranks: int, bitstream=No
 
 
 def processor_work(parameters: Mapping, ranks: int) -> _roofline.Work:
-    """What a rank of a CPU or GPU has to do. Raises KeyError when a parameter is missing."""
+    """What a rank of a CPU or GPU has to do. Raises MissingValue for a parameter that is missing."""
     log_size, data_type = parameters["log_size"], parameters["data_type"]
     distributed = parameters.get("scope", "batched") == "distributed"
     transforms = 1 / ranks if distributed else parameters["batch"]
@@ -148,10 +149,10 @@ def predict(
 
     `parameters`: those of the result file (scope, data_type, log_size, batch, replications, form), and
     `variant`.
-    Raises KeyError when one of them is missing, ValueError for an FPGA without clock.
+    Raises MissingValue for one of them, or a clock, that is missing.
     """
     if parameters["data_type"] not in VALUE_BYTES:
-        raise KeyError("data_type")
+        raise MissingValue("data_type")
     if board.device_class == "fpga":
         found = fpga_predictions(parameters, board, ranks, bitstream)
     else:

@@ -17,6 +17,7 @@ import numpy as np
 from fabricmark.models import Board, Prediction, Synthesis, Traits, _limits, _roofline, _transfers
 from fabricmark.models._kernel_time import KernelTime, kernel_time
 from fabricmark.models._measured import Run, smaller_sizes
+from fabricmark.models._missing import MissingValue
 from fabricmark.models._types import ELEMENT_BYTES
 from fabricmark.models.machine import Bitstream
 
@@ -116,10 +117,10 @@ def predict(
     """GFLOP/s of all ranks, and the transfers.
 
     `parameters`: those of the result file (size, data_type, replications; on an FPGA block_size, gemm_size,
-    unroll) and `variant`. Raises KeyError when one of them is missing, ValueError for an FPGA without clock.
+    unroll) and `variant`. Raises MissingValue for one of them, or a clock, that is missing.
     """
     if parameters["data_type"] not in ELEMENT_BYTES:
-        raise KeyError("data_type")
+        raise MissingValue("data_type")
     if board.device_class == "fpga":
         found = fpga_prediction(parameters, board, ranks)
     else:

@@ -21,6 +21,7 @@ from fabricmark.base import units
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.models import Board, Prediction, Traits, _host_transfer_measured, _network, _transfers
 from fabricmark.models._derived import overlap_speed_up
+from fabricmark.models._missing import MissingValue
 from fabricmark.models.machine import Bitstream
 
 derived = overlap_speed_up
@@ -188,7 +189,7 @@ def described_predictions(parameters: Mapping, board: Board) -> list[Prediction]
     }
     links = {direction: link for direction, link in links.items() if link is not None}
     if not links:
-        raise ValueError("board.host.write_bandwidth")
+        raise MissingValue("board.host.write_bandwidth")
     sizes = [
         2**power for power in range(parameters["smallest"], parameters["largest"] + 1, parameters["step"])
     ]

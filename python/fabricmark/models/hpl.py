@@ -164,7 +164,7 @@ def processor_steps(
     part = _roofline.share(parameters, board, ranks_here)
     if part is None:
         return None
-    rate = board.flops_per_second[parameters["data_type"]] * part / ranks_here
+    rate = board.flops(parameters["data_type"]) * part / ranks_here
     whole = 2 * parameters["block_size"] ** 3 / rate
     panel = whole / model_parameters_of(bitstream).get("panel_efficiency", 1.0)
     multiply = whole / model_parameters_of(bitstream).get("multiply_efficiency", 1.0)
@@ -196,7 +196,7 @@ def limit_flops_per_second(parameters: Mapping, board: Board, ranks: int) -> flo
         return replications * 2 * parameters["register_block"] ** 3 * board.kernel_hz
     measured = board.limits.flops if board.limits is not None else {}
     data_type = parameters["data_type"]
-    return (measured.get(data_type) or board.flops_per_second[data_type]) * board.devices
+    return (measured.get(data_type) or board.flops(data_type)) * board.devices
 
 
 def arithmetic(parameters: Mapping, board: Board, steps: Steps) -> str:
@@ -263,8 +263,8 @@ def predict(
 
     `parameters`: those of the result file (size, block_size, grid_rows, data_type, replications, transport,
     lookahead; on an FPGA register_block) and `variant`. `network`: of a described system, else the exchange
-    is that over the calibrated host. Raises KeyError when a parameter is missing, ValueError for an FPGA
-    without clock or a grid that the ranks do not fill.
+    is that over the calibrated host. Raises MissingValue for a parameter or a clock that is
+    missing, ValueError for a grid that the ranks do not fill.
     """
     size, element_bytes = parameters["size"], ELEMENT_BYTES[parameters["data_type"]]
     grid = _grid.shape(ranks, parameters.get("grid_rows", 0))

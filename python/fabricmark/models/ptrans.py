@@ -35,6 +35,7 @@ from fabricmark.models import (
 from fabricmark.models._kernel_time import KernelTime, kernel_time
 from fabricmark.models._limits import TRIAD
 from fabricmark.models._measured import Run, efficiency, model_parameters_of, smaller_sizes
+from fabricmark.models._missing import MissingValue
 from fabricmark.models._types import ELEMENT_BYTES
 from fabricmark.models.machine import HOST, Bitstream, Network
 
@@ -104,7 +105,7 @@ def described_times(parameters: Mapping, board: Board, ranks, network: Network, 
     start = launch + fitted.get("start_seconds", 0.0)
     if network.kind != HOST:  # exchange, addition and memory go on at the same time
         if board.kernel_hz is None:
-            raise ValueError("kernel_hz")
+            raise MissingValue("kernel_hz")
         rate = channels_bytes_per_second(parameters, board, network)
         exchange = part / (rate * fitted.get("channel_efficiency", 1.0)) + _network.hop_seconds(network)
         memory = MATRICES * part / board.memory_bytes_per_second
@@ -285,8 +286,8 @@ def predict(
     Counted as HPC Challenge does, the bytes of one matrix over the time; of the kernels A, B and C; of the
     exchange what arrives. `parameters`: those of the result file (size, block_size, distribution, grid_rows,
     data_type, replications, transport; on an FPGA channel_width) and `variant`. `network`: of a described
-    system; then also the times of calculation, transfer and both. Raises KeyError when a parameter is
-    missing, ValueError for an FPGA without clock or a grid that the ranks do not fill.
+    system; then also the times of calculation, transfer and both. Raises MissingValue for a parameter or a
+    clock that is missing, ValueError for a grid that the ranks do not fill.
     """
     elements, element_bytes = parameters["size"] ** 2, ELEMENT_BYTES[parameters["data_type"]]
     matrix = elements * element_bytes

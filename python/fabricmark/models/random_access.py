@@ -202,7 +202,7 @@ def predict(
     """GUOP/s of all ranks, and the transfers.
 
     `parameters`: those of the result file (scope, log_size, replications; on an FPGA log_rngs, buffer_size),
-    and `variant`. Raises KeyError when one of them is missing, ValueError for an FPGA without clock.
+    and `variant`. Raises MissingValue for one of them, or a clock, that is missing.
     """
     if board.device_class == "fpga":
         found = fpga_prediction(parameters, board, ranks)

@@ -28,7 +28,7 @@ GEOMETRY = 4 * SIDES  # numbers of an element: depth, normal and length by area 
 # Additions, multiplications, divisions and square roots of a step with Rusanov's flux, by order;
 # tests/unit/shallow_water_kernel_test.cpp counts them.
 FLOPS = (222, 1808, 6867)
-EDGES = 1.5  # of an element, as two elements share most of them
+EDGES = SIDES / 2  # of an element, as two elements share most of them
 LARGE = 10**7  # elements of a mesh that nothing tells the size of: more than any cache holds
 
 
@@ -83,8 +83,8 @@ def predict(
 ) -> list[Prediction]:  # fmt: skip
     """Cell steps a second of all ranks, and what that is in GB/s and GFLOP/s.
 
-    `parameters`: those of the result file (mesh, order, data_type). Raises KeyError when one of them is
-    missing, ValueError for an FPGA without clock.
+    `parameters`: those of the result file (mesh, order, data_type). Raises MissingValue for one of them, or
+    a clock, that is missing.
     """
     if board.device_class == "fpga" and parameters.get("variant") == "dataflow":
         return _shallow_water_device.predict(parameters, board, ranks, FLOPS[0], network, bitstream)

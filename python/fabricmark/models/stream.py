@@ -27,6 +27,7 @@ import numpy as np
 from fabricmark.base.written import percent
 from fabricmark.models import Board, Prediction, Synthesis, Traits, _limits, _measured, _roofline, _transfers
 from fabricmark.models._kernel_time import KernelTime, kernel_time
+from fabricmark.models._missing import MissingValue
 from fabricmark.models._types import ELEMENT_BYTES
 from fabricmark.models.machine import Bitstream
 
@@ -197,10 +198,10 @@ def predict(
     """All six operations of STREAM for `ranks` ranks on `board.devices` devices.
 
     `parameters`: those of the result file (data_type, size, vector_width, unroll, buffer_size,
-    replications), and `variant`. Raises KeyError when one of them is missing.
+    replications), and `variant`. Raises MissingValue for one of them that is missing.
     """
     if parameters["data_type"] not in ELEMENT_BYTES:
-        raise KeyError("data_type")
+        raise MissingValue("data_type")
     predictions = [operation_prediction(name, parameters, board, ranks, bitstream) for name in STREAMS]
     array_bytes = parameters["size"] * ELEMENT_BYTES[parameters["data_type"]]
     return predictions + _transfers.predictions(board, ranks, bitstream, array_bytes)

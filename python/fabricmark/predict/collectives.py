@@ -7,6 +7,7 @@ The closed forms are those of models/_collectives.py.
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from fabricmark import models
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.models import Board, Prediction, _collective_costs, _collectives
 from fabricmark.models._collective_prices import Costs, Prices
@@ -173,8 +174,8 @@ def predictions(
     try:
         costs = _collective_costs.of(asked, board, devices, network)
         link = _collective_costs.bytes_per_second(network)
-    except (KeyError, ValueError) as error:
-        cause = f"{request.about}: no file says {error.args[0]}"
+    except models.MissingValue as error:
+        cause = f"{request.about}: no file says {reads.name_in_files(error.name)}"
         raise FabricmarkError(cause, "set it, or use a system whose boards have it") from None
     prices = Prices(costs, shape, devices, moved)
     times = _collectives.times(name, prices)

@@ -240,10 +240,12 @@ def _modelled(
             f"{request.benchmark} has no model", f"use one of {', '.join(models.names())}, or measure it"
         )
     try:
-        found = models.capped(model.predict(run, board, devices, **more))
-    except (KeyError, ValueError) as error:
-        cause = f"{about}: no model without {error.args[0] if error.args else error}"
+        found = models.capped(models.predict(model, run, board, devices, **more))
+    except models.MissingValue as error:
+        cause = f"{about}: no model without {reads.name_in_files(error.name)}"
         raise FabricmarkError(cause, "set it, or use another system") from error
+    except ValueError as error:  # such as a grid that the ranks do not fill
+        raise FabricmarkError(f"{about}: {error}", "set others, or use another system") from error
     except (LookupError, TypeError, AttributeError, ArithmeticError) as error:
         cause = f"{about}: its model cannot use these values ({type(error).__name__}: {error})"
         raise FabricmarkError(cause, "set others, or use another system") from error

@@ -22,7 +22,7 @@ PLACES: Mapping[str, Mapping[str, keys.Key]] = {
 MAPPINGS = ("model_parameters", "flops_per_second")
 
 
-class Watched(dict):
+class Watched(models.Needed):
     """A mapping that notes which of its keys are asked for, whether it has them or not."""
 
     def __init__(self, values: Mapping, note: set[str]) -> None:
@@ -113,6 +113,11 @@ def field_of(name: str) -> str:
     return rest.partition(".")[2] if field == "flops_per_second" else field.removeprefix("model_parameters.")
 
 
+def name_in_files(field: str) -> str:
+    """How system files call what a model calls so; a name that none of them has as it is."""
+    return next((name for name in every_name() if field_of(name) == field), field)
+
+
 def value(objects: Mapping[str, Board | Network | Bitstream | None], name: str) -> float | None:
     """A value of the board, network or bitstream by its name here; None where it has none."""
     place, _, rest = name.partition(".")
@@ -136,9 +141,11 @@ def watch(
     """What the model of a benchmark reads for this run; for one that it cannot predict, until it stops."""
     notes = {name: set() for name in ("board", "network", "bitstream", "parameters")}
     model = models.find(benchmark)
-    with suppress(LookupError, TypeError, ValueError, ArithmeticError):  # whoever predicts says why
-        model.predict(
-            Watched(run, notes["parameters"]), watched(board, notes["board"]), devices,
+    with suppress(
+        models.MissingValue, LookupError, TypeError, ValueError, ArithmeticError
+    ):  # whoever predicts says why
+        models.predict(
+            model, Watched(run, notes["parameters"]), watched(board, notes["board"]), devices,
             network=watched(network, notes["network"]), bitstream=watched(bitstream, notes["bitstream"]),
         )  # fmt: skip
     return Reads(**{name: frozenset(found) for name, found in notes.items()})

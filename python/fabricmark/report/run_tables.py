@@ -100,9 +100,9 @@ def predictions(result: Result, known: DeviceLimits | None) -> list[Prediction]:
         more = known.arguments(result.benchmark, parameters, result.ranks)
         board = known.board
         measured = [entry for entry in result.measurements if entry.kind == "measured"]
-        found = model.predict(parameters, board, result.ranks, measurements=measured, **more)
+        found = models.predict(model, parameters, board, result.ranks, measurements=measured, **more)
         return models.within_limits(found, board)
-    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError):
+    except (models.MissingValue, LookupError, TypeError, ValueError, AttributeError, ArithmeticError):
         # A model that does not know these parameters has nothing to say; the measurement stands alone.
         return []
 

@@ -127,12 +127,12 @@ class Predictor:
         if model is None:
             raise NotPredicted(f"there is no model of {run.benchmark}")
         try:
-            return model.predict(
-                run.parameters, run.board, run.devices, network=run.network, bitstream=run.bitstream
+            return models.predict(
+                model, run.parameters, run.board, run.devices, network=run.network, bitstream=run.bitstream
             )
-        except KeyError as error:
-            raise NotPredicted(f"nothing says the parameter {error.args[0]}") from error
-        except (TypeError, ValueError, ArithmeticError) as error:
+        except models.MissingValue as error:
+            raise NotPredicted(str(error)) from error
+        except (LookupError, TypeError, ValueError, ArithmeticError) as error:
             raise NotPredicted(str(error)) from error
 
 

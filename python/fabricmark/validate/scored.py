@@ -127,11 +127,18 @@ def _predicted(
     nodes = one.nodes or -(-one.devices // BOARDS_IN_A_NODE)
     board = replace(system.board_with(bitstream, one.devices), hosts=nodes)
     try:
-        found = models.find(one.benchmark).predict(
-            parameters, board, one.devices, network=system.networks.get(one.transport), bitstream=bitstream
+        found = models.predict(
+            models.find(one.benchmark),
+            parameters,
+            board,
+            one.devices,
+            network=system.networks.get(one.transport),
+            bitstream=bitstream,
         )
+    except models.MissingValue as error:
+        raise NotPredicted(str(error)) from error
     except (LookupError, TypeError, ValueError, ArithmeticError) as error:
-        raise NotPredicted(f"no model without {error}") from error
+        raise NotPredicted(f"its model cannot use these values: {error}") from error
     value = _value(one, found)
     size = parameters.get("size") or 2.0 ** parameters.get("log_size", 0)
     return value, size / (_published.root(one.devices) if models.traits(one.benchmark).on_grid else 1)
