@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from fabricmark import results
-from fabricmark.base import runtimes
+from fabricmark.base import runtimes, unreaped
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 PROGRAM = REPOSITORY / "build" / "release" / "bin" / "fm_stream"
@@ -68,16 +68,17 @@ class Stream:
 
     def start(self, *words, launcher=(), variables=None, timeout=TIME_OUT):
         """Run to the end without a result file of its own."""
-        done = subprocess.run(
+        process = subprocess.Popen(
             [*map(str, launcher), str(self.program), *map(str, words)],
             env={**self.environment, **(variables or {})},
-            capture_output=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
             text=True,
             errors="replace",
-            timeout=timeout,
             stdin=subprocess.DEVNULL,
         )
-        return Done(done.returncode, done.stdout, done.stderr, None)
+        with process:
+            return Done(*unreaped.communicate(process, timeout), None)
 
     def run(self, *words, **how):
         """Run with a result file, which has to fit the schema and its own samples wherever there is one."""

@@ -10,6 +10,7 @@ import time
 
 import pytest
 import samples
+from fabricmark.base import unreaped
 
 GPU = {**samples.DEVICE, "name": "Sample (R) GPU", "class": "gpu", "platform_index": 1, "device_index": 3}
 OPEN_MPI = """
@@ -353,6 +354,18 @@ def test_the_real_program_writes_valid_results(with_programs):
 
 
 @pytest.mark.programs
+def test_a_launcher_that_hangs_behind_the_program_ends(place, monkeypatch):
+    """As that of Open MPI does now and then."""
+    monkeypatch.setattr(unreaped, "PATIENCE_SECONDS", 0.5)
+    body = OPEN_MPI.replace(
+        "os.execv(words[start], words[start:])",
+        "import subprocess, time\nkept = subprocess.Popen(words[start:]); time.sleep(300)",
+    )
+    done = place.run("run", "stream", "--mpi", "2", **with_launcher(place, "mpirun", body))
+    assert done.returncode == 0, done.stderr
+    assert len(list(place.results.iterdir())) == 1
+
+
 @pytest.mark.skipif(shutil.which("mpirun") is None, reason="no mpirun")
 def test_the_real_program_under_mpirun(with_programs):
     words = ["--mpi", "2", "--", "--size", "65536", "--repetitions", "3"]

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from fabricmark import results
-from fabricmark.base import ended, paths, runtimes
+from fabricmark.base import ended, paths, runtimes, unreaped
 from fabricmark.base.errors import ENVIRONMENT, FabricmarkError, printable
 from fabricmark.base.progress import Steps
 from fabricmark.compare import command_lines, resampling
@@ -93,19 +93,20 @@ def run_one(words: Sequence[str], file: Path, environment: Mapping[str, str]) ->
     """Run a program quietly and load its result. Raises FabricmarkError with the program's own code."""
     command = [*words, "--json", str(file.absolute())]
     try:
-        done = subprocess.run(
+        process = subprocess.Popen(
             command, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE, text=True, errors="replace", check=False,
+            stderr=subprocess.PIPE, text=True, errors="replace",
         )  # fmt: skip
     except OSError as error:
         cause = f"cannot start {words[0]}: {error.strerror}"
         raise FabricmarkError(cause, "run `make build`", ENVIRONMENT) from error
-    code = done.returncode
+    with process:
+        code, _, said = unreaped.communicate(process)
     if code == 0 and file.is_file():
         return results.load(file)
     if code == 0:
         raise ended.without_result(Path(words[0]).name, file)
-    cause = f"{Path(words[0]).name} {ended.words(code, done.stderr)}"
+    cause = f"{Path(words[0]).name} {ended.words(code, said)}"
     raise FabricmarkError(cause, "run it by hand", code if 0 < code <= ENVIRONMENT else ENVIRONMENT)
 
 

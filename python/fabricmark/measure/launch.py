@@ -18,7 +18,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from fabricmark import models
-from fabricmark.base import ended, kernels, paths, runtimes
+from fabricmark.base import ended, kernels, paths, runtimes, unreaped
 from fabricmark.base.errors import ENVIRONMENT, FabricmarkError
 from fabricmark.measure import asked_for
 
@@ -204,9 +204,10 @@ def _wait(process: subprocess.Popen) -> tuple[int, str]:
 
     On Ctrl-C (or any other exception) the program's whole group ends before we do.
     """
+    launcher = unreaped.Launcher(process.pid)
     try:
-        said = _pass_on(process)
-        return process.wait(), said
+        said = _pass_on(process, launcher=launcher)
+        return unreaped.wait(process, launcher), said
     except BaseException:
         _signal_group(process, signal.SIGTERM)
         give_up = time.monotonic() + SECONDS_TO_END
@@ -225,7 +226,9 @@ def _wait(process: subprocess.Popen) -> tuple[int, str]:
             process.stderr.close()
 
 
-def _pass_on(process: subprocess.Popen, give_up: float = math.inf) -> str:
+def _pass_on(
+    process: subprocess.Popen, give_up: float = math.inf, launcher: unreaped.Launcher | None = None
+) -> str:
     """Write a program's standard error to ours until it ends: its last part.
 
     Without a thread, as programs are started by fork. `give_up`: time at which to return at the latest.
@@ -233,7 +236,7 @@ def _pass_on(process: subprocess.Popen, give_up: float = math.inf) -> str:
     said, decoder = "", codecs.getincrementaldecoder("utf-8")("replace")
     while process.stderr is not None and time.monotonic() < give_up:
         if not select.select([process.stderr], [], [], INTERVAL_SECONDS)[0]:
-            if process.poll() is not None:
+            if process.poll() is not None or (launcher and launcher.code() is not None):
                 break  # what it has left behind holds the pipe open
             continue
         content = os.read(process.stderr.fileno(), LONGEST_PIECE)
