@@ -20,11 +20,12 @@ from fabricmark.models import Board, Prediction, Synthesis, Traits, _roofline, _
 from fabricmark.models._kernel_time import KernelTime, kernel_time
 from fabricmark.models._measured import Run
 from fabricmark.models._missing import MissingValue
+from fabricmark.models._types import ELEMENT_BYTES
 from fabricmark.models.machine import Bitstream
 
 OPERATIONS = ("forward", "inverse")
 TRAITS = Traits(("performance", {"operation": "forward"}))
-VALUE_BYTES = {"float": 8, "double": 16}  # of a complex number
+VALUE_BYTES = {name: 2 * ELEMENT_BYTES[name] for name in ("float", "double")}  # of a complex number
 UNFUSED = 0.5  # a multiply-add counts as two operations, a plain addition as one
 LOG_RADIX = 3  # of a stage
 DISTRIBUTED_PASSES = 2

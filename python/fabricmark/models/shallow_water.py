@@ -14,13 +14,13 @@ from dataclasses import replace
 from fabricmark.models import Board, Prediction, Traits, _roofline, _shallow_water_device
 from fabricmark.models._kernel_time import kernel_time
 from fabricmark.models._measured import Run
+from fabricmark.models._types import ELEMENT_BYTES
 from fabricmark.models.machine import Bitstream
 
 STEPS = {"operation": "steps"}
 TRAITS = Traits(
     ("cell_steps", STEPS), exchanges=True, is_shared=True, is_application=True, fields_with="--hours"
 )
-NUMBER_BYTES = {"float": 4, "double": 8}
 CODE_BYTES = 4
 UNKNOWNS = 3
 SIDES = 3
@@ -65,7 +65,9 @@ def work(parameters: Mapping, ranks: int = 1) -> _roofline.Work:
     """Of a step on one of so many ranks."""
     order, data_type = parameters["order"], parameters["data_type"]
     cells = elements(parameters["mesh"]) / ranks
-    return _roofline.Work(FLOPS[order] * cells, step_bytes(order, NUMBER_BYTES[data_type]) * cells, data_type)
+    return _roofline.Work(
+        FLOPS[order] * cells, step_bytes(order, ELEMENT_BYTES[data_type]) * cells, data_type
+    )
 
 
 def fpga_predictions(parameters: Mapping, board: Board, ranks: int) -> list[Prediction]:
@@ -94,7 +96,7 @@ def predict(
     about = (own, parameters, board, ranks, bitstream)
     bandwidth = _roofline.prediction("bandwidth", STEPS, "GB/s", *about)
     performance = _roofline.prediction("performance", STEPS, "GFLOP/s", *about)
-    cells = 1e3 / step_bytes(parameters["order"], NUMBER_BYTES[parameters["data_type"]])
+    cells = 1e3 / step_bytes(parameters["order"], ELEMENT_BYTES[parameters["data_type"]])
     value = None if bandwidth.value is None else bandwidth.value * cells
     cell_steps = replace(
         bandwidth, name="cell_steps", value=value, unit="Mcell/s", limit=bandwidth.limit * cells
