@@ -42,6 +42,16 @@ def test_a_launcher_that_hangs_ends_with_the_code_of_its_children():
         assert unreaped.wait(process, unreaped.Launcher(process.pid)) == 3
 
 
+@pytest.mark.parametrize(
+    "ends, code",
+    [(["exit 3", "kill -TERM $$"], 3), (["exit 0", "kill -TERM $$"], 143), (["exit 0", "exit 0"], 0)],
+)
+def test_a_child_that_a_signal_ended_counts_where_no_other_failed(ends, code):
+    children = f'[subprocess.Popen(["sh", "-c", end]) for end in {ends}]'
+    with start(f"import subprocess, time\nkept = {children}\ntime.sleep(100)") as process:
+        assert unreaped.wait(process, unreaped.Launcher(process.pid)) == code
+
+
 def test_one_whose_children_work_is_left_alone():
     with start(WORKS) as process:
         assert unreaped.communicate(process, 60)[0] == 1

@@ -13,6 +13,7 @@ from pathlib import Path
 PATIENCE_SECONDS = 5.0
 INTERVAL_SECONDS = 0.5
 PROCESSES = Path("/proc")
+BY_SIGNAL = 128  # more than the signal's number, as a shell has it
 STATE, EXIT_CODE = 2, 51  # fields of /proc/PID/stat, from 0
 
 
@@ -26,6 +27,7 @@ class Launcher:
     def code(self) -> int | None:
         """The largest exit code of its children, where all have ended long ago; None as long as one lives.
 
+        A child that a signal ended counts where no other has failed: the launcher ends those that are left.
         Also None where the system tells nothing of processes.
         """
         waits = [_wait_status(child) for child in _children(self._pid)]
@@ -35,7 +37,8 @@ class Launcher:
         self._since = self._since or time.monotonic()
         if time.monotonic() - self._since < PATIENCE_SECONDS:
             return None
-        return max(abs(os.waitstatus_to_exitcode(wait)) for wait in waits if wait is not None)
+        codes = [os.waitstatus_to_exitcode(wait) for wait in waits if wait is not None]
+        return max(codes) if max(codes) > 0 else BY_SIGNAL - min(codes) if min(codes) < 0 else 0
 
 
 def wait(process: subprocess.Popen, launcher: Launcher) -> int:
