@@ -26,6 +26,7 @@ AT_ONCE = 16
 EXTRA = [
     f"--extra-arg=-Wno-{name}" for name in ("unknown-warning-option", "deprecated-declarations", "shadow")
 ]
+OF_GCC = "--param="  # how its compiler works, which clang takes for a mistake
 NOISE = re.compile(r"warnings? generated\.$|Processing file")
 
 
@@ -40,7 +41,7 @@ def commands(build: Path) -> dict[Path, list[str]]:
     found: dict[Path, list[str]] = {}
     for entry in json.loads((build / "compile_commands.json").read_text(encoding="utf-8")):
         path = Path(entry["directory"], entry["file"])
-        words = shlex.split(entry["command"])
+        words = [word for word in shlex.split(entry["command"]) if not word.startswith(OF_GCC)]
         end = words.index("-o")
         if wanted(path):
             found.setdefault(path, words[:end])
