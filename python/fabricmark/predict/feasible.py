@@ -152,8 +152,8 @@ def grown(published: Bitstream, parameters: Mapping) -> tuple[float, float, floa
     design = {name: parameters.get(name, value) for name, value in published.parameters.items()}
     known = {**parameters, **published.parameters}
     try:
-        before, now = synthesis(known), synthesis({**known, **design})
-    except KeyError:
+        before, now = synthesis(models.Needed(known)), synthesis(models.Needed({**known, **design}))
+    except models.MissingValue:
         return None
     times = design.get("replications", 1) / published.parameters.get("replications", 1)
     more = now.buffer_bytes - before.buffer_bytes * times

@@ -9,7 +9,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from fabricmark.models import Board, _network, _transfers
+from fabricmark.models import Board, MissingValue, _network, _transfers
 from fabricmark.models.machine import HOST, Curve, Network
 from fabricmark.systems.system import System
 
@@ -68,7 +68,7 @@ def _of_devices(network: Network, system: System) -> Iterator[dict]:
         before = kind
         try:
             yield {"devices": devices, **_message_table(network, curve, devices, nodes)}
-        except ValueError:  # neither a curve nor a rate
+        except MissingValue:  # neither a curve nor a rate
             continue
 
 
