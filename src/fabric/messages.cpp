@@ -49,9 +49,11 @@ void Messages::wait_all() {
 void Messages::check_deadline(std::size_t position) {
   if (!patience_->is_over()) return;
   const Pending& pending = pending_[position];
-  throw runtime::DeadlineError(fmt::format("no sign of a message of {} bytes {} rank {} in {} s",
-                                           pending.bytes, pending.is_receive ? "from" : "to", pending.peer,
-                                           timeout_.count()));
+  const int awaited = ranks_.in_world(pending.peer);
+  throw runtime::DeadlineError(
+      fmt::format("no sign of a message of {} bytes {} rank {} in {} s", pending.bytes,
+                  pending.is_receive ? "from" : "to", awaited, timeout_.count()),
+      awaited);
 }
 
 void HostExchange::begin(std::span<const HostMessage> sends, std::span<const HostMessage> receives,

@@ -43,7 +43,7 @@ std::optional<Failure> attempt(const std::function<void()>& action) {
   } catch (const PeerFailure&) {
     throw;
   } catch (const DeadlineError& error) {
-    return Failure{error.code(), error.what(), /*is_deadline=*/true};
+    return Failure{error.code(), error.what(), /*is_deadline=*/true, error.awaited()};
   } catch (const Error& error) {
     return Failure{error.code(), error.what()};
   } catch (const std::bad_alloc&) {

@@ -62,6 +62,8 @@ class ChargedRanks : public Communicator {
   bool test(Request& request) override { return ranks_.test(request); }
   void cancel(Request& request) override { ranks_.cancel(request); }
 
+  [[nodiscard]] int in_world(int rank) const override { return ranks_.in_world(rank); }
+
   // All waits are those of the other communicator.
   void set_pastime(Pastime* pastime) override { ranks_.set_pastime(pastime); }
   std::vector<Awaited> take_awaited() override { return ranks_.take_awaited(); }

@@ -61,7 +61,8 @@ class SingleRank : public Communicator {
 
 std::unique_ptr<LibraryCalls> Communicator::library_calls() { return nullptr; }
 
-PeerFailure::PeerFailure(int rank, const Failure& cause) : text_(with_rank(cause.message, rank)) {}
+PeerFailure::PeerFailure(int rank, const Failure& cause)
+    : text_(with_rank(cause.message, rank)), is_deadline_(cause.is_deadline) {}
 
 double Communicator::all_reduce_sum(double value) {
   double sum = 0;
@@ -100,7 +101,8 @@ void Communicator::wait(Request& request, int peer, Waiting waiting) {
     while (!test(request)) {
       if (!patience.is_over()) continue;
       throw DeadlineError(
-          fmt::format("no sign of a message from or to rank {} in {} s", peer, timeout().count()));
+          fmt::format("no sign of a message from or to rank {} in {} s", in_world(peer), timeout().count()),
+          in_world(peer));
     }
   } catch (...) {
     cancel(request);  // the memory behind it may go
@@ -115,7 +117,7 @@ bool Patience::is_over() {
     if (waiting_ == Waiting::kYield) std::this_thread::yield();
     if (++looks_ % kLooksPerCheck != 0) return false;
   }
-  communicator_.check();
+  if (gives_up_with_another()) return true;
   if (communicator_.pastime() != nullptr) {
     has_passed_ = true;
     communicator_.pastime()->pass();
@@ -125,6 +127,17 @@ bool Patience::is_over() {
     deadline_ = now + std::chrono::duration_cast<std::chrono::steady_clock::duration>(limit_);
   }
   return now >= deadline_;
+}
+
+bool Patience::gives_up_with_another() {
+  try {
+    communicator_.check();
+    return false;
+  } catch (const PeerFailure& failure) {
+    const bool is_about_over = has_started_ && std::chrono::steady_clock::now() >= deadline_ - limit_ / 2;
+    if (failure.is_deadline() && waits_for_ == WaitsFor::kMessage && is_about_over) return true;
+    throw;
+  }
 }
 
 std::optional<Failure> Communicator::words_at_end(const std::optional<Failure>& own) {
@@ -144,6 +157,30 @@ void throw_first_failure(const std::vector<std::optional<Failure>>& words) {
   if (found != words.end()) throw PeerFailure(static_cast<int>(found - words.begin()), **found);
 }
 
+namespace {
+
+/// Of the ranks that have waited in vain, one that waits in a circle or for a rank that has not: the first
+/// rank there that the waits of the first one lead to. Absent where none has.
+std::optional<std::size_t> blocked_rank(const std::vector<std::optional<Failure>>& words) {
+  const auto has_waited = [&](std::size_t rank) {
+    return has_failed(words[rank]) && words[rank]->is_deadline;
+  };
+  std::size_t rank = 0;
+  while (rank < words.size() && !has_waited(rank)) ++rank;
+  if (rank == words.size()) return std::nullopt;
+  std::vector<std::size_t> path;
+  while (std::ranges::find(path, rank) == path.end()) {
+    path.push_back(rank);
+    const std::optional<int> awaited = words[rank]->awaited;
+    const auto next = static_cast<std::size_t>(awaited.value_or(-1));
+    if (next >= words.size() || !has_waited(next)) return rank;
+    rank = next;
+  }
+  return *std::min_element(std::ranges::find(path, rank), path.end());
+}
+
+}  // namespace
+
 Ending agree(const std::vector<std::optional<Failure>>& words, int own) {
   const auto first_come = std::ranges::find_if(words, [](const auto& word) { return word.has_value(); });
   Ending ending;
@@ -151,8 +188,11 @@ Ending agree(const std::vector<std::optional<Failure>>& words, int own) {
   ending.is_orderly = std::ranges::all_of(words, [](const auto& word) { return word.has_value(); });
   auto cause =
       std::ranges::find_if(words, [&](const auto& word) { return has_failed(word) && !word->is_deadline; });
-  if (cause == words.end()) cause = std::ranges::find_if(words, has_failed);
-  if (cause == words.end()) return ending;
+  if (cause == words.end()) {
+    const std::optional<std::size_t> blocked = blocked_rank(words);
+    if (!blocked) return ending;
+    cause = words.begin() + static_cast<std::ptrdiff_t>(*blocked);
+  }
   const Failure& failure = **cause;
   ending.code = failure.code;
   ending.message = failure.message;

@@ -22,15 +22,22 @@ class LibraryCalls;
 /// What went wrong on a rank.
 struct Failure {
   ExitCode code = ExitCode::kEnvironment;
-  std::string message;       ///< one line with cause and remedy
-  bool is_deadline = false;  ///< the rank has waited for another one in vain
+  std::string message;           ///< one line with cause and remedy
+  bool is_deadline = false;      ///< the rank has waited for another one in vain
+  std::optional<int> awaited{};  ///< that other one, where it is one, by its number among all of the run
 };
 
 /// A rank waited for another one until its deadline. Which rank is to blame shows in Communicator::end.
 class DeadlineError : public Error {
  public:
-  explicit DeadlineError(const std::string& cause)
-      : Error(ExitCode::kEnvironment, cause, "see why that rank is stuck, or wait longer with --timeout") {}
+  /// `awaited`: see Failure.
+  explicit DeadlineError(const std::string& cause, std::optional<int> awaited = {})
+      : Error(ExitCode::kEnvironment, cause, "see why that rank is stuck, or wait longer with --timeout"),
+        awaited_(awaited) {}
+  [[nodiscard]] std::optional<int> awaited() const { return awaited_; }
+
+ private:
+  std::optional<int> awaited_;
 };
 
 /// Another rank has failed: thrown by every collective and every wait from then on, on every rank.
@@ -38,9 +45,11 @@ class PeerFailure : public std::exception {
  public:
   PeerFailure(int rank, const Failure& cause);
   [[nodiscard]] const char* what() const noexcept override { return text_.c_str(); }
+  [[nodiscard]] bool is_deadline() const { return is_deadline_; }
 
  private:
   std::string text_;
+  bool is_deadline_;
 };
 
 /// How all ranks end, as far as they could agree.
@@ -110,6 +119,8 @@ class Communicator : public Interface {
   [[nodiscard]] virtual int rank() const = 0;
   [[nodiscard]] virtual int size() const = 0;
   /// Position among, and number of, the ranks on this host.
+  /// A rank's number among all of the run, of which this communicator may be a part.
+  [[nodiscard]] virtual int in_world(int rank) const { return rank; }
   [[nodiscard]] virtual int local_rank() const { return rank(); }
   [[nodiscard]] virtual int local_size() const { return size(); }
   /// "single", "in-process" or "mpi".
@@ -180,7 +191,8 @@ class Communicator : public Interface {
   virtual void check() = 0;
   /// The last call on every rank, with its own failure if it has one. Agrees with the ranks that come within
   /// kGrace of a failure on what is said: a failed rank's words before those of one that waited in vain,
-  /// where the ranks that have not come are named, and of equals the first rank's.
+  /// where the ranks that have not come are named, and of equals the first rank's. Of ranks that waited for
+  /// each other it is one of the circle, not one that waits for a rank of it: a lost message is always in it.
   virtual Ending end(const std::optional<Failure>& own) noexcept = 0;
 
  protected:
@@ -193,16 +205,21 @@ class Communicator : public Interface {
   Pastime* pastime_ = nullptr;
 };
 
+/// What a rank waits for. When another one gives up, a rank that has waited for a message about as long does
+/// the same, so that all who wait for each other say for whom; a rank in a collective has nothing to add.
+enum class WaitsFor { kMessage, kCollective };
+
 /// One wait, for as long as nothing moves.
 class Patience {
  public:
-  Patience(Communicator& communicator, Waiting waiting, std::chrono::duration<double> limit)
-      : communicator_(communicator), waiting_(waiting), limit_(limit) {}
+  Patience(Communicator& communicator, Waiting waiting, std::chrono::duration<double> limit,
+           WaitsFor waits_for = WaitsFor::kMessage)
+      : communicator_(communicator), waiting_(waiting), limit_(limit), waits_for_(waits_for) {}
   ~Patience() { rest(); }
   Patience(const Patience&) = delete;
   Patience& operator=(const Patience&) = delete;
-  /// To be called after each look in vain; true when the time is over. Throws PeerFailure when a rank has
-  /// failed. The clock starts only after some looks: a short wait needs none.
+  /// To be called after each look in vain; true when the time is over, or as WaitsFor says. Throws
+  /// PeerFailure when a rank has failed. The clock starts only after some looks: a short wait needs none.
   bool is_over();
   /// The wait has ended, though more may follow.
   void rest() noexcept {
@@ -212,9 +229,13 @@ class Patience {
   }
 
  private:
+  /// Whether another rank has waited in vain, and this one about as long.
+  bool gives_up_with_another();
+
   Communicator& communicator_;
   Waiting waiting_;
   std::chrono::duration<double> limit_;
+  WaitsFor waits_for_;
   bool has_started_ = false;
   bool has_passed_ = false;  // some time with the communicator's pastime
   std::chrono::steady_clock::time_point deadline_{};

@@ -60,7 +60,7 @@ class MpiCommunicator : public Communicator {
     MPI_Request request = MPI_REQUEST_NULL;
     check_mpi(MPI_Comm_idup(world_->messages, &world_->control, &request), "make a communicator");
     Request packed = pack(request);
-    Patience patience(*this, Waiting::kSpin, limit());
+    Patience patience(*this, Waiting::kSpin, limit(), WaitsFor::kCollective);
     while (!test(packed)) {
       if (patience.is_over()) throw DeadlineError("not all ranks have started");
     }
@@ -76,6 +76,7 @@ class MpiCommunicator : public Communicator {
 
   [[nodiscard]] int rank() const override { return rank_; }
   [[nodiscard]] int size() const override { return static_cast<int>(members_.size()); }
+  [[nodiscard]] int in_world(int rank) const override { return members_[static_cast<std::size_t>(rank)]; }
   [[nodiscard]] int local_rank() const override { return local_rank_; }
   [[nodiscard]] int local_size() const override { return local_size_; }
   [[nodiscard]] std::string kind() const override { return "mpi"; }
@@ -98,7 +99,7 @@ class MpiCommunicator : public Communicator {
   /// By dissemination (Hensgen, Finkel and Manber, "Two algorithms for barrier synchronization", 1988): after
   /// round k a rank knows the largest value of the 2^(k + 1) ranks up to itself.
   std::int64_t all_reduce_max(std::int64_t value) override {
-    Patience patience(*this, Waiting::kSpin, limit());
+    Patience patience(*this, Waiting::kSpin, limit(), WaitsFor::kCollective);
     ++step_;
     for (int distance = 1; distance < size(); distance *= 2) {
       Header sent{.step = step_, .kind = 'm', .distance = distance, .number = value};
@@ -117,7 +118,7 @@ class MpiCommunicator : public Communicator {
   /// message-passing systems", 1997): before each round a rank knows the blocks of itself and of the ranks
   /// after it.
   std::vector<std::vector<std::byte>> all_gather(std::span<const std::byte> bytes) override {
-    Patience patience(*this, Waiting::kSpin, limit());
+    Patience patience(*this, Waiting::kSpin, limit(), WaitsFor::kCollective);
     ++step_;
     std::vector<std::vector<std::byte>> known{{bytes.begin(), bytes.end()}};
     for (int distance = 1; distance < size(); distance *= 2) exchange_blocks(known, distance, patience);
@@ -229,7 +230,6 @@ class MpiCommunicator : public Communicator {
   };
 
   [[nodiscard]] std::chrono::duration<double> limit() const { return timeout() + kStepMargin; }
-  [[nodiscard]] int in_world(int rank) const { return members_[static_cast<std::size_t>(rank)]; }
   /// Of a rank that may be beyond the first or last one. Not for every message: a division takes its time.
   [[nodiscard]] int around(int rank) const { return (rank + size()) % size(); }
 
@@ -321,8 +321,8 @@ class MpiCommunicator : public Communicator {
     const auto finish = [&](Request& request, int peer) {
       while (!test(request)) {
         if (patience.is_over()) {
-          throw DeadlineError(
-              fmt::format("no sign of rank {} in {} s", in_world(around(peer)), limit().count()));
+          const int awaited = in_world(around(peer));
+          throw DeadlineError(fmt::format("no sign of rank {} in {} s", awaited, limit().count()), awaited);
         }
       }
     };

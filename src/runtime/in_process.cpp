@@ -65,6 +65,7 @@ class InProcess : public Communicator {
   [[nodiscard]] int rank() const override { return rank_; }
   [[nodiscard]] int size() const override { return static_cast<int>(members_.size()); }
   [[nodiscard]] std::string kind() const override { return "in-process"; }
+  [[nodiscard]] int in_world(int rank) const override { return members_[static_cast<std::size_t>(rank)]; }
 
   std::int64_t all_reduce_max(std::int64_t value) override {
     const std::vector<Contribution>& all = meet({'m', value, {}});
@@ -124,7 +125,6 @@ class InProcess : public Communicator {
   }
 
  private:
-  [[nodiscard]] int in_world(int rank) const { return members_[static_cast<std::size_t>(rank)]; }
   Mailbox& mailbox(int rank) { return *process_.mailboxes[static_cast<std::size_t>(in_world(rank))]; }
   [[nodiscard]] int own_tag(int tag) const {
     return tag_in_context(tag, context_, std::numeric_limits<int>::max());
@@ -175,7 +175,7 @@ class InProcess : public Communicator {
     }
     bool is_in_time = false;
     if (pastime() != nullptr) {
-      Patience patience(*this, Waiting::kSleep, timeout() + kStepMargin);
+      Patience patience(*this, Waiting::kSleep, timeout() + kStepMargin, WaitsFor::kCollective);
       do {
         is_in_time = is_over();
       } while (!is_in_time && !patience.is_over());

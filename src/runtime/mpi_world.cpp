@@ -24,6 +24,13 @@ namespace {
 // Of a failure; so short that they leave at once with any library.
 constexpr std::size_t kLongestWords = 3800;
 
+/// What stands before them.
+struct SaidHead {
+  std::int32_t code;
+  std::int32_t is_deadline;
+  std::int32_t awaited;  // -1: nobody
+};
+
 }  // namespace
 
 Error mpi_failure(int code, const char* action) {
@@ -186,7 +193,7 @@ void World::stop_listening() {
 }
 
 void World::listen() {
-  heard_.resize(kLongestWords + 2);
+  heard_.resize(sizeof(SaidHead) + kLongestWords);
   check_mpi(MPI_Irecv(heard_.data(), static_cast<int>(heard_.size()), MPI_BYTE, MPI_ANY_SOURCE, kWordsTag,
                       control, &listening_),
             "receive a message");
@@ -201,11 +208,14 @@ void World::hear() {
     int length = 0;
     check_mpi(MPI_Get_count(&status, MPI_BYTE, &length), "receive a message");
     if (length == 0) has_been_said = true;
-    if (status.MPI_SOURCE >= 0 && length >= 2) {
+    if (status.MPI_SOURCE >= 0 && std::cmp_greater_equal(length, sizeof(SaidHead))) {
+      SaidHead head;
+      std::memcpy(&head, heard_.data(), sizeof head);
       Failure& failure = words[static_cast<std::size_t>(status.MPI_SOURCE)].emplace();
-      failure.code = static_cast<ExitCode>(heard_[0]);
-      failure.is_deadline = heard_[1] != 0;
-      failure.message.assign(heard_.data() + 2, static_cast<std::size_t>(length) - 2);
+      failure.code = static_cast<ExitCode>(head.code);
+      failure.is_deadline = head.is_deadline != 0;
+      if (head.awaited >= 0) failure.awaited = head.awaited;
+      failure.message.assign(heard_.data() + sizeof head, static_cast<std::size_t>(length) - sizeof head);
     }
     listen();
   }
@@ -214,7 +224,10 @@ void World::hear() {
 void World::say(const Failure& cause) {
   if (words[static_cast<std::size_t>(rank)]) return;
   words[static_cast<std::size_t>(rank)] = cause;
-  said_ = {static_cast<char>(cause.code), static_cast<char>(cause.is_deadline ? 1 : 0)};
+  const SaidHead head{.code = static_cast<std::int32_t>(cause.code),
+                      .is_deadline = cause.is_deadline ? 1 : 0,
+                      .awaited = cause.awaited.value_or(-1)};
+  said_.assign(reinterpret_cast<const char*>(&head), sizeof head);
   said_ += cause.message.substr(0, kLongestWords);
   send_to_all(said_);
 }

@@ -17,9 +17,7 @@ def b_eff(tmp_path_factory):
 
 
 def ends_of_lost_message(line):
-    """The ranks that did not send and did not receive. They wait for each other in a circle: whose time is up
-    first is chance.
-    """
+    """The ranks that did not send and did not receive: two of the circle of waits, as a lost message is."""
     found = re.search(r"of a message of 1 bytes from rank (\d) in 1 s;.* \(rank (\d)\)$", line)
     assert found, line
     sender, receiver = map(int, found.groups())

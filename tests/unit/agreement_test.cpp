@@ -135,6 +135,35 @@ TEST(Agree, PutsWhatFailedBeforeWhoWaited) {
   EXPECT_EQ(lost.code, ExitCode::kEnvironment);
 }
 
+TEST(Agree, NamesARankOfTheCircleAndNotOneThatWaitsForIt) {
+  const auto waits_for = [](int rank) { return Failure{ExitCode::kEnvironment, "waited", true, rank}; };
+  EXPECT_EQ(agree({waits_for(2), waits_for(2), waits_for(1)}, 0).message, "waited (rank 1)");
+  EXPECT_EQ(agree({waits_for(2), waits_for(0), waits_for(1)}, 0).message, "waited (rank 0)");
+  EXPECT_EQ(agree({waits_for(0), waits_for(1)}, 0).message, "waited (rank 0)") << "for itself";
+  EXPECT_EQ(agree({Failure{}, waits_for(2), waits_for(0)}, 0).message, "waited (rank 2)");
+  EXPECT_EQ(agree({waits_for(1), waits_for(2), std::nullopt}, 0).message,
+            "rank 2 does not answer: waited (rank 1)");
+  EXPECT_EQ(agree({waits_for(7), waits_for(-1)}, 0).message, "waited (rank 0)") << "no such rank";
+}
+
+TEST(CollectiveStep, NamesARankOfTheCircleWhoeverGivesUpFirst) {
+  for (const int first : {0, 1, 2}) {
+    const auto endings = learned([&](Communicator& ranks) {
+      constexpr std::array<int, 4> kAwaited{2, 2, 1, 0};
+      ranks.set_timeout(ranks.rank() == first ? 1 : 1.2);
+      ranks.barrier();
+      std::byte byte{};
+      const int peer = kAwaited.at(static_cast<std::size_t>(ranks.rank()));
+      Request request = ranks.start_receive(peer, std::span(&byte, 1), 1);
+      ranks.wait(request, peer);
+    });
+    for (const std::string& ending : endings) {
+      EXPECT_TRUE(mentions(ending, "a message from or to rank 2 in ")) << ending;
+      EXPECT_TRUE(ending.ends_with("(rank 1)")) << ending;
+    }
+  }
+}
+
 TEST(RequireSame, PassesWhereAllRanksWereAskedTheSame) {
   run_in_process(3, [](Communicator& ranks) {
     require_same(ranks, {{"--size", "1000"}, {"empty", ""}});

@@ -145,8 +145,10 @@ bool Peers::have_moved(std::vector<Moving>& moving, bool waits) {
     if (moving.empty()) return true;
     if (look % kLooksPerYield != 0) continue;
     if (patience.is_over()) {
-      throw runtime::DeadlineError(fmt::format("no sign of a message from or to rank {} in {} s",
-                                               moving.front().peer, ranks_->timeout().count()));
+      const int awaited = ranks_->in_world(moving.front().peer);
+      throw runtime::DeadlineError(
+          fmt::format("no sign of a message from or to rank {} in {} s", awaited, ranks_->timeout().count()),
+          awaited);
     }
   }
   return false;

@@ -140,27 +140,37 @@ void SharedTransfer::idle() {
       if (out.lane->wait_for_copy()) return;
     }
   }
-  if (patience_ && patience_->is_over()) throw runtime::DeadlineError(stuck());
+  if (patience_ && patience_->is_over()) throw stuck();
 }
 
-std::string SharedTransfer::stuck() const {
+runtime::DeadlineError SharedTransfer::stuck() const {
+  const auto named = [&](const Message& message, const auto& words) {
+    const int peer = transport_.ranks().in_world(message.peer);
+    return runtime::DeadlineError(words(peer), peer);
+  };
   for (const In& in : in_) {
-    const int peer = in.message->peer;
+    const std::size_t bytes = in.message->bytes;
     if (!in.lane) {
-      return fmt::format("no sign of a message of {} bytes from rank {} in {} s", in.message->bytes, peer,
-                         transport_.timeout_);
+      return named(*in.message, [&](int peer) {
+        return fmt::format("no sign of a message of {} bytes from rank {} in {} s", bytes, peer,
+                           transport_.timeout_);
+      });
     }
     if (!in.lane->has_ended()) {
-      return fmt::format("of a message of {} bytes from rank {} no more than {} bytes came in {} s",
-                         in.message->bytes, peer, in.lane->bytes_done(), transport_.timeout_);
+      return named(*in.message, [&](int peer) {
+        return fmt::format("of a message of {} bytes from rank {} no more than {} bytes came in {} s", bytes,
+                           peer, in.lane->bytes_done(), transport_.timeout_);
+      });
     }
   }
   for (const Out& out : out_) {
     if (out.lane->has_ended()) continue;
-    return fmt::format("no sign of a message of {} bytes to rank {} in {} s: not all of it was taken",
-                       out.message->bytes, out.message->peer, transport_.timeout_);
+    return named(*out.message, [&](int peer) {
+      return fmt::format("no sign of a message of {} bytes to rank {} in {} s: not all of it was taken",
+                         out.message->bytes, peer, transport_.timeout_);
+    });
   }
-  return "no sign of a message's end";
+  return runtime::DeadlineError("no sign of a message's end");
 }
 
 void SharedTransfer::clear() noexcept {

@@ -61,7 +61,7 @@ class SharedTransfer : public Transfer {
   bool look_for_announcements();
   /// Whether any copy has ended or begun.
   bool move_on();
-  [[nodiscard]] std::string stuck() const;
+  [[nodiscard]] runtime::DeadlineError stuck() const;
 
   HostTransport& transport_;
   std::uint64_t number_;

@@ -207,7 +207,8 @@ void OverTransport::prepare(const Shape& shape, std::span<const std::size_t> sen
 
 void OverTransport::wait() {
   runtime::Patience patience(ranks_, waiting_of(ranks_),
-                             std::chrono::duration<double>(options_.timeout_seconds));
+                             std::chrono::duration<double>(options_.timeout_seconds),
+                             runtime::WaitsFor::kCollective);
   while (!test()) {
     if (patience.is_over()) throw runtime::DeadlineError("an operation of all ranks has not ended in time");
   }
