@@ -11,6 +11,7 @@ from contextlib import ExitStack, chdir, redirect_stderr, redirect_stdout
 from pathlib import Path
 from unittest.mock import patch
 
+import hypothesis
 import pytest
 import samples
 from charged_runs import exported
@@ -22,6 +23,15 @@ from stream_program import WIDE, devices, on_a_device
 # A test run started in the background or by nohup may ignore these, and what it starts would inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+# A test says how many examples it draws, and nothing of time: a busy machine is no fault of its inputs.
+hypothesis.settings.register_profile(
+    "any machine",
+    deadline=None,
+    suppress_health_check=[hypothesis.HealthCheck.too_slow, hypothesis.HealthCheck.function_scoped_fixture],
+    database=None,
+)
+hypothesis.settings.load_profile("any machine")
 
 HERE = Path(__file__).parent
 os.environ["FABRICMARK_SYSTEMS"] = str(HERE / "no-systems-of-the-user")  # for what runs outside of a Place

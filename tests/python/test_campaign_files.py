@@ -7,7 +7,7 @@ from campaign_support import TWELVE, files, write
 from conftest import REPOSITORY
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.measure import campaign
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 
@@ -183,12 +183,7 @@ def test_places_that_cannot_be_read(place):
         campaign.load(place.folder / "binary.toml")
 
 
-FUZZ = settings(
-    max_examples=150,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-    database=None,
-)
+FUZZ = settings(max_examples=150)
 VALUES = st.sampled_from(
     [
         '""',

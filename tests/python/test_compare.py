@@ -10,7 +10,7 @@ from fabricmark.base.schema import first_fault
 from fabricmark.compare import comparison, metrics, resampling
 from fabricmark.compare.comparison import Settings
 from fabricmark.compare.resampling import Sides
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 OPERATIONS = ("copy", "scale", "add", "triad")
@@ -262,7 +262,7 @@ def test_values_that_are_not_above_zero_have_no_ratio():
     assert "above zero" in comparison.compare_metric(one, one, Settings(), 1).cause
 
 
-FUZZ = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow], database=None)
+FUZZ = settings(max_examples=150)
 RUNS = st.lists(st.lists(st.floats(1e-9, 1e9), min_size=1, max_size=6).map(np.array), min_size=1, max_size=12)
 
 

@@ -8,17 +8,12 @@ import samples
 from fabricmark import results
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.base.schema import first_fault, validator
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 NAMES = ("result-2", "timeline-1", "calibration-3", "compare-1", "exported-system-1")
-FUZZ = settings(
-    max_examples=150,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-    database=None,
-)
+FUZZ = settings(max_examples=150)
 
 
 @pytest.mark.parametrize("name", NAMES)

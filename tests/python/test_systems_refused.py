@@ -130,7 +130,7 @@ def folder(tmp_path_factory):
 
 
 @given(data=st.data())
-@settings(max_examples=150, deadline=None, database=None)
+@settings(max_examples=150)
 def test_spoiled_files(folder, data):
     original = data.draw(st.sampled_from(list(FILES)))
     check(folder, original, spoiled(FILES[original], data.draw(EDITS)))
@@ -160,7 +160,7 @@ def test_spoiled_files_for_a_minute(folder):
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=9) | st.dates(),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(PIECES), inner, max_size=3),
 ))  # fmt: skip
-@settings(max_examples=100, deadline=None, database=None)
+@settings(max_examples=100)
 def test_any_value_as_a_figure(value):
     from fabricmark.systems import keys, shape, sourced_value
 
