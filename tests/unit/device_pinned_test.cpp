@@ -5,6 +5,7 @@
 
 #include "device/memory.hpp"
 #include "device_support.hpp"
+#include "fake_device.hpp"
 #include "runtime/benchmark.hpp"
 
 namespace fabricmark::device {
@@ -12,6 +13,8 @@ namespace fabricmark::device {
 namespace {
 
 using PinnedMemoryOnDevice = test_support::OnDevice;
+using test_support::fake_device;
+using test_support::FakeTime;
 
 void number(PinnedMemory& memory) {
   for (std::size_t i = 0; i < memory.bytes(); ++i) memory.data()[i] = std::byte(i * 7 & 0xFF);
@@ -76,6 +79,13 @@ TEST_F(PinnedMemoryOnDevice, MovesToAnotherOwner) {
   EXPECT_EQ(third.bytes(), 8U);
 }
 
+/// Memory that is large enough to be refused by a real runtime may be more than a busy machine has left.
+constexpr std::size_t kLittle = 4096;
+FoundDevice with_room_for_little() {
+  static FakeTime time;
+  return fake_device(time, {}, kLittle);
+}
+
 TEST_F(PinnedMemoryOnDevice, IsWhatAGpuOfItsOwnMemoryGets) {
   FoundDevice found = found_;
   found.info.device_class = DeviceClass::kGpu;
@@ -87,7 +97,7 @@ TEST_F(PinnedMemoryOnDevice, IsWhatAGpuOfItsOwnMemoryGets) {
   const HostArray<int> moved = std::move(array);
   EXPECT_TRUE(moved.is_pinned());
   EXPECT_EQ(moved[999], 7);
-  const HostArray<std::byte> too_large(gpu, found_.info.max_allocation_bytes * 2);
+  const HostArray<std::byte> too_large(Device(with_room_for_little()), 2 * kLittle);
   EXPECT_FALSE(too_large.is_pinned()) << "pages where the runtime has no such room";
   found.info.shares_host_memory = true;
   EXPECT_FALSE(HostArray<int>(Device(found), 10).is_pinned());
@@ -97,10 +107,7 @@ TEST_F(PinnedMemoryOnDevice, IsWhatAGpuOfItsOwnMemoryGets) {
 }
 
 TEST_F(PinnedMemoryOnDevice, IsWhatTheResultNames) {
-  FoundDevice found = found_;
-  found.info.device_class = DeviceClass::kGpu;
-  found.info.shares_host_memory = false;
-  const Device gpu(found);
+  const Device gpu(with_room_for_little());
   const runtime::Parameters parameters;
   const std::unique_ptr<runtime::Communicator> ranks = runtime::single_rank();
   Timeline timeline(false);
@@ -109,7 +116,7 @@ TEST_F(PinnedMemoryOnDevice, IsWhatTheResultNames) {
   EXPECT_EQ(context.host_memory(), "");
   EXPECT_TRUE(context.host_array<int>(100).is_pinned());
   EXPECT_EQ(context.host_memory(), "pinned");
-  EXPECT_FALSE(context.host_array<std::byte>(found_.info.max_allocation_bytes * 2).is_pinned());
+  EXPECT_FALSE(context.host_array<std::byte>(2 * kLittle).is_pinned());
   EXPECT_EQ(context.host_memory(), "pageable") << "one that is slower decides";
   const runtime::Context of_a_cpu(device(), parameters, *ranks, timeline, Program(), variant, {});
   if (found_.info.device_class != DeviceClass::kCpu) return;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <vector>
 
@@ -124,10 +125,12 @@ class FakeMemory : public backend::Memory {
   FakeRates rates_;
 };
 
-/// Builds nothing.
+/// Builds nothing, and pins no more than `most_pinned` bytes at once.
 class FakeDevice : public backend::Device {
  public:
-  FakeDevice(FakeTime& time, const FakeRates& rates) : time_(time), rates_(rates) {}
+  FakeDevice(FakeTime& time, const FakeRates& rates,
+             std::size_t most_pinned = std::numeric_limits<std::size_t>::max())
+      : time_(time), rates_(rates), most_pinned_(most_pinned) {}
   [[nodiscard]] std::shared_ptr<backend::Queue> queue(bool /*profiling*/) const override {
     return std::make_shared<FakeQueue>(time_);
   }
@@ -136,6 +139,7 @@ class FakeDevice : public backend::Device {
     return std::make_shared<FakeMemory>(bytes, rates_);
   }
   [[nodiscard]] std::shared_ptr<std::byte> allocate_pinned(std::size_t bytes) const override {
+    if (bytes > most_pinned_) throw environment_failure("no such room", "ask for less");
     return {new std::byte[bytes], std::default_delete<std::byte[]>()};
   }
   [[nodiscard]] std::shared_ptr<void> pin(std::span<std::byte> /*pages*/) const override { return nullptr; }
@@ -150,15 +154,17 @@ class FakeDevice : public backend::Device {
  private:
   FakeTime& time_;
   FakeRates rates_;
+  std::size_t most_pinned_;
 };
 
-inline FoundDevice fake_device(FakeTime& time, const FakeRates& rates) {
+inline FoundDevice fake_device(FakeTime& time, const FakeRates& rates,
+                               std::size_t most_pinned = std::numeric_limits<std::size_t>::max()) {
   DeviceInfo info;
   info.platform = "fake";
   info.name = "fake device";
   info.device_class = DeviceClass::kGpu;
-  return {info, [&time, rates](const Share& /*share*/, DeviceInfo& /*info*/) {
-            return std::make_shared<const FakeDevice>(time, rates);
+  return {info, [&time, rates, most_pinned](const Share& /*share*/, DeviceInfo& /*info*/) {
+            return std::make_shared<const FakeDevice>(time, rates, most_pinned);
           }};
 }
 
