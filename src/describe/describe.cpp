@@ -1,4 +1,5 @@
-// What kernel.toml says, for everything that is no program of the suite: requests and answers are JSON.
+// What kernel.toml says and what collectives take, for everything that is no program of the suite: requests
+// and answers are JSON.
 #include <algorithm>
 #include <iostream>
 #include <iterator>
@@ -8,6 +9,8 @@
 #include "base/atomic_file.hpp"
 #include "base/error.hpp"
 #include "base/version.hpp"
+#include "describe/collectives.hpp"
+#include "describe/request.hpp"
 #include "device/device.hpp"
 #include "runtime/cost_spec.hpp"
 #include "runtime/kernel_spec.hpp"
@@ -16,8 +19,8 @@
 namespace {
 
 using fabricmark::bad_use;
+using namespace fabricmark::describe;
 using namespace fabricmark::runtime;
-using Json = nlohmann::ordered_json;
 
 constexpr const char* kUse =
     "fabricmark-describe: reads {\"requests\": [...]} and writes {\"answers\": [...]}; see "
@@ -100,17 +103,6 @@ Json kernel_json(const KernelSpec& spec) {
   return json;
 }
 
-/// A member of a request, as JSON has it or as `usual`. Throws Error (bad use) for another type.
-template <typename T>
-T member(const Json& request, const char* name, const T& usual) {
-  const auto found = request.find(name);
-  try {
-    return found == request.end() ? usual : found->get<T>();
-  } catch (const Json::exception&) {
-    throw bad_use(std::string("a request's ") + name + " is of another type", "see docs/describe.md");
-  }
-}
-
 std::map<std::string, std::string> settings(const Json& request, const KernelSpec& spec) {
   const auto found = member<std::map<std::string, std::string>>(request, "settings", {});
   for (const auto& [name, unused] : found) require_parameter(spec, name, "");
@@ -151,7 +143,7 @@ fabricmark::device::BoardMemory board_memory(const Json& request, std::int64_t b
     const auto text = member<std::string>(given, name, "");
     if (text.empty()) return;
     if (!known.contains(text))
-      throw bad_use(std::string("a memory has no ") + name + " '" + text + "'", "see docs/describe.md");
+      throw bad_use(std::string("a memory has no ") + name + " '" + text + "'", kSeeDocs);
     value = known.at(text);
   };
   named("kind", memory_kinds(), memory.kind);
@@ -250,13 +242,12 @@ class Kernels {
 
 /// Without a device class: the kernel.toml itself, or where there are settings what these mean, each alone.
 Json answer(Kernels& kernels, const Json& request) {
-  if (!request.is_object()) throw bad_use("a request is no object", "see docs/describe.md");
+  if (!request.is_object()) throw bad_use("a request is no object", kSeeDocs);
   static const std::set<std::string> known{"benchmark",   "class",  "cores",        "banks",    "variant",
                                            "bitstream",   "system", "bitstream_id", "settings", "work_items",
                                            "local_bytes", "ranks",  "memory",       "numbers"};
-  for (const auto& [name, unused] : request.items()) {
-    if (!known.contains(name)) throw bad_use("a request has no " + name, "see docs/describe.md");
-  }
+  if (request.contains("collective")) return collective_json(request);
+  require_known(request, known);
   const KernelSpec& spec = kernels.of(member<std::string>(request, "benchmark", ""));
   if (request.contains("class")) return resolved_json(spec, request);
   if (!request.contains("settings")) return kernel_json(spec);
@@ -270,7 +261,7 @@ Json answers(const std::string& text) {
   const Json document = Json::parse(text, nullptr, false);
   const auto requests = document.is_object() ? document.find("requests") : document.end();
   if (requests == document.end() || !requests->is_array())
-    throw bad_use("standard input has no list of requests", "see docs/describe.md");
+    throw bad_use("standard input has no list of requests", kSeeDocs);
   Kernels kernels;
   Json found = Json::array();
   for (const Json& request : *requests) {

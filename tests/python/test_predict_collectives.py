@@ -1,4 +1,4 @@
-"""Collective operations as `fabricmark predict` has them: the closed forms against the clock of the emulated
+"""Collective operations as `fabricmark predict` has them: programs replayed against the clock of the emulated
 fabric, over every transport that has one, and what is refused."""
 
 import csv
@@ -7,11 +7,11 @@ import subprocess
 from dataclasses import replace
 
 import pytest
-from conftest import REAL_PROGRAM, REPOSITORY
+from conftest import DESCRIBE, REAL_PROGRAM, REPOSITORY
 from fabricmark import systems
+from fabricmark.base import kernels
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.models import _collective_costs, _collectives
-from fabricmark.models._collective_prices import TORUS, Prices, Shape
 from fabricmark.predict import collectives, reads
 from fabricmark.systems import export
 
@@ -19,18 +19,14 @@ PROGRAM = REAL_PROGRAM.with_name("fm_collective")
 CHOICES = PROGRAM.with_name("collective_choices")
 SYSTEMS = {"channels": ("noctua1", None), "accl-udp": ("noctua2", "u280_hbm")}
 ENGINE = ("noctua2", "u280_hbm")
-# How far the forms are from the clock at most, of messages from 64 B to 256 KiB called by logic: those that
-# follow step by step, and those in which messages of a root or of both ways round overlap.
-STEP_BY_STEP, OVERLAPPING = 0.08, 0.60
-EXACT = {
-    "all_reduce": ("recursive_doubling", "ring"),
-    "all_gather": ("recursive_doubling", "ring"),
-    "reduce_scatter": ("recursive_halving", "ring"),
-    "all_to_all": ("pairwise",),
-    "broadcast": ("flat",),
-    "barrier": ("dissemination", "neighbours"),
-}
+# How far replays may be from the clock of the emulated fabric, of nine in ten points and of all.
+MOST, ALL = 0.08, 0.15
 CASES = (("accl-udp", 3), ("accl-tcp", 8), ("accl-rdma", 8), ("channels", 8))
+SIZES, LONG_SIZES = "64:256KiB", "64:8MiB"
+
+pytestmark = pytest.mark.skipif(not DESCRIBE.exists(), reason="fabricmark-describe is not built")
+needs_program = pytest.mark.skipif(not PROGRAM.exists(), reason="fm_collective is not built")
+needs_choices = pytest.mark.skipif(not CHOICES.exists(), reason="collective_choices is not built")
 
 
 @pytest.fixture(scope="module", name="files")
@@ -44,104 +40,131 @@ def exported_systems(tmp_path_factory):
         yield folder
 
 
-def clock(files, operation, transport, ranks, algorithm, *more):
+def clock(files, operation, transport, ranks, algorithm, sizes, *more):
     """Seconds by bytes as the emulated fabric charges them; none where it has not this algorithm."""
     name, _ = SYSTEMS.get(transport, ENGINE)
     words = [PROGRAM, operation, "--transport", transport, "--ranks", ranks, "--algorithm", algorithm]
     words += ["--system", files / f"{name}.json"]
-    words += [] if operation == "barrier" else ["--sizes", "64:256KiB"]
+    words += [] if operation == "barrier" else ["--sizes", sizes]
     words += [] if transport == "channels" else ["--issuer", "logic"]
-    done = subprocess.run([*map(str, words), *more], capture_output=True, text=True, check=False, timeout=60)
-    assert done.returncode == 0 or "is no algorithm for" in done.stderr, done.stderr
+    done = subprocess.run([*map(str, words), *more], capture_output=True, text=True, check=False, timeout=500)
+    is_none = "is no algorithm for" in done.stderr or "no algorithm does" in done.stderr
+    assert done.returncode == 0 or is_none, done.stderr
     lines = [line.split() for line in done.stdout.splitlines()]
     return {int(line[0]): float(line[2]) * 1e-6 for line in lines if len(line) > 4 and line[0].isdigit()}
 
 
-def prices(transport, ranks, moved, change=lambda costs: costs):
+def costs_of(transport, ranks):
     name, board = SYSTEMS.get(transport, ENGINE)
     system = systems.load(name, "fitted", board)
     network, board = system.networks[transport], system.board_with(None, ranks)
-    costs = _collective_costs.of({"transport": transport, "issuer": "logic"}, board, ranks, network)
-    return Prices(change(costs), _collective_costs.shape(network, ranks), ranks, moved)
+    asked = {"transport": transport, "issuer": "logic", "longest": 0}
+    return _collective_costs.of(asked, board, ranks, network)
 
 
-def seconds(operation, algorithm, of):
-    return of.costs.start + _collectives.ALGORITHMS[operation][algorithm].seconds(of)
+def changed(costs, **moves):
+    return replace(costs, moves={**costs.moves, **moves})
 
 
-def errors(files, transport, ranks, wanted, change=lambda costs: costs):
-    """The largest |form / clock - 1| of each algorithm."""
-    found = {}
-    for operation, names in wanted.items():
-        for name in names:
-            measured = clock(files, operation, transport, ranks, name)
-            own = _collectives.ALGORITHMS[operation][name]
-            works = all(own.works(prices(transport, ranks, moved)) for moved in (64.0, 262144.0))
-            assert bool(measured) == works, (operation, name)
+def errors(files, transport, ranks, operations, sizes=SIZES, change=lambda costs: costs, shape=None):
+    """replay / clock - 1 by (operation, algorithm, bytes). `shape`: a topology, and as it is asked for."""
+    topology, wired = shape or ((), {})
+    costs = change(costs_of(transport, ranks))
+    costs = replace(costs, shape={**costs.shape, **wired})
+    clocks, asked = {}, []
+    for operation in operations:
+        for algorithm in _collectives.algorithms(operation):
+            measured = clock(files, operation, transport, ranks, algorithm, sizes, *topology)
             for moved, time in measured.items():
-                own = seconds(operation, name, prices(transport, ranks, float(moved), change))
-                error = abs(own / time - 1)
-                found[operation, name] = max(found.get((operation, name), 0.0), error)
-    return found
+                clocks[operation, algorithm, moved] = time
+                size = 0 if operation == "barrier" else moved
+                asked.append(_collectives.request(operation, costs, ranks, size))
+    found = zip(clocks.items(), kernels.answers(asked), strict=True)
+    return {
+        key: (costs.start + answer["algorithms"][key[1]]["seconds"]) / time - 1
+        for (key, time), answer in found
+    }
 
 
-needs_choices = pytest.mark.skipif(not CHOICES.exists(), reason="collective_choices is not built")
-needs_program = pytest.mark.skipif(not PROGRAM.exists(), reason="fm_collective is not built")
+def hold(found):
+    far = sorted((abs(error), key) for key, error in found.items())
+    assert far[int(0.9 * len(far))][0] <= MOST, far[-20:]
+    assert far[-1][0] <= ALL, far[-20:]
 
 
 @needs_program
 @pytest.mark.usefixtures("of_the_repository")
 @pytest.mark.parametrize("transport, ranks", CASES)
-def test_forms_are_as_the_clock_of_the_emulated_fabric(files, transport, ranks):
-    found = errors(files, transport, ranks, EXACT)
-    assert len(found) >= 4
-    assert max(found.values()) <= STEP_BY_STEP, found
-
-
-@needs_program
-@pytest.mark.usefixtures("of_the_repository")
-def test_both_phases_of_a_torus_are_as_the_clock(files):
-    measured = clock(files, "all_reduce", "channels", 8, "two_phase", "--topology", "torus:2x4")
-    assert len(measured) == 13
-    for moved, time in measured.items():
-        of = replace(prices("channels", 8, float(moved)), shape=Shape(TORUS, 2, 4, circuits=True))
-        assert seconds("all_reduce", "two_phase", of) == pytest.approx(time, rel=0.01)
+def test_replays_are_as_the_clock_of_the_emulated_fabric(files, transport, ranks):
+    found = errors(files, transport, ranks, _collectives.OPERATIONS)
+    assert len({key[:2] for key in found}) >= (9 if transport == "channels" else 19)
+    hold(found)
 
 
 @needs_program
 @pytest.mark.full
 @pytest.mark.usefixtures("of_the_repository")
 @pytest.mark.parametrize("transport", ["accl-udp", "accl-tcp", "accl-rdma", "channels"])
-@pytest.mark.parametrize("ranks", [2, 5, 16])
-def test_all_forms_are_near_the_clock(files, transport, ranks):
-    found = errors(files, transport, ranks, _collectives.ALGORITHMS)
-    assert max(found.values()) <= OVERLAPPING, found
+@pytest.mark.parametrize("ranks", [2, 5, 16, 32, 48])
+def test_replays_of_long_calls_and_many_ranks_are_as_the_clock(files, transport, ranks):
+    if transport == "channels" and ranks == 48:
+        pytest.skip("the system has 32 boards")
+    hold(errors(files, transport, ranks, _collectives.OPERATIONS, LONG_SIZES if ranks < 48 else SIZES))
+
+
+WIRED = (
+    ("channels", 8, "torus:2x4", {"wiring": "torus", "rows": 2, "columns": 4}),
+    ("channels", 5, "ring", {"wiring": "ring"}),
+    ("accl-udp", 8, "ring", {"wiring": "ring"}),
+    ("accl-tcp", 5, "ring", {"wiring": "ring"}),
+    ("accl-rdma", 8, "torus:2x4", {"wiring": "torus", "rows": 2, "columns": 4}),
+)
+
+
+@needs_program
+@pytest.mark.usefixtures("of_the_repository")
+@pytest.mark.parametrize("transport, ranks, topology, shape", WIRED)
+def test_replays_over_rings_and_tori_are_as_the_clock(files, transport, ranks, topology, shape):
+    """Devices pass messages on, and those of several ranks share cables."""
+
+    def without_switch(costs):
+        if transport == "channels":
+            return costs
+        switch = costs.moves["message_seconds"] - costs.moves["copy_seconds"] - costs.moves["hop_seconds"]
+        answer = max(0.0, costs.moves["answer_seconds"] - 2 * switch)
+        message = costs.moves["message_seconds"] - switch
+        return changed(costs, message_seconds=message, answer_seconds=answer)
+
+    shape = (("--topology", topology), shape)
+    hold(errors(files, transport, ranks, _collectives.OPERATIONS, change=without_switch, shape=shape))
 
 
 @needs_program
 @pytest.mark.usefixtures("of_the_repository")
 @pytest.mark.parametrize("transport, ranks", [("accl-udp", 8), ("channels", 8)])
-def test_other_costs_would_be_noticed(files, transport, ranks):
-    some = {"all_reduce": ("ring",)}
-    assert max(errors(files, transport, ranks, some).values()) <= STEP_BY_STEP
-    slower = errors(files, transport, ranks, some, lambda costs: replace(costs, message=2 * costs.message))
-    assert max(slower.values()) > STEP_BY_STEP
-    wider = errors(files, transport, ranks, some, lambda costs: replace(costs, moving=lambda moved: 0.0))
-    assert max(wider.values()) > STEP_BY_STEP
+@pytest.mark.parametrize("name, factor", [("message_seconds", 2), ("bytes_per_second", 2)])
+def test_other_costs_would_be_noticed(files, transport, ranks, name, factor):
+    found = errors(
+        files, transport, ranks, ["all_reduce"],
+        change=lambda costs: changed(costs, **{name: factor * costs.moves[name]}),
+    )  # fmt: skip
+    with pytest.raises(AssertionError):
+        hold(found)
 
 
 WIRINGS = (("accl-udp", "switch"), ("accl-tcp", "switch"), ("accl-rdma", "switch"), ("channels", "ring"))
+FEW = tuple(64 * 4**power for power in range(8))
 
 
-def program_choices(file, transport, topology):
+def program_choices(file, transport, topology, ranks):
     """By (operation, ranks, bytes): the algorithm that programs choose, and of all that fit seconds and
-    receive buffers."""
-    words = [CHOICES, file, transport, topology]
+    receive buffers, by the costs that they take of a system."""
+    words = [CHOICES, file, transport, topology, ranks, *FEW]
     printed = subprocess.run(list(map(str, words)), capture_output=True, text=True, check=True).stdout
     for line in printed.splitlines():
-        operation, ranks, moved, chosen, *rest = line.split()
+        operation, _, moved, chosen, *rest = line.split()
         fitting = {name: (float(time), int(buffers)) for name, time, buffers in batched(rest)}
-        yield (operation, int(ranks), float(moved)), chosen, fitting
+        yield (operation, ranks, int(moved)), chosen, fitting
 
 
 def batched(words):
@@ -151,24 +174,21 @@ def batched(words):
 def disagreements(file, transport, topology, change=lambda costs: costs):
     """Cases, and what programs and predictions say of them differently."""
     cases, found = 0, []
-    made = {}
-    for (operation, ranks, moved), chosen, fitting in program_choices(file, transport, topology):
-        cases += 1
-        if ranks not in made:
-            made[ranks] = prices(transport, ranks, moved, change)
-        of = replace(made[ranks], bytes=moved)
-        own = {
-            name: (one.seconds(of), one.buffers(of))
-            for name, one in _collectives.ALGORITHMS[operation].items()
-            if one.works(of)
-        }
-        is_same = own.keys() == fitting.keys() and all(
-            time == pytest.approx(fitting[name][0], rel=1e-6)
-            and (of.costs.buffers is None or buffers == fitting[name][1])
-            for name, (time, buffers) in own.items()
+    for ranks in (2, 3, 4, 5, 8, 16):
+        costs = change(costs_of(transport, ranks))
+        told = list(program_choices(file, transport, topology, ranks))
+        answers = kernels.answers(
+            [_collectives.request(operation, costs, ranks, moved) for (operation, _, moved), _, _ in told]
         )
-        if not is_same or next(iter(_collectives.times(operation, of))) != chosen:
-            found.append((operation, ranks, moved, chosen, own, fitting))
+        for (key, chosen, fitting), answer in zip(told, answers, strict=True):
+            cases += 1
+            own = {name: (one["seconds"], one["buffers"]) for name, one in answer["algorithms"].items()}
+            is_same = own.keys() == fitting.keys() and all(
+                time == pytest.approx(fitting[name][0], rel=1e-3) and buffers == fitting[name][1]
+                for name, (time, buffers) in own.items()
+            )
+            if not is_same or answer["chosen"] != chosen:
+                found.append((key, chosen, own, fitting))
     return cases, found
 
 
@@ -178,7 +198,7 @@ def disagreements(file, transport, topology, change=lambda costs: costs):
 def test_programs_choose_as_predictions_do(files, transport, topology):
     file = files / f"{SYSTEMS.get(transport, ENGINE)[0]}.json"
     cases, found = disagreements(file, transport, topology)
-    assert cases > 500
+    assert cases > 300
     assert not found, found[:3]
 
 
@@ -186,16 +206,15 @@ def test_programs_choose_as_predictions_do(files, transport, topology):
 @pytest.mark.usefixtures("of_the_repository")
 @pytest.mark.parametrize(
     "change",
-    [lambda costs: replace(costs, storing=lambda moved: 0.0), lambda costs: replace(costs, buffers=None)],
-    ids=["no copy from receive buffers", "any number of receive buffers"],
+    [
+        lambda costs: changed(costs, store_bytes_per_second=1e15),
+        lambda costs: replace(costs, buffers={**costs.buffers, "bytes": 2**16}),
+    ],
+    ids=["no copy from receive buffers", "shorter receive buffers"],
 )
 def test_other_choices_would_be_noticed(files, change):
     _, found = disagreements(files / "noctua2.json", "accl-tcp", "switch", change)
-    assert any(_first(own) != chosen for *_, chosen, own, _ in found)
-
-
-def _first(own):
-    return min(own, key=lambda name: (own[name][0], name))
+    assert found
 
 
 def test_over_every_transport_side_by_side(predict, tmp_path):
@@ -298,7 +317,7 @@ def test_what_does_not_limit_is_named(predict):
 REFUSED = (
     (["allreduce", "--system", "leaf_spine"], "channels has no engine for them", "use a network of direct"),
     (["allreduce", "--system", "u250"], "u250 has no network for all_reduce", "use another system"),
-    (["bcast", "--system", "cygnus", "--devices", "64"], "over a torus of 8x8", "use all_reduce"),
+    (["bcast", "--system", "cygnus", "--devices", "64"], "ranks, a torus of 8x8", "use a ring"),
     (["allreduce", "--system", "noctua1", "--devices", "64"], "no 64 devices", "or --beyond"),
     (["allreduce", "--system", "noctua1", "--transport", "mpi"], "no transport mpi", "channels, host, cpu"),
     (["allreduce", "--system", "noctua1", "--set", "foo=1"], "no parameter foo", "use one of size"),

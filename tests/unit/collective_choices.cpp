@@ -1,6 +1,6 @@
 // For the test that programs choose algorithms of collective operations as `fabricmark predict` does. Prints,
 // of a system as it is exported, operation, ranks, bytes, the algorithm that is chosen, and of each that fits
-// its name, seconds and receive buffers. Usage: collective_choices SYSTEM TRANSPORT TOPOLOGY
+// its name, seconds and receive buffers. Usage: collective_choices SYSTEM TRANSPORT TOPOLOGY RANKS BYTES...
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -8,6 +8,7 @@
 #include <exception>
 #include <iostream>
 #include <string>
+#include <vector>
 
 #include "fabric/collectives/choice.hpp"
 #include "fabric/dataflow/described.hpp"
@@ -21,12 +22,12 @@ using namespace fabricmark;
 using namespace fabricmark::collectives;
 
 void print(const Problem& problem, const Costs& costs) {
-  const Prices prices(costs, problem);
+  if (std::ranges::none_of(algorithms(), [&](const Algorithm& one) { return one.fits(problem); })) return;
+  const CostModel model(costs, problem);
   fmt::print("{} {} {} {}", name_of(problem.operation), problem.ranks, problem.bytes,
              choose(problem, costs).algorithm->name);
-  for (const Algorithm& one : algorithms()) {
-    if (!one.fits(problem)) continue;
-    fmt::print(" {} {:.17g} {}", one.name, one.seconds(prices), one.needed_buffers(prices));
+  for (const Choice& one : fitting(problem, costs)) {
+    fmt::print(" {} {:.17g} {}", one.algorithm->name, one.seconds, one.algorithm->needed_buffers(model));
   }
   fmt::print("\n");
 }
@@ -46,19 +47,19 @@ Network network_of(const std::string& system, const std::string& transport, cons
   }
   engine::Described found = engine::described(system, transport);
   found.engine.rx_buffers = std::max(found.engine.rx_buffers, static_cast<std::size_t>(ranks));
-  return {
-      costs_of_engine(found.engine, found.stack), {}, receive_buffers_of(found.engine, found.stack.protocol)};
+  return {costs_of_engine(found.engine, found.stack, {}),
+          {},
+          receive_buffers_of(found.engine, found.stack.protocol)};
 }
 
-void run(const std::string& system, const std::string& transport, const std::string& topology) {
-  for (const int ranks : {2, 3, 4, 5, 8, 16, 48}) {
-    const Network network = network_of(system, transport, topology, ranks);
-    for (const Operation operation : kOperations) {
-      for (std::size_t bytes = 64; bytes <= std::size_t{1} << 26U; bytes *= 4) {
-        const bool has_elements = operation != Operation::kBarrier;
-        print({operation, ranks, has_elements ? bytes : 0, network.shape, network.buffers}, network.costs);
-        if (!has_elements) break;
-      }
+void run(const std::string& system, const std::string& transport, const std::string& topology, int ranks,
+         const std::vector<std::size_t>& sizes) {
+  const Network network = network_of(system, transport, topology, ranks);
+  for (const Operation operation : kOperations) {
+    for (const std::size_t bytes : sizes) {
+      const bool has_elements = operation != Operation::kBarrier;
+      print({operation, ranks, has_elements ? bytes : 0, network.shape, network.buffers}, network.costs);
+      if (!has_elements) break;
     }
   }
 }
@@ -67,8 +68,9 @@ void run(const std::string& system, const std::string& transport, const std::str
 
 int main(int argc, char** argv) {
   try {
-    if (argc != 4) throw std::invalid_argument("use collective_choices SYSTEM TRANSPORT TOPOLOGY");
-    run(argv[1], argv[2], argv[3]);
+    std::vector<std::size_t> sizes;
+    for (int i = 5; i < argc; ++i) sizes.push_back(std::stoul(argv[i]));
+    run(argv[1], argv[2], argv[3], std::stoi(argv[4]), sizes);
     return 0;
   } catch (const std::exception& error) {
     std::cerr << error.what() << '\n';

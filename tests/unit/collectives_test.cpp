@@ -71,13 +71,13 @@ TEST(Collectives, PiecesThatArePassedOnFindRoom) {
       const std::size_t pieces = is_whole ? ranks / 2 : 200;
       for (const std::size_t count : {4U, 8U, 16U, 31U}) {
         const ReceiveBuffers buffers{count, 256};
-        const Prices prices({.bytes_per_second = 1,
-                             .copy_bytes_per_second = 1,
-                             .combine_bytes_per_second = 1,
-                             .segment_bytes = 256},
-                            {algorithm.operation, ranks, is_whole ? 256 : pieces * 256,
-                             shape_for(algorithm, ranks, false), buffers});
-        const std::size_t needed = algorithm.needed_buffers(prices);
+        const CostModel model({.bytes_per_second = 1,
+                               .copy_bytes_per_second = 1,
+                               .combine_bytes_per_second = 1,
+                               .segment_bytes = 256},
+                              {algorithm.operation, ranks, is_whole ? 256 : pieces * 256,
+                               shape_for(algorithm, ranks, false), buffers});
+        const std::size_t needed = algorithm.needed_buffers(model);
         const std::size_t taken = most_taken(algorithm, ranks, pieces, buffers);
         EXPECT_LE(taken, needed) << algorithm.name << ' ' << ranks << ' ' << count;
         EXPECT_LE(needed, count) << algorithm.name << ' ' << ranks;

@@ -13,7 +13,6 @@
 #include <utility>
 #include <vector>
 
-#include "fabric/collectives/costs.hpp"
 #include "fabric/collectives/elements.hpp"
 #include "fabric/collectives/moves.hpp"
 #include "fabric/dataflow/fiber.hpp"
@@ -36,8 +35,6 @@ class LocalRanks {
     collectives::Reduction reduction = collectives::Reduction::kSum;
     bool has_data = true;
     unsigned order = 0;                     ///< seed of the order in which ranks go on
-    collectives::Costs costs{};             ///< for seconds()
-    bool has_link_to_each = false;          ///< else all messages of a rank share one
     collectives::ReceiveBuffers buffers{};  ///< for most_taken()
   };
 
@@ -52,11 +49,9 @@ class LocalRanks {
   [[nodiscard]] const std::set<std::pair<int, int>>& talked() const { return talked_; }
   /// Elements of each message by its ends, in the order in which they were sent.
   [[nodiscard]] std::map<std::pair<int, int>, std::vector<std::size_t>> log() const;
-  /// Until the last rank has ended, by the costs.
   /// Receive buffers that messages took at a time on the rank that had most of them: each from when it was
   /// sent until its receive was waited for. Those that send at once go ahead as far as they can.
   [[nodiscard]] std::size_t most_taken() const { return most_taken_; }
-  [[nodiscard]] double seconds() const { return std::ranges::max(ranks_, {}, &Rank::clock).clock; }
 
  private:
   class Local;
@@ -70,8 +65,6 @@ class LocalRanks {
     bool is_wanted = false;
     bool has_left = false;     ///< the send was waited for
     bool has_arrived = false;  ///< the receive was
-    double left_at = 0;
-    double arrived_at = 0;
   };
   struct Channel {
     std::deque<Message> messages;
@@ -79,10 +72,7 @@ class LocalRanks {
     std::size_t wanted = 0;
   };
   struct Rank {
-    double clock = 0;
-    std::size_t taken = 0;           ///< receive buffers
-    std::map<int, double> out_free;  ///< by peer, or all at -1
-    std::map<int, double> in_free;
+    std::size_t taken = 0;  ///< receive buffers
     std::vector<std::vector<std::byte>> scratch;
   };
 
@@ -124,13 +114,7 @@ class LocalRanks::Local final : public Moves {
     std::size_t& taken = all_.ranks_[static_cast<std::size_t>(to)].taken;
     taken += all_.settings_.buffers.needed(1, elements.bytes());
     all_.most_taken_ = std::max(all_.most_taken_, taken);
-    Rank& own = all_.ranks_[static_cast<std::size_t>(rank_)];
-    own.clock += all_.settings_.costs.issue_seconds;
-    double& free = own.out_free[link(to)];
-    free = std::max(free, own.clock) + time_of(elements.bytes(), all_.settings_.costs.bytes_per_second);
-    message.left_at = free;
-    message.arrived_at = free + all_.settings_.costs.message_seconds;
-    return ticket(message, to, true);
+    return ticket(message, true);
   }
 
   Ticket start_receive(int from, const View& elements) override {
@@ -141,7 +125,7 @@ class LocalRanks::Local final : public Moves {
     message.wanted_count = elements.count;
     message.target = elements.data;
     if (elements.data != nullptr) std::memset(elements.data, 0xA5, elements.bytes());  // not yet there
-    return ticket(message, from, false);
+    return ticket(message, false);
   }
 
   void wait(Ticket ticket) override {
@@ -152,14 +136,13 @@ class LocalRanks::Local final : public Moves {
       end_send(message);
     } else {
       go_on_when([&] { return message.is_sent; });
-      end_receive(message, pending.peer);
+      end_receive(message);
     }
     ++all_.news_;
   }
 
   void copy(const View& from, const View& to) override {
     if (from.count != to.count || from.type != to.type) throw std::logic_error("a copy of other elements");
-    charge(from.bytes(), all_.settings_.costs.copy_bytes_per_second);
     if (from.data == nullptr || from.data == to.data) return;
     check_apart(from, to);
     std::memcpy(to.data, from.data, from.bytes());
@@ -168,7 +151,6 @@ class LocalRanks::Local final : public Moves {
   void combine(const View& a, const View& b, const View& result) override {
     if (a.count != b.count || a.count != result.count || a.type != b.type || a.type != result.type)
       throw std::logic_error("a combination of other elements");
-    charge(a.bytes(), all_.settings_.costs.combine_bytes_per_second);
     if (a.data == nullptr) return;
     for (const View& one : {a, b}) {
       if (one.data != result.data) check_apart(one, result);
@@ -180,12 +162,7 @@ class LocalRanks::Local final : public Moves {
     std::vector<std::byte> memory(own.data == nullptr ? 0 : own.bytes());
     const View received{own.data == nullptr ? nullptr : memory.data(), own.count, own.type};
     wait(start_receive(from, received));
-    Rank& rank = all_.ranks_[static_cast<std::size_t>(rank_)];
-    // As they come: only what combining takes longer than the link counts.
-    const double hidden = time_of(own.bytes(), all_.settings_.costs.bytes_per_second);
-    const double before = rank.clock;
     combine(received, own, result);
-    rank.clock = std::max(before, rank.clock - hidden);
   }
 
   View scratch(std::size_t count) override {
@@ -202,17 +179,8 @@ class LocalRanks::Local final : public Moves {
  private:
   struct Pending {
     Message* message = nullptr;
-    int peer = 0;
     bool is_send = false;
   };
-
-  [[nodiscard]] int link(int peer) const { return all_.settings_.has_link_to_each ? peer : -1; }
-  static double time_of(std::size_t bytes, double bytes_per_second) {
-    return bytes_per_second == 0 ? 0 : static_cast<double>(bytes) / bytes_per_second;
-  }
-  void charge(std::size_t bytes, double bytes_per_second) {
-    all_.ranks_[static_cast<std::size_t>(rank_)].clock += time_of(bytes, bytes_per_second);
-  }
 
   void check_peer(int peer, const View& elements) const {
     if (peer < 0 || peer >= size() || peer == rank_) throw std::logic_error("a message to no other rank");
@@ -225,9 +193,9 @@ class LocalRanks::Local final : public Moves {
       throw std::logic_error("elements overlap");
   }
 
-  Ticket ticket(Message& message, int peer, bool is_send) {
+  Ticket ticket(Message& message, bool is_send) {
     ++all_.news_;
-    pending_.push_back({&message, peer, is_send});
+    pending_.push_back({&message, is_send});
     return pending_.size() - 1;
   }
 
@@ -243,11 +211,9 @@ class LocalRanks::Local final : public Moves {
         std::memcmp(message.source, message.bytes.data(), message.bytes.size()) != 0) {
       throw std::logic_error("elements were changed while they were sent");
     }
-    Rank& rank = all_.ranks_[static_cast<std::size_t>(rank_)];
-    rank.clock = std::max(rank.clock, message.left_at);
   }
 
-  void end_receive(Message& message, int from) {
+  void end_receive(Message& message) {
     if (std::exchange(message.has_arrived, true)) throw std::logic_error("a receive was waited for twice");
     ++waited_;
     if (message.sent_count != message.wanted_count) throw std::logic_error("a message of another size");
@@ -255,9 +221,6 @@ class LocalRanks::Local final : public Moves {
     Rank& rank = all_.ranks_[static_cast<std::size_t>(rank_)];
     const std::size_t bytes = message.sent_count * collectives::bytes_of(all_.type_);
     rank.taken -= all_.settings_.buffers.needed(1, bytes);
-    double& free = rank.in_free[link(from)];
-    free = std::max(message.arrived_at, free + time_of(bytes, all_.settings_.costs.bytes_per_second));
-    rank.clock = std::max(rank.clock, free);
   }
 
   LocalRanks& all_;

@@ -3,14 +3,15 @@
 Over an engine (packets): the start of the call by the host or by logic, latency and switch, the copy out of
 the receive buffer (l_m, and its bytes after those of the packets: Meyer 2024, sections 5.1.4 and 5.1.5). Over
 circuits: words of 64 bytes, at most one a cycle. Over the host: a message is read from the device, goes by
-MPI and is written (eq. 4.2); hosts combine, in no time of their own. All as docs/collectives.md has it.
+MPI and is written (eq. 4.2); hosts combine, in no time of their own. All as docs/collectives.md has it, where
+`fabricmark-describe` replays the programs with them.
 """
 
-from collections.abc import Mapping
-from math import ceil, inf, isqrt
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from math import ceil, isqrt
 
 from fabricmark.models import Board, _network, _transfers
-from fabricmark.models._collective_prices import RING, TORUS, Costs, Shape
 from fabricmark.models._missing import MissingValue
 from fabricmark.models.machine import DIRECT, HOST, Network
 
@@ -19,30 +20,62 @@ ISSUERS = (HOST_ISSUER, LOGIC_ISSUER)
 WORD_BYTES = 64
 ORDER_CYCLES = 2  # an order, and the word of its end, are seen in the cycle after
 MESSAGE_HEADER = 64  # of ACCL
-BUFFERS = 16  # of an engine, or one for each rank, of 1 MiB each
+BUFFERS, BUFFER_BYTES = 16, 2**20  # receive buffers of an engine, or one for each rank
+BURST_BYTES = 65536  # that go to the network at once
 ENGINES = UDP, TCP, RDMA = "accl-udp", "accl-tcp", "accl-rdma"
 
 
-def shape(network: Network, ranks: int) -> Shape:
+@dataclass(frozen=True)
+class Costs:
+    """`start`: of the whole call [s]. `moves`, `shape` and `buffers`: as a request of `fabricmark-describe`
+    has them, `costs`, `shape` and `buffers` there."""
+
+    start: float
+    moves: Mapping[str, object]
+    shape: Mapping[str, object]
+    buffers: Mapping[str, int] = field(default_factory=dict)
+
+    def without_bytes(self) -> "Costs":
+        """The same where links and memory move bytes in no time: what is left are latencies."""
+        taken = {name: value for name, value in self.moves.items() if name not in BYTE_COSTS}
+        return Costs(self.start, taken, self.shape, self.buffers)
+
+
+BYTE_COSTS = (
+    "bytes_per_second", "copy_bytes_per_second", "combine_bytes_per_second", "store_bytes_per_second",
+    "moving", "copying", "combining",
+)  # fmt: skip
+
+
+def shape(network: Network, ranks: int) -> dict[str, object]:
     """How ranks are wired: by circuits a ring where no file says otherwise, else any to any."""
-    if network.kind != DIRECT or ranks <= 3:  # a ring of three is a full mesh
-        return Shape(circuits=network.kind == DIRECT)
-    if not network.topology.startswith(TORUS):
-        return Shape(RING, circuits=True)
-    rows = next(rows for rows in range(isqrt(ranks), 0, -1) if ranks % rows == 0)
+    is_direct = network.kind == DIRECT
+    if not is_direct or ranks <= 3:  # a ring of three is a full mesh
+        return {"wiring": "any to any", "circuits": is_direct}
+    rows = 1
+    if network.topology.startswith("torus"):
+        rows = next(rows for rows in range(isqrt(ranks), 0, -1) if ranks % rows == 0)
     if rows == 1:
-        return Shape(RING, circuits=True)
-    return Shape(TORUS, rows, ranks // rows, circuits=True)
+        return {"wiring": "ring", "circuits": True}
+    return {"wiring": "torus", "rows": rows, "columns": ranks // rows, "circuits": True}
 
 
 def of(parameters: Mapping, board: Board, ranks: int, network: Network) -> Costs:
-    """The costs. `parameters`: transport, issuer. Raises MissingValue for a value that the network has not,
-    ValueError for an issuer that this transport has not."""
+    """The costs. `parameters`: transport, issuer, and the most bytes of a message. Raises MissingValue for a
+    value that the network has not."""
+    wired = shape(network, ranks)
     if network.kind == HOST:
-        return _host(parameters["transport"], board, network)
+        moves = _host(parameters["transport"], board, network, parameters["longest"])
+        return Costs(0.0, moves, wired)
     if network.kind == DIRECT:
-        return _circuits(board, network)
-    return _engine(parameters, ranks, network)
+        return Costs(board.launch_seconds, _circuits(network), wired)
+    start = needed(network, "host_start_seconds")
+    if parameters["issuer"] == LOGIC_ISSUER:
+        start = network.start_seconds
+    # Those longer than a buffer go straight into their place.
+    longest = {"longest": BUFFER_BYTES} if parameters["transport"] == RDMA else {}
+    buffers = {"count": max(BUFFERS, ranks), "bytes": BUFFER_BYTES, **longest}
+    return Costs(start, _engine(parameters["transport"], network), wired, buffers)
 
 
 def bytes_per_second(network: Network) -> float | None:
@@ -70,89 +103,87 @@ KEYS = {
 }  # fmt: skip
 
 
-def _engine(parameters: Mapping, ranks: int, network: Network) -> Costs:
-    line, frame = needed(network, "line_bytes_per_second"), needed(network, "frame_bytes")
-    header = needed(network, "frame_overhead_bytes")
-    copied = needed(network, "copy_bytes_per_second")
-    start = needed(network, "host_start_seconds")
-    if parameters["issuer"] == LOGIC_ISSUER:
-        start = network.start_seconds
+def _engine(transport: str, network: Network) -> dict[str, object]:
+    frame, copied = needed(network, "frame_bytes"), needed(network, "copy_bytes_per_second")
     latency = network.latency_seconds + network.switch_seconds
     again = needed(network, "copy_seconds")
     # UDP has no acknowledgements; TCP's window opens when what has come is copied.
-    answer = 0.0 if parameters["transport"] == UDP else 2 * latency
-    answer += again if parameters["transport"] == TCP else 0.0
-
-    longest = 2**20 if parameters["transport"] == RDMA else inf  # beyond it goes straight into its place
-
-    def wire(moved: float) -> float:
-        sent = moved + MESSAGE_HEADER
-        return (sent + ceil(sent / frame) * header) / line
-
-    return Costs(
-        start=start,
-        issue=0.0,
-        message=latency + again,
-        hop=latency,
-        moving=wire,
-        storing=lambda moved: moved / copied if moved <= longest else 0.0,
-        copying=lambda moved: again + moved / copied,
-        combining=lambda moved: again + moved / copied,
-        again=again,
-        leaving=answer or network.latency_seconds,
-        answer=answer,
-        buffers=max(BUFFERS, ranks),
-        longest=longest,
-    )
+    answer = 0.0 if transport == UDP else 2 * latency
+    answer += again if transport == TCP else 0.0
+    return {
+        "message_seconds": latency + again,
+        "hop_seconds": network.latency_seconds,
+        "bytes_per_second": needed(network, "line_bytes_per_second"),
+        "copy_bytes_per_second": copied,
+        "combine_bytes_per_second": copied,
+        "store_bytes_per_second": copied,
+        "header_bytes": MESSAGE_HEADER,
+        "packet_bytes": frame,
+        "packet_header_bytes": needed(network, "frame_overhead_bytes"),
+        "copy_seconds": again,
+        "combines_as_it_comes": False,
+        "answer_seconds": answer,
+        # TCP has a window of packets under way, the others a burst after the other.
+        "turn_bytes": round(frame) if transport == TCP else BURST_BYTES,
+        "leaves_in_turns": transport != TCP,
+    }
 
 
-def _circuits(board: Board, network: Network) -> Costs:
+def _circuits(network: Network) -> dict[str, object]:
     """Without width and clock a word takes what the link's rate says, and cycles take no time."""
-    if network.width_bytes is not None and network.clock_hz is not None:
-        cycle = 1 / network.clock_hz
-        word = max(ceil(WORD_BYTES / network.width_bytes), 1) * cycle
-    else:
-        cycle, word = 0.0, WORD_BYTES / _network.link_bytes_per_second(network)
-
-    def words(moved: float) -> int:
-        return max(1, ceil(moved / WORD_BYTES))
-
-    return Costs(
-        start=board.launch_seconds,
-        issue=ORDER_CYCLES * cycle,
-        message=network.latency_seconds,
-        hop=network.latency_seconds,
-        moving=lambda moved: words(moved) * word,
-        storing=lambda moved: 0.0,
-        copying=lambda moved: ceil(moved / WORD_BYTES) * cycle,
-        combining=lambda moved: ceil(moved / WORD_BYTES) * cycle,
-        combines_as_it_comes=True,
-    )
+    if network.width_bytes is None or network.clock_hz is None:
+        rate = _network.link_bytes_per_second(network)
+        return {
+            "message_seconds": network.latency_seconds,
+            "bytes_per_second": rate,
+            "word_bytes": WORD_BYTES,
+        }
+    cycle = 1 / network.clock_hz
+    word = max(ceil(WORD_BYTES / network.width_bytes), 1) * cycle
+    return {
+        "issue_seconds": ORDER_CYCLES * cycle,
+        "message_seconds": network.latency_seconds,
+        "bytes_per_second": WORD_BYTES / word,
+        "copy_bytes_per_second": WORD_BYTES / cycle,
+        "combine_bytes_per_second": WORD_BYTES / cycle,
+        "word_bytes": WORD_BYTES,
+    }
 
 
-def _host(transport: str, board: Board, network: Network) -> Costs:
+def _host(transport: str, board: Board, network: Network, longest: float) -> dict[str, object]:
     """A message is half of the exchange of two that the hosts' curve, or the link, tells."""
     shared = _network.has_neighbours(board)
 
     def copied(direction: str, moved: float) -> float:
-        return float(_network.copy_seconds(direction, max(moved, 1.0), board, shared)) if over_device else 0.0
+        over_device = transport != "cpu"
+        return float(_network.copy_seconds(direction, moved, board, shared)) if over_device else 0.0
+
+    def read(moved: float) -> float:
+        return copied(_transfers.FROM_DEVICE, moved)
+
+    def written(moved: float) -> float:
+        return copied(_transfers.TO_DEVICE, moved)
 
     def message(moved: float) -> float:
-        both = _network.exchange_seconds(max(moved, 1.0), network, max(board.devices, 2), board.hosts)
+        both = _network.exchange_seconds(moved, network, max(board.devices, 2), board.hosts)
         return float(both) / _network.DIRECTIONS
 
-    over_device = transport != "cpu"
-    return Costs(
-        start=0.0,
-        issue=0.0,
-        message=0.0,
-        hop=0.0,
-        moving=lambda moved: (
-            copied(_transfers.FROM_DEVICE, moved) + message(moved) + copied(_transfers.TO_DEVICE, moved)
-        ),
-        storing=lambda moved: 0.0,
-        copying=lambda moved: copied(_transfers.FROM_DEVICE, moved) + copied(_transfers.TO_DEVICE, moved),
-        combining=lambda moved: (
-            2 * copied(_transfers.FROM_DEVICE, moved) + copied(_transfers.TO_DEVICE, moved)
-        ),
-    )
+    def curve(seconds: Callable[[float], float]) -> list[list[float]]:
+        return [[moved, seconds(moved)] for moved in _sizes(longest)]
+
+    return {
+        "moving": curve(lambda moved: read(moved) + message(moved) + written(moved)),
+        "copying": curve(lambda moved: read(moved) + written(moved)),
+        "combining": curve(lambda moved: 2 * read(moved) + written(moved)),
+        "combines_as_it_comes": False,
+    }
+
+
+def _sizes(longest: float) -> list[float]:
+    """Bytes at which a curve is told: two each doubling, and just below each power of two, where a copy may
+    take another way."""
+    found = {1.0}
+    for power in range(1, ceil(max(longest, 2)).bit_length() + 1):
+        size = 2.0**power
+        found |= {size * (1 - 1e-9), size, size + size / 2}
+    return sorted(found)

@@ -1,26 +1,28 @@
 """Predictions of collective operations: time and bandwidth by devices and bytes, over any transport.
 
 They have no kernel of the suite, so that their parameters are here: bytes of one rank, issuer and algorithm.
-The closed forms are those of models/_collectives.py.
+The programs' own moves are replayed (models/_collectives.py), those of all points in one start.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from fabricmark import models
+from fabricmark.base import kernels
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.models import Board, Prediction, _collective_costs, _collectives
-from fabricmark.models._collective_prices import Costs, Prices
+from fabricmark.models._collective_costs import Costs
 from fabricmark.models.machine import DIRECT, PACKET, Network
 from fabricmark.predict import certainty, options, questions, reads, settings, values
 from fabricmark.predict.cases import Case
 from fabricmark.predict.points import Point, PredictionRequest
 from fabricmark.systems import choice, device_limits, quantity
 
-OPERATIONS = tuple(_collectives.ALGORITHMS)
+OPERATIONS = _collectives.OPERATIONS
 SPELLED = {name.replace("_", ""): name for name in OPERATIONS} | {"bcast": "broadcast"}
 SIZE, ISSUER, ALGORITHM = "size", "issuer", "algorithm"
 DEFAULT_BYTES = 2**20
+ELEMENT_BYTES = 4  # of which each rank has some, so that no message is left out
 PARAMETERS = (SIZE, ISSUER, ALGORITHM)
 NETWORKS = ("accl-rdma", "accl-tcp", "accl-udp", "channels", "host", "cpu")
 
@@ -66,11 +68,9 @@ def _case(
     options.check_points(counts, axes)
     request = replace(request, overrides=overrides)
     _check_devices(request, counts)
-    found = [
-        _point(request, devices, place, {**parameters, **place})
-        for devices in counts
-        for place in _places(axes)
-    ]
+    places = [(devices, place) for devices in counts for place in _places(axes)]
+    _replay_ahead((request, devices, {**parameters, **place}, place) for devices, place in places)
+    found = [_point(request, devices, place, {**parameters, **place}) for devices, place in places]
     about = _about(request, found, {**parameters, **_places(axes)[-1]}, [*overrides, *axes])
     about += _not_limiting(request, found, parameters)
     about += [_sensitivity(request, found[-1], parameters)] if sensitive else []
@@ -109,7 +109,7 @@ def _parameters(request: PredictionRequest, given: Mapping[str, str]) -> dict[st
         allowed = " or ".join(_collective_costs.ISSUERS)
         remedy = f"write issuer={allowed}" if network.kind == PACKET else "leave it out, or use an engine"
         raise FabricmarkError(f"issuer={found[ISSUER]} over {request.transport}", remedy)
-    known = _collectives.ALGORITHMS[request.benchmark]
+    known = _collectives.algorithms(request.benchmark) if ALGORITHM in found else []
     if ALGORITHM in found and found[ALGORITHM] not in known:
         cause = f"{found[ALGORITHM]!r} is no algorithm of {request.benchmark}"
         raise FabricmarkError(cause, f"use one of {', '.join(known)}")
@@ -158,56 +158,70 @@ def _described(request: PredictionRequest, devices: int, place: Mapping) -> tupl
     return system.board_with(None, devices), system.networks[request.transport]
 
 
-def predictions(
+def _replay_ahead(points: Iterable[tuple[PredictionRequest, int, Mapping, Mapping]]) -> None:
+    """Of all these points at once, whoever asks for one then has its answer: request, devices, parameters and
+    axes of each."""
+    asked = []
+    for request, devices, parameters, place in points:
+        board, network = _described(request, devices, place)
+        try:
+            asked += _asked(request, parameters, board, devices, network)[1]
+        except FabricmarkError:  # which the point itself raises
+            continue
+    kernels.answers(asked)
+
+
+def _asked(
     request: PredictionRequest, parameters: Mapping, board: Board, devices: int, network: Network
-) -> tuple[list[Prediction], str]:
-    """(time, algorithm bandwidth and bus bandwidth of a call; its algorithm). Raises FabricmarkError (2)."""
+) -> tuple[Costs, list[dict]]:
+    """What moves take, and what is to be replayed: the call, and what is left of it where bytes take no time.
+    Raises FabricmarkError (2)."""
     name = request.benchmark
-    moved = 0.0 if name == "barrier" else float(parameters[SIZE])
     if network.kind == PACKET and request.transport not in _collective_costs.ENGINES:
         cause = (
             f"{request.about}: {network.name} sends packets, and {request.transport} has no engine for them"
         )
         raise FabricmarkError(cause, "use a network of direct links, or one with an engine")
-    shape = _collective_costs.shape(network, devices)
-    asked = {**parameters, "transport": request.transport}
+    moved = 0 if name == "barrier" else int(parameters[SIZE])
+    asked = {**parameters, "transport": request.transport, "longest": moved * devices}
     try:
         costs = _collective_costs.of(asked, board, devices, network)
-        link = _collective_costs.bytes_per_second(network)
     except models.MissingValue as error:
         cause = f"{request.about}: no file says {reads.name_in_files(error.name)}"
         raise FabricmarkError(cause, "set it, or use a system whose boards have it") from None
-    prices = Prices(costs, shape, devices, moved)
-    times = _collectives.times(name, prices)
+    shares = 0 if name == "barrier" else ELEMENT_BYTES * devices
+    return costs, [
+        _collectives.request(name, costs, devices, moved),
+        _collectives.request(name, costs.without_bytes(), devices, shares),
+    ]
+
+
+def predictions(
+    request: PredictionRequest, parameters: Mapping, board: Board, devices: int, network: Network
+) -> tuple[list[Prediction], str]:
+    """(time, algorithm bandwidth and bus bandwidth of a call; its algorithm). Raises FabricmarkError (2)."""
+    name = request.benchmark
+    costs, asked = _asked(request, parameters, board, devices, network)
+    whole, latency = _collectives.answers(asked)
     wanted = parameters.get(ALGORITHM)
-    if not times or (wanted is not None and wanted not in times):
-        what = f"{wanted} does no {name}" if wanted else f"no algorithm does {name}"
-        remedy = f"use {' or '.join(times)}" if times else "use all_reduce, or another transport"
-        raise FabricmarkError(f"{what} of {devices} ranks over {shape}", remedy)
-    chosen = str(wanted or next(iter(times)))
-    seconds = costs.start + times[chosen]
-    phases = _phases(costs, prices, name, chosen, seconds)
-    explanation = f"closed form of {chosen}, over {shape}"
-    about = (max(phases, key=phases.get), explanation, phases)
-    axes = {"operation": name, **({"bytes": int(moved)} if moved else {})}
+    if wanted is not None and wanted not in whole["algorithms"]:
+        cause = f"{wanted} does no {name} of {devices} ranks over {whole['shape']}"
+        raise FabricmarkError(cause, f"use {' or '.join(whole['algorithms'])}")
+    chosen = str(wanted or whole["chosen"])
+    of_call = whole["algorithms"][chosen]["seconds"]
+    seconds = costs.start + of_call
+    of_latency = min(latency["algorithms"].get(chosen, {"seconds": 0.0})["seconds"], of_call)
+    phases = {"start": costs.start, "latency": of_latency, "bytes": of_call - of_latency}
+    about = (max(phases, key=phases.get), f"moves of {chosen} replayed, over {whole['shape']}", phases)
+    moved = asked[0]["bytes"]
+    axes = {"operation": name, **({"bytes": moved} if moved else {})}
     found = [Prediction("time", axes, seconds * 1e6, "us", None, *about)]
     if moved and seconds:
-        bus = _collectives.bus_bytes(name, devices, moved) / seconds / 1e9
+        bus = whole["bus_bytes"] / seconds / 1e9
+        link = _collective_costs.bytes_per_second(network)
         found.append(Prediction("algorithm_bandwidth", axes, moved / seconds / 1e9, "GB/s", None, *about))
         found.append(Prediction("bus_bandwidth", axes, bus, "GB/s", link, *about))
     return found, chosen
-
-
-def _phases(costs: Costs, prices: Prices, name: str, chosen: str, seconds: float) -> dict[str, float]:
-    """The start of the call, what messages of no bytes take, and the rest."""
-
-    def nothing(moved: float) -> float:
-        return 0.0
-
-    empty = replace(costs, moving=nothing, storing=nothing)
-    latency = min(_collectives.times(name, replace(prices, costs=empty, bytes=0.0)).get(chosen, 0.0),
-                  seconds - costs.start)  # fmt: skip
-    return {"start": costs.start, "latency": latency, "bytes": seconds - costs.start - latency}
 
 
 def _about(
@@ -232,7 +246,9 @@ def _not_limiting(request: PredictionRequest, found: Sequence[Point], parameters
 
     def predicted(overrides: Mapping[str, float]) -> list[float | None]:
         changed = replace(request, overrides=overrides)
-        again = [_point(changed, one.devices, one.axes, {**parameters, **one.axes}) for one in found]
+        places = [(one.devices, one.axes) for one in found]
+        _replay_ahead((changed, devices, {**parameters, **place}, place) for devices, place in places)
+        again = [_point(changed, devices, place, {**parameters, **place}) for devices, place in places]
         return [one.headline.value for one in again]
 
     names = settings.not_limiting(list(request.overrides), predicted, request.overrides)
@@ -255,9 +271,14 @@ def _sensitivity(request: PredictionRequest, one: Point, parameters: Mapping) ->
     objects = {"board": board, "network": network, "bitstream": None}
     known = questions.above_nothing(_reads(request, one, {**parameters, **one.axes})[0], objects)
     moved = {}
-    for name, value in {**known, **request.overrides}.items():
-        changed = replace(request, overrides={**request.overrides, name: value * questions.MORE})
-        found = _point(changed, one.devices, one.axes, {**parameters, **one.axes}).headline.value
+    changes = {
+        name: replace(request, overrides={**request.overrides, name: value * questions.MORE})
+        for name, value in {**known, **request.overrides}.items()
+    }
+    own = {**parameters, **one.axes}
+    _replay_ahead((changed, one.devices, own, one.axes) for changed in changes.values())
+    for name, changed in changes.items():
+        found = _point(changed, one.devices, one.axes, own).headline.value
         if found is not None and abs(found / usual - 1) >= questions.LEAST_CHANGE:
             moved[name] = found / usual - 1
     return questions.most_moving(moved, one.devices)

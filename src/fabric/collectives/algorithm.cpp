@@ -37,9 +37,9 @@ bool Algorithm::fits(const Problem& problem) const {
   return reaches(reach, problem.shape) && (is_meant_for == nullptr || is_meant_for(problem));
 }
 
-std::size_t Algorithm::needed_buffers(const Prices& prices) const {
-  if (prices.ranks() == 1) return 0;
-  return buffers == nullptr ? prices.buffers(1) : buffers(prices);
+std::size_t Algorithm::needed_buffers(const CostModel& model) const {
+  if (model.ranks() == 1) return 0;
+  return buffers == nullptr ? model.buffers(1) : buffers(model);
 }
 
 std::span<const Algorithm> algorithms() {

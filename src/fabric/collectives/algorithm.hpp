@@ -17,7 +17,8 @@ enum class Reach : std::uint8_t {
   kTorus,  ///< neighbours in a row or a column
 };
 
-/// A way to do an operation: one of the files in algorithms/, which CMake lists.
+/// A way to do an operation: one of the files in algorithms/, which CMake lists. Most are those of Thakur,
+/// Rabenseifner and Gropp, "Optimization of Collective Communication Operations in MPICH" (2005).
 struct Algorithm {
   Operation operation = Operation::kBarrier;
   std::string_view name{};  ///< among those of the operation
@@ -27,15 +28,13 @@ struct Algorithm {
   bool (*is_meant_for)(const Problem& problem) = nullptr;
   /// Receive buffers that a rank has to have for messages that come at the same time, whether it receives
   /// them or not. Null: for one of all bytes.
-  std::size_t (*buffers)(const Prices& prices) = nullptr;
-  /// About how long it takes, in seconds, for two ranks or more.
-  double (*seconds)(const Prices& prices) = nullptr;
+  std::size_t (*buffers)(const CostModel& model) = nullptr;
   /// What each rank does, of two or more, with one element or more.
   void (*program)(Moves& moves, const Call& call) = nullptr;
 
   [[nodiscard]] bool fits(const Problem& problem) const;
   /// Receive buffers that a rank has to have where all begin at the same time.
-  [[nodiscard]] std::size_t needed_buffers(const Prices& prices) const;
+  [[nodiscard]] std::size_t needed_buffers(const CostModel& model) const;
 };
 
 /// All, those of an operation in the order of their names.

@@ -4,15 +4,17 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
+#include <mutex>
 #include <string_view>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "base/error.hpp"
+#include "fabric/collectives/replay.hpp"
 
 namespace fabricmark::collectives {
-
-namespace {
 
 std::string text_of(const Shape& shape) {
   const std::string circuits = shape.only_neighbours_talk ? " of circuits" : "";
@@ -27,20 +29,25 @@ std::string text_of(const Shape& shape) {
   return {};
 }
 
+namespace {
+
 std::string text_of(const Problem& problem) {
   return fmt::format("{} of {} B on {} ranks, {}", name_of(problem.operation), problem.bytes, problem.ranks,
                      text_of(problem.shape));
 }
 
-double seconds_of(const Algorithm& algorithm, const Prices& prices) {
-  return prices.ranks() == 1 ? prices.copy(prices.bytes()) : algorithm.seconds(prices);
-}
-
-std::vector<Choice> fitting(const Problem& problem, const Prices& prices) {
+std::vector<Choice> replayed(const Problem& problem, const Costs& costs) {
   std::vector<Choice> found;
   for (const Algorithm& one : algorithms()) {
-    if (one.fits(problem)) found.push_back({.algorithm = &one, .seconds = seconds_of(one, prices)});
+    if (one.fits(problem))
+      found.push_back({.algorithm = &one, .seconds = replayed_seconds(one, problem, costs)});
   }
+  if (found.empty()) {
+    throw bad_use(fmt::format("no algorithm does {}", text_of(problem)),
+                  "use a ring, or a network in which any two ranks can talk");
+  }
+  std::ranges::sort(found, {},
+                    [](const Choice& one) { return std::tuple(one.seconds, one.algorithm->name); });
   return found;
 }
 
@@ -52,43 +59,54 @@ std::string times_of(const std::vector<Choice>& choices) {
 }
 
 /// What they lack.
-std::string without_room(const Prices& prices, const std::vector<Choice>& choices) {
+std::string without_room(const CostModel& model, const std::vector<Choice>& choices) {
   std::string text;
   for (const Choice& one : choices) {
-    const std::size_t needed = one.algorithm->needed_buffers(prices);
-    if (needed <= prices.receive_buffers()) continue;
+    const std::size_t needed = one.algorithm->needed_buffers(model);
+    if (needed <= model.receive_buffers()) continue;
     text += fmt::format("; {} needs {} receive buffers of {}", one.algorithm->name, needed,
-                        prices.receive_buffers());
+                        model.receive_buffers());
   }
   return text;
 }
 
 }  // namespace
 
-Choice choose(const Problem& problem, const Costs& costs, const std::string& name) {
-  const Prices prices(costs, problem);
-  std::vector<Choice> found = fitting(problem, prices);
-  if (found.empty()) {
-    throw bad_use(fmt::format("no algorithm does {}", text_of(problem)),
-                  "use a ring, or a network in which any two ranks can talk");
+std::vector<Choice> fitting(const Problem& problem, const Costs& costs) {
+  constexpr std::size_t kMostKnown = 4096;
+  static std::mutex mutex;
+  static std::map<std::pair<Problem, Costs>, std::vector<Choice>> known;
+  check(costs, problem);
+  {
+    const std::scoped_lock lock(mutex);
+    const auto found = known.find({problem, costs});
+    if (found != known.end()) return found->second;
   }
-  std::ranges::sort(found, {},
-                    [](const Choice& one) { return std::tuple(one.seconds, one.algorithm->name); });
-  const auto has_room = [&prices](const Choice& one) {
-    return one.algorithm->needed_buffers(prices) <= prices.receive_buffers();
+  std::vector<Choice> found = replayed(problem, costs);
+  const std::scoped_lock lock(mutex);
+  if (known.size() >= kMostKnown) known.clear();
+  known.emplace(std::pair(problem, costs), found);
+  return found;
+}
+
+Choice choose(const Problem& problem, const Costs& costs, const std::string& name) {
+  const CostModel model(costs, problem);
+  std::vector<Choice> found = fitting(problem, costs);
+  const auto has_room = [&model](const Choice& one) {
+    return one.algorithm->needed_buffers(model) <= model.receive_buffers();
   };
   if (name.empty()) {
     const auto fastest = std::ranges::find_if(found, has_room);
     // Where none has room, messages of the fastest are sent again.
     Choice chosen = fastest == found.end() ? found.front() : *fastest;
     chosen.reason = fmt::format("{}: {}, the fastest by its costs ({}){}", text_of(problem),
-                                chosen.algorithm->name, times_of(found), without_room(prices, found));
+                                chosen.algorithm->name, times_of(found), without_room(model, found));
     return chosen;
   }
   for (Choice& one : found) {
     if (one.algorithm->name != name) continue;
     one.reason = fmt::format("{}: {}, as asked for; by their costs: {}{}", text_of(problem), name,
-                             times_of(found), without_room(prices, found));
+                             times_of(found), without_room(model, found));
     return one;
   }
   std::vector<std::string_view> names;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "fabric/collectives/algorithm.hpp"
 #include "fabric/collectives/costs.hpp"
@@ -13,6 +14,13 @@ struct Choice {
   double seconds = 0;    ///< that it is expected to take
   std::string reason{};  ///< in words, for the notes of a result
 };
+
+/// All that fit, the fastest first, replayed once: all ranks of a process ask for every call. Throws Error
+/// (bad use) where there is none, and as check(Costs).
+std::vector<Choice> fitting(const Problem& problem, const Costs& costs);
+
+/// How ranks are wired, in words.
+std::string text_of(const Shape& shape);
 
 /// The algorithm that fits, has receive buffers enough and takes the least time, of two the first by name; or
 /// the one of that name, whose messages may have to be sent again for want of them.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -41,6 +42,7 @@ struct Shape {
   int columns = 1;  ///< of a torus
   /// Circuits: who has no cable to a rank cannot send to it. Otherwise devices in between pass messages on.
   bool only_neighbours_talk = false;
+  auto operator<=>(const Shape&) const = default;
 };
 
 /// Memory of a rank for messages that come before they are received.
@@ -51,6 +53,7 @@ struct ReceiveBuffers {
   /// Longer messages wait for their receiver, and need none.
   std::size_t longest = std::numeric_limits<std::size_t>::max();
 
+  auto operator<=>(const ReceiveBuffers&) const = default;
   /// That so many messages of so many bytes need.
   [[nodiscard]] std::size_t needed(std::size_t messages, std::size_t message_bytes) const {
     if (message_bytes > longest) return 0;

@@ -290,7 +290,7 @@ collectives::Choice Caller::choose(const collectives::Call& call, Type type, con
                               .bytes = call.count * collectives::bytes_of(type),
                               .shape = group.shape,
                               .buffers = receive_buffers_of(engine_.settings(), network.protocol)},
-                             costs_of_engine(engine_.settings(), network), algorithm);
+                             costs_of_engine(engine_.settings(), network, group.shape), algorithm);
 }
 
 void Caller::collective(Running& running) {

@@ -60,14 +60,16 @@ collectives::ReceiveBuffers receive_buffers_of(const EngineSettings& engine, fab
           has_rendezvous ? engine.eager_bytes : collectives::ReceiveBuffers{}.longest};
 }
 
-collectives::Costs costs_of_engine(const EngineSettings& engine, const fabric::StackSettings& network) {
-  constexpr std::size_t kTurnBytes = std::size_t{64} * 1024;
+collectives::Costs costs_of_engine(const EngineSettings& engine, const fabric::StackSettings& network,
+                                   const collectives::Shape& shape) {
   const fabric::PacketCosts& wire = network.costs;
   const double to_neighbour = fabric::seconds(wire.node_latency + wire.cable_latency);
-  const double over_switch = fabric::seconds(wire.switch_latency + wire.cable_latency);
+  const bool has_switch = shape.wiring == collectives::Wiring::kAnyToAny;
+  const double over_switch = has_switch ? fabric::seconds(wire.switch_latency + wire.cable_latency) : 0;
   // UDP has no acknowledgements; TCP's window opens when what has come is copied.
   double answer = network.protocol == fabric::Protocol::kUdp ? 0 : 2 * (to_neighbour + over_switch);
-  if (network.protocol == fabric::Protocol::kTcp) answer += fabric::seconds(network.receive_latency);
+  const bool is_tcp = network.protocol == fabric::Protocol::kTcp;
+  if (is_tcp) answer += fabric::seconds(network.receive_latency);
   return {.message_seconds = to_neighbour + over_switch + engine.copy_latency_seconds,
           .hop_seconds = to_neighbour,
           .bytes_per_second = wire.bytes_per_second,
@@ -80,9 +82,10 @@ collectives::Costs costs_of_engine(const EngineSettings& engine, const fabric::S
           .store_bytes_per_second = engine.copy_rate,
           .copy_seconds = engine.copy_latency_seconds,
           .combines_as_it_comes = false,
-          .leaving_seconds = answer > 0 ? answer : to_neighbour,
           .answer_seconds = answer,
-          .turn_bytes = kTurnBytes};
+          // TCP has a window of packets under way, the others a burst after the other.
+          .turn_bytes = is_tcp ? wire.mtu_bytes : network.burst_bytes,
+          .leaves_in_turns = !is_tcp};
 }
 
 Described described(const std::filesystem::path& system, const std::string& transport,

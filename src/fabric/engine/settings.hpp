@@ -36,9 +36,10 @@ struct EngineSettings {
 /// Of its messages, for `choose` of collective operations.
 [[nodiscard]] collectives::ReceiveBuffers receive_buffers_of(const EngineSettings& engine,
                                                              fabric::Protocol protocol);
-/// What moves take there, over a network between whose devices a switch lies.
+/// What moves take there, over a network with a switch where its shape is any to any.
 [[nodiscard]] collectives::Costs costs_of_engine(const EngineSettings& engine,
-                                                 const fabric::StackSettings& network);
+                                                 const fabric::StackSettings& network,
+                                                 const collectives::Shape& shape);
 
 /// A system's network with an engine at each device.
 struct Described {

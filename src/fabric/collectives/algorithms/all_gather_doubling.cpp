@@ -9,15 +9,8 @@ namespace {
 
 bool is_meant_for(const Problem& problem) { return is_power_of_two(problem.ranks); }
 
-/// Thakur et al. (2005), section 4.1: lg p a + (p - 1) m b.
-double seconds(const Prices& prices) {
-  double all = prices.copy(prices.bytes());
-  for (int distance = 1; distance < prices.ranks(); distance *= 2)
-    all += prices.all(distance, distance * prices.bytes());
-  return all;
-}
-
 /// Partners exchange all that they have, then look for partners twice as far away.
+/// Thakur et al. (2005), section 4.1.
 void program(Moves& moves, const Call& call) {
   moves.copy(call.own, part_of(call.result, moves.rank(), call.count));
   for (int distance = 1; distance < moves.size(); distance *= 2) {
@@ -30,7 +23,7 @@ void program(Moves& moves, const Call& call) {
 }
 
 /// Of its longest message.
-std::size_t buffers(const Prices& prices) { return prices.buffers(1, prices.ranks() / 2.0); }
+std::size_t buffers(const CostModel& model) { return model.buffers(1, model.ranks() / 2.0); }
 
 }  // namespace
 
@@ -40,7 +33,6 @@ Algorithm make() {
           .reach = Reach::kAll,
           .is_meant_for = is_meant_for,
           .buffers = buffers,
-          .seconds = seconds,
           .program = program};
 }
 

@@ -5,12 +5,8 @@ namespace fabricmark::collectives::all_gather_ring {
 
 namespace {
 
-/// Thakur et al. (2005), section 4.1: (p - 1) (a + m b).
-double seconds(const Prices& prices) {
-  return prices.copy(prices.bytes()) + (prices.ranks() - 1) * prices.all(1, prices.bytes());
-}
-
 /// Each rank passes on the part that has come to it last.
+/// Thakur et al. (2005), section 4.1.
 void program(Moves& moves, const Call& call) {
   const Ring ring = ring_of(moves);
   const auto part = [&](int distance) {
@@ -24,11 +20,7 @@ void program(Moves& moves, const Call& call) {
 }  // namespace
 
 Algorithm make() {
-  return {.operation = Operation::kAllGather,
-          .name = "ring",
-          .reach = Reach::kRing,
-          .seconds = seconds,
-          .program = program};
+  return {.operation = Operation::kAllGather, .name = "ring", .reach = Reach::kRing, .program = program};
 }
 
 }  // namespace fabricmark::collectives::all_gather_ring

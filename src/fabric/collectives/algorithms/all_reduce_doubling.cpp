@@ -23,44 +23,10 @@ struct Part {
   int stand_ins = 0;
 };
 
-/// The messages of ranks that are no power of two: some let a neighbour do their part, which begins with a
-/// message and ends with one.
-double with_stand_ins(const Prices& prices) {
-  const Part part(prices.ranks());
-  const double bytes = prices.bytes();
-  const double at_end = prices.costs().combines_as_it_comes ? 0 : prices.combine(bytes);
-  const double first = prices.alone_combining(1, bytes) + (prices.takes_turns() ? prices.move(bytes) : 0);
-  std::vector<double> done(static_cast<std::size_t>(part.count));
-  std::fill_n(done.begin(), part.stand_ins, first);
-  bool is_odd = false;  // sums are made in two memories in turns
-  for (int distance = 1; 2 * distance <= prices.ranks(); distance *= 2) {
-    const double coming = prices.alone_combining(distance, bytes) - at_end;
-    std::vector<double> next(done.size());
-    for (std::size_t place = 0; place < done.size(); ++place) {
-      const double other = done[place ^ static_cast<std::size_t>(distance)];
-      next[place] = std::max(std::max(done[place], other + coming) + at_end,
-                             done[place] + prices.move(bytes) + prices.costs().answer_seconds);
-    }
-    done = std::move(next);
-    is_odd = !is_odd;
-  }
-  const double last = *std::max_element(done.begin(), done.begin() + part.stand_ins) +
-                      (is_odd ? prices.copy(bytes) : 0) + prices.alone(1, bytes) + prices.end(bytes);
-  return std::max(last, *std::ranges::max_element(done));
-}
-
-/// Thakur et al. (2005), section 4.5: lg p (a + m b + m c).
-double seconds(const Prices& prices) {
-  if (!is_power_of_two(prices.ranks())) return with_stand_ins(prices);
-  double all = 0;
-  for (int distance = 1; distance < prices.ranks(); distance *= 2)
-    all += prices.all_combining(distance, prices.bytes());
-  return all;
-}
-
 /// Partners exchange what they have combined so far, then look for partners twice as far away. Where the
 /// ranks are no power of two, each of the first even ranks lets the one behind it do its part. All combine
 /// the same pairs, so that all have the same bits.
+/// Thakur et al. (2005), section 4.5.
 void program(Moves& moves, const Call& call) {
   const int rank = moves.rank();
   const Part part(moves.size());
@@ -99,7 +65,6 @@ Algorithm make() {
   return {.operation = Operation::kAllReduce,
           .name = "recursive_doubling",
           .reach = Reach::kAll,
-          .seconds = seconds,
           .program = program};
 }
 

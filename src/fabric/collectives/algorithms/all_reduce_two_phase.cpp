@@ -5,16 +5,6 @@ namespace fabricmark::collectives::all_reduce_two_phase {
 
 namespace {
 
-/// As on rings of a row and of a column, the latter with the share of a row.
-double seconds(const Prices& prices) {
-  const Shape& shape = prices.shape();
-  const double of_row = prices.bytes() / shape.columns;
-  const double of_column = of_row / shape.rows;
-  return (shape.columns - 1) * (prices.all_combining(1, of_row) + prices.all(1, of_row)) +
-         (shape.rows - 1) *
-             (prices.all_combining(shape.columns, of_column) + prices.all(shape.columns, of_column));
-}
-
 /// Sums of shares go round the rows, then those of their shares round the columns, and back.
 void program(Moves& moves, const Call& call) {
   const int columns = call.shape.columns;
@@ -36,9 +26,9 @@ void program(Moves& moves, const Call& call) {
   gather_shares(moves, in_row, call.result);
 }
 
-std::size_t buffers(const Prices& prices) {
-  const Shape& shape = prices.shape();
-  return prices.buffers(1, 1.0 / (shape.columns > 1 ? shape.columns : shape.rows));
+std::size_t buffers(const CostModel& model) {
+  const Shape& shape = model.shape();
+  return model.buffers(1, 1.0 / (shape.columns > 1 ? shape.columns : shape.rows));
 }
 
 }  // namespace
@@ -48,7 +38,6 @@ Algorithm make() {
           .name = "two_phase",
           .reach = Reach::kTorus,
           .buffers = buffers,
-          .seconds = seconds,
           .program = program};
 }
 

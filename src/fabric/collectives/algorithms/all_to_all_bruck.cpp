@@ -15,16 +15,6 @@ int parts_with(int bit, int size) {
   return parts;
 }
 
-/// Thakur et al. (2005), section 4.2: lg p a + (p / 2) lg p m b, and the copies.
-double seconds(const Prices& prices) {
-  double all = 2 * prices.ranks() * prices.copy(prices.bytes());
-  for (int bit = 1; bit < prices.ranks(); bit *= 2) {
-    const double moved = parts_with(bit, prices.ranks()) * prices.bytes();
-    all += prices.all(bit, moved) + 2 * prices.copy(moved);
-  }
-  return all;
-}
-
 /// Copies parts with a bit set, by how far they go, between where they wait and a message.
 void copy_parts(Moves& moves, const View& waiting, const View& message, int bit, std::size_t count,
                 bool into_message) {
@@ -45,6 +35,7 @@ void copy_parts(Moves& moves, const View& waiting, const View& message, int bit,
 
 /// A part that has to go d ranks on goes so in the steps of the bits of d, together with others (Bruck et
 /// al., "Efficient Algorithms for All-to-All Communications in Multiport Message-Passing Systems", 1997).
+/// Thakur et al. (2005), section 4.2.
 void program(Moves& moves, const Call& call) {
   const int size = moves.size();
   const int rank = moves.rank();
@@ -68,7 +59,7 @@ void program(Moves& moves, const Call& call) {
 }
 
 /// Of its longest message.
-std::size_t buffers(const Prices& prices) { return prices.buffers(1, parts_with(1, prices.ranks())); }
+std::size_t buffers(const CostModel& model) { return model.buffers(1, parts_with(1, model.ranks())); }
 
 }  // namespace
 
@@ -77,7 +68,6 @@ Algorithm make() {
           .name = "bruck",
           .reach = Reach::kAll,
           .buffers = buffers,
-          .seconds = seconds,
           .program = program};
 }
 

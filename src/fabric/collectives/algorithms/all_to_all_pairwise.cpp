@@ -5,14 +5,8 @@ namespace fabricmark::collectives::all_to_all_pairwise {
 
 namespace {
 
-/// Thakur et al. (2005), section 4.2: (p - 1) (a + m b).
-double seconds(const Prices& prices) {
-  double all = prices.copy(prices.bytes());
-  for (int distance = 1; distance < prices.ranks(); ++distance) all += prices.all(distance, prices.bytes());
-  return all;
-}
-
 /// In each step every rank exchanges parts with one other: powers of two in pairs, else in a round.
+/// Thakur et al. (2005), section 4.2.
 void program(Moves& moves, const Call& call) {
   const int size = moves.size();
   const int rank = moves.rank();
@@ -32,11 +26,7 @@ void program(Moves& moves, const Call& call) {
 }  // namespace
 
 Algorithm make() {
-  return {.operation = Operation::kAllToAll,
-          .name = "pairwise",
-          .reach = Reach::kAll,
-          .seconds = seconds,
-          .program = program};
+  return {.operation = Operation::kAllToAll, .name = "pairwise", .reach = Reach::kAll, .program = program};
 }
 
 }  // namespace fabricmark::collectives::all_to_all_pairwise

@@ -8,18 +8,6 @@ namespace fabricmark::collectives::all_to_all_relay {
 
 namespace {
 
-/// A bundle loses a part in each step; over a switch both directions share a link.
-double seconds(const Prices& prices) {
-  const int length = ranks_behind(prices.ranks());
-  const int sharing = prices.sides() == 1 && prices.ranks() > 2 ? 2 : 1;
-  double all = (2 * prices.ranks() - 1) * prices.copy(prices.bytes());
-  for (int parts = length; parts >= 1; --parts) {
-    all += prices.costs().issue_seconds * (prices.ranks() > 2 ? 1 : 0) +
-           prices.all(1, sharing * parts * prices.bytes());
-  }
-  return all;
-}
-
 /// What goes round in one direction.
 class Bundle {
  public:
@@ -79,9 +67,9 @@ void program(Moves& moves, const Call& call) {
 }
 
 /// Of the first bundles, which come from both sides.
-std::size_t buffers(const Prices& prices) {
-  return prices.buffers(1, ranks_behind(prices.ranks())) +
-         (prices.ranks() > 2 ? prices.buffers(1, ranks_before(prices.ranks())) : 0);
+std::size_t buffers(const CostModel& model) {
+  return model.buffers(1, ranks_behind(model.ranks())) +
+         (model.ranks() > 2 ? model.buffers(1, ranks_before(model.ranks())) : 0);
 }
 
 }  // namespace
@@ -91,7 +79,6 @@ Algorithm make() {
           .name = "relay",
           .reach = Reach::kRing,
           .buffers = buffers,
-          .seconds = seconds,
           .program = program};
 }
 

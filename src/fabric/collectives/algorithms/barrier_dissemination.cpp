@@ -5,13 +5,6 @@ namespace fabricmark::collectives::barrier_dissemination {
 
 namespace {
 
-/// A message without elements a step.
-double seconds(const Prices& prices) {
-  double all = 0;
-  for (int distance = 1; distance < prices.ranks(); distance *= 2) all += prices.all(distance, 0);
-  return all;
-}
-
 /// Ranks 1, 2, 4... behind each one hear that it has come, and of all of which it has heard (Hensgen, Finkel
 /// and Manber, "Two Algorithms for Barrier Synchronization", 1988).
 void program(Moves& moves, const Call& /*call*/) {
@@ -24,11 +17,8 @@ void program(Moves& moves, const Call& /*call*/) {
 }  // namespace
 
 Algorithm make() {
-  return {.operation = Operation::kBarrier,
-          .name = "dissemination",
-          .reach = Reach::kAll,
-          .seconds = seconds,
-          .program = program};
+  return {
+      .operation = Operation::kBarrier, .name = "dissemination", .reach = Reach::kAll, .program = program};
 }
 
 }  // namespace fabricmark::collectives::barrier_dissemination

@@ -5,11 +5,6 @@ namespace fabricmark::collectives::barrier_neighbours {
 
 namespace {
 
-/// A message without elements to both sides a step.
-double seconds(const Prices& prices) {
-  return ranks_behind(prices.ranks()) * (prices.costs().issue_seconds + prices.all(1, 0));
-}
-
 /// Both neighbours on a ring hear in each step of one rank more on either side.
 void program(Moves& moves, const Call& /*call*/) {
   const Ring ring = ring_of(moves);
@@ -25,11 +20,7 @@ void program(Moves& moves, const Call& /*call*/) {
 }  // namespace
 
 Algorithm make() {
-  return {.operation = Operation::kBarrier,
-          .name = "neighbours",
-          .reach = Reach::kRing,
-          .seconds = seconds,
-          .program = program};
+  return {.operation = Operation::kBarrier, .name = "neighbours", .reach = Reach::kRing, .program = program};
 }
 
 }  // namespace fabricmark::collectives::barrier_neighbours

@@ -5,27 +5,8 @@ namespace fabricmark::collectives::broadcast_binomial {
 
 namespace {
 
-/// Thakur et al. (2005), section 4.3: lg p (a + m b). But a rank sends to the roots of all trees below it,
-/// and its messages share its link.
-double tree(const Prices& prices, int ranks) {
-  int places = 0;
-  for (int distance = 1; distance < ranks; distance *= 2) ++places;
-  double longest = 0;
-  int distance = 1 << places;
-  for (int place = 0; place < places; ++place) {  // the farthest first
-    distance /= 2;
-    const int before = prices.takes_turns() ? places - 1 : place;
-    longest =
-        std::max(longest, prices.alone(distance, prices.bytes()) + before * prices.move(prices.bytes()) +
-                              before * prices.costs().issue_seconds +
-                              tree(prices, std::min(distance, ranks - distance)));
-  }
-  return longest;
-}
-
-double seconds(const Prices& prices) { return tree(prices, prices.ranks()) + prices.end(prices.bytes()); }
-
 /// Who has the elements sends them to half of the ranks that it answers for, the farthest first.
+/// Thakur et al. (2005), section 4.3.
 void program(Moves& moves, const Call& call) {
   const int size = moves.size();
   const int place = behind(moves.rank(), -call.root, size);
@@ -44,11 +25,7 @@ void program(Moves& moves, const Call& call) {
 }  // namespace
 
 Algorithm make() {
-  return {.operation = Operation::kBroadcast,
-          .name = "binomial",
-          .reach = Reach::kAll,
-          .seconds = seconds,
-          .program = program};
+  return {.operation = Operation::kBroadcast, .name = "binomial", .reach = Reach::kAll, .program = program};
 }
 
 }  // namespace fabricmark::collectives::broadcast_binomial

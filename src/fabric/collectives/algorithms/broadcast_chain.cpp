@@ -7,14 +7,6 @@ namespace fabricmark::collectives::broadcast_chain {
 
 namespace {
 
-/// The first segment passes p - 1 links, the others come behind it: as fast as they are moved and copied.
-double seconds(const Prices& prices) {
-  const double more =
-      std::max(prices.costs().issue_seconds + prices.move(prices.segment()), prices.copy(prices.segment()));
-  return (prices.ranks() - 1) * prices.alone(1, prices.segment()) + (prices.segments() - 1) * more +
-         prices.end(prices.segment());
-}
-
 /// Each rank passes segments on to the one behind it.
 void program(Moves& moves, const Call& call) {
   const Ring ring = ring_of(moves);
@@ -34,8 +26,8 @@ void program(Moves& moves, const Call& call) {
   sends.finish();
 }
 
-std::size_t buffers(const Prices& prices) {
-  return prices.buffers_of_pieces(static_cast<std::size_t>(prices.segments()), prices.segment());
+std::size_t buffers(const CostModel& model) {
+  return model.buffers_of_pieces(static_cast<std::size_t>(model.segments()), model.segment());
 }
 
 }  // namespace
@@ -45,7 +37,6 @@ Algorithm make() {
           .name = "chain",
           .reach = Reach::kRing,
           .buffers = buffers,
-          .seconds = seconds,
           .program = program};
 }
 

@@ -7,9 +7,6 @@ namespace {
 
 bool is_meant_for(const Problem& problem) { return problem.ranks <= 3; }
 
-/// (p - 1) m b at the root's links.
-double seconds(const Prices& prices) { return prices.from_root(); }
-
 /// The root sends to all.
 void program(Moves& moves, const Call& call) {
   if (moves.rank() != call.root) return moves.receive(call.root, call.result);
@@ -28,7 +25,6 @@ Algorithm make() {
           .name = "flat",
           .reach = Reach::kAll,
           .is_meant_for = is_meant_for,
-          .seconds = seconds,
           .program = program};
 }
 

@@ -5,14 +5,6 @@ namespace fabricmark::collectives::gather_flat {
 
 namespace {
 
-/// (p - 1) m b at the root's links. Long messages all end at the end, and are stored one after the other.
-double seconds(const Prices& prices) {
-  const int copies = prices.takes_turns() ? prices.ranks() - 1 : 1;
-  return prices.costs().issue_seconds + prices.to_farthest() + prices.at_root() +
-         copies * prices.store(prices.bytes()) + prices.turns() * prices.costs().copy_seconds +
-         prices.end(prices.bytes());
-}
-
 /// All send to the root, which receives a few at a time: the others wait for it.
 void program(Moves& moves, const Call& call) {
   if (moves.rank() != call.root) return moves.send(call.root, call.own);
@@ -26,7 +18,7 @@ void program(Moves& moves, const Call& call) {
 }
 
 /// All may have sent before the root receives.
-std::size_t buffers(const Prices& prices) { return prices.buffers(prices.ranks() - 1); }
+std::size_t buffers(const CostModel& model) { return model.buffers(model.ranks() - 1); }
 
 }  // namespace
 
@@ -35,7 +27,6 @@ Algorithm make() {
           .name = "flat",
           .reach = Reach::kAll,
           .buffers = buffers,
-          .seconds = seconds,
           .program = program};
 }
 

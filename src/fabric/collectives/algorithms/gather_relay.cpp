@@ -8,14 +8,6 @@ namespace fabricmark::collectives::gather_relay {
 
 namespace {
 
-/// The farthest part passes half of the links of a ring. From a switch the root has one link, for all parts.
-double seconds(const Prices& prices) {
-  const double one = prices.alone(1, prices.bytes());
-  const double farthest = ranks_behind(prices.ranks()) * one + prices.end(prices.bytes());
-  if (prices.sides() > 1) return farthest;
-  return std::max(farthest, (prices.ranks() - 2) * prices.move(prices.bytes()) + one);
-}
-
 constexpr int kSides = 2;  // from which parts come to the root
 
 /// In both directions round the ring each rank sends its own part to the root, then passes on those behind
@@ -52,9 +44,9 @@ void program(Moves& moves, const Call& call) {
           [&](std::size_t index) { return slots.part(index % kPlaces * call.count, call.count); });
 }
 
-std::size_t buffers(const Prices& prices) {
-  return prices.buffers_of_pieces(static_cast<std::size_t>(ranks_behind(prices.ranks())), prices.bytes(),
-                                  kSides);
+std::size_t buffers(const CostModel& model) {
+  return model.buffers_of_pieces(static_cast<std::size_t>(ranks_behind(model.ranks())), model.bytes(),
+                                 kSides);
 }
 
 }  // namespace
@@ -64,7 +56,6 @@ Algorithm make() {
           .name = "relay",
           .reach = Reach::kRing,
           .buffers = buffers,
-          .seconds = seconds,
           .program = program};
 }
 

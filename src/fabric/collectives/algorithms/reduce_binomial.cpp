@@ -7,19 +7,8 @@ namespace fabricmark::collectives::reduce_binomial {
 
 namespace {
 
-/// Thakur et al. (2005), section 4.5: lg p (a + m b + m c). A rank is as many messages away from the root as
-/// its distance has bits, and the root combines as many as the largest distance has digits.
-double seconds(const Prices& prices) {
-  double all = prices.end(prices.bytes());
-  for (int distance = 1; 2 * distance <= prices.ranks(); distance *= 2)
-    all += prices.alone_combining(distance, prices.bytes());
-  if (is_power_of_two(prices.ranks())) return all;
-  const double moving = prices.move(prices.bytes());
-  const double combining = prices.combine(prices.bytes());
-  return all + (prices.takes_turns() ? moving + combining : std::max(moving, combining));
-}
-
 /// Each rank combines what ranks 1, 2, 4... behind it send, and sends the result on.
+/// Thakur et al. (2005), section 4.5.
 void program(Moves& moves, const Call& call) {
   const int size = moves.size();
   const int place = behind(moves.rank(), -call.root, size);
@@ -39,11 +28,7 @@ void program(Moves& moves, const Call& call) {
 }  // namespace
 
 Algorithm make() {
-  return {.operation = Operation::kReduce,
-          .name = "binomial",
-          .reach = Reach::kAll,
-          .seconds = seconds,
-          .program = program};
+  return {.operation = Operation::kReduce, .name = "binomial", .reach = Reach::kAll, .program = program};
 }
 
 }  // namespace fabricmark::collectives::reduce_binomial

@@ -13,15 +13,6 @@ bool is_meant_for(const Problem& problem) {
   return problem.ranks <= 4 || problem.bytes <= std::size_t{32} * 1024;
 }
 
-/// The root receives and combines side by side; the last combination comes behind all.
-double seconds(const Prices& prices) {
-  const double combining = prices.combine(prices.bytes());
-  const double storing = prices.store(prices.bytes());
-  const double before = (prices.ranks() - 2) * (combining + storing);
-  const double others = prices.takes_turns() ? prices.at_root() + before : std::max(prices.at_root(), before);
-  return prices.costs().issue_seconds + prices.to_farthest() + others + storing + combining;
-}
-
 /// All send to the root, which combines what has come, a few messages at a time.
 void program(Moves& moves, const Call& call) {
   if (moves.rank() != call.root) return moves.send(call.root, call.own);
@@ -43,7 +34,7 @@ void program(Moves& moves, const Call& call) {
 }
 
 /// All may have sent before the root receives.
-std::size_t buffers(const Prices& prices) { return prices.buffers(prices.ranks() - 1); }
+std::size_t buffers(const CostModel& model) { return model.buffers(model.ranks() - 1); }
 
 }  // namespace
 
@@ -53,7 +44,6 @@ Algorithm make() {
           .reach = Reach::kAll,
           .is_meant_for = is_meant_for,
           .buffers = buffers,
-          .seconds = seconds,
           .program = program};
 }
 

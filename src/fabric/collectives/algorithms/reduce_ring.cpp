@@ -8,13 +8,6 @@ namespace fabricmark::collectives::reduce_ring {
 
 namespace {
 
-/// The first segment passes p - 1 links, the others come behind it.
-double seconds(const Prices& prices) {
-  const double segment = std::max(prices.move(prices.segment()), prices.combine(prices.segment()));
-  return (prices.ranks() - 1) * prices.alone_combining(1, prices.segment()) +
-         (prices.segments() - 1) * (prices.costs().issue_seconds + segment) + prices.end(prices.segment());
-}
-
 /// From the farthest rank behind the root on each combines segments with its own, and sends them on.
 void program(Moves& moves, const Call& call) {
   const Ring ring = ring_of(moves);
@@ -42,8 +35,8 @@ void program(Moves& moves, const Call& call) {
   receives.finish();
 }
 
-std::size_t buffers(const Prices& prices) {
-  return prices.buffers_of_pieces(static_cast<std::size_t>(prices.segments()), prices.segment());
+std::size_t buffers(const CostModel& model) {
+  return model.buffers_of_pieces(static_cast<std::size_t>(model.segments()), model.segment());
 }
 
 }  // namespace
@@ -53,7 +46,6 @@ Algorithm make() {
           .name = "ring",
           .reach = Reach::kRing,
           .buffers = buffers,
-          .seconds = seconds,
           .program = program};
 }
 

@@ -9,15 +9,8 @@ namespace {
 
 bool is_meant_for(const Problem& problem) { return is_power_of_two(problem.ranks); }
 
-/// Thakur et al. (2005), section 4.4: lg p a + (p - 1) m b, combined as it comes.
-double seconds(const Prices& prices) {
-  double all = 0;
-  for (int distance = 1; distance < prices.ranks(); distance *= 2)
-    all += prices.all_combining(distance, distance * prices.bytes());
-  return all;
-}
-
 /// Partners give each other the half of their parts in which they are not, then look for closer partners.
+/// Thakur et al. (2005), section 4.4.
 void program(Moves& moves, const Call& call) {
   View sum = call.own;
   for (int distance = moves.size() / 2; distance >= 1; distance /= 2) {
@@ -37,7 +30,7 @@ void program(Moves& moves, const Call& call) {
 }
 
 /// Of its longest message.
-std::size_t buffers(const Prices& prices) { return prices.buffers(1, prices.ranks() / 2.0); }
+std::size_t buffers(const CostModel& model) { return model.buffers(1, model.ranks() / 2.0); }
 
 }  // namespace
 
@@ -47,7 +40,6 @@ Algorithm make() {
           .reach = Reach::kAll,
           .is_meant_for = is_meant_for,
           .buffers = buffers,
-          .seconds = seconds,
           .program = program};
 }
 

@@ -8,11 +8,6 @@ namespace fabricmark::collectives::reduce_scatter_ring {
 
 namespace {
 
-/// (p - 1) (a + m b), combined as it comes.
-double seconds(const Prices& prices) {
-  return (prices.ranks() - 1) * prices.all_combining(1, prices.bytes());
-}
-
 /// The sum of each part goes round the ring, from behind its rank on, and each rank adds its own.
 void program(Moves& moves, const Call& call) {
   const Ring ring = ring_of(moves);
@@ -34,11 +29,7 @@ void program(Moves& moves, const Call& call) {
 }  // namespace
 
 Algorithm make() {
-  return {.operation = Operation::kReduceScatter,
-          .name = "ring",
-          .reach = Reach::kRing,
-          .seconds = seconds,
-          .program = program};
+  return {.operation = Operation::kReduceScatter, .name = "ring", .reach = Reach::kRing, .program = program};
 }
 
 }  // namespace fabricmark::collectives::reduce_scatter_ring

@@ -5,9 +5,6 @@ namespace fabricmark::collectives::scatter_flat {
 
 namespace {
 
-/// (p - 1) m b at the root's links.
-double seconds(const Prices& prices) { return prices.from_root(); }
-
 /// The root sends each rank its part, a few at a time.
 void program(Moves& moves, const Call& call) {
   if (moves.rank() != call.root) return moves.receive(call.root, call.result);
@@ -23,11 +20,7 @@ void program(Moves& moves, const Call& call) {
 }  // namespace
 
 Algorithm make() {
-  return {.operation = Operation::kScatter,
-          .name = "flat",
-          .reach = Reach::kAll,
-          .seconds = seconds,
-          .program = program};
+  return {.operation = Operation::kScatter, .name = "flat", .reach = Reach::kAll, .program = program};
 }
 
 }  // namespace fabricmark::collectives::scatter_flat

@@ -8,15 +8,6 @@ namespace fabricmark::collectives::scatter_relay {
 
 namespace {
 
-/// The farthest part passes half of the links of a ring. To a switch the root has one link, for all parts.
-double seconds(const Prices& prices) {
-  const double one = prices.alone(1, prices.bytes());
-  const double farthest = ranks_behind(prices.ranks()) * one + prices.end(prices.bytes());
-  if (prices.sides() > 1) return farthest;
-  const double others = (prices.ranks() - 2) * (prices.costs().issue_seconds + prices.move(prices.bytes()));
-  return std::max(farthest, others + one);
-}
-
 /// In both directions round the ring each rank passes on what is for those behind it: the farthest's first.
 void program(Moves& moves, const Call& call) {
   const Ring ring = ring_of(moves);
@@ -45,8 +36,8 @@ void program(Moves& moves, const Call& call) {
   });
 }
 
-std::size_t buffers(const Prices& prices) {
-  return prices.buffers_of_pieces(static_cast<std::size_t>(ranks_behind(prices.ranks())), prices.bytes());
+std::size_t buffers(const CostModel& model) {
+  return model.buffers_of_pieces(static_cast<std::size_t>(ranks_behind(model.ranks())), model.bytes());
 }
 
 }  // namespace
@@ -56,7 +47,6 @@ Algorithm make() {
           .name = "relay",
           .reach = Reach::kRing,
           .buffers = buffers,
-          .seconds = seconds,
           .program = program};
 }
 
