@@ -1,7 +1,7 @@
 """Each cost has one home: a file that works one out again fails here, until it is gone or has a reason.
 
 Homes: the time of a kernel and the memory of a run, kernel.toml; copies and messages, the models in Python,
-whose tables exported systems carry to the programs.
+whose tables exported systems carry to the programs; collectives, their programs of moves, which are replayed.
 """
 
 import re
@@ -53,6 +53,16 @@ RULES = {
             "execution.cpp": "as long as the plan says, which it passes",
             "halo.cpp": "borders of a part, which only the mesh knows",
         },
+    ),
+    "time of a collective, in an algorithm": (
+        "src/fabric/collectives/algorithms",
+        r"\bseconds\b|_per_second",
+        {},
+    ),
+    "algorithm of a collective, in a model": (
+        "python/fabricmark",
+        r"recursive_doubling|dissemination|bruck|two_phase|binomial",
+        {},
     ),
     "time of a copy, in a program": ("src", r"\b(host\.)?page(_latency)?\b.*latency|programmed", {}),
 }
