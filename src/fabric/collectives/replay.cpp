@@ -428,9 +428,10 @@ double replayed_seconds(const Algorithm& algorithm, const Problem& problem, cons
       return replayed_seconds(algorithm, shorter, costs);
     };
     const double whole = seconds(kLongest);
-    const double of_last_half = whole - seconds(kLongest / 2);
-    const double more = static_cast<double>(problem.bytes - kLongest);
-    return whole + of_last_half / static_cast<double>(kLongest - kLongest / 2) * more;
+    constexpr std::size_t kHalf = kLongest / 2;
+    const double of_last_half = whole - seconds(kLongest - kHalf);
+    const auto more = static_cast<double>(problem.bytes - kLongest);
+    return whole + of_last_half / static_cast<double>(kHalf) * more;
   }
   return Replay(algorithm, problem, costs).seconds();
 }
