@@ -88,7 +88,8 @@ def test_a_spoilt_file_is_named_and_ways_are_measured(tune, cache, spoil, said):
 def test_a_way_that_this_version_does_not_know_is_measured_again(tune, cache):
     assert tune.start(*QUICK, *OF_B_EFF).code == 0
     (path,) = (cache / "tuning").glob("*.json")
-    path.write_text(path.read_text().replace('"way": "side by side"', '"way": "by balloon"'))
+    # Whichever is the fastest on this machine today.
+    path.write_text(re.sub(r'"way": "[^"]*"', '"way": "by balloon"', path.read_text()))
     assert re.search(r"\(measured at the start in \d+\.\d\d s\)", notes(tune, "--transport", "cpu"))
 
 
