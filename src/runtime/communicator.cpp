@@ -95,14 +95,17 @@ std::vector<std::vector<double>> Communicator::all_gather_numbers(const std::vec
   return all;
 }
 
+DeadlineError Communicator::no_sign_of_message(int peer) const {
+  return DeadlineError(
+      fmt::format("no sign of a message from or to rank {} in {} s", in_world(peer), timeout().count()),
+      in_world(peer));
+}
+
 void Communicator::wait(Request& request, int peer, Waiting waiting) {
   Patience patience(*this, waiting, timeout());
   try {
     while (!test(request)) {
-      if (!patience.is_over()) continue;
-      throw DeadlineError(
-          fmt::format("no sign of a message from or to rank {} in {} s", in_world(peer), timeout().count()),
-          in_world(peer));
+      if (patience.is_over()) throw no_sign_of_message(peer);
     }
   } catch (...) {
     cancel(request);  // the memory behind it may go

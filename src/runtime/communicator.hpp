@@ -165,6 +165,8 @@ class Communicator : public Interface {
   virtual bool test(Request& request) = 0;
   /// Gives up messages that will not be waited for any more.
   virtual void cancel(Request& request) = 0;
+  /// What is thrown by who has waited for a message from or to that rank for the time-out.
+  [[nodiscard]] DeadlineError no_sign_of_message(int peer) const;
   /// Until the message has left or arrived; `peer` is named when it does not in time.
   void wait(Request& request, int peer, Waiting waiting = Waiting::kSpin);
 

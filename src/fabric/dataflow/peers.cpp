@@ -144,12 +144,7 @@ bool Peers::have_moved(std::vector<Moving>& moving, bool waits) {
     std::erase_if(moving, [this](Moving& one) { return ranks_->test(one.request); });
     if (moving.empty()) return true;
     if (look % kLooksPerYield != 0) continue;
-    if (patience.is_over()) {
-      const int awaited = ranks_->in_world(moving.front().peer);
-      throw runtime::DeadlineError(
-          fmt::format("no sign of a message from or to rank {} in {} s", awaited, ranks_->timeout().count()),
-          awaited);
-    }
+    if (patience.is_over()) throw ranks_->no_sign_of_message(moving.front().peer);
   }
   return false;
 }

@@ -144,31 +144,28 @@ void SharedTransfer::idle() {
 }
 
 runtime::DeadlineError SharedTransfer::stuck() const {
-  const auto named = [&](const Message& message, const auto& words) {
-    const int peer = transport_.ranks().in_world(message.peer);
-    return runtime::DeadlineError(words(peer), peer);
-  };
+  const auto in_world = [this](const Message& message) { return transport_.ranks().in_world(message.peer); };
   for (const In& in : in_) {
-    const std::size_t bytes = in.message->bytes;
+    const int peer = in_world(*in.message);
     if (!in.lane) {
-      return named(*in.message, [&](int peer) {
-        return fmt::format("no sign of a message of {} bytes from rank {} in {} s", bytes, peer,
-                           transport_.timeout_);
-      });
+      return runtime::DeadlineError(fmt::format("no sign of a message of {} bytes from rank {} in {} s",
+                                                in.message->bytes, peer, transport_.timeout_),
+                                    peer);
     }
     if (!in.lane->has_ended()) {
-      return named(*in.message, [&](int peer) {
-        return fmt::format("of a message of {} bytes from rank {} no more than {} bytes came in {} s", bytes,
-                           peer, in.lane->bytes_done(), transport_.timeout_);
-      });
+      return runtime::DeadlineError(
+          fmt::format("of a message of {} bytes from rank {} no more than {} bytes came in {} s",
+                      in.message->bytes, peer, in.lane->bytes_done(), transport_.timeout_),
+          peer);
     }
   }
   for (const Out& out : out_) {
     if (out.lane->has_ended()) continue;
-    return named(*out.message, [&](int peer) {
-      return fmt::format("no sign of a message of {} bytes to rank {} in {} s: not all of it was taken",
-                         out.message->bytes, peer, transport_.timeout_);
-    });
+    const int peer = in_world(*out.message);
+    return runtime::DeadlineError(
+        fmt::format("no sign of a message of {} bytes to rank {} in {} s: not all of it was taken",
+                    out.message->bytes, peer, transport_.timeout_),
+        peer);
   }
   return runtime::DeadlineError("no sign of a message's end");
 }
