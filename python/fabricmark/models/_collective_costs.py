@@ -3,13 +3,15 @@
 Over an engine (packets): the start of the call by the host or by logic, latency and switch, the copy out of
 the receive buffer (l_m, and its bytes after those of the packets: Meyer 2024, sections 5.1.4 and 5.1.5). Over
 circuits: words of 64 bytes, at most one a cycle. Over the host: a message is read from the device, goes by
-MPI and is written (eq. 4.2); hosts combine, in no time of their own. All as docs/collectives.md has it, where
+MPI and is written (eq. 4.2); hosts combine, in no time of their own. All as docs/collectives.md has it.
 `fabricmark-describe` replays the programs with them.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import ceil, isqrt
+
+import numpy as np
 
 from fabricmark.models import Board, _network, _transfers
 from fabricmark.models._missing import MissingValue
@@ -153,37 +155,28 @@ def _circuits(network: Network) -> dict[str, object]:
 def _host(transport: str, board: Board, network: Network, longest: float) -> dict[str, object]:
     """A message is half of the exchange of two that the hosts' curve, or the link, tells."""
     shared = _network.has_neighbours(board)
+    sizes = _sizes(longest)
 
-    def copied(direction: str, moved: float) -> float:
-        over_device = transport != "cpu"
-        return float(_network.copy_seconds(direction, moved, board, shared)) if over_device else 0.0
+    def copied(direction: str) -> np.ndarray:
+        if transport == "cpu":
+            return np.zeros_like(sizes)
+        return _network.copy_seconds(direction, sizes, board, shared)
 
-    def read(moved: float) -> float:
-        return copied(_transfers.FROM_DEVICE, moved)
+    def curve(seconds: np.ndarray) -> list[list[float]]:
+        return np.column_stack([sizes, seconds]).tolist()
 
-    def written(moved: float) -> float:
-        return copied(_transfers.TO_DEVICE, moved)
-
-    def message(moved: float) -> float:
-        both = _network.exchange_seconds(moved, network, max(board.devices, 2), board.hosts)
-        return float(both) / _network.DIRECTIONS
-
-    def curve(seconds: Callable[[float], float]) -> list[list[float]]:
-        return [[moved, seconds(moved)] for moved in _sizes(longest)]
-
+    read, written = copied(_transfers.FROM_DEVICE), copied(_transfers.TO_DEVICE)
+    both = _network.exchange_seconds(sizes, network, max(board.devices, 2), board.hosts)
     return {
-        "moving": curve(lambda moved: read(moved) + message(moved) + written(moved)),
-        "copying": curve(lambda moved: read(moved) + written(moved)),
-        "combining": curve(lambda moved: 2 * read(moved) + written(moved)),
+        "moving": curve(read + both / _network.DIRECTIONS + written),
+        "copying": curve(read + written),
+        "combining": curve(2 * read + written),
         "combines_as_it_comes": False,
     }
 
 
-def _sizes(longest: float) -> list[float]:
+def _sizes(longest: float) -> np.ndarray:
     """Bytes at which a curve is told: two each doubling, and just below each power of two, where a copy may
     take another way."""
-    found = {1.0}
-    for power in range(1, ceil(max(longest, 2)).bit_length() + 1):
-        size = 2.0**power
-        found |= {size * (1 - 1e-9), size, size + size / 2}
-    return sorted(found)
+    powers = 2.0 ** np.arange(1, ceil(max(longest, 2)).bit_length() + 1)
+    return np.sort(np.concatenate([[1.0], powers * (1 - 1e-9), powers, powers + powers / 2]))
