@@ -1,7 +1,6 @@
 #include "describe/collectives.hpp"
 
-#include <array>
-#include <cmath>
+#include <limits>
 #include <map>
 #include <string>
 #include <utility>

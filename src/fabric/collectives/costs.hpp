@@ -30,12 +30,12 @@ struct Costs {
   double answer_seconds = 0;         ///< until a sender hears that the last byte has come
   /// Messages to or from several ranks that share a link pass it in turns of so many bytes.
   std::size_t turn_bytes = std::numeric_limits<std::size_t>::max();
+  bool leaves_in_turns = true;  ///< also from their sender; else it sends each as a whole
   /// What a message on a link, a copy and a combination take in place of what is said above, where they are
   /// there: of bytes without header.
   Curve moving{};
   Curve copying{};
   Curve combining{};
-  bool leaves_in_turns = true;  ///< also from their sender; else it sends each as a whole
   auto operator<=>(const Costs&) const = default;
 };
 

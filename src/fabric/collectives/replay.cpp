@@ -113,6 +113,7 @@ class Replay {
     std::uint64_t unsent = 0;    ///< of its length on the wire
     std::uint64_t staying = 0;   ///< that has not left
     std::uint64_t missing = 0;   ///< that has not arrived
+    [[nodiscard]] bool has_elements() const { return kind == Kind::kEager || kind == Kind::kData; }
     [[nodiscard]] int sender() const { return kind == Kind::kGrant ? to : from; }
     [[nodiscard]] int receiver() const { return kind == Kind::kGrant ? from : to; }
   };
@@ -154,8 +155,7 @@ class Replay {
 
   CostModel model_;
   Costs costs_;
-  ReceiveBuffers buffers_;
-  bool is_of_circuits_;
+  Problem problem_;
   fabric::Topology topology_;
   int first_distance_;  ///< cables to a neighbour
   Latencies latencies_;
@@ -175,8 +175,7 @@ class Replay {
 Replay::Replay(const Algorithm& algorithm, const Problem& problem, const Costs& costs)
     : model_(costs, problem),
       costs_(costs),
-      buffers_(problem.buffers),
-      is_of_circuits_(problem.shape.only_neighbours_talk),
+      problem_(problem),
       topology_(topology_of(problem)),
       first_distance_(topology_.distance(0, 1)),
       latencies_(latencies_of(problem, costs)),
@@ -206,7 +205,7 @@ Replay::Replay(const Algorithm& algorithm, const Problem& problem, const Costs& 
 
 std::uint64_t Replay::turn() const {
   constexpr std::uint64_t kWhole = std::numeric_limits<std::uint64_t>::max();
-  if (is_of_circuits_ || costs_.turn_bytes == Costs{}.turn_bytes) return kWhole;
+  if (problem_.shape.only_neighbours_talk || costs_.turn_bytes == Costs{}.turn_bytes) return kWhole;
   double longest = 0;
   for (const Rank& rank : ranks_) {
     for (const Step& step : rank.steps) {
@@ -282,12 +281,12 @@ void Replay::send(int rank, const Step& step) {
   Rank& own = ranks_[static_cast<std::size_t>(rank)];
   own.clock = fabric::later(own.clock, fabric::from_seconds(costs_.issue_seconds));
   Message message{.from = rank, .to = step.peer, .bytes = step.bytes, .sent = step.ticket};
-  if (is_of_circuits_ && model_.move(step.bytes) > 2 * costs_.message_seconds) {
+  if (problem_.shape.only_neighbours_talk && model_.move(step.bytes) > 2 * costs_.message_seconds) {
     message.kind = Message::Kind::kHeld;
     messages_.push_back(message);
     return announce(own.clock, messages_.size() - 1);
   }
-  if (step.bytes > static_cast<double>(buffers_.longest)) message.kind = Message::Kind::kRequest;
+  if (step.bytes > static_cast<double>(problem_.buffers.longest)) message.kind = Message::Kind::kRequest;
   put_on_wire(own.clock, message);
 }
 
@@ -308,8 +307,7 @@ void Replay::receive(int rank, const Step& step) {
 }
 
 void Replay::put_on_wire(Time at, Message message) {
-  const bool has_elements = message.kind == Message::Kind::kEager || message.kind == Message::Kind::kData;
-  const double wire = model_.move(has_elements ? message.bytes : 0) * kWireRate;
+  const double wire = model_.move(message.has_elements() ? message.bytes : 0) * kWireRate;
   message.unsent = message.staying = message.missing = std::max<std::uint64_t>(1, std::llround(wire));
   messages_.push_back(message);
   const std::uint64_t id = messages_.size() - 1;
@@ -343,8 +341,7 @@ void Replay::departed(Time at, std::uint64_t id) {
     flow.pop();
     if (!flow.empty()) send_part(at, flow.front());
   }
-  const bool has_elements = message.kind == Message::Kind::kEager || message.kind == Message::Kind::kData;
-  if (has_elements && costs_.answer_seconds == 0) end(message.from, message.sent, at);
+  if (message.has_elements() && costs_.answer_seconds == 0) end(message.from, message.sent, at);
 }
 
 void Replay::arrived(Time at, std::uint64_t id) {
@@ -372,7 +369,7 @@ void Replay::deliver(Time at, std::uint64_t id) {
       announce(at, id);
       break;
   }
-  if (message.kind == Message::Kind::kRequest || costs_.answer_seconds == 0) return;
+  if (!message.has_elements() || costs_.answer_seconds == 0) return;
   const double over_more =
       (topology_.distance(message.from, message.to) - first_distance_) * costs_.hop_seconds;
   const double back = costs_.answer_seconds - (costs_.message_seconds - costs_.copy_seconds) + over_more;
