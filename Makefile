@@ -49,7 +49,7 @@ define pytest_closing_line
 grep -hE '(passed|failed|error|no tests ran).* in [0-9.]+s' $(1) | tail -n 1 || echo "pytest ended without a verdict; see $(1)"
 endef
 
-.PHONY: help setup setup-build build programs first-programs first-table run install test test-full bench format lint sanitize clean
+.PHONY: help setup setup-build build programs first-programs first-table run install wheel test test-full bench format lint sanitize clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -123,6 +123,10 @@ test test-full:
 install: programs  ## programs, kernels, systems and the command, below PREFIX
 	@mkdir -p $(LOGS); $(IN_VENV) cmake --install build/release --prefix "$(abspath $(PREFIX))" >$(LOGS)/install.log || { cat $(LOGS)/install.log; exit 1; }; \
 	tail -n 1 $(LOGS)/install.log
+
+wheel: setup  ## all that predicts as a Python package with nothing to compile (build/wheel)
+	@$(call configure,release); $(IN_VENV) cmake --build --preset release --target fabricmark-describe
+	@.venv/bin/python tools/wheel.py
 
 bench: setup-also-bench build  ## this project's programs against plain references, in turns (BENCH_OPTIONS=...)
 	@$(WITH_OPENCL); .venv/bin/python bench/run.py $(BENCH_OPTIONS)

@@ -6,12 +6,16 @@ A test compares what is there with what this would write.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
 
-from fabricmark.base import paths
-from fabricmark.models import _transfers
-from fabricmark.systems import PROFILES, curves, export, keys, quantity, sourced_value
+from fabricmark import models
+from fabricmark.base import keys, paths
+from fabricmark.models import _collective_costs, _transfers
+from fabricmark.models.machine import MEASURED
+from fabricmark.predict import reads
+from fabricmark.systems import PROFILES, absent, curves, export, quantity, sourced_value
 from fabricmark.systems.build import TRANSPORTS
 
 WHAT = {
@@ -175,7 +179,7 @@ def exported_values(meaning: str, known: Mapping[str, keys.Key], more: Mapping[s
     for name, key in known.items():
         of = {"$ref": f"#/$defs/{key.dimension}"}
         properties[export.exported(name, key)] = described(more.get(name, key.meaning), of)
-        required += [key.field] if key.required else []
+        required += [key.symbol] if key.required else []
     return described(
         meaning,
         {"type": "object", "properties": properties, "required": required, "additionalProperties": False},
@@ -352,15 +356,55 @@ def key_tables() -> str:
     """All keys as tables in Markdown."""
     parts = []
     for kind in ("system", "devices", "board", "network", "bitstreams", "bitstream"):
-        rows = [f"### {TITLES.get(kind, kind)}", "", "| key | written as | meaning |", "|---|---|---|"]
+        of_models = kind in reads.PLACES
+        columns = [
+            "key",
+            "written as",
+            "meaning",
+            *(["where no file says it", "read by"] if of_models else []),
+        ]
+        rows = [f"### {TITLES.get(kind, kind)}", "", row(columns), "|---" * len(columns) + "|"]
+        empty = ["", ""] if of_models else []
         for name, (needed, meaning) in keys.TEXTS[kind].items():
-            rows.append(f"| `{name}` | text{', required' if needed else ''} | {meaning} |")
+            rows.append(row([f"`{name}`", f"text{', required' if needed else ''}", meaning, *empty]))
         for name, key in keys.VALUES.get(kind, {}).items():
             example = quantity.EXAMPLES.get(key.dimension)
             form = f'"{example}"' if example else key.dimension
-            rows.append(f"| `{name}` | {form}{', required' if key.required else ''} | {key.meaning} |")
+            cells = [f"`{name}`", f"{form}{', required' if key.required else ''}", key.meaning]
+            rows.append(row([*cells, *(of_a_model(f"{kind}.{name}") if of_models else [])]))
         parts.append("\n".join(rows))
     return "\n\n".join(parts)
+
+
+def row(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |".replace("|  |", "| |").replace("|  |", "| |")
+
+
+def of_a_model(name: str) -> list[str]:
+    """What a value counts as where no file says it, and the models that read it."""
+    if name.startswith(f"bitstream.{MEASURED}"):
+        return ["it is not used", "processors"]
+    of_board = name.replace("bitstream.memory.", "board.memory.") if name not in reading_by_name() else name
+    readers = reading_by_name().get(of_board, [])
+    if not readers:
+        return ["", ""]
+    place, _, key = name.partition(".")
+    stated = absent.meaning(name, absent.OF_KIND.get(name, ("",))[0])
+    usual = keys.VALUES[place][key].usual
+    silent = absent.SILENT.get(name, "")
+    return [stated or silent or ("needed" if usual is None else f"{usual:g}"), ", ".join(readers)]
+
+
+@cache
+def reading_by_name() -> Mapping[str, list[str]]:
+    """Models, and collective operations, by the values that they declare."""
+    declared = {name: models.inputs(models.find(name)) for name in models.names()}
+    declared["collectives"] = frozenset(_collective_costs.INPUTS)
+    found: dict[str, list[str]] = {}
+    for model, names in sorted(declared.items()):
+        for name in names:
+            found.setdefault(name, []).append(model)
+    return found
 
 
 def page(text: str) -> str:

@@ -26,23 +26,23 @@ COMMANDS = (
 SQUARES = np.arange(1, 33) ** 2
 CLOCKS = np.linspace(1e8, 4e8, 32)
 SIZES = np.arange(1, 1001) * 64
-MANY = {"board.kernel_hz": np.linspace(1e8, 4e8, 1000)}
+MANY = {"bitstream.clock": np.linspace(1e8, 4e8, 1000)}
 # Benchmark and transport: what the parameters of its bitstream lack, and the axes of about a million points.
 GRIDS = {
     ("stream", "none"): ({}, {"size": SIZES * 1000, **MANY}),
     ("random_access", "none"): ({}, {"log_size": np.linspace(20, 30, 1000), **MANY}),
     ("fft", "none"): ({"data_type": "float"}, {"batch": SIZES, **MANY}),
     ("gemm", "none"): ({}, {"size": SIZES, **MANY}),
-    ("ptrans", "host"): ({}, {"size": SIZES, "devices": SQUARES, "board.kernel_hz": CLOCKS}),
+    ("ptrans", "host"): ({}, {"size": SIZES, "devices": SQUARES, "bitstream.clock": CLOCKS}),
     ("ptrans", "channels"): ({}, {"size": SIZES, "devices": SQUARES, "network.clock_hz": CLOCKS}),
-    ("hpl", "host"): ({}, {"size": SIZES, "devices": SQUARES, "board.kernel_hz": CLOCKS}),
-    ("hpl", "channels"): ({}, {"size": SIZES, "devices": SQUARES, "board.kernel_hz": CLOCKS}),
+    ("hpl", "host"): ({}, {"size": SIZES, "devices": SQUARES, "bitstream.clock": CLOCKS}),
+    ("hpl", "channels"): ({}, {"size": SIZES, "devices": SQUARES, "bitstream.clock": CLOCKS}),
     ("b_eff", "host"): (
-        {}, {"devices": np.arange(1, 33), "board.page_seconds": CLOCKS / 1e13,
-             "board.host_to_device_bytes_per_second": np.linspace(1e9, 1e10, 1000)},
+        {}, {"devices": np.arange(1, 33), "board.host.page_latency": CLOCKS / 1e13,
+             "board.host.write_bandwidth": np.linspace(1e9, 1e10, 1000)},
     ),
     ("b_eff", "channels"): (
-        {}, {"devices": np.arange(1, 33), "network.latency_seconds": np.geomspace(1e-7, 1e-5, 32000)}
+        {}, {"devices": np.arange(1, 33), "network.latency": np.geomspace(1e-7, 1e-5, 32000)}
     ),
 }  # fmt: skip
 

@@ -239,11 +239,13 @@ def calibrate_command(
                 known["read_bytes_per_second"],
             )
             # Floats, and the largest table: what most programs are about.
-            rates += (board.flops_per_second.get("float"),)
+            rates += (board.get("arithmetic.float"),)
             rates += (board.updates_per_second[-1][1] if board.updates_per_second else None,)
             shown = [NOTHING if rate is None else f"{rate / 1e9:.4g}" for rate in rates]
             state = "measured now" if now else "known"
-            rows.append([runtime_name, board.name, *shown, f"{board.launch_seconds * 1e6:.3g}", state])
+            rows.append(
+                [runtime_name, board.name, *shown, f"{board['host.launch_latency'] * 1e6:.3g}", state]
+            )
     if not rows:
         raise FabricmarkError("no OpenCL device to calibrate", running.NO_DEVICE, ENVIRONMENT)
     columns = [Column("runtime", key=True), Column("device", key=True)]

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from described import run as described_run
 from fabricmark import models, systems
+from fabricmark.base import keys
 from fabricmark.models.machine import HOST
 from fabricmark.systems import export, size_tables
 from stream_program import PROGRAM, Stream
@@ -85,22 +86,27 @@ def best(document):
     }
 
 
+def named(place, values):
+    """The same by the names of system files; what short runs measure is of processors."""
+    known = keys.OF_MODELS[place].items()
+    names = {key.symbol: name for name, key in known if not name.startswith("measured.")}
+    return {names[symbol]: value for symbol, value in values.items()}
+
+
 def predicted(
     benchmark, parameters, devices=1, bitstream=None, file="", system="noctua1", transport="none", **changes
 ):
-    """What the models say, by the same keys; `changes`: fields of the board, network or bitstream."""
+    """What the models say; `changes`: values of the board, network or bitstream, named as exported systems
+    name them."""
     run = described_run(benchmark, transport, system)
     ids = (part for part in run.system.parts if "/" in part)  # in the order of the bitstreams
     found = dict(zip(ids, run.system.bitstreams, strict=True)).get(bitstream)
-    board = replace(run.system.board_with(found, devices), **changes.get("board", {}))
+    board = run.system.board_with(found, devices).having(named("board", changes.get("board", {})))
     network = run.system.networks.get(transport)
     if network is not None:
-        values = changes.get("network", {})
-        own = {key: value for key, value in values.items() if hasattr(network, key)}
-        more = {**network.model_parameters, **{key: values[key] for key in values.keys() - own.keys()}}
-        network = replace(network, **own, model_parameters=more)
+        network = network.having(named("network", changes.get("network", {})))
     if found is not None:
-        found = replace(found, model_parameters={**found.model_parameters, **changes.get("fitted", {})})
+        found = found.having(named("bitstream", changes.get("fitted", {})))
     known = {"variant": "base", "transport": transport, **(found.parameters if found else {}), **parameters}
     predictions = models.find(benchmark).predict(known, board, devices, network=network, bitstream=found)
     return {

@@ -45,10 +45,10 @@ class Run:
         return {**fixed, **known, **RUNS[self.benchmark, self.transport]}
 
     def predict(self, devices=1, board=None, network=None, **parameters):
-        """All predictions, with other fields of board or network where given."""
+        """All predictions, with other values of board or network where given."""
         by = self.described
-        on = replace(by.board, devices=devices, hosts=self.system.nodes(devices), **(board or {}))
-        wired = by.network and replace(by.network, **(network or {}))
+        on = replace(by.board, devices=devices, hosts=self.system.nodes(devices)).having(board or {})
+        wired = by.network and by.network.having(network or {})
         known = {**self.parameters, **parameters}
         return models.find(self.benchmark).predict(known, on, devices, network=wired, bitstream=by.bitstream)
 

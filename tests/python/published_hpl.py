@@ -28,14 +28,11 @@ class Described:
     network: Network
     bitstream: Bitstream
 
-    def changed(self, board=None, network=None, model_parameters=None) -> "Described":
-        """The same with other fields or parameters."""
-        bitstream = replace(
-            self.bitstream, model_parameters={**self.bitstream.model_parameters, **(model_parameters or {})}
-        )
-        return Described(
-            replace(self.board, **(board or {})), replace(self.network, **(network or {})), bitstream
-        )
+    def changed(self, board=(), network=(), bitstream=()) -> "Described":
+        """The same with other values."""
+        described = (self.board, self.network, self.bitstream)
+        changes = map(dict, (board, network, bitstream))
+        return Described(*(one.having(change) for one, change in zip(described, changes, strict=True)))
 
     def predict(self, size: int, devices: int, nodes: int, **parameters):
         """The prediction of the decomposition."""

@@ -23,17 +23,14 @@ def described(system: str, transport: str):
     return loaded.board_with(bitstream, 1), loaded.networks[transport], bitstream
 
 
-def predictions(row: PublishedValue, board=None, network=None, model_parameters=None):
-    """All predictions of a run, with other fields or parameters where given."""
-    known, wired, bitstream = described(row.system, row.transport)
-    known = replace(known, devices=row.devices, hosts=row.nodes, **(board or {}))
-    bitstream = replace(
-        bitstream, model_parameters={**bitstream.model_parameters, **(model_parameters or {})}
-    )
-    parameters = {"variant": "base", "transport": row.transport, **bitstream.parameters}
+def predictions(row: PublishedValue, board=(), network=(), bitstream=()):
+    """All predictions of a run, with other values where given."""
+    known, wired, synthesised = described(row.system, row.transport)
+    known = replace(known, devices=row.devices, hosts=row.nodes).having(dict(board))
+    wired, synthesised = wired.having(dict(network)), synthesised.having(dict(bitstream))
+    parameters = {"variant": "base", "transport": row.transport, **synthesised.parameters}
     parameters["size"] = row.matrix_width
-    wired = replace(wired, **(network or {}))
-    return ptrans.predict(parameters, known, row.devices, network=wired, bitstream=bitstream)
+    return ptrans.predict(parameters, known, row.devices, network=wired, bitstream=synthesised)
 
 
 def modelled(row: PublishedValue, **changes) -> float:

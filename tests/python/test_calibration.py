@@ -91,10 +91,11 @@ def test_processor_of_this_host():
 
 def test_board():
     board = calibration.board(samples.calibration())
-    assert (board.memory_bytes_per_second, board.core_bytes_per_second) == (50e9, 30e9)
-    assert (board.host_to_device_bytes_per_second, board.device_to_host_bytes_per_second) == (20e9, 22e9)
-    assert board.cores == 2
-    assert board.flops_per_second == {"float": 200e9, "double": 100e9}
+    assert (board.memory_bytes_per_second, board.get("processor.core_bandwidth")) == (50e9, 30e9)
+    assert (board.get("host.write_bandwidth"), board.get("host.read_bandwidth")) == (20e9, 22e9)
+    assert board.get("processor.cores") == 2
+    assert (board.flops("float"), board.flops("double")) == (200e9, 100e9)
     assert board.updates_per_second == ((2.0**20, 8e8), (2.0**28, 1e8))
     gpu = calibration.board(samples.calibration({**samples.DEVICE, "class": "gpu"}))
-    assert (gpu.memory_bytes_per_second, gpu.core_bytes_per_second, gpu.cores) == (45e9, None, None)
+    assert gpu.memory_bytes_per_second == 45e9
+    assert gpu.get("processor.core_bandwidth") is None and gpu.get("processor.cores") is None

@@ -109,7 +109,8 @@ def test_the_example_builds_runs_and_is_modelled(copy):
     assert result["measurements"][0]["axes"] == {"operation": "fill"}
 
     code = (
-        "from fabricmark import models; board = models.Board('b', 'cpu', 1, 4e10);"
+        "from fabricmark import models; board = models.Board('b', 'cpu')"
+        ".having({'memory.banks': 1, 'memory.bank_bandwidth': 4e10});"
         "print(models.find('fill').predict({'size': 5000}, board, 1)[0].value)"
     )
     modelled = run("python3", "-c", code, cwd=copy, PYTHONPATH=str(copy / "python"))

@@ -288,7 +288,9 @@ def test_predict_agrees(name, count):
 
 
 def request_of(request, answer):
-    board = Board("b", request["class"], request["banks"], 1e9, cores=request["cores"])
+    board = Board("b", request["class"]).having(
+        {"memory.banks": request["banks"], "memory.bank_bandwidth": 1e9, "processor.cores": request["cores"]}
+    )
     # Which an FPGA needs; over some transports there is one kind of kernel only.
     is_of_kernels = request["settings"].get("transport", "").startswith(("accl", "channels"))
     variant = answer.get("variant", "dataflow" if is_of_kernels else "base")

@@ -18,14 +18,18 @@ SIZES = 2.0 ** np.arange(21)
 MIB = 2**20
 
 
-def board(**changes):
+def board(changes=None, **used):
     """Without measured limits: those that follow from the rates, which are easy to work out by hand."""
-    return dataclasses.replace(calibration.board(samples.calibration()), **{"limits": None, **changes})
+    return dataclasses.replace(calibration.board(samples.calibration()), limits=None, **used).having(
+        changes or {}
+    )
 
 
-def gpu(**changes):
+def gpu(changes=None, **used):
     device = {**samples.DEVICE, "class": "gpu"}
-    return dataclasses.replace(calibration.board(samples.calibration(device)), **{"limits": None, **changes})
+    return dataclasses.replace(calibration.board(samples.calibration(device)), limits=None, **used).having(
+        changes or {}
+    )
 
 
 def measurements(place, document):
@@ -137,14 +141,14 @@ def test_predictions_follow_the_board_monotonously():
     for make in (board, gpu):
         for _ in range(100):
             base = make(
-                launch_seconds=10 ** rng.uniform(-6, -3),
-                host_to_device_bytes_per_second=10 ** rng.uniform(9, 11),
-                device_to_host_bytes_per_second=10 ** rng.uniform(9, 11),
+                {
+                    "host.launch_latency": 10 ** rng.uniform(-6, -3),
+                    "host.write_bandwidth": 10 ** rng.uniform(9, 11),
+                    "host.read_bandwidth": 10 ** rng.uniform(9, 11),
+                }
             )
-            faster = dataclasses.replace(
-                base, host_to_device_bytes_per_second=2 * base.host_to_device_bytes_per_second
-            )
-            later = dataclasses.replace(base, launch_seconds=2 * base.launch_seconds)
+            faster = base.having({"host.write_bandwidth": 2 * base["host.write_bandwidth"]})
+            later = base.having({"host.launch_latency": 2 * base["host.launch_latency"]})
             chunk = int(rng.choice([0, 4096, 262144]))
             old, up, down = (
                 [entry.value for entry in b_eff.predict(host_parameters(chunk), one, 2) if entry.limit]
@@ -187,7 +191,7 @@ def test_without_measurements_copies_are_as_calibrated():
     moved = 2 * 2 * MIB
     expected = 2 * 2e-5 + 3 * moved / 25e9  # two ranks fill the memory with each of three copies
     assert found(predicted, "latency").value == pytest.approx(expected * 1e6)
-    shared = b_eff.predict(host_parameters(), gpu(host_bytes_per_second=1e30), 2)
+    shared = b_eff.predict(host_parameters(), gpu({"host.copy_bandwidth": 1e30}), 2)
     expected = 2 * 2 * 2e-5 + moved / 20e9 + moved / 22e9  # each waits for the start of both ranks' copies
     assert found(shared, "latency").value == pytest.approx(expected * 1e6)
 
@@ -200,7 +204,7 @@ def test_without_sub_steps_the_rest_is_a_fit(place):
         if entry["axes"].get("operation", "exchange") == "exchange"
     ]
     known = measurements(place, document)
-    predicted = b_eff.predict(host_parameters(), board(launch_seconds=1e-7), 2, measurements=known)
+    predicted = b_eff.predict(host_parameters(), board({"host.launch_latency": 1e-7}), 2, measurements=known)
     one = found(predicted)
     measured = next(e for e in known if e.name == "bandwidth" and e.axes["message_bytes"] == MIB)
     assert "fit" in one.explanation
@@ -241,20 +245,15 @@ def test_chunks_overlap_on_a_link_of_its_own_only():
 @pytest.mark.parametrize(
     "changes, word",
     [
-        ({"device_to_host_bytes_per_second": 1e9}, "read from the device"),
-        ({"host_to_device_bytes_per_second": 1e9}, "write to the device"),
-        ({"host_bytes_per_second": 1e9}, "message"),
+        ({"host.read_bandwidth": 1e9}, "read from the device"),
+        ({"host.write_bandwidth": 1e9}, "write to the device"),
+        ({"host.copy_bandwidth": 1e9}, "message"),
     ],
 )
 def test_changing_one_limit_flips_the_bottleneck(changes, word):
-    balanced = gpu(
-        host_to_device_bytes_per_second=20e9,
-        device_to_host_bytes_per_second=20e9,
-        host_bytes_per_second=40e9,
-        launch_seconds=1e-9,
-    )
-    changed = dataclasses.replace(balanced, **changes)
-    predicted = b_eff.predict(host_parameters(), changed, 2)
+    usual = {"host.write_bandwidth": 20e9, "host.read_bandwidth": 20e9, "host.copy_bandwidth": 40e9}
+    balanced = gpu({**usual, "host.launch_latency": 1e-9})
+    predicted = b_eff.predict(host_parameters(), balanced.having(changes), 2)
     assert found(predicted).bottleneck == word
     assert found(predicted, "effective_bandwidth", None).bottleneck == word
 
@@ -291,7 +290,7 @@ def test_nothing_is_made_up():
     without = b_eff.predict({"transport": "cpu"}, board(), 2)
     assert {entry.value for entry in without} == {None}
     assert {entry.limit for entry in without} == {25}
-    unknown = board(host_to_device_bytes_per_second=None, host_bytes_per_second=None)
+    unknown = board({"host.write_bandwidth": None, "host.copy_bandwidth": None})
     assert {entry.value for entry in b_eff.predict(host_parameters(), unknown, 2)} == {None}
     with pytest.raises(MissingValue, match="transport"):
         b_eff.predict({"transport": "pigeon"}, board(), 2)

@@ -31,10 +31,10 @@ def test_published_direct_channels(devices):
     assert b_eff.effective_bytes_per_second(rates) == pytest.approx(published.effective, rel=0.03)
 
 
-def predicted_on(system, transport, devices, nodes, **changes):
+def predicted_on(system, transport, devices, nodes, changes=None):
     """Predictions of a described system."""
     loaded = systems.load(system)
-    one = dataclasses.replace(loaded.board, devices=devices, hosts=nodes, **changes)
+    one = dataclasses.replace(loaded.board, devices=devices, hosts=nodes).having(changes or {})
     network = loaded.networks[transport]
     parameters = {"transport": transport, "chunk_bytes": 0}
     return b_eff.predict(parameters, one, devices, network=network)
@@ -55,17 +55,17 @@ def test_published_curves_over_the_host():
 
 
 WAYS = {
-    "latency": {"host_to_device_seconds": 200e-6},
-    "page": {"page_seconds": 0.0},
-    "words": {"programmed_bytes": 0.0},
-    "staging": {"staging_bytes_per_second": 4e9},
+    "latency": {"host.write_latency": 200e-6},
+    "page": {"host.page_latency": 0.0},
+    "words": {"host.programmed_below": 0.0},
+    "staging": {"host.staging_bandwidth": 4e9},
 }
 
 
 @pytest.mark.parametrize("change", WAYS.values(), ids=WAYS)
 def test_the_comparison_over_the_host_notices_a_wrong_figure(change):
     (one,) = [one for one in curves("host") if (one.system, one.devices) == ("noctua1", 1)]
-    known = predicted_on("noctua1", "host", 1, 1, **change)
+    known = predicted_on("noctua1", "host", 1, 1, change)
     rates = np.array([found(known, size=size).value * 1e9 for size in one.sizes])
     assert np.max(np.abs(rates / one.rates - 1)) > 0.25
 

@@ -24,7 +24,7 @@ CHANGES = {
     ),
     "stream, efficiency": (
         "stream", "none", BOARD, "bank_efficiency", "0.5", "memory and kernel",
-        lambda p, b: p["memory and kernel"] * b["bank_efficiency"] / 0.5,
+        lambda p, b: p["memory and kernel"] * b["memory.bank_efficiency"] / 0.5,
     ),
     "stream, memory": (
         "stream", "none", BOARD, "bank_bandwidth", '"9.6 GB/s"', "memory and kernel",
@@ -40,36 +40,36 @@ CHANGES = {
     ),
     "random_access, updates": (
         "random_access", "none", STREAMS, "memory.update_latency", '"43.36 ns"', "generation and updates",
-        lambda p, b: p["generation and updates"] * 43.36e-9 / b["update_seconds"],
+        lambda p, b: p["generation and updates"] * 43.36e-9 / b["memory.update_latency"],
     ),
     "b_eff, latency": ("b_eff", "channels", NETWORK, "latency", '"2 us"', "message",
-                       lambda p, b: p["message"] + 21 * (2e-6 - b["latency_seconds"])),
+                       lambda p, b: p["message"] + 21 * (2e-6 - b["latency"])),
     "b_eff, clock": ("b_eff", "channels", NETWORK, "clock", '"78.125 MHz"', "message",
-                     lambda p, b: 2 * p["message"] - 21 * b["latency_seconds"]),
+                     lambda p, b: 2 * p["message"] - 21 * b["latency"]),
     "b_eff, width": ("b_eff", "channels", NETWORK, "width", '"16 B"', "message",
                      lambda p, b: p["message"] + (2**15 - 1) * 6.4e-9),
     "b_eff, write": ("b_eff", "host", BOARD, "write_bandwidth", '"3.16 GB/s"', "write",
                      lambda p, b: p["write"] + 2 * (2**21 - 2**10) / 6.32e9),
     "b_eff, read latency": ("b_eff", "host", BOARD, "read_latency", '"1 ms"', "read",
-                            lambda p, b: p["read"] + 2 * 11 * (1e-3 - b["device_to_host_seconds"])),
+                            lambda p, b: p["read"] + 2 * 11 * (1e-3 - b["host.read_latency"])),
     "b_eff, page": ("b_eff", "host", BOARD, "page_latency", '"1 ms"', "read",
-                    lambda p, b: p["read"] + 2 * 9 * (1e-3 - b["page_seconds"])),
+                    lambda p, b: p["read"] + 2 * 9 * (1e-3 - b["host.page_latency"])),
     "b_eff, words": ("b_eff", "host", BOARD, "programmed_latency", '"1 ms"', "write",
                      lambda p, b: p["write"] + 2 * 10 * 1e-3 - words(b)),
     "ptrans, channels": ("ptrans", "channels", NETWORK, "clock", '"78.125 MHz"', "exchange",
-                         lambda p, b: 2 * p["exchange"] - b["latency_seconds"]),
+                         lambda p, b: 2 * p["exchange"] - b["latency"]),
     "ptrans, memory": (
         "ptrans", "channels", BOARD, "bank_bandwidth", '"9.6 GB/s"', "kernels", lambda p, b: 2 * p["kernels"]
     ),
     "ptrans, read": ("ptrans", "host", BOARD, "read_bandwidth", '"3.205 GB/s"', "exchange",
                      lambda p, b: p["exchange"] + 2**30 / 6.41e9),
     "ptrans, order": ("ptrans", "host", HOSTS, "ordering_bandwidth", '"0.5 GB/s"', "exchange",
-                      lambda p, b: p["exchange"] + 2**30 * (1 / 0.5e9 - 1 / b["ordering_bytes_per_second"])),
+                      lambda p, b: p["exchange"] + 2**30 * (1 / 0.5e9 - 1 / b["ordering_bandwidth"])),
     "hpl, launch": ("hpl", "channels", BOARD, "launch_latency", '"120 us"', "launch",
                     lambda p, b: 2 * p["launch"]),
     "hpl, clock": ("hpl", "channels", STREAMS, "clock", '"122 MHz"', "panels", lambda p, b: 2 * p["panels"]),
     "hpl, memory": ("hpl", "channels", BOARD, "bank_bandwidth", '"9.6 GB/s"', "update",
-                    lambda p, b: p["update"] + 4 * 2**20 * 5 / 76.8e9 / b["multiply_efficiency"]),
+                    lambda p, b: p["update"] + 4 * 2**20 * 5 / 76.8e9 / b["fitted.multiply_efficiency"]),
     "hpl, read": ("hpl", "host", BOARD, "read_bandwidth", '"3.205 GB/s"', "exchange",
                   lambda p, b: p["exchange"] + 2 * 2**20 / 6.41e9),
 }  # fmt: skip
@@ -78,7 +78,9 @@ CHANGES = {
 def words(fields):
     """What 1 to 512 bytes take word by word in both directions, as it was [s]."""
     sizes = 2.0 ** np.arange(10)
-    return 2 * np.maximum(fields["programmed_seconds"], sizes / fields["programmed_bytes_per_second"]).sum()
+    return (
+        2 * np.maximum(fields["host.programmed_latency"], sizes / fields["host.programmed_bandwidth"]).sum()
+    )
 
 
 def phases(file, benchmark, transport):
@@ -93,8 +95,9 @@ def test_a_figure_in_a_copied_file_moves_its_phase_as_the_equation_says(copied, 
     system = copied / "noctua1.toml"
     before = phases(system, benchmark, transport)
     by = run(benchmark, transport, system).described
-    fields = {**vars(by.board), **(vars(by.network) if by.network else {})}
-    fields |= by.bitstream.model_parameters if by.bitstream else {}
+    fields = {}
+    for one in (by.bitstream, by.network, by.board):  # the board has what stands in place of its own
+        fields |= one.values.known if one else {}
     below = ""
     if name == STREAMS:
         below = f"[bitstreams.{by.bitstream.name}]"
@@ -114,13 +117,13 @@ def test_a_figure_in_a_copied_file_moves_its_phase_as_the_equation_says(copied, 
 def test_grids_have_what_predict_says(benchmark, transport):
     """The vectorised value at random points of an own grid is that of the scalar model."""
     one, random = run(benchmark, transport), np.random.default_rng(5)
-    axes = {"devices": np.array([1, 4, 9, 16]), "board.bank_bytes_per_second": np.geomspace(1e9, 1e11, 5)}
-    axes["board.launch_seconds"] = np.array([0.0, 1e-5, 1e-3])
+    axes = {"devices": np.array([1, 4, 9, 16]), "board.memory.bank_bandwidth": np.geomspace(1e9, 1e11, 5)}
+    axes["board.host.launch_latency"] = np.array([0.0, 1e-5, 1e-3])
     if "size" in one.parameters:
         axes["size"] = np.array([1000, 1024, 5000, 20000])
     if one.described.network is not None:
-        axes["network.latency_seconds"] = np.array([1e-7, 1e-4])
-        axes["board.host_to_device_bytes_per_second"] = np.geomspace(1e8, 1e10, 3)
+        axes["network.latency"] = np.array([1e-7, 1e-4])
+        axes["board.host.write_bandwidth"] = np.geomspace(1e8, 1e10, 3)
     found = _sweep.sweep(benchmark, one.described, one.parameters, axes)
     assert found.shape == tuple(len(values) for values in axes.values())
     for _ in range(40):
@@ -135,7 +138,7 @@ def test_grids_have_what_predict_says(benchmark, transport):
 
 def test_large_grids_are_cut_without_a_seam(monkeypatch):
     one = run("hpl", "host")
-    axes = {"size": np.arange(1, 40) * 512, "board.kernel_hz": np.geomspace(1e8, 4e8, 7)}
+    axes = {"size": np.arange(1, 40) * 512, "bitstream.clock": np.geomspace(1e8, 4e8, 7)}
     whole = _sweep.sweep("hpl", one.described, one.parameters, axes)
     monkeypatch.setattr(_sweep, "MOST_ELEMENTS", 30)
     assert np.array_equal(_sweep.sweep("hpl", one.described, one.parameters, axes), whole)
@@ -143,7 +146,7 @@ def test_large_grids_are_cut_without_a_seam(monkeypatch):
 
 def test_what_no_grid_has_is_refused():
     one = run("stream", "none")
-    for axis in ("board.nothing", "network.latency_seconds", "cable.length"):
+    for axis in ("board.nothing", "network.latency", "cable.length"):
         with pytest.raises(KeyError):
             _sweep.sweep("stream", one.described, one.parameters, {axis: np.ones(2)})
     processor = _sweep.Described(systems.load("cpu").board)
@@ -153,23 +156,23 @@ def test_what_no_grid_has_is_refused():
 
 # Values that a faster system has more of, and those that it has less of; of board and network.
 FASTER = {
-    "board.bank_bytes_per_second": (1e9, 1e12), "board.kernel_hz": (5e7, 1e9), "board.memory_hz": (5e7, 1e9),
-    "board.host_to_device_bytes_per_second": (1e8, 1e11),
-    "board.device_to_host_bytes_per_second": (1e8, 1e11),
-    "board.bank_efficiency": (0.2, 0.25),
-    "board.staging_bytes_per_second": (1e9, 1e12), "board.array_staging_bytes_per_second": (1e9, 1e12),
-    "board.programmed_bytes_per_second": (1e6, 1e9), "network.clock_hz": (1e7, 1e9),
-    "network.ordering_bytes_per_second": (1e8, 1e11), "bitstream.multiply_efficiency": (0.2, 0.5),
-    "bitstream.panel_efficiency": (0.2, 0.5), "bitstream.pipeline_efficiency": (0.2, 0.5),
-    "bitstream.channel_efficiency": (0.2, 0.5),
+    "board.memory.bank_bandwidth": (1e9, 1e12), "bitstream.clock": (5e7, 1e9),
+    "board.memory.clock": (5e7, 1e9), "board.host.write_bandwidth": (1e8, 1e11),
+    "board.host.read_bandwidth": (1e8, 1e11),
+    "board.memory.bank_efficiency": (0.2, 0.25),
+    "board.host.staging_bandwidth": (1e9, 1e12), "board.host.array_staging_bandwidth": (1e9, 1e12),
+    "board.host.programmed_bandwidth": (1e6, 1e9), "network.links.clock": (1e7, 1e9),
+    "network.ordering_bandwidth": (1e8, 1e11), "bitstream.fitted.multiply_efficiency": (0.2, 0.5),
+    "bitstream.fitted.panel_efficiency": (0.2, 0.5), "bitstream.fitted.pipeline_efficiency": (0.2, 0.5),
+    "bitstream.fitted.channel_efficiency": (0.2, 0.5),
 }  # fmt: skip
 SLOWER = {
-    "board.burst_seconds": (1e-9, 1e-5), "board.launch_seconds": (1e-7, 1e-2),
-    "board.update_seconds": (1e-9, 1e-6), "board.drain_cycles": (1.0, 1e5),
-    "board.host_to_device_seconds": (1e-7, 1e-3), "board.device_to_host_seconds": (1e-7, 1e-3),
-    "board.page_seconds": (1e-7, 1e-3), "board.programmed_seconds": (1e-7, 1e-3),
-    "board.neighbour_factor": (1.0, 3.0), "network.latency_seconds": (1e-8, 1e-2),
-    "network.start_seconds": (1e-8, 1e-3), "bitstream.start_seconds": (1e-6, 1e-1),
+    "board.memory.burst_latency": (1e-9, 1e-5), "board.host.launch_latency": (1e-7, 1e-2),
+    "board.memory.update_latency": (1e-9, 1e-6), "board.memory.drain": (1.0, 1e5),
+    "board.host.write_latency": (1e-7, 1e-3), "board.host.read_latency": (1e-7, 1e-3),
+    "board.host.page_latency": (1e-7, 1e-3), "board.host.programmed_latency": (1e-7, 1e-3),
+    "board.host.neighbour_factor": (1.0, 3.0), "network.latency": (1e-8, 1e-2),
+    "network.start_latency": (1e-8, 1e-3), "bitstream.fitted.start_latency": (1e-6, 1e-1),
 }  # fmt: skip
 
 
@@ -203,27 +206,27 @@ def test_more_bandwidth_is_never_slower_and_more_latency_never_faster(benchmark,
     assert moved == DEPENDS[benchmark, transport]
 
 
-KERNEL = {"board.kernel_hz", "board.launch_seconds"}
-COPIES = {"board.host_to_device_bytes_per_second", "board.device_to_host_bytes_per_second"}
-COPIES |= {"board.host_to_device_seconds", "board.device_to_host_seconds"}
-MESSAGES = COPIES | {"board.staging_bytes_per_second", "board.page_seconds", "board.neighbour_factor"}
-HPL = KERNEL | {"board.bank_bytes_per_second", "board.burst_seconds"}
-HPL |= {"bitstream.multiply_efficiency", "bitstream.panel_efficiency"}
-PTRANS = KERNEL | {"board.bank_bytes_per_second", "bitstream.start_seconds"}
-LINKS = {"network.clock_hz", "network.latency_seconds", "network.start_seconds"}
+KERNEL = {"bitstream.clock", "board.host.launch_latency"}
+COPIES = {"board.host.write_bandwidth", "board.host.read_bandwidth"}
+COPIES |= {"board.host.write_latency", "board.host.read_latency"}
+MESSAGES = COPIES | {"board.host.staging_bandwidth", "board.host.page_latency", "board.host.neighbour_factor"}
+HPL = KERNEL | {"board.memory.bank_bandwidth", "board.memory.burst_latency"}
+HPL |= {"bitstream.fitted.multiply_efficiency", "bitstream.fitted.panel_efficiency"}
+PTRANS = KERNEL | {"board.memory.bank_bandwidth", "bitstream.fitted.start_latency"}
+LINKS = {"network.links.clock", "network.latency", "network.start_latency"}
 DEPENDS = {
     ("stream", "none"): KERNEL
-    | {"board.bank_bytes_per_second", "board.bank_efficiency", "board.drain_cycles"}
-    | {"bitstream.start_seconds"},
-    ("random_access", "none"): KERNEL | {"board.update_seconds"},
-    ("fft", "none"): KERNEL | {"board.bank_bytes_per_second", "bitstream.pipeline_efficiency"},
-    ("gemm", "none"): KERNEL | {"board.memory_hz"},
+    | {"board.memory.bank_bandwidth", "board.memory.bank_efficiency", "board.memory.drain"}
+    | {"bitstream.fitted.start_latency"},
+    ("random_access", "none"): KERNEL | {"board.memory.update_latency"},
+    ("fft", "none"): KERNEL | {"board.memory.bank_bandwidth", "bitstream.fitted.pipeline_efficiency"},
+    ("gemm", "none"): KERNEL | {"board.memory.clock"},
     ("hpl", "channels"): HPL | LINKS,
     ("hpl", "host"): HPL | MESSAGES,
-    ("ptrans", "channels"): PTRANS | LINKS | {"bitstream.channel_efficiency"},
-    ("ptrans", "host"): PTRANS | COPIES | {"network.ordering_bytes_per_second"},
+    ("ptrans", "channels"): PTRANS | LINKS | {"bitstream.fitted.channel_efficiency"},
+    ("ptrans", "host"): PTRANS | COPIES | {"network.ordering_bandwidth"},
     ("b_eff", "channels"): LINKS,
-    ("b_eff", "host"): MESSAGES | {"board.programmed_bytes_per_second", "board.programmed_seconds"},
+    ("b_eff", "host"): MESSAGES | {"board.host.programmed_bandwidth", "board.host.programmed_latency"},
 }
 
 

@@ -15,10 +15,12 @@ LINK = {"link_gb_per_s": 32.0}
 NO_LINK = {"link_gb_per_s": 0.0}
 
 
-def board(device_class="cpu", **changes):
+def board(device_class="cpu", changes=None, **used):
     """Without measured limits: those that follow from the rates."""
     device = {**samples.DEVICE, "class": device_class}
-    return dataclasses.replace(calibration.board(samples.calibration(device)), **{"limits": None, **changes})
+    return dataclasses.replace(calibration.board(samples.calibration(device)), limits=None, **used).having(
+        changes or {}
+    )
 
 
 def axes(direction="to_device", method="queued", memory="page-aligned", size=64 * MIB, buffers=1):
@@ -52,12 +54,13 @@ def test_queued_copies_pay_one_latency_and_blocking_ones_one_each():
 
 
 def test_both_directions_share_a_memory_but_not_a_link():
-    still = {"launch_seconds": 0.0}
-    assert gb_per_s(axes("both"), NO_LINK, board(**still)) == pytest.approx(25)  # 50 GB/s, read and written
-    gpu = board("gpu", **still)
+    still = {"host.launch_latency": 0.0}
+    both = gb_per_s(axes("both"), NO_LINK, board(changes=still))
+    assert both == pytest.approx(25)  # 50 GB/s, read and written
+    gpu = board("gpu", still)
     assert gb_per_s(axes("both", memory="pinned"), NO_LINK, gpu) == pytest.approx(40)  # the slower way is 20
     assert gb_per_s(axes("both", memory="pinned"), LINK, gpu) == pytest.approx(64)
-    fpga = board("fpga", **still)
+    fpga = board("fpga", still)
     assert gb_per_s(axes("both"), LINK, fpga) == pytest.approx(40)
     # A driver copies one way after the other: half at 20 GB/s, half at 22 GB/s.
     for one, memory in ((gpu, "page-aligned"), (gpu, "pageable"), (fpga, "pageable")):
@@ -79,7 +82,7 @@ def test_limits():
 
 
 def test_pinned_memory_goes_at_the_rate_of_the_link():
-    gpu = board("gpu", launch_seconds=0.0)
+    gpu = board("gpu", {"host.launch_latency": 0.0})
     for method in ("map", "migrate", "sub-buffer"):
         assert gb_per_s(axes(method=method), LINK, gpu) == pytest.approx(32)
         assert gb_per_s(axes(method=method, memory="pageable"), LINK, gpu) == pytest.approx(32)
@@ -93,14 +96,14 @@ def test_pinned_memory_goes_at_the_rate_of_the_link():
     [
         (axes(), NO_LINK, board(), "memory bandwidth"),
         (axes(), {"link_gb_per_s": 1.0}, board(), "link bandwidth"),
-        (axes(), NO_LINK, board(launch_seconds=1.0), "transfer latency"),
+        (axes(), NO_LINK, board(changes={"host.launch_latency": 1.0}), "transfer latency"),
         (axes(size=4096), NO_LINK, board(), "transfer latency"),
         (axes(memory="pinned"), LINK, board("gpu"), "link bandwidth"),
         (axes(), LINK, board("gpu"), "link bandwidth"),
         (axes(), {"link_gb_per_s": 64.0}, board("gpu"), "memory bandwidth"),  # staged at 20 of 64 GB/s
         (axes("both"), {"link_gb_per_s": 64.0}, board("gpu"), "memory bandwidth"),
         (axes(), NO_LINK, board("gpu"), "link bandwidth"),
-        (axes(memory="pinned"), LINK, board("gpu", launch_seconds=1.0), "transfer latency"),
+        (axes(memory="pinned"), LINK, board("gpu", {"host.launch_latency": 1.0}), "transfer latency"),
     ],
 )
 def test_changing_one_limit_flips_the_bottleneck(place, parameters, one, word):
@@ -108,16 +111,17 @@ def test_changing_one_limit_flips_the_bottleneck(place, parameters, one, word):
 
 
 def test_ranks():
-    still = {"launch_seconds": 0.0}
-    assert gb_per_s(axes(), NO_LINK, board(**still), 2) == pytest.approx(25)  # 2 x 20, but the memory ends it
-    assert gb_per_s(axes(memory="pinned"), LINK, board("gpu", **still), 4) == pytest.approx(32)  # one link
-    two = board("gpu", devices=2, **still)
+    still = {"host.launch_latency": 0.0}
+    two = gb_per_s(axes(), NO_LINK, board(changes=still), 2)
+    assert two == pytest.approx(25)  # 2 x 20, but the memory ends it
+    assert gb_per_s(axes(memory="pinned"), LINK, board("gpu", still), 4) == pytest.approx(32)  # one link
+    two = board("gpu", still, devices=2)
     assert gb_per_s(axes(memory="pinned"), LINK, two, 2) == pytest.approx(64)
 
 
 def test_a_board_that_was_not_calibrated_has_its_link():
-    unknown = board("fpga", host_to_device_bytes_per_second=None, device_to_host_bytes_per_second=None)
-    unknown = dataclasses.replace(unknown, launch_seconds=0.0)
+    unknown = board("fpga", {"host.write_bandwidth": None, "host.read_bandwidth": None})
+    unknown = unknown.having({"host.launch_latency": 0.0})
     assert gb_per_s(axes("both"), LINK, unknown) == pytest.approx(64)
     nothing = host_transfer.prediction(axes("both"), NO_LINK, unknown, 1)
     assert (nothing.value, nothing.bottleneck) == (None, "-")
@@ -126,7 +130,9 @@ def test_a_board_that_was_not_calibrated_has_its_link():
 def test_latency_is_that_of_the_smallest_transfer_where_it_was_measured(place):
     document = samples.host_transfer(methods=("queued",), memories=("pageable",), buffers=(1,))
     known = results.load(place.write("one.json", document)).measurements
-    predicted = host_transfer.predict(NO_LINK, board(launch_seconds=1.0), 1, measurements=known)
+    predicted = host_transfer.predict(
+        NO_LINK, board(changes={"host.launch_latency": 1.0}), 1, measurements=known
+    )
     assert len(predicted) == len(known)
     smallest = predicted[0]
     assert smallest.axes["bytes"] == 1024
@@ -150,20 +156,20 @@ def test_more_bandwidth_is_never_slower_and_more_latency_never_faster():
     for (direction, method, memory, name), numbers in zip(ways, rng.uniform(0, 1, (10_000, 6)), strict=False):
         place = axes(direction, method, memory, 2 ** int(12 + 20 * numbers[0]), 2 ** int(5 * numbers[1]))
         rates = {
-            "host_to_device_bytes_per_second": 10 ** (9 + 2 * numbers[2]),
-            "device_to_host_bytes_per_second": 10 ** (9 + 2 * numbers[3]),
-            "launch_seconds": 10 ** (-6 + 3 * numbers[4]),
+            "host.write_bandwidth": 10 ** (9 + 2 * numbers[2]),
+            "host.read_bandwidth": 10 ** (9 + 2 * numbers[3]),
+            "host.launch_latency": 10 ** (-6 + 3 * numbers[4]),
         }
         parameters = {"link_gb_per_s": 100 * numbers[5] if numbers[5] > 0.5 else 0.0}
-        one = dataclasses.replace(boards[name], **rates)
+        one = boards[name].having(rates)
         value = gb_per_s(place, parameters, one)
         for key, factor, sign in (
-            ("host_to_device_bytes_per_second", 3, 1),
-            ("device_to_host_bytes_per_second", 3, 1),
-            ("host_bytes_per_second", 3, 1),
-            ("launch_seconds", 3, -1),
+            ("host.write_bandwidth", 3, 1),
+            ("host.read_bandwidth", 3, 1),
+            ("host.copy_bandwidth", 3, 1),
+            ("host.launch_latency", 3, -1),
         ):
-            changed = dataclasses.replace(one, **{key: getattr(one, key) * factor})
+            changed = one.having({key: one[key] * factor})
             assert sign * gb_per_s(place, parameters, changed) >= sign * value * (1 - sign * 1e-12), key
         if parameters["link_gb_per_s"]:
             wider = {"link_gb_per_s": 2 * parameters["link_gb_per_s"]}

@@ -42,13 +42,13 @@ def test_each_bitstream(name):
 
 
 CHANGES = {
-    "kernel clock": ("520N IEC", {"board": {"kernel_hz": 190e6}}),
-    "memory": ("520N PCIe", {"board": {"bank_bytes_per_second": 30e9}}),
-    "efficiency": ("520N IEC", {"model_parameters": {"multiply_efficiency": 0.75}}),
-    "panels": ("520N IEC", {"model_parameters": {"panel_efficiency": 0.6}}),
-    "banks": ("520N PCIe", {"model_parameters": {"matrix_banks": 4}}),
-    "link": ("520N IEC", {"network": {"clock_hz": 5e6}}),
-    "copies": ("520N PCIe", {"board": {"staging_bytes_per_second": 0.8e9}}),
+    "kernel clock": ("520N IEC", {"board": {"clock": 190e6}}),
+    "memory": ("520N PCIe", {"board": {"memory.bank_bandwidth": 30e9}}),
+    "efficiency": ("520N IEC", {"bitstream": {"fitted.multiply_efficiency": 0.75}}),
+    "panels": ("520N IEC", {"bitstream": {"fitted.panel_efficiency": 0.6}}),
+    "banks": ("520N PCIe", {"bitstream": {"memory.matrix_banks": 4}}),
+    "link": ("520N IEC", {"network": {"links.clock": 5e6}}),
+    "copies": ("520N PCIe", {"board": {"host.staging_bandwidth": 0.8e9}}),
 }
 
 
@@ -144,9 +144,9 @@ def test_a_board_that_nobody_measured_is_predicted_within_half_as_much_again(nam
     found = by.predict(24576, 1, 1)
     assert 1 <= found.value / figure.value < 1.5
     parameters = by.bitstream.parameters
-    assert found.limit == pytest.approx(parameters["replications"] * 1024 * by.board.kernel_hz / 1e9)
+    assert found.limit == pytest.approx(parameters["replications"] * 1024 * by.board.get("clock") / 1e9)
     assert by.predict(1024, 1, 1).bottleneck == "LU, left and top kernels"
-    slow = by.changed(board={"bank_bytes_per_second": 1e9})
+    slow = by.changed(board={"memory.bank_bandwidth": 1e9})
     assert slow.predict(24576, 1, 1).bottleneck == "memory bandwidth"
 
 
@@ -163,11 +163,12 @@ def test_phases_add_up():
 
 def test_one_device_sends_nothing_and_hops_cost_their_latency():
     host = described("520N PCIe")
-    slow = host.changed(network={"curves": (), "link_bytes_per_second": 1e3})
+    without_curves = dataclasses.replace(host.network, curves=())
+    slow = dataclasses.replace(host, network=without_curves).changed(network={"links.bandwidth": 1e3})
     assert slow.predict(4096, 1, 1).value == host.predict(4096, 1, 1).value
     assert slow.predict(4096, 4, 2).value < host.predict(4096, 4, 2).value
     channels = described("520N IEC")
-    far = channels.changed(network={"latency_seconds": 1e-2})
+    far = channels.changed(network={"latency": 1e-2})
     assert far.predict(4096, 1, 1).value == channels.predict(4096, 1, 1).value
     launch = channels.predict(4096, 4, 2).phases["launch"]
     assert far.predict(4096, 4, 2).phases["launch"] > 2 * launch
@@ -203,7 +204,7 @@ def test_the_exchange_costs_time():
     host = by_operation(hpl.predict(CPU, board, 2))["lu"].value
     straight = by_operation(hpl.predict({**CPU, "transport": "cpu"}, board, 2))["lu"].value
     assert host < straight
-    slow = dataclasses.replace(board, host_to_device_bytes_per_second=1e7)
+    slow = board.having({"host.write_bandwidth": 1e7})
     assert by_operation(hpl.predict(CPU, slow, 2))["lu"].bottleneck == "exchange"
     assert by_operation(hpl.predict(CPU, slow, 1))["lu"].value > host  # one rank exchanges nothing
 
@@ -211,7 +212,8 @@ def test_the_exchange_costs_time():
 def test_overlap_counts_where_the_link_is_no_core():
     device = {**samples.DEVICE, "class": "gpu"}
     gpu = dataclasses.replace(calibration.board(samples.calibration(device)), devices=4)
-    cpu = dataclasses.replace(gpu, device_class="cpu", cores=2, core_bytes_per_second=30e9)
+    own = {"processor.cores": 2, "processor.core_bandwidth": 30e9}
+    cpu = dataclasses.replace(gpu, device_class="cpu").having(own)
     large = {**CPU, "size": 2**15}
     assert (
         by_operation(hpl.predict(large, gpu, 4))["lu"].value
@@ -243,8 +245,8 @@ def test_nothing_is_made_up():
             models.predict(hpl, {key: value for key, value in CPU.items() if key != name}, board, 1)
     with pytest.raises(MissingValue, match="half"):
         hpl.predict({**CPU, "data_type": "half"}, board, 1)
-    with pytest.raises(MissingValue, match="kernel_hz"):
-        described("U280 PCIe").changed(board={"kernel_hz": None}).predict(4096, 1, 1)
+    with pytest.raises(MissingValue, match=r"bitstream\.clock"):
+        described("U280 PCIe").changed(board={"clock": None}).predict(4096, 1, 1)
     with pytest.raises(ValueError, match="do not fill"):
         hpl.predict({**CPU, "grid_rows": 3}, board, 4)
 

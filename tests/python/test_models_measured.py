@@ -5,14 +5,13 @@ import dataclasses
 import pytest
 import samples
 from fabricmark import models
-from fabricmark.base import kernels, listing
+from fabricmark.base import kernels, listing, measured_keys
 from fabricmark.measure import short_runs
 from fabricmark.models import _host_transfer_measured, _measured, _transfers
 from fabricmark.models._measured import Run
 from fabricmark.models.machine import Bitstream, Curve, Network, Times
 from fabricmark.results import Measurement
-from fabricmark.systems import calibration, measured_keys
-from fabricmark.systems.system import OF_BOARD
+from fabricmark.systems import calibration
 
 BOARD = calibration.board(samples.calibration())
 NETWORK = Network(
@@ -79,10 +78,15 @@ def transfers(parameters):
 
 def predicted(name, parameters, ranks, values, own_ranks=1, curves=None):
     curves = CURVES.get(name, {}) if curves is None else curves
-    bitstream = Bitstream(name, name, "", "base", "none", {"ranks": own_ranks}, None, values, curves)
+    bitstream = Bitstream(name, name, "", "base", "none", {"ranks": own_ranks}, curves)
     asked = tuple(transfers(parameters)) if name == "host_transfer" else ()
     return models.find(name).predict(
-        parameters, BOARD, ranks, measurements=asked, network=NETWORK, bitstream=bitstream
+        parameters,
+        BOARD,
+        ranks,
+        measurements=asked,
+        network=NETWORK,
+        bitstream=bitstream.with_measured(values),
     )
 
 
@@ -132,10 +136,9 @@ def test_the_runs_are_not_the_defaults(name):
 
 @pytest.mark.parametrize("name", sorted(TRUTH))
 def test_every_figure_has_a_key_and_moves_a_prediction(name):
-    """No value is written that nothing reads, and none replaces a board's by its name."""
+    """No value is written that nothing reads."""
     values = found_parameters(name, 2)
     assert set(values) <= set(measured_keys.MEANINGS)
-    assert not set(values) & OF_BOARD
     ranks = 2
     parameters = defaults(name) | ({"replications": 1} if "replications" in defaults(name) else {})
     parameters |= {"buffers": "1,4"} if name == "host_transfer" else {}
@@ -154,7 +157,7 @@ def test_every_figure_has_a_key_and_moves_a_prediction(name):
 def test_a_doubled_efficiency_halves_the_time():
     parameters = {**defaults("gemm"), "replications": 2}
     rates = [predicted("gemm", parameters, 1, {"efficiency": share})[0].value for share in (0.1, 0.2)]
-    launch = 2 * BOARD.launch_seconds
+    launch = 2 * BOARD["host.launch_latency"]
     work = 2e-9 * parameters["size"] ** 3
     assert work / rates[0] - launch == pytest.approx(2 * (work / rates[1] - launch))
 
@@ -176,7 +179,7 @@ def test_parts_are_never_much_faster_than_their_limits():
 
 
 def test_more_ranks_than_cores_share_the_copies():
-    bitstream = Bitstream("b_eff", "b_eff", "", "base", "none", {"ranks": 2}, None, TRUTH["b_eff"])
+    bitstream = Bitstream("b_eff", "b_eff", "", "base", "none", {"ranks": 2}).with_measured(TRUTH["b_eff"])
     assert [_measured.crowding(bitstream, BOARD, ranks) for ranks in (1, 2, 4, 8)] == [1, 1, 2, 4]
     alone = dataclasses.replace(bitstream, parameters={"ranks": 1})
     assert _measured.crowding(alone, BOARD, 2) == 1

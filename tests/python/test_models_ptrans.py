@@ -30,14 +30,14 @@ def test_published_times(metric):
 
 
 CHANGES = {
-    "channels": ("calc_time", "channels", {"network": {"clock_hz": 100e6}}),
-    "efficiency": ("calc_time", "channels", {"model_parameters": {"channel_efficiency": 0.8}}),
-    "memory": ("calc_time", "channels", {"board": {"bank_bytes_per_second": 10e9}}),
-    "kernel clock": ("calc_time", "channels", {"board": {"kernel_hz": 100e6}}),
-    "order": ("calc_time", "host", {"network": {"ordering_bytes_per_second": 3e9}}),
-    "kernel": ("calc_time", "host", {"board": {"kernel_hz": 30e6}}),
-    "copies": ("transfer_time", "host", {"board": {"host_to_device_bytes_per_second": 3e9}}),
-    "staging": ("transfer_time", "channels", {"board": {"array_staging_bytes_per_second": 20e9}}),
+    "channels": ("calc_time", "channels", {"network": {"links.clock": 100e6}}),
+    "efficiency": ("calc_time", "channels", {"bitstream": {"fitted.channel_efficiency": 0.8}}),
+    "memory": ("calc_time", "channels", {"board": {"memory.bank_bandwidth": 10e9}}),
+    "kernel clock": ("calc_time", "channels", {"board": {"clock": 100e6}}),
+    "order": ("calc_time", "host", {"network": {"ordering_bandwidth": 3e9}}),
+    "kernel": ("calc_time", "host", {"board": {"clock": 30e6}}),
+    "copies": ("transfer_time", "host", {"board": {"host.write_bandwidth": 3e9}}),
+    "staging": ("transfer_time", "channels", {"board": {"host.array_staging_bandwidth": 20e9}}),
 }
 
 
@@ -59,11 +59,11 @@ def test_the_published_bandwidth_follows_from_the_times():
 def test_more_channels_than_the_memory_can_feed():
     """Four channels of 100 Gb/s want more than the memory has (eq. 4.6)."""
     row = next(f for f in rows() if (f.devices, f.metric, f.transport) == (1, "calc_time", "channels"))
-    fast = {"network": {"clock_hz": 390.625e6}, "board": {"kernel_hz": 500e6}}
+    fast = {"network": {"links.clock": 390.625e6}, "board": {"clock": 500e6}}
     found = next(one for one in predictions(row, **fast) if one.axes == {"operation": "transpose"})
     assert found.bottleneck == "memory bandwidth"
     assert found.limit == pytest.approx(4 * 19.2 / 3)
-    kernel = {**fast, "board": {"kernel_hz": 100e6}}
+    kernel = {**fast, "board": {"clock": 100e6}}
     found = next(one for one in predictions(row, **kernel) if one.axes == {"operation": "transpose"})
     assert found.limit == pytest.approx(4 * 32 * 0.1)
 
@@ -71,10 +71,10 @@ def test_more_channels_than_the_memory_can_feed():
 def test_equations():
     # 512 x 512 floats, 16 a cycle at 380 MHz: 3 x 16384 cycles after the exchange.
     block = {"data_type": "float", "block_size": 512, "channel_width": 16, "replications": 1}
-    board = Board("board", "fpga", 1, 1e12, kernel_hz=380e6)
+    board = Board("board", "fpga").having({"memory.banks": 1, "memory.bank_bandwidth": 1e12, "clock": 380e6})
     found = ptrans.kernel_of(4 * 512**2, block, board)
     assert found.seconds == pytest.approx(3 * 16384 / 380e6)
-    slow = dataclasses.replace(board, kernel_hz=190e6)
+    slow = board.having({"clock": 190e6})
     # Eq. 4.5 as printed would be half as long.
     assert ptrans.kernel_of(4 * 512**2, block, slow).seconds == pytest.approx(2 * found.seconds)
 
@@ -106,9 +106,9 @@ def test_kernel_or_memory():
     part = 30720**2 * 4
     blocks = (30720 // 256) ** 2 // 2
     of_blocks = blocks * 3 * 256**2 / 16 / 283e6
-    wide = dataclasses.replace(board, bank_bytes_per_second=1e12)
+    wide = board.having({"memory.bank_bandwidth": 1e12})
     assert ptrans.kernel_of(part, bitstream.parameters, wide).seconds == pytest.approx(of_blocks)
-    slow = dataclasses.replace(board, bank_bytes_per_second=5e9)
+    slow = board.having({"memory.bank_bandwidth": 5e9})
     assert ptrans.kernel_of(part, bitstream.parameters, slow).seconds == pytest.approx(3 * part / 10e9)
 
 
@@ -156,17 +156,19 @@ def test_the_parts_of_a_run_and_its_additions():
 
 def test_boards():
     known, _, bitstream = described("noctua1", "host")
-    board = Board("520N", "fpga", 4, 19.2e9, known.kernel_hz)
+    board = Board("520N", "fpga").having(
+        {"memory.banks": 4, "memory.bank_bandwidth": 19.2e9, "clock": known["clock"]}
+    )
     parameters = {**CPU, "variant": "base", **bitstream.parameters, "size": 32768}
     found = transposition(parameters, board, 1)
     expected = 32768**2 * 4 / ptrans.kernel_of(32768**2 * 4, parameters, board).seconds / 1e9
     assert found.value == pytest.approx(expected)
     assert found.bottleneck == "memory bandwidth"
     assert found.value <= found.limit * (1 + 1e-9)
-    slow = dataclasses.replace(board, kernel_hz=100e6)
+    slow = board.having({"clock": 100e6})
     assert transposition(parameters, slow, 1).bottleneck == "kernel width x frequency"
-    with pytest.raises(MissingValue, match="kernel_hz"):
-        ptrans.predict(parameters, dataclasses.replace(board, kernel_hz=None), 1)
+    with pytest.raises(MissingValue, match=r"bitstream\.clock"):
+        ptrans.predict(parameters, board.having({"clock": None}), 1)
 
 
 def test_nothing_is_made_up():

@@ -9,7 +9,7 @@ from fabricmark.systems import calibration
 from published_random_access import RUNS, SCALED
 
 SINGLE, MANY, BUFFERED_MANY, BUFFERED = RUNS
-PLAIN = Board("plain", "fpga", 4, 19.2e9, 100e6)
+PLAIN = Board("plain", "fpga").having({"memory.banks": 4, "memory.bank_bandwidth": 19.2e9, "clock": 100e6})
 CPU = {"variant": "throughput", "scope": "star", "log_size": 27, "replications": 1}
 
 
@@ -29,15 +29,15 @@ def test_another_design_of_the_u280_checks_what_was_inferred():
 
 
 def test_the_comparison_notices_a_wrong_latency():
-    for change in ({"update_seconds": 0.0}, {"burst_seconds": 0.0}):
-        wrong = dataclasses.replace(BUFFERED_MANY, board=dataclasses.replace(BUFFERED_MANY.board, **change))
+    for change in ({"memory.update_latency": 0.0}, {"memory.burst_latency": 0.0}):
+        wrong = dataclasses.replace(BUFFERED_MANY, board=BUFFERED_MANY.board.having(change))
         assert abs(predicted(wrong).value * 1e3 / wrong.muop_per_s - 1) > 0.10
 
 
 def test_one_generator_never_gives_more_than_one_update_a_cycle():
     """Section 3.2.2, and 4.1.4: "even when scaled over multiple FPGAs"."""
     for replications in (4, 8, 32):
-        many = dataclasses.replace(MANY.board, banks=replications)
+        many = MANY.board.having({"memory.banks": replications})
         found = random_access.predict({**MANY.parameters(), "replications": replications}, many, 1)[0]
         assert found.value < found.limit == pytest.approx(0.47778)
     scaled = [predicted(MANY, ranks, ranks, scope="global").value for ranks in (1, 2, 16)]
@@ -67,7 +67,7 @@ def test_two_pipelines_and_the_latency_of_the_memory_cost_more():
     """Section 4.2.4: the U280 stays further below the peak."""
     single = {**MANY.parameters(), "replications": 4, "log_rngs": 7}
     buffered = {**single, "buffer_size": 1024}
-    slow = dataclasses.replace(PLAIN, burst_seconds=1e-6)
+    slow = PLAIN.having({"memory.burst_latency": 1e-6})
     values = [random_access.predict(p, b, 1)[0].value for p, b in ((single, PLAIN), (buffered, slow))]
     assert values[1] < values[0]
 
@@ -109,5 +109,5 @@ def test_without_a_calibrated_rate_only_transfers_are_predicted():
 def test_a_network_between_hosts_is_not_predicted():
     board = dataclasses.replace(calibration.board(samples.calibration()), hosts=2, devices=2)
     assert random_access.predict({**CPU, "scope": "global"}, board, 2)[0].value is None
-    with pytest.raises(MissingValue, match="kernel_hz"):
-        random_access.predict(MANY.parameters(), dataclasses.replace(PLAIN, kernel_hz=None), 1)
+    with pytest.raises(MissingValue, match=r"bitstream\.clock"):
+        random_access.predict(MANY.parameters(), PLAIN.having({"clock": None}), 1)

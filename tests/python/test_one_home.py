@@ -17,7 +17,7 @@ EXACT = "host code whose ranks have less than the one that has most; the plan ch
 RULES = {
     "time of a kernel, in a model": (
         MODELS,
-        r"\.kernel_hz\b",
+        r"\[\"clock\"\]|get\(\"clock\"\)",
         {
             "random_access.py": LIMIT,
             "stream.py": LIMIT,
@@ -92,6 +92,6 @@ def test_nobody_works_a_cost_out_again(rule):
 
 
 def test_a_second_home_is_seen():
-    assert re.search(RULES["time of a kernel, in a model"][1], code("    rate = board.kernel_hz / 2.5"))
+    assert re.search(RULES["time of a kernel, in a model"][1], code('    rate = board["clock"] / 2.5'))
     assert re.search(RULES["length of a buffer"][1], code("  a_(context.buffer(size * sizeof(T))) {"))
     assert not re.search(RULES["length of a buffer"][1], code("  // context.buffer(bytes, place)"))

@@ -32,14 +32,15 @@ def times(tmp_path, system, profile, topology, changed=None):
 
 def closed_form(network, one):
     """Mondigo 2020, eq. 4.2 to 4.6; what passes a device starts again there."""
-    parts = network.model_parameters
-    passed = one["cables"] - 1 - one["switches"]
-    if "node_seconds" in parts:
-        moving = parts["node_seconds"] * (1 + passed) + parts["cable_seconds"] * one["cables"]
+    passed, node = one["cables"] - 1 - one["switches"], network.get("node_latency")
+    if node is not None:
+        moving = node * (1 + passed) + network["cable_latency"] * one["cables"]
     else:
-        moving = network.latency_seconds * (1 + passed)
+        moving = network["latency"] * (1 + passed)
     rate = _network.link_bytes_per_second(network)
-    return network.start_seconds + moving + network.switch_seconds * one["switches"] + one["bytes"] / rate
+    return (
+        network["start_latency"] + moving + network["switch_latency"] * one["switches"] + one["bytes"] / rate
+    )
 
 
 CASES = [

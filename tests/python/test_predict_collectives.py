@@ -309,8 +309,7 @@ def test_every_value_of_the_system_counts_or_is_refused(transport):
 
 def written(key, value):
     """A value of the system as somebody may write it, in its SI unit."""
-    place, _, rest = key.partition(".")
-    dimension = reads.PLACES[place][rest].dimension
+    dimension = reads.key_of(key).dimension
     units = {
         "seconds": "s",
         "bytes": "B",

@@ -58,7 +58,7 @@ def moved(request, devices):
     network = plan.system.networks.get(request.transport)
     found = settings.of_run(request.benchmark, run, plan.board, devices, network, plan.bitstream)
     objects = {"board": plan.board, "network": network, "bitstream": plan.bitstream}
-    for name in found.names(plan.bitstream):
+    for name in found.names():
         value = reads.value(objects, name)
         if value:
             changed = replace(request, overrides={name: MORE * value})
@@ -79,8 +79,7 @@ def wrong(chosen):
             except FabricmarkError:
                 continue  # test_declared.py knows which refusals are right
             for name, gain in moves:
-                place, _, rest = name.partition(".")
-                is_cost = name in COSTS or reads.PLACES[place][rest].dimension == "seconds"
+                is_cost = name in COSTS or reads.key_of(name).dimension == "seconds"
                 looked_at += 1
                 if name not in EITHER and (-gain if is_cost else gain) < -ROUNDING:
                     found.append(f"{row} on {devices}: {MORE} x {name}: {gain:+.1%}")
@@ -104,7 +103,7 @@ def test_a_value_that_moves_the_wrong_way_is_found(monkeypatch):
     def way_of(board, bitstream, network):
         """As it once was: calls as long as cycles of a clock that has no part in them."""
         way = right(board, bitstream, network)
-        return way if network is None else replace(way, call=0.24e-6 * network.clock_hz)
+        return way if network is None else replace(way, call=0.24e-6 * network.get("links.clock"))
 
     monkeypatch.setattr(shallow_water, "way_of", way_of)
     (row,) = [row for row in rows() if row.bitstream == "u280_hbm_shallow_water/accl_udp"][:1]

@@ -43,7 +43,7 @@ def triad(result):
 
 def test_a_run_with_a_bitstream_has_a_prediction(result):
     found, known = triad(result(command=["--bitstream-id", "520n_multi/stream"]))
-    assert known.fpga.bitstream.kernel_hz == pytest.approx(341.67e6)
+    assert known.fpga.bitstream["clock"] == pytest.approx(341.67e6)
     assert found.value == pytest.approx(68, rel=0.05)
     assert found.limit == pytest.approx(76.8)
     lines = run_tables.hints(result(command=["--bitstream-id", "520n_multi/stream"]), known, [])
@@ -54,7 +54,7 @@ def test_its_own_clock_counts(result):
     said = {"bitstream": "520n_multi/stream", "board": "520n", "clock_hz": 100e6, "tools": "aoc 21.2"}
     slow, known = triad(result(kernel=said))
     usual, _ = triad(result(kernel={"bitstream": "520n_multi/stream"}))
-    assert known.fpga.board.kernel_hz == 100e6
+    assert known.fpga.board.get("clock") == 100e6
     assert slow.value < 0.5 * usual.value
 
 

@@ -29,7 +29,7 @@ def test_tables_of_copies(name):
         for kind, neighbours in (("message", False), ("message_beside_others", True)):
             message = _network.copy_seconds(direction, SIZES, board, neighbours)
             assert read(found[kind]) == pytest.approx(message, rel=1e-9)
-    assert set(copies) == set(DIRECTIONS) or board.host_to_device_bytes_per_second is None
+    assert set(copies) == set(DIRECTIONS) or board.get("host.write_bandwidth") is None
 
 
 @pytest.mark.parametrize("name", systems.names())
@@ -45,11 +45,11 @@ def test_tables_of_messages(name):
 
 def test_the_fixed_ways_of_a_driver():
     """Below 16 bytes word by word, not in less than the time of 8; from a page of 64 on it waits longer."""
-    board = replace(
-        systems.load("noctua1").board, programmed_bytes=16, programmed_seconds=2.0,
-        programmed_bytes_per_second=4.0, page_bytes=64, page_seconds=5.0, host_to_device_seconds=1.0,
-        host_to_device_bytes_per_second=8.0, staging_bytes_per_second=None,
-    )  # fmt: skip
+    changes = {
+        "write_bandwidth": 8.0, "write_latency": 1.0, "page": 64, "page_latency": 5.0, "programmed_below": 16,
+        "programmed_latency": 2.0, "programmed_bandwidth": 4.0, "staging_bandwidth": None,
+    }  # fmt: skip
+    board = systems.load("noctua1").board.having({f"host.{name}": value for name, value in changes.items()})
     table = size_tables.copies(board)[_transfers.TO_DEVICE]["message"]
     assert table["bytes"] == [0, 8, 16, 64]
     assert table["seconds"] == pytest.approx([2, 2, 1 + 16 / 8, 6 + 64 / 8])
@@ -58,7 +58,7 @@ def test_the_fixed_ways_of_a_driver():
 
 def test_where_nothing_says_the_rate_there_is_no_table():
     system = systems.load("noctua1")
-    without = replace(system.board, host_to_device_bytes_per_second=None)
+    without = system.board.having({"host.write_bandwidth": None})
     assert list(size_tables.copies(without)) == [_transfers.FROM_DEVICE]
-    hosts = replace(system.networks["host"], curves=(), link_bytes_per_second=None)
+    hosts = replace(system.networks["host"], curves=()).having({"links.bandwidth": None})
     assert size_tables.messages(replace(system, networks={"host": hosts})) == {}

@@ -1,12 +1,12 @@
 """`fabricmark systems export`: every system as the models read it, and a schema that finds faults."""
 
 import copy
-import dataclasses
 import json
 
 import pytest
 from conftest import REPOSITORY
 from fabricmark import systems
+from fabricmark.base import keys
 from fabricmark.base.schema import first_fault
 from fabricmark.systems import PROFILES, export, files, local_machine
 
@@ -20,16 +20,14 @@ def plain(values):
     return {name: one["value"] for name, one in values.items()}
 
 
-def numbers(made, *without):
-    """All numbers of an object of the models by the names of its fields; those of its tables beside them."""
-    found = dataclasses.asdict(made)
-    flops = {f"{kind}_flops_per_second": rate for kind, rate in found.pop("flops_per_second", {}).items()}
-    found |= {**flops, **found.pop("model_parameters", {})}
-    return {
-        name: number
-        for name, number in found.items()
-        if name not in without and isinstance(number, int | float)
-    }
+def numbers(made):
+    """All numbers of an object of the models by the names that exported systems have for them."""
+    place = made.values.place
+    found = {"memory_bytes": made.memory_bytes} if place == "board" and made.memory_bytes is not None else {}
+    for name, key in keys.VALUES[place].items():
+        number = made.values.known.get(name) if place == "bitstream" else made.get(name)
+        found |= {key.symbol: number} if key.symbol and number is not None else {}
+    return found
 
 
 @pytest.mark.parametrize("profile", PROFILES)
@@ -42,7 +40,7 @@ def test_every_system_is_exported_with_the_numbers_of_the_models(name, profile):
     networks = {one["id"]: one for one in document["networks"]}
     streams = iter(document["bitstreams"])
     for system, device, place in zip(loaded, document["devices"], document["topology"], strict=True):
-        assert plain(device["values"]) == numbers(system.board, "devices", "hosts")
+        assert plain(device["values"]) == numbers(system.board)
         updates = [(one["table_bytes"], one["updates_per_second"]) for one in device["random_updates"]]
         assert updates == list(system.board.updates_per_second)
         assert (place["device"], place["devices_per_node"], place["most_devices"]) == (

@@ -52,18 +52,22 @@ def test_the_file_is_a_system(machine):
     file = measured(machine)
     assert file.name == "vm-1.toml"
     system = systems.load(file)
-    assert system.board.name == "sample-cpu" and system.board.cores == 2
-    assert system.board.flops_per_second == {"float": 200e9, "double": 100e9}
+    assert system.board.name == "sample-cpu" and system.board.get("processor.cores") == 2
+    assert (system.board.flops("float"), system.board.flops("double")) == (200e9, 100e9)
     assert system.board.updates_per_second == ((2.0**20, 8e8), (2.0**28, 1e8))
     limits = samples.calibration()  # l_k and l_m of eq. 5.1 in Meyer 2024
-    assert system.board.invocation_seconds == system.board.launch_seconds == limits["launch_seconds"]
-    assert system.board.copy_seconds == limits["device_copy"]["seconds"]
-    assert system.board.copy_bytes_per_second == limits["device_copy"]["bytes_per_second"]
+    assert (
+        system.board.get("host.invocation_latency")
+        == system.board["host.launch_latency"]
+        == limits["launch_seconds"]
+    )
+    assert system.board.get("memory.copy_latency") == limits["device_copy"]["seconds"]
+    assert system.board.get("memory.copy_bandwidth") == limits["device_copy"]["bytes_per_second"]
     base = system.bitstream("stream", "none")
     # What is built alone: neither the size of a short run nor what is no parameter of kernel.toml.
     assert base.parameters == {"vector_width": 16, "buffer_size": 4096}
-    assert base.variant == "base" and 0.1 < base.model_parameters["efficiency"] < 1.2
-    assert base.model_parameters["to_device_bytes_per_second"] > 1e9
+    assert base.variant == "base" and 0.1 < base.measured["efficiency"] < 1.2
+    assert base.measured["to_device_bytes_per_second"] > 1e9
     # Every value says that it was measured, when and by which run.
     assert system.sourced
     for one in system.sourced:
@@ -239,9 +243,9 @@ def test_limits_from_before_copies_were_timed_are_measured_again(machine):
     old = {**samples.calibration(), "created": datetime.now(UTC).isoformat()}
     del old["device_copy"]
     path.write_text(json.dumps(old))
-    assert calibration.board(calibration.load(path)).copy_seconds is None
+    assert calibration.board(calibration.load(path)).get("memory.copy_latency") is None
     system = systems.load(measured(machine, "--quick", "--again"))
-    assert len(machine.started("fm_calibrate")) == 1 and system.board.copy_seconds
+    assert len(machine.started("fm_calibrate")) == 1 and system.board.get("memory.copy_latency")
 
 
 def test_somebody_elses_file_stays(machine, one_error_line):
@@ -307,9 +311,9 @@ def test_real_programs(tmp_path, monkeypatch):
     assert [curve.devices for curve, _ in made.curves] == [1, 2], said
     names = {one.name for one, _ in made.bitstreams}
     assert {"gemm-base", "ptrans-base", "ptrans-throughput", "b_eff-base-1r", "b_eff-base-2r"} <= names, said
-    assert all(one.model_parameters for one, _ in made.bitstreams)
+    assert all(one.measured for one, _ in made.bitstreams)
     messages = next(one for one, _ in made.bitstreams if one.name == "b_eff-base-1r")
-    assert _b_eff_measured.LINES[0] + "_start_seconds" in messages.model_parameters
+    assert _b_eff_measured.LINES[0] + "_start_seconds" in messages.measured
     built = {"replications": 2, "channel_width": 8, "internal_channels": True}  # of its kernels over channels
     assert messages.parameters == {"ranks": 1, **built}, "nothing else is built"
     a_program_takes_them(tmp_path, made.bitstreams)
@@ -363,11 +367,7 @@ def test_figures_are_those_of_all_passes(machine, monkeypatch):
     def efficiency(name, *words):
         loaded.clear()
         file = measured(machine, name, "--again", *words)
-        return (
-            systems.load(file.parent / f"{name}.toml")
-            .bitstream("stream", "none")
-            .model_parameters["efficiency"]
-        )
+        return systems.load(file.parent / f"{name}.toml").bitstream("stream", "none").measured["efficiency"]
 
     runs = 10**6
     monkeypatch.setattr(short_runs.results, "load", second_pass(slower))

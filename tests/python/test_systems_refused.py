@@ -64,7 +64,7 @@ def test_a_fitted_bandwidth_is_none_that_was_published(copied):
     path.write_text(
         path.read_text().replace('{ value = "19.2 GB/s",', '{ fitted = "19.2 GB/s", inferred = "a guess",', 1)
     )
-    assert systems.load(copied / SYSTEM).board.bank_bytes_per_second == 19.2e9
+    assert systems.load(copied / SYSTEM).board["memory.bank_bandwidth"] == 19.2e9
     with pytest.raises(FabricmarkError, match=r"line \d+: memory.bank_bandwidth: no published value.*fitted"):
         systems.load(copied / SYSTEM, "published")
 
@@ -162,7 +162,8 @@ def test_spoiled_files_for_a_minute(folder):
 ))  # fmt: skip
 @settings(max_examples=100)
 def test_any_value_as_a_figure(value):
-    from fabricmark.systems import keys, shape, sourced_value
+    from fabricmark.base import keys
+    from fabricmark.systems import shape, sourced_value
 
     for kind, name in (
         ("board", "memory.banks"),

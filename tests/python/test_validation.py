@@ -55,29 +55,25 @@ def test_error_of_a_row(found):
 
 
 def faster_clock(system):
-    streams = tuple(replace(one, kernel_hz=one.kernel_hz * 1.5) for one in system.bitstreams)
+    streams = tuple(one.having({"clock": one["clock"] * 1.5}) for one in system.bitstreams)
     return replace(system, bitstreams=streams)
 
 
 def slower_memory(system):
     board = system.board
-    return replace(system, board=replace(board, bank_bytes_per_second=board.bank_bytes_per_second / 2))
+    return replace(system, board=board.having({"memory.bank_bandwidth": board["memory.bank_bandwidth"] / 2}))
 
 
 def longer_channels(system):
     network = system.networks["channels"]
-    wrong = replace(network, latency_seconds=2 * network.latency_seconds)
+    wrong = network.having({"latency": 2 * network["latency"]})
     return replace(system, networks={**system.networks, "channels": wrong})
 
 
 def slower_links(system):
     board = system.board
-    wrong = replace(
-        board,
-        host_to_device_bytes_per_second=board.host_to_device_bytes_per_second / 2,
-        device_to_host_bytes_per_second=board.device_to_host_bytes_per_second / 2,
-    )
-    return replace(system, board=wrong)
+    names = ("host.write_bandwidth", "host.read_bandwidth")
+    return replace(system, board=board.having({name: board[name] / 2 for name in names}))
 
 
 WRONG = {

@@ -154,11 +154,8 @@ def slower_with_many(system):
             board = super().board_with(bitstream, devices)
             if devices < 16:
                 return board
-            return replace(
-                board,
-                kernel_hz=board.kernel_hz and board.kernel_hz / 2,
-                bank_bytes_per_second=board.bank_bytes_per_second / 2,
-            )
+            names = [name for name in ("clock", "memory.bank_bandwidth") if board.get(name)]
+            return board.having({name: board[name] / 2 for name in names})
 
     return Odd(**{name: getattr(system, name) for name in system.__dataclass_fields__})
 

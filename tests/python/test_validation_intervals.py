@@ -153,8 +153,8 @@ def test_a_wrong_model_shows_in_the_tables():
 
     def slower(name, board):
         system = load(name, board)
-        rate = system.board.bank_bytes_per_second / 2
-        return replace(system, board=replace(system.board, bank_bytes_per_second=rate))
+        rate = system.board["memory.bank_bandwidth"] / 2
+        return replace(system, board=system.board.having({"memory.bank_bandwidth": rate}))
 
     rows = [one for one in published.printed() if (one.table, one.metric) == ("Table 3.11", "triad")]
     wrong = [one.error for one in scored.tests(scored.score(slower, rows))]

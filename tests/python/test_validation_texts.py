@@ -64,8 +64,8 @@ def test_a_slower_network_would_break_a_bound_of_shallow_water():
         def system(self, one):
             found = super().system(one)
             host = found.networks["host"]
-            values = {**host.model_parameters, "ping_seconds": 4 * host.model_parameters["ping_seconds"]}
-            return replace(found, networks={"host": replace(host, model_parameters=values)})
+            slow = host.having({"ping_latency": 4 * host["ping_latency"]})
+            return replace(found, networks={"host": slow})
 
     stalls = [text for text in ALL if text.metric == "stall_ratio" and text.is_apart]
     assert all(each.is_kept for each in texts.compare(stalls))
@@ -76,7 +76,7 @@ def test_a_wrong_network_would_break_a_bound():
     class Slow(texts.Known):
         def network(self, name):
             found = super().network(name)
-            return replace(found, latency_seconds=10 * found.latency_seconds)
+            return found.having({"latency": 10 * found["latency"]})
 
     (found,) = texts.compare([one("c000-14")], Slow())
     assert found.predicted is not None and not found.is_kept

@@ -8,9 +8,9 @@ from typing import ClassVar
 
 import typer
 from fabricmark import cli, models
-from fabricmark.base import kernels, listing
+from fabricmark.base import kernels, keys, listing
 from fabricmark.predict import points, settings
-from fabricmark.systems import choice, keys
+from fabricmark.systems import choice
 
 # Options of predict that are drawn each by itself; the others belong to the place that is asked about.
 PLACE = {"name", "system", "devices", "transport", "board", "bitstream_id"}
@@ -44,8 +44,7 @@ def near(source, parameter, device_class="fpga"):
 
 def quantity(source, name, value):
     """A value of a system, half or twice what it is, with its unit."""
-    place, _, rest = name.partition(".")
-    dimension = points.reads.PLACES[place][rest].dimension
+    dimension = points.reads.key_of(name).dimension
     value *= source.choice([0.5, 0.9, 2])
     if dimension in keys.PLAIN:
         return str(max(1, round(value))) if dimension == keys.COUNT else f"{min(value, 1.0):.4g}"

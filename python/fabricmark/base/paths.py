@@ -18,9 +18,10 @@ MOST_LINKS = 40
 
 
 def root() -> Path:
-    """What holds kernels/, systems/ and data/: FABRICMARK_ROOT, else two folders above the package.
+    """What holds kernels/, systems/ and data/: FABRICMARK_ROOT, else two folders above the package, else
+    share/fabricmark within it.
 
-    That is a clone or PREFIX/share/fabricmark.
+    That is a clone, PREFIX/share/fabricmark, or what a wheel has brought (tools/wheel.py).
 
     Raises FabricmarkError (3) when that folder holds no kernels.
     """
@@ -29,7 +30,10 @@ def root() -> Path:
 
 @lru_cache
 def _root(given: str | None) -> Path:
-    folder = Path(given) if given else Path(__file__).resolve().parents[3]
+    package = Path(__file__).resolve().parents[1]
+    folder = Path(given) if given else package.parents[1]
+    if not given and _of_wheel(package).is_dir():
+        folder = _of_wheel(package)
     if not (folder / "kernels").is_dir():
         raise FabricmarkError(
             f"{folder} holds no Fabricmark (no folder kernels)",
@@ -37,6 +41,10 @@ def _root(given: str | None) -> Path:
             ENVIRONMENT,
         )
     return folder
+
+
+def _of_wheel(package: Path) -> Path:
+    return package / "share" / "fabricmark"
 
 
 def is_clone() -> bool:
@@ -75,7 +83,7 @@ def _built(name: str) -> Path:
         remedy = "run `make build`"
     else:
         folder = root().parents[1] / "bin"
-        remedy = "install again with `make install PREFIX=...`"
+        remedy = "install again with `make install PREFIX=...`, as a wheel only predicts"
     path = folder / name
     if not os.access(path, os.X_OK) or not path.is_file():
         raise FabricmarkError(f"the program {path} is not built", remedy, ENVIRONMENT)

@@ -257,6 +257,6 @@ def _bitstreams(
         last = min(reversed(members), key=lambda one: one.run.ranks)
         parameters = _built(name, last) | ({"ranks": last.run.ranks} if ending else {})
         label = f"{name}-{variant}{ending}"
-        one = Bitstream(label, name, device["name"], variant, "none", parameters, None, fitted, curves)
-        found.append((one, source([*members, *alike])))
+        one = Bitstream(label, name, device["name"], variant, "none", parameters, curves)
+        found.append((one.with_measured(fitted), source([*members, *alike])))
     return found

@@ -11,6 +11,10 @@ or for parts of a sum that no calibration knows; the explanation then says so. `
 described system (models/machine.py); they hold every value that is not the board's. Where a program derives
 metrics from others, the model also offers `derived` (models/_derived.py), so that a report can check them.
 
+`INPUTS` of a module: the full names of the values of a system that it may look up (board.memory.banks);
+another one ends in UndeclaredInput. Their units, and what counts where no file says one, are in base/keys.py.
+What short runs measured of a kernel (`Bitstream.measured`) is not named.
+
 What more a module may offer, each on its own:
 
 - `TRAITS`: what other code has to know of the benchmark (`Traits`).
@@ -28,100 +32,57 @@ from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
+from fabricmark.base import keys
 from fabricmark.models._limits import Limits
 from fabricmark.models._missing import MissingValue as MissingValue
 from fabricmark.models._missing import Needed as Needed
+from fabricmark.models._values import HasValues
+from fabricmark.models._values import Values as Values
 
 
 @dataclass(frozen=True)
-class Board:
-    """What a model needs to know of one device; rates in bytes per second, times in seconds.
+class Board(HasValues):
+    """What a model needs to know of one device, beside its values (base/keys.py, of boards).
 
-    `banks` of `bank_bytes_per_second` each: the memory (a CPU or GPU counts as one bank, its whole memory).
-    `kernel_hz`: clock of the kernels of an FPGA design; None where a kernel's clock is no limit (CPU, GPU).
-    `bank_efficiency`: share of that which long reads and writes in order reach (STREAM); `drain_cycles`: of
-    a kernel between two loops over its local buffer.
-    `burst_seconds`: fixed latency paid for each burst; a burst is one inner loop over a row or a buffer.
-    `launch_seconds`: time to start one kernel; the host starts the replications one after the other.
-    `invocation_seconds`: l_k of eq. 5.1, of one kernel from the host's start to the news of its end;
-    `copy_seconds`, `copy_bytes_per_second`: l_m, of a copy of few bytes within the device's memory, and the
-    rate of its other bytes. None where nobody measured or printed them. The engine of messages takes them
-    (docs/engine.md), from the exported system.
-    `read_path_bytes_per_second`, `write_path_bytes_per_second`: set only where reads and writes have
-    separate paths that run at the same time (shared virtual memory over full-duplex PCI Express).
-    `memory_hz`: clock at which blocks of GEMM reach a kernel (f_mem of eq. 3.2); None: the kernel's own.
-    `update_seconds`: time that a random update of 8 bytes costs its bank beyond the cycles of the kernel.
-    `memory_bytes`: what one device can hold.
-    Copies between host and device (models/_host_path.py; keys of systems/boards/*.toml in brackets):
-    `host_to_device_seconds`, `device_to_host_seconds`: latency of one copy by DMA [host.write_latency,
-    host.read_latency]; `page_bytes`, `page_seconds`: a copy of a page or more waits so much longer
-    [host.page, host.page_latency]; `programmed_bytes`: below, the processor moves it word by word, at
-    `programmed_bytes_per_second` but not in less than `programmed_seconds` [host.programmed_below,
-    host.programmed_bandwidth, host.programmed_latency]; `staging_bytes_per_second`: what the driver's own
-    copying or pinning of ordinary memory adds to each byte of a message, `array_staging_bytes_per_second` of
-    whole arrays where it is another [host.staging_bandwidth, host.array_staging_bandwidth];
-    `neighbour_factor`: how many times as long a copy by DMA takes while the other devices of the node copy,
-    too [host.neighbour_factor].
-    `core_bytes_per_second`: copy rate of one core (CPU only).
-    `host_bytes_per_second`: copy rate of one whole host, bytes read plus bytes written.
-    `cores`: of the device (CPU only). `serial_ports`: of the board, for cables to other boards (FPGA).
-    `flops_per_second`: of the whole device by type of the numbers ("half", "float", "double"), multiply-adds.
+    A CPU or GPU counts as one memory bank, its whole memory. The value `clock`: of the kernels of an FPGA
+    design; none where a kernel's clock is no limit (CPU, GPU).
     `updates_per_second`: (table [bytes], random updates of 8 bytes a second of the whole device), ascending.
     `devices`, `hosts`: how many such devices and hosts the run used.
-    `limits`: of a calibrated machine, the most that its memory, links and arithmetic ever did; the rates
-    above are for the models. None: the limits follow from these rates, as on a board that a file describes.
+    `limits`: of a calibrated machine, the most that its memory, links and arithmetic ever did; the values
+    are for the models. None: the limits follow from these, as on a board that a file describes.
     `memory_kind`, `memory_placement`: for programs, which choose banks [memory.kind, memory.placement].
     """
 
     name: str
     device_class: str
-    banks: int
-    bank_bytes_per_second: float
-    kernel_hz: float | None = None
-    bank_efficiency: float = 1.0
-    drain_cycles: float = 0.0
-    burst_seconds: float = 0.0
-    launch_seconds: float = 0.0
-    invocation_seconds: float | None = None
-    copy_seconds: float | None = None
-    copy_bytes_per_second: float | None = None
-    read_path_bytes_per_second: float | None = None
-    write_path_bytes_per_second: float | None = None
-    memory_hz: float | None = None
-    update_seconds: float = 0.0
-    core_bytes_per_second: float | None = None
-    host_to_device_bytes_per_second: float | None = None
-    device_to_host_bytes_per_second: float | None = None
-    host_to_device_seconds: float = 0.0
-    device_to_host_seconds: float = 0.0
-    page_bytes: float = 0.0
-    page_seconds: float = 0.0
-    programmed_bytes: float = 0.0
-    programmed_seconds: float = 0.0
-    programmed_bytes_per_second: float | None = None
-    staging_bytes_per_second: float | None = None
-    array_staging_bytes_per_second: float | None = None
-    neighbour_factor: float = 1.0
-    memory_bytes: float | None = None
-    host_bytes_per_second: float | None = None
-    cores: int | None = None
-    serial_ports: int | None = None
-    flops_per_second: Mapping[str, float] = field(default_factory=dict)
     updates_per_second: tuple[tuple[float, float], ...] = ()
     devices: int = 1
     hosts: int = 1
     limits: Limits | None = None
     memory_kind: str = ""
     memory_placement: str = ""
+    values: Values = field(default=Values("board"), kw_only=True)
 
     @property
     def memory_bytes_per_second(self) -> float:
         """Sum over the banks of one device: its physical limit for anything that streams."""
-        return self.banks * self.bank_bytes_per_second
+        return self["memory.banks"] * self["memory.bank_bandwidth"]
+
+    @property
+    def memory_bytes(self) -> float | None:
+        """What one device can hold; None where nothing says."""
+        of_bank = self.get("memory.bank_capacity")
+        return None if of_bank is None else of_bank * self["memory.banks"]
 
     def flops(self, data_type: str) -> float:
-        """Of the whole device on numbers of this type. Raises MissingValue where it was not calibrated."""
-        return Needed(self.flops_per_second)[data_type]
+        """Of the whole device on numbers of this type, multiply-adds counted as two.
+
+        Raises MissingValue where it was not calibrated.
+        """
+        name = f"arithmetic.{data_type}"
+        if name not in keys.BOARD:
+            raise MissingValue("data_type")
+        return self[name]
 
 
 @dataclass(frozen=True)
@@ -232,7 +193,23 @@ def predict(model: ModuleType, parameters: Mapping, board: Board, ranks: int, **
     its arithmetic ends with on values that it cannot use.
     """
     known = parameters if isinstance(parameters, Needed) else Needed(parameters)
-    return model.predict(known, board, ranks, **more)
+    return model.predict(
+        known,
+        narrowed(model, board),
+        ranks,
+        **{name: narrowed(model, one) if isinstance(one, HasValues) else one for name, one in more.items()},
+    )
+
+
+def narrowed(model: ModuleType, described: HasValues) -> HasValues:
+    """A board, network or bitstream of which a model may look up what it declares."""
+    return described.only(inputs(model))
+
+
+@cache
+def inputs(model: ModuleType) -> frozenset[str]:
+    """The values of a system that a model may look up, by their full names."""
+    return frozenset(getattr(model, "INPUTS", ()))
 
 
 def traits(benchmark: str) -> Traits:

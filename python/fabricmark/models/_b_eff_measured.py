@@ -45,7 +45,7 @@ def fit(runs: Sequence[Run]) -> dict[str, float]:
 
 def line(sizes, bitstream: Bitstream | None, board: Board, ranks: int, name: str) -> Modelled | None:
     """Times of a step or exchange by its parameters; None where the kernel has none of this name."""
-    known = _measured.model_parameters_of(bitstream)
+    known = _measured.measured_of(bitstream)
     if bitstream is None or f"{name}_start_seconds" not in known:
         return None
     seconds = _measured.line_seconds(DIRECTIONS * np.asarray(sizes, dtype=float), known, name)

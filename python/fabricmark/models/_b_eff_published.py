@@ -28,7 +28,7 @@ def figure(one, known) -> float | None:
         size = SEVERAL_KB if named == "multiple KB" else int(named)
         board = known.board(one)
         steps = _network.ring_seconds(float(size), board, known.transport(one), one.transport)
-        return float(sum(steps) + INVOCATIONS * board.invocation_seconds) * 1e6
+        return float(sum(steps) + INVOCATIONS * board["host.invocation_latency"]) * 1e6
     if not one.transport.startswith("accl-"):
         return None
     way = "switched" if one.conditions.get("path") == "switch" else "direct"
@@ -36,7 +36,7 @@ def figure(one, known) -> float | None:
     if one.metric == "latency":
         return float(_network.link_seconds(int(named), network, 1)) * 1e6
     if one.metric == "bandwidth" and one.conditions.get("mode") == "buffered":
-        line, copying = (network.model_parameters[f"{part}_bytes_per_second"] for part in ("line", "copy"))
+        line, copying = (network[name] for name in ("links.line_rate", "copy_bandwidth"))
         return 1e-9 / (1 / line + 1 / copying)
     return None
 

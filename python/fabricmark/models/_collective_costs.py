@@ -14,7 +14,6 @@ from math import ceil, isqrt
 import numpy as np
 
 from fabricmark.models import Board, _network, _transfers
-from fabricmark.models._missing import MissingValue
 from fabricmark.models.machine import DIRECT, HOST, Network
 
 HOST_ISSUER, LOGIC_ISSUER = "host", "logic"
@@ -25,6 +24,11 @@ MESSAGE_HEADER = 64  # of ACCL
 BUFFERS, BUFFER_BYTES = 16, 2**20  # receive buffers of an engine, or one for each rank
 BURST_BYTES = 65536  # that go to the network at once
 ENGINES = UDP, TCP, RDMA = "accl-udp", "accl-tcp", "accl-rdma"
+INPUTS = frozenset((
+    *_network.MESSAGES, *_network.LINK, "board.host.launch_latency", "network.host_start_latency",
+    "network.links.line_rate", "network.frame", "network.frame_overhead", "network.copy_bandwidth",
+    "network.copy_latency",
+))  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -70,10 +74,10 @@ def of(parameters: Mapping, board: Board, ranks: int, network: Network) -> Costs
         moves = _host(parameters["transport"], board, network, parameters["longest"])
         return Costs(0.0, moves, wired)
     if network.kind == DIRECT:
-        return Costs(board.launch_seconds, _circuits(network), wired)
-    start = needed(network, "host_start_seconds")
+        return Costs(board["host.launch_latency"], _circuits(network), wired)
+    start = network["host_start_latency"]
     if parameters["issuer"] == LOGIC_ISSUER:
-        start = network.start_seconds
+        start = network["start_latency"]
     # Those longer than a buffer go straight into their place.
     longest = {"longest": BUFFER_BYTES} if parameters["transport"] == RDMA else {}
     buffers = {"count": max(BUFFERS, ranks), "bytes": BUFFER_BYTES, **longest}
@@ -86,42 +90,27 @@ def bytes_per_second(network: Network) -> float | None:
         return None
     if network.kind == DIRECT:
         return _network.link_bytes_per_second(network) / 1e9
-    frame, header = needed(network, "frame_bytes"), needed(network, "frame_overhead_bytes")
-    return needed(network, "line_bytes_per_second") * frame / (frame + header) / 1e9
-
-
-def needed(network: Network, name: str) -> float:
-    """A value of an engine. Raises MissingValue with its key."""
-    known = network.model_parameters.get(name)
-    if known is None:
-        raise MissingValue(f"network.{KEYS[name]}")
-    return known
-
-
-KEYS = {
-    "line_bytes_per_second": "links.line_rate", "copy_seconds": "copy_latency",
-    "copy_bytes_per_second": "copy_bandwidth", "frame_bytes": "frame",
-    "frame_overhead_bytes": "frame_overhead", "host_start_seconds": "host_start_latency",
-}  # fmt: skip
+    frame, header = network["frame"], network["frame_overhead"]
+    return network["links.line_rate"] * frame / (frame + header) / 1e9
 
 
 def _engine(transport: str, network: Network) -> dict[str, object]:
-    frame, copied = needed(network, "frame_bytes"), needed(network, "copy_bytes_per_second")
-    latency = network.latency_seconds + network.switch_seconds
-    again = needed(network, "copy_seconds")
+    frame, copied = network["frame"], network["copy_bandwidth"]
+    latency = network["latency"] + network["switch_latency"]
+    again = network["copy_latency"]
     # UDP has no acknowledgements; TCP's window opens when what has come is copied.
     answer = 0.0 if transport == UDP else 2 * latency
     answer += again if transport == TCP else 0.0
     return {
         "message_seconds": latency + again,
-        "hop_seconds": network.latency_seconds,
-        "bytes_per_second": needed(network, "line_bytes_per_second"),
+        "hop_seconds": network["latency"],
+        "bytes_per_second": network["links.line_rate"],
         "copy_bytes_per_second": copied,
         "combine_bytes_per_second": copied,
         "store_bytes_per_second": copied,
         "header_bytes": MESSAGE_HEADER,
         "packet_bytes": frame,
-        "packet_header_bytes": needed(network, "frame_overhead_bytes"),
+        "packet_header_bytes": network["frame_overhead"],
         "copy_seconds": again,
         "combines_as_it_comes": False,
         "answer_seconds": answer,
@@ -133,18 +122,18 @@ def _engine(transport: str, network: Network) -> dict[str, object]:
 
 def _circuits(network: Network) -> dict[str, object]:
     """Without width and clock a word takes what the link's rate says, and cycles take no time."""
-    if network.width_bytes is None or network.clock_hz is None:
+    if network.get("links.width") is None or network.get("links.clock") is None:
         rate = _network.link_bytes_per_second(network)
         return {
-            "message_seconds": network.latency_seconds,
+            "message_seconds": network["latency"],
             "bytes_per_second": rate,
             "word_bytes": WORD_BYTES,
         }
-    cycle = 1 / network.clock_hz
-    word = max(ceil(WORD_BYTES / network.width_bytes), 1) * cycle
+    cycle = 1 / network["links.clock"]
+    word = max(ceil(WORD_BYTES / network["links.width"]), 1) * cycle
     return {
         "issue_seconds": ORDER_CYCLES * cycle,
-        "message_seconds": network.latency_seconds,
+        "message_seconds": network["latency"],
         "bytes_per_second": WORD_BYTES / word,
         "copy_bytes_per_second": WORD_BYTES / cycle,
         "combine_bytes_per_second": WORD_BYTES / cycle,

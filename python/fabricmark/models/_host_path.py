@@ -10,6 +10,7 @@ from fabricmark.models._measured import message_seconds
 from fabricmark.models.machine import Network
 
 DIRECTIONS = 2
+INPUTS = (*_transfers.COPIES, "board.host.launch_latency")
 EXCHANGE = "exchange"
 STEPS = ("read", "message", "write")
 MEASURED = -1  # chunk_bytes: the program has measured which way is the fastest for each size
@@ -28,7 +29,7 @@ def copy_seconds(step: str, sizes, board: Board, ranks: int):
         return None
     moved = DIRECTIONS * ranks_here * np.asarray(sizes, dtype=float)
     starts = 1 if _transfers.is_host_memory(board) else ranks_here
-    return _transfers.seconds(moved, board.launch_seconds, rate, starts)
+    return _transfers.seconds(moved, board["host.launch_latency"], rate, starts)
 
 
 def measured_steps(sizes, measurements: Sequence) -> list[np.ndarray] | None:

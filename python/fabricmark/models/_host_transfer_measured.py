@@ -89,7 +89,7 @@ def pipeline(parameters: Mapping, bitstream: Bitstream | None, board: Board, ran
 
     A CPU's steps share the cores of a rank, on a GPU all three go on at the same time.
     """
-    known = _measured.model_parameters_of(bitstream)
+    known = _measured.measured_of(bitstream)
     if bitstream is None or "kernel_bytes_per_second" not in known:
         return []
     copies = _copies_seconds(parameters, bitstream.curves)
@@ -97,7 +97,8 @@ def pipeline(parameters: Mapping, bitstream: Bitstream | None, board: Board, ran
         return []
     kernels = parameters["overlap_bytes"] * PIECES / known["kernel_bytes_per_second"]
     serial = (copies + kernels) * _measured.crowding(bitstream, board, ranks)
-    at_once = STEPS if board.cores is None else min(STEPS, board.cores * board.devices / ranks)
+    cores = board.get("processor.cores")
+    at_once = STEPS if cores is None else min(STEPS, cores * board.devices / ranks)
     gain = max(1.0, at_once)
     about = ("memory bandwidth", "write, kernel and read of each piece, as many at once as a rank has cores")
     return [

@@ -14,15 +14,21 @@ from typing import Any
 
 import numpy as np
 
-from fabricmark.base import kernels
+from fabricmark.base import kernels, keys
 from fabricmark.base.kernels import LoopTime
 from fabricmark.models import Board
 from fabricmark.models._missing import MissingValue
-from fabricmark.models._sweep import OF_BOARD
 from fabricmark.models._types import ELEMENT_BYTES
-from fabricmark.models.machine import Bitstream
+from fabricmark.models.machine import MEASURED, Bitstream
 
 BASE = "base"
+# How the formulas name values of a board and of its bitstream.
+OF_BOARD = {key.symbol: name for name, key in keys.OF_MODELS["board"].items() if key.symbol}
+OF_BITSTREAM = {
+    key.symbol: name
+    for name, key in keys.BITSTREAM.items()
+    if key.symbol and not name.startswith(MEASURED) and key.symbol not in OF_BOARD
+}
 STEPS = ("cycles", "memory", "seconds")  # of a loop, each of which may name those before it
 # Names are prefixed, so that none is a word of Python.
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
@@ -90,8 +96,8 @@ class _Values:
     def __init__(
         self, arguments: Mapping, parameters: Mapping, board: Board, bitstream: Bitstream | None
     ) -> None:
-        self._arguments, self._parameters, self._board = arguments, parameters, board
-        self._fitted = {} if bitstream is None else bitstream.model_parameters
+        self._arguments, self._parameters = arguments, parameters
+        self._board, self._bitstream = board, bitstream
 
     def of(self, name: str, loop: LoopTime):
         if name in loop.system:
@@ -102,18 +108,25 @@ class _Values:
         if name == "element_bytes":
             return float(ELEMENT_BYTES[self._parameters["data_type"]])
         if name == "banks":  # those that hold the data
-            return _floating(self._fitted.get("matrix_banks", self._board.banks))
+            own = self._of_bitstream("matrix_banks")
+            return _floating(self._board["memory.banks"] if own is None else own)
         if name == "drain_cycles":
-            return _floating(self._board.drain_cycles)
+            return _floating(self._board["memory.drain"])
         raise MissingValue(name)
 
     def _of_system(self, name: str, usual: str):
-        value = getattr(self._board, name) if name in OF_BOARD else self._fitted.get(name)
+        value = self._board.get(OF_BOARD[name]) if name in OF_BOARD else self._of_bitstream(name)
         if value is not None:
             return _floating(value)
         if not usual:
-            raise MissingValue(name)
+            key = OF_BOARD.get(name)
+            raise MissingValue(
+                f"bitstream.{OF_BITSTREAM[name]}" if key is None else self._board.values.full_name(key)
+            )
         return float(usual) if usual.isdigit() else self._of_system(usual, "")
+
+    def _of_bitstream(self, symbol: str):
+        return None if self._bitstream is None else self._bitstream.get(OF_BITSTREAM[symbol])
 
 
 def _spent(loop: LoopTime, values: _Values, named: dict[str, object]) -> Spent:

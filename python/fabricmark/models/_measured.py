@@ -1,7 +1,7 @@
 """What short runs on a machine tell of its kernels: a few parameters each, by the inverse of the models.
 
 A processor's kernel has no clock and no datasheet: what it makes of the calibrated limits is measured at some
-sizes and holds for others. The parameters (`Bitstream.model_parameters`) are an efficiency, times to start,
+sizes and holds for others. The parameters (`Bitstream.measured`) are an efficiency, times to start,
 and rates of copies inside and outside of the caches; a benchmark's module says which, in `fit_parameters`.
 What follows no such law is a curve (`Bitstream.curves`), from `processor_curves`.
 """
@@ -48,9 +48,9 @@ def smaller_sizes(defaults: Mapping) -> list[dict]:
     return [{"size": max(1, whole // 2)}, {"size": max(1, whole * 3 // 4)}]
 
 
-def model_parameters_of(bitstream: Bitstream | None) -> Mapping[str, float]:
+def measured_of(bitstream: Bitstream | None) -> Mapping[str, float]:
     """Parameters of a kernel's model; empty where nothing was measured."""
-    return {} if bitstream is None else bitstream.model_parameters
+    return {} if bitstream is None else bitstream.measured
 
 
 def efficiency(pairs: Sequence[tuple[float, float]], name: str = "") -> dict[str, float]:
@@ -183,4 +183,4 @@ def message_seconds(network: Network | None, message_bytes, ranks: int, board: B
 def crowding(bitstream: Bitstream, board: Board, ranks: int) -> float:
     """How much slower than its short runs a copy of a CPU gets when more ranks than these share its cores."""
     known = bitstream.parameters.get("ranks", 1)
-    return max(1.0, -(-ranks // board.devices) / max(known, board.cores or ranks))
+    return max(1.0, -(-ranks // board.devices) / max(known, board.get("processor.cores") or ranks))

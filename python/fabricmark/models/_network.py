@@ -10,10 +10,23 @@ import numpy as np
 
 from fabricmark.models import Board, _transfers
 from fabricmark.models._measured import curve_seconds
-from fabricmark.models._missing import MissingValue
 from fabricmark.models.machine import DIRECT, HOST, Curve, Network
 
 DIRECTIONS = 2
+# Of copies between a device and its host, of arrays and of messages; of a message on a link, and in a ring.
+ARRAYS = (
+    "board.host.write_bandwidth", "board.host.read_bandwidth", "board.host.write_latency",
+    "board.host.read_latency", "board.host.staging_bandwidth", "board.host.array_staging_bandwidth",
+)  # fmt: skip
+MESSAGES = (
+    *ARRAYS[:-1], "board.host.page", "board.host.page_latency", "board.host.programmed_below",
+    "board.host.programmed_bandwidth", "board.host.programmed_latency", "board.host.neighbour_factor",
+)  # fmt: skip
+LINK = (
+    "network.links.width", "network.links.clock", "network.links.bandwidth", "network.latency",
+    "network.start_latency", "network.switch_latency", "network.self_bandwidth",
+)  # fmt: skip
+RING = (*LINK, "network.links.count", "network.switch_ports", "network.cable_latency")
 
 
 def inverse(bytes_per_second):
@@ -26,18 +39,15 @@ def link_bytes_per_second(network: Network):
 
     Raises MissingValue for a network that has neither.
     """
-    if network.width_bytes is not None and network.clock_hz is not None:
-        return network.width_bytes * network.clock_hz
-    if network.link_bytes_per_second is None:
-        raise MissingValue("link_bytes_per_second")
-    return network.link_bytes_per_second
+    width, clock = network.get("links.width"), network.get("links.clock")
+    return network["links.bandwidth"] if width is None or clock is None else width * clock
 
 
 def hop_seconds(network: Network):
     """Of the first byte from one device to the next; packets also start and pass a switch."""
     if network.kind == DIRECT:
-        return network.latency_seconds + network.start_seconds
-    return network.latency_seconds + network.start_seconds + network.switch_seconds
+        return network["latency"] + network["start_latency"]
+    return network["latency"] + network["start_latency"] + network["switch_latency"]
 
 
 def spine_seconds(network: Network, devices):
@@ -46,11 +56,10 @@ def spine_seconds(network: Network, devices):
     Half of a leaf's ports are for devices; between leaves there are two more switches and cables (Mondigo
     2020, section 4.3.3 and eq. 4.3). 0 where no file says how many ports a switch has.
     """
-    ports = network.model_parameters.get("switch_ports")
-    cable = network.model_parameters.get("cable_seconds", 0.0)
+    ports, cable = network.get("switch_ports"), network.get("cable_latency") or 0.0
     if ports is None:
         return 0.0
-    return np.where(np.asarray(devices) > ports // 2, 2 * (network.switch_seconds + cable), 0.0)
+    return np.where(np.asarray(devices) > ports // 2, 2 * (network["switch_latency"] + cable), 0.0)
 
 
 def link_seconds(message_bytes, network: Network, links):
@@ -59,8 +68,9 @@ def link_seconds(message_bytes, network: Network, links):
     t = ceil(L / (c'_n c_w)) / c_f + c_l; without width and clock L / (c'_n b) + c_l.
     """
     sent = np.asarray(message_bytes, dtype=float)
-    if network.width_bytes is not None and network.clock_hz is not None:
-        moving = np.ceil(sent / (links * network.width_bytes)) / network.clock_hz
+    width, clock = network.get("links.width"), network.get("links.clock")
+    if width is not None and clock is not None:
+        moving = np.ceil(sent / (links * width)) / clock
     else:
         moving = sent / (links * link_bytes_per_second(network))
     return moving + hop_seconds(network)
@@ -88,9 +98,9 @@ def exchange_seconds(message_bytes, network: Network, devices, nodes):
 def _seconds_of(message_bytes, network: Network, curve: Curve | None, alone: bool):
     if curve is not None:
         return curve_seconds(curve, message_bytes)
-    sent = DIRECTIONS * np.asarray(message_bytes, dtype=float)
-    if alone and network.self_bytes_per_second is not None:
-        return sent / network.self_bytes_per_second
+    sent, to_itself = DIRECTIONS * np.asarray(message_bytes, dtype=float), network.get("self_bandwidth")
+    if alone and to_itself is not None:
+        return sent / to_itself
     return sent / link_bytes_per_second(network) + DIRECTIONS * hop_seconds(network)
 
 
@@ -104,23 +114,18 @@ def copy_seconds(direction: str, moved_bytes, board: Board, neighbours=False):
     """
     moved = np.asarray(moved_bytes, dtype=float)
     rate, latency = _way(direction, board)
-    waiting = latency + np.where(moved >= board.page_bytes, board.page_seconds, 0.0)
-    copied = waiting + moved * (inverse(rate) + inverse(board.staging_bytes_per_second))
-    copied = copied * np.where(neighbours, board.neighbour_factor, 1.0)
-    words = np.maximum(board.programmed_seconds, moved * inverse(board.programmed_bytes_per_second))
-    return np.where(moved < board.programmed_bytes, words, copied)
+    waiting = latency + np.where(moved >= board["host.page"], board["host.page_latency"], 0.0)
+    copied = waiting + moved * (inverse(rate) + inverse(board.get("host.staging_bandwidth")))
+    copied = copied * np.where(neighbours, board["host.neighbour_factor"], 1.0)
+    by_words = moved * inverse(board.get("host.programmed_bandwidth"))
+    words = np.maximum(board["host.programmed_latency"], by_words)
+    return np.where(moved < board["host.programmed_below"], words, copied)
 
 
 def _way(direction: str, board: Board) -> tuple:
     """(bytes a second, latency [s]) of copies in a direction. Raises MissingValue without a rate."""
-    if direction == _transfers.TO_DEVICE:
-        rate, latency = board.host_to_device_bytes_per_second, board.host_to_device_seconds
-    else:
-        rate, latency = board.device_to_host_bytes_per_second, board.device_to_host_seconds
-    if rate is None:
-        way = "write" if direction == _transfers.TO_DEVICE else "read"
-        raise MissingValue(f"board.host.{way}_bandwidth")
-    return rate, latency
+    way = "write" if direction == _transfers.TO_DEVICE else "read"
+    return board[f"host.{way}_bandwidth"], board[f"host.{way}_latency"]
 
 
 def array_copy_seconds(direction: str, moved_bytes, board: Board, staged: bool = True):
@@ -129,9 +134,9 @@ def array_copy_seconds(direction: str, moved_bytes, board: Board, staged: bool =
     Not `staged`: memory that the driver knows from an earlier copy.
     """
     rate, latency = _way(direction, board)
-    staging = board.array_staging_bytes_per_second
+    staging = board.get("host.array_staging_bandwidth")
     if staging is None:
-        staging = board.staging_bytes_per_second
+        staging = board.get("host.staging_bandwidth")
     a_byte = inverse(rate) + (inverse(staging) if staged else 0.0)
     return latency + np.asarray(moved_bytes, dtype=float) * a_byte
 
@@ -164,7 +169,7 @@ def ring_seconds(message_bytes, board: Board, network: Network, transport: str, 
         if transport == "cpu":
             return [exchange_seconds(message_bytes, network, board.devices, board.hosts)]
         return host_steps(message_bytes, board, network)
-    links = np.maximum(network.links // DIRECTIONS, 1)
+    links = np.maximum(network["links.count"] // DIRECTIONS, 1)
     sending = link_seconds(message_bytes, network, links if pairs is None else np.minimum(links, pairs))
     return [sending + spine_seconds(network, board.devices)]
 
@@ -172,9 +177,9 @@ def ring_seconds(message_bytes, board: Board, network: Network, transport: str, 
 def ring_limit(board: Board, network: Network, transport: str) -> float | None:
     """Bytes per second of all devices, both directions, that links or copies carry; None where unknown."""
     if network.kind != HOST:
-        links = max(network.links // DIRECTIONS, 1)
+        links = max(network["links.count"] // DIRECTIONS, 1)
         return DIRECTIONS * links * link_bytes_per_second(network) * board.devices
-    rates = (board.host_to_device_bytes_per_second, board.device_to_host_bytes_per_second)
+    rates = (board.get("host.write_bandwidth"), board.get("host.read_bandwidth"))
     if transport == "cpu" or None in rates:
         return None
     return board.devices / sum(inverse(rate) for rate in rates)
@@ -182,5 +187,9 @@ def ring_limit(board: Board, network: Network, transport: str) -> float | None:
 
 def with_axis(described):
     """A board or network whose arrays have one more axis, for example for the sizes of messages."""
-    arrays = {name: value for name, value in vars(described).items() if isinstance(value, np.ndarray)}
-    return replace(described, **{name: value[..., np.newaxis] for name, value in arrays.items()})
+
+    def wider(values):
+        arrays = {name: value for name, value in values.items() if isinstance(value, np.ndarray)}
+        return {name: value[..., np.newaxis] for name, value in arrays.items()}
+
+    return replace(described.having(wider(described.values.known)), **wider(vars(described)))

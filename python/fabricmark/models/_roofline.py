@@ -10,7 +10,7 @@ from math import ceil
 
 from fabricmark.base.written import percent
 from fabricmark.models import Board, Prediction, _limits
-from fabricmark.models._measured import Run, efficiency, model_parameters_of
+from fabricmark.models._measured import Run, efficiency, measured_of
 from fabricmark.models.machine import Bitstream
 
 ARITHMETIC = "peak FLOP/s"
@@ -19,6 +19,11 @@ LAUNCH = "launch latency"
 KERNEL = "kernel width x frequency"  # of an FPGA
 KERNEL_CODE = "kernel code"  # neither arithmetic nor memory: the instructions around them
 WASTEFUL = 0.5  # an efficiency below that is the kernel's own
+INPUTS = (
+    "board.arithmetic.float", "board.arithmetic.double", "board.processor.cores",
+    "board.processor.core_bandwidth", "board.memory.banks", "board.memory.bank_bandwidth",
+    "board.host.launch_latency",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -47,9 +52,8 @@ def share(parameters: Mapping, board: Board, ranks_here: int) -> float | None:
     """
     if parameters.get("variant", "base") == "throughput":
         return 1.0
-    if board.cores is None:
-        return None
-    return min(1.0, parameters.get("replications", 1) * ranks_here / board.cores)
+    cores = board.get("processor.cores")
+    return None if cores is None else min(1.0, parameters.get("replications", 1) * ranks_here / cores)
 
 
 def parts_seconds(work: Work, board: Board, ranks_here: int, part: float = 1.0) -> dict[str, float]:
@@ -62,8 +66,9 @@ def parts_seconds(work: Work, board: Board, ranks_here: int, part: float = 1.0) 
         peak = max(peak, board.flops("float"))
     peak *= part * work.share_of_peak
     memory = board.memory_bytes_per_second
-    if board.core_bytes_per_second is not None and board.cores is not None:
-        memory = min(memory, board.core_bytes_per_second * board.cores * part)
+    of_core, cores = board.get("processor.core_bandwidth"), board.get("processor.cores")
+    if of_core is not None and cores is not None:
+        memory = min(memory, of_core * cores * part)
     return {
         ARITHMETIC: work.flops * ranks_here / peak,
         MEMORY: work.moved_bytes * work.passes * ranks_here / memory,
@@ -95,11 +100,12 @@ def limit_of(work: Work, amount: float, board: Board, ranks_here: int) -> tuple[
         return amount / least, limiting
     fastest = board.limits.flops
     memory = board.limits.moving(work.mix, work.moved_bytes * ranks_here)
-    known = replace(
-        board,
-        flops_per_second={**board.flops_per_second, **fastest},
-        bank_bytes_per_second=memory or board.bank_bytes_per_second,
-        core_bytes_per_second=None,
+    known = board.having(
+        {
+            **{f"arithmetic.{data_type}": rate for data_type, rate in fastest.items()},
+            "memory.bank_bandwidth": memory or board["memory.bank_bandwidth"],
+            "processor.core_bandwidth": None,
+        }
     )
     least, limiting = seconds(work, known, ranks_here)
     return amount / least, limiting
@@ -121,7 +127,7 @@ def fit_parameters(
         work = work_of(run)
         amount = work.flops if unit == "GFLOP/s" else work.moved_bytes
         limit = parts_seconds(work, run.board, ranks_here, part)[work.limited_by]
-        launch = run.parameters.get("replications", 1) * run.board.launch_seconds
+        launch = run.parameters.get("replications", 1) * run.board["host.launch_latency"]
         for one in axes:
             rate = run.best(name, unit, **one)
             if rate is not None:
@@ -142,8 +148,8 @@ def prediction(
     if part is None:
         explanation = "no model: nothing calibrated says how fast one work-item runs on this device"
         return Prediction(name, axes, None, unit, limit, limiting, explanation)
-    fitted = model_parameters_of(bitstream)
-    launch = parameters.get("replications", 1) * board.launch_seconds
+    fitted = measured_of(bitstream)
+    launch = parameters.get("replications", 1) * board["host.launch_latency"]
     busy, bottleneck = seconds(work, board, ranks_here, part, fitted)
     explanation = "the slower of arithmetic and memory as calibrated, on the cores that the kernel uses"
     if "efficiency" in fitted:

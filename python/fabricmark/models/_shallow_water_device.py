@@ -22,6 +22,11 @@ from fabricmark.models.machine import Bitstream, Network
 
 CORE, PIPELINES, BORDER = "core elements", "pipelines", "border elements"
 PING, CALLS, COPIES = "latency of messages", "calls of the engine", "copies of received messages"
+INPUTS = (
+    "bitstream.clock", "bitstream.pipeline_depth", "bitstream.fitted.element_operations", "network.latency",
+    "network.switch_latency", "network.start_latency", "network.start_cycles", "network.ping_latency",
+    "network.copy_latency",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -59,22 +64,19 @@ def way_of(board: Board, bitstream: Bitstream | None, network: Network | None) -
     """Raises MissingValue for a board without clock, a bitstream that says no depth of its pipeline, and a
     network that says no latency of messages.
     """
-    if board.kernel_hz is None:
-        raise MissingValue("kernel_hz")
-    pipeline = {} if bitstream is None else bitstream.model_parameters
-    if "pipeline_cycles" not in pipeline:
+    hz = board["clock"]
+    if bitstream is None:
         raise MissingValue("bitstream.pipeline_depth")
-    depth = float(pipeline["pipeline_cycles"])
+    depth = float(bitstream["pipeline_depth"])
     if network is None:
-        return Way(board.kernel_hz, depth, 0.0, 0.0, 0.0)
-    values = network.model_parameters
-    ping = values.get("ping_seconds", network.latency_seconds + network.switch_seconds)
+        return Way(hz, depth, 0.0, 0.0, 0.0)
+    ping = network.get("ping_latency")
+    ping = network["latency"] + network["switch_latency"] if ping is None else ping
     if not ping:
         raise MissingValue("network.ping_latency")
-    copy = values.get("copy_seconds", 0.0)
-    hz = board.kernel_hz
-    calls = values.get("start_cycles", network.start_seconds * hz)
-    return Way(hz, depth, calls, copy * hz, ping * hz)
+    calls = network.get("start_cycles")
+    calls = network["start_latency"] * hz if calls is None else calls
+    return Way(hz, depth, calls, (network.get("copy_latency") or 0.0) * hz, ping * hz)
 
 
 def step(part: Part, way: Way) -> Step:
@@ -119,7 +121,6 @@ def predict(
         cells = sum(part.elements for part in parts)
         cause = f"a partition of {largest} elements does not fit into a device's local memory of {most}"
         raise FabricmarkError(cause, f"predict {ceil(cells / most)} devices or more, or a smaller mesh")
-    values = {} if bitstream is None else bitstream.model_parameters
     way = way_of(board, bitstream, network if ranks > 1 else None)
     one = slowest(parts, way)
     seconds = one.cycles / way.hz
@@ -141,7 +142,8 @@ def predict(
             "stall", {"cause": "halos"}, 100 * one.stall / one.cycles, "%", None, one.dominating, about
         ),
     ]
-    if "element_operations" in values:
+    published = None if bitstream is None else bitstream.get("fitted.element_operations")
+    if published is not None:
         counted = {"operation": "steps", "operations": "as published"}
-        found.append(rate("performance", counted, "GFLOP/s", values["element_operations"] * 1e-9))
+        found.append(rate("performance", counted, "GFLOP/s", published * 1e-9))
     return found

@@ -6,18 +6,17 @@ module only puts the axes in place. Of a model that makes larger arrays on the w
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from fabricmark import models
+from fabricmark.base import keys
 from fabricmark.models import Board
 from fabricmark.models.machine import Bitstream, Network
 
 DEVICES = "devices"
 MOST_ELEMENTS = 4_000_000  # of a table on the way: larger grids are cut along their first axis
-OF_BOARD = {field.name for field in fields(Board)}
-OF_NETWORK = {field.name for field in fields(Network)}
 
 
 @dataclass(frozen=True)
@@ -39,9 +38,10 @@ def sweep(
 ) -> np.ndarray:
     """The headline metric for all combinations: one dimension for each of `axes`, in their order.
 
-    In the unit of the prediction (GB/s, GFLOP/s, GUOP/s). An axis is a parameter, "devices", "board.FIELD",
-    "network.FIELD" or "bitstream.PARAMETER" (SI units). Raises KeyError for an unknown axis or a missing
-    parameter, ValueError for a device that is no FPGA: processors are predicted one by one.
+    In the unit of the prediction (GB/s, GFLOP/s, GUOP/s). An axis is a parameter, "devices", or a value of
+    board, network or bitstream as the system files name it (board.memory.banks), in SI units. Raises KeyError
+    for an unknown axis or a missing parameter, ValueError for a device that is no FPGA: processors are
+    predicted one by one.
     """
     if described.board.device_class != "fpga":
         raise ValueError("device_class")
@@ -90,18 +90,24 @@ def _evaluate(benchmark: str, described: Described, parameters: Mapping, points:
     network, bitstream = described.network, described.bitstream
     chosen = dict(parameters)
     for name, values in points.items():
-        place, _, field = name.partition(".")
-        if place == "board" and field in OF_BOARD:
-            board = replace(board, **{field: values})
-        elif place == "network" and network is not None and field in OF_NETWORK:
-            network = replace(network, **{field: values})
+        place, _, value = name.partition(".")
+        if value and value not in keys.OF_MODELS.get(place, {}):
+            raise KeyError(name)
+        if place == "board" or (place == "bitstream" and value in keys.SYNTHESISED):
+            board = board.having({value: values})
+        elif place == "network" and network is not None:
+            network = network.having({value: values})
         elif place == "bitstream" and bitstream is not None:
-            bitstream = replace(bitstream, model_parameters={**bitstream.model_parameters, field: values})
-        elif field:
+            bitstream = bitstream.having({value: values})
+        elif value:
             raise KeyError(name)
         elif name != DEVICES:  # cubes of whole numbers would overflow
             chosen[name] = np.asarray(values, dtype=float)
     model = models.find(benchmark)
     if model is None or not hasattr(model, "headline"):
         raise KeyError(benchmark)
-    return model.headline(chosen, board, ranks, network=network, bitstream=bitstream)
+    more = {
+        name: one and models.narrowed(model, one)
+        for name, one in (("network", network), ("bitstream", bitstream))
+    }
+    return model.headline(chosen, models.narrowed(model, board), ranks, **more)

@@ -6,11 +6,14 @@ from math import inf
 from statistics import mean
 
 from fabricmark.models import Board, Prediction
-from fabricmark.models._measured import Run, model_parameters_of
+from fabricmark.models._measured import Run, measured_of
 from fabricmark.models.machine import Bitstream
 
 TO_DEVICE = "to_device"
 FROM_DEVICE = "from_device"
+# Of `rate` and of the copies in a host's memory, and of `predictions`.
+COPIES = ("board.host.write_bandwidth", "board.host.read_bandwidth", "board.host.copy_bandwidth")
+INPUTS = (*COPIES[:2], "board.memory.banks", "board.memory.bank_bandwidth")
 
 
 def is_host_memory(board: Board) -> bool:
@@ -20,7 +23,8 @@ def is_host_memory(board: Board) -> bool:
 
 def copy_limit(board: Board) -> float | None:
     """Bytes that one host's memory can copy in a second: each is read and written. None where unknown."""
-    return None if board.host_bytes_per_second is None else board.host_bytes_per_second / 2
+    copied = board.get("host.copy_bandwidth")
+    return None if copied is None else copied / 2
 
 
 def rate(direction: str, board: Board, ranks_here: int = 1) -> float | None:
@@ -28,9 +32,9 @@ def rate(direction: str, board: Board, ranks_here: int = 1) -> float | None:
 
     Ranks on a CPU copy side by side until its memory is the limit; ranks on a GPU or FPGA share one link.
     """
-    known = board.host_to_device_bytes_per_second
+    known = board.get("host.write_bandwidth")
     if direction == FROM_DEVICE:
-        known = board.device_to_host_bytes_per_second
+        known = board.get("host.read_bandwidth")
     if known is None or not is_host_memory(board):
         return known
     return min(known * ranks_here, max(known, copy_limit(board) or inf))
@@ -71,10 +75,10 @@ def predictions(
     limit. Ranks on one GPU or FPGA share its link.
     """
     known = {
-        "host_to_device": board.host_to_device_bytes_per_second,
-        "device_to_host": board.device_to_host_bytes_per_second,
+        "host_to_device": board.get("host.write_bandwidth"),
+        "device_to_host": board.get("host.read_bandwidth"),
     }
-    fitted = model_parameters_of(bitstream)
+    fitted = measured_of(bitstream)
     found = []
     for operation, direction in LAPS.items():
         one = fitted.get(f"{direction}_bytes_per_second", known[operation])

@@ -28,6 +28,7 @@ from fabricmark.models import (
     Traits,
     _b_eff_measured,
     _derived,
+    _host_path,
     _network,
     _transfers,
 )
@@ -60,6 +61,7 @@ TRAITS = Traits(
     preset=WHOLE,
     by_ranks=True,
 )
+INPUTS = (*_host_path.INPUTS, *_network.MESSAGES, *_network.RING, "board.processor.cores")
 WORDS = {
     "kernel": "kernel start",
     "read": "read from the device",
@@ -134,7 +136,8 @@ def over_host(
 ) -> Modelled | None:
     """Read, message and write of each size; in chunks where the parameters ask and the device gains by it,
     where they leave that open whichever way is the fastest."""
-    if parameters.get("chunk_bytes", 0) == MEASURED:
+    given = parameters.get("chunk_bytes", 0)  # of a forced way one for each size
+    if np.ndim(given) == 0 and given == MEASURED:
         forced = forced_ways(sizes, parameters, board)
         return fastest([over_host(sizes, one, board, ranks, measurements) for one in forced])
 
@@ -162,7 +165,7 @@ def over_host(
         pieces, _ = steps(np.minimum(sizes, chunk))
         total = np.where(is_long, chunked_seconds(pieces, np.ceil(sizes / chunk)), total)
     elif parameters.get("map_memory", False):
-        total = np.where(is_long, mapped_seconds(whole[1], board.launch_seconds), total)
+        total = np.where(is_long, mapped_seconds(whole[1], board["host.launch_latency"]), total)
         longest = np.where(is_long, STEPS.index("message"), longest)
     return Modelled(total, [WORDS[STEPS[step]] for step in longest], f"eq. 4.2: {source}")
 
@@ -203,7 +206,7 @@ def step_predictions(
 ) -> list[Prediction]:
     """Each of the five steps alone: by its parameters; as calibrated (kernels, host copies); else a fit."""
     starts = 1 if _transfers.is_host_memory(board) else -(-ranks // board.devices)
-    launch = np.full(len(sizes), starts * board.launch_seconds)
+    launch = np.full(len(sizes), starts * board["host.launch_latency"])
     steps = {
         step: Modelled(launch, [WORDS[step]] * len(sizes), "calibrated start of a kernel")
         for step in ("kernel", "kernel_after")

@@ -25,6 +25,10 @@ from fabricmark.models.machine import Bitstream
 
 OPERATIONS = ("forward", "inverse")
 TRAITS = Traits(("performance", {"operation": "forward"}))
+INPUTS = (
+    *_roofline.INPUTS, *_transfers.INPUTS, "bitstream.clock", "bitstream.memory.matrix_banks",
+    "bitstream.fitted.pipeline_efficiency",
+)  # fmt: skip
 VALUE_BYTES = {name: 2 * ELEMENT_BYTES[name] for name in ("float", "double")}  # of a complex number
 UNFUSED = 0.5  # a multiply-add counts as two operations, a plain addition as one
 LOG_RADIX = 3  # of a stage
@@ -39,7 +43,7 @@ def flops(log_size: int) -> float:
 
 def bank_pairs(board: Board):
     """A replication reads from one bank and writes to another."""
-    return np.maximum(1, board.banks // 2)
+    return np.maximum(1, board["memory.banks"] // 2)
 
 
 def fpga_time(batch, replications, parameters: Mapping, board: Board, bitstream=None) -> KernelTime:
@@ -58,7 +62,7 @@ def fpga_seconds(parameters: Mapping, board: Board, ranks, bitstream=None) -> tu
     time = fpga_time(
         parameters["batch"] * here, parameters["replications"] * here, parameters, board, bitstream
     )
-    return work, parameters["replications"] * board.launch_seconds, time
+    return work, parameters["replications"] * board["host.launch_latency"], time
 
 
 def headline(parameters: Mapping, board: Board, ranks, *, network=None, bitstream=None):

@@ -23,6 +23,9 @@ from fabricmark.models.machine import Bitstream
 
 OPERATION = {"operation": "gemm"}
 TRAITS = Traits(("performance", OPERATION))
+INPUTS = (
+    *_roofline.INPUTS, *_transfers.INPUTS, "board.arithmetic.half", "board.memory.clock", "bitstream.clock",
+)  # fmt: skip
 short_runs = smaller_sizes
 # Type of the numbers that are multiplied and added, and bytes of the stored ones.
 ARITHMETIC = {"half": "half", "float": "float", "double": "double", "mixed": "float"}
@@ -52,7 +55,7 @@ def fpga_time(parameters: Mapping, board: Board, blocks) -> KernelTime:
 def fpga_seconds(parameters: Mapping, board: Board) -> tuple[float, KernelTime]:
     """(start of the replications [s], multiplication) of each rank: replications and ranks side by side."""
     blocks = np.ceil(parameters["size"] / parameters["block_size"])
-    return parameters["replications"] * board.launch_seconds, fpga_time(parameters, board, blocks)
+    return parameters["replications"] * board["host.launch_latency"], fpga_time(parameters, board, blocks)
 
 
 def headline(parameters: Mapping, board: Board, ranks, *, network=None, bitstream=None):

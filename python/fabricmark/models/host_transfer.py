@@ -30,6 +30,7 @@ processor_curves = _host_transfer_measured.curves
 BOTH = "both"
 IN_PLACE = ("map", "migrate", "sub-buffer")  # buffers over the host's memory, which the driver has pinned
 TRAITS = Traits(("bandwidth", {"direction": "to_device"}), is_host_code=True, by_ranks=True)
+INPUTS = (*_transfers.COPIES, *_network.MESSAGES, "board.processor.cores")
 # Below this share of the link it is the copy into the driver's memory that takes the time.
 SHARE_OF_A_BUSY_LINK = 0.5
 # Methods that the closed form of a described board has, and those that it has not.
@@ -164,7 +165,7 @@ def prediction(
         return Prediction("bandwidth", axes, None, "GB/s", limit_gb, "-", explanation)
     latency = measured_latency(axes, board, found / ranks_here, measurements)
     source = "calibrated start of a kernel" if latency is None else "of this run's smallest transfer"
-    latency = board.launch_seconds if latency is None else latency
+    latency = board["host.launch_latency"] if latency is None else latency
     moved = axes["bytes"] * ranks_here
     times = latencies(axes, board)
     seconds = _transfers.seconds(moved, latency, found, times)
@@ -184,8 +185,8 @@ def described_predictions(parameters: Mapping, board: Board) -> list[Prediction]
     wrong list.
     """
     links = {
-        _transfers.TO_DEVICE: board.host_to_device_bytes_per_second,
-        _transfers.FROM_DEVICE: board.device_to_host_bytes_per_second,
+        _transfers.TO_DEVICE: board.get("host.write_bandwidth"),
+        _transfers.FROM_DEVICE: board.get("host.read_bandwidth"),
     }
     links = {direction: link for direction, link in links.items() if link is not None}
     if not links:
@@ -244,10 +245,8 @@ def _described(axes: dict, board: Board, links: Mapping[str, float]) -> Predicti
     seconds, waiting = {}, {}
     for way in ways:
         one = float(_network.copy_seconds(way, each, board))
-        if (
-            not is_blocking and each >= board.programmed_bytes
-        ):  # of whole pages the driver copies nothing itself
-            one -= float(each * _network.inverse(board.staging_bytes_per_second))
+        if not is_blocking and each >= board["host.programmed_below"]:  # the driver copies no whole pages
+            one -= float(each * _network.inverse(board.get("host.staging_bandwidth")))
         rest = (axes["buffers"] - 1) * (one if is_blocking else each / links[way])
         seconds[way] = one + rest
         waiting[way] = float(_network.copy_seconds(way, 0, board)) * (axes["buffers"] if is_blocking else 1)

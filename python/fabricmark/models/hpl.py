@@ -42,7 +42,7 @@ from fabricmark.models import (
 from fabricmark.models._derived import hpl_performance
 from fabricmark.models._hpl_phases import Phases, Steps, phases, seconds_by_blocks
 from fabricmark.models._kernel_time import KernelTime, kernel_time
-from fabricmark.models._measured import Run, model_parameters_of, smaller_sizes
+from fabricmark.models._measured import Run, measured_of, smaller_sizes
 from fabricmark.models._types import ELEMENT_BYTES
 from fabricmark.models.machine import DIRECT, HOST, Bitstream, Network
 
@@ -53,6 +53,13 @@ SOLVE = {"operation": "solve"}
 TRAITS = Traits(
     ("performance", LU), exchanges=True, on_grid=True, is_shared=True,
     foreign={"host": "this project's host code sends a panel at once where that one sends block after block"},
+)  # fmt: skip
+INPUTS = (
+    *_transfers.COPIES, *_transfers.INPUTS, *_network.MESSAGES, *_network.LINK, "board.arithmetic.float",
+    "board.arithmetic.double", "board.processor.cores", "board.host.launch_latency",
+    "board.memory.burst_latency", "bitstream.clock", "bitstream.memory.matrix_banks",
+    "bitstream.fitted.multiply_efficiency", "bitstream.fitted.multiply_latency",
+    "bitstream.fitted.panel_efficiency",
 )  # fmt: skip
 short_runs = smaller_sizes
 LU_SHARE = 1 / 3  # of b^3 multiply-adds: decomposition of a block
@@ -109,11 +116,11 @@ def with_exchange(steps: Steps, grid: tuple, block_bytes, board: Board, network:
     Over the host a block is read, sent once (broadcasts of several blocks follow each other) and written;
     one device sends nothing. Each hop over links adds its latency once a phase.
     """
-    starting = KERNELS * board.launch_seconds
+    starting = KERNELS * board["host.launch_latency"]
     if network.kind != HOST:
         hops = grid[0] - 1 + grid[1] - 1
         link = block_bytes / _network.link_bytes_per_second(network)
-        sending = link if network.kind == DIRECT else link + network.start_seconds
+        sending = link if network.kind == DIRECT else link + network["start_latency"]
         return replace(steps, link=sending, latency=starting + hops * _network.hop_seconds(network))
     read, message, write = _network.host_steps(block_bytes, board, network)
     sent = np.where(np.maximum(*grid) > 1, message, 0.0)
@@ -124,7 +131,7 @@ def described_steps(parameters: Mapping, board: Board, ranks, grid: tuple, netwo
     """All times of a block on an FPGA of a described system."""
     steps = fpga_steps(parameters, board, np.ceil(ranks / board.devices), bitstream)
     if network is None:
-        return replace(steps, latency=KERNELS * board.launch_seconds)
+        return replace(steps, latency=KERNELS * board["host.launch_latency"])
     block_bytes = parameters["block_size"] ** 2 * ELEMENT_BYTES[parameters["data_type"]]
     return with_exchange(steps, grid, block_bytes, board, network)
 
@@ -166,8 +173,8 @@ def processor_steps(
         return None
     rate = board.flops(parameters["data_type"]) * part / ranks_here
     whole = 2 * parameters["block_size"] ** 3 / rate
-    panel = whole / model_parameters_of(bitstream).get("panel_efficiency", 1.0)
-    multiply = whole / model_parameters_of(bitstream).get("multiply_efficiency", 1.0)
+    panel = whole / measured_of(bitstream).get("panel_efficiency", 1.0)
+    multiply = whole / measured_of(bitstream).get("multiply_efficiency", 1.0)
     # Left and top in turn.
     return Steps(lu=LU_SHARE * panel, panel=2 * PANEL_SHARE * panel, multiply=multiply)
 
@@ -193,7 +200,7 @@ def limit_flops_per_second(parameters: Mapping, board: Board, ranks: int) -> flo
     """Nothing but multiplications, on all devices."""
     if board.device_class == "fpga":
         replications = parameters["replications"] * ceil(ranks / board.devices) * board.devices
-        return replications * 2 * parameters["register_block"] ** 3 * board.kernel_hz
+        return replications * 2 * parameters["register_block"] ** 3 * board["clock"]
     measured = board.limits.flops if board.limits is not None else {}
     data_type = parameters["data_type"]
     return (measured.get(data_type) or board.flops(data_type)) * board.devices
@@ -236,16 +243,17 @@ def known_steps(
     exchange = exchange_seconds(block_bytes, parameters, board, ranks, network)
     if exchange is None:
         return None, "how fast the ranks' messages are"
-    return replace(steps, exchange=exchange, latency=KERNELS * board.launch_seconds), ""
+    return replace(steps, exchange=exchange, latency=KERNELS * board["host.launch_latency"]), ""
 
 
 def solve_seconds(size: float, element_bytes: int, board: Board, ranks_here: int = 1) -> float | None:
     """Time to bring L and U to the hosts and solve there [s], reading each element once; None if unknown."""
     copying = _transfers.rate(_transfers.FROM_DEVICE, board, ranks_here)
-    if board.host_bytes_per_second is None or copying is None:
+    in_host = board.get("host.copy_bandwidth")
+    if in_host is None or copying is None:
         return None
     moved = size**2 * element_bytes
-    return moved / (copying * board.devices) + moved / (board.host_bytes_per_second * board.hosts)
+    return moved / (copying * board.devices) + moved / (in_host * board.hosts)
 
 
 def synthesis(parameters: Mapping) -> Synthesis:
@@ -282,7 +290,7 @@ def predict(
     spent = found.by_name(overlap)
     solving = solve_seconds(size, element_bytes, board, ceil(ranks / board.devices))
     if solving is not None:
-        solving /= model_parameters_of(bitstream).get("solve_efficiency", 1.0)
+        solving /= measured_of(bitstream).get("solve_efficiency", 1.0)
         rates.append(("performance", LU_AND_SOLVE, hpl_flops(size), seconds + solving))
     alone = [] if solving is None else [solve_prediction(solving)]
     return [

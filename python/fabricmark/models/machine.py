@@ -5,9 +5,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from fabricmark.models._values import HasValues, Values
+
 DIRECT = "direct"
 PACKET = "packet"
 HOST = "host"
+MEASURED = "measured."
 
 
 @dataclass(frozen=True)
@@ -33,34 +36,19 @@ class Curve:
 
 
 @dataclass(frozen=True)
-class Network:
-    """How devices of a system exchange over one transport; times in seconds, rates in bytes per second.
+class Network(HasValues):
+    """How devices of a system exchange over one transport, beside its values (base/keys.py, of networks).
 
     `kind`: "direct" (circuits: serial channels, Aurora), "packet" (Ethernet with an engine on the board) or
-    "host" (PCI Express and MPI, or MPI alone).
-    `links`: serial links of a device that carry data. `width_bytes` a cycle of `clock_hz` each, where a
-    kernel writes to it directly; `link_bytes_per_second`: of one link, one direction.
-    `latency_seconds`: from one device to the next, `switch_seconds`: more for each switch in between,
-    `start_seconds`: to issue one message. `curves`: the hosts' MPI where `kind` is "host"; there also
-    `self_bytes_per_second`: of a rank to itself where no curve says [key self_bandwidth], and
-    `ordering_bytes_per_second`: at which a host puts the blocks of a matrix in order [ordering_bandwidth].
+    "host" (PCI Express and MPI, or MPI alone). `curves`: the hosts' MPI where `kind` is "host".
     `topology`: how cables connect the devices (docs/fabric.md), for the emulated fabric; "": nothing says.
     """
 
     name: str
     kind: str
-    links: int = 1
-    link_bytes_per_second: float | None = None
-    width_bytes: int | None = None
-    clock_hz: float | None = None
-    latency_seconds: float = 0.0
-    switch_seconds: float = 0.0
-    start_seconds: float = 0.0
     curves: tuple[Curve, ...] = ()
-    self_bytes_per_second: float | None = None
-    ordering_bytes_per_second: float | None = None
     topology: str = ""
-    model_parameters: Mapping[str, float] = field(default_factory=dict)
+    values: Values = field(default=Values("network"), kw_only=True)
 
     def curve(self, devices: int, nodes: int) -> Curve | None:
         """The curve of the most similar run; None without any.
@@ -84,16 +72,13 @@ class Network:
 
 
 @dataclass(frozen=True)
-class Bitstream:
+class Bitstream(HasValues):
     """A synthesised kernel, or one that a CPU's or GPU's runtime compiles, with what only runs tell of it.
 
-    `parameters`: as in kernel.toml. `kernel_hz`: None where no clock of its own is known (CPU, GPU).
-    `model_parameters`: fitted numbers in SI units by name. Those that the models read:
-    hpl: "multiply_efficiency", "panel_efficiency" (rates of the kernels over a register block each cycle);
-    fft: "pipeline_efficiency" (rate over eq. 3.1); ptrans: "channel_efficiency" (rate over the channels'),
-    "start_seconds" (of all kernels). Fields of a Board stand in for the board's (System.board_with), for
-    example "memory_hz" (gemm) and "update_seconds" (random_access). `curves`: measured times by size, of each
-    kind of transfer (host_transfer). `tools`, `shell`: what made it, for results.
+    `parameters`: as in kernel.toml. Its values (base/keys.py, of bitstreams) are of the synthesis (the clock,
+    memory.* in place of the board's), fitted to published rows (fitted.*) or to short runs on a machine
+    (measured.*). `curves`: measured times by size, of each kind of transfer (host_transfer). `tools`,
+    `shell`: what made it, for results.
     """
 
     name: str
@@ -102,8 +87,17 @@ class Bitstream:
     variant: str
     transport: str
     parameters: Mapping[str, object]
-    kernel_hz: float | None = None
-    model_parameters: Mapping[str, float] = field(default_factory=dict)
     curves: Mapping[str, Times] = field(default_factory=dict)
     tools: str = ""
     shell: str = ""
+    values: Values = field(default=Values("bitstream"), kw_only=True)
+
+    @property
+    def measured(self) -> dict[str, float]:
+        """What short runs on a machine tell of its kernel, by the names of base/measured_keys.py."""
+        known = self.values.known.items()
+        return {name.removeprefix(MEASURED): value for name, value in known if name.startswith(MEASURED)}
+
+    def with_measured(self, values: Mapping[str, float]) -> "Bitstream":
+        """The same with these."""
+        return self.having({f"{MEASURED}{name}": value for name, value in values.items()})

@@ -34,8 +34,7 @@ from fabricmark.models import (
 )
 from fabricmark.models._kernel_time import KernelTime, kernel_time
 from fabricmark.models._limits import TRIAD
-from fabricmark.models._measured import Run, efficiency, model_parameters_of, smaller_sizes
-from fabricmark.models._missing import MissingValue
+from fabricmark.models._measured import Run, efficiency, measured_of, smaller_sizes
 from fabricmark.models._types import ELEMENT_BYTES
 from fabricmark.models.machine import HOST, Bitstream, Network
 
@@ -44,6 +43,11 @@ EXCHANGE = "exchange"
 TRAITS = Traits(
     ("bandwidth", {"operation": "transpose"}), exchanges=True, on_grid=True, is_shared=True,
     foreign={"host": "this project's host code moves only the blocks that belong to others, each by itself"},
+)  # fmt: skip
+INPUTS = (
+    *_roofline.INPUTS, *_transfers.COPIES, *_network.ARRAYS, *_network.LINK, "network.links.count",
+    "network.ordering_bandwidth", "bitstream.clock", "bitstream.memory.matrix_banks",
+    "bitstream.fitted.channel_efficiency", "bitstream.fitted.start_latency",
 )  # fmt: skip
 short_runs = smaller_sizes
 
@@ -76,8 +80,8 @@ def channels_bytes_per_second(parameters: Mapping, board: Board, network: Networ
     No faster than the kernels hand a channel its width each cycle.
     """
     width = parameters["channel_width"] * ELEMENT_BYTES[parameters["data_type"]]
-    one = np.minimum(_network.link_bytes_per_second(network), width * board.kernel_hz)
-    return np.minimum(parameters["replications"], network.links) * one
+    one = np.minimum(_network.link_bytes_per_second(network), width * board["clock"])
+    return np.minimum(parameters["replications"], network["links.count"]) * one
 
 
 def kernel_of(part_bytes, parameters: Mapping, board: Board, ranks_here=1, bitstream=None) -> KernelTime:
@@ -99,15 +103,13 @@ def waits_for(time: KernelTime) -> str:
 
 def described_times(parameters: Mapping, board: Board, ranks, network: Network, bitstream) -> Times:
     """An FPGA of a described system (HPCC FPGA's calc_time)."""
-    fitted = {} if bitstream is None else bitstream.model_parameters
     part = np.asarray(parameters["size"], dtype=float) ** 2 * ELEMENT_BYTES[parameters["data_type"]] / ranks
-    launch = parameters["replications"] * board.launch_seconds
-    start = launch + fitted.get("start_seconds", 0.0)
+    launch = parameters["replications"] * board["host.launch_latency"]
+    start = launch + (0.0 if bitstream is None else bitstream["fitted.start_latency"])
     if network.kind != HOST:  # exchange, addition and memory go on at the same time
-        if board.kernel_hz is None:
-            raise MissingValue("kernel_hz")
+        efficiency = 1.0 if bitstream is None else bitstream["fitted.channel_efficiency"]
         rate = channels_bytes_per_second(parameters, board, network)
-        exchange = part / (rate * fitted.get("channel_efficiency", 1.0)) + _network.hop_seconds(network)
+        exchange = part / (rate * efficiency) + _network.hop_seconds(network)
         memory = MATRICES * part / board.memory_bytes_per_second
         return Times(start, exchange, memory, _roofline.MEMORY, together=True)
     copies = sum(
@@ -118,7 +120,7 @@ def described_times(parameters: Mapping, board: Board, ranks, network: Network, 
     sent_bytes = np.where(np.asarray(ranks) == 1, part, part * most_sent(parameters, ranks))
     message = _network.exchange_seconds(sent_bytes, network, board.devices, board.hosts)
     sending = np.where(sent_bytes > 0, message / _network.DIRECTIONS, 0.0)
-    ordering = part * _network.inverse(network.ordering_bytes_per_second)
+    ordering = part * _network.inverse(network.get("ordering_bandwidth"))
     adding = kernel_of(part, parameters, board, 1, bitstream)
     return Times(start, copies + np.maximum(sending, ordering), adding.seconds, waits_for(adding))
 
@@ -189,7 +191,7 @@ def exchange_seconds(
         return None
     read, message, _ = found[0]
     seconds = write + (message if sent_bytes else 0) + (0 if parameters["transport"] == "cpu" else read)
-    fitted = model_parameters_of(bitstream)
+    fitted = measured_of(bitstream)
     busy = float(seconds[0]) / fitted.get("exchange_efficiency", 1.0)
     return busy + fitted.get("exchange_start_seconds", 0.0)
 
@@ -204,13 +206,13 @@ def addition_seconds(
     element_bytes, replications = ELEMENT_BYTES[parameters["data_type"]], parameters["replications"]
     ranks_here = ceil(ranks / board.devices)
     part = parameters["size"] ** 2 * element_bytes / ranks
-    launch = replications * board.launch_seconds
+    launch = replications * board["host.launch_latency"]
     if board.device_class != "fpga":
         share = _roofline.share(parameters, board, ranks_here)
         if share is None:
             return None
         work = _roofline.Work(part / element_bytes, MATRICES * part, parameters["data_type"])
-        busy, word = _roofline.seconds(work, board, ranks_here, share, model_parameters_of(bitstream))
+        busy, word = _roofline.seconds(work, board, ranks_here, share, measured_of(bitstream))
         return busy + launch, _roofline.LAUNCH if launch > busy else word
     time = kernel_of(part, parameters, board, ranks_here, bitstream)
     busy = float(time.seconds)
@@ -240,7 +242,7 @@ def fit_parameters(runs: Sequence[Run]) -> dict[str, float]:
         matrix = run.parameters["size"] ** 2 * ELEMENT_BYTES[run.parameters["data_type"]]
         times = undescribed_times(run.parameters, run.board, run.ranks, run.network)
         rate = run.best("bandwidth", "GB/s", operation="kernels")
-        launch = run.parameters["replications"] * run.board.launch_seconds
+        launch = run.parameters["replications"] * run.board["host.launch_latency"]
         if times.kernels is not None and rate is not None:
             kernels.append((times.kernels - launch, MATRICES * matrix / (rate * 1e9) - launch))
         rate = run.best("bandwidth", "GB/s", operation=EXCHANGE)
@@ -340,7 +342,7 @@ def described_limits(
     part = matrix / ranks
     if network.kind != HOST:
         return (least[0], part / float(channels_bytes_per_second(parameters, board, network))), matrix
-    links = (board.host_to_device_bytes_per_second, board.device_to_host_bytes_per_second)
+    links = (board.get("host.write_bandwidth"), board.get("host.read_bandwidth"))
     return (least[0], part * float(sum(_network.inverse(rate) for rate in links))), arrived
 
 

@@ -31,6 +31,10 @@ from fabricmark.models.machine import Bitstream
 
 AXES = {"operation": "update"}
 TRAITS = Traits(("updates", AXES), is_shared=True)
+INPUTS = (
+    *_transfers.INPUTS, "board.processor.cores", "board.host.launch_latency", "bitstream.clock",
+    "bitstream.memory.matrix_banks", "board.memory.update_latency", "board.memory.burst_latency",
+)  # fmt: skip
 WORD_BYTES = 8
 UPDATES_PER_WORD = 4
 RANDOM = "random updates"
@@ -80,7 +84,7 @@ def fpga_seconds(parameters: Mapping, board: Board, ranks, bitstream=None) -> tu
     }
     here = {**parameters, "replications": parameters["replications"] * np.ceil(ranks / board.devices)}
     time = kernel_time("random_access", "random_access", arguments, here, board, bitstream)
-    return parameters["replications"] * board.launch_seconds, time
+    return parameters["replications"] * board["host.launch_latency"], time
 
 
 def headline(parameters: Mapping, board: Board, ranks, *, network=None, bitstream=None):
@@ -95,7 +99,7 @@ def fpga_prediction(parameters: Mapping, board: Board, ranks: int, bitstream=Non
     run = run_of(parameters, board, ranks)
     launch, time = fpga_seconds(parameters, board, ranks, bitstream)
     kernel, memory = (float(sum(getattr(loop, part) for loop in time.loops)) for part in ("cycles", "memory"))
-    limit = run.tables * peak_updates_per_second(run.generators, run.sharing, board.kernel_hz)
+    limit = run.tables * peak_updates_per_second(run.generators, run.sharing, board["clock"])
     bottleneck = "generation of numbers" if run.generators < run.sharing / 2 and kernel > memory else RANDOM
     bottleneck = _roofline.LAUNCH if launch > time.seconds else bottleneck
     explanation = "slots of the shift register, two cycles an update, latencies of banks and loops"
@@ -141,8 +145,9 @@ def processor_prediction(
         explanation = "no model: nothing calibrated says how fast one work-item or the network is"
         return Prediction("updates", AXES, None, "GUOP/s", limit / 1e9, RANDOM, explanation)
     numbers = UPDATES_PER_WORD * table_bytes / WORD_BYTES
-    fitted = _measured.model_parameters_of(bitstream)
-    launch = parameters.get("replications", 1) * board.launch_seconds + fitted.get("start_seconds", 0.0)
+    fitted = _measured.measured_of(bitstream)
+    launch = parameters.get("replications", 1) * board["host.launch_latency"]
+    launch += fitted.get("start_seconds", 0.0)
     busy = numbers / (rate * part) / fitted.get("efficiency", 1.0)
     generating = generating_seconds(parameters, ranks, fitted.get("number_seconds", 0.0))
     bottleneck = RANDOM if busy >= generating else "generation of numbers"
@@ -173,13 +178,13 @@ def fit_parameters(runs: Sequence[_measured.Run]) -> dict[str, float]:
             continue
         updates = UPDATES_PER_WORD * 2.0 ** run.parameters["log_size"] * run.ranks / run.board.devices
         taken = updates * run.board.devices / (rate * 1e9)
-        launch = run.parameters.get("replications", 1) * run.board.launch_seconds
+        launch = run.parameters.get("replications", 1) * run.board["host.launch_latency"]
         pairs.append((updates * run.board.devices / (limit.value * 1e9) - launch, taken - launch))
         of_number = (taken - launch) / generating_seconds(run.parameters, run.ranks, 1.0)
         numbers.append((run.parameters["log_size"], of_number))
     found = _measured.efficiency(pairs)
     is_base = bool(runs) and runs[0].parameters.get("variant", "base") == "base"
-    if is_base and numbers and runs[0].board.cores is not None:
+    if is_base and numbers and runs[0].board.get("processor.cores") is not None:
         largest = max(size for size, _ in numbers)  # nearest to tables that no cache holds
         found = {"number_seconds": float(median(seconds for size, seconds in numbers if size == largest))}
     return {**found, **_transfers.fit_parameters(runs)}
@@ -205,7 +210,7 @@ def predict(
     and `variant`. Raises MissingValue for one of them, or a clock, that is missing.
     """
     if board.device_class == "fpga":
-        found = fpga_prediction(parameters, board, ranks)
+        found = fpga_prediction(parameters, board, ranks, bitstream)
     else:
         found = processor_prediction(parameters, board, ranks, bitstream)
     return [

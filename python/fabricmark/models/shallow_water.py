@@ -21,6 +21,7 @@ STEPS = {"operation": "steps"}
 TRAITS = Traits(
     ("cell_steps", STEPS), exchanges=True, is_shared=True, is_application=True, fields_with="--hours"
 )
+INPUTS = (*_roofline.INPUTS, *_shallow_water_device.INPUTS)
 CODE_BYTES = 4
 UNKNOWNS = 3
 SIDES = 3

@@ -33,6 +33,11 @@ from fabricmark.models.machine import Bitstream
 
 STREAMS = {"copy": (1, 1), "scale": (1, 1), "add": (2, 1), "triad": (2, 1)}  # (read, written)
 TRAITS = Traits(("bandwidth", {"operation": "triad"}), is_shared=True)
+INPUTS = (
+    *_transfers.INPUTS, "board.processor.core_bandwidth", "board.host.launch_latency", "bitstream.clock",
+    "bitstream.fitted.start_latency", "bitstream.memory.matrix_banks", "board.memory.bank_efficiency",
+    "board.memory.drain", "board.memory.read_bandwidth", "board.memory.write_bandwidth",
+)  # fmt: skip
 short_runs = _measured.smaller_sizes
 
 
@@ -62,17 +67,16 @@ def single_pipeline_seconds(elements, operation: str, parameters: Mapping, board
     """
     read, written = STREAMS[operation]
     array_bytes = elements * ELEMENT_BYTES[parameters["data_type"]]
-    kernel_rate = kernel_bytes_per_second(parameters, 1, board.kernel_hz) * parameters["replications"]
-    reading = board.read_path_bytes_per_second
-    writing = board.write_path_bytes_per_second
-    paths = [board.memory_bytes_per_second if path is None else path for path in (reading, writing)]
+    kernel_rate = kernel_bytes_per_second(parameters, 1, board.get("clock")) * parameters["replications"]
+    known = (board.get("memory.read_bandwidth"), board.get("memory.write_bandwidth"))
+    paths = [board.memory_bytes_per_second if path is None else path for path in known]
     moving = np.maximum(read * array_bytes / paths[0], written * array_bytes / paths[1])
     return np.maximum(moving, elements / kernel_rate)
 
 
 def is_single_pipeline(parameters: Mapping, board: Board):
     """Whether the three loops merge: a buffer as long as the unroll, and paths that allow it."""
-    if board.read_path_bytes_per_second is None:
+    if board.get("memory.read_bandwidth") is None:
         return np.asarray(False)
     return np.asarray(parameters["buffer_size"]) <= parameters["unroll"]
 
@@ -86,7 +90,8 @@ def fpga_seconds(operation: str, elements, parameters: Mapping, board: Board, bi
     if np.any(merged):
         single = single_pipeline_seconds(elements, operation, parameters, board)
         moving = np.where(merged, single, moving)
-    launch = parameters["replications"] * board.launch_seconds + sum(other.seconds for other in others)
+    starting = parameters["replications"] * board["host.launch_latency"]
+    launch = starting + sum(other.seconds for other in others)
     return launch, moving, loop
 
 
@@ -96,7 +101,7 @@ def fpga_operation(operation: str, elements: float, parameters: Mapping, board: 
     launch, moving = float(launch), float(moving)
     if is_single_pipeline(parameters, board):
         element_bytes = ELEMENT_BYTES[parameters["data_type"]]
-        kernel_rate = kernel_bytes_per_second(parameters, element_bytes, board.kernel_hz)
+        kernel_rate = kernel_bytes_per_second(parameters, element_bytes, board.get("clock"))
         kernel_bound = moving <= elements * element_bytes / (kernel_rate * parameters["replications"])
         explanation = "one pipeline reads and writes at the same time"
     else:
@@ -124,9 +129,10 @@ def processor_rate(parameters: Mapping, board: Board, workers: int) -> tuple[flo
     whole = board.memory_bytes_per_second
     if parameters.get("variant", "base") == "throughput":
         return whole, "memory bandwidth"
-    if board.core_bytes_per_second is None:
+    of_core = board.get("processor.core_bandwidth")
+    if of_core is None:
         return None
-    some = workers * board.core_bytes_per_second
+    some = workers * of_core
     return (some, "one core's bandwidth") if some < whole else (whole, "memory bandwidth")
 
 
@@ -148,7 +154,7 @@ def operation_prediction(
     moved = elements * sum(STREAMS[operation]) * ELEMENT_BYTES[parameters["data_type"]]
     limit = limit_bytes_per_second(operation, moved, board)
     axes, phases = {"operation": operation}, {}
-    fitted = _measured.model_parameters_of(bitstream)
+    fitted = _measured.measured_of(bitstream)
     if board.device_class == "fpga":
         found = fpga_operation(operation, elements, parameters, board, bitstream)
         seconds, bottleneck, explanation, phases = found
@@ -158,7 +164,7 @@ def operation_prediction(
         if rate is None:
             explanation = "no model: nothing calibrated says how fast one work-item runs on this device"
             return Prediction("bandwidth", axes, None, "GB/s", limit / 1e9, "-", explanation)
-        launch = replications * board.launch_seconds + fitted.get("start_seconds", 0.0)
+        launch = replications * board["host.launch_latency"] + fitted.get("start_seconds", 0.0)
         moving = moved / rate[0] / fitted.get("efficiency", 1.0)
         seconds = launch + moving
         bottleneck = "launch latency" if launch > moving else rate[1]
@@ -181,7 +187,8 @@ def fit_parameters(runs: Sequence[_measured.Run]) -> dict[str, float]:
             if rate is not None:
                 moved = run.parameters["size"] * sum(streams) * ELEMENT_BYTES[run.parameters["data_type"]]
                 taken = moved * ranks_here * run.board.devices / (rate * 1e9)
-                pairs.append((moved * ranks_here / found[0], taken - replications * run.board.launch_seconds))
+                launch = replications * run.board["host.launch_latency"]
+                pairs.append((moved * ranks_here / found[0], taken - launch))
     return {**_measured.efficiency(pairs), **_transfers.fit_parameters(runs)}
 
 

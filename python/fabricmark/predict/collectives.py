@@ -11,7 +11,7 @@ from fabricmark import models
 from fabricmark.base import kernels
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.models import Board, Prediction, _collective_costs, _collectives
-from fabricmark.models._collective_costs import Costs
+from fabricmark.models._collective_costs import INPUTS, Costs
 from fabricmark.models.machine import DIRECT, PACKET, Network
 from fabricmark.predict import certainty, options, questions, reads, settings, values
 from fabricmark.predict.cases import Case
@@ -155,7 +155,8 @@ def _described(request: PredictionRequest, devices: int, place: Mapping) -> tupl
     """Board and network, with the values that are set or swept."""
     keyed = {**request.overrides, **{name: value for name, value in place.items() if "." in name}}
     system = values.with_overrides(request.system, request.benchmark, request.transport, keyed)
-    return system.board_with(None, devices), system.networks[request.transport]
+    board, network = system.board_with(None, devices), system.networks[request.transport]
+    return board.only(INPUTS), network.only(INPUTS)
 
 
 def _replay_ahead(points: Iterable[tuple[PredictionRequest, int, Mapping, Mapping]]) -> None:
@@ -187,7 +188,7 @@ def _asked(
     try:
         costs = _collective_costs.of(asked, board, devices, network)
     except models.MissingValue as error:
-        cause = f"{request.about}: no file says {reads.name_in_files(error.name)}"
+        cause = f"{request.about}: no file says {error.name}"
         raise FabricmarkError(cause, "set it, or use a system whose boards have it") from None
     shares = 0 if name == "barrier" else ELEMENT_BYTES * devices
     return costs, [
@@ -234,7 +235,7 @@ def _about(
         settings.check_system_value(name, request.about, read, without, network, None)
     of_system = (request.system, request.transport, request.profile)
     lines = settings.assumed(*of_system, changed, [(read, None)], request.about)
-    if network.kind == DIRECT and (network.width_bytes is None or network.clock_hz is None):
+    if network.kind == DIRECT and (network.get("links.width") is None or network.get("links.clock") is None):
         lines.append("assumed, as no file says otherwise: the cycles of kernels take no time")
     if network.kind not in (DIRECT, PACKET):
         lines.append("assumed: hosts combine in no time, and steps follow one another")
@@ -289,8 +290,7 @@ def _reads(request: PredictionRequest, one: Point, parameters: Mapping) -> tuple
     board, network = _described(request, one.devices, one.axes)
     found = []
     for described in (network, reads.closed_form(network)):
-        of_board, of_network = set(), set()
-        watched = reads.watched(board, of_board), reads.watched(described, of_network)
-        predictions(request, parameters, watched[0], one.devices, watched[1])
-        found.append(reads.Reads(frozenset(of_board), frozenset(of_network)))
+        seen: set[str] = set()
+        predictions(request, parameters, board.watched(seen), one.devices, described.watched(seen))
+        found.append(reads.Reads(frozenset(seen)))
     return found[0], found[1]

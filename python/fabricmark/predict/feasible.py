@@ -227,16 +227,17 @@ def fastest(board: str) -> float:
     found = [0.0]
     for name, path in files.listed("bitstreams").items():
         if files.parse(path).get("board") == board:
-            found += [one.kernel_hz or 0.0 for one in systems.bitstreams(name).values()]
+            found += [one.get("clock") or 0.0 for one in systems.bitstreams(name).values()]
     return max(found)
 
 
 def check_clock(about: str, system: System, bitstream: Bitstream) -> None:
     """Raises FabricmarkError (2) for a clock that no synthesis came close to."""
-    known = max(fastest(system.board_id), *(one.kernel_hz or 0.0 for one in system.bitstreams))
-    if bitstream.kernel_hz is None or not known or bitstream.kernel_hz <= CLOCK_MARGIN * known:
+    known = max(fastest(system.board_id), *(one.get("clock") or 0.0 for one in system.bitstreams))
+    own = bitstream.get("clock")
+    if own is None or not known or own <= CLOCK_MARGIN * known:
         return
-    mine, most = (f"{hertz / 1e6:.4g} MHz" for hertz in (bitstream.kernel_hz, known))
+    mine, most = (f"{hertz / 1e6:.4g} MHz" for hertz in (own, known))
     fastest_one = f"the fastest synthesis for {system.board_id} has {most}"
     cause = f"{about}: bitstream.clock = {mine} cannot be reached: {fastest_one}"
     raise FabricmarkError(cause, f"set at most {CLOCK_MARGIN * known / 1e6:.4g} MHz")

@@ -36,13 +36,14 @@ def request(benchmark: str, run: Mapping, board: Board, devices: int) -> dict:
     known = kernels.kernel(benchmark)
     settings = {name: run[name] for name in known.parameters if name in run and name != "transport"}
     variant = run.get("variant", "")
-    banks = max(int(board.banks), 1)
+    banks = max(int(board["memory.banks"]), 1)
     memory = {"kind": board.memory_kind, "placement": board.memory_placement,
               "bank_bytes": int((board.memory_bytes or 0) / banks)}  # fmt: skip
     given = getattr(models.find(benchmark), "given", None)
     return kernels.wanted(
-        benchmark, board.device_class, settings, board.cores, banks=banks, ranks=devices, memory=memory,
-        variant=variant if variant in known.variants else "", numbers=given(run, devices) if given else None,
+        benchmark, board.device_class, settings, board.get("processor.cores"), banks=banks, ranks=devices,
+        memory=memory, variant=variant if variant in known.variants else "",
+        numbers=given(run, devices) if given else None,
     )  # fmt: skip
 
 

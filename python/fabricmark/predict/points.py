@@ -208,7 +208,12 @@ def _plan(request: PredictionRequest, devices: int, place: Mapping[str, object])
     known = {name: value for name, value in stated.items() if name in kernel.parameters}
     variant = bitstream.variant if bitstream and bitstream.variant in kernel.variants else ""
     asked = kernels.wanted(
-        request.benchmark, board.device_class, known, board.cores, banks=board.banks, variant=variant
+        request.benchmark,
+        board.device_class,
+        known,
+        board.get("processor.cores"),
+        banks=board["memory.banks"],
+        variant=variant,
     )
     stated["transport"] = request.transport
     stated |= {"variant": bitstream.variant} if bitstream else {}
@@ -242,7 +247,7 @@ def _modelled(
     try:
         found = models.capped(models.predict(model, run, board, devices, **more))
     except models.MissingValue as error:
-        cause = f"{about}: no model without {reads.name_in_files(error.name)}"
+        cause = f"{about}: no model without {error.name}"
         raise FabricmarkError(cause, "set it, or use another system") from error
     except ValueError as error:  # such as a grid that the ranks do not fill
         raise FabricmarkError(f"{about}: {error}", "set others, or use another system") from error

@@ -7,13 +7,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from fabricmark import systems
+from fabricmark.base import keys
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.base.written import percent
 from fabricmark.predict import points, reads, settings, view
 from fabricmark.predict.cases import Case
 from fabricmark.predict.points import Point, PredictionRequest
 from fabricmark.results import published
-from fabricmark.systems import files, keys
+from fabricmark.systems import files
 
 MORE = 1.1  # of each figure
 LEAST_CHANGE = 0.0005
@@ -50,9 +51,8 @@ def above_nothing(found: reads.Reads, objects: Mapping) -> dict[str, float]:
     `objects`: board, network and bitstream.
     """
     values = {}
-    for name in found.names(objects["bitstream"]):
-        place, _, rest = name.partition(".")
-        if reads.PLACES[place][rest].dimension in (keys.COUNT, "bytes"):
+    for name in found.names():
+        if reads.key_of(name).dimension in (keys.COUNT, "bytes"):
             continue
         number = reads.value(objects, name)
         if number:
@@ -133,8 +133,7 @@ def enough(case: Case, name: str) -> str:
     if name not in known:
         remedy = f"use one of {', '.join(known)}" if known else "leave it out"
         raise FabricmarkError(f"--enough {name}: {case.request.about} reads no such value", remedy)
-    place, _, rest = name.partition(".")
-    better = -1 if reads.PLACES[place][rest].dimension == "seconds" else 1
+    better = -1 if reads.key_of(name).dimension == "seconds" else 1
     base, ends = known[name], (math.log(1 / FAR), math.log(FAR))
     best = headline(case.request, one, {name: base * math.exp(better * ends[1])})
     if not best:
@@ -167,7 +166,7 @@ def power(case: Case) -> str:
     seconds = sum(one.headline.phases.values())
     energy = f", {view.number(average.value * seconds * one.devices)} J a run" if seconds else ""
     measured = single_design(request)
-    mine = points.planned(request, [(one.devices, one.axes)])[0][0].board.kernel_hz
+    mine = points.planned(request, [(one.devices, one.axes)])[0][0].board.get("clock")
     other = (
         f"; of a design at {measured / 1e6:.4g} MHz, this one has {mine / 1e6:.4g} MHz"
         if measured and mine and measured != mine
@@ -186,7 +185,7 @@ def single_design(request: PredictionRequest) -> float | None:
     if name not in files.listed("bitstreams"):
         return None
     found = systems.bitstreams(name).get(request.benchmark)
-    return None if found is None else found.kernel_hz
+    return None if found is None else found.get("clock")
 
 
 def lines(case: Case, sensitive: bool, wanted: str | None, of: Sequence[str], beyond: bool) -> list[str]:

@@ -45,21 +45,21 @@ def check_system_value(
 
     `about`: the benchmark and where it runs. `in_closed_form`: what it would read without measured curves.
     """
-    if found.has(name, bitstream):
+    if name in found.values:
         return
     place, _, rest = name.partition(".")
     if place == "bitstream" and bitstream is None:
         raise FabricmarkError(f"{name}: {about} uses no bitstream", "leave it out")
-    if place == "board" and f"bitstream.{rest}" in found.names(bitstream):
+    if place == "board" and f"bitstream.{rest}" in found.values:
         cause = f"{name}: the bitstream {bitstream.name} has its own, which counts"
         raise FabricmarkError(cause, f"set bitstream.{rest}")
-    if in_closed_form.has(name, bitstream) and network is not None:
+    if name in in_closed_form.values and network is not None:
         if network.curves and network.kind == HOST:
             raise FabricmarkError(f"{name}: a measured curve of {network.name} overrides it",
                                   f"use {CLOSED_FORM} to predict by latency and bandwidth")  # fmt: skip
         raise FabricmarkError(f"{name}: network.links.width times network.links.clock override it",
                               f"set these, or use {CLOSED_FORM}")  # fmt: skip
-    known = found.names(bitstream)
+    known = found.names()
     kinds = [one for one in known if one.startswith(f"{place}.")] or known
     remedy = f"use one of {', '.join(kinds)}" if kinds else "leave it out"
     raise FabricmarkError(f"{about} reads no {name}", remedy)
@@ -83,7 +83,7 @@ def assumed(
     words: dict[str, list[str]] = {}
     for found, bitstream in watched:
         known = reads.said(system, transport, bitstream, profile) | set(overrides)
-        for name in reads.absent(found, known, bitstream):
+        for name in reads.absent(found, known):
             text = absent.meaning(name, network.kind if network is not None else "")
             if text is None:
                 cause = f"{about}: no file says {name}"
@@ -99,8 +99,7 @@ def example(name: str) -> str:
     """A value as somebody may write it."""
     from fabricmark.systems import quantity
 
-    place, _, rest = name.partition(".")
-    return quantity.EXAMPLES.get(reads.PLACES[place][rest].dimension, "1")
+    return quantity.EXAMPLES.get(reads.key_of(name).dimension, "1")
 
 
 def not_limiting(

@@ -7,11 +7,11 @@ them.
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from fabricmark.base import kernels, listing
+from fabricmark.base import kernels, keys, listing
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.predict import options
 from fabricmark.predict.reads import PLACES
-from fabricmark.systems import System, keys, quantity
+from fabricmark.systems import System, quantity
 
 
 def numbers(benchmark: str, words: Sequence[tuple[str, str]]) -> list:
@@ -36,9 +36,10 @@ def key_of(name: str) -> keys.Key | None:
     place, dot, rest = name.partition(".")
     if not dot:
         return None
-    key = PLACES.get(place, {}).get(rest)
-    if key is None or not key.field:
-        known = sorted(one for one, key in PLACES.get(place, {}).items() if key.field)
+    possible = keys.VALUES[place] if place in PLACES else {}
+    key = possible.get(rest)
+    if key is None or not key.symbol:
+        known = sorted(one for one, key in possible.items() if key.symbol)
         remedy = f"use one of {', '.join(known)}" if known else "begin with board, network or bitstream"
         raise FabricmarkError(f"{name} is no value that a model reads", remedy)
     return key
@@ -79,36 +80,17 @@ def with_overrides(system: System, benchmark: str, transport: str, overrides: Ma
     """The system with other values, named as its files name them. Raises FabricmarkError (2)."""
     for name, value in overrides.items():
         place, _, rest = name.partition(".")
-        target = PLACES[place][rest].field
+        changed = {rest: value}
         if place == "board":
-            system = replace(system, board=_with(system.board, target, value, rest))
+            system = replace(system, board=system.board.having(changed))
         elif place == "network":
             if transport not in system.networks:
                 raise FabricmarkError(f"{name}: there is no network to change", "leave it out")
-            moved = _with(system.networks[transport], target, value, rest)
+            moved = system.networks[transport].having(changed)
             system = replace(system, networks={**system.networks, transport: moved})
         else:
             streams = tuple(
-                _of_bitstream(one, target, value) if one.benchmark == benchmark else one
-                for one in system.bitstreams
+                one.having(changed) if one.benchmark == benchmark else one for one in system.bitstreams
             )
             system = replace(system, bitstreams=streams)
     return system
-
-
-def _with(described, target: str, value: float, rest: str):
-    """A board or network with one field or value changed."""
-    if target == "flops_per_second":
-        kind = rest.partition(".")[2]
-        return replace(described, flops_per_second={**described.flops_per_second, kind: value})
-    if target.startswith("model_parameters."):
-        return replace(
-            described, model_parameters={**described.model_parameters, target.partition(".")[2]: value}
-        )
-    return replace(described, **{target: value})
-
-
-def _of_bitstream(one, target: str, value: float):
-    if target == "kernel_hz":
-        return replace(one, kernel_hz=value)
-    return replace(one, model_parameters={**one.model_parameters, target: value})

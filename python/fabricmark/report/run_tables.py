@@ -229,7 +229,8 @@ def hints(result: Result, known: DeviceLimits | None, rows: Sequence[Row]) -> li
         lines.append(Text("no limits known for this device: run `fabricmark systems new`", style="dim"))
     if known is not None and is_measured and known.fpga is not None:
         own = known.fpga.bitstream
-        clock = f" at {own.kernel_hz / 1e6:.4g} MHz" if own.kernel_hz else ""
+        hertz = own.get("clock")
+        clock = f" at {hertz / 1e6:.4g} MHz" if hertz else ""
         text = f"modelled from systems/bitstreams: {own.name} for {own.board}{clock}"
         lines.append(Text(printable(text), style="dim"))
     elif known is not None and is_measured and known.system is None and not known.faults:

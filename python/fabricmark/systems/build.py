@@ -4,13 +4,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from fabricmark.base import keys
 from fabricmark.base.errors import FabricmarkError
-from fabricmark.models import Board
+from fabricmark.models import Board, Values
 from fabricmark.models.machine import Bitstream, Curve, Network
-from fabricmark.systems import curves, files, keys, sourced_value
+from fabricmark.systems import curves, files, sourced_value
 from fabricmark.systems.files import Table
 from fabricmark.systems.sourced_value import Fault, SourcedValue
-from fabricmark.systems.system import OF_BOARD, System
+from fabricmark.systems.system import System
 
 TRANSPORTS = ("none", "cpu", "host", "channels", "accl-udp", "accl-tcp", "accl-rdma", "mpi")
 MOST_LIKE = 8
@@ -56,49 +57,39 @@ def _reference(kind: str, name: str, at: tuple, source: Source) -> Path:
                     str(error.args[0])) from error  # fmt: skip
 
 
-def numbers(sourced: Mapping[str, SourcedValue], known: Mapping[str, keys.Key], profile: str) -> dict:
-    """Numbers by field of the models' objects; what has none in this profile is left out."""
-    found: dict = {}
-    for name, one in sourced.items():
-        number, field = one.of(profile), known[name].field
-        if number is None or not field:
-            continue
-        if field == "flops_per_second":
-            found.setdefault(field, {})[name.partition(".")[2]] = number
-        elif field.startswith("model_parameters."):
-            found.setdefault("model_parameters", {})[field.partition(".")[2]] = number
-        else:
-            found[field] = number
-    return found
+def numbers(sourced: Mapping[str, SourcedValue], profile: str) -> dict[str, float]:
+    """Numbers by name; what has none in this profile is left out."""
+    found = {name: one.of(profile) for name, one in sourced.items()}
+    return {name: number for name, number in found.items() if number is not None}
 
 
 def needed(found: Mapping, known: Mapping[str, keys.Key], at: tuple = ()) -> None:
     """Raises Fault for a required value that the profile has not, or that is 0."""
     for name, key in known.items():
-        if key.required and key.field not in found:
+        if key.required and name not in found:
             cause = "no published value, which the profile published asks for"
             raise Fault((*at, *name.split(".")), cause, "use the profile fitted")
-        if key.required and not found[key.field]:
+        if key.required and not found[name]:
             raise Fault((*at, *name.split(".")), "is 0", f"write at least 1: {key.meaning}")
 
 
 def board(path: Path, source: Source) -> tuple[Board, tuple[SourcedValue, ...]]:
     """A board and its values."""
     table = checked("board", path, source, ("random_updates",))
-    found = numbers(table.sourced, keys.BOARD, source.profile)
+    found = numbers(table.sourced, source.profile)
     try:
         needed(found, keys.BOARD)
         updates, more = _updates(table, files.place(path), source.profile)
     except Fault as fault:
         raise files.refused(path, fault) from fault
-    if updates:
-        found["updates_per_second"] = updates
-    capacity = table.sourced.get("memory.bank_capacity")
-    if capacity is not None and capacity.of(source.profile) is not None:
-        found["memory_bytes"] = capacity.of(source.profile) * found["banks"]
-    for name in ("memory.kind", "memory.placement"):
-        found[name.replace(".", "_")] = table.texts.get(name, "")
-    made = Board(name=table.texts["name"], device_class=table.texts["class"], **found)
+    made = Board(
+        table.texts["name"],
+        table.texts["class"],
+        updates,
+        memory_kind=table.texts.get("memory.kind", ""),
+        memory_placement=table.texts.get("memory.placement", ""),
+        values=Values("board", found),
+    )
     return made, (*table.sourced.values(), *more)
 
 
@@ -125,20 +116,20 @@ def _updates(table: Table, place: str, profile: str) -> tuple[tuple, tuple[Sourc
 def network(path: Path, source: Source) -> tuple[Network, tuple[SourcedValue, ...]]:
     """A network, the curves of its hosts, and its values."""
     table = checked("network", path, source, ("curves",))
-    found = numbers(table.sourced, keys.NETWORK, source.profile)
+    found = numbers(table.sourced, source.profile)
     try:
         measured: tuple[Curve, ...] = ()
         if "curves" in table.rest:
             measured = curves.read(table.rest["curves"], path, ("curves",))
-        for name, key in (("links.count", "links"), ("links.width", "width_bytes")):
-            if key in found and (found[key] < 1 or found[key] != int(found[key])):
+        for name in ("links.count", "links.width"):
+            if name in found and (found[name] < 1 or found[name] != int(found[name])):
                 raise Fault(tuple(name.split(".")), "not a whole number from 1 on", "correct it")
     except Fault as fault:
         raise files.refused(path, fault) from fault
-    if "width_bytes" in found:
-        found["width_bytes"] = int(found["width_bytes"])
+    if "links.width" in found:
+        found["links.width"] = int(found["links.width"])
     texts = {name: table.texts[name] for name in ("name", "kind", "topology") if name in table.texts}
-    made = Network(**texts, curves=measured, **found)
+    made = Network(**texts, curves=measured, values=Values("network", found))
     return made, tuple(table.sourced.values())
 
 
@@ -197,8 +188,6 @@ def _tables(path: Path, source: Source) -> dict[str, Table]:
 
 
 def _bitstream(name: str, table: Table, board_id: str, profile: str) -> Bitstream:
-    found = numbers(table.sourced, keys.BITSTREAM, profile)
-    clock = found.pop("kernel_hz", None)
     return Bitstream(
         name,
         table.texts["benchmark"],
@@ -206,11 +195,10 @@ def _bitstream(name: str, table: Table, board_id: str, profile: str) -> Bitstrea
         table.texts.get("variant", "base"),
         table.texts.get("transport", "none"),
         dict(table.rest.get("parameters", {})),
-        clock,
-        found,
         curves.of_bitstream(table.rest.get("curves", {}), ("bitstreams", name, "curves")),
         table.texts.get("tools", ""),
         table.texts.get("shell", ""),
+        values=Values("bitstream", numbers(table.sourced, profile)),
     )
 
 
@@ -254,11 +242,10 @@ def _devices(path: Path, top: Table, tables: list[Table], place: int, source: So
     """The system as one of its [[devices]] has it. Raises Fault."""
     table, at = tables[place], ("devices", place)
     made_board, sourced = board(_reference("board", table.texts["board"], (*at, "board"), source), source)
-    found = numbers(table.sourced, keys.DEVICES, source.profile)
+    found = numbers(table.sourced, source.profile)
     needed(found, keys.DEVICES, at)
-    changed = {name: number for name, number in found.items() if name in OF_BOARD}
-    made_board = replace(made_board, **changed)
-    if found["most_devices"] > MOST_DEVICES:
+    made_board = made_board.having({name: number for name, number in found.items() if name in keys.BOARD})
+    if found["most"] > MOST_DEVICES:
         raise Fault((*at, "most"), "too many devices", f"at most {MOST_DEVICES}")
     networks, parts = _networks(table, at, source)
     parts = {"": (*table.sourced.values(), *sourced), **parts}
@@ -271,8 +258,8 @@ def _devices(path: Path, top: Table, tables: list[Table], place: int, source: So
         streams |= _with_ids(name, entries)
     parts |= {name: values for name, (_, values) in streams.items()}
     return System(
-        path.stem, top.texts["summary"], made_board, table.texts["board"], found["devices_per_node"],
-        found["most_devices"], networks, tuple(one for one, _ in streams.values()), parts,
+        path.stem, top.texts["summary"], made_board, table.texts["board"], found["per_node"],
+        found["most"], networks, tuple(one for one, _ in streams.values()), parts,
         tuple(one.texts["board"] for one in tables), dict(table.rest.get("networks", {})),
     )  # fmt: skip
 

@@ -91,21 +91,9 @@ def board(document: Mapping) -> Board:
     whole = max(copies.values()) if is_cpu else document["device_copy_bytes_per_second"]
     fewest = min(copies)
     within = document.get("device_copy", {})  # absent in older ones
-    return Board(
+    made = Board(
         name=document["device"]["name"],
         device_class=document["device"]["class"],
-        banks=1,
-        bank_bytes_per_second=whole,
-        launch_seconds=document["launch_seconds"],
-        invocation_seconds=document["launch_seconds"],
-        copy_seconds=within.get("seconds"),
-        copy_bytes_per_second=within.get("bytes_per_second"),
-        core_bytes_per_second=copies[fewest] / fewest if is_cpu else None,
-        host_to_device_bytes_per_second=document["write_bytes_per_second"],
-        device_to_host_bytes_per_second=document["read_bytes_per_second"],
-        host_bytes_per_second=max(copies.values()),
-        cores=max(copies) if is_cpu else None,
-        flops_per_second={entry["data_type"]: entry["flops_per_second"] for entry in document["peak"]},
         updates_per_second=tuple(
             sorted(
                 (float(entry["table_bytes"]), entry["updates_per_second"])
@@ -113,6 +101,22 @@ def board(document: Mapping) -> Board:
             )
         ),
         limits=limits(document),
+    )
+    return made.having(
+        {
+            "memory.banks": 1,
+            "memory.bank_bandwidth": whole,
+            "memory.copy_latency": within.get("seconds"),
+            "memory.copy_bandwidth": within.get("bytes_per_second"),
+            "host.launch_latency": document["launch_seconds"],
+            "host.invocation_latency": document["launch_seconds"],
+            "host.write_bandwidth": document["write_bytes_per_second"],
+            "host.read_bandwidth": document["read_bytes_per_second"],
+            "host.copy_bandwidth": max(copies.values()),
+            "processor.cores": max(copies) if is_cpu else None,
+            "processor.core_bandwidth": copies[fewest] / fewest if is_cpu else None,
+            **{f"arithmetic.{entry['data_type']}": entry["flops_per_second"] for entry in document["peak"]},
+        }
     )
 
 

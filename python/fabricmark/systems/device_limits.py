@@ -78,7 +78,8 @@ def _of_fpga(result: Result) -> DeviceLimits | None:
 
 def _unknown_board(result: Result) -> Board:
     """A board that no model knows anything of."""
-    return Board(result.device["name"], "fpga", 1, float("inf"))
+    unknown = Board(result.device["name"], "fpga")
+    return unknown.having({"memory.banks": 1, "memory.bank_bandwidth": float("inf")})
 
 
 def _find(key: tuple[str, str, str]) -> DeviceLimits | None:

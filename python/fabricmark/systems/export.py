@@ -9,13 +9,13 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from fabricmark import systems
-from fabricmark.base import paths
+from fabricmark.base import keys, paths
 from fabricmark.base.errors import FabricmarkError
+from fabricmark.base.keys import Key
 from fabricmark.base.schema import first_fault
 from fabricmark.models import Board
 from fabricmark.models.machine import Bitstream, Network
-from fabricmark.systems import keys, local_machine, size_tables
-from fabricmark.systems.keys import Key
+from fabricmark.systems import local_machine, size_tables
 from fabricmark.systems.sourced_value import SourcedValue
 from fabricmark.systems.system import System
 
@@ -29,10 +29,10 @@ KINDS = {
     FITTED: "fitted to measured rows, or inferred",
     DEFAULT: "no file says it",
 }
-FLOPS = "flops_per_second"
-DEVICE_VALUES = {name: key for name, key in keys.BOARD.items() if key.field or name == "memory.bank_capacity"}
+CAPACITY = "memory.bank_capacity"  # of which all banks together are exported
+DEVICE_VALUES = {name: key for name, key in keys.BOARD.items() if key.symbol or name == CAPACITY}
 NETWORK_VALUES = keys.NETWORK
-BITSTREAM_VALUES = {name: key for name, key in keys.BITSTREAM.items() if key.field}
+BITSTREAM_VALUES = {name: key for name, key in keys.BITSTREAM.items() if key.symbol}
 
 
 def document(name_or_path: str | Path, profile: str = "fitted", board: str | None = None) -> dict:
@@ -86,12 +86,8 @@ def written(exported_system: dict) -> str:
 
 
 def exported(name: str, key: Key) -> str:
-    """How a key of the files is called here: with its unit, as the models' objects have it."""
-    if name == "memory.bank_capacity":
-        return "memory_bytes"
-    if key.field == FLOPS:
-        return f"{name.rpartition('.')[2]}_{FLOPS}"
-    return key.field.removeprefix("model_parameters.")
+    """How a key of the files is called here: with its unit, as the formulas of kernel.toml name it."""
+    return "memory_bytes" if name == CAPACITY else key.symbol
 
 
 def _device(system: System, profile: str) -> dict:
@@ -200,12 +196,11 @@ def _values(
     made: Board | Network | Bitstream, known: Mapping[str, Key], kinds: Mapping[str, str]
 ) -> dict[str, dict]:
     """The numbers that the models read from one of their objects, each with its kind."""
-    numbers = {**getattr(made, "model_parameters", {})}
+    numbers: dict[str, object] = {}
     for name, key in known.items():
-        if key.field == FLOPS:
-            number = getattr(made, FLOPS).get(name.rpartition(".")[2])
-        else:
-            number = getattr(made, exported(name, key), None)
+        number = made.values.known.get(name) if isinstance(made, Bitstream) else made.get(name)
+        if name == CAPACITY and isinstance(made, Board):
+            number = made.memory_bytes
         if number is not None:
             numbers[exported(name, key)] = number
     return {name: {"value": number, "kind": kinds.get(name, DEFAULT)} for name, number in numbers.items()}

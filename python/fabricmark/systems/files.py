@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from fabricmark.base import paths
+from fabricmark.base import keys, paths
 from fabricmark.base.errors import FabricmarkError
-from fabricmark.systems import keys, shape, sourced_value
+from fabricmark.systems import shape, sourced_value
 from fabricmark.systems.sourced_value import Fault, SourcedValue
 
 FOLDERS = {"system": "", "board": "boards", "network": "networks", "bitstreams": "bitstreams"}

@@ -53,7 +53,7 @@ def of_result(result: Result) -> FpgaRun | None:
     system = _system(options.get("--system", ""), bitstream.board)
     clock = kernel.get("clock_hz") or design.get("clock_hz")
     if clock:
-        bitstream = replace(bitstream, kernel_hz=float(clock))
+        bitstream = bitstream.having({"clock": float(clock)})
     placement = result.document["environment"]["ranks"]["placement"]
     used = {device_of(rank) for rank in placement}
     hosts = {rank["host"] for rank in placement}

@@ -6,8 +6,8 @@ import difflib
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from fabricmark.base import schema
-from fabricmark.systems import keys, quantity
+from fabricmark.base import keys, schema
+from fabricmark.systems import quantity
 from fabricmark.systems.sourced_value import Fault
 
 if TYPE_CHECKING:

@@ -21,11 +21,12 @@ Table = dict[str, list[float]]
 def copies(board: Board) -> dict[str, dict[str, Table]]:
     """Of arrays, and of messages without and with other devices of the node that copy, by direction."""
     rates = {
-        _transfers.TO_DEVICE: board.host_to_device_bytes_per_second,
-        _transfers.FROM_DEVICE: board.device_to_host_bytes_per_second,
+        _transfers.TO_DEVICE: board.get("host.write_bandwidth"),
+        _transfers.FROM_DEVICE: board.get("host.read_bandwidth"),
     }
-    kink = board.programmed_seconds * (board.programmed_bytes_per_second or 0.0)
-    sizes = (board.programmed_bytes, min(kink, board.programmed_bytes), board.page_bytes)
+    kink = board["host.programmed_latency"] * (board.get("host.programmed_bandwidth") or 0.0)
+    below = board["host.programmed_below"]
+    sizes = (below, min(kink, below), board["host.page"])
     found = {}
     for direction in (one for one, rate in rates.items() if rate is not None):
         array = partial(_network.array_copy_seconds, direction, board=board, staged=False)

@@ -3,8 +3,8 @@
 import math
 from dataclasses import dataclass
 
+from fabricmark.base.keys import COUNT, PLAIN, Key
 from fabricmark.systems import quantity
-from fabricmark.systems.keys import COUNT, PLAIN, Key
 
 PROFILES = ("fitted", "published")
 MOST_COUNT = 2**53

@@ -1,13 +1,12 @@
 """A system: its board, how many devices it has, its networks by transport, and its bitstreams."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 
+from fabricmark.base import keys
 from fabricmark.models import Board
 from fabricmark.models.machine import Bitstream, Network
 from fabricmark.systems.sourced_value import SourcedValue
-
-OF_BOARD = {one.name for one in fields(Board)}
 
 
 @dataclass(frozen=True)
@@ -53,10 +52,10 @@ class System:
     def board_with(self, bitstream: Bitstream | None, devices: int) -> Board:
         """The board with a bitstream's clock and what else of the memory depends on it, and as many devices
         and hosts as the run uses."""
-        changed: dict = {"devices": devices, "hosts": self.nodes(devices)}
-        if bitstream is not None:
-            changed |= {
-                name: number for name, number in bitstream.model_parameters.items() if name in OF_BOARD
-            }
-            changed["kernel_hz"] = bitstream.kernel_hz
-        return replace(self.board, **changed)
+        board = replace(self.board, devices=devices, hosts=self.nodes(devices))
+        if bitstream is None:
+            return board
+        said = bitstream.values.known
+        own = {name: said[name] for name in keys.SYNTHESISED if name in said}
+        values = replace(board.values, synthesised=frozenset(own))
+        return replace(board, values=values).having({"clock": None, **own})

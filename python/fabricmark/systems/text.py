@@ -3,10 +3,10 @@
 import json
 from collections.abc import Mapping, Sequence
 
+from fabricmark.base import keys
 from fabricmark.base.errors import printable
 from fabricmark.models import Board
 from fabricmark.models.machine import Bitstream, Curve
-from fabricmark.systems import measured_keys
 
 # Prefixes that a person reads best, with their factors, and the unit of each dimension.
 LARGE = (("T", 1e12), ("G", 1e9), ("M", 1e6), ("k", 1e3), ("", 1.0))
@@ -44,32 +44,16 @@ def value(content: object) -> str:
 
 def board(made: Board, summary: str, source: str) -> str:
     """boards/ID.toml of a calibrated CPU or GPU."""
-    rate, flops = "bytes_per_second", "flops_per_second"
-    tables: dict[str, dict[str, tuple[float | None, str]]] = {
-        "memory": {
-            "banks": (made.banks, ""),
-            "bank_bandwidth": (made.bank_bytes_per_second, rate),
-            "copy_latency": (made.copy_seconds, "seconds"),
-            "copy_bandwidth": (made.copy_bytes_per_second, rate),
-        },
-        "host": {
-            "write_bandwidth": (made.host_to_device_bytes_per_second, rate),
-            "read_bandwidth": (made.device_to_host_bytes_per_second, rate),
-            "copy_bandwidth": (made.host_bytes_per_second, rate),
-            "launch_latency": (made.launch_seconds, "seconds"),
-            "invocation_latency": (made.invocation_seconds, "seconds"),
-        },
-        "processor": {"cores": (made.cores, ""), "core_bandwidth": (made.core_bytes_per_second, rate)},
-        "arithmetic": {name: (number, flops) for name, number in made.flops_per_second.items()},
-    }
+    tables: dict[str, dict[str, str]] = {}
+    for name, number in made.values.known.items():
+        table, _, key = name.partition(".")
+        tables.setdefault(table, {})[key] = quantity(number, keys.BOARD[name].dimension)
     lines = [
         f"name = {words(made.name)}", f'class = "{made.device_class}"', f"summary = {words(summary)}",
         f"source = {words(source)}",
     ]  # fmt: skip
     for table, entries in tables.items():
-        known = {name: entry for name, entry in entries.items() if entry[0] is not None}
-        lines += ["", f"[{table}]"] if known else []
-        lines += [f"{name} = {quantity(number, kind)}" for name, (number, kind) in known.items()]
+        lines += ["", f"[{table}]", *(f"{name} = {number}" for name, number in entries.items())]
     for table_bytes, updates in made.updates_per_second:
         lines += ["", "[[random_updates]]", f"table = {quantity(table_bytes, 'bytes')}"]
         lines.append(f"rate = {quantity(updates, 'updates_per_second')}")
@@ -100,8 +84,8 @@ def bitstreams(board_id: str, summary: str, entries: Sequence[tuple[Bitstream, s
         lines += ["", f"[bitstreams.{entry.name}]", f'benchmark = "{entry.benchmark}"']
         lines += [f'variant = "{entry.variant}"', f"source = {words(source)}", f"parameters = {{ {table} }}"]
         lines += [f"[bitstreams.{entry.name}.measured]"]
-        for name, number in entry.model_parameters.items():
-            lines.append(f"{name} = {quantity(number, measured_keys.dimension(name))}")
+        for name, number in entry.measured.items():
+            lines.append(f"{name} = {quantity(number, keys.BITSTREAM[f'measured.{name}'].dimension)}")
         if entry.curves:
             lines.append(f"[bitstreams.{entry.name}.curves]")
         for name, times in entry.curves.items():

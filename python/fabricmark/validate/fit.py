@@ -34,12 +34,12 @@ def system_with(system: System, values: Values) -> System:
 
 
 def _board(system: System, parameter: Parameter, value: float) -> System:
-    return replace(system, board=replace(system.board, **dict.fromkeys(parameter.fields, value)))
+    return replace(system, board=parameter.having(system.board, value))
 
 
 def _network(system: System, parameter: Parameter, value: float) -> System:
     moved = {
-        transport: replace(system.networks[transport], **dict.fromkeys(parameter.fields, value))
+        transport: parameter.having(system.networks[transport], value)
         for transport in parameter.owners
         if transport in system.networks
     }
@@ -51,8 +51,7 @@ def _bitstream(system: System, parameter: Parameter, value: float) -> System:
     names = [one.name for one in system.bitstreams]
     moved = list(system.bitstreams)
     for place in (names.index(owner) for owner in parameter.owners if owner in names):
-        changed = {**moved[place].model_parameters, **dict.fromkeys(parameter.fields, value)}
-        moved[place] = replace(moved[place], model_parameters=changed)
+        moved[place] = parameter.having(moved[place], value)
     return replace(system, bitstreams=tuple(moved))
 
 
@@ -164,16 +163,16 @@ def current(group: Group, rows: Iterable[PublishedValue], load: Load) -> dict[Pa
 
 
 def _of_board(system: System, parameter: Parameter) -> float | None:
-    return getattr(system.board, parameter.fields[0])
+    return system.board.get(parameter.names[0])
 
 
 def _of_network(system: System, parameter: Parameter) -> float | None:
-    return getattr(system.networks[parameter.owners[0]], parameter.fields[0])
+    return system.networks[parameter.owners[0]].get(parameter.names[0])
 
 
 def _of_bitstream(system: System, parameter: Parameter) -> float | None:
     first = next(one for one in system.bitstreams if one.name == parameter.owners[0])
-    return first.model_parameters.get(parameter.fields[0])
+    return first.values.known.get(parameter.names[0])
 
 
 GETTERS: Mapping[str, Callable[[System, Parameter], float | None]] = {

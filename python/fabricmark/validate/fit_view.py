@@ -3,10 +3,9 @@
 from collections.abc import Sequence
 from functools import lru_cache
 
-from fabricmark.base import terminal
+from fabricmark.base import keys, terminal
 from fabricmark.base.terminal import Column
 from fabricmark.results.published import PublishedValue
-from fabricmark.systems import keys
 from fabricmark.validate import fit
 from fabricmark.validate.outcomes import loaded
 from fabricmark.validate.parameters import GROUPS, Parameter

@@ -7,15 +7,10 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
+from fabricmark.base import keys
 from fabricmark.models import _published
 from fabricmark.results.published import PublishedValue
-from fabricmark.systems import keys
 
-KNOWN: Mapping[str, Mapping[str, keys.Key]] = {
-    "board": keys.BOARD,
-    "network": keys.NETWORK,
-    "bitstream": keys.BITSTREAM,
-}
 # Where a fit starts and what it may come to, in SI units: guesses, wide apart, that no row had a part in.
 RANGES = {
     "seconds": (1e-5, 1e-9, 1.0),
@@ -43,12 +38,11 @@ class Parameter:
 
     @cached_property
     def key(self) -> keys.Key:
-        return KNOWN[self.kind][self.names[0]]
+        return keys.VALUES[self.kind][self.names[0]]
 
-    @property
-    def fields(self) -> tuple[str, ...]:
-        """What the models call it."""
-        return tuple(KNOWN[self.kind][name].field.removeprefix("model_parameters.") for name in self.names)
+    def having(self, described, value: float):
+        """A board, network or bitstream with another value."""
+        return described.having(dict.fromkeys(self.names, value))
 
     @property
     def start(self) -> float:

@@ -7,7 +7,7 @@ made from it (tools/system_schemas.py).
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from fabricmark.systems import measured_keys
+from fabricmark.base import measured_keys
 
 # Kinds of plain numbers, beside the dimensions of quantities.
 COUNT = "count"
@@ -21,14 +21,17 @@ RATE = "bytes_per_second"
 class Key:
     """One value. `dimension`: of `quantity.UNITS`, or a kind of plain number.
 
-    `field`: of the Board, Network or System that takes it; "" where nothing but `systems show` does.
-    `required`: without it the file is of no use.
+    `symbol`: in exported systems and the formulas of kernel.toml, with its SI unit; "" where nothing but
+    `systems show` takes it. `required`: without it the file is of no use.
+    `usual`: what counts in models where no file says it, None: they ask whether one does, or need it
+    (systems/absent.py says what its absence means).
     """
 
     dimension: str
-    field: str
+    symbol: str
     meaning: str
     required: bool = False
+    usual: float | None = None
 
 
 RESOURCES = {
@@ -46,12 +49,14 @@ BOARD = {
     "memory.index_offset": Key(COUNT, "", "number of the first bank in the vendor's list of memories"),
     "memory.clock": Key("hertz", "memory_hz", "at which the memory's controller serves a kernel"),
     "memory.bank_efficiency": Key(
-        SHARE, "bank_efficiency", "of a bank's bandwidth, by long reads and writes in order"
+        SHARE, "bank_efficiency", "of a bank's bandwidth, by long reads and writes in order", usual=1.0
     ),
-    "memory.drain": Key(COUNT, "drain_cycles", "cycles of a kernel between two loops over its local buffer"),
-    "memory.burst_latency": Key("seconds", "burst_seconds", "paid for each burst"),
+    "memory.drain": Key(
+        COUNT, "drain_cycles", "cycles of a kernel between two loops over its local buffer", usual=0.0
+    ),
+    "memory.burst_latency": Key("seconds", "burst_seconds", "paid for each burst", usual=0.0),
     "memory.update_latency": Key(
-        "seconds", "update_seconds", "of a random update, beyond the kernel's cycles"
+        "seconds", "update_seconds", "of a random update, beyond the kernel's cycles", usual=0.0
     ),
     "memory.copy_latency": Key(
         "seconds", "copy_seconds", "of a copy of few bytes from buffer to buffer, as the host sees it"
@@ -62,70 +67,73 @@ BOARD = {
     "host.link_bandwidth": Key(RATE, "", "of the link to the host as it is specified, one direction"),
     "host.write_bandwidth": Key(RATE, "host_to_device_bytes_per_second", "host to device, as copied"),
     "host.read_bandwidth": Key(RATE, "device_to_host_bytes_per_second", "device to host, as copied"),
-    "host.write_latency": Key("seconds", "host_to_device_seconds", "of one copy to the device by DMA"),
-    "host.read_latency": Key("seconds", "device_to_host_seconds", "of one copy from the device by DMA"),
-    "host.page": Key("bytes", "page_bytes", "a copy of so many bytes or more waits longer"),
-    "host.page_latency": Key("seconds", "page_seconds", "so much longer"),
-    "host.programmed_below": Key("bytes", "programmed_bytes", "shorter copies are made word by word"),
+    "host.write_latency": Key(
+        "seconds", "host_to_device_seconds", "of one copy to the device by DMA", usual=0.0
+    ),
+    "host.read_latency": Key(
+        "seconds", "device_to_host_seconds", "of one copy from the device by DMA", usual=0.0
+    ),
+    "host.page": Key("bytes", "page_bytes", "a copy of so many bytes or more waits longer", usual=0.0),
+    "host.page_latency": Key("seconds", "page_seconds", "so much longer", usual=0.0),
+    "host.programmed_below": Key(
+        "bytes", "programmed_bytes", "shorter copies are made word by word", usual=0.0
+    ),
     "host.programmed_bandwidth": Key(RATE, "programmed_bytes_per_second", "of copies word by word"),
-    "host.programmed_latency": Key("seconds", "programmed_seconds", "the least that they take"),
+    "host.programmed_latency": Key("seconds", "programmed_seconds", "the least that they take", usual=0.0),
     "host.staging_bandwidth": Key(RATE, "staging_bytes_per_second", "the driver's own copy of a message"),
     "host.array_staging_bandwidth": Key(RATE, "array_staging_bytes_per_second", "... of whole arrays"),
     "host.neighbour_factor": Key(
         NUMBER,
         "neighbour_factor",
         "copies take so many times as long while the other devices of the node copy, too",
+        usual=1.0,
     ),
-    "host.launch_latency": Key("seconds", "launch_seconds", "until the host can start another kernel"),
+    "host.launch_latency": Key(
+        "seconds", "launch_seconds", "until the host can start another kernel", usual=0.0
+    ),
     "host.invocation_latency": Key(
         "seconds", "invocation_seconds", "of one kernel, from its start to the news of its end"
     ),
     "host.copy_bandwidth": Key(RATE, "host_bytes_per_second", "copies in the memory of a whole host"),
     "processor.cores": Key(COUNT, "cores", "of the device (CPU)"),
     "processor.core_bandwidth": Key(RATE, "core_bytes_per_second", "copies by one core (CPU)"),
-    "arithmetic.half": Key("flops_per_second", "flops_per_second", "multiply-adds, counted as two"),
-    "arithmetic.float": Key("flops_per_second", "flops_per_second", "multiply-adds, counted as two"),
-    "arithmetic.double": Key("flops_per_second", "flops_per_second", "multiply-adds, counted as two"),
+    "arithmetic.half": Key("flops_per_second", "half_flops_per_second", "multiply-adds, counted as two"),
+    "arithmetic.float": Key("flops_per_second", "float_flops_per_second", "multiply-adds, counted as two"),
+    "arithmetic.double": Key("flops_per_second", "double_flops_per_second", "multiply-adds, counted as two"),
     "serial.ports": Key(COUNT, "serial_ports", "network ports of the board"),
     "serial.port_bandwidth": Key(RATE, "", "of one port, one direction"),
     **{f"resources.{name}": key for name, key in RESOURCES.items()},
 }
 
 NETWORK = {
-    "links.count": Key(COUNT, "links", "links of a device that carry data"),
+    "links.count": Key(COUNT, "links", "links of a device that carry data", usual=1),
     "links.bandwidth": Key(RATE, "link_bytes_per_second", "of one link, one direction"),
     "links.line_rate": Key(
-        RATE, "model_parameters.line_bytes_per_second", "of one link's cable, with headers and gaps of frames"
+        RATE, "line_bytes_per_second", "of one link's cable, with headers and gaps of frames"
     ),
     "links.width": Key("bytes", "width_bytes", "a kernel hands a link in one cycle"),
     "links.clock": Key("hertz", "clock_hz", "of these cycles"),
-    "latency": Key("seconds", "latency_seconds", "of the first bit, from one device to the next"),
-    "switch_latency": Key("seconds", "switch_seconds", "more for each switch in between"),
-    "start_latency": Key("seconds", "start_seconds", "to issue one message"),
-    "start_cycles": Key(
-        COUNT, "model_parameters.start_cycles", "... where logic of the kernels' own clock issues it"
-    ),
+    "latency": Key("seconds", "latency_seconds", "of the first bit, from one device to the next", usual=0.0),
+    "switch_latency": Key("seconds", "switch_seconds", "more for each switch in between", usual=0.0),
+    "start_latency": Key("seconds", "start_seconds", "to issue one message", usual=0.0),
+    "start_cycles": Key(COUNT, "start_cycles", "... where logic of the kernels' own clock issues it"),
     "host_start_latency": Key(
-        "seconds", "model_parameters.host_start_seconds", "to issue one call of an engine from the host"
+        "seconds", "host_start_seconds", "to issue one call of an engine from the host"
     ),
     "ping_latency": Key(
         "seconds",
-        "model_parameters.ping_seconds",
+        "ping_seconds",
         "of a message of few KB between two devices, with all that their kernels wait for",
     ),
     "self_bandwidth": Key(RATE, "self_bytes_per_second", "of a rank to itself, where no curve says"),
     "ordering_bandwidth": Key(RATE, "ordering_bytes_per_second", "at which a host orders a matrix's blocks"),
-    "node_latency": Key("seconds", "model_parameters.node_seconds", "of a device's own network modules"),
-    "cable_latency": Key("seconds", "model_parameters.cable_seconds", "of one cable with its transceivers"),
-    "switch_ports": Key(COUNT, "model_parameters.switch_ports", "of one switch"),
-    "frame": Key("bytes", "model_parameters.frame_bytes", "payload of one frame"),
-    "frame_overhead": Key(
-        "bytes", "model_parameters.frame_overhead_bytes", "headers, gap and preamble of a frame"
-    ),
-    "copy_bandwidth": Key(
-        RATE, "model_parameters.copy_bytes_per_second", "where a message is copied in device memory"
-    ),
-    "copy_latency": Key("seconds", "model_parameters.copy_seconds", "of such a copy"),
+    "node_latency": Key("seconds", "node_seconds", "of a device's own network modules"),
+    "cable_latency": Key("seconds", "cable_seconds", "of one cable with its transceivers"),
+    "switch_ports": Key(COUNT, "switch_ports", "of one switch"),
+    "frame": Key("bytes", "frame_bytes", "payload of one frame"),
+    "frame_overhead": Key("bytes", "frame_overhead_bytes", "headers, gap and preamble of a frame"),
+    "copy_bandwidth": Key(RATE, "copy_bytes_per_second", "where a message is copied in device memory"),
+    "copy_latency": Key("seconds", "copy_seconds", "of such a copy"),
 }
 
 # Values of a bitstream that stand in for the board's: the synthesis decides them, too.
@@ -150,12 +158,16 @@ BITSTREAM = {
     "memory.matrix_banks": Key(COUNT, "matrix_banks", "banks that hold a matrix; all where it is not given"),
     **{f"resources.{name}": key for name, key in RESOURCES.items()},
     "resources.logic_share": Key(SHARE, "", "of the logic that kernels may use, as the tools report it"),
-    "fitted.multiply_efficiency": Key(SHARE, "multiply_efficiency", "of the modelled multiplications' rate"),
-    "fitted.multiply_latency": Key("seconds", "multiply_seconds", "of each multiplication beyond that"),
-    "fitted.panel_efficiency": Key(SHARE, "panel_efficiency", "of the panel kernels' cycles"),
-    "fitted.pipeline_efficiency": Key(SHARE, "pipeline_efficiency", "of a pipeline's cycles"),
-    "fitted.channel_efficiency": Key(SHARE, "channel_efficiency", "of the channels' bandwidth"),
-    "fitted.start_latency": Key("seconds", "start_seconds", "of all kernels and exchanges"),
+    "fitted.multiply_efficiency": Key(
+        SHARE, "multiply_efficiency", "of the modelled multiplications' rate", usual=1.0
+    ),
+    "fitted.multiply_latency": Key(
+        "seconds", "multiply_seconds", "of each multiplication beyond that", usual=0.0
+    ),
+    "fitted.panel_efficiency": Key(SHARE, "panel_efficiency", "of the panel kernels' cycles", usual=1.0),
+    "fitted.pipeline_efficiency": Key(SHARE, "pipeline_efficiency", "of a pipeline's cycles", usual=1.0),
+    "fitted.channel_efficiency": Key(SHARE, "channel_efficiency", "of the channels' bandwidth", usual=1.0),
+    "fitted.start_latency": Key("seconds", "start_seconds", "of all kernels and exchanges", usual=0.0),
     **{
         f"measured.{name}": Key(measured_keys.dimension(name), name, meaning)
         for name, meaning in measured_keys.MEANINGS.items()
@@ -233,4 +245,14 @@ TEXTS: Mapping[str, Mapping[str, tuple[bool, str]]] = {
         "board": (True, "id of a board"),
         "source": (False, "of all values here that have none of their own"),
     },
+}
+
+
+# Those, and the clock: of a run the board has them as its bitstream does (System.board_with).
+SYNTHESISED = ("clock", *(f"memory.{name}" for name in OF_BOARD))
+# Of the models' objects (models/_values.py).
+OF_MODELS: Mapping[str, Mapping[str, Key]] = {
+    "board": {**BOARD, "clock": BITSTREAM["clock"]},
+    "network": NETWORK,
+    "bitstream": BITSTREAM,
 }

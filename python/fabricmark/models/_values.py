@@ -1,0 +1,91 @@
+"""Values of a board, a network or a bitstream, by the names of the system files (base/keys.py)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
+
+from fabricmark.base import keys
+from fabricmark.models._missing import MissingValue
+
+Known = Mapping[str, Any]
+USUAL = {place: {name: key.usual for name, key in known.items()} for place, known in keys.OF_MODELS.items()}
+BOARD, CLOCK = "board", "clock"
+
+
+class UndeclaredInput(Exception):
+    """A model looks up a value that its INPUTS do not name: a mistake in the model."""
+
+
+@dataclass(frozen=True)
+class Values:
+    """Numbers, or arrays of NumPy, in SI units.
+
+    `place`: board, network or bitstream. `known`: what is said. `synthesised`: of a board, the values that
+    its bitstream says in its place; None without a bitstream. `seen`: gets the full name of each value that
+    is looked up. `declared`: full names of those that may be; None: all.
+    """
+
+    place: str
+    known: Known = field(default_factory=dict)
+    synthesised: frozenset[str] | None = None
+    seen: set[str] | None = field(default=None, compare=False, repr=False)
+    declared: frozenset[str] | None = field(default=None, compare=False, repr=False)
+
+    def get(self, name: str) -> Any:
+        """A value, or what counts where nothing says it; None without any. Raises UndeclaredInput."""
+        if self.declared is not None and self.full_name(name) not in self.declared:
+            raise UndeclaredInput(f"the INPUTS of the model have no {self.full_name(name)}")
+        if self.seen is not None:
+            self.seen.update(self.settable(name))
+        value = self.known.get(name)
+        return USUAL[self.place][name] if value is None else value
+
+    def __getitem__(self, name: str) -> Any:
+        value = self.get(name)
+        if value is None:
+            raise MissingValue(self.full_name(name))
+        return value
+
+    def full_name(self, name: str) -> str:
+        """With its place: board.memory.banks."""
+        place = "bitstream" if (self.place, name) == (BOARD, CLOCK) else self.place
+        return f"{place}.{name}"
+
+    def settable(self, name: str) -> list[str]:
+        """The full names that change what is looked up with this one."""
+        if self.place != BOARD:
+            return [self.full_name(name)]
+        found = [] if name == CLOCK or name in (self.synthesised or ()) else [f"{BOARD}.{name}"]
+        if self.synthesised is not None and name in keys.SYNTHESISED:
+            found.append(f"bitstream.{name}")
+        return found
+
+
+@dataclass(frozen=True, kw_only=True)
+class HasValues:
+    """What has values: board["memory.banks"], of which MissingValue says that nothing says it, and
+    board.get("memory.clock"), which may be None."""
+
+    values: Values
+
+    def __getitem__(self, name: str) -> Any:
+        return self.values[name]
+
+    def get(self, name: str) -> Any:
+        return self.values.get(name)
+
+    def having(self, changes: Known) -> Self:
+        """The same with other values; None takes one away. Raises KeyError for a name that is none."""
+        for name in changes.keys() - USUAL[self.values.place].keys():
+            raise KeyError(f"{self.values.place}.{name}")
+        known = {**self.values.known, **changes}
+        said = {name: value for name, value in known.items() if value is not None}
+        return replace(self, values=replace(self.values, known=said))
+
+    def watched(self, seen: set[str]) -> Self:
+        """The same, which notes in `seen` what is looked up."""
+        return replace(self, values=replace(self.values, seen=seen))
+
+    def only(self, declared: frozenset[str]) -> Self:
+        """The same, of which no other values may be looked up."""
+        return replace(self, values=replace(self.values, declared=declared))
