@@ -17,8 +17,8 @@ from pathlib import Path
 from fabricmark import models, results, systems
 from fabricmark.base import paths
 from fabricmark.base.written import percent
-from fabricmark.models import _shallow_water_device as device
 from fabricmark.models._mesh_parts import Part, parts_of
+from fabricmark.models.shallow_water import device
 from fabricmark.report.plots import GREY, PALETTE
 from fabricmark.results import partitions
 from fabricmark.systems import export

@@ -1,7 +1,7 @@
 """What the device design of shallow water is compared with."""
 
 from fabricmark import systems
-from fabricmark.models import _shallow_water_device as device
+from fabricmark.models.shallow_water import device
 
 
 def way_of(transport):

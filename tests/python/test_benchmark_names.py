@@ -22,9 +22,10 @@ CHOOSING = {"compare.py", "models.py"}
 
 
 def is_room(file: Path) -> bool:
-    """models/<benchmark>.py, models/_<benchmark>_*.py, tools/<benchmark>_*.py and cases/<benchmark>.py."""
-    stem = file.stem.removeprefix("_")
-    own = stem in NAMES or any(stem.startswith(f"{name}_") for name in NAMES)
+    """models/<benchmark>/*.py or models/<benchmark>.py, tools/<benchmark>_*.py and cases/<benchmark>.py."""
+    if file.parent.name in NAMES:
+        return file.parents[1].name == "models"
+    own = file.stem in NAMES or any(file.stem.startswith(f"{name}_") for name in NAMES)
     return own and file.parent.name in ("models", "tools", "cases")
 
 
@@ -142,7 +143,7 @@ def test_no_source_outside_their_rooms_knows_a_benchmark():
         'HELP = "squares for hpl and ptrans"',
         'def f(n):\n    return f"{n} rows of gemm"',
         "from fabricmark.models import stream",
-        "def f():\n    from fabricmark.models._hpl_measured import fit",
+        "def f():\n    from fabricmark.models.hpl.measured import fit",
         "import fabricmark.models.fft",
         'COMMAND = [program("fm_stream")]',
     ],

@@ -7,8 +7,9 @@ import samples
 from fabricmark import models
 from fabricmark.base import kernels, listing, measured_keys
 from fabricmark.measure import short_runs
-from fabricmark.models import _host_transfer_measured, _measured, _transfers
+from fabricmark.models import _measured, _transfers
 from fabricmark.models._measured import Run
+from fabricmark.models.host_transfer import measured
 from fabricmark.models.machine import Bitstream, Curve, Network, Times
 from fabricmark.results import Measurement
 from fabricmark.systems import calibration
@@ -34,7 +35,7 @@ KINDS = [
     for method in ("queued", "blocking")
     for buffers in ((1, 4) if method == "queued" else (1,))
 ]
-CURVES = {"host_transfer": {_host_transfer_measured.curve_name(kind): TIMES for kind in KINDS}}
+CURVES = {"host_transfer": {measured.curve_name(kind): TIMES for kind in KINDS}}
 TRUTH = {
     "stream": {"efficiency": 0.8, "start_seconds": 1e-4, **TRANSFERS},
     "gemm": {"efficiency": 0.3, "start_seconds": 2e-4, **TRANSFERS},
@@ -214,6 +215,6 @@ def test_a_further_kernel_of_host_transfer_measures_no_transfers_again():
     chosen = further[0][0]
     assert chosen["overlap_bytes"] == first[0][0]["overlap_bytes"]
     assert 2 ** chosen["smallest"] <= chosen["overlap_bytes"] <= 2 ** chosen["largest"]
-    copies = {(one["direction"], one["method"], one["memory"]) for one in _host_transfer_measured.COPIES}
+    copies = {(one["direction"], one["method"], one["memory"]) for one in measured.COPIES}
     ways = chosen["directions"].split(",")
     assert copies == {(way, chosen["methods"], chosen["memories"]) for way in ways}

@@ -9,8 +9,9 @@ from dataclasses import replace
 import pytest
 from conftest import REPOSITORY
 from declared import rows
+from fabricmark import models
 from fabricmark.base.errors import FabricmarkError
-from fabricmark.models import _shallow_water_device as shallow_water
+from fabricmark.models.shallow_water import device as shallow_water
 from fabricmark.predict import points, reads, settings
 from fabricmark.systems import choice, device_limits
 
@@ -98,7 +99,7 @@ def test_more_of_each_value_is_better():
 
 
 def test_a_value_that_moves_the_wrong_way_is_found(monkeypatch):
-    right = shallow_water.way_of
+    right, declared = shallow_water.way_of, models.inputs(models.find("shallow_water"))
 
     def way_of(board, bitstream, network):
         """As it once was: calls as long as cycles of a clock that has no part in them."""
@@ -106,6 +107,7 @@ def test_a_value_that_moves_the_wrong_way_is_found(monkeypatch):
         return way if network is None else replace(way, call=0.24e-6 * network.get("links.clock"))
 
     monkeypatch.setattr(shallow_water, "way_of", way_of)
+    monkeypatch.setattr(models, "inputs", lambda model: declared | {"network.links.clock"})
     (row,) = [row for row in rows() if row.bitstream == "u280_hbm_shallow_water/accl_udp"][:1]
     (found,) = wrong([row])[0]
     assert "2 x network.links.clock: -" in found

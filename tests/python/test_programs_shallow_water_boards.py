@@ -5,7 +5,7 @@ import re
 import pytest
 from boards import FAULTS, LOST, Systems
 from charged_runs import exported
-from fabricmark.models import _shallow_water_device as device
+from fabricmark.models.shallow_water import device
 from fabricmark.results.partitions import rows
 from shallow_water_rows import way_of
 from stream_program import PROGRAM, Stream, mpirun, on_a_device, one_error

@@ -4,8 +4,8 @@ import pytest
 from conftest import REPOSITORY
 from fabricmark import models, systems
 from fabricmark.base.errors import FabricmarkError
-from fabricmark.models import _shallow_water_device as device
 from fabricmark.models._mesh_parts import Part, parts_of
+from fabricmark.models.shallow_water import device
 from fabricmark.results.partitions import rows
 from shallow_water_rows import way_of
 

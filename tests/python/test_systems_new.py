@@ -291,7 +291,8 @@ def test_real_programs(tmp_path, monkeypatch):
     monkeypatch.setenv("FABRICMARK_SYSTEMS", str(tmp_path / "systems"))
     monkeypatch.setenv("FABRICMARK_CACHE", str(tmp_path / "cache"))
     from fabricmark import models
-    from fabricmark.models import _b_eff_measured, gemm, ptrans
+    from fabricmark.models import gemm, ptrans
+    from fabricmark.models.b_eff import measured
     from fabricmark.systems import calibration
 
     found = [one for one in listing.devices("system") if one["class"] == "cpu" and not one["emulated"]]
@@ -313,7 +314,7 @@ def test_real_programs(tmp_path, monkeypatch):
     assert {"gemm-base", "ptrans-base", "ptrans-throughput", "b_eff-base-1r", "b_eff-base-2r"} <= names, said
     assert all(one.measured for one, _ in made.bitstreams)
     messages = next(one for one, _ in made.bitstreams if one.name == "b_eff-base-1r")
-    assert _b_eff_measured.LINES[0] + "_start_seconds" in messages.measured
+    assert measured.LINES[0] + "_start_seconds" in messages.measured
     built = {"replications": 2, "channel_width": 8, "internal_channels": True}  # of its kernels over channels
     assert messages.parameters == {"ranks": 1, **built}, "nothing else is built"
     a_program_takes_them(tmp_path, made.bitstreams)

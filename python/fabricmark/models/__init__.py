@@ -1,6 +1,6 @@
-"""Closed-form models, one module per benchmark, found by listing this folder.
+"""Closed-form models, a module or folder for each benchmark, found by listing this one.
 
-A module models/<benchmark>.py offers
+models/<benchmark>.py, or models/<benchmark>/__init__.py, offers
 
     predict(parameters, board, ranks, *, measurements=(), network=None, bitstream=None) -> list[Prediction]
 
@@ -174,7 +174,9 @@ def names() -> list[str]:
 
 @cache
 def _modules() -> set[str]:
-    return {path.stem for path in Path(__file__).parent.glob("*.py") if not path.stem.startswith("_")}
+    here = Path(__file__).parent
+    folders = {path.parent.name for path in here.glob("*/__init__.py")}
+    return folders | {path.stem for path in here.glob("*.py") if not path.stem.startswith("_")}
 
 
 @cache

@@ -1,6 +1,6 @@
 """What rows of data/published mean to the model of a benchmark: data of runs, and no part of the model.
 
-A module models/_<benchmark>_published.py holds them as `PUBLISHED`; a benchmark without one has no such rows.
+A module models/<benchmark>/published.py holds them as `PUBLISHED`; a benchmark without one has no such rows.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -10,7 +10,7 @@ from importlib import import_module
 from math import isqrt
 from pathlib import Path
 
-ENDING = "_published"
+MODULE = "published"
 
 
 @dataclass(frozen=True)
@@ -114,8 +114,7 @@ def root(devices: int) -> float:
 
 def names() -> tuple[str, ...]:
     """Benchmarks that have published rows."""
-    files = Path(__file__).parent.glob(f"_?*{ENDING}.py")
-    return tuple(sorted(file.stem.removeprefix("_").removesuffix(ENDING) for file in files))
+    return tuple(sorted(file.parent.name for file in Path(__file__).parent.glob(f"*/{MODULE}.py")))
 
 
 @cache
@@ -123,4 +122,4 @@ def of(benchmark: str) -> Published | None:
     """What rows of a benchmark mean; None where there are none."""
     if benchmark not in names():
         return None
-    return import_module(f"fabricmark.models._{benchmark}{ENDING}").PUBLISHED
+    return import_module(f"fabricmark.models.{benchmark}.{MODULE}").PUBLISHED

@@ -1,6 +1,6 @@
 """Which values are fitted, and to which rows; their values are in systems/*.toml.
 
-What is fitted to the rows of a benchmark says models/_<benchmark>_published.py.
+What is fitted to the rows of a benchmark says models/<benchmark>/published.py.
 """
 
 from collections.abc import Callable, Iterator, Mapping

@@ -1,7 +1,7 @@
 """Figures that texts print beside their tables, predicted: data/published/*.csv with the columns of
 contini_2024.csv.
 
-What a figure means to a model says `figure` of models/_<program>_published.py; without it a figure is listed
+What a figure means to a model says `figure` of models/<program>/published.py; without it a figure is listed
 and not scored. So the rows of an application count as soon as its model says what they mean. A bound is kept
 or missed; it has no relative error.
 """

@@ -40,10 +40,10 @@ from fabricmark.models import (
     _transfers,
 )
 from fabricmark.models._derived import hpl_performance
-from fabricmark.models._hpl_phases import Phases, Steps, phases, seconds_by_blocks
 from fabricmark.models._kernel_time import KernelTime, kernel_time
 from fabricmark.models._measured import Run, measured_of, smaller_sizes
 from fabricmark.models._types import ELEMENT_BYTES
+from fabricmark.models.hpl.phases import Phases, Steps, phases, seconds_by_blocks
 from fabricmark.models.machine import DIRECT, HOST, Bitstream, Network
 
 derived = hpl_performance
@@ -191,9 +191,9 @@ def processor_phases(
 
 def fit_parameters(runs: Sequence[Run]) -> dict[str, float]:
     """Parameters of the kernels' models on a CPU or GPU from short runs of two sizes."""
-    from fabricmark.models import _hpl_measured  # which is the inverse of this module
+    from fabricmark.models.hpl import measured  # which is the inverse of this module
 
-    return _hpl_measured.fit(runs)
+    return measured.fit(runs)
 
 
 def limit_flops_per_second(parameters: Mapping, board: Board, ranks: int) -> float:

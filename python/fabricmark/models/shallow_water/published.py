@@ -4,9 +4,9 @@ Counts of partitions are those of this project's own mesh and partitioner, a bay
 others are what eq. 5.2 and 5.3 make of the printed partitions.
 """
 
-from fabricmark.models import _shallow_water_device as device
 from fabricmark.models._mesh_parts import parts_of
 from fabricmark.models._published import Published
+from fabricmark.models.shallow_water import device
 
 COUNTS = {
     "e_core": lambda part: part.core,

@@ -1,4 +1,4 @@
-"""The phases of HPL's iterations, put together from the times of a block (models/hpl.py)."""
+"""The phases of HPL's iterations, put together from the times of a block (models/hpl)."""
 
 from dataclasses import dataclass
 

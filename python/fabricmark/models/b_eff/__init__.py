@@ -6,7 +6,7 @@ return numbers or arrays of NumPy, in bytes and seconds.
 
 What the report shows:
 
-- where short runs of the machine say so (`_b_eff_measured`), starts and rates of these, or the hosts' curve;
+- where short runs of the machine say so (`measured`), starts and rates of these, or the hosts' curve;
 - else, transport "host": read + message + write (eq. 4.2), where possible as the run itself measured these
   steps one by one; else copies from the calibration, and for the message what a fit of the exchanges leaves.
   On a GPU or FPGA chunks overlap; on a CPU all steps share cores and memory, and chunks bring nothing.
@@ -21,18 +21,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from fabricmark.models import (
-    Board,
-    Prediction,
-    Synthesis,
-    Traits,
-    _b_eff_measured,
-    _derived,
-    _host_path,
-    _network,
-    _transfers,
-)
-from fabricmark.models._b_eff_limits import effective_limit, limits_by_size
+from fabricmark.models import Board, Prediction, Synthesis, Traits, _derived, _host_path, _network, _transfers
 from fabricmark.models._fit import Modelled, curve, fit_of, fitted
 from fabricmark.models._host_path import (
     DIRECTIONS,
@@ -47,11 +36,13 @@ from fabricmark.models._host_path import (
     ways,
 )
 from fabricmark.models._missing import MissingValue
+from fabricmark.models.b_eff import measured as short_run_lines
+from fabricmark.models.b_eff.limits import effective_limit, limits_by_size
 from fabricmark.models.machine import HOST, Bitstream, Network
 
 derived = _derived.effective_bandwidth
-message_curve = _b_eff_measured.message_curve
-fit_parameters = _b_eff_measured.fit
+message_curve = short_run_lines.message_curve
+fit_parameters = short_run_lines.fit
 WHOLE = {"chunk_bytes": 0}  # the base version: whole messages
 TRAITS = Traits(
     ("effective_bandwidth", {}),
@@ -220,8 +211,8 @@ def step_predictions(
         elif fit is not None:
             carrier = "link bandwidth" if step != "message" else message_carrier(board)
             steps[step] = fitted(sizes, fit, DIRECTIONS * ranks, carrier)
-    for step in _b_eff_measured.LINES:
-        known = _b_eff_measured.line(sizes, bitstream, board, ranks, step)
+    for step in short_run_lines.LINES:
+        known = short_run_lines.line(sizes, bitstream, board, ranks, step)
         steps |= {step: known} if known is not None else {}
     return [
         Prediction(
@@ -335,7 +326,7 @@ def predict(
     sizes = sorted(measured) or message_sizes(parameters)
     limits = limits_by_size(sizes, parameters, board, ranks)
     forced = forced_ways(sizes, parameters, board)
-    known = fastest([_b_eff_measured.over_host(sizes, one, bitstream, board, ranks) for one in forced])
+    known = fastest([short_run_lines.over_host(sizes, one, bitstream, board, ranks) for one in forced])
     if known is not None and transport == "host":
         modelled = known
     elif transport == "cpu":

@@ -2,7 +2,7 @@
 
 - FPGA (base kernel): the loops of kernel.toml in each stage. The messages of several ranks are not in this
   model.
-- FPGA (dataflow kernels): eq. 5.2 and 5.3 of Meyer 2024 (_shallow_water_device.py).
+- FPGA (dataflow kernels): eq. 5.2 and 5.3 of Meyer 2024 (device.py).
 - CPU and GPU: the slower of calibrated arithmetic and calibrated memory, where each array moves once in a
   stage; of that a kernel reaches the share that short runs of it reached. Halos are not in it.
 """
@@ -11,17 +11,18 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from fabricmark.models import Board, Prediction, Traits, _roofline, _shallow_water_device
+from fabricmark.models import Board, Prediction, Traits, _roofline
 from fabricmark.models._kernel_time import kernel_time
 from fabricmark.models._measured import Run
 from fabricmark.models._types import ELEMENT_BYTES
 from fabricmark.models.machine import Bitstream
+from fabricmark.models.shallow_water import device
 
 STEPS = {"operation": "steps"}
 TRAITS = Traits(
     ("cell_steps", STEPS), exchanges=True, is_shared=True, is_application=True, fields_with="--hours"
 )
-INPUTS = (*_roofline.INPUTS, *_shallow_water_device.INPUTS)
+INPUTS = (*_roofline.INPUTS, *device.INPUTS)
 CODE_BYTES = 4
 UNKNOWNS = 3
 SIDES = 3
@@ -90,7 +91,7 @@ def predict(
     a clock, that is missing.
     """
     if board.device_class == "fpga" and parameters.get("variant") == "dataflow":
-        return _shallow_water_device.predict(parameters, board, ranks, FLOPS[0], network, bitstream)
+        return device.predict(parameters, board, ranks, FLOPS[0], network, bitstream)
     if board.device_class == "fpga":
         return fpga_predictions(parameters, board, ranks)
     own = work(parameters, ranks)

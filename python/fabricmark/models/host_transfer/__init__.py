@@ -9,7 +9,7 @@ where the host waits for every copy (Karl 2021, section I.6):
 - A GPU moves pinned memory at the link's rate (`link_gb_per_s`); the calibration does not know that rate.
 - CPU: a transfer is a copy in the host's memory, each byte read and written; both directions share it.
 
-Where short runs of other sizes were made on the machine, their parameters count (_host_transfer_measured).
+Where short runs of other sizes were made on the machine, their parameters count (host_transfer/measured.py).
 Else the latency is what the smallest transfers of the same run took beyond their bytes, so that part of the
 curve is a fit; without measurements it is the calibrated start of a kernel.
 """
@@ -19,14 +19,15 @@ from math import inf
 
 from fabricmark.base import units
 from fabricmark.base.errors import FabricmarkError
-from fabricmark.models import Board, Prediction, Traits, _host_transfer_measured, _network, _transfers
+from fabricmark.models import Board, Prediction, Traits, _network, _transfers
 from fabricmark.models._derived import overlap_speed_up
 from fabricmark.models._missing import MissingValue
+from fabricmark.models.host_transfer import measured as short_run_curves
 from fabricmark.models.machine import Bitstream
 
 derived = overlap_speed_up
-fit_parameters = _host_transfer_measured.fit
-processor_curves = _host_transfer_measured.curves
+fit_parameters = short_run_curves.fit
+processor_curves = short_run_curves.curves
 BOTH = "both"
 IN_PLACE = ("map", "migrate", "sub-buffer")  # buffers over the host's memory, which the driver has pinned
 TRAITS = Traits(("bandwidth", {"direction": "to_device"}), is_host_code=True, by_ranks=True)
@@ -156,7 +157,7 @@ def prediction(
     ranks_here = -(-ranks // board.devices)
     limit = limit_bytes_per_second(axes, parameters, board, ranks)
     limit_gb = None if limit is None else limit / 1e9
-    known = _host_transfer_measured.transfer(axes, bitstream, board, ranks, limit_gb)
+    known = short_run_curves.transfer(axes, bitstream, board, ranks, limit_gb)
     if known is not None:
         return known
     found = rate(axes, parameters, board, ranks_here)
@@ -280,4 +281,4 @@ def predict(
         for entry in measurements
         if entry.name == "bandwidth"
     ]
-    return found + _host_transfer_measured.pipeline(parameters, bitstream, board, ranks)
+    return found + short_run_curves.pipeline(parameters, bitstream, board, ranks)
