@@ -201,7 +201,7 @@ def test_a_transport_is_a_folder_that_b_eff_runs_over(copy):
     ended = run(build / "bin/fm_b_eff", *own, "--inject-fault", "half", cwd=copy, **kernels)
     assert ended.returncode == 1, ended.stderr
     listed = run(
-        sys.executable, "-m", "fabricmark", "list", "b_eff", cwd=copy, **kernels, COLUMNS="200",
+        sys.executable, "-m", "fabricmark", "list", "b_eff", cwd=copy, **kernels, COLUMNS="1000",
         FABRICMARK_ROOT=str(copy), PYTHONPATH=str(copy / "python"),
     )  # fmt: skip
     assert all(one in listed.stdout for one in ("--cable-us", "cable,", "a long cable")), listed.stdout
