@@ -1,6 +1,7 @@
 """One way of writing files, in Python and in the programs: what is no plain file is never replaced by one."""
 
 import ast
+import csv
 import os
 import shlex
 import stat
@@ -116,6 +117,18 @@ def test_outputs_of_a_command_replace_nothing_else(place):
     assert place.run("report", "results", "--csv", link).returncode == 0
     assert link.is_symlink() and "stream" in target.read_text()
     one_error_line(place.run("report", "results", "--csv", place.results), 2)
+
+
+@pytest.mark.programs
+@pytest.mark.parametrize("words", ["report results", "validate", "predict stream --system noctua1"])
+def test_a_dash_is_standard_output_alone(place, words):
+    """Not a file of that name, and nothing but the rows."""
+    place.environment["FABRICMARK_ROOT"] = str(REPOSITORY)
+    place.write("a.json", samples.result())
+    done = place.run(*words.split(), "--csv", "-")
+    assert done.returncode == 0 and not (place.folder / "-").exists()
+    heading, *rows = csv.reader(done.stdout.splitlines())
+    assert rows and {len(row) for row in rows} == {len(heading)}
 
 
 # Places that write without it, each with what they write: (file, function) -------------------------------

@@ -15,6 +15,7 @@ from fabricmark.base.errors import ENVIRONMENT, FabricmarkError
 OF_THE_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 SECONDS_FOR_A_READER = 10
 MOST_LINKS = 40
+STANDARD_OUTPUT = Path("-")  # as an option's file; whoever writes there prints nothing else
 
 
 def root() -> Path:
@@ -167,8 +168,8 @@ def write_atomically(path: Path, content: str | bytes) -> None:
     """Write a file (a text as UTF-8) that is either wholly there or not at all, even after a kill.
 
     As the programs do (`src/base/atomic_file.hpp`), and the only way in which this package writes: of a link
-    the file is replaced that it leads to; a device, a pipe or a stream of this process (/dev/stdout) is
-    written into, never replaced. Creates the folder. Raises FabricmarkError (2; 3: the disk is full).
+    the file is replaced that it leads to; a device, a pipe or a stream of this process (/dev/stdout, also as
+    `-`) is written into, never replaced. Creates the folder. Raises FabricmarkError (2; 3: the disk is full).
     """
     data = content.encode("utf-8") if isinstance(content, str) else content
     try:
@@ -243,7 +244,7 @@ def _own_stream(path: Path) -> int | None:
 
     Opened by its name, a file would be written into from its start again.
     """
-    known = {"/dev/stdout": 1, "/dev/stderr": 2}
+    known = {str(STANDARD_OUTPUT): 1, "/dev/stdout": 1, "/dev/stderr": 2}
     name = os.path.normpath(path)
     folder, _, number = name.rpartition("/")
     if folder in ("/dev/fd", "/proc/self/fd") and number.isascii() and number.isdecimal():

@@ -58,10 +58,9 @@ def inspect(
     found = {one: inspect_design(design, one) for one in wanted if one is not None}
     if json_file is not None:
         text = json.dumps(document(design, found), indent=1) + "\n"
-        if str(json_file) == "-":
-            print(text, end="")
-            return
         paths.write_atomically(json_file, text)
+        if json_file == paths.STANDARD_OUTPUT:
+            return
     for one, kernels in found.items():
         view.show(design, chips.VENDORS[one], kernels)
 

@@ -71,7 +71,9 @@ def predict(
     enough: Annotated[list[str] | None, typer.Option(help=HELP["enough"])] = None,
     beyond: Annotated[bool, typer.Option("--beyond", help=HELP["beyond"])] = False,
     from_files: Annotated[list[Path] | None, typer.Option("--from", help=HELP["from"])] = None,
-    csv_file: Annotated[Path | None, typer.Option("--csv", help="Write every prediction.")] = None,
+    csv_file: Annotated[
+        Path | None, typer.Option("--csv", metavar="FILE|-", help="Write every prediction.")
+    ] = None,
     plot_file: Annotated[Path | None, typer.Option("--plot", help="Draw it: FILE.png or FILE.svg.")] = None,
 ) -> None:
     """Predict a benchmark or a collective operation on a described system: metric, limit, time by phase."""
@@ -130,7 +132,8 @@ def predict(
     if options.which(devices, name):
         about = [f"devices {devices}: {options.which(devices, name)}", *cases[0].about]
         cases[0] = replace(cases[0], about=about)
-    view.show(cases)
+    if csv_file != paths.STANDARD_OUTPUT:
+        view.show(cases)
     if csv_file is not None:
         paths.write_atomically(csv_file, view.table_csv(cases))
     if plot_file is not None:

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from fabricmark.base import paths
 from fabricmark.base.errors import FabricmarkError, printable
 from fabricmark.report import fields, groups, inputs, page, pictures, rows, run_tables, waits
 from fabricmark.results import timeline
@@ -36,13 +37,13 @@ def main(
         raise FabricmarkError(f"--csv and --markdown both to {csv}", "choose two places")
     found = inputs.read(inputs.find(places))
     if found.results:
-        if rows.STANDARD_OUTPUT not in texts:
+        if paths.STANDARD_OUTPUT not in texts:
             run_tables.show(found.results)
         for file, write_text in texts.items():
             rows.save(found.results, file, write_text)
         if svg is not None:
             run_tables.save_svg(found.results, svg)
-    if rows.STANDARD_OUTPUT not in texts:
+    if paths.STANDARD_OUTPUT not in texts:
         for line in waiting(found):
             print(printable(line))
     if (html is not None or png is not None) and (found.results or found.scalings or found.timelines):

@@ -1,6 +1,5 @@
 """Every metric of every run as a row: `report --csv` and `report --markdown`."""
 
-import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
@@ -11,7 +10,6 @@ from fabricmark.results import Result
 from fabricmark.results.inner import PERCENTILES
 from fabricmark.systems import device_limits
 
-STANDARD_OUTPUT = Path("-")
 RUN = ("benchmark", "kernel", "class", "device", "host", "ranks", "started")
 METRIC_COLUMNS = ("kind", "unit", "best", "median", "minimum", "maximum", "modelled", "error", "limit")
 LAST = ("efficiency", "bottleneck", "verdict", "file")
@@ -82,8 +80,5 @@ def _shown(heading: str, value: object) -> object:
 
 
 def save(loaded: Sequence[Result], file: Path, write: Callable[[Sequence[Result]], str]) -> None:
-    """Write a file, or to standard output for `-`. Raises FabricmarkError (2) when it cannot be written."""
-    if file == STANDARD_OUTPUT:
-        sys.stdout.write(write(loaded))
-    else:
-        paths.write_atomically(file, write(loaded))
+    """Raises FabricmarkError (2) when it cannot be written."""
+    paths.write_atomically(file, write(loaded))

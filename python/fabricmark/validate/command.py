@@ -37,7 +37,7 @@ def validate(
     profile: Annotated[str, choices.one_of(systems.PROFILES, "Which values of the systems.")] = "fitted",
     by: Annotated[str, typer.Option(help=f"Columns to group by: {', '.join(distribution.GROUPS)}.")] = BY,
     csv_file: Annotated[
-        Path | None, typer.Option("--csv", help="Write every row and its prediction.")
+        Path | None, typer.Option("--csv", metavar="FILE|-", help="Write every row and its prediction.")
     ] = None,
     fitted: Annotated[
         bool, typer.Option("--fit", help="Fit the parameters of the systems to the rows, and print them.")
@@ -64,6 +64,8 @@ def validate(
         raise FabricmarkError(f"{name} has no row with the role test", "give rows to predict the role test")
     if csv_file is not None:
         paths.write_atomically(csv_file, table_csv(found))
+        if csv_file == paths.STANDARD_OUTPUT:
+            return
     _show(found, columns)
     for line in (checks.of_inputs(rows), *repeated):
         if line:
