@@ -55,7 +55,13 @@ def is_clone() -> bool:
 
 def kernels() -> Path:
     """Folder of the kernels: FABRICMARK_KERNELS, as the programs have it, else that of `root`."""
-    return Path(os.environ.get("FABRICMARK_KERNELS") or root() / "kernels")
+    return _kernels(os.environ.get("FABRICMARK_KERNELS") or root())
+
+
+@lru_cache
+def _kernels(given: str | Path) -> Path:
+    """Models ask for it each time: a path takes long to make."""
+    return given / "kernels" if isinstance(given, Path) else Path(given)
 
 
 def describe() -> Path:

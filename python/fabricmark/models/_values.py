@@ -1,7 +1,8 @@
 """Values of a board, a network or a bitstream, by the names of the system files (base/keys.py)."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, Self
 
 from fabricmark.base import keys
@@ -22,7 +23,7 @@ class Values:
 
     `place`: board, network or bitstream. `known`: what is said. `synthesised`: of a board, the values that
     its bitstream says in its place; None without a bitstream. `seen`: gets the full name of each value that
-    is looked up. `declared`: full names of those that may be; None: all.
+    is looked up. `declared`: names of those that may be; None: all.
     """
 
     place: str
@@ -33,7 +34,7 @@ class Values:
 
     def get(self, name: str) -> Any:
         """A value, or what counts where nothing says it; None without any. Raises UndeclaredInput."""
-        if self.declared is not None and self.full_name(name) not in self.declared:
+        if self.declared is not None and name not in self.declared:
             raise UndeclaredInput(f"the INPUTS of the model have no {self.full_name(name)}")
         if self.seen is not None:
             self.seen.update(self.settable(name))
@@ -69,10 +70,15 @@ class HasValues:
     values: Values
 
     def __getitem__(self, name: str) -> Any:
-        return self.values[name]
+        known = self.get(name)
+        return self.values[name] if known is None else known
 
     def get(self, name: str) -> Any:
-        return self.values.get(name)
+        values = self.values
+        if values.seen is None and (values.declared is None or name in values.declared):
+            known = values.known.get(name)  # as `Values.get` does, without another call
+            return USUAL[values.place][name] if known is None else known
+        return values.get(name)
 
     def having(self, changes: Known) -> Self:
         """The same with other values; None takes one away. Raises KeyError for a name that is none."""
@@ -80,12 +86,28 @@ class HasValues:
             raise KeyError(f"{self.values.place}.{name}")
         known = {**self.values.known, **changes}
         said = {name: value for name, value in known.items() if value is not None}
-        return replace(self, values=replace(self.values, known=said))
+        return self._with("known", said)
 
     def watched(self, seen: set[str]) -> Self:
         """The same, which notes in `seen` what is looked up."""
-        return replace(self, values=replace(self.values, seen=seen))
+        return self._with("seen", seen)
 
     def only(self, declared: frozenset[str]) -> Self:
-        """The same, of which no other values may be looked up."""
-        return replace(self, values=replace(self.values, declared=declared))
+        """The same, of which no other values may be looked up than those of these full names."""
+        return self._with("declared", _of_place(declared, self.values.place))
+
+    def _with(self, name: str, value: object) -> Self:
+        """Another field of the values; models are called so often that `replace` takes too long."""
+        values, made = object.__new__(Values), object.__new__(type(self))
+        vars(values).update(vars(self.values))
+        vars(values)[name] = value
+        vars(made).update(vars(self))
+        vars(made)["values"] = values
+        return made
+
+
+@cache
+def _of_place(full_names: frozenset[str], place: str) -> frozenset[str]:
+    """How an object of this place names its values among these."""
+    values = Values(place)
+    return frozenset(name for name in USUAL[place] if values.full_name(name) in full_names)
