@@ -157,6 +157,16 @@ def test_without_the_program(place, one_error_line):
     assert "fabricmark-describe is not built; run `make build`" in line
 
 
+def test_a_program_that_takes_too_long(tmp_path, monkeypatch):
+    fake = tmp_path / DESCRIBE.name
+    fake.write_text("#!/bin/sh\nexec sleep 60\n")
+    fake.chmod(0o755)
+    monkeypatch.setattr(kernels.paths, "describe", lambda: fake)
+    monkeypatch.setattr(kernels, "LONGEST_SECONDS", 0.2)
+    said = refused(kernels.ask, [{"benchmark": "stream", "class": "cpu", "cores": 77}])
+    assert "has not answered 1 requests in 0.2 s; ask for fewer points, devices or bytes" in said
+
+
 @pytest.mark.parametrize("body", ["sys.exit(9)", "print('{}')", "print('{\"answers\": []}')"])
 def test_a_program_that_does_not_answer(place, one_error_line, body):
     (place.programs / DESCRIBE.name).unlink()

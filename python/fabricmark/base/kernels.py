@@ -204,7 +204,10 @@ def _run(requests: Sequence[Mapping]) -> list[Mapping]:
             capture_output=True, timeout=LONGEST_SECONDS, check=False,
         )  # fmt: skip
         found = json.loads(done.stdout)["answers"] if done.returncode == 0 else []
-    except (OSError, subprocess.TimeoutExpired, ValueError, KeyError) as error:
+    except subprocess.TimeoutExpired as error:
+        cause = f"{program} has not answered {len(requests)} requests in {LONGEST_SECONDS} s"
+        raise FabricmarkError(cause, "ask for fewer points, devices or bytes", ENVIRONMENT) from error
+    except (OSError, ValueError, KeyError) as error:
         raise FabricmarkError(f"{program}: {error}", "build again with `make build`", ENVIRONMENT) from error
     if len(found) != len(requests):
         said = ended.words(done.returncode, done.stderr.decode("utf-8", "replace"))
