@@ -195,6 +195,17 @@ def test_bitstreams_are_chosen_by_transport_and_parameters():
     assert system.bitstream("hpl", "host", block_size=64) is None
 
 
+def test_transports_are_those_of_the_programs():
+    over = {
+        value
+        for name in listing.benchmark_names()
+        for one in listing.kernel(name).parameters.values()
+        if one.name == "transport"
+        for value in one.values
+    }
+    assert over | {"none"} == set(keys.TRANSPORTS) and set(keys.ENGINES) < over
+
+
 def test_a_bitstream_stands_in_for_the_boards_memory():
     system = systems.load("hacc")
     of_random_access = system.board_with(system.bitstream("random_access"), 3)

@@ -191,6 +191,9 @@ CLASSES = ("fpga", "cpu", "gpu")
 MEMORY_KINDS = ("ddr", "hbm", "host")
 INTERLEAVED, BY_KERNEL, BY_HOST = PLACEMENTS = ("interleaved", "kernel", "host")
 KINDS = ("direct", "packet", "host")
+# As the programs know them (src/fabric/*/transport.toml), and none.
+ENGINES = UDP, TCP, RDMA = "accl-udp", "accl-tcp", "accl-rdma"
+TRANSPORTS = ("none", "cpu", "host", "channels", *ENGINES, "mpi")
 # As the fabric's own reader takes a topology, which also knows what the sizes make (docs/fabric.md).
 TOPOLOGY = r"^(pair|((ring|torus|full-mesh|switch|leaf-spine)(:[0-9]+(x[0-9]+)*)?))(\*[0-9]+)?$"
 # Of texts that are no free words.

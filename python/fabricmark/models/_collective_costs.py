@@ -13,6 +13,7 @@ from math import ceil, isqrt
 
 import numpy as np
 
+from fabricmark.base import keys
 from fabricmark.models import Board, _network, _transfers
 from fabricmark.models.machine import DIRECT, HOST, Network
 
@@ -23,7 +24,6 @@ ORDER_CYCLES = 2  # an order, and the word of its end, are seen in the cycle aft
 MESSAGE_HEADER = 64  # of ACCL
 BUFFERS, BUFFER_BYTES = 16, 2**20  # receive buffers of an engine, or one for each rank
 BURST_BYTES = 65536  # that go to the network at once
-ENGINES = UDP, TCP, RDMA = "accl-udp", "accl-tcp", "accl-rdma"
 INPUTS = frozenset((
     *_network.MESSAGES, *_network.LINK, "board.host.launch_latency", "network.host_start_latency",
     "network.links.line_rate", "network.frame", "network.frame_overhead", "network.copy_bandwidth",
@@ -79,7 +79,7 @@ def of(parameters: Mapping, board: Board, ranks: int, network: Network) -> Costs
     if parameters["issuer"] == LOGIC_ISSUER:
         start = network["start_latency"]
     # Those longer than a buffer go straight into their place.
-    longest = {"longest": BUFFER_BYTES} if parameters["transport"] == RDMA else {}
+    longest = {"longest": BUFFER_BYTES} if parameters["transport"] == keys.RDMA else {}
     buffers = {"count": max(BUFFERS, ranks), "bytes": BUFFER_BYTES, **longest}
     return Costs(start, _engine(parameters["transport"], network), wired, buffers)
 
@@ -99,8 +99,8 @@ def _engine(transport: str, network: Network) -> dict[str, object]:
     latency = network["latency"] + network["switch_latency"]
     again = network["copy_latency"]
     # UDP has no acknowledgements; TCP's window opens when what has come is copied.
-    answer = 0.0 if transport == UDP else 2 * latency
-    answer += again if transport == TCP else 0.0
+    answer = 0.0 if transport == keys.UDP else 2 * latency
+    answer += again if transport == keys.TCP else 0.0
     return {
         "message_seconds": latency + again,
         "hop_seconds": network["latency"],
@@ -115,8 +115,8 @@ def _engine(transport: str, network: Network) -> dict[str, object]:
         "combines_as_it_comes": False,
         "answer_seconds": answer,
         # TCP has a window of packets under way, the others a burst after the other.
-        "turn_bytes": round(frame) if transport == TCP else BURST_BYTES,
-        "leaves_in_turns": transport != TCP,
+        "turn_bytes": round(frame) if transport == keys.TCP else BURST_BYTES,
+        "leaves_in_turns": transport != keys.TCP,
     }
 
 

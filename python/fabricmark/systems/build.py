@@ -13,7 +13,6 @@ from fabricmark.systems.files import Table
 from fabricmark.systems.sourced_value import Fault, SourcedValue
 from fabricmark.systems.system import System
 
-TRANSPORTS = ("none", "cpu", "host", "channels", "accl-udp", "accl-tcp", "accl-rdma", "mpi")
 MOST_LIKE = 8
 MOST_DEVICES = 2**20
 Synthesised = tuple[Bitstream, tuple[SourcedValue, ...]]
