@@ -387,11 +387,9 @@ def of_a_model(name: str) -> list[str]:
     readers = reading_by_name().get(of_board, [])
     if not readers:
         return ["", ""]
-    place, _, key = name.partition(".")
-    stated = absent.meaning(name, absent.OF_KIND.get(name, ("",))[0])
-    usual = keys.VALUES[place][key].usual
-    silent = absent.SILENT.get(name, "")
-    return [stated or silent or ("needed" if usual is None else f"{usual:g}"), ", ".join(readers)]
+    said = {**absent.SILENT, **absent.STATED}.get(name, "needed")
+    kinds = absent.OF_KIND.get(name)
+    return [f"{said} (networks of packets)" if kinds else said, ", ".join(readers)]
 
 
 @cache

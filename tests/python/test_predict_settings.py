@@ -203,4 +203,4 @@ def test_the_documented_table_of_absent_values():
     lines = (REPOSITORY / "docs" / "systems.md").read_text().splitlines()
     for name, said in absent.STATED.items():
         key = name.partition(".")[2]
-        assert any(line.startswith(f"| `{key}` |") and f"| {said} |" in line for line in lines), name
+        assert any(line.startswith(f"| `{key}` |") and f"| {said}" in line for line in lines), name
