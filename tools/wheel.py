@@ -1,10 +1,12 @@
 """`make wheel`: all that predicts as one Python package, with nothing to compile where it is installed.
 
-Beside the package it holds fabricmark-describe, which needs neither OpenCL nor MPI, and what the two read:
-kernel.toml of each benchmark, systems and published data. It is for this kind of processor and C library.
+Beside the package it holds fabricmark-describe, which needs neither OpenCL nor MPI, with the shared libraries
+that it was linked to, and what the two read: kernel.toml of each benchmark, systems and published data. It is
+for this kind of processor, and this C library or a newer one.
 """
 
 import argparse
+import re
 import shutil
 import subprocess
 import sys
@@ -13,6 +15,9 @@ from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 DESCRIBE = "fabricmark-describe"
+LOADED = re.compile(r"^\s*(\S+) => (/\S+) ", re.MULTILINE)  # name and file of each library in what ldd prints
+# The C library, which has to be that of the loader.
+OF_THE_SYSTEM = re.compile(r"(ld-linux.*|lib(c|m|dl|rt|pthread))\.so\.\d+")
 SETUP = """from setuptools import setup
 from setuptools.command.bdist_wheel import bdist_wheel
 
@@ -30,8 +35,14 @@ setup(cmdclass={"bdist_wheel": OneProgramForEveryPython})
 """
 
 
+def libraries(program: Path) -> dict[str, Path]:
+    """The shared libraries of a program but for the C library's, by the names that it asks for."""
+    said = subprocess.run(["ldd", program], capture_output=True, text=True, check=True).stdout
+    return {name: Path(file) for name, file in LOADED.findall(said) if not OF_THE_SYSTEM.fullmatch(name)}
+
+
 def stage(folder: Path, program: Path) -> None:
-    """The sources of the wheel: base/paths.py finds bin/ and share/fabricmark/ in the package."""
+    """The sources of the wheel: base/paths.py finds bin/, lib/ and share/fabricmark/ in the package."""
     package = folder / "python" / "fabricmark"
     shutil.copytree(
         REPOSITORY / "python" / "fabricmark", package, ignore=shutil.ignore_patterns("__pycache__")
@@ -40,6 +51,9 @@ def stage(folder: Path, program: Path) -> None:
         shutil.copy(REPOSITORY / name, folder)
     (package / "bin").mkdir()
     shutil.copy(program, package / "bin")
+    (package / "lib").mkdir()
+    for name, file in libraries(program).items():
+        shutil.copyfile(file, package / "lib" / name)
     share = package / "share" / "fabricmark"
     for name in ("systems", "data"):
         shutil.copytree(REPOSITORY / name, share / name)
@@ -47,7 +61,8 @@ def stage(folder: Path, program: Path) -> None:
         place = share / file.relative_to(REPOSITORY)
         place.parent.mkdir(parents=True)
         shutil.copy(file, place)
-    (folder / "MANIFEST.in").write_text("graft python/fabricmark/bin\ngraft python/fabricmark/share\n")
+    grafted = [f"graft python/fabricmark/{name}\n" for name in ("bin", "lib", "share")]
+    (folder / "MANIFEST.in").write_text("".join(grafted))
     (folder / "setup.py").write_text(SETUP)
 
 

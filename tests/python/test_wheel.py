@@ -72,6 +72,19 @@ def test_it_predicts_what_the_clone_predicts(run, tmp_path, words):
     assert theirs.stdout or "; " in theirs.stderr
 
 
+def test_its_program_brings_all_libraries_but_the_systems(wheel, tmp_path):
+    """What a loader finds of them where the package is."""
+    zipfile.ZipFile(wheel).extractall(tmp_path)
+    (program,) = tmp_path.rglob(f"bin/{DESCRIBE.name}")
+    program.chmod(0o755)
+    own = str(program.parents[1] / "lib")
+    variables = {**os.environ, "LD_LIBRARY_PATH": own}
+    found = subprocess.run(["ldd", program], env=variables, capture_output=True, text=True, check=True)
+    lines = [line.split() for line in found.stdout.splitlines() if "=> /" in line]
+    others = {name for name, _, file, _ in lines if not file.startswith(own)}
+    assert len(lines) - len(others) >= 5 and others <= {"libc.so.6", "libm.so.6"}, found.stdout
+
+
 def test_it_does_not_measure(run):
     done = run("run", "stream")
     assert done.returncode == 3 and done.stderr.count("\n") == 1

@@ -197,7 +197,7 @@ def _stamp(benchmark: str) -> tuple[str, int]:
 def _run(requests: Sequence[Mapping]) -> list[Mapping]:
     """One start of the program. Raises FabricmarkError (3) where it is not there or does not answer."""
     program = paths.describe()
-    environment = {**os.environ, "FABRICMARK_KERNELS": str(paths.kernels())}
+    environment = {**os.environ, "FABRICMARK_KERNELS": str(paths.kernels()), **paths.describe_variables()}
     try:
         done = subprocess.run(
             [program], input=json.dumps({"requests": requests}).encode(), env=environment,

@@ -31,10 +31,9 @@ def root() -> Path:
 
 @lru_cache
 def _root(given: str | None) -> Path:
-    package = Path(__file__).resolve().parents[1]
-    folder = Path(given) if given else package.parents[1]
-    if not given and _of_wheel(package).is_dir():
-        folder = _of_wheel(package)
+    folder = Path(given) if given else _package().parents[1]
+    if not given and _of_wheel(_package()).is_dir():
+        folder = _of_wheel(_package())
     if not (folder / "kernels").is_dir():
         raise FabricmarkError(
             f"{folder} holds no Fabricmark (no folder kernels)",
@@ -42,6 +41,10 @@ def _root(given: str | None) -> Path:
             ENVIRONMENT,
         )
     return folder
+
+
+def _package() -> Path:
+    return Path(__file__).resolve().parents[1]
 
 
 def _of_wheel(package: Path) -> Path:
@@ -67,6 +70,15 @@ def _kernels(given: str | Path) -> Path:
 def describe() -> Path:
     """Path of the program that reads kernel.toml, as `program`."""
     return _built("fabricmark-describe")
+
+
+def describe_variables() -> dict[str, str]:
+    """Of its environment: where its libraries lie, which a wheel brings (tools/wheel.py)."""
+    own = _package() / "lib"
+    if root() != _of_wheel(_package()) or not own.is_dir():
+        return {}
+    others = os.environ.get("LD_LIBRARY_PATH")
+    return {"LD_LIBRARY_PATH": f"{own}:{others}" if others else str(own)}
 
 
 def mesh_tool() -> Path:
