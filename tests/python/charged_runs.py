@@ -49,13 +49,13 @@ def exported(folder, name="noctua1", change=None):
 
 
 def retabled(document, name="noctua1", **changes):
-    """The exported system with the tables of other values: fields of its board and of its hosts' network."""
+    """The exported system with the tables of other values of its board and of its hosts' network."""
     loaded = systems.load(name)
     networks = dict(loaded.networks)
     for transport, network in networks.items():
         if network.kind == HOST:
-            networks[transport] = replace(network, **changes.get("network", {}))
-    board = replace(loaded.board, **changes.get("board", {}))
+            networks[transport] = with_changes(network, changes.get("network", {}))
+    board = with_changes(loaded.board, changes.get("board", {}))
     document["devices"][0]["copies"] = size_tables.copies(board)
     document["topology"][0]["messages"] = size_tables.messages(
         replace(loaded, board=board, networks=networks)
@@ -86,11 +86,16 @@ def best(document):
     }
 
 
-def named(place, values):
-    """The same by the names of system files; what short runs measure is of processors."""
-    known = keys.OF_MODELS[place].items()
+def with_changes(described, changes):
+    """A board, network or bitstream with other values, named as exported systems name them, or other curves.
+
+    Of two values of a bitstream with one name there, that of short runs is of processors.
+    """
+    known = keys.OF_MODELS[described.values.place].items()
     names = {key.symbol: name for name, key in known if not name.startswith("measured.")}
-    return {names[symbol]: value for symbol, value in values.items()}
+    values = {names[symbol]: value for symbol, value in changes.items() if symbol != "curves"}
+    curves = {"curves": changes["curves"]} if "curves" in changes else {}
+    return replace(described, **curves).having(values)
 
 
 def predicted(
@@ -101,12 +106,12 @@ def predicted(
     run = described_run(benchmark, transport, system)
     ids = (part for part in run.system.parts if "/" in part)  # in the order of the bitstreams
     found = dict(zip(ids, run.system.bitstreams, strict=True)).get(bitstream)
-    board = run.system.board_with(found, devices).having(named("board", changes.get("board", {})))
+    board = with_changes(run.system.board_with(found, devices), changes.get("board", {}))
     network = run.system.networks.get(transport)
     if network is not None:
-        network = network.having(named("network", changes.get("network", {})))
+        network = with_changes(network, changes.get("network", {}))
     if found is not None:
-        found = found.having(named("bitstream", changes.get("fitted", {})))
+        found = with_changes(found, changes.get("fitted", {}))
     known = {"variant": "base", "transport": transport, **(found.parameters if found else {}), **parameters}
     predictions = models.find(benchmark).predict(known, board, devices, network=network, bitstream=found)
     return {

@@ -10,6 +10,7 @@ import pytest
 import samples
 from fabricmark import results
 from fabricmark.base.errors import FabricmarkError
+from fabricmark.models import Board
 from fabricmark.report import groups, headlines, run_tables, tables
 from fabricmark.report.gantt import plots as timelines
 from fabricmark.results import scaling
@@ -100,7 +101,7 @@ def test_models_see_measured_steps_only(place, monkeypatch):
     model = type("model", (), {"predict": lambda *_, measurements, **__: seen.extend(measurements) or []})
     monkeypatch.setattr(run_tables.models, "find", lambda _: model)
     monkeypatch.setattr(run_tables.models, "within_limits", lambda found, _: found)
-    known = type("known", (), {"arguments": lambda *_: {}, "board": None})()
+    known = type("known", (), {"arguments": lambda *_: {}, "board": Board("any", "cpu")})()
     run_tables.predictions(load(place, mixed()), known)
     assert [entry.kind for entry in seen] == ["measured"] * 2
 
