@@ -13,7 +13,6 @@ from pathlib import Path
 from fabricmark import models
 from fabricmark.base import keys, paths
 from fabricmark.models import _collective_costs, _transfers
-from fabricmark.models.machine import MEASURED
 from fabricmark.predict import reads
 from fabricmark.systems import PROFILES, absent, curves, export, quantity, sourced_value
 
@@ -376,12 +375,12 @@ def key_tables() -> str:
 
 
 def row(cells: Sequence[str]) -> str:
-    return f"| {' | '.join(cells)} |".replace("|  |", "| |").replace("|  |", "| |")
+    return "".join(f"| {cell} " if cell else "| " for cell in cells) + "|"
 
 
 def of_a_model(name: str) -> list[str]:
     """What a value counts as where no file says it, and the models that read it."""
-    if name.startswith(f"bitstream.{MEASURED}"):
+    if name.startswith(f"bitstream.{keys.MEASURED}"):
         return ["it is not used", "processors"]
     of_board = name.replace("bitstream.memory.", "board.memory.") if name not in reading_by_name() else name
     readers = reading_by_name().get(of_board, [])
@@ -396,7 +395,7 @@ def of_a_model(name: str) -> list[str]:
 def reading_by_name() -> Mapping[str, list[str]]:
     """Models, and collective operations, by the values that they declare."""
     declared = {name: models.inputs(models.find(name)) for name in models.names()}
-    declared["collectives"] = frozenset(_collective_costs.INPUTS)
+    declared["collectives"] = _collective_costs.INPUTS
     found: dict[str, list[str]] = {}
     for model, names in sorted(declared.items()):
         for name in names:

@@ -92,7 +92,7 @@ def with_changes(described, changes):
     Of two values of a bitstream with one name there, that of short runs is of processors.
     """
     known = keys.OF_MODELS[described.values.place].items()
-    names = {key.symbol: name for name, key in known if not name.startswith("measured.")}
+    names = {key.symbol: name for name, key in known if not name.startswith(keys.MEASURED)}
     values = {names[symbol]: value for symbol, value in changes.items() if symbol != "curves"}
     curves = {"curves": changes["curves"]} if "curves" in changes else {}
     return replace(described, **curves).having(values)

@@ -15,6 +15,7 @@ NUMBER = "number"
 SHARE = "share"
 PLAIN = (COUNT, NUMBER, SHARE)
 RATE = "bytes_per_second"
+MEASURED = "measured."  # how keys of a bitstream begin whose values short runs on a machine tell
 
 
 @dataclass(frozen=True)
@@ -169,7 +170,7 @@ BITSTREAM = {
     "fitted.channel_efficiency": Key(SHARE, "channel_efficiency", "of the channels' bandwidth", usual=1.0),
     "fitted.start_latency": Key("seconds", "start_seconds", "of all kernels and exchanges", usual=0.0),
     **{
-        f"measured.{name}": Key(measured_keys.dimension(name), name, meaning)
+        f"{MEASURED}{name}": Key(measured_keys.dimension(name), name, meaning)
         for name, meaning in measured_keys.MEANINGS.items()
     },
 }

@@ -15,6 +15,8 @@ from fabricmark.base.errors import ENVIRONMENT, FabricmarkError
 OF_THE_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 SECONDS_FOR_A_READER = 10
 MOST_LINKS = 40
+PACKAGE = Path(__file__).resolve().parents[1]
+OF_WHEEL = PACKAGE / "share" / "fabricmark"  # only where tools/wheel.py has made the package
 STANDARD_OUTPUT = Path("-")  # as an option's file; whoever writes there prints nothing else
 
 
@@ -31,9 +33,7 @@ def root() -> Path:
 
 @lru_cache
 def _root(given: str | None) -> Path:
-    folder = Path(given) if given else _package().parents[1]
-    if not given and _of_wheel(_package()).is_dir():
-        folder = _of_wheel(_package())
+    folder = Path(given) if given else OF_WHEEL if OF_WHEEL.is_dir() else PACKAGE.parents[1]
     if not (folder / "kernels").is_dir():
         raise FabricmarkError(
             f"{folder} holds no Fabricmark (no folder kernels)",
@@ -43,14 +43,6 @@ def _root(given: str | None) -> Path:
     return folder
 
 
-def _package() -> Path:
-    return Path(__file__).resolve().parents[1]
-
-
-def _of_wheel(package: Path) -> Path:
-    return package / "share" / "fabricmark"
-
-
 def is_clone() -> bool:
     """Whether `root` is a clone, with build folders of its own, and not an installation."""
     return (root() / "src").is_dir()
@@ -58,13 +50,13 @@ def is_clone() -> bool:
 
 def kernels() -> Path:
     """Folder of the kernels: FABRICMARK_KERNELS, as the programs have it, else that of `root`."""
-    return _kernels(os.environ.get("FABRICMARK_KERNELS") or root())
+    return _path(os.environ.get("FABRICMARK_KERNELS") or f"{root()}/kernels")
 
 
 @lru_cache
-def _kernels(given: str | Path) -> Path:
-    """Models ask for it each time: a path takes long to make."""
-    return given / "kernels" if isinstance(given, Path) else Path(given)
+def _path(text: str) -> Path:
+    """Models ask for that of the kernels each time: a path takes long to make."""
+    return Path(text)
 
 
 def describe() -> Path:
@@ -74,10 +66,9 @@ def describe() -> Path:
 
 def describe_variables() -> dict[str, str]:
     """Of its environment: where its libraries lie, which a wheel brings (tools/wheel.py)."""
-    own = _package() / "lib"
-    if root() != _of_wheel(_package()) or not own.is_dir():
+    if root() != OF_WHEEL:
         return {}
-    others = os.environ.get("LD_LIBRARY_PATH")
+    own, others = PACKAGE / "lib", os.environ.get("LD_LIBRARY_PATH")
     return {"LD_LIBRARY_PATH": f"{own}:{others}" if others else str(own)}
 
 

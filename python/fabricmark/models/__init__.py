@@ -188,7 +188,9 @@ def find(benchmark: str) -> ModuleType | None:
     return module if hasattr(module, "predict") else None
 
 
-def predict(model: ModuleType, parameters: Mapping, board: Board, ranks: int, **more) -> list[Prediction]:
+def predict(
+    model: ModuleType, parameters: Mapping, board: Board, ranks: int, *, network=None, bitstream=None, **more
+) -> list[Prediction]:  # fmt: skip
     """What a model says; `more` as its own `predict` takes it.
 
     Raises MissingValue for a parameter or a value of the system that it needs and nothing says, and whatever
@@ -199,13 +201,15 @@ def predict(model: ModuleType, parameters: Mapping, board: Board, ranks: int, **
         known,
         narrowed(model, board),
         ranks,
-        **{name: narrowed(model, one) if isinstance(one, HasValues) else one for name, one in more.items()},
+        network=narrowed(model, network),
+        bitstream=narrowed(model, bitstream),
+        **more,
     )
 
 
-def narrowed(model: ModuleType, described: HasValues) -> HasValues:
+def narrowed(model: ModuleType, described: HasValues | None) -> HasValues | None:
     """A board, network or bitstream of which a model may look up what it declares."""
-    return described.only(inputs(model))
+    return None if described is None else described.only(inputs(model))
 
 
 @cache

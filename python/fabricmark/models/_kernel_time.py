@@ -19,7 +19,8 @@ from fabricmark.base.kernels import LoopTime
 from fabricmark.models import Board
 from fabricmark.models._missing import MissingValue
 from fabricmark.models._types import ELEMENT_BYTES
-from fabricmark.models.machine import MEASURED, Bitstream
+from fabricmark.models._values import full_name
+from fabricmark.models.machine import Bitstream
 
 BASE = "base"
 # How the formulas name values of a board and of its bitstream.
@@ -27,7 +28,7 @@ OF_BOARD = {key.symbol: name for name, key in keys.OF_MODELS["board"].items() if
 OF_BITSTREAM = {
     key.symbol: name
     for name, key in keys.BITSTREAM.items()
-    if key.symbol and not name.startswith(MEASURED) and key.symbol not in OF_BOARD
+    if key.symbol and not name.startswith(keys.MEASURED) and key.symbol not in OF_BOARD
 }
 STEPS = ("cycles", "memory", "seconds")  # of a loop, each of which may name those before it
 # Names are prefixed, so that none is a word of Python.
@@ -121,7 +122,7 @@ class _Values:
         if not usual:
             key = OF_BOARD.get(name)
             raise MissingValue(
-                f"bitstream.{OF_BITSTREAM[name]}" if key is None else self._board.values.full_name(key)
+                full_name("bitstream", OF_BITSTREAM[name]) if key is None else full_name("board", key)
             )
         return float(usual) if usual.isdigit() else self._of_system(usual, "")
 

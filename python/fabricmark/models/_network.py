@@ -179,7 +179,7 @@ def ring_limit(board: Board, network: Network, transport: str) -> float | None:
     if network.kind != HOST:
         links = max(network["links.count"] // DIRECTIONS, 1)
         return DIRECTIONS * links * link_bytes_per_second(network) * board.devices
-    rates = (board.get("host.write_bandwidth"), board.get("host.read_bandwidth"))
+    rates = [board.get(name) for name in _transfers.RATES.values()]
     if transport == "cpu" or None in rates:
         return None
     return board.devices / sum(inverse(rate) for rate in rates)

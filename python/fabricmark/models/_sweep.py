@@ -7,6 +7,7 @@ module only puts the axes in place. Of a model that makes larger arrays on the w
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -106,8 +107,5 @@ def _evaluate(benchmark: str, described: Described, parameters: Mapping, points:
     model = models.find(benchmark)
     if model is None or not hasattr(model, "headline"):
         raise KeyError(benchmark)
-    more = {
-        name: one and models.narrowed(model, one)
-        for name, one in (("network", network), ("bitstream", bitstream))
-    }
-    return model.headline(chosen, models.narrowed(model, board), ranks, **more)
+    narrow = partial(models.narrowed, model)
+    return model.headline(chosen, narrow(board), ranks, network=narrow(network), bitstream=narrow(bitstream))

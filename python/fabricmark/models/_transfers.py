@@ -12,7 +12,8 @@ from fabricmark.models.machine import Bitstream
 TO_DEVICE = "to_device"
 FROM_DEVICE = "from_device"
 # Of `rate` and of the copies in a host's memory, and of `predictions`.
-COPIES = ("board.host.write_bandwidth", "board.host.read_bandwidth", "board.host.copy_bandwidth")
+RATES = {TO_DEVICE: "host.write_bandwidth", FROM_DEVICE: "host.read_bandwidth"}
+COPIES = (*(f"board.{name}" for name in RATES.values()), "board.host.copy_bandwidth")
 INPUTS = (*COPIES[:2], "board.memory.banks", "board.memory.bank_bandwidth")
 
 
@@ -32,9 +33,7 @@ def rate(direction: str, board: Board, ranks_here: int = 1) -> float | None:
 
     Ranks on a CPU copy side by side until its memory is the limit; ranks on a GPU or FPGA share one link.
     """
-    known = board.get("host.write_bandwidth")
-    if direction == FROM_DEVICE:
-        known = board.get("host.read_bandwidth")
+    known = board.get(RATES[direction])
     if known is None or not is_host_memory(board):
         return known
     return min(known * ranks_here, max(known, copy_limit(board) or inf))
@@ -74,14 +73,10 @@ def predictions(
     A CPU's transfer is a copy in its memory (each byte is read and written): ranks add up until that
     limit. Ranks on one GPU or FPGA share its link.
     """
-    known = {
-        "host_to_device": board.get("host.write_bandwidth"),
-        "device_to_host": board.get("host.read_bandwidth"),
-    }
     fitted = measured_of(bitstream)
     found = []
     for operation, direction in LAPS.items():
-        one = fitted.get(f"{direction}_bytes_per_second", known[operation])
+        one = fitted.get(f"{direction}_bytes_per_second", board.get(RATES[direction]))
         most = fitted.get(f"{direction}_limit_bytes_per_second")
         if one is not None:
             shown = _prediction(operation, one, most, board, ranks)

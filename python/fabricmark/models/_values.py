@@ -32,34 +32,19 @@ class Values:
     seen: set[str] | None = field(default=None, compare=False, repr=False)
     declared: frozenset[str] | None = field(default=None, compare=False, repr=False)
 
-    def get(self, name: str) -> Any:
-        """A value, or what counts where nothing says it; None without any. Raises UndeclaredInput."""
-        if self.declared is not None and name not in self.declared:
-            raise UndeclaredInput(f"the INPUTS of the model have no {self.full_name(name)}")
-        if self.seen is not None:
-            self.seen.update(self.settable(name))
-        value = self.known.get(name)
-        return USUAL[self.place][name] if value is None else value
-
-    def __getitem__(self, name: str) -> Any:
-        value = self.get(name)
-        if value is None:
-            raise MissingValue(self.full_name(name))
-        return value
-
-    def full_name(self, name: str) -> str:
-        """With its place: board.memory.banks."""
-        place = "bitstream" if (self.place, name) == (BOARD, CLOCK) else self.place
-        return f"{place}.{name}"
-
     def settable(self, name: str) -> list[str]:
         """The full names that change what is looked up with this one."""
         if self.place != BOARD:
-            return [self.full_name(name)]
-        found = [] if name == CLOCK or name in (self.synthesised or ()) else [f"{BOARD}.{name}"]
+            return [full_name(self.place, name)]
+        found = [] if name == CLOCK or name in (self.synthesised or ()) else [full_name(BOARD, name)]
         if self.synthesised is not None and name in keys.SYNTHESISED:
-            found.append(f"bitstream.{name}")
+            found.append(full_name("bitstream", name))
         return found
+
+
+def full_name(place: str, name: str) -> str:
+    """With its place: board.memory.banks. A board's clock is that of its bitstream."""
+    return f"{'bitstream' if (place, name) == (BOARD, CLOCK) else place}.{name}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,15 +55,20 @@ class HasValues:
     values: Values
 
     def __getitem__(self, name: str) -> Any:
-        known = self.get(name)
-        return self.values[name] if known is None else known
+        value = self.get(name)
+        if value is None:
+            raise MissingValue(full_name(self.values.place, name))
+        return value
 
     def get(self, name: str) -> Any:
+        """A value, or what counts where nothing says it; None without any. Raises UndeclaredInput."""
         values = self.values
-        if values.seen is None and (values.declared is None or name in values.declared):
-            known = values.known.get(name)  # as `Values.get` does, without another call
-            return USUAL[values.place][name] if known is None else known
-        return values.get(name)
+        if values.declared is not None and name not in values.declared:
+            raise UndeclaredInput(f"the INPUTS of the model have no {full_name(values.place, name)}")
+        if values.seen is not None:
+            values.seen.update(values.settable(name))
+        value = values.known.get(name)
+        return USUAL[values.place][name] if value is None else value
 
     def having(self, changes: Known) -> Self:
         """The same with other values; None takes one away. Raises KeyError for a name that is none."""
@@ -109,5 +99,4 @@ class HasValues:
 @cache
 def _of_place(full_names: frozenset[str], place: str) -> frozenset[str]:
     """How an object of this place names its values among these."""
-    values = Values(place)
-    return frozenset(name for name in USUAL[place] if values.full_name(name) in full_names)
+    return frozenset(name for name in USUAL[place] if full_name(place, name) in full_names)

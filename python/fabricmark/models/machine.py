@@ -5,12 +5,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from fabricmark.base import keys
 from fabricmark.models._values import HasValues, Values
 
 DIRECT = "direct"
 PACKET = "packet"
 HOST = "host"
-MEASURED = "measured."
 
 
 @dataclass(frozen=True)
@@ -96,8 +96,10 @@ class Bitstream(HasValues):
     def measured(self) -> dict[str, float]:
         """What short runs on a machine tell of its kernel, by the names of base/measured_keys.py."""
         known = self.values.known.items()
-        return {name.removeprefix(MEASURED): value for name, value in known if name.startswith(MEASURED)}
+        return {
+            name.removeprefix(keys.MEASURED): value for name, value in known if name.startswith(keys.MEASURED)
+        }
 
     def with_measured(self, values: Mapping[str, float]) -> "Bitstream":
         """The same with these."""
-        return self.having({f"{MEASURED}{name}": value for name, value in values.items()})
+        return self.having({f"{keys.MEASURED}{name}": value for name, value in values.items()})

@@ -10,10 +10,10 @@ from dataclasses import dataclass, replace
 from fabricmark import models
 from fabricmark.base import keys
 from fabricmark.models import Board
-from fabricmark.models.machine import MEASURED, Bitstream, Network
+from fabricmark.models.machine import Bitstream, Network
 from fabricmark.systems import System
 
-PLACES = ("board", "network", "bitstream")
+PLACES = tuple(keys.OF_MODELS)
 
 
 class Watched(models.Needed):
@@ -56,7 +56,7 @@ def every_name() -> Iterator[str]:
     """Every value of board, network and bitstream that some model may read."""
     for place in PLACES:
         for rest, key in keys.VALUES[place].items():
-            if key.symbol and not rest.startswith(MEASURED):
+            if key.symbol and not rest.startswith(keys.MEASURED):
                 yield f"{place}.{rest}"
 
 

@@ -20,15 +20,11 @@ Table = dict[str, list[float]]
 
 def copies(board: Board) -> dict[str, dict[str, Table]]:
     """Of arrays, and of messages without and with other devices of the node that copy, by direction."""
-    rates = {
-        _transfers.TO_DEVICE: board.get("host.write_bandwidth"),
-        _transfers.FROM_DEVICE: board.get("host.read_bandwidth"),
-    }
     kink = board["host.programmed_latency"] * (board.get("host.programmed_bandwidth") or 0.0)
     below = board["host.programmed_below"]
     sizes = (below, min(kink, below), board["host.page"])
     found = {}
-    for direction in (one for one, rate in rates.items() if rate is not None):
+    for direction in (one for one, name in _transfers.RATES.items() if board.get(name) is not None):
         array = partial(_network.array_copy_seconds, direction, board=board, staged=False)
         message = partial(_network.copy_seconds, direction, board=board)
         found[direction] = {

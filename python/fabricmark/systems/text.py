@@ -85,7 +85,7 @@ def bitstreams(board_id: str, summary: str, entries: Sequence[tuple[Bitstream, s
         lines += [f'variant = "{entry.variant}"', f"source = {words(source)}", f"parameters = {{ {table} }}"]
         lines += [f"[bitstreams.{entry.name}.measured]"]
         for name, number in entry.measured.items():
-            lines.append(f"{name} = {quantity(number, keys.BITSTREAM[f'measured.{name}'].dimension)}")
+            lines.append(f"{name} = {quantity(number, keys.BITSTREAM[keys.MEASURED + name].dimension)}")
         if entry.curves:
             lines.append(f"[bitstreams.{entry.name}.curves]")
         for name, times in entry.curves.items():

@@ -185,10 +185,7 @@ def described_predictions(parameters: Mapping, board: Board) -> list[Prediction]
     buffers say. Raises ValueError for a board that does not say how fast it copies, FabricmarkError (2) for a
     wrong list.
     """
-    links = {
-        _transfers.TO_DEVICE: board.get("host.write_bandwidth"),
-        _transfers.FROM_DEVICE: board.get("host.read_bandwidth"),
-    }
+    links = {direction: board.get(name) for direction, name in _transfers.RATES.items()}
     links = {direction: link for direction, link in links.items() if link is not None}
     if not links:
         raise MissingValue("board.host.write_bandwidth")

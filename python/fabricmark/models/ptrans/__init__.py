@@ -342,7 +342,7 @@ def described_limits(
     part = matrix / ranks
     if network.kind != HOST:
         return (least[0], part / float(channels_bytes_per_second(parameters, board, network))), matrix
-    links = (board.get("host.write_bandwidth"), board.get("host.read_bandwidth"))
+    links = [board.get(name) for name in _transfers.RATES.values()]
     return (least[0], part * float(sum(_network.inverse(rate) for rate in links))), arrived
 
 
