@@ -1,13 +1,16 @@
 #include "describe/collectives.hpp"
 
-#include <limits>
-#include <map>
+#include <cmath>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "describe/request.hpp"
 #include "fabric/collectives/choice.hpp"
+#include "fabric/collectives/over_networks.hpp"
+#include "fabric/topology.hpp"
 
 namespace fabricmark::describe {
 
@@ -15,76 +18,96 @@ namespace {
 
 using namespace fabricmark::collectives;
 
-const std::map<std::string, Wiring>& wirings() {
-  static const std::map<std::string, Wiring> known{
-      {"any to any", Wiring::kAnyToAny}, {"ring", Wiring::kRing}, {"torus", Wiring::kTorus}};
-  return known;
+/// What a request says of a network: how it wires the ranks, what moves take, the receive buffers of each.
+struct Network {
+  Shape shape{};
+  Costs costs{};
+  ReceiveBuffers buffers{};
+};
+
+/// A number that has to be there and above 0, as without it moves take for ever or no time.
+double needed(const Json& values, const char* name) {
+  const auto found = member<double>(values, name, 0);
+  if (!(found > 0)) throw bad_use(std::string("a request's network has no ") + name, kSeeDocs);
+  return found;
 }
 
-Shape shape_of(const Json& said) {
-  require_known(said, {"wiring", "rows", "columns", "circuits"});
-  Shape shape;
-  const auto wiring = wirings().find(member<std::string>(said, "wiring", "any to any"));
-  if (wiring == wirings().end()) throw bad_use("a request's wiring is not known", kSeeDocs);
-  shape.wiring = wiring->second;
-  shape.rows = member<int>(said, "rows", 1);
-  shape.columns = member<int>(said, "columns", 1);
-  shape.only_neighbours_talk = member<bool>(said, "circuits", false);
-  return shape;
+/// Values are named as those of an exported system.
+fabric::NetworkCosts network_costs(const Json& values) {
+  require_known(values, {"latency_seconds", "switch_seconds", "node_seconds", "cable_seconds", "width_bytes",
+                         "clock_hz", "link_bytes_per_second", "line_bytes_per_second", "frame_bytes",
+                         "frame_overhead_bytes", "copy_seconds", "copy_bytes_per_second"});
+  const auto number = [&](const char* name) { return member<double>(values, name, 0); };
+  const auto optional = [&](const char* name) {
+    return values.contains(name) ? std::optional(number(name)) : std::nullopt;
+  };
+  fabric::NetworkCosts found;
+  found.latency_seconds = number("latency_seconds");
+  found.switch_seconds = number("switch_seconds");
+  found.node_seconds = optional("node_seconds");
+  found.cable_seconds = optional("cable_seconds");
+  found.width_bytes = member<std::uint64_t>(values, "width_bytes", 0);
+  found.clock_hz = number("clock_hz");
+  found.link_bytes_per_second = number("link_bytes_per_second");
+  found.line_bytes_per_second = number("line_bytes_per_second");
+  found.frame_bytes = member<std::uint64_t>(values, "frame_bytes", 0);
+  found.header_bytes = member<std::uint64_t>(values, "frame_overhead_bytes", 0);
+  found.copy_seconds = number("copy_seconds");
+  found.copy_bytes_per_second = number("copy_bytes_per_second");
+  return found;
 }
 
-ReceiveBuffers buffers_of(const Json& said) {
-  require_known(said, {"count", "bytes", "longest"});
-  ReceiveBuffers buffers;
-  buffers.count = member<std::size_t>(said, "count", buffers.count);
-  buffers.bytes = member<std::size_t>(said, "bytes", buffers.bytes);
-  buffers.longest = member<std::size_t>(said, "longest", buffers.longest);
-  if (buffers.bytes == 0) throw bad_use("a request's receive buffers have no bytes", kSeeDocs);
-  return buffers;
-}
-
-/// Members are named as those of Costs; a rate that is not said takes no time.
-Costs costs_of(const Json& said) {
-  constexpr double kNothing = std::numeric_limits<double>::infinity();
-  Costs costs{.bytes_per_second = kNothing,
-              .copy_bytes_per_second = kNothing,
-              .combine_bytes_per_second = kNothing,
-              .segment_bytes = Call{}.segment_bytes};
-  const std::map<std::string, double*> numbers{{"issue_seconds", &costs.issue_seconds},
-                                               {"message_seconds", &costs.message_seconds},
-                                               {"hop_seconds", &costs.hop_seconds},
-                                               {"bytes_per_second", &costs.bytes_per_second},
-                                               {"copy_bytes_per_second", &costs.copy_bytes_per_second},
-                                               {"combine_bytes_per_second", &costs.combine_bytes_per_second},
-                                               {"word_bytes", &costs.word_bytes},
-                                               {"header_bytes", &costs.header_bytes},
-                                               {"packet_bytes", &costs.packet_bytes},
-                                               {"packet_header_bytes", &costs.packet_header_bytes},
-                                               {"store_bytes_per_second", &costs.store_bytes_per_second},
-                                               {"copy_seconds", &costs.copy_seconds},
-                                               {"answer_seconds", &costs.answer_seconds}};
-  const std::map<std::string, Curve*> curves{
-      {"moving", &costs.moving}, {"copying", &costs.copying}, {"combining", &costs.combining}};
-  for (const auto& [name, unused] : said.items()) {
-    if (const auto number = numbers.find(name); number != numbers.end()) {
-      *number->second = member<double>(said, name.c_str(), 0);
-    } else if (const auto curve = curves.find(name); curve != curves.end()) {
-      *curve->second = Curve(member<std::vector<std::pair<double, double>>>(said, name.c_str(), {}));
-    } else {
-      require_known({{name, nullptr}}, {"combines_as_it_comes", "turn_bytes", "leaves_in_turns"});
-    }
+Network over_engines(const Json& said, int ranks) {
+  const Json values = member<Json>(said, "values", Json::object());
+  for (const char* name : {"line_bytes_per_second", "frame_bytes", "copy_bytes_per_second"}) {
+    needed(values, name);
   }
-  costs.combines_as_it_comes = member<bool>(said, "combines_as_it_comes", costs.combines_as_it_comes);
-  costs.leaves_in_turns = member<bool>(said, "leaves_in_turns", costs.leaves_in_turns);
-  costs.turn_bytes = member<std::size_t>(said, "turn_bytes", costs.turn_bytes);
-  return costs;
+  const fabric::Protocol protocol = fabric::protocol_of(member<std::string>(said, "transport", ""));
+  const fabric::Topology topology =
+      fabric::make_topology(member<std::string>(said, "topology", "switch"), ranks);
+  const Shape shape = shape_of_engines(topology);
+  return {shape, costs_of(engine_network(network_costs(values), protocol), shape),
+          receive_buffers_of(protocol, receive_buffers_for(ranks), kReceiveBufferBytes, kReceiveBufferBytes)};
+}
+
+Network over_links(const Json& said, int ranks) {
+  const Json values = member<Json>(said, "values", Json::object());
+  const fabric::NetworkCosts network = network_costs(values);
+  if (!network.has_words()) needed(values, "link_bytes_per_second");
+  // An optical switch lays circuits as they are asked for.
+  const fabric::Topology topology =
+      fabric::make_topology(member<std::string>(said, "topology", "ring"), ranks);
+  return {shape_of_links(topology), costs_of(link_network(network))};
+}
+
+/// Messages take what the curves say, lists of [bytes, seconds].
+Network over_hosts(const Json& said) {
+  Network found{.costs = without_bytes({.segment_bytes = Call{}.segment_bytes})};
+  found.costs.combines_as_it_comes = false;
+  const Json curves = member<Json>(said, "curves", Json::object());
+  require_known(curves, {"moving", "copying", "combining"});
+  for (const auto& [name, curve] : {std::pair{"moving", &found.costs.moving},
+                                    {"copying", &found.costs.copying},
+                                    {"combining", &found.costs.combining}}) {
+    *curve = Curve(member<std::vector<std::pair<double, double>>>(curves, name, {}));
+  }
+  return found;
+}
+
+Network network_of(const Json& said, int ranks) {
+  require_known(said, {"kind", "transport", "topology", "values", "curves"});
+  const auto kind = member<std::string>(said, "kind", "");
+  if (kind == "packet") return over_engines(said, ranks);
+  if (kind == "direct") return over_links(said, ranks);
+  if (kind == "host") return over_hosts(said);
+  throw bad_use("a request's network is of no kind", kSeeDocs);
 }
 
 /// Replays take time and memory: 48 ranks and 64 MiB a second, on one core.
-void require_replay(const Problem& problem) {
+void require_replay(int ranks) {
   constexpr int kMostRanks = 1024;
-  if (problem.ranks > kMostRanks) {
-    throw bad_use("a collective of " + std::to_string(problem.ranks) + " ranks is not replayed",
+  if (ranks > kMostRanks) {
+    throw bad_use("a collective of " + std::to_string(ranks) + " ranks is not replayed",
                   "ask for at most " + std::to_string(kMostRanks));
   }
 }
@@ -92,7 +115,7 @@ void require_replay(const Problem& problem) {
 }  // namespace
 
 Json collective_json(const Json& request) {
-  require_known(request, {"collective", "ranks", "bytes", "shape", "buffers", "costs"});
+  require_known(request, {"collective", "ranks", "bytes", "network", "buffers", "moves_bytes"});
   const Operation operation = operation_named(member<std::string>(request, "collective", ""));
   Json json;
   if (!request.contains("ranks")) {
@@ -101,16 +124,23 @@ Json collective_json(const Json& request) {
     }
     return json;
   }
+  const int ranks = member<int>(request, "ranks", 1);
+  require_replay(ranks);
+  Network network = network_of(member<Json>(request, "network", Json::object()), ranks);
+  network.buffers.count = member<std::size_t>(request, "buffers", network.buffers.count);
+  if (!member<bool>(request, "moves_bytes", true)) network.costs = without_bytes(network.costs);
+  const Costs& costs = network.costs;
   const Problem problem{.operation = operation,
-                        .ranks = member<int>(request, "ranks", 1),
+                        .ranks = ranks,
                         .bytes = member<std::size_t>(request, "bytes", 0),
-                        .shape = shape_of(member<Json>(request, "shape", Json::object())),
-                        .buffers = buffers_of(member<Json>(request, "buffers", Json::object()))};
-  require_replay(problem);
-  const Costs costs = costs_of(member<Json>(request, "costs", Json::object()));
+                        .shape = network.shape,
+                        .buffers = network.buffers};
   json["shape"] = text_of(problem.shape);
   json["chosen"] = choose(problem, costs).algorithm->name;
   json["bus_bytes"] = bus_bytes(operation, problem.ranks, problem.bytes);
+  if (const double payload = payload_bytes_per_second(costs); std::isfinite(payload)) {
+    json["link_bytes_per_second"] = payload;
+  }
   const CostModel model(costs, problem);
   for (const Choice& one : fitting(problem, costs)) {
     json["algorithms"][std::string(one.algorithm->name)] = {

@@ -40,6 +40,10 @@ struct NetworkCosts {
   [[nodiscard]] double one_cable_seconds() const {
     return node_seconds && cable_seconds ? *cable_seconds : 0;
   }
+  /// Without words of its own a link takes byte after byte, at its rate.
+  [[nodiscard]] bool has_words() const { return width_bytes > 0 && clock_hz > 0; }
+  [[nodiscard]] double width_of_links() const { return has_words() ? static_cast<double>(width_bytes) : 1; }
+  [[nodiscard]] double clock_of_links() const { return has_words() ? clock_hz : link_bytes_per_second; }
   /// Of a cable, headers counted: so much that full frames carry link_bytes_per_second of payload.
   [[nodiscard]] double wire_bytes_per_second() const;
 };

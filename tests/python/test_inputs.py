@@ -120,10 +120,8 @@ def test_so_do_collective_operations():
                 seen = set()
                 parameters = {"transport": request.transport, "issuer": issuer, "longest": 2**20}
                 with suppress(models.MissingValue):
-                    _collective_costs.of(
-                        parameters, request.system.board.watched(seen), 2, described.watched(seen)
-                    )
-                    _collective_costs.bytes_per_second(described.watched(seen))
+                    board = request.system.board_with(None, 2).watched(seen)
+                    _collective_costs.of(parameters, board, described.watched(seen))
                 found |= seen
     assert found == _collective_costs.INPUTS
 

@@ -61,27 +61,34 @@ def costs_of(transport, ranks):
     system = systems.load(name, "fitted", board)
     network, board = system.networks[transport], system.board_with(None, ranks)
     asked = {"transport": transport, "issuer": "logic", "longest": 0}
-    return _collective_costs.of(asked, board, ranks, network)
+    return _collective_costs.of(asked, board, network)
 
 
-def changed(costs, **moves):
-    return replace(costs, moves={**costs.moves, **moves})
+def doubled(*names):
+    """A change of costs."""
+
+    def change(costs):
+        values = costs.network["values"]
+        assert set(names) <= set(values)
+        changed = {name: 2 * value if name in names else value for name, value in values.items()}
+        return replace(costs, network={**costs.network, "values": changed})
+
+    return change
 
 
-def errors(files, transport, ranks, operations, sizes=SIZES, change=lambda costs: costs, shape=None):
-    """replay / clock - 1 by (operation, algorithm, bytes). `shape`: a topology, and as it is asked for."""
-    topology, wired = shape or ((), {})
+def errors(files, transport, ranks, operations, sizes=SIZES, change=lambda costs: costs, words=(), **more):
+    """replay / clock - 1 by (operation, algorithm, bytes). `words` of the program, and `more` of the request,
+    say the same."""
     costs = change(costs_of(transport, ranks))
-    costs = replace(costs, shape={**costs.shape, **wired})
     clocks, asked = {}, []
     for operation in operations:
         for algorithm in _collectives.algorithms(operation):
-            measured = clock(files, operation, transport, ranks, algorithm, sizes, *topology)
+            measured = clock(files, operation, transport, ranks, algorithm, sizes, *words)
             assert bool(measured) == fits(operation, algorithm, costs, ranks), (operation, algorithm)
             for moved, time in measured.items():
                 clocks[operation, algorithm, moved] = time
                 size = 0 if operation == "barrier" else moved
-                asked.append(_collectives.request(operation, costs, ranks, size))
+                asked.append(_collectives.request(operation, costs, ranks, size, **more))
     found = zip(clocks.items(), kernels.answers(asked), strict=True)
     return {
         key: (costs.start + answer["algorithms"][key[1]]["seconds"]) / time - 1
@@ -122,41 +129,32 @@ MANY_BUFFERS = 65536  # with few messages of several MiB are sent again, which r
 def test_replays_of_long_calls_and_many_ranks_are_as_the_clock(files, transport, ranks):
     operations, sizes = _collectives.OPERATIONS, LONG_CASES[ranks]
     if transport != "channels":
-        option = (("--rx-buffers", MANY_BUFFERS), {})
-        hold(errors(files, transport, ranks, operations, sizes, change=with_many_buffers, shape=option))
+        option = ("--rx-buffers", MANY_BUFFERS)
+        hold(errors(files, transport, ranks, operations, sizes, words=option, buffers=MANY_BUFFERS))
     elif ranks <= 32:  # boards of the system
         hold(errors(files, transport, ranks, operations, sizes))
 
 
-def with_many_buffers(costs):
-    return replace(costs, buffers={**costs.buffers, "count": MANY_BUFFERS})
-
-
 WIRED = (
-    ("channels", 8, "torus:2x4", {"wiring": "torus", "rows": 2, "columns": 4}),
-    ("channels", 5, "ring", {"wiring": "ring"}),
-    ("accl-udp", 8, "ring", {"wiring": "ring"}),
-    ("accl-tcp", 5, "ring", {"wiring": "ring"}),
-    ("accl-rdma", 8, "torus:2x4", {"wiring": "torus", "rows": 2, "columns": 4}),
+    ("channels", 8, "torus:2x4"),
+    ("channels", 5, "ring"),
+    ("accl-udp", 8, "ring"),
+    ("accl-tcp", 5, "ring"),
+    ("accl-rdma", 8, "torus:2x4"),
 )
 
 
 @needs_program
 @pytest.mark.usefixtures("of_the_repository")
-@pytest.mark.parametrize("transport, ranks, topology, shape", WIRED)
-def test_replays_over_rings_and_tori_are_as_the_clock(files, transport, ranks, topology, shape):
+@pytest.mark.parametrize("transport, ranks, topology", WIRED)
+def test_replays_over_rings_and_tori_are_as_the_clock(files, transport, ranks, topology):
     """Devices pass messages on, and those of several ranks share cables."""
 
-    def without_switch(costs):
-        if transport == "channels":
-            return costs
-        switch = costs.moves["message_seconds"] - costs.moves["copy_seconds"] - costs.moves["hop_seconds"]
-        answer = max(0.0, costs.moves["answer_seconds"] - 2 * switch)
-        message = costs.moves["message_seconds"] - switch
-        return changed(costs, message_seconds=message, answer_seconds=answer)
+    def over_topology(costs):
+        return replace(costs, network={**costs.network, "topology": topology})
 
-    shape = (("--topology", topology), shape)
-    found = errors(files, transport, ranks, _collectives.OPERATIONS, change=without_switch, shape=shape)
+    words = ("--topology", topology)
+    found = errors(files, transport, ranks, _collectives.OPERATIONS, change=over_topology, words=words)
     hold(found)
     phases = {key: error for key, error in found.items() if key[1] == "two_phase"}
     assert bool(phases) == topology.startswith("torus")
@@ -166,13 +164,17 @@ def test_replays_over_rings_and_tori_are_as_the_clock(files, transport, ranks, t
 
 @needs_program
 @pytest.mark.usefixtures("of_the_repository")
-@pytest.mark.parametrize("transport, ranks", [("accl-udp", 8), ("channels", 8)])
-@pytest.mark.parametrize("name, factor", [("message_seconds", 2), ("bytes_per_second", 2)])
-def test_other_costs_would_be_noticed(files, transport, ranks, name, factor):
-    found = errors(
-        files, transport, ranks, ["all_reduce"],
-        change=lambda costs: changed(costs, **{name: factor * costs.moves[name]}),
-    )  # fmt: skip
+@pytest.mark.parametrize(
+    "transport, ranks, name",
+    [
+        ("accl-udp", 8, "latency_seconds"),
+        ("accl-udp", 8, "line_bytes_per_second"),
+        ("channels", 8, "latency_seconds"),
+        ("channels", 8, "clock_hz"),
+    ],
+)
+def test_other_costs_would_be_noticed(files, transport, ranks, name):
+    found = errors(files, transport, ranks, ["all_reduce"], change=doubled(name))
     with pytest.raises(AssertionError):
         hold(found)
 
@@ -196,14 +198,17 @@ def batched(words):
     return zip(words[::3], words[1::3], words[2::3], strict=True)
 
 
-def disagreements(file, transport, topology, change=lambda costs: costs):
+def disagreements(file, transport, topology, change=lambda costs: costs, **more):
     """Cases, and what programs and predictions say of them differently."""
     cases, found = 0, []
     for ranks in (2, 3, 4, 5, 8, 16, 48):
         costs = change(costs_of(transport, ranks))
         told = list(program_choices(file, transport, topology, ranks))
         answers = kernels.answers(
-            [_collectives.request(operation, costs, ranks, moved) for (operation, _, moved), _, _ in told]
+            [
+                _collectives.request(operation, costs, ranks, moved, **more)
+                for (operation, _, moved), _, _ in told
+            ]
         )
         for (key, chosen, fitting), answer in zip(told, answers, strict=True):
             cases += 1
@@ -230,15 +235,12 @@ def test_programs_choose_as_predictions_do(files, transport, topology):
 @needs_choices
 @pytest.mark.usefixtures("of_the_repository")
 @pytest.mark.parametrize(
-    "change",
-    [
-        lambda costs: changed(costs, store_bytes_per_second=1e15),
-        lambda costs: replace(costs, buffers={}),
-    ],
-    ids=["no copy from receive buffers", "any number of receive buffers"],
+    "change, more",
+    [(doubled("copy_bytes_per_second"), {}), (lambda costs: costs, {"buffers": MANY_BUFFERS})],
+    ids=["a faster copy from receive buffers", "any number of receive buffers"],
 )
-def test_other_choices_would_be_noticed(files, change):
-    _, found = disagreements(files / "noctua2.json", "accl-tcp", "switch", change)
+def test_other_choices_would_be_noticed(files, change, more):
+    _, found = disagreements(files / "noctua2.json", "accl-tcp", "switch", change, **more)
     assert any(told != chosen for _, chosen, told, *_ in found)
 
 

@@ -46,7 +46,7 @@ Network network_of(const std::string& system, const std::string& transport, cons
     return {costs_of_links(found.link, found.device), shape_of_links(fabric::make_topology(topology, ranks))};
   }
   engine::Described found = engine::described(system, transport);
-  found.engine.rx_buffers = std::max(found.engine.rx_buffers, static_cast<std::size_t>(ranks));
+  found.engine.rx_buffers = receive_buffers_for(ranks);
   return {costs_of_engine(found.engine, found.stack, {}),
           {},
           receive_buffers_of(found.engine, found.stack.protocol)};

@@ -21,18 +21,17 @@ def algorithms(operation: str) -> list[str]:
     return found["algorithms"]
 
 
-def request(operation: str, costs: Costs, ranks: int, moved: int) -> dict:
-    """The request for what a call of so many bytes of a rank takes: see `answers`."""
-    return {
-        "collective": operation, "ranks": ranks, "bytes": moved,
-        "costs": costs.moves, "shape": costs.shape, "buffers": costs.buffers,
-    }  # fmt: skip
+def request(operation: str, costs: Costs, ranks: int, moved: int, **more: object) -> dict:
+    """The request for what a call of so many bytes of a rank takes: see `answers`. `more`: as
+    `fabricmark-describe` has it."""
+    return {"collective": operation, "ranks": ranks, "bytes": moved, "network": costs.network, **more}
 
 
 def answers(requests: Sequence[Mapping]) -> list[Mapping]:
     """Of each request: `algorithms`, by name the `seconds` of a call beside its start, and the receive
     `buffers` that a rank has to have; the one `chosen`; `shape` in words; `bus_bytes`, whose quotient by the
-    time can be compared with the rate of one link (nccl-tests, doc/PERFORMANCE.md).
+    time can be compared with the rate of one link (nccl-tests, doc/PERFORMANCE.md), `link_bytes_per_second`,
+    which is not there where curves stand for it.
 
     Raises FabricmarkError: 2 where no algorithm does it, 3 where nothing is built.
     """

@@ -186,14 +186,14 @@ def _asked(
     moved = 0 if name == "barrier" else int(parameters[SIZE])
     asked = {**parameters, "transport": request.transport, "longest": moved * devices}
     try:
-        costs = _collective_costs.of(asked, board, devices, network)
+        costs = _collective_costs.of(asked, board, network)
     except models.MissingValue as error:
         cause = f"{request.about}: no file says {error.name}"
         raise FabricmarkError(cause, "set it, or use a system whose boards have it") from None
     shares = 0 if name == "barrier" else ELEMENT_BYTES * devices
     return costs, [
         _collectives.request(name, costs, devices, moved),
-        _collectives.request(name, costs.without_bytes(), devices, shares),
+        _collectives.request(name, costs, devices, shares, moves_bytes=False),
     ]
 
 
@@ -219,9 +219,10 @@ def predictions(
     found = [Prediction("time", axes, seconds * 1e6, "us", None, *about)]
     if moved and seconds:
         bus = whole["bus_bytes"] / seconds / 1e9
-        link = _collective_costs.bytes_per_second(network)
+        link = whole.get("link_bytes_per_second")
+        limit = link and link / 1e9
         found.append(Prediction("algorithm_bandwidth", axes, moved / seconds / 1e9, "GB/s", None, *about))
-        found.append(Prediction("bus_bandwidth", axes, bus, "GB/s", link, *about))
+        found.append(Prediction("bus_bandwidth", axes, bus, "GB/s", limit, *about))
     return found, chosen
 
 

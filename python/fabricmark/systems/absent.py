@@ -60,6 +60,7 @@ SILENT: Mapping[str, str] = {
     "network.links.clock": "kernels do not write to the links",
     "network.cable_latency": "all devices are on one switch",
     "network.switch_ports": "all devices are on one switch",
+    "network.node_latency": "latency is not split over devices and cables",
 }  # fmt: skip
 # What only networks of some kinds have: circuits and hosts' MPI have neither engines nor switches.
 OF_KIND: Mapping[str, tuple[str, ...]] = {

@@ -23,8 +23,7 @@ std::string first_device(const std::filesystem::path& system) {
 Described described(const std::filesystem::path& system, const std::string& transport,
                     const std::string& bitstream) {
   const fabric::NetworkCosts network = fabric::load_network_costs(system, transport);
-  // Without words of its own a link takes byte after byte, at its rate.
-  const bool has_words = network.width_bytes > 0 && network.clock_hz > 0;
+  const bool has_words = network.has_words();
   if (network.kind != "direct" || (!has_words && network.link_bytes_per_second <= 0)) {
     throw bad_use(fmt::format("'{}': network {} says no width and clock of direct links, and no rate",
                               system.string(), network.id),
@@ -36,8 +35,8 @@ Described described(const std::filesystem::path& system, const std::string& tran
                   "choose a system with a bitstream of this benchmark for the transport");
   }
   const LinkCost link{.latency_seconds = network.latency_seconds,
-                      .clock_hz = has_words ? network.clock_hz : network.link_bytes_per_second,
-                      .width_bytes = has_words ? static_cast<double>(network.width_bytes) : 1,
+                      .clock_hz = network.clock_of_links(),
+                      .width_bytes = network.width_of_links(),
                       .flow = {}};
   const runtime::SystemCosts costs({system, first_device(system), bitstream, 1});
   const double memory = costs.value_or("banks", 0) * costs.value_or("bank_bytes_per_second", 0);

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstring>
 #include <iterator>
-#include <sstream>
 #include <string_view>
 #include <utility>
 
@@ -34,17 +33,6 @@ std::uint64_t signature_of(const collectives::Call& call, Type type, bool is_com
   return hash;
 }
 
-collectives::Shape shape_of(const fabric::Topology& topology) {
-  const std::string& name = topology.name();
-  if (name.starts_with("ring")) return {collectives::Wiring::kRing};
-  constexpr std::string_view kTorus = "torus:";
-  if (!name.starts_with(kTorus)) return {};
-  collectives::Shape shape{collectives::Wiring::kTorus};
-  char by = 0;
-  std::istringstream(name.substr(kTorus.size())) >> shape.rows >> by >> shape.columns;
-  return shape;
-}
-
 }  // namespace
 
 Caller::Caller(dataflow::Fabric& fabric, Engine& engine, Streams& streams)
@@ -52,7 +40,7 @@ Caller::Caller(dataflow::Fabric& fabric, Engine& engine, Streams& streams)
   std::vector<int> all(static_cast<std::size_t>(fabric.settings().topology->devices()));
   for (std::size_t device = 0; device < all.size(); ++device) all[device] = static_cast<int>(device);
   add_group(all);
-  groups_.front().shape = shape_of(*fabric.settings().topology);
+  groups_.front().shape = collectives::shape_of_engines(*fabric.settings().topology);
 }
 
 int Caller::add_group(const std::vector<int>& devices) {

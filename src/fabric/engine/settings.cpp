@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "fabric/collectives/over_networks.hpp"
 #include "fabric/network_costs.hpp"
 
 namespace fabricmark::engine {
@@ -22,20 +23,6 @@ constexpr std::size_t kSmallestMtu = 576;  // that every host takes (RFC 791)
 constexpr std::size_t kLargestMtu = 9000;
 /// The largest with window scaling (RFC 7323): 65535 times 2^14.
 constexpr std::uint64_t kScaledWindow = std::uint64_t{65535} << 14U;
-
-using Word = std::pair<std::string_view, fabric::Protocol>;
-constexpr std::array kTransports{Word{"accl-udp", fabric::Protocol::kUdp},
-                                 Word{"accl-tcp", fabric::Protocol::kTcp},
-                                 Word{"accl-rdma", fabric::Protocol::kRdma}};
-
-fabric::Protocol protocol_of(const std::string& transport) {
-  const auto* const found = std::ranges::find(kTransports, transport, &Word::first);
-  if (found == kTransports.end()) {
-    throw bad_use(fmt::format("'{}' is no transport of the engine", transport),
-                  "use accl-udp, accl-tcp or accl-rdma");
-  }
-  return found->second;
-}
 
 /// Of a packet's payload, from the size of IP packets: what headers leave of it. RDMA has sizes of its own,
 /// powers of two from 256 to 4096 B (InfiniBand's path MTU).
@@ -55,42 +42,29 @@ std::uint64_t payload_of(std::size_t mtu, std::uint64_t headers, fabric::Protoco
 }  // namespace
 
 collectives::ReceiveBuffers receive_buffers_of(const EngineSettings& engine, fabric::Protocol protocol) {
-  const bool has_rendezvous = protocol == fabric::Protocol::kRdma;
-  return {engine.rx_buffers, engine.rx_bytes,
-          has_rendezvous ? engine.eager_bytes : collectives::ReceiveBuffers{}.longest};
+  return collectives::receive_buffers_of(protocol, engine.rx_buffers, engine.rx_bytes, engine.eager_bytes);
 }
 
 collectives::Costs costs_of_engine(const EngineSettings& engine, const fabric::StackSettings& network,
                                    const collectives::Shape& shape) {
   const fabric::PacketCosts& wire = network.costs;
-  const double to_neighbour = fabric::seconds(wire.node_latency + wire.cable_latency);
-  const bool has_switch = shape.wiring == collectives::Wiring::kAnyToAny;
-  const double over_switch = has_switch ? fabric::seconds(wire.switch_latency + wire.cable_latency) : 0;
-  // UDP has no acknowledgements; TCP's window opens when what has come is copied.
-  double answer = network.protocol == fabric::Protocol::kUdp ? 0 : 2 * (to_neighbour + over_switch);
-  const bool is_tcp = network.protocol == fabric::Protocol::kTcp;
-  if (is_tcp) answer += fabric::seconds(network.receive_latency);
-  return {.message_seconds = to_neighbour + over_switch + engine.copy_latency_seconds,
-          .hop_seconds = to_neighbour,
-          .bytes_per_second = wire.bytes_per_second,
-          .copy_bytes_per_second = engine.copy_rate,
-          .combine_bytes_per_second = engine.copy_rate,
-          .segment_bytes = collectives::Call{}.segment_bytes,
-          .header_bytes = static_cast<double>(engine.header_bytes),
-          .packet_bytes = static_cast<double>(wire.mtu_bytes),
-          .packet_header_bytes = static_cast<double>(wire.header_bytes),
-          .store_bytes_per_second = engine.copy_rate,
-          .copy_seconds = engine.copy_latency_seconds,
-          .combines_as_it_comes = false,
-          .answer_seconds = answer,
-          // TCP has a window of packets under way, the others a burst after the other.
-          .turn_bytes = is_tcp ? wire.mtu_bytes : network.burst_bytes,
-          .leaves_in_turns = !is_tcp};
+  return collectives::costs_of(
+      collectives::EngineNetwork{.protocol = network.protocol,
+                                 .neighbour_seconds = fabric::seconds(wire.node_latency + wire.cable_latency),
+                                 .switch_seconds = fabric::seconds(wire.switch_latency + wire.cable_latency),
+                                 .line_bytes_per_second = wire.bytes_per_second,
+                                 .packet_bytes = static_cast<double>(wire.mtu_bytes),
+                                 .packet_header_bytes = static_cast<double>(wire.header_bytes),
+                                 .copy_seconds = engine.copy_latency_seconds,
+                                 .copy_bytes_per_second = engine.copy_rate,
+                                 .header_bytes = static_cast<double>(engine.header_bytes),
+                                 .burst_bytes = network.burst_bytes},
+      shape);
 }
 
 Described described(const std::filesystem::path& system, const std::string& transport,
                     const Choices& choices) {
-  const fabric::Protocol protocol = protocol_of(transport);
+  const fabric::Protocol protocol = fabric::protocol_of(transport);
   const fabric::NetworkCosts network = fabric::load_network_costs(system, transport);
   const auto misses = [&](std::string_view what) {
     return bad_use(fmt::format("'{}': network {} has no {}", system.string(), network.id, what),

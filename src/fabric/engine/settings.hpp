@@ -7,6 +7,7 @@
 #include <string>
 
 #include "fabric/collectives/costs.hpp"
+#include "fabric/collectives/over_networks.hpp"
 #include "fabric/dataflow/fabric.hpp"
 #include "fabric/dataflow/host.hpp"
 #include "fabric/stack/stack.hpp"
@@ -18,11 +19,11 @@ struct EngineSettings {
   double logic_issue_seconds = 0;   ///< l_k: a call from the device's own logic, decoded and answered
   double copy_latency_seconds = 0;  ///< l_m: of a copy in the device's memory
   double copy_rate = 0;             ///< of its data mover; copies take turns
-  std::uint64_t header_bytes = 64;  ///< of each segment: ACCL's own header is one word of 512 bits
-  double clock_hz = 250e6;          ///< of streams to and from kernels
+  std::uint64_t header_bytes = collectives::kMessageHeaderBytes;  ///< of each segment
+  double clock_hz = 250e6;                                        ///< of streams to and from kernels
 
-  std::size_t rx_buffers = 16;                  ///< receive buffers
-  std::size_t rx_bytes = std::size_t{1} << 20;  ///< of each; a message takes as many as it needs
+  std::size_t rx_buffers = collectives::kReceiveBuffers;
+  std::size_t rx_bytes = collectives::kReceiveBufferBytes;  ///< of each; a message takes as many as it needs
   /// Longer messages wait for their receiver and go straight into its memory (rendezvous). RDMA only: the
   /// others buffer all messages.
   std::size_t eager_bytes = std::numeric_limits<std::size_t>::max();

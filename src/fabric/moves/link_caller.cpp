@@ -18,6 +18,7 @@
 #include "base/error.hpp"
 #include "device/event.hpp"
 #include "fabric/collectives/elements.hpp"
+#include "fabric/collectives/over_networks.hpp"
 #include "fabric/dataflow/kernel.hpp"
 #include "fabric/dataflow/stream.hpp"
 #include "fabric/time.hpp"
@@ -27,7 +28,7 @@ namespace fabricmark::collectives {
 using dataflow::stream;
 
 struct LinkWord {
-  std::array<std::byte, 64> bytes{};
+  std::array<std::byte, kLinkWordBytes> bytes{};
 };
 
 /// What a kernel that sends or receives is told: the next message, or that there is none.
@@ -87,20 +88,6 @@ void receive_over_link(stream<LinkOrder>& orders, stream<LinkWord>& link, stream
   }
 }
 
-bool is_torus(const fabric::Topology& topology, int rows, int columns) {
-  for (int row = 0; row < rows; ++row) {
-    for (int column = 0; column < columns; ++column) {
-      const int own = row * columns + column;
-      const int right = row * columns + (column + 1) % columns;
-      const int below = (row + 1) % rows * columns + column;
-      for (const int other : {right, below}) {
-        if (other != own && topology.distance(own, other) != 1) return false;
-      }
-    }
-  }
-  return true;
-}
-
 bool is_without_data(const Call& call, int rank, int ranks) {
   const std::size_t own = own_count(call.operation, rank, call.root, ranks, call.count);
   const std::size_t result = result_count(call.operation, rank, call.root, ranks, call.count);
@@ -109,34 +96,14 @@ bool is_without_data(const Call& call, int rank, int ranks) {
 
 }  // namespace
 
-Shape shape_of_links(const fabric::Topology& topology) {
-  const int devices = topology.devices();
-  if (topology.switches() == 0) {
-    if (topology.is_full_mesh()) return {.only_neighbours_talk = true};
-    if (is_torus(topology, 1, devices)) return {.wiring = Wiring::kRing, .only_neighbours_talk = true};
-    for (int rows = 2; rows < devices; ++rows) {
-      if (devices % rows != 0 || !is_torus(topology, rows, devices / rows)) continue;
-      return {Wiring::kTorus, rows, devices / rows, /*only_neighbours_talk=*/true};
-    }
-  }
-  throw bad_use(fmt::format("collectives over links do not know the topology {}", topology.name()),
-                "use pair, ring, torus or full-mesh");
-}
-
 Costs costs_of_links(const dataflow::LinkCost& link, const dataflow::DeviceCost& device,
                      const LinkCosts& costs) {
-  // An order, and the word of its end, are seen in the cycle after.
-  constexpr double kOrderCycles = 2;
-  const double cycle = 1 / device.clock_hz;
-  const double word = std::ceil(sizeof(LinkWord) / link.width_bytes) / link.clock_hz;
-  const double copied = static_cast<double>(costs.copy_bytes) * device.clock_hz;
-  return {.issue_seconds = kOrderCycles * cycle,
-          .message_seconds = link.latency_seconds + costs.depth_cycles * cycle,
-          .bytes_per_second = sizeof(LinkWord) / std::max(word, cycle),
-          .copy_bytes_per_second = copied,
-          .combine_bytes_per_second = sizeof(LinkWord) / cycle,
-          .segment_bytes = Call{}.segment_bytes,
-          .word_bytes = sizeof(LinkWord)};
+  return costs_of(LinkNetwork{.latency_seconds = link.latency_seconds,
+                              .width_bytes = link.width_bytes,
+                              .clock_hz = link.clock_hz,
+                              .kernel_hz = device.clock_hz,
+                              .depth_cycles = costs.depth_cycles,
+                              .copy_bytes = costs.copy_bytes});
 }
 
 /// Both directions of a cable.

@@ -7,6 +7,7 @@
 #include "fabric/collectives/algorithm.hpp"
 #include "fabric/collectives/costs.hpp"
 #include "fabric/collectives/operation.hpp"
+#include "fabric/collectives/over_networks.hpp"
 #include "fabric/dataflow/fabric.hpp"
 #include "fabric/dataflow/host.hpp"
 #include "fabric/topology.hpp"
@@ -15,13 +16,10 @@ namespace fabricmark::collectives {
 
 /// What kernels of a collective call cost, beside their launch and the links.
 struct LinkCosts {
-  double depth_cycles = 0;      ///< of the kernels that send and receive
-  std::size_t copy_bytes = 64;  ///< that a rank copies or combines in a cycle where nothing is received
+  double depth_cycles = 0;  ///< of the kernels that send and receive
+  std::size_t copy_bytes =
+      kLinkWordBytes;  ///< that a rank copies or combines in a cycle where nothing is received
 };
-
-/// How devices with such links are wired, all of them ranks: any to any, a ring or a torus, by the cables
-/// that there are, and only neighbours talk. Throws Error (bad use) for any other topology.
-Shape shape_of_links(const fabric::Topology& topology);
 
 /// What moves take there, for `choose`.
 Costs costs_of_links(const dataflow::LinkCost& link, const dataflow::DeviceCost& device,

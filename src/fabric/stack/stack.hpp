@@ -6,17 +6,11 @@
 
 #include "base/interface.hpp"
 #include "fabric/packet_network.hpp"
+#include "fabric/protocol.hpp"
 #include "fabric/time.hpp"
 #include "fabric/topology.hpp"
 
 namespace fabricmark::fabric {
-
-/// Who carries messages over a network of packets.
-enum class Protocol {
-  kUdp,   ///< no acknowledgement: what is lost is lost, and counted; keeps order within a flow only
-  kTcp,   ///< sessions, windows, acknowledgements, retransmission; no congestion control
-  kRdma,  ///< RoCE: reliable messages without windows; the receiver's memory is written without its action
-};
 
 /// What goes wrong in a network, drawn from a seed for every packet by its flow and number: the same in every
 /// run, however many processes take part. Acknowledgements are packets, too. A packet goes wrong at the end
@@ -44,7 +38,7 @@ struct StackSettings {
   int most_retransmissions = 8;  ///< in a row of one packet; then its peer is said to be dead
   /// kUdp, kRdma, where nothing can be lost: so many bytes, in whole packets, go to the network at once, so
   /// that long messages are few events, and arrive so. Below the MTU: each packet by itself.
-  std::uint64_t burst_bytes = 65536;
+  std::uint64_t burst_bytes = kBurstBytes;
 };
 
 /// Messages between devices by a protocol, in modelled time: state of all devices in one place, which depends

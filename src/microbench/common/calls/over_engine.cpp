@@ -20,9 +20,7 @@ namespace {
 engine::Described described(const Options& options) {
   engine::Described system = engine::described(options.system, options.transport, options.choices);
   if (!options.topology.empty()) system.topology = options.topology;
-  // All others may send to a root before it has begun to receive.
-  system.engine.rx_buffers = options.rx_buffers.value_or(
-      std::max(system.engine.rx_buffers, static_cast<std::size_t>(options.ranks)));
+  system.engine.rx_buffers = options.rx_buffers.value_or(collectives::receive_buffers_for(options.ranks));
   if (options.rx_bytes) {
     system.engine.rx_bytes = *options.rx_bytes;
     if (system.stack.protocol == fabric::Protocol::kRdma) system.engine.eager_bytes = *options.rx_bytes;

@@ -1,0 +1,70 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+
+#include "fabric/collectives/costs.hpp"
+#include "fabric/collectives/operation.hpp"
+#include "fabric/network_costs.hpp"
+#include "fabric/protocol.hpp"
+#include "fabric/topology.hpp"
+
+/// What moves take over networks, and how these wire their ranks: for the programs, which choose algorithms
+/// by it, and for predictions, which replay them (fabricmark-describe). There is no other home of it.
+namespace fabricmark::collectives {
+
+inline constexpr std::size_t kMessageHeaderBytes = 64;  ///< of ACCL: one word of 512 bits
+inline constexpr std::size_t kLinkWordBytes = 64;       ///< that kernels hand a link, at most one a cycle
+inline constexpr std::size_t kReceiveBuffers = 16;      ///< of an engine, where nobody asks for others
+inline constexpr std::size_t kReceiveBufferBytes = std::size_t{1} << 20U;
+
+/// All others may send to a root before it has begun to receive.
+inline std::size_t receive_buffers_for(int ranks) {
+  return std::max(kReceiveBuffers, static_cast<std::size_t>(ranks));
+}
+/// `eager_bytes`: longer messages go straight into their place, where the protocol can (rendezvous).
+ReceiveBuffers receive_buffers_of(fabric::Protocol protocol, std::size_t count, std::size_t bytes,
+                                  std::size_t eager_bytes);
+
+/// An engine beside each port of a network of packets. Times in seconds, rates in bytes per second.
+struct EngineNetwork {
+  fabric::Protocol protocol = fabric::Protocol::kUdp;
+  double neighbour_seconds = 0;  ///< of the first bit to a device at the other end of a cable
+  double switch_seconds = 0;     ///< more over a switch, with its second cable
+  double line_bytes_per_second = 0;
+  double packet_bytes = 0;         ///< the most payload
+  double packet_header_bytes = 0;  ///< with all that the wire carries beside the payload
+  double copy_seconds = 0;         ///< l_m: of a copy out of the receive buffer, beside its bytes
+  double copy_bytes_per_second = 0;
+  double header_bytes = kMessageHeaderBytes;
+  std::size_t burst_bytes = fabric::kBurstBytes;
+};
+EngineNetwork engine_network(const fabric::NetworkCosts& network, fabric::Protocol protocol);
+/// Meyer 2024, sections 5.1.4 and 5.1.5.
+Costs costs_of(const EngineNetwork& network, const Shape& shape);
+
+/// Direct links, such as circuits and channels, and the kernels at their ends.
+struct LinkNetwork {
+  double latency_seconds = 0;
+  double width_bytes = 0;                   ///< that a link takes in a cycle
+  double clock_hz = 0;                      ///< of these cycles
+  double kernel_hz = 0;                     ///< 0: cycles of kernels take no time
+  double depth_cycles = 0;                  ///< of the kernels that send and receive
+  std::size_t copy_bytes = kLinkWordBytes;  ///< that a rank copies in a cycle where nothing is received
+};
+/// With the links' clock for the kernels, which cycles without one have none of.
+LinkNetwork link_network(const fabric::NetworkCosts& network);
+Costs costs_of(const LinkNetwork& network);
+
+/// Payload of long messages over one link, in one direction [B/s].
+double payload_bytes_per_second(const Costs& costs);
+/// The same costs where links and memory move bytes in no time: what is left are latencies.
+Costs without_bytes(Costs costs);
+
+/// How the ranks of engines are wired, all of them devices of the topology: devices and switches pass on.
+Shape shape_of_engines(const fabric::Topology& topology);
+/// How devices with direct links are wired, all of them ranks: any to any, a ring or a torus, by the cables
+/// that there are, and only neighbours talk. Throws Error (bad use) for any other topology.
+Shape shape_of_links(const fabric::Topology& topology);
+
+}  // namespace fabricmark::collectives
