@@ -25,11 +25,10 @@ struct Network {
   ReceiveBuffers buffers{};
 };
 
-/// A number that has to be there and above 0, as without it moves take for ever or no time.
-double needed(const Json& values, const char* name) {
-  const auto found = member<double>(values, name, 0);
-  if (!(found > 0)) throw bad_use(std::string("a request's network has no ") + name, kSeeDocs);
-  return found;
+/// A number above 0: without it moves take for ever or no time.
+void require_number(const Json& values, const char* name) {
+  if (member<double>(values, name, 0) > 0) return;
+  throw bad_use(std::string("a request's network has no ") + name, kSeeDocs);
 }
 
 /// Values are named as those of an exported system.
@@ -60,7 +59,7 @@ fabric::NetworkCosts network_costs(const Json& values) {
 Network over_engines(const Json& said, int ranks) {
   const Json values = member<Json>(said, "values", Json::object());
   for (const char* name : {"line_bytes_per_second", "frame_bytes", "copy_bytes_per_second"}) {
-    needed(values, name);
+    require_number(values, name);
   }
   const fabric::Protocol protocol = fabric::protocol_of(member<std::string>(said, "transport", ""));
   const fabric::Topology topology =
@@ -73,7 +72,7 @@ Network over_engines(const Json& said, int ranks) {
 Network over_links(const Json& said, int ranks) {
   const Json values = member<Json>(said, "values", Json::object());
   const fabric::NetworkCosts network = network_costs(values);
-  if (!network.has_words()) needed(values, "link_bytes_per_second");
+  if (!network.has_words()) require_number(values, "link_bytes_per_second");
   // An optical switch lays circuits as they are asked for.
   const fabric::Topology topology =
       fabric::make_topology(member<std::string>(said, "topology", "ring"), ranks);

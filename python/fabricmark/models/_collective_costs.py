@@ -36,6 +36,10 @@ class Costs:
     start: float
     network: Mapping[str, object]
 
+    def without_curves(self) -> "Costs":
+        """For requests in which bytes take no time: so those of several sizes are one."""
+        return Costs(self.start, {name: said for name, said in self.network.items() if name != "curves"})
+
 
 def of(parameters: Mapping, board: Board, network: Network) -> Costs:
     """The costs. `parameters`: transport, issuer, and the most bytes of a message. Raises MissingValue for a

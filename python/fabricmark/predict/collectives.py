@@ -193,7 +193,7 @@ def _asked(
     shares = 0 if name == "barrier" else ELEMENT_BYTES * devices
     return costs, [
         _collectives.request(name, costs, devices, moved),
-        _collectives.request(name, costs, devices, shares, moves_bytes=False),
+        _collectives.request(name, costs.without_curves(), devices, shares, moves_bytes=False),
     ]
 
 

@@ -84,16 +84,15 @@ LinkNetwork link_network(const fabric::NetworkCosts& network) {
 Costs costs_of(const LinkNetwork& network) {
   // An order, and the word of its end, are seen in the cycle after.
   constexpr double kOrderCycles = 2;
-  const double cycle = network.kernel_hz > 0 ? 1 / network.kernel_hz : 0;
+  const bool has_cycles = network.kernel_hz > 0;
+  const double cycle = has_cycles ? 1 / network.kernel_hz : 0;
   const double word = std::ceil(kLinkWordBytes / network.width_bytes) / network.clock_hz;
-  const auto in_cycles = [&](std::size_t bytes) {
-    return network.kernel_hz > 0 ? static_cast<double>(bytes) * network.kernel_hz : kAtOnce;
-  };
+  const double in_memory = has_cycles ? kLinkWordBytes * network.kernel_hz : kAtOnce;
   return {.issue_seconds = kOrderCycles * cycle,
-          .message_seconds = network.latency_seconds + network.depth_cycles * cycle,
+          .message_seconds = network.latency_seconds,
           .bytes_per_second = kLinkWordBytes / std::max(word, cycle),
-          .copy_bytes_per_second = in_cycles(network.copy_bytes),
-          .combine_bytes_per_second = in_cycles(kLinkWordBytes),
+          .copy_bytes_per_second = in_memory,
+          .combine_bytes_per_second = in_memory,
           .segment_bytes = Call{}.segment_bytes,
           .word_bytes = kLinkWordBytes};
 }

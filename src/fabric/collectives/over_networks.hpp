@@ -46,13 +46,11 @@ Costs costs_of(const EngineNetwork& network, const Shape& shape);
 /// Direct links, such as circuits and channels, and the kernels at their ends.
 struct LinkNetwork {
   double latency_seconds = 0;
-  double width_bytes = 0;                   ///< that a link takes in a cycle
-  double clock_hz = 0;                      ///< of these cycles
-  double kernel_hz = 0;                     ///< 0: cycles of kernels take no time
-  double depth_cycles = 0;                  ///< of the kernels that send and receive
-  std::size_t copy_bytes = kLinkWordBytes;  ///< that a rank copies in a cycle where nothing is received
+  double width_bytes = 0;  ///< that a link takes in a cycle
+  double clock_hz = 0;     ///< of these cycles
+  double kernel_hz = 0;    ///< 0: cycles of kernels take no time
 };
-/// With the links' clock for the kernels, which cycles without one have none of.
+/// Kernels have the clock of the links; where no file says one, their cycles take no time.
 LinkNetwork link_network(const fabric::NetworkCosts& network);
 Costs costs_of(const LinkNetwork& network);
 

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <exception>
@@ -96,14 +95,11 @@ bool is_without_data(const Call& call, int rank, int ranks) {
 
 }  // namespace
 
-Costs costs_of_links(const dataflow::LinkCost& link, const dataflow::DeviceCost& device,
-                     const LinkCosts& costs) {
+Costs costs_of_links(const dataflow::LinkCost& link, const dataflow::DeviceCost& device) {
   return costs_of(LinkNetwork{.latency_seconds = link.latency_seconds,
                               .width_bytes = link.width_bytes,
                               .clock_hz = link.clock_hz,
-                              .kernel_hz = device.clock_hz,
-                              .depth_cycles = costs.depth_cycles,
-                              .copy_bytes = costs.copy_bytes});
+                              .kernel_hz = device.clock_hz});
 }
 
 /// Both directions of a cable.
@@ -182,8 +178,9 @@ class LinkCaller::OwnMoves final : public Moves {
     return started_.size() - 1;
   }
   void take_time(const View& elements) const {
-    const std::size_t each = caller_.costs_.copy_bytes;
-    dataflow::spend_cycles(static_cast<std::int64_t>((elements.bytes() + each - 1) / each));
+    // A word a cycle, also where nothing is received.
+    dataflow::spend_cycles(
+        static_cast<std::int64_t>((elements.bytes() + kLinkWordBytes - 1) / kLinkWordBytes));
   }
 
   LinkCaller& caller_;
@@ -194,9 +191,8 @@ class LinkCaller::OwnMoves final : public Moves {
   std::list<std::vector<std::byte>> scratch_;
 };
 
-LinkCaller::LinkCaller(dataflow::Fabric& fabric, dataflow::Host& host, const LinkCosts& costs)
-    : host_(host), costs_(costs), devices_(fabric.settings().devices) {
-  if (costs.copy_bytes == 0) throw bad_use("a rank copies no bytes in a cycle", "let it copy some");
+LinkCaller::LinkCaller(dataflow::Fabric& fabric, dataflow::Host& host)
+    : host_(host), devices_(fabric.settings().devices) {
   if (!fabric.settings().topology) {
     if (devices_ == 1) return;
     throw bad_use("a fabric without a topology has no links", "give it one");
@@ -239,9 +235,8 @@ double LinkCaller::run(const Algorithm& algorithm, const Call& call) {
   const bool has_data = !is_without_data(call, rank, devices_);
   const fabric::Time begin = host_.now();
   std::vector<device::Event> kernels;
-  const dataflow::Start moving{.depth = costs_.depth_cycles};
   const auto start = [&](const std::string& name, auto function, Lane& lane) {
-    kernels.push_back(host_.start(name, moving, function, lane.orders, lane.words, lane.ends));
+    kernels.push_back(host_.start(name, {}, function, lane.orders, lane.words, lane.ends));
   };
   for (const auto& [peer, lane] : sends_) start(fmt::format("send to {}", peer), send_over_link, *lane);
   for (const auto& [peer, lane] : receives_)

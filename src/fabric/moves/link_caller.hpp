@@ -14,16 +14,8 @@
 
 namespace fabricmark::collectives {
 
-/// What kernels of a collective call cost, beside their launch and the links.
-struct LinkCosts {
-  double depth_cycles = 0;  ///< of the kernels that send and receive
-  std::size_t copy_bytes =
-      kLinkWordBytes;  ///< that a rank copies or combines in a cycle where nothing is received
-};
-
-/// What moves take there, for `choose`.
-Costs costs_of_links(const dataflow::LinkCost& link, const dataflow::DeviceCost& device,
-                     const LinkCosts& costs = {});
+/// What moves take over direct links, for `choose`.
+Costs costs_of_links(const dataflow::LinkCost& link, const dataflow::DeviceCost& device);
 
 /// Collective calls between devices over direct links, such as circuits and channels, in modelled time: the
 /// ranks are the devices. A call is kernels: one that runs the algorithm, and for each neighbour one that
@@ -37,7 +29,7 @@ class LinkCaller {
  public:
   /// Opens the links of the host's device to its neighbours, which nobody else opens. Both must live as
   /// long as this; this as long as kernels may run.
-  LinkCaller(dataflow::Fabric& fabric, dataflow::Host& host, const LinkCosts& costs = {});
+  LinkCaller(dataflow::Fabric& fabric, dataflow::Host& host);
   ~LinkCaller();
   LinkCaller(const LinkCaller&) = delete;
   LinkCaller& operator=(const LinkCaller&) = delete;
@@ -59,7 +51,6 @@ class LinkCaller {
   [[nodiscard]] Link& link(const fabric::Port& port);
 
   dataflow::Host& host_;
-  LinkCosts costs_;
   int devices_;
   std::map<int, std::unique_ptr<Link>> links_;  // by port
   // By neighbour.
