@@ -142,8 +142,9 @@ class HostDevice final : public EmulatedDevice {
     // Who waits for a fault keeps a copy of each message.
     const bool may_fail = context_.conditions().fault.has_value();
     const std::optional<fabric::MessageFault> fault = may_fail ? fault_.strike(elements) : std::nullopt;
-    is_dead_ = is_dead_ || fault == fabric::MessageFault::kDead;
-    halo.is_sent = !is_dead_ && fault != fabric::MessageFault::kLost;
+    const auto is = [&](fabric::MessageFault kind) { return fault && *fault == kind; };
+    is_dead_ = is_dead_ || is(fabric::MessageFault::kDead);
+    halo.is_sent = !is_dead_ && !is(fabric::MessageFault::kLost);
     if (!halo.is_sent) return;
     if (!is_direct_) {
       std::memcpy(halo.out.data(), &left, sizeof left);

@@ -1,7 +1,4 @@
 // The dataflow kernels of HPL over direct links in a torus, over an engine of messages, and between memories.
-#include <fmt/format.h>
-
-#include "base/error.hpp"
 #include "benchmarks/hpl/engine_factorization.hpp"
 #include "fabric/registry.hpp"
 #include "fabric/transport.hpp"
@@ -16,9 +13,9 @@ std::size_t behind(std::size_t from, std::size_t to, std::size_t size) { return 
 /// Over channels: each direction of the torus carries blocks of one kind, from device to device, so that no
 /// word ever comes back to where it started. L goes to the next column, U to the next row, left blocks to the
 /// column before, top blocks to the row before (Fig. 4.8).
-template <typename T, int G>
-class LinkFactorization final : public DataflowFactorization<T, G> {
-  using Base = DataflowFactorization<T, G>;
+template <typename T>
+class LinkFactorization final : public DataflowFactorization<T> {
+  using Base = DataflowFactorization<T>;
   using typename Base::Word;
   using Link = dataflow::Link<Word>;
 
@@ -128,9 +125,9 @@ class LinkFactorization final : public DataflowFactorization<T, G> {
 };
 
 /// By a transport between memories: to see that the factors are the same. Its times say nothing.
-template <typename T, int G>
-class TransportFactorization final : public MemoryFactorization<T, G> {
-  using Base = MemoryFactorization<T, G>;
+template <typename T>
+class TransportFactorization final : public MemoryFactorization<T> {
+  using Base = MemoryFactorization<T>;
   using typename Base::Broadcast;
 
  public:
@@ -178,37 +175,21 @@ class TransportFactorization final : public MemoryFactorization<T, G> {
   std::unique_ptr<fabric::Memory> memories_[2];  ///< of what goes along the row, and the column
 };
 
-template <typename T, int G>
+template <typename T>
 std::unique_ptr<Execution> make_on(const runtime::Context& context, const Layout& layout, double host_bytes) {
   const std::string& transport = context.parameters().text("transport");
   if (!runtime::is_of_kernels(transport))
-    return std::make_unique<TransportFactorization<T, G>>(context, layout, host_bytes);
-  if (transport == "channels") return std::make_unique<LinkFactorization<T, G>>(context, layout, host_bytes);
-  return std::make_unique<EngineFactorization<T, G>>(context, layout, host_bytes);
-}
-
-template <typename T>
-std::unique_ptr<Execution> make_of(const runtime::Context& context, const Layout& layout, double host_bytes) {
-  switch (context.parameters().integer("register_block")) {
-    case 4:
-      return make_on<T, 4>(context, layout, host_bytes);
-    case 8:
-      return make_on<T, 8>(context, layout, host_bytes);
-    case 16:
-      return make_on<T, 16>(context, layout, host_bytes);
-    default:
-      throw bad_use(fmt::format("dataflow kernels with register blocks of {}",
-                                context.parameters().integer("register_block")),
-                    "use --register-block 4, 8 or 16");
-  }
+    return std::make_unique<TransportFactorization<T>>(context, layout, host_bytes);
+  if (transport == "channels") return std::make_unique<LinkFactorization<T>>(context, layout, host_bytes);
+  return std::make_unique<EngineFactorization<T>>(context, layout, host_bytes);
 }
 
 }  // namespace
 
 std::unique_ptr<Execution> make_dataflow(const runtime::Context& context, const Layout& layout,
                                          double host_bytes) {
-  if (context.parameters().text("data_type") == "double") return make_of<double>(context, layout, host_bytes);
-  return make_of<float>(context, layout, host_bytes);
+  if (context.parameters().text("data_type") == "double") return make_on<double>(context, layout, host_bytes);
+  return make_on<float>(context, layout, host_bytes);
 }
 
 }  // namespace fabricmark::hpl

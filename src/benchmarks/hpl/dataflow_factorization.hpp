@@ -1,5 +1,7 @@
 #pragma once
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
 #include <iterator>
@@ -11,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/error.hpp"
 #include "benchmarks/hpl/execution.hpp"
 #include "benchmarks/hpl/steps.hpp"
 #include "fabric/emulation/board.hpp"
@@ -20,13 +23,42 @@ namespace fabricmark::hpl {
 
 namespace kernels = ::hpl;
 
+/// The kernels that compute, of one size of register blocks. Only these are compiled for each size.
+template <typename T>
+struct ComputeKernels {
+  decltype(&kernels::lu<T, 4>) lu;
+  decltype(&kernels::panel<T, 4, true>) top;
+  decltype(&kernels::panel<T, 4, false>) left;
+  decltype(&kernels::inner<T, 4>) inner;
+
+  template <int G>
+  static ComputeKernels with() {
+    return {kernels::lu<T, G>, kernels::panel<T, G, true>, kernels::panel<T, G, false>, kernels::inner<T, G>};
+  }
+  /// Throws Error (bad use) for a size that there is no kernel of.
+  static ComputeKernels of(const runtime::Context& context) {
+    const auto size = context.parameters().integer("register_block");
+    switch (size) {
+      case 4:
+        return with<4>();
+      case 8:
+        return with<8>();
+      case 16:
+        return with<16>();
+      default:
+        throw bad_use(fmt::format("dataflow kernels with register blocks of {}", size),
+                      "use --register-block 4, 8 or 16");
+    }
+  }
+};
+
 /// The iterations of the factorisation by dataflow kernels on emulated boards (Meyer 2024, section 4.1.3.2,
 /// Figs. 4.6 to 4.8): the compute kernels and their order, the same whatever carries the blocks.
 ///
 /// The host starts lu, left and top of an iteration when what these begin with is updated, and the inner
 /// kernels when the panels are there. A kernel of the board is there once: what is started twice runs in
 /// turn.
-template <typename T, int G>
+template <typename T>
 class DataflowFactorization : public Execution {
  public:
   using Word = kernels::word<T>;
@@ -57,6 +89,7 @@ class DataflowFactorization : public Execution {
       : layout_(layout),
         board_(context,
                fabric::torus(static_cast<int>(layout.grid.rows), static_cast<int>(layout.grid.columns))),
+        compute_(ComputeKernels<T>::of(context)),
         replications_(context.parameters().count("replications")),
         looks_ahead_(context.parameters().flag("lookahead")) {
     const std::size_t block = layout.block;
@@ -156,17 +189,17 @@ class DataflowFactorization : public Execution {
     const auto columns = static_cast<long>(layout_.local_columns());
     if (step.is_owner()) {
       const bool is_last = step.iteration + 1 == layout_.blocks();
-      start("lu", {}, kernels::lu<T, G>, block_at(step.row(), step.column()), lower_sent_, upper_sent_,
+      start("lu", {}, compute_.lu, block_at(step.row(), step.column()), lower_sent_, upper_sent_,
             with(spent_lu_), !is_last, !is_last);
     }
     carry_factors(step);
     if (step.updates_top()) {
-      start("top", {}, kernels::panel<T, G, true>, block_at(step.row(), step.right.begin), lower_used_,
-            top_sent_, with(spent_panel_), static_cast<int>(step.right.count()), block);
+      start("top", {}, compute_.top, block_at(step.row(), step.right.begin), lower_used_, top_sent_,
+            with(spent_panel_), static_cast<int>(step.right.count()), block);
     }
     if (step.updates_left()) {
-      start("left", {}, kernels::panel<T, G, false>, block_at(step.below.begin, step.column()), upper_used_,
-            left_sent_, with(spent_panel_), static_cast<int>(step.below.count()), block * columns);
+      start("left", {}, compute_.left, block_at(step.below.begin, step.column()), upper_used_, left_sent_,
+            with(spent_panel_), static_cast<int>(step.below.count()), block * columns);
     }
     // A block goes to another replica than in the iteration before, which may still be at it.
     device::Events before = carry_panels(step);
@@ -212,12 +245,13 @@ class DataflowFactorization : public Execution {
                            .count = static_cast<int>(count)};
     const auto* const left = reinterpret_cast<const T*>(panel(false, step));
     const auto* const top = reinterpret_cast<const T*>(panel(true, step));
-    return start("inner " + std::to_string(copy), before, kernels::inner<T, G>,
+    return start("inner " + std::to_string(copy), before, compute_.inner,
                  block_at(step.below.begin, step.right.begin), left, top, with(spent_inner_), of);
   }
 
   Layout layout_;
   emulation::Board board_;
+  ComputeKernels<T> compute_;
   std::size_t replications_;
   bool looks_ahead_;
   std::size_t bulk_ = 1;

@@ -12,9 +12,9 @@
 namespace fabricmark::hpl {
 
 /// By the engine of messages of each board, which the host calls, or a kernel.
-template <typename T, int G>
-class EngineFactorization final : public MemoryFactorization<T, G> {
-  using Base = MemoryFactorization<T, G>;
+template <typename T>
+class EngineFactorization final : public MemoryFactorization<T> {
+  using Base = MemoryFactorization<T>;
   using typename Base::Broadcast;
 
  public:

@@ -8,9 +8,9 @@ namespace fabricmark::hpl {
 
 /// Between memories: kernels leave their blocks there, from which something else broadcasts them along rows
 /// and columns.
-template <typename T, int G>
-class MemoryFactorization : public DataflowFactorization<T, G> {
-  using Base = DataflowFactorization<T, G>;
+template <typename T>
+class MemoryFactorization : public DataflowFactorization<T> {
+  using Base = DataflowFactorization<T>;
 
  public:
   using typename Base::Word;

@@ -1,2 +1,3 @@
 target_link_libraries(fm_collective PRIVATE fabricmark_calls)
+target_compile_options(fm_collective PRIVATE ${FABRICMARK_UNTIMED})
 describe_micro_benchmarks(fm_collective)
