@@ -2,7 +2,7 @@
 
 #include <cmath>
 #include <cstdint>
-#include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -33,26 +33,16 @@ void require_number(const Json& values, const char* name) {
 
 /// Values are named as those of an exported system.
 fabric::NetworkCosts network_costs(const Json& values) {
-  require_known(values, {"latency_seconds", "switch_seconds", "node_seconds", "cable_seconds", "width_bytes",
-                         "clock_hz", "link_bytes_per_second", "line_bytes_per_second", "frame_bytes",
-                         "frame_overhead_bytes", "copy_seconds", "copy_bytes_per_second"});
-  const auto number = [&](const char* name) { return member<double>(values, name, 0); };
-  const auto optional = [&](const char* name) {
-    return values.contains(name) ? std::optional(number(name)) : std::nullopt;
-  };
+  std::set<std::string> known;
+  for (const fabric::NetworkValue& one : fabric::network_values()) known.emplace(one.name);
+  require_known(values, known);
   fabric::NetworkCosts found;
-  found.latency_seconds = number("latency_seconds");
-  found.switch_seconds = number("switch_seconds");
-  found.node_seconds = optional("node_seconds");
-  found.cable_seconds = optional("cable_seconds");
-  found.width_bytes = member<std::uint64_t>(values, "width_bytes", 0);
-  found.clock_hz = number("clock_hz");
-  found.link_bytes_per_second = number("link_bytes_per_second");
-  found.line_bytes_per_second = number("line_bytes_per_second");
-  found.frame_bytes = member<std::uint64_t>(values, "frame_bytes", 0);
-  found.header_bytes = member<std::uint64_t>(values, "frame_overhead_bytes", 0);
-  found.copy_seconds = number("copy_seconds");
-  found.copy_bytes_per_second = number("copy_bytes_per_second");
+  for (const fabric::NetworkValue& one : fabric::network_values()) {
+    const std::string name(one.name);
+    if (!values.contains(name)) continue;
+    one.set(found, one.is_count ? static_cast<double>(member<std::uint64_t>(values, name.c_str(), 0))
+                                : member<double>(values, name.c_str(), 0));
+  }
   return found;
 }
 
@@ -66,16 +56,15 @@ Network over_engines(const Json& said, int ranks) {
       fabric::make_topology(member<std::string>(said, "topology", "switch"), ranks);
   const Shape shape = shape_of_engines(topology);
   return {shape, costs_of(engine_network(network_costs(values), protocol), shape),
-          receive_buffers_of(protocol, receive_buffers_for(ranks), kReceiveBufferBytes, kReceiveBufferBytes)};
+          receive_buffers_of(protocol, receive_buffers_for(ranks), kReceiveBufferBytes)};
 }
 
 Network over_links(const Json& said, int ranks) {
   const Json values = member<Json>(said, "values", Json::object());
   const fabric::NetworkCosts network = network_costs(values);
-  if (!network.has_words()) require_number(values, "link_bytes_per_second");
-  // An optical switch lays circuits as they are asked for.
+  require_number(values, "link_bytes_per_second");
   const fabric::Topology topology =
-      fabric::make_topology(member<std::string>(said, "topology", "ring"), ranks);
+      fabric::make_topology(member<std::string>(said, "topology", kUsualCircuits), ranks);
   return {shape_of_links(topology), costs_of(link_network(network))};
 }
 

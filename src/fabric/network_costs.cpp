@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <type_traits>
 #include <vector>
 
 #include "base/error.hpp"
@@ -33,17 +34,46 @@ class ExportedSystem : public runtime::SystemDocument {
     if (!(found >= 0) || std::isinf(found)) throw wrong(where + key + ".value");
     return found;
   }
-  /// The same as a whole number up to `most`; 0 where it is not there.
-  [[nodiscard]] std::uint64_t count(const Json& values, const std::string& key, const std::string& where,
-                                    double most) const {
-    const double found = value(values, key, where).value_or(0);
-    if (found != std::floor(found) || found > most) throw wrong(where + key + ".value");
-    return static_cast<std::uint64_t>(found);
+  /// The same, of a whole number.
+  [[nodiscard]] std::optional<double> count(const Json& values, const std::string& key,
+                                            const std::string& where) const {
+    const std::optional<double> found = value(values, key, where);
+    if (found && (*found != std::floor(*found) || *found > kMostCount)) throw wrong(where + key + ".value");
+    return found;
   }
+
+ private:
+  static constexpr double kMostCount = std::numeric_limits<int>::max();
 };
 
-constexpr double kMostCount = std::numeric_limits<int>::max();
-constexpr double kMostBytes = static_cast<double>(std::uint64_t{1} << 46U);
+template <auto Field>
+void set(NetworkCosts& costs, double value) {
+  using Type = std::remove_reference_t<decltype(costs.*Field)>;
+  if constexpr (std::is_same_v<Type, std::optional<double>>) {
+    costs.*Field = value;
+  } else {
+    costs.*Field = static_cast<Type>(value);
+  }
+}
+
+constexpr NetworkValue kNetworkValues[] = {
+    {"latency_seconds", false, set<&NetworkCosts::latency_seconds>},
+    {"start_seconds", false, set<&NetworkCosts::start_seconds>},
+    {"switch_seconds", false, set<&NetworkCosts::switch_seconds>},
+    {"node_seconds", false, set<&NetworkCosts::node_seconds>},
+    {"cable_seconds", false, set<&NetworkCosts::cable_seconds>},
+    {"width_bytes", true, set<&NetworkCosts::width_bytes>},
+    {"clock_hz", false, set<&NetworkCosts::clock_hz>},
+    {"link_bytes_per_second", false, set<&NetworkCosts::link_bytes_per_second>},
+    {"links", true, set<&NetworkCosts::links>},
+    {"frame_bytes", true, set<&NetworkCosts::frame_bytes>},
+    {"frame_overhead_bytes", true, set<&NetworkCosts::header_bytes>},
+    {"line_bytes_per_second", false, set<&NetworkCosts::line_bytes_per_second>},
+    {"ping_seconds", false, set<&NetworkCosts::ping_seconds>},
+    {"host_start_seconds", false, set<&NetworkCosts::host_start_seconds>},
+    {"copy_seconds", false, set<&NetworkCosts::copy_seconds>},
+    {"copy_bytes_per_second", false, set<&NetworkCosts::copy_bytes_per_second>},
+};
 
 /// What a name stands for.
 struct Named {
@@ -94,13 +124,15 @@ void take_device(const ExportedSystem& system, std::size_t kind, NetworkCosts& f
   if (values == nullptr) throw system.wrong(where);
   const auto number = [&](const char* key) { return system.value(*values, key, where + ".").value_or(0); };
   const auto own_or = [](double first, double second) { return first > 0 ? first : second; };
-  found.board_ports = static_cast<int>(system.count(*values, "serial_ports", where + ".", kMostCount));
+  found.board_ports = static_cast<int>(system.count(*values, "serial_ports", where + ".").value_or(0));
   found.host_start_seconds = own_or(number("invocation_seconds"), found.host_start_seconds);
   found.copy_seconds = own_or(found.copy_seconds, number("copy_seconds"));
   found.copy_bytes_per_second = own_or(found.copy_bytes_per_second, number("copy_bytes_per_second"));
 }
 
 }  // namespace
+
+std::span<const NetworkValue> network_values() { return kNetworkValues; }
 
 double NetworkCosts::wire_bytes_per_second() const {
   if (frame_bytes == 0) return link_bytes_per_second;
@@ -118,32 +150,18 @@ NetworkCosts costs_of(const ExportedSystem& system, const std::string& name) {
   const Json* values = ExportedSystem::find(network, "values");
   if (values == nullptr || !values->is_object()) throw system.wrong(where + "values");
   const std::string inside = where + "values.";
-  const auto number = [&](const char* key) { return system.value(*values, key, inside); };
-  const auto count = [&](const char* key, double most) { return system.count(*values, key, inside, most); };
   NetworkCosts found;
   found.id = system.text(network, "id", where);
   found.kind = system.text(network, "kind", where);
   if (ExportedSystem::find(network, "topology") != nullptr)
     found.topology = system.text(network, "topology", where);
-  found.latency_seconds = number("latency_seconds").value_or(0);
-  found.start_seconds = number("start_seconds").value_or(0);
-  found.switch_seconds = number("switch_seconds").value_or(0);
-  found.node_seconds = number("node_seconds");
-  found.cable_seconds = number("cable_seconds");
-  found.width_bytes = count("width_bytes", kMostBytes);
-  found.clock_hz = number("clock_hz").value_or(0);
-  // Where kernels write to a link each cycle, that is its rate: as the closed forms have it.
-  const double written = static_cast<double>(found.width_bytes) * found.clock_hz;
-  found.link_bytes_per_second = written > 0 ? written : number("link_bytes_per_second").value_or(0);
+  for (const NetworkValue& one : network_values()) {
+    const std::string key(one.name);
+    const auto said = one.is_count ? system.count(*values, key, inside) : system.value(*values, key, inside);
+    if (said) one.set(found, *said);
+  }
+  found.links = std::max(found.links, 1);
   if (!(found.link_bytes_per_second > 0)) throw system.wrong(inside + "link_bytes_per_second");
-  found.links = static_cast<int>(std::max<std::uint64_t>(1, count("links", kMostCount)));
-  found.frame_bytes = count("frame_bytes", kMostBytes);
-  found.header_bytes = count("frame_overhead_bytes", kMostBytes);
-  found.line_bytes_per_second = number("line_bytes_per_second").value_or(0);
-  found.ping_seconds = number("ping_seconds").value_or(0);
-  found.host_start_seconds = number("host_start_seconds").value_or(0);
-  found.copy_seconds = number("copy_seconds").value_or(0);
-  found.copy_bytes_per_second = number("copy_bytes_per_second").value_or(0);
   take_device(system, kind, found);
   return found;
 }

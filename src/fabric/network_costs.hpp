@@ -3,7 +3,9 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 
 #include "fabric/packet_network.hpp"
 
@@ -20,12 +22,13 @@ struct NetworkCosts {
   double switch_seconds = 0;            ///< more for each switch
   std::optional<double> node_seconds;   ///< of a device's own network modules: part of latency_seconds
   std::optional<double> cable_seconds;  ///< of one cable: the rest of it
-  double link_bytes_per_second = 0;     ///< of one link, one direction: the payload of long messages
-  std::uint64_t width_bytes = 0;        ///< that a kernel hands a link in one cycle
-  double clock_hz = 0;                  ///< of these cycles
-  int links = 1;                        ///< of a device
-  std::uint64_t frame_bytes = 0;        ///< the most payload of a packet; 0: a message is one packet
-  std::uint64_t header_bytes = 0;       ///< of a packet, with all that the wire carries beside the payload
+  double link_bytes_per_second = 0;     ///< of one link, one direction: the payload of long messages; width x
+                                     ///< clock where these are known, as whoever wrote the values has seen to
+  std::uint64_t width_bytes = 0;     ///< that a kernel hands a link in one cycle
+  double clock_hz = 0;               ///< of these cycles
+  int links = 1;                     ///< of a device
+  std::uint64_t frame_bytes = 0;     ///< the most payload of a packet; 0: a message is one packet
+  std::uint64_t header_bytes = 0;    ///< of a packet, with all that the wire carries beside the payload
   double line_bytes_per_second = 0;  ///< of a cable, headers counted; 0: only link_bytes_per_second is known
   double ping_seconds = 0;  ///< of short messages between two devices, all that they wait for; 0: not known
   double host_start_seconds = 0;  ///< of a call that the host makes of the board's engine: the device's own
@@ -47,6 +50,15 @@ struct NetworkCosts {
   /// Of a cable, headers counted: so much that full frames carry link_bytes_per_second of payload.
   [[nodiscard]] double wire_bytes_per_second() const;
 };
+
+/// A value of a network: its name in an exported system, and in requests of fabricmark-describe, and whether
+/// it is a whole number.
+struct NetworkValue {
+  std::string_view name;
+  bool is_count = false;
+  void (*set)(NetworkCosts&, double) = nullptr;
+};
+std::span<const NetworkValue> network_values();
 
 /// Reads a network of what `fabricmark systems export` writes: by its id, or by a transport ("channels")
 /// of the first kind of devices that has it, or where `name` is empty the only one. Throws Error (2) with the

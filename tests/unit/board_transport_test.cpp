@@ -35,6 +35,7 @@ std::string system_text() {
   const Json links{{"latency_seconds", value(520e-9)},
                    {"clock_hz", value(156.25e6)},
                    {"width_bytes", value(32)},
+                   {"link_bytes_per_second", value(5e9)},
                    {"links", value(4)}};
   Json made{{"schema", "fabricmark-exported-system/1"}, {"name", "mine"}, {"bitstreams", Json::array()}};
   made["devices"] = {{{"id", "star"}, {"values", {{"banks", value(1)}}}}};

@@ -81,12 +81,13 @@ TEST_F(NetworkCostsFile, HasANetworkByTransport) {
   EXPECT_EQ(found.id, "serial");
   EXPECT_EQ(found.topology, "");
   EXPECT_EQ(found.links, 1);
-  // Nothing splits the latency: all of it is the device's. What kernels write each cycle is the rate.
+  // Nothing splits the latency: all of it is the device's.
   EXPECT_DOUBLE_EQ(found.device_seconds(), 520e-9);
   EXPECT_DOUBLE_EQ(found.one_cable_seconds(), 0);
   EXPECT_DOUBLE_EQ(found.start_seconds, 1e-6);
-  EXPECT_DOUBLE_EQ(found.link_bytes_per_second, 5e9);
-  EXPECT_DOUBLE_EQ(found.wire_bytes_per_second(), 5e9);
+  EXPECT_DOUBLE_EQ(found.link_bytes_per_second, 4e9);
+  EXPECT_DOUBLE_EQ(found.wire_bytes_per_second(), 4e9);
+  EXPECT_DOUBLE_EQ(found.width_of_links() * found.clock_of_links(), 5e9);
   EXPECT_EQ(found.frame_bytes, 0U);
 }
 

@@ -1,13 +1,18 @@
 """The application of a command whose every error is one line."""
 
 import codecs
+import contextlib
 import os
 import sys
+from collections.abc import Sequence
+from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import typer
 from typer.exceptions import TyperException
 
+from fabricmark.base import paths
 from fabricmark.base.errors import ENVIRONMENT, FabricmarkError
 
 INTERRUPTED = 130
@@ -24,8 +29,12 @@ class OneLineErrors(typer.Typer):
             sys.exit(fail(FabricmarkError("standard output is closed", NO_OUTPUT, ENVIRONMENT)))
         for stream in (sys.stdout, sys.stderr):
             _speak_utf8(stream)
+        words = (args[0] if args else kwargs.get("args")) or sys.argv[1:]
         try:
-            code = super().__call__(*args, standalone_mode=False, **kwargs)
+            with open(os.devnull, "w") as nothing:
+                beside = nothing if _is_for_a_document(words) else sys.stdout
+                with contextlib.redirect_stdout(beside):
+                    code = super().__call__(*args, standalone_mode=False, **kwargs)
             sys.stdout.flush()
         except TyperException as error:
             help_line = "see `fabricmark --help`; a program's own options go after ` -- `"
@@ -43,6 +52,15 @@ class OneLineErrors(typer.Typer):
                 raise
             code = fail(internal(error))
         sys.exit(code if isinstance(code, int) else 0)
+
+
+def _is_for_a_document(words: Sequence[str]) -> bool:
+    """Whether an option's file is standard output: tables and lines beside the document would spoil it."""
+    own = words[: words.index("--")] if "--" in words else words
+    apart = [part for word in own for part in (word.split("=", 1) if word.startswith("--") else [word])]
+    return any(
+        option.startswith("--") and paths.is_standard_output(Path(file)) for option, file in pairwise(apart)
+    )
 
 
 def _speak_utf8(stream: Any) -> None:

@@ -17,7 +17,7 @@ SECONDS_FOR_A_READER = 10
 MOST_LINKS = 40
 PACKAGE = Path(__file__).resolve().parents[1]
 OF_WHEEL = PACKAGE / "share" / "fabricmark"  # only where tools/wheel.py has made the package
-STANDARD_OUTPUT = Path("-")  # as an option's file; whoever writes there prints nothing else
+STANDARD_OUTPUT = Path("-")  # as an option's file, beside which OneLineErrors lets nothing else be printed
 
 
 def root() -> Path:
@@ -259,6 +259,11 @@ def _own_stream(path: Path) -> int | None:
     if folder in ("/dev/fd", "/proc/self/fd") and number.isascii() and number.isdecimal():
         return int(number)
     return known.get(name)
+
+
+def is_standard_output(path: Path) -> bool:
+    """Whether what is written to a path goes there: `-` or, for example, /dev/stdout."""
+    return _own_stream(path) == 1
 
 
 def _linked(path: Path) -> Path:

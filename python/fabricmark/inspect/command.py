@@ -59,8 +59,6 @@ def inspect(
     if json_file is not None:
         text = json.dumps(document(design, found), indent=1) + "\n"
         paths.write_atomically(json_file, text)
-        if json_file == paths.STANDARD_OUTPUT:
-            return
     for one, kernels in found.items():
         view.show(design, chips.VENDORS[one], kernels)
 

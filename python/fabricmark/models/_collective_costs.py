@@ -58,11 +58,8 @@ def of(parameters: Mapping, board: Board, network: Network) -> Costs:
 
 
 def _values_of_links(network: Network) -> dict[str, float]:
-    """Without width and clock a word takes what the link's rate says, and cycles take no time."""
-    found = _values(network, OF_LINKS)
-    if network.get("links.width") is None or network.get("links.clock") is None:
-        found[keys.NETWORK["links.bandwidth"].symbol] = _network.link_bytes_per_second(network)
-    return found
+    rate = {keys.NETWORK["links.bandwidth"].symbol: _network.link_bytes_per_second(network)}
+    return {**_values(network, OF_LINKS), **rate}
 
 
 def _values(network: Network, names: tuple[str, ...], needed: tuple[str, ...] = ()) -> dict[str, float]:

@@ -132,8 +132,7 @@ def predict(
     if options.which(devices, name):
         about = [f"devices {devices}: {options.which(devices, name)}", *cases[0].about]
         cases[0] = replace(cases[0], about=about)
-    if csv_file != paths.STANDARD_OUTPUT:
-        view.show(cases)
+    view.show(cases)
     if csv_file is not None:
         paths.write_atomically(csv_file, view.table_csv(cases))
     if plot_file is not None:

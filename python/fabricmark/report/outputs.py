@@ -5,7 +5,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from fabricmark.base import paths
 from fabricmark.base.errors import FabricmarkError, printable
 from fabricmark.report import fields, groups, inputs, page, pictures, rows, run_tables, waits
 from fabricmark.results import timeline
@@ -37,15 +36,13 @@ def main(
         raise FabricmarkError(f"--csv and --markdown both to {csv}", "choose two places")
     found = inputs.read(inputs.find(places))
     if found.results:
-        if paths.STANDARD_OUTPUT not in texts:
-            run_tables.show(found.results)
+        run_tables.show(found.results)
         for file, write_text in texts.items():
             rows.save(found.results, file, write_text)
         if svg is not None:
             run_tables.save_svg(found.results, svg)
-    if paths.STANDARD_OUTPUT not in texts:
-        for line in waiting(found):
-            print(printable(line))
+    for line in waiting(found):
+        print(printable(line))
     if (html is not None or png is not None) and (found.results or found.scalings or found.timelines):
         write(found, html, png, reference)
     return found

@@ -13,7 +13,7 @@ from fabricmark.base import keys, paths
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.base.keys import Key
 from fabricmark.base.schema import first_fault
-from fabricmark.models import Board
+from fabricmark.models import Board, _network
 from fabricmark.models.machine import Bitstream, Network
 from fabricmark.systems import local_machine, size_tables
 from fabricmark.systems.sourced_value import SourcedValue
@@ -44,7 +44,7 @@ def document(name_or_path: str | Path, profile: str = "fitted", board: str | Non
     others = first.boards[1:] if board is None else ()
     kinds = [first, *(systems.load(name_or_path, profile, other) for other in others)]
     networks = {
-        name: _network(name, one.networks[transport], one.parts[name], profile)
+        name: _described_network(name, one.networks[transport], one.parts[name], profile)
         for one in kinds
         for transport, name in one.network_ids.items()
     }
@@ -122,14 +122,14 @@ def _numbers(sourced: tuple[SourcedValue, ...], prefix: str, profile: str) -> di
     return {name: number for name, number in known.items() if number is not None}
 
 
-def _network(name: str, network: Network, sourced: tuple[SourcedValue, ...], profile: str) -> dict:
+def _described_network(name: str, network: Network, sourced: tuple[SourcedValue, ...], profile: str) -> dict:
     kinds = _kinds(sourced, NETWORK_VALUES, profile, local_machine.is_measured(name))
     return {
         "id": name,
         "name": network.name,
         "kind": network.kind,
         **({"topology": network.topology} if network.topology else {}),
-        "values": _values(network, NETWORK_VALUES, kinds),
+        "values": _values(network, NETWORK_VALUES, kinds) | _link_rate(network, kinds),
         "curves": [
             {
                 "devices": curve.devices,
@@ -140,6 +140,15 @@ def _network(name: str, network: Network, sourced: tuple[SourcedValue, ...], pro
             for curve in network.curves
         ],
     }
+
+
+def _link_rate(network: Network, kinds: Mapping[str, str]) -> dict[str, dict]:
+    """Of links to which kernels write directly: width x clock, whatever a file says of the cable."""
+    if network.get("links.width") is None or network.get("links.clock") is None:
+        return {}
+    rate, clock = (NETWORK_VALUES[name].symbol for name in ("links.bandwidth", "links.clock"))
+    kind = kinds.get(rate, kinds.get(clock, DEFAULT))
+    return {rate: {"value": float(_network.link_bytes_per_second(network)), "kind": kind}}
 
 
 def _topology(system: System) -> dict:

@@ -64,8 +64,6 @@ def validate(
         raise FabricmarkError(f"{name} has no row with the role test", "give rows to predict the role test")
     if csv_file is not None:
         paths.write_atomically(csv_file, table_csv(found))
-        if csv_file == paths.STANDARD_OUTPUT:
-            return
     _show(found, columns)
     for line in (checks.of_inputs(rows), *repeated):
         if line:

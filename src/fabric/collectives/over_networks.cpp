@@ -33,9 +33,9 @@ bool is_torus(const fabric::Topology& topology, int rows, int columns) {
 }  // namespace
 
 ReceiveBuffers receive_buffers_of(fabric::Protocol protocol, std::size_t count, std::size_t bytes,
-                                  std::size_t eager_bytes) {
+                                  std::optional<std::size_t> eager_bytes) {
   const bool has_rendezvous = protocol == fabric::Protocol::kRdma;
-  return {count, bytes, has_rendezvous ? eager_bytes : ReceiveBuffers{}.longest};
+  return {count, bytes, has_rendezvous ? eager_bytes.value_or(bytes) : ReceiveBuffers{}.longest};
 }
 
 EngineNetwork engine_network(const fabric::NetworkCosts& network, fabric::Protocol protocol) {

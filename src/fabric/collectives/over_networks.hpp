@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <optional>
 
 #include "fabric/collectives/costs.hpp"
 #include "fabric/collectives/operation.hpp"
@@ -18,13 +19,17 @@ inline constexpr std::size_t kLinkWordBytes = 64;       ///< that kernels hand a
 inline constexpr std::size_t kReceiveBuffers = 16;      ///< of an engine, where nobody asks for others
 inline constexpr std::size_t kReceiveBufferBytes = std::size_t{1} << 20U;
 
+/// Of links whose system says none: an optical switch lays circuits as they are asked for.
+inline constexpr const char* kUsualCircuits = "ring";
+
 /// All others may send to a root before it has begun to receive.
 inline std::size_t receive_buffers_for(int ranks) {
   return std::max(kReceiveBuffers, static_cast<std::size_t>(ranks));
 }
-/// `eager_bytes`: longer messages go straight into their place, where the protocol can (rendezvous).
+/// `eager_bytes`: longer messages go straight into their place, where the protocol can (rendezvous); by
+/// default those that no receive buffer holds, as in ACCL's driver.
 ReceiveBuffers receive_buffers_of(fabric::Protocol protocol, std::size_t count, std::size_t bytes,
-                                  std::size_t eager_bytes);
+                                  std::optional<std::size_t> eager_bytes = std::nullopt);
 
 /// An engine beside each port of a network of packets. Times in seconds, rates in bytes per second.
 struct EngineNetwork {

@@ -112,8 +112,6 @@ void Board::join_engine(Clocked clocked) {
       {.mtu_bytes = parameters.count("mtu_bytes"), .window_bytes = parameters.count("window_bytes")});
   system.engine.rx_buffers = parameters.count("rx_buffers");
   system.engine.rx_bytes = parameters.count("rx_bytes");
-  // What a receive buffer holds goes at once; only RDMA sends more in another way.
-  if (system.stack.protocol == fabric::Protocol::kRdma) system.engine.eager_bytes = system.engine.rx_bytes;
   system.engine.moves_elements = computes();
   is_called_by_logic_ = parameters.text("issuer") == "logic";
   is_streaming_ = parameters.text("mode") == "streaming";

@@ -28,6 +28,7 @@ Engine::Engine(dataflow::Fabric& fabric, int device, const EngineSettings& setti
       worker_(fabric.worker(device)),
       device_(device),
       settings_(settings),
+      longest_eager_(receive_buffers_of(settings, fabric.settings().network->protocol).longest),
       timers_(worker_, device),
       free_buffers_(settings.rx_buffers) {
   fabric.network().attach(device, worker_, *this);
@@ -185,7 +186,7 @@ Engine::TicketId Engine::start_send(dataflow::Kernel& kernel, int to, Header hea
   // What goes to another process has left before this device goes on.
   Payload payload = is_there ? travelling(header, elements, fabric_.is_elsewhere(to)) : Payload();
   const bool is_put = header.kind == MessageKind::kPut;
-  if (!is_put && is_rdma() && bytes > settings_.eager_bytes) {
+  if (!is_put && bytes > longest_eager_) {
     header.kind = MessageKind::kRequest;
     post(to, header, {}, kernel.clock, std::nullopt);
     Outgoing outgoing{to, header, std::move(payload)};

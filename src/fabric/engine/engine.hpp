@@ -248,6 +248,7 @@ class Engine final : public dataflow::Network::Receiver {
   dataflow::Worker& worker_;
   int device_;
   EngineSettings settings_;
+  std::size_t longest_eager_;  ///< longer messages wait for their receiver
   Timers timers_;
   std::size_t free_buffers_;
   Time mover_free_ = 0;

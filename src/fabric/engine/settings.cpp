@@ -109,8 +109,6 @@ Described described(const std::filesystem::path& system, const std::string& tran
   found.engine.logic_issue_seconds = network.start_seconds;
   found.engine.copy_latency_seconds = network.copy_seconds;
   found.engine.copy_rate = network.copy_bytes_per_second;
-  // As ACCL's driver has it: what a receive buffer holds goes at once.
-  if (protocol == fabric::Protocol::kRdma) found.engine.eager_bytes = found.engine.rx_bytes;
   return found;
 }
 

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
-#include <limits>
+#include <optional>
 #include <string>
 
 #include "fabric/collectives/costs.hpp"
@@ -24,9 +24,9 @@ struct EngineSettings {
 
   std::size_t rx_buffers = collectives::kReceiveBuffers;
   std::size_t rx_bytes = collectives::kReceiveBufferBytes;  ///< of each; a message takes as many as it needs
-  /// Longer messages wait for their receiver and go straight into its memory (rendezvous). RDMA only: the
-  /// others buffer all messages.
-  std::size_t eager_bytes = std::numeric_limits<std::size_t>::max();
+  /// Longer messages wait for their receiver and go straight into its memory (rendezvous); none: those that
+  /// no receive buffer holds. RDMA only: the others buffer all messages.
+  std::optional<std::size_t> eager_bytes{};
   double timeout_seconds = 1;   ///< a call that waits so long for a peer ends; 0: never
   bool has_arithmetic = true;   ///< reductions; a `minimal` engine has none
   bool has_compression = true;  ///< float32 as float16 on the wire

@@ -21,11 +21,8 @@ engine::Described described(const Options& options) {
   engine::Described system = engine::described(options.system, options.transport, options.choices);
   if (!options.topology.empty()) system.topology = options.topology;
   system.engine.rx_buffers = options.rx_buffers.value_or(collectives::receive_buffers_for(options.ranks));
-  if (options.rx_bytes) {
-    system.engine.rx_bytes = *options.rx_bytes;
-    if (system.stack.protocol == fabric::Protocol::kRdma) system.engine.eager_bytes = *options.rx_bytes;
-  }
-  if (options.eager_bytes) system.engine.eager_bytes = *options.eager_bytes;
+  if (options.rx_bytes) system.engine.rx_bytes = *options.rx_bytes;
+  system.engine.eager_bytes = options.eager_bytes;
   system.engine.timeout_seconds = options.timeout_seconds;
   system.stack.faults.drop = options.drop;
   return system;
@@ -45,12 +42,13 @@ class OverEngine final : public Measurer {
   runtime::Communicator& ranks_;
   Options options_;
   engine::Described system_;
+  std::size_t longest_eager_ = engine::receive_buffers_of(system_.engine, system_.stack.protocol).longest;
 };
 
 Row OverEngine::measure(std::size_t bytes) {
   const std::size_t count = bytes / collectives::bytes_of(options_.type);
   // Two ranks that send each other a message before they receive one would wait for each other.
-  const bool is_long = options_.act == Act::kSend && bytes > system_.engine.eager_bytes;
+  const bool is_long = options_.act == Act::kSend && bytes > longest_eager_;
   const bool is_rendezvous =
       is_long || options_.act == Act::kOneWay || options_.act == Act::kBothWays;  // all at once
   RankCase own(options_, count, ranks_.rank(), ranks_.size(), is_rendezvous);

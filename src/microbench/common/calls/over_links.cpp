@@ -15,9 +15,8 @@ namespace fabricmark::microbench {
 
 namespace {
 
-/// Where the system says none, a ring: an optical switch lays circuits as they are asked for.
 fabric::Topology topology_of(const Options& options, const dataflow::Described& system, int ranks) {
-  const std::string own = system.topology.empty() ? "ring" : system.topology;
+  const std::string own = system.topology.empty() ? collectives::kUsualCircuits : system.topology;
   return fabric::make_topology(options.topology.empty() ? own : options.topology, ranks);
 }
 
