@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "best_rate.hpp"
-#include "fabric/dataflow/host.hpp"
+#include "board/dataflow/host.hpp"
 
 namespace {
 
@@ -28,7 +28,7 @@ struct Word {
 /// One word each way in turn where `credits` is 1: every word changes the kernel twice.
 void send_words(long words, std::size_t credits) {
   const auto fabric = std::make_shared<Fabric>(FabricSettings{
-      .devices = 2, .topology = fabric::pair(), .link = {520e-9, 156.25e6, 32, {.credits = credits}}});
+      .devices = 2, .topology = network::pair(), .link = {520e-9, 156.25e6, 32, {.credits = credits}}});
   Host sender(fabric, 0, kDevice);
   auto receiver = std::make_unique<Host>(fabric, 1, kDevice);
   auto out = sender.open<Word>(0);
@@ -46,7 +46,7 @@ void send_words(long words, std::size_t credits) {
 /// A ring of devices, each with three kernels, that all pass words on.
 void run_ring(int devices, int words) {
   const auto fabric = std::make_shared<Fabric>(FabricSettings{
-      .devices = devices, .topology = fabric::ring(devices), .link = {520e-9, 156.25e6, 32, {}}});
+      .devices = devices, .topology = network::ring(devices), .link = {520e-9, 156.25e6, 32, {}}});
   std::vector<std::jthread> hosts;
   for (int device = 0; device < devices; ++device) {
     hosts.emplace_back([&fabric, device, words] {

@@ -9,7 +9,7 @@
 #include <functional>
 #include <vector>
 
-#include "fabric/engine/accl.hpp"
+#include "board/accl/accl.hpp"
 #include "runtime/run.hpp"
 
 namespace {
@@ -19,8 +19,8 @@ constexpr std::size_t kCount = std::size_t{1} << 18;  // of float32: 1 MiB
 constexpr int kMessages = 32;
 constexpr int kUnderWay = 8;
 
-engine::View view(std::vector<float>& values) {
-  return {reinterpret_cast<std::byte*>(values.data()), values.size(), engine::Type::kFloat32};
+accl::View view(std::vector<float>& values) {
+  return {reinterpret_cast<std::byte*>(values.data()), values.size(), accl::Type::kFloat32};
 }
 
 /// Bytes per second of all messages, from a barrier to the slower rank's end.
@@ -51,15 +51,15 @@ void over_mpi(bool is_sender, Memory& memory, int under_way) {
   }
 }
 
-void over_engine(bool is_sender, engine::Accl& accl, Memory& memory, int under_way) {
+void over_engine(bool is_sender, accl::Accl& accl, Memory& memory, int under_way) {
   for (int first = 0; first < kMessages; first += under_way) {
-    std::vector<engine::Request> requests;
+    std::vector<accl::Request> requests;
     for (int i = 0; i < under_way; ++i) {
       const auto place = static_cast<std::size_t>(i);
       requests.push_back(is_sender ? accl.send(view(memory.sent[place]), 1, i)
                                    : accl.recv(view(memory.received[place]), 0, i));
     }
-    for (engine::Request& request : requests) {
+    for (accl::Request& request : requests) {
       if (!request.wait().is_done()) throw environment_failure(request.wait().text, "see it");
     }
   }
@@ -73,19 +73,19 @@ int main(int argc, char** argv) {
     if (ranks.kind() != "mpi")
       throw bad_use("bench_engine_bulk compares with MPI", "start it with mpirun -n 2");
     dataflow::FabricSettings settings;
-    settings.topology = fabric::pair();
+    settings.topology = network::pair();
     settings.network.emplace();
-    settings.network->protocol = fabric::Protocol::kRdma;
-    settings.network->costs = {.node_latency = fabric::from_seconds(1.26e-6),
+    settings.network->protocol = network::Protocol::kRdma;
+    settings.network->costs = {.node_latency = network::from_seconds(1.26e-6),
                                .bytes_per_second = 12.5e9,
                                .header_bytes = 82,
                                .mtu_bytes = 4096};
-    engine::EngineSettings own;
+    accl::EngineSettings own;
     own.copy_rate = 14e9;
     own.eager_bytes = 32768;
     const auto fabric = dataflow::Fabric::join(ranks, settings);
     dataflow::Host host(fabric, ranks.rank(), {.clock_hz = 250e6, .launch_seconds = 30e-6}, &ranks);
-    engine::Accl accl(fabric, host, own);
+    accl::Accl accl(fabric, host, own);
     Memory memory;
     for (auto& values : memory.sent) std::ranges::fill(values, 3.0F);
     double best[4] = {};

@@ -7,26 +7,26 @@
 
 #include "base/random_bits.hpp"
 #include "best_rate.hpp"
-#include "fabric/event_core.hpp"
-#include "fabric/packet_network.hpp"
+#include "network/event_core.hpp"
+#include "network/packet_network.hpp"
 
 namespace {
 
 using namespace fabricmark;
 
 struct Holding {
-  fabric::EventCore core;
+  network::EventCore core;
   std::uint64_t left = 0;
   bool is_random = true;
-  static void handle(void* owner, const fabric::Event& event) {
+  static void handle(void* owner, const network::Event& event) {
     auto& holding = *static_cast<Holding*>(owner);
     if (holding.left == 0) return;
     --holding.left;
-    fabric::Event next = event;
+    network::Event next = event;
     next.sequence = holding.left;
     next.value = mixed_bits(event.value + kRandomStep);
     next.time =
-        fabric::later(event.time, holding.is_random ? static_cast<fabric::Time>(next.value >> 44U) : 1);
+        network::later(event.time, holding.is_random ? static_cast<network::Time>(next.value >> 44U) : 1);
     holding.core.schedule(next);
   }
 };
@@ -50,20 +50,20 @@ double events_per_second(int pending, bool is_random, int repetitions) {
 
 /// Events a second of a network of packets: every device of an 8 x 8 torus sends to random ones, 16 frames
 /// each time.
-double packet_events_per_second(fabric::Buffering buffering, int repetitions) {
+double packet_events_per_second(network::Buffering buffering, int repetitions) {
   constexpr int kRows = 8;
   constexpr std::uint64_t kMessages = 200;
-  const fabric::Topology topology = fabric::torus(kRows, kRows);
-  fabric::PacketCosts costs{.node_latency = fabric::from_seconds(500e-9),
-                            .cable_latency = fabric::from_seconds(100e-9),
-                            .bytes_per_second = 12.5e9,
-                            .header_bytes = 38,
-                            .mtu_bytes = 1500,
-                            .buffering = buffering,
-                            .buffer_bytes = 65536};
+  const network::Topology topology = network::torus(kRows, kRows);
+  network::PacketCosts costs{.node_latency = network::from_seconds(500e-9),
+                             .cable_latency = network::from_seconds(100e-9),
+                             .bytes_per_second = 12.5e9,
+                             .header_bytes = 38,
+                             .mtu_bytes = 1500,
+                             .buffering = buffering,
+                             .buffer_bytes = 65536};
   std::uint64_t events = 0;
   const double runs = best_rate(repetitions, 1, [&] {
-    fabric::PacketNetwork network(topology, costs, [](const fabric::Delivery&) {});
+    network::PacketNetwork network(topology, costs, [](const network::Delivery&) {});
     for (int device = 0; device < topology.devices(); ++device) {
       for (std::uint64_t i = 0; i < kMessages; ++i) {
         const std::uint64_t id = static_cast<std::uint64_t>(device) * kMessages + i;
@@ -72,7 +72,7 @@ double packet_events_per_second(fabric::Buffering buffering, int repetitions) {
         network.inject(0, device, to, 16 * costs.mtu_bytes, id);
       }
     }
-    network.advance_until(fabric::kEndOfTime);
+    network.advance_until(network::kEndOfTime);
     events = network.events();
   });
   return runs * static_cast<double>(events);
@@ -88,7 +88,7 @@ int main(int argc, char** argv) {
   }
   std::printf("\"ties_1024\": %.6g, ", events_per_second(1024, false, repetitions));
   std::printf("\"packets_unlimited\": %.6g, ",
-              packet_events_per_second(fabric::Buffering::kUnlimited, repetitions));
+              packet_events_per_second(network::Buffering::kUnlimited, repetitions));
   std::printf("\"packets_credits\": %.6g}\n",
-              packet_events_per_second(fabric::Buffering::kCredits, repetitions));
+              packet_events_per_second(network::Buffering::kCredits, repetitions));
 }

@@ -66,7 +66,7 @@ struct accl_command {
 };
 
 struct accl_status {
-  int code;  ///< 0: done; else number of engine::Code
+  int code;  ///< 0: done; else number of accl::Code
   unsigned long long lost_bytes;
 };
 

@@ -35,7 +35,7 @@
 #define FABRICMARK_DATAFLOW_HPP
 
 // Only a native build has the native streams in its include path.
-#if defined(__VITIS_HLS__) || defined(__SYNTHESIS__) || !__has_include(<fabric/dataflow/stream.hpp>)
+#if defined(__VITIS_HLS__) || defined(__SYNTHESIS__) || !__has_include(<board/dataflow/stream.hpp>)
 
 #include <ap_int.h>
 #include <hls_stream.h>
@@ -53,8 +53,8 @@ inline void spend_cycles(long) {}
 
 #else
 
-#include <fabric/dataflow/kernel.hpp>
-#include <fabric/dataflow/stream.hpp>
+#include <board/dataflow/kernel.hpp>
+#include <board/dataflow/stream.hpp>
 
 #include "common/masked_uint.hpp"
 

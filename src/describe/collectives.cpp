@@ -7,10 +7,10 @@
 #include <utility>
 #include <vector>
 
+#include "collectives/replay/choice.hpp"
+#include "collectives/replay/over_networks.hpp"
 #include "describe/request.hpp"
-#include "fabric/collectives/choice.hpp"
-#include "fabric/collectives/over_networks.hpp"
-#include "fabric/topology.hpp"
+#include "network/topology.hpp"
 
 namespace fabricmark::describe {
 
@@ -32,12 +32,12 @@ void require_number(const Json& values, const char* name) {
 }
 
 /// Values are named as those of an exported system.
-fabric::NetworkCosts network_costs(const Json& values) {
+network::NetworkCosts network_costs(const Json& values) {
   std::set<std::string> known;
-  for (const fabric::NetworkValue& one : fabric::network_values()) known.emplace(one.name);
+  for (const network::NetworkValue& one : network::network_values()) known.emplace(one.name);
   require_known(values, known);
-  fabric::NetworkCosts found;
-  for (const fabric::NetworkValue& one : fabric::network_values()) {
+  network::NetworkCosts found;
+  for (const network::NetworkValue& one : network::network_values()) {
     const std::string name(one.name);
     if (!values.contains(name)) continue;
     one.set(found, one.is_count ? static_cast<double>(member<std::uint64_t>(values, name.c_str(), 0))
@@ -51,9 +51,9 @@ Network over_engines(const Json& said, int ranks) {
   for (const char* name : {"line_bytes_per_second", "frame_bytes", "copy_bytes_per_second"}) {
     require_number(values, name);
   }
-  const fabric::Protocol protocol = fabric::protocol_of(member<std::string>(said, "transport", ""));
-  const fabric::Topology topology =
-      fabric::make_topology(member<std::string>(said, "topology", "switch"), ranks);
+  const network::Protocol protocol = network::protocol_of(member<std::string>(said, "transport", ""));
+  const network::Topology topology =
+      network::make_topology(member<std::string>(said, "topology", "switch"), ranks);
   const Shape shape = shape_of_engines(topology);
   return {shape, costs_of(engine_network(network_costs(values), protocol), shape),
           receive_buffers_of(protocol, receive_buffers_for(ranks), kReceiveBufferBytes)};
@@ -61,10 +61,10 @@ Network over_engines(const Json& said, int ranks) {
 
 Network over_links(const Json& said, int ranks) {
   const Json values = member<Json>(said, "values", Json::object());
-  const fabric::NetworkCosts network = network_costs(values);
+  const network::NetworkCosts network = network_costs(values);
   require_number(values, "link_bytes_per_second");
-  const fabric::Topology topology =
-      fabric::make_topology(member<std::string>(said, "topology", kUsualCircuits), ranks);
+  const network::Topology topology =
+      network::make_topology(member<std::string>(said, "topology", kUsualCircuits), ranks);
   return {shape_of_links(topology), costs_of(link_network(network))};
 }
 

@@ -58,7 +58,7 @@ device::Events inner(std::span<const cl_event> events) {
   return found;
 }
 
-using Messages = std::vector<fabric::Message>;
+using Messages = std::vector<transport::Message>;
 
 }  // namespace
 
@@ -97,7 +97,7 @@ const std::string& Endpoint::ways() const { return state_->ways(); }
 Request Endpoint::start_send(const Region& region, int to, int tag, std::span<const cl_event> after) {
   return translated([&] {
     auto made = std::make_unique<Request::State>(state_);
-    const fabric::Message message = state_->message(region, to, tag, made->memories);
+    const transport::Message message = state_->message(region, to, tag, made->memories);
     made->event = state_->transport().send(message, inner(after));
     return Request(std::move(made));
   });
@@ -106,7 +106,7 @@ Request Endpoint::start_send(const Region& region, int to, int tag, std::span<co
 Request Endpoint::start_receive(const Region& region, int from, int tag, std::span<const cl_event> after) {
   return translated([&] {
     auto made = std::make_unique<Request::State>(state_);
-    const fabric::Message message = state_->message(region, from, tag, made->memories);
+    const transport::Message message = state_->message(region, from, tag, made->memories);
     made->event = state_->transport().receive(message, inner(after));
     return Request(std::move(made));
   });
@@ -115,8 +115,8 @@ Request Endpoint::start_receive(const Region& region, int from, int tag, std::sp
 void Endpoint::exchange(const Region& out, int to, const Region& in, int from, int tag) {
   translated([&] {
     Request::State both(state_);
-    const fabric::Message sent = state_->message(out, to, tag, both.memories);
-    const fabric::Message received = state_->message(in, from, tag, both.memories);
+    const transport::Message sent = state_->message(out, to, tag, both.memories);
+    const transport::Message received = state_->message(in, from, tag, both.memories);
     both.event = state_->transport().start({&sent, 1}, {&received, 1});
     both.event.wait();
   });
@@ -135,7 +135,7 @@ Request Endpoint::start_all_gather(const Region& own, const Region& all) {
   return translated([&] {
     check_equal(own, part(all, 0, part_bytes(all, size())));
     auto made = std::make_unique<Request::State>(state_);
-    const fabric::Region sent = state_->region(own, made->memories);
+    const transport::Region sent = state_->region(own, made->memories);
     made->event = state_->transport().all_gather(sent, state_->region(all, made->memories));
     return Request(std::move(made));
   });
@@ -146,7 +146,7 @@ Request Endpoint::start_all_to_all(const Region& out, const Region& in) {
     check_equal(out, in);
     part_bytes(out, size());
     auto made = std::make_unique<Request::State>(state_);
-    const fabric::Region sent = state_->region(out, made->memories);
+    const transport::Region sent = state_->region(out, made->memories);
     made->event = state_->transport().all_to_all(sent, state_->region(in, made->memories));
     return Request(std::move(made));
   });
@@ -180,7 +180,7 @@ void Endpoint::scatter(const Region& own, const Region& result, int root) {
     for (int to = 0; is_root && to < size(); ++to) {
       sends.push_back(state_->own_message(part(own, to, result.bytes), to, all.memories));
     }
-    const fabric::Message received = state_->own_message(result, root, all.memories);
+    const transport::Message received = state_->own_message(result, root, all.memories);
     all.event = state_->transport().start(sends, {&received, 1});
     all.event.wait();
   });
@@ -201,7 +201,7 @@ void Endpoint::gather(const Region& own, const Region& result, int root) {
     for (int from = 0; is_root && from < size(); ++from) {
       receives.push_back(state_->own_message(part(result, from, own.bytes), from, all.memories));
     }
-    const fabric::Message sent = state_->own_message(own, root, all.memories);
+    const transport::Message sent = state_->own_message(own, root, all.memories);
     all.event = state_->transport().start({&sent, 1}, receives);
     all.event.wait();
   });

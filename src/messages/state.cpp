@@ -5,10 +5,10 @@
 #include <algorithm>
 
 #include "base/error.hpp"
+#include "collectives/replay/choice.hpp"
 #include "device/opencl/adopted.hpp"
-#include "fabric/collectives/choice.hpp"
-#include "fabric/kept_ways.hpp"
-#include "fabric/moves/measured_costs.hpp"
+#include "transport/kept_ways.hpp"
+#include "transport/measured_costs.hpp"
 
 namespace fabricmark::messages {
 
@@ -18,11 +18,11 @@ constexpr int kTags = 1 << 14;  // of users, above those of collectives
 constexpr int kOwnTag = kTags - 1;
 
 /// A core that asks again and again would be missed by a device that works on the same ones.
-fabric::Waiting waiting_beside(const device::DeviceInfo& info) {
-  return info.is_in_host_memory() ? fabric::Waiting::kYield : fabric::Waiting::kSpin;
+transport::Waiting waiting_beside(const device::DeviceInfo& info) {
+  return info.is_in_host_memory() ? transport::Waiting::kYield : transport::Waiting::kSpin;
 }
 
-fabric::HostTransport::Use use_of(const device::DeviceInfo& info, const Options& options) {
+transport::HostTransport::Use use_of(const device::DeviceInfo& info, const Options& options) {
   return {.timeout_seconds = options.timeout_seconds, .waiting = waiting_beside(info)};
 }
 
@@ -34,7 +34,7 @@ runtime::Communicator& with_timeout(runtime::Communicator& ranks, double seconds
 /// Adopted elements, for as long as they are needed.
 class Adopted {
  public:
-  Adopted(collectives::TransportCaller& caller, const fabric::Region& region, collectives::Type type)
+  Adopted(collectives::TransportCaller& caller, const transport::Region& region, collectives::Type type)
       : caller_(caller), view_(caller.adopt(region, type)) {}
   ~Adopted() { caller_.release(view_); }
   Adopted(const Adopted&) = delete;
@@ -73,24 +73,25 @@ Endpoint::State::State(Ranks ranks, cl_context context, cl_device_id device, con
       queue_(device_.uncharged_queue()),
       ways_(options.measured_bytes == 0
                 ? std::string()
-                : fabric::settle_ways(transport_, device_.info(), options.measured_bytes,
-                                      fabric::Pattern::kExchange)
+                : transport::settle_ways(transport_, device_.info(), options.measured_bytes,
+                                         transport::Pattern::kExchange)
                       .said),
       caller_(transport_, &device_) {}
 
-fabric::Region Endpoint::State::region(const Region& asked, std::deque<fabric::Memory>& memories) const {
+transport::Region Endpoint::State::region(const Region& asked,
+                                          std::deque<transport::Memory>& memories) const {
   device::Buffer buffer = device::opencl::adopted(device_, context_, asked.memory);
   if (asked.offset > buffer.bytes() || asked.bytes > buffer.bytes() - asked.offset) {
     throw bad_use(fmt::format("{} bytes from byte {} on are not in a buffer of {} bytes", asked.bytes,
                               asked.offset, buffer.bytes()),
                   "give a region inside of its buffer");
   }
-  fabric::Memory& memory = memories.emplace_back(std::move(buffer), queue_);
+  transport::Memory& memory = memories.emplace_back(std::move(buffer), queue_);
   return {&memory, asked.offset, asked.bytes};
 }
 
-fabric::Message Endpoint::State::message(const Region& asked, int peer, int tag,
-                                         std::deque<fabric::Memory>& memories) const {
+transport::Message Endpoint::State::message(const Region& asked, int peer, int tag,
+                                            std::deque<transport::Memory>& memories) const {
   if (peer < 0 || peer >= ranks().size()) {
     throw bad_use(fmt::format("there is no rank {}", peer),
                   fmt::format("give one from 0 to {}", ranks().size() - 1));
@@ -101,8 +102,8 @@ fabric::Message Endpoint::State::message(const Region& asked, int peer, int tag,
   return {region(asked, memories), peer, kTags + tag};
 }
 
-fabric::Message Endpoint::State::own_message(const Region& asked, int peer,
-                                             std::deque<fabric::Memory>& memories) const {
+transport::Message Endpoint::State::own_message(const Region& asked, int peer,
+                                                std::deque<transport::Memory>& memories) const {
   return {region(asked, memories), peer, kOwnTag};
 }
 
@@ -117,7 +118,7 @@ void Endpoint::State::run(collectives::Call call, const Operands& operands, coll
                                                           .bytes = call.count * collectives::bytes_of(type)},
                                                          costs());
   const auto& [own, result] = operands;
-  std::deque<fabric::Memory> memories;
+  std::deque<transport::Memory> memories;
   std::deque<Adopted> adopted;
   call.own = {nullptr, 0, type};
   call.result = call.own;

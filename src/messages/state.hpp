@@ -6,9 +6,9 @@
 #include <string>
 
 #include "device/device.hpp"
-#include "fabric/host/host_transport.hpp"
-#include "fabric/moves/transport_caller.hpp"
 #include "fabricmark/messages.hpp"
+#include "transport/host/host_transport.hpp"
+#include "transport/transport_caller.hpp"
 
 namespace fabricmark::messages {
 
@@ -19,16 +19,18 @@ class Endpoint::State {
   State(Ranks ranks, cl_context context, cl_device_id device, const Options& options);
 
   [[nodiscard]] runtime::Communicator& ranks() const { return *ranks_.communicator_; }
-  [[nodiscard]] fabric::Transport& transport() { return transport_; }
+  [[nodiscard]] transport::Transport& transport() { return transport_; }
   [[nodiscard]] const std::string& ways() const { return ways_; }
 
   /// The region, in a memory that is added to `memories`. Throws fabricmark::Error (bad use) for one outside
   /// of its buffer, and a buffer of another context.
-  fabric::Region region(const Region& asked, std::deque<fabric::Memory>& memories) const;
+  transport::Region region(const Region& asked, std::deque<transport::Memory>& memories) const;
   /// The same with its other side. Throws as well for a rank or a tag that is none.
-  fabric::Message message(const Region& asked, int peer, int tag, std::deque<fabric::Memory>& memories) const;
+  transport::Message message(const Region& asked, int peer, int tag,
+                             std::deque<transport::Memory>& memories) const;
   /// As `message`, of the library's own.
-  fabric::Message own_message(const Region& asked, int peer, std::deque<fabric::Memory>& memories) const;
+  transport::Message own_message(const Region& asked, int peer,
+                                 std::deque<transport::Memory>& memories) const;
 
   /// What a rank has in a collective operation; without memory where it has none.
   struct Operands {
@@ -45,7 +47,7 @@ class Endpoint::State {
   Ranks ranks_;
   cl_context context_;  // retained by the device
   device::Device device_;
-  fabric::HostTransport transport_;
+  transport::HostTransport transport_;
   device::Queue queue_;
   std::string ways_;
   collectives::TransportCaller caller_;
@@ -60,7 +62,7 @@ struct Request::State {
   State& operator=(const State&) = delete;
 
   std::shared_ptr<Endpoint::State> owner;
-  std::deque<fabric::Memory> memories;  // which stay where they are when more are added
+  std::deque<transport::Memory> memories;  // which stay where they are when more are added
   device::Event event;
 };
 

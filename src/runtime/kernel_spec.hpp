@@ -135,13 +135,13 @@ struct TransportSpec {
   std::string name;
   std::string summary;
   bool is_of_devices = false;  ///< moves messages between the memories of devices, else of hosts
-  /// It is the way of dataflow kernels on an emulated fabric, and no folder of a fabric::Transport: that is
-  /// emulation::make_transport.
+  /// It is the way of dataflow kernels on an emulated fabric, and no folder of a transport::Transport: that
+  /// is board::make_transport.
   bool is_of_kernels = false;
   std::vector<ParameterSpec> parameters;
 };
 
-/// Every folder of src/fabric that has one, in the order of their names.
+/// Every folder of src/transport and src/board that has one, in the order of their names.
 const std::vector<TransportSpec>& transport_specs();
 
 /// Whether it is one of an emulated fabric.

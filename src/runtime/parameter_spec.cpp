@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "base/error.hpp"
-#include "fabric/transport_texts.hpp"  // written by CMake from src/fabric/*/transport.toml
+#include "transport/transport_texts.hpp"  // written by CMake from the folders that have one
 
 namespace fabricmark::runtime {
 

@@ -50,7 +50,7 @@ TOKENS = re.compile(
 )
 # C++ has streams of its own, so that a variable may be called so: as a benchmark it is a namespace only.
 COMMON_WORDS = {"stream"}
-WITH_STREAMS = ("src/fabric/dataflow/", "src/fabric/engine/", "src/fabric/moves/", "src/microbench/")
+WITH_STREAMS = ("src/board/", "src/microbench/")
 SOURCES = {".cpp", ".hpp", ".cl", ".h"}
 
 

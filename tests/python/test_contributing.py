@@ -16,7 +16,7 @@ PAGE = (ROOT / "CONTRIBUTING.md").read_text()
 FILES = re.findall(
     r"`((?:src|kernels|python)/[\w/.]+)`[^\n]*\n(?:[^\n`]*\n)*\n*```\w+\n(.*?)```", PAGE, re.DOTALL
 )
-TRANSPORT = [(name, text) for name, text in FILES if name.startswith("src/fabric/")]
+TRANSPORT = [(name, text) for name, text in FILES if name.startswith("src/transport/")]
 FILES = [one for one in FILES if one not in TRANSPORT]
 
 
@@ -179,7 +179,7 @@ def test_a_transport_is_a_folder_that_b_eff_runs_over(copy):
     build = copy / "build/release"
     (build / "bin/fabricmark-describe").unlink()
     configure(copy, "-DCMAKE_UNITY_BUILD=ON")  # as the libraries were
-    for library in ("src/fabric/libfabricmark_fabric.a", "src/runtime/libfabricmark_kernels.a"):
+    for library in ("src/transport/libfabricmark_transport.a", "src/runtime/libfabricmark_kernels.a"):
         target = Path(library).stem.removeprefix("lib")  # and none of the libraries that it needs
         own = re.compile(rf" -o ({Path(library).parent}/CMakeFiles/{target}\.dir/\S+\.o) -c ")
         for command in ninja_commands(build, library):

@@ -42,17 +42,26 @@ def test_every_option_for_a_document_is_tried():
     assert options() == tried | UNTRIED
 
 
-@pytest.mark.parametrize("file", ["-", "/dev/stdout"])
-@pytest.mark.parametrize("words", COMMANDS, ids=lambda words: words[0])
-def test_nothing_stands_beside_a_document(place, words, file):
+@pytest.fixture
+def run(place):
+    """`fabricmark words...` with the repository's systems, two results and a few published rows."""
     for name in ("one", "two"):
         place.write(f"{name}.json", samples.result())
     (place.folder / "few.csv").write_text(PUBLISHED.read_text())
     own = {"FABRICMARK_ROOT": str(REPOSITORY), "FABRICMARK_SYSTEMS": os.devnull}
-    done = place.run(*words, file, **own)
+    return lambda *words: place.run(*words, **own)
+
+
+@pytest.mark.parametrize("words", COMMANDS, ids=lambda words: words[0])
+def test_nothing_stands_beside_a_document(run, words):
+    done = run(*words, "-")
     assert done.returncode == 0, done.stderr
     assert DOCUMENTS[words[-1]](done.stdout)
-    joined = place.run(*words[:-1], f"{words[-1]}={file}", **own)
-    assert joined.stdout == done.stdout
-    alone = place.run(*words[:-1], **own)
+    alone = run(*words[:-1])
     assert alone.stdout and alone.stdout != done.stdout
+
+
+@pytest.mark.parametrize("file", ["--csv=-", "--csv=/dev/stdout", "--csv=/dev/fd/1"])
+def test_standard_output_by_other_names(run, file):
+    words = COMMANDS[2][:-1]
+    assert run(*words, file).stdout == run(*words, "--csv", "-").stdout

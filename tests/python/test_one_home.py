@@ -55,7 +55,7 @@ RULES = {
         },
     ),
     "time of a collective, in an algorithm": (
-        "src/fabric/collectives/algorithms",
+        "src/collectives/algorithms",
         r"\bseconds\b|_per_second",
         {},
     ),

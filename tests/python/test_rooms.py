@@ -150,7 +150,7 @@ def test_the_sources_include_down_only(source_rooms):
     ("file", "included", "fault"),
     [
         ("base/up.hpp", "device/device.hpp", "src/base/ may not use src/device/"),
-        ("runtime/up.cpp", "fabric/transport.hpp", "src/runtime/ may not use src/fabric/"),
+        ("runtime/up.cpp", "transport/transport.hpp", "src/runtime/ may not use src/transport/"),
         ("power/side.cpp", "device/device.hpp", "src/power/ may not use src/device/"),
         ("attic/new.cpp", "base/error.hpp", "src/attic/new.cpp: in no room"),
     ],
@@ -189,11 +189,11 @@ def test_opencl_is_known_to_the_room_of_devices_only():
     "line", ["cl::Event event;", "#include <CL/cl.h>", "cl_event done;", "clFinish(queue);"]
 )
 def test_a_use_of_opencl_elsewhere_is_found(tmp_path, line):
-    for room in ("fabric", "messages"):
+    for room in ("transport", "messages"):
         (tmp_path / "src" / room).mkdir(parents=True)
         (tmp_path / "src" / room / "fast.cpp").write_text(line)
     of_messages = ["src/messages/fast.cpp"] if "(" in line or "::" in line else []
-    assert users_of_opencl(tmp_path) == ["src/fabric/fast.cpp", *of_messages]
+    assert users_of_opencl(tmp_path) == [*of_messages, "src/transport/fast.cpp"]
 
 
 def users_of_mpi(*folders: Path) -> list[str]:
@@ -223,6 +223,6 @@ def test_mpi_is_known_to_one_communicator_only():
 
 @pytest.mark.parametrize("line", ["MPI_Barrier(MPI_COMM_WORLD);", "#include <mpi.h>", "MPI_Request request;"])
 def test_a_use_of_mpi_elsewhere_is_found(tmp_path, line):
-    (tmp_path / "src" / "fabric").mkdir(parents=True)
-    (tmp_path / "src" / "fabric" / "fast.cpp").write_text(line)
-    assert users_of_mpi(tmp_path) == ["src/fabric/fast.cpp"]
+    (tmp_path / "src" / "transport").mkdir(parents=True)
+    (tmp_path / "src" / "transport" / "fast.cpp").write_text(line)
+    assert users_of_mpi(tmp_path) == ["src/transport/fast.cpp"]

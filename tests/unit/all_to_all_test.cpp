@@ -2,12 +2,12 @@
 #include <numeric>
 #include <thread>
 
-#include "fabric/cpu/cpu_transport.hpp"
-#include "fabric/faulty_transport.hpp"
 #include "runtime/fault.hpp"
 #include "support.hpp"
+#include "transport/cpu/cpu_transport.hpp"
+#include "transport/faulty_transport.hpp"
 
-namespace fabricmark::fabric {
+namespace fabricmark::transport {
 
 namespace {
 
@@ -125,4 +125,4 @@ TEST(AllToAllOfAnyRanks, NamesALostMessage) {
 
 }  // namespace
 
-}  // namespace fabricmark::fabric
+}  // namespace fabricmark::transport

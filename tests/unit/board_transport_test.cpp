@@ -1,5 +1,5 @@
 // Collectives between memories over emulated boards: engines of messages and direct links.
-#include "fabric/emulation/board_transport.hpp"
+#include "board/board_transport.hpp"
 
 #include <nlohmann/json.hpp>
 #include <numeric>
@@ -8,15 +8,15 @@
 #include "runtime/charged_ranks.hpp"
 #include "support.hpp"
 
-namespace fabricmark::emulation {
+namespace fabricmark::board {
 
 namespace {
 
 using Json = nlohmann::json;
-using fabric::Memory;
 using runtime::Communicator;
 using test::mentions;
 using test::message_of;
+using transport::Memory;
 
 const std::vector<std::string> kTransports{"channels", "accl-udp", "accl-tcp", "accl-rdma"};
 
@@ -77,7 +77,7 @@ struct Rank {
   runtime::RunConditions conditions;
   std::unique_ptr<Communicator> charged;
   std::optional<runtime::Context> context;
-  std::unique_ptr<fabric::Transport> transport;
+  std::unique_ptr<transport::Transport> transport;
 };
 
 class BoardTransportOver : public testing::Test {
@@ -97,7 +97,7 @@ class BoardTransportOver : public testing::Test {
     return static_cast<std::byte>(31 * sender + 7 * receiver + static_cast<int>(i) + 1);
   }
   /// Wrong bytes of this rank after an exchange of all with all, those around its memory included.
-  static std::size_t count_wrong(fabric::Transport& transport, std::size_t block) {
+  static std::size_t count_wrong(transport::Transport& transport, std::size_t block) {
     constexpr std::size_t kGuard = 5;
     constexpr std::byte kNothing{0xa5};
     const int own = transport.ranks().rank();
@@ -128,7 +128,7 @@ TEST_F(BoardTransportOver, AnyNumberOfBoardsCarriesEveryPartToItsPlace) {
   for (const std::string& name : kTransports) {
     for (const int count : {1, 2, 3, 4, 9, 16, 25}) {
       for (const char* issuer : {"logic", "host"}) {
-        each(count, {{"transport", name}, {"issuer", issuer}}, [&](fabric::Transport& transport, Rank&) {
+        each(count, {{"transport", name}, {"issuer", issuer}}, [&](transport::Transport& transport, Rank&) {
           for (const std::size_t block : {1U, 4U, 1001U, 100U}) {
             EXPECT_EQ(count_wrong(transport, block), 0U) << name << ", " << count << " boards, " << block;
           }
@@ -140,15 +140,16 @@ TEST_F(BoardTransportOver, AnyNumberOfBoardsCarriesEveryPartToItsPlace) {
 
 TEST_F(BoardTransportOver, OtherCablesCarryTheSame) {
   for (const char* topology : {"ring*2", "full-mesh"}) {
-    each(4, {{"transport", "channels"}, {"topology", topology}},
-         [&](fabric::Transport& transport, Rank&) { EXPECT_EQ(count_wrong(transport, 64), 0U) << topology; });
+    each(4, {{"transport", "channels"}, {"topology", topology}}, [&](transport::Transport& transport, Rank&) {
+      EXPECT_EQ(count_wrong(transport, 64), 0U) << topology;
+    });
   }
 }
 
 TEST_F(BoardTransportOver, AllBoardsGatherAndBroadcast) {
   constexpr std::size_t kBlock = 10;
   for (const std::string& name : kTransports) {
-    each(5, {{"transport", name}}, [&](fabric::Transport& transport, Rank&) {
+    each(5, {{"transport", name}}, [&](transport::Transport& transport, Rank&) {
       Memory own(kBlock);
       Memory all(5 * kBlock);
       for (std::size_t i = 0; i < kBlock; ++i) own.host()[i] = content(transport.ranks().rank(), 0, i);
@@ -169,7 +170,7 @@ TEST_F(BoardTransportOver, AnExchangeBeginsWhenAllAreReady) {
     std::vector<double> alone(4);
     std::vector<double> late(4);
     std::vector<double> longer(4);
-    each(4, {{"transport", name}}, [&](fabric::Transport& transport, Rank& rank) {
+    each(4, {{"transport", name}}, [&](transport::Transport& transport, Rank& rank) {
       const auto own = static_cast<std::size_t>(transport.ranks().rank());
       const auto taken = [&](double before, std::size_t block) {
         rank.conditions.clock->restart();
@@ -194,7 +195,7 @@ TEST_F(BoardTransportOver, AFaultSpoilsWhatArrivesElsewhere) {
   for (const std::string& name : kTransports) {
     for (const Kind kind : {Kind::kLate, Kind::kSwapped, Kind::kHalf, Kind::kBlank, Kind::kFlipped}) {
       std::vector<std::size_t> wrong(4);
-      const auto exchange = [&](fabric::Transport& transport, Rank&) {
+      const auto exchange = [&](transport::Transport& transport, Rank&) {
         wrong[static_cast<std::size_t>(transport.ranks().rank())] = count_wrong(transport, 1000);
       };
       each(4, {{"transport", name}}, exchange, runtime::Fault{.kind = kind, .rank = 1});
@@ -207,7 +208,7 @@ TEST_F(BoardTransportOver, AFaultSpoilsWhatArrivesElsewhere) {
 TEST_F(BoardTransportOver, ALostMessageEndsTheExchange) {
   for (const std::string& name : kTransports) {
     for (const auto kind : {runtime::Fault::Kind::kLost, runtime::Fault::Kind::kDead}) {
-      const auto exchange = [&](fabric::Transport& transport, Rank&) {
+      const auto exchange = [&](transport::Transport& transport, Rank&) {
         const std::string message =
             message_of([&] { count_wrong(transport, 1000); }, ExitCode::kInvalidResult);
         EXPECT_FALSE(message.empty()) << name;
@@ -219,13 +220,13 @@ TEST_F(BoardTransportOver, ALostMessageEndsTheExchange) {
 
 TEST_F(BoardTransportOver, WhatIsNoCollectiveIsRefused) {
   for (const std::string& name : kTransports) {
-    each(2, {{"transport", name}}, [&](fabric::Transport& transport, Rank&) {
+    each(2, {{"transport", name}}, [&](transport::Transport& transport, Rank&) {
       const auto memory = transport.allocate(4);
       const std::string message = message_of([&] { transport.send({{memory.get(), 0, 4}, 1, 0}); });
       EXPECT_TRUE(mentions(message, name)) << message;
       const auto space = memory->space();
-      EXPECT_FALSE(transport.supports(space, space, fabric::Operation::kMessage));
-      EXPECT_TRUE(transport.supports(space, space, fabric::Operation::kCollective));
+      EXPECT_FALSE(transport.supports(space, space, transport::Operation::kMessage));
+      EXPECT_TRUE(transport.supports(space, space, transport::Operation::kCollective));
     });
   }
   const auto refused = [&](const Options& options, const char* what) {
@@ -241,4 +242,4 @@ TEST_F(BoardTransportOver, WhatIsNoCollectiveIsRefused) {
 
 }  // namespace
 
-}  // namespace fabricmark::emulation
+}  // namespace fabricmark::board

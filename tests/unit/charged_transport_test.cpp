@@ -1,17 +1,17 @@
 // Messages that are charged to the clocks of their ranks, and the collectives between them.
-#include "fabric/charged_transport.hpp"
+#include "transport/charged_transport.hpp"
 
 #include <nlohmann/json.hpp>
 
 #include "device/phantom.hpp"
-#include "fabric/cpu/cpu_transport.hpp"
-#include "fabric/host/host_transport.hpp"
 #include "runtime/charged_ranks.hpp"
 #include "runtime/system_costs.hpp"
 #include "support.hpp"
+#include "transport/cpu/cpu_transport.hpp"
+#include "transport/host/host_transport.hpp"
 #include "transport_support.hpp"
 
-namespace fabricmark::fabric {
+namespace fabricmark::transport {
 
 namespace {
 
@@ -245,4 +245,4 @@ TEST_F(ChargedMessages, ACollectiveMovesAllClocksToTheLatest) {
 
 }  // namespace
 
-}  // namespace fabricmark::fabric
+}  // namespace fabricmark::transport

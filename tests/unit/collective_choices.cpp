@@ -10,11 +10,11 @@
 #include <string>
 #include <vector>
 
-#include "fabric/collectives/choice.hpp"
-#include "fabric/dataflow/described.hpp"
-#include "fabric/engine/settings.hpp"
-#include "fabric/moves/link_caller.hpp"
-#include "fabric/topology.hpp"
+#include "board/accl/settings.hpp"
+#include "board/dataflow/described.hpp"
+#include "board/link_caller.hpp"
+#include "collectives/replay/choice.hpp"
+#include "network/topology.hpp"
 
 namespace {
 
@@ -43,9 +43,10 @@ Network network_of(const std::string& system, const std::string& transport, cons
                    int ranks) {
   if (transport == "channels") {
     const dataflow::Described found = dataflow::described(system, transport);
-    return {costs_of_links(found.link, found.device), shape_of_links(fabric::make_topology(topology, ranks))};
+    return {costs_of_links(found.link, found.device),
+            shape_of_links(network::make_topology(topology, ranks))};
   }
-  engine::Described found = engine::described(system, transport);
+  accl::Described found = accl::described(system, transport);
   found.engine.rx_buffers = receive_buffers_for(ranks);
   return {costs_of_engine(found.engine, found.stack, {}),
           {},

@@ -8,17 +8,17 @@
 #include <string>
 #include <vector>
 
-#include "fabric/collectives/algorithm.hpp"
-#include "fabric/collectives/operation.hpp"
-#include "fabric/collectives/reference.hpp"
-#include "fabric/cpu/cpu_transport.hpp"
-#include "fabric/dataflow/fabric.hpp"
-#include "fabric/dataflow/host.hpp"
-#include "fabric/moves/link_caller.hpp"
-#include "fabric/moves/transport_caller.hpp"
-#include "fabric/topology.hpp"
+#include "board/dataflow/fabric.hpp"
+#include "board/dataflow/host.hpp"
+#include "board/link_caller.hpp"
+#include "collectives/algorithm.hpp"
+#include "collectives/operation.hpp"
+#include "collectives/reference.hpp"
+#include "network/topology.hpp"
 #include "runtime/communicator.hpp"
 #include "runtime/run.hpp"
+#include "transport/cpu/cpu_transport.hpp"
+#include "transport/transport_caller.hpp"
 
 namespace {
 
@@ -46,11 +46,11 @@ std::int64_t wrong(runtime::Communicator& ranks, Call call, Allocate&& allocate,
 
 int run(runtime::Communicator& ranks) {
   dataflow::FabricSettings settings;
-  settings.topology = fabric::ring(kRanks);
+  settings.topology = network::ring(kRanks);
   settings.link = {500e-9, 156.25e6, 32, {}};
   const auto fabric = dataflow::Fabric::join(ranks, settings);
   const collectives::Shape shape = collectives::shape_of_links(*settings.topology);
-  fabric::CpuTransport transport(ranks, kTimeout, runtime::Waiting::kYield);
+  transport::CpuTransport transport(ranks, kTimeout, runtime::Waiting::kYield);
   collectives::TransportCaller over_hosts(transport);
   dataflow::Host host(fabric, ranks.rank(), {250e6, 10e-6, 0}, &ranks);
   collectives::LinkCaller over_links(*fabric, host);

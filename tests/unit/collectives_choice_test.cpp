@@ -4,8 +4,8 @@
 #include <cstddef>
 #include <string>
 
-#include "fabric/collectives/choice.hpp"
-#include "fabric/collectives/replay.hpp"
+#include "collectives/replay/choice.hpp"
+#include "collectives/replay/replay.hpp"
 #include "support.hpp"
 
 namespace fabricmark::collectives {

@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "fabric/collectives/elements.hpp"
-#include "fabric/collectives/operation.hpp"
-#include "fabric/collectives/reference.hpp"
+#include "collectives/elements.hpp"
+#include "collectives/operation.hpp"
+#include "collectives/reference.hpp"
 #include "support.hpp"
 
 namespace fabricmark::collectives {

@@ -1,4 +1,4 @@
-#include "fabric/collectives/replay.hpp"
+#include "collectives/replay/replay.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -6,8 +6,8 @@
 #include <cstddef>
 #include <string>
 
+#include "collectives/program_record.hpp"
 #include "collectives_support.hpp"
-#include "fabric/collectives/program_record.hpp"
 #include "support.hpp"
 
 namespace fabricmark::collectives {

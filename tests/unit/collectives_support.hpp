@@ -14,10 +14,10 @@
 #include <vector>
 
 #include "base/random_bits.hpp"
-#include "fabric/collectives/algorithm.hpp"
-#include "fabric/collectives/elements.hpp"
-#include "fabric/collectives/operation.hpp"
-#include "fabric/collectives/reference.hpp"
+#include "collectives/algorithm.hpp"
+#include "collectives/elements.hpp"
+#include "collectives/operation.hpp"
+#include "collectives/reference.hpp"
 #include "local_ranks.hpp"
 
 /// Calls of all ranks in one process, and what came of them.

@@ -12,7 +12,7 @@
 namespace fabricmark::dataflow {
 namespace {
 
-FabricSettings two_devices() { return {.topology = fabric::pair(), .link = {100e-9, 1e9, 4, {}}}; }
+FabricSettings two_devices() { return {.topology = network::pair(), .link = {100e-9, 1e9, 4, {}}}; }
 
 void send(stream<int>& out) { out.write(42); }
 
@@ -50,7 +50,7 @@ TEST(DataflowHosts, TellFromWhenTillWhenTheirKernelsRan) {
     host.start("second", {}, spend_cycles, cycles / 2);
     host.finish();
     ASSERT_TRUE(host.finished().has_value());
-    EXPECT_EQ(host.finished()->first_start - begin, fabric::from_seconds(30e-6));
+    EXPECT_EQ(host.finished()->first_start - begin, network::from_seconds(30e-6));
     EXPECT_EQ(host.finished()->last_end, host.finished()->first_start + cycles * kCycle);
     EXPECT_EQ(host.now(), host.finished()->last_end);
   }

@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "fabric/dataflow/host.hpp"
+#include "board/dataflow/host.hpp"
 
 namespace fabricmark::dataflow {
 namespace {

@@ -10,13 +10,13 @@
 
 #include "base/error.hpp"
 #include "dataflow_support.hpp"
-#include "fabric/cycle_link.hpp"
+#include "network/cycle_link.hpp"
 #include "runtime/communicator.hpp"
 
 namespace fabricmark::dataflow {
 namespace {
 
-using fabric::FlowSettings;
+using network::FlowSettings;
 
 #if defined(__SANITIZE_THREAD__)
 constexpr int kRounds = 30;  // it takes a hundred times as long
@@ -28,7 +28,7 @@ constexpr int kRuns = 20;
 
 std::shared_ptr<Fabric> pair(const FlowSettings& flow, double latency_seconds, int workers = 1) {
   return std::make_shared<Fabric>(FabricSettings{.devices = 2,
-                                                 .topology = fabric::pair(),
+                                                 .topology = network::pair(),
                                                  .link = {latency_seconds, 1e9, 4, flow},
                                                  .workers = workers,
                                                  .stack_bytes = 1 << 16});
@@ -54,7 +54,7 @@ void PrintTo(const Taken& taken, std::ostream* out) {
 
 /// Word by word as the kernels below do it, stepped by cycle.
 Taken by_cycles(const FlowSettings& flow, int latency, const Pattern& pattern) {
-  fabric::CycleLink link(fabric::make_flow_control(flow), latency + 1, latency);
+  network::CycleLink link(network::make_flow_control(flow), latency + 1, latency);
   Taken found;
   std::vector<int> under_way;
   std::size_t arrived = 0;
@@ -170,7 +170,7 @@ TEST(DataflowLinks, MessagesTakeWhatTheClosedFormSays) {
   };
   const double clock = 156.25e6;
   const auto fabric = std::make_shared<Fabric>(
-      FabricSettings{.devices = 2, .topology = fabric::pair(2), .link = {520e-9, clock, 32, {}}});
+      FabricSettings{.devices = 2, .topology = network::pair(2), .link = {520e-9, clock, 32, {}}});
   const DeviceCost device{clock, 1e-6, 0};
   Host sender(fabric, 0, device);
   Host receiver(fabric, 1, device);
@@ -276,7 +276,8 @@ void talk(stream<int>& out, stream<int>& in) {
 TEST(DataflowLinks, ADeadlockOfSeveralProcessesIsNamedInAll) {
   std::vector<std::string> messages(2);
   runtime::run_in_process(2, [&](runtime::Communicator& ranks) {
-    FabricSettings settings{.devices = 2, .topology = fabric::pair(), .link = {1e-9, 1e9, 4, {.credits = 2}}};
+    FabricSettings settings{
+        .devices = 2, .topology = network::pair(), .link = {1e-9, 1e9, 4, {.credits = 2}}};
     const auto fabric =
         std::make_shared<Fabric>(settings, std::make_unique<Peers>(ranks.split(0, ranks.rank())));
     Host host(fabric, ranks.rank(), kDevice);

@@ -49,7 +49,7 @@ void pass_on(runtime::Communicator& ranks, bool is_arrival) {
 
 int run(runtime::Communicator& ranks, const std::string& flow, const std::string& how,
         const std::string& timeline) {
-  auto settings = ring_of(kDevices, fabric::flow_settings(flow));
+  auto settings = ring_of(kDevices, network::flow_settings(flow));
   settings.deadlock_timeline = timeline;
   const auto fabric = Fabric::join(ranks, settings);
   const int own = ranks.rank();

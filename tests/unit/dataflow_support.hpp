@@ -3,9 +3,9 @@
 #include <exception>
 #include <thread>
 
-#include "fabric/dataflow/host.hpp"
-#include "fabric/flow_control.hpp"
-#include "fabric/topology.hpp"
+#include "board/dataflow/host.hpp"
+#include "network/flow_control.hpp"
+#include "network/topology.hpp"
 
 /// What several tests of dataflow kernels have.
 namespace fabricmark::dataflow {
@@ -25,9 +25,9 @@ inline int sum(stream<int>& in, int count) {
 
 // A ring of devices, no two alike, whose kernels take their time and ask for words without waiting.
 
-inline FabricSettings ring_of(int devices, const fabric::FlowSettings& flow) {
+inline FabricSettings ring_of(int devices, const network::FlowSettings& flow) {
   return {.devices = devices,
-          .topology = fabric::ring(devices),
+          .topology = network::ring(devices),
           .link = {300e-9, 156.25e6, 32, flow},
           .stack_bytes = 1 << 16};
 }

@@ -77,7 +77,7 @@ TEST(Dataflow, LaunchMemoryAndCyclesWithoutStreamsCount) {
   EXPECT_DOUBLE_EQ(first.times().ended, 7e-6);
   EXPECT_DOUBLE_EQ(second.times().started, 7e-6);
   EXPECT_DOUBLE_EQ(second.times().ended, 10e-6);
-  EXPECT_EQ(host.now(), fabric::from_seconds(10e-6));
+  EXPECT_EQ(host.now(), network::from_seconds(10e-6));
 }
 
 TEST(Dataflow, QuestionsAreAnsweredAtTheClockOfWhoAsks) {

@@ -16,7 +16,7 @@
 namespace fabricmark::dataflow {
 namespace {
 
-using fabric::FlowSettings;
+using network::FlowSettings;
 using runtime::ActivityKind;
 using runtime::ActivityLog;
 
@@ -130,7 +130,7 @@ struct Way {
 std::shared_ptr<ActivityLog> over_link(const Way& way) {
   auto log = std::make_shared<ActivityLog>(way.most);
   const auto fabric = std::make_shared<Fabric>(FabricSettings{.devices = 2,
-                                                              .topology = fabric::pair(),
+                                                              .topology = network::pair(),
                                                               .link = {4e-9, 1e9, 2, way.flow},
                                                               .workers = way.workers,
                                                               .stack_bytes = 1 << 16,

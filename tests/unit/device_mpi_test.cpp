@@ -1,13 +1,13 @@
 // What the transport over MPI lends of a device's memory: addresses, handles, views of them. That MPI gets it
 // is for test_programs_mpi.py to see.
-#include "fabric/mpi/lending.hpp"
+#include "transport/mpi/lending.hpp"
 
 #include <set>
 
 #include "ring_support.hpp"
 #include "transport_support.hpp"
 
-namespace fabricmark::fabric {
+namespace fabricmark::transport {
 
 namespace {
 
@@ -168,4 +168,4 @@ TEST_P(SharedRing, CarriesMessagesOfMappedMemory) {
 
 }  // namespace
 
-}  // namespace fabricmark::fabric
+}  // namespace fabricmark::transport

@@ -3,10 +3,10 @@
 #include <numeric>
 #include <vector>
 
-#include "fabric/cpu/cpu_transport.hpp"
 #include "ring_support.hpp"
+#include "transport/cpu/cpu_transport.hpp"
 
-namespace fabricmark::fabric {
+namespace fabricmark::transport {
 
 namespace {
 
@@ -56,4 +56,4 @@ TEST_F(OnRing, AHostReceivesAndSendsTheMessagesOfADeviceInItsPieces) {
 
 }  // namespace
 
-}  // namespace fabricmark::fabric
+}  // namespace fabricmark::transport

@@ -8,7 +8,7 @@
 #include "ring_support.hpp"
 #include "transport_caller_support.hpp"
 
-namespace fabricmark::fabric {
+namespace fabricmark::transport {
 
 namespace {
 
@@ -380,4 +380,4 @@ TEST_F(OnRing, FaultsOfMessagesAreMadeOnTheirRankOnly) {
 
 }  // namespace
 
-}  // namespace fabricmark::fabric
+}  // namespace fabricmark::transport

@@ -9,11 +9,11 @@
 #include "engine_support.hpp"
 #include "kernels/common/accl.hpp"
 
-namespace fabricmark::engine {
+namespace fabricmark::accl {
 namespace {
 
 using dataflow::stream;
-using fabric::Protocol;
+using network::Protocol;
 
 void take_words(stream<Word>& in, int words, std::vector<float>* values) {
   for (int i = 0; i < words; ++i) {
@@ -56,7 +56,7 @@ TEST(EngineCalls, KernelsStreamToKernels) {
         rank.accl.connect_to_kernel(9, *words);
         const auto event = rank.host.start("take_words", {}, take_words, *words, kWords, &values);
         event.wait();
-        seconds = fabric::seconds(rank.host.now());
+        seconds = network::seconds(rank.host.now());
       }
       rank.accl.finish();
     });
@@ -98,7 +98,7 @@ TEST(EngineCalls, KernelsCallForLessThanTheirHost) {
     const auto event = rank.host.start("kernel", {}, own == 0 ? ping : pong, *commands, *answers, memory,
                                        static_cast<int>(kCount), 1 - own, &statuses[own]);
     event.wait();
-    if (own == 1) ended = fabric::seconds(rank.host.now());
+    if (own == 1) ended = network::seconds(rank.host.now());
     rank.accl.finish();
   });
   EXPECT_EQ(statuses[0].code, 0);
@@ -208,7 +208,7 @@ TEST(EngineCalls, CommunicatorsAreApart) {
 
 // Times depend on nothing but the calls.
 TEST(EngineTimes, AreTheSameWithAnyWorkersAndOrder) {
-  std::vector<fabric::Time> times;
+  std::vector<network::Time> times;
   for (const int workers : {1, 2, 8}) {
     for (const std::optional<std::uint64_t> seed :
          {std::optional<std::uint64_t>{}, std::optional<std::uint64_t>{7}}) {
@@ -216,7 +216,7 @@ TEST(EngineTimes, AreTheSameWithAnyWorkersAndOrder) {
       all.network.faults = {3, 0.02, 0.02, 0.02};
       all.workers = workers;
       all.seed = seed;
-      fabric::Time latest = 0;
+      network::Time latest = 0;
       run(all, [&](const Rank& rank) {
         std::vector<float> values(3000, 1.0F);
         for (int i = 0; i < 3; ++i) EXPECT_EQ(rank.accl.collective(all_reduce(values)).wait().text, "");
@@ -227,7 +227,7 @@ TEST(EngineTimes, AreTheSameWithAnyWorkersAndOrder) {
       times.push_back(latest);
     }
   }
-  for (const fabric::Time time : times) EXPECT_EQ(time, times.front());
+  for (const network::Time time : times) EXPECT_EQ(time, times.front());
 }
 
 // Time-outs of calls that have ended keep nobody waiting, and later calls go on from there.
@@ -237,7 +237,7 @@ TEST(EngineTimes, GoOnFromTheEndOfTheCallsBefore) {
       double seconds = 0;
       for (int part = 0; part < 3; ++part) {
         rank.meet();
-        const double begin = fabric::seconds(rank.host.now());
+        const double begin = network::seconds(rank.host.now());
         std::vector<float> values(100, static_cast<float>(part));
         if (rank.host.device() == 0) {
           EXPECT_EQ(rank.accl.send(view(values), 1).wait().text, "");
@@ -245,7 +245,7 @@ TEST(EngineTimes, GoOnFromTheEndOfTheCallsBefore) {
           EXPECT_EQ(rank.accl.recv(view(values), 0).wait().text, "");
         }
         rank.accl.finish();
-        const double took = fabric::seconds(rank.host.now()) - begin;
+        const double took = network::seconds(rank.host.now()) - begin;
         EXPECT_LT(took, 100e-6) << "the time-out is a second";
         EXPECT_NEAR(took, part > 0 ? seconds : took, 1e-12);
         seconds = took;
@@ -255,4 +255,4 @@ TEST(EngineTimes, GoOnFromTheEndOfTheCallsBefore) {
 }
 
 }  // namespace
-}  // namespace fabricmark::engine
+}  // namespace fabricmark::accl

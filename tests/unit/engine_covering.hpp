@@ -17,7 +17,7 @@
 #include "engine_support.hpp"
 
 /// All that collective calls of the engine can differ in, and selections of it.
-namespace fabricmark::engine::covering {
+namespace fabricmark::accl::covering {
 
 using collectives::Algorithm;
 using collectives::Operation;
@@ -202,9 +202,9 @@ inline Devices devices_of(const Case& of) {
   all.ranks = of.ranks;
   all.topology = of.topology();
   const bool is_rdma = of.transport == Transport::kEager || of.transport == Transport::kRendezvous;
-  all.network = network_of(is_rdma                           ? fabric::Protocol::kRdma
-                           : of.transport == Transport::kTcp ? fabric::Protocol::kTcp
-                                                             : fabric::Protocol::kUdp);
+  all.network = network_of(is_rdma                           ? network::Protocol::kRdma
+                           : of.transport == Transport::kTcp ? network::Protocol::kTcp
+                                                             : network::Protocol::kUdp);
   if (of.transport == Transport::kRendezvous) all.engine.eager_bytes = 0;
   return all;
 }
@@ -229,4 +229,4 @@ inline std::vector<std::vector<Case>> by_network(const std::vector<Case>& cases,
   return all;
 }
 
-}  // namespace fabricmark::engine::covering
+}  // namespace fabricmark::accl::covering

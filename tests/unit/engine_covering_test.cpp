@@ -8,7 +8,7 @@
 #include "engine_covering.hpp"
 #include "engine_doer.hpp"
 
-namespace fabricmark::engine {
+namespace fabricmark::accl {
 namespace {
 
 using covering::Case;
@@ -16,22 +16,22 @@ using covering::Doer;
 using covering::Operation;
 
 /// Does cases that share a network; stops at the first that fails on any rank. Returns when it ended.
-fabric::Time run_group(const std::vector<Case>& group, int workers = 1,
-                       std::optional<std::uint64_t> seed = {}) {
+network::Time run_group(const std::vector<Case>& group, int workers = 1,
+                        std::optional<std::uint64_t> seed = {}) {
   Devices all = covering::devices_of(group.front());
   all.workers = workers;
   all.seed = seed;
-  fabric::Time latest = 0;
+  network::Time latest = 0;
   run(all, [&](const Rank& rank) {
     Doer doer(rank);
-    fabric::Time end = rank.host.now();
+    network::Time end = rank.host.now();
     bool has_failed = false;
     for (const Case& one : group) {
       rank.host.pass_until(end);
       const std::string wrong = doer.run(one);
       EXPECT_EQ(wrong, "") << one.text() << ", rank " << rank.host.device();
-      end = rank.ranks.all_reduce_max(wrong.empty() ? rank.host.now() : fabric::kEndOfTime);
-      has_failed = end == fabric::kEndOfTime;
+      end = rank.ranks.all_reduce_max(wrong.empty() ? rank.host.now() : network::kEndOfTime);
+      has_failed = end == network::kEndOfTime;
       if (has_failed) break;
     }
     if (rank.host.device() == 0) latest = end;
@@ -86,7 +86,7 @@ TEST(EngineCovering, TimesAreTheSameWithAnyWorkersAndOrder) {
   for (std::size_t number = 0; number < groups.size(); ++number) {
     const auto& group = groups[number];
     if (group.front().ranks < 2) continue;
-    const fabric::Time first = run_group(group);
+    const network::Time first = run_group(group);
     EXPECT_GT(first, 0);
     EXPECT_EQ(run_group(group, 2, number), first) << group.front().text();
     EXPECT_EQ(run_group(group, 4, number + 1000), first) << group.front().text();
@@ -111,4 +111,4 @@ TEST(EngineCovering, FortyEightRanks) {
 }
 
 }  // namespace
-}  // namespace fabricmark::engine
+}  // namespace fabricmark::accl

@@ -15,10 +15,10 @@
 #include "collectives_support.hpp"
 #include "engine_support.hpp"
 
-namespace fabricmark::engine {
+namespace fabricmark::accl {
 namespace {
 
-using fabric::Protocol;
+using network::Protocol;
 
 /// All messages of a rank to the next one, of which its buffers take two; they are received late.
 constexpr int kMessages = 8;
@@ -40,7 +40,7 @@ Result late_receives(const Rank& rank, int last) {
     result = rank.accl.send(view(values), last, i % 2).wait();
   }
   if (own != last) return result;
-  rank.host.pass_until(fabric::from_seconds(1e-3));
+  rank.host.pass_until(network::from_seconds(1e-3));
   for (int i = 0; i < kMessages; ++i) {
     // First those with an even number, whose tag is 0.
     const int number = i < kMessages / 2 ? 2 * i : 2 * i - kMessages + 1;
@@ -98,7 +98,7 @@ TEST(EngineCredits, ComingAgainTakesTheWayOfTheCreditAndOfTheMessage) {
         requests.push_back(rank.accl.send(view(values), 1, i));
       for (Request& request : requests) request.wait();
       if (rank.host.device() == 0) return rank.accl.finish();
-      rank.host.pass_until(fabric::from_seconds(1e-3));
+      rank.host.pass_until(network::from_seconds(1e-3));
       const Result result = rank.accl.recv(view(values), 0, 1).wait();  // the one that has no buffer
       seconds[buffers - 1] = result.ended - result.started;
       EXPECT_EQ(rank.accl.recv(view(values), 0, 0).wait().text, "");
@@ -284,7 +284,7 @@ std::string do_part(const Rank& rank, const Program& program,
     if (step.is_message && place != step.from && place != step.to) continue;
     if (draw.below(4) == 0)
       rank.host.pass_until(rank.host.now() +
-                           fabric::from_seconds(1e-6 * static_cast<double>(draw.below(300))));
+                           network::from_seconds(1e-6 * static_cast<double>(draw.below(300))));
     under_way.push_back(
         std::make_unique<UnderWay>(rank, step, communicators[static_cast<std::size_t>(step.slot)], place));
     for (std::size_t waits = draw.below(8) == 0 ? under_way.size() : draw.below(2);
@@ -314,7 +314,7 @@ Ended ended(const Program& program, int workers = 1, std::optional<std::uint64_t
     std::deque<std::unique_ptr<UnderWay>> under_way;  // whose memory the engine has until the end
     try {
       end.wrong = do_part(rank, program, under_way);
-      end.seconds = fabric::seconds(rank.host.now());
+      end.seconds = network::seconds(rank.host.now());
       rank.accl.finish();
     } catch (const Error& error) {
       end.wrong += error.what();
@@ -354,4 +354,4 @@ TEST(EngineCredits, TimesAreTheSameWithAnyWorkersAndOrder) {
 }
 
 }  // namespace
-}  // namespace fabricmark::engine
+}  // namespace fabricmark::accl

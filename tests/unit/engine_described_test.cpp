@@ -6,15 +6,15 @@
 #include <string>
 #include <utility>
 
-#include "fabric/engine/settings.hpp"
+#include "board/accl/settings.hpp"
 #include "support.hpp"
 
-namespace fabricmark::engine {
+namespace fabricmark::accl {
 
 namespace {
 
 using Json = nlohmann::json;
-using fabric::Protocol;
+using network::Protocol;
 using test::mentions;
 using test::message_of;
 
@@ -70,12 +70,12 @@ TEST_F(EngineDescribed, HasAllThatCallsCost) {
     EXPECT_DOUBLE_EQ(found.engine.logic_issue_seconds, 0.24e-6);
     EXPECT_DOUBLE_EQ(found.engine.copy_latency_seconds, 1.7e-6);
     EXPECT_DOUBLE_EQ(found.engine.copy_rate, 14e9);
-    EXPECT_EQ(found.stack.costs.node_latency, fabric::from_seconds(1.26e-6));
-    EXPECT_EQ(found.stack.costs.switch_latency, fabric::from_seconds(1e-6));
+    EXPECT_EQ(found.stack.costs.node_latency, network::from_seconds(1.26e-6));
+    EXPECT_EQ(found.stack.costs.switch_latency, network::from_seconds(1e-6));
     EXPECT_EQ(found.stack.costs.mtu_bytes, 8960U);
     EXPECT_EQ(found.topology, "switch");
     // Only TCP has a receive buffer that closes its window.
-    EXPECT_EQ(found.stack.receive_latency, protocol == Protocol::kTcp ? fabric::from_seconds(1.7e-6) : 0);
+    EXPECT_EQ(found.stack.receive_latency, protocol == Protocol::kTcp ? network::from_seconds(1.7e-6) : 0);
     EXPECT_EQ(receive_buffers_of(found.engine, protocol).longest <= found.engine.rx_bytes,
               protocol == Protocol::kRdma);
   }
@@ -154,4 +154,4 @@ TEST_F(EngineDescribed, SaysWhatIsMissing) {
 
 }  // namespace
 
-}  // namespace fabricmark::engine
+}  // namespace fabricmark::accl

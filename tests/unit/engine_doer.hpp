@@ -11,7 +11,7 @@
 #include "engine_covering.hpp"
 #include "kernels/common/accl.hpp"
 
-namespace fabricmark::engine::covering {
+namespace fabricmark::accl::covering {
 
 using dataflow::stream;
 
@@ -128,4 +128,4 @@ class Doer {
   Result result_;
 };
 
-}  // namespace fabricmark::engine::covering
+}  // namespace fabricmark::accl::covering

@@ -11,7 +11,7 @@
 #include "tests/kernels/vadd_put/dataflow.cpp"
 
 /// What the tests of ACCL's own programs have: their numbers, their loop between streams, their tolerances.
-namespace fabricmark::engine::examples {
+namespace fabricmark::accl::examples {
 
 using collectives::Operation;
 using collectives::Reduction;
@@ -99,4 +99,4 @@ inline void expect_near(const Values& result, const Values& expected, bool is_co
   }
 }
 
-}  // namespace fabricmark::engine::examples
+}  // namespace fabricmark::accl::examples

@@ -14,10 +14,10 @@
 
 #include "engine_examples.hpp"
 
-namespace fabricmark::engine {
+namespace fabricmark::accl {
 namespace {
 
-using fabric::Protocol;
+using network::Protocol;
 
 using namespace examples;
 
@@ -363,4 +363,4 @@ TEST_P(EngineExamples, APutToItself) {
 }
 
 }  // namespace
-}  // namespace fabricmark::engine
+}  // namespace fabricmark::accl

@@ -9,10 +9,10 @@
 #include "base/error.hpp"
 #include "engine_support.hpp"
 
-namespace fabricmark::engine {
+namespace fabricmark::accl {
 namespace {
 
-using fabric::Protocol;
+using network::Protocol;
 
 std::vector<Result> failing(const Devices& all, const std::function<Result(const Rank&)>& call) {
   std::vector<Result> results(static_cast<std::size_t>(all.ranks));
@@ -181,4 +181,4 @@ TEST(EngineFailures, MessagesThatNobodyReceives) {
 }
 
 }  // namespace
-}  // namespace fabricmark::engine
+}  // namespace fabricmark::accl

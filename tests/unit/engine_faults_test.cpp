@@ -12,7 +12,7 @@
 #include "engine_covering.hpp"
 #include "engine_doer.hpp"
 
-namespace fabricmark::engine {
+namespace fabricmark::accl {
 namespace {
 
 using covering::Case;
@@ -225,4 +225,4 @@ TEST(EngineFaults, MessagesThatDifferAreToldAndEnd) {
 }
 
 }  // namespace
-}  // namespace fabricmark::engine
+}  // namespace fabricmark::accl

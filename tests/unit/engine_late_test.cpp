@@ -10,10 +10,10 @@
 #include "engine_doer.hpp"
 #include "engine_support.hpp"
 
-namespace fabricmark::engine {
+namespace fabricmark::accl {
 namespace {
 
-using fabric::Protocol;
+using network::Protocol;
 
 constexpr std::size_t kLong = 1 << 18;
 
@@ -88,7 +88,7 @@ TEST(EngineLate, AReceiverThatComesWhenItsSenderHasGivenUp) {
     if (rank.host.device() == 0) {
       EXPECT_EQ(rank.accl.send(view(values), 1).wait().code, Code::kTimeOut);
     } else {
-      rank.host.pass_until(fabric::from_seconds(1e-3));
+      rank.host.pass_until(network::from_seconds(1e-3));
       EXPECT_EQ(rank.accl.recv(view(values), 0).wait().code, Code::kPeerFailed);
     }
     EXPECT_THROW(rank.accl.finish(), Error);
@@ -124,7 +124,7 @@ TEST(EngineLate, AFailedCommunicatorKeepsNoReceiveBuffers) {
     rank.meet();
     if (own == 0) rank.accl.send(view(values), 7, 0, failing).wait();
     rank.meet();
-    rank.host.pass_until(rank.host.now() + fabric::from_seconds(1e-3));
+    rank.host.pass_until(rank.host.now() + network::from_seconds(1e-3));
     const Result result =
         own == 0 ? rank.accl.send(view(values), 1).wait() : rank.accl.recv(view(values), 0).wait();
     EXPECT_EQ(result.text, "");
@@ -229,4 +229,4 @@ TEST(EngineLate, CommandsThatCannotBeAreRefused) {
 }
 
 }  // namespace
-}  // namespace fabricmark::engine
+}  // namespace fabricmark::accl

@@ -12,15 +12,15 @@
 
 int main(int argc, char** argv) {
   using namespace fabricmark;
-  using namespace fabricmark::engine;
+  using namespace fabricmark::accl;
   const std::string protocol = argc > 1 ? argv[1] : "tcp";
   const auto count = static_cast<std::size_t>(argc > 2 ? std::atoi(argv[2]) : 1000);
   return runtime::run_ranks(argc, argv, 4, [&](runtime::Communicator& ranks) {
     dataflow::FabricSettings settings;
-    settings.topology = fabric::make_topology("full-mesh", ranks.size());
-    settings.network = network_of(protocol == "udp"   ? fabric::Protocol::kUdp
-                                  : protocol == "tcp" ? fabric::Protocol::kTcp
-                                                      : fabric::Protocol::kRdma);
+    settings.topology = network::make_topology("full-mesh", ranks.size());
+    settings.network = network_of(protocol == "udp"   ? network::Protocol::kUdp
+                                  : protocol == "tcp" ? network::Protocol::kTcp
+                                                      : network::Protocol::kRdma);
     if (protocol != "udp") settings.network->faults = {5, 0.02, 0.02, 0.02};
     EngineSettings own = engine_of();
     if (argc > 3) own.eager_bytes = static_cast<std::size_t>(std::atoi(argv[3]));
@@ -44,7 +44,7 @@ int main(int argc, char** argv) {
     }
     accl.finish();
     const auto times =
-        ranks.all_gather_numbers({fabric::seconds(host.now()), static_cast<double>(received.back())});
+        ranks.all_gather_numbers({network::seconds(host.now()), static_cast<double>(received.back())});
     if (ranks.is_root()) {
       for (const auto& time : times) fmt::print("{:.9f} ", 1e6 * time[0]);
       fmt::print("us, {}\n", times.back()[1]);

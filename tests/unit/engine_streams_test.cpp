@@ -8,11 +8,11 @@
 
 #include "engine_support.hpp"
 
-namespace fabricmark::engine {
+namespace fabricmark::accl {
 namespace {
 
 using dataflow::stream;
-using fabric::Protocol;
+using network::Protocol;
 
 using Words = stream<Word, 64>;
 
@@ -81,7 +81,7 @@ Ended sent(const Way& way) {
       ended.received = rank.accl.start(call).wait();
       if (taking) taking->wait();
       if (!way.is_to_stream) ended.values = memory;
-      ended.seconds = fabric::seconds(rank.host.now()) - kHostIssue;
+      ended.seconds = network::seconds(rank.host.now()) - kHostIssue;
     }
     rank.accl.finish();
   });
@@ -245,4 +245,4 @@ TEST(EngineStreams, APutWritesMemoryAsItsElementsCome) {
 }
 
 }  // namespace
-}  // namespace fabricmark::engine
+}  // namespace fabricmark::accl

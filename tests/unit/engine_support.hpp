@@ -9,12 +9,12 @@
 #include <vector>
 
 #include "base/random_bits.hpp"
-#include "fabric/engine/accl.hpp"
-#include "fabric/topology.hpp"
+#include "board/accl/accl.hpp"
+#include "network/topology.hpp"
 #include "runtime/communicator.hpp"
 
 /// What several tests of the engine have: devices on a network with round numbers.
-namespace fabricmark::engine {
+namespace fabricmark::accl {
 
 inline constexpr double kHostIssue = 30e-6;
 inline constexpr double kLogicIssue = 0.24e-6;
@@ -22,10 +22,10 @@ inline constexpr double kCopyLatency = 1.7e-6;
 inline constexpr double kWire = 1e-6;  ///< latency between two devices
 inline constexpr double kRate = 12.5e9;
 
-inline fabric::StackSettings network_of(fabric::Protocol protocol) {
-  fabric::StackSettings settings;
+inline network::StackSettings network_of(network::Protocol protocol) {
+  network::StackSettings settings;
   settings.protocol = protocol;
-  settings.costs.node_latency = fabric::from_seconds(kWire);
+  settings.costs.node_latency = network::from_seconds(kWire);
   settings.costs.bytes_per_second = kRate;
   settings.costs.header_bytes = 78;
   settings.costs.mtu_bytes = 1460;
@@ -75,7 +75,7 @@ struct Rank {
 
 struct Devices {
   int ranks = 2;
-  fabric::StackSettings network = network_of(fabric::Protocol::kTcp);
+  network::StackSettings network = network_of(network::Protocol::kTcp);
   EngineSettings engine = engine_of();
   std::string topology = "full-mesh";
   int workers = 1;
@@ -86,7 +86,7 @@ struct Devices {
 inline int run(const Devices& devices, const std::function<void(const Rank&)>& body) {
   return runtime::run_in_process(devices.ranks, [&](runtime::Communicator& ranks) {
     dataflow::FabricSettings settings;
-    settings.topology = fabric::make_topology(devices.topology, devices.ranks);
+    settings.topology = network::make_topology(devices.topology, devices.ranks);
     settings.network = devices.network;
     settings.workers = devices.workers;
     settings.schedule_seed = devices.seed;
@@ -103,7 +103,7 @@ inline View view(std::vector<float>& values) {
   return {reinterpret_cast<std::byte*>(values.data()), values.size(), Type::kFloat32};
 }
 
-inline Devices devices(fabric::Protocol protocol, int ranks = 2) {
+inline Devices devices(network::Protocol protocol, int ranks = 2) {
   Devices all;
   all.ranks = ranks;
   all.network = network_of(protocol);
@@ -117,4 +117,4 @@ inline collectives::Call all_reduce(std::vector<float>& values) {
   return call;
 }
 
-}  // namespace fabricmark::engine
+}  // namespace fabricmark::accl

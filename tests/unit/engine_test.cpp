@@ -4,13 +4,13 @@
 #include <string>
 #include <vector>
 
+#include "collectives/reference.hpp"
 #include "engine_support.hpp"
-#include "fabric/collectives/reference.hpp"
 
-namespace fabricmark::engine {
+namespace fabricmark::accl {
 namespace {
 
-using fabric::Protocol;
+using network::Protocol;
 
 class EngineOver : public testing::TestWithParam<Protocol> {
  protected:
@@ -93,4 +93,4 @@ TEST_P(EngineOver, EveryCollectiveOperationIsRight) {
 }
 
 }  // namespace
-}  // namespace fabricmark::engine
+}  // namespace fabricmark::accl

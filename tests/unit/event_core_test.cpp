@@ -1,4 +1,4 @@
-#include "fabric/event_core.hpp"
+#include "network/event_core.hpp"
 
 #include <algorithm>
 #include <random>
@@ -7,7 +7,7 @@
 
 #include "support.hpp"
 
-namespace fabricmark::fabric {
+namespace fabricmark::network {
 
 namespace {
 
@@ -199,4 +199,4 @@ TEST(EventCore, RefusesThePast) {
 
 }  // namespace
 
-}  // namespace fabricmark::fabric
+}  // namespace fabricmark::network

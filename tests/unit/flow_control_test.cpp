@@ -1,4 +1,4 @@
-#include "fabric/flow_control.hpp"
+#include "network/flow_control.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,9 +7,9 @@
 #include <string>
 
 #include "base/error.hpp"
-#include "fabric/cycle_link.hpp"
+#include "network/cycle_link.hpp"
 
-namespace fabricmark::fabric {
+namespace fabricmark::network {
 namespace {
 
 FlowSettings xon_xoff(std::size_t high, std::size_t low, std::size_t headroom) {
@@ -129,4 +129,4 @@ TEST(FlowControl, NoTextBreaksTheReader) {
 }
 
 }  // namespace
-}  // namespace fabricmark::fabric
+}  // namespace fabricmark::network

@@ -1,18 +1,18 @@
 // Messages through shared memory between devices whose copies take known times, and that memory itself.
-#include "fabric/host/lane.hpp"
+#include "transport/host/lane.hpp"
 
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <vector>
 
-#include "fabric/host/near_ranks.hpp"
-#include "fabric/host/shared_pages.hpp"
-#include "fabric/host/staging.hpp"
 #include "fake_device.hpp"
 #include "support.hpp"
+#include "transport/host/near_ranks.hpp"
+#include "transport/host/shared_pages.hpp"
+#include "transport/host/staging.hpp"
 
-namespace fabricmark::fabric {
+namespace fabricmark::transport {
 
 namespace {
 
@@ -213,4 +213,4 @@ TEST(NearRanks, AreThoseWithDevicesThatPinMemory) {
 
 }  // namespace
 
-}  // namespace fabricmark::fabric
+}  // namespace fabricmark::transport

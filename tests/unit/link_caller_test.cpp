@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "board/link_caller.hpp"
+#include "collectives/costs.hpp"
+#include "collectives/replay/choice.hpp"
 #include "collectives_support.hpp"
-#include "fabric/collectives/choice.hpp"
-#include "fabric/collectives/costs.hpp"
-#include "fabric/moves/link_caller.hpp"
 #include "runtime/communicator.hpp"
 #include "support.hpp"
 
@@ -40,7 +40,7 @@ template <typename Body>
 void on_devices(const Devices& of, Body&& body) {
   runtime::run_in_process(of.devices, [&](Communicator& ranks) {
     dataflow::FabricSettings settings;
-    settings.topology = fabric::make_topology(of.topology, of.devices);
+    settings.topology = network::make_topology(of.topology, of.devices);
     settings.link = {kLatency, kClock, kWidth, {}};
     settings.workers = of.workers;
     settings.schedule_seed = of.seed;
@@ -56,7 +56,7 @@ void on_devices(const Devices& of, Body&& body) {
 
 /// Algorithms that fit the links; all counts, roots, in place and not.
 std::vector<Case> cases_on(const Devices& of, const std::vector<std::size_t>& counts) {
-  const Shape shape = shape_of_links(fabric::make_topology(of.topology, of.devices));
+  const Shape shape = shape_of_links(network::make_topology(of.topology, of.devices));
   std::vector<Case> cases;
   with_cases({of.devices}, counts, [&](Case one) {
     if (one.settings.sends != Sends::kEager) return;
@@ -162,7 +162,7 @@ TEST(LinkCalls, RingAllReduceTakesTheTimeOfItsSteps) {
 TEST(LinkCalls, TakeAboutAsLongAsIsExpectedOfThem) {
   std::size_t compared = 0;
   const Devices of{.devices = 5};
-  const Shape shape = shape_of_links(fabric::make_topology(of.topology, of.devices));
+  const Shape shape = shape_of_links(network::make_topology(of.topology, of.devices));
   const Costs costs = costs_of_links({kLatency, kClock, kWidth, {}}, {kClock, kLaunch, 0});
   for (const Algorithm& algorithm : algorithms()) {
     const Call call{.operation = algorithm.operation, .count = 16000, .shape = shape, .segment_bytes = 0};
@@ -191,7 +191,7 @@ TEST(LinkCalls, RefuseAWayWithoutALink) {
   std::vector<std::string> messages(5);
   runtime::run_in_process(5, [&](Communicator& ranks) {
     dataflow::FabricSettings settings;
-    settings.topology = fabric::ring(5);
+    settings.topology = network::ring(5);
     settings.link = {kLatency, kClock, kWidth, {}};
     const auto fabric = dataflow::Fabric::join(ranks, settings);
     dataflow::Host host(fabric, ranks.rank(), {kClock, kLaunch, 0}, &ranks);
@@ -210,18 +210,18 @@ TEST(LinkCalls, RefuseAWayWithoutALink) {
 
 TEST(LinkCalls, KnowTheShapesOfTopologies) {
   const auto wiring_of = [](const std::string& topology) {
-    return shape_of_links(fabric::make_topology(topology)).wiring;
+    return shape_of_links(network::make_topology(topology)).wiring;
   };
   EXPECT_EQ(wiring_of("pair"), Wiring::kAnyToAny);
   EXPECT_EQ(wiring_of("ring:3"), Wiring::kAnyToAny);
   EXPECT_EQ(wiring_of("ring:4"), Wiring::kRing);
   EXPECT_EQ(wiring_of("full-mesh:5"), Wiring::kAnyToAny);
-  const Shape torus = shape_of_links(fabric::make_topology("torus:3x4"));
+  const Shape torus = shape_of_links(network::make_topology("torus:3x4"));
   EXPECT_EQ(torus.wiring, Wiring::kTorus);
   EXPECT_EQ(torus.rows, 3);
   EXPECT_EQ(torus.columns, 4);
   EXPECT_TRUE(torus.only_neighbours_talk);
-  const std::string message = test::message_of([] { shape_of_links(fabric::make_topology("switch:4")); });
+  const std::string message = test::message_of([] { shape_of_links(network::make_topology("switch:4")); });
   EXPECT_TRUE(test::mentions(message, "ring, torus")) << message;
 }
 

@@ -8,8 +8,8 @@
 #include <iostream>
 #include <memory>
 
+#include "board/dataflow/described.hpp"
 #include "dataflow_support.hpp"
-#include "fabric/dataflow/described.hpp"
 
 namespace {
 
@@ -56,7 +56,7 @@ double exchange(Host& first, Host& second, std::array<Links, 2>& links, int byte
 int run(const char* system) {
   const Described costs = described(system, "channels");
   const auto fabric = std::make_shared<Fabric>(
-      FabricSettings{.devices = 2, .topology = fabric::pair(kChannels), .link = costs.link});
+      FabricSettings{.devices = 2, .topology = network::pair(kChannels), .link = costs.link});
   Host first(fabric, 0, costs.device);
   Host second(fabric, 1, costs.device);
   std::array<Links, 2> links{Links{first.open<Word>(0), first.open<Word>(1)},

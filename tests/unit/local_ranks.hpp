@@ -13,9 +13,9 @@
 #include <utility>
 #include <vector>
 
-#include "fabric/collectives/elements.hpp"
-#include "fabric/collectives/moves.hpp"
-#include "fabric/dataflow/fiber.hpp"
+#include "board/dataflow/fiber.hpp"
+#include "collectives/elements.hpp"
+#include "collectives/moves.hpp"
 
 /// All ranks of a collective call in one thread: what programs of moves do wrong is found, never waited for.
 namespace fabricmark::test {

@@ -1,4 +1,4 @@
-#include "fabric/messages.hpp"
+#include "transport/messages.hpp"
 
 #include <array>
 #include <atomic>
@@ -7,7 +7,7 @@
 
 #include "support.hpp"
 
-namespace fabricmark::fabric {
+namespace fabricmark::transport {
 
 namespace {
 
@@ -160,4 +160,4 @@ TEST(Messages, OfAnotherLengthNameTheSender) {
 
 }  // namespace
 
-}  // namespace fabricmark::fabric
+}  // namespace fabricmark::transport

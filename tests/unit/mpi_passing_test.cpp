@@ -1,9 +1,9 @@
 // What an MPI library gets as the address of a message in a device's memory, and which libraries are refused.
-#include "fabric/mpi/passing.hpp"
+#include "transport/mpi/passing.hpp"
 
 #include "support.hpp"
 
-namespace fabricmark::fabric {
+namespace fabricmark::transport {
 
 namespace {
 
@@ -111,4 +111,4 @@ TEST(MpiPassing, RefusesRanksThatAreNoProcesses) {
 
 }  // namespace
 
-}  // namespace fabricmark::fabric
+}  // namespace fabricmark::transport

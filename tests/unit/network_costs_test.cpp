@@ -1,11 +1,11 @@
-#include "fabric/network_costs.hpp"
+#include "network/network_costs.hpp"
 
 #include <nlohmann/json.hpp>
 #include <random>
 
 #include "support.hpp"
 
-namespace fabricmark::fabric {
+namespace fabricmark::network {
 
 namespace {
 
@@ -148,4 +148,4 @@ TEST_F(NetworkCostsFile, NoTextBreaksIt) {
 
 }  // namespace
 
-}  // namespace fabricmark::fabric
+}  // namespace fabricmark::network

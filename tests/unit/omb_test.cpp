@@ -7,8 +7,8 @@
 #include <variant>
 #include <vector>
 
-#include "fabric/collectives/elements.hpp"
-#include "fabric/collectives/reference.hpp"
+#include "collectives/elements.hpp"
+#include "collectives/reference.hpp"
 #include "microbench/common/sampling.hpp"
 #include "microbench/omb/compute.hpp"
 #include "microbench/omb/content.hpp"

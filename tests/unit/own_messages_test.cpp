@@ -1,8 +1,8 @@
-#include "fabric/host/own_messages.hpp"
+#include "transport/host/own_messages.hpp"
 
 #include <gtest/gtest.h>
 
-namespace fabricmark::fabric {
+namespace fabricmark::transport {
 namespace {
 
 /// Of rank 3, between two memories of 100 bytes.
@@ -73,4 +73,4 @@ TEST_F(OwnMessagesOfARank, ThatOverlapGoTheOtherWay) {
 }
 
 }  // namespace
-}  // namespace fabricmark::fabric
+}  // namespace fabricmark::transport

@@ -1,4 +1,4 @@
-#include "fabric/packet_network.hpp"
+#include "network/packet_network.hpp"
 
 #include <cmath>
 #include <tuple>
@@ -7,7 +7,7 @@
 #include "packet_support.hpp"
 #include "support.hpp"
 
-namespace fabricmark::fabric {
+namespace fabricmark::network {
 
 namespace {
 
@@ -230,4 +230,4 @@ TEST(PacketNetwork, RefusesWhatCannotBeSent) {
 
 }  // namespace
 
-}  // namespace fabricmark::fabric
+}  // namespace fabricmark::network

@@ -2,7 +2,7 @@
 #include "packet_support.hpp"
 #include "support.hpp"
 
-namespace fabricmark::fabric {
+namespace fabricmark::network {
 
 namespace {
 
@@ -168,4 +168,4 @@ TEST(PacketQueues, AFullCircleOfCreditsMovesOn) {
 
 }  // namespace
 
-}  // namespace fabricmark::fabric
+}  // namespace fabricmark::network

@@ -7,7 +7,7 @@
 #include "packet_support.hpp"
 #include "support.hpp"
 
-namespace fabricmark::fabric {
+namespace fabricmark::network {
 
 namespace {
 
@@ -223,4 +223,4 @@ TEST(PacketRandom, ACallbackMaySend) {
 
 }  // namespace
 
-}  // namespace fabricmark::fabric
+}  // namespace fabricmark::network

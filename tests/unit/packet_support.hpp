@@ -3,15 +3,15 @@
 #include <memory>
 #include <vector>
 
-#include "fabric/packet_network.hpp"
+#include "network/packet_network.hpp"
 
 namespace fabricmark::test {
 
-using fabric::Delivery;
-using fabric::PacketCosts;
-using fabric::PacketNetwork;
-using fabric::Time;
-using fabric::Topology;
+using network::Delivery;
+using network::PacketCosts;
+using network::PacketNetwork;
+using network::Time;
+using network::Topology;
 
 /// 1 byte takes 1 ns, so that times are easy to derive.
 inline constexpr double kRate = 1e9;
@@ -26,7 +26,7 @@ struct Network {
   Network(const Network&) = delete;
   Network& operator=(const Network&) = delete;
 
-  void run() { network->advance_until(fabric::kEndOfTime); }
+  void run() { network->advance_until(network::kEndOfTime); }
   /// When a message that is sent at 0 by itself has arrived.
   Time time_of(int from, int to, std::uint64_t bytes) {
     network->inject(0, from, to, bytes, 0);

@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.hpp"
-#include "fabric/network_costs.hpp"
+#include "network/network_costs.hpp"
 
 namespace {
 
@@ -16,24 +16,24 @@ using namespace fabricmark;
 
 nlohmann::json times(const std::string& file, const std::string& network, const std::string& text,
                      const std::vector<std::uint64_t>& sizes) {
-  const fabric::NetworkCosts costs = fabric::load_network_costs(file, network);
-  const fabric::Topology topology = fabric::make_topology(text.empty() ? costs.topology : text);
+  const network::NetworkCosts costs = network::load_network_costs(file, network);
+  const network::Topology topology = network::make_topology(text.empty() ? costs.topology : text);
   topology.check_ports(costs.board_ports);
   nlohmann::json found = nlohmann::json::array();
-  fabric::Time arrived = 0;
-  fabric::PacketNetwork packets(topology, fabric::packet_costs(costs),
-                                [&](const fabric::Delivery& one) { arrived = one.time; });
+  network::Time arrived = 0;
+  network::PacketNetwork packets(topology, network::packet_costs(costs),
+                                 [&](const network::Delivery& one) { arrived = one.time; });
   for (int to = 1; to < topology.devices(); ++to) {
-    const fabric::Hops hops = topology.hops(0, to);
+    const network::Hops hops = topology.hops(0, to);
     for (const std::uint64_t bytes : sizes) {
-      const fabric::Time begin = arrived;
-      packets.inject(fabric::later(begin, fabric::from_seconds(costs.start_seconds)), 0, to, bytes, 0);
-      packets.advance_until(fabric::kEndOfTime);
+      const network::Time begin = arrived;
+      packets.inject(network::later(begin, network::from_seconds(costs.start_seconds)), 0, to, bytes, 0);
+      packets.advance_until(network::kEndOfTime);
       found.push_back({{"cables", hops.cables},
                        {"switches", hops.switches},
                        {"devices", hops.devices},
                        {"bytes", bytes},
-                       {"seconds", fabric::seconds(arrived - begin)}});
+                       {"seconds", network::seconds(arrived - begin)}});
     }
   }
   return found;

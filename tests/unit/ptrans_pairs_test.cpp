@@ -49,7 +49,7 @@ class Boards {
 
  private:
   const Distribution& distribution_;
-  fabric::Topology cables_;
+  network::Topology cables_;
   std::vector<Plan> plans_;
   std::vector<std::vector<PairTasks>> tasks_;  // [rank][port]
 };
@@ -81,15 +81,15 @@ TEST(PtransPairs, BringEachBlockToItsPlaceOnce) {
 }
 
 TEST(PtransPairs, AreJoinedByOneCableForEachPort) {
-  const fabric::Topology four = circuits(square(2), 4);
-  EXPECT_EQ(four.neighbour({1, 3}), (fabric::Port{2, 3}));
-  EXPECT_EQ(four.neighbour({0, 0}), (fabric::Port{0, 1})) << "a loop";
-  EXPECT_EQ(four.neighbour({3, 3}), (fabric::Port{3, 2}));
+  const network::Topology four = circuits(square(2), 4);
+  EXPECT_EQ(four.neighbour({1, 3}), (network::Port{2, 3}));
+  EXPECT_EQ(four.neighbour({0, 0}), (network::Port{0, 1})) << "a loop";
+  EXPECT_EQ(four.neighbour({3, 3}), (network::Port{3, 2}));
   EXPECT_EQ(four.cables().size(), 8U);
-  const fabric::Topology three = circuits(square(1), 3);
+  const network::Topology three = circuits(square(1), 3);
   EXPECT_EQ(three.cables().size(), 1U) << "the third channel has no second one";
   EXPECT_EQ(loop_port(2, 3), 2);
-  EXPECT_EQ(circuits(Distribution::diagonal(4, kEdge), 2).neighbour({3, 1}), (fabric::Port{2, 1}));
+  EXPECT_EQ(circuits(Distribution::diagonal(4, kEdge), 2).neighbour({3, 1}), (network::Port{2, 1}));
 }
 
 TEST(PtransPairs, ShareTheBlocksOutEvenly) {

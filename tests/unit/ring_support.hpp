@@ -6,11 +6,11 @@
 #include <vector>
 
 #include "device_support.hpp"
-#include "fabric/host/host_transport.hpp"
-#include "fabric/registry.hpp"
+#include "transport/host/host_transport.hpp"
+#include "transport/registry.hpp"
 #include "transport_support.hpp"
 
-namespace fabricmark::fabric::test_support {
+namespace fabricmark::transport::test_support {
 
 using runtime::Communicator;
 using runtime::run_in_process;
@@ -96,4 +96,4 @@ class OnRing : public device::test_support::OnDevice {
   }
 };
 
-}  // namespace fabricmark::fabric::test_support
+}  // namespace fabricmark::transport::test_support

@@ -7,7 +7,7 @@
 #include "ring_support.hpp"
 #include "transport_caller_support.hpp"
 
-namespace fabricmark::fabric {
+namespace fabricmark::transport {
 
 namespace {
 
@@ -247,4 +247,4 @@ TEST(HostWays, HoldThoseThatAreAllowedAndTodaysAlways) {
 
 }  // namespace
 
-}  // namespace fabricmark::fabric
+}  // namespace fabricmark::transport

@@ -2,12 +2,12 @@
 #include <algorithm>
 #include <set>
 
-#include "fabric/stack/packet_faults.hpp"
+#include "network/stack/packet_faults.hpp"
 #include "packet_support.hpp"
 #include "stack_support.hpp"
 #include "support.hpp"
 
-namespace fabricmark::fabric {
+namespace fabricmark::network {
 
 namespace {
 
@@ -347,4 +347,4 @@ TEST(DeadPeers, SendNothingAnyMore) {
 
 }  // namespace
 
-}  // namespace fabricmark::fabric
+}  // namespace fabricmark::network

@@ -8,7 +8,7 @@
 #include "stack_support.hpp"
 #include "support.hpp"
 
-namespace fabricmark::fabric {
+namespace fabricmark::network {
 
 namespace {
 
@@ -206,4 +206,4 @@ TEST(StackRandom, TheCheckSeesAReceiverThatAcceptsTheWrongThings) {
 
 }  // namespace
 
-}  // namespace fabricmark::fabric
+}  // namespace fabricmark::network

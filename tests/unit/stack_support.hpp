@@ -11,16 +11,16 @@
 #include <utility>
 #include <vector>
 
-#include "fabric/stack/stack.hpp"
+#include "network/stack/stack.hpp"
 
 namespace fabricmark::test {
 
-using fabric::Protocol;
-using fabric::Stack;
-using fabric::StackSettings;
+using network::Protocol;
+using network::Stack;
+using network::StackSettings;
 
 struct SentMessage {
-  fabric::Time at = 0;
+  network::Time at = 0;
   int from = 0;
   int to = 0;
   std::uint64_t id = 0;
@@ -29,9 +29,9 @@ struct SentMessage {
 
 /// A stack and what it told, in order.
 struct StackRun {
-  StackRun(fabric::Topology made, const StackSettings& settings)
-      : topology(std::make_unique<fabric::Topology>(std::move(made))),
-        stack(fabric::make_stack(
+  StackRun(network::Topology made, const StackSettings& settings)
+      : topology(std::make_unique<network::Topology>(std::move(made))),
+        stack(network::make_stack(
             *topology, settings,
             {.arrived = [this](const Stack::Arrival& one) { arrived.push_back(one); },
              .completed = [this](const Stack::Completion& one) { completed.push_back(one); }})) {}
@@ -39,15 +39,15 @@ struct StackRun {
   StackRun& operator=(const StackRun&) = delete;
 
   void send(const SentMessage& one) { stack->send(one.at, one.from, one.to, one.id, one.bytes); }
-  void run() { stack->advance_until(fabric::kEndOfTime); }
+  void run() { stack->advance_until(network::kEndOfTime); }
   /// When a message that is sent at 0 has arrived.
-  fabric::Time time_of(int from, int to, std::uint64_t bytes) {
+  network::Time time_of(int from, int to, std::uint64_t bytes) {
     stack->send(0, from, to, 0, bytes);
     run();
     return arrived.back().time;
   }
 
-  std::unique_ptr<fabric::Topology> topology;
+  std::unique_ptr<network::Topology> topology;
   std::vector<Stack::Arrival> arrived;
   std::vector<Stack::Completion> completed;
   std::unique_ptr<Stack> stack;
@@ -55,7 +55,7 @@ struct StackRun {
 
 /// All that was told, to compare two runs.
 using StackLog =
-    std::vector<std::tuple<fabric::Time, int, int, std::uint64_t, std::uint64_t, std::uint64_t, int>>;
+    std::vector<std::tuple<network::Time, int, int, std::uint64_t, std::uint64_t, std::uint64_t, int>>;
 
 inline StackLog log_of(const StackRun& run) {
   StackLog log;
@@ -77,7 +77,7 @@ inline std::string wrong_in_arrivals(std::vector<SentMessage> sent,
   std::map<std::pair<int, int>, std::vector<SentMessage>> expected;
   for (const SentMessage& one : sent) expected[{one.from, one.to}].push_back(one);
   std::map<std::pair<int, int>, std::pair<std::size_t, std::uint64_t>> places;
-  fabric::Time last = 0;
+  network::Time last = 0;
   for (const Stack::Arrival& one : arrived) {
     const auto& flow = expected[{one.from, one.to}];
     auto& [place, offset] = places[{one.from, one.to}];

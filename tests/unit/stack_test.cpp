@@ -1,4 +1,4 @@
-#include "fabric/stack/stack.hpp"
+#include "network/stack/stack.hpp"
 
 #include <algorithm>
 #include <array>
@@ -8,7 +8,7 @@
 #include "stack_support.hpp"
 #include "support.hpp"
 
-namespace fabricmark::fabric {
+namespace fabricmark::network {
 
 namespace {
 
@@ -272,4 +272,4 @@ TEST(Stack, RefusesWhatCannotBe) {
 
 }  // namespace
 
-}  // namespace fabricmark::fabric
+}  // namespace fabricmark::network

@@ -5,7 +5,7 @@
 #include "stack_support.hpp"
 #include "support.hpp"
 
-namespace fabricmark::fabric {
+namespace fabricmark::network {
 
 namespace {
 
@@ -110,4 +110,4 @@ TEST(StackThroughput, SessionsHaveAWindowEach) {
 
 }  // namespace
 
-}  // namespace fabricmark::fabric
+}  // namespace fabricmark::network

@@ -1,9 +1,9 @@
 #include <random>
 
-#include "fabric/topology.hpp"
+#include "network/topology.hpp"
 #include "support.hpp"
 
-namespace fabricmark::fabric {
+namespace fabricmark::network {
 
 namespace {
 
@@ -113,4 +113,4 @@ TEST(TopologyFile, NoTextBreaksIt) {
 
 }  // namespace
 
-}  // namespace fabricmark::fabric
+}  // namespace fabricmark::network

@@ -1,13 +1,13 @@
-#include "fabric/topology.hpp"
+#include "network/topology.hpp"
 
 #include <queue>
 #include <random>
 #include <set>
 
-#include "fabric/circuits.hpp"
+#include "network/circuits.hpp"
 #include "support.hpp"
 
-namespace fabricmark::fabric {
+namespace fabricmark::network {
 
 namespace {
 
@@ -262,4 +262,4 @@ TEST(Circuits, UseThePortsThatAreAskedFor) {
 
 }  // namespace
 
-}  // namespace fabricmark::fabric
+}  // namespace fabricmark::network

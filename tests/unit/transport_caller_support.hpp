@@ -6,12 +6,12 @@
 #include <vector>
 
 #include "collectives_support.hpp"
-#include "fabric/moves/transport_caller.hpp"
+#include "transport/transport_caller.hpp"
 
 namespace fabricmark::collectives {
 
 /// This rank's part of a case over a transport; its result is compared with what it has to be.
-inline void call_over(TransportCaller& caller, fabric::Transport& transport, const Case& of) {
+inline void call_over(TransportCaller& caller, transport::Transport& transport, const Case& of) {
   const int rank = transport.ranks().rank();
   const std::size_t own = own_count(of.call.operation, rank, of.call.root, of.ranks, of.call.count);
   const std::size_t results = result_count(of.call.operation, rank, of.call.root, of.ranks, of.call.count);

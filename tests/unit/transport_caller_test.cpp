@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "fabric/cpu/cpu_transport.hpp"
-#include "fabric/faulty_transport.hpp"
 #include "runtime/communicator.hpp"
 #include "support.hpp"
+#include "transport/cpu/cpu_transport.hpp"
+#include "transport/faulty_transport.hpp"
 #include "transport_caller_support.hpp"
 
 namespace fabricmark::collectives {
@@ -29,7 +29,7 @@ TEST_P(CpuCalls, AllAlgorithmsDoTheirOperations) {
   for (const Case& one : cases) met.insert(one.call.operation);
   EXPECT_EQ(met.size(), kOperations.size());
   runtime::run_in_process(GetParam(), [&](Communicator& ranks) {
-    fabric::CpuTransport transport(ranks, kTimeout, runtime::Waiting::kYield);
+    transport::CpuTransport transport(ranks, kTimeout, runtime::Waiting::kYield);
     TransportCaller caller(transport);
     for (const Case& one : cases) call_over(caller, transport, one);
     return 0;
@@ -39,8 +39,8 @@ TEST_P(CpuCalls, AllAlgorithmsDoTheirOperations) {
 TEST(CpuCalls, FindAMessageThatSentWhatWasThereBefore) {
   const std::vector<Case> cases = cases_for(2, {100});
   runtime::run_in_process(2, [&](Communicator& ranks) {
-    fabric::FaultyTransport transport(
-        std::make_unique<fabric::CpuTransport>(ranks, kTimeout, runtime::Waiting::kYield),
+    transport::FaultyTransport transport(
+        std::make_unique<transport::CpuTransport>(ranks, kTimeout, runtime::Waiting::kYield),
         runtime::Fault{.kind = runtime::Fault::Kind::kBlank});
     TransportCaller caller(transport);
     const Case& one = *std::ranges::find_if(
@@ -57,7 +57,7 @@ TEST(CpuCalls, FindAMessageThatSentWhatWasThereBefore) {
 
 TEST(CpuCalls, RefuseElementsElsewhere) {
   const std::unique_ptr<Communicator> ranks = runtime::single_rank();
-  fabric::CpuTransport transport(*ranks, kTimeout);
+  transport::CpuTransport transport(*ranks, kTimeout);
   TransportCaller caller(transport);
   std::vector<std::byte> elsewhere(8);
   const View own{elsewhere.data(), 2, Type::kFloat32};

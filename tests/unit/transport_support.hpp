@@ -3,10 +3,10 @@
 #include <vector>
 
 #include "benchmarks/b_eff/content.hpp"
-#include "fabric/transport.hpp"
 #include "runtime/communicator.hpp"
+#include "transport/transport.hpp"
 
-namespace fabricmark::fabric::test_support {
+namespace fabricmark::transport::test_support {
 
 /// The messages of one exchange in a ring of ranks: to both neighbours, one of each size.
 class Ring {
@@ -87,4 +87,4 @@ class Ring {
   std::unique_ptr<Memory> incoming_;
 };
 
-}  // namespace fabricmark::fabric::test_support
+}  // namespace fabricmark::transport::test_support

@@ -1,16 +1,16 @@
-#include "fabric/transport.hpp"
+#include "transport/transport.hpp"
 
 #include <array>
 #include <cmath>
 
-#include "fabric/cpu/cpu_transport.hpp"
-#include "fabric/faulty_transport.hpp"
-#include "fabric/registry.hpp"
-#include "fabric/tuning.hpp"
 #include "support.hpp"
+#include "transport/cpu/cpu_transport.hpp"
+#include "transport/faulty_transport.hpp"
+#include "transport/registry.hpp"
+#include "transport/tuning.hpp"
 #include "transport_support.hpp"
 
-namespace fabricmark::fabric {
+namespace fabricmark::transport {
 
 namespace {
 
@@ -303,4 +303,4 @@ TEST(MessageFaults, AreThoseOfTransports) {
 
 }  // namespace
 
-}  // namespace fabricmark::fabric
+}  // namespace fabricmark::transport

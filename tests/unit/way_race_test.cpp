@@ -1,4 +1,4 @@
-#include "fabric/way_race.hpp"
+#include "transport/way_race.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,10 +11,10 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "fabric/pattern.hpp"
-#include "fabric/turns.hpp"
+#include "transport/pattern.hpp"
+#include "transport/turns.hpp"
 
-namespace fabricmark::fabric {
+namespace fabricmark::transport {
 namespace {
 
 /// Way by way the factor of its times; `noise` is the spread of a round's logarithm, in one round out of ten
@@ -128,4 +128,4 @@ TEST(Pattern, HasANameThatIsRead) {
 }
 
 }  // namespace
-}  // namespace fabricmark::fabric
+}  // namespace fabricmark::transport

@@ -1,8 +1,8 @@
 // The hosts: two ranks, each with a device. Run by itself, or with mpirun -n 2.
 #include <fmt/core.h>
 
+#include "board/dataflow/described.hpp"
 #include "dataflow.cpp"
-#include "fabric/dataflow/described.hpp"
 #include "runtime/run.hpp"
 
 int main(int argc, char** argv) {
@@ -10,7 +10,7 @@ int main(int argc, char** argv) {
   constexpr int length = 1000;  // words
   return runtime::run_ranks(argc, argv, 2, [&](runtime::Communicator& ranks) {
     const auto costs = dataflow::described(argc > 1 ? argv[1] : "noctua1.json", "channels");
-    const auto fabric = dataflow::Fabric::join(ranks, {.topology = fabric::pair(), .link = costs.link});
+    const auto fabric = dataflow::Fabric::join(ranks, {.topology = network::pair(), .link = costs.link});
     dataflow::Host host(fabric, ranks.rank(), costs.device);
     auto link = host.open<word>(0);
     fm::stream<word, 4> loaded("loaded");
@@ -24,7 +24,7 @@ int main(int argc, char** argv) {
     }
     host.finish();
     if (!ranks.is_root())
-      fmt::print("{} in {:.3f} us\n", sums.back().value[2], 1e6 * fabric::seconds(host.now()));
+      fmt::print("{} in {:.3f} us\n", sums.back().value[2], 1e6 * network::seconds(host.now()));
     return 0;
   });
 }

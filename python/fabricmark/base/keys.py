@@ -192,7 +192,7 @@ CLASSES = ("fpga", "cpu", "gpu")
 MEMORY_KINDS = ("ddr", "hbm", "host")
 INTERLEAVED, BY_KERNEL, BY_HOST = PLACEMENTS = ("interleaved", "kernel", "host")
 KINDS = ("direct", "packet", "host")
-# As the programs know them (src/fabric/*/transport.toml), and none.
+# As the programs know them (transport.toml in src/transport and src/board), and none.
 ENGINES = UDP, TCP, RDMA = "accl-udp", "accl-tcp", "accl-rdma"
 TRANSPORTS = ("none", "cpu", "host", "channels", *ENGINES, "mpi")
 # As the fabric's own reader takes a topology, which also knows what the sizes make (docs/fabric.md).

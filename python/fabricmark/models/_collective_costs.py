@@ -1,7 +1,7 @@
 """What a request says of described systems, for `fabricmark-describe` to replay collective operations there.
 
 Of the network's values it makes what moves take over an engine (packets) and over circuits, as the programs
-do: src/fabric/collectives/over_networks.hpp. Over the host a message is read from the device, goes by MPI and
+do: src/collectives/replay/over_networks.hpp. Over the host a message is read from the device, goes by MPI and
 is written (eq. 4.2): curves. Hosts combine in no time of their own. All as docs/collectives.md has it.
 """
 

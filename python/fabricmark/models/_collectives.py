@@ -1,6 +1,6 @@
 """Collective operations: the algorithms of the programs, replayed by `fabricmark-describe`.
 
-The replayer is src/fabric/collectives/replay.hpp (LogGOPSim: Hoefler, Schneider and Lumsdaine 2010); no form
+The replayer is src/collectives/replay/replay.hpp (LogGOPSim: Hoefler, Schneider and Lumsdaine 2010); no form
 of an algorithm stands here. What moves take over a transport: `_collective_costs`.
 """
 

@@ -17,7 +17,7 @@ namespace hls = ::shallow_water_kernels;
 
 using StateStream = fm::stream<hls::state_word>;
 
-static_assert(sizeof(hls::engine_word) == kHaloWordBytes && kHaloWordBytes == engine::kWordBytes);
+static_assert(sizeof(hls::engine_word) == kHaloWordBytes && kHaloWordBytes == accl::kWordBytes);
 
 /// Of L_pipe, what the edge kernel's pipeline has; the rest is the element kernel's. Nobody says how they
 /// share it, and nothing depends on that.
@@ -85,8 +85,8 @@ struct DeviceKernels::Streams {
   fm::stream<int, 4> ready{"ready"};
   fm::stream<int, 4> arrived{"arrived"};
   struct EnginePort {
-    fm::stream<engine::Command> commands{"commands"};
-    fm::stream<engine::Status> statuses{"statuses"};
+    fm::stream<accl::Command> commands{"commands"};
+    fm::stream<accl::Status> statuses{"statuses"};
   };
   EnginePort sends;
   EnginePort receives;
@@ -188,7 +188,7 @@ const HaloSums& DeviceKernels::sums() const { return memory_->sums; }
 
 DeviceKernels::Stalls DeviceKernels::stalls() const {
   const auto waited = [](const auto& stream) {
-    return fabric::seconds(stream.channel().counters().reader_stalled);
+    return network::seconds(stream.channel().counters().reader_stalled);
   };
   return {waited(streams_->met), waited(streams_->beyond)};
 }
@@ -232,7 +232,7 @@ void DeviceKernels::start(dataflow::Host& host, const Steps& steps, const Physic
              own.steps, streams_->projected, streams_->beyond, streams_->leaving);
 }
 
-void DeviceKernels::open_links(emulation::Board& board) {
+void DeviceKernels::open_links(board::Board& board) {
   for (std::size_t n = 0; n < part_.neighbours.size(); ++n) {
     // A link cannot be moved, which make_unique would. NOLINTNEXTLINE(modernize-make-unique)
     streams_->of.at(n).link.reset(
@@ -257,7 +257,7 @@ void DeviceKernels::start_links(dataflow::Host& host) {
              streams_->met, own.sums.received.data());
 }
 
-void DeviceKernels::connect(engine::Accl& engine, bool is_called_by_logic) {
+void DeviceKernels::connect(accl::Accl& engine, bool is_called_by_logic) {
   Memory& own = *memory_;
   engine.keep(streams_);
   engine.connect_from_kernel(0, streams_->out);

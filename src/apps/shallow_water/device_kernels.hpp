@@ -8,7 +8,7 @@
 #include "apps/shallow_water/device_part.hpp"
 #include "apps/shallow_water/execution.hpp"
 #include "apps/shallow_water/halo_sums.hpp"
-#include "fabric/emulation/board.hpp"
+#include "board/board.hpp"
 
 namespace fabricmark::shallow_water {
 
@@ -56,12 +56,12 @@ class DeviceKernels {
   // Over links.
 
   /// Neighbour n at port n of its own.
-  void open_links(emulation::Board& board);
+  void open_links(board::Board& board);
   void start_links(dataflow::Host& host);
 
   // By an engine, in whose memory messages arrive; or by the host.
 
-  void connect(engine::Accl& engine, bool is_called_by_logic);
+  void connect(accl::Accl& engine, bool is_called_by_logic);
   [[nodiscard]] int memory_number() const;
   /// Words that arrive and leave, message by message.
   [[nodiscard]] std::vector<std::byte>& arrived();

@@ -2,7 +2,7 @@
 // section 5.2.1).
 #include "apps/shallow_water/emulated_device.hpp"
 #include "base/error.hpp"
-#include "fabric/engine/accl.hpp"
+#include "board/accl/accl.hpp"
 
 namespace fabricmark::shallow_water {
 
@@ -16,8 +16,8 @@ class EngineDevice final : public EmulatedDevice {
   EngineDevice(const runtime::Context& context, const DevicePart& part, DeviceKernels& kernels)
       : context_(context),
         part_(part),
-        board_(context, fabric::Topology::circuits("none", context.ranks().size(), {}),
-               emulation::Clocked::kAsBitstream) {
+        board_(context, network::Topology::circuits("none", context.ranks().size(), {}),
+               board::Clocked::kAsBitstream) {
     kernels.connect(board_.engine(), board_.is_called_by_logic());
   }
   double advance(DeviceKernels& kernels, const Steps& steps, const Physics& physics,
@@ -35,7 +35,7 @@ class EngineDevice final : public EmulatedDevice {
             }
           }
         },
-        emulation::Counted::kKernels);
+        board::Counted::kKernels);
     kernels.check_calls();
     return context_.charged_clock().seconds() - before;
   }
@@ -44,7 +44,7 @@ class EngineDevice final : public EmulatedDevice {
   /// Each call when the one before has ended, and then the kernel that takes what came.
   void call_for_halos(DeviceKernels& kernels, std::int64_t step) {
     for (const DevicePart::Neighbour& other : part_.neighbours) {
-      finish(board_.engine().start({.kind = engine::Kind::kSend,
+      finish(board_.engine().start({.kind = accl::Kind::kSend,
                                     .peer = other.rank,
                                     .tag = 0,
                                     .count = floats_of(other.sent),
@@ -61,15 +61,15 @@ class EngineDevice final : public EmulatedDevice {
     }
     kernels.start_receiving(board_.host(), step);
   }
-  static void finish(engine::Request request) {
-    const engine::Result& result = request.wait();
+  static void finish(accl::Request request) {
+    const accl::Result& result = request.wait();
     if (result.is_done()) return;
     throw Error(ExitCode::kInvalidResult, result.text, "see the first rank that says so");
   }
 
   const runtime::Context& context_;
   const DevicePart& part_;
-  emulation::Board board_;
+  board::Board board_;
 };
 
 }  // namespace

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/random_bits.hpp"
-#include "fabric/registry.hpp"
+#include "transport/registry.hpp"
 
 namespace fabricmark::shallow_water {
 
@@ -53,7 +53,8 @@ Halo::Halo(const runtime::Context& context, const LocalMesh& local, std::size_t 
   if (context.ranks().size() == 1) return;
   const auto most = static_cast<std::size_t>(context.ranks().all_reduce_max(
       static_cast<std::int64_t>(largest_message(local, numbers * number_bytes))));
-  transport_ = fabric::make_transport(context, {.waiting = fabric::Waiting::kSleep, .largest_bytes = most});
+  transport_ =
+      transport::make_transport(context, {.waiting = transport::Waiting::kSleep, .largest_bytes = most});
   if (local.neighbours.empty()) return;
   sent_ = side(context, kPack, /*is_sent=*/true);
   received_ = side(context, kUnpack, /*is_sent=*/false);
@@ -64,7 +65,7 @@ std::unique_ptr<Halo::Side> Halo::side(const runtime::Context& context, std::siz
   std::vector<std::int32_t> targets;
   std::vector<std::int32_t> spans;
   std::vector<std::size_t> sizes;
-  std::vector<fabric::Message>& messages = is_sent ? messages_out_ : messages_in_;
+  std::vector<transport::Message>& messages = is_sent ? messages_out_ : messages_in_;
   for (const LocalMesh::Neighbour& neighbour : local_.neighbours) {
     const std::vector<std::int32_t>& own = is_sent ? neighbour.send : neighbour.receive;
     const std::size_t start = places.size() * numbers_;
@@ -89,7 +90,7 @@ std::unique_ptr<Halo::Side> Halo::side(const runtime::Context& context, std::siz
                                           .count = places.size(),
                                           .memory = transport_->allocate(room)});
   if (device::is_on_host(made->memory->space())) made->own = context.buffer(room);
-  for (fabric::Message& message : messages) message.buffer = made->memory.get();
+  for (transport::Message& message : messages) message.buffer = made->memory.get();
   made->kernel.set(0, {{"places", made->places},
                        {"targets", made->targets},
                        {"spans", made->spans},

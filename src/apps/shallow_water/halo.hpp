@@ -7,8 +7,8 @@
 
 #include "apps/shallow_water/halo_sums.hpp"
 #include "apps/shallow_water/local_mesh.hpp"
-#include "fabric/transport.hpp"
 #include "runtime/benchmark.hpp"
+#include "transport/transport.hpp"
 
 namespace fabricmark::shallow_water {
 
@@ -35,8 +35,8 @@ class Halo {
     device::Buffer places, targets, spans;
     device::Buffer marks;  ///< of each element, what all exchanges have made of it
     std::size_t count = 0;
-    std::unique_ptr<fabric::Memory> memory;  ///< of the messages, where the transport reaches it
-    std::optional<device::Buffer> own{};     ///< of the kernel, where that is not the device's
+    std::unique_ptr<transport::Memory> memory;  ///< of the messages, where the transport reaches it
+    std::optional<device::Buffer> own{};        ///< of the kernel, where that is not the device's
     [[nodiscard]] const device::Buffer& packed() const { return own ? *own : memory->device(); }
   };
   std::unique_ptr<Side> side(const runtime::Context& context, std::size_t entry, bool is_sent);
@@ -46,9 +46,9 @@ class Halo {
   std::size_t numbers_;
   std::size_t number_bytes_;
   std::size_t work_group_;
-  std::unique_ptr<fabric::Transport> transport_;
+  std::unique_ptr<transport::Transport> transport_;
   std::unique_ptr<Side> sent_, received_;
-  std::vector<fabric::Message> messages_out_, messages_in_;
+  std::vector<transport::Message> messages_out_, messages_in_;
   device::Event under_way_;
   bool has_exchanged_ = false;
 };

@@ -9,15 +9,15 @@
 
 #include "apps/shallow_water/emulated_device.hpp"
 #include "base/error.hpp"
-#include "fabric/message_fault.hpp"
-#include "fabric/mpi/passing.hpp"
-#include "fabric/network_costs.hpp"
+#include "network/message_fault.hpp"
+#include "network/network_costs.hpp"
+#include "transport/mpi/passing.hpp"
 
 namespace fabricmark::shallow_water {
 
 namespace {
 
-using fabric::Time;
+using network::Time;
 
 /// What the way between two devices takes, from a kernel's end to a kernel's start.
 class HostWay {
@@ -25,7 +25,7 @@ class HostWay {
   explicit HostWay(const runtime::Context& context) : costs_(context.costs()) {
     if (costs_ == nullptr) return;
     transport_ = context.parameters().text("transport");
-    ping_seconds_ = fabric::load_network_costs(context.conditions().system->file, transport_).ping_seconds;
+    ping_seconds_ = network::load_network_costs(context.conditions().system->file, transport_).ping_seconds;
   }
   [[nodiscard]] dataflow::DeviceCost device() const {
     constexpr double kAnyClock = 1e9;
@@ -38,14 +38,14 @@ class HostWay {
   [[nodiscard]] Time write(std::size_t bytes) const { return copy(bytes, /*is_to_device=*/true); }
   [[nodiscard]] Time message(std::size_t bytes) const {
     if (costs_ == nullptr) return 0;
-    if (ping_seconds_ > 0) return fabric::from_seconds(ping_seconds_);
-    return fabric::from_seconds(costs_->message_seconds(transport_, static_cast<double>(bytes)));
+    if (ping_seconds_ > 0) return network::from_seconds(ping_seconds_);
+    return network::from_seconds(costs_->message_seconds(transport_, static_cast<double>(bytes)));
   }
 
  private:
   [[nodiscard]] Time copy(std::size_t bytes, bool is_to_device) const {
     if (costs_ == nullptr || ping_seconds_ > 0) return 0;
-    return fabric::from_seconds(costs_->message_copy_seconds(is_to_device, static_cast<double>(bytes)));
+    return network::from_seconds(costs_->message_copy_seconds(is_to_device, static_cast<double>(bytes)));
   }
 
   const runtime::SystemCosts* costs_;
@@ -76,7 +76,7 @@ class HostDevice final : public EmulatedDevice {
   double advance(DeviceKernels& kernels, const Steps& steps, const Physics& physics,
                  const std::vector<Forcing>& forcing) override {
     host_.pass_until(context_.ranks().all_reduce_max(host_.now()));
-    fault_.set(is_faulty() ? fabric::message_fault(*context_.conditions().fault) : std::nullopt);
+    fault_.set(is_faulty() ? network::message_fault(*context_.conditions().fault) : std::nullopt);
     is_dead_ = false;
     kernels.start(host_, steps, physics, forcing);
     for (std::int64_t step = steps.first; step < steps.first + steps.count && !halos_.empty(); ++step) {
@@ -88,7 +88,7 @@ class HostDevice final : public EmulatedDevice {
     host_.finish();
     const dataflow::Span span = host_.finished().value_or(dataflow::Span{});
     if (context_.costs() == nullptr) return 0;
-    const double seconds = fabric::seconds(span.last_end - span.first_start);
+    const double seconds = network::seconds(span.last_end - span.first_start);
     context_.charged_clock().charge(seconds);
     return seconds;
   }
@@ -118,20 +118,20 @@ class HostDevice final : public EmulatedDevice {
   static bool is_over_mpi(const runtime::Context& context) {
     if (context.parameters().text("transport") != "mpi") return false;
     const runtime::Communicator& ranks = context.ranks();
-    if (ranks.kind() != "mpi") throw fabric::no_mpi_between(ranks);
-    if (context.costs() != nullptr) throw fabric::no_costs_over_mpi();
+    if (ranks.kind() != "mpi") throw transport::no_mpi_between(ranks);
+    if (context.costs() != nullptr) throw transport::no_costs_over_mpi();
     return true;
   }
 
   void exchange(DeviceKernels& kernels) {
-    const Time left = fabric::later(host_.now(), way_.read(sent_bytes_));
+    const Time left = network::later(host_.now(), way_.read(sent_bytes_));
     for (Messages& halo : halos_) start(halo, kernels, left);
     Time arrived = left;
     for (Messages& halo : halos_) arrived = std::max(arrived, finish(halo, kernels));
     for (Messages& halo : halos_) {
       if (halo.is_sent) context_.ranks().wait(halo.send, 0, runtime::Waiting::kYield);
     }
-    host_.pass_until(fabric::later(arrived, way_.write(received_bytes_)));
+    host_.pass_until(network::later(arrived, way_.write(received_bytes_)));
   }
 
   void start(Messages& halo, DeviceKernels& kernels, Time left) {
@@ -141,10 +141,10 @@ class HostDevice final : public EmulatedDevice {
     const std::span<std::byte> elements = halo.to.of(kernels.stored());
     // Who waits for a fault keeps a copy of each message.
     const bool may_fail = context_.conditions().fault.has_value();
-    const std::optional<fabric::MessageFault> fault = may_fail ? fault_.strike(elements) : std::nullopt;
-    const auto is = [&](fabric::MessageFault kind) { return fault && *fault == kind; };
-    is_dead_ = is_dead_ || is(fabric::MessageFault::kDead);
-    halo.is_sent = !is_dead_ && !is(fabric::MessageFault::kLost);
+    const std::optional<network::MessageFault> fault = may_fail ? fault_.strike(elements) : std::nullopt;
+    const auto is = [&](network::MessageFault kind) { return fault && *fault == kind; };
+    is_dead_ = is_dead_ || is(network::MessageFault::kDead);
+    halo.is_sent = !is_dead_ && !is(network::MessageFault::kLost);
     if (!halo.is_sent) return;
     if (!is_direct_) {
       std::memcpy(halo.out.data(), &left, sizeof left);
@@ -160,12 +160,12 @@ class HostDevice final : public EmulatedDevice {
     Time left = 0;
     std::memcpy(&left, halo.in.data(), sizeof left);
     std::copy(halo.in.begin() + sizeof left, halo.in.end(), halo.from.of(kernels.arrived()).begin());
-    return fabric::later(left, way_.message(halo.from.bytes));
+    return network::later(left, way_.message(halo.from.bytes));
   }
 
   [[nodiscard]] bool is_faulty() const {
     const runtime::RunConditions& conditions = context_.conditions();
-    if (!conditions.fault || !fabric::message_fault(*conditions.fault)) return false;
+    if (!conditions.fault || !network::message_fault(*conditions.fault)) return false;
     if (conditions.fault->rank && *conditions.fault->rank != context_.ranks().rank()) return false;
     return !conditions.fault->repetition || conditions.repetition == nullptr ||
            *conditions.repetition == *conditions.fault->repetition;
@@ -176,7 +176,7 @@ class HostDevice final : public EmulatedDevice {
   HostWay way_;
   std::shared_ptr<dataflow::Fabric> fabric_;
   dataflow::Host host_;
-  fabric::DueFault fault_{fabric::DueFault::Swapping::kHalves};
+  network::DueFault fault_{network::DueFault::Swapping::kHalves};
   bool is_dead_ = false;
   std::vector<Messages> halos_;
   std::size_t sent_bytes_ = 0;

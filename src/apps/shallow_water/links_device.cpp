@@ -7,7 +7,7 @@
 #include "apps/shallow_water/emulated_device.hpp"
 #include "apps/shallow_water/gather.hpp"
 #include "base/error.hpp"
-#include "fabric/network_costs.hpp"
+#include "network/network_costs.hpp"
 
 namespace fabricmark::shallow_water {
 
@@ -25,8 +25,8 @@ void require_ports(const runtime::Context& context,
   const auto most = std::ranges::max_element(neighbours, {}, &std::vector<std::int32_t>::size);
   int ports = kLinksOfDevice;
   if (const auto& system = context.conditions().system) {
-    const fabric::NetworkCosts network =
-        fabric::load_network_costs(system->file, context.parameters().text("transport"));
+    const network::NetworkCosts network =
+        network::load_network_costs(system->file, context.parameters().text("transport"));
     ports = std::min(ports, network.links);
   }
   if (most == neighbours.end() || most->size() <= static_cast<std::size_t>(ports)) return;
@@ -36,8 +36,8 @@ void require_ports(const runtime::Context& context,
 }
 
 /// Port n of a device leads to its n-th neighbour.
-fabric::Topology cables_between(const std::vector<std::vector<std::int32_t>>& neighbours) {
-  std::vector<fabric::Cable> cables;
+network::Topology cables_between(const std::vector<std::vector<std::int32_t>>& neighbours) {
+  std::vector<network::Cable> cables;
   for (std::size_t device = 0; device < neighbours.size(); ++device) {
     for (std::size_t port = 0; port < neighbours[device].size(); ++port) {
       const auto other = static_cast<std::size_t>(neighbours[device][port]);
@@ -47,13 +47,13 @@ fabric::Topology cables_between(const std::vector<std::vector<std::int32_t>>& ne
                         {static_cast<int>(other), static_cast<int>(there - neighbours[other].begin())}});
     }
   }
-  return fabric::Topology::circuits("a cable between each two neighbours of the mesh",
-                                    static_cast<int>(neighbours.size()), std::move(cables));
+  return network::Topology::circuits("a cable between each two neighbours of the mesh",
+                                     static_cast<int>(neighbours.size()), std::move(cables));
 }
 
 class LinksDevice final : public EmulatedDevice {
  public:
-  LinksDevice(const runtime::Context& context, const fabric::Topology& cables, DeviceKernels& kernels)
+  LinksDevice(const runtime::Context& context, const network::Topology& cables, DeviceKernels& kernels)
       : context_(context), board_(context, cables) {
     kernels.open_links(board_);
   }
@@ -65,13 +65,13 @@ class LinksDevice final : public EmulatedDevice {
           kernels.start(board_.host(), steps, physics, forcing);
           kernels.start_links(board_.host());
         },
-        emulation::Counted::kKernels);
+        board::Counted::kKernels);
     return context_.charged_clock().seconds() - before;
   }
 
  private:
   const runtime::Context& context_;
-  emulation::Board board_;
+  board::Board board_;
 };
 
 }  // namespace

@@ -17,8 +17,8 @@
 #include "base/error.hpp"
 #include "benchmarks/common/digest.hpp"
 #include "device/element.hpp"
-#include "fabric/registry.hpp"
 #include "runtime/run.hpp"
+#include "transport/registry.hpp"
 
 namespace fabricmark::shallow_water {
 
@@ -66,7 +66,7 @@ class ShallowWater : public runtime::Benchmark {
   }
 
   void inject(const runtime::Fault& fault) override {
-    if (fabric::is_message_fault(fault)) {  // the transport makes it
+    if (transport::is_message_fault(fault)) {  // the transport makes it
       if (ranks_.size() > 1) return;
       throw bad_use("a single rank has no messages to spoil",
                     "use more ranks, or element, scale, zeros or stale");

@@ -8,8 +8,8 @@
 #include "base/error.hpp"
 #include "benchmarks/b_eff/executions.hpp"
 #include "benchmarks/b_eff/series.hpp"
-#include "fabric/registry.hpp"
 #include "runtime/run.hpp"
+#include "transport/registry.hpp"
 
 namespace fabricmark::b_eff {
 
@@ -22,7 +22,7 @@ constexpr std::size_t kMessagesOfDevices = 20;
 /// What the steps of an exchange need: themselves, and a kernel before and after with the byte that it
 /// writes.
 struct Steps {
-  Steps(const runtime::Context& context, std::unique_ptr<fabric::Steps> all)
+  Steps(const runtime::Context& context, std::unique_ptr<transport::Steps> all)
       : steps(std::move(all)),
         each(steps->steps()),
         kernels(context.replications(1)),
@@ -30,8 +30,8 @@ struct Steps {
     kernels.set(0, {{"memory", touched}});
   }
 
-  std::unique_ptr<fabric::Steps> steps;
-  std::vector<fabric::Steps::Step> each;
+  std::unique_ptr<transport::Steps> steps;
+  std::vector<transport::Steps::Step> each;
   device::Replications kernels;
   device::Buffer touched;
 };
@@ -44,13 +44,13 @@ class EffectiveBandwidth : public Exchanges {
   explicit EffectiveBandwidth(const runtime::Context& context)
       : Exchanges(context),
         fault_(context.conditions().fault),
-        transport_(fabric::make_transport(
+        transport_(transport::make_transport(
             context, {.largest_bytes = std::size_t{1} << context.parameters().count("largest"),
-                      .pattern = fabric::Pattern::kInARow})),
+                      .pattern = transport::Pattern::kInARow})),
         series_(*transport_, context.ranks(), std::size_t{1} << context.parameters().count("largest"),
                 static_cast<std::size_t>(context.memory_plan().bytes("outgoing")) / kDirections) {
     if (context.parameters().flag("sub_steps")) {
-      if (std::unique_ptr<fabric::Steps> steps = transport_->steps())
+      if (std::unique_ptr<transport::Steps> steps = transport_->steps())
         steps_.emplace(context, std::move(steps));
     }
     of_steps_.name = "steps over the " + transport_->name();
@@ -61,7 +61,7 @@ class EffectiveBandwidth : public Exchanges {
   /// Messages are made, and receive buffers poisoned, before each timed part.
   void prepare(int repetition) override {
     ++prepared_;
-    is_spoiled_ = fault_ && !fabric::is_message_fault(*fault_) && is_faulty_rank() &&
+    is_spoiled_ = fault_ && !transport::is_message_fault(*fault_) && is_faulty_rank() &&
                   (!fault_->repetition || *fault_->repetition == repetition);
     prepare_verdicts();
   }
@@ -94,7 +94,7 @@ class EffectiveBandwidth : public Exchanges {
   [[nodiscard]] std::vector<std::string> steps() const override {
     if (!steps_) return {};
     std::vector<std::string> timed{kKernel};
-    for (const fabric::Steps::Step& step : steps_->each) timed.push_back(step.name);
+    for (const transport::Steps::Step& step : steps_->each) timed.push_back(step.name);
     timed.emplace_back(kKernelAfter);
     return timed;
   }
@@ -110,7 +110,7 @@ class EffectiveBandwidth : public Exchanges {
     using Kind = runtime::Fault::Kind;
     const bool is_value = fault_->kind == Kind::kElement || fault_->kind == Kind::kScale ||
                           fault_->kind == Kind::kZeros || fault_->kind == Kind::kStale;
-    const auto is_target = [&](const fabric::Steps::Step& step) { return step.name == fault_->target; };
+    const auto is_target = [&](const transport::Steps::Step& step) { return step.name == fault_->target; };
     const bool is_step =
         steps_ && (fault_->target == kKernel || std::ranges::any_of(steps_->each, is_target));
     if (is_step && is_value) return;
@@ -143,8 +143,8 @@ class EffectiveBandwidth : public Exchanges {
   /// What an exchange consists of, with a kernel before and after (section 5.1.2, Fig. 5.2). Each message has
   /// its place in the staging memories too, so that all of them can be compared.
   void time_steps(runtime::Laps& laps, std::size_t bytes, std::size_t count) {
-    using Place = fabric::Steps::Place;
-    fabric::Steps& steps = *steps_->steps;
+    using Place = transport::Steps::Place;
+    transport::Steps& steps = *steps_->steps;
     series_.prepare(bytes, count, 2 * prepared_ + 1, computes());
     for (const Place place : {Place::kSent, Place::kReceived}) {
       if (computes()) std::ranges::fill(steps.staged(place, series_.all_bytes()), kPoison);
@@ -177,7 +177,7 @@ class EffectiveBandwidth : public Exchanges {
   }
 
   std::optional<runtime::Fault> fault_;
-  std::unique_ptr<fabric::Transport> transport_;
+  std::unique_ptr<transport::Transport> transport_;
   Series series_;
   std::optional<Steps> steps_;  ///< where they are wanted
   std::size_t usual_ = series_.is_on_host() ? kMessagesOfHosts : kMessagesOfDevices;  ///< messages in a row

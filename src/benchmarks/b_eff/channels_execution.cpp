@@ -4,7 +4,7 @@
 #include "base/error.hpp"
 #include "benchmarks/b_eff/executions.hpp"
 #include "benchmarks/b_eff/kernels.hpp"
-#include "fabric/message_fault.hpp"
+#include "network/message_fault.hpp"
 
 namespace fabricmark::b_eff {
 
@@ -27,7 +27,7 @@ class ChannelBandwidth final : public Exchanges {
   explicit ChannelBandwidth(const runtime::Context& context)
       : Exchanges(context),
         word_bytes_(sizeof(std::uint32_t) * context.parameters().count("channel_width")),
-        board_(context, fabric::ring(context.ranks().size(), kChannelsOfPair)),
+        board_(context, network::ring(context.ranks().size(), kChannelsOfPair)),
         pairs_(make_channel_pairs(board_, context.parameters().integer("channel_width"))) {}
 
   void prepare(int /*repetition*/) override {
@@ -44,7 +44,7 @@ class ChannelBandwidth final : public Exchanges {
         pairs_->start({seed(ranks().rank(), 0, bytes), seed(ranks().rank(), 1, bytes)},
                       static_cast<std::uint32_t>(words), static_cast<std::uint32_t>(count));
       };
-      board_.time(laps, lap_name(kExchange, bytes), start, count, emulation::Counted::kKernels);
+      board_.time(laps, lap_name(kExchange, bytes), start, count, board::Counted::kKernels);
       if (!computes()) continue;
       for (std::size_t pair = 0; pair < kDirections; ++pair) check(pair, bytes, words, count);
     }
@@ -81,7 +81,7 @@ class ChannelBandwidth final : public Exchanges {
   }
 
   std::size_t word_bytes_;
-  emulation::Board board_;
+  board::Board board_;
   std::unique_ptr<ChannelPairs> pairs_;
   std::uint32_t prepared_ = 0;  ///< repetitions, the warm-up's too
   Verdicts verdicts_ = new_verdicts(kWrongWords);
@@ -91,7 +91,7 @@ class ChannelBandwidth final : public Exchanges {
 
 void check_fault_of_messages(const runtime::Context& context) {
   const std::optional<runtime::Fault>& fault = context.conditions().fault;
-  if (!fault || (fabric::message_fault(*fault) && fault->target.empty())) return;
+  if (!fault || (network::message_fault(*fault) && fault->target.empty())) return;
   throw bad_use(
       fmt::format("--inject-fault: no such fault is made over {}", context.parameters().text("transport")),
       "use lost, late, swapped, half, blank, flipped or dead, as in lost@1");

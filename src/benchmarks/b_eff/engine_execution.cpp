@@ -11,9 +11,9 @@
 #include "base/error.hpp"
 #include "benchmarks/b_eff/executions.hpp"
 #include "benchmarks/b_eff/kernels.hpp"
-#include "fabric/collectives/moves.hpp"
-#include "fabric/dataflow/host.hpp"
-#include "fabric/engine/accl.hpp"
+#include "board/accl/accl.hpp"
+#include "board/dataflow/host.hpp"
+#include "collectives/moves.hpp"
 
 namespace fabricmark::b_eff {
 
@@ -37,7 +37,7 @@ class EngineBandwidth final : public Exchanges {
   explicit EngineBandwidth(const runtime::Context& context)
       : Exchanges(context),
         has_steps_(context.parameters().flag("sub_steps")),
-        board_(context, fabric::Topology::circuits("none", ranks().size(), {})),
+        board_(context, network::Topology::circuits("none", ranks().size(), {})),
         kernels_(board_) {
     check_way_to_itself();
     of_steps_.name = "steps of the engine";
@@ -105,14 +105,14 @@ class EngineBandwidth final : public Exchanges {
   /// One message, or one in each direction: the calls, group by group, and in which directions kernels make
   /// its words and take them.
   struct Round {
-    std::vector<std::vector<engine::Command>> groups{};
+    std::vector<std::vector<accl::Command>> groups{};
     std::array<bool, kDirections> makes{};
     std::array<bool, kDirections> takes{};
   };
   using Rounds = std::function<Round(std::size_t place)>;
 
   void check_way_to_itself() const {
-    const fabric::Topology& topology = board_.topology();
+    const network::Topology& topology = board_.topology();
     if (ranks().size() > 1 || !topology.route(0, 0).empty()) return;
     throw bad_use(fmt::format("one rank has no cable to itself in {}", topology.name()),
                   "start two or more, or give it a loop with --topology ring");
@@ -159,11 +159,11 @@ class EngineBandwidth final : public Exchanges {
 
   // Calls.
 
-  [[nodiscard]] static engine::Command of_type(engine::Command command) {
+  [[nodiscard]] static accl::Command of_type(accl::Command command) {
     command.type = static_cast<int>(kType);
     return command;
   }
-  [[nodiscard]] engine::Command put(std::size_t direction, fm::accl_operand from) const {
+  [[nodiscard]] accl::Command put(std::size_t direction, fm::accl_operand from) const {
     return of_type(fm::accl_stream_put(from, elements_, neighbour(direction), static_cast<int>(direction)));
   }
 
@@ -186,7 +186,7 @@ class EngineBandwidth final : public Exchanges {
             .takes = {true, true}};
   }
   [[nodiscard]] Round copied(std::size_t place) const {
-    const engine::Command copy =
+    const accl::Command copy =
         fm::accl_copy(operand(sent_[1], place), operand(received_[1], place), elements_);
     return {.groups = {{of_type(copy)}}};
   }
@@ -211,7 +211,7 @@ class EngineBandwidth final : public Exchanges {
     if (board_.is_called_by_logic()) {
       // The kernels run on for many messages.
       board_.time(
-          laps, name, [&] { start_control(rounds); }, count_, emulation::Counted::kKernels);
+          laps, name, [&] { start_control(rounds); }, count_, board::Counted::kKernels);
       kernels_.check_calls();
       return;
     }
@@ -224,9 +224,9 @@ class EngineBandwidth final : public Exchanges {
   }
 
   void start_control(const Rounds& rounds) {
-    std::vector<engine::Command> commands;
+    std::vector<accl::Command> commands;
     for (std::size_t place = 0; place < count_; ++place) {
-      for (const std::vector<engine::Command>& group : rounds(place).groups)
+      for (const std::vector<accl::Command>& group : rounds(place).groups)
         commands.insert(commands.end(), group.begin(), group.end());
     }
     const Round first = rounds(0);
@@ -250,15 +250,14 @@ class EngineBandwidth final : public Exchanges {
   void call_from_host(const Round& round, std::size_t place) {
     dataflow::Host& host = board_.host();
     const device::Events taken = start_words(round, place, 1);
-    std::vector<engine::Request> requests;
-    for (const std::vector<engine::Command>& group : round.groups) {
+    std::vector<accl::Request> requests;
+    for (const std::vector<accl::Command>& group : round.groups) {
       if (!requests.empty())
-        host.pass_until(fabric::later(host.now(), fabric::from_seconds(board_.cost().launch_seconds)));
-      for (const engine::Command& command : group)
-        requests.push_back(board_.engine().start(call_of(command)));
+        host.pass_until(network::later(host.now(), network::from_seconds(board_.cost().launch_seconds)));
+      for (const accl::Command& command : group) requests.push_back(board_.engine().start(call_of(command)));
     }
-    for (engine::Request& request : requests) {
-      const engine::Result& result = request.wait();
+    for (accl::Request& request : requests) {
+      const accl::Result& result = request.wait();
       if (!result.is_done()) {
         throw Error(ExitCode::kInvalidResult, result.text, "see the first rank that says so");
       }
@@ -267,8 +266,8 @@ class EngineBandwidth final : public Exchanges {
   }
 
   /// The same call from the host, which names memory by its place.
-  [[nodiscard]] engine::Call call_of(const engine::Command& command) const {
-    const auto operand = [&](const fm::accl_operand& of) -> engine::Operand {
+  [[nodiscard]] accl::Call call_of(const accl::Command& command) const {
+    const auto operand = [&](const fm::accl_operand& of) -> accl::Operand {
       if (of.stream != fm::accl_none) return {{}, of.stream};
       if (of.memory == fm::accl_none) return {};
       for (const std::array<Memory, kDirections>* const memories : {&sent_, &received_}) {
@@ -278,7 +277,7 @@ class EngineBandwidth final : public Exchanges {
       }
       return {};
     };
-    return {.kind = static_cast<engine::Kind>(command.kind),
+    return {.kind = static_cast<accl::Kind>(command.kind),
             .peer = command.peer,
             .tag = command.tag,
             .count = command.count,
@@ -289,7 +288,7 @@ class EngineBandwidth final : public Exchanges {
   }
 
   bool has_steps_;
-  emulation::Board board_;
+  board::Board board_;
   EngineKernels kernels_;
   std::vector<EngineWord> memory_;
   std::array<Memory, kDirections> sent_;

@@ -6,7 +6,7 @@
 
 namespace fabricmark::b_eff {
 
-// Between the kernels of emulated boards. Both throw Error (2) as emulation::Board, and for a fault that is
+// Between the kernels of emulated boards. Both throw Error (2) as board::Board, and for a fault that is
 // none of messages.
 
 /// Over direct channels.

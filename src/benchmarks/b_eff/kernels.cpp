@@ -16,7 +16,7 @@ class Pairs final : public ChannelPairs {
  public:
   using Word = hls::word<Width>;
 
-  explicit Pairs(emulation::Board& board) : board_(board), pairs_{Pair(board, 0), Pair(board, 1)} {}
+  explicit Pairs(board::Board& board) : board_(board), pairs_{Pair(board, 0), Pair(board, 1)} {}
 
   void start(const std::array<std::uint32_t, kDirections>& seeds, std::uint32_t words,
              std::uint32_t messages) override {
@@ -43,7 +43,7 @@ class Pairs final : public ChannelPairs {
 
  private:
   struct Pair {
-    Pair(emulation::Board& board, int number)
+    Pair(board::Board& board, int number)
         : even(board.open<Word>(kChannelsOfPair * number)),
           odd(board.open<Word>(kChannelsOfPair * number + 1)) {}
     dataflow::Link<Word> even;
@@ -53,14 +53,14 @@ class Pairs final : public ChannelPairs {
     std::array<unsigned int, 3> found{};
   };
 
-  emulation::Board& board_;
+  board::Board& board_;
   std::array<Pair, kDirections> pairs_;
   std::uint32_t messages_ = 0;
 };
 
 }  // namespace
 
-std::unique_ptr<ChannelPairs> make_channel_pairs(emulation::Board& board, std::int64_t width) {
+std::unique_ptr<ChannelPairs> make_channel_pairs(board::Board& board, std::int64_t width) {
   switch (width) {
     case 4:
       return std::make_unique<Pairs<4>>(board);
@@ -77,8 +77,8 @@ std::unique_ptr<ChannelPairs> make_channel_pairs(emulation::Board& board, std::i
 // The engine.
 
 struct EngineKernels::Streams {
-  dataflow::stream<engine::Command> commands{"commands"};
-  dataflow::stream<engine::Status> statuses{"statuses"};
+  dataflow::stream<accl::Command> commands{"commands"};
+  dataflow::stream<accl::Status> statuses{"statuses"};
   struct OfDirection {
     dataflow::stream<EngineWord> made{"made"};
     dataflow::stream<EngineWord> taken{"taken"};
@@ -87,8 +87,8 @@ struct EngineKernels::Streams {
   std::array<OfDirection, kDirections> of{};
 };
 
-EngineKernels::EngineKernels(emulation::Board& board) : board_(board), streams_(std::make_shared<Streams>()) {
-  engine::Accl& engine = board.engine();
+EngineKernels::EngineKernels(board::Board& board) : board_(board), streams_(std::make_shared<Streams>()) {
+  accl::Accl& engine = board.engine();
   engine.keep(streams_);
   engine.connect_logic(streams_->commands, streams_->statuses);
   for (std::size_t direction = 0; direction < kDirections; ++direction) {
@@ -98,7 +98,7 @@ EngineKernels::EngineKernels(emulation::Board& board) : board_(board), streams_(
   }
 }
 
-void EngineKernels::call(std::vector<engine::Command> calls, unsigned int rounds,
+void EngineKernels::call(std::vector<accl::Command> calls, unsigned int rounds,
                          const std::array<bool, kDirections>& awaits) {
   calls_ = std::move(calls);
   failed_ = {};

@@ -7,9 +7,9 @@
 
 #include "base/interface.hpp"
 #include "benchmarks/b_eff/exchanges.hpp"
+#include "board/accl/call.hpp"
+#include "board/board.hpp"
 #include "device/event.hpp"
-#include "fabric/emulation/board.hpp"
-#include "fabric/engine/call.hpp"
 #include "kernels/common/dataflow.hpp"
 
 namespace fabricmark::b_eff {
@@ -41,11 +41,11 @@ class ChannelPairs : public Interface {
 
 /// `width`: elements of 4 bytes in a word of a channel. Throws Error (2) for one that no kernel was built
 /// for.
-std::unique_ptr<ChannelPairs> make_channel_pairs(emulation::Board& board, std::int64_t width);
+std::unique_ptr<ChannelPairs> make_channel_pairs(board::Board& board, std::int64_t width);
 
 /// A word of the streams between kernels and an engine.
 using EngineWord = fm::words<unsigned int, 16>;
-static_assert(sizeof(EngineWord) == engine::kWordBytes);
+static_assert(sizeof(EngineWord) == accl::kWordBytes);
 
 /// Messages in a row in memory.
 struct MessagesAt {
@@ -60,11 +60,11 @@ struct MessagesAt {
 class EngineKernels {
  public:
   /// Connects all streams with the board's engine.
-  explicit EngineKernels(emulation::Board& board);
+  explicit EngineKernels(board::Board& board);
 
   /// Starts the control kernel: `rounds` times as many of the calls, which stay until it has ended; it awaits
   /// the messages that arrive in the directions of `awaits`, which take() has to take.
-  void call(std::vector<engine::Command> calls, unsigned int rounds,
+  void call(std::vector<accl::Command> calls, unsigned int rounds,
             const std::array<bool, kDirections>& awaits);
   /// Starts the kernel that makes the messages in a direction.
   void make(std::size_t direction, const MessagesAt& messages);
@@ -75,9 +75,9 @@ class EngineKernels {
 
  private:
   struct Streams;
-  emulation::Board& board_;
+  board::Board& board_;
   std::shared_ptr<Streams> streams_;
-  std::vector<engine::Command> calls_;
+  std::vector<accl::Command> calls_;
   std::array<int, 2> failed_{};
 };
 

@@ -4,7 +4,7 @@
 
 namespace fabricmark::b_eff {
 
-Series::Series(fabric::Transport& transport, runtime::Communicator& ranks, std::size_t largest_bytes,
+Series::Series(transport::Transport& transport, runtime::Communicator& ranks, std::size_t largest_bytes,
                std::size_t room_bytes)
     : transport_(transport),
       ranks_(ranks),
@@ -36,18 +36,18 @@ void Series::prepare(std::size_t bytes, std::size_t count, std::uint32_t repetit
   }
 }
 
-std::span<std::byte> Series::view(fabric::Memory& buffer, std::size_t direction) {
+std::span<std::byte> Series::view(transport::Memory& buffer, std::size_t direction) {
   if (is_staged(buffer)) host_.resize(kDirections * room_);
   const std::span<std::byte> all = is_staged(buffer) ? std::span<std::byte>(host_) : buffer.host();
   return all.subspan(offset(direction, 0), count_ * bytes_);
 }
 
-std::array<fabric::Message, kDirections> Series::sends(std::size_t place) const {
+std::array<transport::Message, kDirections> Series::sends(std::size_t place) const {
   return {{{{outgoing_.get(), offset(0, place), bytes_}, neighbour(0), 0},
            {{outgoing_.get(), offset(1, place), bytes_}, neighbour(1), 1}}};
 }
 
-std::array<fabric::Message, kDirections> Series::receives(std::size_t place) const {
+std::array<transport::Message, kDirections> Series::receives(std::size_t place) const {
   // What is sent to the right arrives from the left.
   return {{{{incoming_.get(), offset(0, place), bytes_}, neighbour(1), 0},
            {{incoming_.get(), offset(1, place), bytes_}, neighbour(0), 1}}};

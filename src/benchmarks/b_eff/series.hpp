@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "benchmarks/b_eff/exchanges.hpp"
-#include "fabric/transport.hpp"
+#include "transport/transport.hpp"
 
 namespace fabricmark::b_eff {
 
@@ -18,7 +18,7 @@ void spoil_bytes(std::span<std::byte> message, runtime::Fault::Kind kind);
 /// one before has arrived.
 class Series {
  public:
-  Series(fabric::Transport& transport, runtime::Communicator& ranks, std::size_t largest_bytes,
+  Series(transport::Transport& transport, runtime::Communicator& ranks, std::size_t largest_bytes,
          std::size_t room_bytes);
 
   /// Prepares `count` messages of `bytes` for this repetition: writes what is sent, poisons what is received.
@@ -27,8 +27,8 @@ class Series {
   /// One message in both directions; `place` from 0 to count - 1.
   void exchange(std::size_t place);
   /// Messages to and from both neighbours, for transports whose steps are taken one by one.
-  [[nodiscard]] std::array<fabric::Message, kDirections> sends(std::size_t place) const;
-  [[nodiscard]] std::array<fabric::Message, kDirections> receives(std::size_t place) const;
+  [[nodiscard]] std::array<transport::Message, kDirections> sends(std::size_t place) const;
+  [[nodiscard]] std::array<transport::Message, kDirections> receives(std::size_t place) const;
   /// Compares all received bytes and adds to the verdict of each direction.
   void check(Verdicts& verdicts);
   /// Compares messages that lie as `sends` or `receives` of each place, one place behind the other.
@@ -45,20 +45,20 @@ class Series {
  private:
   [[nodiscard]] std::size_t offset(std::size_t direction, std::size_t place) const;
   /// Whether the host sees this memory only through copies.
-  static bool is_staged(const fabric::Memory& buffer) { return !device::is_on_host(buffer.space()); }
+  static bool is_staged(const transport::Memory& buffer) { return !device::is_on_host(buffer.space()); }
   /// Where the host prepares or checks the messages of one direction: in place where it can, so that their
   /// way through the caches is that of a program that computes on them.
-  std::span<std::byte> view(fabric::Memory& buffer, std::size_t direction);
+  std::span<std::byte> view(transport::Memory& buffer, std::size_t direction);
   [[nodiscard]] int neighbour(std::size_t direction) const { return neighbours_[direction]; }
   void check_message(std::span<const std::byte> message, int sender, std::size_t direction, std::size_t place,
                      const std::string& step, runtime::Verdict& verdict) const;
 
-  fabric::Transport& transport_;
+  transport::Transport& transport_;
   runtime::Communicator& ranks_;
   std::size_t room_;  ///< bytes for each direction
   std::array<int, kDirections> neighbours_;
-  std::unique_ptr<fabric::Memory> outgoing_;
-  std::unique_ptr<fabric::Memory> incoming_;
+  std::unique_ptr<transport::Memory> outgoing_;
+  std::unique_ptr<transport::Memory> incoming_;
   std::vector<std::byte> host_;  ///< staging of both directions, where the host sees only copies
   std::size_t bytes_ = 0;
   std::size_t count_ = 0;

@@ -11,7 +11,7 @@
 #include "base/error.hpp"
 #include "benchmarks/fft/batch.hpp"
 #include "benchmarks/fft/tables.hpp"
-#include "fabric/emulation/board_transport.hpp"
+#include "board/board_transport.hpp"
 
 namespace fabricmark::fft {
 
@@ -41,7 +41,7 @@ class DistributedExecution : public Execution {
         items_(cpu_items(context)),
         outgoing_(context.device(), bytes_, context.conditions().memory),
         incoming_(context.device(), bytes_, context.conditions().memory),
-        transport_(emulation::make_transport(
+        transport_(board::make_transport(
             context,
             {.space = outgoing_.space(), .largest_bytes = bytes_ / static_cast<std::size_t>(ranks_.size())})),
         swap_axes_(context.replications(1, kSwapAxes)),
@@ -112,7 +112,7 @@ class DistributedExecution : public Execution {
     std::size_t points = 1;
   };
 
-  void exchange(fabric::Memory& from, fabric::Memory& to) {
+  void exchange(transport::Memory& from, transport::Memory& to) {
     transport_->all_to_all({&from, 0, bytes_}, {&to, 0, bytes_}).wait();
   }
   void exchange() { exchange(outgoing_, incoming_); }
@@ -149,8 +149,8 @@ class DistributedExecution : public Execution {
   Local local_;
   std::size_t bytes_;
   std::size_t items_;
-  fabric::Memory outgoing_, incoming_;
-  std::unique_ptr<fabric::Transport> transport_;
+  transport::Memory outgoing_, incoming_;
+  std::unique_ptr<transport::Transport> transport_;
   device::Replications swap_axes_, columns_step_, rows_step_;
   device::Buffer input_, output_, scratch_, twiddles_, between_;
 };

@@ -12,8 +12,8 @@
 #include "benchmarks/fft/distributed_check.hpp"
 #include "benchmarks/fft/execution.hpp"
 #include "benchmarks/fft/random_sum.hpp"
-#include "fabric/registry.hpp"
 #include "runtime/run.hpp"
+#include "transport/registry.hpp"
 
 namespace fabricmark::fft {
 
@@ -24,7 +24,7 @@ constexpr std::array<Direction, 2> kDirections{Direction::kForward, Direction::k
 /// Faults of messages are made by the transport, on all of them: refuses early what it cannot make.
 void check_message_fault(const runtime::Context& context) {
   const std::optional<runtime::Fault>& fault = context.conditions().fault;
-  if (!is_distributed(context) || !fault || !fabric::is_message_fault(*fault)) return;
+  if (!is_distributed(context) || !fault || !transport::is_message_fault(*fault)) return;
   if (!fault->target.empty()) {
     throw bad_use(
         fmt::format("--inject-fault names '{}', but spoils messages of both directions", fault->target),
@@ -90,7 +90,7 @@ class TypedFft : public runtime::Benchmark {
     if (!fault.target.empty() && fault.target != "forward" && fault.target != "inverse") {
       throw bad_use(fmt::format("--inject-fault names '{}'", fault.target), "use forward or inverse");
     }
-    if (is_distributed_ && fabric::is_message_fault(fault)) return;  // the transport makes it
+    if (is_distributed_ && transport::is_message_fault(fault)) return;  // the transport makes it
     device::HostArray<std::complex<T>>& changed =
         result(fault.target == "inverse" ? Direction::kInverse : Direction::kForward);
     const std::span<T> values(reinterpret_cast<T*>(changed.data()), 2 * points_);

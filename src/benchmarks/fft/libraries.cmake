@@ -1,1 +1,1 @@
-target_link_libraries(fm_fft PRIVATE fabricmark_emulation PkgConfig::fftw fftw3_threads)
+target_link_libraries(fm_fft PRIVATE fabricmark_board PkgConfig::fftw fftw3_threads)

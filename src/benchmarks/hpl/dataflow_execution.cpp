@@ -1,7 +1,7 @@
 // The dataflow kernels of HPL over direct links in a torus, over an engine of messages, and between memories.
 #include "benchmarks/hpl/engine_factorization.hpp"
-#include "fabric/registry.hpp"
-#include "fabric/transport.hpp"
+#include "transport/registry.hpp"
+#include "transport/transport.hpp"
 
 namespace fabricmark::hpl {
 
@@ -132,7 +132,7 @@ class TransportFactorization final : public MemoryFactorization<T> {
 
  public:
   TransportFactorization(const runtime::Context& context, const Layout& layout, double host_bytes)
-      : Base(context, layout, host_bytes), transport_(fabric::make_transport(context)) {
+      : Base(context, layout, host_bytes), transport_(transport::make_transport(context)) {
     const std::size_t longest = std::max(layout.local_rows(), layout.local_columns()) * layout.block;
     for (auto& memory : memories_)
       memory = transport_->allocate(std::max(longest, std::size_t{1}) * sizeof(T));
@@ -142,13 +142,13 @@ class TransportFactorization final : public MemoryFactorization<T> {
   device::Events broadcast(const Step& step, const std::vector<Broadcast>& all,
                            const device::Events& after) override {
     for (const device::Event& event : after) event.wait();
-    std::vector<fabric::Message> sends;
-    std::vector<fabric::Message> receives;
+    std::vector<transport::Message> sends;
+    std::vector<transport::Message> receives;
     for (const Broadcast& one : all) {
-      fabric::Memory& memory = *memories_[one.is_along_row ? 0 : 1];
+      transport::Memory& memory = *memories_[one.is_along_row ? 0 : 1];
       const std::size_t bytes = one.count * sizeof(T);
       const auto with = [&](int peer) {
-        return fabric::Message{{&memory, 0, bytes}, peer, one.is_along_row ? 0 : 1};
+        return transport::Message{{&memory, 0, bytes}, peer, one.is_along_row ? 0 : 1};
       };
       const Layout& layout = Base::layout();
       const std::vector<int> line =
@@ -171,8 +171,8 @@ class TransportFactorization final : public MemoryFactorization<T> {
   }
 
  private:
-  std::unique_ptr<fabric::Transport> transport_;
-  std::unique_ptr<fabric::Memory> memories_[2];  ///< of what goes along the row, and the column
+  std::unique_ptr<transport::Transport> transport_;
+  std::unique_ptr<transport::Memory> memories_[2];  ///< of what goes along the row, and the column
 };
 
 template <typename T>

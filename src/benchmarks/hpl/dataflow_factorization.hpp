@@ -16,7 +16,7 @@
 #include "base/error.hpp"
 #include "benchmarks/hpl/execution.hpp"
 #include "benchmarks/hpl/steps.hpp"
-#include "fabric/emulation/board.hpp"
+#include "board/board.hpp"
 #include "kernels/hpl/dataflow.cpp"  // NOLINT(bugprone-suspicious-include): templates
 
 namespace fabricmark::hpl {
@@ -88,7 +88,7 @@ class DataflowFactorization : public Execution {
   DataflowFactorization(const runtime::Context& context, const Layout& layout, double host_bytes)
       : layout_(layout),
         board_(context,
-               fabric::torus(static_cast<int>(layout.grid.rows), static_cast<int>(layout.grid.columns))),
+               network::torus(static_cast<int>(layout.grid.rows), static_cast<int>(layout.grid.columns))),
         compute_(ComputeKernels<T>::of(context)),
         replications_(context.parameters().count("replications")),
         looks_ahead_(context.parameters().flag("lookahead")) {
@@ -126,7 +126,7 @@ class DataflowFactorization : public Execution {
   virtual void check_carried() const {}
 
   [[nodiscard]] const Layout& layout() const { return layout_; }
-  [[nodiscard]] emulation::Board& board() { return board_; }
+  [[nodiscard]] board::Board& board() { return board_; }
   [[nodiscard]] int words() const { return shape_.words; }
   /// Bytes of the link that a word takes: more than it is where only time is asked for.
   [[nodiscard]] std::size_t link_bytes() const { return bulk_ * kernels::word_bytes; }
@@ -250,7 +250,7 @@ class DataflowFactorization : public Execution {
   }
 
   Layout layout_;
-  emulation::Board board_;
+  board::Board board_;
   ComputeKernels<T> compute_;
   std::size_t replications_;
   bool looks_ahead_;

@@ -24,7 +24,7 @@ class EngineFactorization final : public MemoryFactorization<T> {
       throw bad_use("panels of HPL are kept in memory, from which and to which the engine carries them",
                     "use --mode buffered");
     }
-    engine::Accl& engine = Base::board().engine();
+    accl::Accl& engine = Base::board().engine();
     row_ = engine.communicator(Base::line(/*is_row=*/true, layout.grid_row()));
     column_ = engine.communicator(Base::line(/*is_row=*/false, layout.grid_column()));
     if (!Base::board().computes()) {
@@ -38,7 +38,7 @@ class EngineFactorization final : public MemoryFactorization<T> {
                            const device::Events& after) override {
     if (calls_) return calls_->start(*this, step, all, after);
     for (const device::Event& event : after) event.wait();
-    std::vector<engine::Request> requests;
+    std::vector<accl::Request> requests;
     for (const Broadcast& one : all) {
       T* const data = any_.empty() ? one.data : any_.data();
       const collectives::View view{reinterpret_cast<std::byte*>(data), one.count, kType};
@@ -50,8 +50,8 @@ class EngineFactorization final : public MemoryFactorization<T> {
                                              .result = view},
                                             one.is_along_row ? row_ : column_));
     }
-    for (engine::Request& request : requests) {
-      const engine::Result& result = request.wait();
+    for (accl::Request& request : requests) {
+      const accl::Result& result = request.wait();
       if (!result.is_done())
         throw Error(ExitCode::kInvalidResult, result.text, "see the first rank that says so");
     }
@@ -60,10 +60,10 @@ class EngineFactorization final : public MemoryFactorization<T> {
 
   void check_carried() const override {
     if (!calls_ || calls_->failed().code == 0) return;
-    const engine::Status& status = calls_->failed();
+    const accl::Status& status = calls_->failed();
     throw Error(ExitCode::kInvalidResult,
                 fmt::format("a broadcast that a kernel called ended with: {}, {} bytes lost",
-                            engine::name_of(static_cast<engine::Code>(status.code)), status.lost_bytes),
+                            accl::name_of(static_cast<accl::Code>(status.code)), status.lost_bytes),
                 "use --transport accl-tcp or accl-rdma, or --issuer host to see more");
   }
 
@@ -75,7 +75,7 @@ class EngineFactorization final : public MemoryFactorization<T> {
   class Calls {
    public:
     explicit Calls(EngineFactorization& of) : streams_(std::make_shared<Streams>()) {
-      engine::Accl& engine = of.board().engine();
+      accl::Accl& engine = of.board().engine();
       engine.keep(streams_);
       engine.connect_logic(streams_->commands, streams_->statuses);
       for (const bool is_along_row : {false, true}) {
@@ -105,13 +105,13 @@ class EngineFactorization final : public MemoryFactorization<T> {
                               both[0], both[1], static_cast<int>(kType), &streams_->failed)};
     }
 
-    [[nodiscard]] const engine::Status& failed() const { return streams_->failed; }
+    [[nodiscard]] const accl::Status& failed() const { return streams_->failed; }
 
    private:
     struct Streams {
-      fm::stream<engine::Command> commands{"commands"};
-      fm::stream<engine::Status> statuses{"statuses"};
-      engine::Status failed{};  ///< the first one that does not say that it is done
+      fm::stream<accl::Command> commands{"commands"};
+      fm::stream<accl::Status> statuses{"statuses"};
+      accl::Status failed{};  ///< the first one that does not say that it is done
     };
     std::shared_ptr<Streams> streams_;
     int numbers_[2][2] = {};  ///< [along the row][panel]

@@ -7,7 +7,7 @@
 #include "benchmarks/common/parts.hpp"
 #include "benchmarks/common/stack.hpp"
 #include "benchmarks/hpl/factorization.hpp"
-#include "fabric/registry.hpp"
+#include "transport/registry.hpp"
 
 namespace fabricmark::hpl {
 
@@ -212,7 +212,7 @@ std::unique_ptr<Execution> make_over_external_channels(const runtime::Context& c
                                                        double host_bytes) {
   common::require_cables(context);
   const std::optional<runtime::Fault>& fault = context.conditions().fault;
-  if (fault && fabric::is_message_fault(*fault)) {
+  if (fault && transport::is_message_fault(*fault)) {
     throw bad_use("--inject-fault asks for a fault of messages, and between kernels there are none",
                   "use element, scale, zeros, stale or swapped with a target");
   }

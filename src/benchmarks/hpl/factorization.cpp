@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "benchmarks/hpl/overlap.hpp"
-#include "fabric/registry.hpp"
+#include "transport/registry.hpp"
 
 namespace fabricmark::hpl {
 
@@ -18,7 +18,7 @@ constexpr std::size_t kLeft = 1;
 constexpr std::size_t kTop = 2;
 
 /// A buffer that transports take, as kernel.toml plans it.
-fabric::Memory memory_of(const runtime::Context& context, std::size_t entry, const char* argument) {
+transport::Memory memory_of(const runtime::Context& context, std::size_t entry, const char* argument) {
   return {std::move(context.buffers(entry, argument).front()), context.device().queue()};
 }
 
@@ -46,11 +46,11 @@ Factorization::Factorization(const runtime::Context& context, const Layout& layo
       parts_(context.memory_plan().of(kLu, "a").size()),
       matrix_(context.buffers(kLu, "a")),
       slot_elements_(context.memory_plan().of(kLeft, "panel").front().bytes / packing.value_bytes / 2),
-      transport_(fabric::make_transport(
+      transport_(transport::make_transport(
           context, {.space = matrix_.front().space(),
-                    .waiting = fabric::Waiting::kSleep,
+                    .waiting = transport::Waiting::kSleep,
                     .largest_bytes = context.ranks().size() == 1 ? 0 : slot_elements_ * packing.value_bytes,
-                    .pattern = fabric::Pattern::kOneWay})),
+                    .pattern = transport::Pattern::kOneWay})),
       lower_(memory_of(context, kLu, "lower")),
       upper_(memory_of(context, kLu, "upper")),
       left_panel_(memory_of(context, kLeft, "panel")),
@@ -65,7 +65,7 @@ void Factorization::poison() {
     matrix_.front().write(queue_, zeros.data(), zeros.size(), layout_.elements() * packing_.value_bytes);
     queue_.finish();
   }
-  for (fabric::Memory* const buffer : {&lower_, &upper_, &left_panel_, &top_panel_}) {
+  for (transport::Memory* const buffer : {&lower_, &upper_, &left_panel_, &top_panel_}) {
     poison(buffer->device());
   }
 }
@@ -230,8 +230,8 @@ Factorization::Events Factorization::start_inner(const Step& step, const Rectang
 }
 
 void Factorization::exchange(const Step& step, const Deliveries& deliveries) {
-  std::vector<fabric::Message> sends;
-  std::vector<fabric::Message> receives;
+  std::vector<transport::Message> sends;
+  std::vector<transport::Message> receives;
   for (const Delivery& delivery : deliveries.sends) sends.push_back(message(step, delivery));
   for (const Delivery& delivery : deliveries.receives) receives.push_back(message(step, delivery));
   if (!timeline_.enabled()) return transport_->exchange(sends, receives);
@@ -240,11 +240,11 @@ void Factorization::exchange(const Step& step, const Deliveries& deliveries) {
   timeline_.add_host_span(kExchange, begin, device::Timeline::Clock::now());
 }
 
-fabric::Message Factorization::message(const Step& step, const Delivery& delivery) {
+transport::Message Factorization::message(const Step& step, const Delivery& delivery) {
   const int tag = static_cast<int>(delivery.content);
   const std::size_t panel = (step.iteration % 2) * slot_elements_ * packing_.value_bytes;
-  const auto make = [&](fabric::Memory& buffer, std::size_t offset, std::size_t elements) {
-    return fabric::Message{{&buffer, offset, elements * packing_.value_bytes}, delivery.peer, tag};
+  const auto make = [&](transport::Memory& buffer, std::size_t offset, std::size_t elements) {
+    return transport::Message{{&buffer, offset, elements * packing_.value_bytes}, delivery.peer, tag};
   };
   switch (delivery.content) {
     case Content::kLower:

@@ -5,7 +5,7 @@
 #include "benchmarks/hpl/execution.hpp"
 #include "benchmarks/hpl/row_parts.hpp"
 #include "benchmarks/hpl/steps.hpp"
-#include "fabric/transport.hpp"
+#include "transport/transport.hpp"
 
 namespace fabricmark::hpl {
 
@@ -69,7 +69,7 @@ class Factorization : public Execution {
   Events start_inner(const Step& step, const Rectangle& blocks, std::size_t items_per_launch,
                      const Events& after);
   void exchange(const Step& step, const Deliveries& deliveries);
-  fabric::Message message(const Step& step, const Delivery& delivery);
+  transport::Message message(const Step& step, const Delivery& delivery);
   void set_place(device::Replications& kernels, int copy, std::size_t block_row,
                  std::size_t block_column) const;
   [[nodiscard]] std::size_t panel_start(const Step& step, std::size_t part = 0) const;
@@ -88,8 +88,8 @@ class Factorization : public Execution {
   RowParts parts_;
   std::vector<device::Buffer> matrix_;  // [part]
   std::size_t slot_elements_;           // of a panel: the panels of two iterations are in use at a time
-  std::unique_ptr<fabric::Transport> transport_;
-  fabric::Memory lower_, upper_, left_panel_, top_panel_;
+  std::unique_ptr<transport::Transport> transport_;
+  transport::Memory lower_, upper_, left_panel_, top_panel_;
   Events next_column_, next_row_;
   Events rest_[2];  // by parity of the iteration
 };

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "benchmarks/common/block_cyclic.hpp"
-#include "fabric/registry.hpp"
+#include "transport/registry.hpp"
 
 namespace fabricmark::hpl {
 
@@ -31,7 +31,7 @@ void check_fault(const runtime::Context& context, const common::Grid& grid) {
   using Kind = runtime::Fault::Kind;
   if (!context.conditions().fault) return;
   const runtime::Fault& fault = *context.conditions().fault;
-  if (fabric::is_message_fault(fault)) return check_message_fault(fault, grid);
+  if (transport::is_message_fault(fault)) return check_message_fault(fault, grid);
   const std::string& target = fault.target;
   const bool is_element = fault.kind == Kind::kElement;
   const bool is_refined = target == "refined" && context.parameters().text("refinement") != "none";

@@ -12,8 +12,8 @@
 #include "benchmarks/hpl/probes.hpp"
 #include "benchmarks/hpl/solution.hpp"
 #include "benchmarks/hpl/triangular.hpp"
-#include "fabric/registry.hpp"
 #include "runtime/run.hpp"
+#include "transport/registry.hpp"
 
 namespace fabricmark::hpl {
 
@@ -69,7 +69,7 @@ class TypedHpl : public runtime::Benchmark {
       const std::vector<double> before(x.size(), kNan);
       const double epsilon = is_refined ? device::kEpsilon<double> : device::kEpsilon<T>;
       runtime::corrupt<double>(x, before, fault.kind, kThousand / 100 * epsilon);
-    } else if (!fabric::is_message_fault(fault)) {
+    } else if (!transport::is_message_fault(fault)) {
       FactorFault<T>(layout_, factors_.span(), values_.span(), repetition_).make(fault);
     }
   }
@@ -181,7 +181,7 @@ class TypedHpl : public runtime::Benchmark {
 
   /// Spoiled factors go the way of right ones: to the device, back, and into the solution. Collective.
   void take_spoiled_factors() {
-    if (fabric::is_message_fault(*fault_) || is_of_solution(*fault_)) return;
+    if (transport::is_message_fault(*fault_) || is_of_solution(*fault_)) return;
     execution_->write_matrix(factors_.data());
     std::fill_n(factors_.data(), factors_.size(), static_cast<T>(kNan));
     read_and_solve();

@@ -2,7 +2,7 @@
 
 #include "benchmarks/hpl/dot.hpp"
 #include "benchmarks/hpl/vectors.hpp"
-#include "fabric/messages.hpp"
+#include "transport/messages.hpp"
 
 namespace fabricmark::hpl {
 
@@ -51,7 +51,7 @@ class TriangularSolver {
     std::vector<double> sums;     ///< for each of the rank's rows, of the factors times what is known of x
     std::vector<double> arrived;  ///< the other ranks' sums for one block
     bool forward;
-    fabric::Messages messages;
+    transport::Messages messages;
     [[nodiscard]] std::size_t block(std::size_t step, std::size_t blocks) const {
       return forward ? step : blocks - 1 - step;
     }

@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "benchmarks/hpl/dot.hpp"
-#include "fabric/messages.hpp"
+#include "transport/messages.hpp"
 
 namespace fabricmark::hpl {
 
@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kTags = 32768;
 
-fabric::HostMessage message(std::span<double> values, std::size_t block, int peer) {
+transport::HostMessage message(std::span<double> values, std::size_t block, int peer) {
   return {std::as_writable_bytes(values), peer, static_cast<int>(block % kTags)};
 }
 
@@ -25,8 +25,8 @@ void Vectors::add_rows(std::span<double> values, std::size_t width) const {
   const common::Grid& grid = layout_.grid;
   const std::size_t length = layout_.block * width;
   const std::size_t own_column = layout_.grid_column();
-  std::vector<fabric::HostMessage> sends;
-  std::vector<fabric::HostMessage> receives;
+  std::vector<transport::HostMessage> sends;
+  std::vector<transport::HostMessage> receives;
   std::vector<std::size_t> owned;  // blocks whose diagonal the rank holds
   for (std::size_t block = layout_.grid_row(); block < layout_.blocks(); block += grid.rows) {
     if (holds_column(block)) {
@@ -46,7 +46,7 @@ void Vectors::add_rows(std::span<double> values, std::size_t width) const {
       rest = rest.subspan(length);
     }
   }
-  fabric::exchange_host_messages(ranks_, timeout_seconds_, fabric::Waiting::kSleep, sends, receives);
+  transport::exchange_host_messages(ranks_, timeout_seconds_, transport::Waiting::kSleep, sends, receives);
   const double* next = arrived.data();
   for (const std::size_t block : owned) {
     double* const sums = values.data() + block / grid.rows * length;
@@ -61,8 +61,8 @@ std::vector<double> Vectors::rows_to_columns(std::span<double> values, std::size
   const common::Grid& grid = layout_.grid;
   const std::size_t length = layout_.block * width;
   std::vector<double> columns(layout_.local_columns() * width);
-  std::vector<fabric::HostMessage> sends;
-  std::vector<fabric::HostMessage> receives;
+  std::vector<transport::HostMessage> sends;
+  std::vector<transport::HostMessage> receives;
   for (std::size_t block = layout_.grid_column(); block < layout_.blocks(); block += grid.columns) {
     const std::span<double> target(columns.data() + block / grid.columns * length, length);
     if (!holds_row(block)) {
@@ -76,7 +76,7 @@ std::vector<double> Vectors::rows_to_columns(std::span<double> values, std::size
       sends.push_back(message(sums, block, grid.rank_at(row, layout_.grid_column())));
     }
   }
-  fabric::exchange_host_messages(ranks_, timeout_seconds_, fabric::Waiting::kSleep, sends, receives);
+  transport::exchange_host_messages(ranks_, timeout_seconds_, transport::Waiting::kSleep, sends, receives);
   return columns;
 }
 

@@ -47,7 +47,7 @@ void DataflowExecution::write(std::vector<std::byte>& memory, std::span<const st
   if (computes_) std::ranges::copy(blocks, memory.begin());
 }
 
-device::Events DataflowExecution::start_pairs(dataflow::Host& host, fabric::Time launch,
+device::Events DataflowExecution::start_pairs(dataflow::Host& host, network::Time launch,
                                               const std::vector<PairTasks>& tasks,
                                               const std::vector<std::byte>& a, double interval) {
   std::size_t blocks = 0;
@@ -57,7 +57,7 @@ device::Events DataflowExecution::start_pairs(dataflow::Host& host, fabric::Time
   const double memory_bytes = kMatrices * static_cast<double>(blocks * block_bytes_);
   device::Events events;
   for (std::size_t pair = 0; pair < pairs_.size(); ++pair) {
-    if (pair > 0) host.pass_until(fabric::later(host.now(), launch));
+    if (pair > 0) host.pass_until(network::later(host.now(), launch));
     const PairMemory memory{a.data(), b_.data(), c_.data()};
     events.push_back(pairs_[pair]->start(host, tasks[pair], memory, {interval, memory_bytes}));
   }
@@ -65,7 +65,7 @@ device::Events DataflowExecution::start_pairs(dataflow::Host& host, fabric::Time
 }
 
 BoardExecution::BoardExecution(const runtime::Context& context, const Plan& plan, std::size_t block_bytes,
-                               bool is_coarse, const fabric::Topology& circuits)
+                               bool is_coarse, const network::Topology& circuits)
     : DataflowExecution(context, plan, block_bytes, is_coarse),
       start_seconds_(context.costs() == nullptr ? 0 : context.costs()->value_or("start_seconds", 0)),
       board_(context, circuits) {}
@@ -73,14 +73,14 @@ BoardExecution::BoardExecution(const runtime::Context& context, const Plan& plan
 void BoardExecution::time_run(runtime::Laps& laps) {
   board_.time(laps, "transpose", [this] {
     dataflow::Host& host = board_.host();
-    host.pass_until(fabric::later(host.now(), fabric::from_seconds(start_seconds_)));
+    host.pass_until(network::later(host.now(), network::from_seconds(start_seconds_)));
     start_all();
   });
 }
 
 device::Events BoardExecution::start_on_board(const std::vector<PairTasks>& tasks,
                                               const std::vector<std::byte>& a, double interval) {
-  return start_pairs(board_.host(), fabric::from_seconds(board_.cost().launch_seconds), tasks, a, interval);
+  return start_pairs(board_.host(), network::from_seconds(board_.cost().launch_seconds), tasks, a, interval);
 }
 
 Rounds::Rounds(const Plan& plan, std::size_t block_bytes, int pairs)

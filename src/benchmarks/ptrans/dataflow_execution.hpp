@@ -5,8 +5,8 @@
 
 #include "benchmarks/ptrans/execution.hpp"
 #include "benchmarks/ptrans/kernel_pair.hpp"
-#include "fabric/dataflow/host.hpp"
-#include "fabric/emulation/board.hpp"
+#include "board/board.hpp"
+#include "board/dataflow/host.hpp"
 
 namespace fabricmark::ptrans {
 
@@ -33,7 +33,7 @@ class DataflowExecution : public Execution {
   [[nodiscard]] KernelPair& pair(int number) { return *pairs_[static_cast<std::size_t>(number)]; }
   /// Starts all pairs on blocks of A in `a`, one after the other, as the host does: each takes `launch`.
   /// `interval`: of the sending kernels [cycles for a word].
-  device::Events start_pairs(dataflow::Host& host, fabric::Time launch, const std::vector<PairTasks>& tasks,
+  device::Events start_pairs(dataflow::Host& host, network::Time launch, const std::vector<PairTasks>& tasks,
                              const std::vector<std::byte>& a, double interval = 1);
 
  private:
@@ -53,18 +53,18 @@ class BoardExecution : public DataflowExecution {
 
  protected:
   BoardExecution(const runtime::Context& context, const Plan& plan, std::size_t block_bytes, bool is_coarse,
-                 const fabric::Topology& circuits);
+                 const network::Topology& circuits);
 
   /// Has all blocks exchanged and all kernels started.
   virtual void start_all() = 0;
 
-  [[nodiscard]] emulation::Board& board() { return board_; }
+  [[nodiscard]] board::Board& board() { return board_; }
   device::Events start_on_board(const std::vector<PairTasks>& tasks, const std::vector<std::byte>& a,
                                 double interval = 1);
 
  private:
   double start_seconds_;  ///< of the whole, as fitted to a bitstream
-  emulation::Board board_;
+  board::Board board_;
 };
 
 /// Blocks that arrive in memory, round by round as planned, for kernels that find all of theirs on the

@@ -29,7 +29,7 @@ class DeviceExecution : public StagedExecution {
   [[nodiscard]] const device::Buffer& staying() const override { return a_->device(); }
   [[nodiscard]] const device::Buffer& arrived() const override { return arrived_->device(); }
 
-  std::unique_ptr<fabric::Memory> a_, arrived_;
+  std::unique_ptr<transport::Memory> a_, arrived_;
 };
 
 }  // namespace

@@ -4,8 +4,8 @@
 #include <optional>
 
 #include "benchmarks/ptrans/dataflow_execution.hpp"
-#include "fabric/collectives/moves.hpp"
-#include "fabric/engine/accl.hpp"
+#include "board/accl/accl.hpp"
+#include "collectives/moves.hpp"
 
 namespace fabricmark::ptrans {
 
@@ -21,7 +21,7 @@ class EngineExecution : public BoardExecution {
  protected:
   EngineExecution(const runtime::Context& context, const Plan& plan, std::size_t block_bytes)
       : BoardExecution(context, plan, block_bytes, /*is_coarse=*/false,
-                       fabric::Topology::circuits("none", context.ranks().size(), {})),
+                       network::Topology::circuits("none", context.ranks().size(), {})),
         type_(type_of(context)) {
     if (board().is_called_by_logic()) calls_.emplace(board().engine(), type_);
   }
@@ -60,7 +60,7 @@ class StreamingExecution : public EngineExecution {
       return;
     }
     for (int number = 0; number < pair_count(); ++number) {
-      board().engine().start({.kind = engine::Kind::kStreamPut,
+      board().engine().start({.kind = accl::Kind::kStreamPut,
                               .peer = partner_,
                               .count = counts_[static_cast<std::size_t>(number)],
                               .type = type(),
@@ -107,14 +107,14 @@ class BufferedExecution : public EngineExecution {
       calls()->exchange(board().host(), receives, sends, {from_number_, into_number_, elements()}).wait();
       return;
     }
-    std::vector<engine::Request> requests;
+    std::vector<accl::Request> requests;
     for (const Transit& transit : round.receives) {
       requests.push_back(board().engine().recv(block(into_, transit), transit.peer, transit.tag));
     }
     for (const Transit& transit : round.sends) {
       requests.push_back(board().engine().send(block(from_, transit), transit.peer, transit.tag));
     }
-    for (engine::Request& request : requests) request.wait();
+    for (accl::Request& request : requests) request.wait();
   }
   [[nodiscard]] std::size_t place_of(const Transit& transit) const { return computes() ? transit.place : 0; }
   [[nodiscard]] std::vector<Numbers> numbers(const std::vector<Transit>& transits) const {

@@ -4,8 +4,8 @@
 #include "benchmarks/common/channels.hpp"
 #include "benchmarks/ptrans/execution.hpp"
 #include "benchmarks/ptrans/pairs.hpp"
-#include "fabric/message_fault.hpp"
-#include "fabric/registry.hpp"
+#include "network/message_fault.hpp"
+#include "transport/registry.hpp"
 
 namespace fabricmark::ptrans {
 
@@ -96,7 +96,7 @@ std::unique_ptr<Execution> make_over_external_channels(const runtime::Context& c
                                                        const WorkItems& /*work_items*/) {
   common::require_cables(context);
   const std::optional<runtime::Fault>& fault = context.conditions().fault;
-  if (fault && (fabric::is_message_fault(*fault) || fabric::message_fault(*fault))) {
+  if (fault && (transport::is_message_fault(*fault) || network::message_fault(*fault))) {
     throw bad_use("--inject-fault asks for a fault of messages, and between kernels there are none",
                   "use element, scale, zeros, stale or swapped:c");
   }

@@ -4,13 +4,13 @@
 
 #include <algorithm>
 
-#include "fabric/message_fault.hpp"
-#include "fabric/registry.hpp"
+#include "network/message_fault.hpp"
+#include "transport/registry.hpp"
 
 namespace fabricmark::ptrans {
 
 bool can_make(const Plan& plan, const runtime::Fault& fault) {
-  if (!fabric::is_message_fault(fault)) return !plan.blocks.empty();
+  if (!transport::is_message_fault(fault)) return !plan.blocks.empty();
   return std::ranges::any_of(plan.rounds, [&](const Round& round) {
     switch (fault.kind) {
       case runtime::Fault::Kind::kSwapped:
@@ -34,14 +34,14 @@ Error impossible(const runtime::Fault& fault) {
   const std::string who = fault.rank ? fmt::format("rank {}", *fault.rank) : "no rank";
   return bad_use(
       fmt::format("{} {} enough {} to make the fault of --inject-fault", who, fault.rank ? "has not" : "has",
-                  fabric::message_fault(fault) ? "messages" : "blocks"),
+                  network::message_fault(fault) ? "messages" : "blocks"),
       "use more ranks, a smaller --block-size or another rank");
 }
 
 void require_possible(const runtime::Context& context, const Distribution& distribution) {
   const std::optional<runtime::Fault>& fault = context.conditions().fault;
   if (!fault) return;
-  require_target(*fault, fabric::is_message_fault(*fault));
+  require_target(*fault, transport::is_message_fault(*fault));
   for (int rank = fault->rank.value_or(0); rank <= fault->rank.value_or(distribution.ranks() - 1); ++rank) {
     if (rank >= distribution.ranks()) return;  // refused by the runtime
     if (can_make(make_plan(distribution, rank, context.parameters().count("round_blocks")), *fault)) return;

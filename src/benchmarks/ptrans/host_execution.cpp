@@ -43,14 +43,14 @@ class HostExecution : public StagedExecution {
     writes_.finish();
   }
   /// Blocks to the same place on the device.
-  void write(fabric::Memory& from, device::Buffer& to, std::size_t first, std::size_t count) {
+  void write(transport::Memory& from, device::Buffer& to, std::size_t first, std::size_t count) {
     const std::size_t offset = first * block_bytes();
     to.write(writes_, from.host().data() + offset, count * block_bytes(), offset);
   }
   [[nodiscard]] const device::Buffer& staying() const override { return staying_; }
   [[nodiscard]] const device::Buffer& arrived() const override { return arrived_; }
 
-  std::unique_ptr<fabric::Memory> a_, incoming_;
+  std::unique_ptr<transport::Memory> a_, incoming_;
   device::Buffer staying_, arrived_;
   device::Queue writes_;
 };

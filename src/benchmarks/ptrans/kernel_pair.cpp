@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "fabric/dataflow/host.hpp"
-#include "fabric/engine/accl.hpp"
+#include "board/accl/accl.hpp"
+#include "board/dataflow/host.hpp"
 #include "kernels/ptrans/dataflow.cpp"  // NOLINT(bugprone-suspicious-include): kernels are a source
 
 namespace fabricmark::ptrans {
@@ -39,13 +39,13 @@ class TypedPair : public KernelPair {
         words_(settings.block_size * settings.block_size / Width / settings.coarse),
         local_(settings.computes ? kBlocks * settings.block_size * settings.block_size : 0) {}
 
-  void open(emulation::Board& board, int port) override {
+  void open(board::Board& board, int port) override {
     link_.reset(new dataflow::Link<Word>(board.open<Word>(port, settings_.coarse * sizeof(Word))));
     out_ = &link_->out;
     in_ = &link_->in;
   }
-  void connect(engine::Accl& engine, int number) override {
-    if constexpr (sizeof(Word) == engine::kWordBytes) {
+  void connect(accl::Accl& engine, int number) override {
+    if constexpr (sizeof(Word) == accl::kWordBytes) {
       const auto ends = std::make_shared<Ends>();
       engine.keep(ends);
       out_ = &ends->out;
@@ -53,9 +53,9 @@ class TypedPair : public KernelPair {
       engine.connect_from_kernel(number, ends->out);
       engine.connect_to_kernel(number, ends->in);
     } else {
-      throw bad_use(fmt::format("words of {} bytes, and the engine's streams have {}", sizeof(Word),
-                                engine::kWordBytes),
-                    fmt::format("give --channel-width {}", engine::kWordBytes / sizeof(T)));
+      throw bad_use(
+          fmt::format("words of {} bytes, and the engine's streams have {}", sizeof(Word), accl::kWordBytes),
+          fmt::format("give --channel-width {}", accl::kWordBytes / sizeof(T)));
     }
   }
   device::Event start(dataflow::Host& host, const PairTasks& tasks, const PairMemory& memory,
@@ -137,11 +137,11 @@ std::unique_ptr<KernelPair> make_of_type(const PairSettings& settings) {
 }  // namespace
 
 struct EngineCalls::Streams {
-  fm::stream<engine::Command> commands{"commands"};
-  fm::stream<engine::Status> statuses{"statuses"};
+  fm::stream<accl::Command> commands{"commands"};
+  fm::stream<accl::Status> statuses{"statuses"};
 };
 
-EngineCalls::EngineCalls(engine::Accl& engine, collectives::Type type)
+EngineCalls::EngineCalls(accl::Accl& engine, collectives::Type type)
     : streams_(std::make_shared<Streams>()), type_(static_cast<int>(type)) {
   engine.keep(streams_);
   engine.connect_logic(streams_->commands, streams_->statuses);

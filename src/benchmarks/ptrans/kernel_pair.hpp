@@ -8,8 +8,8 @@
 
 #include "base/interface.hpp"
 #include "benchmarks/ptrans/pairs.hpp"
-#include "fabric/collectives/moves.hpp"
-#include "fabric/emulation/board.hpp"
+#include "board/board.hpp"
+#include "collectives/moves.hpp"
 
 namespace fabricmark::ptrans {
 
@@ -31,10 +31,10 @@ struct PairCost {
 class KernelPair : public Interface {
  public:
   /// Their words go over the links at a port.
-  virtual void open(emulation::Board& board, int port) = 0;
+  virtual void open(board::Board& board, int port) = 0;
   /// Their words go to and come from streams of the engine with this number. Throws Error (bad use) for words
   /// of another length than the engine's.
-  virtual void connect(engine::Accl& engine, int number) = 0;
+  virtual void connect(accl::Accl& engine, int number) = 0;
   /// Starts both, once those of the last start have ended; `tasks` and memory have to stay until then.
   /// Returns the end of the receiving one.
   virtual device::Event start(dataflow::Host& host, const PairTasks& tasks, const PairMemory& memory,
@@ -65,7 +65,7 @@ class EngineCalls {
   /// Rank, place in blocks and tag of a message.
   using Numbers = std::array<int, 3>;
 
-  EngineCalls(engine::Accl& engine, collectives::Type type);
+  EngineCalls(accl::Accl& engine, collectives::Type type);
   /// From stream i to stream i of rank `peer`, so many elements; `elements` has to stay.
   device::Event put_words(dataflow::Host& host, const std::vector<unsigned long long>& elements, int peer);
   /// Both have to stay.

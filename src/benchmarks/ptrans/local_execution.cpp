@@ -1,8 +1,8 @@
 // The dataflow kernels of each rank by themselves, with the blocks that a transport brings from other ranks:
 // to see that they make the same C as over channels and engines. Its times say nothing.
 #include "benchmarks/ptrans/dataflow_execution.hpp"
-#include "fabric/registry.hpp"
-#include "fabric/transport.hpp"
+#include "transport/registry.hpp"
+#include "transport/transport.hpp"
 
 namespace fabricmark::ptrans {
 
@@ -12,9 +12,9 @@ class LocalExecution : public BoardExecution {
  public:
   LocalExecution(const runtime::Context& context, const Plan& plan, std::size_t block_bytes)
       : BoardExecution(context, plan, block_bytes, /*is_coarse=*/false,
-                       fabric::Topology::circuits("no cables", context.ranks().size(), {})),
+                       network::Topology::circuits("no cables", context.ranks().size(), {})),
         rounds_(plan, block_bytes, pair_count()),
-        transport_(fabric::make_transport(context)),
+        transport_(transport::make_transport(context)),
         outgoing_(transport_->allocate(not_empty(a().size()))),
         incoming_(transport_->allocate(not_empty(rounds_.arrived().size()))) {}
 
@@ -38,8 +38,8 @@ class LocalExecution : public BoardExecution {
 
  private:
   void exchange(const Round& round) {
-    const auto messages = [this](const std::vector<Transit>& transits, fabric::Memory& memory) {
-      std::vector<fabric::Message> all;
+    const auto messages = [this](const std::vector<Transit>& transits, transport::Memory& memory) {
+      std::vector<transport::Message> all;
       for (const Transit& transit : transits) {
         all.push_back({{&memory, transit.place * block_bytes(), block_bytes()}, transit.peer, transit.tag});
       }
@@ -52,8 +52,8 @@ class LocalExecution : public BoardExecution {
   }
 
   Rounds rounds_;
-  std::unique_ptr<fabric::Transport> transport_;
-  std::unique_ptr<fabric::Memory> outgoing_, incoming_;
+  std::unique_ptr<transport::Transport> transport_;
+  std::unique_ptr<transport::Memory> outgoing_, incoming_;
 };
 
 }  // namespace

@@ -5,7 +5,7 @@
 #include "base/error.hpp"
 #include "benchmarks/common/parts.hpp"
 #include "benchmarks/ptrans/faults.hpp"
-#include "fabric/message_fault.hpp"
+#include "network/message_fault.hpp"
 
 namespace fabricmark::ptrans {
 
@@ -25,8 +25,8 @@ void require_partners(const Distribution& distribution) {
                 "diagonal on an even number of ranks");
 }
 
-fabric::Topology circuits(const Distribution& distribution, int ports) {
-  std::vector<fabric::Cable> cables;
+network::Topology circuits(const Distribution& distribution, int ports) {
+  std::vector<network::Cable> cables;
   for (int rank = 0; rank < distribution.ranks(); ++rank) {
     const int other = distribution.partner(rank).value();
     for (int port = 0; port < ports && other >= rank; ++port) {
@@ -34,8 +34,8 @@ fabric::Topology circuits(const Distribution& distribution, int ports) {
       if (other > rank || far > port) cables.push_back({{rank, port}, {other, far}});
     }
   }
-  return fabric::Topology::circuits(fmt::format("pairs of {}", distribution.name()), distribution.ranks(),
-                                    std::move(cables));
+  return network::Topology::circuits(fmt::format("pairs of {}", distribution.name()), distribution.ranks(),
+                                     std::move(cables));
 }
 
 std::vector<PairTasks> divide_tasks(const Plan& plan, int pairs, bool has_loops) {
@@ -84,12 +84,12 @@ void require_possible_on_boards(const runtime::Context& context, const Distribut
                                 bool has_loops) {
   const std::optional<runtime::Fault>& fault = context.conditions().fault;
   if (!fault) return;
-  require_target(*fault, fabric::message_fault(*fault).has_value());
+  require_target(*fault, network::message_fault(*fault).has_value());
   const std::size_t round_blocks = context.parameters().count("round_blocks");
   for (int rank = fault->rank.value_or(0); rank <= fault->rank.value_or(distribution.ranks() - 1); ++rank) {
     if (rank >= distribution.ranks()) return;  // refused by the runtime
     const Plan plan = make_plan(distribution, rank, round_blocks);
-    if (!fabric::message_fault(*fault)) {
+    if (!network::message_fault(*fault)) {
       if (!plan.blocks.empty()) return;
       continue;
     }

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "benchmarks/ptrans/plan.hpp"
-#include "fabric/topology.hpp"
+#include "network/topology.hpp"
 #include "runtime/benchmark.hpp"
 
 namespace fabricmark::ptrans {
@@ -35,7 +35,7 @@ inline int loop_port(int port, int ports) {
 
 /// The cables of all boards for `ports` channels of each: port i of a board to port i of its partner's, loops
 /// on boards that are their own partners. All ranks make the same. `distribution`: with partners.
-fabric::Topology circuits(const Distribution& distribution, int ports);
+network::Topology circuits(const Distribution& distribution, int ports);
 
 /// All tasks of a rank over `pairs` pairs of kernels, as evenly as they go. `has_loops`: the rank is its own
 /// partner, and its blocks go over loops (`loop_port`). Both ranks at a cable have the same number of blocks

@@ -11,9 +11,9 @@
 #include "benchmarks/ptrans/check.hpp"
 #include "benchmarks/ptrans/execution.hpp"
 #include "benchmarks/ptrans/faults.hpp"
-#include "fabric/message_fault.hpp"
-#include "fabric/registry.hpp"
+#include "network/message_fault.hpp"
 #include "runtime/run.hpp"
+#include "transport/registry.hpp"
 
 namespace fabricmark::ptrans {
 
@@ -67,7 +67,7 @@ class TypedPtrans : public runtime::Benchmark {
 
   void inject(const runtime::Fault& fault) override {
     // The transport makes it, or the emulated board.
-    if (fabric::is_message_fault(fault)) return;
+    if (transport::is_message_fault(fault)) return;
     std::vector<T> values;
     execution_->read_c(bytes());
     layout_.for_each([&](auto, auto, auto place) { values.push_back(blocks_[place]); });

@@ -1,6 +1,6 @@
 #include "benchmarks/ptrans/staged_execution.hpp"
 
-#include "fabric/registry.hpp"
+#include "transport/registry.hpp"
 
 namespace fabricmark::ptrans {
 
@@ -15,8 +15,8 @@ StagedExecution::StagedExecution(const runtime::Context& context, const Plan& pl
     : plan_(plan),
       block_bytes_(block_bytes),
       transposition_(context, plan, block_bytes, work_items, kSlots + 1),
-      transport_(fabric::make_transport(context,
-                                        {.largest_bytes = context.ranks().size() == 1 ? 0 : block_bytes})) {}
+      transport_(transport::make_transport(
+          context, {.largest_bytes = context.ranks().size() == 1 ? 0 : block_bytes})) {}
 
 void StagedExecution::run() {
   deliver_staying();
@@ -40,9 +40,9 @@ void StagedExecution::transpose() {
   transposition_.finish(kStaying);
 }
 
-void StagedExecution::exchange(const Round& round, fabric::Memory& outgoing, fabric::Memory& incoming) {
-  const auto messages = [&](const std::vector<Transit>& transits, fabric::Memory& buffer) {
-    std::vector<fabric::Message> all;
+void StagedExecution::exchange(const Round& round, transport::Memory& outgoing, transport::Memory& incoming) {
+  const auto messages = [&](const std::vector<Transit>& transits, transport::Memory& buffer) {
+    std::vector<transport::Message> all;
     for (const Transit& transit : transits) {
       all.push_back({{&buffer, transit.place * block_bytes_, block_bytes_}, transit.peer, transit.tag});
     }

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "benchmarks/ptrans/execution.hpp"
-#include "fabric/transport.hpp"
+#include "transport/transport.hpp"
 
 namespace fabricmark::ptrans {
 
@@ -30,12 +30,12 @@ class StagedExecution : public SteppedExecution {
   [[nodiscard]] virtual const device::Buffer& arrived() const = 0;
 
   /// Exchanges the blocks of a round between buffers of the transport.
-  void exchange(const Round& round, fabric::Memory& outgoing, fabric::Memory& incoming);
+  void exchange(const Round& round, transport::Memory& outgoing, transport::Memory& incoming);
   [[nodiscard]] const Plan& plan() const { return plan_; }
   [[nodiscard]] std::size_t block_bytes() const { return block_bytes_; }
   [[nodiscard]] std::size_t own_bytes() const { return plan_.blocks.size() * block_bytes_; }
   [[nodiscard]] std::size_t arrived_bytes() const { return plan_.places * block_bytes_; }
-  [[nodiscard]] fabric::Transport& transport() { return *transport_; }
+  [[nodiscard]] transport::Transport& transport() { return *transport_; }
 
  private:
   void run();
@@ -43,7 +43,7 @@ class StagedExecution : public SteppedExecution {
   const Plan& plan_;
   std::size_t block_bytes_;
   Transposition transposition_;
-  std::unique_ptr<fabric::Transport> transport_;
+  std::unique_ptr<transport::Transport> transport_;
 };
 
 }  // namespace fabricmark::ptrans

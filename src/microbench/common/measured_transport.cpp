@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "fabric/registry.hpp"
 #include "runtime/device_choice.hpp"
 #include "runtime/options.hpp"
+#include "transport/registry.hpp"
 
 namespace fabricmark::microbench {
 
@@ -73,9 +73,9 @@ MeasuredTransport::MeasuredTransport(runtime::Communicator& ranks, const Wanted&
       parameters_(parameters_of(wanted)),
       context_(device_, parameters_, ranks, timeline_, device::Program(), variant_,
                {.memory = wanted.memory, .fault = std::nullopt, .timeout_seconds = wanted.timeout_seconds}),
-      transport_(fabric::make_transport(context_, {.waiting = wanted.waiting,
-                                                   .largest_bytes = wanted.largest_bytes,
-                                                   .leaves_ways_open = wanted.largest_bytes == 0,
-                                                   .pattern = wanted.pattern})) {}
+      transport_(transport::make_transport(context_, {.waiting = wanted.waiting,
+                                                      .largest_bytes = wanted.largest_bytes,
+                                                      .leaves_ways_open = wanted.largest_bytes == 0,
+                                                      .pattern = wanted.pattern})) {}
 
 }  // namespace fabricmark::microbench

@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "device/device.hpp"
-#include "fabric/pattern.hpp"
-#include "fabric/transport.hpp"
 #include "runtime/benchmark.hpp"
 #include "runtime/kernel_spec.hpp"
+#include "transport/pattern.hpp"
+#include "transport/transport.hpp"
 
 namespace fabricmark::microbench {
 
@@ -25,7 +25,7 @@ class MeasuredTransport {
     std::size_t largest_bytes = 0;  ///< messages that its ways are chosen for; 0: these are left open
     device::MemoryKind memory = device::MemoryKind::kBuffer;  ///< that it allocates
     runtime::Waiting waiting = runtime::Waiting::kSpin;
-    fabric::Pattern pattern = fabric::Pattern::kExchange;
+    transport::Pattern pattern = transport::Pattern::kExchange;
     std::map<std::string, std::string> texts{};  ///< its options that are not as they are by themselves
     bool needs_device = false;                   ///< one is opened whatever the transport is
   };
@@ -35,7 +35,7 @@ class MeasuredTransport {
   /// (environment) where there is no device.
   MeasuredTransport(runtime::Communicator& ranks, const Wanted& wanted);
 
-  [[nodiscard]] fabric::Transport& transport() const { return *transport_; }
+  [[nodiscard]] transport::Transport& transport() const { return *transport_; }
   [[nodiscard]] const runtime::Context& context() const { return context_; }
   [[nodiscard]] const device::DeviceInfo& device() const { return device_.info(); }
 
@@ -45,7 +45,7 @@ class MeasuredTransport {
   device::Timeline timeline_{false};
   runtime::VariantSpec variant_;
   runtime::Context context_;
-  std::unique_ptr<fabric::Transport> transport_;
+  std::unique_ptr<transport::Transport> transport_;
 };
 
 }  // namespace fabricmark::microbench

@@ -5,7 +5,7 @@
 #include <filesystem>
 
 #include "base/error.hpp"
-#include "fabric/collectives/elements.hpp"
+#include "collectives/elements.hpp"
 #include "microbench/common/calls/measure.hpp"
 #include "microbench/omb/measure.hpp"
 #include "runtime/agreement.hpp"

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "base/interface.hpp"
+#include "collectives/operation.hpp"
 #include "device/device.hpp"
-#include "fabric/collectives/operation.hpp"
 #include "microbench/omb/options.hpp"
 #include "runtime/communicator.hpp"
 #include "runtime/result.hpp"
@@ -74,7 +74,7 @@ std::unique_ptr<Carrier> make_carrier(runtime::Communicator& ranks, const Option
 
 /// MPI's own calls between host memories.
 std::unique_ptr<Carrier> over_library(runtime::Communicator& ranks, const Options& options);
-/// A transport of src/fabric, between the memories of hosts, of devices, or of one and the other.
+/// A transport of src/transport, between the memories of hosts, of devices, or of one and the other.
 std::unique_ptr<Carrier> over_transport(runtime::Communicator& ranks, const Options& options);
 
 }  // namespace fabricmark::microbench::omb

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "fabric/collectives/reference.hpp"
+#include "collectives/reference.hpp"
 #include "microbench/omb/carrier.hpp"
 
 namespace fabricmark::microbench::omb {

@@ -82,8 +82,8 @@ DeviceMemories::DeviceMemories(const device::Device& device, const Options& opti
   kernel_ = device::entry_point(program, "touch");
 }
 
-std::unique_ptr<fabric::Memory> DeviceMemories::allocate(std::size_t bytes) const {
-  return std::make_unique<fabric::Memory>(
+std::unique_ptr<transport::Memory> DeviceMemories::allocate(std::size_t bytes) const {
+  return std::make_unique<transport::Memory>(
       device::Buffer(device_, std::max<std::size_t>(bytes, 1), kind_, {.bank = bank_}), device_.queue());
 }
 
@@ -104,7 +104,7 @@ std::size_t DeviceMemories::room(std::size_t wanted) const {
   return bytes;
 }
 
-void DeviceMemories::touch(fabric::Memory& memory) const {
+void DeviceMemories::touch(transport::Memory& memory) const {
   kernel_->set_memory(0, memory.device().implementation());
   kernel_->start(queue_.implementation(), {}, nullptr, nullptr);
   queue_.finish();

@@ -6,9 +6,9 @@
 
 #include "device/device.hpp"
 #include "device/program.hpp"
-#include "fabric/memory.hpp"
 #include "microbench/omb/options.hpp"
 #include "runtime/result.hpp"
+#include "transport/memory.hpp"
 
 namespace fabricmark::microbench::omb {
 
@@ -22,11 +22,11 @@ class DeviceMemories {
   /// Builds or loads the kernel. Throws as bank_of, device::build_from_source and device::load_bitstream.
   DeviceMemories(const device::Device& device, const Options& options, Placement place);
 
-  [[nodiscard]] std::unique_ptr<fabric::Memory> allocate(std::size_t bytes) const;
+  [[nodiscard]] std::unique_ptr<transport::Memory> allocate(std::size_t bytes) const;
   /// Most bytes of one: as many as can be had, found by trying where the device does not say.
   [[nodiscard]] std::size_t room(std::size_t wanted) const;
   /// Returns when the device has done it.
-  void touch(fabric::Memory& memory) const;
+  void touch(transport::Memory& memory) const;
   /// What touches it, for the result file.
   [[nodiscard]] const runtime::Result::Kernel& kernel() const { return file_; }
 

@@ -4,7 +4,7 @@
 #include <functional>
 #include <optional>
 
-#include "fabric/dataflow/fiber.hpp"
+#include "board/dataflow/fiber.hpp"
 
 namespace fabricmark::microbench::omb {
 

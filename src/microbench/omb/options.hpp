@@ -9,8 +9,8 @@
 #include <variant>
 #include <vector>
 
+#include "collectives/moves.hpp"
 #include "device/device.hpp"
-#include "fabric/collectives/moves.hpp"
 #include "microbench/common/description.hpp"
 #include "microbench/omb/program.hpp"
 
@@ -47,7 +47,7 @@ struct Options {
   bool has_many_buffers = false;
   std::array<Placement, 2> places{Placement::kHost, Placement::kHost};
   std::string api;        ///< "none", "opencl" or "sycl"
-  std::string transport;  ///< a folder of src/fabric; between hosts mpi is the library itself
+  std::string transport;  ///< a folder of src/transport; between hosts mpi is the library itself
   int ranks = 2;
   int root = 0;
   double timeout_seconds = 60;

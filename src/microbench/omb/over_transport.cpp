@@ -1,4 +1,4 @@
-// A transport of src/fabric, by the wall clock: between hosts, between devices, or between one and the other.
+// A transport of src/transport, by the wall clock: between hosts, between devices, or between one and the other.
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -7,23 +7,23 @@
 #include <vector>
 
 #include "base/host.hpp"
-#include "fabric/collectives/choice.hpp"
-#include "fabric/cpu/cpu_transport.hpp"
-#include "fabric/host/host_transport.hpp"
-#include "fabric/moves/measured_costs.hpp"
-#include "fabric/moves/transport_caller.hpp"
+#include "collectives/replay/choice.hpp"
 #include "microbench/common/measured_transport.hpp"
 #include "microbench/omb/carrier.hpp"
 #include "microbench/omb/device_memories.hpp"
 #include "microbench/omb/left_call.hpp"
 #include "runtime/agreement.hpp"
+#include "transport/cpu/cpu_transport.hpp"
+#include "transport/host/host_transport.hpp"
+#include "transport/measured_costs.hpp"
+#include "transport/transport_caller.hpp"
 
 namespace fabricmark::microbench::omb {
 
 namespace {
 
-using fabric::Memory;
-using fabric::Message;
+using transport::Memory;
+using transport::Message;
 
 runtime::Waiting waiting_of(const runtime::Communicator& ranks) {
   return ranks.local_size() > usable_cores() ? runtime::Waiting::kYield : runtime::Waiting::kSpin;
@@ -36,7 +36,7 @@ MeasuredTransport::Wanted wanted_of(const runtime::Communicator& ranks, const Op
                                    .largest_bytes = options.largest,
                                    .memory = device::memory_kind(options.memory),
                                    .waiting = waiting_of(ranks)};
-  if (!options.program->is_collective()) wanted.pattern = fabric::Pattern::kOneWay;
+  if (!options.program->is_collective()) wanted.pattern = transport::Pattern::kOneWay;
   if (options.is_mixed()) {
     // A host has no staging memory that a device's rank could share.
     if (options.transport == "host") wanted.texts["staging"] = "private";
@@ -97,7 +97,8 @@ class OverTransport final : public Carrier {
   }
   void wait_all() override {
     // A host's rank goes by the pieces that the device's rank takes.
-    const auto* pieces = from_host_ ? dynamic_cast<fabric::HostTransport*>(&measured_.transport()) : nullptr;
+    const auto* pieces =
+        from_host_ ? dynamic_cast<transport::HostTransport*>(&measured_.transport()) : nullptr;
     if (pieces != nullptr) {
       transport().exchange(pieces->in_pieces(sends_), pieces->in_pieces(receives_));
     } else {
@@ -136,8 +137,8 @@ class OverTransport final : public Carrier {
     const int firsts = options.program->has_all_pairs ? ranks.size() / 2 : 1;
     return ranks.rank() < firsts ? 0 : 1;
   }
-  [[nodiscard]] fabric::Transport& transport() {
-    return from_host_ ? static_cast<fabric::Transport&>(*from_host_) : measured_.transport();
+  [[nodiscard]] transport::Transport& transport() {
+    return from_host_ ? static_cast<transport::Transport&>(*from_host_) : measured_.transport();
   }
   [[nodiscard]] std::unique_ptr<Memory> memory(std::size_t bytes) {
     if (memories_) return memories_->allocate(bytes);
@@ -149,7 +150,7 @@ class OverTransport final : public Carrier {
   Options options_;
   Placement place_;
   MeasuredTransport measured_;
-  std::optional<fabric::CpuTransport> from_host_;
+  std::optional<transport::CpuTransport> from_host_;
   std::optional<DeviceMemories> memories_;
   std::unique_ptr<Memory> sent_;
   std::unique_ptr<Memory> received_;

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "fabric/collectives/operation.hpp"
+#include "collectives/operation.hpp"
 
 namespace fabricmark::microbench::omb {
 

@@ -1,5 +1,5 @@
 // fm_tune: measures in which way messages of each size travel the fastest over a transport of this machine,
-// and keeps that for the runs to come (fabric/kept_ways.hpp); or checks what they would take.
+// and keeps that for the runs to come (transport/kept_ways.hpp); or checks what they would take.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -14,19 +14,19 @@
 #include "base/atomic_file.hpp"
 #include "base/error.hpp"
 #include "base/version.hpp"
-#include "fabric/kept_ways.hpp"
-#include "fabric/way_check.hpp"
 #include "microbench/common/measured_transport.hpp"
 #include "microbench/common/program.hpp"
 #include "runtime/agreement.hpp"
 #include "runtime/run.hpp"
+#include "transport/kept_ways.hpp"
+#include "transport/way_check.hpp"
 
 namespace {
 
 using namespace fabricmark;
-using fabric::CheckedSize;
-using fabric::TunedSize;
 using microbench::MeasuredTransport;
+using transport::CheckedSize;
+using transport::TunedSize;
 
 constexpr const char* kProgram = "fm_tune";
 
@@ -38,7 +38,7 @@ struct Options {
   double seconds = 10;
   std::string largest = "16MiB";
   bool keeps = true;
-  std::vector<fabric::Pattern> patterns{};
+  std::vector<transport::Pattern> patterns{};
   bool checks = false;
   std::optional<std::string> json{};
   std::string text{};  ///< to print instead, for --help and --version
@@ -73,8 +73,8 @@ Options parsed(const std::vector<std::string>& arguments) {
   options.text = microbench::text_or_parsed(app, arguments);
   options.measured.selection.mapping = device::mapping_of_environment();
   microbench::sizes_of(options.largest);
-  for (const std::string& pattern : patterns) options.patterns.push_back(fabric::pattern_named(pattern));
-  if (patterns.empty()) options.patterns.assign(fabric::kPatterns.begin(), fabric::kPatterns.end());
+  for (const std::string& pattern : patterns) options.patterns.push_back(transport::pattern_named(pattern));
+  if (patterns.empty()) options.patterns.assign(transport::kPatterns.begin(), transport::kPatterns.end());
   return options;
 }
 
@@ -108,7 +108,7 @@ std::string row(const CheckedSize& size) {
 }
 
 /// All samples, for whoever judges them (bench/cases/ways.py).
-std::string check_document(const fabric::TuningPlace& place, const std::string& said,
+std::string check_document(const transport::TuningPlace& place, const std::string& said,
                            const std::vector<CheckedSize>& sizes) {
   nlohmann::json document{{"transport", place.transport},   {"device", place.device},
                           {"ranks", place.ranks},           {"count", place.count},
@@ -143,8 +143,8 @@ class Run {
  private:
   [[nodiscard]] std::unique_ptr<MeasuredTransport> opened(const std::string& name) const;
   void tune(const MeasuredTransport& measured);
-  void find(const MeasuredTransport& measured, fabric::Tuning tuning);
-  void check(const MeasuredTransport& measured, const fabric::Checking& checking);
+  void find(const MeasuredTransport& measured, transport::Tuning tuning);
+  void check(const MeasuredTransport& measured, const transport::Checking& checking);
 
   runtime::Communicator& ranks_;
   const Options& options_;
@@ -171,15 +171,15 @@ void Run::try_to_tune(const std::string& name) {
 }
 
 void Run::tune(const MeasuredTransport& measured) {
-  const fabric::Transport& transport = measured.transport();
+  const transport::Transport& transport = measured.transport();
   if (transport.ways(1).empty()) {
     print(fmt::format("messages over {} have one way only: nothing to tune\n", transport.name()));
     return;
   }
-  for (const fabric::Pattern pattern : options_.patterns) {
-    const fabric::TuningPlace place = fabric::tuning_place(measured.device(), transport, pattern);
+  for (const transport::Pattern pattern : options_.patterns) {
+    const transport::TuningPlace place = transport::tuning_place(measured.device(), transport, pattern);
     print(fmt::format("{} between {} ranks ({}), {}, device {}, {}\n", place.transport, place.count,
-                      place.ranks, fabric::name(pattern), place.device, place.processor));
+                      place.ranks, transport::name(pattern), place.device, place.processor));
     const std::size_t largest_bytes = microbench::sizes_of(options_.largest).second;
     if (options_.checks) {
       check(measured, {.largest_bytes = largest_bytes,
@@ -195,9 +195,9 @@ void Run::tune(const MeasuredTransport& measured) {
   }
 }
 
-void Run::find(const MeasuredTransport& measured, fabric::Tuning tuning) {
-  const fabric::TuningPlace place =
-      fabric::tuning_place(measured.device(), measured.transport(), tuning.pattern);
+void Run::find(const MeasuredTransport& measured, transport::Tuning tuning) {
+  const transport::TuningPlace place =
+      transport::tuning_place(measured.device(), measured.transport(), tuning.pattern);
   std::size_t pass = 0, before = 0;
   tuning.told = [&](std::size_t undecided) {
     ++pass;
@@ -205,24 +205,24 @@ void Run::find(const MeasuredTransport& measured, fabric::Tuning tuning) {
     print(
         fmt::format("round {}: the ways of {} groups of sizes do not differ clearly yet\n", pass, undecided));
   };
-  const std::vector<TunedSize> sizes = fabric::tune(measured.transport(), tuning);
+  const std::vector<TunedSize> sizes = transport::tune(measured.transport(), tuning);
   print(fmt::format("{:>10}  fastest way (others)\n", "bytes"));
   for (const TunedSize& size : sizes) print(row(size));
-  documents_.push_back(fabric::tuning_document(place, sizes));
+  documents_.push_back(transport::tuning_document(place, sizes));
   runtime::collective_step(ranks_, [&] {
     if (!ranks_.is_root() || !options_.keeps) return;
-    fabric::keep_ways(place, sizes);
-    print(fmt::format("kept: {}\n", fabric::kept_file(place).string()));
+    transport::keep_ways(place, sizes);
+    print(fmt::format("kept: {}\n", transport::kept_file(place).string()));
   });
 }
 
-void Run::check(const MeasuredTransport& measured, const fabric::Checking& checking) {
-  const fabric::TuningPlace place =
-      fabric::tuning_place(measured.device(), measured.transport(), checking.pattern);
-  const fabric::SettledWays settled =
-      fabric::settle_ways(measured.transport(), measured.device(), checking.largest_bytes, checking.pattern);
+void Run::check(const MeasuredTransport& measured, const transport::Checking& checking) {
+  const transport::TuningPlace place =
+      transport::tuning_place(measured.device(), measured.transport(), checking.pattern);
+  const transport::SettledWays settled = transport::settle_ways(measured.transport(), measured.device(),
+                                                                checking.largest_bytes, checking.pattern);
   print(settled.said + "\n");
-  const std::vector<CheckedSize> sizes = fabric::check_ways(measured.transport(), settled.ways, checking);
+  const std::vector<CheckedSize> sizes = transport::check_ways(measured.transport(), settled.ways, checking);
   for (const CheckedSize& size : sizes) print(row(size));
   documents_.push_back(check_document(place, settled.said, sizes));
 }

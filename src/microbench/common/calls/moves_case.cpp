@@ -3,7 +3,7 @@
 #include <cstring>
 #include <vector>
 
-#include "fabric/collectives/choice.hpp"
+#include "collectives/replay/choice.hpp"
 
 namespace fabricmark::microbench {
 

@@ -4,11 +4,11 @@
 #include <functional>
 #include <string>
 
-#include "fabric/collectives/algorithm.hpp"
-#include "fabric/collectives/costs.hpp"
-#include "fabric/collectives/moves.hpp"
-#include "fabric/collectives/operation.hpp"
-#include "fabric/collectives/reference.hpp"
+#include "collectives/algorithm.hpp"
+#include "collectives/costs.hpp"
+#include "collectives/moves.hpp"
+#include "collectives/operation.hpp"
+#include "collectives/reference.hpp"
 #include "microbench/common/calls/options.hpp"
 
 namespace fabricmark::microbench {

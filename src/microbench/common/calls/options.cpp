@@ -12,7 +12,7 @@
 
 #include "base/error.hpp"
 #include "base/version.hpp"
-#include "fabric/collectives/elements.hpp"
+#include "collectives/elements.hpp"
 #include "microbench/common/calls/options_check.hpp"
 #include "microbench/common/program.hpp"
 #include "runtime/kernel_spec.hpp"

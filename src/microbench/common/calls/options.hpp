@@ -9,9 +9,9 @@
 #include <variant>
 #include <vector>
 
+#include "board/accl/settings.hpp"
+#include "collectives/operation.hpp"
 #include "device/device.hpp"
-#include "fabric/collectives/operation.hpp"
-#include "fabric/engine/settings.hpp"
 #include "microbench/common/description.hpp"
 
 namespace fabricmark::microbench {
@@ -31,7 +31,7 @@ enum class Act : std::uint8_t {
 enum class Way : std::uint8_t {
   kEngine,     ///< an engine at each device's port: modelled
   kLinks,      ///< kernels over direct links between devices: modelled
-  kTransport,  ///< a folder of src/fabric: by the wall clock
+  kTransport,  ///< a folder of src/transport: by the wall clock
 };
 
 /// What the command line says.
@@ -46,7 +46,7 @@ struct Options {
   int ranks = 2;
   bool has_ranks = false;        ///< the command line says how many
   std::filesystem::path system;  ///< empty over a transport, which is there
-  engine::Choices choices{};
+  accl::Choices choices{};
   std::optional<std::size_t> rx_buffers{};
   std::optional<std::size_t> rx_bytes{};
   std::optional<std::size_t> eager_bytes{};

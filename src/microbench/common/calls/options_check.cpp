@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "base/error.hpp"
-#include "fabric/collectives/elements.hpp"
+#include "collectives/elements.hpp"
 #include "runtime/kernel_spec.hpp"
 
 namespace fabricmark::microbench {

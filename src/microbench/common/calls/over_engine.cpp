@@ -4,21 +4,21 @@
 #include <cstdint>
 #include <optional>
 
-#include "fabric/collectives/choice.hpp"
-#include "fabric/dataflow/fabric.hpp"
-#include "fabric/dataflow/host.hpp"
-#include "fabric/engine/accl.hpp"
-#include "fabric/topology.hpp"
+#include "board/accl/accl.hpp"
+#include "board/dataflow/fabric.hpp"
+#include "board/dataflow/host.hpp"
+#include "collectives/replay/choice.hpp"
 #include "microbench/common/calls/measure.hpp"
 #include "microbench/common/calls/rank_case.hpp"
+#include "network/topology.hpp"
 
 namespace fabricmark::microbench {
 
 namespace {
 
 /// The settings of `options` in place of the system's. Throws Error (bad use).
-engine::Described described(const Options& options) {
-  engine::Described system = engine::described(options.system, options.transport, options.choices);
+accl::Described described(const Options& options) {
+  accl::Described system = accl::described(options.system, options.transport, options.choices);
   if (!options.topology.empty()) system.topology = options.topology;
   system.engine.rx_buffers = options.rx_buffers.value_or(collectives::receive_buffers_for(options.ranks));
   if (options.rx_bytes) system.engine.rx_bytes = *options.rx_bytes;
@@ -41,8 +41,8 @@ class OverEngine final : public Measurer {
  private:
   runtime::Communicator& ranks_;
   Options options_;
-  engine::Described system_;
-  std::size_t longest_eager_ = engine::receive_buffers_of(system_.engine, system_.stack.protocol).longest;
+  accl::Described system_;
+  std::size_t longest_eager_ = accl::receive_buffers_of(system_.engine, system_.stack.protocol).longest;
 };
 
 Row OverEngine::measure(std::size_t bytes) {
@@ -53,14 +53,14 @@ Row OverEngine::measure(std::size_t bytes) {
       is_long || options_.act == Act::kOneWay || options_.act == Act::kBothWays;  // all at once
   RankCase own(options_, count, ranks_.rank(), ranks_.size(), is_rendezvous);
   dataflow::FabricSettings settings;
-  settings.topology = fabric::make_topology(system_.topology, ranks_.size());
+  settings.topology = network::make_topology(system_.topology, ranks_.size());
   settings.network = system_.stack;
   settings.workers = options_.workers;
   settings.schedule_seed = options_.schedule_seed;
   // A fabric for each size: all ranks begin at time zero.
   const auto fabric = dataflow::Fabric::join(ranks_, settings);
   dataflow::Host host(fabric, ranks_.rank(), system_.device, &ranks_);
-  engine::Accl accl(fabric, host, system_.engine);
+  accl::Accl accl(fabric, host, system_.engine);
   // Commands of kernels name none.
   if (!options_.algorithm.empty()) accl.set_algorithm(options_.operation, options_.algorithm);
   // Refuses a name that is no algorithm before anything is called.

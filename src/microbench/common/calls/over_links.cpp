@@ -3,21 +3,21 @@
 #include <deque>
 #include <vector>
 
-#include "fabric/dataflow/described.hpp"
-#include "fabric/dataflow/fabric.hpp"
-#include "fabric/dataflow/host.hpp"
-#include "fabric/moves/link_caller.hpp"
-#include "fabric/topology.hpp"
+#include "board/dataflow/described.hpp"
+#include "board/dataflow/fabric.hpp"
+#include "board/dataflow/host.hpp"
+#include "board/link_caller.hpp"
 #include "microbench/common/calls/measure.hpp"
 #include "microbench/common/calls/moves_case.hpp"
+#include "network/topology.hpp"
 
 namespace fabricmark::microbench {
 
 namespace {
 
-fabric::Topology topology_of(const Options& options, const dataflow::Described& system, int ranks) {
+network::Topology topology_of(const Options& options, const dataflow::Described& system, int ranks) {
   const std::string own = system.topology.empty() ? collectives::kUsualCircuits : system.topology;
-  return fabric::make_topology(options.topology.empty() ? own : options.topology, ranks);
+  return network::make_topology(options.topology.empty() ? own : options.topology, ranks);
 }
 
 class OverLinks final : public Measurer {
@@ -40,7 +40,7 @@ class OverLinks final : public Measurer {
   runtime::Communicator& ranks_;
   Options options_;
   dataflow::Described system_;
-  fabric::Topology topology_;
+  network::Topology topology_;
   collectives::Shape shape_;
 };
 

@@ -6,14 +6,14 @@
 #include <utility>
 
 #include "base/error.hpp"
-#include "fabric/moves/measured_costs.hpp"
-#include "fabric/moves/transport_caller.hpp"
 #include "microbench/common/calls/measure.hpp"
 #include "microbench/common/calls/moves_case.hpp"
 #include "microbench/common/measured_transport.hpp"
 #include "runtime/agreement.hpp"
 #include "runtime/exchange.hpp"
 #include "runtime/laps.hpp"
+#include "transport/measured_costs.hpp"
+#include "transport/transport_caller.hpp"
 
 namespace fabricmark::microbench {
 

@@ -14,23 +14,23 @@ namespace fabricmark::microbench {
 /// How the calls of a kernel went.
 struct Asked {
   RankCase::Times times{};
-  engine::Status status{0, 0};
+  accl::Status status{0, 0};
 };
 
 namespace {
 
+using accl::Command;
+using accl::Kind;
+using accl::Operand;
+using accl::Status;
 using collectives::Operation;
-using engine::Command;
-using engine::Kind;
-using engine::Operand;
-using engine::Status;
 using Words = dataflow::stream<Word, 64>;
 
 // Streams between kernels and the engine, by their numbers.
 constexpr int kFromKernel = 0;
 constexpr int kToKernel = 1;
 
-double now_of_kernel() { return fabric::seconds(dataflow::current_kernel().clock); }
+double now_of_kernel() { return network::seconds(dataflow::current_kernel().clock); }
 
 /// A kernel that has its elements from nowhere: the engine is what takes time.
 void make_words(Words& out, const std::vector<std::byte>* bytes) {
@@ -74,7 +74,7 @@ struct Registered {
   int result = fm::accl_none;
 };
 
-Command command_of(const engine::Call& call, const Registered& memory) {
+Command command_of(const accl::Call& call, const Registered& memory) {
   const auto operand = [](const Operand& one, int number) {
     if (one.stream) return fm::accl_stream(*one.stream);
     return one.memory.data == nullptr ? fm::accl_no_operand() : fm::accl_memory(number, 0);
@@ -161,23 +161,23 @@ bool RankCase::reads_stream() const {
   return options_.uses_streams || options_.act == Act::kStreamPut;
 }
 
-std::vector<engine::Call> RankCase::calls(std::uint64_t remote) const {
-  engine::Call call{.count = count_,
-                    .type = options_.type,
-                    .reduction = options_.reduction,
-                    .is_compressed = options_.is_compressed,
-                    .algorithm = options_.algorithm};
+std::vector<accl::Call> RankCase::calls(std::uint64_t remote) const {
+  accl::Call call{.count = count_,
+                  .type = options_.type,
+                  .reduction = options_.reduction,
+                  .is_compressed = options_.is_compressed,
+                  .algorithm = options_.algorithm};
   const Operand own =
       options_.uses_streams && call_.own.count > 0 ? Operand{{}, kFromKernel} : Operand{call_.own};
   const Operand result = reads_stream() ? Operand{{}, kToKernel} : Operand{call_.result};
-  std::vector<engine::Call> found;
-  const auto add = [&](Kind kind, int peer) -> engine::Call& {
+  std::vector<accl::Call> found;
+  const auto add = [&](Kind kind, int peer) -> accl::Call& {
     call.kind = kind;
     call.peer = peer;
     return found.emplace_back(call);
   };
   if (options_.act == Act::kCollective) {
-    engine::Call& whole = add(Kind::kCollective, options_.root);
+    accl::Call& whole = add(Kind::kCollective, options_.root);
     whole.a = own;
     whole.result = result;
     whole.collective = call_;
@@ -195,22 +195,22 @@ std::vector<engine::Call> RankCase::calls(std::uint64_t remote) const {
       if (call_.own.count > 0) add(Kind::kSend, 1 - rank_).a = own;
     }
   } else if (options_.act == Act::kPut && rank_ == 0) {
-    engine::Call& put = add(Kind::kPut, 1);
+    accl::Call& put = add(Kind::kPut, 1);
     put.a = own;
     put.remote_memory = remote;
   } else if (options_.act == Act::kStreamPut && rank_ == 0) {
-    engine::Call& put = add(Kind::kStreamPut, 1);
+    accl::Call& put = add(Kind::kStreamPut, 1);
     put.a = own;
     put.remote_stream = kToKernel;
   }
   return found;
 }
 
-std::uint64_t RankCase::offer(engine::Accl& accl) const {
+std::uint64_t RankCase::offer(accl::Accl& accl) const {
   return options_.act == Act::kPut && rank_ == 1 ? accl.register_memory(call_.result) : 0;
 }
 
-void RankCase::connect_streams(engine::Accl& accl, dataflow::Host& host) {
+void RankCase::connect_streams(accl::Accl& accl, dataflow::Host& host) {
   accl.keep(state_);
   if (options_.uses_streams && call_.own.count > 0) {
     accl.connect_from_kernel(kFromKernel, state_->from_kernel);
@@ -221,15 +221,15 @@ void RankCase::connect_streams(engine::Accl& accl, dataflow::Host& host) {
   taking_ = host.start("take_words", {}, take_words, state_->to_kernel, &state_->result, &state_->taken);
 }
 
-RankCase::Times RankCase::call_from_host(engine::Accl& accl, std::uint64_t remote) const {
-  std::vector<engine::Request> started;
-  for (const engine::Call& call : calls(remote)) {
-    engine::Request& request = started.emplace_back(accl.start(call));
+RankCase::Times RankCase::call_from_host(accl::Accl& accl, std::uint64_t remote) const {
+  std::vector<accl::Request> started;
+  for (const accl::Call& call : calls(remote)) {
+    accl::Request& request = started.emplace_back(accl.start(call));
     if (!is_at_once_) request.wait();
   }
   Times times;
-  for (engine::Request& request : started) {
-    const engine::Result& result = request.wait();
+  for (accl::Request& request : started) {
+    const accl::Result& result = request.wait();
     if (!result.is_done()) throw_failure(result.text);
     if (!times.started) times.started = result.started;
     times.ended = std::max(times.ended.value_or(0), result.ended);
@@ -237,28 +237,28 @@ RankCase::Times RankCase::call_from_host(engine::Accl& accl, std::uint64_t remot
   return times;
 }
 
-RankCase::Times RankCase::call_from_logic(engine::Accl& accl, dataflow::Host& host, std::uint64_t remote) {
-  const std::vector<engine::Call> all = calls(remote);
+RankCase::Times RankCase::call_from_logic(accl::Accl& accl, dataflow::Host& host, std::uint64_t remote) {
+  const std::vector<accl::Call> all = calls(remote);
   if (all.empty()) return {};
   Registered memory;
   if (call_.own.count > 0) memory.own = static_cast<int>(accl.register_memory(call_.own));
   if (call_.result.count > 0) memory.result = static_cast<int>(accl.register_memory(call_.result));
   std::vector<Command> commands;
-  for (const engine::Call& call : all) commands.push_back(command_of(call, memory));
+  for (const accl::Call& call : all) commands.push_back(command_of(call, memory));
   accl.connect_logic(state_->commands, state_->statuses);
   host.start("ask", {}, ask, state_->commands, state_->statuses, commands, is_at_once_, &state_->asked)
       .wait();
-  const auto code = static_cast<engine::Code>(state_->asked.status.code);
-  if (code != engine::Code::kDone) {
+  const auto code = static_cast<accl::Code>(state_->asked.status.code);
+  if (code != accl::Code::kDone) {
     throw_failure(fmt::format(
-        "rank {}: a call of {} from a kernel ended: {}{}", rank_, options_.name, engine::name_of(code),
+        "rank {}: a call of {} from a kernel ended: {}{}", rank_, options_.name, accl::name_of(code),
         state_->asked.status.lost_bytes > 0 ? fmt::format(" ({} bytes)", state_->asked.status.lost_bytes)
                                             : ""));
   }
   return state_->asked.times;
 }
 
-RankCase::Times RankCase::run(engine::Accl& accl, dataflow::Host& host, std::uint64_t remote) {
+RankCase::Times RankCase::run(accl::Accl& accl, dataflow::Host& host, std::uint64_t remote) {
   connect_streams(accl, host);
   Times times = options_.is_from_logic ? call_from_logic(accl, host, remote) : call_from_host(accl, remote);
   if (taking_) {

@@ -7,19 +7,19 @@
 #include <string>
 #include <vector>
 
+#include "board/accl/accl.hpp"
+#include "board/dataflow/host.hpp"
+#include "board/dataflow/stream.hpp"
+#include "collectives/operation.hpp"
+#include "collectives/reference.hpp"
 #include "device/event.hpp"
-#include "fabric/collectives/operation.hpp"
-#include "fabric/collectives/reference.hpp"
-#include "fabric/dataflow/host.hpp"
-#include "fabric/dataflow/stream.hpp"
-#include "fabric/engine/accl.hpp"
 #include "microbench/common/calls/options.hpp"
 
 namespace fabricmark::microbench {
 
 /// 512 bits: what a kernel hands the engine in one cycle.
 struct Word {
-  std::byte bytes[engine::kWordBytes];
+  std::byte bytes[accl::kWordBytes];
 };
 
 /// What one rank does for one size: its calls of the engine, one after the other, and kernels where operands
@@ -37,10 +37,10 @@ class RankCase {
   RankCase(const Options& options, std::size_t count, int rank, int ranks, bool is_at_once);
 
   /// Memory that rank 0 writes with `put`, and its number on rank 1.
-  [[nodiscard]] std::uint64_t offer(engine::Accl& accl) const;
+  [[nodiscard]] std::uint64_t offer(accl::Accl& accl) const;
   /// Makes the calls and waits until they have ended. `remote`: what rank 1 has offered. Throws Error (1) for
   /// a call that failed.
-  Times run(engine::Accl& accl, dataflow::Host& host, std::uint64_t remote);
+  Times run(accl::Accl& accl, dataflow::Host& host, std::uint64_t remote);
   /// Of the result on this rank, all elements; after all ranks have finished. `with_fault` makes the last
   /// one wrong before.
   collectives::Comparison check(bool with_fault);
@@ -51,10 +51,10 @@ class RankCase {
  private:
   struct State;
 
-  [[nodiscard]] std::vector<engine::Call> calls(std::uint64_t remote) const;
-  void connect_streams(engine::Accl& accl, dataflow::Host& host);
-  Times call_from_host(engine::Accl& accl, std::uint64_t remote) const;
-  Times call_from_logic(engine::Accl& accl, dataflow::Host& host, std::uint64_t remote);
+  [[nodiscard]] std::vector<accl::Call> calls(std::uint64_t remote) const;
+  void connect_streams(accl::Accl& accl, dataflow::Host& host);
+  Times call_from_host(accl::Accl& accl, std::uint64_t remote) const;
+  Times call_from_logic(accl::Accl& accl, dataflow::Host& host, std::uint64_t remote);
   [[nodiscard]] bool reads_stream() const;
 
   Options options_;

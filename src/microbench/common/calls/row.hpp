@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "fabric/collectives/reference.hpp"
+#include "collectives/reference.hpp"
 #include "runtime/communicator.hpp"
 #include "runtime/result.hpp"
 

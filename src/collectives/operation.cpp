@@ -1,0 +1,138 @@
+#include "collectives/operation.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <vector>
+
+#include "base/error.hpp"
+#include "collectives/elements.hpp"
+
+namespace fabricmark::collectives {
+
+namespace {
+
+/// What of an operand there is on which rank.
+enum class Has : std::uint8_t { kNothing, kCount, kCountOnRoot, kAll, kAllOnRoot };
+
+struct Row {
+  std::string_view name;
+  Has own = Has::kNothing;
+  Has result = Has::kNothing;
+};
+
+/// By the number of the operation.
+constexpr std::array<Row, kOperations.size()> kRows{{
+    {"broadcast", Has::kCountOnRoot, Has::kCount},
+    {"scatter", Has::kAllOnRoot, Has::kCount},
+    {"gather", Has::kCount, Has::kAllOnRoot},
+    {"all_gather", Has::kCount, Has::kAll},
+    {"reduce", Has::kCount, Has::kCountOnRoot},
+    {"all_reduce", Has::kCount, Has::kCount},
+    {"reduce_scatter", Has::kAll, Has::kCount},
+    {"all_to_all", Has::kAll, Has::kAll},
+    {"barrier", Has::kNothing, Has::kNothing},
+}};
+
+const Row& row_of(Operation operation) { return kRows.at(static_cast<std::size_t>(operation)); }
+
+std::size_t elements(Has has, bool is_root, int ranks, std::size_t count) {
+  switch (has) {
+    case Has::kNothing:
+      return 0;
+    case Has::kCount:
+      return count;
+    case Has::kCountOnRoot:
+      return is_root ? count : 0;
+    case Has::kAll:
+      return static_cast<std::size_t>(ranks) * count;
+    case Has::kAllOnRoot:
+      return is_root ? static_cast<std::size_t>(ranks) * count : 0;
+  }
+  return 0;
+}
+
+void check_operand(const Call& call, const char* what, const View& view, std::size_t count, Type type) {
+  if (count == 0) return;
+  if (view.count != count) {
+    throw bad_use(fmt::format("{} of {} has {} elements", what, name_of(call.operation), view.count),
+                  fmt::format("give it {}", count));
+  }
+  if (view.type != type) {
+    throw bad_use(fmt::format("{} of {} has elements of {}, its result of {}", what, name_of(call.operation),
+                              name_of(view.type), name_of(type)),
+                  "give both the same type");
+  }
+}
+
+}  // namespace
+
+std::string_view name_of(Operation operation) { return row_of(operation).name; }
+
+Operation operation_named(const std::string& name) {
+  std::vector<std::string_view> names;
+  for (const Operation operation : kOperations) {
+    if (name_of(operation) == name) return operation;
+    names.push_back(name_of(operation));
+  }
+  throw bad_use(fmt::format("there is no collective operation '{}'", name),
+                fmt::format("use {}", fmt::join(names, ", ")));
+}
+
+bool has_root(Operation operation) {
+  const Row& row = row_of(operation);
+  const auto on_root = [](Has has) { return has == Has::kCountOnRoot || has == Has::kAllOnRoot; };
+  return on_root(row.own) || on_root(row.result);
+}
+
+bool reduces(Operation operation) {
+  return operation == Operation::kReduce || operation == Operation::kAllReduce ||
+         operation == Operation::kReduceScatter;
+}
+
+std::size_t own_count(Operation operation, int rank, int root, int ranks, std::size_t count) {
+  return elements(row_of(operation).own, rank == root, ranks, count);
+}
+
+std::size_t result_count(Operation operation, int rank, int root, int ranks, std::size_t count) {
+  return elements(row_of(operation).result, rank == root, ranks, count);
+}
+
+Type type_of(const Call& call, int rank, int ranks) {
+  const bool has_result = result_count(call.operation, rank, call.root, ranks, 1) != 0;
+  return has_result ? call.result.type : call.own.type;
+}
+
+void check(const Call& call, int rank, int ranks) {
+  if (has_root(call.operation) && (call.root < 0 || call.root >= ranks)) {
+    throw bad_use(fmt::format("{} has the root {}", name_of(call.operation), call.root),
+                  fmt::format("use a rank from 0 to {}", ranks - 1));
+  }
+  const Type type = type_of(call, rank, ranks);
+  check_operand(call, "own", call.own, own_count(call.operation, rank, call.root, ranks, call.count), type);
+  check_operand(call, "result", call.result, result_count(call.operation, rank, call.root, ranks, call.count),
+                type);
+}
+
+double bus_bytes(Operation operation, int ranks, std::size_t bytes) {
+  const auto of_one = static_cast<double>(bytes);
+  const double others = ranks - 1;
+  switch (operation) {
+    case Operation::kBroadcast:
+    case Operation::kReduce:
+      return of_one;
+    case Operation::kScatter:
+    case Operation::kGather:
+    case Operation::kAllGather:
+    case Operation::kReduceScatter:
+    case Operation::kAllToAll:
+      return of_one * others;  // (n - 1) / n of n parts
+    case Operation::kAllReduce:
+      return of_one * 2 * others / ranks;
+    case Operation::kBarrier:
+      return 0;
+  }
+  return 0;
+}
+
+}  // namespace fabricmark::collectives

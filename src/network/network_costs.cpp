@@ -1,0 +1,189 @@
+#include "network/network_costs.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <type_traits>
+#include <vector>
+
+#include "base/error.hpp"
+#include "runtime/system_document.hpp"
+
+namespace fabricmark::network {
+
+namespace {
+
+using Json = nlohmann::json;
+
+/// An exported system with the numbers of its parts.
+class ExportedSystem : public runtime::SystemDocument {
+ public:
+  using SystemDocument::SystemDocument;
+
+  /// A value of `values`: {value, kind}; none where it is not there.
+  [[nodiscard]] std::optional<double> value(const Json& values, const std::string& key,
+                                            const std::string& where) const {
+    const Json* entry = find(values, key);
+    if (entry == nullptr) return std::nullopt;
+    const Json* number = find(*entry, "value");
+    if (number == nullptr || !number->is_number()) throw wrong(where + key + ".value");
+    const auto found = number->get<double>();
+    if (!(found >= 0) || std::isinf(found)) throw wrong(where + key + ".value");
+    return found;
+  }
+  /// The same, of a whole number.
+  [[nodiscard]] std::optional<double> count(const Json& values, const std::string& key,
+                                            const std::string& where) const {
+    const std::optional<double> found = value(values, key, where);
+    if (found && (*found != std::floor(*found) || *found > kMostCount)) throw wrong(where + key + ".value");
+    return found;
+  }
+
+ private:
+  static constexpr double kMostCount = std::numeric_limits<int>::max();
+};
+
+template <auto Field>
+void set(NetworkCosts& costs, double value) {
+  using Type = std::remove_reference_t<decltype(costs.*Field)>;
+  if constexpr (std::is_same_v<Type, std::optional<double>>) {
+    costs.*Field = value;
+  } else {
+    costs.*Field = static_cast<Type>(value);
+  }
+}
+
+constexpr NetworkValue kNetworkValues[] = {
+    {"latency_seconds", false, set<&NetworkCosts::latency_seconds>},
+    {"start_seconds", false, set<&NetworkCosts::start_seconds>},
+    {"switch_seconds", false, set<&NetworkCosts::switch_seconds>},
+    {"node_seconds", false, set<&NetworkCosts::node_seconds>},
+    {"cable_seconds", false, set<&NetworkCosts::cable_seconds>},
+    {"width_bytes", true, set<&NetworkCosts::width_bytes>},
+    {"clock_hz", false, set<&NetworkCosts::clock_hz>},
+    {"link_bytes_per_second", false, set<&NetworkCosts::link_bytes_per_second>},
+    {"links", true, set<&NetworkCosts::links>},
+    {"frame_bytes", true, set<&NetworkCosts::frame_bytes>},
+    {"frame_overhead_bytes", true, set<&NetworkCosts::header_bytes>},
+    {"line_bytes_per_second", false, set<&NetworkCosts::line_bytes_per_second>},
+    {"ping_seconds", false, set<&NetworkCosts::ping_seconds>},
+    {"host_start_seconds", false, set<&NetworkCosts::host_start_seconds>},
+    {"copy_seconds", false, set<&NetworkCosts::copy_seconds>},
+    {"copy_bytes_per_second", false, set<&NetworkCosts::copy_bytes_per_second>},
+};
+
+/// What a name stands for.
+struct Named {
+  std::string id;        ///< of a network: that of a transport, or the name itself
+  std::size_t kind = 0;  ///< of the devices whose transport it is
+};
+
+Named named(const ExportedSystem& system, const std::string& name) {
+  const Json& kinds = system.list("topology");
+  if (kinds.empty()) throw system.wrong("topology");
+  for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
+    const std::string where = fmt::format("topology[{}].networks", kind);
+    const Json* transports = ExportedSystem::find(kinds[kind], "networks");
+    if (transports == nullptr || !transports->is_object()) throw system.wrong(where);
+    if (name.empty() || ExportedSystem::find(*transports, name) == nullptr) continue;
+    return {system.text(*transports, name, where + "."), kind};
+  }
+  return {name, 0};
+}
+
+std::size_t network_place(const ExportedSystem& system, const std::string& name, const std::string& id) {
+  const Json& networks = system.list("networks");
+  std::vector<std::string> known;
+  for (std::size_t i = 0; i < networks.size(); ++i) {
+    known.push_back(system.text(networks[i], "id", fmt::format("networks[{}].", i)));
+    if (known.back() == id) return i;
+  }
+  if (known.empty())
+    throw bad_use(fmt::format("'{}' has no network", system.file()), "use a system that has one");
+  if (!id.empty()) {
+    throw bad_use(fmt::format("'{}' has no network '{}'", system.file(), name),
+                  fmt::format("use one of {}", fmt::join(known, ", ")));
+  }
+  if (known.size() > 1) {
+    throw bad_use(fmt::format("'{}' has several networks", system.file()),
+                  fmt::format("choose one of {}", fmt::join(known, ", ")));
+  }
+  return 0;
+}
+
+/// What the devices say themselves of ports and calls. A kernel's start is the host's, whatever the network;
+/// a copy is the engine's, so that the device's stands in only where no network says it.
+void take_device(const ExportedSystem& system, std::size_t kind, NetworkCosts& found) {
+  const Json& devices = system.list("devices");
+  if (devices.size() <= kind) throw system.wrong(kind == 0 ? "devices" : fmt::format("devices[{}]", kind));
+  const std::string where = fmt::format("devices[{}].values", kind);
+  const Json* values = ExportedSystem::find(devices[kind], "values");
+  if (values == nullptr) throw system.wrong(where);
+  const auto number = [&](const char* key) { return system.value(*values, key, where + ".").value_or(0); };
+  const auto own_or = [](double first, double second) { return first > 0 ? first : second; };
+  found.board_ports = static_cast<int>(system.count(*values, "serial_ports", where + ".").value_or(0));
+  found.host_start_seconds = own_or(number("invocation_seconds"), found.host_start_seconds);
+  found.copy_seconds = own_or(found.copy_seconds, number("copy_seconds"));
+  found.copy_bytes_per_second = own_or(found.copy_bytes_per_second, number("copy_bytes_per_second"));
+}
+
+}  // namespace
+
+std::span<const NetworkValue> network_values() { return kNetworkValues; }
+
+double NetworkCosts::wire_bytes_per_second() const {
+  if (frame_bytes == 0) return link_bytes_per_second;
+  const auto frame = static_cast<double>(frame_bytes);
+  return link_bytes_per_second * (frame + static_cast<double>(header_bytes)) / frame;
+}
+
+namespace {
+
+NetworkCosts costs_of(const ExportedSystem& system, const std::string& name) {
+  const auto [id, kind] = named(system, name);
+  const std::size_t place = network_place(system, name, id);
+  const std::string where = fmt::format("networks[{}].", place);
+  const Json& network = system.list("networks")[place];
+  const Json* values = ExportedSystem::find(network, "values");
+  if (values == nullptr || !values->is_object()) throw system.wrong(where + "values");
+  const std::string inside = where + "values.";
+  NetworkCosts found;
+  found.id = system.text(network, "id", where);
+  found.kind = system.text(network, "kind", where);
+  if (ExportedSystem::find(network, "topology") != nullptr)
+    found.topology = system.text(network, "topology", where);
+  for (const NetworkValue& one : network_values()) {
+    const std::string key(one.name);
+    const auto said = one.is_count ? system.count(*values, key, inside) : system.value(*values, key, inside);
+    if (said) one.set(found, *said);
+  }
+  found.links = std::max(found.links, 1);
+  if (!(found.link_bytes_per_second > 0)) throw system.wrong(inside + "link_bytes_per_second");
+  take_device(system, kind, found);
+  return found;
+}
+
+}  // namespace
+
+NetworkCosts load_network_costs(const std::filesystem::path& file, const std::string& name) {
+  return costs_of(ExportedSystem(file), name);
+}
+
+NetworkCosts read_network_costs(const std::string& json, const std::string& origin, const std::string& name) {
+  return costs_of(ExportedSystem(json, origin), name);
+}
+
+PacketCosts packet_costs(const NetworkCosts& network, Forwarding forwarding) {
+  return {.node_latency = from_seconds(network.device_seconds()),
+          .cable_latency = from_seconds(network.one_cable_seconds()),
+          .switch_latency = from_seconds(network.switch_seconds),
+          .bytes_per_second = network.wire_bytes_per_second(),
+          .header_bytes = network.header_bytes,
+          .mtu_bytes = network.frame_bytes,
+          .forwarding = forwarding};
+}
+
+}  // namespace fabricmark::network

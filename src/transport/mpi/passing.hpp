@@ -1,0 +1,37 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "device/device.hpp"
+#include "runtime/communicator.hpp"
+
+namespace fabricmark::transport {
+
+/// What an MPI library gets as the address of a message in a device's memory.
+enum class Passing {
+  kMapped,   ///< of shared virtual memory, while it is mapped for the host: any library reads it
+  kPointer,  ///< of shared virtual memory, as the device has it: for a library that takes such pointers
+  kHandle,   ///< the memory object of OpenCL itself, as MVAPICH2-FPGA takes it
+};
+
+/// Whose pointers a device's are; none where no MPI library says that it takes them.
+std::optional<runtime::DevicePointers> pointers_of(const device::DeviceInfo& info);
+
+/// How memory of that kind is passed; `wanted` is "mapped" or "device". Throws Error (bad use) where ranks
+/// are no processes of MPI, and Error (environment) where their library does not say that it takes the
+/// pointers that are wanted.
+Passing passing(const device::DeviceInfo& info, device::MemoryKind memory, const std::string& wanted,
+                const runtime::Communicator& ranks);
+
+/// In words: "SVM pointers of NVIDIA H200".
+std::string in_words(Passing passing, const device::DeviceInfo& info);
+
+/// Ranks that are no processes of MPI: bad use.
+Error no_mpi_between(const runtime::Communicator& ranks);
+/// Messages over MPI on a described system: bad use.
+Error no_costs_over_mpi();
+/// A library that does not take what `passing` says.
+Error not_taken(Passing passing, const device::DeviceInfo& info, const runtime::Communicator& ranks);
+
+}  // namespace fabricmark::transport

@@ -1,0 +1,54 @@
+#include "transport/registry.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+#include <vector>
+
+#include "base/error.hpp"
+#include "transport/charged_transport.hpp"
+#include "transport/faulty_transport.hpp"
+#include "transport/kept_ways.hpp"
+#include "transport/transport_makers.hpp"  // written by CMake: the folders that have a transport.toml
+
+namespace fabricmark::transport {
+
+namespace {
+
+std::unique_ptr<Transport> make_named(const std::string& name, const runtime::Context& context,
+                                      const TransportUse& use) {
+  std::vector<std::string> names;
+  for (const auto& [known, make] : kTransportMakers) {
+    if (known == name) return make(context, use);
+    names.emplace_back(known);
+  }
+  throw bad_use(fmt::format("there is no transport '{}'", name),
+                fmt::format("use {}", fmt::join(names, " or ")));
+}
+
+}  // namespace
+
+std::unique_ptr<Transport> make_transport(const runtime::Context& context, const TransportUse& asked) {
+  TransportUse use = asked;
+  if (!context.computes()) use.largest_bytes = 0;  // there is nothing to measure
+  std::unique_ptr<Transport> transport = make_named(context.parameters().text("transport"), context, use);
+  if (use.space && !transport->supports(*use.space, *use.space, Operation::kMessage)) {
+    throw bad_use(fmt::format("the transport {} moves no messages between {}", transport->name(),
+                              device::name(*use.space)),
+                  "choose another --transport");
+  }
+  if (use.largest_bytes > 0) {
+    const SettledWays settled =
+        settle_ways(*transport, context.device().info(), use.largest_bytes, use.pattern);
+    if (!settled.said.empty()) context.remark(settled.said);
+  }
+  const std::optional<runtime::Fault>& fault = context.conditions().fault;
+  if (fault && is_message_fault(*fault) && (!fault->rank || *fault->rank == context.ranks().rank())) {
+    transport =
+        std::make_unique<FaultyTransport>(std::move(transport), *fault, context.conditions().repetition);
+  }
+  if (context.costs() == nullptr || !transport->is_over_hosts()) return transport;
+  return std::make_unique<ChargedTransport>(std::move(transport), context, use.waiting);
+}
+
+}  // namespace fabricmark::transport

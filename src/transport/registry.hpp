@@ -1,0 +1,38 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "network/message_fault.hpp"
+#include "runtime/benchmark.hpp"
+#include "transport/messages.hpp"
+#include "transport/pattern.hpp"
+#include "transport/transport.hpp"
+
+namespace fabricmark::transport {
+
+/// What a benchmark says of its messages.
+struct TransportUse {
+  /// Where they lie, if the benchmark allocates that memory; otherwise it is the transport's choice.
+  std::optional<device::MemorySpace> space{};
+  /// kSleep where messages are under way while the device computes.
+  Waiting waiting = Waiting::kSpin;
+  /// The longest one, for which the transport is tuned; 0: it is not.
+  std::size_t largest_bytes = 0;
+  /// The ways are measured by whoever has asked for the transport.
+  bool leaves_ways_open = false;
+  /// How they follow each other, as the transport is tuned.
+  Pattern pattern = Pattern::kExchange;
+};
+
+/// The transport that the parameter `transport` names, with the options of its transport.toml, wrapped to
+/// make the fault of the context's conditions where that is one of messages. Collective. Throws Error (bad
+/// use) for a name that is no folder of src/transport, and where it does not reach the messages' memory.
+std::unique_ptr<Transport> make_transport(const runtime::Context& context, const TransportUse& use = {});
+
+/// True for faults that a transport makes, not the benchmark.
+inline bool is_message_fault(const runtime::Fault& fault) {
+  return network::message_fault(fault).has_value();
+}
+
+}  // namespace fabricmark::transport
