@@ -1,4 +1,5 @@
-// A transport of src/transport, by the wall clock: between hosts, between devices, or between one and the other.
+// A transport of src/transport, by the wall clock: between hosts, between devices, or between one and the
+// other.
 #include <algorithm>
 #include <memory>
 #include <optional>
