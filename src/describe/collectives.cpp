@@ -1,7 +1,6 @@
 #include "describe/collectives.hpp"
 
 #include <cmath>
-#include <cstdint>
 #include <set>
 #include <string>
 #include <utility>
@@ -40,8 +39,11 @@ network::NetworkCosts network_costs(const Json& values) {
   for (const network::NetworkValue& one : network::network_values()) {
     const std::string name(one.name);
     if (!values.contains(name)) continue;
-    one.set(found, one.is_count ? static_cast<double>(member<std::uint64_t>(values, name.c_str(), 0))
-                                : member<double>(values, name.c_str(), 0));
+    const auto said = member<double>(values, name.c_str(), 0);
+    if (one.is_count && (said < 0 || said > network::NetworkValue::kMostCount)) {
+      throw bad_use("a request's " + name + " is out of range", kSeeDocs);
+    }
+    one.set(found, one.is_count ? std::floor(said) : said);
   }
   return found;
 }

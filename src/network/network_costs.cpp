@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <nlohmann/json.hpp>
 #include <type_traits>
 #include <vector>
@@ -38,12 +37,10 @@ class ExportedSystem : public runtime::SystemDocument {
   [[nodiscard]] std::optional<double> count(const Json& values, const std::string& key,
                                             const std::string& where) const {
     const std::optional<double> found = value(values, key, where);
-    if (found && (*found != std::floor(*found) || *found > kMostCount)) throw wrong(where + key + ".value");
+    if (found && (*found != std::floor(*found) || *found > NetworkValue::kMostCount))
+      throw wrong(where + key + ".value");
     return found;
   }
-
- private:
-  static constexpr double kMostCount = std::numeric_limits<int>::max();
 };
 
 template <auto Field>

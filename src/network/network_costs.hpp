@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -54,6 +55,7 @@ struct NetworkCosts {
 /// A value of a network: its name in an exported system, and in requests of fabricmark-describe, and whether
 /// it is a whole number.
 struct NetworkValue {
+  static constexpr double kMostCount = std::numeric_limits<int>::max();
   std::string_view name;
   bool is_count = false;
   void (*set)(NetworkCosts&, double) = nullptr;

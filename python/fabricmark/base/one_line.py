@@ -31,10 +31,11 @@ class OneLineErrors(typer.Typer):
             _speak_utf8(stream)
         words = (args[0] if args else kwargs.get("args")) or sys.argv[1:]
         try:
-            with open(os.devnull, "w") as nothing:
-                beside = nothing if _is_for_a_document(words) else sys.stdout
-                with contextlib.redirect_stdout(beside):
-                    code = super().__call__(*args, standalone_mode=False, **kwargs)
+            with contextlib.ExitStack() as stack:
+                if _is_for_a_document(words):  # which is written past what follows (`paths.write_atomically`)
+                    nothing = open(os.devnull, "w", encoding="utf-8", errors="surrogateescape")  # noqa: SIM115
+                    stack.enter_context(contextlib.redirect_stdout(stack.enter_context(nothing)))
+                code = super().__call__(*args, standalone_mode=False, **kwargs)
             sys.stdout.flush()
         except TyperException as error:
             help_line = "see `fabricmark --help`; a program's own options go after ` -- `"

@@ -17,7 +17,6 @@ SECONDS_FOR_A_READER = 10
 MOST_LINKS = 40
 PACKAGE = Path(__file__).resolve().parents[1]
 OF_WHEEL = PACKAGE / "share" / "fabricmark"  # only where tools/wheel.py has made the package
-STANDARD_OUTPUT = Path("-")  # as an option's file, beside which OneLineErrors lets nothing else be printed
 
 
 def root() -> Path:
@@ -253,7 +252,7 @@ def _own_stream(path: Path) -> int | None:
 
     Opened by its name, a file would be written into from its start again.
     """
-    known = {str(STANDARD_OUTPUT): 1, "/dev/stdout": 1, "/dev/stderr": 2}
+    known = {"-": 1, "/dev/stdout": 1, "/dev/stderr": 2}
     name = os.path.normpath(path)
     folder, _, number = name.rpartition("/")
     if folder in ("/dev/fd", "/proc/self/fd") and number.isascii() and number.isdecimal():
@@ -262,7 +261,10 @@ def _own_stream(path: Path) -> int | None:
 
 
 def is_standard_output(path: Path) -> bool:
-    """Whether what is written to a path goes there: `-` or, for example, /dev/stdout."""
+    """Whether what is written to a path goes there: `-` or, for example, /dev/stdout.
+
+    OneLineErrors lets nothing else be printed beside it.
+    """
     return _own_stream(path) == 1
 
 

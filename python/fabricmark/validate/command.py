@@ -64,6 +64,8 @@ def validate(
         raise FabricmarkError(f"{name} has no row with the role test", "give rows to predict the role test")
     if csv_file is not None:
         paths.write_atomically(csv_file, table_csv(found))
+        if paths.is_standard_output(csv_file):  # nobody would see what takes seconds more
+            return
     _show(found, columns)
     for line in (checks.of_inputs(rows), *repeated):
         if line:

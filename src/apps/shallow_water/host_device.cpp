@@ -142,9 +142,8 @@ class HostDevice final : public EmulatedDevice {
     // Who waits for a fault keeps a copy of each message.
     const bool may_fail = context_.conditions().fault.has_value();
     const std::optional<network::MessageFault> fault = may_fail ? fault_.strike(elements) : std::nullopt;
-    const auto is = [&](network::MessageFault kind) { return fault && *fault == kind; };
-    is_dead_ = is_dead_ || is(network::MessageFault::kDead);
-    halo.is_sent = !is_dead_ && !is(network::MessageFault::kLost);
+    is_dead_ = is_dead_ || fault == network::MessageFault::kDead;
+    halo.is_sent = !is_dead_ && fault != network::MessageFault::kLost;
     if (!halo.is_sent) return;
     if (!is_direct_) {
       std::memcpy(halo.out.data(), &left, sizeof left);
