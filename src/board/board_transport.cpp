@@ -19,17 +19,6 @@ constexpr const char* kLanes = "exchanges";
 
 std::size_t words_of(std::size_t bytes) { return (bytes + kWord - 1) / kWord; }
 
-/// The links between boards over which collectives go: those that the user names, else a ring, for which a
-/// board needs two ports whatever their number.
-network::Topology links(const runtime::Context& context) {
-  const int ranks = context.ranks().size();
-  const runtime::Parameters& parameters = context.parameters();
-  if (parameters.text("transport").starts_with("accl-"))
-    return network::Topology::circuits("none", ranks, {});
-  const std::string& named = parameters.text("topology");
-  return named == "design" ? network::ring(ranks) : network::make_topology(named, ranks);
-}
-
 device::Queue queue_of(const runtime::Context& context) {
   return context.device().exists() ? context.device().uncharged_queue() : device::Queue();
 }
@@ -41,8 +30,10 @@ BoardTransport::BoardTransport(const runtime::Context& context)
       context_(context),
       name_(context.parameters().text("transport")),
       queue_(queue_of(context)),
-      board_(context, links(context)),
-      caller_(make_collective_caller(board_)) {}
+      // Over direct links: those that the user names, else a ring, for which a board needs two ports whatever
+      // their number.
+      board_(context, Joining{.circuits = network::ring(context.ranks().size()), .needs_circuits = false}),
+      caller_(board_.make_collective_caller()) {}
 
 std::unique_ptr<transport::Memory> BoardTransport::allocate(std::size_t bytes) {
   if (!context_.device().exists()) return std::make_unique<transport::Memory>(bytes);
@@ -146,7 +137,7 @@ std::string BoardTransport::way_of(std::size_t part_bytes) const {
 
 std::unique_ptr<transport::Transport> make_transport(const runtime::Context& context,
                                                      const transport::TransportUse& use) {
-  if (!runtime::is_of_kernels(context.parameters().text("transport")))
+  if (runtime::transport_spec(context.parameters().text("transport")).is_between_memories())
     return transport::make_transport(context, use);
   auto transport = std::make_unique<BoardTransport>(context);
   if (use.largest_bytes > 0) context.remark(transport->way_of(use.largest_bytes));

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "board/board.hpp"
-#include "board/collective_caller.hpp"
+#include "board/links/collective_caller.hpp"
 #include "transport/registry.hpp"
 #include "transport/transport.hpp"
 
@@ -22,7 +22,7 @@ namespace fabricmark::board {
 /// own. Parts of regions travel in words of four bytes.
 class BoardTransport final : public transport::Transport {
  public:
-  /// Collective; throws as Board and make_collective_caller.
+  /// Collective; throws as Board and KernelLinks::make_collective_caller.
   explicit BoardTransport(const runtime::Context& context);
 
   [[nodiscard]] std::string name() const override { return name_; }

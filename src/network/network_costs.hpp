@@ -62,7 +62,7 @@ struct NetworkValue {
 };
 std::span<const NetworkValue> network_values();
 
-/// Reads a network of what `fabricmark systems export` writes: by its id, or by a transport ("channels")
+/// Reads a network of what `fabricmark systems export` writes: by its id, or by a transport
 /// of the first kind of devices that has it, or where `name` is empty the only one. Throws Error (2) with the
 /// file and the place.
 NetworkCosts load_network_costs(const std::filesystem::path& file, const std::string& name);

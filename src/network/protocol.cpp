@@ -1,28 +1,27 @@
 #include "network/protocol.hpp"
 
-#include <algorithm>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <array>
 #include <string_view>
 #include <utility>
 
 #include "base/error.hpp"
+#include "runtime/kernel_spec.hpp"
 
 namespace fabricmark::network {
 
-namespace {
-
-using Word = std::pair<std::string_view, Protocol>;
-constexpr std::array kTransports{Word{"accl-udp", Protocol::kUdp}, Word{"accl-tcp", Protocol::kTcp},
-                                 Word{"accl-rdma", Protocol::kRdma}};
-
-}  // namespace
-
 Protocol protocol_of(const std::string& transport) {
-  const auto* const found = std::ranges::find(kTransports, transport, &Word::first);
-  if (found == kTransports.end()) {
-    throw bad_use("'" + transport + "' is no transport of the engine", "use accl-udp, accl-tcp or accl-rdma");
+  constexpr std::array<std::pair<std::string_view, Protocol>, 3> kWords{
+      {{"udp", Protocol::kUdp}, {"tcp", Protocol::kTcp}, {"rdma", Protocol::kRdma}}};
+  const runtime::TransportSpec* const spec = runtime::find_transport(transport);
+  for (const auto& [word, protocol] : kWords) {
+    if (spec != nullptr && spec->protocol == word) return protocol;
   }
-  return found->second;
+  throw bad_use(
+      fmt::format("'{}' is no transport of the engine", transport),
+      fmt::format("use {}", fmt::join(runtime::transports_between({runtime::Between::kEngines}), " or ")));
 }
 
 }  // namespace fabricmark::network

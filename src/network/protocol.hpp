@@ -12,7 +12,7 @@ enum class Protocol : std::uint8_t {
   kRdma,  ///< RoCE: reliable messages without windows; the receiver's memory is written without its action
 };
 
-/// Of a transport of the engine: accl-udp, accl-tcp or accl-rdma. Throws Error (bad use) for any other.
+/// Of a transport between engines. Throws Error (bad use) for any other.
 Protocol protocol_of(const std::string& transport);
 
 /// So many bytes, in whole packets, go to the network at once where nothing can be lost and no window is.

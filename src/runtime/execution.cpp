@@ -10,15 +10,24 @@ namespace fabricmark::runtime {
 
 const ExecutionEntry& choose(const ExecutionTable& table, const std::string& variant,
                              const std::string& transport) {
+  std::optional<Between> between;
+  if (!transport.empty()) between = transport_spec(transport).between;
   const auto found = std::ranges::find_if(table, [&](const ExecutionEntry& entry) {
-    return entry.variant.empty() || (entry.variant == variant && entry.transport == transport);
+    return entry.variant.empty() || (entry.variant == variant && entry.between == between);
   });
   if (found != table.end()) return *found;
   const auto name = [](const std::string& its_variant, const std::string& its_transport) {
     return its_transport.empty() ? its_variant : its_variant + " with " + its_transport;
   };
   std::vector<std::string> pairs;
-  for (const ExecutionEntry& entry : table) pairs.push_back(name(entry.variant, entry.transport));
+  for (const ExecutionEntry& entry : table) {
+    if (!entry.between) {
+      pairs.push_back(entry.variant);
+      continue;
+    }
+    for (const std::string& one : transports_between({*entry.between}))
+      pairs.push_back(name(entry.variant, one));
+  }
   throw bad_use(fmt::format("there is no host code for the variant {}", name(variant, transport)),
                 fmt::format("choose {} (--variant{})", fmt::join(pairs, ", "),
                             transport.empty() ? "" : ", --transport"));

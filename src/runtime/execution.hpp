@@ -2,17 +2,19 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "runtime/benchmark.hpp"
+#include "runtime/kernel_spec.hpp"
 
 namespace fabricmark::runtime {
 
-/// The host code for one variant of kernel.toml and one transport: a row of a benchmark's table.
+/// The host code for one variant of kernel.toml and all transports of a kind: a row of a benchmark's table.
 struct ExecutionEntry {
-  std::string variant;    ///< empty: whatever the variant and the transport
-  std::string transport;  ///< empty: the benchmark has none
+  std::string variant;             ///< empty: whatever the variant and the transport
+  std::optional<Between> between;  ///< absent: the benchmark has no transport
   std::function<std::unique_ptr<Benchmark>(const Context&)> make;
   bool needs_device = true;
 };

@@ -198,7 +198,9 @@ VariantSpec read_variant(const TomlReader& reader, const std::string& name, cons
 }  // namespace
 
 bool VariantSpec::is_emulated_over(const std::string& transport) const {
-  return is_dataflow() || (over_fabric && is_of_kernels(transport));
+  if (is_dataflow() || !over_fabric) return is_dataflow();
+  const TransportSpec* const spec = find_transport(transport);
+  return spec != nullptr && !spec->is_between_memories();
 }
 
 const VariantSpec& KernelSpec::variant(const std::string& name) const {

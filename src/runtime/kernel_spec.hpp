@@ -129,23 +129,39 @@ struct KernelSpec {
   [[nodiscard]] const ParameterSpec* find(const std::string& name) const;
 };
 
+/// What a transport is between. The first two move messages between memories (transport::make_transport), the
+/// others join the boards of dataflow kernels (board::Board).
+enum class Between : std::uint8_t {
+  kDevices,  ///< memories of devices
+  kHosts,    ///< memories of hosts
+  kStreams,  ///< streams of dataflow kernels, whose words go over direct links
+  kEngines,  ///< engines beside dataflow kernels, which carry their messages
+};
+
 /// A transport.toml: a transport and its own options. One with `protocols` is a transport for each,
 /// FOLDER-PROTOCOL.
 struct TransportSpec {
   std::string name;
+  std::string folder;    ///< whose code it is
+  std::string protocol;  ///< of `protocols`; empty where there are none
   std::string summary;
-  bool is_of_devices = false;  ///< moves messages between the memories of devices, else of hosts
-  /// It is the way of dataflow kernels on an emulated fabric, and no folder of a transport::Transport: that
-  /// is board::make_transport.
-  bool is_of_kernels = false;
+  Between between = Between::kHosts;
   std::vector<ParameterSpec> parameters;
+
+  [[nodiscard]] bool is_between_memories() const {
+    return between == Between::kDevices || between == Between::kHosts;
+  }
 };
 
 /// Every folder of src/transport and src/board that has one, in the order of their names.
 const std::vector<TransportSpec>& transport_specs();
 
-/// Whether it is one of an emulated fabric.
-bool is_of_kernels(const std::string& transport);
+/// One of them by its name; null: there is none.
+const TransportSpec* find_transport(const std::string& name);
+/// The same. Throws Error (bad use) that names all.
+const TransportSpec& transport_spec(const std::string& name);
+/// Names of those that are between one of these.
+std::vector<std::string> transports_between(std::initializer_list<Between> kinds);
 
 /// Reads a kernel.toml. Throws Error (bad use) with file, line or key, and what is expected there.
 KernelSpec load_kernel_spec(const std::filesystem::path& file);

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <optional>
 
 #include "base/error.hpp"
@@ -52,7 +53,7 @@ std::vector<std::string> kernel_transports(const KernelSpec& spec) {
     found.insert(found.end(), variant.transports.begin(), variant.transports.end());
     if (!variant.is_dataflow() && !variant.over_fabric) continue;
     for (const TransportSpec& transport : transport_specs()) {
-      if (transport.is_of_kernels) found.push_back(transport.name);
+      if (!transport.is_between_memories()) found.push_back(transport.name);
     }
   }
   return found;
@@ -63,17 +64,17 @@ std::vector<std::string> kernel_transports(const KernelSpec& spec) {
 std::vector<const TransportSpec*> transports_of(const TomlReader& reader, const toml::table& table,
                                                 const std::string& where,
                                                 const std::vector<std::string>& kernel_transports) {
-  std::optional<bool> is_of_devices;
+  std::optional<Between> memories;
   if (table.contains("memory")) {
     const std::string memory = reader.text(table, "memory", where);
     if (memory != "device" && memory != "host") throw reader.wrong(where + "memory", "device or host");
-    is_of_devices = memory == "device";
+    memories = memory == "device" ? Between::kDevices : Between::kHosts;
   }
   std::vector<const TransportSpec*> found;
   for (const TransportSpec& transport : transport_specs()) {
-    const bool fits = transport.is_of_kernels
-                          ? std::ranges::find(kernel_transports, transport.name) != kernel_transports.end()
-                          : transport.is_of_devices == is_of_devices.value_or(transport.is_of_devices);
+    const bool fits = transport.is_between_memories()
+                          ? transport.between == memories.value_or(transport.between)
+                          : std::ranges::find(kernel_transports, transport.name) != kernel_transports.end();
     if (fits) found.push_back(&transport);
   }
   return found;
@@ -187,18 +188,33 @@ void check_given(const std::string& option, const std::string& text) {
     throw bad_use(option + " is given without a value", "give one, or leave the option out");
 }
 
+namespace {
+
+Between read_between(const TomlReader& reader) {
+  constexpr std::array kWords{std::pair{"devices", Between::kDevices}, std::pair{"hosts", Between::kHosts},
+                              std::pair{"streams", Between::kStreams},
+                              std::pair{"engines", Between::kEngines}};
+  const std::string said = reader.text(reader.root(), "between", "");
+  for (const auto& [word, between] : kWords) {
+    if (said == word) return between;
+  }
+  throw reader.wrong("between", "devices, hosts, streams or engines");
+}
+
+}  // namespace
+
 const std::vector<TransportSpec>& transport_specs() {
   static const std::vector<TransportSpec> specs = [] {
     std::vector<TransportSpec> found;
     for (const auto& [name, text] : kTransportTexts) {
       const TomlReader reader(text, std::string(name) + "/transport.toml");
-      reader.only(reader.root(), {"summary", "memory", "protocols", "parameters"}, "");
-      TransportSpec spec;
-      spec.name = name;
-      spec.summary = reader.text(reader.root(), "summary", "");
-      const std::string memory = reader.text(reader.root(), "memory", "");
-      spec.is_of_devices = memory == "device";
-      spec.is_of_kernels = memory == "fabric";
+      reader.only(reader.root(), {"summary", "between", "protocols", "parameters"}, "");
+      TransportSpec spec{.name = name,
+                         .folder = name,
+                         .protocol = {},
+                         .summary = reader.text(reader.root(), "summary", ""),
+                         .between = read_between(reader),
+                         .parameters = {}};
       if (reader.root().contains("parameters")) {
         for (const auto& [option, table] :
              reader.tables(reader.table(reader.root(), "parameters", ""), "parameters.")) {
@@ -212,6 +228,7 @@ const std::vector<TransportSpec>& transport_specs() {
       for (const std::string& protocol : read_names(reader, reader.root(), "protocols", "")) {
         found.push_back(spec);
         found.back().name += "-" + protocol;
+        found.back().protocol = protocol;
         found.back().summary += " over " + protocol;
       }
     }
@@ -220,10 +237,25 @@ const std::vector<TransportSpec>& transport_specs() {
   return specs;
 }
 
-bool is_of_kernels(const std::string& transport) {
-  return std::ranges::any_of(transport_specs(), [&](const TransportSpec& spec) {
-    return spec.name == transport && spec.is_of_kernels;
-  });
+const TransportSpec* find_transport(const std::string& name) {
+  const auto found = std::ranges::find(transport_specs(), name, &TransportSpec::name);
+  return found == transport_specs().end() ? nullptr : &*found;
+}
+
+const TransportSpec& transport_spec(const std::string& name) {
+  if (const TransportSpec* const found = find_transport(name)) return *found;
+  std::vector<std::string> names;
+  for (const TransportSpec& spec : transport_specs()) names.push_back(spec.name);
+  throw bad_use(fmt::format("there is no transport '{}'", name),
+                fmt::format("use {}", fmt::join(names, " or ")));
+}
+
+std::vector<std::string> transports_between(std::initializer_list<Between> kinds) {
+  std::vector<std::string> names;
+  for (const TransportSpec& spec : transport_specs()) {
+    if (std::ranges::find(kinds, spec.between) != kinds.end()) names.push_back(spec.name);
+  }
+  return names;
 }
 
 }  // namespace fabricmark::runtime

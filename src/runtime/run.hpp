@@ -30,7 +30,7 @@ int run_ranks(int argc, char** argv, int count, const std::function<int(Communic
 template <typename B>
 int run(int argc, char** argv) {
   const auto make = [](const Context& context) { return std::make_unique<B>(context); };
-  return run_program(argc, argv, {B::name, {{.variant = {}, .transport = {}, .make = make}}});
+  return run_program(argc, argv, {B::name, {{.variant = {}, .between = {}, .make = make}}});
 }
 
 }  // namespace fabricmark::runtime

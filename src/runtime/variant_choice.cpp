@@ -8,7 +8,8 @@ namespace {
 
 bool is_over_fabric(const std::map<std::string, std::string>& given) {
   const auto transport = given.find("transport");
-  return transport != given.end() && is_of_kernels(transport->second);
+  const TransportSpec* const spec = transport == given.end() ? nullptr : find_transport(transport->second);
+  return spec != nullptr && !spec->is_between_memories();
 }
 
 }  // namespace

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import charged_runs
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -17,7 +18,8 @@ FILES = re.findall(
     r"`((?:src|kernels|python)/[\w/.]+)`[^\n]*\n(?:[^\n`]*\n)*\n*```\w+\n(.*?)```", PAGE, re.DOTALL
 )
 TRANSPORT = [(name, text) for name, text in FILES if name.startswith("src/transport/")]
-FILES = [one for one in FILES if one not in TRANSPORT]
+OF_KERNELS = [(name, text) for name, text in FILES if name.startswith("src/board/")]
+FILES = [one for one in FILES if one not in TRANSPORT + OF_KERNELS]
 
 
 def test_the_example_is_four_files_of_at_most_60_lines_together():
@@ -168,28 +170,85 @@ def test_what_its_model_says_of_it_is_what_predict_goes_by(copy):
     all_say(copy, on_grid)
 
 
+def build_with(copy, files, library, programs):
+    """Programs with the files of a transport: what lists it, and the texts of all, are compiled anew."""
+    for name, text in files:
+        (copy / name).parent.mkdir(exist_ok=True)
+        (copy / name).write_text(text)
+    build = copy / "build/release"
+    (build / "bin/fabricmark-describe").unlink(missing_ok=True)
+    configure(copy, "-DCMAKE_UNITY_BUILD=ON")  # as the libraries were
+    for changed in (library, "src/runtime/libfabricmark_kernels.a"):
+        target = Path(changed).stem.removeprefix("lib")  # and none of the libraries that it needs
+        own = re.compile(rf" -o ({Path(changed).parent}/CMakeFiles/{target}\.dir/\S+\.o) -c ")
+        for command in ninja_commands(build, changed):
+            if found := own.search(command):
+                execute(command, build)
+                execute(f"ar r {changed} {found[1]}", build)
+    for program in programs:
+        for built in (ROOT / "build/release").glob(f"src/CMakeFiles/{program}.dir/**/*.o"):
+            target = build / built.relative_to(ROOT / "build/release")
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(built, target)
+        for command in ninja_commands(build, program):
+            links = f"-o bin/{program} " in command or f"-o bin/{program}\n" in command
+            if f"{program}.dir" in command and "static" not in command and (links or program == DESCRIBE):
+                execute(command, build)
+
+
+DESCRIBE = "fabricmark-describe"
+# What is small over two boards.
+OVER_BOARDS = {
+    "b_eff": ("--largest", "3"),
+    "ptrans": ("--size", "64", "--block-size", "16"),
+    "hpl": ("--size", "64", "--block-size", "16"),
+    "fft": ("--log-size", "10", "--vector-bytes", "16"),
+    "shallow_water": ("--mesh", "bay:200", "--steps", "4"),
+}
+
+
+@pytest.mark.programs
+@pytest.mark.full
+def test_a_transport_of_kernels_is_a_folder_that_all_programs_run_over(copy, tmp_path):
+    """Its cables' length is a part of the modelled time; a message that is lost on the way is found."""
+    assert [Path(name).name for name, _ in OF_KERNELS] == ["transport.toml", "long_cable.cpp"]
+    programs = [f"fm_{name}" for name in OVER_BOARDS]
+    build_with(copy, OF_KERNELS, "src/board/libfabricmark_board.a", [*programs, DESCRIBE])
+    system = charged_runs.exported(tmp_path, "noctua1", renamed_links)
+    for name, small in OVER_BOARDS.items():
+        ranks = "4" if name in ("hpl", "ptrans") else "2"
+        command = (
+            copy / f"build/release/bin/fm_{name}", "--transport", "long-cable", "--system", system, *small,
+            "--ranks", ranks, "--repetitions", "1", "--timeout", "10", "--json", "-",
+        )  # fmt: skip
+        variables = {"FABRICMARK_KERNELS": str(copy / "kernels")}
+        modelled = []
+        for metres in ("10", "100000"):
+            ended = run(*command, "--cable-m", metres, cwd=copy, **variables)
+            assert ended.returncode == 0, (name, ended.stderr)
+            result = json.loads(ended.stdout)
+            assert {one["status"] for one in result["verdicts"]} == {"passed"}, name
+            modelled.append([one["best"] for one in result["measurements"] if one["kind"] == "modelled"])
+        assert modelled[0] and modelled[0] != modelled[1], name
+        ended = run(*command, "--inject-fault", "lost@0", cwd=copy, **variables)
+        assert ended.returncode in (1, 3), (name, ended.stdout, ended.stderr)
+
+
+def renamed_links(document):
+    """A system whose boards have long cables in place of channels."""
+    networks = document["topology"][0]["networks"]
+    networks["long-cable"] = networks.pop("channels")
+
+
 @pytest.mark.programs
 @pytest.mark.full
 def test_a_transport_is_a_folder_that_b_eff_runs_over(copy):
     """What lists the transports is compiled anew, the rest of the libraries is as built already."""
     assert [Path(name).name for name, _ in TRANSPORT] == ["transport.toml", "cable.cpp"]
-    for name, text in TRANSPORT:
-        (copy / name).parent.mkdir(exist_ok=True)
-        (copy / name).write_text(text)
     build = copy / "build/release"
-    (build / "bin/fabricmark-describe").unlink()
-    configure(copy, "-DCMAKE_UNITY_BUILD=ON")  # as the libraries were
-    for library in ("src/transport/libfabricmark_transport.a", "src/runtime/libfabricmark_kernels.a"):
-        target = Path(library).stem.removeprefix("lib")  # and none of the libraries that it needs
-        own = re.compile(rf" -o ({Path(library).parent}/CMakeFiles/{target}\.dir/\S+\.o) -c ")
-        for command in ninja_commands(build, library):
-            if found := own.search(command):
-                execute(command, build)
-                execute(f"ar r {library} {found[1]}", build)
-    for program in ("fm_b_eff", "fabricmark-describe"):
-        for command in ninja_commands(build, program):
-            if f"{program}.dir" in command and "static" not in command:
-                execute(command, build)
+    build_with(
+        copy, TRANSPORT, "src/transport/libfabricmark_transport.a", ["fm_b_eff", "fabricmark-describe"]
+    )
     kernels = {"FABRICMARK_KERNELS": str(copy / "kernels")}
     own = ("--transport", "cable", "--cable-us", "2000", "--largest", "3", "--json", "-", "--ranks", "2")
     ended = run(build / "bin/fm_b_eff", *own, cwd=copy, **kernels)

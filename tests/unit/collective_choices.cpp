@@ -12,7 +12,7 @@
 
 #include "board/accl/settings.hpp"
 #include "board/dataflow/described.hpp"
-#include "board/link_caller.hpp"
+#include "board/links/link_caller.hpp"
 #include "collectives/replay/choice.hpp"
 #include "network/topology.hpp"
 

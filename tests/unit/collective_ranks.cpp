@@ -10,7 +10,7 @@
 
 #include "board/dataflow/fabric.hpp"
 #include "board/dataflow/host.hpp"
-#include "board/link_caller.hpp"
+#include "board/links/link_caller.hpp"
 #include "collectives/algorithm.hpp"
 #include "collectives/operation.hpp"
 #include "collectives/reference.hpp"

@@ -172,7 +172,7 @@ TEST_F(OnRing, AMessageThatDoesNotComeIsNamedWholeOrInChunks) {
 
 TEST_F(OnRing, TransportsAreMadeByName) {
   for (const runtime::TransportSpec& spec : runtime::transport_specs()) {
-    if (spec.is_of_kernels || spec.name == kOfProcesses) continue;
+    if (!spec.is_between_memories() || spec.name == kOfProcesses) continue;
     on_ranks(1, waiting(kTimeout), options_of(spec.name), [&](const auto& context, Communicator& ranks) {
       const std::unique_ptr<Transport> transport = make_transport(context);
       EXPECT_EQ(transport->name(), spec.name);
@@ -202,7 +202,7 @@ TEST_F(OnRing, TransportsAreMadeByName) {
 
 TEST_F(OnRing, ATunedTransportSaysWhatItChoseAndCarriesMessagesOfAnySize) {
   for (const runtime::TransportSpec& spec : runtime::transport_specs()) {
-    if (spec.is_of_kernels || spec.name == kOfProcesses) continue;
+    if (!spec.is_between_memories() || spec.name == kOfProcesses) continue;
     on_ranks(2, waiting(kTimeout), options_of(spec.name), [&](const auto& context, Communicator& ranks) {
       const auto transport = make_transport(context, {.largest_bytes = std::size_t{1} << 18});
       ASSERT_EQ(context.remarks().size(), 1U);

@@ -61,16 +61,16 @@ TEST(Transports, AndTheirOptionsComeFromTheirFolders) {
       return std::ranges::count(spec.find("transport")->values, Value(transport.name));
     };
     const auto expects = [&](const KernelSpec& spec, bool is_of_memory) {
-      const bool is_there = transport.is_of_kernels
-                                ? std::ranges::any_of(spec.variants, &VariantSpec::is_dataflow)
-                                : is_of_memory;
+      const bool is_there = transport.is_between_memories()
+                                ? is_of_memory
+                                : std::ranges::any_of(spec.variants, &VariantSpec::is_dataflow);
       EXPECT_EQ(names(spec), is_there ? 1 : 0) << transport.name;
       EXPECT_EQ(mentions(spec.find("transport")->meaning, transport.summary), is_there);
       for (const ParameterSpec& option : transport.parameters)
         EXPECT_EQ(spec.find(option.name) != nullptr, is_there) << option.name;
     };
     expects(every, true);
-    expects(of_devices, transport.is_of_devices);
+    expects(of_devices, transport.between == Between::kDevices);
   }
   const std::string values = "values = \"transports\"";
   EXPECT_TRUE(mentions(message_of([&] { shipped("hpl", values, "values = \"transport\""); }), "values"));

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "board/link_caller.hpp"
+#include "board/links/link_caller.hpp"
 #include "collectives/costs.hpp"
 #include "collectives/replay/choice.hpp"
 #include "collectives_support.hpp"

@@ -12,14 +12,6 @@ double pipeline_cycles(const runtime::Context& context) {
   return context.costs() == nullptr ? kMeyer : context.costs()->value_or("pipeline_cycles", kMeyer);
 }
 
-std::unique_ptr<EmulatedDevice> make_device(const runtime::Context& context, const DevicePart& part,
-                                            DeviceKernels& kernels) {
-  const std::string& transport = context.parameters().text("transport");
-  if (transport.starts_with("accl-")) return make_device_on_engine(context, part, kernels);
-  if (runtime::is_of_kernels(transport)) return make_device_on_links(context, part, kernels);
-  return make_device_on_host(context, part);
-}
-
 namespace {
 
 void require_design(const runtime::Parameters& parameters) {
@@ -32,7 +24,8 @@ void require_design(const runtime::Parameters& parameters) {
 
 class DataflowExecution final : public Execution {
  public:
-  DataflowExecution(const runtime::Context& context, const Problem& problem, const LocalMesh& local)
+  DataflowExecution(const runtime::Context& context, const Problem& problem, const LocalMesh& local,
+                    MakeDevice make_device)
       : ranks_(context.ranks()),
         problem_(problem),
         part_(fitting(context, local)),
@@ -93,12 +86,12 @@ void require_elements(const runtime::Context& context) {
 }
 
 std::unique_ptr<Execution> make_dataflow(const runtime::Context& context, const Problem& problem,
-                                         const LocalMesh& local) {
+                                         const LocalMesh& local, MakeDevice make_device) {
   if (problem.has_inflow) {
     throw bad_use("the dataflow kernels have no rivers of a given inflow",
                   "choose --variant base or throughput, or leave out --river-discharge");
   }
-  return std::make_unique<DataflowExecution>(context, problem, local);
+  return std::make_unique<DataflowExecution>(context, problem, local, make_device);
 }
 
 }  // namespace fabricmark::shallow_water

@@ -18,7 +18,7 @@ constexpr const char* kSteps = "steps";
 
 class DataflowTiming final : public runtime::Benchmark {
  public:
-  explicit DataflowTiming(const runtime::Context& context)
+  DataflowTiming(const runtime::Context& context, MakeDevice make_device)
       : ranks_(context.ranks()),
         steps_(steps_of(context.parameters())),
         part_(part_of_rank(context)),
@@ -126,8 +126,9 @@ class DataflowTiming final : public runtime::Benchmark {
 
 }  // namespace
 
-std::unique_ptr<runtime::Benchmark> make_dataflow_timing(const runtime::Context& context) {
-  return std::make_unique<DataflowTiming>(context);
+std::unique_ptr<runtime::Benchmark> make_dataflow_timing(const runtime::Context& context,
+                                                         MakeDevice make_device) {
+  return std::make_unique<DataflowTiming>(context, make_device);
 }
 
 }  // namespace fabricmark::shallow_water

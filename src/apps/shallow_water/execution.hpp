@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -15,6 +16,14 @@
 #include "runtime/benchmark.hpp"
 
 namespace fabricmark::shallow_water {
+
+class DeviceKernels;
+class EmulatedDevice;
+struct DevicePart;
+
+/// How the emulated device of a rank, on which the dataflow kernels run, gets to the others.
+using MakeDevice = std::unique_ptr<EmulatedDevice> (*)(const runtime::Context& context,
+                                                       const DevicePart& part, DeviceKernels& kernels);
 
 /// A stage of a step: q = keep q_before + take (q + dt L(q, t + shift dt)); of what it lets flow through open
 /// edges, `weight` is a part of the step's (Shu and Osher 1988).
@@ -67,8 +76,8 @@ inline constexpr std::uint32_t kMostOffset = (1U << 28U) - 1;
 
 /// As many elements as the arrays of a rank have to be a multiple of.
 using Multiple = std::size_t (*)(const runtime::Context& context);
-using MakeExecution = std::unique_ptr<Execution> (*)(const runtime::Context& context, const Problem& problem,
-                                                     const LocalMesh& local);
+using MakeExecution = std::function<std::unique_ptr<Execution>(
+    const runtime::Context& context, const Problem& problem, const LocalMesh& local)>;
 
 /// In files of their names.
 std::size_t base_multiple(const runtime::Context& context);
@@ -80,10 +89,11 @@ std::unique_ptr<Execution> make_throughput(const runtime::Context& context, cons
 
 std::size_t dataflow_multiple(const runtime::Context& context);
 std::unique_ptr<Execution> make_dataflow(const runtime::Context& context, const Problem& problem,
-                                         const LocalMesh& local);
+                                         const LocalMesh& local, MakeDevice make_device);
 /// Throws Error (bad use) for a mesh that has numbers alone (parts:...).
 void require_elements(const runtime::Context& context);
 /// Of the same kernels, the time alone (--timing-only).
-std::unique_ptr<runtime::Benchmark> make_dataflow_timing(const runtime::Context& context);
+std::unique_ptr<runtime::Benchmark> make_dataflow_timing(const runtime::Context& context,
+                                                         MakeDevice make_device);
 
 }  // namespace fabricmark::shallow_water

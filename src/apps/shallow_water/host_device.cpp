@@ -116,7 +116,7 @@ class HostDevice final : public EmulatedDevice {
 
   /// Throws Error (bad use) where it is to be, and cannot.
   static bool is_over_mpi(const runtime::Context& context) {
-    if (context.parameters().text("transport") != "mpi") return false;
+    if (context.parameters().text("transport") != transport::kMpiTransport) return false;
     const runtime::Communicator& ranks = context.ranks();
     if (ranks.kind() != "mpi") throw transport::no_mpi_between(ranks);
     if (context.costs() != nullptr) throw transport::no_costs_over_mpi();
@@ -184,7 +184,8 @@ class HostDevice final : public EmulatedDevice {
 
 }  // namespace
 
-std::unique_ptr<EmulatedDevice> make_device_on_host(const runtime::Context& context, const DevicePart& part) {
+std::unique_ptr<EmulatedDevice> make_device_on_host(const runtime::Context& context, const DevicePart& part,
+                                                    DeviceKernels& /*kernels*/) {
   return std::make_unique<HostDevice>(context, part);
 }
 

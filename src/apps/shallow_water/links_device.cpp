@@ -8,6 +8,7 @@
 #include "apps/shallow_water/gather.hpp"
 #include "base/error.hpp"
 #include "network/network_costs.hpp"
+#include "runtime/kernel_spec.hpp"
 
 namespace fabricmark::shallow_water {
 
@@ -32,7 +33,8 @@ void require_ports(const runtime::Context& context,
   if (most == neighbours.end() || most->size() <= static_cast<std::size_t>(ports)) return;
   throw bad_use(fmt::format("the partition of device {} has {} neighbours, and a board has {} ports",
                             most - neighbours.begin(), most->size(), ports),
-                "use fewer ranks, or --transport accl-udp, which has no such limit");
+                fmt::format("use fewer ranks, or --transport {}, which has no such limit",
+                            runtime::transports_between({runtime::Between::kEngines}).front()));
 }
 
 /// Port n of a device leads to its n-th neighbour.

@@ -313,25 +313,31 @@ class ShallowWater : public runtime::Benchmark {
 int main(int argc, char** argv) {
   using namespace fabricmark;
   namespace own = shallow_water;
-  runtime::ExecutionTable table;
-  const own::Kind dataflow{own::dataflow_multiple, own::make_dataflow};
-  for (const runtime::TransportSpec& transport : runtime::transport_specs()) {
-    if (transport.is_of_kernels || transport.name == "host" || transport.name == "mpi") {
-      table.push_back({"dataflow", transport.name,
-                       [dataflow](const runtime::Context& context) -> std::unique_ptr<runtime::Benchmark> {
-                         if (!context.computes()) return own::make_dataflow_timing(context);
-                         own::require_elements(context);
-                         return std::make_unique<own::ShallowWater>(context, dataflow);
-                       },
-                       /*needs_device=*/false});
-    }
-    if (transport.is_of_kernels) continue;
-    for (const auto& [variant, kind] : {std::pair{"base", own::Kind{own::base_multiple, own::make_base}},
-                                        {"throughput", {own::throughput_multiple, own::make_throughput}}}) {
-      table.push_back({variant, transport.name, [kind = kind](const runtime::Context& context) {
-                         return std::make_unique<own::ShallowWater>(context, kind);
-                       }});
-    }
-  }
-  return runtime::run_program(argc, argv, {"shallow_water", table, 1});
+  using runtime::Between;
+  const auto with = [](const own::Kind& kind) {
+    return [kind](const runtime::Context& context) {
+      return std::make_unique<own::ShallowWater>(context, kind);
+    };
+  };
+  const auto dataflow = [](own::MakeDevice make) {
+    return [make](const runtime::Context& context) -> std::unique_ptr<runtime::Benchmark> {
+      if (!context.computes()) return own::make_dataflow_timing(context, make);
+      own::require_elements(context);
+      const auto execution = [make](const auto&... of) { return own::make_dataflow(of..., make); };
+      return std::make_unique<own::ShallowWater>(context, own::Kind{own::dataflow_multiple, execution});
+    };
+  };
+  const auto base = with({own::base_multiple, own::make_base});
+  const auto throughput = with({own::throughput_multiple, own::make_throughput});
+  return runtime::run_program(
+      argc, argv,
+      {"shallow_water",
+       {{"base", Between::kDevices, base},
+        {"base", Between::kHosts, base},
+        {"throughput", Between::kDevices, throughput},
+        {"throughput", Between::kHosts, throughput},
+        {"dataflow", Between::kDevices, dataflow(own::make_device_on_host), /*needs_device=*/false},
+        {"dataflow", Between::kStreams, dataflow(own::make_device_on_links), /*needs_device=*/false},
+        {"dataflow", Between::kEngines, dataflow(own::make_device_on_engine), /*needs_device=*/false}},
+       1});
 }

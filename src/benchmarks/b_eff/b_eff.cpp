@@ -194,19 +194,15 @@ class EffectiveBandwidth : public Exchanges {
 
 int main(int argc, char** argv) {
   using namespace fabricmark;
-  runtime::ExecutionTable table;
-  for (const runtime::TransportSpec& transport : runtime::transport_specs()) {
-    if (transport.is_of_kernels) {
-      table.push_back({"dataflow", transport.name,
-                       transport.name == "channels" ? b_eff::make_channels : b_eff::make_engine,
-                       /*needs_device=*/false});
-      continue;
-    }
-    table.push_back(
-        {"base", transport.name,
-         [](const runtime::Context& context) { return std::make_unique<b_eff::EffectiveBandwidth>(context); },
-         /*needs_device=*/transport.is_of_devices});
-  }
-  table.push_back({"channels", "channels", b_eff::make_external_channels});
-  return runtime::run_program(argc, argv, {"b_eff", table});
+  using runtime::Between;
+  const auto over_memories = [](const runtime::Context& context) {
+    return std::make_unique<b_eff::EffectiveBandwidth>(context);
+  };
+  return runtime::run_program(argc, argv,
+                              {"b_eff",
+                               {{"base", Between::kDevices, over_memories},
+                                {"base", Between::kHosts, over_memories, /*needs_device=*/false},
+                                {"dataflow", Between::kStreams, b_eff::make_channels, /*needs_device=*/false},
+                                {"dataflow", Between::kEngines, b_eff::make_engine, /*needs_device=*/false},
+                                {"channels", Between::kStreams, b_eff::make_external_channels}}});
 }

@@ -38,6 +38,8 @@ struct PointType {
 using MakeExecution = std::unique_ptr<Execution> (*)(const runtime::Context& context, const PointType& type);
 std::unique_ptr<Execution> make_base(const runtime::Context& context, const PointType& type);
 std::unique_ptr<Execution> make_throughput(const runtime::Context& context, const PointType& type);
+/// The exchanges of one vector over emulated boards.
+std::unique_ptr<Execution> make_over_boards(const runtime::Context& context, const PointType& type);
 /// Those that the throughput kernels are for: the form of CPUs, that of GPUs, and one vector over all ranks.
 std::unique_ptr<Execution> make_four_step(const runtime::Context& context, const PointType& type);
 std::unique_ptr<Execution> make_stages(const runtime::Context& context, const PointType& type);

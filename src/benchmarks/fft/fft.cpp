@@ -30,9 +30,6 @@ void check_message_fault(const runtime::Context& context) {
         fmt::format("--inject-fault names '{}', but spoils messages of both directions", fault->target),
         "leave out the target, as in lost@1");
   }
-  if (context.ranks().size() == 1 && runtime::is_of_kernels(context.parameters().text("transport"))) {
-    throw bad_use("one rank sends no message that could have the fault of --inject-fault", "use --ranks 2");
-  }
   const bool needs_two =
       fault->kind == runtime::Fault::Kind::kLate || fault->kind == runtime::Fault::Kind::kSwapped;
   if (context.ranks().size() == 1 && needs_two) {
@@ -260,11 +257,11 @@ auto with(MakeExecution execution) {
 
 int main(int argc, char** argv) {
   using namespace fabricmark::fft;
-  fabricmark::runtime::ExecutionTable table;
-  for (const fabricmark::runtime::TransportSpec& transport : fabricmark::runtime::transport_specs()) {
-    if (!transport.is_of_devices && !transport.is_of_kernels) continue;
-    if (!transport.is_of_kernels) table.push_back({"base", transport.name, with(make_base)});
-    table.push_back({"throughput", transport.name, with(make_throughput)});
-  }
-  return fabricmark::runtime::run_program(argc, argv, {"fft", table});
+  using fabricmark::runtime::Between;
+  return fabricmark::runtime::run_program(argc, argv,
+                                          {"fft",
+                                           {{"base", Between::kDevices, with(make_base)},
+                                            {"throughput", Between::kDevices, with(make_throughput)},
+                                            {"throughput", Between::kStreams, with(make_over_boards)},
+                                            {"throughput", Between::kEngines, with(make_over_boards)}}});
 }

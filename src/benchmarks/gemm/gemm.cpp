@@ -192,5 +192,5 @@ auto with(MakeExecution execution) {
 int main(int argc, char** argv) {
   using namespace fabricmark::gemm;
   return fabricmark::runtime::run_program(
-      argc, argv, {"gemm", {{"base", "", with(make_base)}, {"throughput", "", with(make_throughput)}}});
+      argc, argv, {"gemm", {{"base", {}, with(make_base)}, {"throughput", {}, with(make_throughput)}}});
 }

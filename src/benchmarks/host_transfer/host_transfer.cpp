@@ -265,6 +265,6 @@ int main(int argc, char** argv) {
   return fabricmark::runtime::run_program(
       argc, argv,
       {"host_transfer",
-       {{"base", "", with(WorkItems::kSingle)}, {"throughput", "", with(WorkItems::kEach)}},
+       {{"base", {}, with(WorkItems::kSingle)}, {"throughput", {}, with(WorkItems::kEach)}},
        kRepetitions});
 }

@@ -175,21 +175,28 @@ class TransportFactorization final : public MemoryFactorization<T> {
   std::unique_ptr<transport::Memory> memories_[2];  ///< of what goes along the row, and the column
 };
 
-template <typename T>
-std::unique_ptr<Execution> make_on(const runtime::Context& context, const Layout& layout, double host_bytes) {
-  const std::string& transport = context.parameters().text("transport");
-  if (!runtime::is_of_kernels(transport))
-    return std::make_unique<TransportFactorization<T>>(context, layout, host_bytes);
-  if (transport == "channels") return std::make_unique<LinkFactorization<T>>(context, layout, host_bytes);
-  return std::make_unique<EngineFactorization<T>>(context, layout, host_bytes);
+template <template <typename> typename Factorization>
+std::unique_ptr<Execution> make(const runtime::Context& context, const Layout& layout, double host_bytes) {
+  if (context.parameters().text("data_type") == "double")
+    return std::make_unique<Factorization<double>>(context, layout, host_bytes);
+  return std::make_unique<Factorization<float>>(context, layout, host_bytes);
 }
 
 }  // namespace
 
-std::unique_ptr<Execution> make_dataflow(const runtime::Context& context, const Layout& layout,
-                                         double host_bytes) {
-  if (context.parameters().text("data_type") == "double") return make_on<double>(context, layout, host_bytes);
-  return make_on<float>(context, layout, host_bytes);
+std::unique_ptr<Execution> make_over_transport(const runtime::Context& context, const Layout& layout,
+                                               double host_bytes) {
+  return make<TransportFactorization>(context, layout, host_bytes);
+}
+
+std::unique_ptr<Execution> make_over_links(const runtime::Context& context, const Layout& layout,
+                                           double host_bytes) {
+  return make<LinkFactorization>(context, layout, host_bytes);
+}
+
+std::unique_ptr<Execution> make_over_engines(const runtime::Context& context, const Layout& layout,
+                                             double host_bytes) {
+  return make<EngineFactorization>(context, layout, host_bytes);
 }
 
 }  // namespace fabricmark::hpl

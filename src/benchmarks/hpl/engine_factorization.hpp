@@ -64,7 +64,7 @@ class EngineFactorization final : public MemoryFactorization<T> {
     throw Error(ExitCode::kInvalidResult,
                 fmt::format("a broadcast that a kernel called ended with: {}, {} bytes lost",
                             accl::name_of(static_cast<accl::Code>(status.code)), status.lost_bytes),
-                "use --transport accl-tcp or accl-rdma, or --issuer host to see more");
+                "choose a transport that loses no packets, or --issuer host to see more");
   }
 
  private:

@@ -35,9 +35,13 @@ std::unique_ptr<Execution> make_base(const runtime::Context& context, const Layo
                                      double host_bytes);
 std::unique_ptr<Execution> make_throughput(const runtime::Context& context, const Layout& layout,
                                            double host_bytes);
-/// On emulated boards.
-std::unique_ptr<Execution> make_dataflow(const runtime::Context& context, const Layout& layout,
-                                         double host_bytes);
+/// On emulated boards: over a transport between memories, over direct links, and over engines of messages.
+std::unique_ptr<Execution> make_over_transport(const runtime::Context& context, const Layout& layout,
+                                               double host_bytes);
+std::unique_ptr<Execution> make_over_links(const runtime::Context& context, const Layout& layout,
+                                           double host_bytes);
+std::unique_ptr<Execution> make_over_engines(const runtime::Context& context, const Layout& layout,
+                                             double host_bytes);
 /// Over Intel's external channels, from kernel to kernel on a torus of boards (Meyer 2024, section 4.1.3.2).
 std::unique_ptr<Execution> make_over_external_channels(const runtime::Context& context, const Layout& layout,
                                                        double host_bytes);

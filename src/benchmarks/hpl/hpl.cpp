@@ -301,15 +301,16 @@ auto with(MakeExecution execution) {
 
 int main(int argc, char** argv) {
   using namespace fabricmark::hpl;
+  using fabricmark::runtime::Between;
   constexpr int kRepetitions = 3;
-  fabricmark::runtime::ExecutionTable table;
-  table.push_back({"channels", "channels", with(make_over_external_channels)});
-  for (const fabricmark::runtime::TransportSpec& transport : fabricmark::runtime::transport_specs()) {
-    if (transport.is_of_kernels || transport.is_of_devices)
-      table.push_back({"dataflow", transport.name, with(make_dataflow), transport.is_of_devices});
-    if (!transport.is_of_devices || transport.is_of_kernels) continue;
-    table.push_back({"base", transport.name, with(make_base)});
-    table.push_back({"throughput", transport.name, with(make_throughput)});
-  }
-  return fabricmark::runtime::run_program(argc, argv, {"hpl", table, kRepetitions});
+  return fabricmark::runtime::run_program(
+      argc, argv,
+      {"hpl",
+       {{"base", Between::kDevices, with(make_base)},
+        {"throughput", Between::kDevices, with(make_throughput)},
+        {"dataflow", Between::kDevices, with(make_over_transport)},
+        {"dataflow", Between::kStreams, with(make_over_links), /*needs_device=*/false},
+        {"dataflow", Between::kEngines, with(make_over_engines), /*needs_device=*/false},
+        {"channels", Between::kStreams, with(make_over_external_channels)}},
+       kRepetitions});
 }

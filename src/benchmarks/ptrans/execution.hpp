@@ -69,13 +69,14 @@ inline WorkItems dataflow_work_items(const runtime::Context& /*context*/, std::s
   return {};
 }
 
-/// An entry of the table: a variant's kernels over a transport.
+/// An entry of the table: a variant's kernels over transports of a kind.
 struct Kind {
   WorkItems (*work_items)(const runtime::Context& context, std::size_t block_bytes);
   std::unique_ptr<Execution> (*make)(const runtime::Context& context, const Plan& plan,
                                      std::size_t block_bytes, const WorkItems& work_items);
   bool is_a_on_host = false;
-  bool is_dataflow = false;  ///< kernels of the program itself, whose memory is that of the host
+  bool is_dataflow = false;     ///< kernels of the program itself, whose memory is that of the host
+  bool moves_in_rounds = true;  ///< blocks go in the rounds of the plan, over a transport between memories
 };
 
 }  // namespace fabricmark::ptrans

@@ -32,10 +32,9 @@ class TypedPtrans : public runtime::Benchmark {
         times_parts_(context.parameters().flag("parts")),
         is_a_on_host_(kind.is_a_on_host),
         is_dataflow_(kind.is_dataflow),
-        is_over_kernels_(runtime::is_of_kernels(context.parameters().text("transport"))),
         distribution_(Distribution::of(context)),
         is_exchanging_(distribution_.exchanges()),
-        plan_(checked_plan(context)),
+        plan_(checked_plan(context, kind)),
         layout_(plan_.blocks, size_, context.parameters().count("block_size")),
         execution_(make_execution(context, kind)),
         steps_(steps_of(context)),
@@ -136,7 +135,7 @@ class TypedPtrans : public runtime::Benchmark {
  private:
   static constexpr T kNan = std::numeric_limits<T>::quiet_NaN();
 
-  Plan checked_plan(const runtime::Context& context) const {
+  Plan checked_plan(const runtime::Context& context, const Kind& kind) const {
     const runtime::MemoryPlan& plan = context.memory_plan();
     const double own = plan.bytes("b");
     const double arriving = plan.bytes("a") - own;
@@ -144,7 +143,7 @@ class TypedPtrans : public runtime::Benchmark {
     const double parts = times_parts_ ? own + arriving : 0;
     const double more = is_a_on_host_ ? own + arriving : 0;  // A and what arrives
     context.require_memory({.host_bytes = own + parts + more + faults}, "size", 2);
-    if (!is_over_kernels_) require_possible(context, distribution_);
+    if (kind.moves_in_rounds) require_possible(context, distribution_);
     return make_plan(distribution_, context.ranks().rank(), context.parameters().count("round_blocks"));
   }
   [[nodiscard]] std::unique_ptr<Execution> make_execution(const runtime::Context& context,
@@ -199,7 +198,6 @@ class TypedPtrans : public runtime::Benchmark {
   bool times_parts_;
   bool is_a_on_host_;
   bool is_dataflow_;
-  bool is_over_kernels_;  ///< and no transport between memories
   Distribution distribution_;
   bool is_exchanging_;
   Plan plan_;
@@ -228,28 +226,30 @@ std::unique_ptr<runtime::Benchmark> make(const runtime::Context& context, const 
 int main(int argc, char** argv) {
   using namespace fabricmark;
   namespace own = ptrans;
-  runtime::ExecutionTable table;
-  for (const runtime::TransportSpec& transport : runtime::transport_specs()) {
-    const auto dataflow = !transport.is_of_kernels       ? own::make_local
-                          : transport.name == "channels" ? own::make_over_channels
-                                                         : own::make_over_engines;
-    const own::Kind kernels{own::dataflow_work_items, dataflow, /*is_a_on_host=*/false, /*is_dataflow=*/true};
-    table.push_back({"dataflow", transport.name,
-                     [kernels](const runtime::Context& context) { return own::make(context, kernels); },
-                     /*needs_device=*/transport.is_of_devices});
-    if (transport.is_of_kernels) continue;
-    for (const auto& [variant, work_items] :
-         {std::pair{std::string("base"), &own::base_work_items},
-          std::pair{std::string("throughput"), &own::throughput_work_items}}) {
-      const own::Kind kind{work_items,
-                           transport.is_of_devices ? own::make_between_devices : own::make_between_hosts,
-                           /*is_a_on_host=*/!transport.is_of_devices};
-      table.push_back({variant, transport.name,
-                       [kind](const runtime::Context& context) { return own::make(context, kind); }});
-    }
+  using runtime::Between;
+  const auto with = [](const own::Kind& kind) {
+    return [kind](const runtime::Context& context) { return own::make(context, kind); };
+  };
+  const auto dataflow = [&](auto make, bool moves_in_rounds) {
+    return with({.work_items = own::dataflow_work_items,
+                 .make = make,
+                 .is_dataflow = true,
+                 .moves_in_rounds = moves_in_rounds});
+  };
+  runtime::ExecutionTable table{
+      {"dataflow", Between::kDevices, dataflow(own::make_local, true)},
+      {"dataflow", Between::kHosts, dataflow(own::make_local, true), /*needs_device=*/false},
+      {"dataflow", Between::kStreams, dataflow(own::make_over_channels, false), /*needs_device=*/false},
+      {"dataflow", Between::kEngines, dataflow(own::make_over_engines, false), /*needs_device=*/false},
+      {"channels", Between::kStreams,
+       with({.work_items = own::base_work_items,
+             .make = own::make_over_external_channels,
+             .moves_in_rounds = false})}};
+  for (const auto& [variant, work_items] :
+       {std::pair{"base", &own::base_work_items}, {"throughput", &own::throughput_work_items}}) {
+    table.push_back({variant, Between::kDevices, with({work_items, own::make_between_devices})});
+    table.push_back(
+        {variant, Between::kHosts, with({work_items, own::make_between_hosts, /*is_a_on_host=*/true})});
   }
-  const own::Kind external{own::base_work_items, own::make_over_external_channels};
-  table.push_back({"channels", "channels",
-                   [external](const runtime::Context& context) { return own::make(context, external); }});
   return runtime::run_program(argc, argv, {"ptrans", table});
 }

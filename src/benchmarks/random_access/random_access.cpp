@@ -157,5 +157,5 @@ int main(int argc, char** argv) {
   using namespace fabricmark::random_access;
   return fabricmark::runtime::run_program(
       argc, argv,
-      {"random_access", {{"base", "", with(make_base)}, {"throughput", "", with(make_throughput)}}});
+      {"random_access", {{"base", {}, with(make_base)}, {"throughput", {}, with(make_throughput)}}});
 }

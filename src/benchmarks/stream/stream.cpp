@@ -151,5 +151,5 @@ auto with(MakeExecution execution) {
 int main(int argc, char** argv) {
   using namespace fabricmark::stream;
   return fabricmark::runtime::run_program(
-      argc, argv, {"stream", {{"base", "", with(make_base)}, {"throughput", "", with(make_throughput)}}});
+      argc, argv, {"stream", {{"base", {}, with(make_base)}, {"throughput", {}, with(make_throughput)}}});
 }

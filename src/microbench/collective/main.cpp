@@ -14,6 +14,7 @@
 #include "microbench/collective/report.hpp"
 #include "microbench/common/calls/measure.hpp"
 #include "microbench/common/calls/options.hpp"
+#include "network/protocol.hpp"
 #include "runtime/agreement.hpp"
 #include "runtime/run.hpp"
 #include "runtime/system_file.hpp"
@@ -36,7 +37,9 @@ constexpr const char* kSummary =
 /// Why a transport does not do an operation; empty where it does.
 std::string skipped(const Options& options) {
   if (options.way != Way::kEngine) return {};
-  if (options.act != Act::kPut || options.transport == "accl-rdma") return {};
+  using fabricmark::network::Protocol;
+  if (options.act != Act::kPut || fabricmark::network::protocol_of(options.transport) == Protocol::kRdma)
+    return {};
   return fmt::format("skipped: put over {}: only RDMA writes memory of another rank\n", options.transport);
 }
 

@@ -17,9 +17,8 @@ namespace fabricmark::microbench {
 namespace {
 
 const runtime::TransportSpec& spec_of(const std::string& name) {
-  const std::vector<runtime::TransportSpec>& all = runtime::transport_specs();
-  const auto found = std::ranges::find(all, name, &runtime::TransportSpec::name);
-  if (found != all.end() && !found->is_of_kernels) return *found;
+  const runtime::TransportSpec* const found = runtime::find_transport(name);
+  if (found != nullptr && found->is_between_memories()) return *found;
   throw bad_use(fmt::format("'{}' is no transport between ranks of this machine", name),
                 fmt::format("use one of {}", fmt::join(MeasuredTransport::names(), ", ")));
 }
@@ -45,7 +44,8 @@ device::Device kept(device::Device device) {
 
 /// This rank's device, or none where the transport is one of hosts.
 device::Device opened(runtime::Communicator& ranks, const MeasuredTransport::Wanted& wanted) {
-  if (!spec_of(wanted.transport).is_of_devices && !wanted.needs_device) return device::Device::none();
+  if (spec_of(wanted.transport).between == runtime::Between::kHosts && !wanted.needs_device)
+    return device::Device::none();
   runtime::Options choice;
   choice.selection = wanted.selection;
   runtime::share_cores(ranks);
@@ -61,11 +61,12 @@ device::Device opened(runtime::Communicator& ranks, const MeasuredTransport::Wan
 }  // namespace
 
 std::vector<std::string> MeasuredTransport::names() {
-  std::vector<std::string> names;
-  for (const runtime::TransportSpec& spec : runtime::transport_specs()) {
-    if (!spec.is_of_kernels) names.push_back(spec.name);
-  }
-  return names;
+  return runtime::transports_between({runtime::Between::kDevices, runtime::Between::kHosts});
+}
+
+bool MeasuredTransport::takes(const std::string& transport, const std::string& option) {
+  const std::vector<runtime::ParameterSpec>& options = spec_of(transport).parameters;
+  return std::ranges::find(options, option, &runtime::ParameterSpec::name) != options.end();
 }
 
 MeasuredTransport::MeasuredTransport(runtime::Communicator& ranks, const Wanted& wanted)

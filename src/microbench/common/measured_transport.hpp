@@ -31,6 +31,8 @@ class MeasuredTransport {
   };
   /// The transports that may be wanted.
   static std::vector<std::string> names();
+  /// Whether one of them has this option.
+  static bool takes(const std::string& transport, const std::string& option);
   /// Collective. Throws Error (bad use) for a transport that is none of these and for a phantom device,
   /// (environment) where there is no device.
   MeasuredTransport(runtime::Communicator& ranks, const Wanted& wanted);

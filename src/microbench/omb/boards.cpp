@@ -1,4 +1,4 @@
-// Messages and operations over an emulated fabric, in modelled time: what fm_collective measures them with.
+// Messages and operations over an emulated fabric, in modelled time.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,6 +7,7 @@
 #include "base/error.hpp"
 #include "collectives/elements.hpp"
 #include "microbench/common/calls/measure.hpp"
+#include "microbench/common/calls/options_check.hpp"
 #include "microbench/omb/measure.hpp"
 #include "runtime/agreement.hpp"
 #include "runtime/system_file.hpp"
@@ -15,11 +16,10 @@ namespace fabricmark::microbench::omb {
 
 namespace {
 
-/// What fm_collective calls the program's operation.
-std::string operation_of(const Program& program) {
-  if (program.is_collective()) return std::string(collectives::name_of(program.operation));
-  if (program.windows == 0) return "ping_pong";
-  return program.is_one_way ? "one_way" : "both_ways";
+Act act_of(const Program& program) {
+  if (program.is_collective()) return Act::kCollective;
+  if (program.windows == 0) return Act::kPingPong;
+  return program.is_one_way ? Act::kOneWay : Act::kBothWays;
 }
 
 void check_program(const Program& program) {
@@ -61,20 +61,19 @@ class Boards final : public Measurer {
 };
 
 microbench::Options Boards::options_of(std::size_t bytes, collectives::Type type) const {
-  std::vector<std::string> words{operation_of(program_),
-                                 "--transport",
-                                 options_.transport,
-                                 "--ranks",
-                                 std::to_string(ranks_.size()),
-                                 "--sizes",
-                                 std::to_string(bytes),
-                                 "--type",
-                                 std::string(collectives::name_of(type)),
-                                 "--root",
-                                 std::to_string(options_.root)};
-  if (program_.windows > 0) words.insert(words.end(), {"--messages", std::to_string(options_.window)});
-  words.insert(words.end(), options_.of_boards.begin(), options_.of_boards.end());
-  return std::get<microbench::Options>(microbench::parse_options(words));
+  microbench::Options wanted;
+  wanted.name = program_.name;
+  wanted.act = act_of(program_);
+  wanted.operation = program_.operation;
+  wanted.transport = options_.transport;
+  wanted.way = way_of(options_.transport);
+  wanted.ranks = ranks_.size();
+  wanted.has_ranks = true;
+  wanted.smallest = wanted.largest = bytes;
+  wanted.type = type;
+  wanted.root = options_.root;
+  if (program_.windows > 0) wanted.window = options_.window;
+  return with_board_options(wanted, options_.of_boards);
 }
 
 Found Boards::found_in(const microbench::Row& row) {

@@ -7,6 +7,7 @@
 
 #include "base/host.hpp"
 #include "device/program.hpp"
+#include "transport/host/host_transport.hpp"
 
 namespace fabricmark::microbench::omb {
 
@@ -46,7 +47,7 @@ double rate_of(const json& document, const Options& options, const device::Devic
 std::optional<Limit> limit_of(const Options& options, const device::DeviceInfo& device) {
   if (options.limit) return Limit{*options.limit * 1e9, "--limit"};
   // Over mpi bytes may go from device to device without a link to the host.
-  if (options.is_on_hosts() || options.transport != "host") return std::nullopt;
+  if (options.is_on_hosts() || options.transport != transport::HostTransport::kName) return std::nullopt;
   const std::filesystem::path cache = device::cache_folder();
   std::error_code ignored;
   double fastest = 0;

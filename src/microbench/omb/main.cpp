@@ -21,6 +21,7 @@
 #include "runtime/agreement.hpp"
 #include "runtime/publish.hpp"
 #include "runtime/run.hpp"
+#include "transport/mpi/passing.hpp"
 
 namespace {
 
@@ -153,7 +154,8 @@ int main(int argc, char** argv) {
     return static_cast<int>(ExitCode::kValid);
   };
   // Plain MPI, as OMB's programs are: a library that knows of several threads takes locks.
-  const bool is_plain = options != nullptr && options->is_on_hosts() && options->transport == "mpi";
+  const bool is_plain = options != nullptr && options->is_on_hosts() &&
+                        options->transport == fabricmark::transport::kMpiTransport;
   return runtime::run_ranks(argc, argv, options != nullptr ? options->ranks : 1, body,
                             is_plain ? runtime::Threads::kOne : runtime::Threads::kSeveral);
 }

@@ -10,8 +10,10 @@
 
 #include "base/error.hpp"
 #include "base/version.hpp"
+#include "microbench/common/measured_transport.hpp"
 #include "microbench/common/program.hpp"
 #include "microbench/omb/options_check.hpp"
+#include "runtime/kernel_spec.hpp"
 
 namespace fabricmark::microbench::omb {
 
@@ -172,9 +174,14 @@ void add_omb(CLI::App& app, Options& options, Words& words) {
 
 /// Those that OMB does not have.
 void add_own(CLI::App& app, Options& options, Words& words) {
-  app.add_option("--transport", options.transport,
-                 "what carries messages: mpi (between hosts the library itself), host, cpu; accl-udp, "
-                 "accl-tcp, accl-rdma or channels: an emulated fabric, in modelled time");
+  app.add_option(
+      "--transport", options.transport,
+      fmt::format(
+          "what carries messages: {} (mpi between hosts is the library itself); {}: an "
+          "emulated fabric, in modelled time",
+          fmt::join(MeasuredTransport::names(), ", "),
+          fmt::join(runtime::transports_between({runtime::Between::kEngines, runtime::Between::kStreams}),
+                    ", ")));
   app.add_option("--ranks", options.ranks, "threads of this process, without a launcher [2]")
       ->check(CLI::Range(1, 1024));
   app.add_option("--root", options.root, "of operations that have one [0]")->check(CLI::Range(0, 1023));

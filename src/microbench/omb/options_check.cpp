@@ -1,6 +1,7 @@
 #include "microbench/omb/options_check.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -10,15 +11,33 @@
 
 #include "base/error.hpp"
 #include "microbench/common/measured_transport.hpp"
+#include "runtime/kernel_spec.hpp"
+#include "transport/cpu/cpu_transport.hpp"
+#include "transport/host/host_transport.hpp"
+#include "transport/mpi/passing.hpp"
 
 namespace fabricmark::microbench::omb {
 
 namespace {
 
-constexpr std::array kBoardTransports{"accl-udp", "accl-tcp", "accl-rdma", "channels"};
-constexpr const char* kOfHosts = "cpu";
 constexpr std::array kBoardOptions{"--system", "--issuer",  "--mode", "--topology", "--mtu",
                                    "--window", "--workers", "--drop", "--algorithm"};
+
+std::string names_between(std::initializer_list<runtime::Between> kinds) {
+  return fmt::format("{}", fmt::join(runtime::transports_between(kinds), ", "));
+}
+
+std::string board_transports() {
+  return names_between({runtime::Between::kEngines, runtime::Between::kStreams});
+}
+
+/// Between memories of hosts it is the library itself.
+bool is_library(const std::string& transport) { return transport == transport::kMpiTransport; }
+
+bool is_between(const std::string& transport, runtime::Between kind) {
+  const runtime::TransportSpec* const spec = runtime::find_transport(transport);
+  return spec != nullptr && spec->between == kind;
+}
 
 bool is_sycl() {
   const char* const plugin = std::getenv("FABRICMARK_SYCL");
@@ -29,7 +48,8 @@ bool is_sycl() {
 void settle_places(Options& options) {
   if (is_over_boards(options)) return;
   options.takes_device =
-      options.has_places ? !options.is_on_hosts() : options.api != "none" && options.transport != kOfHosts;
+      options.has_places ? !options.is_on_hosts()
+                         : options.api != "none" && !is_between(options.transport, runtime::Between::kHosts);
   const bool is_named = options.selection.platform || options.selection.device;
   if (is_named && options.takes_device && !options.has_places) {
     options.places = {Placement::kDevice, Placement::kDevice};
@@ -67,21 +87,28 @@ void settle_api(Options& options) {
 }
 
 void settle_transport(Options& options) {
-  if (options.transport.empty()) options.transport = options.is_on_hosts() ? "mpi" : "host";
+  using transport::CpuTransport;
+  using transport::HostTransport;
+  using transport::kMpiTransport;
+  if (options.transport.empty())
+    options.transport = options.is_on_hosts() ? kMpiTransport : HostTransport::kName;
   if (is_over_boards(options)) return;
   const std::vector<std::string> names = MeasuredTransport::names();
   if (std::ranges::find(names, options.transport) == names.end()) {
-    throw bad_use(fmt::format("'{}' is no transport", options.transport),
-                  "use mpi, host or cpu, or accl-udp, accl-tcp, accl-rdma or channels of an emulated fabric");
-  }
-  if (options.is_on_hosts() && options.transport == "host") {
-    throw bad_use("--transport host moves messages between devices, but H H is memory of hosts",
-                  "use D D, or --transport mpi or cpu");
-  }
-  if (!options.is_on_hosts() && options.transport == kOfHosts) {
     throw bad_use(
-        fmt::format("--transport cpu moves messages between hosts, but {} is not", options.placement()),
-        "use H H, or --transport host or mpi");
+        fmt::format("'{}' is no transport", options.transport),
+        fmt::format("use {}, or {} of an emulated fabric", fmt::join(names, ", "), board_transports()));
+  }
+  if (is_library(options.transport)) return;
+  if (options.is_on_hosts() && is_between(options.transport, runtime::Between::kDevices)) {
+    throw bad_use(fmt::format("--transport {} moves messages between devices, but H H is memory of hosts",
+                              options.transport),
+                  fmt::format("use D D, or --transport {} or {}", kMpiTransport, CpuTransport::kName));
+  }
+  if (!options.is_on_hosts() && is_between(options.transport, runtime::Between::kHosts)) {
+    throw bad_use(fmt::format("--transport {} moves messages between hosts, but {} is not", options.transport,
+                              options.placement()),
+                  fmt::format("use H H, or --transport {}", names_between({runtime::Between::kDevices})));
   }
 }
 
@@ -100,13 +127,14 @@ void check_places(const Options& options) {
 void check_board_options(const Options& options) {
   if (options.of_boards.empty() || is_over_boards(options)) return;
   throw bad_use(fmt::format("--transport {} takes no {}", options.transport, options.of_boards.front()),
-                "leave it out, or use accl-udp, accl-tcp, accl-rdma or channels");
+                fmt::format("leave it out, or use {}", board_transports()));
 }
 
 }  // namespace
 
 bool is_over_boards(const Options& options) {
-  return std::ranges::find(kBoardTransports, options.transport) != kBoardTransports.end();
+  return is_between(options.transport, runtime::Between::kEngines) ||
+         is_between(options.transport, runtime::Between::kStreams);
 }
 
 void take_board_options(std::vector<std::string>& arguments, Options& options) {

@@ -10,6 +10,8 @@
 #include "microbench/omb/carrier.hpp"
 #include "microbench/omb/watch.hpp"
 #include "runtime/library_calls.hpp"
+#include "transport/cpu/cpu_transport.hpp"
+#include "transport/mpi/passing.hpp"
 
 namespace fabricmark::microbench::omb {
 
@@ -148,10 +150,11 @@ std::unique_ptr<Carrier> over_library(runtime::Communicator& ranks, const Option
 
 std::unique_ptr<Carrier> make_carrier(runtime::Communicator& ranks, const Options& options) {
   const bool is_mpi = ranks.kind() == "mpi";
-  if (!options.is_on_hosts() || options.transport != "mpi") return over_transport(ranks, options);
+  if (!options.is_on_hosts() || options.transport != transport::kMpiTransport)
+    return over_transport(ranks, options);
   if (is_mpi) return over_library(ranks, options);
   Options between_threads = options;  // which no library connects
-  between_threads.transport = "cpu";
+  between_threads.transport = transport::CpuTransport::kName;
   return over_transport(ranks, between_threads);
 }
 

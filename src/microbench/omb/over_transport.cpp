@@ -26,6 +26,8 @@ namespace {
 using transport::Memory;
 using transport::Message;
 
+constexpr const char* kStaging = "staging";
+
 runtime::Waiting waiting_of(const runtime::Communicator& ranks) {
   return ranks.local_size() > usable_cores() ? runtime::Waiting::kYield : runtime::Waiting::kSpin;
 }
@@ -40,7 +42,7 @@ MeasuredTransport::Wanted wanted_of(const runtime::Communicator& ranks, const Op
   if (!options.program->is_collective()) wanted.pattern = transport::Pattern::kOneWay;
   if (options.is_mixed()) {
     // A host has no staging memory that a device's rank could share.
-    if (options.transport == "host") wanted.texts["staging"] = "private";
+    if (MeasuredTransport::takes(options.transport, kStaging)) wanted.texts[kStaging] = "private";
     wanted.needs_device = true;
   }
   return wanted;

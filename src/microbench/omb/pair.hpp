@@ -26,7 +26,7 @@ struct Slots {
   [[nodiscard]] std::size_t total() const { return place(count); }
 };
 
-/// One rank of two that exchange messages: what the files of programs/ are written with.
+/// One rank of two that exchange messages: what rounds of programs are written with.
 class Pair {
  public:
   Pair(Carrier& carrier, int peer, bool is_first) : carrier_(carrier), peer_(peer), is_first_(is_first) {}

@@ -7,18 +7,8 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "microbench/omb/program_makers.hpp"  // written by CMake: the files of programs/
 
 namespace fabricmark::microbench::omb {
-
-std::span<const Program> programs() {
-  static const std::vector<Program> all = [] {
-    std::vector<Program> made;
-    for (Program (*const make)() : kProgramMakers) made.push_back(make());
-    return made;
-  }();
-  return all;
-}
 
 const Program& program_named(const std::string& name) {
   const std::string_view bare = name.starts_with("fm_") ? std::string_view(name).substr(3) : name;

@@ -21,7 +21,7 @@ enum class Family : std::uint8_t {
   kOverlap,     ///< one that does not block, beside computation
 };
 
-/// One of the programs: a file of programs/, which CMake lists.
+/// One of the programs: a row of the table in programs.cpp.
 struct Program {
   std::string_view name;     ///< behind fm_, as OMB's behind osu_
   std::string_view title;    ///< as OMB prints it: "Latency Test"

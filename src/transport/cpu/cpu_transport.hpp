@@ -15,6 +15,8 @@ namespace fabricmark::transport {
 /// Messages between the host memories of ranks: what MPI does, without any device.
 class CpuTransport : public Transport {
  public:
+  static constexpr const char* kName = "cpu";
+
   /// Messages of `long_bytes` and more leave one after the other; absent: as `take` says, before that from
   /// kLongMessage on.
   CpuTransport(runtime::Communicator& ranks, double timeout_seconds, Waiting waiting = Waiting::kSpin,
@@ -25,7 +27,7 @@ class CpuTransport : public Transport {
         long_bytes_(long_bytes.value_or(kLongMessage)),
         is_open_(!long_bytes),
         is_timed_(is_timed) {}
-  [[nodiscard]] std::string name() const override { return "cpu"; }
+  [[nodiscard]] std::string name() const override { return kName; }
   [[nodiscard]] bool supports(device::MemorySpace from, device::MemorySpace to,
                               Operation /*operation*/) const override {
     return device::is_on_host(from) && device::is_on_host(to);

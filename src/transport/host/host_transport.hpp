@@ -25,6 +25,7 @@ namespace fabricmark::transport {
 /// of one node may have staging memory in common: device, host, device (near_ranks.hpp).
 class HostTransport : public Transport {
  public:
+  static constexpr const char* kName = "host";
   /// As measured by `tune`; before that, messages of more than 256 KiB in pieces or mapped.
   static constexpr std::int64_t kMeasured = -1;
 
@@ -44,7 +45,7 @@ class HostTransport : public Transport {
   /// need, and find out which of them are near. Throws Error (environment) where staging memory is to be
   /// shared and no two ranks can.
   HostTransport(runtime::Communicator& ranks, const device::Device& device, const Use& use);
-  [[nodiscard]] std::string name() const override { return "host"; }
+  [[nodiscard]] std::string name() const override { return kName; }
   [[nodiscard]] bool supports(device::MemorySpace from, device::MemorySpace to,
                               Operation /*operation*/) const override {
     return device::is_on_device(from) && device::is_on_device(to);

@@ -17,7 +17,7 @@ namespace fabricmark::transport {
 class MpiTransport : public Transport {
  public:
   MpiTransport(const runtime::Context& context, Passing passing, Waiting waiting = Waiting::kSpin);
-  [[nodiscard]] std::string name() const override { return "mpi"; }
+  [[nodiscard]] std::string name() const override { return kMpiTransport; }
   [[nodiscard]] bool supports(device::MemorySpace from, device::MemorySpace to,
                               Operation /*operation*/) const override {
     return has_address(from) && has_address(to);

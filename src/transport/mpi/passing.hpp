@@ -8,6 +8,9 @@
 
 namespace fabricmark::transport {
 
+/// The name of the transport that gives MPI the memory of devices.
+inline constexpr const char* kMpiTransport = "mpi";
+
 /// What an MPI library gets as the address of a message in a device's memory.
 enum class Passing {
   kMapped,   ///< of shared virtual memory, while it is mapped for the host: any library reads it

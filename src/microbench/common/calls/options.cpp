@@ -47,14 +47,19 @@ std::vector<std::string> operations() {
   return names;
 }
 
+void add_calling(CLI::App& app, Options& options, Texts& texts) {
+  app.add_option("--issuer", texts.issuer, "who calls: host, or logic (a kernel calls its engine) [host]");
+  app.add_option("--mode", texts.mode,
+                 "operands: buffered (in memory), or streaming (streams of kernels) [buffered]");
+  app.add_option("--algorithm", options.algorithm, "of a collective (default: the fastest by its costs)");
+}
+
 void add_calls(CLI::App& app, Options& options, Texts& texts) {
   app.add_option("operation", options.name, fmt::format("one of {}", fmt::join(operations(), ", ")))
       ->required();
   app.add_option("--transport", options.transport, fmt::format("{}", fmt::join(transports(), ", ")))
       ->required();
-  app.add_option("--issuer", texts.issuer, "who calls: host, or logic (a kernel calls its engine) [host]");
-  app.add_option("--mode", texts.mode,
-                 "operands: buffered (in memory), or streaming (streams of kernels) [buffered]");
+  add_calling(app, options, texts);
   app.add_option("--ranks", options.ranks,
                  "threads of this process, or as many processes as a launcher has started [2]")
       ->check(CLI::Range(1, 1024));
@@ -66,7 +71,6 @@ void add_calls(CLI::App& app, Options& options, Texts& texts) {
   app.add_option("--messages", options.window, "that leave at once: one_way and both_ways [1]")
       ->check(CLI::Range(1, 1024));
   app.add_option("--codec", texts.codec, "none, or float16: how float32 travels [none]");
-  app.add_option("--algorithm", options.algorithm, "of a collective (default: the fastest by its costs)");
 }
 
 void add_network(CLI::App& app, Options& options, Texts& texts) {
@@ -87,14 +91,14 @@ void add_network(CLI::App& app, Options& options, Texts& texts) {
                  "seconds that a call waits for others: of modelled time with an engine, 0 for ever [1]; by "
                  "the wall clock over a transport [60]")
       ->check(CLI::Range(0.0, 1e6));
+  app.add_option("--workers", options.workers, "threads that run kernels [1]")->check(CLI::Range(1, 256));
+  app.add_option("--schedule-seed", options.schedule_seed, "draws the order in which kernels run");
 }
 
 void add_run(CLI::App& app, Options& options, Texts& texts) {
   app.add_option("--repetitions", texts.repetitions, "calls by the wall clock that count, after one [10]")
       ->check(CLI::Range(1, 1000000));
   add_selection(app, options.selection);
-  app.add_option("--workers", options.workers, "threads that run kernels [1]")->check(CLI::Range(1, 256));
-  app.add_option("--schedule-seed", options.schedule_seed, "draws the order in which kernels run");
   app.add_flag("--inject-fault", options.has_fault, "make one element of a result wrong");
   app.add_option("--json", options.json, "write the result file, - for standard output");
 }
@@ -127,15 +131,19 @@ void read_operation(Options& options) {
   options.operation = collectives::operation_named(options.name);
 }
 
-void read_texts(const Texts& texts, Options& options) {
-  read_operation(options);
+void read_board_texts(const Texts& texts, Options& options) {
   options.is_from_logic = is_second("issuer", texts.issuer, "host", "logic");
   options.uses_streams = is_second("mode", texts.mode, "buffered", "streaming");
   options.is_compressed = is_second("codec", texts.codec, "none", "float16");
+  options.system = texts.system;
+}
+
+void read_texts(const Texts& texts, Options& options) {
+  read_operation(options);
+  read_board_texts(texts, options);
   options.type = collectives::type_named(texts.type);
   options.reduction = collectives::reduction_named(texts.reduction);
   std::tie(options.smallest, options.largest) = sizes_of(texts.sizes);
-  options.system = texts.system;
   const bool is_by_wall_clock = options.way == Way::kTransport;
   options.timeout_seconds = texts.timeout.value_or(is_by_wall_clock ? 60 : 1);
   options.repetitions = texts.repetitions.value_or(is_by_wall_clock ? 10 : 1);
@@ -154,9 +162,8 @@ std::vector<std::string> given_options(const CLI::App& app) {
 }  // namespace
 
 bool takes_device(const Options& options) {
-  const auto& folders = runtime::transport_specs();
-  const auto found = std::ranges::find(folders, options.transport, &runtime::TransportSpec::name);
-  return found != folders.end() && found->is_of_devices;
+  const runtime::TransportSpec* const found = runtime::find_transport(options.transport);
+  return found != nullptr && found->between == runtime::Between::kDevices;
 }
 
 std::vector<OptionText> option_texts() {
@@ -180,6 +187,17 @@ std::variant<Options, std::string> parse_options(const std::vector<std::string>&
   options.way = way_of(options.transport);
   options.has_ranks = app.count("--ranks") > 0;
   read_texts(texts, options);
+  check(options, given_options(app));
+  return options;
+}
+
+Options with_board_options(Options options, const std::vector<std::string>& words) {
+  Texts texts;
+  CLI::App app;
+  add_calling(app, options, texts);
+  add_network(app, options, texts);
+  text_or_parsed(app, words);
+  read_board_texts(texts, options);
   check(options, given_options(app));
   return options;
 }

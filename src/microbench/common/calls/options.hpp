@@ -80,4 +80,8 @@ struct Options {
 /// The options, or the text to print for --help and --version. Throws Error (bad use).
 std::variant<Options, std::string> parse_options(const std::vector<std::string>& arguments);
 
+/// What `options` say, with these words of an emulated fabric, as of fm_collective's command line: --system,
+/// --issuer, --mode, --topology, --mtu, --window, --workers, --drop, --algorithm. Throws Error (bad use).
+Options with_board_options(Options options, const std::vector<std::string>& words);
+
 }  // namespace fabricmark::microbench

@@ -15,10 +15,6 @@ namespace fabricmark::microbench {
 
 namespace {
 
-constexpr std::array kOfEngine{"accl-udp", "accl-tcp", "accl-rdma"};
-constexpr const char* kOverLinks = "channels";
-constexpr const char* kEngineOnly = "use accl-udp, accl-tcp or accl-rdma";
-
 /// An option that not all ways take.
 struct Taken {
   std::string_view option;
@@ -50,8 +46,10 @@ constexpr std::array kTaken{Taken{"--system", true, true},
 /// What is the engine's alone.
 void check_without_engine(const Options& options) {
   const auto refuse = [&](bool is_asked, std::string_view what) {
-    if (is_asked)
-      throw bad_use(fmt::format("{} over {}: {}", options.name, options.transport, what), kEngineOnly);
+    if (!is_asked) return;
+    throw bad_use(
+        fmt::format("{} over {}: {}", options.name, options.transport, what),
+        fmt::format("use {}", fmt::join(runtime::transports_between({runtime::Between::kEngines}), ", ")));
   };
   refuse(options.act == Act::kPut || options.act == Act::kStreamPut,
          "it has no engine that writes memory or streams of another rank");
@@ -91,21 +89,22 @@ void check_ranks(const Options& options) {
 }  // namespace
 
 std::vector<std::string> transports() {
-  std::vector<std::string> names(kOfEngine.begin(), kOfEngine.end());
-  names.emplace_back(kOverLinks);
-  for (const runtime::TransportSpec& spec : runtime::transport_specs()) names.push_back(spec.name);
-  return names;
+  using runtime::Between;
+  return runtime::transports_between(
+      {Between::kEngines, Between::kStreams, Between::kDevices, Between::kHosts});
 }
 
 Way way_of(const std::string& transport) {
-  if (std::ranges::find(kOfEngine, transport) != kOfEngine.end()) return Way::kEngine;
-  if (transport == kOverLinks) return Way::kLinks;
-  const auto& folders = runtime::transport_specs();
-  if (std::ranges::find(folders, transport, &runtime::TransportSpec::name) != folders.end()) {
-    return Way::kTransport;
+  switch (runtime::transport_spec(transport).between) {
+    case runtime::Between::kEngines:
+      return Way::kEngine;
+    case runtime::Between::kStreams:
+      return Way::kLinks;
+    case runtime::Between::kDevices:
+    case runtime::Between::kHosts:
+      break;
   }
-  throw bad_use(fmt::format("'{}' is no transport", transport),
-                fmt::format("use one of {}", fmt::join(transports(), ", ")));
+  return Way::kTransport;
 }
 
 void check(const Options& options, const std::vector<std::string>& given) {

@@ -7,7 +7,7 @@
 
 namespace fabricmark::microbench {
 
-/// Names of all transports: of the engine, over links, and the folders of src/transport.
+/// Names of all transports.
 std::vector<std::string> transports();
 /// Throws Error (bad use) with the names that there are.
 Way way_of(const std::string& transport);

@@ -6,7 +6,7 @@
 #include "board/dataflow/described.hpp"
 #include "board/dataflow/fabric.hpp"
 #include "board/dataflow/host.hpp"
-#include "board/link_caller.hpp"
+#include "board/links/link_caller.hpp"
 #include "microbench/common/calls/measure.hpp"
 #include "microbench/common/calls/moves_case.hpp"
 #include "network/topology.hpp"

@@ -1,10 +1,6 @@
 #pragma once
 
-#include <memory>
-#include <string>
-
 #include "base/interface.hpp"
-#include "board/board.hpp"
 #include "collectives/moves.hpp"
 #include "collectives/operation.hpp"
 #include "collectives/replay/choice.hpp"
@@ -24,9 +20,5 @@ class CollectiveCaller : public Interface {
   /// What does it there, and why. Throws Error (bad use) where nothing does.
   [[nodiscard]] virtual collectives::Choice chosen(const collectives::Call& call) const = 0;
 };
-
-/// Collective. `board` has to stay as long. Throws Error (bad use) for streaming, as operands of calls are in
-/// memory, and for links that are wired in a way that no algorithm knows.
-std::unique_ptr<CollectiveCaller> make_collective_caller(Board& board);
 
 }  // namespace fabricmark::board

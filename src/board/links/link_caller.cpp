@@ -1,4 +1,4 @@
-#include "board/link_caller.hpp"
+#include "board/links/link_caller.hpp"
 
 #include <fmt/format.h>
 

@@ -1,0 +1,132 @@
+// Boards with an engine of messages each, which the host or kernels call.
+#include <map>
+#include <utility>
+
+#include "base/error.hpp"
+#include "board/accl/accl.hpp"
+#include "board/links/kernel_links.hpp"
+
+namespace fabricmark::board {
+
+namespace {
+
+using collectives::Call;
+using collectives::Choice;
+using collectives::View;
+
+/// Of a kernel that calls the engine of its board.
+struct Streams {
+  dataflow::stream<accl::Command> commands{"commands"};
+  dataflow::stream<accl::Status> statuses{"statuses"};
+};
+
+/// What failed is said by the engine at the end of the part.
+void call_engine(dataflow::stream<accl::Command>& commands, dataflow::stream<accl::Status>& statuses,
+                 const accl::Command& command) {
+  commands.write(command);
+  statuses.read();
+}
+
+/// The engine is called by the host, or by a kernel that the host starts.
+class EngineCaller final : public CollectiveCaller {
+ public:
+  explicit EngineCaller(KernelLinks& links) : engine_(links.engine()), host_(links.host()) {
+    if (!links.is_called_by_logic()) return;
+    streams_ = std::make_shared<Streams>();
+    engine_.keep(streams_);
+    engine_.connect_logic(streams_->commands, streams_->statuses);
+  }
+
+  void call(const Call& call) override {
+    if (!streams_) {
+      engine_.collective(call).wait();
+      return;
+    }
+    accl::Command command = fm::accl_collective(static_cast<int>(call.operation), call.root, call.count,
+                                                operand(call.own), operand(call.result));
+    command.type = static_cast<int>(kType);
+    host_.start("call_engine", {}, call_engine, streams_->commands, streams_->statuses, command);
+  }
+  [[nodiscard]] Choice chosen(const Call& call) const override { return engine_.chosen(call, kType); }
+
+ private:
+  /// Kernels name memory by the number that the engine knows it by.
+  fm::accl_operand operand(const View& elements) {
+    if (elements.count == 0) return fm::accl_no_operand();
+    const auto [found, is_new] = numbers_.try_emplace({elements.data, elements.count});
+    if (is_new) found->second = static_cast<int>(engine_.register_memory(elements));
+    return fm::accl_memory(found->second, 0);
+  }
+
+  accl::Accl& engine_;
+  dataflow::Host& host_;
+  std::shared_ptr<Streams> streams_;  ///< null where the host calls
+  std::map<std::pair<const std::byte*, std::size_t>, int> numbers_;
+};
+
+accl::Described described_engines(const runtime::Context& context) {
+  const runtime::Parameters& parameters = context.parameters();
+  accl::Described system = accl::described(
+      system_of(context).file, parameters.text("transport"),
+      {.mtu_bytes = parameters.count("mtu_bytes"), .window_bytes = parameters.count("window_bytes")});
+  system.engine.rx_buffers = parameters.count("rx_buffers");
+  system.engine.rx_bytes = parameters.count("rx_bytes");
+  system.engine.moves_elements = context.computes();
+  return system;
+}
+
+dataflow::DeviceCost cost_of(const runtime::Context& context, const accl::Described& system,
+                             Clocked clocked) {
+  dataflow::DeviceCost cost = system.device;
+  if (const runtime::SystemCosts* const costs = context.costs()) {
+    cost.memory_bytes_per_second = costs->value_or("banks", 0) * costs->value_or("bank_bytes_per_second", 0);
+    if (clocked == Clocked::kAsBitstream) cost.clock_hz = costs->value_or("kernel_hz", cost.clock_hz);
+  }
+  return cost;
+}
+
+network::Topology topology_of(const runtime::Context& context, const accl::Described& system) {
+  std::optional<network::Topology> named = named_topology(context);
+  return named ? std::move(*named) : network::make_topology(system.topology, context.ranks().size());
+}
+
+class EngineLinks final : public KernelLinks {
+ public:
+  EngineLinks(const runtime::Context& context, const accl::Described& system, Clocked clocked)
+      : KernelLinks(context, cost_of(context, system, clocked),
+                    {.topology = topology_of(context, system), .network = system.stack}),
+        is_called_by_logic_(context.parameters().text("issuer") == "logic"),
+        is_streaming_(context.parameters().text("mode") == "streaming"),
+        engine_(shared_fabric(), host(), system.engine) {}
+
+  [[nodiscard]] accl::Accl& engine() override { return engine_; }
+  [[nodiscard]] bool is_called_by_logic() const override { return is_called_by_logic_; }
+  [[nodiscard]] bool is_streaming() const override { return is_streaming_; }
+  void spoil(const std::optional<network::MessageFault>& fault) override { engine_.spoil(fault); }
+  void finish() override { engine_.finish(); }
+  [[nodiscard]] std::unique_ptr<CollectiveCaller> make_collective_caller() override {
+    if (is_streaming_) {
+      throw bad_use("--mode streaming, but what kernels of OpenCL exchange is in memory",
+                    "leave it out, or choose --mode buffered");
+    }
+    return std::make_unique<EngineCaller>(*this);
+  }
+
+ private:
+  bool is_called_by_logic_;
+  bool is_streaming_;
+  accl::Accl engine_;
+};
+
+}  // namespace
+
+}  // namespace fabricmark::board
+
+namespace fabricmark::accl {
+
+std::unique_ptr<board::KernelLinks> make_links(const runtime::Context& context,
+                                               const board::Joining& joining) {
+  return std::make_unique<board::EngineLinks>(context, board::described_engines(context), joining.clocked);
+}
+
+}  // namespace fabricmark::accl

@@ -1,0 +1,14 @@
+// Direct links between kernels, with the flow control that the user chooses.
+#include "board/links/direct_links.hpp"
+#include "network/flow_control.hpp"
+
+namespace fabricmark::channels {
+
+std::unique_ptr<board::KernelLinks> make_links(const runtime::Context& context,
+                                               const board::Joining& joining) {
+  dataflow::Described system = board::described_links(context);
+  system.link.flow = network::flow_settings(context.parameters().text("flow"));
+  return std::make_unique<board::DirectLinks>(context, system, joining);
+}
+
+}  // namespace fabricmark::channels

@@ -1,0 +1,107 @@
+#include "board/links/direct_links.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "base/error.hpp"
+#include "base/host.hpp"
+#include "board/links/link_caller.hpp"
+
+namespace fabricmark::board {
+
+namespace {
+
+/// For kernels of this process that compute for long. Others pass words, of which threads of their own would
+/// have to tell each other at every turn.
+int threads(const runtime::Context& context) {
+  if (context.ranks().kind() == "mpi") return 1;
+  return usable_cores();
+}
+
+std::string end_name(const network::Port& port) {
+  return fmt::format("device {}, port {}", port.node, port.port);
+}
+
+network::Topology cabled(const runtime::Context& context, int ports, const Joining& joining) {
+  std::optional<network::Topology> named = named_topology(context);
+  if (named && joining.needs_circuits) named = with_circuits(std::move(*named), joining.circuits);
+  network::Topology topology = named ? std::move(*named) : joining.circuits;
+  topology.check_ports(ports);
+  return topology;
+}
+
+/// Kernels that send and receive over each link, and one that tells them what.
+class LinksCaller final : public CollectiveCaller {
+ public:
+  explicit LinksCaller(DirectLinks& links)
+      : shape_(collectives::shape_of_links(*links.fabric().settings().topology)),
+        costs_(collectives::costs_of_links(links.link_cost(), links.cost())),
+        ranks_(links.fabric().settings().topology->devices()),
+        caller_(links.fabric(), links.host()) {}
+
+  void call(const collectives::Call& call) override {
+    collectives::Call own = call;
+    own.shape = shape_;
+    caller_.run(*chosen(call).algorithm, own);
+  }
+  [[nodiscard]] collectives::Choice chosen(const collectives::Call& call) const override {
+    return collectives::choose({call.operation, ranks_, call.count * collectives::bytes_of(kType), shape_},
+                               costs_);
+  }
+
+ private:
+  collectives::Shape shape_;
+  collectives::Costs costs_;
+  int ranks_;
+  collectives::LinkCaller caller_;
+};
+
+}  // namespace
+
+network::Topology with_circuits(network::Topology named, const network::Topology& circuits) {
+  for (const network::Cable& cable : circuits.cables()) {
+    for (const auto& [from, to] : {std::pair(cable.a, cable.b), std::pair(cable.b, cable.a)}) {
+      const auto found = named.neighbour(from);
+      if (found == to) continue;
+      throw bad_use(
+          fmt::format("{}: the cable from {} has to lead to {}, but {}", named.name(), end_name(from),
+                      end_name(to), found ? "leads to " + end_name(*found) : std::string("there is none")),
+          fmt::format("plug it in there, or leave out --topology for {}", circuits.name()));
+    }
+  }
+  return named;
+}
+
+dataflow::Described described_links(const runtime::Context& context) {
+  const runtime::SystemPlace& place = system_of(context);
+  return dataflow::described(place.file, context.parameters().text("transport"), place.bitstream);
+}
+
+DirectLinks::DirectLinks(const runtime::Context& context, const dataflow::Described& system,
+                         const Joining& joining)
+    : KernelLinks(context, system.device,
+                  {.topology = cabled(context, system.links, joining),
+                   .link = system.link,
+                   .threads = threads(context)}),
+      link_(system.link) {}
+
+void DirectLinks::opened(int port) {
+  if (first_port_ < 0) first_port_ = port;
+}
+
+void DirectLinks::spoil(const std::optional<network::MessageFault>& fault) {
+  if (fault && first_port_ >= 0) fabric().spoil({host().device(), first_port_}, *fault);
+}
+
+std::unique_ptr<CollectiveCaller> DirectLinks::make_collective_caller() {
+  const network::Topology& topology = *fabric().settings().topology;
+  const int own = host().device();
+  for (int port = 0; port < topology.ports(own) && first_port_ < 0; ++port) {
+    const auto other = topology.neighbour({own, port});
+    if (other && other->node != own) opened(port);
+  }
+  return std::make_unique<LinksCaller>(*this);
+}
+
+}  // namespace fabricmark::board

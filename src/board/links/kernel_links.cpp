@@ -1,0 +1,56 @@
+#include "board/links/kernel_links.hpp"
+
+#include <fmt/format.h>
+
+#include <stdexcept>
+#include <utility>
+
+#include "base/error.hpp"
+
+namespace fabricmark::board {
+
+namespace {
+
+std::shared_ptr<runtime::ActivityLog> log_if_asked(const runtime::Context& context) {
+  if (context.conditions().modelled_timeline == nullptr) return nullptr;
+  return std::make_shared<runtime::ActivityLog>();
+}
+
+dataflow::FabricSettings with_log(dataflow::FabricSettings settings, const runtime::Context& context) {
+  settings.log = log_if_asked(context);
+  return settings;
+}
+
+}  // namespace
+
+KernelLinks::KernelLinks(const runtime::Context& context, const dataflow::DeviceCost& cost,
+                         dataflow::FabricSettings settings)
+    : cost_(cost),
+      fabric_(dataflow::Fabric::join(context.ranks(), with_log(std::move(settings), context))),
+      host_(std::make_unique<dataflow::Host>(fabric_, context.ranks().rank(), cost, &context.ranks())) {}
+
+KernelLinks::KernelLinks(const dataflow::DeviceCost& cost)
+    : cost_(cost),
+      fabric_(std::make_shared<dataflow::Fabric>(dataflow::FabricSettings{})),
+      host_(std::make_unique<dataflow::Host>(fabric_, 0, cost)) {}
+
+const dataflow::LinkCost& KernelLinks::link_cost() const {
+  throw std::logic_error("the cost of direct links of a transport that has none");
+}
+
+accl::Accl& KernelLinks::engine() { throw std::logic_error("the engine of a transport that has none"); }
+
+const runtime::SystemPlace& system_of(const runtime::Context& context) {
+  if (context.conditions().system) return *context.conditions().system;
+  throw bad_use(fmt::format("the transport {} without a system", context.parameters().text("transport")),
+                "give one with --system: `fabricmark systems export noctua1 --output FILE` writes one");
+}
+
+std::optional<network::Topology> named_topology(const runtime::Context& context) {
+  constexpr const char* kAsDesigned = "design";
+  const std::string& named = context.parameters().text("topology");
+  if (named == kAsDesigned) return std::nullopt;
+  return network::make_topology(named, context.ranks().size());
+}
+
+}  // namespace fabricmark::board
