@@ -1,34 +1,23 @@
 """Command lines of the programs: which launcher, which environment. Never through a shell."""
 
-import codecs
-import contextlib
-import ctypes
-import math
 import os
 import re
-import select
 import shutil
-import signal
 import subprocess
 import sys
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
 from fabricmark import models
-from fabricmark.base import ended, kernels, paths, runtimes, unreaped
+from fabricmark.base import ended, kernels, paths, runtimes
 from fabricmark.base.errors import ENVIRONMENT, FabricmarkError
-from fabricmark.measure import asked_for
+from fabricmark.measure import asked_for, processes
 
-SECONDS_TO_END = 10
-INTERVAL_SECONDS = 0.2
-LONGEST_PIECE = 65536
 MOST_RANKS = 1024  # in one process, as the programs have it
 MOST_PROCESSES = 1_048_576
 FIELDS = "--fields"
-PR_SET_PDEATHSIG = 1  # linux/prctl.h
 
 
 @dataclass(frozen=True)
@@ -149,12 +138,12 @@ def start(
     command = command_line(job, result, environment)
     passed_on = not sys.stderr.isatty()  # a terminal belongs to the program's own bar of progress
     try:
-        process = _start_program(command, environment, quiet, keep_open, passed_on)
+        process = processes.start(command, environment, quiet=quiet, keep_open=keep_open, passed_on=passed_on)
     except OSError as error:
         raise FabricmarkError(
             f"cannot start {command[0]}: {error.strerror}", "run `make build`", ENVIRONMENT
         ) from error
-    code, said = _wait(process)
+    code, said = processes.wait(process)
     if code < 0:
         cause = f"fm_{job.benchmark} {ended.words(code, said)}"
         raise FabricmarkError(cause, "look for a lack of memory or a broken driver", ENVIRONMENT)
@@ -171,84 +160,3 @@ def _environment(job: Job) -> dict[str, str]:
         environment.pop(variable, None)
     launcher = find_launcher(environment) if job.mpi is not None else None
     return environment | asked_for.variables(job, launcher)
-
-
-def _start_program(
-    command: Sequence[str], environment: Mapping[str, str], quiet: bool, keep_open: Sequence[int],
-    passed_on: bool,
-) -> subprocess.Popen:  # fmt: skip
-    """Start a program in a process group of its own, which also ends when this process is killed.
-
-    `passed_on`: its standard error is a pipe, which `_wait` reads.
-    """
-    output = subprocess.DEVNULL if quiet else None
-    set_option = getattr(ctypes.CDLL(None), "prctl", None)
-    parent = os.getpid()
-
-    def end_with_parent() -> None:  # between fork and exec: nothing here may allocate much or lock
-        if set_option is not None:
-            set_option(PR_SET_PDEATHSIG, signal.SIGTERM)
-            if os.getppid() != parent:
-                os._exit(ENVIRONMENT)
-
-    # A group in the background must not read from the terminal: it would be stopped.
-    return subprocess.Popen(
-        command, env=environment, stdin=subprocess.DEVNULL, stdout=output,
-        stderr=subprocess.PIPE if passed_on else None, pass_fds=tuple(keep_open),
-        process_group=0, preexec_fn=end_with_parent,
-    )  # fmt: skip
-
-
-def _wait(process: subprocess.Popen) -> tuple[int, str]:
-    """(exit code, end of its standard error) of a program, which is passed on as it comes.
-
-    On Ctrl-C (or any other exception) the program's whole group ends before we do.
-    """
-    launcher = unreaped.Launcher(process.pid)
-    try:
-        said = _pass_on(process, launcher=launcher)
-        return unreaped.wait(process, launcher), said
-    except BaseException:
-        _signal_group(process, signal.SIGTERM)
-        give_up = time.monotonic() + SECONDS_TO_END
-        try:
-            with contextlib.suppress(OSError):  # a reader of ours that has gone
-                _pass_on(process, give_up)
-            process.wait(max(give_up - time.monotonic(), 0))
-        except subprocess.TimeoutExpired:
-            pass
-        finally:
-            _signal_group(process, signal.SIGKILL)  # also what a launcher may have left behind
-            process.wait()
-        raise
-    finally:
-        if process.stderr is not None:
-            process.stderr.close()
-
-
-def _pass_on(
-    process: subprocess.Popen, give_up: float = math.inf, launcher: unreaped.Launcher | None = None
-) -> str:
-    """Write a program's standard error to ours until it ends: its last part.
-
-    Without a thread, as programs are started by fork. `give_up`: time at which to return at the latest.
-    """
-    said, decoder = "", codecs.getincrementaldecoder("utf-8")("replace")
-    while process.stderr is not None and time.monotonic() < give_up:
-        if not select.select([process.stderr], [], [], INTERVAL_SECONDS)[0]:
-            if process.poll() is not None or (launcher and launcher.code() is not None):
-                break  # what it has left behind holds the pipe open
-            continue
-        content = os.read(process.stderr.fileno(), LONGEST_PIECE)
-        if not content:
-            break
-        text = decoder.decode(content)
-        sys.stderr.write(text)
-        sys.stderr.flush()
-        said = (said + text)[-LONGEST_PIECE:]
-    return said
-
-
-def _signal_group(process: subprocess.Popen, number: int) -> None:
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(process.pid, number)
