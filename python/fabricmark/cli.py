@@ -1,5 +1,7 @@
 """The command `fabricmark`: options in, one call, exit code out."""
 
+import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -19,6 +21,7 @@ from fabricmark.measure import (
     calibrate,
     campaign_run,
     launch,
+    launchers,
     listing_view,
     micro_jobs,
     new_system,
@@ -36,6 +39,11 @@ from fabricmark.systems import calibration, choice
 from fabricmark.systems import command as systems_command
 from fabricmark.validate.command import validate
 
+LAUNCHER = typer.Option(
+    metavar="NAME",
+    autocompletion=choices.completed(launchers.names),
+    help="What starts MPI processes, of `fabricmark list --launchers` (default: the first that can be used).",
+)
 STATISTIC = choices.one_of(list(resampling.LEVELS), "What stands for a run.")
 
 
@@ -66,10 +74,15 @@ def main(
 def list_command(
     name: Annotated[str | None, choices.program("Show the kernels and parameters of this benchmark.")] = None,
     devices: Annotated[bool, typer.Option("--devices", help="Show the devices of every runtime.")] = False,
+    of_mpi: Annotated[
+        bool, typer.Option("--launchers", help="Show what can start MPI processes, and what does.")
+    ] = False,
 ) -> None:
-    """List the benchmarks, their parameters, or the devices."""
+    """List the benchmarks, their parameters, the devices, or the launchers."""
     if devices:
         listing_view.show_devices()
+    elif of_mpi:
+        listing_view.show_launchers()
     elif name is not None:
         listing_view.show_benchmark(name)
     else:
@@ -99,8 +112,9 @@ def run_command(
         ),
     ] = None,
     mpi: Annotated[
-        int | None, typer.Option(min=1, max=launch.MOST_PROCESSES, help="MPI processes, by srun or mpirun.")
+        int | None, typer.Option(min=1, max=launch.MOST_PROCESSES, help="MPI processes, by a launcher.")
     ] = None,
+    launcher: Annotated[str | None, LAUNCHER] = None,
     platform: Annotated[str | None, typer.Option(help="Only this OpenCL platform: text or index.")] = None,
     device: Annotated[str | None, typer.Option(help="Only this device: text or index.")] = None,
     system: Annotated[
@@ -120,8 +134,8 @@ def run_command(
 ) -> None:
     """Run a benchmark on every device found, or what is left of a campaign, and report."""
     if campaign_run.is_campaign(name):
-        given = (extra or None, runtime, ranks, mpi, platform, device, system, board, bitstream_id, transport)
-        if any(one is not None for one in given):
+        given = (extra or None, runtime, ranks, mpi, launcher, platform, device, system, board, bitstream_id)
+        if any(one is not None for one in (*given, transport)):
             raise FabricmarkError("a campaign has its options in its file", f"write them into {name}")
         raise typer.Exit(campaign_run.main(Path(name), output, again))
     if again:
@@ -131,6 +145,10 @@ def run_command(
     words += ["--device", device] if device is not None else []
     if mpi is not None and ranks is not None:
         raise FabricmarkError("both --ranks and --mpi", "choose ranks in one process or MPI processes")
+    if launcher is not None and mpi is None:
+        raise FabricmarkError("--launcher starts MPI processes", "say how many: --mpi N")
+    if launcher is not None:
+        launchers.require(os.environ, launcher)
     programs = micro_jobs.wanted(name)
     names = [one.name for one in programs] or running.names_of(name)
     wanted = choice.wanted(system, board, bitstream_id, transport)
@@ -144,6 +162,7 @@ def run_command(
         todo = list(micro_jobs.jobs(programs, places, ranks, mpi, output))
     else:
         todo = list(running.jobs(names, runtime, ranks or 1, mpi, output, words))
+    todo = [replace(job, launcher=launcher) for job in todo]
     try:
         running.run_all(todo, outcome)
     except KeyboardInterrupt:
@@ -174,6 +193,7 @@ def scale_command(
         bool | None,
         typer.Option("--mpi/--in-process", help="Kind of ranks (default: MPI where found)."),
     ] = None,
+    launcher: Annotated[str | None, LAUNCHER] = None,
     parameter: Annotated[str | None, typer.Option(help="What is scaled (default: size).")] = None,
     parameter_is: Annotated[
         str | None, choices.one_of(SCOPES, "How the program takes it (default: as the benchmark says).")
@@ -192,8 +212,9 @@ def scale_command(
     words += ["--platform", platform] if platform is not None else []
     words += ["--device", device] if device is not None else []
     code = scale_run.main(
-        name, devices, mode, mpi, parameter, parameter_is, runtime, banks, kernel_mhz, output, words
-    )
+        name, devices, mode, mpi, parameter, parameter_is, runtime, banks, kernel_mhz, output, words,
+        launcher,
+    )  # fmt: skip
     raise typer.Exit(code)
 
 

@@ -103,7 +103,8 @@ class Place:
             "PYTHONPATH": os.pathsep.join([str(REPOSITORY / "python"), str(HERE)]),
             "COLUMNS": WIDE,
         }
-        for name in ("SLURM_JOB_ID", "OCL_ICD_VENDORS", "OCL_ICD_FILENAMES", "FABRICMARK_PRESET"):
+        of_launchers = ("SLURM_JOB_ID", "FLUX_URI", "LSB_JOBID", "FABRICMARK_LAUNCHERS")
+        for name in (*of_launchers, "OCL_ICD_VENDORS", "OCL_ICD_FILENAMES", "FABRICMARK_PRESET"):
             self.environment.pop(name, None)
 
     def add_program(self, path, body):

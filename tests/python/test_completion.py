@@ -20,6 +20,8 @@ def test_names_are_completed(place, of_the_repository):
     assert completed(place, "predict", "stream", "--scaling", "w") == ["weak"]
     assert completed(place, "ab", "a", "b", "--statistic", "m") == ["median"]
     assert completed(place, "run", "stream", "--runtime", "fpga") == ["fpga-emulator"]
+    for command in ("run", "scale"):
+        assert completed(place, command, "stream", "--launcher", "s") == ["srun"]
 
 
 def test_systems_are_completed(place):

@@ -68,6 +68,10 @@ def test_every_benchmark_and_system_is_installed(run, prefix):
             assert f"fm_{micro['name']} " in listed
             assert os.access(prefix / "bin" / f"fm_{micro['name']}", os.X_OK)
     assert "noctua2" in run("fabricmark", "systems", "list").stdout
+    assert (
+        "share/fabricmark/python/fabricmark/launchers/srun.toml"
+        in run("fabricmark", "list", "--launchers").stdout
+    )
 
 
 def test_installed_programs_take_the_installed_kernels(run, prefix):

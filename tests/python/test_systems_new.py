@@ -11,7 +11,7 @@ import samples
 from fabricmark import results, systems
 from fabricmark.base import listing, paths
 from fabricmark.base.errors import FabricmarkError
-from fabricmark.measure import launch, short_runs
+from fabricmark.measure import launchers, short_runs
 from fabricmark.systems import calibration, export, local_machine, text
 
 EMULATOR = {**samples.DEVICE, "name": "emulated board", "class": "emulator", "emulated": True}
@@ -20,7 +20,7 @@ EMULATOR = {**samples.DEVICE, "name": "emulated board", "class": "emulator", "em
 @pytest.fixture
 def machine(place, monkeypatch):
     """A stand-in repository without an MPI launcher, whose host has a name."""
-    monkeypatch.setattr(launch, "find_launcher", lambda environment: None)
+    monkeypatch.setattr(launchers, "find", lambda environment: None)
     monkeypatch.setattr("socket.gethostname", lambda: "vm 1")
     place.systems = place.folder / "systems"
     size = (

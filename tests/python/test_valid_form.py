@@ -14,7 +14,7 @@ from conftest import MESH_TOOL, REPOSITORY
 from fabricmark.base import kernels, paths, toml_file
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.base.schema import first_fault
-from fabricmark.measure import campaign, launch, tune
+from fabricmark.measure import campaign, launch, launchers, tune
 from fabricmark.mesh import formats, packages
 from meshes import GMSH_2, GMSH_4
 
@@ -110,9 +110,9 @@ def test_campaigns(tmp_path, monkeypatch):
             continue
         accepted += 1
         for point in points[:20]:
-            command = launch.command_line(
-                point.job("system", tmp_path), tmp_path / point.file_name, ENVIRONMENT
-            )
+            job = point.job("system", tmp_path)
+            launcher = launchers.require(ENVIRONMENT) if job.mpi is not None else None
+            command = launch.command_line(job, tmp_path / point.file_name, launcher)
             assert all(word.isprintable() for word in command), text
     assert behind >= RUNS // 2 and accepted >= RUNS // 10, (behind, accepted)
 

@@ -62,6 +62,7 @@ def test_what_is_in_it(wheel):
     shipped = [name for name in names if name.endswith("kernel.toml")]
     assert sorted(name.split("/")[-2] for name in shipped) == kernels
     assert any(name.endswith("share/fabricmark/systems/noctua1.toml") for name in names)
+    assert any(name.endswith("fabricmark/launchers/srun.toml") for name in names)
     assert not [name for name in names if name.endswith((".cl", ".cpp", ".pyc"))]
 
 

@@ -30,13 +30,17 @@ def remedy(code: int, said: str, usual: str = REBUILD) -> str:
     return f"unset LD_LIBRARY_PATH{named} or take out what is not for these programs"
 
 
-def without_result(program: str, file: Path, started_by: str = "") -> FabricmarkError:
-    """Of exit code 0 and no result file. A launcher, `started_by`, may have lost the code or the ranks."""
+def without_result(
+    program: str, file: Path, started_by: str = "", if_singletons: str = ""
+) -> FabricmarkError:
+    """Of exit code 0 and no result file. A launcher, `started_by`, may have lost the code or the ranks.
+
+    `if_singletons`: what to do where each of its processes takes itself for the only one.
+    """
     cause = f"{program} reported success but wrote no {file}"
     if not started_by:
         return FabricmarkError(cause, REBUILD, ENVIRONMENT)
-    remedy = (
-        f"see what it printed before: if that is an error, {started_by} does not pass exit codes on; "
-        "with srun, choose this MPI's plug-in (`srun --mpi=list`), or use --ranks for ranks in one process"
-    )
+    lost = f"see what it printed before: if that is an error, {started_by} does not pass exit codes on"
+    remedies = [*([if_singletons] if if_singletons else []), "use --ranks for ranks in one process"]
+    remedy = f"{lost}; {', or '.join(remedies)}"
     return FabricmarkError(cause, remedy, ENVIRONMENT)

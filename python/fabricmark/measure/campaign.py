@@ -11,12 +11,14 @@ from pathlib import Path
 from fabricmark.base import kernels, listing, runtimes, toml_file
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.base.kernels import Kernel
+from fabricmark.measure import launchers
 from fabricmark.measure.launch import Job
 
 MOST_POINTS = 100_000
 COUNTS = ("repetitions", "warmup", "min_time")
 PLACES = ("runtime", "platform", "device", "ranks", "mpi")  # each may be a list, an axis of the matrix
-SET_BY_RUN = (*PLACES, *COUNTS, "hosts", "ranks_per_host", "json", "list_devices", "help", "version")
+OF_MPI = {"hosts": "hosts", "ranks_per_host": "hosts", "launcher": "a launcher"}  # what these keys give
+SET_BY_RUN = (*PLACES, *COUNTS, *OF_MPI, "json", "list_devices", "help", "version")
 FILE_OPTIONS = ("kernel_file", "bitstream", "system")
 # What every program understands besides its parameters, and the type of the value.
 OPTIONS = {
@@ -79,6 +81,7 @@ class Point:
         return Job(
             self.benchmark, runtime, None, place.get("ranks", 1), place.get("mpi"),
             output, self.words(), tuple(place.get("hosts", ())), place.get("ranks_per_host"),
+            launcher=place.get("launcher"),
         )  # fmt: skip
 
 
@@ -139,11 +142,14 @@ def _check_run(key: str, run: Mapping) -> Kernel:
             raise FabricmarkError(cause, f"use one of {', '.join(runtimes.names())}")
     if "ranks" in run and "mpi" in run:
         raise FabricmarkError(f"{key}: both ranks and mpi", "choose ranks in one process or MPI processes")
-    for name in ("hosts", "ranks_per_host"):
+    for name, what in OF_MPI.items():
         if name in run and "mpi" not in run:
             raise FabricmarkError(
-                f"{key}.{name}: only MPI processes have hosts", "say mpi = N, or leave it out"
+                f"{key}.{name}: only MPI processes have {what}", "say mpi = N, or leave it out"
             )
+    if "launcher" in run and run["launcher"] not in launchers.names():
+        cause = f"{key}.launcher: there is no launcher {run['launcher']!r}"
+        raise FabricmarkError(cause, f"use one of {', '.join(launchers.names())}")
     if "hosts" in run and "ranks_per_host" in run:
         places = len(run["hosts"]) * run["ranks_per_host"]
         if max(_as_list(run["mpi"])) > places:
@@ -205,7 +211,7 @@ def _checked(place: str, name: str, value: object, kernel: Kernel, folder: Path)
 
 def _combinations(run: Mapping, axes: Mapping[str, list]) -> Iterator[dict]:
     """The settings of each point, the last axis varying fastest."""
-    fixed = {key: run[key] for key in ("benchmark", "hosts") if key in run}
+    fixed = {key: run[key] for key in ("benchmark", "hosts", "launcher") if key in run}
     fixed |= {key: int(run[key]) for key in ("ranks_per_host", "repetitions", "warmup") if key in run}
     fixed |= {"min_time": float(run["min_time"])} if "min_time" in run else {}
     for values in itertools.product(*axes.values()):

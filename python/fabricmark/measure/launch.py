@@ -1,9 +1,8 @@
-"""Command lines of the programs: which launcher, which environment. Never through a shell."""
+"""Command lines of the programs and their environment. Never through a shell."""
 
 import os
 import re
 import shutil
-import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,7 +12,8 @@ from pathlib import Path
 from fabricmark import models
 from fabricmark.base import ended, kernels, paths, runtimes
 from fabricmark.base.errors import ENVIRONMENT, FabricmarkError
-from fabricmark.measure import asked_for, processes
+from fabricmark.measure import asked_for, launchers, processes
+from fabricmark.measure.launchers import Candidate
 
 MOST_RANKS = 1024  # in one process, as the programs have it
 MOST_PROCESSES = 1_048_576
@@ -34,6 +34,7 @@ class Job:
     hosts: tuple[str, ...] = ()  # where the MPI processes go; empty: where the launcher puts them
     ranks_per_host: int | None = None
     usual_ranks: int = 1  # that the program has without --ranks
+    launcher: str | None = None  # that starts MPI processes; None: the first that can be used
 
     def result_path(self, now: datetime) -> Path:
         """<benchmark>-<time>-<runtime>-<device>-<ranks>r.json in its folder: by name it is sorted by time."""
@@ -47,57 +48,11 @@ class Job:
         return self.output / f"{self.benchmark}-{stamp}-{self.runtime}-{place}{short}-{ranks}{kind}.json"
 
 
-def find_launcher(environment: Mapping[str, str]) -> str | None:
-    """srun inside a Slurm allocation (outside it would wait for one), else mpirun; None: there is neither."""
-    path = environment.get("PATH", os.defpath)
-    srun = shutil.which("srun", path=path) if "SLURM_JOB_ID" in environment else None
-    return srun or shutil.which("mpirun", path=path) or shutil.which("mpiexec", path=path)
+def command_line(job: Job, result: Path, launcher: Candidate | None) -> list[str]:
+    """The whole command line of a job; its result file goes to `result`. `launcher`: of MPI processes.
 
-
-def launcher(job: Job, environment: Mapping[str, str]) -> list[str]:
-    """Start of the command line that starts the MPI processes of a job.
-
-    Raises FabricmarkError (3) when there is no launcher.
-    """
-    found = find_launcher(environment)
-    if found is None:
-        remedy = "install Open MPI (openmpi-bin) or use --ranks for ranks in one process"
-        raise FabricmarkError("no MPI launcher (mpirun or srun) in PATH", remedy, ENVIRONMENT)
-    hosts, per_host = ",".join(job.hosts), job.ranks_per_host
-    if Path(found).name == "srun":  # passes the whole environment on
-        command = [found, f"--ntasks={job.mpi}"]
-        command += [f"--nodes={len(job.hosts)}", f"--nodelist={hosts}"] if hosts else []
-        return command + ([f"--ntasks-per-node={per_host}"] if per_host else [])
-    if not is_open_mpi(found, environment):
-        command = [found, *(["-hosts", hosts] if hosts else [])]
-        return [*command, *(["-ppn", str(per_host)] if per_host else []), "-n", str(job.mpi)]
-    # Ranks may outnumber the cores, and a rank bound to one core would run its kernels on that one only.
-    command = [found, "--oversubscribe", "--bind-to", "none"]
-    command += ["--allow-run-as-root"] if os.geteuid() == 0 else []
-    command += ["--host", hosts] if hosts else []
-    command += ["--map-by", f"ppr:{per_host}:node"] if per_host else []
-    for variable in runtimes.variables(job.runtime):  # other hosts get only the variables that are named
-        command += ["-x", variable]
-    return [*command, "-n", str(job.mpi)]
-
-
-def is_open_mpi(mpirun: str, environment: Mapping[str, str]) -> bool:
-    """Whether this mpirun is Open MPI's: other launchers refuse its options."""
-    try:
-        done = subprocess.run(
-            [mpirun, "--version"], env=environment, capture_output=True, timeout=30, check=False
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
-        raise FabricmarkError(
-            f"{mpirun} --version: {error}", "repair the MPI installation", ENVIRONMENT
-        ) from error
-    return b"Open MPI" in done.stdout + done.stderr or b"OpenRTE" in done.stdout + done.stderr
-
-
-def command_line(job: Job, result: Path, environment: Mapping[str, str]) -> list[str]:
-    """The whole command line of a job; its result file goes to `result`.
-
-    Raises FabricmarkError: 2 when both kinds of ranks are asked for, 3 when something is not there.
+    Raises FabricmarkError: 2 when both kinds of ranks are asked for or the launcher cannot place processes
+    as the job says, 3 when the program is not there.
     """
     if job.mpi is not None and job.ranks != 1:
         raise FabricmarkError("both --ranks and --mpi", "choose ranks in one process or MPI processes")
@@ -105,8 +60,8 @@ def command_line(job: Job, result: Path, environment: Mapping[str, str]) -> list
     if job.device is not None:
         program += ["--platform", str(job.device["platform_index"])]
         program += ["--device", str(job.device["device_index"])]
-    if job.mpi is not None:
-        program = [*launcher(job, environment), *program]
+    if launcher is not None:
+        program = [*launcher.command(job, runtimes.variables(job.runtime)), *program]
     elif job.ranks != job.usual_ranks:
         program += ["--ranks", str(job.ranks)]
     return [*program, "--json", str(result), *job.extra, *fields_option(job, result)]
@@ -130,12 +85,16 @@ def start(
     with `quiet` only its errors. `keep_open`: descriptors it holds while it lives, such as that of a lock.
     Raises FabricmarkError (3), also when a signal ended it or its result is not of what was asked for.
     """
-    environment = _environment(job)
+    environment = runtimes.environment(job.runtime, os.environ)
+    launcher = launchers.require(environment, job.launcher) if job.mpi is not None else None
+    for variable in asked_for.VARIABLES:  # of an outer command
+        environment.pop(variable, None)
+    environment |= asked_for.variables(job, launcher.program_name if launcher is not None else None)
     if job.mpi is not None and sys.stdout.isatty():  # MPI's launcher hides the terminal from the program
         environment.setdefault("COLUMNS", str(shutil.get_terminal_size().columns))
     result = (result or job.result_path(datetime.now(UTC))).absolute()
     paths.make_folder(result.parent)
-    command = command_line(job, result, environment)
+    command = command_line(job, result, launcher)
     passed_on = not sys.stderr.isatty()  # a terminal belongs to the program's own bar of progress
     try:
         process = processes.start(command, environment, quiet=quiet, keep_open=keep_open, passed_on=passed_on)
@@ -151,12 +110,3 @@ def start(
         asked_for.check(job, result)
     # mpirun has codes of its own, for example 134 when a rank aborted.
     return (code if code <= ENVIRONMENT else ENVIRONMENT), result
-
-
-def _environment(job: Job) -> dict[str, str]:
-    """Of the program: that of the runtime, with what it compares itself with."""
-    environment = runtimes.environment(job.runtime, os.environ)
-    for variable in asked_for.VARIABLES:  # of an outer command
-        environment.pop(variable, None)
-    launcher = find_launcher(environment) if job.mpi is not None else None
-    return environment | asked_for.variables(job, launcher)

@@ -1,9 +1,11 @@
-"""`fabricmark list`: benchmarks, parameters and devices as tables."""
+"""`fabricmark list`: benchmarks, parameters, devices and launchers as tables."""
+
+import os
 
 from fabricmark.base import listing, micro, runtimes, terminal
 from fabricmark.base.micro import Micro
 from fabricmark.base.terminal import Column
-from fabricmark.measure import running
+from fabricmark.measure import launchers, running
 
 
 def show_benchmarks() -> None:
@@ -79,3 +81,22 @@ def show_devices() -> None:
     keys = [Column(heading, key=True) for heading in ("runtime", "platform:device")]
     more = [Column(heading) for heading in ("class", "name", "platform", "driver")]
     terminal.show(terminal.console(), [*keys, *more], rows)
+
+
+def show_launchers() -> None:
+    """What may start MPI processes, in the order in which it is tried, and which of it does.
+
+    Raises FabricmarkError as `launchers.candidates`.
+    """
+    found = list(launchers.candidates(os.environ))
+    used = next((one.launcher.name for one in found if not one.fault), None)
+    rows = [
+        [one.launcher.name, one.launcher.summary, one.fault or f"here: {one.program}", str(one.launcher.file)]
+        for one in found
+    ]
+    columns = [Column("launcher", key=True), Column("what it belongs to", prose=True)]
+    columns += [Column("on this machine", prose=True), Column("file")]
+    out = terminal.console()
+    terminal.show(out, columns, rows)
+    chosen = f"`--mpi` uses {used}, the first that is here" if used else "none is here"
+    terminal.say(out, f"{chosen}; `--launcher NAME` takes another one")

@@ -15,7 +15,7 @@ import typer
 from fabricmark import systems
 from fabricmark.base import choices, listing, paths
 from fabricmark.base.errors import ENVIRONMENT, FabricmarkError, printable
-from fabricmark.measure import calibrate, launch, running, short_runs
+from fabricmark.measure import calibrate, launchers, running, short_runs
 from fabricmark.systems import calibration, files, local_machine, text
 
 EMULATED = "its times say nothing about hardware"
@@ -124,7 +124,7 @@ def measure(
         limits = calibrate.measure(runtime, device)
     board = calibration.board(limits)
     cpu = limits["host"]["cpu"]
-    has_launcher = launch.find_launcher(os.environ) is not None
+    has_launcher = launchers.find(os.environ) is not None
     found = short_runs.measure(runtime, device, board, has_launcher, say, passes=passes, quick=quick)
     if not found.bitstreams:
         cause = f"no short run on {device['name']} was valid"

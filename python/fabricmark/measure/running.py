@@ -10,7 +10,7 @@ from pathlib import Path
 from fabricmark.base import ended, kernels, listing, micro, paths, runtimes
 from fabricmark.base.errors import FabricmarkError, printable
 from fabricmark.base.progress import Steps
-from fabricmark.measure import calibrate, launch, refine
+from fabricmark.measure import calibrate, launch, launchers, refine
 from fabricmark.measure.launch import Job
 from fabricmark.results import SYSTEM_ENDING
 from fabricmark.systems import calibration, choice, export
@@ -189,8 +189,9 @@ def _run_one(job: Job, outcome: Outcome) -> None:
         outcome.files.append(file)
         refine.after(job, file)
     elif code == 0 and not any(word in INFORMATIVE for word in job.extra):
-        launcher = launch.find_launcher(os.environ) if job.mpi is not None else None
-        raise ended.without_result(f"fm_{job.benchmark}", file, Path(launcher).name if launcher else "")
+        by = launchers.require(os.environ, job.launcher) if job.mpi is not None else None
+        started_by, remedy = (by.program_name, by.launcher.if_singletons) if by is not None else ("", "")
+        raise ended.without_result(f"fm_{job.benchmark}", file, started_by, remedy)
 
 
 def _label(job: Job) -> str:

@@ -37,6 +37,7 @@ class Request:
     extra: tuple[str, ...]  # options for the program, without that parameter
     folder: Path
     multiple: int = 1
+    launcher: str | None = None  # of MPI processes
 
 
 def parse_ranks(text: str) -> tuple[int, ...]:

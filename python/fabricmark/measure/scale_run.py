@@ -13,7 +13,7 @@ from fabricmark import results
 from fabricmark.base import listing, paths
 from fabricmark.base.errors import ENVIRONMENT, FabricmarkError
 from fabricmark.base.progress import Steps
-from fabricmark.measure import launch, scale, scaling_table, stopping
+from fabricmark.measure import launch, launchers, scale, scaling_table, stopping
 from fabricmark.measure.launch import Job
 from fabricmark.measure.scale import MODES, SCOPES, Request
 from fabricmark.results import scaling
@@ -31,6 +31,7 @@ class Outcome:
 def main(
     benchmark: str, devices: str, mode: str, mpi: bool | None, parameter: str | None, scope: str | None,
     runtime: str | None, banks: int | None, kernel_mhz: float | None, output: Path, words: Sequence[str],
+    launcher: str | None,
 ) -> int:  # fmt: skip
     """Run, print the tables and write scaling.json; the worst exit code. Raises FabricmarkError (2 or 3)."""
     for given, known, option in ((mode, MODES, "--mode"), (scope, SCOPES, "--parameter-is")):
@@ -38,6 +39,8 @@ def main(
             raise FabricmarkError(f"{option} {given!r} is unknown", f"use one of {', '.join(known)}")
     if kernel_mhz is not None and not 0 < kernel_mhz < 1e6:
         raise FabricmarkError(f"--kernel-mhz {kernel_mhz} is no clock", "give MHz, like 300")
+    if launcher is not None and mpi is False:
+        raise FabricmarkError("--launcher starts MPI processes", "leave it or --in-process out")
     ranks = scale.parse_ranks(devices)
     listing.check_benchmark(benchmark)
     scaled = scale.chosen_parameter(benchmark, parameter, MODES[mode])
@@ -53,11 +56,14 @@ def main(
         known = scale.certain_values(benchmark, usable, words)
         value = known.get(scaled.name) if value is None and follows else value
     multiple = known.get(scaled.rounded_to) or 1 if scaled is not None else 1
-    use_mpi = launch.find_launcher(os.environ) is not None if mpi is None else mpi
+    if launcher is not None:
+        launchers.require(os.environ, launcher)
+    use_mpi = launcher is not None or launchers.find(os.environ) is not None if mpi is None else mpi
     folder = output / f"scale-{benchmark}-{datetime.now(UTC).strftime('%Y%m%dT%H%M%S%fZ')}"
     request = Request(
-        benchmark, ranks, MODES[mode], use_mpi, scaled, scope, value, usable, extra, folder, multiple
-    )
+        benchmark, ranks, MODES[mode], use_mpi, scaled, scope, value, usable, extra, folder, multiple,
+        launcher,
+    )  # fmt: skip
     outcome = run(request)
     show(request, outcome, design)
     return outcome.exit_code
@@ -122,7 +128,10 @@ def _run_one(
     words = () if value is None or request.parameter is None else (f"{request.parameter.option}={value}",)
     in_process, mpi = (1, ranks) if request.mpi else (ranks, None)
     extra = (*request.extra, *words)
-    job = Job(request.benchmark, request.runtime, None, in_process, mpi, request.folder, extra)
+    job = Job(
+        request.benchmark, request.runtime, None, in_process, mpi, request.folder, extra,
+        launcher=request.launcher,
+    )  # fmt: skip
     started = time.monotonic()
     result = None
     try:
