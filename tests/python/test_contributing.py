@@ -10,6 +10,9 @@ from pathlib import Path
 
 import charged_runs
 import pytest
+from campaign_support import write
+from test_cli import launched, with_launcher
+from test_launchers import STAND_IN, site
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "CONTRIBUTING.md").read_text()
@@ -20,6 +23,7 @@ FILES = re.findall(
 TRANSPORT = [(name, text) for name, text in FILES if name.startswith("src/transport/")]
 OF_KERNELS = [(name, text) for name, text in FILES if name.startswith("src/board/")]
 FILES = [one for one in FILES if one not in TRANSPORT + OF_KERNELS]
+LAUNCHERS = re.findall(r"`launchers/(\w+)\.toml`:\n\n```toml\n(.*?)```", PAGE, re.DOTALL)
 
 
 def test_the_example_is_four_files_of_at_most_60_lines_together():
@@ -238,6 +242,24 @@ def renamed_links(document):
     """A system whose boards have long cables in place of channels."""
     networks = document["topology"][0]["networks"]
     networks["long-cable"] = networks.pop("channels")
+
+
+def test_a_launcher_is_a_file_in_a_folder_of_the_site(place):
+    ((name, text),) = LAUNCHERS
+    variables = with_launcher(place, name, STAND_IN) | site(place, **{name: text})
+    shown = place.run("list", "--launchers", PBS_JOBID="1", **variables).stdout
+    assert f"`--mpi` uses {name}, the first that is here" in shown
+    done = place.run("run", "stream", "--mpi", "4", PBS_JOBID="1", **variables)
+    assert done.returncode == 0, done.stderr
+    assert launched(place)[0][1:5] == ["-n", "4", "-cc", "none"]
+    outside = place.run("run", "stream", "--mpi", "4", **variables)
+    assert outside.returncode == 3 and "PBS_JOBID is not set" in outside.stderr
+    campaign = f'name = "c"\n[[runs]]\nbenchmark = "stream"\nmpi = 4\nlauncher = "{name}"\n'
+    done = place.run("run", str(write(place, f"{campaign}ranks_per_host = 2\n")), **variables)
+    assert done.returncode == 0, done.stderr
+    assert launched(place)[1][1:7] == ["-n", "4", "-N", "2", "-cc", "none"]
+    done = place.run("run", str(write(place, f'{campaign}hosts = ["nid1"]\n')), **variables)
+    assert done.returncode == 2 and "aprun cannot place by hosts: no arguments.hosts in" in done.stderr
 
 
 @pytest.mark.programs
