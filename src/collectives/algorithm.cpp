@@ -1,11 +1,9 @@
 #include "collectives/algorithm.hpp"
 
-#include <algorithm>
 #include <stdexcept>
-#include <tuple>
 #include <vector>
 
-#include "collectives/algorithm_makers.hpp"  // written by CMake: the files in algorithms/
+#include "collectives/operation_kind.hpp"
 
 namespace fabricmark::collectives {
 
@@ -45,8 +43,10 @@ std::size_t Algorithm::needed_buffers(const CostModel& model) const {
 std::span<const Algorithm> algorithms() {
   static const std::vector<Algorithm> all = [] {
     std::vector<Algorithm> made;
-    for (const auto& make : kAlgorithmMakers) made.push_back(make());
-    std::ranges::sort(made, {}, [](const Algorithm& one) { return std::tuple(one.operation, one.name); });
+    for (const Operation operation : kOperations) {
+      const std::span<const Algorithm> own = kind_of(operation).algorithms;
+      made.insert(made.end(), own.begin(), own.end());
+    }
     return made;
   }();
   return all;

@@ -17,7 +17,7 @@ enum class Reach : std::uint8_t {
   kTorus,  ///< neighbours in a row or a column
 };
 
-/// A way to do an operation: one of the files in algorithms/, which CMake lists. Most are those of Thakur,
+/// A way to do an operation: a part of the operation's file in operations/. Most are those of Thakur,
 /// Rabenseifner and Gropp, "Optimization of Collective Communication Operations in MPICH" (2005).
 struct Algorithm {
   Operation operation = Operation::kBarrier;

@@ -7,34 +7,39 @@
 
 #include "base/error.hpp"
 #include "collectives/elements.hpp"
+#include "collectives/operation_kind.hpp"
 
 namespace fabricmark::collectives {
 
+namespace broadcast {
+const OperationKind& kind();
+}
+namespace scatter {
+const OperationKind& kind();
+}
+namespace gather {
+const OperationKind& kind();
+}
+namespace all_gather {
+const OperationKind& kind();
+}
+namespace reduce {
+const OperationKind& kind();
+}
+namespace all_reduce {
+const OperationKind& kind();
+}
+namespace reduce_scatter {
+const OperationKind& kind();
+}
+namespace all_to_all {
+const OperationKind& kind();
+}
+namespace barrier {
+const OperationKind& kind();
+}
+
 namespace {
-
-/// What of an operand there is on which rank.
-enum class Has : std::uint8_t { kNothing, kCount, kCountOnRoot, kAll, kAllOnRoot };
-
-struct Row {
-  std::string_view name;
-  Has own = Has::kNothing;
-  Has result = Has::kNothing;
-};
-
-/// By the number of the operation.
-constexpr std::array<Row, kOperations.size()> kRows{{
-    {"broadcast", Has::kCountOnRoot, Has::kCount},
-    {"scatter", Has::kAllOnRoot, Has::kCount},
-    {"gather", Has::kCount, Has::kAllOnRoot},
-    {"all_gather", Has::kCount, Has::kAll},
-    {"reduce", Has::kCount, Has::kCountOnRoot},
-    {"all_reduce", Has::kCount, Has::kCount},
-    {"reduce_scatter", Has::kAll, Has::kCount},
-    {"all_to_all", Has::kAll, Has::kAll},
-    {"barrier", Has::kNothing, Has::kNothing},
-}};
-
-const Row& row_of(Operation operation) { return kRows.at(static_cast<std::size_t>(operation)); }
 
 std::size_t elements(Has has, bool is_root, int ranks, std::size_t count) {
   switch (has) {
@@ -67,7 +72,15 @@ void check_operand(const Call& call, const char* what, const View& view, std::si
 
 }  // namespace
 
-std::string_view name_of(Operation operation) { return row_of(operation).name; }
+const OperationKind& kind_of(Operation operation) {
+  // By the number of the operation.
+  constexpr std::array<const OperationKind& (*)(), kOperations.size()> kKinds{
+      broadcast::kind,  scatter::kind,        gather::kind,     all_gather::kind, reduce::kind,
+      all_reduce::kind, reduce_scatter::kind, all_to_all::kind, barrier::kind};
+  return kKinds.at(static_cast<std::size_t>(operation))();
+}
+
+std::string_view name_of(Operation operation) { return kind_of(operation).name; }
 
 Operation operation_named(const std::string& name) {
   std::vector<std::string_view> names;
@@ -80,22 +93,19 @@ Operation operation_named(const std::string& name) {
 }
 
 bool has_root(Operation operation) {
-  const Row& row = row_of(operation);
+  const OperationKind& row = kind_of(operation);
   const auto on_root = [](Has has) { return has == Has::kCountOnRoot || has == Has::kAllOnRoot; };
   return on_root(row.own) || on_root(row.result);
 }
 
-bool reduces(Operation operation) {
-  return operation == Operation::kReduce || operation == Operation::kAllReduce ||
-         operation == Operation::kReduceScatter;
-}
+bool reduces(Operation operation) { return kind_of(operation).reduces; }
 
 std::size_t own_count(Operation operation, int rank, int root, int ranks, std::size_t count) {
-  return elements(row_of(operation).own, rank == root, ranks, count);
+  return elements(kind_of(operation).own, rank == root, ranks, count);
 }
 
 std::size_t result_count(Operation operation, int rank, int root, int ranks, std::size_t count) {
-  return elements(row_of(operation).result, rank == root, ranks, count);
+  return elements(kind_of(operation).result, rank == root, ranks, count);
 }
 
 Type type_of(const Call& call, int rank, int ranks) {
@@ -115,24 +125,7 @@ void check(const Call& call, int rank, int ranks) {
 }
 
 double bus_bytes(Operation operation, int ranks, std::size_t bytes) {
-  const auto of_one = static_cast<double>(bytes);
-  const double others = ranks - 1;
-  switch (operation) {
-    case Operation::kBroadcast:
-    case Operation::kReduce:
-      return of_one;
-    case Operation::kScatter:
-    case Operation::kGather:
-    case Operation::kAllGather:
-    case Operation::kReduceScatter:
-    case Operation::kAllToAll:
-      return of_one * others;  // (n - 1) / n of n parts
-    case Operation::kAllReduce:
-      return of_one * 2 * others / ranks;
-    case Operation::kBarrier:
-      return 0;
-  }
-  return 0;
+  return kind_of(operation).bus_bytes(static_cast<double>(bytes), ranks);
 }
 
 }  // namespace fabricmark::collectives

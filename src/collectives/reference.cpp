@@ -9,6 +9,7 @@
 
 #include "base/random_bits.hpp"
 #include "collectives/elements.hpp"
+#include "collectives/operation_kind.hpp"
 
 namespace fabricmark::collectives {
 
@@ -108,33 +109,6 @@ class Source {
   std::int64_t seed_part_;
 };
 
-/// Of whose input, and of which of its elements, a result's element is made.
-struct Origin {
-  int rank = 0;  ///< where nothing is reduced
-  std::size_t index = 0;
-};
-
-Origin origin_of(const Call& call, int rank, std::size_t index) {
-  switch (call.operation) {
-    case Operation::kBroadcast:
-      return {call.root, index};
-    case Operation::kScatter:
-      return {call.root, rank * call.count + index};
-    case Operation::kGather:
-    case Operation::kAllGather:
-      return {static_cast<int>(index / call.count), index % call.count};
-    case Operation::kReduceScatter:
-      return {0, rank * call.count + index};
-    case Operation::kAllToAll:
-      return {static_cast<int>(index / call.count), rank * call.count + index % call.count};
-    case Operation::kReduce:
-    case Operation::kAllReduce:
-    case Operation::kBarrier:
-      return {0, index};
-  }
-  return {};
-}
-
 /// A result's element, and the sum of the sizes of what it is made of.
 template <typename Value>
 struct Expected {
@@ -146,11 +120,12 @@ struct Expected {
 template <typename Element, typename Value>
 class Definition {
  public:
-  Definition(const Inputs& inputs, const Call& call, int rank, int ranks) : call_(call), rank_(rank) {
+  Definition(const Inputs& inputs, const Call& call, int rank, int ranks)
+      : call_(call), rank_(rank), origin_(kind_of(call.operation).origin) {
     for (int other = 0; other < ranks; ++other) sources_.emplace_back(inputs, other);
   }
   Expected<Value> operator()(std::size_t index) const {
-    const Origin origin = origin_of(call_, rank_, index);
+    const Origin origin = origin_(call_, rank_, index);
     Expected<Value> made;
     made.value = sources_[origin.rank](origin.index);
     made.sizes = std::abs(static_cast<double>(made.value));
@@ -177,6 +152,7 @@ class Definition {
 
   const Call& call_;
   int rank_;
+  Origin (*origin_)(const Call& call, int rank, std::size_t index);
   std::vector<Source<Element, Value>> sources_;
 };
 

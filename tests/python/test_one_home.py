@@ -55,7 +55,7 @@ RULES = {
         },
     ),
     "time of a collective, in an algorithm": (
-        "src/collectives/algorithms",
+        "src/collectives/operations",
         r"\bseconds\b|_per_second",
         {},
     ),

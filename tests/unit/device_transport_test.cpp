@@ -182,9 +182,9 @@ TEST_F(OnRing, TransportsAreMadeByName) {
       EXPECT_EQ(ring.count_wrong(), 0U);
       const auto own = transport->allocate(1)->space();
       EXPECT_TRUE(transport->supports(own, own, Operation::kMessage));
-      EXPECT_EQ(device::is_on_device(own), spec.is_of_devices);
-      const auto other =
-          spec.is_of_devices ? device::MemorySpace::kPageable : device::MemorySpace::kDeviceBank;
+      EXPECT_EQ(device::is_on_device(own), (spec.between == runtime::Between::kDevices));
+      const auto other = (spec.between == runtime::Between::kDevices) ? device::MemorySpace::kPageable
+                                                                      : device::MemorySpace::kDeviceBank;
       EXPECT_FALSE(transport->supports(own, other, Operation::kMessage));
       const std::string message = message_of([&] { make_transport(context, {.space = other}); });
       EXPECT_TRUE(mentions(message, spec.name) && mentions(message, "--transport")) << message;
