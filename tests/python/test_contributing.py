@@ -23,6 +23,10 @@ FILES = re.findall(
 TRANSPORT = [(name, text) for name, text in FILES if name.startswith("src/transport/")]
 OF_KERNELS = [(name, text) for name, text in FILES if name.startswith("src/board/")]
 FILES = [one for one in FILES if one not in TRANSPORT + OF_KERNELS]
+LINE, SWAP = (
+    re.search(rf"^## {heading}\n.*?```cpp\n(.*?)```", PAGE, re.DOTALL | re.MULTILINE)[1]
+    for heading in ("Add a collective algorithm", "Add a micro-benchmark")
+)
 LAUNCHERS = re.findall(r"`launchers/(\w+)\.toml`:\n\n```toml\n(.*?)```", PAGE, re.DOTALL)
 
 
@@ -174,15 +178,15 @@ def test_what_its_model_says_of_it_is_what_predict_goes_by(copy):
     all_say(copy, on_grid)
 
 
-def build_with(copy, files, library, programs):
-    """Programs with the files of a transport: what lists it, and the texts of all, are compiled anew."""
+def build_with(copy, files, libraries, programs):
+    """Programs with these files, of which some libraries are compiled anew."""
     for name, text in files:
         (copy / name).parent.mkdir(exist_ok=True)
         (copy / name).write_text(text)
     build = copy / "build/release"
     (build / "bin/fabricmark-describe").unlink(missing_ok=True)
-    configure(copy, "-DCMAKE_UNITY_BUILD=ON")  # as the libraries were
-    for changed in (library, "src/runtime/libfabricmark_kernels.a"):
+    configure(copy, *UNITY)  # as the libraries and objects were
+    for changed in libraries:
         target = Path(changed).stem.removeprefix("lib")  # and none of the libraries that it needs
         own = re.compile(rf" -o ({Path(changed).parent}/CMakeFiles/{target}\.dir/\S+\.o) -c ")
         for command in ninja_commands(build, changed):
@@ -200,7 +204,9 @@ def build_with(copy, files, library, programs):
                 execute(command, build)
 
 
+UNITY = ("-DCMAKE_UNITY_BUILD=ON", "-DCMAKE_UNITY_BUILD_BATCH_SIZE=0")
 DESCRIBE = "fabricmark-describe"
+TEXTS = "src/runtime/libfabricmark_kernels.a"  # of transports and their options
 # What is small over two boards.
 OVER_BOARDS = {
     "b_eff": ("--largest", "3"),
@@ -217,7 +223,7 @@ def test_a_transport_of_kernels_is_a_folder_that_all_programs_run_over(copy, tmp
     """Its cables' length is a part of the modelled time; a message that is lost on the way is found."""
     assert [Path(name).name for name, _ in OF_KERNELS] == ["transport.toml", "long_cable.cpp"]
     programs = [f"fm_{name}" for name in OVER_BOARDS]
-    build_with(copy, OF_KERNELS, "src/board/libfabricmark_board.a", [*programs, DESCRIBE])
+    build_with(copy, OF_KERNELS, ["src/board/libfabricmark_board.a", TEXTS], [*programs, DESCRIBE])
     system = charged_runs.exported(tmp_path, "noctua1", renamed_links)
     for name, small in OVER_BOARDS.items():
         ranks = "4" if name in ("hpl", "ptrans") else "2"
@@ -236,6 +242,36 @@ def test_a_transport_of_kernels_is_a_folder_that_all_programs_run_over(copy, tmp
         assert modelled[0] and modelled[0] != modelled[1], name
         ended = run(*command, "--inject-fault", "lost@0", cwd=copy, **variables)
         assert ended.returncode in (1, 3), (name, ended.stdout, ended.stderr)
+
+
+@pytest.mark.programs
+@pytest.mark.full
+def test_an_algorithm_is_a_part_of_the_file_of_its_operation(copy, tmp_path):
+    file = copy / "src/collectives/operations/broadcast.cpp"
+    text = file.read_text().replace(
+        "constexpr std::array kAlgorithms{", f"{LINE}\nconstexpr std::array kAlgorithms{{"
+    )
+    changed = text.replace("flat::kAlgorithm", "flat::kAlgorithm, line::kAlgorithm")
+    build_with(copy, [(file, changed)], ["src/collectives/libfabricmark_collectives.a"], ["fm_collective"])
+    for transport, name in (("channels", "noctua1"), ("accl-udp", "noctua2"), ("accl-rdma", "noctua2")):
+        ended = run(
+            copy / "build/release/bin/fm_collective", "broadcast", "--algorithm", "line", "--root", "1",
+            "--ranks", "4", "--transport", transport, "--system", charged_runs.exported(tmp_path, name),
+            "--topology", "ring", "--sizes", "1KiB:4KiB", cwd=copy,
+        )  # fmt: skip
+        assert ended.returncode == 0 and " line " in ended.stdout, ended.stderr + ended.stdout
+
+
+@pytest.mark.programs
+@pytest.mark.full
+def test_a_micro_benchmark_is_a_row(copy):
+    file = copy / "src/microbench/omb/programs.cpp"
+    changed = file.read_text().replace("};\n\n}  // namespace\n", f"{SWAP}}};\n\n}}  // namespace\n")
+    build_with(copy, [(file, changed)], ["src/libfabricmark_omb.a"], ["fm_omb"])
+    ended = run(copy / "build/release/bin/fm_omb", "swap", "--ranks", "2", "-m", "1:64", "H", "H", cwd=copy)
+    assert ended.returncode == 0 and "Swap Latency Test" in ended.stdout, ended.stderr
+    configured = (copy / "build/release/build.ninja").read_text()
+    assert "create_symlink fm_omb fm_swap" in configured
 
 
 def renamed_links(document):
