@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 
 from fabricmark import models
-from fabricmark.base import keys, paths
+from fabricmark.base import keys, paths, transports
 from fabricmark.models import _collective_costs, _transfers
 from fabricmark.predict import reads
 from fabricmark.systems import PROFILES, absent, curves, export, quantity, sourced_value
@@ -26,7 +26,7 @@ TITLES = {"devices": "[[devices]] of a system", "bitstream": "[bitstreams.NAME]"
 WORDS = {
     "class": keys.CLASSES,
     "kind": keys.KINDS,
-    "transport": keys.TRANSPORTS,
+    "transport": transports.NAMES,
     "memory.kind": keys.MEMORY_KINDS,
     "memory.placement": keys.PLACEMENTS,
 }
@@ -109,7 +109,7 @@ def _needed(kind: str) -> list[str]:
 def extras(kind: str) -> dict[str, dict]:
     """Keys that are neither texts nor values."""
     names = {"type": "array", "items": TEXT}
-    by_transport = {"enum": list(keys.TRANSPORTS[1:])}
+    by_transport = {"enum": list(transports.BETWEEN)}
     if kind == "system":
         networks = {"type": "object", "propertyNames": by_transport, "additionalProperties": TEXT}
         devices = table("devices", {"networks": networks, "bitstreams": names})
@@ -287,7 +287,7 @@ def exported_bitstreams() -> dict:
         "device": described("id of the board that it is for", TEXT),
         "benchmark": described("for example stream", TEXT),
         "variant": described("of kernel.toml", TEXT),
-        "transport": described("none where it exchanges nothing", {"enum": list(keys.TRANSPORTS)}),
+        "transport": described("none where it exchanges nothing", {"enum": list(transports.NAMES)}),
         "ranks": described("of the runs that measured it, where that matters", {"type": "integer"}),
         "parameters": described("as in kernel.toml", {"type": "object", "additionalProperties": plain}),
         "values": exported_values("what the models take of it", export.BITSTREAM_VALUES, {}),
@@ -305,7 +305,7 @@ def exported_resources() -> dict:
 
 def exported_schema() -> dict:
     """The JSON Schema of what `fabricmark systems export` writes."""
-    by_transport = {"enum": list(keys.TRANSPORTS[1:])}
+    by_transport = {"enum": list(transports.BETWEEN)}
     networks = {"type": "object", "propertyNames": by_transport, "additionalProperties": TEXT}
     messages = exported_table(devices=described("of the run", {"type": "integer", "minimum": 1}))
     topology = {

@@ -6,7 +6,7 @@ import re
 import pytest
 from conftest import REPOSITORY
 from fabricmark import systems
-from fabricmark.base import kernels, keys, listing
+from fabricmark.base import kernels, keys, listing, transports
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.results import published
 from fabricmark.systems import catalogue, files, key_lines
@@ -203,7 +203,8 @@ def test_transports_are_those_of_the_programs():
         if one.name == "transport"
         for value in one.values
     }
-    assert over | {"none"} == set(keys.TRANSPORTS) and set(keys.ENGINES) < over
+    assert over | {transports.NONE} == set(transports.NAMES)
+    assert set(transports.between(transports.ENGINES)) < over
 
 
 def test_a_bitstream_stands_in_for_the_boards_memory():

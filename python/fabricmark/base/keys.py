@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from fabricmark.base import measured_keys
+from fabricmark.base.transports import CHANNELS, NONE
 
 # Kinds of plain numbers, beside the dimensions of quantities.
 COUNT = "count"
@@ -192,9 +193,6 @@ CLASSES = ("fpga", "cpu", "gpu")
 MEMORY_KINDS = ("ddr", "hbm", "host")
 INTERLEAVED, BY_KERNEL, BY_HOST = PLACEMENTS = ("interleaved", "kernel", "host")
 KINDS = ("direct", "packet", "host")
-# As the programs know them (transport.toml in src/transport and src/board), and none.
-ENGINES = UDP, TCP, RDMA = "accl-udp", "accl-tcp", "accl-rdma"
-TRANSPORTS = ("none", "cpu", "host", "channels", *ENGINES, "mpi")
 # As the fabric's own reader takes a topology, which also knows what the sizes make (docs/fabric.md).
 TOPOLOGY = r"^(pair|((ring|torus|full-mesh|switch|leaf-spine)(:[0-9]+(x[0-9]+)*)?))(\*[0-9]+)?$"
 # Of texts that are no free words.
@@ -233,7 +231,7 @@ TEXTS: Mapping[str, Mapping[str, tuple[bool, str]]] = {
     "bitstream": {
         "benchmark": (True, "for example stream"),
         "variant": (False, "of kernel.toml; base where it is not given"),
-        "transport": (False, "for example channels; none where it exchanges nothing"),
+        "transport": (False, f"for example {CHANNELS}; {NONE} where it exchanges nothing"),
         "source": (False, "of all values here that have none of their own"),
         "inferred": (False, "why a bitstream of another board or document stands for this one"),
         "tools": (False, "what made it, with its version"),

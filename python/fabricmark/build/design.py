@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from fabricmark.base import kernels, listing, paths
+from fabricmark.base import kernels, listing, paths, transports
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.systems import choice, export
 
@@ -13,7 +13,6 @@ FPGA = "fpga"
 STYLE = "single-work-item"
 DATAFLOW = "dataflow"
 REPLICATIONS = "replications"
-CHANNELS = "channels"
 
 
 @dataclass(frozen=True)
@@ -151,7 +150,7 @@ def _made(benchmark: str, answer: Mapping, memory: Memory) -> Design:
                 ", or build it by hand (docs/platforms.md): no file says how the kernels' streams are joined"
             )
         raise FabricmarkError(cause, remedy)
-    values = answer["parameters"]
+    values, of_transport = answer["parameters"], answer["parameters"].get("transport")
     entries = []
     for entry in answer["entry_points"]:
         copies = int(values[REPLICATIONS]) if entry["replicated"] else 1
@@ -167,5 +166,6 @@ def _made(benchmark: str, answer: Mapping, memory: Memory) -> Design:
         answer["definitions"],
         tuple(entries),
         memory,
-        values.get("transport") == CHANNELS and answer["variant"] == CHANNELS,
+        # The variant for it has its name.
+        transports.between_streams(of_transport) and answer["variant"] == of_transport,
     )

@@ -13,7 +13,7 @@ from typing import Annotated
 import typer
 
 from fabricmark import systems
-from fabricmark.base import choices, listing, paths
+from fabricmark.base import choices, listing, paths, transports
 from fabricmark.base.errors import ENVIRONMENT, FabricmarkError, printable
 from fabricmark.measure import calibrate, launchers, running, short_runs
 from fabricmark.systems import calibration, files, local_machine, text
@@ -146,7 +146,7 @@ def measure(
     entry: dict = {"board": board_id, "source": source, "per_node": 1, "most": 1, "bitstreams": [board_id]}
     if found.curves:
         parts["network"] = text.network(f"MPI between ranks on {host}", found.curves)
-        entry["networks"] = {transport: board_id for transport in ("cpu", "host")}
+        entry["networks"] = {transport: board_id for transport in transports.THROUGH_HOSTS}
     for kind, content in parts.items():
         paths.write_atomically(part_file(target, kind, board_id), content)
     return entry

@@ -14,7 +14,7 @@ from pathlib import Path
 from types import ModuleType
 
 from fabricmark import models, results
-from fabricmark.base import kernels, listing
+from fabricmark.base import kernels, listing, transports
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.base.kernels import Kernel
 from fabricmark.base.progress import Steps
@@ -202,7 +202,7 @@ def _curves(done: Mapping[tuple[str, str], Sequence[Finished]]) -> list[tuple[Cu
     for (name, _), several in done.items():
         make = getattr(models.find(name), "message_curve", None)
         for one in several if make else ():
-            if one.run.parameters.get("transport") == "cpu":
+            if transports.between_hosts(one.run.parameters.get("transport")):
                 groups.setdefault((make, one.run.ranks), []).append(one)
     known = [(make([one.run for one in same]), source(same)) for (make, _), same in groups.items()]
     return [(curve, about) for curve, about in known if curve is not None]
@@ -257,6 +257,6 @@ def _bitstreams(
         last = min(reversed(members), key=lambda one: one.run.ranks)
         parameters = _built(name, last) | ({"ranks": last.run.ranks} if ending else {})
         label = f"{name}-{variant}{ending}"
-        one = Bitstream(label, name, device["name"], variant, "none", parameters, curves)
+        one = Bitstream(label, name, device["name"], variant, transports.NONE, parameters, curves)
         found.append((one.with_measured(fitted), source([*members, *alike])))
     return found

@@ -11,7 +11,7 @@ from math import ceil
 
 import numpy as np
 
-from fabricmark.base import keys
+from fabricmark.base import keys, transports
 from fabricmark.models import Board, _network, _transfers
 from fabricmark.models.machine import DIRECT, HOST, Network
 
@@ -74,7 +74,7 @@ def _curves(transport: str, board: Board, network: Network, longest: float) -> d
     sizes = _sizes(longest)
 
     def copied(direction: str) -> np.ndarray:
-        if transport == "cpu":
+        if transports.between_hosts(transport):
             return np.zeros_like(sizes)
         return _network.copy_seconds(direction, sizes, board, shared)
 

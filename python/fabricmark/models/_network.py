@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from fabricmark.base import transports
 from fabricmark.models import Board, _transfers
 from fabricmark.models._measured import curve_seconds
 from fabricmark.models.machine import DIRECT, HOST, Curve, Network
@@ -166,7 +167,7 @@ def ring_seconds(message_bytes, board: Board, network: Network, transport: str, 
     there are, None: enough for all links).
     """
     if network.kind == HOST:
-        if transport == "cpu":
+        if transports.between_hosts(transport):
             return [exchange_seconds(message_bytes, network, board.devices, board.hosts)]
         return host_steps(message_bytes, board, network)
     links = np.maximum(network["links.count"] // DIRECTIONS, 1)
@@ -180,7 +181,7 @@ def ring_limit(board: Board, network: Network, transport: str) -> float | None:
         links = max(network["links.count"] // DIRECTIONS, 1)
         return DIRECTIONS * links * link_bytes_per_second(network) * board.devices
     rates = [board.get(name) for name in _transfers.RATES.values()]
-    if transport == "cpu" or None in rates:
+    if transports.between_hosts(transport) or None in rates:
         return None
     return board.devices / sum(inverse(rate) for rate in rates)
 

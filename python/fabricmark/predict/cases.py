@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from fabricmark.base import transports
 from fabricmark.predict.certainty import Certainty
 from fabricmark.predict.points import Point, PredictionRequest
 
@@ -20,7 +21,7 @@ class Case:
     @property
     def name(self) -> str:
         """In words, where there are several."""
-        over = f" over {self.request.transport}" if self.request.transport != "none" else ""
+        over = f" over {self.request.transport}" if self.request.transport != transports.NONE else ""
         return f"{self.request.system.name}{over}"
 
     @property

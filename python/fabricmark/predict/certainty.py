@@ -7,12 +7,10 @@ from dataclasses import dataclass
 from functools import cache
 
 from fabricmark import systems
-from fabricmark.base import paths
+from fabricmark.base import paths, transports
 from fabricmark.base.written import percent
 from fabricmark.models import Prediction, _published
 from fabricmark.predict.points import SIZES, Point, PredictionRequest
-
-EXCHANGES_NOTHING = "none"
 
 
 @dataclass(frozen=True)
@@ -47,7 +45,7 @@ def changed(request: PredictionRequest, axes: Sequence[str]) -> list[str]:
     own = [
         one
         for one in request.system.bitstreams
-        if one.benchmark == request.benchmark and one.transport in (request.transport, EXCHANGES_NOTHING)
+        if one.benchmark == request.benchmark and one.transport in (request.transport, transports.NONE)
     ]
     parameters = {name: value for name, value in request.given.items() if name not in SIZES}
     found = [
@@ -95,7 +93,7 @@ def _earned(request: PredictionRequest, points: Sequence[Point]) -> Certainty:
     first = next(iter(intervals.values()), None)
     if first is None or all(width is None for width in shown):
         return unvalidated(first.reason if first is not None else "no published value is of this metric")
-    over = f" over {request.transport}" if request.transport != EXCHANGES_NOTHING else ""
+    over = f" over {request.transport}" if request.transport != transports.NONE else ""
     line = (
         f"error bar: median {percent(first.median, digits=1)}, 90 % within the column ±; from {first.rows} "
         f"published values of {request.benchmark}{over} that had no part in the fit"

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from fabricmark import models
-from fabricmark.base import kernels, keys
+from fabricmark.base import kernels, transports
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.models import Board, Prediction, _collective_costs, _collectives
 from fabricmark.models._collective_costs import INPUTS, Costs
@@ -24,7 +24,8 @@ SIZE, ISSUER, ALGORITHM = "size", "issuer", "algorithm"
 DEFAULT_BYTES = 2**20
 ELEMENT_BYTES = 4  # of which each rank has some, so that no message is left out
 PARAMETERS = (SIZE, ISSUER, ALGORITHM)
-NETWORKS = (*reversed(keys.ENGINES), "channels", "host", "cpu")  # the first that a system has is meant
+# The first that a system has is meant.
+NETWORKS = (*reversed(transports.between(transports.ENGINES)), *choice.PREFERRED)
 
 
 def operation(name: str) -> str | None:
@@ -178,7 +179,7 @@ def _asked(
     """What moves take, and what is to be replayed: the call, and what is left of it where bytes take no time.
     Raises FabricmarkError (2)."""
     name = request.benchmark
-    if network.kind == PACKET and request.transport not in keys.ENGINES:
+    if network.kind == PACKET and not transports.between_engines(request.transport):
         cause = (
             f"{request.about}: {network.name} sends packets, and {request.transport} has no engine for them"
         )

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from fabricmark import models, systems
-from fabricmark.base import choices, listing, paths
+from fabricmark.base import choices, listing, paths, transports
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.predict import (
     certainty,
@@ -55,9 +55,7 @@ def predict(
     given_words: Annotated[list[str] | None, typer.Option("--set", help=HELP["set"])] = None,
     sweep: Annotated[list[str] | None, typer.Option(help=HELP["sweep"])] = None,
     mesh: Annotated[str | None, typer.Option(help=HELP["mesh"])] = None,
-    transport: Annotated[
-        str | None, typer.Option(help="cpu, host, channels, accl-udp, ...; several with commas.")
-    ] = None,
+    transport: Annotated[str | None, typer.Option(help=f"{transports.SOME}; several with commas.")] = None,
     board: Annotated[str | None, typer.Option(help=choice.HELP["board"])] = None,
     bitstream_id: Annotated[
         str | None, typer.Option(metavar="FILE/NAME", help=choice.HELP["bitstream"])

@@ -10,6 +10,7 @@ from math import exp, isclose, log
 from pathlib import Path
 
 from fabricmark import models, results, systems
+from fabricmark.base import transports
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.base.written import percent
 from fabricmark.models import Board, Prediction, _published
@@ -37,7 +38,7 @@ class Runs:
     values: Mapping[float, float]
     others: Mapping[tuple[int, float], float]
     system: System
-    transport: str = "none"
+    transport: str = transports.NONE
 
 
 def case(

@@ -12,7 +12,7 @@ from functools import cached_property
 from math import isqrt
 
 from fabricmark import models
-from fabricmark.base import kernels, listing
+from fabricmark.base import kernels, listing, transports
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.base.kernels import Kernel, Parameter
 from fabricmark.models import Board, Prediction
@@ -46,7 +46,7 @@ class PredictionRequest:
     @property
     def about(self) -> str:
         """What it is about, in words."""
-        over = f" over {self.transport}" if self.transport != "none" else ""
+        over = f" over {self.transport}" if self.transport != transports.NONE else ""
         return f"{self.benchmark} on {self.system.name}{over}"
 
     @property
@@ -320,7 +320,8 @@ def _check(request: PredictionRequest, run: Mapping, board, network, devices: in
         raise FabricmarkError(
             f"{request.system.name} has no network", "use another system, or add one to its file"
         )
-    if request.transport == "cpu" and request.traits.is_host_code and network.curve(devices, board.hosts):
+    is_of_hosts = transports.between_hosts(request.transport) and request.traits.is_host_code
+    if is_of_hosts and network.curve(devices, board.hosts):
         cause = f"{request.about} is a curve that was measured, and no prediction"
         raise FabricmarkError(cause, f"use {settings.CLOSED_FORM} to predict by latency and bandwidth")
     if devices > 1 and request.traits.exchanges and network is None and board.device_class == "fpga":

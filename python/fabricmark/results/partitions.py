@@ -6,12 +6,12 @@ from collections import defaultdict
 from dataclasses import dataclass
 from pathlib import Path
 
-from fabricmark.base import paths
+from fabricmark.base import paths, transports
 from fabricmark.models._mesh_parts import Part
 
 NAME = "meyer_2024_shallow_water.csv"
 CELL = re.compile(r"s000-(A[12])-\d+-\d+-\w+")
-LOCAL = {"accl-tcp": 4096}  # elements that fit, else 8192
+LOCAL = {transports.TCP: 4096}  # elements that fit, else 8192
 
 
 @dataclass(frozen=True)

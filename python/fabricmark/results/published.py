@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fabricmark import models
-from fabricmark.base import keys, paths
+from fabricmark.base import paths, transports
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.models import _published
 
@@ -20,7 +20,7 @@ COLUMNS = (
 )  # fmt: skip
 WORDS = {
     "benchmark": _published.names(),
-    "transport": keys.TRANSPORTS,
+    "transport": transports.NAMES,
     "role": ("calibration", "test"),
     "scaling": ("", "strong"),
     "unit": ("B/s", "MB/s", "GB/s", "GFLOP/s", "TFLOP/s", "MUOP/s", "GUOP/s", "s", "us"),

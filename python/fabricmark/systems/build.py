@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from fabricmark.base import keys
+from fabricmark.base import keys, transports
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.models import Board, Values
 from fabricmark.models.machine import Bitstream, Curve, Network
@@ -192,7 +192,7 @@ def _bitstream(name: str, table: Table, board_id: str, profile: str) -> Bitstrea
         table.texts["benchmark"],
         board_id,
         table.texts.get("variant", "base"),
-        table.texts.get("transport", "none"),
+        table.texts.get("transport", transports.NONE),
         dict(table.rest.get("parameters", {})),
         curves.of_bitstream(table.rest.get("curves", {}), ("bitstreams", name, "curves")),
         table.texts.get("tools", ""),

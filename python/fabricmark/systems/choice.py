@@ -12,21 +12,22 @@ from functools import cache, cached_property
 from pathlib import Path
 
 from fabricmark import models, systems
+from fabricmark.base import transports
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.models.machine import Bitstream
 from fabricmark.systems import files
 from fabricmark.systems.system import System
 
-NONE = "none"
+NONE = transports.NONE
 FPGA = "fpga"
 # What is taken where no transport is named: the fastest that designs were built for.
-PREFERRED = ("channels", "host", "cpu")
+PREFERRED = (transports.CHANNELS, transports.HOST, transports.CPU)
 OPTION = "--bitstream-id"
 HELP = {
     "system": "A name of `fabricmark systems list`, or a file.",
     "board": "Which of the system's kinds of devices (default: the first that has what is asked for).",
     "bitstream": "Which bitstream, where the system has several.",
-    "transport": "The way between devices: cpu, host, channels, accl-udp, ...",
+    "transport": f"The way between devices: {transports.SOME}",
 }
 
 

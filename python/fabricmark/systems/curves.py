@@ -6,6 +6,7 @@ from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
 
+from fabricmark.base import transports
 from fabricmark.models.machine import Curve, Times
 from fabricmark.results import published
 from fabricmark.systems import quantity
@@ -16,7 +17,7 @@ MOST_POINTS = 1000
 
 
 def of_rows(
-    rows: Iterable[published.PublishedValue], system: str, transport: str = "cpu"
+    rows: Iterable[published.PublishedValue], system: str, transport: str = transports.CPU
 ) -> tuple[Curve, ...]:
     """The hosts' curves of a system among published rows: those with the role calibration.
 
@@ -63,7 +64,7 @@ def _published(raw: dict, file: Path, at: tuple) -> tuple[Curve, ...]:
     path = beside if beside.is_file() else published.folder() / raw["from"]
     if not path.is_file():
         raise Fault((*at, "from"), f"there is no {raw['from']}", f"name a file of {published.folder()}")
-    found = of_rows(_rows(path, path.stat().st_mtime_ns), raw["system"], raw.get("transport", "cpu"))
+    found = of_rows(_rows(path, path.stat().st_mtime_ns), raw["system"], raw.get("transport", transports.CPU))
     if not found:
         cause = f"{raw['from']} has no calibration rows of {raw['system']}"
         raise Fault((*at, "system"), cause, "name a system whose hosts were measured")

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import PurePath
 
 from fabricmark import systems
-from fabricmark.base import kernels
+from fabricmark.base import kernels, transports
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.models import Board
 from fabricmark.models.machine import Bitstream
@@ -31,7 +31,7 @@ class FpgaRun:
 
     def arguments(self, parameters: Mapping) -> dict:
         """`network` and `bitstream`."""
-        network = self.system.networks.get(str(parameters.get("transport", "none")))
+        network = self.system.networks.get(str(parameters.get("transport", transports.NONE)))
         return {"network": network, "bitstream": self.bitstream}
 
 

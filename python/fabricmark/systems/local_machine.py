@@ -13,7 +13,7 @@ from math import log2
 from pathlib import Path
 
 from fabricmark import systems
-from fabricmark.base import paths
+from fabricmark.base import paths, transports
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.models.machine import Bitstream
 from fabricmark.systems.system import System
@@ -89,8 +89,8 @@ def for_run(system: System | None, benchmark: str, parameters: Mapping, ranks: i
     """`network` and `bitstream` for a model's `predict`; empty without a system."""
     if system is None:
         return {}
-    transport = parameters.get("transport", "host")
+    transport = parameters.get("transport", transports.USUAL)
     return {
-        "network": system.networks.get(str(transport)) or system.networks.get("host"),
+        "network": system.networks.get(str(transport)) or system.networks.get(transports.USUAL),
         "bitstream": bitstream(system, benchmark, str(parameters.get("variant", "base")), ranks),
     }

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from fabricmark.base import keys
+from fabricmark.base import keys, transports
 from fabricmark.models import Board
 from fabricmark.models.machine import Bitstream, Network
 from fabricmark.systems.sourced_value import SourcedValue
@@ -39,10 +39,12 @@ class System:
         """Nodes that so many devices fill."""
         return -(-devices // self.devices_per_node)
 
-    def bitstream(self, benchmark: str, transport: str = "none", **parameters: object) -> Bitstream | None:
+    def bitstream(
+        self, benchmark: str, transport: str = transports.NONE, **parameters: object
+    ) -> Bitstream | None:
         """The first bitstream of a benchmark for this transport ("none": exchanges nothing) that has these
         parameters; one with transport "none" serves where none of its own is there. None where none fits."""
-        for wanted in (transport, "none"):
+        for wanted in (transport, transports.NONE):
             for one in self.bitstreams:
                 fits = all(one.parameters.get(key) == value for key, value in parameters.items())
                 if one.benchmark == benchmark and one.transport == wanted and fits:

@@ -6,6 +6,7 @@ from functools import partial
 
 import numpy as np
 
+from fabricmark.base import transports
 from fabricmark.models import _published
 from fabricmark.validate.outcomes import Outcome
 
@@ -34,7 +35,9 @@ class Bar:
 
 
 def _over_host(benchmark: str, outcome: Outcome) -> bool:
-    return outcome.row.benchmark == benchmark and outcome.row.transport not in ("channels", "none")
+    own = outcome.row.transport
+    is_over_host = own != transports.NONE and not transports.between_streams(own)
+    return outcome.row.benchmark == benchmark and is_over_host
 
 
 def _of_others(outcome: Outcome) -> bool:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from math import ceil, inf, log2, sqrt
 from statistics import median
 
+from fabricmark.base import transports
 from fabricmark.models import _published
 from fabricmark.validate import residuals
 from fabricmark.validate.residuals import Residual
@@ -106,7 +107,8 @@ class Intervals:
 
     def _make(self, asked: Asked, leave_out: bool) -> Interval:
         every = self._of.get((asked.benchmark, asked.transport), [])
-        about = f"{asked.benchmark} over {asked.transport}" if asked.transport != "none" else asked.benchmark
+        over = f" over {asked.transport}" if asked.transport != transports.NONE else ""
+        about = f"{asked.benchmark}{over}"
         if len(every) < LEAST_ROWS:
             few = f"{len(every)} published values" if every else "no published value"
             return Interval(None, len(every), reason=f"{few} of {about}; {LEAST_ROWS} are needed")

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from fabricmark import models
+from fabricmark.base import transports
 from fabricmark.models import Board, _published
 from fabricmark.models.machine import Bitstream, Network
 from fabricmark.results.published import PublishedValue
@@ -65,7 +66,7 @@ def bitstream_of(system: System, row: PublishedValue) -> Bitstream | None:
 
     None where the benchmark needs none over the host, or the system has none.
     """
-    if models.traits(row.benchmark).is_host_code and transport_of(row) in ("cpu", "host"):
+    if models.traits(row.benchmark).is_host_code and transport_of(row) in transports.THROUGH_HOSTS:
         return None  # the column replications is what the program printed
     named = {name: value for column, name in COLUMNS.items() if (value := getattr(row, column))}
     chosen = [{name: value for name, value in named.items() if name in some} for some in _fewer(tuple(named))]
@@ -79,8 +80,8 @@ def bitstream_of(system: System, row: PublishedValue) -> Bitstream | None:
 
 def transport_of(row: PublishedValue) -> str:
     """That of the row; one device alone, of which a row says none, still has the kernels for the host."""
-    alone = row.transport == "none" and models.traits(row.benchmark).exchanges
-    return "host" if alone else row.transport
+    alone = row.transport == transports.NONE and models.traits(row.benchmark).exchanges
+    return transports.HOST if alone else row.transport
 
 
 def _fewer(names: tuple[str, ...]) -> list[tuple[str, ...]]:
@@ -109,7 +110,7 @@ def run_of(row: PublishedValue, system: System) -> Run:
         raise NotPredicted(f"{system.name} has no bitstream of {row.benchmark} for {system.board_id}")
     transport = transport_of(row)
     network = system.networks.get(transport)
-    if network is None and transport != "none":
+    if network is None and transport != transports.NONE:
         raise NotPredicted(f"{system.name} has no network for the transport {transport}")
     of_bitstream = dict(bitstream.parameters) if bitstream is not None else {}
     of_bitstream.setdefault("data_type", row.dtype or "float")

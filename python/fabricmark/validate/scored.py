@@ -11,6 +11,7 @@ from functools import cache
 from pathlib import Path
 
 from fabricmark import models
+from fabricmark.base import transports
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.models import Prediction, _published
 from fabricmark.models.machine import Bitstream
@@ -146,7 +147,7 @@ def _predicted(
 
 def _bitstream(system: System, one: Printed, rule: Rule) -> Bitstream | None:
     """That of the rule, where one is named: by its id, with the board, benchmark and type of the value."""
-    if models.traits(one.benchmark).is_host_code and one.transport != "channels":
+    if models.traits(one.benchmark).is_host_code and not transports.between_streams(one.transport):
         return None
     if not rule.bitstream:
         found = system.bitstream(one.benchmark, one.transport)

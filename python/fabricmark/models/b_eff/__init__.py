@@ -21,6 +21,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from fabricmark.base import transports
 from fabricmark.models import Board, Prediction, Synthesis, Traits, _derived, _host_path, _network, _transfers
 from fabricmark.models._fit import Modelled, curve, fit_of, fitted
 from fabricmark.models._host_path import (
@@ -227,9 +228,9 @@ def step_predictions(
 def short_runs(defaults: Mapping) -> list[dict]:
     """Options of the runs that are fitted, the largest last; `defaults`: the parameters of a usual run."""
     return [
-        {"transport": "cpu", "largest": 22},
-        {"transport": "host", "chunk_bytes": 0, "largest": 19},
-        {"transport": "host", "chunk_bytes": 8192, "largest": 21, "sub_steps": False},
+        {"transport": transports.CPU, "largest": 22},
+        {"transport": transports.HOST, "chunk_bytes": 0, "largest": 19},
+        {"transport": transports.HOST, "chunk_bytes": 8192, "largest": 21, "sub_steps": False},
     ]
 
 
@@ -320,20 +321,20 @@ def predict(
     limits but no model. Raises MissingValue for an unknown transport.
     """
     transport = parameters["transport"]
-    if network is not None and (board.device_class == "fpga" or transport == "cpu"):
+    if network is not None and (board.device_class == "fpga" or transports.between_hosts(transport)):
         return described_predictions(parameters, board, ranks, network)
     measured = curve(measurements, EXCHANGE)
     sizes = sorted(measured) or message_sizes(parameters)
     limits = limits_by_size(sizes, parameters, board, ranks)
     forced = forced_ways(sizes, parameters, board)
     known = fastest([short_run_lines.over_host(sizes, one, bitstream, board, ranks) for one in forced])
-    if known is not None and transport == "host":
+    if known is not None and transports.over_hosts(transport):
         modelled = known
-    elif transport == "cpu":
+    elif transports.between_hosts(transport):
         fit = fit_of(measured, DIRECTIONS * ranks)
         carrier = message_carrier(board)
         modelled = None if fit is None else fitted(sizes, fit, DIRECTIONS * ranks, carrier)
-    elif transport == "host":
+    elif transports.over_hosts(transport):
         modelled = over_host(sizes, parameters, board, ranks, measurements)
     else:
         raise MissingValue("transport")
@@ -341,7 +342,7 @@ def predict(
         return unmodelled(sizes, limits)
     found, rates = predictions_of_sizes(sizes, modelled, limits, ranks)
     effective = effective_prediction(rates, modelled, limits)
-    if transport == "cpu":
+    if transports.between_hosts(transport):
         return [*found, effective]
     return [*found, effective, *step_predictions(sizes, board, ranks, measurements, bitstream)]
 

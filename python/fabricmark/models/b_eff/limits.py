@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from fabricmark.base import transports
 from fabricmark.models import Board, _transfers
 from fabricmark.models._host_path import DIRECTIONS, MEASURED
 
@@ -21,7 +22,7 @@ def limit_bytes_per_second(transport: str, board: Board) -> float | None:
     if copying is None:
         return None
     over_host = COPIES_OVER_HOST if _transfers.is_host_memory(board) else 2
-    return copying * board.hosts / (1 if transport == "cpu" else over_host)
+    return copying * board.hosts / (1 if transports.between_hosts(transport) else over_host)
 
 
 def limits_by_size(sizes, parameters: Mapping, board: Board, ranks: int) -> list[float | None]:
@@ -46,14 +47,14 @@ def limits_by_size(sizes, parameters: Mapping, board: Board, ranks: int) -> list
             found.append(plain)
             continue
         copied *= board.hosts
-        if transport != "cpu" and _transfers.is_host_memory(board):
+        if not transports.between_hosts(transport) and _transfers.is_host_memory(board):
             may_map = (
                 staging != "shared"
                 and parameters.get("map_memory", False)
                 and (chunk == MEASURED or 0 < chunk < size)
             )
             copied /= 1 if may_map else COPIES_OF_SHARED if may_share else COPIES_OVER_HOST
-        elif transport != "cpu" and None not in link:
+        elif not transports.between_hosts(transport) and None not in link:
             copied = min(copied, *(way * board.devices for way in link))
         found.append(copied)
     return found

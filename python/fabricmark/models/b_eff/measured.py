@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from fabricmark.base import transports
 from fabricmark.models import Board, _measured
 from fabricmark.models._fit import Modelled, curve
 from fabricmark.models._host_path import DIRECTIONS, EXCHANGE, MEASURED
@@ -26,7 +27,7 @@ def fit(runs: Sequence[Run]) -> dict[str, float]:
     """Parameters of runs over the host with one number of ranks: of steps, whole and mapped exchanges."""
     curves: dict[str, tuple[list, list]] = {}
     for run in runs:
-        if run.parameters.get("transport") == "cpu":
+        if transports.between_hosts(run.parameters.get("transport")):
             continue  # those are the hosts' curve
         is_shared = run.parameters.get("staging") == "shared"  # a way that has no line of its own
         chunk = MEASURED if is_shared else run.parameters.get("chunk_bytes", 0)

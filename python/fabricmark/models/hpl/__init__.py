@@ -28,6 +28,7 @@ from math import ceil
 
 import numpy as np
 
+from fabricmark.base import transports
 from fabricmark.models import (
     Board,
     Prediction,
@@ -50,9 +51,10 @@ derived = hpl_performance
 LU = {"operation": "lu"}
 LU_AND_SOLVE = {"operation": "lu+solve"}
 SOLVE = {"operation": "solve"}
+OWN_CODE = "this project's host code sends a panel at once where that one sends block after block"
 TRAITS = Traits(
     ("performance", LU), exchanges=True, on_grid=True, is_shared=True,
-    foreign={"host": "this project's host code sends a panel at once where that one sends block after block"},
+    foreign={transports.HOST: OWN_CODE},
 )  # fmt: skip
 INPUTS = (
     *_transfers.COPIES, *_transfers.INPUTS, *_network.MESSAGES, *_network.LINK, "board.arithmetic.float",
@@ -100,7 +102,7 @@ def exchange_seconds(
     if found is None:
         return None
     steps, _ = found
-    used = [steps[1]] if parameters["transport"] == "cpu" else steps
+    used = [steps[1]] if transports.between_hosts(parameters["transport"]) else steps
     return float(sum(used)[0]) / _host_path.DIRECTIONS
 
 

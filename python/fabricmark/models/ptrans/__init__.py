@@ -21,6 +21,7 @@ from math import ceil, lcm
 
 import numpy as np
 
+from fabricmark.base import transports
 from fabricmark.models import (
     Board,
     Prediction,
@@ -40,9 +41,10 @@ from fabricmark.models.machine import HOST, Bitstream, Network
 
 MATRICES = 3  # A and B are read, C is written
 EXCHANGE = "exchange"
+OWN_CODE = "this project's host code moves only the blocks that belong to others, each by itself"
 TRAITS = Traits(
     ("bandwidth", {"operation": "transpose"}), exchanges=True, on_grid=True, is_shared=True,
-    foreign={"host": "this project's host code moves only the blocks that belong to others, each by itself"},
+    foreign={transports.HOST: OWN_CODE},
 )  # fmt: skip
 INPUTS = (
     *_roofline.INPUTS, *_transfers.COPIES, *_network.ARRAYS, *_network.LINK, "network.links.count",
@@ -181,7 +183,8 @@ def exchange_seconds(
 
     Over transport cpu a rank's whole part is then written to its device.
     """
-    arrived = part_bytes if parameters["transport"] == "cpu" else sent_bytes
+    is_between_hosts = transports.between_hosts(parameters["transport"])
+    arrived = part_bytes if is_between_hosts else sent_bytes
     if arrived == 0:
         return 0.0
     each_way = 1 / _host_path.DIRECTIONS
@@ -190,7 +193,7 @@ def exchange_seconds(
     if found is None or write is None:
         return None
     read, message, _ = found[0]
-    seconds = write + (message if sent_bytes else 0) + (0 if parameters["transport"] == "cpu" else read)
+    seconds = write + (message if sent_bytes else 0) + (0 if is_between_hosts else read)
     fitted = measured_of(bitstream)
     busy = float(seconds[0]) / fitted.get("exchange_efficiency", 1.0)
     return busy + fitted.get("exchange_start_seconds", 0.0)
@@ -248,7 +251,8 @@ def fit_parameters(runs: Sequence[Run]) -> dict[str, float]:
         rate = run.best("bandwidth", "GB/s", operation=EXCHANGE)
         if times.exchange and rate is not None:
             share = float(sent(run.parameters, run.ranks).mean())
-            arrived = matrix * (1.0 if run.parameters["transport"] == "cpu" else share)
+            is_whole = transports.between_hosts(run.parameters["transport"])
+            arrived = matrix * (1.0 if is_whole else share)
             exchanges.append((times.exchange, arrived / (rate * 1e9)))
     return {
         **efficiency(kernels),
@@ -295,7 +299,7 @@ def predict(
     matrix = elements * element_bytes
     shares = sent(parameters, ranks)
     is_described = network is not None and board.device_class == "fpga"
-    arrived = matrix * (1.0 if parameters["transport"] == "cpu" else float(shares.mean()))
+    arrived = matrix * (1.0 if transports.between_hosts(parameters["transport"]) else float(shares.mean()))
     least = limits_seconds(matrix / ranks, matrix / ranks * float(shares.max()), board, ranks)
     if is_described:
         times = described_times(parameters, board, ranks, network, bitstream)

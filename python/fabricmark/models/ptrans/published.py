@@ -1,5 +1,6 @@
 """Published rows of PTRANS, which print the root of the devices times the whole matrix's width."""
 
+from fabricmark.base import transports
 from fabricmark.models._published import (
     Published,
     by_operation,
@@ -14,7 +15,7 @@ TIMES = {"transfer_time": "transfer", "calc_time": "calculation", "total_time": 
 USUAL_WIDTH = 32768  # of one device
 STAGING = of_board("host.array_staging_bandwidth")
 CHANNELS = of_bitstreams(["ptrans_channels"], "fitted.channel_efficiency", "fitted.start_latency")
-ORDERING = of_network("host", "ordering_bandwidth", start=1e9)
+ORDERING = of_network(transports.HOST, "ordering_bandwidth", start=1e9)
 
 
 def size(row, parameters) -> dict[str, object]:
@@ -28,8 +29,8 @@ PUBLISHED = Published(
     size,
     (
         group("ptrans, transfers", "520n", STAGING, metric="transfer_time"),
-        group("ptrans over channels", "520n", *CHANNELS, transport="channels", metric="calc_time"),
-        group("ptrans over the host", "520n", ORDERING, transport="host", metric="calc_time"),
+        group("ptrans over channels", "520n", *CHANNELS, transport=transports.CHANNELS, metric="calc_time"),
+        group("ptrans over the host", "520n", ORDERING, transport=transports.HOST, metric="calc_time"),
     ),
     stage=3,
     headline="calc_time",
