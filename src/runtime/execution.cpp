@@ -10,10 +10,11 @@ namespace fabricmark::runtime {
 
 const ExecutionEntry& choose(const ExecutionTable& table, const std::string& variant,
                              const std::string& transport) {
-  std::optional<Between> between;
-  if (!transport.empty()) between = transport_spec(transport).between;
+  const TransportSpec* const spec = find_transport(transport);
   const auto found = std::ranges::find_if(table, [&](const ExecutionEntry& entry) {
-    return entry.variant.empty() || (entry.variant == variant && entry.between == between);
+    if (entry.variant.empty()) return true;
+    const bool fits = spec != nullptr ? entry.between == spec->between : transport.empty() && !entry.between;
+    return fits && entry.variant == variant;
   });
   if (found != table.end()) return *found;
   const auto name = [](const std::string& its_variant, const std::string& its_transport) {

@@ -247,7 +247,7 @@ const TransportSpec& transport_spec(const std::string& name) {
   std::vector<std::string> names;
   for (const TransportSpec& spec : transport_specs()) names.push_back(spec.name);
   throw bad_use(fmt::format("there is no transport '{}'", name),
-                fmt::format("use {}", fmt::join(names, " or ")));
+                fmt::format("use one of {}", fmt::join(names, ", ")));
 }
 
 std::vector<std::string> transports_between(std::initializer_list<Between> kinds) {
