@@ -8,6 +8,7 @@
 
 #include "apps/shallow_water/accuracy.hpp"
 #include "apps/shallow_water/balance.hpp"
+#include "apps/shallow_water/emulated_device.hpp"
 #include "apps/shallow_water/gather.hpp"
 #include "apps/shallow_water/key.hpp"
 #include "apps/shallow_water/simulation.hpp"

@@ -26,7 +26,7 @@ std::string end_name(const network::Port& port) {
 network::Topology cabled(const runtime::Context& context, int ports, const Joining& joining) {
   std::optional<network::Topology> named = named_topology(context);
   if (named && joining.needs_circuits) named = with_circuits(std::move(*named), joining.circuits);
-  network::Topology topology = named ? std::move(*named) : joining.circuits;
+  network::Topology topology = named.value_or(joining.circuits);
   topology.check_ports(ports);
   return topology;
 }
