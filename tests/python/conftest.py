@@ -35,6 +35,9 @@ hypothesis.settings.load_profile("any machine")
 
 HERE = Path(__file__).parent
 os.environ["FABRICMARK_SYSTEMS"] = str(HERE / "no-systems-of-the-user")  # for what runs outside of a Place
+# A process of Open MPI that waits takes a whole core, unless there are more processes than cores: here other
+# tests run on the same ones.
+os.environ.setdefault("OMPI_MCA_mpi_yield_when_idle", "1")
 REPOSITORY = HERE.parents[1]
 REAL_PROGRAM = REPOSITORY / "build" / "release" / "bin" / "fm_stream"
 DESCRIBE = REAL_PROGRAM.with_name("fabricmark-describe")

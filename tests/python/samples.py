@@ -1,6 +1,6 @@
 """Sample documents for the tests: what the programs would write, made from raw times.
 
-Nothing of the package is imported with it: a stand-in for a program imports this module at each of its starts.
+Nothing of the package is imported with it: a stand-in for a program imports this at each of its starts.
 """
 
 import copy
