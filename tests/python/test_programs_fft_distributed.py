@@ -12,6 +12,8 @@ pytestmark = pytest.mark.programs
 FULL = pytest.mark.full
 # One vector; the device's vectors of four floats make one of 1024 points fit eight ranks.
 VECTOR = {"scope": "distributed", "variant": "throughput", "vector-bytes": 16, "log-size": 10}
+# One way of the messages, where it is not what is tested: else every start measures which is the fastest.
+ONE_WAY = ("--chunk-bytes", 0)
 
 
 @pytest.fixture(scope="module")
@@ -69,14 +71,14 @@ def test_one_vector_of_every_size_is_valid(fft, vector_bytes, data_type, ranks):
 
 @pytest.mark.parametrize("kind, direction", some_of(FAULTS[:4], DIRECTIONS))
 def test_faults_of_one_vector_are_found_and_placed(fft, on_cpu, kind, direction):
-    done = fft.run(*one(), "--ranks", 2, "--inject-fault", f"{kind}:{direction}@1")
+    done = fft.run(*one(), *ONE_WAY, "--ranks", 2, "--inject-fault", f"{kind}:{direction}@1")
     point, transform, rank = check_fault(done, direction)
     assert (transform, rank) == (0, 1) and 512 <= point < 1024, "in the part of rank 1"
 
 
 @pytest.mark.parametrize("kind, where", some_of(["late", "swapped", "blank", "half", "flipped"], ["", "@1"]))
 def test_messages_of_one_vector_that_are_spoiled_are_found(fft, on_cpu, kind, where):
-    done = fft.run(*one(), "--ranks", 4, "--inject-fault", f"{kind}{where}")
+    done = fft.run(*one(), *ONE_WAY, "--ranks", 4, "--inject-fault", f"{kind}{where}")
     assert done.code == 1 and done.errors == ""
     found = verdicts(done)
     assert {found[f"{way} transforms"]["status"] for way in DIRECTIONS} == {"failed"}
@@ -84,7 +86,7 @@ def test_messages_of_one_vector_that_are_spoiled_are_found(fft, on_cpu, kind, wh
 
 @pytest.mark.parametrize("kind, repetition", some_of(["late", "swapped", "blank", "half"], [0, 1]))
 def test_messages_that_are_spoiled_in_one_repetition_are_found_there(fft, on_cpu, kind, repetition):
-    done = fft.run(*one(ranks=2, repetitions=3, inject_fault=f"{kind}#{repetition}"))
+    done = fft.run(*one(ranks=2, repetitions=3, inject_fault=f"{kind}#{repetition}"), *ONE_WAY)
     assert done.code == 1 and done.errors == ""
     failed = {name: found for name, found in verdicts(done).items() if found["status"] == "failed"}
     assert set(failed) == {f"{way} repetitions" for way in DIRECTIONS}, "the last one is right"
@@ -93,13 +95,15 @@ def test_messages_that_are_spoiled_in_one_repetition_are_found_there(fft, on_cpu
 
 @pytest.mark.parametrize("where", ["", "@1"])
 def test_a_lost_message_of_one_vector_ends_in_one_line(fft, on_cpu, where):
-    done = fft.run(*one(), "--ranks", 2, "--timeout", "0.5", "--inject-fault", f"lost{where}")
+    words = (*one(), *ONE_WAY, "--ranks", 2, "--timeout", "0.5")
+    done = fft.run(*words, "--inject-fault", f"lost{where}")
     assert re.search(r"message of 2048 bytes from rank \d in 0.5 s", only_error(done, codes=(3,)))
     assert done.document is None
 
 
 def test_a_rank_that_sends_nothing_ends_in_one_line(fft, on_cpu):
-    done = fft.run(*one(), "--ranks", 2, "--timeout", "0.5", "--inject-fault", "dead@1")
+    words = (*one(), *ONE_WAY, "--ranks", 2, "--timeout", "0.5")
+    done = fft.run(*words, "--inject-fault", "dead@1")
     assert re.search(r"message of 2048 bytes from rank 1 in 0.5 s", only_error(done, codes=(3,)))
 
 
