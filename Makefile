@@ -116,7 +116,7 @@ test-full: selection := full or not full
 test test-full:
 	@$(WITH_OPENCL); mkdir -p $(LOGS); status=0; \
 	$(IN_VENV) $(SHORT_SLICES) ctest --test-dir build/release -j $(TESTERS) --output-on-failure 2>&1 | tee $(LOGS)/ctest.log || status=1; \
-	$(SHORT_SLICES) .venv/bin/python -m pytest tests/python -n $(TESTERS) --dist loadfile --durations 15 -m "$(selection)" 2>&1 | tee $(LOGS)/pytest.log || status=1; \
+	$(SHORT_SLICES) .venv/bin/python -m pytest tests/python -n $(TESTERS) --dist loadfile --no-loadscope-reorder --durations 15 -m "$(selection)" 2>&1 | tee $(LOGS)/pytest.log || status=1; \
 	echo; $(call ctest_closing_line,$(LOGS)/ctest.log); $(call pytest_closing_line,$(LOGS)/pytest.log); \
 	exit $$status
 

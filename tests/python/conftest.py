@@ -7,6 +7,7 @@ import signal
 import socket
 import subprocess
 import sys
+from collections import Counter
 from contextlib import ExitStack, chdir, redirect_stderr, redirect_stdout
 from pathlib import Path
 from unittest.mock import patch
@@ -44,11 +45,29 @@ DESCRIBE = REAL_PROGRAM.with_name("fabricmark-describe")
 MESH_TOOL = REAL_PROGRAM.with_name("fabricmark-mesh")
 
 
+# Files that take long for their few tests. Workers take whole files, and one of these begun last would run on
+# when all others have ended.
+FIRST = (
+    "test_contributing", "test_validation_fit", "test_install", "test_predict_collectives", "test_validation",
+    "test_charging_values", "test_programs_runtime", "test_systems_new", "test_campaign_stopping",
+    "test_programs_power", "test_report_page", "test_programs_failing_calls", "test_programs_faulty_mpi",
+    "test_programs_omb",
+)  # fmt: skip
+
+
+def place_in_line(items):
+    """A key to sort items by: the files of FIRST, then those of many tests."""
+    tests = Counter(item.path for item in items if not item.get_closest_marker("full"))
+    places = {name: place for place, name in enumerate(FIRST)}
+    return lambda item: (places.get(item.path.stem, len(FIRST)), -tests[item.path], item.path)
+
+
 @pytest.hookimpl(tryfirst=True)  # before tests are selected by their marks
 def pytest_collection_modifyitems(items):
     """Tests marked `programs` need the built programs; of their matrices few cases are not `full`."""
     for item in wide_parts(items):
         item.add_marker(pytest.mark.full)
+    items.sort(key=place_in_line(items))
     for item in items:
         if item.get_closest_marker("programs") and not REAL_PROGRAM.exists():
             item.add_marker(pytest.mark.skip(reason="fm_stream is not built (`make build`)"))

@@ -3,6 +3,7 @@
 import itertools
 
 import pytest
+from conftest import FIRST, HERE
 from matrices import few, wide_parts
 
 pytest_plugins = ["pytester"]
@@ -16,6 +17,10 @@ def test_every_value_of_every_parameter_occurs(lengths):
     assert {value for index in chosen for value in cases[index].values()} == set(itertools.chain(*axes))
     assert max(lengths) <= len(chosen) < max(lengths) + len(lengths)
     assert chosen == few(cases)
+
+
+def test_the_files_to_begin_with_are_there():
+    assert [name for name in FIRST if not (HERE / f"{name}.py").is_file()] == []
 
 
 def test_cases_of_a_matrix_with_holes():

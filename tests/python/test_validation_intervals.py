@@ -8,7 +8,6 @@ import pytest
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.results import published
 from fabricmark.validate import groups, intervals, outcomes, residuals, rival, scored, tables
-from scipy import stats
 
 ROWS = tables.with_tables(row for _, row in outcomes.read())
 KNOWN = residuals.load()
@@ -173,6 +172,8 @@ def test_the_rival_takes_the_nearest_run_of_another_group():
 
 def test_few_rows_of_a_board_make_a_student_s_interval():
     """As wide as the distribution of few values says; the rows of other boards have no part in it."""
+    from scipy import stats  # here: each of the workers imports this file, and that takes a second
+
     for number, point in intervals.STUDENT.items():
         assert point == pytest.approx(stats.t.ppf(0.95, number), abs=1e-3)
         width = intervals.of_few([0.01, -0.01, 0.01, -0.01][:number])
