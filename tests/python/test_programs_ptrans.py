@@ -100,7 +100,7 @@ def test_no_number_of_ranks_is_refused(ptrans, ranks):
 
 def test_every_grid_of_six_ranks_is_valid(ptrans):
     for rows in (1, 2, 3, 6):
-        check_valid(ptrans.valid(*SHORT, "--grid-rows", rows, "--ranks", 6))
+        check_valid(ptrans.valid(*SHORT, *ONE_WAY, "--grid-rows", rows, "--ranks", 6))
 
 
 def test_ranks_without_a_block_are_valid(ptrans):
@@ -113,12 +113,12 @@ def test_ranks_without_a_block_are_valid(ptrans):
 def test_any_block_and_any_number_of_replications_is_valid(ptrans, variant):
     for block, width, replications in ((1, 1, 1), (3, 1, 2), (6, 2, 5), (36, 4, 3), (40, 8, 2), (128, 32, 1)):
         words = ("--block-size", block, "--channel-width", width, "--replications", replications)
-        check_valid(ptrans.valid(*short(*words), "--variant", variant, "--ranks", 2))
+        check_valid(ptrans.valid(*short(*words), *ONE_WAY, "--variant", variant, "--ranks", 2))
 
 
 def test_rounds_of_any_length_and_no_parts_are_valid(ptrans):
     for transport, blocks in itertools.product(TRANSPORTS, (0, 1, 2, 1000)):
-        words = ("--transport", transport, "--round-blocks", blocks, "--parts", "false")
+        words = (*ONE_WAY, "--transport", transport, "--round-blocks", blocks, "--parts", "false")
         check_valid(ptrans.valid(*short(*words), "--ranks", 2))
 
 
