@@ -5,6 +5,7 @@ import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 
 from fabricmark.base import keys, paths
@@ -15,6 +16,7 @@ from fabricmark.systems.sourced_value import Fault, SourcedValue
 FOLDERS = {"system": "", "board": "boards", "network": "networks", "bitstreams": "bitstreams"}
 ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 LARGEST_FILE = 2**20
+MOST_KEPT = 128  # contents of files
 SCHEMA_PAGE = "docs/systems.md has all keys"
 
 
@@ -84,10 +86,10 @@ def text_of(path: Path) -> str:
 
 
 def parse(path: Path) -> dict:
-    """The TOML of a file. Raises FabricmarkError (2) with line and cause."""
+    """The TOML of a file, to be read and not changed. Raises FabricmarkError (2) with line and cause."""
     text = text_of(path)
     try:
-        return tomllib.loads(text)
+        return _parsed(text)
     except RecursionError as error:
         raise FabricmarkError(f"{path}: nested too deeply", SCHEMA_PAGE) from error
     except ValueError as error:
@@ -98,6 +100,12 @@ def parse(path: Path) -> dict:
         raise FabricmarkError(
             f"{path}: line {line}: not valid TOML: {cause}", "correct that place"
         ) from error
+
+
+@lru_cache(maxsize=MOST_KEPT)
+def _parsed(text: str) -> dict:
+    """Kept, as one command reads a file again for each board, network and comparison that names it."""
+    return tomllib.loads(text)
 
 
 def load(kind: str, path: Path) -> dict:
