@@ -16,7 +16,7 @@ from fabricmark.systems.sourced_value import PROFILES, SourcedValue
 from fabricmark.systems.system import System
 
 __all__ = [
-    "PROFILES", "SourcedValue", "System", "bitstreams", "board", "load", "names", "network",
+    "PROFILES", "SourcedValue", "System", "bitstreams", "board", "kinds", "load", "names", "network",
     "user_folder",
 ]  # fmt: skip
 
@@ -33,9 +33,17 @@ def load(name_or_path: str | Path, profile: str = "fitted", board: str | None = 
     in one line with file, line, cause and remedy.
     """
     _check_profile(profile)
-    if str(name_or_path) not in files.listed("system") and str(name_or_path) in files.listed("board"):
+    if _is_board(name_or_path):
         return build.alone(str(name_or_path), build.Source(profile))
     return build.system(_path("system", name_or_path), profile, board)
+
+
+def kinds(name_or_path: str | Path, profile: str = "fitted") -> list[System]:
+    """The same as each of its kinds of devices has it. Raises FabricmarkError (2)."""
+    _check_profile(profile)
+    if _is_board(name_or_path):
+        return [build.alone(str(name_or_path), build.Source(profile))]
+    return build.kinds(_path("system", name_or_path), profile)
 
 
 def board(name_or_path: str | Path, profile: str = "fitted") -> Board:
@@ -52,6 +60,11 @@ def bitstreams(name_or_path: str | Path, profile: str = "fitted") -> dict[str, B
     """All bitstreams of a file of them, by name. Raises FabricmarkError (2)."""
     found = build.bitstreams(*_file("bitstreams", name_or_path, profile))[1]
     return {name: one for name, (one, _) in found.items()}
+
+
+def _is_board(name_or_path: str | Path) -> bool:
+    """Whether it names a board by itself and no system."""
+    return str(name_or_path) not in files.listed("system") and str(name_or_path) in files.listed("board")
 
 
 def _file(kind: str, name_or_path: str | Path, profile: str) -> tuple[Path, build.Source]:

@@ -203,6 +203,11 @@ def _bitstream(name: str, table: Table, board_id: str, profile: str) -> Bitstrea
 
 def system(path: Path, profile: str, board_id: str | None = None) -> System:
     """A system from its file; `board_id` chooses among its kinds of devices, by default the first."""
+    return next(one for one in kinds(path, profile, board_id) if board_id in (None, one.board_id))
+
+
+def kinds(path: Path, profile: str, board_id: str | None = None) -> list[System]:
+    """The system as each of its kinds of devices has it; `board_id`: one that has to be among them."""
     source = Source(profile, path.parent)
     raw = files.load("system", path)
     try:
@@ -219,8 +224,7 @@ def system(path: Path, profile: str, board_id: str | None = None) -> System:
         if board_id is not None and board_id not in boards:
             remedy = f"use one of {', '.join(boards)}"
             raise FabricmarkError(f"{path}: {board_id} is no board of this system", remedy)
-        made = [_devices(path, top, tables, place, source) for place in range(len(tables))]
-        return made[0 if board_id is None else boards.index(board_id)]
+        return [_devices(path, top, tables, place, source) for place in range(len(tables))]
     except Fault as fault:
         raise files.refused(path, fault) from fault
 

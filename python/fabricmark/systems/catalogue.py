@@ -52,10 +52,9 @@ def entry(kind: str, path: Path, profile: str = "fitted") -> Entry:
     near = folder.parent if folder.name == files.FOLDERS[kind] != "" else folder
     source = build.Source(profile, near)
     if kind == "system":
-        system = build.system(path, profile)
-        boards = [build.system(path, profile, board) for board in system.boards[1:]]
-        sourced = unique(value for one in (system, *boards) for value in one.sourced)
-        return Entry(kind, path.stem, path, system.summary, sourced)
+        every = build.kinds(path, profile)
+        sourced = unique(value for one in every for value in one.sourced)
+        return Entry(kind, path.stem, path, every[0].summary, sourced)
     if kind == "board":
         made, sourced = build.board(path, source)
         return Entry(kind, path.stem, path, made.name, sourced)

@@ -123,9 +123,7 @@ def bitstream_of(benchmark: str, wanted: Wanted, variant: str = "", verb: str = 
 
 def kinds(wanted: Wanted) -> list[System]:
     """The system as each of its kinds of devices has it. Raises FabricmarkError (2)."""
-    first = systems.load(wanted.system, wanted.profile)
-    others = (systems.load(wanted.system, wanted.profile, board) for board in first.boards[1:])
-    return [first, *others]
+    return systems.kinds(wanted.system, wanted.profile)
 
 
 def _kinds_within(wanted: Wanted) -> tuple[list[System], list[System]]:

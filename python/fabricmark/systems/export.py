@@ -40,9 +40,11 @@ def document(name_or_path: str | Path, profile: str = "fitted", board: str | Non
 
     Raises FabricmarkError (2) as `systems.load` does.
     """
-    first = systems.load(name_or_path, profile, board)
-    others = first.boards[1:] if board is None else ()
-    kinds = [first, *(systems.load(name_or_path, profile, other) for other in others)]
+    if board is None:
+        kinds = systems.kinds(name_or_path, profile)
+    else:
+        kinds = [systems.load(name_or_path, profile, board)]
+    first = kinds[0]
     networks = {
         name: _described_network(name, one.networks[transport], one.parts[name], profile)
         for one in kinds
