@@ -64,6 +64,11 @@ RULES = {
         r"recursive_doubling|dissemination|bruck|two_phase|binomial",
         {},
     ),
+    "kind of a transport, asked by a benchmark": (  # its table of host code has a row for each
+        "src/benchmarks src/apps",
+        r"is_between_memories|\.between\b",
+        {},
+    ),
     "time of a copy, in a program": ("src", r"\b(host\.)?page(_latency)?\b.*latency|programmed", {}),
 }
 SOURCES = {".py", ".cpp", ".hpp"}

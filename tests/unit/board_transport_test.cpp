@@ -1,82 +1,28 @@
 // Collectives between memories over emulated boards: engines of messages and direct links.
 #include "board/board_transport.hpp"
 
-#include <nlohmann/json.hpp>
 #include <numeric>
 #include <tuple>
 
-#include "runtime/charged_ranks.hpp"
-#include "support.hpp"
+#include "board_support.hpp"
 
 namespace fabricmark::board {
 
 namespace {
 
-using Json = nlohmann::json;
 using runtime::Communicator;
 using test::mentions;
 using test::message_of;
 using transport::Memory;
 
-const std::vector<std::string> kTransports{"channels", "accl-udp", "accl-tcp", "accl-rdma"};
-
-std::string system_text() {
-  const auto value = [](double number) { return Json{{"value", number}, {"kind", "published"}}; };
-  const Json packets{{"latency_seconds", value(1.26e-6)},
-                     {"switch_seconds", value(1e-6)},
-                     {"start_seconds", value(0.24e-6)},
-                     {"host_start_seconds", value(30e-6)},
-                     {"copy_seconds", value(1.7e-6)},
-                     {"copy_bytes_per_second", value(14e9)},
-                     {"link_bytes_per_second", value(12.3e9)},
-                     {"line_bytes_per_second", value(12.5e9)},
-                     {"frame_bytes", value(8960)},
-                     {"frame_overhead_bytes", value(78)}};
-  const Json links{{"latency_seconds", value(520e-9)},
-                   {"clock_hz", value(156.25e6)},
-                   {"width_bytes", value(32)},
-                   {"link_bytes_per_second", value(5e9)},
-                   {"links", value(4)}};
-  Json made{{"schema", "fabricmark-exported-system/1"}, {"name", "mine"}, {"bitstreams", Json::array()}};
-  made["devices"] = {{{"id", "star"}, {"values", {{"banks", value(1)}}}}};
-  made["networks"] = {{{"id", "packets"}, {"kind", "packet"}, {"topology", "switch"}, {"values", packets}},
-                      {{"id", "links"}, {"kind", "direct"}, {"values", links}}};
-  made["topology"] = {{{"device", "star"},
-                       {"devices_per_node", 1},
-                       {"most_devices", 25},
-                       {"networks",
-                        {{"channels", "links"},
-                         {"accl-udp", "packets"},
-                         {"accl-tcp", "packets"},
-                         {"accl-rdma", "packets"}}}}};
-  return made.dump();
-}
+const std::vector<std::string> kTransports = test::transports_of_kernels();
 
 /// A transport of a rank, with what stands behind it.
-struct Rank {
+struct Rank : test::BoardRank {
   Rank(Communicator& ranks, const std::filesystem::path& file,
-       const std::map<std::string, std::string>& options, const std::optional<runtime::Fault>& fault) {
-    for (const runtime::TransportSpec& spec : runtime::transport_specs()) {
-      for (const runtime::ParameterSpec& option : spec.parameters)
-        parameters.set(option.name, option.defaults.at(""));
-    }
-    for (const auto& [name, text] : options) parameters.set(name, text);
-    conditions.system =
-        runtime::SystemPlace{.file = file, .device = "star", .bitstream = "", .devices = ranks.size()};
-    conditions.fault = fault;
-    charged = runtime::charged_ranks(ranks, *conditions.clock);
-    context.emplace(device, parameters, *charged, timeline, nullptr, variant, conditions);
-    transport = make_transport(*context);
-  }
-  [[nodiscard]] double seconds() const { return conditions.clock->seconds(); }
+       const std::map<std::string, std::string>& options, const std::optional<runtime::Fault>& fault)
+      : BoardRank(ranks, file, options, fault), transport(make_transport(*context)) {}
 
-  device::Device device = device::Device::none();
-  runtime::Parameters parameters;
-  device::Timeline timeline{false};
-  runtime::VariantSpec variant;
-  runtime::RunConditions conditions;
-  std::unique_ptr<Communicator> charged;
-  std::optional<runtime::Context> context;
   std::unique_ptr<transport::Transport> transport;
 };
 
@@ -121,7 +67,7 @@ class BoardTransportOver : public testing::Test {
   }
 
   test::TemporaryFolder folder_;
-  std::filesystem::path file_ = folder_.write("system.json", system_text());
+  std::filesystem::path file_ = folder_.write("system.json", test::system_with_boards());
 };
 
 TEST_F(BoardTransportOver, AnyNumberOfBoardsCarriesEveryPartToItsPlace) {

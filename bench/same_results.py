@@ -1,6 +1,6 @@
 """Whether two builds give the same: digests of results and modelled times over every transport.
 
-    tools/same_results.py OLD/build/release NEW/build/release [--ranks 4] [--system noctua2]
+    bench/same_results.py OLD/build/release NEW/build/release [--ranks 4] [--system noctua2]
 
 Each benchmark that exchanges messages runs over every transport of its kernel.toml, with each mode and
 issuer, once with data and once for its time alone. Compared are exit code, error, modelled measurements,
