@@ -304,9 +304,7 @@ def test_a_transport_is_a_folder_that_b_eff_runs_over(copy):
     """What lists the transports is compiled anew, the rest of the libraries is as built already."""
     assert [Path(name).name for name, _ in TRANSPORT] == ["transport.toml", "cable.cpp"]
     build = copy / "build/release"
-    build_with(
-        copy, TRANSPORT, "src/transport/libfabricmark_transport.a", ["fm_b_eff", "fabricmark-describe"]
-    )
+    build_with(copy, TRANSPORT, ["src/transport/libfabricmark_transport.a", TEXTS], ["fm_b_eff", DESCRIBE])
     kernels = {"FABRICMARK_KERNELS": str(copy / "kernels")}
     own = ("--transport", "cable", "--cable-us", "2000", "--largest", "3", "--json", "-", "--ranks", "2")
     ended = run(build / "bin/fm_b_eff", *own, cwd=copy, **kernels)
